@@ -1,0 +1,283 @@
+//! Turns the text of the specification into data: `enum Rule` from the `r[ID]` anchors under `spec/`,
+//! `enum Erratum` from `spec/errata/`, the places in `src/` where each rule fires, and the embedded golden suite.
+//!
+//! A duplicate id, a rule without its metadata line, an unknown `needs`, an exclusion of an unknown rule, or two ids
+//! that give one Rust name fail the build, so that text and code cannot drift apart.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, process};
+
+/// One rule, as its anchor, metadata line and prose state it.
+struct RuleText {
+    id: String,
+    file: String,
+    line: usize,
+    kind: String,
+    editions: Vec<String>,
+    source: String,
+    needs: Vec<String>,
+    errata: Vec<String>,
+    chevron: bool,
+    text: String,
+}
+
+fn main() {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    for dir in ["spec", "src", "conformance/suite", "build.rs"] {
+        println!("cargo:rerun-if-changed={dir}");
+    }
+    if let Err(problem) = generate(&root) {
+        println!("cargo:error={problem}");
+        process::exit(1);
+    }
+}
+
+fn generate(root: &Path) -> Result<(), String> {
+    let rules = read_rules(root)?;
+    let excluded = read_exclusions(root, &rules)?;
+    let errata = read_errata(root)?;
+    let out = PathBuf::from(env::var("OUT_DIR").map_err(|e| e.to_string())?);
+    write(&out.join("rules.rs"), &rules_source(root, &rules, &excluded)?)?;
+    write(&out.join("errata.rs"), &errata_source(&errata)?)?;
+    write(&out.join("suite.rs"), &suite_source(root)?)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Every file with the extension below a directory, in the order of the paths.
+fn files(dir: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    if !dir.is_dir() {
+        return Ok(found);
+    }
+    for entry in fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))? {
+        let path = entry.map_err(|e| e.to_string())?.path();
+        if path.is_dir() {
+            found.extend(files(&path, extension)?);
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn relative(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
+}
+
+fn read_rules(root: &Path) -> Result<BTreeMap<String, RuleText>, String> {
+    let mut rules: BTreeMap<String, RuleText> = BTreeMap::new();
+    for path in files(&root.join("spec"), "md")? {
+        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let lines: Vec<&str> = text.lines().collect();
+        for (i, line) in lines.iter().enumerate() {
+            let Some(id) = line.strip_prefix("r[").and_then(|rest| rest.strip_suffix(']')) else { continue };
+            let place = format!("{}:{}", relative(root, &path), i + 1);
+            let rule =
+                parse_rule(id, &lines[i + 1..], relative(root, &path), i + 1).map_err(|e| format!("{place}: {e}"))?;
+            if let Some(first) = rules.get(id) {
+                return Err(format!("{place}: rule {id} is already stated at {}:{}", first.file, first.line));
+            }
+            rules.insert(id.to_string(), rule);
+        }
+    }
+    for rule in rules.values() {
+        if let Some(unknown) = rule.needs.iter().find(|id| !rules.contains_key(*id) && !is_foreign(id)) {
+            return Err(format!("{}:{}: rule {} needs the unknown rule {unknown}", rule.file, rule.line, rule.id));
+        }
+    }
+    Ok(rules)
+}
+
+/// Rules of chapters that the book does not have yet.
+fn is_foreign(id: &str) -> bool {
+    id.starts_with("R89.") || id.starts_with("RELAY.")
+}
+
+/// The metadata line is the first that is not empty; the prose runs to the next anchor or heading.
+fn parse_rule(id: &str, after: &[&str], file: String, line: usize) -> Result<RuleText, String> {
+    let skipped = after.iter().take_while(|l| l.trim().is_empty()).count();
+    let meta = after
+        .get(skipped)
+        .and_then(|l| l.strip_prefix('*'))
+        .and_then(|l| l.strip_suffix('*'))
+        .ok_or_else(|| format!("rule {id} has no metadata line (`*kind · editions .. · source ..*`)"))?;
+    let text: Vec<&str> =
+        after[skipped + 1..].iter().take_while(|l| !l.starts_with("r[") && !l.starts_with('#')).copied().collect();
+    let text = text.join("\n").trim().to_string();
+    if text.is_empty() {
+        return Err(format!("rule {id} has no text"));
+    }
+    let mut fields = meta.split(" · ");
+    let kind = fields.next().unwrap_or_default().to_string();
+    let mut rule = RuleText {
+        id: id.to_string(),
+        file,
+        line,
+        kind,
+        editions: Vec::new(),
+        source: String::new(),
+        needs: Vec::new(),
+        errata: Vec::new(),
+        chevron: false,
+        text,
+    };
+    for field in fields {
+        let (key, value) = field.split_once(' ').unwrap_or((field, ""));
+        let list = || value.split(", ").map(str::to_string).collect();
+        match key {
+            "editions" => rule.editions = list(),
+            "source" => rule.source = value.to_string(),
+            "needs" => rule.needs = list(),
+            "errata" => rule.errata = list(),
+            "chevron" => rule.chevron = true,
+            _ => return Err(format!("rule {id}: unknown metadata field `{field}`")),
+        }
+    }
+    if rule.editions.is_empty() {
+        return Err(format!("rule {id} names no edition"));
+    }
+    Ok(rule)
+}
+
+/// `spec/exclusions.md`: a list item `* ID: reason` for each rule that no run can fire.
+fn read_exclusions(root: &Path, rules: &BTreeMap<String, RuleText>) -> Result<BTreeMap<String, String>, String> {
+    let path = root.join("spec/src/exclusions.md");
+    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let mut excluded = BTreeMap::new();
+    for (i, line) in text.lines().enumerate() {
+        let Some(item) = line.strip_prefix("* `") else { continue };
+        let place = format!("{}:{}", relative(root, &path), i + 1);
+        let (id, reason) = item.split_once("`: ").ok_or_else(|| format!("{place}: expected `* `ID`: reason`"))?;
+        if !rules.contains_key(id) {
+            return Err(format!("{place}: exclusion of the unknown rule {id}"));
+        }
+        if excluded.insert(id.to_string(), reason.to_string()).is_some() {
+            return Err(format!("{place}: rule {id} is excluded twice"));
+        }
+    }
+    Ok(excluded)
+}
+
+/// The id of an erratum is its file name; the content is read at run time.
+fn read_errata(root: &Path) -> Result<Vec<(String, PathBuf)>, String> {
+    let stem = |p: &PathBuf| p.file_stem().map(|s| s.to_string_lossy().into_owned());
+    Ok(files(&root.join("spec/errata"), "ron")?.into_iter().filter_map(|p| stem(&p).map(|s| (s, p))).collect())
+}
+
+/// `SI.ERASE_WD.TUPLE` becomes `SiEraseWdTuple`, `WF.5.SIG-ORDER` becomes `Wf5SigOrder`.
+fn rust_name(id: &str) -> String {
+    id.split(['.', '-', '_'])
+        .map(|word| {
+            let mut chars = word.chars();
+            let first = chars.next().map(|c| c.to_ascii_uppercase().to_string()).unwrap_or_default();
+            first + &chars.as_str().to_ascii_lowercase()
+        })
+        .collect()
+}
+
+/// Where `Rule::Name` stands in the sources, as `file:line`, tests left out.
+fn sites(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let mut sites: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in files(&root.join("src"), "rs")? {
+        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        for (i, line) in text.lines().enumerate().take_while(|(_, l)| !l.starts_with("#[cfg(test)]")) {
+            if line.trim_start().starts_with("//") {
+                continue;
+            }
+            for (at, _) in line.match_indices("Rule::") {
+                let name: String = line[at + 6..].chars().take_while(char::is_ascii_alphanumeric).collect();
+                sites.entry(name).or_default().push(format!("{}:{}", relative(root, &path), i + 1));
+            }
+        }
+    }
+    Ok(sites)
+}
+
+fn rules_source(
+    root: &Path,
+    rules: &BTreeMap<String, RuleText>,
+    excluded: &BTreeMap<String, String>,
+) -> Result<String, String> {
+    let sites = sites(root)?;
+    let mut names: BTreeMap<String, &str> = BTreeMap::new();
+    for id in rules.keys() {
+        if let Some(other) = names.insert(rust_name(id), id) {
+            return Err(format!("rules {other} and {id} give the same name in Rust"));
+        }
+    }
+    let mut out = String::from(
+        "/// A rule of the specification.\n#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[repr(u16)]\npub enum Rule {\n",
+    );
+    for rule in rules.values() {
+        let doc = rule.text.lines().next().unwrap_or_default().replace('[', "\\[");
+        let _ = writeln!(out, "    /// `{}`: {doc}\n    {},", rule.id, rust_name(&rule.id));
+    }
+    let _ = writeln!(
+        out,
+        "}}\nimpl Rule {{\n    /// Every rule, in the order of the ids.\n    pub const ALL: &[Rule] = &["
+    );
+    for id in rules.keys() {
+        let _ = writeln!(out, "        Rule::{},", rust_name(id));
+    }
+    let _ = writeln!(out, "    ];\n}}\nstatic INFO: &[RuleInfo] = &[");
+    for rule in rules.values() {
+        let here = sites.get(&rust_name(&rule.id)).cloned().unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, text: {:?}, excluded: {:?}, sites: &{:?} }},",
+            rule.id,
+            rule.file,
+            rule.line,
+            rule.kind,
+            rule.editions,
+            rule.source,
+            rule.needs,
+            rule.errata,
+            rule.chevron,
+            rule.text,
+            excluded.get(&rule.id),
+            here,
+        );
+    }
+    out.push_str("];\n");
+    Ok(out)
+}
+
+fn errata_source(errata: &[(String, PathBuf)]) -> Result<String, String> {
+    let mut out = String::from(
+        "/// An erratum or ambiguity of the text.\n#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]\n#[repr(u16)]\npub enum Erratum {\n",
+    );
+    for (id, _) in errata {
+        let _ = writeln!(out, "    /// See `spec/errata/{id}.ron`.\n    {id},");
+    }
+    let _ = writeln!(
+        out,
+        "}}\nimpl Erratum {{\n    /// Every erratum, in the order of the ids.\n    pub const ALL: &[Erratum] = &["
+    );
+    for (id, _) in errata {
+        let _ = writeln!(out, "        Erratum::{id},");
+    }
+    let _ = writeln!(out, "    ];\n}}\nstatic SOURCES: &[(&str, &str)] = &[");
+    for (id, path) in errata {
+        let _ = writeln!(out, "    ({id:?}, include_str!({:?})),", path.display().to_string());
+    }
+    out.push_str("];\n");
+    Ok(out)
+}
+
+/// The golden suite, embedded: `(path below conformance/suite, text)`.
+fn suite_source(root: &Path) -> Result<String, String> {
+    let dir = root.join("conformance/suite");
+    let mut out = String::from("static FILES: &[(&str, &str)] = &[\n");
+    for path in files(&dir, "ron")? {
+        let _ = writeln!(out, "    ({:?}, include_str!({:?})),", relative(&dir, &path), path.display().to_string());
+    }
+    out.push_str("];\n");
+    Ok(out)
+}

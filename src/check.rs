@@ -1,0 +1,1 @@
+//! The whole static check of a program: well-formedness, normalization, typing, derivation.

@@ -1,0 +1,398 @@
+//! Golden cases: a question, the set of answers that the text permits, and why.
+//!
+//! A suite file (`conformance/suite/<chapter>/*.ron`) is a list of cases. The type of `allow` follows from the
+//! question, so answers are written bare: `allow: [Object]` after `Unify(..)`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use ron::value::RawValue;
+use serde::{Deserialize, Serialize};
+
+use crate::erratum::Erratum;
+use crate::grammar::{DataType, FloatBits, IrModule, Name, PrimExpr, ShapeVar, StructInfo, TensorData, Type, Var};
+use crate::rule::Rule;
+use crate::verdict::{Compatibility, Proof};
+
+include!(concat!(env!("OUT_DIR"), "/suite.rs"));
+
+/// A question to an implementation. The variant's name, in snake case, is the `op` of the protocol.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Ask {
+    /// Is the first type a subtype of the second? [`Answer::Bool`]
+    Subtype(Type, Type),
+    /// `find_glb`. [`Answer::OptionType`]
+    Glb(Type, Type),
+    /// `find_lub`. [`Answer::Type`]
+    Lub(Type, Type),
+    /// `erase_struct_info`. [`Answer::Type`]
+    Erase(StructInfo),
+    /// `wrap_type`. [`Answer::StructInfo`]
+    Wrap(Type),
+    /// `erase_to_well_defined` with the variables in scope. [`Answer::StructInfo`]
+    EraseToWellDefined(StructInfo, Vec<Var>, Vec<ShapeVar>),
+    /// `get_shape_var_mapping`. [`Answer::Mapping`]
+    ShapeVarMapping(StructInfo, StructInfo),
+    /// `check_compatibility`. [`Answer::Compatibility`]
+    Compatibility(StructInfo, StructInfo),
+    /// `S1 <<: S2`, the definite relation (A15). [`Answer::Bool`]
+    MoreSpecific(StructInfo, StructInfo),
+    /// `S1 <<: S2` with shapes that are only possibly equal. [`Answer::Bool`]
+    PossiblyMoreSpecific(StructInfo, StructInfo),
+    /// `unify_struct_info`. [`Answer::StructInfo`]
+    Unify(StructInfo, StructInfo),
+    /// Are two dimensions equal? [`Answer::Proof`]
+    ProveEqual(PrimExpr, PrimExpr),
+    /// The value of a dimension. [`Answer::Dim`]
+    EvalDim(PrimExpr, BTreeMap<ShapeVar, i64>),
+    /// Match a value against structural information, with shape variables already bound. [`Answer::Match`]
+    MatchValue(ValueSpec, StructInfo, BTreeMap<ShapeVar, i64>),
+    /// Read a program's text. [`Answer::Program`]
+    Parse(String),
+    /// Are the well-formedness criteria met? [`Answer::Verdict`]
+    WellFormed(Program),
+    /// Are the criteria of normal form met? [`Answer::Verdict`]
+    NormalForm(Program),
+    /// An equivalent program in normal form. [`Answer::Program`]
+    Normalize(Program),
+    /// The type checking rules. [`Answer::Verdict`]
+    TypeCheck(Program),
+    /// Well-formed, normalized, type-checked and derived without error? [`Answer::Verdict`]
+    Check(Program),
+    /// The structural information of a global function. [`Answer::StructInfo`]
+    DeriveFunction(Program, Name),
+    /// The entry that a local variable of a global function has in the context. [`Answer::StructInfo`]
+    DeriveVar(Program, Name, Var),
+    /// The structural information of a call: callee, arguments, `sinfo_args`. [`Answer::Derived`]
+    DeriveCall(StructInfo, Vec<StructInfo>, Vec<StructInfo>),
+    /// Run an entry point on arguments. [`Answer::Run`]
+    Evaluate(Program, Name, Vec<ValueSpec>),
+}
+
+/// A program, as text or as an AST.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Program {
+    /// TVMScript.
+    Script(String),
+    Module(IrModule),
+}
+
+/// A run-time value, as written in cases and sent over the protocol.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum ValueSpec {
+    Tensor(TensorData),
+    Tuple(Vec<ValueSpec>),
+    Shape(Vec<i64>),
+    /// A packed function, by name.
+    PackedFunc(Name),
+    /// Some closure; what is inside cannot be seen.
+    Closure,
+    /// A TIR function.
+    PrimFunc,
+    Int(i64),
+    Bool(bool),
+    Float(FloatBits),
+    Str(Name),
+    DataType(DataType),
+    /// Any other object.
+    Object,
+    /// The very object that is argument `i` (an alias, not a copy), so that identity can be asked for.
+    Arg(usize),
+}
+
+/// A visible effect of a run, in order.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Effect {
+    /// A packed function was called; the arguments are as they were at the call.
+    Call(Name, Vec<ValueSpec>),
+    /// Something was printed.
+    Print(Vec<ValueSpec>),
+}
+
+/// An answer. [`AnswerKind`] says which variant belongs to which question.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Answer {
+    Bool(bool),
+    Type(Type),
+    OptionType(Option<Type>),
+    StructInfo(StructInfo),
+    Mapping(BTreeMap<ShapeVar, PrimExpr>),
+    Compatibility(Compatibility),
+    Proof(Proof),
+    Dim(DimAnswer),
+    Match(MatchAnswer),
+    Program(IrModule),
+    Verdict(Verdict),
+    Derived(Derived),
+    Run(RunAnswer),
+}
+
+/// The value of a dimension, or the rule that makes it an error.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum DimAnswer {
+    Is(i64),
+    Fails(Rule),
+}
+
+/// The outcome of matching a value: the shape variables bound, or the rule that failed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum MatchAnswer {
+    Matches(BTreeMap<ShapeVar, i64>),
+    Fails(Rule),
+}
+
+/// The outcome of a static check.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Verdict {
+    Accepted,
+    /// The rules broken, sorted, each once. Of an implementation only the rejection itself is compared.
+    Rejected(Vec<Rule>),
+}
+
+/// The outcome of deriving a call.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Derived {
+    Is(StructInfo),
+    Rejected(Rule),
+}
+
+/// The outcome of a run, with the effects up to its end.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum RunAnswer {
+    Returns(ValueSpec, #[serde(default)] Vec<Effect>),
+    /// Of an implementation only the failure and the effects are compared.
+    Fails(Rule, #[serde(default)] Vec<Effect>),
+    OutOfFuel,
+    Unspecified,
+}
+
+/// The type of the answers to a question.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AnswerKind {
+    Bool,
+    Type,
+    OptionType,
+    StructInfo,
+    Mapping,
+    Compatibility,
+    Proof,
+    Dim,
+    Match,
+    Program,
+    Verdict,
+    Derived,
+    Run,
+}
+
+/// A golden case.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Case {
+    /// `chapter/name`, unique in the suite.
+    pub id: String,
+    /// The rules that the case is about; see [`Ask::claims_exactly`].
+    pub rules: Vec<Rule>,
+    /// The editions in which the expectation holds.
+    pub editions: Vec<String>,
+    pub ask: Ask,
+    /// Every permitted answer, in the corrected reading.
+    pub allow: Vec<Answer>,
+    /// The answer of the literal reading, where `erratum` makes it another one.
+    pub literal: Option<Answer>,
+    pub erratum: Option<Erratum>,
+    /// The rules of the warnings that a static check must give; `None` where the case does not say.
+    pub warnings: Option<Vec<Rule>>,
+    /// The derivation of the expectation from the text.
+    pub why: String,
+}
+
+/// Why a suite file cannot be read.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{file}: {message}")]
+pub struct CaseError {
+    pub file: String,
+    pub message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "Case", deny_unknown_fields)]
+struct RawCase {
+    id: String,
+    rules: Vec<Rule>,
+    #[serde(default = "first_edition")]
+    editions: Vec<String>,
+    ask: Ask,
+    allow: Vec<Box<RawValue>>,
+    #[serde(default)]
+    literal: Option<Box<RawValue>>,
+    #[serde(default)]
+    erratum: Option<Erratum>,
+    #[serde(default)]
+    warnings: Option<Vec<Rule>>,
+    why: String,
+}
+
+fn first_edition() -> Vec<String> {
+    vec![crate::cx::Edition::default().name().to_string()]
+}
+
+impl Ask {
+    pub fn answer_kind(&self) -> AnswerKind {
+        match self {
+            Ask::Subtype(..) | Ask::MoreSpecific(..) | Ask::PossiblyMoreSpecific(..) => AnswerKind::Bool,
+            Ask::Glb(..) => AnswerKind::OptionType,
+            Ask::Lub(..) | Ask::Erase(_) => AnswerKind::Type,
+            Ask::Wrap(_)
+            | Ask::EraseToWellDefined(..)
+            | Ask::Unify(..)
+            | Ask::DeriveFunction(..)
+            | Ask::DeriveVar(..) => AnswerKind::StructInfo,
+            Ask::ShapeVarMapping(..) => AnswerKind::Mapping,
+            Ask::Compatibility(..) => AnswerKind::Compatibility,
+            Ask::ProveEqual(..) => AnswerKind::Proof,
+            Ask::EvalDim(..) => AnswerKind::Dim,
+            Ask::MatchValue(..) => AnswerKind::Match,
+            Ask::Parse(_) | Ask::Normalize(_) => AnswerKind::Program,
+            Ask::WellFormed(_) | Ask::NormalForm(_) | Ask::TypeCheck(_) | Ask::Check(_) => AnswerKind::Verdict,
+            Ask::DeriveCall(..) => AnswerKind::Derived,
+            Ask::Evaluate(..) => AnswerKind::Run,
+        }
+    }
+
+    /// Whether `rules` must name every rule that is recorded. That is so for judgements on types and structural
+    /// information; a question about a program fires dozens of rules, of which `rules` names the ones at stake.
+    pub fn claims_exactly(&self) -> bool {
+        match self {
+            Ask::Subtype(..)
+            | Ask::Glb(..)
+            | Ask::Lub(..)
+            | Ask::Erase(_)
+            | Ask::Wrap(_)
+            | Ask::EraseToWellDefined(..)
+            | Ask::ShapeVarMapping(..)
+            | Ask::Compatibility(..)
+            | Ask::MoreSpecific(..)
+            | Ask::PossiblyMoreSpecific(..)
+            | Ask::Unify(..)
+            | Ask::ProveEqual(..)
+            | Ask::EvalDim(..)
+            | Ask::MatchValue(..) => true,
+            Ask::Parse(_)
+            | Ask::WellFormed(_)
+            | Ask::NormalForm(_)
+            | Ask::Normalize(_)
+            | Ask::TypeCheck(_)
+            | Ask::Check(_)
+            | Ask::DeriveFunction(..)
+            | Ask::DeriveVar(..)
+            | Ask::DeriveCall(..)
+            | Ask::Evaluate(..) => false,
+        }
+    }
+}
+
+impl AnswerKind {
+    /// Reads an answer of this kind, written bare.
+    fn read(self, raw: &RawValue) -> Result<Answer, ron::error::SpannedError> {
+        Ok(match self {
+            AnswerKind::Bool => Answer::Bool(raw.into_rust()?),
+            AnswerKind::Type => Answer::Type(raw.into_rust()?),
+            AnswerKind::OptionType => Answer::OptionType(raw.into_rust()?),
+            AnswerKind::StructInfo => Answer::StructInfo(raw.into_rust()?),
+            AnswerKind::Mapping => Answer::Mapping(raw.into_rust()?),
+            AnswerKind::Compatibility => Answer::Compatibility(raw.into_rust()?),
+            AnswerKind::Proof => Answer::Proof(raw.into_rust()?),
+            AnswerKind::Dim => Answer::Dim(raw.into_rust()?),
+            AnswerKind::Match => Answer::Match(raw.into_rust()?),
+            AnswerKind::Program => Answer::Program(read_program(raw)?),
+            AnswerKind::Verdict => Answer::Verdict(raw.into_rust()?),
+            AnswerKind::Derived => Answer::Derived(raw.into_rust()?),
+            AnswerKind::Run => Answer::Run(raw.into_rust()?),
+        })
+    }
+}
+
+/// An expected program may be written as TVMScript.
+fn read_program(raw: &RawValue) -> Result<IrModule, ron::error::SpannedError> {
+    match raw.into_rust()? {
+        Program::Module(module) => Ok(module),
+        Program::Script(text) => {
+            crate::syntax::tvmscript::parse_module(&text).map_err(|error| ron::error::SpannedError {
+                code: ron::Error::Message(error.to_string()),
+                span: ron::error::Span {
+                    start: ron::error::Position { line: 1, col: 1 },
+                    end: ron::error::Position { line: 1, col: 1 },
+                },
+            })
+        }
+    }
+}
+
+impl TryFrom<RawCase> for Case {
+    type Error = String;
+
+    fn try_from(raw: RawCase) -> Result<Case, String> {
+        let kind = raw.ask.answer_kind();
+        let read = |value: &RawValue| {
+            kind.read(value).map_err(|e| format!("case {}: answer `{}`: {e}", raw.id, value.get_ron().trim()))
+        };
+        let allow = raw.allow.iter().map(|value| read(value)).collect::<Result<Vec<Answer>, String>>()?;
+        let literal = raw.literal.as_deref().map(read).transpose()?;
+        if allow.is_empty() {
+            return Err(format!("case {}: `allow` is empty", raw.id));
+        }
+        if raw.rules.is_empty() {
+            return Err(format!("case {}: `rules` is empty", raw.id));
+        }
+        if literal.is_some() != raw.erratum.is_some() {
+            return Err(format!("case {}: `literal` and `erratum` go together", raw.id));
+        }
+        Ok(Case {
+            id: raw.id,
+            rules: raw.rules,
+            editions: raw.editions,
+            ask: raw.ask,
+            allow,
+            literal,
+            erratum: raw.erratum,
+            warnings: raw.warnings,
+            why: raw.why,
+        })
+    }
+}
+
+/// Reads one suite file: a RON list of cases.
+pub fn read_cases(file: &str, text: &str) -> Result<Vec<Case>, CaseError> {
+    let error = |message: String| CaseError { file: file.to_string(), message };
+    let raw: Vec<RawCase> = ron::from_str(text).map_err(|e| error(e.to_string()))?;
+    raw.into_iter().map(|case| Case::try_from(case).map_err(error)).collect()
+}
+
+/// The golden suite that is built into the program, in the order of the files.
+pub fn embedded_suite() -> Result<Vec<Case>, CaseError> {
+    let mut suite = Vec::new();
+    let mut seen = BTreeMap::new();
+    for (file, text) in FILES {
+        for case in read_cases(file, text)? {
+            if let Some(first) = seen.insert(case.id.clone(), *file) {
+                return Err(CaseError {
+                    file: file.to_string(),
+                    message: format!("case {} stands in {first} too", case.id),
+                });
+            }
+            suite.push(case);
+        }
+    }
+    Ok(suite)
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Verdict::Accepted => f.write_str("accepted"),
+            Verdict::Rejected(rules) => {
+                let ids: Vec<&str> = rules.iter().map(|rule| rule.id()).collect();
+                write!(f, "rejected by {}", ids.join(", "))
+            }
+        }
+    }
+}

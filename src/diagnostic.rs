@@ -1,0 +1,64 @@
+//! Findings about a program: which rule is broken, where, and why.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::grammar::Span;
+use crate::rule::Rule;
+
+/// Whether a finding makes the program invalid.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+/// The way from the module to a node: `main/body/blocks[0]/bindings[2]/value`.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub struct NodePath(pub String);
+
+/// One finding. Its code is the rule's id: `E[id]` for errors, `W[id]` for warnings.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Diagnostic {
+    pub severity: Severity,
+    pub rule: Rule,
+    /// One line: what is wrong with this program.
+    pub message: String,
+    pub path: NodePath,
+    /// Where it was written; [`Span::NONE`] for programs that did not come from text.
+    #[serde(skip)]
+    pub span: Span,
+    /// How to mend it, when that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    pub fn error(rule: Rule, path: NodePath, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Error, rule, message: message.into(), path, span, hint: None }
+    }
+
+    pub fn warning(rule: Rule, path: NodePath, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(rule, path, span, message) }
+    }
+
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// `E[id]` or `W[id]`.
+    pub fn code(&self) -> String {
+        match self.severity {
+            Severity::Error => format!("E[{}]", self.rule),
+            Severity::Warning => format!("W[{}]", self.rule),
+        }
+    }
+}
+
+impl fmt::Display for NodePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

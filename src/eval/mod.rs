@@ -1,0 +1,3 @@
+//! Evaluation (chapter Detailed Semantics).
+
+pub mod tensor;

@@ -1,0 +1,360 @@
+//! Tensor values: shared, mutable, n-dimensional arrays of scalars. Cloning a [`Tensor`] makes an alias.
+
+use std::cell::{Ref, RefCell, RefMut};
+use std::rc::Rc;
+
+use half::{bf16, f16};
+use ndarray::{ArrayD, IxDyn};
+
+use crate::grammar::{DataType, TensorData, TensorDataError, TypeCode};
+
+/// A tensor value. Two clones are the same tensor: a write through one is seen through the other.
+#[derive(Clone, Debug)]
+pub struct Tensor(Rc<TensorObj>);
+
+#[derive(Debug)]
+struct TensorObj {
+    dtype: DataType,
+    shape: Vec<i64>,
+    elements: RefCell<Elements>,
+}
+
+/// The elements, row-major, by data type.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Elements {
+    Bool(ArrayD<bool>),
+    Int8(ArrayD<i8>),
+    Int16(ArrayD<i16>),
+    Int32(ArrayD<i32>),
+    Int64(ArrayD<i64>),
+    UInt8(ArrayD<u8>),
+    UInt16(ArrayD<u16>),
+    UInt32(ArrayD<u32>),
+    UInt64(ArrayD<u64>),
+    Float16(ArrayD<f16>),
+    BFloat16(ArrayD<bf16>),
+    Float32(ArrayD<f32>),
+    Float64(ArrayD<f64>),
+}
+
+/// One element. Floating-point elements of every width are exact as float64.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Scalar {
+    Bool(bool),
+    Int(i64),
+    UInt(u64),
+    Float(f64),
+}
+
+/// Runs an expression for whichever array the elements are.
+macro_rules! for_elements {
+    ($elements:expr, $array:ident => $body:expr) => {
+        match $elements {
+            Elements::Bool($array) => $body,
+            Elements::Int8($array) => $body,
+            Elements::Int16($array) => $body,
+            Elements::Int32($array) => $body,
+            Elements::Int64($array) => $body,
+            Elements::UInt8($array) => $body,
+            Elements::UInt16($array) => $body,
+            Elements::UInt32($array) => $body,
+            Elements::UInt64($array) => $body,
+            Elements::Float16($array) => $body,
+            Elements::BFloat16($array) => $body,
+            Elements::Float32($array) => $body,
+            Elements::Float64($array) => $body,
+        }
+    };
+}
+
+/// A Rust type that tensors have as elements.
+pub trait Element: Copy {
+    fn to_scalar(self) -> Scalar;
+    /// The conversion of assignment: wraps integers, rounds floats to nearest even, truncates floats towards zero.
+    fn from_scalar(scalar: Scalar) -> Self;
+    fn to_bytes(self, out: &mut Vec<u8>);
+    /// `bytes` has exactly the element's size.
+    fn from_bytes(bytes: &[u8]) -> Self;
+}
+
+macro_rules! int_element {
+    ($t:ty, $variant:ident, $wide:ty) => {
+        impl Element for $t {
+            fn to_scalar(self) -> Scalar {
+                Scalar::$variant(<$wide>::from(self))
+            }
+            fn from_scalar(scalar: Scalar) -> $t {
+                match scalar {
+                    Scalar::Bool(b) => b.into(),
+                    Scalar::Int(i) => i as $t,
+                    Scalar::UInt(u) => u as $t,
+                    Scalar::Float(f) => f as $t,
+                }
+            }
+            fn to_bytes(self, out: &mut Vec<u8>) {
+                out.extend(self.to_le_bytes());
+            }
+            fn from_bytes(bytes: &[u8]) -> $t {
+                let mut array = [0; size_of::<$t>()];
+                array.copy_from_slice(bytes);
+                <$t>::from_le_bytes(array)
+            }
+        }
+    };
+}
+int_element!(i8, Int, i64);
+int_element!(i16, Int, i64);
+int_element!(i32, Int, i64);
+int_element!(i64, Int, i64);
+int_element!(u8, UInt, u64);
+int_element!(u16, UInt, u64);
+int_element!(u32, UInt, u64);
+int_element!(u64, UInt, u64);
+
+macro_rules! float_element {
+    ($t:ty, $to_f64:expr, $from_f64:expr, $from_i64:expr, $from_u64:expr) => {
+        impl Element for $t {
+            fn to_scalar(self) -> Scalar {
+                Scalar::Float($to_f64(self))
+            }
+            fn from_scalar(scalar: Scalar) -> $t {
+                match scalar {
+                    Scalar::Bool(b) => $from_f64(f64::from(u8::from(b))),
+                    Scalar::Int(i) => $from_i64(i),
+                    Scalar::UInt(u) => $from_u64(u),
+                    Scalar::Float(f) => $from_f64(f),
+                }
+            }
+            fn to_bytes(self, out: &mut Vec<u8>) {
+                out.extend(self.to_le_bytes());
+            }
+            fn from_bytes(bytes: &[u8]) -> $t {
+                let mut array = [0; size_of::<$t>()];
+                array.copy_from_slice(bytes);
+                <$t>::from_le_bytes(array)
+            }
+        }
+    };
+}
+// Integers up to 2^53 are exact as float64; a larger one rounds twice on its way to a 16-bit float, which is
+// harmless because every such value overflows or is far above the last place in question.
+float_element!(f16, f16::to_f64, f16::from_f64, |i| f16::from_f64(i as f64), |u| f16::from_f64(u as f64));
+float_element!(bf16, bf16::to_f64, bf16::from_f64, |i| bf16::from_f32(i as f32), |u| bf16::from_f32(u as f32));
+float_element!(f32, f64::from, |f: f64| f as f32, |i: i64| i as f32, |u: u64| u as f32);
+float_element!(f64, f64::from, f64::from, |i: i64| i as f64, |u: u64| u as f64);
+
+impl Element for bool {
+    fn to_scalar(self) -> Scalar {
+        Scalar::Bool(self)
+    }
+    fn from_scalar(scalar: Scalar) -> bool {
+        scalar.is_true()
+    }
+    fn to_bytes(self, out: &mut Vec<u8>) {
+        out.push(u8::from(self));
+    }
+    fn from_bytes(bytes: &[u8]) -> bool {
+        bytes.iter().any(|b| *b != 0)
+    }
+}
+
+impl Scalar {
+    /// Whether the value is nonzero.
+    pub fn is_true(self) -> bool {
+        match self {
+            Scalar::Bool(b) => b,
+            Scalar::Int(i) => i != 0,
+            Scalar::UInt(u) => u != 0,
+            Scalar::Float(f) => f != 0.0,
+        }
+    }
+}
+
+impl Elements {
+    /// Zeros of a data type; an error if no tensor has elements of it.
+    fn zeros(dtype: DataType, shape: &[usize]) -> Result<Elements, TensorDataError> {
+        let shape = IxDyn(shape);
+        macro_rules! zeros {
+            ($variant:ident, $zero:expr) => {
+                Elements::$variant(ArrayD::from_elem(shape, $zero))
+            };
+        }
+        let unknown = Err(TensorDataError::DataType(dtype));
+        if dtype.lanes != 1 {
+            return unknown;
+        }
+        Ok(match (dtype.code, dtype.bits) {
+            (TypeCode::UInt, 1) => zeros!(Bool, false),
+            (TypeCode::Int, 8) => zeros!(Int8, 0),
+            (TypeCode::Int, 16) => zeros!(Int16, 0),
+            (TypeCode::Int, 32) => zeros!(Int32, 0),
+            (TypeCode::Int, 64) => zeros!(Int64, 0),
+            (TypeCode::UInt, 8) => zeros!(UInt8, 0),
+            (TypeCode::UInt, 16) => zeros!(UInt16, 0),
+            (TypeCode::UInt, 32) => zeros!(UInt32, 0),
+            (TypeCode::UInt, 64) => zeros!(UInt64, 0),
+            (TypeCode::Float, 16) => zeros!(Float16, f16::ZERO),
+            (TypeCode::BFloat, 16) => zeros!(BFloat16, bf16::ZERO),
+            (TypeCode::Float, 32) => zeros!(Float32, 0.0),
+            (TypeCode::Float, 64) => zeros!(Float64, 0.0),
+            (TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle, _) => {
+                return unknown;
+            }
+        })
+    }
+
+    fn dtype(&self) -> DataType {
+        match self {
+            Elements::Bool(_) => DataType::BOOL,
+            Elements::Int8(_) => DataType::INT8,
+            Elements::Int16(_) => DataType::INT16,
+            Elements::Int32(_) => DataType::INT32,
+            Elements::Int64(_) => DataType::INT64,
+            Elements::UInt8(_) => DataType::UINT8,
+            Elements::UInt16(_) => DataType::UINT16,
+            Elements::UInt32(_) => DataType::UINT32,
+            Elements::UInt64(_) => DataType::UINT64,
+            Elements::Float16(_) => DataType::FLOAT16,
+            Elements::BFloat16(_) => DataType::BFLOAT16,
+            Elements::Float32(_) => DataType::FLOAT32,
+            Elements::Float64(_) => DataType::FLOAT64,
+        }
+    }
+}
+
+/// The largest number of elements that the oracle allocates; more is reported, not attempted.
+pub const MAX_ELEMENTS: u64 = 1 << 28;
+
+/// Why a tensor cannot be made.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum AllocError {
+    #[error("no tensor has elements of type {0}")]
+    DataType(DataType),
+    #[error("dimension {index} is {size}, which is negative")]
+    Negative { index: usize, size: i64 },
+    #[error("a tensor of shape {0:?} is larger than the oracle allocates")]
+    TooLarge(Vec<i64>),
+}
+
+impl Tensor {
+    /// A new tensor of zeros.
+    pub fn zeros(dtype: DataType, shape: &[i64]) -> Result<Tensor, AllocError> {
+        let mut count: u64 = 1;
+        let mut sizes = Vec::with_capacity(shape.len());
+        for (index, size) in shape.iter().enumerate() {
+            let unsigned = u64::try_from(*size).map_err(|_| AllocError::Negative { index, size: *size })?;
+            count = count.saturating_mul(unsigned);
+            sizes.push(usize::try_from(unsigned).map_err(|_| AllocError::TooLarge(shape.to_vec()))?);
+        }
+        if count > MAX_ELEMENTS || sizes.iter().any(|size| *size as u64 > MAX_ELEMENTS) {
+            return Err(AllocError::TooLarge(shape.to_vec()));
+        }
+        let elements = Elements::zeros(dtype, &sizes).map_err(|_| AllocError::DataType(dtype))?;
+        Ok(Tensor::from_elements(elements))
+    }
+
+    /// A new tensor that owns these elements.
+    pub fn from_elements(elements: Elements) -> Tensor {
+        let shape = for_elements!(&elements, array => array.shape().iter().map(|d| *d as i64).collect());
+        Tensor(Rc::new(TensorObj { dtype: elements.dtype(), shape, elements: RefCell::new(elements) }))
+    }
+
+    /// A new tensor with the contents of a literal.
+    pub fn from_data(data: &TensorData) -> Result<Tensor, AllocError> {
+        let shape: Option<Vec<i64>> = data.shape.iter().map(|d| i64::try_from(*d).ok()).collect();
+        let shape = shape.ok_or_else(|| AllocError::TooLarge(vec![i64::MAX]))?;
+        let tensor = Tensor::zeros(data.dtype, &shape)?;
+        for_elements!(&mut *tensor.elements_mut(), array => {
+            for (slot, bytes) in array.iter_mut().zip(data.bytes.chunks_exact(data.dtype.bytes())) {
+                *slot = Element::from_bytes(bytes);
+            }
+        });
+        Ok(tensor)
+    }
+
+    /// The present contents.
+    pub fn to_data(&self) -> TensorData {
+        let mut bytes = Vec::new();
+        for_elements!(&*self.elements(), array => array.iter().for_each(|x| x.to_bytes(&mut bytes)));
+        TensorData {
+            dtype: self.dtype(),
+            shape: self.shape().iter().map(|d| u64::try_from(*d).unwrap_or(0)).collect(),
+            bytes: bytes.into(),
+        }
+    }
+
+    pub fn dtype(&self) -> DataType {
+        self.0.dtype
+    }
+
+    pub fn shape(&self) -> &[i64] {
+        &self.0.shape
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        for_elements!(&*self.elements(), array => array.len())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether both are the same tensor, not merely equal ones.
+    pub fn same_as(&self, other: &Tensor) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub fn elements(&self) -> Ref<'_, Elements> {
+        self.0.elements.borrow()
+    }
+
+    pub fn elements_mut(&self) -> RefMut<'_, Elements> {
+        self.0.elements.borrow_mut()
+    }
+
+    /// The element at a row-major position; `None` outside the tensor.
+    pub fn get(&self, flat: usize) -> Option<Scalar> {
+        for_elements!(&*self.elements(), array => array.as_slice().and_then(|s| s.get(flat)).map(|x| x.to_scalar()))
+    }
+
+    /// Writes the element at a row-major position, converting as assignment does; false outside the tensor.
+    #[must_use = "a write outside the tensor did not happen"]
+    pub fn set(&self, flat: usize, value: Scalar) -> bool {
+        for_elements!(&mut *self.elements_mut(), array => match array.as_slice_mut().and_then(|s| s.get_mut(flat)) {
+            Some(slot) => {
+                *slot = Element::from_scalar(value);
+                true
+            }
+            None => false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clone_is_an_alias() {
+        let a = Tensor::zeros(DataType::FLOAT32, &[2, 2]).unwrap();
+        let b = a.clone();
+        assert!(b.set(3, Scalar::Float(1.5)));
+        assert_eq!(a.get(3), Some(Scalar::Float(1.5)));
+        assert!(!a.set(4, Scalar::Float(0.0)));
+        assert!(a.same_as(&b) && !a.same_as(&Tensor::zeros(DataType::FLOAT32, &[2, 2]).unwrap()));
+    }
+
+    #[test]
+    fn data_round_trips() {
+        let data = TensorData::from_values(DataType::INT16, &[3], &[-1.0, 0.0, 300.0]).unwrap();
+        assert_eq!(Tensor::from_data(&data).unwrap().to_data(), data);
+    }
+
+    #[test]
+    fn what_cannot_be_allocated_is_reported() {
+        assert!(matches!(Tensor::zeros(DataType::INT8, &[2, -1]), Err(AllocError::Negative { index: 1, size: -1 })));
+        assert!(matches!(Tensor::zeros(DataType::INT8, &[i64::MAX, 4]), Err(AllocError::TooLarge(_))));
+        assert!(matches!(Tensor::zeros(DataType::VOID, &[]), Err(AllocError::DataType(_))));
+    }
+}

@@ -1,0 +1,163 @@
+//! `DataType`, as in TIR (C02): a type code, a width in bits and a number of lanes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The kinds of scalar.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum TypeCode {
+    Int,
+    UInt,
+    Float,
+    BFloat,
+    Handle,
+}
+
+/// A scalar or vector data type. [`DataType::VOID`] is the unknown data type, [`DataType::BOOL`] is an
+/// abbreviation of `UInt(1, 1)`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct DataType {
+    pub code: TypeCode,
+    pub bits: u16,
+    pub lanes: u16,
+}
+
+/// Why a text is not a data type.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("`{0}` is not a data type (expected e.g. `float32`, `int64`, `bool`, `void`, `float16x4`)")]
+pub struct DataTypeError(pub String);
+
+impl DataType {
+    pub const BOOL: DataType = DataType::new(TypeCode::UInt, 1);
+    pub const VOID: DataType = DataType { code: TypeCode::Handle, bits: 64, lanes: 0 };
+    pub const HANDLE: DataType = DataType::new(TypeCode::Handle, 64);
+    pub const INT8: DataType = DataType::new(TypeCode::Int, 8);
+    pub const INT16: DataType = DataType::new(TypeCode::Int, 16);
+    pub const INT32: DataType = DataType::new(TypeCode::Int, 32);
+    pub const INT64: DataType = DataType::new(TypeCode::Int, 64);
+    pub const UINT8: DataType = DataType::new(TypeCode::UInt, 8);
+    pub const UINT16: DataType = DataType::new(TypeCode::UInt, 16);
+    pub const UINT32: DataType = DataType::new(TypeCode::UInt, 32);
+    pub const UINT64: DataType = DataType::new(TypeCode::UInt, 64);
+    pub const FLOAT16: DataType = DataType::new(TypeCode::Float, 16);
+    pub const FLOAT32: DataType = DataType::new(TypeCode::Float, 32);
+    pub const FLOAT64: DataType = DataType::new(TypeCode::Float, 64);
+    pub const BFLOAT16: DataType = DataType::new(TypeCode::BFloat, 16);
+
+    /// The scalar (one lane) type of a code and width.
+    pub const fn new(code: TypeCode, bits: u16) -> DataType {
+        DataType { code, bits, lanes: 1 }
+    }
+
+    /// Whether this is `Void`, the unknown data type.
+    pub fn is_void(self) -> bool {
+        self == DataType::VOID
+    }
+
+    pub fn is_bool(self) -> bool {
+        self == DataType::BOOL
+    }
+
+    pub fn is_int(self) -> bool {
+        self.code == TypeCode::Int
+    }
+
+    /// Unsigned integers, Booleans included.
+    pub fn is_uint(self) -> bool {
+        self.code == TypeCode::UInt
+    }
+
+    pub fn is_float(self) -> bool {
+        matches!(self.code, TypeCode::Float | TypeCode::BFloat)
+    }
+
+    /// Bytes of one element in memory; a Boolean takes one byte.
+    pub fn bytes(self) -> usize {
+        usize::from(self.bits).div_ceil(8) * usize::from(self.lanes.max(1))
+    }
+}
+
+impl fmt::Display for DataType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_void() {
+            return f.write_str("void");
+        }
+        match (self.code, self.bits) {
+            (TypeCode::UInt, 1) => f.write_str("bool")?,
+            (TypeCode::Handle, 64) => f.write_str("handle")?,
+            (TypeCode::Handle, bits) => write!(f, "handle{bits}")?,
+            (TypeCode::Int, bits) => write!(f, "int{bits}")?,
+            (TypeCode::UInt, bits) => write!(f, "uint{bits}")?,
+            (TypeCode::Float, bits) => write!(f, "float{bits}")?,
+            (TypeCode::BFloat, bits) => write!(f, "bfloat{bits}")?,
+        }
+        match self.lanes {
+            1 => Ok(()),
+            lanes => write!(f, "x{lanes}"),
+        }
+    }
+}
+
+impl FromStr for DataType {
+    type Err = DataTypeError;
+
+    /// Reads `float32`, `f32`, `int64x4`, `bool`, `handle`; the empty text and `void` are `Void`.
+    fn from_str(text: &str) -> Result<DataType, DataTypeError> {
+        let error = || DataTypeError(text.to_string());
+        let (scalar, lanes) = match text.split_once('x') {
+            None => (text, 1),
+            Some((scalar, lanes)) => (scalar, lanes.parse().map_err(|_| error())?),
+        };
+        let split = scalar.find(|c: char| c.is_ascii_digit()).unwrap_or(scalar.len());
+        let (word, bits) = scalar.split_at(split);
+        let code = match (word, bits) {
+            ("" | "void", "") if lanes == 1 => return Ok(DataType::VOID),
+            ("bool", "") => return Ok(DataType { lanes, ..DataType::BOOL }),
+            ("handle", "") => return Ok(DataType { lanes, ..DataType::HANDLE }),
+            ("int" | "i", _) => TypeCode::Int,
+            ("uint" | "u", _) => TypeCode::UInt,
+            ("float" | "f", _) => TypeCode::Float,
+            ("bfloat" | "bf", _) => TypeCode::BFloat,
+            ("handle", _) => TypeCode::Handle,
+            _ => return Err(error()),
+        };
+        // `int07` and the like would give one type two spellings.
+        if bits.is_empty() || bits.starts_with('0') {
+            return Err(error());
+        }
+        Ok(DataType { code, bits: bits.parse().map_err(|_| error())?, lanes })
+    }
+}
+
+impl Serialize for DataType {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for DataType {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<DataType, D::Error> {
+        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spelling_round_trips() {
+        for text in ["float32", "int64", "bool", "void", "handle", "bfloat16", "uint8", "float16x4", "int1"] {
+            assert_eq!(text.parse::<DataType>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn not_data_types() {
+        for text in ["float", "int064", "x4", "f 32", "complex64", "float32x", "int99999", "void3"] {
+            assert!(text.parse::<DataType>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The abstract syntax of Relax (chapter Grammar), with the constructs of its next revision as the
+//! conflicts table resolves them (C01 `sinfo_args`, C02 TIR data types, C04 immediates).
+//!
+//! An AST is simply data: nothing here is checked. Ill-formed programs are representable on purpose, so
+//! that [`crate::well_formed`] can say which criterion they break.
+//!
+//! Conventions: composite expressions sit behind [`std::sync::Arc`] and are cheap to clone; every node that
+//! a diagnostic may point at carries a [`Span`], which takes no part in equality, hashing or serialization.
+
+mod attrs;
+mod dtype;
+mod expr;
+mod module;
+mod prim_expr;
+mod struct_info;
+mod tensor_data;
+mod ty;
+mod var;
+
+pub use attrs::{AttrValue, Attrs, FloatBits};
+pub use dtype::{DataType, DataTypeError, TypeCode};
+pub use expr::{
+    Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataTypeImm, Expr, ExternFunc, Function, GlobalVar, If,
+    MatchCast, Op, PrimValue, SeqExpr, ShapeExpr, StringImm, Tuple, TupleGetItem, VarBinding, VarKind,
+};
+pub use module::{FORMAT_VERSION, GlobalFunc, IrModule};
+pub use prim_expr::{BinaryOp, PrimExpr};
+pub use struct_info::{
+    DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
+};
+pub use tensor_data::{TensorData, TensorDataError};
+pub use ty::{DynTensorType, FuncType, ShapeType, Type};
+pub use var::{Name, ShapeVar, Span, Var};

@@ -1,0 +1,364 @@
+//! Structural information (chapter Structural Information).
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::ty::comma_separated;
+use super::{DataType, Expr, PrimExpr, Var};
+
+/// Structural information. `Prim` belongs to the next revision (A53).
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum StructInfo {
+    Object,
+    Tensor(TensorStructInfo),
+    Shape(ShapeStructInfo),
+    Prim(PrimStructInfo),
+    Tuple(Arc<[StructInfo]>),
+    Func(Arc<FuncStructInfo>),
+}
+
+/// `TensorStructInfo(shape, dtype, ndim)`.
+///
+/// On input `ndim` may be left out: it is then the number of dimensions of a literal shape, else unknown; a
+/// left-out `dtype` is `Void`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(from = "TensorRepr")]
+pub struct TensorStructInfo {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<TensorShape>,
+    pub dtype: DataType,
+    pub ndim: Ndim,
+}
+
+/// The `shape` field of a tensor's structural information: `Dims` for a `ShapeExpr`, a variable, or any other
+/// expression (which criterion 13 of well-formedness rejects).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum TensorShape {
+    Dims(Arc<[PrimExpr]>),
+    Var(Var),
+    DataflowVar(Var),
+    Other(Arc<Expr>),
+}
+
+/// `ShapeStructInfo(values, ndim)`. A left-out `ndim` is the number of values, else unknown.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(from = "ShapeRepr")]
+pub struct ShapeStructInfo {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Arc<[PrimExpr]>>,
+    pub ndim: Ndim,
+}
+
+/// `PrimStructInfo(dtype)` (PR14148); `value` is known for a `PrimValue` where an edition says so.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct PrimStructInfo {
+    pub dtype: DataType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<PrimExpr>,
+}
+
+/// `FuncStructInfo(params, ret, derive_func)`. `pure` is the optional extension of C20 and A18: `None` is the
+/// text of 2023-02, where structural information says nothing about purity.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct FuncStructInfo {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub params: Option<Arc<[StructInfo]>>,
+    #[serde(default = "object")]
+    pub ret: StructInfo,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub derive_func: Option<DeriveFunc>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pure: Option<bool>,
+}
+
+/// A `derive_func` macro, known by name.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum DeriveFunc {
+    /// The result follows from the call's `sinfo_args`.
+    DefaultDerive,
+    /// Always `ObjectStructInfo`.
+    EmptyDerive,
+    /// A macro that an implementation registered under a name.
+    Named(super::Name),
+}
+
+/// A number of dimensions: the text's `ndim`, with -1 for unknown.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Ndim {
+    Unknown,
+    Known(u32),
+}
+
+fn object() -> StructInfo {
+    StructInfo::Object
+}
+
+impl Ndim {
+    /// -1 (and anything else negative or absurdly large) is unknown.
+    pub fn from_i64(ndim: i64) -> Ndim {
+        u32::try_from(ndim).map_or(Ndim::Unknown, Ndim::Known)
+    }
+
+    /// The rank of a shape with `len` dimensions.
+    pub fn of_len(len: usize) -> Ndim {
+        u32::try_from(len).map_or(Ndim::Unknown, Ndim::Known)
+    }
+
+    pub fn is_unknown(self) -> bool {
+        self == Ndim::Unknown
+    }
+}
+
+impl fmt::Display for Ndim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ndim::Unknown => f.write_str("-1"),
+            Ndim::Known(n) => write!(f, "{n}"),
+        }
+    }
+}
+
+impl Serialize for Ndim {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Ndim::Unknown => s.serialize_i64(-1),
+            Ndim::Known(n) => s.serialize_i64(i64::from(*n)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Ndim {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Ndim, D::Error> {
+        match i64::deserialize(d)? {
+            -1 => Ok(Ndim::Unknown),
+            n => u32::try_from(n)
+                .map(Ndim::Known)
+                .map_err(|_| de::Error::custom(format!("{n} is not a rank (-1 or more)"))),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "TensorStructInfo")]
+struct TensorRepr {
+    #[serde(default)]
+    shape: Option<TensorShape>,
+    #[serde(default = "void")]
+    dtype: DataType,
+    #[serde(default)]
+    ndim: Option<Ndim>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "ShapeStructInfo")]
+struct ShapeRepr {
+    #[serde(default)]
+    values: Option<Arc<[PrimExpr]>>,
+    #[serde(default)]
+    ndim: Option<Ndim>,
+}
+
+fn void() -> DataType {
+    DataType::VOID
+}
+
+impl From<TensorRepr> for TensorStructInfo {
+    fn from(repr: TensorRepr) -> TensorStructInfo {
+        let implied = match &repr.shape {
+            Some(TensorShape::Dims(dims)) => Ndim::of_len(dims.len()),
+            None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => Ndim::Unknown,
+        };
+        TensorStructInfo { ndim: repr.ndim.unwrap_or(implied), shape: repr.shape, dtype: repr.dtype }
+    }
+}
+
+impl From<ShapeRepr> for ShapeStructInfo {
+    fn from(repr: ShapeRepr) -> ShapeStructInfo {
+        let implied = repr.values.as_ref().map_or(Ndim::Unknown, |values| Ndim::of_len(values.len()));
+        ShapeStructInfo { ndim: repr.ndim.unwrap_or(implied), values: repr.values }
+    }
+}
+
+/// Written as a bare list of dimensions, the bare name of a `Var`, or a map with the one key
+/// `DataflowVar` or `Expr`.
+impl Serialize for TensorShape {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            TensorShape::Dims(dims) => dims.serialize(s),
+            TensorShape::Var(v) => v.serialize(s),
+            TensorShape::DataflowVar(v) => s.collect_map([("DataflowVar", v)]),
+            TensorShape::Other(e) => s.collect_map([("Expr", e)]),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TensorShape {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<TensorShape, D::Error> {
+        struct ShapeVisitor;
+        impl<'de> Visitor<'de> for ShapeVisitor {
+            type Value = TensorShape;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of dimensions, a variable, or a map with the key `DataflowVar` or `Expr`")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<TensorShape, E> {
+                Var::parse(text).map(TensorShape::Var).ok_or_else(|| E::custom(format!("`{text}` is not a variable")))
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<TensorShape, A::Error> {
+                let mut dims = Vec::new();
+                while let Some(dim) = seq.next_element()? {
+                    dims.push(dim);
+                }
+                Ok(TensorShape::Dims(dims.into()))
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<TensorShape, A::Error> {
+                let shape = match map.next_key::<String>()?.as_deref() {
+                    Some("DataflowVar") => TensorShape::DataflowVar(map.next_value()?),
+                    Some("Expr") => TensorShape::Other(map.next_value()?),
+                    _ => return Err(de::Error::custom("expected the key `DataflowVar` or `Expr`")),
+                };
+                match map.next_key::<String>()? {
+                    None => Ok(shape),
+                    Some(key) => Err(de::Error::custom(format!("unexpected second key `{key}`"))),
+                }
+            }
+        }
+        d.deserialize_any(ShapeVisitor)
+    }
+}
+
+impl StructInfo {
+    /// A tensor of known dimensions.
+    pub fn tensor(dims: impl IntoIterator<Item = PrimExpr>, dtype: DataType) -> StructInfo {
+        let dims: Arc<[PrimExpr]> = dims.into_iter().collect();
+        StructInfo::Tensor(TensorStructInfo {
+            ndim: Ndim::of_len(dims.len()),
+            shape: Some(TensorShape::Dims(dims)),
+            dtype,
+        })
+    }
+
+    /// A tensor of which only rank (-1 for unknown) and data type are known.
+    pub fn tensor_ndim(ndim: i64, dtype: DataType) -> StructInfo {
+        StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim: Ndim::from_i64(ndim) })
+    }
+
+    /// A shape of known values.
+    pub fn shape(values: impl IntoIterator<Item = PrimExpr>) -> StructInfo {
+        let values: Arc<[PrimExpr]> = values.into_iter().collect();
+        StructInfo::Shape(ShapeStructInfo { ndim: Ndim::of_len(values.len()), values: Some(values) })
+    }
+
+    /// A shape of which only the rank (-1 for unknown) is known.
+    pub fn shape_ndim(ndim: i64) -> StructInfo {
+        StructInfo::Shape(ShapeStructInfo { values: None, ndim: Ndim::from_i64(ndim) })
+    }
+
+    pub fn tuple(fields: impl IntoIterator<Item = StructInfo>) -> StructInfo {
+        StructInfo::Tuple(fields.into_iter().collect())
+    }
+
+    /// The structural information of a closure.
+    pub fn func(params: impl IntoIterator<Item = StructInfo>, ret: StructInfo) -> StructInfo {
+        StructInfo::Func(Arc::new(FuncStructInfo {
+            params: Some(params.into_iter().collect()),
+            ret,
+            derive_func: None,
+            pure: None,
+        }))
+    }
+
+    /// The structural information of a packed function: `ret` is ignored by the text and is `Object` here.
+    pub fn packed(derive_func: DeriveFunc) -> StructInfo {
+        StructInfo::Func(Arc::new(FuncStructInfo {
+            params: None,
+            ret: StructInfo::Object,
+            derive_func: Some(derive_func),
+            pure: None,
+        }))
+    }
+
+    pub fn prim(dtype: DataType) -> StructInfo {
+        StructInfo::Prim(PrimStructInfo { dtype, value: None })
+    }
+}
+
+impl fmt::Display for StructInfo {
+    /// As on paper: `Tensor((n, 4), float32)`, `Tensor(ndim=2, float32)`, `Shape((n))`, `Func((..) -> ..)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || match self {
+            StructInfo::Object => f.write_str("Object"),
+            StructInfo::Tensor(t) => t.fmt(f),
+            StructInfo::Shape(ShapeStructInfo { values: None, ndim }) => write!(f, "Shape(ndim={ndim})"),
+            StructInfo::Shape(ShapeStructInfo { values: Some(values), ndim }) => {
+                f.write_str("Shape((")?;
+                comma_separated(f, values)?;
+                f.write_str(")")?;
+                write_odd_ndim(f, *ndim, Ndim::of_len(values.len()))?;
+                f.write_str(")")
+            }
+            StructInfo::Prim(PrimStructInfo { dtype, value: None }) => write!(f, "Prim({dtype})"),
+            StructInfo::Prim(PrimStructInfo { dtype, value: Some(value) }) => write!(f, "Prim({dtype}, value={value})"),
+            StructInfo::Tuple(fields) => {
+                f.write_str("Tuple(")?;
+                comma_separated(f, fields)?;
+                f.write_str(")")
+            }
+            StructInfo::Func(func) => func.fmt(f),
+        })
+    }
+}
+
+/// A rank that contradicts the number of dimensions is shown, one that follows from it is not.
+fn write_odd_ndim(f: &mut fmt::Formatter<'_>, ndim: Ndim, implied: Ndim) -> fmt::Result {
+    if ndim == implied { Ok(()) } else { write!(f, ", ndim={ndim}") }
+}
+
+impl fmt::Display for TensorStructInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.shape {
+            None => write!(f, "Tensor(ndim={}, {})", self.ndim, self.dtype),
+            Some(TensorShape::Dims(dims)) => {
+                f.write_str("Tensor((")?;
+                comma_separated(f, dims)?;
+                write!(f, "), {}", self.dtype)?;
+                write_odd_ndim(f, self.ndim, Ndim::of_len(dims.len()))?;
+                f.write_str(")")
+            }
+            Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => {
+                write!(f, "Tensor({v}, {}", self.dtype)?;
+                write_odd_ndim(f, self.ndim, Ndim::Unknown)?;
+                f.write_str(")")
+            }
+            Some(TensorShape::Other(_)) => write!(f, "Tensor(<expression>, {}, ndim={})", self.dtype, self.ndim),
+        }
+    }
+}
+
+impl fmt::Display for FuncStructInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.params {
+            Some(params) => {
+                f.write_str("Func((")?;
+                comma_separated(f, params)?;
+                write!(f, ") -> {}", self.ret)?;
+            }
+            None => f.write_str("Func(packed")?,
+        }
+        match &self.derive_func {
+            None => {}
+            Some(DeriveFunc::DefaultDerive) => f.write_str(", default_derive")?,
+            Some(DeriveFunc::EmptyDerive) => f.write_str(", empty_derive")?,
+            Some(DeriveFunc::Named(name)) => write!(f, ", derive_func={name}")?,
+        }
+        match self.pure {
+            None => {}
+            Some(true) => f.write_str(", pure")?,
+            Some(false) => f.write_str(", impure")?,
+        }
+        f.write_str(")")
+    }
+}

@@ -1,0 +1,167 @@
+//! The data of a tensor literal: data type, shape, and the elements as little-endian bytes.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{DataType, TypeCode};
+
+/// An n-dimensional array, row-major, elements as little-endian bytes; a Boolean is one byte, 0 or 1.
+///
+/// Serialized as `dtype`, `shape` and `bits` (hexadecimal, two digits a byte, in memory order). On input
+/// `values` may stand in place of `bits`: a flat list of numbers that the data type represents exactly.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Repr", into = "Repr")]
+pub struct TensorData {
+    pub dtype: DataType,
+    pub shape: Arc<[u64]>,
+    pub bytes: Arc<[u8]>,
+}
+
+/// Why a description of tensor data is rejected.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TensorDataError {
+    #[error("a tensor literal cannot have the data type {0}")]
+    DataType(DataType),
+    #[error("the shape asks for {expected} elements, {found} are given")]
+    Count { expected: u128, found: u128 },
+    #[error("`bits` must be pairs of hexadecimal digits")]
+    Bits,
+    #[error("the byte {0:#04x} is not a Boolean")]
+    Boolean(u8),
+    #[error("{value} is not exactly representable as {dtype}")]
+    Inexact { value: String, dtype: DataType },
+    #[error("give exactly one of `bits` and `values`")]
+    Payload,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "TensorData", deny_unknown_fields)]
+struct Repr {
+    dtype: DataType,
+    #[serde(default)]
+    shape: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bits: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<f64>>,
+}
+
+impl TensorData {
+    /// Checks that the byte count fits the shape, that the data type has elements, and that Booleans are 0 or 1.
+    pub fn new(dtype: DataType, shape: &[u64], bytes: Vec<u8>) -> Result<TensorData, TensorDataError> {
+        if !is_element_type(dtype) {
+            return Err(TensorDataError::DataType(dtype));
+        }
+        let size = dtype.bytes() as u128;
+        let expected = shape.iter().try_fold(1u128, |n, d| n.checked_mul(u128::from(*d))).unwrap_or(u128::MAX);
+        let found = bytes.len() as u128 / size;
+        if bytes.len() as u128 % size != 0 || found != expected {
+            return Err(TensorDataError::Count { expected, found });
+        }
+        if let (true, Some(byte)) = (dtype.is_bool(), bytes.iter().find(|b| **b > 1)) {
+            return Err(TensorDataError::Boolean(*byte));
+        }
+        Ok(TensorData { dtype, shape: shape.into(), bytes: bytes.into() })
+    }
+
+    /// A tensor from numbers that its data type represents exactly.
+    pub fn from_values(dtype: DataType, shape: &[u64], values: &[f64]) -> Result<TensorData, TensorDataError> {
+        let mut bytes = Vec::with_capacity(values.len() * dtype.bytes());
+        for value in values {
+            encode_exactly(dtype, *value, &mut bytes)?;
+        }
+        TensorData::new(dtype, shape, bytes)
+    }
+}
+
+/// The data types that tensor elements have: the widths that memory knows, in one lane.
+fn is_element_type(dtype: DataType) -> bool {
+    let widths: &[u16] = match dtype.code {
+        TypeCode::Int => &[8, 16, 32, 64],
+        TypeCode::UInt => &[1, 8, 16, 32, 64],
+        TypeCode::Float => &[16, 32, 64],
+        TypeCode::BFloat => &[16],
+        TypeCode::Handle => &[],
+    };
+    dtype.lanes == 1 && widths.contains(&dtype.bits)
+}
+
+/// Appends the encoding of `value`, if there is one that loses nothing.
+fn encode_exactly(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Result<(), TensorDataError> {
+    let inexact = || TensorDataError::Inexact { value: value.to_string(), dtype };
+    macro_rules! int {
+        ($t:ty) => {{
+            let int = value as $t;
+            // `as` saturates, so one past the largest value would compare equal to the rounded maximum.
+            if int as f64 != value || value >= (<$t>::MAX as f64) + 1.0 {
+                return Err(inexact());
+            }
+            bytes.extend(int.to_le_bytes());
+        }};
+    }
+    macro_rules! float {
+        ($encoded:expr, $decode:expr) => {{
+            let encoded = $encoded;
+            if $decode(encoded) != value && !value.is_nan() {
+                return Err(inexact());
+            }
+            bytes.extend(encoded.to_le_bytes());
+        }};
+    }
+    match (dtype.code, dtype.bits) {
+        (TypeCode::UInt, 1) if value == 0.0 || value == 1.0 => bytes.push(u8::from(value == 1.0)),
+        (TypeCode::UInt, 1) => return Err(inexact()),
+        (TypeCode::Int, 8) => int!(i8),
+        (TypeCode::Int, 16) => int!(i16),
+        (TypeCode::Int, 32) => int!(i32),
+        (TypeCode::Int, 64) => int!(i64),
+        (TypeCode::UInt, 8) => int!(u8),
+        (TypeCode::UInt, 16) => int!(u16),
+        (TypeCode::UInt, 32) => int!(u32),
+        (TypeCode::UInt, 64) => int!(u64),
+        (TypeCode::Float, 16) => float!(half::f16::from_f64(value), half::f16::to_f64),
+        (TypeCode::BFloat, 16) => float!(half::bf16::from_f64(value), half::bf16::to_f64),
+        (TypeCode::Float, 32) => float!(value as f32, f64::from),
+        (TypeCode::Float, 64) => float!(value, f64::from),
+        (TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle, _) => {
+            return Err(TensorDataError::DataType(dtype));
+        }
+    }
+    Ok(())
+}
+
+impl From<TensorData> for Repr {
+    fn from(data: TensorData) -> Repr {
+        let mut bits = String::with_capacity(data.bytes.len() * 2);
+        for byte in data.bytes.iter() {
+            // Writing to a String cannot fail.
+            let _ = write!(bits, "{byte:02x}");
+        }
+        Repr { dtype: data.dtype, shape: data.shape.to_vec(), bits: Some(bits), values: None }
+    }
+}
+
+impl TryFrom<Repr> for TensorData {
+    type Error = TensorDataError;
+
+    fn try_from(repr: Repr) -> Result<TensorData, TensorDataError> {
+        match (repr.bits, repr.values) {
+            (Some(bits), None) => TensorData::new(repr.dtype, &repr.shape, from_hex(&bits)?),
+            (None, Some(values)) => TensorData::from_values(repr.dtype, &repr.shape, &values),
+            (Some(_), Some(_)) | (None, None) => Err(TensorDataError::Payload),
+        }
+    }
+}
+
+fn from_hex(text: &str) -> Result<Vec<u8>, TensorDataError> {
+    let digit = |c: u8| char::from(c).to_digit(16).and_then(|d| u8::try_from(d).ok()).ok_or(TensorDataError::Bits);
+    text.as_bytes()
+        .chunks(2)
+        .map(|pair| match pair {
+            [high, low] => Ok(digit(*high)? << 4 | digit(*low)?),
+            _ => Err(TensorDataError::Bits),
+        })
+        .collect()
+}

@@ -1,0 +1,94 @@
+//! The six types (chapter Types): the image of structural information under erasure (C03).
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{DataType, Ndim};
+
+/// A Relax type.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Type {
+    Object,
+    Tensor(DynTensorType),
+    Shape(ShapeType),
+    Tuple(Arc<[Type]>),
+    Func(Arc<FuncType>),
+    PackedFunc,
+}
+
+/// `DynTensorType(ndim, dtype)`; unknown rank is [`Ndim::Unknown`], unknown data type `Void`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct DynTensorType {
+    pub ndim: Ndim,
+    pub dtype: DataType,
+}
+
+/// `ShapeType(ndim)`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct ShapeType {
+    pub ndim: Ndim,
+}
+
+/// `FuncType(arg_types, ret_type, pure)`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct FuncType {
+    pub arg_types: Arc<[Type]>,
+    pub ret_type: Type,
+    #[serde(default)]
+    pub pure: bool,
+}
+
+impl Type {
+    /// A tensor type from a rank (-1 for unknown) and a data type.
+    pub fn tensor(ndim: i64, dtype: DataType) -> Type {
+        Type::Tensor(DynTensorType { ndim: Ndim::from_i64(ndim), dtype })
+    }
+
+    /// A shape type from a rank (-1 for unknown).
+    pub fn shape(ndim: i64) -> Type {
+        Type::Shape(ShapeType { ndim: Ndim::from_i64(ndim) })
+    }
+
+    pub fn tuple(fields: impl IntoIterator<Item = Type>) -> Type {
+        Type::Tuple(fields.into_iter().collect())
+    }
+
+    pub fn func(arg_types: impl IntoIterator<Item = Type>, ret_type: Type, pure: bool) -> Type {
+        Type::Func(Arc::new(FuncType { arg_types: arg_types.into_iter().collect(), ret_type, pure }))
+    }
+}
+
+impl fmt::Display for Type {
+    /// As on paper: `Tensor(2, float32)`, `Shape(-1)`, `Tuple(..)`, `Func((..) -> .., pure)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Object => f.write_str("Object"),
+            Type::PackedFunc => f.write_str("PackedFunc"),
+            Type::Tensor(t) => write!(f, "Tensor({}, {})", t.ndim, t.dtype),
+            Type::Shape(t) => write!(f, "Shape({})", t.ndim),
+            Type::Tuple(fields) => {
+                f.write_str("Tuple(")?;
+                comma_separated(f, fields)?;
+                f.write_str(")")
+            }
+            Type::Func(t) => {
+                f.write_str("Func((")?;
+                comma_separated(f, &t.arg_types)?;
+                write!(f, ") -> {}, {})", t.ret_type, if t.pure { "pure" } else { "impure" })
+            }
+        }
+    }
+}
+
+/// Writes items separated by `, `.
+pub(super) fn comma_separated<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T]) -> fmt::Result {
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            f.write_str(", ")?;
+        }
+        write!(f, "{item}")?;
+    }
+    Ok(())
+}

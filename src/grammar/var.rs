@@ -1,0 +1,128 @@
+//! Variables have identity, not names: two variables are the same exactly when both their name hint and
+//! their number agree. The number tells apart variables that share a name (shadowing, A03).
+//!
+//! As text an identity is written `name` (number 0) or `name#number`.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A name hint, shared.
+pub type Name = Arc<str>;
+
+/// A byte range of the source text, `start..end`. Ignored by equality and hashing: where a node was written
+/// is not part of what it is.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    /// The span of a node that did not come from text.
+    pub const NONE: Span = Span { start: 0, end: 0 };
+
+    pub fn new(start: u32, end: u32) -> Span {
+        Span { start, end }
+    }
+
+    /// Whether the node did not come from text.
+    pub fn is_none(self) -> bool {
+        self.end == 0
+    }
+}
+
+impl PartialEq for Span {
+    fn eq(&self, _: &Span) -> bool {
+        true
+    }
+}
+impl Eq for Span {}
+impl Hash for Span {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+
+macro_rules! identity {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+        pub struct $name {
+            pub name: Name,
+            pub id: u32,
+            pub span: Span,
+        }
+
+        impl $name {
+            /// The variable `name` with number 0, without a source position.
+            pub fn new(name: &str) -> $name {
+                $name::numbered(name.into(), 0)
+            }
+
+            pub fn numbered(name: Name, id: u32) -> $name {
+                $name { name, id, span: Span::NONE }
+            }
+
+            pub fn at(mut self, span: Span) -> $name {
+                self.span = span;
+                self
+            }
+
+            /// Reads `name` or `name#number`. `None` if the name is empty or the number malformed.
+            pub fn parse(text: &str) -> Option<$name> {
+                let (name, id) = match text.split_once('#') {
+                    None => (text, 0),
+                    // `x#0` is not how number 0 is written; refusing it keeps the spelling unique.
+                    Some((name, id)) => (name, id.parse().ok().filter(|id| *id != 0)?),
+                };
+                (!name.is_empty()).then(|| $name::numbered(name.into(), id))
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &$name) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl Ord for $name {
+            fn cmp(&self, other: &$name) -> std::cmp::Ordering {
+                (&self.name, self.id).cmp(&(&other.name, other.id))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self.id {
+                    0 => write!(f, "{}", self.name),
+                    id => write!(f, "{}#{id}", self.name),
+                }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<$name, D::Error> {
+                let text = String::deserialize(d)?;
+                $name::parse(&text)
+                    .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is not a variable (`name` or `name#number`)")))
+            }
+        }
+    };
+}
+
+identity! {
+    /// A Relax variable. Whether it is a `Var` or a `DataflowVar` is said where it is bound
+    /// ([`super::Binder::kind`]) and where it is used ([`super::Expr::Var`], [`super::Expr::DataflowVar`]).
+    Var
+}
+identity! {
+    /// A shape variable (`tir::Var`), always of type int64 (C25).
+    ShapeVar
+}

@@ -1,0 +1,3 @@
+//! The `relax-spec` command.
+
+fn main() {}

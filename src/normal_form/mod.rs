@@ -1,0 +1,1 @@
+//! Normal form: the criteria and a normalizer (chapter Normal Form).

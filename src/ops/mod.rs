@@ -1,0 +1,1 @@
+//! Operators: inference, reference implementation, purity and accuracy side by side (chapter Notable Operators).

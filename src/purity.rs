@@ -1,0 +1,1 @@
+//! Purity of calls and functions (chapter Purity and Dataflow Blocks).

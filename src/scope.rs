@@ -1,0 +1,1 @@
+//! Scopes of Relax and shape variables (chapter Variable Scoping).

@@ -1,0 +1,1 @@
+//! Evaluating and proving dimensions equal (chapters Expressing Shape Dimensions and Proving Shapes Equivalent).

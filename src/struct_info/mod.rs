@@ -1,0 +1,1 @@
+//! Judgements on structural information (chapter Structural Information).

@@ -1,0 +1,1 @@
+//! The type layer (chapter Types): erasure, subtyping, bounds, type checking.

@@ -1,0 +1,1 @@
+//! The well-formedness criteria (chapter Well-Formedness Criteria).
