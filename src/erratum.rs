@@ -54,7 +54,7 @@ impl Erratum {
 
     /// Reads the erratum's file.
     pub fn info(self) -> Result<ErratumInfo, ron::error::SpannedError> {
-        ron::from_str(SOURCES[self as usize].1)
+        crate::conformance::case::ron_options().from_str(SOURCES[self as usize].1)
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use ron::extensions::Extensions;
 use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
@@ -293,6 +294,7 @@ impl Ask {
 impl AnswerKind {
     /// Reads an answer of this kind, written bare.
     fn read(self, raw: &RawValue) -> Result<Answer, ron::error::SpannedError> {
+        let raw = Bare(raw);
         Ok(match self {
             AnswerKind::Bool => Answer::Bool(raw.into_rust()?),
             AnswerKind::Type => Answer::Type(raw.into_rust()?),
@@ -303,7 +305,7 @@ impl AnswerKind {
             AnswerKind::Proof => Answer::Proof(raw.into_rust()?),
             AnswerKind::Dim => Answer::Dim(raw.into_rust()?),
             AnswerKind::Match => Answer::Match(raw.into_rust()?),
-            AnswerKind::Program => Answer::Program(read_program(raw)?),
+            AnswerKind::Program => Answer::Program(read_program(raw.0)?),
             AnswerKind::Verdict => Answer::Verdict(raw.into_rust()?),
             AnswerKind::Derived => Answer::Derived(raw.into_rust()?),
             AnswerKind::Run => Answer::Run(raw.into_rust()?),
@@ -311,9 +313,26 @@ impl AnswerKind {
     }
 }
 
+/// A part of a suite file that is read once its type is known.
+struct Bare<'a>(&'a RawValue);
+
+impl<'a> Bare<'a> {
+    fn into_rust<T: Deserialize<'a>>(&self) -> Result<T, ron::error::SpannedError> {
+        ron_options().from_str(self.0.get_ron())
+    }
+}
+
+/// The dialect of suite files and errata: `Tensor(ndim: 2)` stands for `Tensor((ndim: Some(2)))`. `Some` may be
+/// written where that helps, and must be where the value is itself an option.
+pub fn ron_options() -> ron::Options {
+    ron::Options::default()
+        .with_default_extension(Extensions::UNWRAP_VARIANT_NEWTYPES)
+        .with_default_extension(Extensions::IMPLICIT_SOME)
+}
+
 /// An expected program may be written as TVMScript.
 fn read_program(raw: &RawValue) -> Result<IrModule, ron::error::SpannedError> {
-    match raw.into_rust()? {
+    match Bare(raw).into_rust()? {
         Program::Module(module) => Ok(module),
         Program::Script(text) => {
             crate::syntax::tvmscript::parse_module(&text).map_err(|error| ron::error::SpannedError {
@@ -363,7 +382,7 @@ impl TryFrom<RawCase> for Case {
 /// Reads one suite file: a RON list of cases.
 pub fn read_cases(file: &str, text: &str) -> Result<Vec<Case>, CaseError> {
     let error = |message: String| CaseError { file: file.to_string(), message };
-    let raw: Vec<RawCase> = ron::from_str(text).map_err(|e| error(e.to_string()))?;
+    let raw: Vec<RawCase> = ron_options().from_str(text).map_err(|e| error(e.to_string()))?;
     raw.into_iter().map(|case| Case::try_from(case).map_err(error)).collect()
 }
 
@@ -394,5 +413,37 @@ impl fmt::Display for Verdict {
                 write!(f, "rejected by {}", ids.join(", "))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> Case {
+        read_cases("test", text).unwrap().remove(0)
+    }
+
+    #[test]
+    fn the_embedded_suite_reads() {
+        if let Err(error) = embedded_suite() {
+            panic!("{error}");
+        }
+    }
+
+    #[test]
+    fn fields_stand_directly_in_a_variant() {
+        let case = one(r#"[Case(id: "a", rules: ["GLB.OBJ-L"], ask: Glb(Object, Tensor(ndim: 2, dtype: "float32")),
+                allow: [Some(Tensor(ndim: 2, dtype: "float32")), None], literal: Some(Some(Object)), erratum: Some("A06"), why: "")]"#);
+        let tensor = Type::tensor(2, DataType::FLOAT32);
+        assert_eq!(case.ask, Ask::Glb(Type::Object, tensor.clone()));
+        assert_eq!(case.allow, [Answer::OptionType(Some(tensor)), Answer::OptionType(None)]);
+        assert_eq!(case.literal, Some(Answer::OptionType(Some(Type::Object))));
+    }
+
+    #[test]
+    fn a_literal_answer_needs_its_erratum() {
+        let text = r#"[Case(id: "a", rules: ["GLB.OBJ-L"], ask: Glb(Object, Object), allow: [None], literal: Some(None), why: "")]"#;
+        assert!(read_cases("test", text).is_err());
     }
 }
