@@ -244,6 +244,12 @@ impl Serialize for PrimExpr {
     }
 }
 
+/// The text itself if it is a name and not a longer expression; by far the most frequent dimension.
+fn lone_name(text: &str) -> Option<&str> {
+    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '#');
+    (text.chars().all(word) && !text.starts_with(|c: char| c.is_ascii_digit())).then_some(text)
+}
+
 impl<'de> Deserialize<'de> for PrimExpr {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PrimExpr, D::Error> {
         struct PrimExprVisitor;
@@ -262,7 +268,10 @@ impl<'de> Deserialize<'de> for PrimExpr {
                 i64::try_from(value).map(PrimExpr::IntImm).map_err(|_| E::custom(format!("{value} is not an int64")))
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<PrimExpr, E> {
-                crate::syntax::paper::parse_prim_expr(text).map_err(E::custom)
+                match lone_name(text).and_then(ShapeVar::parse) {
+                    Some(var) => Ok(PrimExpr::Var(var)),
+                    None => crate::syntax::paper::parse_prim_expr(text).map_err(E::custom),
+                }
             }
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<PrimExpr, A::Error> {
                 let Some(name) = map.next_key::<String>()? else {
