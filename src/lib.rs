@@ -32,6 +32,7 @@ pub mod shape;
 pub mod struct_info;
 pub mod syntax;
 pub mod tir;
+pub mod trail;
 pub mod types;
 pub mod verdict;
 pub mod well_formed;

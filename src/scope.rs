@@ -1,1 +1,215 @@
-//! Scopes of Relax and shape variables (chapter Variable Scoping).
+//! Scopes (chapter Variable Scoping): contexts that grow while bindings are met and shrink again when the
+//! region of a scope ends.
+//!
+//! Every context is one map with an undo log, so that entering and leaving a scope costs as much as the
+//! variables it binds, however many others are visible.
+
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+
+/// A finite map from variables to what is known of them, with scopes.
+#[derive(Clone, Debug)]
+pub struct Context<K, V> {
+    entries: FxHashMap<K, V>,
+    /// What each entry replaced, in the order in which they were made.
+    log: Vec<(K, Option<V>)>,
+}
+
+/// A place in the history of a [`Context`], to which [`Context::leave`] goes back.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Mark(usize);
+
+impl<K, V> Default for Context<K, V> {
+    fn default() -> Context<K, V> {
+        Context { entries: FxHashMap::default(), log: Vec::new() }
+    }
+}
+
+impl<K: Clone + Eq + Hash, V> Context<K, V> {
+    pub fn new() -> Context<K, V> {
+        Context::default()
+    }
+
+    /// The start of a scope.
+    pub fn mark(&self) -> Mark {
+        Mark(self.log.len())
+    }
+
+    /// Adds an entry, which hides an older one of the same key until the scope ends.
+    pub fn enter(&mut self, key: K, value: V) {
+        let older = self.entries.insert(key.clone(), value);
+        self.log.push((key, older));
+    }
+
+    /// Ends a scope: everything entered since the mark leaves.
+    pub fn leave(&mut self, mark: Mark) {
+        while self.log.len() > mark.0 {
+            let Some((key, older)) = self.log.pop() else { return };
+            self.restore(key, older);
+        }
+    }
+
+    /// Takes out of the entries made since the mark those that `goes` selects; the others stay until their own
+    /// scope ends.
+    pub fn leave_some(&mut self, mark: Mark, goes: impl Fn(&K, &V) -> bool) {
+        let recent = self.log.split_off(mark.0.min(self.log.len()));
+        let mut staying = Vec::new();
+        for (key, older) in recent.into_iter().rev() {
+            match self.entries.get(&key) {
+                Some(value) if goes(&key, value) => self.restore(key, older),
+                Some(_) | None => staying.push((key, older)),
+            }
+        }
+        self.log.extend(staying.into_iter().rev());
+    }
+
+    fn restore(&mut self, key: K, older: Option<V>) {
+        match older {
+            Some(value) => self.entries.insert(key, value),
+            None => self.entries.remove(&key),
+        };
+    }
+
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.entries.get(key)
+    }
+
+    pub fn contains(&self, key: &K) -> bool {
+        self.entries.contains_key(key)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+/// The strongly connected components of a graph, given by the successors of each node: every component comes
+/// after the components it leads to, so callees come before their callers.
+pub fn strongly_connected(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut search = Search::new(successors.len());
+    for root in 0..successors.len() {
+        if search.index[root].is_none() {
+            search.visit(root, successors);
+        }
+    }
+    search.components
+}
+
+/// Tarjan's algorithm with an explicit stack.
+struct Search {
+    index: Vec<Option<usize>>,
+    low: Vec<usize>,
+    on_stack: Vec<bool>,
+    stack: Vec<usize>,
+    components: Vec<Vec<usize>>,
+    met: usize,
+}
+
+impl Search {
+    fn new(nodes: usize) -> Search {
+        Search {
+            index: vec![None; nodes],
+            low: vec![0; nodes],
+            on_stack: vec![false; nodes],
+            stack: Vec::new(),
+            components: Vec::new(),
+            met: 0,
+        }
+    }
+
+    fn open(&mut self, node: usize) {
+        self.index[node] = Some(self.met);
+        self.low[node] = self.met;
+        self.met += 1;
+        self.on_stack[node] = true;
+        self.stack.push(node);
+    }
+
+    fn visit(&mut self, root: usize, successors: &[Vec<usize>]) {
+        let mut path = vec![(root, 0)];
+        self.open(root);
+        while let Some((node, next)) = path.last_mut() {
+            let node = *node;
+            let Some(&to) = successors[node].get(*next) else {
+                path.pop();
+                self.close(node);
+                if let Some((parent, _)) = path.last() {
+                    self.low[*parent] = self.low[*parent].min(self.low[node]);
+                }
+                continue;
+            };
+            *next += 1;
+            match self.index[to] {
+                None => {
+                    self.open(to);
+                    path.push((to, 0));
+                }
+                Some(index) if self.on_stack[to] => self.low[node] = self.low[node].min(index),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// If the node is the first of its component, takes the component off the stack.
+    fn close(&mut self, node: usize) {
+        if self.index[node] != Some(self.low[node]) {
+            return;
+        }
+        let mut component = Vec::new();
+        while let Some(member) = self.stack.pop() {
+            self.on_stack[member] = false;
+            component.push(member);
+            if member == node {
+                break;
+            }
+        }
+        component.sort_unstable();
+        self.components.push(component);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaving_a_scope_brings_back_what_it_hid() {
+        let mut context = Context::new();
+        context.enter("x", 1);
+        let mark = context.mark();
+        context.enter("x", 2);
+        context.enter("y", 3);
+        assert_eq!((context.get(&"x"), context.get(&"y")), (Some(&2), Some(&3)));
+        context.leave(mark);
+        assert_eq!((context.get(&"x"), context.get(&"y")), (Some(&1), None));
+    }
+
+    #[test]
+    fn what_stays_leaves_with_its_own_scope() {
+        let mut context = Context::new();
+        let outer = context.mark();
+        let block = context.mark();
+        context.enter("lv", true);
+        context.enter("v", false);
+        context.leave_some(block, |_, dataflow| *dataflow);
+        assert!(!context.contains(&"lv") && context.contains(&"v"));
+        context.leave(outer);
+        assert!(context.is_empty());
+    }
+
+    #[test]
+    fn components_come_callees_first() {
+        // 0 calls 1 and 3; 1 and 2 call each other; 3 calls itself.
+        let graph = [vec![1, 3], vec![2], vec![1], vec![3]];
+        assert_eq!(strongly_connected(&graph), vec![vec![1, 2], vec![3], vec![0]]);
+    }
+
+    #[test]
+    fn a_long_chain_does_not_exhaust_the_stack() {
+        let n = 200_000;
+        let graph: Vec<Vec<usize>> = (0..n).map(|i| if i + 1 < n { vec![i + 1] } else { vec![] }).collect();
+        let components = strongly_connected(&graph);
+        assert_eq!((components.len(), components[0].clone()), (n, vec![n - 1]));
+    }
+}

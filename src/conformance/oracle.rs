@@ -1,7 +1,12 @@
 //! The oracle behind the questions: one arm per question, each naming the judgement that answers it.
 
-use super::case::{Answer, Ask};
+use std::borrow::Cow;
+
+use super::case::{Answer, Ask, Program, Verdict};
 use crate::cx::Cx;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::grammar::IrModule;
+use crate::well_formed;
 
 /// Why the oracle gives no answer to a question.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -16,7 +21,7 @@ pub enum NoAnswer {
 }
 
 /// Answers a question.
-pub fn answer(_cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
+pub fn answer(cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
     match ask {
         Ask::Subtype(..) => Err(NoAnswer::Unsupported("Subtype")),
         Ask::Glb(..) => Err(NoAnswer::Unsupported("Glb")),
@@ -33,7 +38,7 @@ pub fn answer(_cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
         Ask::EvalDim(..) => Err(NoAnswer::Unsupported("EvalDim")),
         Ask::MatchValue(..) => Err(NoAnswer::Unsupported("MatchValue")),
         Ask::Parse(_) => Err(NoAnswer::Unsupported("Parse")),
-        Ask::WellFormed(_) => Err(NoAnswer::Unsupported("WellFormed")),
+        Ask::WellFormed(program) => Ok(Answer::Verdict(verdict(&well_formed::check(cx, &*read(program)?)))),
         Ask::NormalForm(_) => Err(NoAnswer::Unsupported("NormalForm")),
         Ask::Normalize(_) => Err(NoAnswer::Unsupported("Normalize")),
         Ask::TypeCheck(_) => Err(NoAnswer::Unsupported("TypeCheck")),
@@ -43,4 +48,23 @@ pub fn answer(_cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
         Ask::DeriveCall(..) => Err(NoAnswer::Unsupported("DeriveCall")),
         Ask::Evaluate(..) => Err(NoAnswer::Unsupported("Evaluate")),
     }
+}
+
+/// The module of a question about a program.
+fn read(program: &Program) -> Result<Cow<'_, IrModule>, NoAnswer> {
+    match program {
+        Program::Module(module) => Ok(Cow::Borrowed(module)),
+        Program::Script(text) => match crate::syntax::tvmscript::parse_module(text) {
+            Ok(module) => Ok(Cow::Owned(module)),
+            Err(error) => Err(NoAnswer::Unreadable(error.to_string())),
+        },
+    }
+}
+
+/// The errors among the findings, as the rules broken.
+fn verdict(findings: &[Diagnostic]) -> Verdict {
+    let mut rules: Vec<_> = findings.iter().filter(|f| f.severity == Severity::Error).map(|f| f.rule).collect();
+    rules.sort_unstable();
+    rules.dedup();
+    if rules.is_empty() { Verdict::Accepted } else { Verdict::Rejected(rules) }
 }

@@ -1,1 +1,163 @@
 //! The well-formedness criteria (chapter Well-Formedness Criteria).
+//!
+//! One traversal decides all fifteen. It is syntactic (`WF.SYNTACTIC`): neither types nor structural
+//! information nor the operator registry are consulted, and variables are told apart by identity (A03).
+
+mod annotation;
+mod bound;
+mod recursion;
+mod shape_var;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use rustc_hash::FxHashMap;
+
+use crate::cx::Cx;
+use crate::diagnostic::{Diagnostic, NodePath};
+use crate::grammar::{AttrValue, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar, Span, Var};
+use crate::rule::Rule;
+use crate::scope::Context;
+use crate::trail::Trail;
+
+/// WF.1.BIND to WF.15.ATLEASTONE: every violation of the fifteen criteria by a program, normalized or not.
+///
+/// The findings of a function come in the order of its text. Nothing is reported for a program that meets the
+/// criteria. 2023-02, Well-Formedness Criteria.
+pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
+    let mut checker = Checker::new(cx, module);
+    for (index, (gv, func)) in module.funcs.iter().enumerate() {
+        match func {
+            GlobalFunc::Function(function) => checker.global_function(index, gv, function),
+            GlobalFunc::PrimFunc(_) => checker.global_bound_once(index, gv),
+        }
+    }
+    checker.mutual_recursion();
+    checker.entry_point();
+    checker.into_findings()
+}
+
+/// The state of the traversal.
+struct Checker<'c, 'm> {
+    cx: &'c mut Cx,
+    module: &'m IrModule,
+    /// The first entry of each name.
+    globals: FxHashMap<&'m str, usize>,
+    /// The global function being checked.
+    global: usize,
+    trail: Trail,
+    /// With the place of each in the traversal, since some are known only later.
+    findings: Vec<(usize, Diagnostic)>,
+    /// How many nodes were met; orders the findings.
+    clock: usize,
+    relax: bound::RelaxVars<'m>,
+    shapes: Context<&'m ShapeVar, ()>,
+    functions: Vec<recursion::FunctionFrame>,
+    calls: recursion::CallGraph,
+}
+
+impl<'c, 'm> Checker<'c, 'm> {
+    fn new(cx: &'c mut Cx, module: &'m IrModule) -> Checker<'c, 'm> {
+        let mut globals = FxHashMap::default();
+        for (index, (gv, _)) in module.funcs.iter().enumerate() {
+            globals.entry(&*gv.name).or_insert(index);
+        }
+        Checker {
+            cx,
+            module,
+            globals,
+            global: 0,
+            trail: Trail::default(),
+            findings: Vec::new(),
+            clock: 0,
+            relax: bound::RelaxVars::default(),
+            shapes: Context::new(),
+            functions: Vec::new(),
+            calls: recursion::CallGraph::new(module.funcs.len()),
+        }
+    }
+
+    /// WF.REPORT-ALL: each violation counts; without the rule one of them is enough.
+    fn into_findings(mut self) -> Vec<Diagnostic> {
+        self.findings.sort_by_key(|(at, _)| *at);
+        let mut findings: Vec<Diagnostic> = self.findings.into_iter().map(|(_, finding)| finding).collect();
+        if findings.len() > 1 && !self.cx.fire(Rule::WfReportAll) {
+            findings.truncate(1);
+        }
+        findings
+    }
+
+    fn report(&mut self, rule: Rule, span: Span, message: String) {
+        let path = self.trail.path();
+        self.add(Diagnostic::error(rule, path, span, message));
+    }
+
+    fn report_with_hint(&mut self, rule: Rule, span: Span, message: String, hint: &str) {
+        let path = self.trail.path();
+        self.add(Diagnostic::error(rule, path, span, message).with_hint(hint));
+    }
+
+    fn add(&mut self, finding: Diagnostic) {
+        self.findings.push((self.clock, finding));
+    }
+
+    fn global_function(&mut self, index: usize, gv: &'m GlobalVar, function: &'m Function) {
+        self.global = index;
+        self.trail = Trail::new(gv.name.clone());
+        self.global_bound_once(index, gv);
+        self.linked_under_its_name(gv, function);
+        // Criterion 5 is applied function by function: another global's shape variables are not in scope.
+        let mark = self.shapes.mark();
+        self.function(function, recursion::Callee::Global(index));
+        if self.cx.fire(Rule::Wf5PerFunc) {
+            self.shapes.leave(mark);
+        }
+        self.never_bound();
+    }
+
+    /// SCOPE.BIND-ONCE.GLOBAL: a `GlobalVar` is bound by its entry in the module, and by one only.
+    fn global_bound_once(&mut self, index: usize, gv: &'m GlobalVar) {
+        let first = self.globals.get(&*gv.name) == Some(&index);
+        if !self.cx.premise(Rule::ScopeBindOnceGlobal, 1, first) {
+            self.trail = Trail::new(gv.name.clone());
+            let message = format!("the module binds `{}` more than once", gv.name);
+            self.report_with_hint(Rule::ScopeBindOnceGlobal, gv.span, message, "rename one of the functions");
+        }
+    }
+
+    /// WF.12: a `global_symbol` is the name of the `GlobalVar`.
+    fn linked_under_its_name(&mut self, gv: &GlobalVar, function: &Function) {
+        let Some(symbol) = function.attrs.get("global_symbol") else { return };
+        let same = matches!(symbol, AttrValue::Str(name) if *name == gv.name);
+        if !self.cx.premise(Rule::Wf12, 1, same) {
+            let message = match symbol {
+                AttrValue::Str(name) => format!("`{}` has the global_symbol `{name}`", gv.name),
+                _ => format!("the global_symbol of `{}` is not a string", gv.name),
+            };
+            let hint = format!("set global_symbol to `{}`, or leave it out if the function is private", gv.name);
+            self.report_with_hint(Rule::Wf12, function.span, message, &hint);
+        }
+    }
+
+    /// WF.11: some global function is externally linked.
+    ///
+    /// Errata: A54 counts Relax functions only, and lets the empty module fail.
+    fn entry_point(&mut self) {
+        let linked = |func: &GlobalFunc| match func {
+            GlobalFunc::Function(function) => function.attrs.contains_key("global_symbol"),
+            GlobalFunc::PrimFunc(_) => false,
+        };
+        let some = self.module.funcs.iter().any(|(_, func)| linked(func));
+        if !self.cx.premise(Rule::Wf11, 1, some) {
+            let message = "no function of the module has a global_symbol, so none can be its entry point";
+            let finding = Diagnostic::error(Rule::Wf11, NodePath::default(), Span::NONE, message);
+            self.clock += 1;
+            self.add(finding.with_hint("give the entry function a global_symbol equal to its name"));
+        }
+    }
+}
+
+/// How a variable is called in a message.
+fn quoted(var: &Var) -> String {
+    format!("`{var}`")
+}

@@ -1,0 +1,70 @@
+//! Where a traversal stands: a stack of steps from a global function down to a node. It becomes a
+//! [`NodePath`] only when there is a finding to report.
+
+use std::fmt::Write as _;
+
+use crate::diagnostic::NodePath;
+use crate::grammar::Name;
+
+/// One step down the tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A field, for example `body`.
+    Field(&'static str),
+    /// An element of a field that is a list, for example `args[1]`.
+    Item(&'static str, usize),
+}
+
+/// The steps from a global function to the present node.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Trail {
+    global: Name,
+    steps: Vec<Step>,
+}
+
+impl Trail {
+    pub fn new(global: Name) -> Trail {
+        Trail { global, steps: Vec::new() }
+    }
+
+    pub fn push(&mut self, step: Step) {
+        self.steps.push(step);
+    }
+
+    pub fn pop(&mut self) {
+        self.steps.pop();
+    }
+
+    pub fn path(&self) -> NodePath {
+        let mut text = self.global.to_string();
+        for step in &self.steps {
+            // Writing to a String cannot fail.
+            let _ = match step {
+                Step::Field(name) => write!(text, "/{name}"),
+                Step::Item(name, i) => write!(text, "/{name}[{i}]"),
+            };
+        }
+        NodePath(text)
+    }
+}
+
+impl Default for Trail {
+    fn default() -> Trail {
+        Trail::new("".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_reads_from_the_global_down() {
+        let mut trail = Trail::new("main".into());
+        trail.push(Step::Field("body"));
+        trail.push(Step::Item("blocks", 1));
+        trail.push(Step::Field("value"));
+        trail.pop();
+        assert_eq!(trail.path(), NodePath("main/body/blocks[1]".into()));
+    }
+}

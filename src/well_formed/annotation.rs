@@ -1,0 +1,112 @@
+//! Criteria 13 to 15: the form of structural annotations.
+
+use super::Checker;
+use super::shape_var::{Owner, Position};
+use crate::cx::with_stack;
+use crate::grammar::{
+    FuncStructInfo, Ndim, ShapeStructInfo, Span, StructInfo, TensorShape, TensorStructInfo, Var, VarKind,
+};
+use crate::rule::Rule;
+use crate::trail::Step;
+
+use std::slice::from_ref;
+
+impl<'m> Checker<'_, 'm> {
+    /// WF.ANNOT-RECURSIVE: an annotation is checked at every depth.
+    pub(super) fn annotation(&mut self, info: &'m StructInfo, position: Position, span: Span) {
+        match info {
+            StructInfo::Object => {}
+            StructInfo::Tensor(tensor) => self.tensor_annotation(tensor, position, span),
+            StructInfo::Shape(shape) => self.shape_annotation(shape, position, span),
+            StructInfo::Prim(prim) => {
+                if let Some(value) = &prim.value {
+                    self.dims_of_expr(from_ref(value), span);
+                }
+            }
+            StructInfo::Tuple(fields) => {
+                if self.cx.fire(Rule::WfAnnotRecursive) {
+                    for (i, field) in fields.iter().enumerate() {
+                        self.at(Step::Item("fields", i), |c| with_stack(|| c.annotation(field, position, span)));
+                    }
+                }
+            }
+            StructInfo::Func(func) => self.func_annotation(func, position, span),
+        }
+    }
+
+    fn tensor_annotation(&mut self, tensor: &'m TensorStructInfo, position: Position, span: Span) {
+        let Some(shape) = &tensor.shape else { return };
+        let permitted = !matches!(shape, TensorShape::Other(_));
+        if !self.cx.premise(Rule::Wf13Form, 1, permitted) {
+            let message = "the shape of a tensor annotation is neither a variable nor a ShapeExpr".to_string();
+            self.report_with_hint(Rule::Wf13Form, span, message, "bind the expression to a variable and use that");
+        }
+        match shape {
+            TensorShape::Dims(dims) => {
+                self.ndim_of_tensor(tensor.ndim, dims.len(), span);
+                self.dims_of_annotation(dims, Owner::Tensor, position, span);
+            }
+            TensorShape::Var(var) => self.shape_is_var(var, VarKind::Var),
+            TensorShape::DataflowVar(var) => self.shape_is_var(var, VarKind::DataflowVar),
+            TensorShape::Other(expr) => self.at(Step::Field("shape"), |c| c.expr(expr)),
+        }
+    }
+
+    /// WF.13.VAR-SCOPE: a variable that stands for the shape is in scope.
+    fn shape_is_var(&mut self, var: &'m Var, kind: VarKind) {
+        let in_scope = self.use_var(var, kind);
+        if !self.cx.premise(Rule::Wf13VarScope, 1, in_scope) {
+            let message = format!("the annotation takes its shape from `{var}`, which is not in scope");
+            self.report(Rule::Wf13VarScope, var.span, message);
+        }
+    }
+
+    /// WF.13.NDIM: as many dimensions as `ndim` says.
+    fn ndim_of_tensor(&mut self, ndim: Ndim, len: usize, span: Span) {
+        if !self.cx.premise(Rule::Wf13Ndim, 1, ndim == Ndim::of_len(len)) {
+            let message = format!("a tensor annotation has {len} dimensions and an ndim of {ndim}");
+            self.report_with_hint(Rule::Wf13Ndim, span, message, &format!("set ndim to {len}"));
+        }
+    }
+
+    fn shape_annotation(&mut self, shape: &'m ShapeStructInfo, position: Position, span: Span) {
+        let Some(values) = &shape.values else { return };
+        self.ndim_of_shape(shape.ndim, values.len(), span);
+        self.dims_of_annotation(values, Owner::Shape, position, span);
+    }
+
+    /// WF.14.NDIM: as many values as `ndim` says.
+    fn ndim_of_shape(&mut self, ndim: Ndim, len: usize, span: Span) {
+        if !self.cx.premise(Rule::Wf14Ndim, 1, ndim == Ndim::of_len(len)) {
+            let message = format!("a shape annotation has {len} values and an ndim of {ndim}");
+            self.report_with_hint(Rule::Wf14Ndim, span, message, &format!("set ndim to {len}"));
+        }
+    }
+
+    /// WF.15.EXCLUSIVE, WF.15.ATLEASTONE; then the parameters, whose new shape variables are known only in here.
+    fn func_annotation(&mut self, func: &'m FuncStructInfo, position: Position, span: Span) {
+        let (params, derives) = (func.params.is_some(), func.derive_func.is_some());
+        if !self.cx.premise(Rule::Wf15Exclusive, 1, !(params && derives)) {
+            let message = "a function annotation has both params and derive_func".to_string();
+            self.report_with_hint(Rule::Wf15Exclusive, span, message, "leave out one of the two");
+        }
+        if !self.cx.premise(Rule::Wf15Atleastone, 1, params || derives) {
+            let message = "a function annotation has neither params nor derive_func".to_string();
+            let hint = "give params, or a derive_func such as empty_derive for an opaque function";
+            self.report_with_hint(Rule::Wf15Atleastone, span, message, hint);
+        }
+        if self.cx.fire(Rule::WfAnnotRecursive) {
+            self.inside_func_annotation(func, position, span);
+        }
+    }
+
+    fn inside_func_annotation(&mut self, func: &'m FuncStructInfo, position: Position, span: Span) {
+        let mark = self.shapes.mark();
+        for (i, param) in func.params.iter().flat_map(|params| params.iter()).enumerate() {
+            self.at(Step::Item("params", i), |c| with_stack(|| c.annotation(param, Position::FuncParams, span)));
+        }
+        let ret = if position == Position::Return { Position::Return } else { Position::Other };
+        self.at(Step::Field("ret"), |c| with_stack(|| c.annotation(&func.ret, ret, span)));
+        self.shapes.leave(mark);
+    }
+}

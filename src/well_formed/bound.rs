@@ -1,0 +1,358 @@
+//! Criteria 1 to 3 and 10: where Relax variables are bound and where they may be used (chapter Variable
+//! Scoping).
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Checker, quoted};
+use crate::cx::Cx;
+use crate::diagnostic::{Diagnostic, NodePath};
+use crate::erratum::Erratum;
+use crate::grammar::{Binder, BlockKind, Span, Var, VarKind};
+use crate::rule::Rule;
+
+use super::recursion::Callee;
+
+/// Every Relax variable met so far, and the sequences that are open.
+#[derive(Default)]
+pub(super) struct RelaxVars<'m> {
+    table: FxHashMap<&'m Var, Bound>,
+    /// The variables that are visible, in the order of their bindings.
+    visible: Vec<&'m Var>,
+    /// The open `SeqExpr`s, outermost first.
+    sequences: Vec<Sequence>,
+    /// Uses of variables that no binding has introduced yet in this global function.
+    pending: FxHashMap<&'m Var, Vec<Use>>,
+    /// The names of the variables that are told apart by a number.
+    numbered_names: FxHashSet<&'m str>,
+    /// For the literal reading of A03: every name that was bound.
+    names: FxHashSet<&'m str>,
+}
+
+/// What is known of a variable.
+#[derive(Clone, Copy)]
+pub(super) struct Bound {
+    kind: VarKind,
+    state: State,
+    region: Region,
+    /// The global function that binds it.
+    global: usize,
+    /// How many functions enclose the binding.
+    depth: usize,
+    pub(super) callee: Callee,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The right side of its binding is being traversed; it was visible before that if it is bound `again`.
+    Defining {
+        again: bool,
+    },
+    Visible,
+    /// Its scope has ended.
+    Gone,
+}
+
+/// What gives a variable its scope.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Region {
+    /// The parameters of a function.
+    Function,
+    /// The function literal that it is bound to.
+    OwnLiteral,
+    /// A block of the n-th open sequence.
+    Block { sequence: usize, block: usize, kind: BlockKind },
+}
+
+/// An open `SeqExpr`, and where in it the traversal stands.
+struct Sequence {
+    at: Place,
+    start: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Block(usize),
+    Body,
+}
+
+struct Use {
+    clock: usize,
+    path: NodePath,
+    span: Span,
+}
+
+impl<'m> Checker<'_, 'm> {
+    pub(super) fn bound(&self, var: &Var) -> Option<&Bound> {
+        self.relax.table.get(var)
+    }
+
+    /// WF.1.BIND: a `DataflowVar` is bound in a `DataflowBlock` only.
+    pub(super) fn dataflow_var_in_dataflow_block(&mut self, binder: &Binder, region: Region) {
+        let in_dataflow = matches!(region, Region::Block { kind: BlockKind::Dataflow, .. });
+        let allowed = binder.kind == VarKind::Var || in_dataflow;
+        if !self.cx.premise(Rule::Wf1Bind, 1, allowed) {
+            let message = format!("the DataflowVar {} is bound outside a DataflowBlock", quoted(&binder.var));
+            self.report_with_hint(Rule::Wf1Bind, binder.var.span, message, "bind an ordinary Var here");
+        }
+    }
+
+    /// Makes a variable known before the right side of its binding is traversed.
+    pub(super) fn define(&mut self, binder: &'m Binder, region: Region) {
+        if let Some(older) = self.relax.table.get_mut(&binder.var) {
+            older.state = State::Defining { again: older.state == State::Visible };
+        } else {
+            let bound = self.entry(binder, region, State::Defining { again: false }, Callee::Unknown);
+            self.relax.table.insert(&binder.var, bound);
+        }
+    }
+
+    fn entry(&self, binder: &Binder, region: Region, state: State, callee: Callee) -> Bound {
+        Bound { kind: binder.kind, state, region, global: self.global, depth: self.functions.len(), callee }
+    }
+
+    /// SCOPE.BIND-ONCE.LOCAL: a parameter or the left side of a binding becomes visible.
+    pub(super) fn bind(&mut self, binder: &'m Binder, region: Region, callee: Callee) {
+        if let Some(older) = self.relax.table.get_mut(&binder.var)
+            && matches!(older.state, State::Visible | State::Defining { again: true })
+        {
+            older.state = State::Visible;
+            return;
+        }
+        if self.cx.fire(Rule::ScopeBindOnceLocal) {
+            let bound = self.entry(binder, region, State::Visible, callee);
+            self.relax.table.insert(&binder.var, bound);
+            self.relax.visible.push(&binder.var);
+            self.used_before(&binder.var);
+        }
+    }
+
+    /// WF.2.ONCE: a variable is bound at most once in the whole program.
+    ///
+    /// Errata: A03 compares identities; literally there are only names.
+    pub(super) fn bound_once(&mut self, binder: &'m Binder, region: Region) {
+        let var = &binder.var;
+        let same_name = self.shares_its_name(var);
+        let shadows = if self.cx.literal(Erratum::A03) { false } else { self.cx.fire(Rule::ScopeShadow) };
+        let new = !self.relax.table.contains_key(var) && (shadows || !same_name);
+        let mut allowed = self.cx.premise(Rule::ScopeBindOnce, 1, new);
+        if region != Region::Function {
+            allowed = self.cx.premise(Rule::ScopeBindNew, 1, new) || allowed;
+        }
+        if !self.cx.premise(Rule::Wf2Once, 1, new) && !allowed {
+            let message = format!("{} is bound more than once", quoted(var));
+            self.report_with_hint(Rule::Wf2Once, var.span, message, "introduce a new variable for the second binding");
+        }
+    }
+
+    fn shares_its_name(&mut self, var: &'m Var) -> bool {
+        if self.cx.literal(Erratum::A03) {
+            return !self.relax.names.insert(&var.name);
+        }
+        // Names are shared only among numbered variables and the one with number 0.
+        if var.id == 0 {
+            return !self.relax.numbered_names.is_empty() && self.relax.numbered_names.contains(&*var.name);
+        }
+        !self.relax.numbered_names.insert(&var.name)
+            || self.relax.table.contains_key(&Var::numbered(var.name.clone(), 0))
+    }
+
+    /// WF.3.BEFORE: the uses met so far precede the binding.
+    fn used_before(&mut self, var: &'m Var) {
+        if self.relax.pending.is_empty() {
+            return;
+        }
+        for early in self.relax.pending.remove(var).unwrap_or_default() {
+            if !self.cx.premise(Rule::Wf3Before, 1, false) {
+                let message = format!("{} is used before it is bound", quoted(var));
+                let finding = Diagnostic::error(Rule::Wf3Before, early.path, early.span, message);
+                self.findings.push((early.clock, finding.with_hint("move the binding in front of its first use")));
+            }
+        }
+    }
+
+    /// WF.2.BOUND, at the end of a global function: what was used there and bound nowhere in it.
+    pub(super) fn never_bound(&mut self) {
+        for (var, uses) in std::mem::take(&mut self.relax.pending) {
+            for lost in uses {
+                if !self.cx.premise(Rule::Wf2Bound, 1, false) {
+                    let message = format!("{} is not bound in this function", quoted(var));
+                    self.findings.push((lost.clock, Diagnostic::error(Rule::Wf2Bound, lost.path, lost.span, message)));
+                }
+            }
+        }
+    }
+
+    /// Whether a variable may be used here; reports the reason if not.
+    pub(super) fn use_var(&mut self, var: &'m Var, kind: VarKind) -> bool {
+        let Some(bound) = self.relax.table.get(var).copied() else { return self.not_yet_bound(var) };
+        match bound.state {
+            State::Visible => self.use_visible(var, kind, bound),
+            State::Defining { .. } => self.use_in_own_definition(var),
+            State::Gone if bound.global == self.global => self.use_after_scope(var, bound),
+            State::Gone => self.not_yet_bound(var),
+        }
+    }
+
+    fn not_yet_bound(&mut self, var: &'m Var) -> bool {
+        let anonymous = self.functions.last().is_some_and(|f| f.callee == Callee::Unknown);
+        // A literal that is not the right side of a binding has no name by which to call itself.
+        if !anonymous || self.cx.fire(Rule::ScopeAnon) {
+            let lost = Use { clock: self.clock, path: self.trail.path(), span: var.span };
+            self.relax.pending.entry(var).or_default().push(lost);
+        }
+        false
+    }
+
+    /// WF.2.SELF: only a function literal may mention the variable it is bound to.
+    fn use_in_own_definition(&mut self, var: &Var) -> bool {
+        if !self.cx.premise(Rule::Wf2Self, 1, false) {
+            let message = format!("{} is used in its own definition, which is not a function literal", quoted(var));
+            self.report(Rule::Wf2Self, var.span, message);
+        }
+        false
+    }
+
+    fn use_after_scope(&mut self, var: &Var, bound: Bound) -> bool {
+        match bound.kind {
+            VarKind::DataflowVar => {
+                if !self.cx.premise(Rule::Wf1Use, 1, false) {
+                    let message = format!("the DataflowVar {} is used outside its DataflowBlock", quoted(var));
+                    let hint = "bind the value to an ordinary Var in the block, and use that";
+                    self.report_with_hint(Rule::Wf1Use, var.span, message, hint);
+                }
+            }
+            VarKind::Var => self.out_of_scope(var),
+        }
+        false
+    }
+
+    fn out_of_scope(&mut self, var: &Var) {
+        if !self.cx.premise(Rule::Wf2Bound, 1, false) {
+            let message = format!("{} is not in scope here", quoted(var));
+            self.report(Rule::Wf2Bound, var.span, message);
+        }
+    }
+
+    fn use_visible(&mut self, var: &Var, kind: VarKind, bound: Bound) -> bool {
+        if kind != bound.kind {
+            if !self.cx.premise(Rule::Wf2Bound, 1, false) {
+                let (used, bound) = (kind_name(kind), kind_name(bound.kind));
+                let message = format!("{} is used as a {used}, but bound as a {bound}", quoted(var));
+                self.report(Rule::Wf2Bound, var.span, message);
+            }
+            return false;
+        }
+        if !self.closure_captures(var, bound) {
+            return false;
+        }
+        let visible = visible_by_its_region(self.cx, &self.relax.sequences, bound);
+        if !visible {
+            self.out_of_scope(var);
+        }
+        visible
+    }
+
+    /// WF.10: a function does not capture the `DataflowVar`s around it.
+    fn closure_captures(&mut self, var: &Var, bound: Bound) -> bool {
+        if bound.kind == VarKind::Var {
+            return true;
+        }
+        let same_function = bound.depth == self.functions.len();
+        let allowed = self.cx.premise(Rule::Wf10, 1, same_function);
+        if !allowed {
+            let message = format!("the body of a function uses the DataflowVar {} of a surrounding block", quoted(var));
+            let hint = "bind the value to an ordinary Var, or pass it as an argument";
+            self.report_with_hint(Rule::Wf10, var.span, message, hint);
+        }
+        allowed
+    }
+
+    pub(super) fn open_sequence(&mut self) -> usize {
+        self.relax.sequences.push(Sequence { at: Place::Block(0), start: self.relax.visible.len() });
+        self.relax.sequences.len() - 1
+    }
+
+    pub(super) fn stand_at(&mut self, sequence: usize, place: Place) {
+        if let Some(open) = self.relax.sequences.get_mut(sequence) {
+            open.at = place;
+        }
+    }
+
+    /// SCOPE.SEQ.EXIT: the variables of a sequence leave scope with it.
+    pub(super) fn close_sequence(&mut self) {
+        let Some(closed) = self.relax.sequences.pop() else { return };
+        if self.cx.fire(Rule::ScopeSeqExit) {
+            self.leave(closed.start);
+        }
+    }
+
+    pub(super) fn visible_count(&self) -> usize {
+        self.relax.visible.len()
+    }
+
+    /// Everything made visible after the first `start` variables leaves scope.
+    pub(super) fn leave(&mut self, start: usize) {
+        while self.relax.visible.len() > start {
+            let Some(var) = self.relax.visible.pop() else { return };
+            self.forget(var);
+        }
+    }
+
+    fn forget(&mut self, var: &Var) {
+        if let Some(bound) = self.relax.table.get_mut(var) {
+            bound.state = State::Gone;
+        }
+    }
+
+    /// The end of a block: SCOPE.DF.EXIT for a `DataflowBlock`; an ordinary block is no scope (SCOPE.FOUR).
+    pub(super) fn close_block(&mut self, kind: BlockKind, start: usize) {
+        match kind {
+            BlockKind::Binding => {
+                if !self.cx.fire(Rule::ScopeFour) {
+                    self.leave(start);
+                }
+            }
+            BlockKind::Dataflow => {
+                if self.cx.fire(Rule::ScopeDfExit) {
+                    self.drop_dataflow_vars(start);
+                }
+            }
+        }
+    }
+
+    fn drop_dataflow_vars(&mut self, start: usize) {
+        let recent = self.relax.visible.split_off(start.min(self.relax.visible.len()));
+        for var in recent {
+            match self.relax.table.get_mut(var) {
+                Some(bound) if bound.kind == VarKind::DataflowVar => bound.state = State::Gone,
+                Some(_) | None => self.relax.visible.push(var),
+            }
+        }
+    }
+}
+
+/// The scoping rule by which a visible variable reaches the place where the traversal stands.
+fn visible_by_its_region(cx: &mut Cx, sequences: &[Sequence], bound: Bound) -> bool {
+    let (sequence, block, kind) = match bound.region {
+        Region::Function => return cx.fire(Rule::ScopeFuncParam),
+        Region::OwnLiteral => return cx.fire(Rule::ScopeFuncRec),
+        Region::Block { sequence, block, kind } => (sequence, block, kind),
+    };
+    if bound.kind == VarKind::DataflowVar {
+        return cx.fire(Rule::ScopeDfLater);
+    }
+    let Some(open) = sequences.get(sequence) else { return true };
+    let reaches = match open.at {
+        Place::Body => cx.fire(Rule::ScopeSeqBody),
+        Place::Block(at) if at == block => return cx.fire(Rule::ScopeSeqLaterSame),
+        Place::Block(_) => cx.fire(Rule::ScopeSeqLaterBlocks),
+    };
+    reaches && (kind == BlockKind::Binding || cx.fire(Rule::ScopeDfEscape))
+}
+
+fn kind_name(kind: VarKind) -> &'static str {
+    match kind {
+        VarKind::Var => "Var",
+        VarKind::DataflowVar => "DataflowVar",
+    }
+}

@@ -1,0 +1,176 @@
+//! Criteria 6 and 7: recursion, in `DataflowBlock`s and in functions without a return annotation.
+//!
+//! A call is to `f` if its callee is the variable `f` or a variable bound directly to `f` (A34).
+
+use super::Checker;
+use crate::diagnostic::Diagnostic;
+use crate::grammar::{Call, Expr, Function, Span};
+use crate::rule::Rule;
+use crate::scope::strongly_connected;
+use crate::trail::Trail;
+
+/// The function that a variable is known to denote.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Callee {
+    Unknown,
+    /// The n-th function of the module.
+    Global(usize),
+    /// The literal with this serial number, at this depth of nesting.
+    Local {
+        depth: usize,
+        serial: usize,
+    },
+}
+
+/// A function whose body is being traversed.
+pub(super) struct FunctionFrame {
+    pub(super) callee: Callee,
+    /// How many `DataflowBlock`s of this function enclose the present node.
+    pub(super) in_dataflow: usize,
+    calls_itself: bool,
+}
+
+/// The direct calls between global functions.
+pub(super) struct CallGraph {
+    callees: Vec<Vec<usize>>,
+    in_dataflow: Vec<DataflowCall>,
+    serial: usize,
+}
+
+/// A call in a `DataflowBlock` to another global function.
+struct DataflowCall {
+    caller: usize,
+    callee: usize,
+    trail: Trail,
+    span: Span,
+    clock: usize,
+}
+
+impl CallGraph {
+    pub(super) fn new(functions: usize) -> CallGraph {
+        CallGraph { callees: vec![Vec::new(); functions], in_dataflow: Vec::new(), serial: 0 }
+    }
+}
+
+impl<'m> Checker<'_, 'm> {
+    /// The identity of the local function literal that is about to be traversed.
+    pub(super) fn next_local(&mut self) -> Callee {
+        self.calls.serial += 1;
+        Callee::Local { depth: self.functions.len(), serial: self.calls.serial }
+    }
+
+    pub(super) fn enter_function(&mut self, callee: Callee) {
+        self.functions.push(FunctionFrame { callee, in_dataflow: 0, calls_itself: false });
+    }
+
+    /// WF.7.SELF, at the end of a function.
+    pub(super) fn leave_function(&mut self, function: &Function) {
+        let Some(frame) = self.functions.pop() else { return };
+        let told = !frame.calls_itself || function.ret_struct_info.is_some();
+        if !self.cx.premise(Rule::Wf7Self, 1, told) {
+            let message = "a function that calls itself has no return annotation".to_string();
+            self.report_with_hint(Rule::Wf7Self, function.span, message, "annotate the result of the function");
+        }
+    }
+
+    /// What function an expression denotes.
+    pub(super) fn denotes(&self, expr: &Expr) -> Callee {
+        match expr {
+            Expr::GlobalVar(gv) => self.globals.get(&*gv.name).map_or(Callee::Unknown, |index| Callee::Global(*index)),
+            Expr::Var(v) | Expr::DataflowVar(v) => self.bound(v).map_or(Callee::Unknown, |bound| bound.callee),
+            Expr::Constant(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::Call(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_)
+            | Expr::Op(_) => Callee::Unknown,
+        }
+    }
+
+    /// Notes a call; WF.6.REC if it is recursive and in a `DataflowBlock`.
+    pub(super) fn call_to(&mut self, call: &Call) {
+        let callee = self.denotes(&call.op);
+        let active = match callee {
+            Callee::Unknown => return,
+            Callee::Global(index) => {
+                self.calls.callees[self.global].push(index);
+                (index == self.global).then_some(0)
+            }
+            Callee::Local { depth, .. } => {
+                self.functions.get(depth).is_some_and(|frame| frame.callee == callee).then_some(depth)
+            }
+        };
+        match active {
+            Some(depth) => self.recursive_call(depth, call),
+            None => self.call_elsewhere(callee, call),
+        }
+    }
+
+    fn recursive_call(&mut self, depth: usize, call: &Call) {
+        if let Some(frame) = self.functions.get_mut(depth) {
+            frame.calls_itself = true;
+        }
+        let innermost = depth + 1 == self.functions.len();
+        let in_dataflow = self.functions.last().is_some_and(|frame| frame.in_dataflow > 0);
+        if !self.cx.premise(Rule::Wf6Rec, 1, !(innermost && in_dataflow)) {
+            let message = "a DataflowBlock calls the function that contains it".to_string();
+            self.report_with_hint(Rule::Wf6Rec, call.span, message, "move the call into an ordinary BindingBlock");
+        }
+    }
+
+    fn call_elsewhere(&mut self, callee: Callee, call: &Call) {
+        if let Callee::Global(callee) = callee
+            && self.functions.last().is_some_and(|frame| frame.in_dataflow > 0)
+        {
+            let (caller, clock) = (self.global, self.clock);
+            let trail = self.trail.clone();
+            self.calls.in_dataflow.push(DataflowCall { caller, callee, trail, span: call.span, clock });
+        }
+    }
+
+    /// WF.6.MUTREC and WF.7.MUTUAL, once all direct calls are known.
+    ///
+    /// Errata: A34 takes mutual recursion to be a common strongly connected component.
+    pub(super) fn mutual_recursion(&mut self) {
+        let components = strongly_connected(&self.calls.callees);
+        let mut component_of = vec![0; self.module.funcs.len()];
+        for (number, members) in components.iter().enumerate() {
+            members.iter().for_each(|member| component_of[*member] = number);
+        }
+        for call in std::mem::take(&mut self.calls.in_dataflow) {
+            self.mutual_call_in_dataflow(&call, component_of[call.caller] == component_of[call.callee]);
+        }
+        for members in components.iter().filter(|members| members.len() > 1) {
+            members.iter().for_each(|member| self.mutually_recursive_is_annotated(*member));
+        }
+    }
+
+    fn mutual_call_in_dataflow(&mut self, call: &DataflowCall, mutual: bool) {
+        if !self.cx.premise(Rule::Wf6Mutrec, 1, !mutual) {
+            let message = match self.module.funcs.get(call.callee) {
+                Some((gv, _)) => format!("a DataflowBlock calls `{}`, which is mutually recursive with it", gv.name),
+                None => "a DataflowBlock calls a mutually recursive function".to_string(),
+            };
+            let finding = Diagnostic::error(Rule::Wf6Mutrec, call.trail.path(), call.span, message);
+            self.findings.push((call.clock, finding.with_hint("move the call into an ordinary BindingBlock")));
+        }
+    }
+
+    fn mutually_recursive_is_annotated(&mut self, member: usize) {
+        let module = self.module;
+        let Some((gv, crate::grammar::GlobalFunc::Function(function))) = module.funcs.get(member) else { return };
+        if !self.cx.premise(Rule::Wf7Mutual, 1, function.ret_struct_info.is_some()) {
+            self.clock += 1;
+            self.trail = Trail::new(gv.name.clone());
+            let message = format!("`{}` takes part in mutual recursion and has no return annotation", gv.name);
+            self.report_with_hint(Rule::Wf7Mutual, function.span, message, "annotate the result of the function");
+        }
+    }
+}

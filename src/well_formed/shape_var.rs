@@ -1,0 +1,192 @@
+//! Criteria 4 and 5, and the scope demands of 13 and 14: where shape variables are bound and used.
+
+use super::Checker;
+use crate::erratum::Erratum;
+use crate::grammar::{PrimExpr, ShapeVar, Span, StructInfo, TensorShape, Var};
+use crate::rule::Rule;
+
+/// Where an annotation stands, as far as shape variables are concerned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Position {
+    /// The annotation of a parameter.
+    Parameter,
+    /// The `struct_info` of a `MatchCast`.
+    Cast,
+    /// The parameters of a `FuncStructInfo`.
+    FuncParams,
+    /// A return annotation.
+    Return,
+    /// Any other annotation, and the `sinfo_args` of a call.
+    Other,
+}
+
+/// What the dimensions belong to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    Tensor,
+    Shape,
+}
+
+impl Owner {
+    /// The rule that wants the variables of the dimensions in scope.
+    fn scope_rule(self) -> Rule {
+        match self {
+            Owner::Tensor => Rule::Wf13DimsScope,
+            Owner::Shape => Rule::Wf14Scope,
+        }
+    }
+}
+
+impl<'m> Checker<'_, 'm> {
+    /// WF.5.BEFORE: the variables of an expression (not an annotation) are bound.
+    pub(super) fn dims_of_expr(&mut self, dims: &'m [PrimExpr], span: Span) {
+        for dim in dims {
+            for var in self.new_in(dim) {
+                self.not_bound_yet(var, span);
+            }
+        }
+    }
+
+    /// The dimensions of an annotation, from left to right.
+    pub(super) fn dims_of_annotation(&mut self, dims: &'m [PrimExpr], owner: Owner, position: Position, span: Span) {
+        for dim in dims {
+            match dim {
+                PrimExpr::IntImm(_) => {}
+                PrimExpr::Var(var) if self.shapes.contains(&var) => {}
+                PrimExpr::Var(var) => self.new_alone(var, owner, position, span),
+                PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+                    for var in self.new_in(dim) {
+                        self.new_in_compound(var, dim, owner, position, span);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The variables of a dimension that are not in scope, each once.
+    fn new_in(&self, dim: &'m PrimExpr) -> Vec<&'m ShapeVar> {
+        let mut new: Vec<&ShapeVar> = Vec::new();
+        dim.for_each_var(|var| {
+            if !self.shapes.contains(&var) && !new.contains(&var) {
+                new.push(var);
+            }
+        });
+        new
+    }
+
+    /// A new variable that forms a dimension alone: bound here, if the annotation binds.
+    ///
+    /// Errata: A09, literally only a `MatchCast` is excepted from criteria 13 and 14.
+    fn new_alone(&mut self, var: &'m ShapeVar, owner: Owner, position: Position, span: Span) {
+        if !self.binds(position) {
+            self.used_where_nothing_binds(var, owner, position, span);
+            return;
+        }
+        self.bind_shape_var(var);
+        if position == Position::Parameter && self.cx.literal(Erratum::A09) {
+            self.annotation_scope(var, owner, span);
+        }
+    }
+
+    /// WF.5.POSITIONS: which annotations bind a new shape variable.
+    fn binds(&mut self, position: Position) -> bool {
+        match position {
+            Position::Parameter => self.cx.fire(Rule::SiDimBindposParam),
+            Position::Cast => self.cx.fire(Rule::SiDimBindposCast),
+            Position::FuncParams => true,
+            Position::Return | Position::Other => {
+                !(self.cx.fire(Rule::Wf5Positions) && self.cx.fire(Rule::SiDimBindposNoneElse))
+            }
+        }
+    }
+
+    pub(super) fn bind_shape_var(&mut self, var: &'m ShapeVar) {
+        let separate = self.cx.fire(Rule::ScopeNamespace);
+        if !separate && self.bound(&Var::numbered(var.name.clone(), var.id)).is_some() {
+            let message = format!("the shape variable `{var}` has the name of a Relax variable");
+            self.report(Rule::Wf2Once, var.span, message);
+        }
+        self.shapes.enter(var, ());
+    }
+
+    /// WF.5.ALONE: only an occurrence alone binds; in a larger expression the variable must be bound already.
+    fn new_in_compound(&mut self, var: &ShapeVar, dim: &PrimExpr, owner: Owner, position: Position, span: Span) {
+        match position {
+            Position::Parameter | Position::Cast | Position::FuncParams => {
+                if !self.cx.premise(Rule::Wf5Alone, 1, false) {
+                    let message = format!("`{dim}` does not bind the new shape variable `{var}`, which is not alone");
+                    let hint = format!("bind `{var}` as a dimension of its own before this");
+                    self.report_with_hint(Rule::Wf5Alone, spot(var, span), message, &hint);
+                }
+                self.annotation_scope(var, owner, span);
+            }
+            Position::Return | Position::Other => self.used_where_nothing_binds(var, owner, position, span),
+        }
+    }
+
+    fn used_where_nothing_binds(&mut self, var: &ShapeVar, owner: Owner, position: Position, span: Span) {
+        if position == Position::Return && !self.cx.premise(Rule::Wf4Ret, 1, false) {
+            let message =
+                format!("the return annotation uses `{var}`, which neither a parameter nor an outer scope binds");
+            self.report(Rule::Wf4Ret, spot(var, span), message);
+        }
+        self.not_bound_yet(var, span);
+        self.annotation_scope(var, owner, span);
+    }
+
+    /// WF.13.DIMS-SCOPE, WF.14.SCOPE.
+    fn annotation_scope(&mut self, var: &ShapeVar, owner: Owner, span: Span) {
+        let rule = owner.scope_rule();
+        if !self.cx.premise(rule, 1, false) {
+            self.report(rule, spot(var, span), format!("the annotation uses `{var}`, which is not in scope"));
+        }
+    }
+
+    fn not_bound_yet(&mut self, var: &ShapeVar, span: Span) {
+        let bound = !self.cx.fire(Rule::SiDimUnboundErr);
+        if !self.cx.premise(Rule::Wf5Before, 1, bound) {
+            let message = format!("the shape variable `{var}` is not bound at this point");
+            let hint = "bind it in a parameter annotation or with a match_cast first";
+            self.report_with_hint(Rule::Wf5Before, spot(var, span), message, hint);
+        }
+    }
+
+    /// WF.5.SIG-ORDER: parameters bind from left to right.
+    ///
+    /// Errata: A08, literally a variable may be bound anywhere in the signature.
+    pub(super) fn signature_order(&mut self, annotations: impl Iterator<Item = &'m StructInfo>) {
+        if self.cx.fire(Rule::Wf5SigOrder) && !self.cx.literal(Erratum::A08) {
+            return;
+        }
+        for annotation in annotations {
+            self.bind_all_alone(annotation);
+        }
+    }
+
+    fn bind_all_alone(&mut self, annotation: &'m StructInfo) {
+        let dims: &[PrimExpr] = match annotation {
+            StructInfo::Object | StructInfo::Prim(_) | StructInfo::Func(_) => &[],
+            StructInfo::Tensor(tensor) => match &tensor.shape {
+                Some(TensorShape::Dims(dims)) => dims,
+                None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => &[],
+            },
+            StructInfo::Shape(shape) => shape.values.as_deref().unwrap_or_default(),
+            StructInfo::Tuple(fields) => {
+                crate::cx::with_stack(|| fields.iter().for_each(|field| self.bind_all_alone(field)));
+                &[]
+            }
+        };
+        for dim in dims {
+            if let PrimExpr::Var(var) = dim
+                && !self.shapes.contains(&var)
+            {
+                self.bind_shape_var(var);
+            }
+        }
+    }
+}
+
+/// The variable's own place in the text, if it has one.
+fn spot(var: &ShapeVar, span: Span) -> Span {
+    if var.span.is_none() { span } else { var.span }
+}

@@ -1,0 +1,282 @@
+//! The traversal, in the order of evaluation, and criteria 6 and 8.
+
+use super::Checker;
+use super::bound::{Place, Region};
+use super::recursion::Callee;
+use super::shape_var::Position;
+use crate::cx::with_stack;
+use crate::erratum::Erratum;
+use crate::grammar::{
+    Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalVar, If, MatchCast, SeqExpr, VarBinding,
+    VarKind,
+};
+use crate::rule::Rule;
+use crate::trail::Step;
+
+use std::slice::from_ref;
+
+impl<'m> Checker<'_, 'm> {
+    /// Runs `body` one step further down.
+    pub(super) fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
+        self.trail.push(step);
+        self.clock += 1;
+        let result = body(self);
+        self.trail.pop();
+        result
+    }
+
+    /// An expression anywhere but in callee position.
+    pub(super) fn expr(&mut self, expr: &'m Expr) {
+        match expr {
+            Expr::Op(op) => self.op_is_callee(&op.op_name, op.span, false),
+            Expr::Function(function) => self.anonymous_function(function),
+            Expr::Constant(_)
+            | Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::Call(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_) => with_stack(|| self.inside(expr)),
+        }
+    }
+
+    fn inside(&mut self, expr: &'m Expr) {
+        match expr {
+            Expr::Constant(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) | Expr::ExternFunc(_) => {}
+            Expr::Var(var) => {
+                self.use_var(var, VarKind::Var);
+            }
+            Expr::DataflowVar(var) => {
+                self.use_var(var, VarKind::DataflowVar);
+            }
+            Expr::GlobalVar(gv) => self.use_global(gv),
+            Expr::Tuple(tuple) => {
+                for (i, field) in tuple.fields.iter().enumerate() {
+                    self.at(Step::Item("fields", i), |c| c.expr(field));
+                }
+            }
+            Expr::SeqExpr(seq) => self.seq_expr(seq),
+            Expr::PrimValue(prim) => self.dims_of_expr(from_ref(&prim.value), prim.span),
+            Expr::ShapeExpr(shape) => self.dims_of_expr(&shape.values, shape.span),
+            Expr::If(branch) => self.if_expr(branch),
+            Expr::Call(call) => self.call(call),
+            Expr::TupleGetItem(get) => self.at(Step::Field("tuple_value"), |c| c.expr(&get.tuple_value)),
+            Expr::Op(_) | Expr::Function(_) => self.expr(expr),
+        }
+    }
+
+    /// WF.8: an operator stands in callee position only.
+    fn op_is_callee(&mut self, name: &str, span: crate::grammar::Span, callee: bool) {
+        if !self.cx.premise(Rule::Wf8, 1, callee) {
+            let message = format!("the operator `{name}` stands where it is not called");
+            let hint = "call it, or wrap the call in a function and use that";
+            self.report_with_hint(Rule::Wf8, span, message, hint);
+        }
+    }
+
+    /// SCOPE.GLOBAL: every global function sees every `GlobalVar` of the module, itself included.
+    fn use_global(&mut self, gv: &GlobalVar) {
+        let visible = match self.globals.get(&*gv.name).copied() {
+            None => false,
+            Some(index) if !self.cx.rule(Rule::ScopeGlobal, index < self.module.funcs.len()) => false,
+            Some(index) if index == self.global => {
+                self.cx.fire(Rule::ScopeFuncRecGlobal) && self.cx.fire(Rule::ScopeGlobalMutual)
+            }
+            Some(index) => index < self.global || self.cx.fire(Rule::ScopeGlobalMutual),
+        };
+        if !self.cx.premise(Rule::ScopeBindOnceGlobal, 2, visible) {
+            let message = format!("the module binds no function `{}`", gv.name);
+            self.report(Rule::ScopeBindOnceGlobal, gv.span, message);
+        }
+    }
+
+    fn call(&mut self, call: &'m Call) {
+        self.at(Step::Field("op"), |c| match &call.op {
+            Expr::Op(op) => c.op_is_callee(&op.op_name, op.span, true),
+            callee => c.expr(callee),
+        });
+        for (i, arg) in call.args.iter().enumerate() {
+            self.at(Step::Item("args", i), |c| c.expr(arg));
+        }
+        for (i, info) in call.sinfo_args.iter().enumerate() {
+            self.at(Step::Item("sinfo_args", i), |c| c.annotation(info, Position::Other, call.span));
+        }
+        self.call_to(call);
+    }
+
+    /// WF.6.IF: a `DataflowBlock` is free of control flow.
+    fn if_expr(&mut self, branch: &'m If) {
+        let in_dataflow = self.functions.last().is_some_and(|frame| frame.in_dataflow > 0);
+        if !self.cx.premise(Rule::Wf6If, 1, !in_dataflow) {
+            let message = "an If inside a DataflowBlock".to_string();
+            self.report_with_hint(Rule::Wf6If, branch.span, message, "move it into an ordinary BindingBlock");
+        }
+        self.at(Step::Field("cond"), |c| c.expr(&branch.cond));
+        self.at(Step::Field("true_branch"), |c| c.branch(&branch.true_branch));
+        self.at(Step::Field("false_branch"), |c| c.branch(&branch.false_branch));
+    }
+
+    fn branch(&mut self, branch: &'m Expr) {
+        self.expr(branch);
+    }
+
+    fn seq_expr(&mut self, seq: &'m SeqExpr) {
+        let sequence = self.open_sequence();
+        let shapes = self.shapes.mark();
+        for (i, block) in seq.blocks.iter().enumerate() {
+            self.stand_at(sequence, Place::Block(i));
+            self.at(Step::Item("blocks", i), |c| c.block(block, sequence, i));
+        }
+        self.stand_at(sequence, Place::Body);
+        self.at(Step::Field("body"), |c| c.expr(&seq.body));
+        self.close_sequence();
+        if self.cx.fire(Rule::ScopeSeqShapevarExit) && self.cx.fire(Rule::SiDimScopeCast) {
+            self.shapes.leave(shapes);
+        }
+    }
+
+    fn block(&mut self, block: &'m BindingBlock, sequence: usize, index: usize) {
+        let region = Region::Block { sequence, block: index, kind: block.kind };
+        let start = self.visible_count();
+        self.count_dataflow(block.kind, |n| n + 1);
+        for (i, binding) in block.bindings.iter().enumerate() {
+            self.at(Step::Item("bindings", i), |c| match binding {
+                Binding::VarBinding(binding) => c.var_binding(binding, region),
+                Binding::MatchCast(cast) => c.match_cast(cast, region),
+            });
+        }
+        self.count_dataflow(block.kind, |n| n - 1);
+        self.close_block(block.kind, start);
+    }
+
+    fn count_dataflow(&mut self, kind: BlockKind, count: impl Fn(usize) -> usize) {
+        if kind == BlockKind::Dataflow
+            && let Some(frame) = self.functions.last_mut()
+        {
+            frame.in_dataflow = count(frame.in_dataflow);
+        }
+    }
+
+    fn var_binding(&mut self, binding: &'m VarBinding, region: Region) {
+        let binder = &binding.var;
+        self.at(Step::Field("var"), |c| {
+            c.dataflow_var_in_dataflow_block(binder, region);
+            c.bound_once(binder, region);
+        });
+        let callee = match &binding.value {
+            Expr::Function(function) => self.named_function(binder, function),
+            value => {
+                self.define(binder, region);
+                self.at(Step::Field("value"), |c| c.expr(value));
+                self.denotes(value)
+            }
+        };
+        self.annotated(binder);
+        self.bind(binder, region, callee);
+    }
+
+    /// A function literal on the right side: it may call itself by the name it is bound to.
+    fn named_function(&mut self, binder: &'m Binder, function: &'m Function) -> Callee {
+        let callee = self.next_local();
+        let start = self.visible_count();
+        self.bind(binder, Region::OwnLiteral, callee);
+        self.at(Step::Field("value"), |c| c.function(function, callee));
+        self.leave(start);
+        callee
+    }
+
+    /// Errata: A47, literally the literal in a `MatchCast` may be recursive too.
+    fn match_cast(&mut self, cast: &'m MatchCast, region: Region) {
+        if let Some(binder) = &cast.var {
+            self.at(Step::Field("var"), |c| {
+                c.dataflow_var_in_dataflow_block(binder, region);
+                c.bound_once(binder, region);
+            });
+        }
+        let callee = match (&cast.var, &cast.value) {
+            (Some(binder), Expr::Function(function)) if self.cx.literal(Erratum::A47) => {
+                self.named_function(binder, function)
+            }
+            (binder, value) => {
+                if let Some(binder) = binder {
+                    self.define(binder, region);
+                }
+                self.at(Step::Field("value"), |c| c.expr(value));
+                self.denotes(value)
+            }
+        };
+        self.at(Step::Field("struct_info"), |c| c.annotation(&cast.struct_info, Position::Cast, cast.span));
+        if let Some(binder) = &cast.var {
+            self.annotated(binder);
+            self.bind(binder, region, callee);
+        }
+    }
+
+    fn annotated(&mut self, binder: &'m Binder) {
+        if let Some(info) = &binder.annotation {
+            self.at(Step::Field("annotation"), |c| c.annotation(info, Position::Other, binder.var.span));
+        }
+    }
+
+    /// SCOPE.FUNC.NEST-ANY: a literal may stand wherever an expression may.
+    fn anonymous_function(&mut self, function: &'m Function) {
+        if !self.cx.fire(Rule::ScopeFuncNestAny) {
+            let message = "a function literal stands where it is not bound".to_string();
+            self.report(Rule::ScopeFuncNestAny, function.span, message);
+        }
+        self.function(function, Callee::Unknown);
+    }
+
+    pub(super) fn function(&mut self, function: &'m Function, callee: Callee) {
+        with_stack(|| {
+            let start = self.visible_count();
+            let shapes = self.shapes.mark();
+            self.enter_function(callee);
+            if self.cx.literal(Erratum::A33) {
+                self.still_in_dataflow();
+            }
+            self.signature(function);
+            self.at(Step::Field("body"), |c| c.expr(&function.body));
+            self.leave_function(function);
+            if self.cx.fire(Rule::ScopeFuncLocal) {
+                self.leave(start);
+            }
+            if self.cx.fire(Rule::ScopeShapevarLikeVar) && self.cx.fire(Rule::SiDimScopeSig) {
+                self.shapes.leave(shapes);
+            }
+        });
+    }
+
+    /// Errata: A33, literally the body of a literal bound in a `DataflowBlock` is inside the block.
+    fn still_in_dataflow(&mut self) {
+        if let [.., outer, inner] = self.functions.as_mut_slice() {
+            inner.in_dataflow = outer.in_dataflow;
+        }
+    }
+
+    fn signature(&mut self, function: &'m Function) {
+        self.signature_order(function.params.iter().filter_map(|param| param.annotation.as_ref()));
+        for (i, param) in function.params.iter().enumerate() {
+            self.at(Step::Item("params", i), |c| c.parameter(param));
+        }
+        if let Some(info) = &function.ret_struct_info {
+            self.at(Step::Field("ret_struct_info"), |c| c.annotation(info, Position::Return, function.span));
+        }
+    }
+
+    fn parameter(&mut self, param: &'m Binder) {
+        self.dataflow_var_in_dataflow_block(param, Region::Function);
+        self.bound_once(param, Region::Function);
+        if let Some(info) = &param.annotation {
+            self.annotation(info, Position::Parameter, param.var.span);
+        }
+        self.bind(param, Region::Function, Callee::Unknown);
+    }
+}
