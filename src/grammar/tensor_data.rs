@@ -57,7 +57,7 @@ impl TensorData {
         let size = dtype.bytes() as u128;
         let expected = shape.iter().try_fold(1u128, |n, d| n.checked_mul(u128::from(*d))).unwrap_or(u128::MAX);
         let found = bytes.len() as u128 / size;
-        if bytes.len() as u128 % size != 0 || found != expected {
+        if !(bytes.len() as u128).is_multiple_of(size) || found != expected {
             return Err(TensorDataError::Count { expected, found });
         }
         if let (true, Some(byte)) = (dtype.is_bool(), bytes.iter().find(|b| **b > 1)) {
