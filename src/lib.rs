@@ -22,6 +22,7 @@ pub mod cx;
 pub mod diagnostic;
 pub mod erratum;
 pub mod eval;
+pub mod generate;
 pub mod grammar;
 pub mod normal_form;
 pub mod ops;

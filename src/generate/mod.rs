@@ -1,0 +1,14 @@
+//! Random programs, structural information, types and dimensions, drawn from a tape of choices.
+//!
+//! One tape gives one object, so a seed reproduces a finding and cutting the tape shrinks it: every choice is
+//! arranged with the simplest alternative first, and an exhausted tape goes on choosing that.
+
+mod dims;
+mod info;
+mod program;
+mod tape;
+
+pub use dims::prim_expr;
+pub use info::{struct_info, struct_info_pair, ty, type_pair};
+pub use program::{ProgramOptions, module};
+pub use tape::Tape;
