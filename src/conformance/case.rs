@@ -296,19 +296,19 @@ impl AnswerKind {
     fn read(self, raw: &RawValue) -> Result<Answer, ron::error::SpannedError> {
         let raw = Bare(raw);
         Ok(match self {
-            AnswerKind::Bool => Answer::Bool(raw.into_rust()?),
-            AnswerKind::Type => Answer::Type(raw.into_rust()?),
-            AnswerKind::OptionType => Answer::OptionType(raw.into_rust()?),
-            AnswerKind::StructInfo => Answer::StructInfo(raw.into_rust()?),
-            AnswerKind::Mapping => Answer::Mapping(raw.into_rust()?),
-            AnswerKind::Compatibility => Answer::Compatibility(raw.into_rust()?),
-            AnswerKind::Proof => Answer::Proof(raw.into_rust()?),
-            AnswerKind::Dim => Answer::Dim(raw.into_rust()?),
-            AnswerKind::Match => Answer::Match(raw.into_rust()?),
+            AnswerKind::Bool => Answer::Bool(raw.read()?),
+            AnswerKind::Type => Answer::Type(raw.read()?),
+            AnswerKind::OptionType => Answer::OptionType(raw.read()?),
+            AnswerKind::StructInfo => Answer::StructInfo(raw.read()?),
+            AnswerKind::Mapping => Answer::Mapping(raw.read()?),
+            AnswerKind::Compatibility => Answer::Compatibility(raw.read()?),
+            AnswerKind::Proof => Answer::Proof(raw.read()?),
+            AnswerKind::Dim => Answer::Dim(raw.read()?),
+            AnswerKind::Match => Answer::Match(raw.read()?),
             AnswerKind::Program => Answer::Program(read_program(raw.0)?),
-            AnswerKind::Verdict => Answer::Verdict(raw.into_rust()?),
-            AnswerKind::Derived => Answer::Derived(raw.into_rust()?),
-            AnswerKind::Run => Answer::Run(raw.into_rust()?),
+            AnswerKind::Verdict => Answer::Verdict(raw.read()?),
+            AnswerKind::Derived => Answer::Derived(raw.read()?),
+            AnswerKind::Run => Answer::Run(raw.read()?),
         })
     }
 }
@@ -317,7 +317,7 @@ impl AnswerKind {
 struct Bare<'a>(&'a RawValue);
 
 impl<'a> Bare<'a> {
-    fn into_rust<T: Deserialize<'a>>(&self) -> Result<T, ron::error::SpannedError> {
+    fn read<T: Deserialize<'a>>(&self) -> Result<T, ron::error::SpannedError> {
         ron_options().from_str(self.0.get_ron())
     }
 }
@@ -332,7 +332,7 @@ pub fn ron_options() -> ron::Options {
 
 /// An expected program may be written as TVMScript.
 fn read_program(raw: &RawValue) -> Result<IrModule, ron::error::SpannedError> {
-    match Bare(raw).into_rust()? {
+    match Bare(raw).read()? {
         Program::Module(module) => Ok(module),
         Program::Script(text) => {
             crate::syntax::tvmscript::parse_module(&text).map_err(|error| ron::error::SpannedError {
