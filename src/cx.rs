@@ -35,12 +35,23 @@ pub enum Prover {
     Exhaustive,
 }
 
+/// What `find_glb` answers for two function types of which one is pure (A27).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum GlbPurity {
+    /// None, as the pseudocode has it.
+    #[default]
+    Literal,
+    /// The pure one, as the order has it.
+    Min,
+}
+
 /// The context of a judgement.
 #[derive(Clone, Debug, Default)]
 pub struct Cx {
     pub edition: Edition,
     pub reading: Reading,
     pub prover: Prover,
+    pub glb_purity: GlbPurity,
     mask: RuleSet,
     recorded: RuleSet,
     trace: Option<Vec<Derivation>>,

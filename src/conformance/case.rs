@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::erratum::Erratum;
 use crate::grammar::{DataType, FloatBits, IrModule, Name, PrimExpr, ShapeVar, StructInfo, TensorData, Type, Var};
 use crate::rule::Rule;
-use crate::verdict::{Compatibility, Proof};
+use crate::verdict::{Compatibility, Proof, RuntimeError};
 
 include!(concat!(env!("OUT_DIR"), "/suite.rs"));
 
@@ -402,6 +402,15 @@ pub fn embedded_suite() -> Result<Vec<Case>, CaseError> {
         }
     }
     Ok(suite)
+}
+
+impl From<Result<i64, RuntimeError>> for DimAnswer {
+    fn from(value: Result<i64, RuntimeError>) -> DimAnswer {
+        match value {
+            Ok(size) => DimAnswer::Is(size),
+            Err(error) => DimAnswer::Fails(error.rule),
+        }
+    }
 }
 
 impl fmt::Display for Verdict {

@@ -6,7 +6,8 @@ use super::case::{Answer, Ask, Program, Verdict};
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::grammar::IrModule;
-use crate::well_formed;
+use crate::struct_info::{self, InScope, Nowhere};
+use crate::{shape, types, well_formed};
 
 /// Why the oracle gives no answer to a question.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -23,19 +24,21 @@ pub enum NoAnswer {
 /// Answers a question.
 pub fn answer(cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
     match ask {
-        Ask::Subtype(..) => Err(NoAnswer::Unsupported("Subtype")),
-        Ask::Glb(..) => Err(NoAnswer::Unsupported("Glb")),
-        Ask::Lub(..) => Err(NoAnswer::Unsupported("Lub")),
-        Ask::Erase(_) => Err(NoAnswer::Unsupported("Erase")),
-        Ask::Wrap(_) => Err(NoAnswer::Unsupported("Wrap")),
-        Ask::EraseToWellDefined(..) => Err(NoAnswer::Unsupported("EraseToWellDefined")),
-        Ask::ShapeVarMapping(..) => Err(NoAnswer::Unsupported("ShapeVarMapping")),
-        Ask::Compatibility(..) => Err(NoAnswer::Unsupported("Compatibility")),
-        Ask::MoreSpecific(..) => Err(NoAnswer::Unsupported("MoreSpecific")),
-        Ask::PossiblyMoreSpecific(..) => Err(NoAnswer::Unsupported("PossiblyMoreSpecific")),
-        Ask::Unify(..) => Err(NoAnswer::Unsupported("Unify")),
-        Ask::ProveEqual(..) => Err(NoAnswer::Unsupported("ProveEqual")),
-        Ask::EvalDim(..) => Err(NoAnswer::Unsupported("EvalDim")),
+        Ask::Subtype(t1, t2) => Ok(Answer::Bool(types::is_subtype(cx, t1, t2))),
+        Ask::Glb(t1, t2) => Ok(Answer::OptionType(types::find_glb(cx, t1, t2))),
+        Ask::Lub(t1, t2) => Ok(Answer::Type(types::find_lub(cx, t1, t2))),
+        Ask::Erase(s) => Ok(Answer::Type(types::erase_struct_info(cx, s))),
+        Ask::Wrap(t) => Ok(Answer::StructInfo(struct_info::wrap_type(cx, t))),
+        Ask::EraseToWellDefined(s, vars, shape_vars) => {
+            Ok(Answer::StructInfo(struct_info::erase_to_well_defined(cx, s, &InScope::new(vars, shape_vars))))
+        }
+        Ask::ShapeVarMapping(s1, s2) => Ok(Answer::Mapping(struct_info::get_shape_var_mapping(cx, s1, s2, &Nowhere))),
+        Ask::Compatibility(s1, s2) => Ok(Answer::Compatibility(struct_info::check_compatibility(cx, s1, s2))),
+        Ask::MoreSpecific(s1, s2) => Ok(Answer::Bool(struct_info::is_more_specific(cx, s1, s2))),
+        Ask::PossiblyMoreSpecific(s1, s2) => Ok(Answer::Bool(struct_info::is_possibly_more_specific(cx, s1, s2))),
+        Ask::Unify(s1, s2) => Ok(Answer::StructInfo(struct_info::unify_struct_info(cx, s1, s2))),
+        Ask::ProveEqual(a, b) => Ok(Answer::Proof(shape::prove_equal(cx, a, b))),
+        Ask::EvalDim(e, sizes) => Ok(Answer::Dim(shape::evaluate(cx, e, &|v| sizes.get(v).copied()).into())),
         Ask::MatchValue(..) => Err(NoAnswer::Unsupported("MatchValue")),
         Ask::Parse(_) => Err(NoAnswer::Unsupported("Parse")),
         Ask::WellFormed(program) => Ok(Answer::Verdict(verdict(&well_formed::check(cx, &*read(program)?)))),

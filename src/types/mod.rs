@@ -1,1 +1,12 @@
-//! The type layer (chapter Types): erasure, subtyping, bounds, type checking.
+//! Types (chapters Types and Type Checking): erasure, subtyping, bounds, and when a conversion is necessary.
+
+pub mod bounds;
+pub mod conversion;
+mod equality;
+pub mod erase;
+pub mod subtype;
+
+pub use bounds::{find_glb, find_lub};
+pub use conversion::{Conversion, conversion};
+pub use erase::erase_struct_info;
+pub use subtype::is_subtype;

@@ -1,0 +1,177 @@
+//! Evaluating dimensions: int64 in and out, exact in between.
+
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_traits::{ToPrimitive, Zero};
+
+use crate::cx::{Cx, with_stack};
+use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
+use crate::rule::Rule;
+use crate::verdict::RuntimeError;
+
+/// SI.DIM.EVAL: the value of a dimension whose variables `lookup` gives.
+///
+/// Everything is computed exactly, and the result must fit int64. Errors: a variable without a value
+/// (SI.DIM.UNBOUND-ERR), a zero divisor or an overflow (SI.DIM.EVAL). Whether a negative value is a size is for the
+/// caller to say ([`dimension`]). 2023-02, Expressing Shape Dimensions; corrected reading of A35.
+pub fn evaluate(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<i64, RuntimeError> {
+    let exact = value(cx, e, lookup)?;
+    if !cx.fire(Rule::SiDimEval) {
+        // Masked, the result wraps around.
+        return Ok(exact.iter_u64_digits().next().unwrap_or(0).cast_signed());
+    }
+    exact.to_i64().ok_or_else(|| error(Rule::SiDimEval, format!("`{e}` is {exact}, which int64 cannot hold")))
+}
+
+/// SI.DIM.SHAPEEXPR-ERR: the value of a dimension of a `ShapeExpr`, which may not be negative and must exist.
+pub fn dimension(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<i64, RuntimeError> {
+    match evaluate(cx, e, lookup) {
+        Ok(size) if cx.premise(Rule::SiDimShapeexprErr, 1, size >= 0) => Ok(size),
+        Ok(size) => Err(error(Rule::SiDimShapeexprErr, format!("the dimension `{e}` is {size}"))),
+        Err(RuntimeError { rule: Rule::SiDimEval, message }) if cx.fire(Rule::SiDimShapeexprErr) => {
+            Err(error(Rule::SiDimShapeexprErr, message))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+fn error(rule: Rule, message: String) -> RuntimeError {
+    RuntimeError { rule, message }
+}
+
+fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<BigInt, RuntimeError> {
+    with_stack(|| match e {
+        PrimExpr::IntImm(i) => Ok((*i).into()),
+        PrimExpr::Var(v) => match lookup(v) {
+            Some(size) => Ok(size.into()),
+            None => Err(error(Rule::SiDimUnboundErr, format!("the shape variable `{v}` is not bound"))),
+        },
+        PrimExpr::Binary(op, a, b) => {
+            let (a, b) = (value(cx, a, lookup)?, value(cx, b, lookup)?);
+            binary(cx, e, *op, a, &b)
+        }
+        PrimExpr::Not(a) => {
+            let a = value(cx, a, lookup)?;
+            Ok(if cx.fire(Rule::GramPrimNot) { i64::from(a.is_zero()).into() } else { a })
+        }
+        // Only the chosen side is evaluated (A35).
+        PrimExpr::Select(c, t, f) => {
+            let condition = value(cx, c, lookup)?;
+            let chosen = if cx.fire(Rule::GramPrimSelect) && condition.is_zero() { f } else { t };
+            value(cx, chosen, lookup)
+        }
+    })
+}
+
+fn binary(cx: &mut Cx, e: &PrimExpr, op: BinaryOp, a: BigInt, b: &BigInt) -> Result<BigInt, RuntimeError> {
+    // Masked, the operator does nothing to its first operand.
+    if !cx.fire(rule_of(op)) {
+        return Ok(a);
+    }
+    match apply(op, &a, b) {
+        Some(exact) => Ok(exact),
+        None if cx.fire(Rule::GramPrimTirsem) => Err(error(Rule::SiDimEval, format!("`{e}` divides by zero"))),
+        None => Ok(BigInt::ZERO),
+    }
+}
+
+/// The rule of the grammar that states an operator.
+fn rule_of(op: BinaryOp) -> Rule {
+    match op {
+        BinaryOp::Add => Rule::GramPrimAdd,
+        BinaryOp::Sub => Rule::GramPrimSub,
+        BinaryOp::Mul => Rule::GramPrimMul,
+        BinaryOp::Div => Rule::GramPrimDiv,
+        BinaryOp::Min => Rule::GramPrimMin,
+        BinaryOp::Max => Rule::GramPrimMax,
+        BinaryOp::And => Rule::GramPrimAnd,
+        BinaryOp::Or => Rule::GramPrimOr,
+        BinaryOp::Mod
+        | BinaryOp::FloorDiv
+        | BinaryOp::FloorMod
+        | BinaryOp::Eq
+        | BinaryOp::Ne
+        | BinaryOp::Lt
+        | BinaryOp::Le
+        | BinaryOp::Gt
+        | BinaryOp::Ge => Rule::GramPrimExtensible,
+    }
+}
+
+/// The exact value of an operator, or `None` for a zero divisor. Truth values are 0 and 1; nonzero is true.
+pub(super) fn apply(op: BinaryOp, a: &BigInt, b: &BigInt) -> Option<BigInt> {
+    let truth = |holds: bool| Some(BigInt::from(i64::from(holds)));
+    match op {
+        BinaryOp::Add => Some(a + b),
+        BinaryOp::Sub => Some(a - b),
+        BinaryOp::Mul => Some(a * b),
+        BinaryOp::Div => (!b.is_zero()).then(|| a / b),
+        BinaryOp::Mod => (!b.is_zero()).then(|| a % b),
+        BinaryOp::FloorDiv => (!b.is_zero()).then(|| a.div_floor(b)),
+        BinaryOp::FloorMod => (!b.is_zero()).then(|| a.mod_floor(b)),
+        BinaryOp::Min => Some(a.min(b).clone()),
+        BinaryOp::Max => Some(a.max(b).clone()),
+        BinaryOp::And => truth(!a.is_zero() && !b.is_zero()),
+        BinaryOp::Or => truth(!a.is_zero() || !b.is_zero()),
+        BinaryOp::Eq => truth(a == b),
+        BinaryOp::Ne => truth(a != b),
+        BinaryOp::Lt => truth(a < b),
+        BinaryOp::Le => truth(a <= b),
+        BinaryOp::Gt => truth(a > b),
+        BinaryOp::Ge => truth(a >= b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use BinaryOp::*;
+
+    fn eval(e: &PrimExpr) -> Result<i64, Rule> {
+        let n = |v: &ShapeVar| (&*v.name == "n").then_some(7);
+        evaluate(&mut Cx::new(), e, &n).map_err(|error| error.rule)
+    }
+
+    fn op(op: BinaryOp, a: i64, b: i64) -> Result<i64, Rule> {
+        eval(&PrimExpr::binary(op, a.into(), b.into()))
+    }
+
+    #[test]
+    fn division_truncates_and_floor_division_floors() {
+        assert_eq!((op(Div, -7, 2), op(Mod, -7, 2)), (Ok(-3), Ok(-1)));
+        assert_eq!((op(FloorDiv, -7, 2), op(FloorMod, -7, 2)), (Ok(-4), Ok(1)));
+        assert_eq!(op(FloorMod, 7, -2), Ok(-1));
+    }
+
+    #[test]
+    fn failures_never_wrap() {
+        assert_eq!(op(Div, 1, 0), Err(Rule::SiDimEval));
+        assert_eq!(op(FloorMod, 1, 0), Err(Rule::SiDimEval));
+        assert_eq!(op(Div, i64::MIN, -1), Err(Rule::SiDimEval));
+        assert_eq!(op(Add, i64::MAX, 1), Err(Rule::SiDimEval));
+        assert_eq!(op(Sub, i64::MAX, -1), Err(Rule::SiDimEval));
+        assert_eq!(eval(&PrimExpr::var("m")), Err(Rule::SiDimUnboundErr));
+    }
+
+    #[test]
+    fn what_is_in_between_is_exact() {
+        let square = PrimExpr::binary(Mul, i64::MAX.into(), i64::MAX.into());
+        assert_eq!(eval(&PrimExpr::binary(Div, square, i64::MAX.into())), Ok(i64::MAX));
+    }
+
+    #[test]
+    fn only_the_chosen_side_is_evaluated() {
+        let bad = || PrimExpr::binary(Div, 1.into(), 0.into());
+        let select = |c: i64| PrimExpr::Select(PrimExpr::from(c).into(), bad().into(), PrimExpr::var("n").into());
+        assert_eq!(eval(&select(0)), Ok(7));
+        assert_eq!(eval(&select(-1)), Err(Rule::SiDimEval));
+    }
+
+    #[test]
+    fn a_size_is_not_negative() {
+        let e = PrimExpr::binary(Sub, PrimExpr::var("n"), 8.into());
+        let n = |_: &ShapeVar| Some(7);
+        assert_eq!(evaluate(&mut Cx::new(), &e, &n), Ok(-1));
+        assert_eq!(dimension(&mut Cx::new(), &e, &n).map_err(|e| e.rule), Err(Rule::SiDimShapeexprErr));
+    }
+}

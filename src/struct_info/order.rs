@@ -1,0 +1,213 @@
+//! The order `<<:` as a decision procedure. The axioms themselves, closed under reflexivity and transitivity, are
+//! in [`super::axioms`]; the tests compare the two.
+
+use std::collections::BTreeSet;
+
+use super::compatibility::in_terms_of;
+use super::derive_func::same_derive_func;
+use super::same_shape::{compare_dims, compare_shapes};
+use super::surroundings::{Inside, Nowhere, Surroundings};
+use crate::cx::Cx;
+use crate::erratum::Erratum;
+use crate::grammar::{
+    DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
+};
+use crate::rule::Rule;
+use crate::verdict::Proof;
+
+/// Which pairs of shapes count as equal (A15).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Relation {
+    /// Proven equal.
+    Definite,
+    /// Not proven different.
+    Possible,
+}
+
+/// SI.ORDER: is `s1` at least as specific as `s2`, in the definite order? Nothing is in scope.
+///
+/// 2023-02, Unification. Literal A15: the one relation of the text, closed under transitivity, in which any shape
+/// equals any other of its rank by way of fresh variables. Literal A43: packed function infos are ordered only if
+/// they have the same `derive_func`, without the exception of `empty_derive`.
+pub fn is_more_specific(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
+    is_more_specific_in(cx, Relation::Definite, s1, s2, &Nowhere)
+}
+
+/// As [`is_more_specific`], in the possible order.
+pub fn is_possibly_more_specific(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
+    is_more_specific_in(cx, Relation::Possible, s1, s2, &Nowhere)
+}
+
+/// `s1 <<: s2` in either order, at a place where the variables of `scope` are bound.
+pub fn is_more_specific_in(
+    cx: &mut Cx,
+    relation: Relation,
+    s1: &StructInfo,
+    s2: &StructInfo,
+    scope: &dyn Surroundings,
+) -> bool {
+    let order = Order { relation, scope };
+    let name = match relation {
+        Relation::Definite => "is_more_specific",
+        Relation::Possible => "is_possibly_more_specific",
+    };
+    cx.judge(name, || vec![s1.to_string(), s2.to_string()], |cx| order.cases(cx, s1, s2))
+}
+
+struct Order<'a> {
+    relation: Relation,
+    scope: &'a dyn Surroundings,
+}
+
+impl Order<'_> {
+    fn below(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
+        is_more_specific_in(cx, self.relation, s1, s2, self.scope)
+    }
+
+    fn cases(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
+        match (s1, s2) {
+            (StructInfo::Object, StructInfo::Object) => cx.fire(Rule::SiOrderRefl),
+            (_, StructInfo::Object) => cx.fire(Rule::SiOrderTop),
+            (StructInfo::Object, _) => !cx.fire(Rule::SiOrderTop),
+            (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => self.tensor(cx, t1, t2),
+            (StructInfo::Shape(s1), StructInfo::Shape(s2)) => self.shape(cx, s1, s2),
+            (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => self.tuple(cx, fields1, fields2),
+            (StructInfo::Func(f1), StructInfo::Func(f2)) => self.func(cx, f1, f2),
+            (StructInfo::Prim(p1), StructInfo::Prim(p2)) => self.prim(cx, p1, p2),
+            (
+                StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_)
+                | StructInfo::Func(_),
+                StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_)
+                | StructInfo::Func(_),
+            ) => !cx.fire(Rule::SiOrderCross),
+        }
+    }
+
+    /// Whether a comparison of dimensions counts as equality in this relation.
+    fn counts(&self, cx: &Cx, proof: Proof) -> bool {
+        // By transitivity through a fresh variable everything is possibly equal to everything (A15).
+        let collapsed = cx.literal(Erratum::A15);
+        match proof {
+            Proof::Equal => true,
+            Proof::Unknown => collapsed || self.relation == Relation::Possible,
+            Proof::Different => collapsed,
+        }
+    }
+
+    /// One step for each rule: the datatype, then the shape and the rank.
+    fn tensor(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
+        let dtype = t1.dtype == t2.dtype || cx.premise(Rule::SiOrderTensorDtype, 1, t2.dtype.is_void());
+        dtype && self.tensor_shape(cx, t1, t2)
+    }
+
+    fn tensor_shape(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
+        let same_rank = t1.ndim == t2.ndim;
+        match (&t1.shape, &t2.shape) {
+            (None, None) if same_rank => t1.dtype != t2.dtype || cx.fire(Rule::SiOrderRefl),
+            (_, None) if t2.ndim.is_unknown() => cx.fire(Rule::SiOrderTensorRank),
+            (Some(_), None) if same_rank => cx.fire(Rule::SiOrderTensorShape),
+            (None, Some(_)) if same_rank => !cx.fire(Rule::SiOrderTensorShape),
+            (Some(shape1), Some(shape2)) if same_rank => self.equal_shapes(cx, shape1, shape2),
+            (Some(_) | None, Some(_) | None) => !cx.fire(Rule::SiOrderTensorRank),
+        }
+    }
+
+    fn equal_shapes(&self, cx: &mut Cx, shape1: &TensorShape, shape2: &TensorShape) -> bool {
+        let proof = compare_shapes(cx, shape1, shape2, self.scope);
+        let equal = self.counts(cx, proof);
+        cx.premise(Rule::SiOrderTensorEqshapes, 1, equal)
+    }
+
+    fn shape(&self, cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> bool {
+        match (&s1.values, &s2.values) {
+            (None, None) if s1.ndim == s2.ndim => cx.fire(Rule::SiOrderRefl),
+            (_, None) if s2.ndim.is_unknown() => cx.fire(Rule::SiOrderShapeRank),
+            (Some(_), None) if s1.ndim == s2.ndim => cx.fire(Rule::SiOrderShapeValues),
+            (None, Some(_)) if s1.ndim == s2.ndim => !cx.fire(Rule::SiOrderShapeValues),
+            (Some(values1), Some(values2)) if s1.ndim == s2.ndim => {
+                let proof = compare_dims(cx, values1, values2);
+                let equal = self.counts(cx, proof);
+                cx.premise(Rule::SiOrderShapeEqvalues, 1, equal)
+            }
+            (Some(_) | None, Some(_) | None) => !cx.fire(Rule::SiOrderShapeRank),
+        }
+    }
+
+    fn tuple(&self, cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo]) -> bool {
+        if !cx.premise(Rule::SiOrderTuple, 1, fields1.len() == fields2.len()) {
+            return false;
+        }
+        fields1.iter().zip(fields2).all(|(field1, field2)| {
+            let below = self.below(cx, field1, field2);
+            cx.premise(Rule::SiOrderTuple, 2, below)
+        })
+    }
+
+    fn func(&self, cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
+        match (&f1.params, &f2.params) {
+            (None, None) => self.packed(cx, f1, f2),
+            (Some(params1), Some(params2)) => {
+                let purity = cx.literal(Erratum::A18) || f2.pure != Some(true) || f1.pure == f2.pure;
+                purity && self.params(cx, f1, params1, f2, params2)
+            }
+            (None, Some(_)) | (Some(_), None) => !cx.fire(Rule::SiOrderCross),
+        }
+    }
+
+    fn packed(&self, cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
+        let empty = f2.derive_func == Some(DeriveFunc::EmptyDerive) && f1.derive_func != f2.derive_func;
+        if empty && !cx.literal(Erratum::A43) {
+            return cx.fire(Rule::SiOrderFuncEmpty);
+        }
+        let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
+        cx.premise(Rule::SiOrderFuncSame, 1, same)
+    }
+
+    fn params(
+        &self,
+        cx: &mut Cx,
+        f1: &FuncStructInfo,
+        params1: &[StructInfo],
+        f2: &FuncStructInfo,
+        params2: &[StructInfo],
+    ) -> bool {
+        if !cx.premise(Rule::SiOrderFuncParams, 1, params1.len() == params2.len()) {
+            return false;
+        }
+        // Literally no variable is replaced first (A44).
+        let (f1, inside) = if cx.literal(Erratum::A44) {
+            (f1.clone(), Inside { outer: self.scope, shape_vars: BTreeSet::new() })
+        } else {
+            in_terms_of(cx, f1, params1, params2, self.scope)
+        };
+        let inner = Order { relation: self.relation, scope: &inside };
+        let params1 = f1.params.iter().flat_map(|params| params.iter());
+        let contravariant = params2.iter().zip(params1).all(|(param2, param1)| {
+            let below = inner.below(cx, param2, param1);
+            cx.premise(Rule::SiOrderFuncParams, 2, below)
+        });
+        contravariant && {
+            let below = inner.below(cx, &f1.ret, &f2.ret);
+            cx.premise(Rule::SiOrderFuncParams, 3, below)
+        }
+    }
+
+    /// Boxed scalars are related to their own datatype only (A53).
+    fn prim(&self, cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> bool {
+        let value = match (&p1.value, &p2.value) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(value1), Some(value2)) => {
+                let proof = crate::shape::prove_equal(cx, value1, value2);
+                self.counts(cx, proof)
+            }
+        };
+        cx.premise(Rule::Pr14148SiPrimRules, 1, value && p1.dtype == p2.dtype)
+    }
+}

@@ -1,0 +1,90 @@
+//! Comparing lists of dimensions, and shapes that a variable may hold.
+
+use std::sync::Arc;
+
+use super::surroundings::Surroundings;
+use crate::cx::Cx;
+use crate::grammar::{Ndim, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, Var};
+use crate::shape::prove_equal;
+use crate::verdict::Proof;
+
+/// Definitely equal if every pair is, definitely different as soon as one pair is.
+pub(super) fn compare_dims(cx: &mut Cx, dims1: &[PrimExpr], dims2: &[PrimExpr]) -> Proof {
+    if dims1.len() != dims2.len() {
+        return Proof::Different;
+    }
+    let mut all = Proof::Equal;
+    for (dim1, dim2) in dims1.iter().zip(dims2) {
+        match prove_equal(cx, dim1, dim2) {
+            Proof::Equal => {}
+            Proof::Different => return Proof::Different,
+            Proof::Unknown => all = Proof::Unknown,
+        }
+    }
+    all
+}
+
+/// What is known of a shape: its dimensions, or their number.
+enum Seen {
+    Dims(Arc<[PrimExpr]>),
+    Ndim(Ndim),
+}
+
+fn look_through(shape: &TensorShape, scope: &dyn Surroundings) -> Seen {
+    let of_var = |var: &Var| match scope.struct_info_of(var) {
+        Some(StructInfo::Shape(ShapeStructInfo { values: Some(values), .. })) => Seen::Dims(values),
+        Some(StructInfo::Shape(ShapeStructInfo { values: None, ndim })) => Seen::Ndim(ndim),
+        Some(
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_),
+        )
+        | None => Seen::Ndim(Ndim::Unknown),
+    };
+    match shape {
+        TensorShape::Dims(dims) => Seen::Dims(dims.clone()),
+        TensorShape::Var(var) | TensorShape::DataflowVar(var) => of_var(var),
+        TensorShape::Other(_) => Seen::Ndim(Ndim::Unknown),
+    }
+}
+
+/// Whether a shape is held by a variable.
+pub(super) fn is_var(shape: &TensorShape) -> bool {
+    match shape {
+        TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_) => true,
+        TensorShape::Dims(_) => false,
+    }
+}
+
+/// Compares two shapes, looking through variables as far as `scope` knows them.
+pub(super) fn compare_shapes(
+    cx: &mut Cx,
+    shape1: &TensorShape,
+    shape2: &TensorShape,
+    scope: &dyn Surroundings,
+) -> Proof {
+    match (shape1, shape2) {
+        (TensorShape::Dims(dims1), TensorShape::Dims(dims2)) => return compare_dims(cx, dims1, dims2),
+        (TensorShape::Var(v) | TensorShape::DataflowVar(v), TensorShape::Var(w) | TensorShape::DataflowVar(w))
+            if v == w =>
+        {
+            return Proof::Equal;
+        }
+        (
+            TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_),
+            TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_),
+        ) => {}
+    }
+    match (look_through(shape1, scope), look_through(shape2, scope)) {
+        (Seen::Dims(dims1), Seen::Dims(dims2)) => compare_dims(cx, &dims1, &dims2),
+        (Seen::Ndim(Ndim::Known(n)), Seen::Ndim(Ndim::Known(m))) if n != m => Proof::Different,
+        (Seen::Dims(dims), Seen::Ndim(Ndim::Known(n))) | (Seen::Ndim(Ndim::Known(n)), Seen::Dims(dims))
+            if Ndim::of_len(dims.len()) != Ndim::Known(n) =>
+        {
+            Proof::Different
+        }
+        (Seen::Dims(_) | Seen::Ndim(_), Seen::Dims(_) | Seen::Ndim(_)) => Proof::Unknown,
+    }
+}

@@ -1,0 +1,191 @@
+//! Applying a mapping of shape variables: all at once, and without capture.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::mapping::{Mapping, all_shape_vars, introduced_shape_vars};
+use super::surroundings::Surroundings;
+use crate::cx::{Cx, with_stack};
+use crate::grammar::{
+    FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
+};
+use crate::rule::Rule;
+
+/// SI.MAPPING.SUBST: replaces the mapping's variables in `s` simultaneously.
+///
+/// A variable that a function type in `s` introduces itself, and that the replacements mention, is renamed first;
+/// `scope` says which variables are bound outside and hence introduced by no one. 2023-02, Substituting Free
+/// Shape Variables.
+pub fn substitute(cx: &mut Cx, s: &StructInfo, mapping: &Mapping, scope: &dyn Surroundings) -> StructInfo {
+    if mapping.is_empty() || !cx.fire(Rule::SiMappingSubst) {
+        return s.clone();
+    }
+    Substitution::new(mapping.clone(), scope).info(s).unwrap_or_else(|| s.clone())
+}
+
+/// The replacement of the variables of a dimension.
+pub fn substitute_dim(e: &PrimExpr, mapping: &Mapping) -> PrimExpr {
+    dim(e, mapping).unwrap_or_else(|| e.clone())
+}
+
+struct Substitution<'a> {
+    mapping: Mapping,
+    /// The variables that the replacements mention.
+    incoming: BTreeSet<ShapeVar>,
+    scope: &'a dyn Surroundings,
+}
+
+impl<'a> Substitution<'a> {
+    fn new(mapping: Mapping, scope: &'a dyn Surroundings) -> Substitution<'a> {
+        let mut incoming = BTreeSet::new();
+        for e in mapping.values() {
+            e.for_each_var(|v| {
+                incoming.insert(v.clone());
+            });
+        }
+        Substitution { mapping, incoming, scope }
+    }
+
+    /// `None` where nothing changes, so that what is untouched stays shared.
+    fn info(&self, s: &StructInfo) -> Option<StructInfo> {
+        with_stack(|| match s {
+            StructInfo::Object => None,
+            StructInfo::Tensor(tensor) => match &tensor.shape {
+                Some(TensorShape::Dims(dims)) => {
+                    let shape = Some(TensorShape::Dims(self.dims(dims)?));
+                    Some(StructInfo::Tensor(TensorStructInfo { shape, ..tensor.clone() }))
+                }
+                Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => None,
+            },
+            StructInfo::Shape(shape) => {
+                let values = Some(self.dims(shape.values.as_ref()?)?);
+                Some(StructInfo::Shape(ShapeStructInfo { values, ndim: shape.ndim }))
+            }
+            StructInfo::Prim(prim) => {
+                let value = Some(dim(prim.value.as_ref()?, &self.mapping)?);
+                Some(StructInfo::Prim(PrimStructInfo { dtype: prim.dtype, value }))
+            }
+            StructInfo::Tuple(fields) => Some(StructInfo::Tuple(self.infos(fields)?)),
+            StructInfo::Func(func) => self.func(func),
+        })
+    }
+
+    fn dims(&self, dims: &[PrimExpr]) -> Option<Arc<[PrimExpr]>> {
+        all_or_none(dims, |e| dim(e, &self.mapping))
+    }
+
+    fn infos(&self, infos: &[StructInfo]) -> Option<Arc<[StructInfo]>> {
+        all_or_none(infos, |s| self.info(s))
+    }
+
+    fn func(&self, func: &FuncStructInfo) -> Option<StructInfo> {
+        match self.renaming(func) {
+            None => self.func_parts(func),
+            Some(renamed) => renamed.func_parts(func),
+        }
+    }
+
+    fn func_parts(&self, func: &FuncStructInfo) -> Option<StructInfo> {
+        let params = func.params.as_ref().and_then(|params| self.infos(params));
+        let ret = self.info(&func.ret);
+        if params.is_none() && ret.is_none() {
+            return None;
+        }
+        Some(StructInfo::Func(Arc::new(FuncStructInfo {
+            params: params.or_else(|| func.params.clone()),
+            ret: ret.unwrap_or_else(|| func.ret.clone()),
+            derive_func: func.derive_func.clone(),
+            pure: func.pure,
+        })))
+    }
+
+    /// This substitution, with new names for what the function introduces and the replacements mention.
+    fn renaming(&self, func: &FuncStructInfo) -> Option<Substitution<'a>> {
+        let params = func.params.as_ref()?;
+        let own: BTreeSet<ShapeVar> = params.iter().flat_map(introduced_shape_vars).collect();
+        let captured: Vec<ShapeVar> = own
+            .into_iter()
+            .filter(|v| self.incoming.contains(v) && !self.mapping.contains_key(v) && !self.scope.has_shape_var(v))
+            .collect();
+        if captured.is_empty() {
+            return None;
+        }
+        let mut used = self.incoming.clone();
+        used.extend(self.mapping.keys().cloned());
+        used.extend(params.iter().flat_map(all_shape_vars));
+        used.extend(all_shape_vars(&func.ret));
+        let first = used.iter().map(|v| v.id).max().unwrap_or(0);
+        let mut mapping = self.mapping.clone();
+        for (v, id) in captured.into_iter().zip(first.saturating_add(1)..) {
+            let fresh = ShapeVar::numbered(v.name.clone(), id);
+            mapping.insert(v, PrimExpr::Var(fresh));
+        }
+        Some(Substitution::new(mapping, self.scope))
+    }
+}
+
+fn all_or_none<T: Clone>(items: &[T], change: impl Fn(&T) -> Option<T>) -> Option<Arc<[T]>> {
+    let changed: Vec<Option<T>> = items.iter().map(change).collect();
+    if changed.iter().all(Option::is_none) {
+        return None;
+    }
+    Some(changed.into_iter().zip(items).map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect())
+}
+
+fn dim(e: &PrimExpr, mapping: &Mapping) -> Option<PrimExpr> {
+    let shared = |old: &Arc<PrimExpr>, new: Option<PrimExpr>| new.map_or_else(|| old.clone(), Arc::new);
+    with_stack(|| match e {
+        PrimExpr::Var(v) => mapping.get(v).cloned(),
+        PrimExpr::IntImm(_) => None,
+        PrimExpr::Binary(op, a, b) => match (dim(a, mapping), dim(b, mapping)) {
+            (None, None) => None,
+            (new_a, new_b) => Some(PrimExpr::Binary(*op, shared(a, new_a), shared(b, new_b))),
+        },
+        PrimExpr::Not(a) => Some(PrimExpr::Not(Arc::new(dim(a, mapping)?))),
+        PrimExpr::Select(c, t, f) => match (dim(c, mapping), dim(t, mapping), dim(f, mapping)) {
+            (None, None, None) => None,
+            (new_c, new_t, new_f) => Some(PrimExpr::Select(shared(c, new_c), shared(t, new_t), shared(f, new_f))),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::DataType;
+    use crate::struct_info::Nowhere;
+
+    fn v(name: &str) -> PrimExpr {
+        PrimExpr::var(name)
+    }
+
+    fn vector(e: PrimExpr) -> StructInfo {
+        StructInfo::tensor([e], DataType::FLOAT32)
+    }
+
+    fn apply(s: &StructInfo, mapping: &[(&str, PrimExpr)]) -> StructInfo {
+        let mapping = mapping.iter().map(|(name, e)| (ShapeVar::new(name), e.clone())).collect();
+        substitute(&mut Cx::new(), s, &mapping, &Nowhere)
+    }
+
+    #[test]
+    fn simultaneous_and_once() {
+        let s = StructInfo::shape([v("n"), v("m")]);
+        assert_eq!(apply(&s, &[("n", v("m")), ("m", v("n"))]), StructInfo::shape([v("m"), v("n")]));
+    }
+
+    #[test]
+    fn a_nested_function_does_not_capture() {
+        // The inner function's own `m` is not the `m` that comes in for `n`.
+        let inner = StructInfo::func([vector(v("m"))], StructInfo::tuple([vector(v("m")), vector(v("n"))]));
+        let fresh = PrimExpr::Var(ShapeVar::numbered("m".into(), 1));
+        let expected = StructInfo::func([vector(fresh.clone())], StructInfo::tuple([vector(fresh), vector(v("m"))]));
+        assert_eq!(apply(&inner, &[("n", v("m"))]), expected);
+    }
+
+    #[test]
+    fn what_the_replacements_do_not_mention_keeps_its_name() {
+        let inner = StructInfo::func([vector(v("k"))], vector(v("n")));
+        assert_eq!(apply(&inner, &[("n", v("m"))]), StructInfo::func([vector(v("k"))], vector(v("m"))));
+    }
+}

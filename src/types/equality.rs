@@ -1,0 +1,98 @@
+//! Syntactic equality of types, found once for a whole pair of trees.
+//!
+//! The algorithms begin every case with `T1 == T2`. Asked anew at each level of two deep types that differ only at
+//! the bottom this takes quadratic time, so what one comparison learned is handed down to the components.
+
+use crate::cx::with_stack;
+use crate::grammar::Type;
+
+/// What an enclosing comparison has found out about two types.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Known<'a> {
+    Nothing,
+    Same,
+    /// The first difference lies along these positions of components.
+    DifferAt(&'a [usize]),
+}
+
+impl<'a> Known<'a> {
+    /// What is known about the `i`-th components.
+    pub(super) fn component(self, i: usize) -> Known<'a> {
+        match self {
+            Known::Nothing => Known::Nothing,
+            Known::Same => Known::Same,
+            Known::DifferAt([]) => Known::Nothing,
+            Known::DifferAt([k, _rest @ ..]) if i < *k => Known::Same,
+            Known::DifferAt([k, rest @ ..]) if i == *k => Known::DifferAt(rest),
+            Known::DifferAt([..]) => Known::Nothing,
+        }
+    }
+}
+
+/// The components of a type: fields, or arguments and then the result.
+fn components(t: &Type) -> (&[Type], Option<&Type>) {
+    match t {
+        Type::Tuple(fields) => (fields, None),
+        Type::Func(func) => (&func.arg_types, Some(&func.ret_type)),
+        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => (&[], None),
+    }
+}
+
+/// Whether two types have the same constructor and the same scalar fields.
+fn same_node(t1: &Type, t2: &Type) -> bool {
+    match (t1, t2) {
+        (Type::Object, Type::Object) | (Type::PackedFunc, Type::PackedFunc) => true,
+        (Type::Tensor(a), Type::Tensor(b)) => a == b,
+        (Type::Shape(a), Type::Shape(b)) => a == b,
+        (Type::Tuple(a), Type::Tuple(b)) => a.len() == b.len(),
+        (Type::Func(a), Type::Func(b)) => a.arg_types.len() == b.arg_types.len() && a.pure == b.pure,
+        (
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+        ) => false,
+    }
+}
+
+/// The positions that lead to the first difference, or `None` if the types are equal.
+pub(super) fn first_difference(t1: &Type, t2: &Type) -> Option<Vec<usize>> {
+    let mut reversed = difference(t1, t2)?;
+    reversed.reverse();
+    Some(reversed)
+}
+
+fn difference(t1: &Type, t2: &Type) -> Option<Vec<usize>> {
+    if !same_node(t1, t2) {
+        return Some(Vec::new());
+    }
+    let ((some1, last1), (some2, last2)) = (components(t1), components(t2));
+    some1.iter().chain(last1).zip(some2.iter().chain(last2)).enumerate().find_map(|(i, (a, b))| {
+        let mut path = with_stack(|| difference(a, b))?;
+        path.push(i);
+        Some(path)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::DataType;
+
+    #[test]
+    fn the_first_difference_is_found_and_handed_down() {
+        let pair = |last: i64| Type::tuple([Type::Object, Type::tuple([Type::shape(1), Type::shape(last)])]);
+        assert_eq!(first_difference(&pair(2), &pair(2)), None);
+        let path = first_difference(&pair(2), &pair(3)).unwrap();
+        assert_eq!(path, [1, 1]);
+        let known = Known::DifferAt(&path);
+        assert!(matches!(known.component(0), Known::Same));
+        assert!(matches!(known.component(1).component(1), Known::DifferAt([])));
+        assert!(matches!(known.component(2), Known::Nothing));
+    }
+
+    #[test]
+    fn purity_and_arity_are_differences_of_the_node() {
+        let f = |pure| Type::func([Type::tensor(1, DataType::FLOAT32)], Type::Object, pure);
+        assert_eq!(first_difference(&f(true), &f(false)), Some(vec![]));
+        assert_eq!(first_difference(&f(true), &Type::func([], Type::Object, true)), Some(vec![]));
+    }
+}
