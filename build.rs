@@ -25,7 +25,7 @@ struct RuleText {
 
 fn main() {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    for dir in ["spec", "src", "conformance/suite", "build.rs"] {
+    for dir in ["spec", "src", "conformance/suite", "conformance/ledger", "conformance/adapters", "build.rs"] {
         println!("cargo:rerun-if-changed={dir}");
     }
     if let Err(problem) = generate(&root) {
@@ -41,7 +41,9 @@ fn generate(root: &Path) -> Result<(), String> {
     let out = PathBuf::from(env::var("OUT_DIR").map_err(|e| e.to_string())?);
     write(&out.join("rules.rs"), &rules_source(root, &rules, &excluded)?)?;
     write(&out.join("errata.rs"), &errata_source(&errata)?)?;
-    write(&out.join("suite.rs"), &suite_source(root)?)
+    write(&out.join("suite.rs"), &embedded(root, "FILES", "conformance/suite", "ron")?)?;
+    write(&out.join("ledgers.rs"), &embedded(root, "LEDGERS", "conformance/ledger", "ron")?)?;
+    write(&out.join("adapters.rs"), &embedded(root, "ADAPTERS", "conformance/adapters", "py")?)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
@@ -271,11 +273,11 @@ fn errata_source(errata: &[(String, PathBuf)]) -> Result<String, String> {
     Ok(out)
 }
 
-/// The golden suite, embedded: `(path below conformance/suite, text)`.
-fn suite_source(root: &Path) -> Result<String, String> {
-    let dir = root.join("conformance/suite");
-    let mut out = String::from("static FILES: &[(&str, &str)] = &[\n");
-    for path in files(&dir, "ron")? {
+/// Files that are built into the program: `(path below the directory, text)`.
+fn embedded(root: &Path, name: &str, dir: &str, extension: &str) -> Result<String, String> {
+    let dir = root.join(dir);
+    let mut out = format!("static {name}: &[(&str, &str)] = &[\n");
+    for path in files(&dir, extension)? {
         let _ = writeln!(out, "    ({:?}, include_str!({:?})),", relative(&dir, &path), path.display().to_string());
     }
     out.push_str("];\n");

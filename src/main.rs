@@ -1,3 +1,5 @@
 //! The `relax-spec` command.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    relax_spec::cli::main()
+}

@@ -1,1 +1,134 @@
-//! The command line.
+//! The command line. Results go to standard output, everything else to standard error.
+
+mod adapter;
+mod conform;
+mod options;
+
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::thread;
+
+use clap::{Parser, Subcommand};
+
+use crate::conformance::adapters::SetupError;
+use crate::conformance::case::CaseError;
+use crate::conformance::worker::StartError;
+
+/// Executable reference semantics, test oracle and conformance suite for the Relax IR.
+#[derive(Parser)]
+#[command(name = "relax-spec", version, about, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "Exit status: 0 as expected; 1 findings or unexpected results, an unexpected pass included; \
+2 usage or unreadable input; 3 the adapter could not start or broke the protocol; 4 nothing ran; 5 stopped early.";
+
+#[derive(Subcommand)]
+enum Command {
+    Conform(conform::Args),
+    Adapter(adapter::Args),
+}
+
+/// How a command ended, as the exit status.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Exit {
+    AsExpected = 0,
+    Findings = 1,
+    Unreadable = 2,
+    Adapter = 3,
+    NothingRan = 4,
+    StoppedEarly = 5,
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+/// What every command gives.
+type Outcome = Result<Exit, Failure>;
+
+/// The stack of the thread that does the work. It is only address space until it is used.
+const STACK: usize = 1 << 30;
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let work = thread::Builder::new().name("relax-spec".to_string()).stack_size(STACK);
+    let result = match work.spawn(move || run(cli.command)) {
+        Ok(handle) => handle.join().unwrap_or_else(|_| Err(Failure::new(Exit::Unreadable, "internal error"))),
+        Err(error) => Err(Failure::new(Exit::Unreadable, format!("cannot start a thread: {error}"))),
+    };
+    match result {
+        Ok(exit) => ExitCode::from(exit as u8),
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                eprintln!("error: {}", failure.message);
+            }
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+fn run(command: Command) -> Outcome {
+    match command {
+        Command::Conform(args) => conform::run(&args),
+        Command::Adapter(args) => adapter::run(&args),
+    }
+}
+
+impl Failure {
+    fn new(exit: Exit, message: impl fmt::Display) -> Failure {
+        Failure { exit, message: message.to_string() }
+    }
+
+    fn unreadable(message: impl fmt::Display) -> Failure {
+        Failure::new(Exit::Unreadable, message)
+    }
+}
+
+/// A reader that went away (`relax-spec rules | head`) is not an error.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::new(Exit::AsExpected, ""),
+            _ => Failure::unreadable(error),
+        }
+    }
+}
+
+impl From<CaseError> for Failure {
+    fn from(error: CaseError) -> Failure {
+        Failure::unreadable(error)
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Failure {
+        Failure::new(Exit::Adapter, error)
+    }
+}
+
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Failure {
+        let exit = match &error {
+            SetupError::CommandLine(_) | SetupError::Unknown(_) => Exit::Unreadable,
+            SetupError::NoCache | SetupError::Python(_) | SetupError::Install { .. } | SetupError::Io { .. } => {
+                Exit::Adapter
+            }
+        };
+        Failure::new(exit, error)
+    }
+}
+
+/// Writes results.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}

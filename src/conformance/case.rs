@@ -202,6 +202,8 @@ pub struct Case {
     pub erratum: Option<Erratum>,
     /// The rules of the warnings that a static check must give; `None` where the case does not say.
     pub warnings: Option<Vec<Rule>>,
+    /// Whether implementations are to be given the program's text, because the case is about the text.
+    pub as_text: bool,
     /// The derivation of the expectation from the text.
     pub why: String,
 }
@@ -229,6 +231,8 @@ struct RawCase {
     erratum: Option<Erratum>,
     #[serde(default)]
     warnings: Option<Vec<Rule>>,
+    #[serde(default)]
+    as_text: bool,
     why: String,
 }
 
@@ -237,6 +241,124 @@ fn first_edition() -> Vec<String> {
 }
 
 impl Ask {
+    /// The names of the questions, in the order of the type.
+    pub const VARIANTS: [&'static str; 24] = [
+        "Subtype",
+        "Glb",
+        "Lub",
+        "Erase",
+        "Wrap",
+        "EraseToWellDefined",
+        "ShapeVarMapping",
+        "Compatibility",
+        "MoreSpecific",
+        "PossiblyMoreSpecific",
+        "Unify",
+        "ProveEqual",
+        "EvalDim",
+        "MatchValue",
+        "Parse",
+        "WellFormed",
+        "NormalForm",
+        "Normalize",
+        "TypeCheck",
+        "Check",
+        "DeriveFunction",
+        "DeriveVar",
+        "DeriveCall",
+        "Evaluate",
+    ];
+
+    /// The name of the question.
+    pub fn variant(&self) -> &'static str {
+        match self {
+            Ask::Subtype(..) => "Subtype",
+            Ask::Glb(..) => "Glb",
+            Ask::Lub(..) => "Lub",
+            Ask::Erase(_) => "Erase",
+            Ask::Wrap(_) => "Wrap",
+            Ask::EraseToWellDefined(..) => "EraseToWellDefined",
+            Ask::ShapeVarMapping(..) => "ShapeVarMapping",
+            Ask::Compatibility(..) => "Compatibility",
+            Ask::MoreSpecific(..) => "MoreSpecific",
+            Ask::PossiblyMoreSpecific(..) => "PossiblyMoreSpecific",
+            Ask::Unify(..) => "Unify",
+            Ask::ProveEqual(..) => "ProveEqual",
+            Ask::EvalDim(..) => "EvalDim",
+            Ask::MatchValue(..) => "MatchValue",
+            Ask::Parse(_) => "Parse",
+            Ask::WellFormed(_) => "WellFormed",
+            Ask::NormalForm(_) => "NormalForm",
+            Ask::Normalize(_) => "Normalize",
+            Ask::TypeCheck(_) => "TypeCheck",
+            Ask::Check(_) => "Check",
+            Ask::DeriveFunction(..) => "DeriveFunction",
+            Ask::DeriveVar(..) => "DeriveVar",
+            Ask::DeriveCall(..) => "DeriveCall",
+            Ask::Evaluate(..) => "Evaluate",
+        }
+    }
+
+    /// The program that the question is about, if it is about one.
+    pub fn program(&self) -> Option<&Program> {
+        match self {
+            Ask::WellFormed(program)
+            | Ask::NormalForm(program)
+            | Ask::Normalize(program)
+            | Ask::TypeCheck(program)
+            | Ask::Check(program)
+            | Ask::DeriveFunction(program, _)
+            | Ask::DeriveVar(program, ..)
+            | Ask::Evaluate(program, ..) => Some(program),
+            Ask::Subtype(..)
+            | Ask::Glb(..)
+            | Ask::Lub(..)
+            | Ask::Erase(_)
+            | Ask::Wrap(_)
+            | Ask::EraseToWellDefined(..)
+            | Ask::ShapeVarMapping(..)
+            | Ask::Compatibility(..)
+            | Ask::MoreSpecific(..)
+            | Ask::PossiblyMoreSpecific(..)
+            | Ask::Unify(..)
+            | Ask::ProveEqual(..)
+            | Ask::EvalDim(..)
+            | Ask::MatchValue(..)
+            | Ask::Parse(_)
+            | Ask::DeriveCall(..) => None,
+        }
+    }
+
+    /// The same question about another program; unchanged where it is about none.
+    pub fn with_program(self, program: Program) -> Ask {
+        match self {
+            Ask::WellFormed(_) => Ask::WellFormed(program),
+            Ask::NormalForm(_) => Ask::NormalForm(program),
+            Ask::Normalize(_) => Ask::Normalize(program),
+            Ask::TypeCheck(_) => Ask::TypeCheck(program),
+            Ask::Check(_) => Ask::Check(program),
+            Ask::DeriveFunction(_, name) => Ask::DeriveFunction(program, name),
+            Ask::DeriveVar(_, name, var) => Ask::DeriveVar(program, name, var),
+            Ask::Evaluate(_, name, args) => Ask::Evaluate(program, name, args),
+            Ask::Subtype(..)
+            | Ask::Glb(..)
+            | Ask::Lub(..)
+            | Ask::Erase(_)
+            | Ask::Wrap(_)
+            | Ask::EraseToWellDefined(..)
+            | Ask::ShapeVarMapping(..)
+            | Ask::Compatibility(..)
+            | Ask::MoreSpecific(..)
+            | Ask::PossiblyMoreSpecific(..)
+            | Ask::Unify(..)
+            | Ask::ProveEqual(..)
+            | Ask::EvalDim(..)
+            | Ask::MatchValue(..)
+            | Ask::Parse(_)
+            | Ask::DeriveCall(..) => self,
+        }
+    }
+
     pub fn answer_kind(&self) -> AnswerKind {
         match self {
             Ask::Subtype(..) | Ask::MoreSpecific(..) | Ask::PossiblyMoreSpecific(..) => AnswerKind::Bool,
@@ -346,6 +468,13 @@ fn read_program(raw: &RawValue) -> Result<IrModule, ron::error::SpannedError> {
     }
 }
 
+impl Case {
+    /// The part of the id before the first `/`.
+    pub fn chapter(&self) -> &str {
+        self.id.split('/').next().unwrap_or(&self.id)
+    }
+}
+
 impl TryFrom<RawCase> for Case {
     type Error = String;
 
@@ -374,6 +503,7 @@ impl TryFrom<RawCase> for Case {
             literal,
             erratum: raw.erratum,
             warnings: raw.warnings,
+            as_text: raw.as_text,
             why: raw.why,
         })
     }

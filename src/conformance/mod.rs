@@ -1,4 +1,17 @@
 //! The conformance suite: golden cases, the adapter protocol, the runner, reports and ledgers.
 
+pub mod adapters;
+pub mod alpha;
 pub mod case;
+pub mod checkout;
+pub mod compare;
+mod display;
+pub mod ledger;
 pub mod oracle;
+pub mod outcome;
+pub mod protocol;
+pub mod report;
+pub mod runner;
+pub mod select;
+pub mod serve;
+pub mod worker;

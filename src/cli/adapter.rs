@@ -1,0 +1,27 @@
+//! `relax-spec adapter`.
+
+use std::io;
+
+use super::{Exit, Failure, Outcome, options};
+use crate::conformance::serve::serve;
+use crate::cx::Reading;
+
+/// Answer questions of the adapter protocol on standard input: the oracle as an implementation
+///
+/// The protocol is described in conformance/INTERPRETING.md. `relax-spec conform` starts this command as its default
+/// implementation.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  echo '{\"id\":1,\"op\":\"wrap\",\"args\":[\"Object\"]}' | relax-spec adapter")]
+pub struct Args {
+    /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
+    #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
+    reading: Reading,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    match serve(&args.reading, io::stdin().lock(), io::stdout().lock()) {
+        Ok(()) => Ok(Exit::AsExpected),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Failure::new(Exit::Adapter, error)),
+        Err(error) => Err(error.into()),
+    }
+}

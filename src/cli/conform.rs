@@ -1,0 +1,247 @@
+//! `relax-spec conform`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{Exit, Failure, Outcome, options, print};
+use crate::conformance::adapters::Adapter;
+use crate::conformance::case::{Case, embedded_suite};
+use crate::conformance::checkout::{self, write_atomically};
+use crate::conformance::compare::CaseVerdict;
+use crate::conformance::ledger::Ledger;
+use crate::conformance::report::{self, Report, ReportError};
+use crate::conformance::runner::{self, CaseResult, RunOptions, RunResult};
+use crate::conformance::select::{Partition, SelectError, select};
+use crate::cx::Edition;
+
+/// Run the conformance suite against an implementation
+///
+/// Without --adapter the built-in oracle is asked, in worker processes of its own. Known divergences are kept in
+/// ledgers (conformance/ledger); anything else than what the ledger says, an unexpected pass included, gives exit status 1.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec conform
+  relax-spec conform 'unification/*' 'SI.LUB.*'
+  relax-spec conform --adapter tvm@0.25 --report human --report html=tvm.html
+  relax-spec conform --adapter './my-adapter --fast' --expect my-ledger.ron -j 4")]
+pub struct Args {
+    /// Globs over case ids and rule ids; without any, the whole suite
+    #[arg(value_name = "GLOB")]
+    globs: Vec<String>,
+    /// `tvm` (both releases), `tvm@0.25`, `tvm@0.27`, or a command that speaks the protocol
+    #[arg(long, value_name = "NAME|CMD")]
+    adapter: Option<String>,
+    /// Worker processes [default: one per processor]
+    #[arg(short, long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Run one part of the suite only, for example hash:1/4
+    #[arg(long, value_name = "hash:I/N")]
+    partition: Option<Partition>,
+    /// The ledger of known divergences [default: the one of the adapter's name, if there is one]
+    #[arg(long, value_name = "LEDGER")]
+    expect: Option<PathBuf>,
+    /// Rewrite the ledger so that it expects what was observed
+    #[arg(long)]
+    update_expect: bool,
+    /// human, jsonl, junit, html or md; with =PATH into a file [default: human]
+    #[arg(long = "report", value_name = "KIND[=PATH]")]
+    reports: Vec<ReportTo>,
+    /// Seconds that an answer may take
+    #[arg(long, value_name = "S", default_value_t = 30.0)]
+    timeout: f64,
+    /// Seconds that starting the adapter may take
+    #[arg(long, value_name = "S", default_value_t = 120.0)]
+    startup_timeout: f64,
+    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
+    edition: Edition,
+    /// Stop at the first finding that no ledger lists
+    #[arg(long)]
+    fail_fast: bool,
+    /// Tell at length of known divergences too
+    #[arg(long)]
+    all: bool,
+}
+
+/// A report and where it goes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct ReportTo {
+    kind: ReportKind,
+    path: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum ReportKind {
+    Human,
+    Jsonl,
+    Junit,
+    Html,
+    Markdown,
+}
+
+impl FromStr for ReportTo {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ReportTo, String> {
+        let (kind, path) = match text.split_once('=') {
+            Some((kind, path)) => (kind, Some(PathBuf::from(path))),
+            None => (text, None),
+        };
+        let kind = match kind {
+            "human" => ReportKind::Human,
+            "jsonl" => ReportKind::Jsonl,
+            "junit" => ReportKind::Junit,
+            "html" => ReportKind::Html,
+            "md" => ReportKind::Markdown,
+            _ => return Err(format!("there is no report `{kind}` (there are human, jsonl, junit, html, md)")),
+        };
+        Ok(ReportTo { kind, path })
+    }
+}
+
+impl From<SelectError> for Failure {
+    fn from(error: SelectError) -> Failure {
+        let exit = match &error {
+            SelectError::Glob { .. } => Exit::Unreadable,
+            SelectError::NoMatch(_) | SelectError::Empty => Exit::NothingRan,
+        };
+        Failure::new(exit, error)
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Failure {
+        Failure::unreadable(error)
+    }
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let suite = embedded_suite()?;
+    let cases = select(&suite, &args.globs, args.edition, args.partition)?;
+    let adapters = Adapter::named(args.adapter.as_deref())?;
+    if adapters.len() > 1 && args.expect.is_some() {
+        return Err(Failure::unreadable("--expect needs one implementation: name a version, for example tvm@0.25"));
+    }
+    let mut worst = Exit::AsExpected;
+    for adapter in &adapters {
+        let suffix = if adapters.len() > 1 { adapter.ledger_name() } else { None };
+        worst = worst.max(one(args, &suite, &cases, adapter, suffix.as_deref())?);
+    }
+    Ok(worst)
+}
+
+fn one(args: &Args, suite: &[Case], cases: &[&Case], adapter: &Adapter, suffix: Option<&str>) -> Outcome {
+    let ledger_path = ledger_path(args, adapter)?;
+    let ledger = read_ledger(args, adapter, ledger_path.as_deref())?;
+    let result = ask_all(args, cases, adapter, &ledger)?;
+    let ids: BTreeSet<&str> = suite.iter().map(|case| case.id.as_str()).collect();
+    if args.update_expect {
+        let path = ledger_path.ok_or_else(|| {
+            Failure::unreadable("--update-expect needs --expect LEDGER, or a named adapter inside a checkout")
+        })?;
+        return update(&path, &ledger, cases, &result, &ids);
+    }
+    let report = Report::new(cases, &result, args.edition, &ledger, ledger.stale(&ids));
+    write_reports(args, &report, suffix)?;
+    Ok(match (result.stopped, report.as_expected()) {
+        (true, _) => Exit::StoppedEarly,
+        (false, true) => Exit::AsExpected,
+        (false, false) => Exit::Findings,
+    })
+}
+
+/// Where the ledger is, or would be.
+fn ledger_path(args: &Args, adapter: &Adapter) -> Result<Option<PathBuf>, Failure> {
+    Ok(match (&args.expect, adapter.ledger_name(), checkout::root()) {
+        (Some(path), _, _) => Some(path.clone()),
+        (None, Some(name), Some(root)) => Some(root.join(format!("conformance/ledger/{name}.ron"))),
+        (None, _, _) => None,
+    })
+}
+
+/// The ledger from its file, else the one that is built in, else an empty one.
+fn read_ledger(args: &Args, adapter: &Adapter, path: Option<&Path>) -> Result<Ledger, Failure> {
+    let named = adapter.ledger_name();
+    let text = match path.filter(|path| path.exists()) {
+        Some(path) => {
+            fs::read_to_string(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?
+        }
+        None if args.expect.is_some() && !args.update_expect => {
+            let path = path.unwrap_or(Path::new(""));
+            return Err(Failure::unreadable(format!("{}: there is no such ledger", path.display())));
+        }
+        None => named.as_deref().and_then(Ledger::embedded).unwrap_or("[]").to_string(),
+    };
+    let place = path.map_or_else(|| named.unwrap_or_default(), |path| path.display().to_string());
+    Ledger::parse(&text).map_err(|error| Failure::unreadable(format!("{place}: {error}")))
+}
+
+fn ask_all(args: &Args, cases: &[&Case], adapter: &Adapter, ledger: &Ledger) -> Result<RunResult, Failure> {
+    let seconds = |s: f64| Duration::try_from_secs_f64(s).map_err(|error| Failure::unreadable(format!("{s}: {error}")));
+    let options = RunOptions {
+        command: adapter.prepare()?,
+        edition: args.edition,
+        jobs: args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+        timeout: seconds(args.timeout)?,
+        startup: seconds(args.startup_timeout)?,
+    };
+    let bar = ProgressBar::new(cases.len() as u64).with_message(adapter.to_string());
+    if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
+        bar.set_style(style);
+    }
+    let go_on = |result: &CaseResult| {
+        bar.inc(1);
+        let id = cases.get(result.index).map_or("", |case| case.id.as_str());
+        !(args.fail_fast && ledger.standing(id, result.comparison.verdict).is_unexpected())
+    };
+    let result = runner::run(cases, &options, &go_on);
+    bar.finish_and_clear();
+    Ok(result?)
+}
+
+fn update(path: &Path, ledger: &Ledger, cases: &[&Case], result: &RunResult, ids: &BTreeSet<&str>) -> Outcome {
+    let observed: Vec<(&str, CaseVerdict)> = result
+        .results
+        .iter()
+        .filter_map(|result| cases.get(result.index).map(|case| (case.id.as_str(), result.comparison.verdict)))
+        .collect();
+    let text = ledger.updated(&observed, ids).to_ron().map_err(Failure::unreadable)?;
+    write_atomically(path, text.as_bytes())?;
+    eprintln!("wrote {}", path.display());
+    Ok(Exit::AsExpected)
+}
+
+fn write_reports(args: &Args, report: &Report, suffix: Option<&str>) -> Result<(), Failure> {
+    let default = [ReportTo { kind: ReportKind::Human, path: None }];
+    let wanted = if args.reports.is_empty() { &default[..] } else { &args.reports };
+    for ReportTo { kind, path } in wanted {
+        let text = match kind {
+            ReportKind::Human => report::human(report, args.all),
+            ReportKind::Jsonl => report::jsonl(report)?,
+            ReportKind::Junit => report::junit(report)?,
+            ReportKind::Html => report::html(report)?,
+            ReportKind::Markdown => report::markdown(report)?,
+        };
+        match path {
+            None => print(&text)?,
+            Some(path) => write_atomically(&with_suffix(path, suffix), text.as_bytes())?,
+        }
+    }
+    Ok(())
+}
+
+/// `report.html` becomes `report-tvm-0.25.html` where one command asks several implementations.
+fn with_suffix(path: &Path, suffix: Option<&str>) -> PathBuf {
+    let (Some(suffix), Some(stem)) = (suffix, path.file_stem()) else { return path.to_path_buf() };
+    let mut name = stem.to_os_string();
+    name.push(format!("-{suffix}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}

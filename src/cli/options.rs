@@ -1,0 +1,27 @@
+//! Options that several commands share.
+
+use std::str::FromStr;
+
+use crate::cx::{Edition, Reading};
+use crate::erratum::Erratum;
+
+/// `--edition`.
+pub fn edition(text: &str) -> Result<Edition, String> {
+    let names: Vec<&str> = Edition::ALL.iter().map(|edition| edition.name()).collect();
+    Edition::ALL
+        .into_iter()
+        .find(|edition| edition.name() == text)
+        .ok_or_else(|| format!("there is no edition `{text}` (there are {})", names.join(", ")))
+}
+
+/// `--reading`: `corrected`, `literal`, or a list of the errata to take literally.
+pub fn reading(text: &str) -> Result<Reading, String> {
+    match text {
+        "corrected" => Ok(Reading::corrected()),
+        "literal" => Ok(Reading::literal()),
+        list => {
+            let errata: Result<Vec<Erratum>, _> = list.split(',').map(|id| Erratum::from_str(id.trim())).collect();
+            errata.map(|errata| Reading::literal_only(&errata)).map_err(|error| error.to_string())
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The implementations that the runner knows by name, and how each is set up on first use.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{env, fmt};
+
+use indicatif::ProgressBar;
+
+use super::checkout::{self, write_atomically};
+use super::worker::AdapterCommand;
+
+include!(concat!(env!("OUT_DIR"), "/adapters.rs"));
+
+/// An implementation to test.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Adapter {
+    /// The oracle itself, behind the protocol.
+    Oracle,
+    Tvm(TvmVersion),
+    /// Any command that speaks the protocol.
+    Command(AdapterCommand),
+}
+
+/// The releases of Apache TVM that the adapter in `conformance/adapters/tvm` speaks to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TvmVersion {
+    V0_25,
+    V0_27,
+}
+
+/// Why an adapter cannot be made ready.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    #[error("`{0}` is not a command line (unbalanced quotes?)")]
+    CommandLine(String),
+    #[error("there is no adapter `{0}` (known: tvm, tvm@0.25, tvm@0.27, or a command)")]
+    Unknown(String),
+    #[error("the adapter needs a directory for its virtual environments: set RELAX_SPEC_CACHE")]
+    NoCache,
+    #[error("the TVM adapter needs Python 3.10 or later: {0}")]
+    Python(String),
+    #[error("{step} failed:\n{output}\nThe first use needs a network; later ones do not.")]
+    Install { step: String, output: String },
+    #[error("{path}: {error}")]
+    Io { path: PathBuf, error: io::Error },
+}
+
+impl TvmVersion {
+    fn name(self) -> &'static str {
+        match self {
+            TvmVersion::V0_25 => "0.25",
+            TvmVersion::V0_27 => "0.27",
+        }
+    }
+
+    /// Exact versions, since a newer `apache-tvm-ffi` does not load into 0.25.
+    fn requirements(self) -> &'static [&'static str] {
+        match self {
+            TvmVersion::V0_25 => &["apache-tvm==0.25.0", "apache-tvm-ffi==0.1.12", "numpy"],
+            TvmVersion::V0_27 => &["apache-tvm==0.27.0.post1", "numpy"],
+        }
+    }
+}
+
+impl Adapter {
+    /// The implementations that a name stands for; `tvm` stands for both releases.
+    pub fn named(name: Option<&str>) -> Result<Vec<Adapter>, SetupError> {
+        Ok(match name {
+            None | Some("relax-spec") => vec![Adapter::Oracle],
+            Some("tvm") => vec![Adapter::Tvm(TvmVersion::V0_25), Adapter::Tvm(TvmVersion::V0_27)],
+            Some("tvm@0.25") => vec![Adapter::Tvm(TvmVersion::V0_25)],
+            Some("tvm@0.27") => vec![Adapter::Tvm(TvmVersion::V0_27)],
+            Some(unknown) if unknown.starts_with("tvm@") => return Err(SetupError::Unknown(unknown.to_string())),
+            Some(line) => {
+                let words = shlex::split(line).ok_or_else(|| SetupError::CommandLine(line.to_string()))?;
+                let mut words = words.into_iter();
+                let program = words.next().ok_or_else(|| SetupError::CommandLine(line.to_string()))?;
+                vec![Adapter::Command(AdapterCommand { program, args: words.collect() })]
+            }
+        })
+    }
+
+    /// The name of the ledger of this adapter; `None` for commands.
+    pub fn ledger_name(&self) -> Option<String> {
+        match self {
+            Adapter::Oracle => Some("relax-spec".to_string()),
+            Adapter::Tvm(version) => Some(format!("tvm-{}", version.name())),
+            Adapter::Command(_) => None,
+        }
+    }
+
+    /// The command to start, after setting up what it needs.
+    pub fn prepare(&self) -> Result<AdapterCommand, SetupError> {
+        match self {
+            Adapter::Oracle => {
+                let program = env::current_exe().map_err(|error| io_error(Path::new("relax-spec"), error))?;
+                Ok(AdapterCommand { program: program.display().to_string(), args: vec!["adapter".to_string()] })
+            }
+            Adapter::Tvm(version) => prepare_tvm(*version),
+            Adapter::Command(command) => Ok(command.clone()),
+        }
+    }
+}
+
+fn io_error(path: &Path, error: io::Error) -> SetupError {
+    SetupError::Io { path: path.to_path_buf(), error }
+}
+
+fn prepare_tvm(version: TvmVersion) -> Result<AdapterCommand, SetupError> {
+    let checkout = checkout::root();
+    let cache = match (env::var_os("RELAX_SPEC_CACHE"), &checkout) {
+        (Some(dir), _) => PathBuf::from(dir),
+        (None, Some(root)) => root.join("target/adapters"),
+        (None, None) => return Err(SetupError::NoCache),
+    };
+    fs::create_dir_all(&cache).map_err(|error| io_error(&cache, error))?;
+    let python = virtual_environment(&cache, version)?;
+    let script = match checkout {
+        Some(root) => root.join("conformance/adapters/tvm/adapter.py"),
+        None => unpack(&cache)?,
+    };
+    Ok(AdapterCommand { program: python.display().to_string(), args: vec![script.display().to_string()] })
+}
+
+/// Writes the adapter's sources that are built in.
+fn unpack(cache: &Path) -> Result<PathBuf, SetupError> {
+    let dir = cache.join("sources");
+    for (file, text) in ADAPTERS {
+        let path = dir.join(file);
+        write_atomically(&path, text.as_bytes()).map_err(|error| io_error(&path, error))?;
+    }
+    Ok(dir.join("tvm/adapter.py"))
+}
+
+/// The Python of a virtual environment with this release, created on first use. A file in it names what was
+/// installed, and is written last, so that an interrupted installation is begun anew.
+fn virtual_environment(cache: &Path, version: TvmVersion) -> Result<PathBuf, SetupError> {
+    let dir = cache.join(format!("tvm-{}", version.name()));
+    let python = dir.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let mark = dir.join("installed.txt");
+    let wanted = version.requirements().join("\n");
+    let lock_path = cache.join(format!("tvm-{}.lock", version.name()));
+    // Held until the end of the function: two runs at a time must not install into one directory.
+    let lock = File::create(&lock_path).map_err(|error| io_error(&lock_path, error))?;
+    lock.lock().map_err(|error| io_error(&lock_path, error))?;
+    if fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) && python.exists() {
+        return Ok(python);
+    }
+    let system = system_python()?;
+    let progress = ProgressBar::new_spinner();
+    progress.enable_steady_tick(std::time::Duration::from_millis(120));
+    let say = |text: String| {
+        // A pipe gets a plain line, since a bar draws only on a terminal.
+        if progress.is_hidden() { eprintln!("{text}") } else { progress.set_message(text) }
+    };
+    say(format!("creating a virtual environment for apache-tvm {} in {}", version.name(), dir.display()));
+    run_step("python -m venv", Command::new(&system).args(["-m", "venv", "--clear"]).arg(&dir))?;
+    say(format!("installing {} (about 100 MB on first use)", version.requirements().join(" ")));
+    run_step(
+        "pip install",
+        Command::new(&python)
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"])
+            .args(version.requirements()),
+    )?;
+    write_atomically(&mark, wanted.as_bytes()).map_err(|error| io_error(&mark, error))?;
+    progress.finish_and_clear();
+    Ok(python)
+}
+
+/// The first Python on the path that is new enough; `RELAX_SPEC_PYTHON` names another.
+fn system_python() -> Result<String, SetupError> {
+    let name = env::var("RELAX_SPEC_PYTHON").unwrap_or_else(|_| "python3".to_string());
+    let check = "import sys; print(sys.version.split()[0]); sys.exit(sys.version_info < (3, 10))";
+    match Command::new(&name).args(["-c", check]).stdin(Stdio::null()).output() {
+        Ok(output) if output.status.success() => Ok(name),
+        Ok(output) => {
+            Err(SetupError::Python(format!("`{name}` is {}", String::from_utf8_lossy(&output.stdout).trim())))
+        }
+        Err(error) => Err(SetupError::Python(format!("`{name}`: {error}"))),
+    }
+}
+
+fn run_step(step: &str, command: &mut Command) -> Result<(), SetupError> {
+    let failed = |output: String| SetupError::Install { step: step.to_string(), output };
+    let Output { status, stdout, stderr } =
+        command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(failed(format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr))))
+}
+
+impl fmt::Display for Adapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Adapter::Oracle => f.write_str("relax-spec"),
+            Adapter::Tvm(version) => write!(f, "tvm@{}", version.name()),
+            Adapter::Command(command) => command.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Equality of answers up to what an implementation is free to choose: the names of bound variables, and the form
+//! of dimensions that are provably equal.
+
+use std::sync::Arc;
+
+use super::case::{Answer, Ask};
+use super::oracle;
+use crate::cx::{Cx, with_stack};
+use crate::grammar::{FuncStructInfo, IrModule, PrimExpr, ShapeVar, StructInfo, TensorShape};
+use crate::verdict::Proof;
+
+/// Which bound shape variable of the second operand stands for which of the first.
+#[derive(Default)]
+struct Renaming {
+    pairs: Vec<(ShapeVar, ShapeVar)>,
+}
+
+/// Whether two structural informations say the same.
+pub fn same_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
+    same(cx, &mut Renaming::default(), s1, s2)
+}
+
+/// Whether two programs are the same.
+pub fn same_module(m1: &IrModule, m2: &IrModule) -> bool {
+    m1 == m2
+}
+
+fn same(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {
+    with_stack(|| match (s1, s2) {
+        (StructInfo::Object, StructInfo::Object) => true,
+        (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
+            t1.dtype == t2.dtype
+                && t1.ndim == t2.ndim
+                && match (&t1.shape, &t2.shape) {
+                    (Some(TensorShape::Dims(d1)), Some(TensorShape::Dims(d2))) => same_dims(cx, renaming, d1, d2),
+                    (shape1, shape2) => shape1 == shape2,
+                }
+        }
+        (StructInfo::Shape(t1), StructInfo::Shape(t2)) => {
+            t1.ndim == t2.ndim
+                && match (&t1.values, &t2.values) {
+                    (Some(d1), Some(d2)) => same_dims(cx, renaming, d1, d2),
+                    (values1, values2) => values1 == values2,
+                }
+        }
+        (StructInfo::Prim(p1), StructInfo::Prim(p2)) => {
+            p1.dtype == p2.dtype
+                && match (&p1.value, &p2.value) {
+                    (Some(v1), Some(v2)) => same_dim(cx, renaming, v1, v2),
+                    (value1, value2) => value1 == value2,
+                }
+        }
+        (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => same_list(cx, renaming, f1, f2),
+        (StructInfo::Func(f1), StructInfo::Func(f2)) => same_func(cx, renaming, f1, f2),
+        (
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_),
+            _,
+        ) => false,
+    })
+}
+
+fn same_func(cx: &mut Cx, renaming: &mut Renaming, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
+    let outer = renaming.pairs.len();
+    let params = match (&f1.params, &f2.params) {
+        (Some(p1), Some(p2)) => {
+            p1.iter().zip(p2.iter()).for_each(|(s1, s2)| renaming.bind(s1, s2));
+            same_list(cx, renaming, p1, p2)
+        }
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    let result = params
+        && f1.derive_func == f2.derive_func
+        && (f1.pure == f2.pure || f1.pure.is_none() || f2.pure.is_none())
+        // The text ignores the result of a packed function, so that it is not compared.
+        && (f1.params.is_none() || same(cx, renaming, &f1.ret, &f2.ret));
+    renaming.pairs.truncate(outer);
+    result
+}
+
+fn same_list(cx: &mut Cx, renaming: &mut Renaming, l1: &[StructInfo], l2: &[StructInfo]) -> bool {
+    l1.len() == l2.len() && l1.iter().zip(l2).all(|(s1, s2)| same(cx, renaming, s1, s2))
+}
+
+fn same_dims(cx: &mut Cx, renaming: &Renaming, d1: &[PrimExpr], d2: &[PrimExpr]) -> bool {
+    d1.len() == d2.len() && d1.iter().zip(d2).all(|(e1, e2)| same_dim(cx, renaming, e1, e2))
+}
+
+fn same_dim(cx: &mut Cx, renaming: &Renaming, e1: &PrimExpr, e2: &PrimExpr) -> bool {
+    let e2 = renaming.apply(e2);
+    *e1 == e2 || oracle::answer(cx, &Ask::ProveEqual(e1.clone(), e2)) == Ok(Answer::Proof(Proof::Equal))
+}
+
+impl Renaming {
+    /// Pairs the variables that stand alone at the same place of two parameters: these are what a signature binds.
+    fn bind(&mut self, s1: &StructInfo, s2: &StructInfo) {
+        match (s1, s2) {
+            (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
+                if let (Some(TensorShape::Dims(d1)), Some(TensorShape::Dims(d2))) = (&t1.shape, &t2.shape) {
+                    self.bind_dims(d1, d2);
+                }
+            }
+            (StructInfo::Shape(t1), StructInfo::Shape(t2)) => {
+                if let (Some(d1), Some(d2)) = (&t1.values, &t2.values) {
+                    self.bind_dims(d1, d2);
+                }
+            }
+            (StructInfo::Prim(p1), StructInfo::Prim(p2)) => {
+                if let (Some(v1), Some(v2)) = (&p1.value, &p2.value) {
+                    self.bind_dim(v1, v2);
+                }
+            }
+            (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => {
+                with_stack(|| f1.iter().zip(f2.iter()).for_each(|(s1, s2)| self.bind(s1, s2)));
+            }
+            (
+                StructInfo::Object
+                | StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_)
+                | StructInfo::Func(_),
+                _,
+            ) => {}
+        }
+    }
+
+    fn bind_dims(&mut self, d1: &[PrimExpr], d2: &[PrimExpr]) {
+        d1.iter().zip(d2).for_each(|(e1, e2)| self.bind_dim(e1, e2));
+    }
+
+    fn bind_dim(&mut self, e1: &PrimExpr, e2: &PrimExpr) {
+        if let (PrimExpr::Var(v1), PrimExpr::Var(v2)) = (e1, e2)
+            && !self.pairs.iter().any(|(a, b)| a == v1 || b == v2)
+        {
+            self.pairs.push((v1.clone(), v2.clone()));
+        }
+    }
+
+    fn apply(&self, e: &PrimExpr) -> PrimExpr {
+        if self.pairs.is_empty() {
+            return e.clone();
+        }
+        with_stack(|| match e {
+            PrimExpr::Var(v) => {
+                PrimExpr::Var(self.pairs.iter().find(|(_, from)| from == v).map_or(v, |(to, _)| to).clone())
+            }
+            PrimExpr::IntImm(i) => PrimExpr::IntImm(*i),
+            PrimExpr::Binary(op, a, b) => PrimExpr::binary(*op, self.apply(a), self.apply(b)),
+            PrimExpr::Not(a) => PrimExpr::Not(Arc::new(self.apply(a))),
+            PrimExpr::Select(c, t, f) => {
+                PrimExpr::Select(Arc::new(self.apply(c)), Arc::new(self.apply(t)), Arc::new(self.apply(f)))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::{BinaryOp, DataType};
+
+    fn closure(param: &str, result: PrimExpr) -> StructInfo {
+        let tensor = |e| StructInfo::tensor([e], DataType::FLOAT32);
+        StructInfo::func([tensor(PrimExpr::var(param))], tensor(result))
+    }
+
+    #[test]
+    fn variables_of_a_signature_may_be_renamed() {
+        let mut cx = Cx::new();
+        let twice = |name| PrimExpr::binary(BinaryOp::Mul, 2.into(), PrimExpr::var(name));
+        assert!(same_struct_info(&mut cx, &closure("n", twice("n")), &closure("m", twice("m"))));
+        assert!(!same_struct_info(&mut cx, &closure("n", twice("n")), &closure("m", twice("n"))));
+    }
+
+    #[test]
+    fn free_variables_may_not_be_renamed() {
+        let mut cx = Cx::new();
+        let tensor = |name| StructInfo::tensor([PrimExpr::var(name)], DataType::FLOAT32);
+        assert!(same_struct_info(&mut cx, &tensor("n"), &tensor("n")));
+        assert!(!same_struct_info(&mut cx, &tensor("n"), &tensor("m")));
+    }
+}

@@ -1,0 +1,245 @@
+//! Is an outcome one that the case allows?
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::alpha::{same_module, same_struct_info};
+use super::case::{Answer, Ask, Case, Derived, DimAnswer, MatchAnswer, Program, RunAnswer, Verdict};
+use super::oracle;
+use super::outcome::Outcome;
+use crate::cx::{Cx, Edition};
+use crate::erratum::Erratum;
+
+/// What becomes of a case.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CaseVerdict {
+    Agree,
+    /// The text leaves the outcome open, so that nothing could have failed.
+    Vacuous,
+    Diverge,
+    Unsupported,
+    Crash,
+    Timeout,
+    InternalError,
+    ProtocolError,
+    Flaky,
+}
+
+/// The verdict on a case, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Comparison {
+    pub verdict: CaseVerdict,
+    /// What is wrong, where something is.
+    pub why: Option<String>,
+    /// The erratum whose literal text gives the outcome, where the corrected reading does not.
+    pub literal: Option<Erratum>,
+}
+
+impl CaseVerdict {
+    pub const ALL: [CaseVerdict; 9] = [
+        CaseVerdict::Agree,
+        CaseVerdict::Vacuous,
+        CaseVerdict::Diverge,
+        CaseVerdict::Unsupported,
+        CaseVerdict::Crash,
+        CaseVerdict::Timeout,
+        CaseVerdict::InternalError,
+        CaseVerdict::ProtocolError,
+        CaseVerdict::Flaky,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            CaseVerdict::Agree => "agree",
+            CaseVerdict::Vacuous => "vacuous",
+            CaseVerdict::Diverge => "diverge",
+            CaseVerdict::Unsupported => "unsupported",
+            CaseVerdict::Crash => "crash",
+            CaseVerdict::Timeout => "timeout",
+            CaseVerdict::InternalError => "internal_error",
+            CaseVerdict::ProtocolError => "protocol_error",
+            CaseVerdict::Flaky => "flaky",
+        }
+    }
+
+    /// Whether the case stands against the implementation, unless a ledger knows it.
+    pub fn is_finding(self) -> bool {
+        match self {
+            CaseVerdict::Agree | CaseVerdict::Vacuous | CaseVerdict::Unsupported => false,
+            CaseVerdict::Diverge
+            | CaseVerdict::Crash
+            | CaseVerdict::Timeout
+            | CaseVerdict::InternalError
+            | CaseVerdict::ProtocolError
+            | CaseVerdict::Flaky => true,
+        }
+    }
+}
+
+impl fmt::Display for CaseVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Comparison {
+    fn plain(verdict: CaseVerdict) -> Comparison {
+        Comparison { verdict, why: None, literal: None }
+    }
+
+    fn with_reason(verdict: CaseVerdict, outcome: &Outcome) -> Comparison {
+        Comparison { verdict, why: Some(outcome.to_string()), literal: None }
+    }
+}
+
+/// Compares an outcome with what a case allows. `oracle`: the implementation knows rule ids and is held to them.
+pub fn compare(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> Comparison {
+    match outcome {
+        Outcome::Unsupported { .. } => Comparison::with_reason(CaseVerdict::Unsupported, outcome),
+        Outcome::InternalError { .. } => Comparison::with_reason(CaseVerdict::InternalError, outcome),
+        Outcome::Crash { .. } => Comparison::with_reason(CaseVerdict::Crash, outcome),
+        Outcome::Timeout { .. } => Comparison::with_reason(CaseVerdict::Timeout, outcome),
+        Outcome::ProtocolError { .. } => Comparison::with_reason(CaseVerdict::ProtocolError, outcome),
+        Outcome::Flaky { .. } => Comparison::with_reason(CaseVerdict::Flaky, outcome),
+        Outcome::Answer { .. } | Outcome::Rejected { .. } | Outcome::Trapped { .. } => {
+            compare_answer(case, outcome, edition, oracle)
+        }
+    }
+}
+
+fn compare_answer(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> Comparison {
+    let mut judge = Judge { cx: Cx::new().with_edition(edition), ask: &case.ask, oracle };
+    if !oracle && case.allow.contains(&Answer::Run(RunAnswer::Unspecified)) {
+        return Comparison::plain(CaseVerdict::Vacuous);
+    }
+    if case.allow.iter().any(|allowed| judge.matches(allowed, outcome)) {
+        return match missing_warnings(case, outcome) {
+            None => Comparison::plain(CaseVerdict::Agree),
+            Some(why) => Comparison { verdict: CaseVerdict::Diverge, why: Some(why), literal: None },
+        };
+    }
+    let literal = case.literal.as_ref().filter(|literal| judge.matches(literal, outcome)).and(case.erratum);
+    let why = judge.explain(case, outcome);
+    Comparison { verdict: CaseVerdict::Diverge, why: Some(why), literal }
+}
+
+/// Compares warnings where both the case and the implementation speak of them.
+fn missing_warnings(case: &Case, outcome: &Outcome) -> Option<String> {
+    let Outcome::Answer { warnings: Some(given), .. } = outcome else { return None };
+    let expected = case.warnings.as_ref()?;
+    let sorted = |rules: &[crate::rule::Rule]| {
+        let mut ids: Vec<&str> = rules.iter().map(|rule| rule.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.join(", ")
+    };
+    let (expected, given) = (sorted(expected), sorted(given));
+    (expected != given).then(|| format!("the warnings must be [{expected}] and are [{given}]"))
+}
+
+/// The comparison of one case.
+struct Judge<'a> {
+    cx: Cx,
+    ask: &'a Ask,
+    oracle: bool,
+}
+
+impl Judge<'_> {
+    fn matches(&mut self, allowed: &Answer, outcome: &Outcome) -> bool {
+        match outcome {
+            Outcome::Answer { answer, warnings: _ } => self.matches_answer(allowed, answer),
+            Outcome::Rejected { .. } => is_rejection(allowed),
+            Outcome::Trapped { effects, .. } => match allowed {
+                Answer::Run(RunAnswer::Fails(_, expected)) => expected == effects,
+                Answer::Dim(DimAnswer::Fails(_)) | Answer::Match(MatchAnswer::Fails(_)) => true,
+                Answer::Dim(DimAnswer::Is(_))
+                | Answer::Match(MatchAnswer::Matches(_))
+                | Answer::Run(RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified)
+                | Answer::Bool(_)
+                | Answer::Type(_)
+                | Answer::OptionType(_)
+                | Answer::StructInfo(_)
+                | Answer::Mapping(_)
+                | Answer::Compatibility(_)
+                | Answer::Proof(_)
+                | Answer::Program(_)
+                | Answer::Verdict(_)
+                | Answer::Derived(_) => false,
+            },
+            Outcome::Unsupported { .. }
+            | Outcome::InternalError { .. }
+            | Outcome::Crash { .. }
+            | Outcome::Timeout { .. }
+            | Outcome::ProtocolError { .. }
+            | Outcome::Flaky { .. } => false,
+        }
+    }
+
+    fn matches_answer(&mut self, allowed: &Answer, given: &Answer) -> bool {
+        match (allowed, given) {
+            (Answer::StructInfo(a), Answer::StructInfo(b)) => same_struct_info(&mut self.cx, a, b),
+            (Answer::Derived(Derived::Is(a)), Answer::Derived(Derived::Is(b))) => same_struct_info(&mut self.cx, a, b),
+            (Answer::Program(_), Answer::Program(given)) if !self.oracle && matches!(self.ask, Ask::Normalize(_)) => {
+                self.is_normal_form(given)
+            }
+            (Answer::Program(a), Answer::Program(b)) => same_module(a, b),
+            // Who knows no rule ids is compared by the outcome only.
+            (Answer::Verdict(a), Answer::Verdict(b)) if !self.oracle => {
+                matches!(a, Verdict::Accepted) == matches!(b, Verdict::Accepted)
+            }
+            (Answer::Run(RunAnswer::Fails(_, a)), Answer::Run(RunAnswer::Fails(_, b))) if !self.oracle => a == b,
+            (Answer::Dim(DimAnswer::Fails(_)), Answer::Dim(DimAnswer::Fails(_))) => !self.oracle || allowed == given,
+            (Answer::Match(MatchAnswer::Fails(_)), Answer::Match(MatchAnswer::Fails(_))) => {
+                !self.oracle || allowed == given
+            }
+            (Answer::Derived(Derived::Rejected(_)), Answer::Derived(Derived::Rejected(_))) => {
+                !self.oracle || allowed == given
+            }
+            (allowed, given) => allowed == given,
+        }
+    }
+
+    fn is_normal_form(&mut self, module: &crate::grammar::IrModule) -> bool {
+        let ask = Ask::NormalForm(Program::Module(module.clone()));
+        oracle::answer(&mut self.cx, &ask) == Ok(Answer::Verdict(Verdict::Accepted))
+    }
+
+    fn explain(&mut self, case: &Case, outcome: &Outcome) -> String {
+        if let (Ask::Normalize(_), false, Outcome::Answer { answer: Answer::Program(module), .. }) =
+            (self.ask, self.oracle, outcome)
+        {
+            let ask = Ask::NormalForm(Program::Module(module.clone()));
+            return match oracle::answer(&mut self.cx, &ask) {
+                Ok(verdict) => format!("the program given is not in normal form: {verdict}"),
+                Err(error) => format!("the program given cannot be judged: {error}"),
+            };
+        }
+        let expected: Vec<String> = case.allow.iter().map(ToString::to_string).collect();
+        format!("expected {}, given {outcome}", expected.join(" or "))
+    }
+}
+
+/// Whether an expectation says that the operands are refused.
+fn is_rejection(allowed: &Answer) -> bool {
+    match allowed {
+        Answer::Verdict(Verdict::Rejected(_))
+        | Answer::Derived(Derived::Rejected(_))
+        | Answer::Dim(DimAnswer::Fails(_))
+        | Answer::Match(MatchAnswer::Fails(_)) => true,
+        Answer::Verdict(Verdict::Accepted)
+        | Answer::Derived(Derived::Is(_))
+        | Answer::Dim(DimAnswer::Is(_))
+        | Answer::Match(MatchAnswer::Matches(_))
+        | Answer::Run(_)
+        | Answer::Bool(_)
+        | Answer::Type(_)
+        | Answer::OptionType(_)
+        | Answer::StructInfo(_)
+        | Answer::Mapping(_)
+        | Answer::Compatibility(_)
+        | Answer::Proof(_)
+        | Answer::Program(_) => false,
+    }
+}

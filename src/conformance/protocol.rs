@@ -1,0 +1,348 @@
+//! The adapter protocol, version 1: JSON lines over standard input and output. `conformance/INTERPRETING.md` is its
+//! description.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::case::{Answer, AnswerKind, Ask, Effect, Program};
+use crate::cx::{Edition, with_stack};
+use crate::grammar::{GlobalFunc, IrModule};
+use crate::rule::Rule;
+use crate::syntax::tvmscript;
+
+/// The version spoken here.
+pub const VERSION: u32 = 1;
+
+/// The name under which the oracle introduces itself.
+pub const ORACLE: &str = "relax-spec";
+
+/// The reply to `hello`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Greeting {
+    pub id: u64,
+    pub protocol: u32,
+    pub implementation: Implementation,
+    #[serde(default)]
+    pub capabilities: Vec<String>,
+}
+
+/// Who answers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Implementation {
+    pub name: String,
+    #[serde(default)]
+    pub version: String,
+}
+
+/// What an adapter reads.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Request {
+    Hello { id: u64, versions: [u32; 2] },
+    Question(Question),
+    Bye,
+}
+
+/// A question on the wire.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Question {
+    pub id: u64,
+    pub edition: Edition,
+    pub ask: Ask,
+}
+
+/// A reply to a question on the wire.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Reply {
+    Answer {
+        answer: Value,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        warnings: Option<Vec<Rule>>,
+    },
+    Rejected {
+        #[serde(default)]
+        stage: String,
+        #[serde(default)]
+        class: String,
+        #[serde(default)]
+        message: String,
+    },
+    Trapped {
+        #[serde(default)]
+        class: String,
+        #[serde(default)]
+        message: String,
+        #[serde(default)]
+        effects: Vec<Effect>,
+    },
+    Unsupported {
+        #[serde(default)]
+        what: String,
+    },
+    InternalError {
+        #[serde(default)]
+        message: String,
+    },
+}
+
+/// A line that an adapter writes after a question.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Line {
+    Heartbeat { id: u64, stage: String },
+    Reply { id: u64, reply: Reply },
+}
+
+/// Why a line is not of the protocol.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ProtocolError {
+    #[error("not JSON: {0}")]
+    Json(String),
+    #[error("{0}")]
+    Shape(String),
+    #[error("the implementation speaks protocol {0}, this runner version {VERSION}")]
+    Version(u32),
+    #[error("there is no op `{0}`")]
+    UnknownOp(String),
+}
+
+/// Reads JSON of any depth.
+pub fn parse_json(text: &str) -> Result<Value, ProtocolError> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    reader.disable_recursion_limit();
+    let value = Value::deserialize(serde_stacker::Deserializer::new(&mut reader))
+        .map_err(|e| ProtocolError::Json(e.to_string()))?;
+    reader.end().map_err(|e| ProtocolError::Json(e.to_string()))?;
+    Ok(value)
+}
+
+/// Reads a typed value out of JSON of any depth.
+pub fn from_json<T: for<'de> Deserialize<'de>>(value: Value) -> Result<T, ProtocolError> {
+    T::deserialize(serde_stacker::Deserializer::new(value)).map_err(|e| ProtocolError::Shape(e.to_string()))
+}
+
+fn to_json<T: Serialize>(value: &T) -> Result<Value, ProtocolError> {
+    with_stack(|| serde_json::to_value(value)).map_err(|e| ProtocolError::Shape(e.to_string()))
+}
+
+/// `EraseToWellDefined` becomes `erase_to_well_defined`.
+fn snake_case(variant: &str) -> String {
+    let mut out = String::new();
+    for c in variant.chars() {
+        if c.is_ascii_uppercase() && !out.is_empty() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+/// `erase_to_well_defined` becomes `EraseToWellDefined`.
+fn camel_case(op: &str) -> String {
+    op.split('_')
+        .map(|word| {
+            let mut chars = word.chars();
+            chars.next().map(|c| c.to_ascii_uppercase()).into_iter().chain(chars).collect::<String>()
+        })
+        .collect()
+}
+
+impl Ask {
+    /// The variant's name and its fields in order. serde writes a variant of one field without the list.
+    fn parts(&self) -> Result<(String, Vec<Value>), ProtocolError> {
+        let Value::Object(map) = to_json(self)? else {
+            return Err(ProtocolError::Shape("a question is an object".into()));
+        };
+        let Some((variant, fields)) = map.into_iter().next() else {
+            return Err(ProtocolError::Shape("a question has a name".into()));
+        };
+        let args = match fields {
+            Value::Array(args) => args,
+            single => vec![single],
+        };
+        Ok((variant, args))
+    }
+
+    /// The name of the question in the protocol.
+    pub fn op(&self) -> String {
+        snake_case(self.variant())
+    }
+
+    /// The question from its name and arguments on the wire.
+    pub fn from_parts(op: &str, mut args: Vec<Value>) -> Result<Ask, ProtocolError> {
+        let variant = camel_case(op);
+        if !Ask::VARIANTS.contains(&variant.as_str()) {
+            return Err(ProtocolError::UnknownOp(op.to_string()));
+        }
+        let fields = if args.len() == 1 { args.remove(0) } else { Value::Array(args) };
+        from_json(json!({ variant: fields }))
+    }
+
+    /// The same question with the program as an AST, if it can be read.
+    pub fn with_module(self) -> Ask {
+        match self.program() {
+            Some(Program::Script(text)) => match tvmscript::parse_module(text) {
+                Ok(module) => self.with_program(Program::Module(module)),
+                Err(_) => self,
+            },
+            Some(Program::Module(_)) | None => self,
+        }
+    }
+}
+
+/// The names of all ops, as for `capabilities`.
+pub fn all_ops() -> Vec<String> {
+    Ask::VARIANTS.iter().map(|variant| snake_case(variant)).collect()
+}
+
+impl Question {
+    /// The line to send. Where the program has `PrimFunc`s, their text goes along.
+    pub fn to_line(&self) -> Result<String, ProtocolError> {
+        let (variant, args) = self.ask.parts()?;
+        let mut line = Map::new();
+        line.insert("id".into(), self.id.into());
+        line.insert("op".into(), snake_case(&variant).into());
+        line.insert("edition".into(), self.edition.name().into());
+        line.insert("args".into(), Value::Array(args));
+        if let Some(Program::Module(module)) = self.ask.program()
+            && let Some(text) = prim_func_text(module)
+        {
+            line.insert("prim_funcs".into(), text.into());
+        }
+        with_stack(|| serde_json::to_string(&Value::Object(line))).map_err(|e| ProtocolError::Shape(e.to_string()))
+    }
+}
+
+/// A TVMScript module of just the `PrimFunc`s of a program; `None` if it has none.
+fn prim_func_text(module: &IrModule) -> Option<String> {
+    let funcs: Vec<_> =
+        module.funcs.iter().filter(|(_, func)| matches!(func, GlobalFunc::PrimFunc(_))).cloned().collect();
+    (!funcs.is_empty()).then(|| String::new())
+}
+
+impl Request {
+    /// Reads a line that a runner wrote.
+    pub fn parse(text: &str) -> Result<(Option<u64>, Result<Request, ProtocolError>), ProtocolError> {
+        let Value::Object(mut map) = parse_json(text)? else {
+            return Err(ProtocolError::Shape("a request is an object".into()));
+        };
+        let id = map.get("id").and_then(Value::as_u64);
+        Ok((id, Request::from_map(id, &mut map)))
+    }
+
+    fn from_map(id: Option<u64>, map: &mut Map<String, Value>) -> Result<Request, ProtocolError> {
+        let op = map
+            .get("op")
+            .and_then(Value::as_str)
+            .ok_or_else(|| ProtocolError::Shape("a request has an `op`".into()))?;
+        if op == "bye" {
+            return Ok(Request::Bye);
+        }
+        let op = op.to_string();
+        let id = id.ok_or_else(|| ProtocolError::Shape("a request has an `id`".into()))?;
+        if op == "hello" {
+            let versions = from_json(map.remove("protocol").unwrap_or_else(|| json!([VERSION, VERSION])))?;
+            return Ok(Request::Hello { id, versions });
+        }
+        let edition = match map.get("edition").and_then(Value::as_str) {
+            None => Edition::default(),
+            Some(name) => Edition::ALL
+                .into_iter()
+                .find(|edition| edition.name() == name)
+                .ok_or_else(|| ProtocolError::Shape(format!("there is no edition `{name}`")))?,
+        };
+        let args = from_json(map.remove("args").unwrap_or_else(|| json!([])))?;
+        Ok(Request::Question(Question { id, edition, ask: Ask::from_parts(&op, args)? }))
+    }
+
+    /// The first line of every conversation.
+    pub fn hello_line() -> String {
+        json!({"id": 0, "op": "hello", "protocol": [VERSION, VERSION]}).to_string()
+    }
+
+    pub fn bye_line() -> String {
+        json!({"op": "bye"}).to_string()
+    }
+}
+
+impl Greeting {
+    pub fn parse(text: &str) -> Result<Greeting, ProtocolError> {
+        let greeting: Greeting = from_json(parse_json(text)?)?;
+        if greeting.protocol != VERSION {
+            return Err(ProtocolError::Version(greeting.protocol));
+        }
+        Ok(greeting)
+    }
+}
+
+impl Line {
+    pub fn parse(text: &str) -> Result<Line, ProtocolError> {
+        let value = parse_json(text)?;
+        let id = value
+            .get("id")
+            .and_then(Value::as_u64)
+            .ok_or_else(|| ProtocolError::Shape("a reply has an `id`".into()))?;
+        if value.get("outcome").is_some() {
+            return Ok(Line::Reply { id, reply: from_json(value)? });
+        }
+        match value.get("stage").and_then(Value::as_str) {
+            Some(stage) => Ok(Line::Heartbeat { id, stage: stage.to_string() }),
+            None => Err(ProtocolError::Shape("a line has an `outcome` or a `stage`".into())),
+        }
+    }
+
+    pub fn to_text(&self) -> Result<String, ProtocolError> {
+        let value = match self {
+            Line::Heartbeat { id, stage } => json!({"id": id, "stage": stage}),
+            Line::Reply { id, reply } => {
+                let mut value = to_json(reply)?;
+                if let Value::Object(map) = &mut value {
+                    map.insert("id".into(), (*id).into());
+                }
+                value
+            }
+        };
+        with_stack(|| serde_json::to_string(&value)).map_err(|e| ProtocolError::Shape(e.to_string()))
+    }
+}
+
+impl Answer {
+    /// The answer as sent: without the name of its type, which follows from the question.
+    pub fn to_bare_json(&self) -> Result<Value, ProtocolError> {
+        match self {
+            Answer::Bool(x) => to_json(x),
+            Answer::Type(x) => to_json(x),
+            Answer::OptionType(x) => to_json(x),
+            Answer::StructInfo(x) => to_json(x),
+            Answer::Mapping(x) => to_json(x),
+            Answer::Compatibility(x) => to_json(x),
+            Answer::Proof(x) => to_json(x),
+            Answer::Dim(x) => to_json(x),
+            Answer::Match(x) => to_json(x),
+            Answer::Program(x) => to_json(x),
+            Answer::Verdict(x) => to_json(x),
+            Answer::Derived(x) => to_json(x),
+            Answer::Run(x) => to_json(x),
+        }
+    }
+}
+
+impl AnswerKind {
+    /// Reads an answer of this kind as sent.
+    pub fn read_json(self, value: Value) -> Result<Answer, ProtocolError> {
+        Ok(match self {
+            AnswerKind::Bool => Answer::Bool(from_json(value)?),
+            AnswerKind::Type => Answer::Type(from_json(value)?),
+            AnswerKind::OptionType => Answer::OptionType(from_json(value)?),
+            AnswerKind::StructInfo => Answer::StructInfo(from_json(value)?),
+            AnswerKind::Mapping => Answer::Mapping(from_json(value)?),
+            AnswerKind::Compatibility => Answer::Compatibility(from_json(value)?),
+            AnswerKind::Proof => Answer::Proof(from_json(value)?),
+            AnswerKind::Dim => Answer::Dim(from_json(value)?),
+            AnswerKind::Match => Answer::Match(from_json(value)?),
+            AnswerKind::Program => Answer::Program(from_json(value)?),
+            AnswerKind::Verdict => Answer::Verdict(from_json(value)?),
+            AnswerKind::Derived => Answer::Derived(from_json(value)?),
+            AnswerKind::Run => Answer::Run(from_json(value)?),
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! The report for people.
+
+use std::fmt::{self, Write as _};
+
+use super::{Report, Row};
+use crate::conformance::compare::CaseVerdict;
+use crate::conformance::ledger::Standing;
+use crate::conformance::outcome::Outcome;
+
+/// Findings first, one paragraph each, then a table by chapter and the sum. `all`: findings that the ledger knows are
+/// told at length too.
+pub fn human(report: &Report, all: bool) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = write(&mut out, report, all);
+    out
+}
+
+fn write(out: &mut String, report: &Report, all: bool) -> fmt::Result {
+    for row in report.rows.iter().filter(|row| is_told(row, all)) {
+        finding(out, row)?;
+    }
+    for known in &report.stale {
+        writeln!(out, "stale: the ledger lists the case {}, which the suite does not have\n", known.case)?;
+    }
+    table(out, report)?;
+    summary(out, report)
+}
+
+fn is_told(row: &Row, all: bool) -> bool {
+    row.standing.is_unexpected() || (all && row.verdict().is_finding())
+}
+
+fn finding(out: &mut String, row: &Row) -> fmt::Result {
+    writeln!(out, "{} {}", row.verdict().name().to_uppercase(), row.case.id)?;
+    field(out, "rules", &row.rules())?;
+    field(out, "question", &row.case.ask.to_string())?;
+    field(out, "expected", &row.expected())?;
+    field(out, "given", &row.result.outcome.to_string())?;
+    if let Some(why) = row.result.comparison.why.as_ref().filter(|_| row.verdict() == CaseVerdict::Diverge) {
+        field(out, "verdict", why)?;
+    }
+    field(out, "why", &row.case.why)?;
+    if let Outcome::Crash { stderr, .. } = &row.result.outcome
+        && !stderr.is_empty()
+    {
+        field(out, "stderr", stderr)?;
+    }
+    for note in row.notes() {
+        field(out, "note", &note)?;
+    }
+    if let Standing::Known(known) | Standing::Changed(known) = &row.standing
+        && let Some(link) = &known.link
+    {
+        field(out, "link", link)?;
+    }
+    out.write_char('\n')
+}
+
+/// A name and a text; further lines of the text are indented alike.
+fn field(out: &mut String, name: &str, text: &str) -> fmt::Result {
+    let mut lines = text.trim_end().lines();
+    writeln!(out, "  {name:<9} {}", lines.next().unwrap_or_default())?;
+    lines.try_for_each(|line| writeln!(out, "  {:<9} {line}", ""))
+}
+
+/// One line a chapter, one column a verdict that occurred.
+fn table(out: &mut String, report: &Report) -> fmt::Result {
+    let totals = report.totals();
+    let columns: Vec<CaseVerdict> =
+        CaseVerdict::ALL.into_iter().filter(|verdict| totals.contains_key(verdict)).collect();
+    let chapters = report.by_chapter();
+    let width = chapters.iter().map(|(name, _)| name.len()).chain(["chapter".len()]).max().unwrap_or_default();
+    let header: Vec<String> = columns.iter().map(|verdict| format!("{:>14}", verdict.name())).collect();
+    writeln!(out, "{:<width$}{}", "chapter", header.concat())?;
+    for (name, counts) in chapters.iter().chain([&("total", totals.clone())]) {
+        let cells: Vec<String> =
+            columns.iter().map(|verdict| format!("{:>14}", counts.get(verdict).copied().unwrap_or(0))).collect();
+        writeln!(out, "{name:<width$}{}", cells.concat())?;
+    }
+    Ok(())
+}
+
+fn summary(out: &mut String, report: &Report) -> fmt::Result {
+    let who = report.implementation;
+    writeln!(
+        out,
+        "\n{} {}, edition {}: {} cases: {}; {} unexpected{}",
+        who.name,
+        who.version,
+        report.edition,
+        report.rows.len(),
+        report.totals_line(),
+        report.unexpected() + report.stale.len(),
+        if report.stopped { "; stopped early" } else { "" },
+    )
+}

@@ -1,0 +1,56 @@
+//! The report as JUnit XML: a test suite a chapter, a failure for what is unexpected.
+
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
+
+use super::{Report, ReportError, Row};
+use crate::conformance::compare::CaseVerdict;
+
+pub fn junit(report: &Report) -> Result<String, ReportError> {
+    let who = report.implementation;
+    let mut out = quick_junit::Report::new(format!("relax-spec on {} {}", who.name, who.version));
+    for (chapter, _) in report.by_chapter() {
+        let mut suite = TestSuite::new(chapter);
+        for row in report.rows.iter().filter(|row| row.case.chapter() == chapter) {
+            suite.add_test_case(test_case(row));
+        }
+        out.add_test_suite(suite);
+    }
+    Ok(out.to_string()?)
+}
+
+fn test_case(row: &Row) -> TestCase {
+    let mut status = match row.verdict() {
+        _ if row.standing.is_unexpected() => TestCaseStatus::non_success(kind(row.verdict())),
+        CaseVerdict::Agree => TestCaseStatus::success(),
+        CaseVerdict::Vacuous
+        | CaseVerdict::Unsupported
+        | CaseVerdict::Diverge
+        | CaseVerdict::Crash
+        | CaseVerdict::Timeout
+        | CaseVerdict::InternalError
+        | CaseVerdict::ProtocolError
+        | CaseVerdict::Flaky => TestCaseStatus::skipped(),
+    };
+    if row.verdict() != CaseVerdict::Agree || row.standing.is_unexpected() {
+        let why = row.result.comparison.why.clone().unwrap_or_default();
+        status.set_message(format!("{}: {why}", row.verdict()));
+        status.set_description(row.notes().join("\n"));
+    }
+    let mut case = TestCase::new(row.case.id.clone(), status);
+    case.set_time(row.result.time);
+    case
+}
+
+/// A divergence is a failed expectation, everything else something that went wrong on the way.
+fn kind(verdict: CaseVerdict) -> NonSuccessKind {
+    match verdict {
+        CaseVerdict::Agree | CaseVerdict::Vacuous | CaseVerdict::Unsupported | CaseVerdict::Diverge => {
+            NonSuccessKind::Failure
+        }
+        CaseVerdict::Crash
+        | CaseVerdict::Timeout
+        | CaseVerdict::InternalError
+        | CaseVerdict::ProtocolError
+        | CaseVerdict::Flaky => NonSuccessKind::Error,
+    }
+}

@@ -1,0 +1,63 @@
+//! The report as JSON lines: one object a case, then one with the sum.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::{Report, ReportError, Row};
+use crate::conformance::ledger::Standing;
+use crate::conformance::outcome::Outcome;
+
+pub fn jsonl(report: &Report) -> Result<String, ReportError> {
+    let mut out = String::new();
+    for row in &report.rows {
+        out.push_str(&serde_json::to_string(&case(row))?);
+        out.push('\n');
+    }
+    out.push_str(&serde_json::to_string(&sum(report))?);
+    out.push('\n');
+    Ok(out)
+}
+
+fn case(row: &Row) -> serde_json::Value {
+    let given = match &row.result.outcome {
+        Outcome::Answer { answer, .. } => answer.to_bare_json().unwrap_or_default(),
+        _ => serde_json::Value::Null,
+    };
+    let expected: Vec<serde_json::Value> =
+        row.case.allow.iter().map(|answer| answer.to_bare_json().unwrap_or_default()).collect();
+    json!({
+        "type": "case",
+        "case": row.case.id,
+        "chapter": row.case.chapter(),
+        "rules": row.case.rules,
+        "op": row.case.ask.op(),
+        "verdict": row.verdict(),
+        "outcome": row.result.outcome.class(),
+        "expected": expected,
+        "given": given,
+        "message": row.result.outcome.to_string(),
+        "why": row.result.comparison.why,
+        "literal": row.result.comparison.literal,
+        "unexpected": row.standing.is_unexpected(),
+        "reason": match &row.standing {
+            Standing::Known(known) | Standing::Changed(known) => Some(&known.reason),
+            Standing::Expected | Standing::New => None,
+        },
+        "seconds": row.result.time.as_secs_f64(),
+    })
+}
+
+fn sum(report: &Report) -> serde_json::Value {
+    let totals: BTreeMap<&str, usize> = report.totals().iter().map(|(verdict, n)| (verdict.name(), *n)).collect();
+    json!({
+        "type": "summary",
+        "implementation": report.implementation,
+        "edition": report.edition.name(),
+        "cases": report.rows.len(),
+        "totals": totals,
+        "unexpected": report.unexpected(),
+        "stale": report.stale,
+        "stopped": report.stopped,
+    })
+}

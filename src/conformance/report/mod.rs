@@ -1,0 +1,142 @@
+//! Reports of a conformance run: for people on a terminal, and as JSON lines, JUnit, HTML and Markdown.
+
+mod human;
+mod junit;
+mod lines;
+mod template;
+
+use std::collections::BTreeMap;
+
+use super::case::Case;
+use super::compare::CaseVerdict;
+use super::ledger::{Known, Ledger, Standing};
+use super::protocol::Implementation;
+use super::runner::{CaseResult, RunResult};
+use crate::cx::Edition;
+
+pub use human::human;
+pub use junit::junit;
+pub use lines::jsonl;
+pub use template::{html, markdown};
+
+/// Why a report cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    #[error("{0}")]
+    Template(#[from] minijinja::Error),
+    #[error("{0}")]
+    Junit(#[from] quick_junit::SerializeError),
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// A run, seen against a ledger.
+pub struct Report<'a> {
+    pub implementation: &'a Implementation,
+    pub edition: Edition,
+    pub rows: Vec<Row<'a>>,
+    /// Entries of the ledger about cases that the suite does not have.
+    pub stale: Vec<&'a Known>,
+    pub stopped: bool,
+}
+
+/// A case and what became of it.
+pub struct Row<'a> {
+    pub case: &'a Case,
+    pub result: &'a CaseResult,
+    pub standing: Standing,
+}
+
+/// How many cases came to each verdict.
+pub type Counts = BTreeMap<CaseVerdict, usize>;
+
+impl<'a> Report<'a> {
+    pub fn new(
+        cases: &[&'a Case],
+        run: &'a RunResult,
+        edition: Edition,
+        ledger: &'a Ledger,
+        stale: Vec<&'a Known>,
+    ) -> Report<'a> {
+        let rows = run
+            .results
+            .iter()
+            .filter_map(|result| {
+                let case: &'a Case = cases.get(result.index).copied()?;
+                Some(Row { case, result, standing: ledger.standing(&case.id, result.comparison.verdict) })
+            })
+            .collect();
+        Report { implementation: &run.implementation, edition, rows, stale, stopped: run.stopped }
+    }
+
+    /// Whether everything is as the ledger says.
+    pub fn as_expected(&self) -> bool {
+        self.stale.is_empty() && self.unexpected() == 0
+    }
+
+    pub fn unexpected(&self) -> usize {
+        self.rows.iter().filter(|row| row.standing.is_unexpected()).count()
+    }
+
+    /// The counts by chapter, in the order of the suite.
+    pub fn by_chapter(&self) -> Vec<(&'a str, Counts)> {
+        let mut chapters: Vec<(&str, Counts)> = Vec::new();
+        for row in &self.rows {
+            let chapter = row.case.chapter();
+            let at = chapters.iter().position(|(name, _)| *name == chapter).unwrap_or_else(|| {
+                chapters.push((chapter, Counts::new()));
+                chapters.len() - 1
+            });
+            *chapters[at].1.entry(row.verdict()).or_default() += 1;
+        }
+        chapters
+    }
+
+    pub fn totals(&self) -> Counts {
+        let mut totals = Counts::new();
+        for row in &self.rows {
+            *totals.entry(row.verdict()).or_default() += 1;
+        }
+        totals
+    }
+
+    /// `150 agree, 2 diverge`: the verdicts that occurred.
+    pub fn totals_line(&self) -> String {
+        let totals: Vec<String> = self.totals().iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
+        if totals.is_empty() { "nothing".to_string() } else { totals.join(", ") }
+    }
+}
+
+impl Row<'_> {
+    pub fn verdict(&self) -> CaseVerdict {
+        self.result.comparison.verdict
+    }
+
+    pub fn rules(&self) -> String {
+        let ids: Vec<&str> = self.case.rules.iter().map(|rule| rule.id()).collect();
+        ids.join(", ")
+    }
+
+    pub fn expected(&self) -> String {
+        let allowed: Vec<String> = self.case.allow.iter().map(ToString::to_string).collect();
+        allowed.join(" or ")
+    }
+
+    /// What is to be said about how the ledger and the errata see it.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(erratum) = self.result.comparison.literal {
+            notes.push(format!("matches the literal text (erratum {erratum})"));
+        }
+        match &self.standing {
+            Standing::Expected => {}
+            Standing::New => notes.push("unexpected: no ledger lists it".to_string()),
+            Standing::Known(known) => notes.push(format!("known: {}", known.reason)),
+            Standing::Changed(known) if self.verdict() == CaseVerdict::Agree => {
+                notes.push(format!("unexpected: passes, though the ledger lists it as `{}`", known.outcome));
+            }
+            Standing::Changed(known) => notes.push(format!("unexpected: the ledger lists it as `{}`", known.outcome)),
+        }
+        notes
+    }
+}

@@ -1,0 +1,102 @@
+//! Which cases to run: globs over case ids and rule ids, an edition, and a part of a partition.
+
+use std::str::FromStr;
+
+use glob::Pattern;
+
+use super::case::Case;
+use crate::cx::Edition;
+
+/// One of `n` parts of the suite, by a hash of the case ids, so that adding a case moves no other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Partition {
+    /// From 1 to `count`.
+    pub part: u64,
+    pub count: u64,
+}
+
+/// Why no cases are selected.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SelectError {
+    #[error("`{glob}` is not a glob: {message}")]
+    Glob { glob: String, message: String },
+    #[error("no case or rule id matches `{0}`")]
+    NoMatch(String),
+    #[error("no case is left to run")]
+    Empty,
+}
+
+impl FromStr for Partition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Partition, String> {
+        let error = || format!("`{text}` is not a partition (expected `hash:PART/COUNT`, for example `hash:1/4`)");
+        let (part, count) = text.strip_prefix("hash:").and_then(|rest| rest.split_once('/')).ok_or_else(error)?;
+        let partition =
+            Partition { part: part.parse().map_err(|_| error())?, count: count.parse().map_err(|_| error())? };
+        if (1..=partition.count).contains(&partition.part) { Ok(partition) } else { Err(error()) }
+    }
+}
+
+impl Partition {
+    pub fn contains(self, id: &str) -> bool {
+        fnv1a(id) % self.count.max(1) == self.part - 1
+    }
+}
+
+/// FNV-1a: the same on every machine and in every version.
+fn fnv1a(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The cases of an edition that some glob matches, all of them if there is none. Each glob must match something.
+pub fn select<'a>(
+    suite: &'a [Case],
+    globs: &[String],
+    edition: Edition,
+    partition: Option<Partition>,
+) -> Result<Vec<&'a Case>, SelectError> {
+    let mut patterns = Vec::new();
+    for glob in globs {
+        let pattern =
+            Pattern::new(glob).map_err(|error| SelectError::Glob { glob: glob.clone(), message: error.to_string() })?;
+        if !suite.iter().any(|case| matches(&pattern, case)) {
+            return Err(SelectError::NoMatch(glob.clone()));
+        }
+        patterns.push(pattern);
+    }
+    let selected: Vec<&Case> = suite
+        .iter()
+        .filter(|case| case.editions.iter().any(|name| name == edition.name()))
+        .filter(|case| patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, case)))
+        .filter(|case| partition.is_none_or(|partition| partition.contains(&case.id)))
+        .collect();
+    if selected.is_empty() { Err(SelectError::Empty) } else { Ok(selected) }
+}
+
+fn matches(pattern: &Pattern, case: &Case) -> bool {
+    pattern.matches(&case.id) || case.rules.iter().any(|rule| pattern.matches(rule.id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_partition_cover_everything_once() {
+        let ids: Vec<String> = (0..100).map(|i| format!("chapter/case-{i}")).collect();
+        for id in &ids {
+            let parts = (1..=3).filter(|part| Partition { part: *part, count: 3 }.contains(id)).count();
+            assert_eq!(parts, 1, "{id}");
+        }
+        assert!((1..=3).all(|part| ids.iter().any(|id| Partition { part, count: 3 }.contains(id))));
+    }
+
+    #[test]
+    fn partitions_are_read_strictly() {
+        assert_eq!("hash:2/4".parse(), Ok(Partition { part: 2, count: 4 }));
+        for text in ["2/4", "hash:0/4", "hash:5/4", "hash:1/0", "hash:1", "hash:a/b"] {
+            assert!(text.parse::<Partition>().is_err(), "{text}");
+        }
+    }
+}
