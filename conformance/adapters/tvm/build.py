@@ -1,0 +1,418 @@
+"""The JSON form of the abstract syntax to TVM objects, through constructors.
+
+Variables have identity in both worlds: one identity of a function becomes one TVM variable object, created
+where it is first mentioned, bound or not. A use as `Var` of what is bound as `DataflowVar` is another
+variable, hence unbound.
+"""
+
+from tvm import ir, relax, tirx
+
+import dims
+import names
+import ops
+import tensors
+from faults import Unsupported
+
+#: The spelling of function attributes in TVM.
+_FUNC_ATTRS = {"force_pure": "relax.force_pure"}
+
+
+class Scope:
+    """The variables of one global function, or of a free-standing judgement."""
+
+    def __init__(self):
+        self.binders = {}
+        self.vars = {}
+        self.shape_vars = [{}]
+        #: Identity by object, for reading answers back.
+        self.identity = {}
+        self.in_progress = set()
+
+    def collect(self, function):
+        """Notes what every variable bound in the function is annotated with; the first binding counts."""
+        for binder in binders(function):
+            key = (binder.get("kind", "Var"), binder["var"])
+            self.binders.setdefault(key, binder)
+
+
+def binders(node):
+    """All binders below a node, in textual order."""
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack.extend(reversed(node))
+        elif isinstance(node, dict):
+            if isinstance(node.get("var"), str) and not (node.keys() - {"var", "kind", "annotation"}):
+                yield node
+            else:
+                stack.extend(reversed(list(node.values())))
+
+
+class Builder:
+    """Builds expressions and structural information within a scope."""
+
+    def __init__(self, scope=None, globals_=None, inferred=None, claim_purity=True):
+        self.scope = scope or Scope()
+        self.globals = {} if globals_ is None else globals_
+        #: What an earlier round found of functions that do not say it: `{id: {"ret": .., "pure": ..}}`.
+        self.inferred = {} if inferred is None else inferred
+        #: Whether functions may be called pure; if not, TVM does not look for impure calls in them.
+        self.claim_purity = claim_purity
+        #: The functions around the place where the builder is.
+        self.enclosing = []
+        #: The function nodes built, in textual order, for the next round.
+        self.functions = []
+
+    # Variables
+
+    def shape_var(self, identity):
+        for table in reversed(self.scope.shape_vars):
+            if identity in table:
+                return table[identity]
+        return self._new_shape_var(identity, self.scope.shape_vars[0])
+
+    def _new_shape_var(self, identity, table):
+        var = names.shape_var(identity.split("#")[0])
+        table[identity] = var
+        self.scope.identity[names.ident(var)] = identity
+        return var
+
+    def var(self, identity, kind="Var", shape_rank=None):
+        """`shape_rank` is the rank that a use as the shape of a tensor tells of a variable without annotation."""
+        scope, key = self.scope, (kind, identity)
+        if key in scope.vars:
+            return scope.vars[key]
+        annotation = scope.binders.get(key, {}).get("annotation")
+        info = None
+        if annotation is not None and key not in scope.in_progress:
+            scope.in_progress.add(key)
+            info = self.info(annotation)
+            scope.in_progress.discard(key)
+        elif shape_rank is not None:
+            info = names.ShapeInfo(None, shape_rank)
+        if key not in scope.vars:
+            var = names.relax_var(identity.split("#")[0], info, kind == "DataflowVar")
+            scope.vars[key] = var
+            scope.identity[names.ident(var)] = identity
+        return scope.vars[key]
+
+    def global_var(self, name):
+        if name not in self.globals:
+            self.globals[name] = ir.GlobalVar(name)
+        return self.globals[name]
+
+    def dim(self, json):
+        return dims.build(json, self.shape_var)
+
+    # Structural information
+
+    def info(self, json):
+        if json == "Object":
+            return names.ObjectInfo()
+        ((kind, content),) = json.items()
+        match kind:
+            case "Tensor":
+                return self._tensor_info(content)
+            case "Shape":
+                return self._shape_info(content)
+            case "Prim":
+                value = content.get("value")
+                return names.prim_info(content["dtype"], None if value is None else self.dim(value))
+            case "Tuple":
+                return names.TupleInfo([self.info(field) for field in content])
+            case "Func":
+                return self._func_info(content)
+        raise Unsupported(f"structural information {kind}")
+
+    def _tensor_info(self, json):
+        dtype = json.get("dtype", "void")
+        dtype = None if dtype == "void" else dtype
+        shape, ndim = json.get("shape"), json.get("ndim")
+        if shape is None:
+            return names.tensor_info(None, dtype, -1 if ndim is None else ndim)
+        if isinstance(shape, list):
+            # TVM refuses a rank beside a shape; it gets to see one only where it says something else.
+            odd = ndim is not None and ndim != len(shape)
+            return names.tensor_info([self.dim(d) for d in shape], dtype, ndim if odd else None)
+        expr = self._shape_of_tensor(shape, -1 if ndim is None else ndim)
+        return names.tensor_info(expr, dtype, None)
+
+    def _shape_of_tensor(self, shape, ndim):
+        if isinstance(shape, str):
+            return self.var(shape, shape_rank=ndim)
+        if "DataflowVar" in shape:
+            return self.var(shape["DataflowVar"], "DataflowVar", shape_rank=ndim)
+        return self.expr(shape["Expr"])
+
+    def _shape_info(self, json):
+        values, ndim = json.get("values"), json.get("ndim")
+        if values is None:
+            return names.ShapeInfo(None, -1 if ndim is None else ndim)
+        if ndim is not None and ndim != len(values):
+            return names.ShapeInfo([self.dim(d) for d in values], ndim)
+        return names.ShapeInfo([self.dim(d) for d in values])
+
+    def _func_info(self, json):
+        params, pure = json.get("params"), json.get("pure")
+        ret = self.info(json.get("ret", "Object"))
+        derive = json.get("derive_func")
+        if params is not None:
+            if derive is not None:
+                raise Unsupported("structural information of a function with both params and derive_func")
+            return names.FuncInfo([self.info(p) for p in params], ret, True if pure is None else pure)
+        return names.opaque_info(ret, derive_name(derive), bool(pure))
+
+    # Expressions
+
+    def expr(self, json):
+        ((kind, content),) = json.items()
+        match kind:
+            case "Var" | "DataflowVar":
+                return self.var(content, kind)
+            case "GlobalVar":
+                return self.global_var(content)
+            case "Constant":
+                return names.constant(tensors.to_array(content["data"]))
+            case "Tuple":
+                return names.Tuple([self.expr(field) for field in content["fields"]])
+            case "TupleGetItem":
+                return names.TupleGetItem(self.expr(content["tuple_value"]), content["index"])
+            case "ShapeExpr":
+                return names.ShapeExpr([self.dim(d) for d in content["values"]])
+            case "PrimValue":
+                return names.prim_value(self._prim_value(content))
+            case "StringImm":
+                return names.StringImm(content["value"])
+            case "DataTypeImm":
+                return names.dtype_imm(content["value"])
+            case "ExternFunc":
+                return relax.ExternFunc(content["global_symbol"])
+            case "Op":
+                return ops.get(content["op_name"])
+            case "If":
+                return relax.If(*(self.expr(content[k]) for k in ("cond", "true_branch", "false_branch")))
+            case "SeqExpr":
+                return self._seq(content)
+            case "Function":
+                return self.function(content)
+            case "Call":
+                return self._call(content)
+        raise Unsupported(f"the expression {kind}")
+
+    def _prim_value(self, json):
+        dtype = json.get("dtype", "int64")
+        if json.get("float") is not None:
+            return tirx.FloatImm(dtype, tensors.from_float_bits(json["float"]))
+        value = json["value"]
+        if isinstance(value, int):
+            return tirx.IntImm(dtype, value)
+        expr = dims.build(value, self.shape_var, dtype == "bool")
+        return expr if dtype in ("int64", "bool") else tirx.Cast(dtype, expr)
+
+    def _seq(self, json):
+        blocks = [self._block(block) for block in json.get("blocks", [])]
+        return relax.SeqExpr(blocks, self.expr(json["body"]))
+
+    def _block(self, json):
+        kind = relax.DataflowBlock if json.get("kind") == "Dataflow" else relax.BindingBlock
+        return kind([self._binding(binding) for binding in json.get("bindings", [])])
+
+    def _binding(self, json):
+        ((kind, content),) = json.items()
+        if kind == "VarBinding":
+            # The variable first: a local function may call itself.
+            var = self._binder(content["var"])
+            return relax.VarBinding(var, self.expr(content["value"]))
+        value = self.expr(content["value"])
+        info = self.info(content["struct_info"])
+        binder = content.get("var")
+        # TVM has no MatchCast without a variable.
+        var = names.relax_var("unused", info, False) if binder is None else self._binder(binder)
+        return names.match_cast(var, value, info)
+
+    def _binder(self, binder):
+        return self.var(binder["var"], binder.get("kind", "Var"))
+
+    # Functions
+
+    def function(self, json, outer=False):
+        """`outer`: a global function, whose shape variables are those of the scope."""
+        entry = {"json": json, "function": None}
+        self.functions.append(entry)
+        if not outer:
+            self.scope.shape_vars.append({})
+            for identity in self._own_shape_vars(json):
+                self._new_shape_var(identity, self.scope.shape_vars[-1])
+        self.enclosing.append(json)
+        params = [self._binder(p) for p in json.get("params", [])]
+        ret = self.ret_info(json)
+        body = self.expr(json["body"])
+        self.enclosing.pop()
+        if not outer:
+            self.scope.shape_vars.pop()
+        function = names.function(params, body, ret, self.purity(json), func_attrs(self, json))
+        entry["function"] = function
+        return function
+
+    def _own_shape_vars(self, json):
+        """What the parameters of a local function bind: what they mention alone and no function around binds.
+
+        TVM wants a variable of its own for each function that binds one.
+        """
+        outside = set()
+        for function in self.enclosing:
+            outside.update(bound_by_params(function))
+            outside.update(bound_by_casts(function["body"], json))
+        return [identity for identity in bound_by_params(json) if identity not in outside]
+
+    def ret_info(self, json):
+        """The annotation, what an earlier round found, or Object."""
+        found = json.get("ret_struct_info")
+        if found is None:
+            found = self.inferred.get(id(json), {}).get("ret", "Object")
+        return self.info(found)
+
+    def purity(self, json):
+        """As said, else as an earlier round found, else pure."""
+        said = json.get("pure")
+        if not self.claim_purity:
+            return force_pure(json)
+        return self.inferred.get(id(json), {}).get("pure", True) if said is None else said
+
+    def signature(self, json):
+        """The structural information of a global function from its annotations, None if a parameter lacks one."""
+        params = [self._binder(p) for p in json.get("params", [])]
+        infos = [names.info_of(p) for p in params]
+        if any(info is None for info in infos):
+            return None
+        return names.FuncInfo(infos, self.ret_info(json), self.purity(json) or force_pure(json))
+
+    # Calls
+
+    def _call(self, json):
+        op, args = json["op"], json.get("args", [])
+        infos = [self.info(s) for s in json.get("sinfo_args", [])]
+        attrs = dict(json.get("attrs", {}))
+        if "Op" in op:
+            return self._op_call(op["Op"]["op_name"], args, infos, attrs)
+        if "GlobalVar" not in op and attrs.pop("pure", None) == {"Bool": True}:
+            return names.call(ops.get(ops.CALL_PURE), [self.expr(op), *map(self.expr, args)], None, infos)
+        callee = self.expr(op)
+        values = {key: self.attr(value) for key, value in attrs.items() if key != "pure"}
+        made = ir.make_node("ir.DictAttrs", **values) if values else None
+        return names.call(callee, [self.expr(arg) for arg in args], made, infos)
+
+    def _op_call(self, name, args, infos, attrs):
+        op = ops.get(name)
+        built = [self.expr(arg) for arg in args]
+        attrs.pop("pure", None)
+        if name in ops.DPS and len(built) >= 2:
+            return self._dps_call(name, op, built, infos, attrs)
+        if name in ops.GROUPED and len(built) >= 1 and not (len(built) == 2 and isinstance(built[1], names.Tuple)):
+            built = [built[0], names.Tuple(built[1:])]
+        values = {key: self.attr(value) for key, value in attrs.items()}
+        return names.call(op, built, ops.attrs(name, values), infos)
+
+    def _dps_call(self, name, op, built, infos, attrs):
+        callee, *inputs, shape = built
+        if isinstance(callee, names.StringImm):
+            callee = relax.ExternFunc(callee.value)
+        extra = self._tir_vars(attrs.pop("tir_vars", None))
+        if names.AS_TYPE:
+            inputs, extra = [*inputs, *extra], []
+        args = [callee, names.Tuple(inputs)] + ([names.ShapeExpr(extra)] if extra else [])
+        values = {key: self.attr(value) for key, value in attrs.items()}
+        key = "relax.attrs.CallTIRInplaceAttrs" if name == "relax.call_tir_inplace" else "ir.DictAttrs"
+        made = ir.make_node(key, **values) if values else None
+        return names.call(op, args, made, ops.dps_result(shape, infos))
+
+    def _tir_vars(self, json):
+        match json:
+            case None | "None":
+                return []
+            case {"List": items}:
+                return [item for entry in items for item in self._tir_vars(entry)]
+            case {"Prim": value} | {"Int": value}:
+                return [self.dim(value)]
+        raise Unsupported("tir_vars that are no list of expressions")
+
+    def attr(self, json):
+        """The Python form of an attribute value."""
+        if json == "None":
+            return None
+        ((kind, content),) = json.items()
+        match kind:
+            case "Bool":
+                return bool(content)
+            case "Int" | "Str" | "DataType":
+                return content
+            case "Float":
+                return tensors.from_float_bits(content)
+            case "Prim":
+                return self.dim(content)
+            case "List":
+                return [self.attr(item) for item in content]
+            case "Dict":
+                return {key: self.attr(item) for key, item in content.items()}
+            case "StructInfo":
+                return self.info(content)
+        raise Unsupported(f"an attribute {kind}")
+
+
+def derive_name(derive):
+    match derive:
+        case None | "EmptyDerive":
+            return None
+        case "DefaultDerive":
+            return names.DEFAULT_DERIVE
+        case {"Named": name}:
+            return name
+    raise Unsupported(f"the derive_func {derive}")
+
+
+def force_pure(json):
+    attrs = json.get("attrs", {})
+    return any(attrs.get(key) == {"Bool": True} for key in ("force_pure", "relax.force_pure"))
+
+
+def func_attrs(builder, json):
+    return {_FUNC_ATTRS.get(k, k): builder.attr(v) for k, v in json.get("attrs", {}).items() if k != "pure"}
+
+
+def bound_by_params(json):
+    """The shape variables that the parameters of a function mention alone as a dimension."""
+    return lone_dims([p.get("annotation") for p in json.get("params", [])])
+
+
+def bound_by_casts(node, without):
+    """The shape variables that match casts below a node mention alone as a dimension, except below `without`."""
+    found = []
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        if node is without:
+            continue
+        if isinstance(node, list):
+            stack.extend(node)
+        elif isinstance(node, dict):
+            if "MatchCast" in node:
+                found.extend(lone_dims([node["MatchCast"]["struct_info"]]))
+            stack.extend(node.values())
+    return found
+
+
+def lone_dims(infos):
+    found = []
+    stack = list(reversed(infos))
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack.extend(reversed(node))
+        elif isinstance(node, dict):
+            for key, value in node.items():
+                if key in ("shape", "values") and isinstance(value, list):
+                    found.extend(d for d in value if isinstance(d, str) and d not in found)
+                else:
+                    stack.append(value)
+    return found

@@ -1,0 +1,152 @@
+"""Operators: which attributes TVM wants, and calls whose arguments TVM groups differently.
+
+The canonical call of `call_tir` is flat, `call_tir(f, a1, .., an, shape)` with a data type and rank as
+`sinfo_args`; TVM has `call_tir(f, (a1, .., an))` with the whole result as `sinfo_args`.
+"""
+
+import functools
+import inspect
+
+from tvm import ir, relax
+
+import names
+from faults import Unsupported
+
+#: Calls in destination-passing style, whose canonical form is flat.
+DPS = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace")
+#: Calls whose canonical form is flat and whose arguments after the first TVM groups in a tuple.
+GROUPED = ("relax.invoke_closure", "relax.invoke_pure_closure", "relax.make_closure", "relax.call_builtin_with_ctx")
+CALL_PURE = "relax.call_pure_packed"
+
+
+def get(name):
+    try:
+        return ir.Op.get(name)
+    except Exception as error:
+        raise Unsupported(f"the operator {name}") from error
+
+
+def python_function(name):
+    """The function of `tvm.relax.op` that makes a call of the operator."""
+    scope = relax.op
+    for part in name.removeprefix("relax.").split("."):
+        scope = getattr(scope, part, None)
+    return scope if callable(scope) else None
+
+
+@functools.lru_cache(maxsize=None)
+def needs_attrs(name):
+    """Whether calls of the operator carry an attribute object."""
+    return _default_attrs(name) is not None
+
+
+@functools.lru_cache(maxsize=None)
+def _default_attrs(name):
+    try:
+        return _attrs_of(name, {})
+    except Exception:
+        return _attrs_by_key(name, {})
+
+
+def attrs(name, values):
+    """The attribute object for the values given, with TVM's defaults for the others; None if there is none."""
+    if not values and not needs_attrs(name):
+        return None
+    if not needs_attrs(name):
+        return ir.make_node("ir.DictAttrs", **values)
+    try:
+        return _attrs_of(name, values)
+    except TypeError:
+        return _attrs_by_key(name, values)
+
+
+def _attrs_of(name, values):
+    """By a call of the Python function on stand-ins, from which the attributes are taken."""
+    func = python_function(name)
+    if func is None:
+        return None
+    given = {}
+    for param in inspect.signature(func).parameters.values():
+        if param.name in values:
+            given[param.name] = values[param.name]
+        elif param.default is inspect.Parameter.empty and param.kind == param.POSITIONAL_OR_KEYWORD:
+            given[param.name] = _stand_in(param.name)
+    call = func(**given)
+    return call.attrs
+
+
+def _stand_in(param):
+    match param:
+        case "tensors" | "data" if param == "tensors":
+            return names.Tuple([names.relax_var("stand_in", None, False)])
+        case "axis" | "num_newaxis" | "axes" | "dim" | "repeats" | "ret_type":
+            return 0
+        case "dtype":
+            return "float32"
+        case "shape" | "newshape":
+            return [1]
+        case "indices_or_sections":
+            return 1
+        case _:
+            return names.relax_var("stand_in", None, False)
+
+
+def _attrs_by_key(name, values):
+    key = get(name).attrs_type_key
+    if not key:
+        return ir.make_node("ir.DictAttrs", **values) if values else None
+    return ir.make_node(key, **values)
+
+
+def fields(attrs_object):
+    """Name and value of every attribute."""
+    if isinstance(attrs_object, ir.DictAttrs):
+        return [(str(key), attrs_object[key]) for key in attrs_object.keys()]
+    info = type(attrs_object).__tvm_ffi_type_info__
+    return [(field.name, getattr(attrs_object, field.name)) for field in info.fields]
+
+
+@functools.lru_cache(maxsize=None)
+def default_fields(name):
+    """The values that TVM fills in where nothing is said; required ones are left out."""
+    default = _default_attrs(name)
+    func = python_function(name)
+    if default is None or func is None:
+        return {}
+    optional = {p.name for p in inspect.signature(func).parameters.values() if p.default is not p.empty}
+    return {key: value for key, value in fields(default) if key in optional}
+
+
+def dps_result(shape, sinfo_args):
+    """TVM's result of a destination-passing call: the shapes are an argument, data types and ranks `sinfo_args`."""
+    if len(sinfo_args) != 1:
+        # TVM itself has something to say about the number.
+        return sinfo_args
+    (given,) = sinfo_args
+    if isinstance(given, names.TupleInfo):
+        if not isinstance(shape, names.Tuple):
+            raise Unsupported("the shapes of the results of a destination-passing call as a variable")
+        if len(shape.fields) != len(given.fields):
+            raise Unsupported("as many shapes as results")
+        return [names.TupleInfo([_one_result(s, t) for s, t in zip(shape.fields, given.fields)])]
+    return [_one_result(shape, given)]
+
+
+def _one_result(shape, given):
+    if not isinstance(given, names.TensorInfo):
+        raise Unsupported("a result of a destination-passing call that is no tensor")
+    if isinstance(shape, names.Tuple):
+        raise Unsupported("one tensor from several shapes")
+    if isinstance(shape, names.ShapeExpr) and given.ndim not in (-1, len(shape.values)):
+        raise Unsupported("a rank besides the shape of the result")
+    return names.TensorInfo(shape, given.dtype)
+
+
+def split_dps_result(info):
+    """The inverse of `dps_result`: the shape argument and what remains as `sinfo_args`."""
+    if isinstance(info, names.TupleInfo):
+        parts = [split_dps_result(field) for field in info.fields]
+        return names.Tuple([shape for shape, _ in parts]), names.TupleInfo([rest for _, rest in parts])
+    if not isinstance(info, names.TensorInfo) or info.shape is None:
+        raise Unsupported("a destination-passing call without a shape")
+    return info.shape, names.TensorInfo(None, info.dtype, None, info.ndim)

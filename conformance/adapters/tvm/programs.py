@@ -1,0 +1,296 @@
+"""Judgements on whole programs."""
+
+import textwrap
+
+import tvm
+import tvm_ffi
+from tvm import ir, relax
+
+import fill
+import names
+import tir
+from build import Builder, Scope
+from faults import Rejected, Unsupported, stage
+from judge import mentions_purity
+from read import Reader
+
+#: Rounds of finding return annotations and purities that the program leaves open; each can only sharpen.
+_ROUNDS = 8
+
+
+class Program:
+    """A program of a question, and the TVM module made of it."""
+
+    def __init__(self, json, prim_funcs=None, beat=lambda stage: None):
+        self.beat = beat
+        self.prim_funcs = prim_funcs
+        self.script = json.get("Script")
+        self.json = json.get("Module")
+        self.builders = {}
+        self.mod = None
+
+    def relax_functions(self):
+        for name, func in self.json.get("funcs", []):
+            if "Function" in func:
+                yield name, func["Function"]
+
+    def prim_func_jsons(self):
+        return {name: func for name, func in self.json.get("funcs", []) if "PrimFunc" in func}
+
+    # Construction
+
+    def build(self, inferred=None, claim_purity=True):
+        """The module as written: no structural information beyond the annotations."""
+        self.beat("build")
+        if self.json is None:
+            self.mod = parse_text(self.script)
+            return self.mod
+        with stage("construct"):
+            return self._build(inferred or {}, claim_purity)
+
+    def _build(self, inferred, claim_purity):
+        self.builders, globals_ = {}, {}
+        prim_mod = tir.parse(self.prim_funcs, self.prim_func_jsons())
+        functions = {}
+        for gv, func in prim_mod:
+            globals_[gv.name_hint] = gv
+            functions[gv] = func
+        signatures = []
+        for name, json in self.relax_functions():
+            scope = Scope()
+            scope.collect(json)
+            builder = Builder(scope, globals_, inferred, claim_purity)
+            gv = ir.GlobalVar(name) if name in self.builders else builder.global_var(name)
+            self.builders.setdefault(name, builder)
+            info = builder.signature(json)
+            if info is not None and names.info_of(gv) is None:
+                names.set_info(gv, info)
+            signatures.append((gv, builder, json))
+        for gv, builder, json in signatures:
+            functions[gv] = builder.function(json, outer=True)
+        if len(functions) != len(prim_mod) + len(signatures):
+            raise Unsupported("a name that is bound twice")
+        self.mod = ir.IRModule(functions)
+        return self.mod
+
+    # Derivation
+
+    def derive(self):
+        """The module normalized, with structural information everywhere."""
+        if self.json is None:
+            self.build()
+            return self._normalize()
+        inferred = {}
+        for _ in range(_ROUNDS):
+            self.build(inferred)
+            self.beat("check")
+            mod = self._normalize()
+            if not self._infer(mod, inferred):
+                break
+        return mod
+
+    def _normalize(self):
+        with stage("normalize"):
+            block_builder = relax.BlockBuilder(self.mod)
+            out = {}
+            for gv, func in self.mod.functions.items():
+                out[gv] = block_builder.normalize(func) if isinstance(func, relax.Function) else func
+            self.mod = ir.IRModule(out, attrs=self.mod.attrs)
+        return self.mod
+
+    def _infer(self, mod, inferred):
+        """Notes return annotations and purities of functions that leave them open; whether any is new."""
+        changed = False
+        for gv, func in mod.functions.items():
+            if not isinstance(func, relax.Function):
+                continue
+            builder = self.builders[gv.name_hint]
+            found = functions_below(func)
+            for entry, function in zip(builder.functions, found):
+                changed |= self._infer_one(builder, entry["json"], function, inferred)
+        return changed
+
+    def _infer_one(self, builder, json, function, inferred):
+        old = inferred.get(id(json), {})
+        new = dict(old)
+        if json.get("ret_struct_info") is None:
+            info = names.info_of(function.body)
+            if info is not None:
+                new["ret"] = Reader(builder.scope.identity, say_pure=True).info(info)
+        if json.get("pure") is None and old.get("pure", True):
+            new["pure"] = not relax.analysis.contains_impure_call(function)
+        if new != old:
+            inferred[id(json)] = new
+        return new != old
+
+    # Judgements
+
+    def global_var(self, name):
+        for gv in self.mod.functions.keys():
+            if gv.name_hint == name:
+                return gv
+        raise Unsupported(f"there is no global function {name}")
+
+
+def functions_below(func):
+    """All function literals of a function, itself first, in textual order."""
+    found = []
+
+    def visit(node):
+        if isinstance(node, relax.Function):
+            found.append(node)
+            visit(node.body)
+        elif isinstance(node, relax.SeqExpr):
+            for block in node.blocks:
+                for binding in block.bindings:
+                    visit(binding.value)
+            visit(node.body)
+        elif isinstance(node, relax.If):
+            for part in (node.cond, node.true_branch, node.false_branch):
+                visit(part)
+        elif isinstance(node, names.Call):
+            visit(node.op)
+            for arg in node.args:
+                visit(arg)
+        elif isinstance(node, names.Tuple):
+            for field in node.fields:
+                visit(field)
+        elif isinstance(node, names.TupleGetItem):
+            visit(node.tuple_value)
+
+    visit(func)
+    return found
+
+
+def parse_text(text):
+    """Text through TVM's own parser. Imports are not allowed in it: the names are provided."""
+    from tvm.script import ir as I, relax as R, tirx as T
+
+    lines = [line for line in text.splitlines() if not line.startswith(("from ", "import "))]
+    source = textwrap.dedent("\n".join(lines)) + "\n"
+    with stage("parse"):
+        found = tvm.script.from_source(source, extra_vars={"I": I, "R": R, "T": T}, check_well_formed=False)
+    if isinstance(found, relax.Function):
+        name = found.attrs.get("global_symbol", "main") if found.attrs else "main"
+        return ir.IRModule({ir.GlobalVar(str(name)): found})
+    return found
+
+
+def parse(text):
+    mod = parse_text(text)
+    return Reader().module(mod)
+
+
+def well_formed(program):
+    """`Accepted`, or `Rejected` is raised.
+
+    TVM's check wants structural information everywhere, and normal form. What lacks information gets the least
+    there is, since well-formedness does not depend on it; where TVM only complains of nesting, it is asked again
+    with the normal form.
+    """
+    mod = program.build(claim_purity=False)
+    program.beat("check")
+    try:
+        with stage("well_formed"):
+            fill.module(mod)
+            names.well_formed(mod, False)
+    except (fill.NoFill, Rejected) as first:
+        if isinstance(first, Rejected) and not about_normal_form(first.message):
+            raise
+        mod = program.derive()
+        with stage("well_formed"):
+            names.well_formed(mod, False)
+    return "Accepted"
+
+
+def about_normal_form(message):
+    return "leaf" in message or "A-normal form" in message or "ANF" in message
+
+
+def normal_form(program):
+    """Whether TVM's normalizer leaves the program as it is."""
+    if program.json is not None and not bodies_are_sequences(program.json):
+        raise Unsupported("a body that is no SeqExpr: TVM's constructors wrap it")
+    before = program.build()
+    program.beat("check")
+    with stage("well_formed"):
+        mod = program._normalize()
+        if not same_structure(before, mod):
+            raise Rejected("normal_form", "NotNormal", "the normalizer changes the program")
+    return "Accepted"
+
+
+def same_structure(a, b):
+    return all(
+        tvm_ffi.structural_equal(func, b[gv.name_hint], map_free_vars=True)
+        for gv, func in a.functions.items()
+        if isinstance(func, relax.Function)
+    )
+
+
+def bodies_are_sequences(json):
+    stack = [json]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list):
+            stack.extend(node)
+        elif isinstance(node, dict):
+            for key in ("true_branch", "false_branch"):
+                if key in node and "SeqExpr" not in node[key]:
+                    return False
+            if "Function" in node and "SeqExpr" not in node["Function"]["body"]:
+                return False
+            stack.extend(node.values())
+    return True
+
+
+def normalize(program):
+    mod = program.derive()
+    if program.json is None:
+        return Reader().module(mod)
+    identity = {}
+    for builder in program.builders.values():
+        identity |= builder.scope.identity
+    order = [name for name, _ in program.json.get("funcs", [])]
+    reader = Reader(identity, say_pure=mentions_purity(program.json))
+    return reader.module(mod, order, program.prim_func_jsons())
+
+
+def check(program):
+    """Derives everything and then has TVM check well-formedness, structural information included."""
+    if program.json is not None:
+        well_formed(Program({"Module": program.json}, program.prim_funcs))
+    mod = program.derive()
+    with stage("check"):
+        names.well_formed(mod, True)
+    return "Accepted"
+
+
+def derive_function(program, name):
+    mod = program.derive()
+    func = mod[program.global_var(name)]
+    info = names.info_of(func)
+    if info is None:
+        raise Unsupported("a function without structural information")
+    return reader_for(program, name).info(info)
+
+
+def derive_var(program, name, identity):
+    mod = program.derive()
+    func = mod[program.global_var(name)]
+    builder = program.builders.get(name)
+    if builder is None:
+        raise Unsupported("variables of a program given as text")
+    for (_, known), var in builder.scope.vars.items():
+        if known == identity:
+            info = names.info_of(var)
+            if info is None:
+                break
+            return reader_for(program, name).info(info)
+    raise Unsupported(f"no variable {identity} in {name}: {type(func).__name__}")
+
+
+def reader_for(program, name):
+    builder = program.builders.get(name)
+    say_pure = program.json is not None and mentions_purity(program.json)
+    return Reader(builder.scope.identity if builder else None, say_pure)

@@ -1,0 +1,100 @@
+"""Running programs on TVM's virtual machine, and judgements that need a run."""
+
+import tvm
+import tvm_ffi
+from tvm import relax
+
+import dims
+import names
+import prelude
+import tensors
+from build import Builder
+from faults import Trapped, Unsupported, is_own_mistake, last_words, stage
+from prelude import NOW
+
+
+def compile_module(mod, beat):
+    beat("compile")
+    with stage("compile"):
+        lifted = relax.transform.LambdaLift()(mod)
+        return tvm.compile(lifted, "llvm")
+
+
+def machine(executable):
+    with stage("compile"):
+        vm = relax.VirtualMachine(executable, tvm.cpu())
+    NOW.reset(vm)
+    return vm
+
+
+def call(vm, entry, args, beat):
+    """The result of the entry point as TVM gives it; `Trapped` with the effects up to then where it fails."""
+    beat("run")
+    with stage("run"):
+        function = vm[entry]
+    try:
+        return function(*args)
+    except Exception as error:
+        if is_own_mistake(error) and not isinstance(error, prelude.PreludeError):
+            raise
+        raise Trapped(type(error).__name__, last_words(error), list(NOW.effects)) from error
+
+
+def evaluate(program, entry, arguments):
+    mod = program.derive()
+    func = next((f for gv, f in mod.functions.items() if gv.name_hint == entry), None)
+    if not isinstance(func, relax.Function):
+        raise Unsupported(f"{entry} is no global Relax function")
+    vm = machine(compile_module(mod, program.beat))
+    args = []
+    for value in arguments:
+        args.append(NOW.values.to_tvm(value, args))
+    result = call(vm, entry, args, program.beat)
+    return {"Returns": [NOW.values.read(result), list(NOW.effects)]}
+
+
+def run_function(function, args, beat):
+    """Compiles and runs a single function."""
+    with stage("normalize"):
+        mod = tvm.IRModule({"main": relax.BlockBuilder().normalize(function)})
+    vm = machine(compile_module(mod, beat))
+    return call(vm, "main", args, beat)
+
+
+def with_sizes(builder, sizes):
+    """A parameter that binds the shape variables given, and its argument."""
+    order = sorted(sizes)
+    param = names.relax_var("sizes", names.ShapeInfo([builder.shape_var(name) for name in order]), False)
+    return param, tvm_ffi.Shape([sizes[name] for name in order])
+
+
+def eval_dim(json, sizes, beat):
+    builder = Builder()
+    if not sizes:
+        return dims.constant(json)
+    with stage("construct"):
+        param, argument = with_sizes(builder, sizes)
+        result = names.ShapeExpr([builder.dim(json)])
+        body = relax.SeqExpr([], result)
+        function = names.function([param], body, names.ShapeInfo(None, 1), True, {"global_symbol": "main"})
+    (value,) = run_function(function, [argument], beat)
+    return {"Is": int(value)}
+
+
+def match_value(value, info_json, sizes, beat):
+    builder = Builder()
+    with stage("construct"):
+        param, argument = with_sizes(builder, sizes)
+        info = builder.info(info_json)
+        operand = names.relax_var("value", names.ObjectInfo(), False)
+        matched = names.relax_var("matched", info, False)
+        order = sorted(builder.scope.shape_vars[0])
+        shape = names.ShapeExpr([builder.shape_var(name) for name in order])
+        blocks = [relax.BindingBlock([names.match_cast(matched, operand, info)])]
+        body = relax.SeqExpr(blocks, shape)
+        ret = names.ShapeInfo(None, len(order))
+        function = names.function([param, operand], body, ret, True, {"global_symbol": "main"})
+    NOW.reset(None)
+    args = [argument, tensors.Values().to_tvm(value, [])]
+    result = run_function(function, args, beat)
+    return {"Matches": {name: int(size) for name, size in zip(order, result)}}

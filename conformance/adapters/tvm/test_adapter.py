@@ -1,0 +1,284 @@
+"""Tests of the adapter through its protocol: `PYTHON test_adapter.py`, with a Python that has TVM.
+
+Every expectation follows from the question by itself; what the two versions of TVM do differently is not asked.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def tensor(*dims, dtype="float32"):
+    return {"Tensor": {"shape": list(dims), "dtype": dtype, "ndim": len(dims)}}
+
+
+def ranked(ndim, dtype="float32"):
+    return {"Tensor": {"dtype": dtype, "ndim": ndim}}
+
+
+def data(shape, values, dtype="float32"):
+    return {"Tensor": {"dtype": dtype, "shape": shape, "values": values}}
+
+
+def var(name):
+    return {"Var": name}
+
+
+def bind(name, value, annotation=None, kind=None):
+    binder = {"var": name}
+    if annotation is not None:
+        binder["annotation"] = annotation
+    if kind is not None:
+        binder["kind"] = kind
+    return {"VarBinding": {"var": binder, "value": value}}
+
+
+def seq(bindings, body, kind=None):
+    block = {"bindings": bindings} if kind is None else {"kind": kind, "bindings": bindings}
+    return {"SeqExpr": {"blocks": [block] if bindings else [], "body": body}}
+
+
+def call(op, *args, **more):
+    return {"Call": {"op": op, "args": list(args), **more}}
+
+
+def op(name, *args, **more):
+    return call({"Op": {"op_name": name}}, *args, **more)
+
+
+def extern(name, *args, **more):
+    return call({"ExternFunc": {"global_symbol": name}}, *args, **more)
+
+
+def function(params, body, ret=None, name=None, **more):
+    out = {"params": [{"var": n, "annotation": info} for n, info in params], "body": body, **more}
+    if ret is not None:
+        out["ret_struct_info"] = ret
+    if name is not None:
+        out["attrs"] = {"global_symbol": {"Str": name}}
+    return out
+
+
+def module(**functions):
+    return {"Module": {"version": 1, "funcs": [[n, {"Function": f}] for n, f in functions.items()]}}
+
+
+def main_of(bindings, body, params=(("x", tensor("n")),), **more):
+    return module(main=function(params, seq(bindings, body), name="main", **more))
+
+
+PRIM_FUNC = """@I.ir_module
+class Module:
+    @T.prim_func
+    def add_one(A: T.Buffer((4,), "float32"), B: T.Buffer((4,), "float32")):
+        for i in range(4):
+            with T.block("b"):
+                vi = T.axis.spatial(4, i)
+                B[vi] = A[vi] + T.float32(1)
+"""
+
+
+class Conversation(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.process = subprocess.Popen(
+            [sys.executable, os.path.join(HERE, "adapter.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        cls.count = 0
+        cls.greeting = cls.say({"id": 0, "op": "hello", "protocol": [1, 1]})
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.process.stdin.write('{"op":"bye"}\n')
+        cls.process.stdin.close()
+        assert cls.process.wait(timeout=30) == 0
+        cls.process.stdout.close()
+
+    @classmethod
+    def say(cls, request):
+        cls.process.stdin.write(json.dumps(request) + "\n")
+        cls.process.stdin.flush()
+        while True:
+            reply = json.loads(cls.process.stdout.readline())
+            assert reply["id"] == request["id"], reply
+            if "outcome" in reply or "protocol" in reply:
+                return reply
+
+    def ask(self, name, *args, **more):
+        type(self).count += 1
+        request = {"id": self.count, "op": name, "edition": "2023-02", "args": list(args), **more}
+        return self.say(request)
+
+    def answers(self, expected, name, *args, **more):
+        reply = self.ask(name, *args, **more)
+        self.assertEqual(reply.get("outcome"), "answer", reply)
+        self.assertEqual(reply["answer"], expected)
+
+    def ends(self, outcome, name, *args, **more):
+        reply = self.ask(name, *args, **more)
+        self.assertEqual(reply["outcome"], outcome, reply)
+        return reply
+
+
+class Judgements(Conversation):
+    def test_greeting(self):
+        self.assertEqual(self.greeting["protocol"], 1)
+        self.assertEqual(self.greeting["implementation"]["name"], "apache-tvm")
+        self.assertIn("unify", self.greeting["capabilities"])
+        self.assertNotIn("glb", self.greeting["capabilities"])
+
+    def test_unify(self):
+        self.answers("Object", "unify", "Object", tensor(3))
+        self.answers(tensor("n"), "unify", tensor("n"), tensor("n"))
+        self.answers(ranked(1), "unify", tensor(3), tensor(4))
+        self.answers({"Tuple": [ranked(-1), "Object"]}, "unify", {"Tuple": [tensor(3), "Object"]}, {"Tuple": [ranked(2), ranked(2)]})
+
+    def test_expressions_on_paper(self):
+        self.answers(tensor({"Add": ["n#2", 1]}), "unify", tensor("n#2 + 1"), tensor("n#2 + 1"))
+
+    def test_compatibility(self):
+        self.answers("Compatible", "compatibility", tensor(3), ranked(-1, "void"))
+        self.answers("Possibly", "compatibility", tensor("n"), tensor(3))
+        self.answers("Incompatible", "compatibility", tensor(4), tensor(3))
+        self.answers(True, "more_specific", tensor(3), "Object")
+        self.answers(False, "more_specific", "Object", tensor(3))
+
+    def test_types(self):
+        self.answers({"Tuple": [{"Tensor": {"ndim": 1, "dtype": "float32"}}]}, "erase", {"Tuple": [tensor("n")]})
+        self.answers(True, "subtype", {"Shape": {"ndim": 2}}, {"Shape": {"ndim": -1}})
+        self.answers({"Shape": {"ndim": -1}}, "lub", {"Shape": {"ndim": 2}}, {"Shape": {"ndim": 1}})
+        self.ends("unsupported", "glb", "Object", "Object")
+
+    def test_erasure_to_what_is_defined(self):
+        self.answers(tensor("n"), "erase_to_well_defined", tensor("n"), [], ["n"])
+        self.answers(ranked(1), "erase_to_well_defined", tensor("n"), [], ["m"])
+
+    def test_dimensions(self):
+        self.answers("Equal", "prove_equal", {"Add": ["n", 1]}, {"Add": [1, "n"]})
+        self.answers("Different", "prove_equal", "n", {"Add": ["n", 1]})
+        self.answers("Unknown", "prove_equal", "n", "m")
+        self.answers({"Is": 9}, "eval_dim", {"Add": [{"Mul": ["n", 2]}, 1]}, {"n": 4})
+
+    def test_matching_values(self):
+        self.answers({"Matches": {"n": 2}}, "match_value", data([2], [1, 2]), tensor("n"), {})
+        self.ends("trapped", "match_value", data([2], [1, 2]), tensor("n"), {"n": 3})
+        self.ends("trapped", "match_value", data([2], [1, 2]), {"Shape": {"ndim": 1}}, {})
+
+    def test_calls(self):
+        callee = {"Func": {"params": [tensor("n")], "ret": tensor({"Add": ["n", 1]})}}
+        self.answers({"Is": tensor(4)}, "derive_call", callee, [tensor(3)], [])
+        self.ends("rejected", "derive_call", callee, [ranked(2)], [])
+
+    def test_operands_that_tvm_refuses(self):
+        odd = {"Tensor": {"shape": [3], "dtype": "float32", "ndim": 2}}
+        self.assertEqual(self.ends("rejected", "unify", odd, odd)["stage"], "construct")
+
+
+class Programs(Conversation):
+    sum_of_two = main_of([bind("z", op("relax.add", var("x"), var("x")))], var("z"))
+
+    def test_verdicts(self):
+        for question in ("well_formed", "normal_form", "check"):
+            self.answers("Accepted", question, self.sum_of_two)
+        unbound = main_of([], var("y"))
+        for question in ("well_formed", "check"):
+            self.ends("rejected", question, unbound)
+
+    def test_nesting_is_well_formed_and_not_normal(self):
+        nested = main_of([bind("z", op("relax.add", var("x"), op("relax.exp", var("x"))))], var("z"))
+        self.answers("Accepted", "well_formed", nested)
+        self.ends("rejected", "normal_form", nested)
+        reply = self.ask("normalize", nested)
+        function = reply["answer"]["funcs"][0][1]["Function"]
+        (block,) = function["body"]["SeqExpr"]["blocks"]
+        self.assertEqual(len(block["bindings"]), 2)
+
+    def test_derivation(self):
+        self.answers(tensor("n"), "derive_var", self.sum_of_two, "main", "z")
+        info = {"Func": {"params": [tensor("n")], "ret": tensor("n")}}
+        self.answers(info, "derive_function", self.sum_of_two, "main")
+
+    def test_derivation_through_functions_without_annotation(self):
+        callee = function([("y", tensor("m"))], seq([bind("r", op("relax.exp", var("y")))], var("r")))
+        caller = function([("x", tensor("n"))], seq([bind("w", call({"GlobalVar": "g"}, var("x")))], var("w")), name="main")
+        program = module(main=caller, g=callee)
+        self.answers(tensor("n"), "derive_var", program, "main", "w")
+
+    def test_purity_is_found(self):
+        logs = main_of([bind("z", extern("relax_spec.log", var("x"), sinfo_args=[tensor("n")]))], var("z"))
+        self.answers("Accepted", "check", logs)
+        reply = self.ask("derive_function", logs, "main")
+        self.assertIs(reply["answer"]["Func"]["pure"], False)
+        self.ends("rejected", "check", main_of([bind("z", extern("relax_spec.log", var("x")))], var("z"), pure=True))
+
+    def test_flat_destination_passing_calls(self):
+        calls = [
+            bind("w", op("relax.call_tir", {"GlobalVar": "add_one"}, var("x"), {"ShapeExpr": {"values": [4]}}, sinfo_args=[ranked(1)])),
+        ]
+        program = main_of(calls, var("w"), params=(("x", tensor(4)),))
+        program["Module"]["funcs"].append(["add_one", {"PrimFunc": {}}])
+        self.answers("Accepted", "check", program, prim_funcs=PRIM_FUNC)
+        reply = self.ask("normalize", program, prim_funcs=PRIM_FUNC)
+        body = reply["answer"]["funcs"][0][1]["Function"]["body"]
+        self.assertEqual(body["SeqExpr"]["blocks"][0]["bindings"], calls)
+        result = {"Tensor": {"dtype": "float32", "shape": [4], "bits": "000000400000404000008040" "0000a040"}}
+        self.answers({"Returns": [result, []]}, "evaluate", program, "main", [data([4], [1, 2, 3, 4])], prim_funcs=PRIM_FUNC)
+
+    def test_text(self):
+        text = '@R.function\ndef main(x: R.Tensor(("n",), "float32")):\n    z = R.exp(x)\n    return z\n'
+        reply = self.ask("parse", text)
+        binding = reply["answer"]["funcs"][0][1]["Function"]["body"]["SeqExpr"]["blocks"][0]["bindings"][0]
+        self.assertEqual(binding, bind("z", op("relax.exp", var("x"))))
+        self.assertEqual(self.ends("rejected", "parse", "def (")["stage"], "parse")
+
+
+class Runs(Conversation):
+    def test_results(self):
+        double = main_of([bind("z", op("relax.add", var("x"), var("x")))], var("z"))
+        result = {"Tensor": {"dtype": "float32", "shape": [2], "bits": "0000004000008040"}}
+        self.answers({"Returns": [result, []]}, "evaluate", double, "main", [data([2], [1, 2])])
+
+    def test_effects_up_to_a_failure(self):
+        program = main_of(
+            [bind("a", extern("relax_spec.log", var("x"))), bind("b", extern("relax_spec.fail"))], var("a")
+        )
+        reply = self.ends("trapped", "evaluate", program, "main", [data([1], [1])])
+        self.assertEqual([effect["Call"][0] for effect in reply["effects"]], ["relax_spec.log", "relax_spec.fail"])
+        # The record begins anew with each run.
+        again = self.ends("trapped", "evaluate", program, "main", [data([1], [1])])
+        self.assertEqual(reply["effects"], again["effects"])
+
+    def test_mutation_is_seen_through_an_alias(self):
+        program = main_of(
+            [
+                bind("a", extern("relax_spec.alias", var("x"), sinfo_args=[tensor("n")])),
+                bind("b", extern("relax_spec.add_inplace", var("x"), var("x"))),
+            ],
+            var("a"),
+        )
+        reply = self.ask("evaluate", program, "main", [data([1], [3])])
+        self.assertEqual(reply["answer"]["Returns"][0]["Tensor"]["bits"], "0000c040")
+
+    def test_closures(self):
+        inner = function([("y", tensor("n"))], seq([bind("r", op("relax.add", var("y"), var("x")))], var("r")))
+        applied = extern("relax_spec.call_closure", var("f"), var("x"), sinfo_args=[tensor("n")])
+        program = main_of([bind("f", {"Function": inner}), bind("w", applied)], var("w"))
+        reply = self.ask("evaluate", program, "main", [data([1], [3])])
+        result, effects = reply["answer"]["Returns"]
+        self.assertEqual(result["Tensor"]["bits"], "0000c040")
+        self.assertEqual(effects[0]["Call"][1][0], "Closure")
+
+    def test_a_boundary_that_does_not_match(self):
+        self.ends("trapped", "evaluate", main_of([], var("x")), "main", [data([1, 1], [3])])
+
+
+if __name__ == "__main__":
+    unittest.main()
