@@ -9,10 +9,17 @@ use crate::cx::{Cx, with_stack};
 use crate::grammar::{FuncStructInfo, IrModule, PrimExpr, ShapeVar, StructInfo, TensorShape};
 use crate::verdict::Proof;
 
-/// Which bound shape variable of the second operand stands for which of the first.
+/// Which bound shape variables of the two operands stand for each other.
 #[derive(Default)]
 struct Renaming {
     pairs: Vec<(ShapeVar, ShapeVar)>,
+}
+
+/// The operand that an expression is of.
+#[derive(Clone, Copy)]
+enum Side {
+    First,
+    Second,
 }
 
 /// Whether two structural informations say the same.
@@ -92,8 +99,8 @@ fn same_dims(cx: &mut Cx, renaming: &Renaming, d1: &[PrimExpr], d2: &[PrimExpr])
 }
 
 fn same_dim(cx: &mut Cx, renaming: &Renaming, e1: &PrimExpr, e2: &PrimExpr) -> bool {
-    let e2 = renaming.apply(e2);
-    *e1 == e2 || oracle::answer(cx, &Ask::ProveEqual(e1.clone(), e2)) == Ok(Answer::Proof(Proof::Equal))
+    let (e1, e2) = (renaming.apply(Side::First, e1), renaming.apply(Side::Second, e2));
+    e1 == e2 || oracle::answer(cx, &Ask::ProveEqual(e1, e2)) == Ok(Answer::Proof(Proof::Equal))
 }
 
 impl Renaming {
@@ -142,21 +149,31 @@ impl Renaming {
         }
     }
 
-    fn apply(&self, e: &PrimExpr) -> PrimExpr {
+    /// Puts a common name for each bound variable, one that no text can spell, so that a free variable of one side is
+    /// never taken for a bound one of the other.
+    fn apply(&self, side: Side, e: &PrimExpr) -> PrimExpr {
         if self.pairs.is_empty() {
             return e.clone();
         }
+        let apply = |e| self.apply(side, e);
         with_stack(|| match e {
-            PrimExpr::Var(v) => {
-                PrimExpr::Var(self.pairs.iter().find(|(_, from)| from == v).map_or(v, |(to, _)| to).clone())
-            }
+            PrimExpr::Var(v) => PrimExpr::Var(self.common(side, v)),
             PrimExpr::IntImm(i) => PrimExpr::IntImm(*i),
-            PrimExpr::Binary(op, a, b) => PrimExpr::binary(*op, self.apply(a), self.apply(b)),
-            PrimExpr::Not(a) => PrimExpr::Not(Arc::new(self.apply(a))),
-            PrimExpr::Select(c, t, f) => {
-                PrimExpr::Select(Arc::new(self.apply(c)), Arc::new(self.apply(t)), Arc::new(self.apply(f)))
-            }
+            PrimExpr::Binary(op, a, b) => PrimExpr::binary(*op, apply(a), apply(b)),
+            PrimExpr::Not(a) => PrimExpr::Not(Arc::new(apply(a))),
+            PrimExpr::Select(c, t, f) => PrimExpr::Select(Arc::new(apply(c)), Arc::new(apply(t)), Arc::new(apply(f))),
         })
+    }
+
+    fn common(&self, side: Side, var: &ShapeVar) -> ShapeVar {
+        let own = |(first, second): &(ShapeVar, ShapeVar)| match side {
+            Side::First => first == var,
+            Side::Second => second == var,
+        };
+        match self.pairs.iter().position(own).and_then(|i| u32::try_from(i).ok()) {
+            Some(i) => ShapeVar::numbered("(bound)".into(), i),
+            None => var.clone(),
+        }
     }
 }
 
