@@ -13,6 +13,7 @@ use crate::conformance::adapters::Adapter;
 use crate::conformance::case::{Case, embedded_suite};
 use crate::conformance::checkout::{self, write_atomically};
 use crate::conformance::compare::CaseVerdict;
+use crate::conformance::coverage;
 use crate::conformance::ledger::Ledger;
 use crate::conformance::report::{self, Report, ReportError};
 use crate::conformance::runner::{self, CaseResult, RunOptions, RunResult};
@@ -62,6 +63,9 @@ pub struct Args {
     /// Stop at the first finding that no ledger lists
     #[arg(long)]
     fail_fast: bool,
+    /// Rewrite conformance/suite.lock, which keeps the rules that each question about a program uses, and run nothing
+    #[arg(long)]
+    update_lock: bool,
     /// Tell at length of known divergences too
     #[arg(long)]
     all: bool,
@@ -121,6 +125,9 @@ impl From<ReportError> for Failure {
 
 pub fn run(args: &Args) -> Outcome {
     let suite = embedded_suite()?;
+    if args.update_lock {
+        return update_lock(&suite);
+    }
     let cases = select(&suite, &args.globs, args.edition, args.partition)?;
     let adapters = Adapter::named(args.adapter.as_deref())?;
     if adapters.len() > 1 && args.expect.is_some() {
@@ -152,6 +159,14 @@ fn one(args: &Args, suite: &[Case], cases: &[&Case], adapter: &Adapter, suffix: 
         (false, true) => Exit::AsExpected,
         (false, false) => Exit::Findings,
     })
+}
+
+fn update_lock(suite: &[Case]) -> Outcome {
+    let root = checkout::root().ok_or_else(|| Failure::unreadable("--update-lock works inside a checkout only"))?;
+    let path = root.join("conformance/suite.lock");
+    write_atomically(&path, coverage::lock(suite).as_bytes())?;
+    eprintln!("wrote {}", path.display());
+    Ok(Exit::AsExpected)
 }
 
 /// Where the ledger is, or would be.

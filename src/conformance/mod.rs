@@ -5,6 +5,7 @@ pub mod alpha;
 pub mod case;
 pub mod checkout;
 pub mod compare;
+pub mod coverage;
 mod display;
 pub mod ledger;
 pub mod oracle;

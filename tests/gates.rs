@@ -1,0 +1,192 @@
+//! What ties the text, the code and the golden cases together. Each of these fails by itself when they drift apart.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use relax_spec::conformance::case::{Case, embedded_suite};
+use relax_spec::conformance::coverage::{self, Knockout};
+use relax_spec::erratum::Erratum;
+use relax_spec::rule::{Rule, RuleSet, Status};
+
+/// Beginnings of rule ids under which every rule is implemented or excluded. Chapters join this list as they are
+/// completed, and never leave it.
+const COMPLETE: &[&str] = &["GLB.", "LUB."];
+
+fn suite() -> Vec<Case> {
+    embedded_suite().unwrap()
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Fails with a list, if there is something to list.
+fn assert_none(what: &str, found: Vec<String>) {
+    assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
+}
+
+#[test]
+fn every_rule_of_a_complete_chapter_is_implemented_or_excluded() {
+    let pending = |rule: &&Rule| rule.status() == Status::Pending;
+    let complete = |rule: &&Rule| COMPLETE.iter().any(|prefix| rule.id().starts_with(prefix));
+    let missing = Rule::ALL.iter().filter(pending).filter(complete).map(|rule| rule.id().to_string()).collect();
+    assert_none("neither implemented nor excluded", missing);
+}
+
+#[test]
+fn every_complete_prefix_names_rules() {
+    let empty = COMPLETE.iter().filter(|prefix| !Rule::ALL.iter().any(|rule| rule.id().starts_with(**prefix)));
+    assert_none("no rule begins so", empty.map(ToString::to_string).collect());
+}
+
+#[test]
+fn no_excluded_rule_fires_in_the_code() {
+    let both = |rule: &&Rule| rule.status() == Status::Excluded && !rule.info().sites.is_empty();
+    let found = Rule::ALL.iter().filter(both);
+    assert_none(
+        "excluded, but fired",
+        found.map(|rule| format!("{rule} at {}", rule.info().sites.join(", "))).collect(),
+    );
+}
+
+#[test]
+fn claimed_is_recorded() {
+    let differences = suite()
+        .par_iter()
+        .filter_map(|case| {
+            let claimed: BTreeSet<Rule> = case.rules.iter().copied().collect();
+            let recorded: BTreeSet<Rule> = coverage::execute(case, RuleSet::new()).recorded.iter().collect();
+            let unrecorded: Vec<&Rule> = claimed.difference(&recorded).collect();
+            let unclaimed: Vec<&Rule> =
+                if case.ask.claims_exactly() { recorded.difference(&claimed).collect() } else { Vec::new() };
+            (!unrecorded.is_empty() || !unclaimed.is_empty())
+                .then(|| format!("{}: claimed only {unrecorded:?}, recorded only {unclaimed:?}", case.id))
+        })
+        .collect();
+    assert_none("the rules that a case claims are not those that it uses", differences);
+}
+
+#[test]
+fn the_lock_is_up_to_date() {
+    let kept = fs::read_to_string(root().join("conformance/suite.lock")).unwrap();
+    let now = coverage::lock(&suite());
+    let lines: BTreeSet<&str> = kept.lines().collect();
+    let stale: Vec<String> = now.lines().filter(|line| !lines.contains(line)).map(str::to_string).collect();
+    assert_none("changed since `relax-spec conform --update-lock`", stale);
+    assert_eq!(kept, now, "run `relax-spec conform --update-lock`");
+}
+
+#[test]
+fn switching_a_rule_off_is_noticed() {
+    let redundant = coverage::redundant().unwrap();
+    let survivors = coverage::knock_out(&suite()).into_iter().filter_map(|(rule, knockout)| {
+        match (knockout, redundant.contains_key(&rule)) {
+            (Knockout::Survived, false) => Some(format!("{rule} changes nothing and is not in spec/redundant.ron")),
+            (Knockout::Killed, true) => Some(format!("{rule} is in spec/redundant.ron, but a case needs it")),
+            (Knockout::Survived, true) | (Knockout::Killed, false) | (Knockout::NoCase, _) => None,
+        }
+    });
+    assert_none("knock-out", survivors.collect());
+}
+
+#[test]
+fn every_redundant_rule_has_a_reason() {
+    let empty = coverage::redundant().unwrap().into_iter().filter(|(_, reason)| reason.trim().is_empty());
+    assert_none("no reason", empty.map(|(rule, _)| rule.to_string()).collect());
+}
+
+#[test]
+fn every_erratum_reads_under_its_own_name() {
+    let found = Erratum::ALL.iter().filter_map(|erratum| match erratum.info() {
+        Ok(info) if info.id != erratum.id() => Some(format!("{erratum}: calls itself {}", info.id)),
+        Ok(_) => None,
+        Err(error) => Some(format!("{erratum}: {error}")),
+    });
+    assert_none("errata", found.collect());
+}
+
+#[test]
+fn the_errata_that_rules_name_exist() {
+    let unknown = Rule::ALL.iter().flat_map(|rule| {
+        let known = |id: &&&str| id.parse::<Erratum>().is_ok();
+        rule.info().errata.iter().filter(move |id| !known(id)).map(move |id| format!("{rule} names {id}"))
+    });
+    assert_none("there is no such erratum", unknown.collect());
+}
+
+fn markdown_files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(markdown_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The targets of `[text](target)` outside of code blocks.
+fn links(text: &str) -> Vec<String> {
+    let mut fenced = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+        }
+        if fenced || line.starts_with("    ") {
+            continue;
+        }
+        for (at, _) in line.match_indices("](") {
+            found.extend(line[at + 2..].split_once(')').map(|(target, _)| target.to_string()));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_links_of_the_book_resolve() {
+    let broken = markdown_files(&root().join("spec")).into_iter().flat_map(|file| {
+        let text = fs::read_to_string(&file).unwrap();
+        let missing = links(&text).into_iter().filter({
+            let file = file.clone();
+            move |target| {
+                let path = target.split('#').next().unwrap_or_default();
+                !path.is_empty() && !path.contains("://") && !file.with_file_name("").join(path).exists()
+            }
+        });
+        missing.map(move |target| format!("{}: {target}", file.display())).collect::<Vec<String>>()
+    });
+    assert_none("broken links", broken.collect());
+}
+
+#[test]
+fn the_rules_that_the_book_mentions_exist() {
+    let unknown = markdown_files(&root().join("spec")).into_iter().flat_map(|file| {
+        let text = fs::read_to_string(&file).unwrap();
+        let mentioned = text.split('`').skip(1).step_by(2).filter(|word| looks_like_a_rule(word));
+        let missing: Vec<String> = mentioned
+            .filter(|word| word.parse::<Rule>().is_err() && !Rule::ALL.iter().any(|rule| belongs_to(*rule, word)))
+            .map(|word| format!("{}: {word}", file.display()))
+            .collect();
+        missing
+    });
+    assert_none("there is no such rule", unknown.collect());
+}
+
+/// `SI.UNIFY.OBJECT`, but not `R.Tensor` or `X`. The chapters on the virtual machine (`R89`) are still to come.
+fn looks_like_a_rule(word: &str) -> bool {
+    if word.starts_with("R89.") {
+        return false;
+    }
+    let letters = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, '.' | '-' | '_');
+    word.split('.').count() > 1 && word.chars().all(letters) && word.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// Whether a word is the beginning of a rule's id, up to a dot.
+fn belongs_to(rule: Rule, word: &str) -> bool {
+    rule.id().strip_prefix(word.trim_end_matches('.')).is_some_and(|rest| rest.starts_with('.'))
+}
