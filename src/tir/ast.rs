@@ -1,14 +1,488 @@
 //! The abstract syntax of `PrimFunc`s.
+//!
+//! Names are resolved lexically: a use means the innermost definition of its name that is in scope. A definition in a
+//! sequence of statements (`Let`, `Alloc`, `Decl`) is in scope until the end of the sequence. Buffer shapes of
+//! parameters bring the variables in them that are not parameters into scope; matching the arguments binds those.
 
 use serde::{Deserialize, Serialize};
 
-use crate::grammar::{Attrs, Span};
+use super::Intrinsic;
+use crate::grammar::{Attrs, BinaryOp, DataType, FloatBits, Name, Span};
 
 /// A TIR function.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct PrimFunc {
+    #[serde(default)]
+    pub params: Vec<Param>,
     #[serde(default, skip_serializing_if = "Attrs::is_empty")]
     pub attrs: Attrs,
+    /// A private function has no global symbol.
+    #[serde(default)]
+    pub private: bool,
+    /// Whether the body is schedulable TIR, with blocks.
+    #[serde(default)]
+    pub s_tir: bool,
+    /// The buffers that the root block allocates.
+    #[serde(default)]
+    pub allocs: Vec<Buffer>,
+    #[serde(default)]
+    pub body: Vec<Stmt>,
     #[serde(skip)]
     pub span: Span,
+}
+
+/// A parameter.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Param {
+    Scalar(Var),
+    /// A tensor, matched against a buffer.
+    Buffer(Buffer),
+    /// An opaque handle that no buffer is matched with.
+    Handle(Var),
+}
+
+/// A scalar variable; its data type goes along with each use.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Var {
+    pub name: Name,
+    pub dtype: DataType,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// A use of a buffer; the data type of its elements goes along.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct BufferVar {
+    pub name: Name,
+    pub dtype: DataType,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// A buffer where it is defined.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Buffer {
+    pub name: Name,
+    pub dtype: DataType,
+    #[serde(default)]
+    pub shape: Vec<Expr>,
+    /// Empty for a compact row-major buffer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strides: Vec<Expr>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elem_offset: Option<Expr>,
+    #[serde(default = "global_scope")]
+    pub scope: Name,
+    /// In bytes; `None` for the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub align: Option<i64>,
+    /// `None` for no requirement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset_factor: Option<i64>,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// A statement.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Stmt {
+    For(Box<For>),
+    While(While),
+    Block(Box<Block>),
+    If(If),
+    Store(Store),
+    Let(Let),
+    Alloc(Buffer),
+    Decl(Decl),
+    Attr(AttrStmt),
+    LaunchThread(LaunchThread),
+    Assert(Assert),
+    Evaluate(Expr),
+    Break,
+    Continue,
+}
+
+/// A loop over `start..stop`, stepping by `step` (1 if not given).
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct For {
+    pub var: Var,
+    pub start: Expr,
+    pub stop: Expr,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Expr>,
+    #[serde(default)]
+    pub kind: ForKind,
+    #[serde(default, skip_serializing_if = "Attrs::is_empty")]
+    pub annotations: Attrs,
+    pub body: Vec<Stmt>,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// How a compiler may run a loop. The meaning is that of the loop run in order.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum ForKind {
+    #[default]
+    Serial,
+    Parallel,
+    Vectorized,
+    Unroll,
+    /// Bound to a thread axis such as `threadIdx.x`.
+    ThreadBinding(Name),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct While {
+    pub condition: Expr,
+    pub body: Vec<Stmt>,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// A block, with the values its iteration variables take at this place.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Block {
+    pub name: Name,
+    #[serde(default)]
+    pub iters: Vec<Iter>,
+    /// The block is left out where this is false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicate: Option<Expr>,
+    /// `None` if the text does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<Vec<Region>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<Vec<Region>>,
+    #[serde(default, skip_serializing_if = "Attrs::is_empty")]
+    pub attrs: Attrs,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allocs: Vec<Buffer>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matches: Vec<MatchRegion>,
+    /// Run where all reduction variables are at the start of their domains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub init: Option<Vec<Stmt>>,
+    pub body: Vec<Stmt>,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// An iteration variable of a block, its domain `start..stop`, and its value.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Iter {
+    pub var: Var,
+    pub kind: IterKind,
+    pub start: Expr,
+    pub stop: Expr,
+    pub value: Expr,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum IterKind {
+    Spatial,
+    Reduce,
+    Scan,
+    Opaque,
+}
+
+/// A part of a buffer.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Region {
+    pub buffer: BufferVar,
+    #[serde(default)]
+    pub ranges: Vec<Range>,
+}
+
+/// `start..stop`, or the single index `start`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Range {
+    pub start: Expr,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Expr>,
+}
+
+/// A buffer that is a part of another one; variables in its strides and offset are bound by matching.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct MatchRegion {
+    pub buffer: Buffer,
+    pub source: Region,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct If {
+    pub condition: Expr,
+    pub then: Vec<Stmt>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub otherwise: Vec<Stmt>,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// `buffer[indices] = value`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Store {
+    pub buffer: BufferVar,
+    #[serde(default)]
+    pub indices: Vec<Expr>,
+    pub value: Expr,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// An immutable variable.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Let {
+    pub var: Var,
+    pub value: Expr,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// Another view of the memory of the buffer `data`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Decl {
+    pub buffer: Buffer,
+    pub data: BufferVar,
+}
+
+/// A remark to compilers about its body.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct AttrStmt {
+    pub node: Expr,
+    pub key: Name,
+    pub value: Expr,
+    pub body: Vec<Stmt>,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// A body that threads run, `var` of them along an axis; here one after the other.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct LaunchThread {
+    pub var: Var,
+    pub thread: Name,
+    pub extent: Expr,
+    pub body: Vec<Stmt>,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Assert {
+    pub condition: Expr,
+    /// The Python exception that reports a failure.
+    #[serde(default = "runtime_error")]
+    pub kind: Name,
+    /// The pieces of the message.
+    #[serde(default)]
+    pub message: Vec<Name>,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// An expression.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub enum Expr {
+    Var(Var),
+    /// An integer or, with data type `bool`, 0 or 1.
+    Int(i64, DataType),
+    Float(FloatBits, DataType),
+    Str(Name),
+    Binary(Box<Binary>),
+    Not(Box<Expr>),
+    /// Only the chosen side is evaluated, as in `IfThenElse`; compilers may evaluate both where that is safe.
+    Select(Box<Choice>),
+    IfThenElse(Box<Choice>),
+    Cast(DataType, Box<Expr>),
+    Load(Load),
+    Let(Box<LetExpr>),
+    Call(Call),
+    Extern(Extern),
+    /// The handle of a buffer's memory.
+    Data(BufferVar),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Binary {
+    #[serde(with = "op_name")]
+    pub op: BinaryOp,
+    pub a: Expr,
+    pub b: Expr,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Choice {
+    pub condition: Expr,
+    pub then: Expr,
+    pub otherwise: Expr,
+}
+
+/// `buffer[indices]`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Load {
+    pub buffer: BufferVar,
+    #[serde(default)]
+    pub indices: Vec<Expr>,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct LetExpr {
+    pub var: Var,
+    pub value: Expr,
+    pub body: Expr,
+}
+
+/// A call of a function whose meaning is known.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Call {
+    pub op: Intrinsic,
+    /// The data type of the result.
+    pub dtype: DataType,
+    pub args: Vec<Expr>,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// A call of anything else, spelled `T.op(args)`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Extern {
+    pub op: Name,
+    pub dtype: DataType,
+    #[serde(default)]
+    pub args: Vec<Expr>,
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// Operators by the names of their nodes.
+mod op_name {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    use super::{BinaryOp, Name};
+
+    pub fn serialize<S: Serializer>(op: &BinaryOp, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(op.name())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<BinaryOp, D::Error> {
+        let name = Name::deserialize(d)?;
+        BinaryOp::from_name(&name).ok_or_else(|| de::Error::custom(format!("no TIR operator `{name}`")))
+    }
+}
+
+fn global_scope() -> Name {
+    "global".into()
+}
+
+fn runtime_error() -> Name {
+    "RuntimeError".into()
+}
+
+impl Var {
+    pub fn new(name: &str, dtype: DataType) -> Var {
+        Var { name: name.into(), dtype, span: Span::NONE }
+    }
+}
+
+impl Buffer {
+    /// A compact buffer in global memory.
+    pub fn new(name: &str, shape: Vec<Expr>, dtype: DataType) -> Buffer {
+        Buffer {
+            name: name.into(),
+            dtype,
+            shape,
+            strides: Vec::new(),
+            elem_offset: None,
+            scope: global_scope(),
+            align: None,
+            offset_factor: None,
+            span: Span::NONE,
+        }
+    }
+
+    /// A use of the buffer.
+    pub fn var(&self, span: Span) -> BufferVar {
+        BufferVar { name: self.name.clone(), dtype: self.dtype, span }
+    }
+}
+
+impl Expr {
+    pub fn bool(value: bool) -> Expr {
+        Expr::Int(i64::from(value), DataType::BOOL)
+    }
+
+    pub fn float(value: f64, dtype: DataType) -> Expr {
+        Expr::Float(FloatBits::new(value), dtype)
+    }
+
+    pub fn binary(op: BinaryOp, a: Expr, b: Expr, span: Span) -> Expr {
+        Expr::Binary(Box::new(Binary { op, a, b, span }))
+    }
+
+    /// The data type of the value.
+    pub fn dtype(&self) -> DataType {
+        let mut e = self;
+        loop {
+            match e {
+                Expr::Var(v) => return v.dtype,
+                Expr::Int(_, dtype) | Expr::Float(_, dtype) | Expr::Cast(dtype, _) => return *dtype,
+                Expr::Str(_) | Expr::Data(_) => return DataType::HANDLE,
+                Expr::Binary(b) if b.op.is_predicate() => return DataType::BOOL,
+                Expr::Binary(b) => e = &b.a,
+                Expr::Not(_) => return DataType::BOOL,
+                Expr::Select(c) | Expr::IfThenElse(c) => e = &c.then,
+                Expr::Load(l) => return l.buffer.dtype,
+                Expr::Let(l) => e = &l.body,
+                Expr::Call(c) => return c.dtype,
+                Expr::Extern(c) => return c.dtype,
+            }
+        }
+    }
+
+    /// Where the expression stands in the text, if it keeps that.
+    pub fn span(&self) -> Span {
+        match self {
+            Expr::Var(v) => v.span,
+            Expr::Binary(b) => b.span,
+            Expr::Load(l) => l.span,
+            Expr::Call(c) => c.span,
+            Expr::Extern(c) => c.span,
+            Expr::Data(b) => b.span,
+            Expr::Not(e) | Expr::Cast(_, e) => e.span(),
+            Expr::Select(c) | Expr::IfThenElse(c) => c.condition.span(),
+            Expr::Let(l) => l.var.span,
+            Expr::Int(..) | Expr::Float(..) | Expr::Str(_) => Span::NONE,
+        }
+    }
+}
+
+impl BinaryOp {
+    /// Whether the result is a Boolean.
+    pub fn is_predicate(self) -> bool {
+        match self {
+            BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => true,
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Mod
+            | BinaryOp::FloorDiv
+            | BinaryOp::FloorMod
+            | BinaryOp::Min
+            | BinaryOp::Max => false,
+        }
+    }
 }

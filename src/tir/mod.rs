@@ -1,5 +1,10 @@
 //! TIR `PrimFunc`s: an AST of their own, and an interpreter.
 
 mod ast;
+mod intrinsic;
 
-pub use ast::PrimFunc;
+pub use ast::{
+    Assert, AttrStmt, Binary, Block, Buffer, BufferVar, Call, Choice, Decl, Expr, Extern, For, ForKind, If, Iter,
+    IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Range, Region, Stmt, Store, Var, While,
+};
+pub use intrinsic::{Intrinsic, Signature};

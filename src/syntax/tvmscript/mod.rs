@@ -3,6 +3,17 @@
 use crate::grammar::IrModule;
 use crate::syntax::source::SyntaxError;
 
+pub mod tir_parse;
+pub mod tir_print;
+
+/// The version of TVM whose spelling is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Dialect {
+    #[default]
+    Tvm025,
+    Tvm027,
+}
+
 /// Reads a module.
 pub fn parse_module(text: &str) -> Result<IrModule, SyntaxError> {
     Err(SyntaxError {

@@ -1,0 +1,369 @@
+//! `PrimFunc`s as TVMScript: the text that current versions of TVM print, and older spellings of it.
+//!
+//! Read as TVM reads it: a number without a data type takes that of its surroundings (int32 or float32 if there is
+//! none), operands of different data types are cast to the wider one, and a stored value to that of its buffer. Unlike
+//! TVM nothing is folded, except arithmetic between plain numbers.
+
+mod args;
+mod buffer;
+mod expr;
+mod stmt;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ruff_python_ast as py;
+use ruff_text_size::{Ranged, TextRange};
+
+use super::super::source::{MAX_NESTING, SyntaxError};
+use crate::cx::with_stack;
+use crate::grammar::{Attrs, DataType, Name, Span};
+use crate::tir::{Buffer, Expr, Param, PrimFunc, Stmt, Var};
+use args::{Arguments, t_call, t_name};
+
+type Result<T> = std::result::Result<T, SyntaxError>;
+
+/// Reads a `PrimFunc` from its definition in a parsed Python text.
+///
+/// Shape variables that no statement declares have data type int64.
+pub fn parse_prim_func(def: &py::StmtFunctionDef, text: &str) -> Result<PrimFunc> {
+    Parser::new(text).function(def)
+}
+
+/// What a name stands for.
+#[derive(Clone)]
+enum Def {
+    Var(DataType),
+    /// The variable of a loop over `start..stop`.
+    Loop(DataType, Expr, Expr),
+    Buffer(Rc<Buffer>),
+    /// A parameter that a buffer may be matched with: its position.
+    Handle(usize),
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    /// The definitions of each name, the innermost last.
+    defs: HashMap<Name, Vec<Def>>,
+    /// The names defined since the start, for leaving scopes.
+    trail: Vec<Name>,
+    params: Vec<Param>,
+    /// Data types that the body declares for variables.
+    declared: HashMap<Name, DataType>,
+    /// Whether an unknown name defines a shape variable.
+    implicit: bool,
+    /// The place of the string whose content is being read as an expression.
+    quoted: Option<Span>,
+    depth: usize,
+    /// Whether blocks were seen.
+    blocks: bool,
+}
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t str) -> Parser<'t> {
+        Parser {
+            text,
+            defs: HashMap::new(),
+            trail: Vec::new(),
+            params: Vec::new(),
+            declared: HashMap::new(),
+            implicit: false,
+            quoted: None,
+            depth: 0,
+            blocks: false,
+        }
+    }
+
+    fn span(&self, range: TextRange) -> Span {
+        self.quoted.unwrap_or_else(|| Span::new(range.start().into(), range.end().into()))
+    }
+
+    fn error<T>(&self, at: &impl Ranged, message: impl Into<String>) -> Result<T> {
+        Err(SyntaxError::at(self.text, self.span(at.range()), message))
+    }
+
+    fn define(&mut self, name: &Name, def: Def) {
+        self.defs.entry(name.clone()).or_default().push(def);
+        self.trail.push(name.clone());
+    }
+
+    fn lookup(&self, name: &str) -> Option<&Def> {
+        self.defs.get(name).and_then(|defs| defs.last())
+    }
+
+    /// Runs `body` in a scope of its own, one level deeper.
+    fn scoped<T>(&mut self, at: &impl Ranged, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let mark = self.trail.len();
+        let result = self.nested(at, body);
+        for name in self.trail.drain(mark..) {
+            if let Some(defs) = self.defs.get_mut(&name) {
+                defs.pop();
+            }
+        }
+        result
+    }
+
+    /// Runs `body` one level deeper, with enough stack.
+    fn nested<T>(&mut self, at: &impl Ranged, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth >= MAX_NESTING {
+            return self.error(at, format!("nested more than {MAX_NESTING} deep"));
+        }
+        self.depth += 1;
+        let result = with_stack(|| body(self));
+        self.depth -= 1;
+        result
+    }
+
+    fn function(&mut self, def: &py::StmtFunctionDef) -> Result<PrimFunc> {
+        self.declared = declarations(&def.body);
+        let (private, s_tir) = self.decorator(def)?;
+        for param in def.parameters.iter_source_order() {
+            self.param(param)?;
+        }
+        let mut root = Root { attrs: Attrs::new(), allocs: Vec::new() };
+        let mut body = Vec::new();
+        let rest = self.header(&def.body, &mut root)?;
+        self.sequence(rest, &mut body)?;
+        Ok(PrimFunc {
+            params: std::mem::take(&mut self.params),
+            attrs: root.attrs,
+            private,
+            s_tir: s_tir.unwrap_or(self.blocks || !root.allocs.is_empty()),
+            allocs: root.allocs,
+            body,
+            span: self.span(def.range),
+        })
+    }
+
+    /// `@T.prim_func` with or without `private` and `s_tir`.
+    fn decorator(&self, def: &py::StmtFunctionDef) -> Result<(bool, Option<bool>)> {
+        let [decorator] = def.decorator_list.as_slice() else {
+            return self.error(&def.name, "expected one decorator, `@T.prim_func`");
+        };
+        if t_name(&decorator.expression) == Some("prim_func") {
+            return Ok((false, None));
+        }
+        let Some(("prim_func", call)) = t_call(&decorator.expression) else {
+            return self.error(decorator, "expected `@T.prim_func`");
+        };
+        let args = Arguments::new(self, call)?;
+        let flag = |name| args.named(name).map(|e| self.boolean(e)).transpose();
+        Ok((flag("private")?.unwrap_or(false), flag("s_tir")?))
+    }
+
+    fn param(&mut self, param: py::AnyParameterRef) -> Result<()> {
+        let py::AnyParameterRef::NonVariadic(with_default) = param else {
+            return self.error(&param, "a PrimFunc has a fixed number of parameters");
+        };
+        let param = &with_default.parameter;
+        let (Some(annotation), None) = (&param.annotation, &with_default.default) else {
+            return self.error(param, "expected a parameter with an annotation and without a default");
+        };
+        let name: Name = param.name.as_str().into();
+        let span = self.span(param.name.range);
+        let param = match self.param_type(annotation)? {
+            ParamType::Buffer(args) => {
+                let buffer = self.implicitly(|p| p.buffer(&name, span, &args, &buffer::BUFFER))?;
+                self.define(&name, Def::Buffer(Rc::new(buffer.clone())));
+                Param::Buffer(buffer)
+            }
+            ParamType::Handle => {
+                self.define(&name, Def::Handle(self.params.len()));
+                Param::Handle(Var { name, dtype: DataType::HANDLE, span })
+            }
+            ParamType::Scalar(dtype) => {
+                // A buffer to the left may have used the variable in its shape already.
+                if !matches!(self.lookup(&name), Some(Def::Var(_))) {
+                    self.define(&name, Def::Var(dtype));
+                }
+                Param::Scalar(Var { name, dtype, span })
+            }
+        };
+        self.params.push(param);
+        Ok(())
+    }
+
+    fn param_type<'a>(&self, annotation: &'a py::Expr) -> Result<ParamType<'a>> {
+        let expected = "expected `T.Buffer(..)`, `T.handle` or a scalar type such as `T.int64`";
+        match annotation {
+            py::Expr::Subscript(subscript) if t_name(&subscript.value) == Some("Buffer") => {
+                Ok(ParamType::Buffer(Arguments::subscript(&subscript.slice)))
+            }
+            _ => match (t_name(annotation), t_call(annotation)) {
+                (Some("handle"), _) | (_, Some(("handle" | "Ptr", _))) => Ok(ParamType::Handle),
+                (_, Some(("Buffer", call))) => Ok(ParamType::Buffer(Arguments::new(self, call)?)),
+                (_, Some(("var", call))) => match call.arguments.args.as_ref() {
+                    [dtype] => Ok(ParamType::Scalar(self.dtype(dtype)?)),
+                    _ => self.error(annotation, expected),
+                },
+                (Some(name), _) | (_, Some((name, _))) => match name.parse() {
+                    Ok(dtype) => Ok(ParamType::Scalar(dtype)),
+                    Err(_) => self.error(annotation, expected),
+                },
+                (None, None) => self.error(annotation, expected),
+            },
+        }
+    }
+
+    /// Reads with unknown names defining shape variables.
+    fn implicitly<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.implicit = true;
+        let result = body(self);
+        self.implicit = false;
+        result
+    }
+
+    /// The statements at the start that belong to the function itself; gives back the rest.
+    fn header<'a>(&mut self, body: &'a [py::Stmt], root: &mut Root) -> Result<&'a [py::Stmt]> {
+        let mut rest = body;
+        while let [first, after @ ..] = rest {
+            if !self.header_stmt(first, root)? {
+                break;
+            }
+            rest = after;
+        }
+        Ok(rest)
+    }
+
+    /// Whether the statement was one of the function's header.
+    fn header_stmt(&mut self, stmt: &py::Stmt, root: &mut Root) -> Result<bool> {
+        match stmt {
+            py::Stmt::Expr(e) if matches!(&*e.value, py::Expr::StringLiteral(_)) => Ok(true),
+            py::Stmt::Expr(e) => match t_call(&e.value) {
+                Some(("func_attr", call)) => {
+                    root.attrs = self.attrs_argument(call)?;
+                    Ok(true)
+                }
+                // The regions of the root block follow from those of the blocks inside.
+                Some(("reads" | "writes", _)) => Ok(true),
+                Some(_) | None => Ok(false),
+            },
+            py::Stmt::Assign(assign) => self.header_assign(assign, root),
+            _ => Ok(false),
+        }
+    }
+
+    fn header_assign(&mut self, assign: &py::StmtAssign, root: &mut Root) -> Result<bool> {
+        if self.declare(assign)? {
+            return Ok(true);
+        }
+        let ([py::Expr::Name(target)], Some((name, call))) = (assign.targets.as_slice(), t_call(&assign.value)) else {
+            return Ok(false);
+        };
+        match name {
+            "match_buffer" => {
+                let buffer = self.match_param(target, call)?;
+                self.define(&buffer.name.clone(), Def::Buffer(Rc::new(buffer)));
+                Ok(true)
+            }
+            "sblock_alloc_buffer" => {
+                let buffer = self.alloc(target, call)?;
+                root.allocs.push(buffer);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// `n = T.int64()`, or several of these in tuples. Whether the statement was that.
+    fn declare(&mut self, assign: &py::StmtAssign) -> Result<bool> {
+        let declared = declared_by(assign);
+        for (name, dtype) in &declared {
+            match self.lookup(name) {
+                // A shape has used it already.
+                Some(Def::Var(known)) if known == dtype => {}
+                Some(Def::Var(known)) => {
+                    return self.error(assign, format!("`{name}` has the data type {known} already"));
+                }
+                Some(Def::Loop(..) | Def::Buffer(_) | Def::Handle(_)) | None => self.define(name, Def::Var(*dtype)),
+            }
+        }
+        Ok(!declared.is_empty())
+    }
+
+    /// `A = T.match_buffer(a, ..)` of a parameter `a`, which it replaces.
+    fn match_param(&mut self, target: &py::ExprName, call: &py::ExprCall) -> Result<Buffer> {
+        let args = Arguments::new(self, call)?;
+        let param = match args.get("param", 0) {
+            Some(py::Expr::Name(name)) => match self.lookup(&name.id) {
+                Some(Def::Handle(index)) => *index,
+                Some(Def::Var(_) | Def::Loop(..) | Def::Buffer(_)) | None => {
+                    return self.error(name, "expected a parameter that is a handle, not matched yet");
+                }
+            },
+            Some(_) | None => return self.error(call, "expected a parameter to match with"),
+        };
+        let (name, span) = (Name::from(target.id.as_str()), self.span(target.range));
+        let buffer = self.implicitly(|p| p.buffer(&name, span, &args, &buffer::MATCH))?;
+        match self.params.get_mut(param) {
+            Some(slot @ Param::Handle(_)) => {
+                *slot = Param::Buffer(buffer.clone());
+                Ok(buffer)
+            }
+            Some(Param::Buffer(_) | Param::Scalar(_)) | None => {
+                self.error(call, "this parameter is matched with a buffer already")
+            }
+        }
+    }
+
+    /// A sequence of statements, in the scope that the caller opened.
+    fn sequence(&mut self, stmts: &[py::Stmt], out: &mut Vec<Stmt>) -> Result<()> {
+        let mut rest = stmts;
+        while let [first, after @ ..] = rest {
+            rest = after;
+            if self.stmt(first, after, out)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the function's own statements give.
+struct Root {
+    attrs: Attrs,
+    allocs: Vec<Buffer>,
+}
+
+enum ParamType<'a> {
+    Scalar(DataType),
+    Buffer(Arguments<'a>),
+    Handle,
+}
+
+/// The variables that the statements of a body declare with their data types.
+fn declarations(body: &[py::Stmt]) -> HashMap<Name, DataType> {
+    let assigns = body.iter().filter_map(|stmt| match stmt {
+        py::Stmt::Assign(assign) => Some(assign),
+        _ => None,
+    });
+    assigns.flat_map(declared_by).collect()
+}
+
+/// `n = T.int64()`, `n, m = T.int64(), T.int64()`, `n = T.var("int64")`: the names and data types; empty for any
+/// other statement.
+fn declared_by(assign: &py::StmtAssign) -> Vec<(Name, DataType)> {
+    let [target] = assign.targets.as_slice() else { return Vec::new() };
+    let pairs: Vec<(&py::Expr, &py::Expr)> = match (target, &*assign.value) {
+        (py::Expr::Tuple(t), py::Expr::Tuple(v)) if t.elts.len() == v.elts.len() => {
+            t.elts.iter().zip(v.elts.iter()).collect()
+        }
+        (target, value) => vec![(target, value)],
+    };
+    let declared: Option<Vec<_>> = pairs.into_iter().map(|(target, value)| declaration(target, value)).collect();
+    declared.unwrap_or_default()
+}
+
+fn declaration(target: &py::Expr, value: &py::Expr) -> Option<(Name, DataType)> {
+    let (py::Expr::Name(target), Some((name, call))) = (target, t_call(value)) else { return None };
+    let dtype = match (name, call.arguments.args.as_ref()) {
+        ("handle", _) => return None,
+        ("var", [py::Expr::StringLiteral(dtype)]) => dtype.value.to_str().parse().ok()?,
+        (dtype, []) => dtype.parse().ok()?,
+        (_, [_, ..]) => return None,
+    };
+    Some((target.id.as_str().into(), dtype))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! Calls of `T.` functions and their arguments; literals and attributes.
+
+use ruff_python_ast as py;
+
+use super::{Parser, Result};
+use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, Name, PrimExpr};
+
+/// The name after `T.`, dots included: `T.axis.remap` gives `axis.remap` by way of [`t_path`].
+pub(super) fn t_name(e: &py::Expr) -> Option<&str> {
+    match e {
+        py::Expr::Attribute(a) => match &*a.value {
+            py::Expr::Name(module) if module.id == "T" => Some(a.attr.as_str()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `T.name(..)`.
+pub(super) fn t_call(e: &py::Expr) -> Option<(&str, &py::ExprCall)> {
+    match e {
+        py::Expr::Call(call) => t_name(&call.func).map(|name| (name, call)),
+        _ => None,
+    }
+}
+
+/// `T.axis.name(..)`.
+pub(super) fn axis_call(e: &py::Expr) -> Option<(&str, &py::ExprCall)> {
+    let py::Expr::Call(call) = e else { return None };
+    match &*call.func {
+        py::Expr::Attribute(a) if t_name(&a.value) == Some("axis") => Some((a.attr.as_str(), call)),
+        _ => None,
+    }
+}
+
+/// The elements of a tuple or list; anything else is one element.
+pub(super) fn elements(e: &py::Expr) -> &[py::Expr] {
+    match e {
+        py::Expr::Tuple(t) => &t.elts,
+        py::Expr::List(l) => &l.elts,
+        _ => std::slice::from_ref(e),
+    }
+}
+
+/// The arguments of a call.
+pub(super) struct Arguments<'a> {
+    positional: &'a [py::Expr],
+    keywords: &'a [py::Keyword],
+}
+
+impl<'a> Arguments<'a> {
+    pub fn new(parser: &Parser, call: &'a py::ExprCall) -> Result<Arguments<'a>> {
+        if let Some(starred) = call.arguments.args.iter().find(|e| e.is_starred_expr()) {
+            return parser.error(starred, "a starred argument is not supported");
+        }
+        if let Some(keyword) = call.arguments.keywords.iter().find(|k| k.arg.is_none()) {
+            return parser.error(keyword, "a starred argument is not supported");
+        }
+        Ok(Arguments { positional: &call.arguments.args, keywords: &call.arguments.keywords })
+    }
+
+    /// The arguments in `T.Buffer[..]`: the shape alone, or the shape and the data type.
+    pub fn subscript(slice: &'a py::Expr) -> Arguments<'a> {
+        let positional = match slice {
+            py::Expr::Tuple(t) if matches!(t.elts.get(1), Some(py::Expr::StringLiteral(_))) => t.elts.as_slice(),
+            _ => std::slice::from_ref(slice),
+        };
+        Arguments { positional, keywords: &[] }
+    }
+
+    pub fn positional(&self) -> &'a [py::Expr] {
+        self.positional
+    }
+
+    pub fn named(&self, name: &str) -> Option<&'a py::Expr> {
+        let keyword = self.keywords.iter().find(|k| k.arg.as_ref().is_some_and(|arg| arg.as_str() == name));
+        keyword.map(|k| &k.value)
+    }
+
+    /// By name or by position.
+    pub fn get(&self, name: &str, position: usize) -> Option<&'a py::Expr> {
+        self.named(name).or_else(|| self.positional.get(position))
+    }
+
+    /// The first keyword that is not among these.
+    pub fn unknown_keyword(&self, known: &[&str]) -> Option<&'a py::Keyword> {
+        self.keywords.iter().find(|k| !k.arg.as_ref().is_some_and(|arg| known.contains(&arg.as_str())))
+    }
+}
+
+impl Parser<'_> {
+    pub(super) fn string(&self, e: &py::Expr) -> Result<Name> {
+        match e {
+            py::Expr::StringLiteral(s) => Ok(s.value.to_str().into()),
+            _ => self.error(e, "expected a string"),
+        }
+    }
+
+    pub(super) fn boolean(&self, e: &py::Expr) -> Result<bool> {
+        match e {
+            py::Expr::BooleanLiteral(b) => Ok(b.value),
+            _ => self.error(e, "expected `True` or `False`"),
+        }
+    }
+
+    /// `"float32"` or `T.float32`.
+    pub(super) fn dtype(&self, e: &py::Expr) -> Result<DataType> {
+        let text = match (e, t_name(e)) {
+            (py::Expr::StringLiteral(s), _) => s.value.to_str(),
+            (_, Some(name)) => name,
+            (_, None) => return self.error(e, "expected a data type such as \"float32\""),
+        };
+        text.parse().or_else(|error: crate::grammar::DataTypeError| self.error(e, error.to_string()))
+    }
+
+    /// An integer constant.
+    pub(super) fn integer(&self, e: &py::Expr) -> Result<i64> {
+        match self.attr(e)? {
+            AttrValue::Int(i) => Ok(i),
+            AttrValue::None
+            | AttrValue::Bool(_)
+            | AttrValue::Float(_)
+            | AttrValue::Str(_)
+            | AttrValue::DataType(_)
+            | AttrValue::Prim(_)
+            | AttrValue::List(_)
+            | AttrValue::Dict(_)
+            | AttrValue::StructInfo(_) => self.error(e, "expected an integer"),
+        }
+    }
+
+    /// The one argument of a call, a dictionary.
+    pub(super) fn attrs_argument(&self, call: &py::ExprCall) -> Result<Attrs> {
+        match call.arguments.args.as_ref() {
+            [dict] => self.attrs(dict),
+            _ => self.error(call, "expected one argument, a dictionary"),
+        }
+    }
+
+    pub(super) fn attrs(&self, e: &py::Expr) -> Result<Attrs> {
+        let py::Expr::Dict(dict) = e else { return self.error(e, "expected a dictionary") };
+        let mut attrs = Attrs::new();
+        for item in &dict.items {
+            let Some(key) = &item.key else { return self.error(&item.value, "expected a key") };
+            if attrs.insert(self.string(key)?, self.attr(&item.value)?).is_some() {
+                return self.error(key, "this key occurs twice");
+            }
+        }
+        Ok(attrs)
+    }
+
+    /// The value of an attribute: a literal, or a constant such as `T.int64(1)`.
+    pub(super) fn attr(&self, e: &py::Expr) -> Result<AttrValue> {
+        match e {
+            py::Expr::NoneLiteral(_) => Ok(AttrValue::None),
+            py::Expr::BooleanLiteral(b) => Ok(AttrValue::Bool(b.value)),
+            py::Expr::StringLiteral(s) => Ok(AttrValue::Str(s.value.to_str().into())),
+            py::Expr::NumberLiteral(_) | py::Expr::UnaryOp(_) => self.number_attr(e),
+            py::Expr::Tuple(_) | py::Expr::List(_) => {
+                elements(e).iter().map(|e| self.attr(e)).collect::<Result<_>>().map(AttrValue::List)
+            }
+            py::Expr::Dict(_) => self.attrs(e).map(AttrValue::Dict),
+            // Schedules refer to buffers by their names.
+            py::Expr::Name(name) => Ok(AttrValue::Prim(PrimExpr::var(&name.id))),
+            _ => match t_call(e).map(|(name, call)| (name, call.arguments.args.as_ref())) {
+                Some((name, [value])) if name.parse::<DataType>().is_ok() => self.attr(value),
+                Some(_) | None => self.error(e, "expected a constant as the value of an attribute"),
+            },
+        }
+    }
+
+    fn number_attr(&self, e: &py::Expr) -> Result<AttrValue> {
+        match number(e) {
+            Some(Number::Int(i)) => match i64::try_from(i) {
+                Ok(i) => Ok(AttrValue::Int(i)),
+                Err(_) => self.error(e, "this integer does not fit into 64 bits"),
+            },
+            Some(Number::Float(f)) => Ok(AttrValue::Float(FloatBits::new(f))),
+            None => self.error(e, "expected a number"),
+        }
+    }
+}
+
+/// A plain number, which has no data type yet.
+#[derive(Clone, Copy)]
+pub(super) enum Number {
+    Int(i128),
+    Float(f64),
+}
+
+/// A number literal, with any signs before it.
+pub(super) fn number(e: &py::Expr) -> Option<Number> {
+    match e {
+        py::Expr::NumberLiteral(literal) => match &literal.value {
+            py::Number::Int(i) => i.as_u64().map(|u| Number::Int(u.into())),
+            py::Number::Float(f) => Some(Number::Float(*f)),
+            py::Number::Complex { .. } => None,
+        },
+        py::Expr::UnaryOp(unary) => match (unary.op, &*unary.operand) {
+            (py::UnaryOp::USub, py::Expr::NumberLiteral(_)) => number(&unary.operand).map(Number::negate),
+            (py::UnaryOp::UAdd, py::Expr::NumberLiteral(_)) => number(&unary.operand),
+            (py::UnaryOp::Invert | py::UnaryOp::Not | py::UnaryOp::USub | py::UnaryOp::UAdd, _) => None,
+        },
+        _ => None,
+    }
+}
+
+impl Number {
+    pub fn negate(self) -> Number {
+        match self {
+            Number::Int(i) => Number::Int(-i),
+            Number::Float(f) => Number::Float(-f),
+        }
+    }
+}

@@ -1,0 +1,599 @@
+//! Statements.
+
+use std::rc::Rc;
+
+use ruff_python_ast as py;
+use ruff_text_size::Ranged;
+
+use super::args::{Arguments, axis_call, elements, t_call, t_name};
+use super::{Def, Parser, Result};
+use crate::grammar::{Attrs, DataType, Name, Span};
+use crate::tir::{
+    Assert, AttrStmt, Block, Buffer, BufferVar, Decl, Expr, For, ForKind, If, Iter, IterKind, LaunchThread, Let, Stmt,
+    Store, Var, While,
+};
+
+/// One variable of a loop nest with its bounds.
+struct Axis {
+    start: Expr,
+    stop: Expr,
+    step: Option<Expr>,
+}
+
+impl Parser<'_> {
+    /// A body in a scope of its own.
+    pub(super) fn body(&mut self, at: &impl Ranged, stmts: &[py::Stmt]) -> Result<Vec<Stmt>> {
+        self.scoped(at, |p| {
+            let mut body = Vec::new();
+            p.sequence(stmts, &mut body)?;
+            Ok(body)
+        })
+    }
+
+    /// A statement; the statements after it belong to it as well if the answer is true.
+    pub(super) fn stmt(&mut self, stmt: &py::Stmt, after: &[py::Stmt], out: &mut Vec<Stmt>) -> Result<bool> {
+        match stmt {
+            py::Stmt::Assign(assign) => return self.assign(assign, after, out),
+            py::Stmt::Expr(e) => return self.expr_stmt(e, after, out),
+            py::Stmt::AnnAssign(assign) => self.ann_assign(assign, out)?,
+            py::Stmt::AugAssign(assign) => out.push(self.aug_assign(assign)?),
+            py::Stmt::For(stmt) => out.push(self.for_stmt(stmt)?),
+            py::Stmt::With(stmt) => self.with(stmt, out)?,
+            py::Stmt::If(stmt) => out.push(self.if_stmt(stmt)?),
+            py::Stmt::While(stmt) if stmt.orelse.is_empty() => {
+                let condition = self.condition(&stmt.test)?;
+                let body = self.body(stmt, &stmt.body)?;
+                out.push(Stmt::While(While { condition, body, span: self.span(stmt.range) }));
+            }
+            py::Stmt::Assert(stmt) => out.push(self.assert(stmt)?),
+            py::Stmt::Pass(_) => {}
+            py::Stmt::Break(_) => out.push(Stmt::Break),
+            py::Stmt::Continue(_) => out.push(Stmt::Continue),
+            _ => return self.error(stmt, "expected a statement of TIR"),
+        }
+        Ok(false)
+    }
+
+    fn assign(&mut self, assign: &py::StmtAssign, after: &[py::Stmt], out: &mut Vec<Stmt>) -> Result<bool> {
+        let [target] = assign.targets.as_slice() else {
+            return self.error(assign, "expected one target");
+        };
+        match (target, t_call(&assign.value)) {
+            (py::Expr::Subscript(target), _) => out.push(self.store(target, &assign.value, assign)?),
+            (py::Expr::Name(target), Some(("launch_thread", call))) => {
+                out.push(self.launch_thread(target, call, after)?);
+                return Ok(true);
+            }
+            (py::Expr::Name(target), Some((name, call))) if is_alloc(name) => {
+                let buffer = self.alloc(target, call)?;
+                out.push(Stmt::Alloc(buffer));
+            }
+            (py::Expr::Name(target), Some(("decl_buffer", call))) => out.push(self.decl(target, call)?),
+            (py::Expr::Name(target), Some(("match_buffer", call))) => {
+                let buffer = self.match_param(target, call)?;
+                self.define(&buffer.name.clone(), Def::Buffer(Rc::new(buffer)));
+            }
+            (py::Expr::Name(_) | py::Expr::Tuple(_), _) if self.declare(assign)? => {}
+            (py::Expr::Name(target), _) => self.assign_name(target, &assign.value, None, assign, out)?,
+            (target, _) => return self.error(target, "expected a variable or an element of a buffer"),
+        }
+        Ok(false)
+    }
+
+    fn store(&mut self, target: &py::ExprSubscript, value: &py::Expr, at: &impl Ranged) -> Result<Stmt> {
+        let buffer = self.buffer_use(&target.value)?;
+        let indices = self.indices(&target.slice, &buffer)?;
+        let value = self.expr_as(value, buffer.dtype)?;
+        let var = buffer.var(self.span(target.value.range()));
+        Ok(Stmt::Store(Store { buffer: var, indices, value, span: self.span(at.range()) }))
+    }
+
+    /// `x = value`: a store to the one element of the buffer `x`, which is made if there is none.
+    fn assign_name(
+        &mut self,
+        target: &py::ExprName,
+        value: &py::Expr,
+        dtype: Option<DataType>,
+        at: &impl Ranged,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let span = self.span(at.range());
+        if let (None, Some(Def::Buffer(buffer))) = (dtype, self.lookup(&target.id)) {
+            let buffer = Rc::clone(buffer);
+            let value = self.expr_as(value, buffer.dtype)?;
+            return match buffer.shape.as_slice() {
+                [Expr::Int(1, index)] => {
+                    out.push(scalar_store(&buffer, *index, value, span));
+                    Ok(())
+                }
+                _ => self.error(target, format!("expected an index after the buffer `{}`", target.id)),
+            };
+        }
+        let value = match dtype {
+            Some(dtype) => self.expr_as(value, dtype)?,
+            None => self.expr(value)?,
+        };
+        let buffer = self.scalar(target, value.dtype());
+        out.push(Stmt::Alloc(buffer.clone()));
+        out.push(scalar_store(&buffer, DataType::INT32, value, span));
+        Ok(())
+    }
+
+    /// Defines a mutable scalar: a local buffer of one element.
+    fn scalar(&mut self, target: &py::ExprName, dtype: DataType) -> Buffer {
+        let mut buffer = Buffer::new(&target.id, vec![Expr::Int(1, DataType::INT32)], dtype);
+        buffer.scope = "local".into();
+        buffer.span = self.span(target.range);
+        self.define(&buffer.name, Def::Buffer(Rc::new(buffer.clone())));
+        buffer
+    }
+
+    /// `x: T.let[T.int32] = value`, or `x: T.int32 = value` for a mutable scalar.
+    fn ann_assign(&mut self, assign: &py::StmtAnnAssign, out: &mut Vec<Stmt>) -> Result<()> {
+        let py::Expr::Name(target) = &*assign.target else {
+            return self.error(assign, "expected a variable");
+        };
+        let (immutable, dtype) = match &*assign.annotation {
+            annotation if t_name(annotation) == Some("let") => (true, None),
+            py::Expr::Subscript(s) if t_name(&s.value) == Some("let") => (true, Some(self.dtype_annotation(&s.slice)?)),
+            annotation => (false, Some(self.dtype_annotation(annotation)?)),
+        };
+        match (&assign.value, dtype, immutable) {
+            (Some(value), dtype, true) => {
+                let value = match dtype {
+                    Some(dtype) => self.expr_as(value, dtype)?,
+                    None => self.expr(value)?,
+                };
+                let var = Var { name: target.id.as_str().into(), dtype: value.dtype(), span: self.span(target.range) };
+                self.define(&var.name, Def::Var(var.dtype));
+                out.push(Stmt::Let(Let { var, value, span: self.span(assign.range) }));
+            }
+            (Some(value), Some(dtype), false) => self.assign_name(target, value, Some(dtype), assign, out)?,
+            (None, Some(dtype), false) => {
+                let buffer = self.scalar(target, dtype);
+                out.push(Stmt::Alloc(buffer));
+            }
+            (_, None, _) | (None, _, true) => return self.error(assign, "expected a value"),
+        }
+        Ok(())
+    }
+
+    /// `T.int32`, `T.int32()` or `T.handle("float32")`.
+    fn dtype_annotation(&self, e: &py::Expr) -> Result<DataType> {
+        match t_call(e) {
+            Some((name, _)) => name.parse().or_else(|_| self.error(e, "expected a data type such as `T.int32`")),
+            None => self.dtype(e),
+        }
+    }
+
+    fn aug_assign(&mut self, assign: &py::StmtAugAssign) -> Result<Stmt> {
+        let span = self.span(assign.range);
+        let (buffer, indices) = match &*assign.target {
+            py::Expr::Subscript(target) => {
+                let buffer = self.buffer_use(&target.value)?;
+                let indices = self.indices(&target.slice, &buffer)?;
+                (buffer, indices)
+            }
+            target => {
+                let buffer = self.buffer_use(target)?;
+                (buffer, vec![Expr::Int(0, DataType::INT32)])
+            }
+        };
+        if buffer.shape.len() != indices.len() {
+            return self.error(assign, format!("expected an index after the buffer `{}`", buffer.name));
+        }
+        let var = buffer.var(self.span(assign.target.range()));
+        let load = Expr::Load(crate::tir::Load { buffer: var.clone(), indices: indices.clone(), span });
+        let value = self.augmented(assign, load)?;
+        let value = if value.dtype() == buffer.dtype { value } else { Expr::Cast(buffer.dtype, Box::new(value)) };
+        Ok(Stmt::Store(Store { buffer: var, indices, value, span }))
+    }
+
+    fn decl(&mut self, target: &py::ExprName, call: &py::ExprCall) -> Result<Stmt> {
+        let data = match Arguments::new(self, call)?.get("data", 2) {
+            None | Some(py::Expr::NoneLiteral(_)) => None,
+            Some(data) => match self.expr(data)? {
+                Expr::Data(source) => Some(source),
+                _ => return self.error(data, "expected the memory of a buffer, `A.data`"),
+            },
+        };
+        let buffer = self.alloc(target, call)?;
+        Ok(match data {
+            // Without memory to look at, a declaration allocates.
+            None => Stmt::Alloc(buffer),
+            Some(data) => Stmt::Decl(Decl { buffer, data }),
+        })
+    }
+
+    fn launch_thread(&mut self, target: &py::ExprName, call: &py::ExprCall, body: &[py::Stmt]) -> Result<Stmt> {
+        let [thread, extent] = call.arguments.args.as_ref() else {
+            return self.error(call, "expected a thread axis and an extent");
+        };
+        let (thread, extent) = (self.string(thread)?, self.expr(extent)?);
+        let var = Var { name: target.id.as_str().into(), dtype: extent.dtype(), span: self.span(target.range) };
+        let span = self.span(call.range());
+        self.define(&var.name, Def::Var(var.dtype));
+        let body = self.body(call, body)?;
+        Ok(Stmt::LaunchThread(LaunchThread { var, thread, extent, body, span }))
+    }
+
+    fn expr_stmt(&mut self, stmt: &py::StmtExpr, after: &[py::Stmt], out: &mut Vec<Stmt>) -> Result<bool> {
+        match t_call(&stmt.value) {
+            Some(("attr", call)) => {
+                let body = self.body(call, after)?;
+                out.push(self.attr_stmt(call, body)?);
+                return Ok(true);
+            }
+            Some(("evaluate", call)) => match call.arguments.args.as_ref() {
+                [value] => {
+                    let value = self.expr(value)?;
+                    out.push(Stmt::Evaluate(value));
+                }
+                _ => return self.error(call, "expected one expression"),
+            },
+            Some(("continue_loop", _)) => out.push(Stmt::Continue),
+            Some(("break_loop", _)) => out.push(Stmt::Break),
+            Some(("func_attr", call)) => return self.error(call, "expected this before all other statements"),
+            Some((name @ ("reads" | "writes" | "where" | "sblock_attr" | "block_attr"), call)) => {
+                return self.error(call, format!("`T.{name}` belongs at the start of a block"));
+            }
+            Some(_) => {
+                let value = self.expr(&stmt.value)?;
+                out.push(Stmt::Evaluate(value));
+            }
+            None if stmt.value.is_string_literal_expr() => {}
+            None => return self.error(stmt, "expected a statement of TIR"),
+        }
+        Ok(false)
+    }
+
+    /// `T.attr({key: value})` or `T.attr(node, key, value)`.
+    fn attr_stmt(&mut self, call: &py::ExprCall, body: Vec<Stmt>) -> Result<Stmt> {
+        let span = self.span(call.range());
+        let (node, key, value) = match call.arguments.args.as_ref() {
+            [py::Expr::Dict(dict)] => {
+                let mut body = body;
+                for item in dict.items.iter().rev() {
+                    let Some(key) = &item.key else { return self.error(dict, "expected a key") };
+                    let (key, value) = (self.string(key)?, self.expr(&item.value)?);
+                    let node = Expr::Int(0, DataType::INT32);
+                    body = vec![Stmt::Attr(AttrStmt { node, key, value, body, span })];
+                }
+                return match body.pop() {
+                    Some(stmt @ Stmt::Attr(_)) if body.is_empty() && !dict.items.is_empty() => Ok(stmt),
+                    Some(_) | None => self.error(call, "expected at least one attribute"),
+                };
+            }
+            [node, key, value] => (self.expr(node)?, self.string(key)?, self.expr(value)?),
+            _ => return self.error(call, "expected a node, a key and a value"),
+        };
+        Ok(Stmt::Attr(AttrStmt { node, key, value, body, span }))
+    }
+
+    fn if_stmt(&mut self, stmt: &py::StmtIf) -> Result<Stmt> {
+        let condition = self.condition(&stmt.test)?;
+        let then = self.body(stmt, &stmt.body)?;
+        let otherwise = self.else_clauses(&stmt.elif_else_clauses)?;
+        Ok(Stmt::If(If { condition, then, otherwise, span: self.span(stmt.range) }))
+    }
+
+    fn else_clauses(&mut self, clauses: &[py::ElifElseClause]) -> Result<Vec<Stmt>> {
+        let [first, rest @ ..] = clauses else { return Ok(Vec::new()) };
+        let Some(test) = &first.test else { return self.body(first, &first.body) };
+        self.nested(first, |p| {
+            let condition = p.condition(test)?;
+            let then = p.body(first, &first.body)?;
+            let otherwise = p.else_clauses(rest)?;
+            Ok(vec![Stmt::If(If { condition, then, otherwise, span: p.span(first.range) })])
+        })
+    }
+
+    fn assert(&mut self, stmt: &py::StmtAssert) -> Result<Stmt> {
+        let condition = self.condition(&stmt.test)?;
+        let (kind, message) = match stmt.msg.as_deref() {
+            Some(py::Expr::Tuple(t)) => match t.elts.as_slice() {
+                [kind, message] => (self.string(kind)?, message),
+                _ => return self.error(t, "expected the kind of the error and its message"),
+            },
+            Some(message) => ("RuntimeError".into(), message),
+            None => {
+                let span = self.span(stmt.range);
+                return Ok(Stmt::Assert(Assert { condition, kind: "RuntimeError".into(), message: Vec::new(), span }));
+            }
+        };
+        let message = elements(message).iter().map(|e| self.string(e)).collect::<Result<_>>()?;
+        Ok(Stmt::Assert(Assert { condition, kind, message, span: self.span(stmt.range) }))
+    }
+
+    fn for_stmt(&mut self, stmt: &py::StmtFor) -> Result<Stmt> {
+        if !stmt.orelse.is_empty() {
+            return self.error(stmt, "a loop of TIR has no `else`");
+        }
+        self.loops(&stmt.iter, elements(&stmt.target), stmt, &stmt.body)
+    }
+
+    /// A nest of loops over `iter` with these targets.
+    fn loops(&mut self, iter: &py::Expr, targets: &[py::Expr], at: &impl Ranged, body: &[py::Stmt]) -> Result<Stmt> {
+        let (kind, axes, annotations) = self.iteration(iter)?;
+        let mut names = Vec::new();
+        for target in targets {
+            match target {
+                py::Expr::Name(name) => names.push(name),
+                other => return self.error(other, "expected a variable"),
+            }
+        }
+        if names.len() != axes.len() {
+            let (expected, found) = (axes.len(), names.len());
+            return self.error(at, format!("expected {expected} loop variables, found {found}"));
+        }
+        self.scoped(at, |p| {
+            let span = p.span(at.range());
+            let mut heads = Vec::new();
+            for (name, axis) in names.into_iter().zip(axes) {
+                let dtype = axis.stop.dtype();
+                let var = Var { name: name.id.as_str().into(), dtype, span: p.span(name.range) };
+                p.define(&var.name, Def::Loop(dtype, axis.start.clone(), axis.stop.clone()));
+                heads.push((var, axis));
+            }
+            let mut body = p.body(at, body)?;
+            for (var, Axis { start, stop, step }) in heads.into_iter().rev() {
+                let (kind, annotations) = (kind.clone(), annotations.clone());
+                body = vec![Stmt::For(Box::new(For { var, start, stop, step, kind, annotations, body, span }))];
+            }
+            match body.pop() {
+                Some(stmt) => Ok(stmt),
+                None => p.error(at, "expected at least one loop variable"),
+            }
+        })
+    }
+
+    /// What a `for` iterates over.
+    fn iteration(&mut self, iter: &py::Expr) -> Result<(ForKind, Vec<Axis>, Attrs)> {
+        let expected = "expected `range`, `T.grid`, `T.serial`, `T.parallel`, `T.vectorized`, `T.unroll` or \
+                        `T.thread_binding`";
+        let py::Expr::Call(call) = iter else { return self.error(iter, expected) };
+        let args = Arguments::new(self, call)?;
+        let name = match (&*call.func, t_name(&call.func)) {
+            (py::Expr::Name(name), _) if name.id == "range" => "serial",
+            (_, Some(name)) => name,
+            (_, None) => return self.error(iter, expected),
+        };
+        let kind = match name {
+            "grid" => {
+                let axes = args.positional().iter().map(|e| self.grid_axis(e)).collect::<Result<_>>()?;
+                return Ok((ForKind::Serial, axes, Attrs::new()));
+            }
+            "serial" => ForKind::Serial,
+            "parallel" => ForKind::Parallel,
+            "vectorized" => ForKind::Vectorized,
+            "unroll" | "unrolled" => ForKind::Unroll,
+            "thread_binding" => match args.named("thread") {
+                Some(thread) => ForKind::ThreadBinding(self.string(thread)?),
+                None => return self.error(iter, "expected `thread=` with a thread axis"),
+            },
+            _ => return self.error(iter, expected),
+        };
+        let annotations = args.named("annotations").map_or(Ok(Attrs::new()), |e| self.attrs(e))?;
+        Ok((kind, vec![self.axis(call, &args)?], annotations))
+    }
+
+    fn grid_axis(&mut self, e: &py::Expr) -> Result<Axis> {
+        match e {
+            py::Expr::Tuple(t) => match t.elts.as_slice() {
+                [start, stop] => {
+                    let (start, stop) = self.pair(start, stop)?;
+                    Ok(Axis { start, stop, step: None })
+                }
+                _ => self.error(e, "expected a start and a stop"),
+            },
+            _ => self.extent(e),
+        }
+    }
+
+    fn axis(&mut self, call: &py::ExprCall, args: &Arguments) -> Result<Axis> {
+        let step = args.get("step", 2);
+        let mut axis = match (args.get("start", 0), args.get("stop", 1)) {
+            (Some(start), Some(stop)) => {
+                let (start, stop) = self.pair(start, stop)?;
+                Axis { start, stop, step: None }
+            }
+            (Some(stop), None) => self.extent(stop)?,
+            (None, _) => return self.error(call, "expected the bounds of the loop"),
+        };
+        axis.step = step.map(|e| self.expr_as(e, axis.stop.dtype())).transpose()?;
+        Ok(axis)
+    }
+
+    fn extent(&mut self, e: &py::Expr) -> Result<Axis> {
+        let stop = self.expr(e)?;
+        Ok(Axis { start: Expr::Int(0, stop.dtype()), stop, step: None })
+    }
+
+    fn with(&mut self, stmt: &py::StmtWith, out: &mut Vec<Stmt>) -> Result<()> {
+        let [item] = stmt.items.as_slice() else {
+            return self.error(stmt, "expected one `with` item");
+        };
+        let target = item.optional_vars.as_deref();
+        match (t_call(&item.context_expr), target) {
+            (Some(("sblock" | "block", call)), None) => out.push(self.block(call, stmt)?),
+            (Some(("attr", call)), None) => {
+                let body = self.body(stmt, &stmt.body)?;
+                out.push(self.attr_stmt(call, body)?);
+            }
+            (Some(("launch_thread", call)), Some(py::Expr::Name(target))) => {
+                let launch = self.scoped(stmt, |p| p.launch_thread(target, call, &stmt.body))?;
+                out.push(launch);
+            }
+            // Loops were once written with `with`.
+            (Some(("grid" | "serial" | "parallel" | "vectorized" | "unroll", _)), Some(target)) => {
+                out.push(self.loops(&item.context_expr, elements(target), stmt, &stmt.body)?);
+            }
+            (Some(("init", _)), _) => return self.error(stmt, "`T.init` belongs directly into a block"),
+            _ => return self.error(item, "expected `T.sblock(..)`, `T.init()`, `T.attr(..)` or `T.launch_thread(..)`"),
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, call: &py::ExprCall, stmt: &py::StmtWith) -> Result<Stmt> {
+        self.blocks = true;
+        let name = match call.arguments.args.as_ref() {
+            [] => "".into(),
+            [name] => self.string(name)?,
+            _ => return self.error(call, "expected the name of the block"),
+        };
+        let mut block = Block {
+            name,
+            iters: Vec::new(),
+            predicate: None,
+            reads: None,
+            writes: None,
+            attrs: Attrs::new(),
+            allocs: Vec::new(),
+            matches: Vec::new(),
+            init: None,
+            body: Vec::new(),
+            span: self.span(call.range()),
+        };
+        self.scoped(stmt, |p| {
+            let mut rest = stmt.body.as_slice();
+            while let [first, after @ ..] = rest {
+                if !p.block_header(first, &mut block)? {
+                    break;
+                }
+                rest = after;
+            }
+            p.sequence(rest, &mut block.body)?;
+            Ok(Stmt::Block(Box::new(block)))
+        })
+    }
+
+    /// Whether the statement was one of a block's header.
+    fn block_header(&mut self, stmt: &py::Stmt, block: &mut Block) -> Result<bool> {
+        match stmt {
+            py::Stmt::Assign(assign) => self.block_header_assign(assign, block),
+            py::Stmt::Expr(e) => {
+                let Some((name, call)) = t_call(&e.value) else { return Ok(e.value.is_string_literal_expr()) };
+                match name {
+                    "reads" => block.reads = Some(self.regions(call)?),
+                    "writes" => block.writes = Some(self.regions(call)?),
+                    "where" => match call.arguments.args.as_ref() {
+                        [predicate] => block.predicate = Some(self.condition(predicate)?),
+                        _ => return self.error(call, "expected one condition"),
+                    },
+                    "sblock_attr" | "block_attr" => block.attrs.extend(self.attrs_argument(call)?),
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            }
+            py::Stmt::With(with) => match with.items.as_slice() {
+                [item] if matches!(t_call(&item.context_expr), Some(("init", _))) => {
+                    if block.init.is_some() {
+                        return self.error(with, "a block has one `T.init`");
+                    }
+                    block.init = Some(self.body(with, &with.body)?);
+                    Ok(true)
+                }
+                _ => Ok(false),
+            },
+            _ => Ok(false),
+        }
+    }
+
+    fn block_header_assign(&mut self, assign: &py::StmtAssign, block: &mut Block) -> Result<bool> {
+        let [target] = assign.targets.as_slice() else { return Ok(false) };
+        if let Some((kind, call)) = axis_call(&assign.value) {
+            self.iters(kind, call, elements(target), block)?;
+            return Ok(true);
+        }
+        let (py::Expr::Name(target), Some((name, call))) = (target, t_call(&assign.value)) else { return Ok(false) };
+        match name {
+            "sblock_alloc_buffer" => {
+                let buffer = self.alloc(target, call)?;
+                block.allocs.push(buffer);
+                Ok(true)
+            }
+            "match_buffer" => {
+                let matched = self.match_region(target, call)?;
+                block.matches.push(matched);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// `T.axis.spatial(domain, value)` and the like, or `T.axis.remap(kinds, values)`.
+    fn iters(&mut self, kind: &str, call: &py::ExprCall, targets: &[py::Expr], block: &mut Block) -> Result<()> {
+        let args = Arguments::new(self, call)?;
+        let mut specs = Vec::new();
+        match (kind, args.positional()) {
+            ("remap", [kinds, values]) => self.remap(call, kinds, values, &mut specs)?,
+            (_, [domain, value, ..]) => {
+                let Some(kind) = iter_kind(kind) else {
+                    return self.error(call, "expected `T.axis.spatial`, `reduce`, `scan`, `opaque` or `remap`");
+                };
+                let Axis { start, stop, .. } = self.grid_axis(domain)?;
+                specs.push((kind, start, stop, self.expr(value)?));
+            }
+            (_, _) => return self.error(call, "expected a domain and a value"),
+        }
+        if specs.len() != targets.len() {
+            let (expected, found) = (specs.len(), targets.len());
+            return self.error(call, format!("expected {expected} variables, found {found}"));
+        }
+        for (target, (kind, start, stop, value)) in targets.iter().zip(specs) {
+            let py::Expr::Name(name) = target else { return self.error(target, "expected a variable") };
+            let span = self.span(name.range);
+            let var = Var { name: Name::from(name.id.as_str()), dtype: stop.dtype(), span };
+            self.define(&var.name, Def::Var(var.dtype));
+            block.iters.push(Iter { var, kind, start, stop, value, span: self.span(call.range()) });
+        }
+        Ok(())
+    }
+
+    fn remap(
+        &mut self,
+        call: &py::ExprCall,
+        kinds: &py::Expr,
+        values: &py::Expr,
+        specs: &mut Vec<(IterKind, Expr, Expr, Expr)>,
+    ) -> Result<()> {
+        let letters = self.string(kinds)?;
+        let values = elements(values);
+        if letters.chars().count() != values.len() {
+            return self.error(call, "expected one letter for each loop variable");
+        }
+        for (letter, value) in letters.chars().zip(values) {
+            let kind = match letter {
+                'S' => IterKind::Spatial,
+                'R' => IterKind::Reduce,
+                _ => return self.error(kinds, "expected `S` for spatial or `R` for reduce"),
+            };
+            let py::Expr::Name(name) = value else { return self.error(value, "expected a loop variable") };
+            let Some(Def::Loop(_, start, stop)) = self.lookup(&name.id) else {
+                return self.error(value, format!("`{}` is not the variable of a loop", name.id));
+            };
+            let (start, stop) = (start.clone(), stop.clone());
+            specs.push((kind, start, stop, self.expr(value)?));
+        }
+        Ok(())
+    }
+}
+
+fn iter_kind(name: &str) -> Option<IterKind> {
+    match name {
+        "spatial" | "S" => Some(IterKind::Spatial),
+        "reduce" | "R" => Some(IterKind::Reduce),
+        "scan" => Some(IterKind::Scan),
+        "opaque" => Some(IterKind::Opaque),
+        _ => None,
+    }
+}
+
+fn is_alloc(name: &str) -> bool {
+    matches!(name, "alloc_buffer" | "alloc_local" | "alloc_shared" | "sblock_alloc_buffer")
+}
+
+fn scalar_store(buffer: &Buffer, index: DataType, value: Expr, span: Span) -> Stmt {
+    let var: BufferVar = buffer.var(span);
+    Stmt::Store(Store { buffer: var, indices: vec![Expr::Int(0, index)], value, span })
+}

@@ -1,0 +1,254 @@
+//! Expressions, buffers and attributes as text.
+
+use super::quote;
+use crate::cx::with_stack;
+use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, PrimExpr};
+use crate::tir::{Binary, Buffer, Call, Choice, Expr, Extern, Intrinsic, Region, Var};
+
+/// From loosest to tightest, as in Python.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Precedence {
+    Or,
+    And,
+    Not,
+    Comparison,
+    Sum,
+    Product,
+    Atom,
+}
+
+impl Precedence {
+    fn tighter(self) -> Precedence {
+        match self {
+            Precedence::Or => Precedence::And,
+            Precedence::And => Precedence::Not,
+            Precedence::Not => Precedence::Comparison,
+            Precedence::Comparison => Precedence::Sum,
+            Precedence::Sum => Precedence::Product,
+            Precedence::Product | Precedence::Atom => Precedence::Atom,
+        }
+    }
+}
+
+/// Writes expressions, and notes the variables that `T.Let` binds in them: these must be declared before.
+#[derive(Default)]
+pub(super) struct ExprPrinter {
+    pub lets: Vec<Var>,
+}
+
+/// An expression without `T.Let` in it, as in shapes.
+pub(super) fn text(e: &Expr) -> String {
+    ExprPrinter::default().expr(e)
+}
+
+impl ExprPrinter {
+    pub fn expr(&mut self, e: &Expr) -> String {
+        self.at(e, Precedence::Or)
+    }
+
+    fn list(&mut self, es: &[Expr]) -> String {
+        es.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The expression as an operand that binds at least as tightly as `at`.
+    fn at(&mut self, e: &Expr, at: Precedence) -> String {
+        with_stack(|| {
+            let (text, precedence) = self.open(e);
+            if precedence < at { format!("({text})") } else { text }
+        })
+    }
+
+    fn open(&mut self, e: &Expr) -> (String, Precedence) {
+        let atom = |text: String| (text, Precedence::Atom);
+        match e {
+            Expr::Var(var) => atom(var.name.to_string()),
+            Expr::Int(value, dtype) => atom(int(*value, *dtype)),
+            Expr::Float(bits, dtype) => atom(float(bits.get(), *dtype)),
+            Expr::Str(s) => atom(quote(s)),
+            Expr::Binary(b) => self.binary(b),
+            Expr::Not(a) => (format!("not {}", self.at(a, Precedence::Not)), Precedence::Not),
+            Expr::Select(c) => atom(self.choice("Select", c)),
+            Expr::IfThenElse(c) => atom(self.choice("if_then_else", c)),
+            Expr::Cast(dtype, a) => atom(format!("T.Cast(\"{dtype}\", {})", self.expr(a))),
+            Expr::Load(l) => atom(format!("{}{}", l.buffer.name, self.indices(&l.indices))),
+            Expr::Let(l) => {
+                let text = format!("T.Let({}, where={{{}: {}}})", self.expr(&l.body), l.var.name, self.expr(&l.value));
+                self.lets.push(l.var.clone());
+                atom(text)
+            }
+            Expr::Call(c) => atom(self.call(c)),
+            Expr::Extern(c) => atom(self.call_extern(c)),
+            Expr::Data(buffer) => atom(format!("{}.data", buffer.name)),
+        }
+    }
+
+    fn binary(&mut self, b: &Binary) -> (String, Precedence) {
+        let (symbol, precedence) = match b.op {
+            BinaryOp::Add => ("+", Precedence::Sum),
+            BinaryOp::Sub => ("-", Precedence::Sum),
+            BinaryOp::Mul => ("*", Precedence::Product),
+            BinaryOp::Div if b.a.dtype().is_float() => ("/", Precedence::Product),
+            BinaryOp::FloorDiv => ("//", Precedence::Product),
+            BinaryOp::FloorMod => ("%", Precedence::Product),
+            BinaryOp::And => ("and", Precedence::And),
+            BinaryOp::Or => ("or", Precedence::Or),
+            BinaryOp::Eq => ("==", Precedence::Comparison),
+            BinaryOp::Ne => ("!=", Precedence::Comparison),
+            BinaryOp::Lt => ("<", Precedence::Comparison),
+            BinaryOp::Le => ("<=", Precedence::Comparison),
+            BinaryOp::Gt => (">", Precedence::Comparison),
+            BinaryOp::Ge => (">=", Precedence::Comparison),
+            BinaryOp::Div => return self.function("Div", b),
+            BinaryOp::Mod => return self.function("truncmod", b),
+            BinaryOp::Min => return self.function("min", b),
+            BinaryOp::Max => return self.function("max", b),
+        };
+        // Comparisons chain in Python, so both sides must bind tighter.
+        let left = if precedence == Precedence::Comparison { precedence.tighter() } else { precedence };
+        let a = match (&b.a, &b.b) {
+            // Between two plain numbers, readers would do the arithmetic.
+            (Expr::Int(value, DataType::INT32), Expr::Int(_, DataType::INT32)) => format!("T.int32({value})"),
+            (a, _) => self.at(a, left),
+        };
+        (format!("{a} {symbol} {}", self.at(&b.b, precedence.tighter())), precedence)
+    }
+
+    fn function(&mut self, name: &str, b: &Binary) -> (String, Precedence) {
+        (format!("T.{name}({}, {})", self.expr(&b.a), self.expr(&b.b)), Precedence::Atom)
+    }
+
+    fn choice(&mut self, name: &str, c: &Choice) -> String {
+        let (condition, then, otherwise) = (self.expr(&c.condition), self.expr(&c.then), self.expr(&c.otherwise));
+        format!("T.{name}({condition}, {then}, {otherwise})")
+    }
+
+    fn call(&mut self, c: &Call) -> String {
+        match c.op {
+            Intrinsic::Reinterpret => format!("T.reinterpret(\"{}\", {})", c.dtype, self.list(&c.args)),
+            op => format!("T.{}({})", op.name(), self.list(&c.args)),
+        }
+    }
+
+    fn call_extern(&mut self, c: &Extern) -> String {
+        let args = self.list(&c.args);
+        match &*c.op {
+            "call_extern" | "call_pure_extern" | "call_intrin" | "call_llvm_intrin" => {
+                format!("T.{}(\"{}\", {args})", c.op, c.dtype)
+            }
+            op => format!("T.{op}({args})"),
+        }
+    }
+
+    /// `[i, j]`, or `[()]` for an element of a scalar buffer.
+    pub fn indices(&mut self, indices: &[Expr]) -> String {
+        match indices {
+            [] => "[()]".into(),
+            indices => format!("[{}]", self.list(indices)),
+        }
+    }
+
+    pub fn region(&mut self, region: &Region) -> String {
+        if region.ranges.is_empty() {
+            return format!("{}[()]", region.buffer.name);
+        }
+        let mut ranges = Vec::new();
+        for range in &region.ranges {
+            let start = self.expr(&range.start);
+            ranges.push(match &range.stop {
+                None => start,
+                Some(stop) => format!("{start}:{}", self.expr(stop)),
+            });
+        }
+        format!("{}[{}]", region.buffer.name, ranges.join(", "))
+    }
+}
+
+/// An integer; int32 is what a plain number means.
+fn int(value: i64, dtype: DataType) -> String {
+    match (dtype, value) {
+        (DataType::INT32, value) => value.to_string(),
+        (DataType::BOOL, 0) => "T.bool(False)".into(),
+        (DataType::BOOL, 1) => "T.bool(True)".into(),
+        (dtype, value) => format!("T.{dtype}({value})"),
+    }
+}
+
+fn float(value: f64, dtype: DataType) -> String {
+    if value.is_nan() {
+        format!("T.{dtype}(\"nan\")")
+    } else if value.is_infinite() {
+        let sign = if value < 0.0 { "-" } else { "" };
+        format!("T.{dtype}(\"{sign}inf\")")
+    } else {
+        format!("T.{dtype}({value:?})")
+    }
+}
+
+/// A tuple of expressions.
+fn tuple(es: &[Expr]) -> String {
+    match es {
+        [one] => format!("({},)", text(one)),
+        es => format!("({})", es.iter().map(text).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// The arguments that describe a buffer, after any first one that says where it comes from.
+pub(super) fn buffer_arguments(buffer: &Buffer) -> String {
+    let mut out = format!("{}, \"{}\"", tuple(&buffer.shape), buffer.dtype);
+    if !buffer.strides.is_empty() {
+        out.push_str(&format!(", strides={}", tuple(&buffer.strides)));
+    }
+    if let Some(offset) = &buffer.elem_offset {
+        out.push_str(&format!(", elem_offset={}", text(offset)));
+    }
+    if &*buffer.scope != "global" {
+        out.push_str(&format!(", scope={}", quote(&buffer.scope)));
+    }
+    if let Some(align) = buffer.align {
+        out.push_str(&format!(", align={align}"));
+    }
+    if let Some(factor) = buffer.offset_factor {
+        out.push_str(&format!(", offset_factor={factor}"));
+    }
+    out
+}
+
+pub(super) fn attrs(attrs: &Attrs) -> String {
+    let items: Vec<String> = attrs.iter().map(|(k, v)| format!("{}: {}", quote(k), attr(v))).collect();
+    format!("{{{}}}", items.join(", "))
+}
+
+fn attr(value: &AttrValue) -> String {
+    match value {
+        AttrValue::None => "None".into(),
+        AttrValue::Bool(b) => if *b { "True" } else { "False" }.into(),
+        AttrValue::Int(i) => i.to_string(),
+        AttrValue::Float(bits) if bits.get().is_finite() => format!("{:?}", bits.get()),
+        AttrValue::Float(bits) => float(bits.get(), DataType::FLOAT64),
+        AttrValue::Str(s) => quote(s),
+        AttrValue::DataType(dtype) => quote(&dtype.to_string()),
+        AttrValue::Prim(PrimExpr::Var(name)) => name.to_string(),
+        AttrValue::Prim(e) => quote(&e.to_string()),
+        AttrValue::List(list) => format!("[{}]", list.iter().map(attr).collect::<Vec<_>>().join(", ")),
+        AttrValue::Dict(dict) => attrs(dict),
+        AttrValue::StructInfo(s) => quote(&s.to_string()),
+    }
+}
+
+/// Calls `visit` on the variables of an expression, left to right.
+pub(super) fn for_each_var<'a>(e: &'a Expr, visit: &mut impl FnMut(&'a Var)) {
+    let mut stack = vec![e];
+    while let Some(e) = stack.pop() {
+        match e {
+            Expr::Var(var) => visit(var),
+            Expr::Int(..) | Expr::Float(..) | Expr::Str(_) | Expr::Data(_) => {}
+            Expr::Binary(b) => stack.extend([&b.b, &b.a]),
+            Expr::Not(a) | Expr::Cast(_, a) => stack.push(a),
+            Expr::Select(c) | Expr::IfThenElse(c) => stack.extend([&c.otherwise, &c.then, &c.condition]),
+            Expr::Load(l) => stack.extend(l.indices.iter().rev()),
+            Expr::Let(l) => stack.extend([&l.body, &l.value]),
+            Expr::Call(c) => stack.extend(c.args.iter().rev()),
+            Expr::Extern(c) => stack.extend(c.args.iter().rev()),
+        }
+    }
+}
