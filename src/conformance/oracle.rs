@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::case::{Answer, Ask, Program, Verdict};
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::eval;
 use crate::grammar::IrModule;
 use crate::struct_info::{self, InScope, Nowhere};
 use crate::{shape, types, well_formed};
@@ -39,7 +40,7 @@ pub fn answer(cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
         Ask::Unify(s1, s2) => Ok(Answer::StructInfo(struct_info::unify_struct_info(cx, s1, s2))),
         Ask::ProveEqual(a, b) => Ok(Answer::Proof(shape::prove_equal(cx, a, b))),
         Ask::EvalDim(e, sizes) => Ok(Answer::Dim(shape::evaluate(cx, e, &|v| sizes.get(v).copied()).into())),
-        Ask::MatchValue(..) => Err(NoAnswer::Unsupported("MatchValue")),
+        Ask::MatchValue(v, s, sigma) => eval::answer_match_value(cx, v, s, sigma).map(Answer::Match),
         Ask::Parse(_) => Err(NoAnswer::Unsupported("Parse")),
         Ask::WellFormed(program) => Ok(Answer::Verdict(verdict(&well_formed::check(cx, &*read(program)?)))),
         Ask::NormalForm(_) => Err(NoAnswer::Unsupported("NormalForm")),
@@ -49,7 +50,7 @@ pub fn answer(cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
         Ask::DeriveFunction(..) => Err(NoAnswer::Unsupported("DeriveFunction")),
         Ask::DeriveVar(..) => Err(NoAnswer::Unsupported("DeriveVar")),
         Ask::DeriveCall(..) => Err(NoAnswer::Unsupported("DeriveCall")),
-        Ask::Evaluate(..) => Err(NoAnswer::Unsupported("Evaluate")),
+        Ask::Evaluate(program, entry, args) => eval::answer_evaluate(cx, program, entry, args).map(Answer::Run),
     }
 }
 

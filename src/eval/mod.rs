@@ -1,3 +1,29 @@
-//! Evaluation (chapter Detailed Semantics).
+//! Evaluation (chapters Evaluating Expressions, Match casts and function boundaries, Values, Program organization).
+//!
+//! [`evaluate`] runs an entry point of a module on values and reports the [`Run`]: how it ended, the visible effects
+//! in their order, and, if asked for, every step.
 
+mod boundary;
+mod capture;
+mod convert;
+mod dim;
+mod expr;
+mod machine;
+mod match_cast;
+mod oracle;
+mod packed;
+mod prelude;
+mod program;
+mod rtsi;
+mod scope;
 pub mod tensor;
+mod trace;
+mod value;
+
+pub use convert::{ConvertError, from_spec, from_specs, to_spec};
+pub use machine::{Machine, Options, SignatureOrder, Stop};
+pub use oracle::{answer_evaluate, answer_match_value};
+pub use packed::{PackedDef, PackedFunc, Registry, Returned};
+pub use program::{Run, default_entry, evaluate};
+pub use trace::{TraceEvent, TraceStep};
+pub use value::{Closure, Opaque, Prim, PrimFuncObj, TupleObj, Value};

@@ -1,0 +1,221 @@
+//! Calls of closures (`EVAL.CALL.CLOSURE`) and the checks at the start and end of a function (`SI.BOUNDARY`).
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::machine::{Activation, Machine, SignatureOrder, Stop};
+use super::match_cast::lone;
+use super::trace::TraceEvent;
+use super::value::{Closure, Value};
+use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
+use crate::rule::Rule;
+use crate::verdict::RuntimeError;
+
+impl Machine<'_> {
+    /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function.
+    pub fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
+        match callee {
+            Value::Closure(closure) => self.call_closure(closure, args),
+            Value::PackedFunc(packed) => self.call_packed(packed, &args),
+            Value::PrimFunc(func) => {
+                let message = format!("@{} is a PrimFunc: as an object it can be used only by call_tir", func.name);
+                self.cannot_call(Rule::ModPrimfuncOnlyCalltir, message)
+            }
+            Value::Object(_) => self.cannot_call(Rule::ValObjectUnusable, "an opaque object cannot be called".into()),
+            Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_) => {
+                self.cannot_call(Rule::EvalCallCallee, format!("{} cannot be called", callee.category()))
+            }
+        }
+    }
+
+    fn cannot_call(&mut self, rule: Rule, message: String) -> Result<Value, Stop> {
+        self.cx.apply(rule)?;
+        Err(Stop::error(rule, message))
+    }
+
+    /// EVAL.CALL.CLOSURE: the body is evaluated in a scope of its own, with the parameters bound to the arguments and
+    /// the captured variables to their captured values.
+    pub fn call_closure(&mut self, closure: &Rc<Closure>, args: Vec<Value>) -> Result<Value, Stop> {
+        let checked = self.cx.fire(Rule::EvalCallClosureCheck);
+        self.enter_closure(closure, args, checked)
+    }
+
+    /// A call with or without boundary checks.
+    pub(super) fn enter_closure(
+        &mut self,
+        closure: &Rc<Closure>,
+        args: Vec<Value>,
+        checked: bool,
+    ) -> Result<Value, Stop> {
+        self.cx.apply(Rule::EvalCallClosure)?;
+        self.cx.apply(Rule::ValClosureCall)?;
+        let Some(func) = closure.func.clone() else {
+            return Err(Stop::unspecified("the closure came from outside and cannot be called here"));
+        };
+        self.check_arity(&func, &args)?;
+        if self.depth >= self.options.max_depth {
+            return Err(Stop::OutOfFuel);
+        }
+        let recursive = self.activation.runs(&func);
+        let callee = self.new_activation(closure);
+        let caller = std::mem::replace(&mut self.activation, callee);
+        self.depth += 1;
+        let result = self.run_body(&func, args, checked);
+        self.depth -= 1;
+        let callee = std::mem::replace(&mut self.activation, caller);
+        // SI.BOUNDARY.RECURSIVE: the caller's own bindings are in force again.
+        if recursive && !self.cx.fire(Rule::SiBoundaryRecursive) {
+            callee.shape_vars.iter().for_each(|(var, size)| self.activation.shape_vars.bind(var.clone(), *size));
+        }
+        result
+    }
+
+    /// The scope in which a closure's body runs.
+    ///
+    /// EVAL.CALL.CLOSURE.SCOPE: nothing of the caller's is visible in it. SI.BOUNDARY.FRESH: each call has its own
+    /// instances of the shape variables of the signature.
+    fn new_activation(&mut self, closure: &Rc<Closure>) -> Activation {
+        let mut callee = Activation::of(Some(closure.clone()));
+        if !self.cx.fire(Rule::EvalCallClosureScope) {
+            self.activation.vars.iter().for_each(|(var, value)| callee.vars.bind(var.clone(), value.clone()));
+        }
+        if !self.cx.fire(Rule::SiBoundaryFresh) {
+            self.activation.shape_vars.iter().for_each(|(var, size)| callee.shape_vars.bind(var.clone(), *size));
+        }
+        callee
+    }
+
+    /// EVAL.CALL.ARITY: arguments are neither dropped nor made up.
+    fn check_arity(&mut self, func: &Function, args: &[Value]) -> Result<(), Stop> {
+        if self.cx.premise(Rule::EvalCallArity, 1, func.params.len() == args.len()) {
+            return Ok(());
+        }
+        let message = format!("a function of {} parameters was given {} arguments", func.params.len(), args.len());
+        Err(Stop::error(Rule::EvalCallArity, message))
+    }
+
+    /// EVAL.CALL.CLOSURE.CHECK: the arguments are checked before the body has any effect, the result afterwards.
+    fn run_body(&mut self, func: &Arc<Function>, args: Vec<Value>, checked: bool) -> Result<Value, Stop> {
+        if self.traces() {
+            let name = self.global_name(func);
+            self.step(func.span, TraceEvent::Enter(name));
+        }
+        let checked = checked && self.cx.fire(Rule::SiBoundaryMacro);
+        if checked {
+            self.check_params(func, &args)?;
+        }
+        self.bind_params(func, args)?;
+        let result = self.evaluate(&func.body)?;
+        let result = if checked { self.check_return(func, result)? } else { result };
+        if self.traces() {
+            self.step(func.span, TraceEvent::Return(result.to_string()));
+        }
+        Ok(result)
+    }
+
+    /// EVAL.CALL.CLOSURE.ALIAS: the parameters are bound to the arguments themselves.
+    fn bind_params(&mut self, func: &Function, args: Vec<Value>) -> Result<(), Stop> {
+        let alias = args.is_empty() || self.cx.fire(Rule::EvalCallClosureAlias);
+        for (param, arg) in func.params.iter().zip(args) {
+            let arg = if alias { arg } else { arg.deep_copy()? };
+            self.bind_var(&param.var, arg, Span::NONE)?;
+        }
+        Ok(())
+    }
+
+    /// SI.BOUNDARY.PARAM: each argument is compared with its parameter's annotation, from left to right.
+    fn check_params(&mut self, func: &Function, args: &[Value]) -> Result<(), Stop> {
+        if func.params.iter().all(|param| param.annotation.is_none()) {
+            return Ok(());
+        }
+        match self.options.signature_order {
+            SignatureOrder::LeftToRight => {}
+            SignatureOrder::Any => self.bind_lone_dimensions(func, args),
+        }
+        for (param, arg) in func.params.iter().zip(args) {
+            self.check_param(param, arg)?;
+        }
+        Ok(())
+    }
+
+    fn check_param(&mut self, param: &Binder, arg: &Value) -> Result<(), Stop> {
+        let Some(annotation) = &param.annotation else {
+            return Ok(self.cx.apply(Rule::SiBoundaryNoannot)?);
+        };
+        if !self.cx.fire(Rule::SiBoundaryParam) {
+            return Ok(());
+        }
+        // A parameter's annotation may use the variables before it, so the shape variables are bound one by one.
+        let before = self.activation.shape_vars.push();
+        self.match_value(arg, annotation).map_err(|stop| at_boundary(stop, &format!("parameter {}", param.var)))?;
+        if !self.cx.fire(Rule::SiBoundaryParamBind) {
+            self.activation.shape_vars.pop(before);
+        }
+        Ok(())
+    }
+
+    /// `sig_order=any` (A08): every lone position of the signature binds before anything is compared.
+    fn bind_lone_dimensions(&mut self, func: &Function, args: &[Value]) {
+        let mut pending: Vec<(&Value, &StructInfo)> = Vec::new();
+        let annotated = func.params.iter().zip(args);
+        pending.extend(annotated.filter_map(|(param, arg)| Some((arg, param.annotation.as_ref()?))).rev());
+        while let Some((value, info)) = pending.pop() {
+            match (value, info) {
+                (Value::Tensor(tensor), StructInfo::Tensor(t)) => {
+                    if let Some(TensorShape::Dims(dims)) = &t.shape {
+                        dims.iter().zip(tensor.shape()).for_each(|(dim, size)| self.bind_if_new(lone(dim), *size));
+                    }
+                }
+                (Value::Shape(sizes), StructInfo::Shape(s)) => {
+                    let values = s.values.iter().flat_map(|values| values.iter());
+                    values.zip(sizes.iter()).for_each(|(dim, size)| self.bind_if_new(lone(dim), *size));
+                }
+                (Value::Tuple(tuple), StructInfo::Tuple(fields)) => {
+                    pending.extend(tuple.fields().iter().zip(fields.iter()).rev());
+                }
+                (
+                    _,
+                    StructInfo::Object
+                    | StructInfo::Tensor(_)
+                    | StructInfo::Shape(_)
+                    | StructInfo::Tuple(_)
+                    | StructInfo::Prim(_)
+                    | StructInfo::Func(_),
+                ) => {}
+            }
+        }
+    }
+
+    fn bind_if_new(&mut self, var: Option<&ShapeVar>, size: i64) {
+        if let Some(var) = var.filter(|var| self.activation.shape_var(var).is_none()).cloned() {
+            self.bind_shape_var(var, size);
+        }
+    }
+
+    /// SI.BOUNDARY.RET: the value of the body is compared with the return annotation.
+    ///
+    /// SI.BOUNDARY.RET.ORDER: that is after the body has run, and the value itself is returned, not a copy.
+    fn check_return(&mut self, func: &Function, result: Value) -> Result<Value, Stop> {
+        let Some(annotation) = &func.ret_struct_info else {
+            self.cx.apply(Rule::SiBoundaryNoannot)?;
+            return Ok(result);
+        };
+        if self.cx.fire(Rule::SiBoundaryRet) {
+            self.match_value(&result, annotation).map_err(|stop| at_boundary(stop, "return value"))?;
+        }
+        if self.cx.fire(Rule::SiBoundaryRetOrder) { Ok(result) } else { result.deep_copy() }
+    }
+}
+
+/// The error of a boundary check says at which place of the signature the check failed.
+fn at_boundary(stop: Stop, place: &str) -> Stop {
+    match stop {
+        Stop::Error(RuntimeError { rule, message }) => Stop::error(rule, format!("{place}: {message}")),
+        Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_) => stop,
+    }
+}

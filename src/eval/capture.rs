@@ -1,0 +1,185 @@
+//! The free variables of a function, which its closure captures (`VAL.CLOSURE.FREE`).
+
+use std::collections::{BTreeSet, HashSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::machine::Machine;
+use super::scope::Scopes;
+use crate::cx::with_stack;
+use crate::erratum::Erratum;
+use crate::grammar::{
+    AttrValue, Binding, Call, Expr, Function, PrimExpr, SeqExpr, ShapeVar, StructInfo, TensorShape, Var,
+};
+
+/// What occurs free in a function.
+///
+/// The shape variables are all that occur: one that the function binds itself has another identity than any that is
+/// in scope outside (A03), so a closure captures those among them that have a value when it is created.
+#[derive(Debug, Default)]
+pub(super) struct Free {
+    pub(super) vars: BTreeSet<Var>,
+    /// Free uses of `DataflowVar`s, which no closure captures (`EVAL.FUNC.NO-DFVAR`).
+    pub(super) dataflow_vars: BTreeSet<Var>,
+    pub(super) shape_vars: BTreeSet<ShapeVar>,
+}
+
+impl Machine<'_> {
+    /// The free variables of a function, found once and remembered.
+    pub(super) fn free_of(&mut self, func: &Arc<Function>) -> Rc<Free> {
+        let key = Arc::as_ptr(func) as usize;
+        if let Some(free) = self.free_variables.get(&key) {
+            return free.clone();
+        }
+        // A45: the text counts the body alone.
+        let annotations = !self.cx.literal(Erratum::A45);
+        let mut walk = Walk { machine: self, bound: Scopes::new(), seen: HashSet::new(), free: Free::default() };
+        walk.function(func, annotations);
+        let free = Rc::new(walk.free);
+        self.free_variables.insert(key, free.clone());
+        free
+    }
+}
+
+struct Walk<'w, 'm> {
+    machine: &'w mut Machine<'m>,
+    bound: Scopes<Var, ()>,
+    /// Dimensions already looked at, by address: shared ones need to be seen once.
+    seen: HashSet<usize>,
+    free: Free,
+}
+
+impl Walk<'_, '_> {
+    fn function(&mut self, func: &Function, annotations: bool) {
+        for param in &func.params {
+            if annotations && let Some(annotation) = &param.annotation {
+                self.struct_info(annotation);
+            }
+            self.bound.bind(param.var.clone(), ());
+        }
+        if annotations && let Some(ret) = &func.ret_struct_info {
+            self.struct_info(ret);
+        }
+        self.expr(&func.body);
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        with_stack(|| match e {
+            Expr::Var(v) => self.var(v),
+            Expr::DataflowVar(v) => {
+                if self.bound.get(v).is_none() {
+                    self.free.dataflow_vars.insert(v.clone());
+                }
+            }
+            Expr::Tuple(t) => t.fields.iter().for_each(|field| self.expr(field)),
+            Expr::SeqExpr(seq) => self.seq_expr(seq),
+            Expr::PrimValue(p) => self.dim(&p.value),
+            Expr::Function(f) => self.nested_function(f),
+            Expr::If(e) => [&e.cond, &e.true_branch, &e.false_branch].into_iter().for_each(|e| self.expr(e)),
+            Expr::Call(call) => self.call(call),
+            Expr::ShapeExpr(shape) => shape.values.iter().for_each(|dim| self.dim(dim)),
+            Expr::TupleGetItem(t) => self.expr(&t.tuple_value),
+            Expr::Constant(_)
+            | Expr::GlobalVar(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::ExternFunc(_)
+            | Expr::Op(_) => {}
+        });
+    }
+
+    fn seq_expr(&mut self, seq: &SeqExpr) {
+        let mark = self.bound.push();
+        for binding in seq.blocks.iter().flat_map(|block| &block.bindings) {
+            self.binding(binding);
+        }
+        self.expr(&seq.body);
+        self.bound.pop(mark);
+    }
+
+    fn binding(&mut self, binding: &Binding) {
+        match binding {
+            // A bound function sees its own name (EVAL.FUNC.RECBIND).
+            Binding::VarBinding(b) if matches!(b.value, Expr::Function(_)) => {
+                self.bound.bind(b.var.var.clone(), ());
+                self.expr(&b.value);
+            }
+            Binding::VarBinding(b) => {
+                self.expr(&b.value);
+                self.bound.bind(b.var.var.clone(), ());
+            }
+            Binding::MatchCast(b) => {
+                self.expr(&b.value);
+                self.struct_info(&b.struct_info);
+                if let Some(binder) = &b.var {
+                    self.bound.bind(binder.var.clone(), ());
+                }
+            }
+        }
+    }
+
+    /// What a nested function captures, the function around it must capture first.
+    fn nested_function(&mut self, func: &Arc<Function>) {
+        let inner = self.machine.free_of(func);
+        inner.vars.iter().for_each(|v| self.var(v));
+        self.free.shape_vars.extend(inner.shape_vars.iter().cloned());
+    }
+
+    fn call(&mut self, call: &Call) {
+        self.expr(&call.op);
+        call.args.iter().for_each(|arg| self.expr(arg));
+        call.sinfo_args.iter().for_each(|info| self.struct_info(info));
+        call.attrs.values().for_each(|value| self.attr(value));
+    }
+
+    fn attr(&mut self, value: &AttrValue) {
+        match value {
+            AttrValue::Prim(dim) => self.dim(dim),
+            AttrValue::List(items) => items.iter().for_each(|item| self.attr(item)),
+            AttrValue::Dict(items) => items.values().for_each(|item| self.attr(item)),
+            AttrValue::StructInfo(info) => self.struct_info(info),
+            AttrValue::None
+            | AttrValue::Bool(_)
+            | AttrValue::Int(_)
+            | AttrValue::Float(_)
+            | AttrValue::Str(_)
+            | AttrValue::DataType(_) => {}
+        }
+    }
+
+    fn struct_info(&mut self, info: &StructInfo) {
+        with_stack(|| match info {
+            StructInfo::Object => {}
+            StructInfo::Tensor(t) => match &t.shape {
+                None => {}
+                Some(TensorShape::Dims(dims)) => dims.iter().for_each(|dim| self.dim(dim)),
+                Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => self.var(v),
+                Some(TensorShape::Other(e)) => self.expr(e),
+            },
+            StructInfo::Shape(s) => s.values.iter().flat_map(|values| values.iter()).for_each(|dim| self.dim(dim)),
+            StructInfo::Prim(p) => p.value.iter().for_each(|value| self.dim(value)),
+            StructInfo::Tuple(fields) => fields.iter().for_each(|field| self.struct_info(field)),
+            StructInfo::Func(f) => {
+                f.params.iter().flat_map(|params| params.iter()).for_each(|param| self.struct_info(param));
+                self.struct_info(&f.ret);
+            }
+        });
+    }
+
+    fn var(&mut self, v: &Var) {
+        if self.bound.get(v).is_none() {
+            self.free.vars.insert(v.clone());
+        }
+    }
+
+    fn dim(&mut self, dim: &PrimExpr) {
+        if let PrimExpr::IntImm(_) = dim {
+            return;
+        }
+        if self.seen.insert(std::ptr::from_ref(dim) as usize) {
+            dim.for_each_var(|v| {
+                self.free.shape_vars.insert(v.clone());
+            });
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Values as written in cases and sent over the protocol ([`ValueSpec`]), and back.
+
+use std::rc::Rc;
+
+use super::machine::Stop;
+use super::packed::{PackedFunc, Registry};
+use super::tensor::{AllocError, Scalar, Tensor};
+use super::value::{Closure, Prim, Value};
+use crate::conformance::case::ValueSpec;
+use crate::cx::with_stack;
+use crate::grammar::{DataType, FloatBits};
+
+/// Why a written value is not one that a run can start with.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ConvertError {
+    #[error("{0}")]
+    Alloc(#[from] AllocError),
+    /// `Arg(i)` can only refer to an argument before it.
+    #[error("there is no argument {0} to refer to")]
+    Arg(usize),
+}
+
+/// The values that a list of arguments describes. `Arg(i)` is the very value of the i-th, which must stand before it.
+pub fn from_specs(specs: &[ValueSpec], registry: &Registry) -> Result<Vec<Value>, ConvertError> {
+    let mut values = Vec::with_capacity(specs.len());
+    for spec in specs {
+        let value = from_spec(spec, &values, registry)?;
+        values.push(value);
+    }
+    Ok(values)
+}
+
+/// The value that a description stands for, with the arguments before it.
+pub fn from_spec(spec: &ValueSpec, args: &[Value], registry: &Registry) -> Result<Value, ConvertError> {
+    Ok(match spec {
+        ValueSpec::Tensor(data) => Value::Tensor(Tensor::from_data(data)?),
+        ValueSpec::Tuple(fields) => {
+            let fields: Result<Vec<Value>, ConvertError> =
+                fields.iter().map(|field| with_stack(|| from_spec(field, args, registry))).collect();
+            Value::tuple(fields?)
+        }
+        ValueSpec::Shape(dims) => Value::shape(dims),
+        ValueSpec::PackedFunc(name) => Value::PackedFunc(Rc::new(match registry.get(name) {
+            Some(def) => PackedFunc::Native(def.clone()),
+            None => PackedFunc::Unknown(name.clone()),
+        })),
+        ValueSpec::Closure => Value::Closure(Rc::new(Closure {
+            func: None,
+            self_name: None,
+            captured: Default::default(),
+            captured_shape_vars: Default::default(),
+        })),
+        ValueSpec::PrimFunc => Value::object("PrimFunc from outside"),
+        ValueSpec::Int(i) => Value::int(*i),
+        ValueSpec::Bool(b) => Value::Prim(Prim { dtype: DataType::BOOL, value: Scalar::Bool(*b) }),
+        ValueSpec::Float(bits) => Value::Prim(Prim { dtype: DataType::FLOAT64, value: Scalar::Float(bits.get()) }),
+        ValueSpec::Str(s) => Value::Str(s.clone()),
+        ValueSpec::DataType(d) => Value::DataType(*d),
+        ValueSpec::Object => Value::object("object from outside"),
+        ValueSpec::Arg(i) => args.get(*i).cloned().ok_or(ConvertError::Arg(*i))?,
+    })
+}
+
+/// The largest description that is written: a tuple that shares its parts can stand for far more than it occupies.
+const MAX_NODES: usize = 100_000;
+/// The deepest nesting that is written, so that every reader of the description can follow it.
+const MAX_NESTING: usize = 1_000;
+
+/// The description of a result. A tensor, closure or object that is one of the arguments is written `Arg(i)`.
+///
+/// The identity of tuples and shapes is not described (A46).
+pub fn to_spec(value: &Value, args: &[Value]) -> Result<ValueSpec, Stop> {
+    Describe { args, nodes: 0 }.value(value, 0)
+}
+
+/// The contents of values as they are now, whoever else has them.
+pub(super) fn snapshot(values: &[Value]) -> Result<Vec<ValueSpec>, Stop> {
+    let mut describe = Describe { args: &[], nodes: 0 };
+    values.iter().map(|value| describe.value(value, 0)).collect()
+}
+
+struct Describe<'a> {
+    args: &'a [Value],
+    nodes: usize,
+}
+
+impl Describe<'_> {
+    fn value(&mut self, value: &Value, nesting: usize) -> Result<ValueSpec, Stop> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES || nesting > MAX_NESTING {
+            return Err(Stop::unspecified("a value is too large to be written down"));
+        }
+        Ok(match value {
+            Value::Tensor(t) => self.arg(value).unwrap_or_else(|| ValueSpec::Tensor(t.to_data())),
+            Value::Tuple(t) => {
+                let fields: Result<Vec<ValueSpec>, Stop> =
+                    t.fields().iter().map(|field| with_stack(|| self.value(field, nesting + 1))).collect();
+                ValueSpec::Tuple(fields?)
+            }
+            Value::Shape(dims) => ValueSpec::Shape(dims.to_vec()),
+            Value::Closure(_) => self.arg(value).unwrap_or(ValueSpec::Closure),
+            Value::PackedFunc(p) => ValueSpec::PackedFunc(p.name().clone()),
+            Value::PrimFunc(_) => self.arg(value).unwrap_or(ValueSpec::PrimFunc),
+            Value::Prim(p) => match p.value {
+                Scalar::Bool(b) => ValueSpec::Bool(b),
+                Scalar::Int(i) => ValueSpec::Int(i),
+                Scalar::UInt(u) => ValueSpec::Int(u as i64),
+                Scalar::Float(x) => ValueSpec::Float(FloatBits::new(x)),
+            },
+            Value::Str(s) => ValueSpec::Str(s.clone()),
+            Value::DataType(d) => ValueSpec::DataType(*d),
+            Value::Object(_) => self.arg(value).unwrap_or(ValueSpec::Object),
+        })
+    }
+
+    fn arg(&self, value: &Value) -> Option<ValueSpec> {
+        self.args.iter().position(|arg| arg.same_as(value)).map(ValueSpec::Arg)
+    }
+}

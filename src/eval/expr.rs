@@ -1,0 +1,377 @@
+//! Evaluating expressions, one function for each form, in the order of the chapter.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::machine::{Machine, Stop};
+use super::packed::PackedFunc;
+use super::tensor::{Scalar, Tensor};
+use super::trace::TraceEvent;
+use super::value::{Closure, Prim, Value};
+use crate::cx::with_stack;
+use crate::grammar::{
+    Binding, BindingBlock, BlockKind, Call, Constant, DataType, Expr, ExternFunc, Function, GlobalVar, If, MatchCast,
+    PrimValue, SeqExpr, ShapeExpr, Span, Tuple, TupleGetItem, Var, VarBinding, VarKind,
+};
+use crate::ops::{self, EvalArgs};
+use crate::rule::Rule;
+
+impl Machine<'_> {
+    /// The value of an expression in the current scope.
+    pub fn evaluate(&mut self, e: &Expr) -> Result<Value, Stop> {
+        self.spend(1)?;
+        with_stack(|| match e {
+            Expr::Constant(e) => self.constant(e),
+            Expr::Var(v) | Expr::DataflowVar(v) => self.var(v),
+            Expr::GlobalVar(e) => self.global_var(e),
+            Expr::Tuple(e) => self.tuple(e),
+            Expr::TupleGetItem(e) => self.tuple_get_item(e),
+            Expr::ShapeExpr(e) => self.shape_expr(e),
+            Expr::PrimValue(e) => self.prim_value(e),
+            Expr::StringImm(e) => self.immediate(Value::Str(e.value.clone())),
+            Expr::DataTypeImm(e) => self.immediate(Value::DataType(e.value)),
+            Expr::Function(f) => self.function(f, None),
+            Expr::If(e) => self.if_expr(e),
+            Expr::ExternFunc(e) => self.extern_func(e),
+            Expr::Call(e) => self.call(e),
+            Expr::SeqExpr(e) => self.seq_expr(e),
+            Expr::Op(op) => Err(Stop::unspecified(format!("the operator {} is used as a value", op.op_name))),
+        })
+    }
+
+    // Leaves and tuples.
+
+    /// EVAL.CONST.FRESH: a new tensor with the literal's contents at each evaluation.
+    fn constant(&mut self, e: &Constant) -> Result<Value, Stop> {
+        if self.cx.fire(Rule::EvalConstFresh) {
+            return self.new_constant(e);
+        }
+        // Without the rule, one tensor would serve all evaluations of the node.
+        let key = std::ptr::from_ref(e) as usize;
+        if let Some(shared) = self.shared_constants.get(&key) {
+            return Ok(shared.clone());
+        }
+        let value = self.new_constant(e)?;
+        self.shared_constants.insert(key, value.clone());
+        Ok(value)
+    }
+
+    fn new_constant(&mut self, e: &Constant) -> Result<Value, Stop> {
+        Tensor::from_data(&e.data).map(Value::Tensor).map_err(|error| Stop::unspecified(error.to_string()))
+    }
+
+    /// EVAL.VAR: the very value that is stored for the variable.
+    fn var(&mut self, v: &Var) -> Result<Value, Stop> {
+        self.cx.apply(Rule::EvalVar)?;
+        self.activation.var(v).ok_or_else(|| Stop::unspecified(format!("the variable {v} has no value here")))
+    }
+
+    /// EVAL.VAR for a global variable.
+    fn global_var(&mut self, e: &GlobalVar) -> Result<Value, Stop> {
+        self.cx.apply(Rule::EvalVar)?;
+        let value = self.globals.get(&e.name).cloned();
+        value.ok_or_else(|| Stop::unspecified(format!("the module binds no @{}", e.name)))
+    }
+
+    /// EVAL.TUPLE: the fields from left to right, then a tuple of those very values.
+    fn tuple(&mut self, e: &Tuple) -> Result<Value, Stop> {
+        self.cx.apply(Rule::EvalTuple)?;
+        let fields = self.evaluate_all(&e.fields)?;
+        self.new_tuple(fields)
+    }
+
+    /// EVAL.TUPLE.FRESH: each evaluation gives a new tuple object.
+    fn new_tuple(&mut self, fields: Vec<Value>) -> Result<Value, Stop> {
+        if self.cx.fire(Rule::EvalTupleFresh) {
+            return Ok(Value::tuple(fields));
+        }
+        // Without the rule, tuples with the same fields could be one object.
+        let same = |known: &Value| {
+            let known = known.as_tuple().map(|t| t.fields()).unwrap_or_default();
+            known.len() == fields.len() && known.iter().zip(&fields).all(|(a, b)| a.same_as(b))
+        };
+        if let Some(known) = self.interned.iter().find(|known| same(known)) {
+            return Ok(known.clone());
+        }
+        let value = Value::tuple(fields);
+        self.interned.push(value.clone());
+        Ok(value)
+    }
+
+    /// Evaluates from left to right.
+    fn evaluate_all(&mut self, exprs: &[Expr]) -> Result<Vec<Value>, Stop> {
+        exprs.iter().map(|e| self.evaluate(e)).collect()
+    }
+
+    /// EVAL.TGI: the field itself, without copying.
+    fn tuple_get_item(&mut self, e: &TupleGetItem) -> Result<Value, Stop> {
+        self.cx.apply(Rule::EvalTgi)?;
+        let value = self.evaluate(&e.tuple_value)?;
+        if let Value::Object(_) | Value::PrimFunc(_) = &value {
+            self.cx.apply(Rule::ValObjectUnusable)?;
+            return Err(Stop::error(Rule::ValObjectUnusable, "an opaque object is indexed as a tuple"));
+        }
+        let field = value.as_tuple().and_then(|t| t.fields().get(usize::try_from(e.index).ok()?));
+        if !self.cx.premise(Rule::EvalTgiCount, 1, field.is_some()) {
+            let message = format!("{value} has no field {}", e.index);
+            return Err(Stop::error(Rule::EvalTgiCount, message));
+        }
+        field.cloned().ok_or_else(|| Stop::unspecified("a missing field was asked for"))
+    }
+
+    /// EVAL.SHAPEEXPR: the dimensions from left to right, as a new shape.
+    fn shape_expr(&mut self, e: &ShapeExpr) -> Result<Value, Stop> {
+        self.cx.apply(Rule::EvalShapeexpr)?;
+        let mut dims = Vec::with_capacity(e.values.len());
+        for dim in e.values.iter() {
+            let size = self.eval_dim(dim).map_err(in_shape_expr)?;
+            // SI.DIM.SHAPEEXPR-ERR: no dimension is negative.
+            if !self.cx.premise(Rule::SiDimShapeexprErr, 1, size >= 0) {
+                return Err(Stop::error(Rule::SiDimShapeexprErr, format!("the dimension {dim} is {size}")));
+            }
+            dims.push(size);
+        }
+        Ok(Value::shape(&dims))
+    }
+
+    /// PR14148.EVAL.IMM: the expression's present value, boxed.
+    fn prim_value(&mut self, e: &PrimValue) -> Result<Value, Stop> {
+        self.cx.apply(Rule::Pr14148EvalImm)?;
+        let value = match e.float {
+            Some(bits) => Scalar::Float(bits.get()),
+            None if e.dtype == DataType::BOOL => Scalar::Bool(self.eval_dim(&e.value)? != 0),
+            None => Scalar::Int(self.eval_dim(&e.value)?),
+        };
+        Ok(Value::Prim(Prim { dtype: e.dtype, value }))
+    }
+
+    /// PR14148.EVAL.IMM: a string or data type object.
+    fn immediate(&mut self, value: Value) -> Result<Value, Stop> {
+        self.cx.apply(Rule::Pr14148EvalImm)?;
+        Ok(value)
+    }
+
+    // Functions and closures.
+
+    /// EVAL.FUNC.CLOSURE: a closure of the definition and the present values of its free variables.
+    ///
+    /// EVAL.FUNC.RECBIND: if the function is the value of a local binding, the closure knows itself by that name.
+    pub(super) fn function(&mut self, f: &Arc<Function>, name: Option<&Var>) -> Result<Value, Stop> {
+        self.cx.apply(Rule::EvalFuncClosure)?;
+        let free = self.free_of(f);
+        if let Some(v) = free.dataflow_vars.iter().next() {
+            // EVAL.FUNC.NO-DFVAR: such a program is ill-formed (WF.10), and nothing is said of its evaluation.
+            self.cx.apply(Rule::EvalFuncNoDfvar)?;
+            return Err(Stop::unspecified(format!("a function uses the DataflowVar {v} of its surroundings")));
+        }
+        let self_name = name.filter(|name| self.cx.rule(Rule::EvalFuncRecbind, free.vars.contains(*name))).cloned();
+        if self_name.is_some() {
+            self.cx.apply(Rule::ValClosureSelfname)?;
+        }
+        let by_reference = free.vars.is_empty() || self.cx.fire(Rule::EvalFuncByref);
+        let mut closure = Closure {
+            func: Some(f.clone()),
+            self_name,
+            captured: Default::default(),
+            captured_shape_vars: Default::default(),
+        };
+        for v in free.vars.iter().filter(|v| name != Some(*v)) {
+            if let Some(value) = self.activation.var(v) {
+                let value = if by_reference { value } else { value.deep_copy()? };
+                closure.captured.insert(v.clone(), value);
+            }
+        }
+        for v in &free.shape_vars {
+            if let Some(size) = self.activation.shape_var(v) {
+                // VAL.CLOSURE.SHAPEVARS, SI.DIM.CAPTURE: with the value that it has now.
+                self.cx.apply(Rule::ValClosureShapevars)?;
+                self.cx.apply(Rule::SiDimCapture)?;
+                closure.captured_shape_vars.insert(v.clone(), size);
+            }
+        }
+        Ok(Value::Closure(Rc::new(closure)))
+    }
+
+    // Conditionals.
+
+    /// EVAL.IF.COND: the condition first; it must be a Boolean scalar. Then one of the branches, and only that one.
+    fn if_expr(&mut self, e: &If) -> Result<Value, Stop> {
+        let cond = self.evaluate(&e.cond)?;
+        if let Value::Object(_) | Value::PrimFunc(_) = &cond {
+            self.cx.apply(Rule::ValObjectUnusable)?;
+            return Err(Stop::error(Rule::ValObjectUnusable, "an opaque object is used as a condition"));
+        }
+        let truth = boolean_scalar(&cond);
+        if !self.cx.premise(Rule::EvalIfCond, 1, truth.is_some()) {
+            let message = format!("the condition is {cond}, not a scalar tensor of data type bool");
+            return Err(Stop::error(Rule::EvalIfCond, message));
+        }
+        let branch = if truth == Some(true) {
+            self.cx.apply(Rule::EvalIfTrue)?;
+            &e.true_branch
+        } else {
+            self.cx.apply(Rule::EvalIfFalse)?;
+            &e.false_branch
+        };
+        self.evaluate(branch)
+    }
+
+    // External functions.
+
+    /// EVAL.EXTERNFUNC: the packed function that is registered under the global symbol now (A50).
+    pub(super) fn extern_func(&mut self, e: &ExternFunc) -> Result<Value, Stop> {
+        self.cx.apply(Rule::EvalExternfunc)?;
+        let found = self.find_packed(&e.global_symbol);
+        if !self.cx.premise(Rule::EvalExternfuncMissing, 1, found.is_some()) {
+            let message = format!("no function is registered under the symbol {}", e.global_symbol);
+            return Err(Stop::error(Rule::EvalExternfuncMissing, message));
+        }
+        Ok(Value::PackedFunc(found.unwrap_or_else(|| Rc::new(PackedFunc::Unknown(e.global_symbol.clone())))))
+    }
+
+    // Calls.
+
+    fn call(&mut self, call: &Call) -> Result<Value, Stop> {
+        match &call.op {
+            Expr::Op(op) => self.call_op(&op.op_name, call),
+            Expr::Constant(_)
+            | Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::Call(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_) => self.call_expr(call),
+        }
+    }
+
+    /// EVAL.CALL.OP.ARGS: the arguments from left to right, then the operator on their values.
+    fn call_op(&mut self, name: &str, call: &Call) -> Result<Value, Stop> {
+        self.cx.apply(Rule::EvalCallOpArgs)?;
+        let Some(op) = ops::lookup(name) else {
+            return Err(Stop::unspecified(format!("no operator {name} is registered")));
+        };
+        let values = self.evaluate_all(&call.args)?;
+        (op.eval)(self, &EvalArgs { call, values: &values })
+    }
+
+    /// EVAL.ORDER.ARGS: the callee first, then the arguments from left to right, then the call.
+    fn call_expr(&mut self, call: &Call) -> Result<Value, Stop> {
+        self.cx.apply(Rule::EvalOrderArgs)?;
+        let callee = self.evaluate(&call.op)?;
+        let args = self.evaluate_all(&call.args)?;
+        self.call_value(&callee, args)
+    }
+
+    // Sequences and bindings.
+
+    /// EVAL.SEQ.PUSH, EVAL.SEQ.BODY, EVAL.SEQ.POP: a scope around the blocks in order and the body.
+    fn seq_expr(&mut self, e: &SeqExpr) -> Result<Value, Stop> {
+        self.cx.apply(Rule::EvalSeqPush)?;
+        let mark = (self.activation.vars.push(), self.activation.shape_vars.push());
+        if !e.blocks.is_empty() {
+            self.cx.apply(Rule::EvalSeqOrder)?;
+        }
+        for block in &e.blocks {
+            self.block(block)?;
+        }
+        self.cx.apply(Rule::EvalSeqBody)?;
+        let result = self.evaluate(&e.body)?;
+        if self.cx.fire(Rule::EvalSeqPop) {
+            self.activation.vars.pop(mark.0);
+            self.activation.shape_vars.pop(mark.1);
+        }
+        Ok(result)
+    }
+
+    /// The bindings of a block in order. EVAL.SEQ.DF-CLEAN: at the end of a `DataflowBlock` its `DataflowVar`s go.
+    fn block(&mut self, block: &BindingBlock) -> Result<(), Stop> {
+        for binding in &block.bindings {
+            self.spend(1)?;
+            match binding {
+                Binding::VarBinding(b) => self.var_binding(b)?,
+                Binding::MatchCast(b) => self.match_cast(b)?,
+            }
+        }
+        match block.kind {
+            BlockKind::Binding => {}
+            BlockKind::Dataflow => self.clean_up(block),
+        }
+        Ok(())
+    }
+
+    fn clean_up(&mut self, block: &BindingBlock) {
+        let binders = block.bindings.iter().filter_map(Binding::binder);
+        for binder in binders.filter(|binder| binder.kind == VarKind::DataflowVar) {
+            if self.cx.fire(Rule::EvalSeqDfClean) {
+                self.activation.vars.unbind(&binder.var);
+            }
+        }
+    }
+
+    /// EVAL.SEQ.VARBINDING: the value, then the variable bound to that value.
+    fn var_binding(&mut self, b: &VarBinding) -> Result<(), Stop> {
+        self.cx.apply(Rule::EvalSeqVarbinding)?;
+        let value = match &b.value {
+            Expr::Function(f) => {
+                self.spend(1)?;
+                self.function(f, Some(&b.var.var))?
+            }
+            other => self.evaluate(other)?,
+        };
+        self.bind_var(&b.var.var, value, b.span)
+    }
+
+    /// The value is evaluated before any check (`EVAL.SEQ.MATCHCAST.VALUE-FIRST`), then checked, and the variable is
+    /// bound to it.
+    fn match_cast(&mut self, b: &MatchCast) -> Result<(), Stop> {
+        self.cx.apply(Rule::EvalSeqMatchcastValueFirst)?;
+        let value = self.evaluate(&b.value)?;
+        if self.cx.fire(Rule::EvalSeqMatchcastCheck) {
+            self.match_value(&value, &b.struct_info)?;
+        }
+        match &b.var {
+            Some(binder) => {
+                // SI.MATCHCAST.RESULT: the very value that was checked.
+                let same = self.cx.fire(Rule::EvalSeqMatchcastBind) && self.cx.fire(Rule::SiMatchcastResult);
+                let value = if same { value } else { value.deep_copy()? };
+                self.bind_var(&binder.var, value, b.span)
+            }
+            None => {
+                self.cx.apply(Rule::EvalSeqMatchcastNovar)?;
+                Ok(self.cx.apply(Rule::SiMatchcastNovar)?)
+            }
+        }
+    }
+
+    /// EVAL.BYREF: the variable is an alias of the value.
+    pub(super) fn bind_var(&mut self, var: &Var, value: Value, span: Span) -> Result<(), Stop> {
+        let value = if self.cx.fire(Rule::EvalByref) { value } else { value.deep_copy()? };
+        if self.traces() {
+            self.step(span, TraceEvent::Bind(var.clone(), value.to_string()));
+        }
+        self.activation.vars.bind(var.clone(), value);
+        Ok(())
+    }
+}
+
+/// The truth of a scalar tensor of Boolean data type; `None` for anything else.
+fn boolean_scalar(value: &Value) -> Option<bool> {
+    let tensor = value.as_tensor().filter(|t| t.dtype() == DataType::BOOL && t.shape().is_empty())?;
+    tensor.get(0).map(Scalar::is_true)
+}
+
+/// SI.DIM.SHAPEEXPR-ERR: a dimension without a value makes the `ShapeExpr` an error.
+fn in_shape_expr(stop: Stop) -> Stop {
+    match stop {
+        Stop::Error(error) => Stop::error(Rule::SiDimShapeexprErr, error.message),
+        Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_) => stop,
+    }
+}

@@ -1,0 +1,223 @@
+//! The state of a run: the current activation, the global scope, the effects so far, and the limits.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::capture::Free;
+use super::packed::Registry;
+use super::scope::Scopes;
+use super::trace::{TraceEvent, TraceStep};
+use super::value::{Closure, PrimFuncObj, Value};
+use crate::conformance::case::Effect;
+use crate::cx::{Cx, Stuck};
+use crate::grammar::{Function, IrModule, Name, ShapeVar, Span, StructInfo, Var};
+use crate::rule::Rule;
+use crate::verdict::RuntimeError;
+
+/// The limits and choices of a run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many steps a run may take; an element that an operator computes counts as one.
+    pub fuel: u64,
+    /// How many activations may be open at once.
+    pub max_depth: usize,
+    pub signature_order: SignatureOrder,
+    /// Whether to record every step.
+    pub trace: bool,
+    pub registry: Registry,
+}
+
+/// In which order a signature binds its shape variables (A08).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SignatureOrder {
+    /// From left to right, so that a variable is bound before its other uses.
+    #[default]
+    LeftToRight,
+    /// The lone positions of the whole signature first.
+    Any,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            fuel: 50_000_000,
+            max_depth: 100_000,
+            signature_order: SignatureOrder::default(),
+            trace: false,
+            registry: Registry::prelude(),
+        }
+    }
+}
+
+/// Why evaluation does not go on.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stop {
+    /// The semantics prescribes an error.
+    Error(RuntimeError),
+    OutOfFuel,
+    /// The text says nothing of this case.
+    Unspecified(String),
+    /// A rule that is needed was masked.
+    Stuck(Stuck),
+}
+
+impl From<Stuck> for Stop {
+    fn from(stuck: Stuck) -> Stop {
+        Stop::Stuck(stuck)
+    }
+}
+
+impl Stop {
+    pub fn error(rule: Rule, message: impl Into<String>) -> Stop {
+        Stop::Error(RuntimeError { rule, message: message.into() })
+    }
+
+    pub fn unspecified(reason: impl Into<String>) -> Stop {
+        Stop::Unspecified(reason.into())
+    }
+}
+
+/// What a body sees: its own bindings, and those that its closure captured.
+#[derive(Debug)]
+pub(super) struct Activation {
+    pub(super) closure: Option<Rc<Closure>>,
+    pub(super) vars: Scopes<Var, Value>,
+    pub(super) shape_vars: Scopes<ShapeVar, i64>,
+}
+
+impl Activation {
+    pub(super) fn of(closure: Option<Rc<Closure>>) -> Activation {
+        Activation { closure, vars: Scopes::new(), shape_vars: Scopes::new() }
+    }
+
+    /// Whether this activation is one of the given definition.
+    pub(super) fn runs(&self, func: &Arc<Function>) -> bool {
+        let running = self.closure.as_ref().and_then(|closure| closure.func.as_ref());
+        running.is_some_and(|running| Arc::ptr_eq(running, func))
+    }
+
+    /// The value of a variable: a local one, the closure's own name, or a captured one.
+    pub(super) fn var(&self, var: &Var) -> Option<Value> {
+        if let Some(value) = self.vars.get(var) {
+            return Some(value.clone());
+        }
+        let closure = self.closure.as_ref()?;
+        if closure.self_name.as_ref() == Some(var) {
+            return Some(Value::Closure(closure.clone()));
+        }
+        closure.captured.get(var).cloned()
+    }
+
+    /// The value of a shape variable, local or captured.
+    pub(super) fn shape_var(&self, var: &ShapeVar) -> Option<i64> {
+        let captured = || self.closure.as_ref()?.captured_shape_vars.get(var);
+        self.shape_vars.get(var).or_else(captured).copied()
+    }
+}
+
+/// A run in progress. Operators and packed functions are given it to call back, to spend fuel and to have effects.
+#[derive(Debug)]
+pub struct Machine<'m> {
+    pub cx: &'m mut Cx,
+    pub(super) module: &'m IrModule,
+    pub(super) options: &'m Options,
+    /// The global scope (`MOD.LOAD-FIRST`).
+    pub(super) globals: BTreeMap<Name, Value>,
+    /// The `PrimFunc`s of the module by global symbol (`EVAL.EXTERNFUNC.PRIMFUNC`).
+    pub(super) prim_funcs: BTreeMap<Name, Rc<PrimFuncObj>>,
+    pub(super) activation: Activation,
+    pub(super) effects: Vec<Effect>,
+    pub(super) steps: Vec<TraceStep>,
+    pub(super) free_variables: HashMap<usize, Rc<Free>>,
+    /// Stand-ins for what fresh allocation forbids; empty unless the rules of freshness are masked.
+    pub(super) shared_constants: HashMap<usize, Value>,
+    pub(super) interned: Vec<Value>,
+    pub(super) fuel: u64,
+    pub(super) depth: usize,
+}
+
+impl<'m> Machine<'m> {
+    pub fn new(cx: &'m mut Cx, module: &'m IrModule, options: &'m Options) -> Machine<'m> {
+        Machine {
+            cx,
+            module,
+            options,
+            globals: BTreeMap::new(),
+            prim_funcs: BTreeMap::new(),
+            activation: Activation::of(None),
+            effects: Vec::new(),
+            steps: Vec::new(),
+            free_variables: HashMap::new(),
+            shared_constants: HashMap::new(),
+            interned: Vec::new(),
+            fuel: options.fuel,
+            depth: 0,
+        }
+    }
+
+    /// The module that runs.
+    pub fn module(&self) -> &'m IrModule {
+        self.module
+    }
+
+    /// Uses up fuel.
+    pub fn spend(&mut self, steps: u64) -> Result<(), Stop> {
+        match self.fuel.checked_sub(steps) {
+            Some(rest) => {
+                self.fuel = rest;
+                Ok(())
+            }
+            None => Err(Stop::OutOfFuel),
+        }
+    }
+
+    /// Something visible happens.
+    pub fn effect(&mut self, effect: Effect) {
+        if self.options.trace {
+            self.step(Span::NONE, TraceEvent::Effect(effect.clone()));
+        }
+        self.effects.push(effect);
+    }
+
+    /// PURE.EFFECT.IO: values are printed, a visible event in the order in which it happens.
+    pub fn print(&mut self, values: &[Value]) -> Result<(), Stop> {
+        let printed = super::convert::snapshot(values)?;
+        if self.cx.fire(Rule::PureEffectIo) {
+            self.effect(Effect::Print(printed));
+        }
+        Ok(())
+    }
+
+    /// A new shape object, by a rule of freshness; without the rule equal shapes are one object.
+    pub fn fresh_shape(&mut self, dims: &[i64], rule: Rule) -> Result<Value, Stop> {
+        if self.cx.fire(rule) {
+            return Ok(Value::shape(dims));
+        }
+        if let Some(known) = self.interned.iter().find(|known| known.as_shape() == Some(dims)) {
+            return Ok(known.clone());
+        }
+        let value = Value::shape(dims);
+        self.interned.push(value.clone());
+        Ok(value)
+    }
+
+    /// A match that binds no shape variables beyond itself.
+    pub fn match_without_binding(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
+        let mark = self.activation.shape_vars.push();
+        let result = self.match_value(v, s);
+        self.activation.shape_vars.pop(mark);
+        result
+    }
+
+    /// Records a step, if steps are asked for. Callers with costly events test [`Machine::traces`] first.
+    pub(super) fn step(&mut self, span: Span, event: TraceEvent) {
+        if self.options.trace {
+            self.steps.push(TraceStep { depth: self.depth, span, event });
+        }
+    }
+
+    pub(super) fn traces(&self) -> bool {
+        self.options.trace
+    }
+}

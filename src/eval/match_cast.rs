@@ -1,0 +1,255 @@
+//! Match casts (chapter Match casts and function boundaries): `match(v, S, sigma)` compares a value with structural
+//! information and binds the shape variables that the information introduces.
+
+use super::machine::{Machine, Stop};
+use super::trace::TraceEvent;
+use super::value::{Closure, Value};
+use crate::cx::with_stack;
+use crate::erratum::Erratum;
+use crate::grammar::{
+    FuncStructInfo, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, Span, StructInfo, TensorShape,
+    TensorStructInfo, Var,
+};
+use crate::rule::Rule;
+
+use super::tensor::Tensor;
+
+/// The rules of comparing one list of dimensions: those of tensors, or those of shapes.
+#[derive(Clone, Copy)]
+struct DimRules {
+    bind: Rule,
+    eval: Rule,
+}
+
+const TENSOR_DIMS: DimRules = DimRules { bind: Rule::SiMatchcastTensorBind, eval: Rule::SiMatchcastTensorEval };
+const SHAPE_DIMS: DimRules = DimRules { bind: Rule::SiMatchcastShapeBind, eval: Rule::SiMatchcastShapeEval };
+
+/// The shape variable that a lone dimension consists of.
+pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
+    match dim {
+        PrimExpr::Var(v) => Some(v),
+        PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => None,
+    }
+}
+
+impl Machine<'_> {
+    /// The comparison of a value with structural information; binds new shape variables in the current scope.
+    ///
+    /// SI.MATCHCAST.ERR: a check that does not hold is a run-time error, which names the check.
+    pub fn match_value(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
+        with_stack(|| match s {
+            StructInfo::Object => Ok(self.cx.apply(Rule::SiMatchcastObject)?),
+            StructInfo::Tensor(t) => self.match_tensor(v, t),
+            StructInfo::Shape(s) => self.match_shape(v, s),
+            StructInfo::Tuple(fields) => self.match_tuple(v, fields),
+            StructInfo::Func(f) => self.match_func(v, f, s),
+            StructInfo::Prim(p) => self.match_prim(v, p),
+        })
+    }
+
+    /// SI.MATCHCAST.ERR: the n-th premise of a check, or the error that names the check.
+    fn check(&mut self, rule: Rule, n: usize, holds: bool, message: impl FnOnce() -> String) -> Result<(), Stop> {
+        if self.cx.premise(rule, n, holds) || !self.cx.fire(Rule::SiMatchcastErr) {
+            return Ok(());
+        }
+        Err(Stop::error(rule, message()))
+    }
+
+    // Tensors.
+
+    fn match_tensor(&mut self, v: &Value, s: &TensorStructInfo) -> Result<(), Stop> {
+        let tensor = v.as_tensor();
+        let kind = || format!("expected a tensor for {s}, found {}", v.category());
+        self.check(Rule::SiMatchcastTensorKind, 1, tensor.is_some(), kind)?;
+        let Some(tensor) = tensor else { return Ok(()) };
+        self.match_tensor_ndim(tensor, s)?;
+        self.match_tensor_dtype(tensor, s)?;
+        match &s.shape {
+            None => Ok(()),
+            Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => self.match_tensor_shape_var(tensor, var),
+            Some(TensorShape::Dims(dims)) => self.match_tensor_dims(tensor, dims),
+            Some(TensorShape::Other(_)) => {
+                Err(Stop::unspecified("the shape of a TensorStructInfo is neither a variable nor a ShapeExpr"))
+            }
+        }
+    }
+
+    fn match_tensor_ndim(&mut self, tensor: &Tensor, s: &TensorStructInfo) -> Result<(), Stop> {
+        let Ndim::Known(ndim) = s.ndim else { return Ok(()) };
+        let rank = tensor.shape().len();
+        let holds = Ndim::of_len(rank) == s.ndim;
+        self.check(Rule::SiMatchcastTensorNdim, 1, holds, || format!("expected rank {ndim}, found rank {rank}"))
+    }
+
+    fn match_tensor_dtype(&mut self, tensor: &Tensor, s: &TensorStructInfo) -> Result<(), Stop> {
+        if s.dtype.is_void() {
+            return Ok(());
+        }
+        let found = tensor.dtype();
+        let message = || format!("expected data type {}, found {found}", s.dtype);
+        self.check(Rule::SiMatchcastTensorDtype, 1, found == s.dtype, message)
+    }
+
+    fn match_tensor_shape_var(&mut self, tensor: &Tensor, var: &Var) -> Result<(), Stop> {
+        let Some(value) = self.activation.var(var) else {
+            return Err(Stop::unspecified(format!("the variable {var}, used as a shape, is not in scope")));
+        };
+        let holds = matches!(&value, Value::Shape(dims) if **dims == *tensor.shape());
+        let message = || format!("expected the shape {var} = {value}, found {:?}", tensor.shape());
+        self.check(Rule::SiMatchcastTensorShapevar, 1, holds, message)
+    }
+
+    fn match_tensor_dims(&mut self, tensor: &Tensor, dims: &[PrimExpr]) -> Result<(), Stop> {
+        let rank = tensor.shape().len();
+        let message = || format!("expected {} dimensions, found {rank}", dims.len());
+        self.check(Rule::SiMatchcastTensorLen, 1, dims.len() == rank, message)?;
+        // The order makes a difference from the second dimension on.
+        let in_order = dims.len() < 2 || self.cx.fire(Rule::SiMatchcastTensorOrder);
+        self.match_dims(TENSOR_DIMS, dims, tensor.shape(), in_order)
+    }
+
+    /// Compares dimensions one by one, so that a variable bound at one index is in force at the next.
+    fn match_dims(&mut self, rules: DimRules, dims: &[PrimExpr], sizes: &[i64], in_order: bool) -> Result<(), Stop> {
+        let mut pairs: Vec<(usize, (&PrimExpr, &i64))> = dims.iter().zip(sizes).enumerate().collect();
+        if !in_order {
+            pairs.reverse();
+        }
+        for (index, (dim, size)) in pairs {
+            self.match_dim(rules, index, dim, *size)?;
+        }
+        Ok(())
+    }
+
+    fn match_dim(&mut self, rules: DimRules, index: usize, dim: &PrimExpr, size: i64) -> Result<(), Stop> {
+        if let Some(var) = self.to_bind(dim) {
+            self.cx.apply(rules.bind)?;
+            self.bind_shape_var(var, size);
+            return Ok(());
+        }
+        let expected = match self.eval_dim(dim) {
+            Ok(expected) => expected,
+            Err(Stop::Error(failed)) => {
+                let message = || format!("dimension {index} ({dim}) has no value: {failed}");
+                return self.check(rules.eval, 2, false, message);
+            }
+            Err(stop) => return Err(stop),
+        };
+        let message = || match dim {
+            PrimExpr::IntImm(_) => format!("dimension {index}: expected {expected}, found {size}"),
+            PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+                format!("dimension {index}: expected {dim} = {expected}, found {size}")
+            }
+        };
+        self.check(rules.eval, 1, expected == size, message)
+    }
+
+    /// The variable that a dimension binds: its lone variable, unless that has its value already, from this scope
+    /// (`SI.DIM.BIND-ONCE`) or captured from an enclosing one (`SI.BOUNDARY.SCOPE-OUTER`).
+    fn to_bind(&mut self, dim: &PrimExpr) -> Option<ShapeVar> {
+        let var = lone(dim)?;
+        let local = self.activation.shape_vars.get(var).is_some();
+        let outer = !local && self.activation.shape_var(var).is_some();
+        let bound = self.cx.rule(Rule::SiDimBindOnce, local) || self.cx.rule(Rule::SiBoundaryScopeOuter, outer);
+        (!bound).then(|| var.clone())
+    }
+
+    pub(super) fn bind_shape_var(&mut self, var: ShapeVar, size: i64) {
+        self.step(Span::NONE, TraceEvent::BindShapeVar(var.clone(), size));
+        self.activation.shape_vars.bind(var, size);
+    }
+
+    // Shapes.
+
+    fn match_shape(&mut self, v: &Value, s: &ShapeStructInfo) -> Result<(), Stop> {
+        let sizes = v.as_shape();
+        let kind = || format!("expected a shape, found {}", v.category());
+        self.check(Rule::SiMatchcastShapeKind, 1, sizes.is_some(), kind)?;
+        let Some(sizes) = sizes else { return Ok(()) };
+        if let Ndim::Known(ndim) = s.ndim {
+            let message = || format!("expected a shape of {ndim} dimensions, found {}", sizes.len());
+            self.check(Rule::SiMatchcastShapeNdim, 1, Ndim::of_len(sizes.len()) == s.ndim, message)?;
+        }
+        match &s.values {
+            None => Ok(()),
+            Some(values) => self.match_dims(SHAPE_DIMS, values, sizes, true),
+        }
+    }
+
+    // Tuples.
+
+    fn match_tuple(&mut self, v: &Value, fields: &[StructInfo]) -> Result<(), Stop> {
+        let tuple = v.as_tuple().filter(|tuple| tuple.len() == fields.len());
+        let kind = || match v.as_tuple() {
+            Some(t) => format!("expected a tuple of {} fields, found one of {}", fields.len(), t.len()),
+            None => format!("expected a tuple of {} fields, found {}", fields.len(), v.category()),
+        };
+        self.check(Rule::SiMatchcastTupleKind, 1, tuple.is_some(), kind)?;
+        let Some(tuple) = tuple else { return Ok(()) };
+        if fields.is_empty() || !self.cx.fire(Rule::SiMatchcastTupleFields) {
+            return Ok(());
+        }
+        // SI.MATCHCAST.RECURSIVE: the comparison goes down into both together.
+        self.cx.apply(Rule::SiMatchcastRecursive)?;
+        for (index, (value, field)) in tuple.fields().iter().zip(fields).enumerate() {
+            self.match_value(value, field).map_err(|stop| in_field(stop, index))?;
+        }
+        Ok(())
+    }
+
+    // Functions.
+
+    fn match_func(&mut self, v: &Value, f: &FuncStructInfo, s: &StructInfo) -> Result<(), Stop> {
+        let found = v.category();
+        if f.params.is_some() {
+            let closure = v.as_closure();
+            let message = || format!("expected a closure, found {found}");
+            self.check(Rule::SiMatchcastFuncClosure, 1, closure.is_some(), message)?;
+            if let Some(closure) = closure {
+                self.match_rtsi(closure, s)?;
+            }
+        }
+        if f.derive_func.is_some() {
+            let packed = matches!(v, Value::PackedFunc(_));
+            let message = || format!("expected a packed function, found {found}");
+            self.check(Rule::SiMatchcastFuncPacked, 1, packed, message)?;
+            // Whatever the macro says, nothing more can be found out about a packed function.
+            self.cx.apply(Rule::SiMatchcastFuncPackedNomore)?;
+        }
+        Ok(())
+    }
+
+    /// SI.MATCHCAST.FUNC.RTSI: the closure's own information is compared with what is asked for (A19).
+    ///
+    /// The literal text permits a comparison without saying which, so nothing is compared there.
+    fn match_rtsi(&mut self, closure: &Closure, s: &StructInfo) -> Result<(), Stop> {
+        if self.cx.literal(Erratum::A19) {
+            return Ok(());
+        }
+        let Some(rtsi) = self.run_time_struct_info(closure)? else { return Ok(()) };
+        let target = self.close_over(s);
+        let compatible = super::rtsi::compatible(self.cx, &rtsi, &target)?;
+        let message = || format!("the closure is {rtsi}, which cannot be {target}");
+        self.check(Rule::SiMatchcastFuncRtsi, 1, compatible, message)
+    }
+
+    // Boxed scalars.
+
+    fn match_prim(&mut self, v: &Value, s: &PrimStructInfo) -> Result<(), Stop> {
+        let holds = matches!(v, Value::Prim(prim) if prim.dtype == s.dtype);
+        let message = || match v {
+            Value::Prim(prim) => format!("expected a boxed {}, found a boxed {}", s.dtype, prim.dtype),
+            other => format!("expected a boxed {}, found {}", s.dtype, other.category()),
+        };
+        self.check(Rule::Pr14148SiPrimRules, 1, holds, message)
+    }
+}
+
+fn in_field(stop: Stop, index: usize) -> Stop {
+    match stop {
+        Stop::Error(mut error) => {
+            error.message = format!("field {index}: {}", error.message);
+            Stop::Error(error)
+        }
+        Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_) => stop,
+    }
+}

@@ -1,0 +1,79 @@
+//! The answers to the questions about running: `MatchValue` and `Evaluate`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::convert::{from_spec, from_specs, to_spec};
+use super::machine::{Machine, Options, Stop};
+use super::program::evaluate;
+use crate::conformance::case::{MatchAnswer, Program, RunAnswer, ValueSpec};
+use crate::conformance::oracle::NoAnswer;
+use crate::cx::Cx;
+use crate::grammar::{IrModule, ShapeVar, StructInfo};
+use crate::syntax::tvmscript;
+use crate::verdict::Outcome;
+
+/// What a match came to, for derivation trees.
+struct Matched(Result<BTreeMap<ShapeVar, i64>, Stop>);
+
+impl std::fmt::Display for Matched {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            Ok(bound) => {
+                let sizes: Vec<String> = bound.iter().map(|(var, size)| format!("{var} = {size}")).collect();
+                write!(f, "matches with {{{}}}", sizes.join(", "))
+            }
+            Err(Stop::Error(error)) => write!(f, "fails: {error}"),
+            Err(Stop::OutOfFuel) => f.write_str("out of fuel"),
+            Err(Stop::Unspecified(reason)) => write!(f, "unspecified: {reason}"),
+            Err(Stop::Stuck(stuck)) => stuck.fmt(f),
+        }
+    }
+}
+
+/// `match(v, S, sigma)`: all shape variables that are bound afterwards, or the rule that failed.
+pub fn answer_match_value(
+    cx: &mut Cx,
+    value: &ValueSpec,
+    s: &StructInfo,
+    sigma: &BTreeMap<ShapeVar, i64>,
+) -> Result<MatchAnswer, NoAnswer> {
+    let (module, options) = (IrModule::default(), Options::default());
+    let v = from_spec(value, &[], &options.registry).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+    let inputs = || vec![v.to_string(), s.to_string()];
+    let matched = cx.judge("match", inputs, |cx| {
+        let mut machine = Machine::new(cx, &module, &options);
+        sigma.iter().for_each(|(var, size)| machine.activation.shape_vars.bind(var.clone(), *size));
+        let result = machine.match_value(&v, s);
+        Matched(result.map(|()| machine.activation.shape_vars.iter().map(|(var, size)| (var.clone(), *size)).collect()))
+    });
+    match matched.0 {
+        Ok(bound) => Ok(MatchAnswer::Matches(bound)),
+        Err(Stop::Error(error)) => Ok(MatchAnswer::Fails(error.rule)),
+        Err(Stop::Stuck(stuck)) => Err(NoAnswer::Stuck(stuck)),
+        Err(Stop::OutOfFuel) => Err(NoAnswer::Unsupported("MatchValue on a value of this size")),
+        Err(Stop::Unspecified(reason)) => Err(NoAnswer::Unreadable(reason)),
+    }
+}
+
+/// Runs an entry point on arguments. The program is taken as it is, without static checks.
+pub fn answer_evaluate(cx: &mut Cx, program: &Program, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
+    let module = match program {
+        Program::Module(module) => Cow::Borrowed(module),
+        Program::Script(text) => {
+            Cow::Owned(tvmscript::parse_module(text).map_err(|error| NoAnswer::Unreadable(error.to_string()))?)
+        }
+    };
+    let options = Options::default();
+    let args = from_specs(args, &options.registry).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+    let run = evaluate(cx, &module, entry, args.clone(), &options)?;
+    Ok(match run.outcome {
+        Outcome::Value(value) => match to_spec(&value, &args) {
+            Ok(spec) => RunAnswer::Returns(spec, run.effects),
+            Err(Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_)) => RunAnswer::Unspecified,
+        },
+        Outcome::Error(error) => RunAnswer::Fails(error.rule, run.effects),
+        Outcome::OutOfFuel => RunAnswer::OutOfFuel,
+        Outcome::Unspecified(_) => RunAnswer::Unspecified,
+    })
+}

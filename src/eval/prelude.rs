@@ -1,0 +1,157 @@
+//! The packed functions that every program of the suite finds: `relax_spec.*`.
+//!
+//! | name | purity | what it does |
+//! | --- | --- | --- |
+//! | `identity` | pure | returns a new tensor with the contents of its tensor argument, any other value itself |
+//! | `alias` | pure | returns its argument itself |
+//! | `log` | impure | returns its first argument, or unit without arguments; the call is the effect |
+//! | `add` | pure | the element-wise sum of two tensors of one shape and data type, as a new tensor |
+//! | `add_inplace` | impure | adds its second argument to its first in place and returns the first |
+//! | `fail` | impure | raises an error |
+//! | `make_object` | pure | a new opaque object |
+//! | `same_object` | pure | whether its two arguments are the same object, as a Boolean scalar |
+//! | `shape_double` | pure | a shape with every dimension doubled |
+//! | `call_closure` | impure | calls its first argument with the others |
+//! | `raw_int` | pure | returns plain data that is not boxed |
+//! | `fill_dps` | impure | fills its last tensor with the sum of the sizes of the others (destination passing) |
+
+use super::machine::{Machine, Stop};
+use super::packed::{Registry, Returned};
+use super::tensor::{Scalar, Tensor};
+use super::value::Value;
+use crate::rule::Rule;
+
+impl Registry {
+    /// The documented functions `relax_spec.*`.
+    pub fn prelude() -> Registry {
+        let mut registry = Registry::empty();
+        registry.register("relax_spec.identity", true, identity);
+        registry.register("relax_spec.alias", true, alias);
+        registry.register("relax_spec.log", false, log);
+        registry.register("relax_spec.add", true, add);
+        registry.register("relax_spec.add_inplace", false, add_inplace);
+        registry.register("relax_spec.fail", false, fail);
+        registry.register("relax_spec.make_object", true, make_object);
+        registry.register("relax_spec.same_object", true, same_object);
+        registry.register("relax_spec.shape_double", true, shape_double);
+        registry.register("relax_spec.call_closure", false, call_closure);
+        registry.register("relax_spec.raw_int", true, raw_int);
+        registry.register("relax_spec.fill_dps", false, fill_dps);
+        registry
+    }
+}
+
+/// A packed function of the prelude that is called with the wrong arguments raises an error.
+fn wrong(name: &str, expected: &str) -> Stop {
+    Stop::error(Rule::PureErrOp, format!("relax_spec.{name} expects {expected}"))
+}
+
+fn identity(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+    match args {
+        [Value::Tensor(t)] => Ok(Returned::Value(Value::Tensor(Tensor::from_elements(t.elements().clone())))),
+        [other] => Ok(Returned::Value(other.clone())),
+        [] | [_, ..] => Err(wrong("identity", "one argument")),
+    }
+}
+
+fn alias(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+    match args {
+        [value] => Ok(Returned::Value(value.clone())),
+        [] | [_, ..] => Err(wrong("alias", "one argument")),
+    }
+}
+
+fn log(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+    Ok(args.first().map_or(Returned::Nothing, |value| Returned::Value(value.clone())))
+}
+
+fn add(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+    let [Value::Tensor(a), Value::Tensor(b)] = args else { return Err(wrong("add", "two tensors")) };
+    let sum = Tensor::from_elements(a.elements().clone());
+    add_to(m, &sum, b, "add")?;
+    Ok(Returned::Value(Value::Tensor(sum)))
+}
+
+fn add_inplace(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+    let [Value::Tensor(a), Value::Tensor(b)] = args else { return Err(wrong("add_inplace", "two tensors")) };
+    add_to(m, a, b, "add_inplace")?;
+    Ok(Returned::Value(Value::Tensor(a.clone())))
+}
+
+/// `a[i] += b[i]`, for tensors of one shape and data type; a `b` of rank 0 is added to every element.
+fn add_to(m: &mut Machine<'_>, a: &Tensor, b: &Tensor, name: &str) -> Result<(), Stop> {
+    let scalar = b.shape().is_empty();
+    if a.dtype() != b.dtype() || (a.shape() != b.shape() && !scalar) {
+        return Err(wrong(name, "tensors of one shape and data type, or a scalar as the second"));
+    }
+    m.spend(a.len() as u64)?;
+    for i in 0..a.len() {
+        let sum = a.get(i).zip(b.get(if scalar { 0 } else { i })).map(|(x, y)| sum(x, y));
+        if !sum.is_some_and(|sum| a.set(i, sum)) {
+            return Err(wrong(name, "tensors with equally many elements"));
+        }
+    }
+    Ok(())
+}
+
+fn sum(x: Scalar, y: Scalar) -> Scalar {
+    match (x, y) {
+        (Scalar::Int(x), Scalar::Int(y)) => Scalar::Int(x.wrapping_add(y)),
+        (Scalar::UInt(x), Scalar::UInt(y)) => Scalar::UInt(x.wrapping_add(y)),
+        (Scalar::Float(x), Scalar::Float(y)) => Scalar::Float(x + y),
+        (Scalar::Bool(x), Scalar::Bool(y)) => Scalar::Bool(x | y),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => x,
+    }
+}
+
+fn fail(_: &mut Machine<'_>, _: &[Value]) -> Result<Returned, Stop> {
+    Err(Stop::error(Rule::PureErrOp, "relax_spec.fail was called"))
+}
+
+fn make_object(_: &mut Machine<'_>, _: &[Value]) -> Result<Returned, Stop> {
+    Ok(Returned::Value(Value::object("object of relax_spec.make_object")))
+}
+
+fn same_object(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+    let [a, b] = args else { return Err(wrong("same_object", "two arguments")) };
+    Ok(Returned::Value(Value::bool_scalar(a.same_as(b))))
+}
+
+fn shape_double(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+    let [Value::Shape(dims)] = args else { return Err(wrong("shape_double", "a shape")) };
+    let doubled: Option<Vec<i64>> = dims.iter().map(|d| d.checked_mul(2)).collect();
+    doubled.map(|dims| Returned::Value(Value::shape(&dims))).ok_or_else(|| wrong("shape_double", "sizes below 2^62"))
+}
+
+fn call_closure(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+    let [callee, args @ ..] = args else { return Err(wrong("call_closure", "a closure and its arguments")) };
+    m.call_value(callee, args.to_vec()).map(Returned::Value)
+}
+
+fn raw_int(_: &mut Machine<'_>, _: &[Value]) -> Result<Returned, Stop> {
+    Ok(Returned::RawPod)
+}
+
+fn fill_dps(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+    let [inputs @ .., Value::Tensor(out)] = args else { return Err(wrong("fill_dps", "a tensor as last argument")) };
+    let size = |value: &Value| match value {
+        Value::Tensor(t) => t.len() as i64,
+        Value::Tuple(_)
+        | Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Prim(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => 0,
+    };
+    let total: i64 = inputs.iter().map(size).fold(0, i64::saturating_add);
+    m.spend(out.len() as u64)?;
+    for i in 0..out.len() {
+        if !out.set(i, Scalar::Int(total)) {
+            return Err(wrong("fill_dps", "a tensor as last argument"));
+        }
+    }
+    Ok(Returned::Nothing)
+}

@@ -1,0 +1,172 @@
+//! Running a module (chapter Program organization): loading it, choosing the entry point, and starting.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::machine::{Machine, Options, Stop};
+use super::trace::TraceStep;
+use super::value::{Closure, PrimFuncObj, Value};
+use crate::conformance::case::Effect;
+use crate::cx::{Cx, Stuck};
+use crate::grammar::{AttrValue, Attrs, Function, GlobalFunc, IrModule, Name};
+use crate::rule::Rule;
+use crate::verdict::{Outcome, RuntimeError};
+
+/// A run that has ended.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub outcome: Outcome<Value>,
+    /// The visible effects in their order, up to the end of the run.
+    pub effects: Vec<Effect>,
+    /// Every step, if [`Options::trace`] asks for them.
+    pub steps: Vec<TraceStep>,
+}
+
+/// Runs the entry point of a module on argument values.
+///
+/// MOD.LOAD-FIRST: every entry of the module is loaded before the entry function is called. An error is that a rule
+/// without which nothing can be evaluated is masked.
+pub fn evaluate(
+    cx: &mut Cx,
+    module: &IrModule,
+    entry: &str,
+    args: Vec<Value>,
+    options: &Options,
+) -> Result<Run, Stuck> {
+    let mut machine = Machine::new(cx, module, options);
+    let result = machine.load().and_then(|()| machine.start(entry, args));
+    let outcome = match result {
+        Ok(value) => Outcome::Value(value),
+        Err(Stop::Error(error)) => Outcome::Error(machine.no_exceptions(error)?),
+        Err(Stop::OutOfFuel) => Outcome::OutOfFuel,
+        Err(Stop::Unspecified(reason)) => Outcome::Unspecified(reason),
+        Err(Stop::Stuck(stuck)) => return Err(stuck),
+    };
+    Ok(Run { outcome, effects: machine.effects, steps: machine.steps })
+}
+
+/// MOD.MAIN: where a module starts that is run without an entry being named.
+pub fn default_entry(cx: &mut Cx, module: &IrModule) -> Result<Name, RuntimeError> {
+    let eligible = entry_points(module);
+    if let Some(main) = eligible.iter().find(|name| cx.rule(Rule::ModMain, &***name == "main")) {
+        return Ok(main.clone());
+    }
+    let message = format!("the module has no entry point `main`; {}", list(&eligible));
+    Err(RuntimeError { rule: Rule::ModMain, message })
+}
+
+/// MOD.EXTLINK: the global symbol of an externally linked function.
+///
+/// MOD.EXTLINK.ATTR: a string under that key; without it the function is private.
+fn global_symbol(attrs: &Attrs) -> Option<&Name> {
+    if let Some(AttrValue::Str(symbol)) = attrs.get("global_symbol") { Some(symbol) } else { None }
+}
+
+/// MOD.ENTRY-ANY: the Relax functions that can be started.
+fn entry_points(module: &IrModule) -> Vec<Name> {
+    let symbol = |func: &GlobalFunc| match func {
+        GlobalFunc::Function(f) => global_symbol(&f.attrs).cloned(),
+        GlobalFunc::PrimFunc(_) => None,
+    };
+    module.funcs.iter().filter_map(|(_, func)| symbol(func)).collect()
+}
+
+fn list(eligible: &[Name]) -> String {
+    match eligible {
+        [] => "no function of it has a global symbol".to_string(),
+        names => format!("possible entry points: {}", names.join(", ")),
+    }
+}
+
+impl Machine<'_> {
+    /// MOD.LOAD-FIRST: enters every function of the module into the global scope.
+    pub(super) fn load(&mut self) -> Result<(), Stop> {
+        for (gv, func) in &self.module.funcs {
+            let value = match func {
+                GlobalFunc::Function(f) => self.load_function(f)?,
+                GlobalFunc::PrimFunc(f) => {
+                    // MOD.PRIMFUNC-OBJECT: an object that Relax cannot look into.
+                    self.cx.apply(Rule::ModPrimfuncObject)?;
+                    let object = Rc::new(PrimFuncObj { name: gv.name.clone(), func: f.clone() });
+                    if let Some(symbol) = global_symbol(&f.attrs) {
+                        self.prim_funcs.entry(symbol.clone()).or_insert_with(|| object.clone());
+                    }
+                    Value::PrimFunc(object)
+                }
+            };
+            self.globals.entry(gv.name.clone()).or_insert(value);
+        }
+        Ok(())
+    }
+
+    /// MOD.GLOBAL-CLOSURE: a global function becomes a closure, which captures nothing.
+    fn load_function(&mut self, f: &Arc<Function>) -> Result<Value, Stop> {
+        self.cx.apply(Rule::ModGlobalClosure)?;
+        Ok(Value::Closure(Rc::new(Closure {
+            func: Some(f.clone()),
+            self_name: None,
+            captured: BTreeMap::new(),
+            captured_shape_vars: BTreeMap::new(),
+        })))
+    }
+
+    pub(super) fn start(&mut self, entry: &str, args: Vec<Value>) -> Result<Value, Stop> {
+        self.cx.apply(Rule::ModLoadFirst)?;
+        let entry = self.entry_point(entry)?;
+        // SI.BOUNDARY.ENTRY: the checks apply to a call from outside as to any other.
+        let checked = self.cx.fire(Rule::SiBoundaryEntry) && self.cx.fire(Rule::EvalCallClosureCheck);
+        self.enter_closure(&entry, args, checked)
+    }
+
+    /// The closure of an externally linked Relax function.
+    fn entry_point(&mut self, entry: &str) -> Result<Rc<Closure>, Stop> {
+        let module = self.module;
+        let linked = module.funcs.iter().find(|(_, func)| match func {
+            GlobalFunc::Function(f) => global_symbol(&f.attrs).is_some_and(|symbol| &**symbol == entry),
+            GlobalFunc::PrimFunc(_) => false,
+        });
+        self.cx.apply(Rule::ModExtlinkAttr)?;
+        if self.cx.rule(Rule::ModExtlink, linked.is_some())
+            && let Some((gv, _)) = linked
+            && let Some(closure) = self.globals.get(&gv.name).and_then(Value::as_closure)
+        {
+            return Ok(closure.clone());
+        }
+        match module.get(entry) {
+            Some(GlobalFunc::Function(_)) => self.private(entry),
+            Some(GlobalFunc::PrimFunc(_)) => self.no_entry(format!("@{entry} is a PrimFunc, not a Relax function")),
+            None => self.no_entry(format!("the module has no entry point `{entry}`; {}", list(&entry_points(module)))),
+        }
+    }
+
+    /// MOD.PRIVATE: a function without global symbol cannot be invoked from outside.
+    fn private(&mut self, entry: &str) -> Result<Rc<Closure>, Stop> {
+        if !self.cx.premise(Rule::ModPrivate, 1, false) {
+            return Err(Stop::error(Rule::ModPrivate, format!("@{entry} has no global symbol, so it is private")));
+        }
+        let closure = self.globals.get(entry).and_then(Value::as_closure).cloned();
+        closure.ok_or_else(|| Stop::unspecified(format!("@{entry} is not a closure")))
+    }
+
+    /// MOD.ENTRY-ANY: only an externally linked Relax function may be chosen.
+    fn no_entry(&mut self, message: String) -> Result<Rc<Closure>, Stop> {
+        self.cx.apply(Rule::ModEntryAny)?;
+        Err(Stop::error(Rule::ModEntryAny, message))
+    }
+
+    /// PURE.NO-EXCEPTIONS: an error ends the program; nothing can catch it.
+    fn no_exceptions(&mut self, error: RuntimeError) -> Result<RuntimeError, Stuck> {
+        self.cx.apply(Rule::PureNoExceptions)?;
+        Ok(error)
+    }
+
+    /// The name of the global variable that is bound to a definition.
+    pub(super) fn global_name(&self, func: &Arc<Function>) -> Option<Name> {
+        let bound_to = |other: &GlobalFunc| match other {
+            GlobalFunc::Function(f) => Arc::ptr_eq(f, func),
+            GlobalFunc::PrimFunc(_) => false,
+        };
+        self.module.funcs.iter().find(|(_, other)| bound_to(other)).map(|(gv, _)| gv.name.clone())
+    }
+}

@@ -1,0 +1,101 @@
+//! Run-time structural information of closures (`VAL.CLOSURE.RTSI`).
+
+use std::sync::Arc;
+
+use super::machine::{Machine, Stop};
+use super::value::{Closure, Value};
+use crate::cx::{Cx, with_stack};
+use crate::grammar::{
+    FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
+};
+use crate::rule::Rule;
+
+/// Whether a closure of the one information may be used as the other (A19): anything but certain incompatibility.
+pub(super) fn compatible(_cx: &mut Cx, _rtsi: &StructInfo, _target: &StructInfo) -> Result<bool, Stop> {
+    Ok(true)
+}
+
+impl Machine<'_> {
+    /// VAL.CLOSURE.RTSI: the information of the closure's signature, with captured variables replaced by their values.
+    /// `None` for a closure from outside, about which nothing is known.
+    pub(super) fn run_time_struct_info(&mut self, closure: &Closure) -> Result<Option<StructInfo>, Stop> {
+        let Some(func) = &closure.func else { return Ok(None) };
+        self.cx.apply(Rule::ValClosureRtsi)?;
+        let object = || StructInfo::Object;
+        let signature = StructInfo::Func(Arc::new(FuncStructInfo {
+            params: Some(func.params.iter().map(|param| param.annotation.clone().unwrap_or_else(object)).collect()),
+            ret: func.ret_struct_info.clone().unwrap_or_else(object),
+            derive_func: None,
+            pure: None,
+        }));
+        let sizes = |v: &ShapeVar| closure.captured_shape_vars.get(v).copied();
+        let shapes = |v: &Var| closure.captured.get(v).and_then(Value::as_shape).map(<[i64]>::to_vec);
+        Ok(Some(Substitution { sizes: &sizes, shapes: &shapes }.struct_info(&signature)))
+    }
+
+    /// Information with the variables of the current scope replaced by their values.
+    pub(super) fn close_over(&self, s: &StructInfo) -> StructInfo {
+        let sizes = |v: &ShapeVar| self.activation.shape_var(v);
+        let shapes = |v: &Var| self.activation.var(v).and_then(|value| value.as_shape().map(<[i64]>::to_vec));
+        Substitution { sizes: &sizes, shapes: &shapes }.struct_info(s)
+    }
+}
+
+/// Run-time values for shape variables, and for variables used as shapes.
+struct Substitution<'s> {
+    sizes: &'s dyn Fn(&ShapeVar) -> Option<i64>,
+    shapes: &'s dyn Fn(&Var) -> Option<Vec<i64>>,
+}
+
+impl Substitution<'_> {
+    fn struct_info(&self, s: &StructInfo) -> StructInfo {
+        with_stack(|| match s {
+            StructInfo::Object => StructInfo::Object,
+            StructInfo::Tensor(t) => StructInfo::Tensor(TensorStructInfo {
+                shape: t.shape.as_ref().map(|shape| self.tensor_shape(shape)),
+                ..t.clone()
+            }),
+            StructInfo::Shape(s) => StructInfo::Shape(ShapeStructInfo {
+                values: s.values.as_ref().map(|values| self.dims(values)),
+                ndim: s.ndim,
+            }),
+            StructInfo::Prim(p) => StructInfo::Prim(PrimStructInfo {
+                dtype: p.dtype,
+                value: p.value.as_ref().map(|value| self.dim(value)),
+            }),
+            StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| self.struct_info(field))),
+            StructInfo::Func(f) => StructInfo::Func(Arc::new(FuncStructInfo {
+                params: f.params.as_ref().map(|params| params.iter().map(|param| self.struct_info(param)).collect()),
+                ret: self.struct_info(&f.ret),
+                derive_func: f.derive_func.clone(),
+                pure: f.pure,
+            })),
+        })
+    }
+
+    fn tensor_shape(&self, shape: &TensorShape) -> TensorShape {
+        match shape {
+            TensorShape::Dims(dims) => TensorShape::Dims(self.dims(dims)),
+            TensorShape::Var(v) | TensorShape::DataflowVar(v) => match (self.shapes)(v) {
+                Some(sizes) => TensorShape::Dims(sizes.into_iter().map(PrimExpr::IntImm).collect()),
+                None => shape.clone(),
+            },
+            TensorShape::Other(_) => shape.clone(),
+        }
+    }
+
+    fn dims(&self, dims: &[PrimExpr]) -> Arc<[PrimExpr]> {
+        dims.iter().map(|dim| self.dim(dim)).collect()
+    }
+
+    fn dim(&self, dim: &PrimExpr) -> PrimExpr {
+        let sub = |e: &Arc<PrimExpr>| Arc::new(self.dim(e));
+        with_stack(|| match dim {
+            PrimExpr::Var(v) => (self.sizes)(v).map_or_else(|| dim.clone(), PrimExpr::IntImm),
+            PrimExpr::IntImm(i) => PrimExpr::IntImm(*i),
+            PrimExpr::Binary(op, a, b) => PrimExpr::Binary(*op, sub(a), sub(b)),
+            PrimExpr::Not(a) => PrimExpr::Not(sub(a)),
+            PrimExpr::Select(c, t, f) => PrimExpr::Select(sub(c), sub(t), sub(f)),
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! A stack of scopes in which the innermost binding of a key counts, with look-up in constant time: one map, and a
+//! log of what each binding hid, undone when its scope is popped.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// A stack of scopes.
+#[derive(Debug)]
+pub(super) struct Scopes<K, V> {
+    visible: HashMap<K, V>,
+    /// What was visible before each change, oldest first.
+    hidden: Vec<(K, Option<V>)>,
+}
+
+/// Where a scope began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark(usize);
+
+impl<K: Eq + Hash + Clone, V> Scopes<K, V> {
+    pub(super) fn new() -> Scopes<K, V> {
+        Scopes { visible: HashMap::new(), hidden: Vec::new() }
+    }
+
+    /// Begins a scope.
+    pub(super) fn push(&self) -> Mark {
+        Mark(self.hidden.len())
+    }
+
+    /// Ends a scope: everything bound since its mark is gone, and what that hid is visible again.
+    pub(super) fn pop(&mut self, mark: Mark) {
+        while self.hidden.len() > mark.0 {
+            let Some((key, before)) = self.hidden.pop() else { return };
+            match before {
+                Some(value) => self.visible.insert(key, value),
+                None => self.visible.remove(&key),
+            };
+        }
+    }
+
+    /// Binds a key in the innermost scope.
+    pub(super) fn bind(&mut self, key: K, value: V) {
+        let before = self.visible.insert(key.clone(), value);
+        self.hidden.push((key, before));
+    }
+
+    /// Takes a key out of the innermost scope.
+    pub(super) fn unbind(&mut self, key: &K) {
+        let before = self.visible.remove(key);
+        self.hidden.push((key.clone(), before));
+    }
+
+    pub(super) fn get(&self, key: &K) -> Option<&V> {
+        self.visible.get(key)
+    }
+
+    /// Everything visible.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.visible.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn popping_shows_what_was_hidden() {
+        let mut scopes = Scopes::new();
+        scopes.bind("x", 1);
+        let mark = scopes.push();
+        scopes.bind("x", 2);
+        scopes.bind("y", 3);
+        scopes.unbind(&"y");
+        assert_eq!((scopes.get(&"x"), scopes.get(&"y")), (Some(&2), None));
+        scopes.pop(mark);
+        assert_eq!(scopes.get(&"x"), Some(&1));
+        assert_eq!(scopes.iter().count(), 1);
+    }
+}

@@ -1,0 +1,51 @@
+//! The steps of a run, for `run --trace`.
+
+use std::fmt;
+
+use crate::conformance::case::Effect;
+use crate::grammar::{Name, ShapeVar, Span, Var};
+
+/// One step.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TraceStep {
+    /// How many calls are open.
+    pub depth: usize,
+    pub span: Span,
+    pub event: TraceEvent,
+}
+
+/// What happened. Values are as they were at the time.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TraceEvent {
+    /// A call of a closure begins; a global function is given by its name.
+    Enter(Option<Name>),
+    /// The call returns.
+    Return(String),
+    Bind(Var, String),
+    BindShapeVar(ShapeVar, i64),
+    Effect(Effect),
+}
+
+impl fmt::Display for TraceStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let indent = "  ".repeat(self.depth.min(MAX_INDENT));
+        write!(f, "{indent}{}", self.event)
+    }
+}
+
+/// How many calls the indentation shows.
+const MAX_INDENT: usize = 20;
+
+impl fmt::Display for TraceEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TraceEvent::Enter(Some(name)) => write!(f, "call @{name}"),
+            TraceEvent::Enter(None) => f.write_str("call closure"),
+            TraceEvent::Return(value) => write!(f, "return {value}"),
+            TraceEvent::Bind(var, value) => write!(f, "{var} = {value}"),
+            TraceEvent::BindShapeVar(var, size) => write!(f, "{var} := {size}"),
+            TraceEvent::Effect(Effect::Call(name, args)) => write!(f, "effect: {name} called with {args:?}"),
+            TraceEvent::Effect(Effect::Print(args)) => write!(f, "effect: print {args:?}"),
+        }
+    }
+}

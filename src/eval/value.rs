@@ -1,0 +1,278 @@
+//! Values (chapter Values): the six categories, and the boxed scalars, strings and data types of the next revision.
+//!
+//! Cloning a value makes an alias: the clone is the same object (`EVAL.BYREF`).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ndarray::{ArrayD, IxDyn};
+
+use super::machine::Stop;
+use super::packed::PackedFunc;
+use super::tensor::{Elements, Scalar, Tensor};
+use crate::cx::with_stack;
+use crate::grammar::{DataType, Function, Name, ShapeVar, Var};
+use crate::tir::PrimFunc;
+
+/// A run-time value.
+#[derive(Clone, Debug)]
+pub enum Value {
+    Tensor(Tensor),
+    Tuple(Rc<TupleObj>),
+    Shape(Rc<[i64]>),
+    Closure(Rc<Closure>),
+    PackedFunc(Rc<PackedFunc>),
+    /// A `PrimFunc` of the module, which Relax cannot look into (`MOD.PRIMFUNC-OBJECT`).
+    PrimFunc(Rc<PrimFuncObj>),
+    /// A boxed scalar (`PR14148.EVAL.IMM`).
+    Prim(Prim),
+    Str(Name),
+    DataType(DataType),
+    /// Any other object (`VAL.OBJECT`).
+    Object(Rc<Opaque>),
+}
+
+/// A tuple (`VAL.TUPLE`). The empty one is unit (`VAL.TUPLE.UNIT`).
+#[derive(Debug)]
+pub struct TupleObj {
+    fields: Vec<Value>,
+}
+
+/// A boxed scalar of a data type.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Prim {
+    pub dtype: DataType,
+    pub value: Scalar,
+}
+
+/// A closure (`VAL.CLOSURE`): a definition together with the values of its captured variables.
+///
+/// The closure's own name (`VAL.CLOSURE.SELFNAME`) is kept apart from the captured values: bound at each call, it
+/// means the same as an entry that leads back to the closure, without making the closure keep itself alive.
+#[derive(Debug)]
+pub struct Closure {
+    /// The definition; absent for a closure that came from outside and cannot be looked into.
+    pub func: Option<Arc<Function>>,
+    pub self_name: Option<Var>,
+    pub captured: BTreeMap<Var, Value>,
+    pub captured_shape_vars: BTreeMap<ShapeVar, i64>,
+}
+
+/// A `PrimFunc` of the module as an object.
+#[derive(Debug)]
+pub struct PrimFuncObj {
+    /// The name of its `GlobalVar`.
+    pub name: Name,
+    pub func: Arc<PrimFunc>,
+}
+
+/// An object without visible structure.
+#[derive(Debug)]
+pub struct Opaque {
+    /// What made it, for messages.
+    pub description: &'static str,
+}
+
+impl Value {
+    /// A new tuple.
+    pub fn tuple(fields: Vec<Value>) -> Value {
+        Value::Tuple(Rc::new(TupleObj { fields }))
+    }
+
+    /// The empty tuple, in place of nothing (`VAL.TUPLE.UNIT`).
+    pub fn unit() -> Value {
+        Value::tuple(Vec::new())
+    }
+
+    /// A new shape.
+    pub fn shape(dims: &[i64]) -> Value {
+        Value::Shape(dims.into())
+    }
+
+    /// A new opaque object.
+    pub fn object(description: &'static str) -> Value {
+        Value::Object(Rc::new(Opaque { description }))
+    }
+
+    /// A boxed int64.
+    pub fn int(value: i64) -> Value {
+        Value::Prim(Prim { dtype: DataType::INT64, value: Scalar::Int(value) })
+    }
+
+    /// A new tensor of rank 0 that holds a Boolean.
+    pub fn bool_scalar(value: bool) -> Value {
+        Value::Tensor(Tensor::from_elements(Elements::Bool(ArrayD::from_elem(IxDyn(&[]), value))))
+    }
+
+    /// A copy that shares no tensor with the original, as passing by value would make it.
+    pub(super) fn deep_copy(self) -> Result<Value, Stop> {
+        match &self {
+            Value::Tensor(t) => Ok(Value::Tensor(Tensor::from_elements(t.elements().clone()))),
+            Value::Tuple(t) => {
+                let fields: Result<Vec<Value>, Stop> =
+                    t.fields().iter().map(|field| with_stack(|| field.clone().deep_copy())).collect();
+                Ok(Value::tuple(fields?))
+            }
+            Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_)
+            | Value::Object(_) => Ok(self),
+        }
+    }
+
+    pub fn as_tensor(&self) -> Option<&Tensor> {
+        if let Value::Tensor(tensor) = self { Some(tensor) } else { None }
+    }
+
+    pub fn as_tuple(&self) -> Option<&TupleObj> {
+        if let Value::Tuple(tuple) = self { Some(tuple) } else { None }
+    }
+
+    pub fn as_shape(&self) -> Option<&[i64]> {
+        if let Value::Shape(dims) = self { Some(dims) } else { None }
+    }
+
+    pub fn as_closure(&self) -> Option<&Rc<Closure>> {
+        if let Value::Closure(closure) = self { Some(closure) } else { None }
+    }
+
+    /// The category, in words.
+    pub fn category(&self) -> &'static str {
+        match self {
+            Value::Tensor(_) => "a tensor",
+            Value::Tuple(_) => "a tuple",
+            Value::Shape(_) => "a shape",
+            Value::Closure(_) => "a closure",
+            Value::PackedFunc(_) => "a packed function",
+            Value::PrimFunc(_) => "a PrimFunc",
+            Value::Prim(_) => "a boxed scalar",
+            Value::Str(_) => "a string",
+            Value::DataType(_) => "a data type",
+            Value::Object(_) => "an opaque object",
+        }
+    }
+
+    /// Whether both are the same object. Boxed scalars, strings and data types, which nothing can change, are the
+    /// same when they are equal.
+    pub fn same_as(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Tensor(a), Value::Tensor(b)) => a.same_as(b),
+            (Value::Tuple(a), Value::Tuple(b)) => Rc::ptr_eq(a, b),
+            (Value::Shape(a), Value::Shape(b)) => Rc::ptr_eq(a, b),
+            (Value::Closure(a), Value::Closure(b)) => Rc::ptr_eq(a, b),
+            (Value::PackedFunc(a), Value::PackedFunc(b)) => a.same_as(b),
+            (Value::PrimFunc(a), Value::PrimFunc(b)) => Rc::ptr_eq(a, b),
+            (Value::Prim(a), Value::Prim(b)) => a == b,
+            (Value::Str(a), Value::Str(b)) => a == b,
+            (Value::DataType(a), Value::DataType(b)) => a == b,
+            (Value::Object(a), Value::Object(b)) => Rc::ptr_eq(a, b),
+            (
+                Value::Tensor(_)
+                | Value::Tuple(_)
+                | Value::Shape(_)
+                | Value::Closure(_)
+                | Value::PackedFunc(_)
+                | Value::PrimFunc(_)
+                | Value::Prim(_)
+                | Value::Str(_)
+                | Value::DataType(_)
+                | Value::Object(_),
+                _,
+            ) => false,
+        }
+    }
+}
+
+impl TupleObj {
+    pub fn fields(&self) -> &[Value] {
+        &self.fields
+    }
+
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+}
+
+// Values nest as deep as programs recurse, so giving them up needs stack as evaluating does.
+impl Drop for TupleObj {
+    fn drop(&mut self) {
+        let fields = std::mem::take(&mut self.fields);
+        with_stack(|| drop(fields));
+    }
+}
+
+impl Drop for Closure {
+    fn drop(&mut self) {
+        let captured = std::mem::take(&mut self.captured);
+        with_stack(|| drop(captured));
+    }
+}
+
+impl fmt::Display for Value {
+    /// On one line; tensors with their elements as far as they are few.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Tensor(t) => write_tensor(f, t),
+            Value::Tuple(t) => {
+                f.write_str("(")?;
+                for (i, field) in t.fields().iter().enumerate() {
+                    f.write_str(if i == 0 { "" } else { ", " })?;
+                    with_stack(|| field.fmt(f))?;
+                }
+                f.write_str(if t.len() == 1 { ",)" } else { ")" })
+            }
+            Value::Shape(dims) => {
+                f.write_str("shape(")?;
+                write_list(f, dims.iter())?;
+                f.write_str(")")
+            }
+            Value::Closure(_) => f.write_str("<closure>"),
+            Value::PackedFunc(p) => write!(f, "<packed function {}>", p.name()),
+            Value::PrimFunc(p) => write!(f, "<PrimFunc {}>", p.name),
+            Value::Prim(p) => write!(f, "{}", p.value),
+            Value::Str(s) => write!(f, "{s:?}"),
+            Value::DataType(d) => write!(f, "{d}"),
+            Value::Object(o) => write!(f, "<{}>", o.description),
+        }
+    }
+}
+
+/// How many elements of a tensor a line shows.
+const SHOWN: usize = 16;
+
+fn write_tensor(f: &mut fmt::Formatter<'_>, tensor: &Tensor) -> fmt::Result {
+    write!(f, "Tensor((")?;
+    write_list(f, tensor.shape().iter())?;
+    write!(f, "), {}, [", tensor.dtype())?;
+    write_list(f, (0..tensor.len().min(SHOWN)).filter_map(|i| tensor.get(i)))?;
+    f.write_str(if tensor.len() > SHOWN { ", ..])" } else { "])" })
+}
+
+fn write_list<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: impl Iterator<Item = T>) -> fmt::Result {
+    for (i, item) in items.enumerate() {
+        f.write_str(if i == 0 { "" } else { ", " })?;
+        item.fmt(f)?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scalar::Bool(b) => b.fmt(f),
+            Scalar::Int(i) => i.fmt(f),
+            Scalar::UInt(u) => u.fmt(f),
+            Scalar::Float(x) => write!(f, "{x:?}"),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `print` and `assert_op`.
+
+use super::infer::tensor;
+use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use crate::cx::Cx;
+use crate::eval::{Machine, Stop, Value};
+use crate::grammar::{DataType, Ndim, StructInfo};
+use crate::rule::Rule;
+
+pub(super) const OPS: &[OpDef] = &[
+    OpDef {
+        name: "relax.print",
+        params: &[Param::Rest("values")],
+        pure: false,
+        infer: Some(infer_unit),
+        eval: print,
+        accuracy: Accuracy::Exact,
+    },
+    OpDef {
+        name: "relax.assert_op",
+        params: &[Param::Arg("condition"), Param::Rest("format_args"), Param::Attr("format")],
+        pure: false,
+        infer: Some(infer_assert),
+        eval: assert_op,
+        accuracy: Accuracy::Exact,
+    },
+];
+
+/// The result is the empty tuple.
+fn infer_unit(_: &mut Cx, _: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    Ok(StructInfo::tuple([]))
+}
+
+fn infer_assert(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let condition = tensor(a, 0)?;
+    let scalar = matches!(condition.ndim, Ndim::Known(0) | Ndim::Unknown);
+    if !scalar || !(condition.dtype.is_bool() || condition.dtype.is_void()) {
+        return Err(InferError::op(format!("the condition must be a Boolean scalar, it is {condition}")));
+    }
+    Ok(StructInfo::tuple([]))
+}
+
+/// PURE.EFFECT.IO: the values are printed, which is a visible event.
+fn print(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    m.print(a.values)?;
+    Ok(Value::unit())
+}
+
+/// PURE.EFFECT.ABORT: ends the program unless the condition holds.
+fn assert_op(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let condition = kernel::tensor(a, 0)?;
+    if condition.dtype() != DataType::BOOL || !condition.shape().is_empty() {
+        return Err(kernel::fail("the condition must be a Boolean scalar"));
+    }
+    let holds = kernel::at(condition, &[])?.is_true();
+    if m.cx.premise(Rule::PureEffectAbort, 1, holds) {
+        return Ok(Value::unit());
+    }
+    Err(Stop::error(Rule::PureErrOp, "an assertion failed"))
+}

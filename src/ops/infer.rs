@@ -1,0 +1,313 @@
+//! What inference macros share: reading arguments and attributes, and arithmetic on dimensions.
+
+use std::sync::Arc;
+
+use super::{InferArgs, InferError, attr};
+use crate::grammar::{
+    AttrValue, BinaryOp, Call, DataType, DataTypeImm, Expr, FloatBits, Ndim, PrimExpr, PrimValue, ShapeStructInfo,
+    StringImm, StructInfo, TensorShape, TensorStructInfo,
+};
+
+/// The dimensions of a tensor, as far as they are known.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Dims {
+    /// All dimensions.
+    Known(Arc<[PrimExpr]>),
+    /// The rank alone.
+    Rank(u32),
+    Unknown,
+}
+
+impl Dims {
+    pub(super) fn of(t: &TensorStructInfo) -> Dims {
+        match (&t.shape, t.ndim) {
+            (Some(TensorShape::Dims(dims)), _) => Dims::Known(dims.clone()),
+            (None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)), ndim) => {
+                Dims::of_ndim(ndim)
+            }
+        }
+    }
+
+    /// The dimensions that a shape names.
+    pub(super) fn of_shape(s: &ShapeStructInfo) -> Dims {
+        match &s.values {
+            Some(values) => Dims::Known(values.clone()),
+            None => Dims::of_ndim(s.ndim),
+        }
+    }
+
+    pub(super) fn of_ndim(ndim: Ndim) -> Dims {
+        match ndim {
+            Ndim::Known(rank) => Dims::Rank(rank),
+            Ndim::Unknown => Dims::Unknown,
+        }
+    }
+
+    pub(super) fn ndim(&self) -> Ndim {
+        match self {
+            Dims::Known(dims) => Ndim::of_len(dims.len()),
+            Dims::Rank(rank) => Ndim::Known(*rank),
+            Dims::Unknown => Ndim::Unknown,
+        }
+    }
+
+    pub(super) fn rank(&self) -> Option<usize> {
+        match self.ndim() {
+            Ndim::Known(rank) => Some(rank as usize),
+            Ndim::Unknown => None,
+        }
+    }
+
+    /// A tensor of these dimensions.
+    pub(super) fn tensor(self, dtype: DataType) -> StructInfo {
+        let ndim = self.ndim();
+        let shape = match self {
+            Dims::Known(dims) => Some(TensorShape::Dims(dims)),
+            Dims::Rank(_) | Dims::Unknown => None,
+        };
+        StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim })
+    }
+}
+
+impl From<Vec<PrimExpr>> for Dims {
+    fn from(dims: Vec<PrimExpr>) -> Dims {
+        Dims::Known(dims.into())
+    }
+}
+
+/// The number of arguments must be as the operator has it.
+pub(super) fn arity<const N: usize>(a: &InferArgs<'_>) -> Result<(), InferError> {
+    match a.args.len() {
+        found if found == N => Ok(()),
+        found => Err(InferError::op(format!("expects {N} arguments, found {found}"))),
+    }
+}
+
+/// The i-th argument, which must be known to be a tensor.
+pub(super) fn tensor<'a>(a: &InferArgs<'a>, i: usize) -> Result<&'a TensorStructInfo, InferError> {
+    match a.args.get(i) {
+        Some(StructInfo::Tensor(t)) => Ok(t),
+        Some(other) => Err(InferError::op(format!("argument {i} must be a tensor, it is {other}"))),
+        None => Err(InferError::op(format!("argument {i} is missing"))),
+    }
+}
+
+/// The i-th argument, which must be known to be a tuple of tensors.
+pub(super) fn tensors<'a>(a: &InferArgs<'a>, i: usize) -> Result<Vec<&'a TensorStructInfo>, InferError> {
+    let wrong = |found: String| InferError::op(format!("argument {i} must be a tuple of tensors, it is {found}"));
+    let Some(info) = a.args.get(i) else { return Err(InferError::op(format!("argument {i} is missing"))) };
+    let StructInfo::Tuple(fields) = info else { return Err(wrong(info.to_string())) };
+    let tensor = |field: &'a StructInfo| if let StructInfo::Tensor(t) = field { Some(t) } else { None };
+    fields.iter().map(tensor).collect::<Option<Vec<_>>>().ok_or_else(|| wrong(info.to_string()))
+}
+
+/// The i-th argument, which must be known to be a shape.
+pub(super) fn shape<'a>(a: &InferArgs<'a>, i: usize) -> Result<&'a ShapeStructInfo, InferError> {
+    match a.args.get(i) {
+        Some(StructInfo::Shape(s)) => Ok(s),
+        Some(other) => Err(InferError::op(format!("argument {i} must be a shape, it is {other}"))),
+        None => Err(InferError::op(format!("argument {i} is missing"))),
+    }
+}
+
+/// The data type that two operands have in common; unknown if either is.
+pub(super) fn common_dtype(a: DataType, b: DataType) -> Result<DataType, InferError> {
+    if a.is_void() || b.is_void() {
+        return Ok(DataType::VOID);
+    }
+    if a == b { Ok(a) } else { Err(InferError::op(format!("the data types {a} and {b} differ"))) }
+}
+
+/// Broadcasting from the right: equal sizes stay, 1 gives way. What cannot be decided is unknown.
+pub(super) fn broadcast(a: &Dims, b: &Dims) -> Result<Dims, InferError> {
+    match (a, b) {
+        (Dims::Known(a), Dims::Known(b)) => broadcast_known(a, b),
+        (Dims::Known(_) | Dims::Rank(_), Dims::Known(_) | Dims::Rank(_)) => Ok(Dims::of_ndim(a.ndim().max(b.ndim()))),
+        (Dims::Unknown, _) | (_, Dims::Unknown) => Ok(Dims::Unknown),
+    }
+}
+
+fn broadcast_known(a: &[PrimExpr], b: &[PrimExpr]) -> Result<Dims, InferError> {
+    let rank = a.len().max(b.len());
+    let mut dims = Vec::with_capacity(rank);
+    let at = |dims: &[PrimExpr], i: usize| (i + dims.len()).checked_sub(rank).and_then(|i| dims.get(i).cloned());
+    for i in 0..rank {
+        let dim = match (at(a, i), at(b, i)) {
+            (Some(x), Some(y)) => match broadcast_dim(x, y)? {
+                Some(dim) => dim,
+                None => return Ok(Dims::of_ndim(Ndim::of_len(rank))),
+            },
+            (Some(x), None) | (None, Some(x)) => x,
+            (None, None) => PrimExpr::IntImm(1),
+        };
+        dims.push(dim);
+    }
+    Ok(dims.into())
+}
+
+/// `None` if the size depends on values that are not known.
+fn broadcast_dim(x: PrimExpr, y: PrimExpr) -> Result<Option<PrimExpr>, InferError> {
+    if x == y {
+        return Ok(Some(x));
+    }
+    match (&x, &y) {
+        (PrimExpr::IntImm(1), _) => Ok(Some(y)),
+        (_, PrimExpr::IntImm(1)) => Ok(Some(x)),
+        (PrimExpr::IntImm(i), PrimExpr::IntImm(j)) => {
+            Err(InferError::op(format!("the dimensions {i} and {j} cannot be broadcast")))
+        }
+        (
+            PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..),
+            _,
+        ) => Ok(None),
+    }
+}
+
+/// `a op b`, with constants folded where there is no overflow.
+pub(super) fn dim(op: BinaryOp, a: PrimExpr, b: PrimExpr) -> PrimExpr {
+    let folded = match (op, &a, &b) {
+        (BinaryOp::Add, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => a.checked_add(*b),
+        (BinaryOp::Sub, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => a.checked_sub(*b),
+        (BinaryOp::Mul, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => a.checked_mul(*b),
+        (BinaryOp::FloorDiv, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) if *b > 0 => Some(a.div_euclid(*b)),
+        (BinaryOp::Mul, PrimExpr::IntImm(1), _) | (BinaryOp::Add, PrimExpr::IntImm(0), _) => return b,
+        (BinaryOp::Mul, _, PrimExpr::IntImm(1)) | (BinaryOp::Add | BinaryOp::Sub, _, PrimExpr::IntImm(0)) => return a,
+        (
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Mod
+            | BinaryOp::FloorDiv
+            | BinaryOp::FloorMod
+            | BinaryOp::Min
+            | BinaryOp::Max
+            | BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge,
+            _,
+            _,
+        ) => None,
+    };
+    folded.map_or_else(|| PrimExpr::binary(op, a, b), PrimExpr::IntImm)
+}
+
+/// The product of dimensions.
+pub(super) fn product<'a>(dims: impl IntoIterator<Item = &'a PrimExpr>) -> PrimExpr {
+    dims.into_iter().fold(PrimExpr::IntImm(1), |n, d| dim(BinaryOp::Mul, n, d.clone()))
+}
+
+/// An axis counted from the end if negative; an error unless it is below the rank.
+pub(super) fn axis(axis: i64, rank: usize) -> Result<usize, InferError> {
+    let from_start = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
+    let found = from_start.and_then(|a| usize::try_from(a).ok()).filter(|a| *a < rank);
+    found.ok_or_else(|| InferError::op(format!("the axis {axis} does not exist in rank {rank}")))
+}
+
+/// Axes as [`axis`], each once.
+pub(super) fn axes(given: &[i64], rank: usize) -> Result<Vec<usize>, InferError> {
+    let mut found = Vec::with_capacity(given.len());
+    for a in given {
+        let a = axis(*a, rank)?;
+        if found.contains(&a) {
+            return Err(InferError::op(format!("the axis {a} is given twice")));
+        }
+        found.push(a);
+    }
+    Ok(found)
+}
+
+/// An integer attribute.
+pub(super) fn int_attr(call: &Call, name: &str) -> Result<Option<i64>, InferError> {
+    match attr(call, name) {
+        None => Ok(None),
+        Some(AttrValue::Int(i)) => Ok(Some(*i)),
+        Some(AttrValue::Prim(PrimExpr::IntImm(i))) => Ok(Some(*i)),
+        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be an integer, it is {other:?}"))),
+    }
+}
+
+/// A Boolean attribute; false if absent.
+pub(super) fn bool_attr(call: &Call, name: &str) -> Result<bool, InferError> {
+    match attr(call, name) {
+        None => Ok(false),
+        Some(AttrValue::Bool(b)) => Ok(*b),
+        Some(AttrValue::Int(i)) => Ok(*i != 0),
+        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a Boolean, it is {other:?}"))),
+    }
+}
+
+/// An attribute that is a list of integers, or one integer in place of a list of one.
+pub(super) fn ints_attr(call: &Call, name: &str) -> Result<Option<Vec<i64>>, InferError> {
+    let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list integers: {found:?}"));
+    let int = |item: &AttrValue| match item {
+        AttrValue::Int(i) | AttrValue::Prim(PrimExpr::IntImm(i)) => Ok(*i),
+        AttrValue::None
+        | AttrValue::Bool(_)
+        | AttrValue::Float(_)
+        | AttrValue::Str(_)
+        | AttrValue::DataType(_)
+        | AttrValue::Prim(_)
+        | AttrValue::List(_)
+        | AttrValue::Dict(_)
+        | AttrValue::StructInfo(_) => Err(wrong(item)),
+    };
+    match attr(call, name) {
+        None => Ok(None),
+        Some(AttrValue::List(items)) => items.iter().map(int).collect::<Result<_, _>>().map(Some),
+        Some(single) => Ok(Some(vec![int(single)?])),
+    }
+}
+
+/// A data type given as an attribute.
+pub(super) fn dtype_attr(call: &Call, name: &str) -> Result<Option<DataType>, InferError> {
+    match attr(call, name) {
+        None => Ok(None),
+        Some(AttrValue::DataType(d)) => Ok(Some(*d)),
+        Some(AttrValue::Str(text)) => text.parse().map(Some).map_err(|e| InferError::op(format!("`{name}`: {e}"))),
+        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a data type, it is {other:?}"))),
+    }
+}
+
+/// The call with immediates that stand in the place of attributes moved to the attributes, for operators whose
+/// attributes may also be written as arguments: from argument `first` on, in the order of `names`.
+pub(super) fn with_attrs(call: &Call, first: usize, names: &[&str]) -> Call {
+    let mut call = call.clone();
+    let extra = call.args.split_off(first.min(call.args.len()));
+    for (name, arg) in names.iter().zip(extra) {
+        if let Some(value) = immediate(&arg) {
+            call.attrs.entry((*name).into()).or_insert(value);
+        }
+    }
+    call
+}
+
+fn immediate(e: &Expr) -> Option<AttrValue> {
+    match e {
+        Expr::PrimValue(PrimValue { float: Some(bits), .. }) => Some(AttrValue::Float(FloatBits::new(bits.get()))),
+        Expr::PrimValue(PrimValue { value: PrimExpr::IntImm(i), dtype, .. }) if dtype.is_bool() => {
+            Some(AttrValue::Bool(*i != 0))
+        }
+        Expr::PrimValue(PrimValue { value, .. }) => Some(AttrValue::Prim(value.clone())),
+        Expr::StringImm(StringImm { value, .. }) => Some(AttrValue::Str(value.clone())),
+        Expr::DataTypeImm(DataTypeImm { value, .. }) => Some(AttrValue::DataType(*value)),
+        Expr::Tuple(t) => t.fields.iter().map(immediate).collect::<Option<_>>().map(AttrValue::List),
+        Expr::ShapeExpr(s) => Some(AttrValue::List(s.values.iter().cloned().map(AttrValue::Prim).collect())),
+        Expr::Constant(_)
+        | Expr::Var(_)
+        | Expr::DataflowVar(_)
+        | Expr::GlobalVar(_)
+        | Expr::SeqExpr(_)
+        | Expr::Function(_)
+        | Expr::If(_)
+        | Expr::ExternFunc(_)
+        | Expr::Call(_)
+        | Expr::TupleGetItem(_)
+        | Expr::Op(_) => None,
+    }
+}

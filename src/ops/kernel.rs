@@ -1,0 +1,118 @@
+//! What reference implementations share: reading values, and building tensors element by element from a formula over
+//! the index, as a definition on paper does.
+
+use super::{EvalArgs, InferError};
+use crate::eval::tensor::{Scalar, Tensor};
+use crate::eval::{Machine, Stop, Value};
+use crate::grammar::DataType;
+use crate::rule::Rule;
+
+/// An operator raises an error on values that it is not defined for (`PURE.ERR.OP`).
+pub(super) fn fail(message: impl Into<String>) -> Stop {
+    Stop::error(Rule::PureErrOp, message)
+}
+
+impl From<InferError> for Stop {
+    /// What an inference macro would have rejected is an error in a program run unchecked.
+    fn from(error: InferError) -> Stop {
+        match error {
+            InferError::Rejected { message, .. } => fail(message),
+            InferError::Stuck(stuck) => Stop::Stuck(stuck),
+        }
+    }
+}
+
+/// The i-th argument, a tensor.
+pub(super) fn tensor<'a>(a: &EvalArgs<'a>, i: usize) -> Result<&'a Tensor, Stop> {
+    match a.values.get(i) {
+        Some(Value::Tensor(t)) => Ok(t),
+        Some(other) => Err(fail(format!("argument {i} must be a tensor, it is {}", other.category()))),
+        None => Err(fail(format!("argument {i} is missing"))),
+    }
+}
+
+/// The i-th argument, a tuple of tensors.
+pub(super) fn tensors<'a>(a: &EvalArgs<'a>, i: usize) -> Result<Vec<&'a Tensor>, Stop> {
+    let fields = a.values.get(i).and_then(Value::as_tuple).map(|t| t.fields());
+    let tensors = fields.and_then(|fields| fields.iter().map(Value::as_tensor).collect());
+    tensors.ok_or_else(|| fail(format!("argument {i} must be a tuple of tensors")))
+}
+
+/// The i-th argument, a shape.
+pub(super) fn shape<'a>(a: &EvalArgs<'a>, i: usize) -> Result<&'a [i64], Stop> {
+    match a.values.get(i) {
+        Some(Value::Shape(dims)) => Ok(dims),
+        Some(other) => Err(fail(format!("argument {i} must be a shape, it is {}", other.category()))),
+        None => Err(fail(format!("argument {i} is missing"))),
+    }
+}
+
+/// A new tensor whose element at each index is given by a formula.
+pub(super) fn tabulate(
+    m: &mut Machine<'_>,
+    dtype: DataType,
+    shape: &[i64],
+    mut element: impl FnMut(&[i64]) -> Result<Scalar, Stop>,
+) -> Result<Tensor, Stop> {
+    let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
+    m.spend(out.len() as u64)?;
+    let mut index = vec![0; shape.len()];
+    for flat in 0..out.len() {
+        if !out.set(flat, element(&index)?) {
+            return Err(fail("an element lies outside its tensor"));
+        }
+        advance(&mut index, shape);
+    }
+    Ok(out)
+}
+
+/// The next index in row-major order.
+fn advance(index: &mut [i64], shape: &[i64]) {
+    for (i, size) in index.iter_mut().zip(shape).rev() {
+        *i += 1;
+        if *i < *size {
+            return;
+        }
+        *i = 0;
+    }
+}
+
+/// The element of a tensor at an index.
+pub(super) fn at(t: &Tensor, index: &[i64]) -> Result<Scalar, Stop> {
+    let mut flat: i64 = 0;
+    for (i, size) in index.iter().zip(t.shape()) {
+        if !(0..*size).contains(i) {
+            return Err(fail(format!("the index {index:?} lies outside a tensor of shape {:?}", t.shape())));
+        }
+        flat = flat * size + i;
+    }
+    let flat = usize::try_from(flat).ok().filter(|_| index.len() == t.shape().len());
+    flat.and_then(|flat| t.get(flat)).ok_or_else(|| fail(format!("a tensor has no element at {index:?}")))
+}
+
+/// The element of a tensor that is broadcast to a shape of at least its rank, at an index of that shape.
+pub(super) fn at_broadcast(t: &Tensor, index: &[i64]) -> Result<Scalar, Stop> {
+    let skipped = index.len().saturating_sub(t.shape().len());
+    let own: Vec<i64> =
+        index.iter().skip(skipped).zip(t.shape()).map(|(i, size)| if *size == 1 { 0 } else { *i }).collect();
+    at(t, &own)
+}
+
+/// The shape to which two shapes broadcast.
+pub(super) fn broadcast(a: &[i64], b: &[i64]) -> Result<Vec<i64>, Stop> {
+    let rank = a.len().max(b.len());
+    let at = |dims: &[i64], i: usize| (i + dims.len()).checked_sub(rank).and_then(|i| dims.get(i)).copied();
+    (0..rank)
+        .map(|i| match (at(a, i).unwrap_or(1), at(b, i).unwrap_or(1)) {
+            (x, y) if x == y => Ok(x),
+            (1, y) => Ok(y),
+            (x, 1) => Ok(x),
+            (x, y) => Err(fail(format!("the dimensions {x} and {y} cannot be broadcast"))),
+        })
+        .collect()
+}
+
+/// A new value from a new tensor.
+pub(super) fn fresh(t: Tensor) -> Result<Value, Stop> {
+    Ok(Value::Tensor(t))
+}
