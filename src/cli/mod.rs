@@ -1,8 +1,13 @@
 //! The command line. Results go to standard output, everything else to standard error.
 
 mod adapter;
+mod completions;
 mod conform;
+mod errata;
+mod explain;
+mod export;
 mod options;
+mod rules;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -28,8 +33,13 @@ const EXIT_CODES: &str = "Exit status: 0 as expected; 1 findings or unexpected r
 
 #[derive(Subcommand)]
 enum Command {
+    Rules(rules::Args),
+    Explain(explain::Args),
+    Errata(errata::Args),
     Conform(conform::Args),
     Adapter(adapter::Args),
+    Export(export::Args),
+    Completions(completions::Args),
 }
 
 /// How a command ended, as the exit status.
@@ -77,8 +87,13 @@ pub fn main() -> ExitCode {
 
 fn run(command: Command) -> Outcome {
     match command {
+        Command::Rules(args) => rules::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Errata(args) => errata::run(&args),
         Command::Conform(args) => conform::run(&args),
         Command::Adapter(args) => adapter::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Completions(args) => completions::run(&args),
     }
 }
 

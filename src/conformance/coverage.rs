@@ -33,7 +33,7 @@ pub enum Knockout {
     Killed,
     /// Every case that claims the rule passes without it.
     Survived,
-    /// No case claims the rule.
+    /// No passing case claims the rule.
     NoCase,
 }
 
@@ -74,9 +74,10 @@ pub fn claims(suite: &[Case]) -> BTreeMap<Rule, Vec<&Case>> {
     claims
 }
 
-/// Switches each rule off in turn and asks the cases that claim it.
+/// Switches each rule off in turn and asks the cases that claim it, of those that pass with every rule on.
 pub fn knock_out(suite: &[Case]) -> BTreeMap<Rule, Knockout> {
-    let claims = claims(suite);
+    let passing: Vec<Case> = suite.par_iter().filter(|case| passes(case, RuleSet::new())).cloned().collect();
+    let claims = claims(&passing);
     Rule::ALL
         .par_iter()
         .map(|rule| {
@@ -93,8 +94,12 @@ pub fn knock_out(suite: &[Case]) -> BTreeMap<Rule, Knockout> {
 
 /// A rule whose absence brings the oracle down was needed.
 fn fails_without(case: &Case, rule: Rule) -> bool {
-    let run = || execute(case, RuleSet::from_iter([rule])).comparison.verdict != CaseVerdict::Agree;
-    catch_unwind(AssertUnwindSafe(|| crate::cx::with_stack(run))).unwrap_or(true)
+    let run = || crate::cx::with_stack(|| passes(case, RuleSet::from_iter([rule])));
+    !catch_unwind(AssertUnwindSafe(run)).unwrap_or(false)
+}
+
+fn passes(case: &Case, mask: RuleSet) -> bool {
+    execute(case, mask).comparison.verdict == CaseVerdict::Agree
 }
 
 /// The rules that are known to be redundant, with the reason.

@@ -147,19 +147,17 @@ fn camel_case(op: &str) -> String {
 }
 
 impl Ask {
-    /// The variant's name and its fields in order. serde writes a variant of one field without the list.
-    fn parts(&self) -> Result<(String, Vec<Value>), ProtocolError> {
+    /// The op and its arguments on the wire. serde writes a variant of one field without the list.
+    pub fn to_wire(&self) -> Result<(String, Vec<Value>), ProtocolError> {
         let Value::Object(map) = to_json(self)? else {
             return Err(ProtocolError::Shape("a question is an object".into()));
         };
-        let Some((variant, fields)) = map.into_iter().next() else {
-            return Err(ProtocolError::Shape("a question has a name".into()));
+        let args = match map.into_iter().next() {
+            Some((_, Value::Array(args))) => args,
+            Some((_, single)) => vec![single],
+            None => Vec::new(),
         };
-        let args = match fields {
-            Value::Array(args) => args,
-            single => vec![single],
-        };
-        Ok((variant, args))
+        Ok((self.op(), args))
     }
 
     /// The name of the question in the protocol.
@@ -168,7 +166,7 @@ impl Ask {
     }
 
     /// The question from its name and arguments on the wire.
-    pub fn from_parts(op: &str, mut args: Vec<Value>) -> Result<Ask, ProtocolError> {
+    pub fn from_wire(op: &str, mut args: Vec<Value>) -> Result<Ask, ProtocolError> {
         let variant = camel_case(op);
         if !Ask::VARIANTS.contains(&variant.as_str()) {
             return Err(ProtocolError::UnknownOp(op.to_string()));
@@ -197,10 +195,10 @@ pub fn all_ops() -> Vec<String> {
 impl Question {
     /// The line to send. Where the program has `PrimFunc`s, their text goes along.
     pub fn to_line(&self) -> Result<String, ProtocolError> {
-        let (variant, args) = self.ask.parts()?;
+        let (op, args) = self.ask.to_wire()?;
         let mut line = Map::new();
         line.insert("id".into(), self.id.into());
-        line.insert("op".into(), snake_case(&variant).into());
+        line.insert("op".into(), op.into());
         line.insert("edition".into(), self.edition.name().into());
         line.insert("args".into(), Value::Array(args));
         if let Some(Program::Module(module)) = self.ask.program()
@@ -251,7 +249,7 @@ impl Request {
                 .ok_or_else(|| ProtocolError::Shape(format!("there is no edition `{name}`")))?,
         };
         let args = from_json(map.remove("args").unwrap_or_else(|| json!([])))?;
-        Ok(Request::Question(Question { id, edition, ask: Ask::from_parts(&op, args)? }))
+        Ok(Request::Question(Question { id, edition, ask: Ask::from_wire(&op, args)? }))
     }
 
     /// The first line of every conversation.

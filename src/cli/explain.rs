@@ -1,0 +1,124 @@
+//! `relax-spec explain`.
+
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use super::rules::{Row, status_name, table};
+use super::{Exit, Failure, Outcome, errata, print};
+use crate::conformance::case::embedded_suite;
+use crate::erratum::Erratum;
+use crate::rule::Rule;
+
+/// Show a rule: its text, the code that applies it, its golden cases, its errata
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec explain SUB.TENSOR.RANK
+  relax-spec explain 'E[WF.5.USE]'
+  relax-spec explain A17")]
+pub struct Args {
+    /// A rule id, the code of a diagnostic such as E[WF.5.USE], or an erratum
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let id = strip_code(&args.id);
+    if let Ok(rule) = id.parse::<Rule>() {
+        let suite = embedded_suite()?;
+        let rows = table(&suite)?;
+        let row = rows.iter().find(|row| row.rule == rule).ok_or_else(|| Failure::unreadable("no such rule"))?;
+        print(&explain(row))?;
+        return Ok(Exit::AsExpected);
+    }
+    if let Ok(erratum) = Erratum::from_str(id) {
+        print(&errata::one(erratum)?)?;
+        return Ok(Exit::AsExpected);
+    }
+    Err(Failure::unreadable(unknown(id)))
+}
+
+/// `WF.5.USE` out of `E[WF.5.USE]` or `W[WF.5.USE]`.
+fn strip_code(id: &str) -> &str {
+    let inner = |prefix: &str| id.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(']'));
+    inner("E[").or_else(|| inner("W[")).unwrap_or(id)
+}
+
+/// Says that there is no such id, and which ids begin like it.
+fn unknown(id: &str) -> String {
+    const SHOWN: usize = 12;
+    let upper = id.to_ascii_uppercase();
+    let near: Vec<&str> = Rule::ALL.iter().map(|rule| rule.id()).filter(|rule| rule.starts_with(&upper)).collect();
+    let more = if near.len() > SHOWN { format!(" and {} more", near.len() - SHOWN) } else { String::new() };
+    match near.as_slice() {
+        [] => format!("there is no rule or erratum `{id}` (`relax-spec rules` lists the rules)"),
+        [only] => format!("there is no rule `{id}`; did you mean {only}?"),
+        near => {
+            let shown: Vec<&str> = near.iter().take(SHOWN).copied().collect();
+            format!("there is no rule `{id}`; there are {}{more}", shown.join(", "))
+        }
+    }
+}
+
+fn explain(row: &Row) -> String {
+    let info = row.rule.info();
+    let mut out = String::new();
+    let _ = writeln!(out, "{}\n", info.id);
+    for line in info.text.lines() {
+        let _ = writeln!(out, "    {line}");
+    }
+    out.push('\n');
+    let mut field = |name: &str, text: &str| {
+        if !text.is_empty() {
+            let _ = writeln!(out, "{name:<9} {text}");
+        }
+    };
+    let chevron = if info.chevron { ", marked as absent from the prototype of the day" } else { "" };
+    field("kind", &format!("{}{chevron}", info.kind));
+    field("editions", &info.editions.join(", "));
+    field("stated at", &format!("{}:{} (source {})", info.file, info.line, info.source));
+    field("needs", &info.needs.join(", "));
+    let reason = info.excluded.map(|reason| format!(": {reason}")).unwrap_or_default();
+    field("status", &format!("{}{reason}", status_name(row.rule.status())));
+    list(&mut field, "code", &info.sites.to_vec());
+    list(&mut field, "cases", &row.cases);
+    match (row.knockout_name(), &row.redundant) {
+        (Some("killed"), _) => field("knock-out", "killed: some case fails without this rule"),
+        (_, Some(reason)) => field("knock-out", &format!("redundant: {reason}")),
+        (_, None) => {}
+    }
+    let errata: Vec<String> = info.errata.iter().map(|id| erratum_line(id)).collect();
+    list(&mut field, "errata", &errata.iter().map(String::as_str).collect::<Vec<&str>>());
+    out
+}
+
+/// One item a line, the name on the first.
+fn list(field: &mut impl FnMut(&str, &str), name: &str, items: &[&str]) {
+    for (i, item) in items.iter().enumerate() {
+        field(if i == 0 { name } else { "" }, item);
+    }
+}
+
+fn erratum_line(id: &str) -> String {
+    match Erratum::from_str(id).map(Erratum::info) {
+        Ok(Ok(info)) => format!("{id}: {}", info.title),
+        Ok(Err(_)) | Err(_) => id.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_diagnostics_name_their_rule() {
+        assert_eq!(strip_code("E[WF.5.USE]"), "WF.5.USE");
+        assert_eq!(strip_code("W[WF.5.USE]"), "WF.5.USE");
+        assert_eq!(strip_code("WF.5.USE"), "WF.5.USE");
+    }
+
+    #[test]
+    fn a_near_miss_is_told() {
+        assert!(unknown("si.unify").contains("SI.UNIFY."));
+        assert!(unknown("nonsense").contains("there is no rule or erratum"));
+    }
+}

@@ -1,0 +1,60 @@
+//! `relax-spec export`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::{Exit, Failure, Outcome};
+use crate::conformance::case::{Answer, Case, embedded_suite};
+use crate::conformance::checkout::write_atomically;
+use crate::conformance::protocol::ProtocolError;
+
+/// The JSON Schema of the exported files.
+const SCHEMA: &str = include_str!("suite.schema.json");
+
+/// Write the golden suite as JSON, with a JSON Schema, for readers without RON
+///
+/// One file a chapter, DIR/CHAPTER.json, a list of cases; DIR/suite.schema.json describes it. Questions and answers have
+/// the form of the adapter protocol.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  relax-spec export --json target/suite")]
+pub struct Args {
+    /// The directory to write into
+    #[arg(long = "json", value_name = "DIR")]
+    dir: PathBuf,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let suite = embedded_suite()?;
+    let mut chapters: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for case in &suite {
+        let value = to_json(case).map_err(|error| Failure::unreadable(format!("case {}: {error}", case.id)))?;
+        chapters.entry(case.chapter()).or_default().push(value);
+    }
+    for (chapter, cases) in &chapters {
+        let text = serde_json::to_string_pretty(cases).map_err(Failure::unreadable)? + "\n";
+        write_atomically(&args.dir.join(format!("{chapter}.json")), text.as_bytes())?;
+    }
+    write_atomically(&args.dir.join("suite.schema.json"), SCHEMA.as_bytes())?;
+    eprintln!("wrote {} cases of {} chapters to {}", suite.len(), chapters.len(), args.dir.display());
+    Ok(Exit::AsExpected)
+}
+
+/// A case in JSON.
+fn to_json(case: &Case) -> Result<Value, ProtocolError> {
+    let (op, args) = case.ask.to_wire()?;
+    Ok(json!({
+        "id": case.id,
+        "rules": case.rules,
+        "editions": case.editions,
+        "op": op,
+        "args": args,
+        "allow": case.allow.iter().map(Answer::to_bare_json).collect::<Result<Vec<Value>, ProtocolError>>()?,
+        "literal": case.literal.as_ref().map(Answer::to_bare_json).transpose()?,
+        "erratum": case.erratum,
+        "warnings": case.warnings,
+        "as_text": case.as_text,
+        "why": case.why,
+    }))
+}
