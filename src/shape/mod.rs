@@ -3,8 +3,13 @@
 
 pub mod alpha;
 pub mod evaluate;
+pub mod exhaustive;
+mod linear;
+pub mod normal_form;
+pub mod polynomial;
 pub mod prove;
 
 pub use alpha::alpha_equal;
-pub use evaluate::evaluate;
-pub use prove::{Reason, prove_equal, prove_equal_with_reason};
+pub use evaluate::{dimension, evaluate};
+pub use exhaustive::{Assignment, exact_value};
+pub use prove::{Reason, permitted_proofs, prove_equal, prove_equal_with_reason};

@@ -3,10 +3,13 @@
 use std::fmt;
 
 use super::alpha_equal;
+use super::exhaustive::{Assignment, Finding, decide};
+use super::normal_form::{NormalForm, normal_form};
+use super::polynomial::Polynomial;
 use crate::cx::{Cx, Prover};
 use crate::grammar::PrimExpr;
 use crate::rule::Rule;
-use crate::verdict::Proof;
+use crate::verdict::{BestEffort, Proof};
 
 /// Why a prover answered as it did.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,13 +18,21 @@ pub enum Reason {
     Alpha,
     /// Both are constants.
     Constants,
+    /// Both have this normal form.
+    SameNormalForm(Polynomial),
+    /// The difference of the normal forms, which is never 0.
+    NonzeroDifference(Polynomial),
+    /// A distinction of cases covers every assignment.
+    EveryCase,
+    /// Equal for the first assignment, different for the second.
+    Witnesses { equal: Assignment, different: Assignment },
     /// No method of the prover reached a conclusion.
     NoConclusion,
 }
 
 /// EQ: are two dimensions equal under every admissible assignment, different under every one, or is that unknown?
 ///
-/// 2023-02, Note on Proving Shapes Equivalent.
+/// Sizes are not negative. 2023-02, Note on Proving Shapes Equivalent.
 pub fn prove_equal(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> Proof {
     prove_equal_with_reason(cx, a, b).0
 }
@@ -35,15 +46,16 @@ pub fn prove_equal_with_reason(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> (Proo
     if cx.rule(Rule::EqAlpha, alike) {
         return (Proof::Equal, Reason::Alpha);
     }
-    match cx.prover {
-        Prover::Alpha => unknown(cx),
-        Prover::Algebraic | Prover::Exhaustive => unknown(cx),
+    let (proof, reason) = match cx.prover {
+        Prover::Alpha => (Proof::Unknown, Reason::NoConclusion),
+        Prover::Algebraic => algebraic(a, b),
+        Prover::Exhaustive => exhaustive(a, b),
+    };
+    if cx.rule(Rule::EqAdvanced, proof != Proof::Unknown) {
+        return (proof, reason);
     }
-}
-
-fn unknown(cx: &mut Cx) -> (Proof, Reason) {
-    let answer = if cx.fire(Rule::EqTristate) { Proof::Unknown } else { Proof::Different };
-    (answer, Reason::NoConclusion)
+    // Masked, the licence to be undecided is gone.
+    (if cx.fire(Rule::EqTristate) { Proof::Unknown } else { Proof::Different }, reason)
 }
 
 /// EQ.CONST: two constants are compared by value.
@@ -52,12 +64,126 @@ fn constants(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> Option<Proof> {
     cx.fire(Rule::EqConst).then_some(if a == b { Proof::Equal } else { Proof::Different })
 }
 
+/// Equal normal forms are equal values; a difference that cannot be 0 shows that the values never meet.
+fn algebraic(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
+    if let (PrimExpr::Var(_), PrimExpr::Var(_)) = (a, b) {
+        // The commonest pair; any two sizes may or may not be the same.
+        return (Proof::Unknown, Reason::NoConclusion);
+    }
+    let (Some(a), Some(b)) = (normal_form(a), normal_form(b)) else {
+        return (Proof::Unknown, Reason::NoConclusion);
+    };
+    compare(a, b).unwrap_or((Proof::Unknown, Reason::NoConclusion))
+}
+
+fn compare(a: NormalForm, b: NormalForm) -> Option<(Proof, Reason)> {
+    let difference = a.value.clone().minus(b.value);
+    if difference.is_zero() {
+        // Where one side divides by zero and the other does not, they are not equal.
+        return (a.divisors == b.divisors).then_some((Proof::Equal, Reason::SameNormalForm(a.value)));
+    }
+    never_zero(&difference).then_some((Proof::Different, Reason::NonzeroDifference(difference)))
+}
+
+/// By its bounds, or because all its coefficients but the constant have a divisor in common.
+fn never_zero(difference: &Polynomial) -> bool {
+    use num_integer::Integer;
+    use num_traits::Zero;
+    let content = difference.content();
+    let parity = !content.is_zero() && !difference.constant_term().is_multiple_of(&content);
+    parity || difference.bounds().excludes_zero()
+}
+
+fn exhaustive(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
+    match algebraic(a, b) {
+        (Proof::Unknown, _) => match decide(a, b) {
+            Finding::Always(proof) => (proof, Reason::EveryCase),
+            Finding::Depends { equal, different } => (Proof::Unknown, Reason::Witnesses { equal, different }),
+            Finding::Open => (Proof::Unknown, Reason::NoConclusion),
+        },
+        definite => definite,
+    }
+}
+
+/// The answer of the prover in use with every answer that the text permits: from what structural comparison gives
+/// to what is true of all assignments. Where the truth is not known, any answer may be right.
+pub fn permitted_proofs(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> BestEffort<Proof> {
+    let answer = prove_equal(cx, a, b);
+    let (floor, _) = prove_equal_with_reason(&mut Cx::new().with_prover(Prover::Alpha), a, b);
+    let (ceiling, reason) = prove_equal_with_reason(&mut Cx::new().with_prover(Prover::Exhaustive), a, b);
+    let permitted = match (floor, ceiling, reason) {
+        (Proof::Equal | Proof::Different, _, _) => vec![floor],
+        (Proof::Unknown, Proof::Unknown, Reason::NoConclusion) => {
+            vec![Proof::Unknown, Proof::Equal, Proof::Different]
+        }
+        (Proof::Unknown, Proof::Unknown, _) => vec![Proof::Unknown],
+        (Proof::Unknown, Proof::Equal | Proof::Different, _) => vec![Proof::Unknown, ceiling],
+    };
+    BestEffort { answer, permitted }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Alpha => f.write_str("both are built alike"),
             Reason::Constants => f.write_str("both are constants"),
+            Reason::SameNormalForm(form) => write!(f, "both have the normal form {form}"),
+            Reason::NonzeroDifference(difference) => write!(f, "the difference {difference} is never 0"),
+            Reason::EveryCase => f.write_str("a distinction of cases covers every assignment"),
+            Reason::Witnesses { equal, different } => {
+                write!(f, "equal for {}, different for {}", show(equal), show(different))
+            }
             Reason::NoConclusion => f.write_str("no conclusion"),
         }
+    }
+}
+
+fn show(assignment: &Assignment) -> String {
+    let entries: Vec<String> = assignment.iter().map(|(v, size)| format!("{v} = {size}")).collect();
+    entries.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::BinaryOp::*;
+
+    fn v(name: &str) -> PrimExpr {
+        PrimExpr::var(name)
+    }
+
+    fn op(op: crate::grammar::BinaryOp, a: impl Into<PrimExpr>, b: impl Into<PrimExpr>) -> PrimExpr {
+        PrimExpr::binary(op, a.into(), b.into())
+    }
+
+    fn by(prover: Prover, a: &PrimExpr, b: &PrimExpr) -> Proof {
+        prove_equal(&mut Cx::new().with_prover(prover), a, b)
+    }
+
+    #[test]
+    fn the_table_of_the_chapter() {
+        let double = || op(Mul, 2, v("n"));
+        let rows: [(PrimExpr, PrimExpr, Proof, Proof); 7] = [
+            (v("n"), v("n"), Proof::Equal, Proof::Equal),
+            (3.into(), 4.into(), Proof::Different, Proof::Different),
+            (v("n"), v("m"), Proof::Unknown, Proof::Unknown),
+            (op(Add, v("n"), v("n")), double(), Proof::Unknown, Proof::Equal),
+            (v("n"), op(Add, v("n"), 1), Proof::Unknown, Proof::Different),
+            (op(Mul, v("n"), 0), 0.into(), Proof::Unknown, Proof::Equal),
+            (double(), op(Add, op(Mul, 2, v("m")), 1), Proof::Unknown, Proof::Different),
+        ];
+        for (a, b, least, most) in rows {
+            assert_eq!(by(Prover::Alpha, &a, &b), least, "{a} and {b}");
+            assert_eq!(by(Prover::Algebraic, &a, &b), most, "{a} and {b}");
+            assert_eq!(by(Prover::Exhaustive, &a, &b), most, "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn what_is_permitted_lies_between_the_floor_and_the_truth() {
+        let ask = |a: &PrimExpr, b: &PrimExpr| permitted_proofs(&mut Cx::new(), a, b).permitted;
+        assert_eq!(ask(&v("n"), &v("m")), [Proof::Unknown]);
+        assert_eq!(ask(&op(Add, v("n"), v("n")), &op(Mul, 2, v("n"))), [Proof::Unknown, Proof::Equal]);
+        assert_eq!(ask(&3.into(), &3.into()), [Proof::Equal]);
     }
 }

@@ -1,0 +1,106 @@
+//! Linear arithmetic: whether constraints `p >= 0` exclude each other, by elimination of one unknown after another
+//! over the rationals. What has no rational solution has no integer one.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use num_bigint::BigInt;
+use num_traits::Signed;
+
+use super::polynomial::{Atom, Monomial, Polynomial};
+
+/// Constraints after which elimination gives up.
+const MAX_CONSTRAINTS: usize = 120;
+
+/// Whether no assignment meets all constraints. False also where this cannot be shown.
+pub(super) fn infeasible(constraints: &[Polynomial]) -> bool {
+    let mut constraints: BTreeSet<Polynomial> = constraints.iter().cloned().collect();
+    for fact in facts(&constraints) {
+        constraints.insert(fact);
+    }
+    loop {
+        if constraints.iter().any(|p| p.as_constant().is_some_and(|value| value.is_negative())) {
+            return true;
+        }
+        let Some(unknown) = constraints.iter().find_map(|p| p.varying().next().map(|(m, _)| m.clone())) else {
+            return false;
+        };
+        constraints = eliminate(constraints, &unknown);
+        if constraints.len() > MAX_CONSTRAINTS {
+            return false;
+        }
+    }
+}
+
+/// What holds of every unknown: sizes are not negative, and a quotient is within one divisor of its dividend.
+fn facts(constraints: &BTreeSet<Polynomial>) -> Vec<Polynomial> {
+    let monomials: BTreeSet<&Monomial> =
+        constraints.iter().flat_map(|p| p.varying().map(|(monomial, _)| monomial)).collect();
+    let mut facts = Vec::new();
+    for monomial in monomials {
+        let alone = Polynomial { terms: [(monomial.clone(), BigInt::from(1))].into() };
+        if alone.bounds().is_not_negative() {
+            facts.push(alone.clone());
+        }
+        if let [(Atom::FloorDiv(dividend, divisor), 1)] = monomial.0.as_slice()
+            && let Some(c) = divisor.as_constant().filter(BigInt::is_positive)
+        {
+            facts.extend(remainder_facts(dividend, alone, &c));
+        }
+    }
+    facts
+}
+
+/// `0 <= dividend - c * quotient <= c - 1`.
+fn remainder_facts(dividend: &Arc<Polynomial>, quotient: Polynomial, c: &BigInt) -> [Polynomial; 2] {
+    let remainder = (**dividend).clone().minus(quotient.scaled(c));
+    let rest = Polynomial::constant(c - 1).minus(remainder.clone());
+    [remainder, rest]
+}
+
+fn coefficient(p: &Polynomial, unknown: &Monomial) -> BigInt {
+    p.terms.get(unknown).cloned().unwrap_or_default()
+}
+
+/// Every lower bound of the unknown against every upper bound.
+fn eliminate(constraints: BTreeSet<Polynomial>, unknown: &Monomial) -> BTreeSet<Polynomial> {
+    let (with, mut without): (Vec<Polynomial>, BTreeSet<Polynomial>) = {
+        let (with, without): (Vec<_>, Vec<_>) = constraints.into_iter().partition(|p| p.terms.contains_key(unknown));
+        (with, without.into_iter().collect())
+    };
+    let (lower, upper): (Vec<_>, Vec<_>) = with.into_iter().partition(|p| coefficient(p, unknown).is_positive());
+    for low in &lower {
+        for high in &upper {
+            let (l, h) = (coefficient(low, unknown), -coefficient(high, unknown));
+            without.insert(low.clone().scaled(&h).plus(high.clone().scaled(&l)));
+        }
+    }
+    without
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::ShapeVar;
+
+    fn v(name: &str) -> Polynomial {
+        Polynomial::atom(Atom::Var(ShapeVar::new(name)))
+    }
+
+    fn c(value: i64) -> Polynomial {
+        Polynomial::constant(value)
+    }
+
+    #[test]
+    fn cycles_of_inequalities() {
+        let less = |a: &str, b: &str| v(b).minus(v(a)).minus(c(1));
+        assert!(infeasible(&[less("a", "b"), less("b", "c"), less("c", "a")]));
+        assert!(!infeasible(&[less("a", "b"), less("b", "c")]));
+    }
+
+    #[test]
+    fn sizes_are_not_negative() {
+        assert!(infeasible(&[v("a").negated().minus(c(1))]));
+        assert!(!infeasible(&[v("a").negated()]));
+    }
+}
