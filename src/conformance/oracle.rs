@@ -50,7 +50,9 @@ pub fn answer(cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
         Ask::DeriveFunction(..) => Err(NoAnswer::Unsupported("DeriveFunction")),
         Ask::DeriveVar(..) => Err(NoAnswer::Unsupported("DeriveVar")),
         Ask::DeriveCall(..) => Err(NoAnswer::Unsupported("DeriveCall")),
-        Ask::Evaluate(program, entry, args) => eval::answer_evaluate(cx, program, entry, args).map(Answer::Run),
+        Ask::Evaluate(program, entry, args) => {
+            eval::answer_evaluate(cx, &*read(program)?, entry, args).map(Answer::Run)
+        }
     }
 }
 

@@ -122,15 +122,7 @@ impl Machine<'_> {
     /// EVAL.SHAPEEXPR: the dimensions from left to right, as a new shape.
     fn shape_expr(&mut self, e: &ShapeExpr) -> Result<Value, Stop> {
         self.cx.apply(Rule::EvalShapeexpr)?;
-        let mut dims = Vec::with_capacity(e.values.len());
-        for dim in e.values.iter() {
-            let size = self.eval_dim(dim).map_err(in_shape_expr)?;
-            // SI.DIM.SHAPEEXPR-ERR: no dimension is negative.
-            if !self.cx.premise(Rule::SiDimShapeexprErr, 1, size >= 0) {
-                return Err(Stop::error(Rule::SiDimShapeexprErr, format!("the dimension {dim} is {size}")));
-            }
-            dims.push(size);
-        }
+        let dims = e.values.iter().map(|dim| self.eval_shape_dim(dim)).collect::<Result<Vec<i64>, Stop>>()?;
         Ok(Value::shape(&dims))
     }
 
@@ -366,12 +358,4 @@ impl Machine<'_> {
 fn boolean_scalar(value: &Value) -> Option<bool> {
     let tensor = value.as_tensor().filter(|t| t.dtype() == DataType::BOOL && t.shape().is_empty())?;
     tensor.get(0).map(Scalar::is_true)
-}
-
-/// SI.DIM.SHAPEEXPR-ERR: a dimension without a value makes the `ShapeExpr` an error.
-fn in_shape_expr(stop: Stop) -> Stop {
-    match stop {
-        Stop::Error(error) => Stop::error(Rule::SiDimShapeexprErr, error.message),
-        Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_) => stop,
-    }
 }

@@ -227,7 +227,7 @@ impl Machine<'_> {
         }
         let Some(rtsi) = self.run_time_struct_info(closure)? else { return Ok(()) };
         let target = self.close_over(s);
-        let compatible = super::rtsi::compatible(self.cx, &rtsi, &target)?;
+        let compatible = super::rtsi::compatible(self.cx, &rtsi, &target);
         let message = || format!("the closure is {rtsi}, which cannot be {target}");
         self.check(Rule::SiMatchcastFuncRtsi, 1, compatible, message)
     }

@@ -27,3 +27,6 @@ pub use packed::{PackedDef, PackedFunc, Registry, Returned};
 pub use program::{Run, default_entry, evaluate};
 pub use trace::{TraceEvent, TraceStep};
 pub use value::{Closure, Opaque, Prim, PrimFuncObj, TupleObj, Value};
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,14 @@
 //! The answers to the questions about running: `MatchValue` and `Evaluate`.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::convert::{from_spec, from_specs, to_spec};
 use super::machine::{Machine, Options, Stop};
 use super::program::evaluate;
-use crate::conformance::case::{MatchAnswer, Program, RunAnswer, ValueSpec};
+use crate::conformance::case::{MatchAnswer, RunAnswer, ValueSpec};
 use crate::conformance::oracle::NoAnswer;
 use crate::cx::Cx;
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
-use crate::syntax::tvmscript;
 use crate::verdict::Outcome;
 
 /// What a match came to, for derivation trees.
@@ -57,16 +55,10 @@ pub fn answer_match_value(
 }
 
 /// Runs an entry point on arguments. The program is taken as it is, without static checks.
-pub fn answer_evaluate(cx: &mut Cx, program: &Program, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
-    let module = match program {
-        Program::Module(module) => Cow::Borrowed(module),
-        Program::Script(text) => {
-            Cow::Owned(tvmscript::parse_module(text).map_err(|error| NoAnswer::Unreadable(error.to_string()))?)
-        }
-    };
+pub fn answer_evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
     let options = Options::default();
     let args = from_specs(args, &options.registry).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
-    let run = evaluate(cx, &module, entry, args.clone(), &options)?;
+    let run = evaluate(cx, module, entry, args.clone(), &options)?;
     Ok(match run.outcome {
         Outcome::Value(value) => match to_spec(&value, &args) {
             Ok(spec) => RunAnswer::Returns(spec, run.effects),

@@ -9,10 +9,15 @@ use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
 };
 use crate::rule::Rule;
+use crate::struct_info::check_compatibility;
+use crate::verdict::Compatibility;
 
 /// Whether a closure of the one information may be used as the other (A19): anything but certain incompatibility.
-pub(super) fn compatible(_cx: &mut Cx, _rtsi: &StructInfo, _target: &StructInfo) -> Result<bool, Stop> {
-    Ok(true)
+pub(super) fn compatible(cx: &mut Cx, rtsi: &StructInfo, target: &StructInfo) -> bool {
+    match check_compatibility(cx, rtsi, target) {
+        Compatibility::Compatible | Compatibility::Possibly => true,
+        Compatibility::Incompatible => false,
+    }
 }
 
 impl Machine<'_> {

@@ -1,0 +1,403 @@
+//! Programs whose outcome follows from the chapter on evaluation.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::conformance::case::{Effect, ValueSpec};
+use crate::cx::{Cx, Reading};
+use crate::erratum::Erratum;
+use crate::grammar::*;
+use crate::rule::{Rule, RuleSet};
+use crate::verdict::Outcome;
+
+fn bind(name: &str, value: Expr) -> Binding {
+    Binding::VarBinding(VarBinding { var: Binder::var(Var::new(name)), value, span: Span::NONE })
+}
+
+fn cast(name: Option<&str>, struct_info: StructInfo, value: Expr) -> Binding {
+    let var = name.map(|name| Binder::var(Var::new(name)));
+    Binding::MatchCast(MatchCast { var, struct_info, value, span: Span::NONE })
+}
+
+fn block(bindings: Vec<Binding>) -> BindingBlock {
+    BindingBlock { kind: BlockKind::Binding, bindings, span: Span::NONE }
+}
+
+fn seq(bindings: Vec<Binding>, body: Expr) -> Expr {
+    Expr::seq(vec![block(bindings)], body)
+}
+
+fn func(params: Vec<(&str, Option<StructInfo>)>, body: Expr) -> Function {
+    let params = params.into_iter().map(|(name, annotation)| Binder { annotation, ..Binder::var(Var::new(name)) });
+    Function {
+        params: params.collect(),
+        body,
+        ret_struct_info: None,
+        pure: None,
+        attrs: Attrs::new(),
+        span: Span::NONE,
+    }
+}
+
+fn lambda(params: Vec<(&str, Option<StructInfo>)>, body: Expr) -> Expr {
+    Expr::Function(Arc::new(func(params, body)))
+}
+
+fn linked(name: &str, mut f: Function) -> (GlobalVar, GlobalFunc) {
+    f.attrs.insert("global_symbol".into(), AttrValue::Str(name.into()));
+    (GlobalVar::new(name), GlobalFunc::Function(Arc::new(f)))
+}
+
+fn module(funcs: Vec<(GlobalVar, GlobalFunc)>) -> IrModule {
+    IrModule { funcs, ..IrModule::default() }
+}
+
+fn main_of(f: Function) -> IrModule {
+    module(vec![linked("main", f)])
+}
+
+fn packed(name: &str, args: Vec<Expr>) -> Expr {
+    Expr::call(Expr::extern_func(&format!("relax_spec.{name}")), args)
+}
+
+fn global(name: &str) -> Expr {
+    Expr::GlobalVar(GlobalVar::new(name))
+}
+
+fn x() -> Expr {
+    Expr::var("x")
+}
+
+fn ints(values: &[f64]) -> TensorData {
+    TensorData::from_values(DataType::INT64, &[values.len() as u64], values).unwrap()
+}
+
+fn boolean(value: bool) -> Expr {
+    Expr::constant(TensorData::from_values(DataType::BOOL, &[], &[f64::from(u8::from(value))]).unwrap())
+}
+
+fn logged(values: &[f64]) -> Effect {
+    Effect::Call("relax_spec.log".into(), vec![ValueSpec::Tensor(ints(values))])
+}
+
+fn n_plus(i: i64) -> PrimExpr {
+    PrimExpr::binary(BinaryOp::Add, PrimExpr::var("n"), i.into())
+}
+
+fn run_in(cx: &mut Cx, module: &IrModule, args: &[ValueSpec]) -> (Outcome<ValueSpec>, Vec<Effect>) {
+    let options = Options::default();
+    let args = from_specs(args, &options.registry).unwrap();
+    let run = evaluate(cx, module, "main", args.clone(), &options).unwrap();
+    let outcome = match run.outcome {
+        Outcome::Value(value) => Outcome::Value(to_spec(&value, &args).unwrap()),
+        Outcome::Error(error) => Outcome::Error(error),
+        Outcome::OutOfFuel => Outcome::OutOfFuel,
+        Outcome::Unspecified(reason) => Outcome::Unspecified(reason),
+    };
+    (outcome, run.effects)
+}
+
+fn run(module: &IrModule, args: &[ValueSpec]) -> (Outcome<ValueSpec>, Vec<Effect>) {
+    run_in(&mut Cx::new(), module, args)
+}
+
+fn value(module: &IrModule, args: &[ValueSpec]) -> ValueSpec {
+    match run(module, args).0 {
+        Outcome::Value(value) => value,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn failure(module: &IrModule, args: &[ValueSpec]) -> Rule {
+    match run(module, args).0 {
+        Outcome::Error(error) => error.rule,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn bump(e: Expr) -> Expr {
+    packed("add_inplace", vec![e, Expr::constant(TensorData::from_values(DataType::INT64, &[], &[1.0]).unwrap())])
+}
+
+/// The worked example of the chapter: `s` is cast to `dim`.
+fn worked_example(dim: PrimExpr) -> IrModule {
+    let f = lambda(vec![("_", Some(StructInfo::Object))], packed("log", vec![x()]));
+    let body = seq(
+        vec![
+            bind("f", f),
+            bind("a", bump(x())),
+            cast(Some("s"), StructInfo::tensor([dim], DataType::INT64), packed("log", vec![Expr::var("a")])),
+        ],
+        Expr::call(Expr::var("f"), vec![Expr::var("s")]),
+    );
+    main_of(func(vec![("x", Some(StructInfo::tensor([PrimExpr::var("n")], DataType::INT64)))], body))
+}
+
+#[test]
+fn the_value_of_a_failing_cast_has_its_effects() {
+    let (outcome, effects) = run(&worked_example(n_plus(1)), &[ValueSpec::Tensor(ints(&[1.0, 2.0]))]);
+    let Outcome::Error(error) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(error.rule, Rule::SiMatchcastTensorEval);
+    assert_eq!(error.message, "dimension 0: expected n + 1 = 3, found 2");
+    // bump is called, then [2, 3] is logged; f is never called.
+    assert_eq!(effects.len(), 2);
+    assert_eq!(effects[1], logged(&[2.0, 3.0]));
+}
+
+#[test]
+fn a_closure_sees_a_mutation_made_after_it_was_created() {
+    let (outcome, effects) = run(&worked_example(PrimExpr::var("n")), &[ValueSpec::Tensor(ints(&[1.0, 2.0]))]);
+    // Everything is an alias of the argument.
+    assert_eq!(outcome, Outcome::Value(ValueSpec::Arg(0)));
+    assert_eq!(effects[1..], [logged(&[2.0, 3.0]), logged(&[2.0, 3.0])]);
+}
+
+#[test]
+fn a_constant_is_new_at_each_evaluation() {
+    let fresh = lambda(vec![], Expr::constant(ints(&[5.0])));
+    let call = || Expr::call(Expr::var("fresh"), vec![]);
+    let body = seq(vec![bind("fresh", fresh), bind("a", bump(call())), bind("b", call())], Expr::var("b"));
+    let program = main_of(func(vec![], body));
+    assert_eq!(value(&program, &[]), ValueSpec::Tensor(ints(&[5.0])));
+    let mask: RuleSet = [Rule::EvalConstFresh].into_iter().collect();
+    let (outcome, _) = run_in(&mut Cx::new().with_mask(mask), &program, &[]);
+    assert_eq!(outcome, Outcome::Value(ValueSpec::Tensor(ints(&[6.0]))));
+}
+
+#[test]
+fn tuples_hold_the_values_themselves() {
+    let t = Expr::tuple(vec![x(), Expr::tuple(vec![x()])]);
+    let inner = Expr::tuple_get_item(Expr::tuple_get_item(Expr::var("t"), 1), 0);
+    let program = main_of(func(vec![("x", None)], seq(vec![bind("t", t)], inner)));
+    assert_eq!(value(&program, &[ValueSpec::Tensor(ints(&[1.0]))]), ValueSpec::Arg(0));
+    assert_eq!(value(&program, &[ValueSpec::Object]), ValueSpec::Arg(0));
+}
+
+#[test]
+fn a_missing_field_is_an_error() {
+    for index in [-1, 1] {
+        let program = main_of(func(vec![("x", None)], Expr::tuple_get_item(Expr::tuple(vec![x()]), index)));
+        assert_eq!(failure(&program, &[ValueSpec::Int(0)]), Rule::EvalTgiCount);
+    }
+    let program = main_of(func(vec![("x", None)], Expr::tuple_get_item(x(), 0)));
+    assert_eq!(failure(&program, &[ValueSpec::Shape(vec![2])]), Rule::EvalTgiCount);
+    assert_eq!(failure(&program, &[ValueSpec::Object]), Rule::ValObjectUnusable);
+}
+
+#[test]
+fn callee_then_arguments_from_left_to_right() {
+    let log = |i: f64| packed("log", vec![Expr::constant(ints(&[i]))]);
+    let callee = seq(vec![bind("c", log(1.0))], lambda(vec![("p", None), ("q", None)], log(4.0)));
+    let program = main_of(func(vec![], Expr::call(callee, vec![log(2.0), log(3.0)])));
+    let (_, effects) = run(&program, &[]);
+    assert_eq!(effects, [logged(&[1.0]), logged(&[2.0]), logged(&[3.0]), logged(&[4.0])]);
+}
+
+#[test]
+fn only_the_taken_branch_runs() {
+    let if_expr = |c: bool| {
+        Expr::If(Arc::new(If {
+            cond: boolean(c),
+            true_branch: packed("log", vec![Expr::constant(ints(&[1.0]))]),
+            // A50: a symbol that is missing in a branch not taken does no harm.
+            false_branch: Expr::call(Expr::extern_func("missing"), vec![]),
+            span: Span::NONE,
+        }))
+    };
+    let (outcome, effects) = run(&main_of(func(vec![], if_expr(true))), &[]);
+    assert_eq!(outcome, Outcome::Value(ValueSpec::Tensor(ints(&[1.0]))));
+    assert_eq!(effects, [logged(&[1.0])]);
+    assert_eq!(failure(&main_of(func(vec![], if_expr(false))), &[]), Rule::EvalExternfuncMissing);
+}
+
+#[test]
+fn a_condition_is_a_boolean_scalar() {
+    let program = main_of(func(
+        vec![("x", None)],
+        Expr::If(Arc::new(If { cond: x(), true_branch: x(), false_branch: x(), span: Span::NONE })),
+    ));
+    let vector = TensorData::from_values(DataType::BOOL, &[1], &[1.0]).unwrap();
+    let int = TensorData::from_values(DataType::INT64, &[], &[1.0]).unwrap();
+    for cond in [ValueSpec::Tensor(vector), ValueSpec::Tensor(int), ValueSpec::Bool(true)] {
+        assert_eq!(failure(&program, &[cond]), Rule::EvalIfCond);
+    }
+}
+
+#[test]
+fn dataflow_variables_end_with_their_block() {
+    let dataflow = |body: Expr| {
+        let binder = Binder::dataflow(Var::new("d"));
+        let bindings = vec![
+            Binding::VarBinding(VarBinding { var: binder, value: x(), span: Span::NONE }),
+            bind("v", Expr::DataflowVar(Var::new("d"))),
+        ];
+        let block = BindingBlock { kind: BlockKind::Dataflow, bindings, span: Span::NONE };
+        main_of(func(vec![("x", None)], Expr::seq(vec![block], body)))
+    };
+    assert_eq!(value(&dataflow(Expr::var("v")), &[ValueSpec::Int(3)]), ValueSpec::Int(3));
+    let (outcome, _) = run(&dataflow(Expr::DataflowVar(Var::new("d"))), &[ValueSpec::Int(3)]);
+    assert!(matches!(outcome, Outcome::Unspecified(_)));
+}
+
+#[test]
+fn bindings_of_a_sequence_end_with_it() {
+    let inner = seq(vec![bind("x", Expr::constant(ints(&[9.0])))], x());
+    let program = main_of(func(vec![("x", None)], seq(vec![bind("y", inner)], x())));
+    assert_eq!(value(&program, &[ValueSpec::Int(3)]), ValueSpec::Int(3));
+}
+
+/// `f(x, n) = if n then f(x, false) else x`, by local recursion.
+#[test]
+fn a_bound_function_can_call_itself_under_another_name() {
+    let body = Expr::If(Arc::new(If {
+        cond: Expr::var("c"),
+        true_branch: Expr::call(Expr::var("f"), vec![boolean(false)]),
+        false_branch: x(),
+        span: Span::NONE,
+    }));
+    let bindings = vec![bind("f", lambda(vec![("c", None)], body)), bind("g", Expr::var("f"))];
+    let program = main_of(func(vec![("x", None)], seq(bindings, Expr::call(Expr::var("g"), vec![boolean(true)]))));
+    assert_eq!(value(&program, &[ValueSpec::Object]), ValueSpec::Arg(0));
+}
+
+#[test]
+fn shape_variables_are_captured_with_their_values() {
+    let shape = Expr::shape([PrimExpr::var("n"), PrimExpr::var("m")]);
+    let f = lambda(vec![("s", Some(StructInfo::shape([PrimExpr::var("m")])))], shape);
+    let vector = StructInfo::tensor([PrimExpr::var("n")], DataType::INT64);
+    let program = module(vec![
+        linked(
+            "main",
+            func(vec![("x", None)], Expr::call(Expr::call(global("make"), vec![x()]), vec![Expr::shape([5.into()])])),
+        ),
+        linked("make", func(vec![("x", Some(vector))], f)),
+    ]);
+    let argument = ValueSpec::Tensor(ints(&[1.0, 2.0, 3.0]));
+    assert_eq!(value(&program, &[argument]), ValueSpec::Shape(vec![3, 5]));
+}
+
+/// The inner signature names an outer variable, so it compares; by the literal text of A45 it is not captured, and
+/// binds anew.
+#[test]
+fn annotations_capture_shape_variables() {
+    let vector = || Some(StructInfo::tensor([PrimExpr::var("n")], DataType::INT64));
+    let f = lambda(vec![("y", vector())], Expr::var("y"));
+    let call = Expr::call(Expr::var("f"), vec![Expr::constant(ints(&[7.0]))]);
+    let program = main_of(func(vec![("x", vector())], seq(vec![bind("f", f)], call)));
+    let argument = [ValueSpec::Tensor(ints(&[1.0, 2.0]))];
+    assert_eq!(failure(&program, &argument), Rule::SiMatchcastTensorEval);
+    let mut literal = Cx::new().with_reading(Reading::literal_only(&[Erratum::A45]));
+    assert_eq!(run_in(&mut literal, &program, &argument).0, Outcome::Value(ValueSpec::Tensor(ints(&[7.0]))));
+}
+
+#[test]
+fn each_call_has_its_own_shape_variables() {
+    let vector = StructInfo::tensor([PrimExpr::var("n")], DataType::INT64);
+    let size = func(vec![("y", Some(vector))], Expr::shape([PrimExpr::var("n")]));
+    let call = |values: &[f64]| Expr::call(global("size"), vec![Expr::constant(ints(values))]);
+    let body = Expr::tuple(vec![call(&[1.0]), call(&[1.0, 2.0])]);
+    let program = module(vec![linked("main", func(vec![], body)), linked("size", size)]);
+    assert_eq!(value(&program, &[]), ValueSpec::Tuple(vec![ValueSpec::Shape(vec![1]), ValueSpec::Shape(vec![2])]));
+}
+
+#[test]
+fn arguments_are_checked_before_the_body_and_the_result_after_it() {
+    let annotated = |ret: i64| {
+        let mut f = func(vec![("x", Some(StructInfo::tensor_ndim(1, DataType::INT64)))], packed("log", vec![x()]));
+        f.ret_struct_info = Some(StructInfo::tensor_ndim(ret, DataType::VOID));
+        main_of(f)
+    };
+    let scalar = ValueSpec::Tensor(TensorData::from_values(DataType::INT64, &[], &[1.0]).unwrap());
+    let (outcome, effects) = run(&annotated(1), &[scalar]);
+    assert!(matches!(&outcome, Outcome::Error(e) if e.rule == Rule::SiMatchcastTensorNdim), "{outcome:?}");
+    assert_eq!(effects, []);
+    let (outcome, effects) = run(&annotated(2), &[ValueSpec::Tensor(ints(&[1.0]))]);
+    let Outcome::Error(error) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(error.message, "return value: expected rank 2, found rank 1");
+    assert_eq!(effects, [logged(&[1.0])]);
+}
+
+#[test]
+fn arity_is_exact() {
+    let program = main_of(func(vec![("x", None)], x()));
+    assert_eq!(failure(&program, &[]), Rule::EvalCallArity);
+    assert_eq!(failure(&program, &[ValueSpec::Int(1), ValueSpec::Int(2)]), Rule::EvalCallArity);
+}
+
+#[test]
+fn entry_points_are_the_externally_linked_functions() {
+    let private = (GlobalVar::new("main"), GlobalFunc::Function(Arc::new(func(vec![], Expr::tuple(vec![])))));
+    assert_eq!(failure(&module(vec![private.clone()]), &[]), Rule::ModPrivate);
+    assert_eq!(failure(&module(vec![]), &[]), Rule::ModEntryAny);
+    // A call from another global function works.
+    let program = module(vec![linked("start", func(vec![], Expr::call(global("main"), vec![]))), private]);
+    let run = evaluate(&mut Cx::new(), &program, "start", vec![], &Options::default()).unwrap();
+    assert!(matches!(run.outcome, Outcome::Value(Value::Tuple(t)) if t.is_empty()));
+    let prim_func = GlobalFunc::PrimFunc(Arc::new(crate::tir::PrimFunc::default()));
+    assert_eq!(failure(&module(vec![(GlobalVar::new("main"), prim_func)]), &[]), Rule::ModEntryAny);
+}
+
+#[test]
+fn what_cannot_be_called() {
+    let program = main_of(func(vec![("x", None)], Expr::call(x(), vec![])));
+    assert_eq!(failure(&program, &[ValueSpec::Tensor(ints(&[1.0]))]), Rule::EvalCallCallee);
+    assert_eq!(failure(&program, &[ValueSpec::Object]), Rule::ValObjectUnusable);
+    assert!(matches!(run(&program, &[ValueSpec::Closure]).0, Outcome::Unspecified(_)));
+}
+
+#[test]
+fn a_host_may_return_nothing_but_not_raw_data() {
+    assert_eq!(value(&main_of(func(vec![], packed("log", vec![]))), &[]), ValueSpec::Tuple(vec![]));
+    assert!(matches!(run(&main_of(func(vec![], packed("raw_int", vec![]))), &[]).0, Outcome::Unspecified(_)));
+}
+
+#[test]
+fn endless_recursion_runs_out_of_fuel() {
+    let program = main_of(func(vec![], Expr::call(global("main"), vec![])));
+    assert_eq!(run(&program, &[]).0, Outcome::OutOfFuel);
+}
+
+/// `grow(c, t) = if c then grow(c, (t,)) else t` nests a tuple at every call and never returns.
+#[test]
+fn deep_values_are_given_up_without_overflow() {
+    let body = Expr::If(Arc::new(If {
+        cond: Expr::var("c"),
+        true_branch: Expr::call(global("main"), vec![Expr::var("c"), Expr::tuple(vec![Expr::var("t")])]),
+        false_branch: Expr::var("t"),
+        span: Span::NONE,
+    }));
+    let program = main_of(func(vec![("c", None), ("t", None)], body));
+    let yes = ValueSpec::Tensor(TensorData::from_values(DataType::BOOL, &[], &[1.0]).unwrap());
+    assert_eq!(run(&program, &[yes, ValueSpec::Int(0)]).0, Outcome::OutOfFuel);
+}
+
+#[test]
+fn boxed_scalars_and_other_immediates() {
+    let size = PrimValue { value: n_plus(1), dtype: DataType::INT64, float: None, span: Span::NONE };
+    let body = Expr::tuple(vec![
+        Expr::PrimValue(size),
+        Expr::StringImm(StringImm { value: "s".into(), span: Span::NONE }),
+        Expr::DataTypeImm(DataTypeImm { value: DataType::FLOAT16, span: Span::NONE }),
+    ]);
+    let program = main_of(func(vec![("s", Some(StructInfo::shape([PrimExpr::var("n")])))], body));
+    let expected =
+        ValueSpec::Tuple(vec![ValueSpec::Int(4), ValueSpec::Str("s".into()), ValueSpec::DataType(DataType::FLOAT16)]);
+    assert_eq!(value(&program, &[ValueSpec::Shape(vec![3])]), expected);
+}
+
+#[test]
+fn a_negative_dimension_is_an_error() {
+    let program = main_of(func(vec![("s", Some(StructInfo::shape([PrimExpr::var("n")])))], Expr::shape([n_plus(-4)])));
+    assert_eq!(value(&program, &[ValueSpec::Shape(vec![4])]), ValueSpec::Shape(vec![0]));
+    assert_eq!(failure(&program, &[ValueSpec::Shape(vec![3])]), Rule::SiDimShapeexprErr);
+}
+
+#[test]
+fn the_trace_shows_every_step() {
+    let options = Options { trace: true, ..Options::default() };
+    let body = seq(vec![bind("y", x())], Expr::var("y"));
+    let program = main_of(func(vec![("x", Some(StructInfo::shape([PrimExpr::var("n")])))], body));
+    let run = evaluate(&mut Cx::new(), &program, "main", vec![Value::shape(&[2])], &options).unwrap();
+    let steps: Vec<String> = run.steps.iter().map(|step| step.to_string().trim().to_string()).collect();
+    assert_eq!(steps, ["call @main", "n := 2", "x = shape(2)", "y = shape(2)", "return shape(2)"]);
+}
