@@ -1,14 +1,39 @@
-//! Structural information, types and dimensions as written on paper: `Tensor((n, 4), "float32")`, `n + 1`.
+//! Structural information, types and dimensions as written on paper: `Tensor((n, 4), float32)`, `n + 1`.
+//!
+//! What `Display` prints reads back as the same value. The spellings of TVMScript are read too, for example
+//! `R.Tensor((n, 4), dtype="float32")` and `T.min(n, 4)`. A variable in place of a shape is taken for a `Var`.
 
+mod dims;
+mod sinfo;
+mod tokens;
+
+use self::tokens::Parser;
 use super::source::SyntaxError;
-use crate::grammar::PrimExpr;
+use crate::grammar::{PrimExpr, StructInfo, Type};
 
 /// Reads a dimension.
 pub fn parse_prim_expr(text: &str) -> Result<PrimExpr, SyntaxError> {
-    Err(SyntaxError {
-        message: format!("`{text}` is not a dimension"),
-        line: 1,
-        column: 1,
-        source_line: text.to_string(),
-    })
+    let mut parser = Parser::new(text)?;
+    let dim = parser.dim()?;
+    parser.finish()?;
+    Ok(dim)
 }
+
+/// Reads structural information.
+pub fn parse_struct_info(text: &str) -> Result<StructInfo, SyntaxError> {
+    let mut parser = Parser::new(text)?;
+    let struct_info = parser.struct_info()?;
+    parser.finish()?;
+    Ok(struct_info)
+}
+
+/// Reads a type.
+pub fn parse_type(text: &str) -> Result<Type, SyntaxError> {
+    let mut parser = Parser::new(text)?;
+    let ty = parser.ty()?;
+    parser.finish()?;
+    Ok(ty)
+}
+
+#[cfg(test)]
+mod tests;

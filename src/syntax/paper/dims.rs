@@ -1,0 +1,193 @@
+//! Dimensions, with the precedences of Python.
+
+use super::tokens::{Parser, Read, Token};
+use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
+use crate::syntax::source::MAX_NESTING;
+
+/// A dimension with its depth, which bounds the recursion of everything that walks it later.
+struct Sized(PrimExpr, usize);
+
+impl Parser<'_> {
+    pub(super) fn dim(&mut self) -> Read<PrimExpr> {
+        self.disjunction().map(|Sized(dim, _)| dim)
+    }
+
+    /// The dimensions in brackets, one of which has been read already.
+    pub(super) fn dims(&mut self, close: &str) -> Read<Vec<PrimExpr>> {
+        self.list(close, |parser| parser.dim())
+    }
+
+    fn binary(&mut self, op: BinaryOp, Sized(a, da): Sized, Sized(b, db): Sized) -> Read<Sized> {
+        let depth = da.max(db) + 1;
+        if depth > MAX_NESTING {
+            return Err(self.too_deep());
+        }
+        Ok(Sized(PrimExpr::binary(op, a, b), depth))
+    }
+
+    fn disjunction(&mut self) -> Read<Sized> {
+        let mut left = self.conjunction()?;
+        while self.accept_word("or") {
+            let right = self.conjunction()?;
+            left = self.binary(BinaryOp::Or, left, right)?;
+        }
+        Ok(left)
+    }
+
+    fn conjunction(&mut self) -> Read<Sized> {
+        let mut left = self.negation()?;
+        while self.accept_word("and") {
+            let right = self.negation()?;
+            left = self.binary(BinaryOp::And, left, right)?;
+        }
+        Ok(left)
+    }
+
+    fn negation(&mut self) -> Read<Sized> {
+        if self.accept_word("not") {
+            let Sized(a, depth) = self.nested(|parser| parser.negation())?;
+            return Ok(Sized(PrimExpr::Not(a.into()), depth + 1));
+        }
+        self.comparison()
+    }
+
+    fn comparison(&mut self) -> Read<Sized> {
+        let left = self.sum()?;
+        let Some(op) = self.comparison_op() else { return Ok(left) };
+        let right = self.sum()?;
+        if self.comparison_op().is_some() {
+            return Err(self.expected("`and`, for comparisons do not chain"));
+        }
+        self.binary(op, left, right)
+    }
+
+    fn comparison_op(&mut self) -> Option<BinaryOp> {
+        let op = match self.peek() {
+            Token::Symbol("==") => BinaryOp::Eq,
+            Token::Symbol("!=") => BinaryOp::Ne,
+            Token::Symbol("<") => BinaryOp::Lt,
+            Token::Symbol("<=") => BinaryOp::Le,
+            Token::Symbol(">") => BinaryOp::Gt,
+            Token::Symbol(">=") => BinaryOp::Ge,
+            _ => return None,
+        };
+        self.next();
+        Some(op)
+    }
+
+    fn sum(&mut self) -> Read<Sized> {
+        let mut left = self.product()?;
+        loop {
+            let op = match self.peek() {
+                Token::Symbol("+") => BinaryOp::Add,
+                Token::Symbol("-") => BinaryOp::Sub,
+                _ => return Ok(left),
+            };
+            self.next();
+            let right = self.product()?;
+            left = self.binary(op, left, right)?;
+        }
+    }
+
+    fn product(&mut self) -> Read<Sized> {
+        let mut left = self.sign()?;
+        loop {
+            let op = match self.peek() {
+                Token::Symbol("*") => BinaryOp::Mul,
+                Token::Symbol("//") => BinaryOp::FloorDiv,
+                Token::Symbol("%") => BinaryOp::FloorMod,
+                _ => return Ok(left),
+            };
+            self.next();
+            let right = self.sign()?;
+            left = self.binary(op, left, right)?;
+        }
+    }
+
+    fn sign(&mut self) -> Read<Sized> {
+        if self.accept("+") {
+            return self.nested(|parser| parser.sign());
+        }
+        if !self.accept("-") {
+            return self.atom();
+        }
+        if let Token::Int(digits) = self.peek() {
+            let literal = format!("-{digits}");
+            return self.int(&literal);
+        }
+        let operand = self.nested(|parser| parser.sign())?;
+        self.binary(BinaryOp::Mul, operand, Sized(PrimExpr::IntImm(-1), 1))
+    }
+
+    fn int(&mut self, literal: &str) -> Read<Sized> {
+        match literal.parse() {
+            Ok(value) => {
+                self.next();
+                Ok(Sized(PrimExpr::IntImm(value), 1))
+            }
+            Err(_) => Err(self.expected("an integer that fits in int64 (GRAM.PRIM.INTIMM)")),
+        }
+    }
+
+    fn atom(&mut self) -> Read<Sized> {
+        match self.peek().clone() {
+            Token::Int(digits) => self.int(digits),
+            Token::Symbol("(") => {
+                self.next();
+                let inner = self.nested(|parser| parser.disjunction())?;
+                self.expect(")")?;
+                Ok(inner)
+            }
+            Token::Name(name) if *self.peek_after(1) == Token::Symbol("(") => self.function(name),
+            Token::Name(name) => match ShapeVar::parse(name) {
+                Some(var) if !name.contains('.') && !is_reserved(name) => {
+                    self.next();
+                    Ok(Sized(PrimExpr::Var(var), 1))
+                }
+                Some(_) | None => Err(self.expected("a dimension")),
+            },
+            Token::Str(_) | Token::Symbol(_) | Token::End => Err(self.expected("a dimension")),
+        }
+    }
+
+    /// `min(a, b)`, `T.Select(c, a, b)`, `T.int64(3)`.
+    fn function(&mut self, name: &str) -> Read<Sized> {
+        let unknown = |parser: &mut Self| Err(parser.expected("a function of dimensions, such as min or max"));
+        let word = name.strip_prefix("T.").or(name.strip_prefix("tir.")).unwrap_or(name);
+        let op = match word {
+            "min" => Some(BinaryOp::Min),
+            "max" => Some(BinaryOp::Max),
+            "truncdiv" => Some(BinaryOp::Div),
+            "truncmod" => Some(BinaryOp::Mod),
+            "floordiv" => Some(BinaryOp::FloorDiv),
+            "floormod" => Some(BinaryOp::FloorMod),
+            "select" | "Select" | "if_then_else" | "Not" | "int64" => None,
+            other => match BinaryOp::from_name(other) {
+                Some(op) => Some(op),
+                None => return unknown(self),
+            },
+        };
+        self.next();
+        self.next();
+        let args = self.nested(|parser| parser.list(")", |parser| parser.disjunction()))?;
+        match (op, word, <[Sized; 1]>::try_from(args)) {
+            (None, "int64", Ok([a])) => Ok(a),
+            (None, "Not", Ok([Sized(a, depth)])) => Ok(Sized(PrimExpr::Not(a.into()), depth + 1)),
+            (Some(op), _, Err(args)) => match <[Sized; 2]>::try_from(args) {
+                Ok([a, b]) => self.binary(op, a, b),
+                Err(_) => Err(self.expected("two arguments in front")),
+            },
+            (None, _, Err(args)) => match <[Sized; 3]>::try_from(args) {
+                Ok([Sized(c, dc), Sized(t, dt), Sized(f, df)]) => {
+                    Ok(Sized(PrimExpr::Select(c.into(), t.into(), f.into()), dc.max(dt).max(df) + 1))
+                }
+                Err(_) => Err(self.expected("three arguments in front")),
+            },
+            (_, _, Ok(_)) => Err(self.expected("another number of arguments in front")),
+        }
+    }
+}
+
+fn is_reserved(name: &str) -> bool {
+    matches!(name, "and" | "or" | "not")
+}

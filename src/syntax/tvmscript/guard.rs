@@ -1,0 +1,145 @@
+//! Refuses text that nests too deeply, before a recursive parser sees it.
+
+use ruff_python_ast::token::TokenKind;
+use ruff_python_parser::{Mode, lexer};
+
+use crate::syntax::source::MAX_NESTING;
+
+/// The length of the shortest prefix of the text that nests deeper than [`MAX_NESTING`], if there is one.
+pub(super) fn too_deep(text: &str) -> Option<usize> {
+    if !exceeds(text) {
+        return None;
+    }
+    // The lexer does not tell positions, but whether a prefix is too deep is monotone in its length.
+    let (mut fine, mut deep) = (0, text.len());
+    while deep - fine > 1 {
+        let middle = (fine..=fine + (deep - fine) / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(fine);
+        if middle == fine {
+            break;
+        }
+        if exceeds(&text[..middle]) {
+            deep = middle;
+        } else {
+            fine = middle;
+        }
+    }
+    Some(deep)
+}
+
+/// An upper bound of the depth of the syntax tree, kept while tokens go by. Each operator and each pair of brackets
+/// may add a level; operands beside a comma do not nest in each other.
+struct Depth {
+    blocks: usize,
+    /// For the statement, and for each open bracket, the size of the operand at hand and of the largest before it.
+    operands: Vec<Operand>,
+    total: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Operand {
+    size: usize,
+    largest: usize,
+}
+
+fn exceeds(text: &str) -> bool {
+    let mut lexer = lexer::lex(text, Mode::Module);
+    let mut depth = Depth { blocks: 0, operands: vec![Operand::default()], total: 0 };
+    loop {
+        match lexer.next_token() {
+            TokenKind::EndOfFile => return false,
+            token => depth.advance(token),
+        }
+        if depth.total > MAX_NESTING {
+            return true;
+        }
+    }
+}
+
+impl Depth {
+    fn advance(&mut self, token: TokenKind) {
+        match token {
+            TokenKind::Indent => {
+                self.blocks += 1;
+                self.total += 1;
+            }
+            TokenKind::Dedent => {
+                self.total -= usize::from(self.blocks > 0);
+                self.blocks = self.blocks.saturating_sub(1);
+            }
+            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => {
+                self.operands.push(Operand::default());
+                self.total += 1;
+            }
+            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => self.close(),
+            TokenKind::Comma => self.next_operand(),
+            TokenKind::Semi | TokenKind::Newline => self.next_statement(),
+            TokenKind::Name
+            | TokenKind::Int
+            | TokenKind::Float
+            | TokenKind::Complex
+            | TokenKind::String
+            | TokenKind::Comment
+            | TokenKind::NonLogicalNewline => {}
+            _ => self.grow(1),
+        }
+    }
+
+    fn grow(&mut self, levels: usize) {
+        if let Some(operand) = self.operands.last_mut() {
+            operand.size += levels;
+            self.total += levels;
+        }
+    }
+
+    fn next_operand(&mut self) {
+        if let Some(operand) = self.operands.last_mut() {
+            self.total -= operand.size;
+            operand.largest = operand.largest.max(operand.size);
+            operand.size = 0;
+        }
+    }
+
+    /// What a bracket encloses becomes part of the operand around it.
+    fn close(&mut self) {
+        if self.operands.len() > 1
+            && let Some(inner) = self.operands.pop()
+        {
+            self.total -= inner.size + 1;
+            self.grow(inner.size.max(inner.largest) + 1);
+        }
+    }
+
+    fn next_statement(&mut self) {
+        self.operands.clear();
+        self.operands.push(Operand::default());
+        self.total = self.blocks;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_deep() {
+        for (open, close) in [("(", ")"), ("[", "]"), ("f(", ")"), ("-", ""), ("not ", ""), ("a + ", ""), ("a.b", "")] {
+            let deep = format!("x = {}a{}\n", open.repeat(MAX_NESTING + 1), close.repeat(MAX_NESTING + 1));
+            let at = too_deep(&deep);
+            assert!(at.is_some_and(|at| at > MAX_NESTING && at < deep.len()), "{open}: {at:?}");
+            let shallow = format!("x = {}a{}\n", open.repeat(MAX_NESTING / 3), close.repeat(MAX_NESTING / 3));
+            assert_eq!(too_deep(&shallow), None, "{open}");
+        }
+    }
+
+    #[test]
+    fn length_is_not_depth() {
+        assert_eq!(too_deep(&"x = f(a + b, c[0])\n".repeat(5_000)), None);
+        assert_eq!(too_deep(&format!("x = [{}]\n", "(-1, n + 1), ".repeat(5_000))), None);
+    }
+
+    #[test]
+    fn blocks_nest() {
+        let blocks: String = (0..=MAX_NESTING).map(|i| format!("{}if a:\n", " ".repeat(i))).collect();
+        assert!(too_deep(&blocks).is_some());
+    }
+}

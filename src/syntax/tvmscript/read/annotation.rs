@@ -1,0 +1,292 @@
+//! Structural information as annotations: `R.Tensor((n, 4), "float32")`, `R.Callable(..)`, `R.Tensor[_, "f32"]`.
+
+use ruff_python_ast as py;
+use ruff_text_size::Ranged;
+
+use super::Reader;
+use super::dims::Unbound;
+use super::fault::{Fault, Prefix, Read, integer, members, qualified, string};
+use crate::cx::with_stack;
+use crate::grammar::{
+    DataType, DeriveFunc, Expr, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape,
+    TensorStructInfo,
+};
+
+/// The arguments of a call, taken one by one by position or by name.
+pub(super) struct Arguments<'a> {
+    positional: &'a [py::Expr],
+    next: usize,
+    keywords: Vec<&'a py::Keyword>,
+}
+
+impl<'a> Arguments<'a> {
+    pub fn of(call: &'a py::ExprCall) -> Arguments<'a> {
+        Arguments { positional: &call.arguments.args, next: 0, keywords: call.arguments.keywords.iter().collect() }
+    }
+
+    fn none() -> Arguments<'a> {
+        Arguments { positional: &[], next: 0, keywords: Vec::new() }
+    }
+
+    /// The next positional argument, or else the keyword argument of one of these names.
+    pub fn take(&mut self, names: &[&str]) -> Option<&'a py::Expr> {
+        match self.positional.get(self.next) {
+            Some(arg) => {
+                self.next += 1;
+                Some(arg)
+            }
+            None => self.keyword(names),
+        }
+    }
+
+    /// The keyword argument of one of these names.
+    pub fn keyword(&mut self, names: &[&str]) -> Option<&'a py::Expr> {
+        let is_named = |keyword: &&py::Keyword| keyword.arg.as_ref().is_some_and(|arg| names.contains(&arg.as_str()));
+        let at = self.keywords.iter().position(is_named)?;
+        Some(&self.keywords.remove(at).value)
+    }
+
+    /// The positional arguments that are left.
+    pub fn rest(&mut self) -> &'a [py::Expr] {
+        let rest = self.positional.get(self.next..).unwrap_or_default();
+        self.next = self.positional.len();
+        rest
+    }
+
+    /// The keyword arguments that are left.
+    pub fn keywords(&mut self) -> Vec<&'a py::Keyword> {
+        std::mem::take(&mut self.keywords)
+    }
+
+    /// Nothing may be left.
+    pub fn finish(self) -> Read<()> {
+        if let Some(arg) = self.positional.get(self.next) {
+            return Err(Fault::new(arg, "one argument too many"));
+        }
+        match self.keywords.first() {
+            Some(keyword) => Err(Fault::new(*keyword, "there is no argument of this name here")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// An annotation. `None` is the empty tuple, as in TVM.
+    pub(super) fn struct_info(&mut self, e: &py::Expr, unbound: Unbound) -> Read<StructInfo> {
+        with_stack(|| match e {
+            py::Expr::NoneLiteral(_) => Ok(StructInfo::tuple([])),
+            py::Expr::Call(call) => {
+                let name = self.annotation_name(&call.func).ok_or_else(|| self.not_struct_info(e))?;
+                self.annotation(&name, e, Arguments::of(call), unbound)
+            }
+            py::Expr::Subscript(subscript) => match self.annotation_name(&subscript.value).as_deref() {
+                Some("Tensor") => self.bracketed_tensor(&subscript.slice, unbound),
+                Some("Tuple") => Ok(StructInfo::tuple(self.struct_infos(&subscript.slice, unbound)?)),
+                Some(_) | None => Err(self.not_struct_info(e)),
+            },
+            py::Expr::Name(_) | py::Expr::Attribute(_) => {
+                let name = self.annotation_name(e).ok_or_else(|| self.not_struct_info(e))?;
+                self.annotation(&name, e, Arguments::none(), unbound)
+            }
+            _ => Err(self.not_struct_info(e)),
+        })
+    }
+
+    /// One structural information or several in a list or tuple.
+    pub(super) fn struct_infos(&mut self, e: &py::Expr, unbound: Unbound) -> Read<Vec<StructInfo>> {
+        match members(e) {
+            Some(members) => members.iter().map(|member| self.struct_info(member, unbound)).collect(),
+            None => Ok(vec![self.struct_info(e, unbound)?]),
+        }
+    }
+
+    /// `Tensor` for `R.Tensor`; a data type for `T.int64`.
+    fn annotation_name(&self, e: &py::Expr) -> Option<String> {
+        match (qualified(e), e) {
+            (Some((_, name)), _) => Some(name),
+            (None, py::Expr::Name(name)) => Some(name.id.to_string()),
+            (None, _) => None,
+        }
+    }
+
+    fn annotation(&mut self, name: &str, e: &py::Expr, mut args: Arguments<'_>, unbound: Unbound) -> Read<StructInfo> {
+        let struct_info = match name {
+            "Object" | "Any" | "StringType" => StructInfo::Object,
+            "Tensor" => self.tensor(&mut args, unbound)?,
+            "Shape" => self.shape_info(&mut args, unbound)?,
+            "Prim" => self.prim(&mut args, unbound, e)?,
+            "Tuple" => match args.rest() {
+                [one] if members(one).is_some() => StructInfo::tuple(self.struct_infos(one, unbound)?),
+                fields => {
+                    let fields: Read<Vec<_>> = fields.iter().map(|field| self.struct_info(field, unbound)).collect();
+                    StructInfo::tuple(fields?)
+                }
+            },
+            "Callable" => self.callable(&mut args, unbound)?,
+            dtype => match (qualified(e), dtype.parse::<DataType>()) {
+                (Some((Prefix::Tir, _)), Ok(dtype)) => StructInfo::prim(dtype),
+                _ => return Err(self.not_struct_info(e)),
+            },
+        };
+        args.finish()?;
+        Ok(struct_info)
+    }
+
+    /// `R.Tensor[(n, k), "f32"]`, with `_` for what is not known.
+    fn bracketed_tensor(&mut self, slice: &py::Expr, unbound: Unbound) -> Read<StructInfo> {
+        let (shape, dtype) = match slice {
+            py::Expr::Tuple(pair) if !pair.parenthesized => match pair.elts.as_slice() {
+                [shape, dtype] => (shape, Some(dtype)),
+                _ => return Err(Fault::expected(self.text, slice, "a shape and a data type")),
+            },
+            shape => (shape, None),
+        };
+        let shape = if is_blank(shape) { None } else { Some(self.tensor_shape(shape, unbound)?) };
+        let dtype = dtype.map_or(Ok(DataType::VOID), |dtype| self.dtype(dtype))?;
+        let ndim = implied_ndim(shape.as_ref());
+        Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim }))
+    }
+
+    fn tensor(&mut self, args: &mut Arguments<'_>, unbound: Unbound) -> Read<StructInfo> {
+        let mut shape = args.take(&["shape"]);
+        let mut dtype = args.take(&["dtype"]);
+        if let (Some(text), None) = (shape, dtype)
+            && string(text).is_some()
+        {
+            (shape, dtype) = (None, Some(text));
+        }
+        let shape = match shape {
+            Some(shape) if !is_blank(shape) => Some(self.tensor_shape(shape, unbound)?),
+            Some(_) | None => None,
+        };
+        let dtype = dtype.map_or(Ok(DataType::VOID), |dtype| self.dtype(dtype))?;
+        let ndim = self.ndim(args)?.unwrap_or(implied_ndim(shape.as_ref()));
+        Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim }))
+    }
+
+    fn tensor_shape(&mut self, e: &py::Expr, unbound: Unbound) -> Read<TensorShape> {
+        if members(e).is_some() {
+            return Ok(TensorShape::Dims(self.dims(e, unbound)?.into()));
+        }
+        match self.expr(e)? {
+            Expr::Var(v) => Ok(TensorShape::Var(v)),
+            Expr::DataflowVar(v) => Ok(TensorShape::DataflowVar(v)),
+            Expr::ShapeExpr(shape) => Ok(TensorShape::Dims(shape.values)),
+            other => Ok(TensorShape::Other(other.into())),
+        }
+    }
+
+    fn shape_info(&mut self, args: &mut Arguments<'_>, unbound: Unbound) -> Read<StructInfo> {
+        let values = match args.take(&["values"]) {
+            Some(values) if !is_blank(values) => Some(self.dims(values, unbound)?),
+            Some(_) | None => None,
+        };
+        let implied = values.as_ref().map_or(Ndim::Unknown, |values| Ndim::of_len(values.len()));
+        let ndim = self.ndim(args)?.unwrap_or(implied);
+        Ok(StructInfo::Shape(ShapeStructInfo { values: values.map(Into::into), ndim }))
+    }
+
+    fn ndim(&self, args: &mut Arguments<'_>) -> Read<Option<Ndim>> {
+        let Some(ndim) = args.keyword(&["ndim"]) else { return Ok(None) };
+        match integer(ndim) {
+            Some(-1) => Ok(Some(Ndim::Unknown)),
+            Some(n) => match u32::try_from(n) {
+                Ok(n) => Ok(Some(Ndim::Known(n))),
+                Err(_) => Err(Fault::expected(self.text, ndim, "a number of dimensions (-1 for unknown)")),
+            },
+            None => Err(Fault::expected(self.text, ndim, "a number of dimensions (-1 for unknown)")),
+        }
+    }
+
+    /// `R.Prim("int64")`, `R.Prim(value=n)`.
+    fn prim(&mut self, args: &mut Arguments<'_>, unbound: Unbound, e: &py::Expr) -> Read<StructInfo> {
+        let dtype = args.take(&["dtype"]).map(|dtype| self.dtype(dtype)).transpose()?;
+        let Some(value) = args.keyword(&["value"]) else {
+            return match dtype {
+                Some(dtype) => Ok(StructInfo::prim(dtype)),
+                None => Err(Fault::new(e, "expected a data type or a value: R.Prim(\"int64\"), R.Prim(value=n)")),
+            };
+        };
+        // A value that is no int64 says no more than its data type, for dimensions are int64.
+        if let Some((dtype, value)) = self.immediate(value)? {
+            let value = if dtype == DataType::INT64 { Some(value) } else { None };
+            return Ok(StructInfo::Prim(PrimStructInfo { dtype, value }));
+        }
+        let value = Some(self.dim(value, unbound)?);
+        Ok(StructInfo::Prim(PrimStructInfo { dtype: dtype.unwrap_or(DataType::INT64), value }))
+    }
+
+    fn callable(&mut self, args: &mut Arguments<'_>, unbound: Unbound) -> Read<StructInfo> {
+        let params = match args.take(&["params"]) {
+            Some(py::Expr::NoneLiteral(_)) | None => None,
+            Some(params) => Some(self.struct_infos(params, unbound)?.into()),
+        };
+        let ret = match args.take(&["ret"]) {
+            Some(ret) => self.struct_info(ret, unbound)?,
+            None => StructInfo::Object,
+        };
+        let pure = match args.take(&["purity"]) {
+            Some(purity) => self.optional_bool(purity)?,
+            None => None,
+        };
+        let derive_func = match args.take(&["derive_func"]) {
+            Some(py::Expr::NoneLiteral(_)) => None,
+            Some(name) => Some(derive_func(
+                string(name).ok_or_else(|| Fault::expected(self.text, name, "the name of a derive_func"))?,
+            )),
+            // What `wrap_type` makes of a packed function.
+            None => params.is_none().then_some(DeriveFunc::DefaultDerive),
+        };
+        Ok(StructInfo::Func(FuncStructInfo { params, ret, derive_func, pure }.into()))
+    }
+
+    pub(super) fn optional_bool(&self, e: &py::Expr) -> Read<Option<bool>> {
+        match e {
+            py::Expr::BooleanLiteral(b) => Ok(Some(b.value)),
+            py::Expr::NoneLiteral(_) => Ok(None),
+            other => Err(Fault::expected(self.text, other, "`True` or `False`")),
+        }
+    }
+
+    /// A data type: a string, `T.float32`, `None` or `_` for unknown.
+    pub(super) fn dtype(&self, e: &py::Expr) -> Read<DataType> {
+        let name = match e {
+            py::Expr::StringLiteral(s) => s.value.to_str().to_string(),
+            py::Expr::NoneLiteral(_) => String::new(),
+            _ if is_blank(e) => String::new(),
+            _ => super::fault::tir_name(e).ok_or_else(|| Fault::expected(self.text, e, "a data type"))?,
+        };
+        name.parse().map_err(|error: crate::grammar::DataTypeError| Fault::new(&e.range(), error.to_string()))
+    }
+
+    fn not_struct_info(&self, e: &py::Expr) -> Fault {
+        Fault::expected(self.text, e, "structural information such as R.Tensor((n, 4), \"float32\")")
+    }
+}
+
+/// `_` stands for what is not known.
+pub(super) fn is_blank(e: &py::Expr) -> bool {
+    match e {
+        py::Expr::Name(name) => name.id.as_str() == "_",
+        py::Expr::NoneLiteral(_) => true,
+        _ => false,
+    }
+}
+
+fn implied_ndim(shape: Option<&TensorShape>) -> Ndim {
+    match shape {
+        Some(TensorShape::Dims(dims)) => Ndim::of_len(dims.len()),
+        Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => Ndim::Unknown,
+    }
+}
+
+/// How TVM registers the macro `default_derive`.
+pub(in crate::syntax::tvmscript) const INFER_BY_SINFO_ARGS: &str = "tvm.relax.struct_info.infer_by_sinfo_args";
+
+fn derive_func(name: &str) -> DeriveFunc {
+    match name {
+        "default_derive" | INFER_BY_SINFO_ARGS => DeriveFunc::DefaultDerive,
+        "empty_derive" => DeriveFunc::EmptyDerive,
+        other => DeriveFunc::Named(other.into()),
+    }
+}

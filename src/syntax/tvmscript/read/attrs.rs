@@ -1,0 +1,124 @@
+//! Attributes: `{"k": 1, "axes": [0, 1]}`, keyword arguments of operators.
+
+use std::collections::BTreeMap;
+
+use ruff_python_ast as py;
+
+use super::Reader;
+use super::dims::Unbound;
+use super::fault::{Fault, Read, float, integer, relax_name, span_of, string, tir_name};
+use crate::cx::with_stack;
+use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, Name};
+
+impl Reader<'_> {
+    /// A dictionary display with strings as keys.
+    pub(super) fn attrs(&mut self, e: &py::Expr) -> Read<Attrs> {
+        let py::Expr::Dict(dict) = e else {
+            return Err(Fault::expected(self.text, e, "a dictionary of attributes"));
+        };
+        let mut attrs = BTreeMap::new();
+        for item in &dict.items {
+            let key = item.key.as_ref().and_then(string).ok_or_else(|| Fault::new(e, "expected strings as keys"))?;
+            let value = self.attr(key, &item.value)?;
+            if attrs.insert(Name::from(key), value).is_some() {
+                return Err(Fault::new(&item.value, format!("the attribute `{key}` is given twice")));
+            }
+        }
+        Ok(attrs)
+    }
+
+    /// Keyword arguments as attributes.
+    pub(super) fn keyword_attrs(&mut self, keywords: Vec<&py::Keyword>) -> Read<Attrs> {
+        let mut attrs = BTreeMap::new();
+        for keyword in keywords {
+            let Some(name) = &keyword.arg else {
+                return Err(Fault::new(keyword, "expected an argument with a name"));
+            };
+            let value = self.attr(name.as_str(), &keyword.value)?;
+            if attrs.insert(Name::from(name.as_str()), value).is_some() {
+                return Err(Fault::new(keyword, format!("the argument `{name}` is given twice")));
+            }
+        }
+        Ok(attrs)
+    }
+
+    /// The value of the attribute `name`. A string is a data type where the name says so, as in TVM.
+    pub(super) fn attr(&mut self, name: &str, e: &py::Expr) -> Read<AttrValue> {
+        if let Some(text) = string(e) {
+            return Ok(match text.parse::<DataType>() {
+                Ok(dtype) if names_dtype(name) => AttrValue::DataType(dtype),
+                Ok(_) | Err(_) => AttrValue::Str(text.into()),
+            });
+        }
+        if let Some(i) = integer(e) {
+            return i64::try_from(i).map(AttrValue::Int).map_err(|_| Fault::new(e, "expected an int64"));
+        }
+        if let Some(f) = float(e) {
+            return Ok(AttrValue::Float(FloatBits::new(f)));
+        }
+        with_stack(|| match e {
+            py::Expr::NoneLiteral(_) => Ok(AttrValue::None),
+            py::Expr::BooleanLiteral(b) => Ok(AttrValue::Bool(b.value)),
+            py::Expr::List(list) => self.attr_list(&list.elts),
+            py::Expr::Tuple(tuple) => self.attr_list(&tuple.elts),
+            py::Expr::Dict(_) => Ok(AttrValue::Dict(self.attrs(e)?)),
+            py::Expr::Call(call) => self.attr_call(e, call),
+            py::Expr::Attribute(_) if relax_name(e).is_some() => {
+                Ok(AttrValue::StructInfo(self.struct_info(e, Unbound::Leave)?))
+            }
+            py::Expr::Name(name) if self.scope.var(name.id.as_str()).is_some() => {
+                Err(Fault::new(e, format!("expected an attribute, but `{}` is a Relax variable", name.id)))
+            }
+            _ => Ok(AttrValue::Prim(self.dim(e, Unbound::Leave)?)),
+        })
+    }
+
+    fn attr_list(&mut self, members: &[py::Expr]) -> Read<AttrValue> {
+        let members: Read<Vec<_>> = members.iter().map(|member| self.attr("", member)).collect();
+        Ok(AttrValue::List(members?))
+    }
+
+    fn attr_call(&mut self, e: &py::Expr, call: &py::ExprCall) -> Read<AttrValue> {
+        let args = &*call.arguments.args;
+        match (relax_name(&call.func).as_deref(), args) {
+            (Some("str"), [text]) => match string(text) {
+                Some(text) => Ok(AttrValue::Str(text.into())),
+                None => Err(Fault::expected(self.text, text, "a string")),
+            },
+            (Some("dtype"), [dtype]) => Ok(AttrValue::DataType(self.dtype(dtype)?)),
+            (Some("shape"), [dims]) => {
+                let dims = self.dims(dims, Unbound::Leave)?;
+                Ok(AttrValue::List(dims.into_iter().map(AttrValue::Prim).collect()))
+            }
+            (Some("prim_value"), [value]) => Ok(AttrValue::Prim(self.dim(value, Unbound::Leave)?)),
+            (Some(_), _) => Ok(AttrValue::StructInfo(self.struct_info(e, Unbound::Leave)?)),
+            (None, _) => match (tir_name(&call.func).as_deref(), args) {
+                (Some("bool"), [py::Expr::BooleanLiteral(b)]) => Ok(AttrValue::Bool(b.value)),
+                (Some("float32" | "float64"), [value]) => match (float(value), integer(value)) {
+                    (Some(f), _) => Ok(AttrValue::Float(FloatBits::new(f))),
+                    (None, Some(i)) => Ok(AttrValue::Float(FloatBits::new(i as f64))),
+                    (None, None) => Err(Fault::expected(self.text, value, "a number")),
+                },
+                (Some("int32"), [value]) => self.attr("", value),
+                _ => Ok(AttrValue::Prim(self.dim(e, Unbound::Leave)?)),
+            },
+        }
+    }
+
+    /// The shape variables of `tir_vars=R.shape([n])`.
+    pub(super) fn tir_vars(&mut self, e: &py::Expr) -> Read<AttrValue> {
+        let dims = match e {
+            py::Expr::Call(call) if relax_name(&call.func).as_deref() == Some("shape") => match &*call.arguments.args {
+                [dims] => self.dims(dims, Unbound::Leave)?,
+                _ => return Err(Fault { span: span_of(e), message: "expected R.shape([..])".into() }),
+            },
+            _ => self.dims(e, Unbound::Leave)?,
+        };
+        Ok(AttrValue::List(dims.into_iter().map(AttrValue::Prim).collect()))
+    }
+}
+
+/// Attributes whose strings are data types: `dtype`, `out_dtype`.
+pub(in crate::syntax::tvmscript) fn names_dtype(name: &str) -> bool {
+    name == "dtype" || name.ends_with("_dtype")
+}

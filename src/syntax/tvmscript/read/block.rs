@@ -1,0 +1,575 @@
+//! Statements: bindings, blocks and branches.
+
+use std::collections::HashMap;
+
+use ruff_python_ast as py;
+
+use super::Reader;
+use super::annotation::Arguments;
+use super::dims::Unbound;
+use super::fault::{Fault, Read, dotted, members, relax_name, span_of};
+use super::scope::use_of;
+use crate::cx::with_stack;
+use crate::grammar::{
+    Binder, Binding, BindingBlock, BlockKind, Expr, If, MatchCast, SeqExpr, Span, StructInfo, Var, VarBinding, VarKind,
+};
+
+/// Bindings in the order of the text, grouped into blocks.
+#[derive(Default)]
+pub(super) struct Blocks {
+    done: Vec<BindingBlock>,
+    open: Vec<Binding>,
+}
+
+impl Blocks {
+    fn push(&mut self, binding: Binding) {
+        self.open.push(binding);
+    }
+
+    fn close(&mut self, kind: BlockKind, span: Option<Span>) {
+        let bindings = std::mem::take(&mut self.open);
+        let first = bindings.first().map_or(Span::NONE, Binding::span);
+        let last = bindings.last().map_or(Span::NONE, Binding::span);
+        let span = span.unwrap_or(Span::new(first.start, last.end));
+        self.done.push(BindingBlock { kind, bindings, span });
+    }
+
+    /// Ends the block of ordinary bindings, unless it is empty.
+    fn close_ordinary(&mut self) {
+        if !self.open.is_empty() {
+            self.close(BlockKind::Binding, None);
+        }
+    }
+
+    pub fn finish(mut self) -> Vec<BindingBlock> {
+        self.close_ordinary();
+        self.done
+    }
+}
+
+/// Where a statement stands, which decides the kind of the variables that it binds.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    Ordinary,
+    /// In a dataflow block, at a statement. The names that the block outputs, each with the statement of its last
+    /// binding.
+    Dataflow(&'a HashMap<&'a str, usize>, usize),
+}
+
+impl Place<'_> {
+    pub fn kind_of(self, name: &str) -> VarKind {
+        match self {
+            Place::Ordinary => VarKind::Var,
+            Place::Dataflow(outputs, at) if outputs.get(name) == Some(&at) => VarKind::Var,
+            Place::Dataflow(..) => VarKind::DataflowVar,
+        }
+    }
+}
+
+/// A branch of an `If`, or the inside of a nested sequence: its bindings, its value, and the variable that the text
+/// gives to the value.
+struct Branch {
+    blocks: Blocks,
+    body: Expr,
+    name: String,
+    annotation: Option<StructInfo>,
+    span: Span,
+}
+
+impl Branch {
+    fn into_seq(self) -> Expr {
+        Expr::SeqExpr(SeqExpr { blocks: self.blocks.finish(), body: self.body, span: self.span }.into())
+    }
+}
+
+/// A binding whose variable is not made yet.
+struct Pending {
+    name: String,
+    annotation: Option<StructInfo>,
+    value: Expr,
+    span: Span,
+}
+
+impl Reader<'_> {
+    /// The statements of a function, up to and with `return`.
+    pub(super) fn body(&mut self, statements: &[py::Stmt], span: Span) -> Read<SeqExpr> {
+        let mut blocks = Blocks::default();
+        let mut result = None;
+        for statement in statements {
+            match (statement, &result) {
+                (_, Some(_)) => {
+                    self.fault(Fault::new(statement, "nothing may follow `return` (R89.SYN.RETURN)"));
+                    break;
+                }
+                (py::Stmt::Return(r), None) => match &r.value {
+                    Some(value) => match self.expr(value) {
+                        Ok(value) => result = Some(value),
+                        Err(fault) => {
+                            self.fault(fault);
+                            result = Some(super::expr::tuple_of(Vec::new(), span_of(statement)));
+                        }
+                    },
+                    None => result = Some(super::expr::tuple_of(Vec::new(), span_of(statement))),
+                },
+                (statement, None) => self.statement(statement, &mut blocks, Place::Ordinary),
+            }
+        }
+        match result {
+            Some(body) => Ok(SeqExpr { blocks: blocks.finish(), body, span }),
+            None => Err(Fault { span, message: "the function has no `return`".into() }),
+        }
+    }
+
+    /// One statement; what is wrong with it is recorded, and reading goes on behind it.
+    fn statement(&mut self, statement: &py::Stmt, blocks: &mut Blocks, place: Place<'_>) {
+        if let Err(fault) = with_stack(|| self.try_statement(statement, blocks, place)) {
+            self.fault(fault);
+        }
+    }
+
+    fn try_statement(&mut self, statement: &py::Stmt, blocks: &mut Blocks, place: Place<'_>) -> Read<()> {
+        let span = span_of(statement);
+        match statement {
+            py::Stmt::Assign(assign) => match assign.targets.as_slice() {
+                [target] => self.assign(target, None, &assign.value, span, blocks, place),
+                _ => Err(Fault::new(statement, "assign to one variable at a time")),
+            },
+            py::Stmt::AnnAssign(assign) => match &assign.value {
+                Some(value) => self.assign(&assign.target, Some(&assign.annotation), value, span, blocks, place),
+                None => Err(Fault::new(statement, "the variable has an annotation but no value")),
+            },
+            py::Stmt::Expr(e) => self.expr_statement(&e.value, span, blocks, place),
+            py::Stmt::FunctionDef(def) => {
+                let binding = self.local_function(def, place)?;
+                blocks.push(binding);
+                Ok(())
+            }
+            py::Stmt::With(with) => self.with(with, blocks, place),
+            py::Stmt::If(conditional) => {
+                let pending = self.conditional(conditional)?;
+                self.bind(pending, blocks, place);
+                Ok(())
+            }
+            py::Stmt::Pass(_) => Ok(()),
+            py::Stmt::Return(_) => Err(Fault::new(statement, "`return` stands only at the end of a function")),
+            _ => Err(Fault::expected(self.text, statement, "a binding, `with R.dataflow()`, `if` or `return`")),
+        }
+    }
+
+    /// `name = value`, `name: annotation = value`.
+    fn assign(
+        &mut self,
+        target: &py::Expr,
+        annotation: Option<&py::Expr>,
+        value: &py::Expr,
+        span: Span,
+        blocks: &mut Blocks,
+        place: Place<'_>,
+    ) -> Read<()> {
+        if let (Some(targets), None) = (members(target), annotation) {
+            return self.parallel(targets, value, span, blocks, place);
+        }
+        let py::Expr::Name(name) = target else {
+            return Err(Fault::expected(self.text, target, "the name of a variable"));
+        };
+        let name = name.id.as_str();
+        if self.names_module(value) {
+            self.aliases.insert(name.to_string());
+            return Ok(());
+        }
+        if self.declares_dim(value)? {
+            self.scope.declare_dim(name, span_of(target));
+            return Ok(());
+        }
+        let annotation = annotation.map(|annotation| self.struct_info(annotation, Unbound::Leave)).transpose()?;
+        let target_span = span_of(target);
+        if let Some((value, struct_info)) = self.match_cast(value)? {
+            let var = (name != "_" || annotation.is_some()).then(|| {
+                let kind = place.kind_of(name);
+                let var = self.scope.fresh(name, kind, target_span);
+                self.bring(&var, kind, is_shape(&struct_info));
+                Binder { var, kind, annotation }
+            });
+            blocks.push(Binding::MatchCast(MatchCast { var, struct_info, value, span }));
+            return Ok(());
+        }
+        let value = self.assigned(value, annotation.as_ref())?;
+        self.bind_at(Pending { name: name.to_string(), annotation, value, span }, target_span, blocks, place);
+        Ok(())
+    }
+
+    /// `n, m = T.int64(), T.int64()`.
+    fn parallel(
+        &mut self,
+        targets: &[py::Expr],
+        value: &py::Expr,
+        span: Span,
+        blocks: &mut Blocks,
+        place: Place<'_>,
+    ) -> Read<()> {
+        match members(value) {
+            Some(values) if values.len() == targets.len() => {
+                for (target, value) in targets.iter().zip(values) {
+                    self.assign(target, None, value, span, blocks, place)?;
+                }
+                Ok(())
+            }
+            Some(_) | None => Err(Fault::expected(self.text, value, "as many values as there are variables")),
+        }
+    }
+
+    /// `cls = Module`.
+    fn names_module(&self, value: &py::Expr) -> bool {
+        match value {
+            py::Expr::Name(name) => {
+                self.aliases.contains(name.id.as_str()) && self.scope.var(name.id.as_str()).is_none()
+            }
+            _ => false,
+        }
+    }
+
+    /// The value of an assignment: a bare number is a tensor, unless the annotation says that it is a scalar; a
+    /// tuple under an annotation as a shape is a shape.
+    fn assigned(&mut self, value: &py::Expr, annotation: Option<&StructInfo>) -> Read<Expr> {
+        let is_literal =
+            matches!(value, py::Expr::NumberLiteral(_) | py::Expr::BooleanLiteral(_) | py::Expr::UnaryOp(_));
+        match annotation {
+            Some(StructInfo::Prim(_)) => self.expr(value),
+            Some(StructInfo::Shape(_)) => self.shape_arg(value),
+            Some(StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Tuple(_) | StructInfo::Func(_)) | None => {
+                if is_literal && let Some(literal) = self.scalar(value, span_of(value))? {
+                    return Ok(literal);
+                }
+                self.expr(value)
+            }
+        }
+    }
+
+    fn bind(&mut self, pending: Pending, blocks: &mut Blocks, place: Place<'_>) {
+        let span = pending.span;
+        self.bind_at(pending, span, blocks, place);
+    }
+
+    fn bind_at(&mut self, pending: Pending, target: Span, blocks: &mut Blocks, place: Place<'_>) {
+        let kind = place.kind_of(&pending.name);
+        let var = self.scope.fresh(&pending.name, kind, target);
+        let is_shape = pending.annotation.as_ref().is_some_and(is_shape) || self.is_shape_value(&pending.value);
+        self.bring(&var, kind, is_shape);
+        let var = Binder { var, kind, annotation: pending.annotation };
+        blocks.push(Binding::VarBinding(VarBinding { var, value: pending.value, span: pending.span }));
+    }
+
+    /// Brings a variable into scope, noting whether it is known to be a shape.
+    pub(super) fn bring(&mut self, var: &Var, kind: VarKind, is_shape: bool) {
+        self.scope.bring(var, kind);
+        if is_shape {
+            self.shapes.insert(var.clone());
+        }
+    }
+
+    /// `R.match_cast(value, struct_info)` or `R.match_shape(value, pattern)`.
+    fn match_cast(&mut self, e: &py::Expr) -> Read<Option<(Expr, StructInfo)>> {
+        let py::Expr::Call(call) = e else { return Ok(None) };
+        let is_match_shape = match relax_name(&call.func).as_deref() {
+            Some("match_cast") => false,
+            Some("match_shape") => true,
+            Some(_) | None => return Ok(None),
+        };
+        let mut args = Arguments::of(call);
+        let value = args.take(&["value"]).ok_or_else(|| Fault::new(e, "expected a value to match"))?;
+        let value = self.expr(value)?;
+        let pattern = args.take(&["struct_info", "ty", "pattern"]);
+        let pattern = pattern.ok_or_else(|| Fault::new(e, "expected what to match the value against"))?;
+        let struct_info = match is_match_shape {
+            false => self.struct_info(pattern, Unbound::Declare)?,
+            true => {
+                let dims = self.dims(pattern, Unbound::Declare)?;
+                if self.is_shape_value(&value) {
+                    StructInfo::shape(dims)
+                } else {
+                    StructInfo::tensor(dims, crate::grammar::DataType::VOID)
+                }
+            }
+        };
+        args.finish()?;
+        Ok(Some((value, struct_info)))
+    }
+
+    /// Whether the text says that an expression is a shape.
+    fn is_shape_value(&self, e: &Expr) -> bool {
+        match e {
+            Expr::ShapeExpr(_) => true,
+            Expr::Var(v) | Expr::DataflowVar(v) => self.shapes.contains(v),
+            Expr::Call(call) => match &call.op {
+                Expr::Op(op) => matches!(&*op.op_name, "relax.shape_of" | "relax.tensor_to_shape"),
+                _ => matches!(call.sinfo_args.as_slice(), [one] if is_shape(one)),
+            },
+            _ => false,
+        }
+    }
+
+    /// A call for its effect, or one of the directives to the function.
+    fn expr_statement(&mut self, e: &py::Expr, span: Span, blocks: &mut Blocks, place: Place<'_>) -> Read<()> {
+        if let py::Expr::StringLiteral(_) | py::Expr::EllipsisLiteral(_) = e {
+            return Ok(());
+        }
+        if let py::Expr::Call(call) = e {
+            let args = &*call.arguments.args;
+            match (relax_name(&call.func).as_deref(), args) {
+                (Some("func_attr"), [attrs]) => {
+                    let attrs = self.attrs(attrs)?;
+                    self.function_attrs.extend(attrs);
+                    return Ok(());
+                }
+                (Some("func_ret_struct_info" | "func_ret_ty" | "func_ret_type"), [ret]) => {
+                    self.function_ret = Some(self.struct_info(ret, Unbound::Leave)?);
+                    return Ok(());
+                }
+                (Some("output" | "outputs"), _) => {
+                    return Err(Fault::new(e, "R.output stands at the end of a dataflow block"));
+                }
+                _ => {}
+            }
+        }
+        if let Some((value, struct_info)) = self.match_cast(e)? {
+            blocks.push(Binding::MatchCast(MatchCast { var: None, struct_info, value, span }));
+            return Ok(());
+        }
+        let value = self.expr(e)?;
+        self.bind(Pending { name: "_".into(), annotation: None, value, span }, blocks, place);
+        Ok(())
+    }
+
+    fn with(&mut self, with: &py::StmtWith, blocks: &mut Blocks, place: Place<'_>) -> Read<()> {
+        let item = match with.items.as_slice() {
+            [item] if item.optional_vars.is_none() => item,
+            _ => return Err(Fault::new(with, "expected `with R.dataflow():`")),
+        };
+        let name = match &item.context_expr {
+            py::Expr::Call(call) => relax_name(&call.func),
+            _ => None,
+        };
+        match (name.as_deref(), place) {
+            (Some("dataflow"), Place::Ordinary) => self.dataflow(with, blocks),
+            (Some("dataflow"), Place::Dataflow(..)) => Err(Fault::new(with, "dataflow blocks do not nest")),
+            (Some("SeqExpr"), _) => {
+                let branch = self.branch(&with.body, span_of(with))?;
+                let (name, annotation) = (branch.name.clone(), branch.annotation.clone());
+                let value = branch.into_seq();
+                self.bind(Pending { name, annotation, value, span: span_of(with) }, blocks, place);
+                Ok(())
+            }
+            _ => Err(Fault::expected(self.text, &item.context_expr, "R.dataflow()")),
+        }
+    }
+
+    /// `with R.dataflow():`, the names that it outputs at its end.
+    fn dataflow(&mut self, with: &py::StmtWith, blocks: &mut Blocks) -> Read<()> {
+        blocks.close_ordinary();
+        let (statements, names) = match with.body.as_slice() {
+            [statements @ .., last] => match self.outputs_of(last)? {
+                Some(names) => (statements, names),
+                None => (with.body.as_slice(), Vec::new()),
+            },
+            [] => (&[][..], Vec::new()),
+        };
+        let mut outputs = HashMap::new();
+        for (at, statement) in statements.iter().enumerate() {
+            for name in bound_names(statement) {
+                if names.iter().any(|output| output.id.as_str() == name) {
+                    outputs.insert(name, at);
+                }
+            }
+        }
+        self.scope.enter_dataflow();
+        for (at, statement) in statements.iter().enumerate() {
+            self.statement(statement, blocks, Place::Dataflow(&outputs, at));
+        }
+        let exported: Vec<_> = names.iter().map(|name| (*name, self.scope.var(name.id.as_str()))).collect();
+        self.scope.leave();
+        blocks.close(BlockKind::Dataflow, Some(span_of(with)));
+        for (name, var) in exported {
+            match var {
+                Some((var, kind)) if outputs.contains_key(name.id.as_str()) => self.scope.bring(&var, kind),
+                Some(_) | None => {
+                    self.fault(Fault::new(name, format!("`{}` is not bound in this dataflow block", name.id)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The arguments of `R.output(..)`.
+    fn outputs_of<'a>(&self, statement: &'a py::Stmt) -> Read<Option<Vec<&'a py::ExprName>>> {
+        let call = match statement {
+            py::Stmt::Expr(e) => match &*e.value {
+                py::Expr::Call(call) => call,
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        match relax_name(&call.func).as_deref() {
+            Some("output" | "outputs") => {}
+            Some(_) | None => return Ok(None),
+        }
+        let args = match &*call.arguments.args {
+            [one] => members(one).unwrap_or(&call.arguments.args),
+            args => args,
+        };
+        let name = |e: &'a py::Expr| match e {
+            py::Expr::Name(name) => Ok(name),
+            other => Err(Fault::expected(self.text, other, "the name of a variable")),
+        };
+        args.iter().map(name).collect::<Read<Vec<_>>>().map(Some)
+    }
+
+    /// `if`/`else`: a binding of the variable that both branches give to their values.
+    fn conditional(&mut self, statement: &py::StmtIf) -> Read<Pending> {
+        self.conditional_chain(&statement.test, &statement.body, &statement.elif_else_clauses, span_of(statement))
+    }
+
+    fn conditional_chain(
+        &mut self,
+        test: &py::Expr,
+        body: &[py::Stmt],
+        clauses: &[py::ElifElseClause],
+        span: Span,
+    ) -> Read<Pending> {
+        let cond = self.expr(test)?;
+        let mut then = self.branch(body, span)?;
+        let Some((clause, rest)) = clauses.split_first() else {
+            return Err(Fault { span, message: "an `if` needs an `else` (GRAM.EXPR.IF)".into() });
+        };
+        let mut otherwise = match &clause.test {
+            None => self.branch(&clause.body, span_of(clause))?,
+            Some(test) => self.nested(span_of(clause), |reader| {
+                let inner = reader.conditional_chain(test, &clause.body, rest, span_of(clause))?;
+                let Pending { name, annotation, value, span } = inner;
+                Ok(Branch { blocks: Blocks::default(), body: value, name, annotation, span })
+            })?,
+        };
+        if then.name != otherwise.name {
+            return Err(Fault {
+                span,
+                message: format!(
+                    "both branches must end with a binding of one variable, but they bind `{}` and `{}`",
+                    then.name, otherwise.name
+                ),
+            });
+        }
+        let annotation = if then.annotation == otherwise.annotation {
+            then.annotation.take()
+        } else {
+            self.keep_annotation(&mut then);
+            self.keep_annotation(&mut otherwise);
+            None
+        };
+        let name = then.name.clone();
+        let value = If { cond, true_branch: then.into_seq(), false_branch: otherwise.into_seq(), span };
+        Ok(Pending { name, annotation, value: Expr::If(value.into()), span })
+    }
+
+    /// An annotation that only one branch has belongs to a variable of that branch.
+    fn keep_annotation(&mut self, branch: &mut Branch) {
+        let Some(annotation) = branch.annotation.take() else { return };
+        let span = branch.body.span();
+        let var = self.scope.fresh(&branch.name, VarKind::Var, span);
+        let value = std::mem::replace(&mut branch.body, Expr::Var(var.clone()));
+        let var = Binder { var, kind: VarKind::Var, annotation: Some(annotation) };
+        branch.blocks.push(Binding::VarBinding(VarBinding { var, value, span }));
+    }
+
+    /// A suite that ends with a binding: that binding's value is the value of the branch.
+    fn branch(&mut self, statements: &[py::Stmt], span: Span) -> Read<Branch> {
+        self.scope.enter();
+        let mut blocks = Blocks::default();
+        let result = match statements.split_last() {
+            Some((last, statements)) => {
+                for statement in statements {
+                    self.statement(statement, &mut blocks, Place::Ordinary);
+                }
+                self.last_of_branch(last, &mut blocks)
+            }
+            None => Err(Fault { span, message: "the branch is empty".into() }),
+        };
+        self.scope.leave();
+        let pending = result?;
+        Ok(Branch { blocks, body: pending.value, name: pending.name, annotation: pending.annotation, span })
+    }
+
+    fn last_of_branch(&mut self, last: &py::Stmt, blocks: &mut Blocks) -> Read<Pending> {
+        let span = span_of(last);
+        match last {
+            py::Stmt::If(conditional) => return with_stack(|| self.conditional(conditional)),
+            py::Stmt::Assign(assign) => {
+                if let [py::Expr::Name(name)] = assign.targets.as_slice()
+                    && !self.is_special(&assign.value)?
+                {
+                    let value = self.assigned(&assign.value, None)?;
+                    return Ok(Pending { name: name.id.to_string(), annotation: None, value, span });
+                }
+            }
+            py::Stmt::AnnAssign(assign) => {
+                if let (py::Expr::Name(name), Some(value)) = (&*assign.target, &assign.value)
+                    && !self.is_special(value)?
+                {
+                    let annotation = self.struct_info(&assign.annotation, Unbound::Leave)?;
+                    let value = self.assigned(value, Some(&annotation))?;
+                    return Ok(Pending { name: name.id.to_string(), annotation: Some(annotation), value, span });
+                }
+            }
+            py::Stmt::Expr(e) if !self.is_special(&e.value)? => {
+                let value = self.expr(&e.value)?;
+                return Ok(Pending { name: "_".into(), annotation: None, value, span });
+            }
+            _ => {}
+        }
+        // Any other statement stays, and the value is the variable that it binds.
+        with_stack(|| self.try_statement(last, blocks, Place::Ordinary))?;
+        let last_binding = blocks.open.last().or_else(|| blocks.done.last().and_then(|block| block.bindings.last()));
+        match last_binding.and_then(Binding::binder) {
+            Some(binder) if binder.kind == VarKind::Var => {
+                let value = use_of(binder.var.clone().at(span), binder.kind);
+                Ok(Pending { name: binder.var.name.to_string(), annotation: None, value, span })
+            }
+            Some(_) | None => Err(Fault::new(last, "a branch must end with a binding of the variable for its value")),
+        }
+    }
+
+    /// Whether an assigned expression is something else than a value: a match, a declaration, a directive.
+    fn is_special(&self, e: &py::Expr) -> Read<bool> {
+        let is_directive = match e {
+            py::Expr::Call(call) => matches!(
+                relax_name(&call.func).as_deref(),
+                Some("match_cast" | "match_shape" | "func_attr" | "output" | "outputs")
+            ),
+            _ => false,
+        };
+        Ok(is_directive || self.names_module(e) || self.declares_dim(e)?)
+    }
+}
+
+fn is_shape(info: &StructInfo) -> bool {
+    matches!(info, StructInfo::Shape(_))
+}
+
+/// The names that a statement binds in the block where it stands.
+fn bound_names(statement: &py::Stmt) -> Vec<&str> {
+    match statement {
+        py::Stmt::Assign(assign) => assign.targets.iter().flat_map(target_names).collect(),
+        py::Stmt::AnnAssign(assign) => target_names(&assign.target),
+        py::Stmt::FunctionDef(def) => vec![def.name.as_str()],
+        // Whatever else the branches bind is local to them.
+        py::Stmt::If(conditional) => conditional.body.last().map(bound_names).unwrap_or_default(),
+        py::Stmt::With(with) => with.body.last().map(bound_names).unwrap_or_default(),
+        _ => Vec::new(),
+    }
+}
+
+fn target_names(target: &py::Expr) -> Vec<&str> {
+    match (dotted(target).as_deref(), members(target)) {
+        (Some([name]), _) => vec![name],
+        (_, Some(members)) => members.iter().flat_map(target_names).collect(),
+        (_, None) => Vec::new(),
+    }
+}

@@ -1,0 +1,360 @@
+//! Calls, each in its canonical form: inputs flat, output shapes as an argument (C14), and type arguments as
+//! structural information (C01).
+
+use ruff_python_ast as py;
+
+use super::Reader;
+use super::annotation::Arguments;
+use super::dims::Unbound;
+use super::expr::tuple_of;
+use super::fault::{Fault, Prefix, Read, dotted, members, qualified, relax_name, span_of, string};
+use super::signature::{Param, signature};
+use crate::grammar::{
+    Attrs, Call, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, ShapeExpr, Span, StringImm, StructInfo, TensorShape,
+    TensorStructInfo,
+};
+
+/// The keywords of type arguments in the dialects.
+const SINFO_ARGS: [&str; 3] = ["sinfo_args", "ty_args", "type_args"];
+const OUT_SINFO: [&str; 2] = ["out_sinfo", "out_ty"];
+
+impl Reader<'_> {
+    pub(super) fn call(&mut self, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        if let Some(callee) = self.global(&call.func) {
+            return self.plain_call(callee, call, span);
+        }
+        match qualified(&call.func) {
+            Some((Prefix::Relax, name)) => self.relax_call(&name, call, span),
+            Some((Prefix::Tir, _)) => self.prim_value_call(call, span),
+            Some((Prefix::Module, name)) if name == "Op" => self.op_by_name(call, span),
+            Some((Prefix::Module, _)) => Err(Fault::expected(self.text, call, "a Relax expression")),
+            None if dotted(&call.func).is_some_and(|words| words == ["float"]) => self.prim_value_call(call, span),
+            None => {
+                let callee = self.expr(&call.func)?;
+                self.plain_call(callee, call, span)
+            }
+        }
+    }
+
+    fn prim_value_call(&mut self, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        self.prim_value(&py::Expr::Call(call.clone()), span)
+    }
+
+    fn op_by_name(&mut self, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        match &*call.arguments.args {
+            [name] => Ok(Expr::Op(Op { op_name: self.string_arg(name)?.into(), span })),
+            _ => Err(Fault::expected(self.text, call, "the name of an operator")),
+        }
+    }
+
+    /// `f(x, y)`, with type arguments and attributes as keywords.
+    fn plain_call(&mut self, op: Expr, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        let mut args = Arguments::of(call);
+        let inputs = self.exprs(args.rest())?;
+        self.finish_call(op, inputs, args, span)
+    }
+
+    /// The keywords that every call may have.
+    fn finish_call(&mut self, op: Expr, args: Vec<Expr>, mut rest: Arguments<'_>, span: Span) -> Read<Expr> {
+        let sinfo_args = match rest.keyword(&SINFO_ARGS) {
+            Some(sinfo_args) => self.struct_infos(sinfo_args, Unbound::Leave)?,
+            None => Vec::new(),
+        };
+        if let Some(again) = rest.keyword(&SINFO_ARGS) {
+            return Err(Fault::new(again, "type arguments are given twice (PR14148.CALL.SINFO_ARGS)"));
+        }
+        let attrs = self.keyword_attrs(rest.keywords())?;
+        Ok(Expr::Call(Call { op, args, sinfo_args, attrs, span }.into()))
+    }
+
+    /// `R.name(..)`.
+    fn relax_call(&mut self, name: &str, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        let mut args = Arguments::of(call);
+        match name {
+            "const" => self.constant(args, &py::Expr::Call(call.clone()), span),
+            "shape" | "ShapeExpr" => self.shape_expr(args, call, span),
+            "prim_value" | "PrimValue" => match args.rest() {
+                [value] => self.prim_value(value, span),
+                _ => Err(Fault::expected(self.text, call, "one scalar")),
+            },
+            "str" | "StringImm" => match args.rest() {
+                [text] => Ok(Expr::StringImm(StringImm { value: self.string_arg(text)?.into(), span })),
+                _ => Err(Fault::expected(self.text, call, "one string")),
+            },
+            "dtype" | "DataTypeImm" => match args.rest() {
+                [dtype] => Ok(Expr::DataTypeImm(DataTypeImm { value: self.dtype(dtype)?, span })),
+                _ => Err(Fault::expected(self.text, call, "one data type")),
+            },
+            "tuple" | "Tuple" => Ok(tuple_of(self.exprs(args.rest())?, span)),
+            "TupleGetItem" => Err(Fault::new(call, "write x[i]")),
+            "ExternFunc" => match args.rest() {
+                [symbol] => Ok(extern_func(self.string_arg(symbol)?.into(), span)),
+                _ => Err(Fault::expected(self.text, call, "the name of a function")),
+            },
+            "Op" => self.op_by_name(call, span),
+            "call_packed" => {
+                let callee = self.extern_callee(&mut args, call)?;
+                let inputs = self.exprs(args.rest())?;
+                self.finish_call(callee, inputs, args, span)
+            }
+            "call_pure_packed" | "call_inplace_packed" | "call_builtin_with_ctx" => {
+                let mut inputs = vec![self.extern_callee(&mut args, call)?];
+                inputs.extend(self.exprs(args.rest())?);
+                self.finish_call(op(name, span), inputs, args, span)
+            }
+            "call_tir" | "call_tir_inplace" | "call_tir_with_grad" => {
+                let callee = self.tir_callee(&mut args, call)?;
+                self.call_dps(name, callee, args, call, span)
+            }
+            "call_dps_packed" => {
+                let callee = self.extern_callee(&mut args, call)?;
+                self.call_dps(name, callee, args, call, span)
+            }
+            "emit_with_sinfo" | "emit_with_ty" | "emit_with_type" => self.emit_with_sinfo(args, call, span),
+            "print" | "assert_op" => self.formatted(name, args, span),
+            "match_cast" | "match_shape" => {
+                Err(Fault::new(call, format!("R.{name} is a binding; assign it to a variable or to `_`")))
+            }
+            name => self.op_call(name, args, span),
+        }
+    }
+
+    fn shape_expr(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        let Some(values) = args.take(&["value", "values"]) else {
+            return Err(Fault::expected(self.text, call, "a list of dimensions"));
+        };
+        if members(values).is_none() {
+            return Err(Fault::expected(self.text, values, "a list of dimensions"));
+        }
+        let values = self.dims(values, Unbound::Leave)?.into();
+        args.finish()?;
+        Ok(Expr::ShapeExpr(ShapeExpr { values, span }))
+    }
+
+    /// The name of a packed function, or an expression.
+    fn extern_callee(&mut self, args: &mut Arguments<'_>, call: &py::ExprCall) -> Read<Expr> {
+        match args.take(&["func"]) {
+            Some(py::Expr::StringLiteral(s)) => Ok(extern_func(s.value.to_str().into(), span_of(s))),
+            Some(other) => self.expr(other),
+            None => Err(Fault::expected(self.text, call, "the name of a packed function")),
+        }
+    }
+
+    /// A global function; the design documents also name it by a string.
+    fn tir_callee(&mut self, args: &mut Arguments<'_>, call: &py::ExprCall) -> Read<Expr> {
+        match args.take(&["gvar", "func"]) {
+            Some(py::Expr::StringLiteral(s)) => {
+                let name: Name = s.value.to_str().into();
+                Ok(Expr::GlobalVar(crate::grammar::GlobalVar { name, span: span_of(s) }))
+            }
+            Some(other) => self.expr(other),
+            None => Err(Fault::expected(self.text, call, "a TIR function")),
+        }
+    }
+
+    /// Calls in destination-passing style: `R.call_tir(f, (x, y), out_sinfo=R.Tensor((n,), "float32"))`, or in the
+    /// form of the design documents, `R.call_tir(f, (x, y), (n,), dtype="float32")` (C14).
+    fn call_dps(
+        &mut self,
+        name: &str,
+        callee: Expr,
+        mut args: Arguments<'_>,
+        call: &py::ExprCall,
+        span: Span,
+    ) -> Read<Expr> {
+        let mut inputs = vec![callee];
+        if let Some(tuple) = args.take(&["args"]) {
+            inputs.extend(self.flat_inputs(tuple)?);
+        }
+        let keyword = args.keyword(&OUT_SINFO);
+        let shape = args.take(&["shape", "output_shape"]);
+        let dtype = args.keyword(&["dtype", "output_dtype"]);
+        let (shape, sinfo) = match (keyword, shape, dtype) {
+            (Some(out), None, None) => self.outputs(out)?,
+            (None, Some(out), None) if !is_shape_like(out) => self.outputs(out)?,
+            (None, Some(shape), dtype) => self.output_of_shape(shape, dtype)?,
+            (Some(_), Some(extra), _) | (Some(_), None, Some(extra)) => {
+                return Err(Fault::new(extra, "the outputs are given twice"));
+            }
+            (None, None, _) => {
+                return Err(Fault::expected(self.text, call, "the outputs, as out_sinfo=R.Tensor(..)"));
+            }
+        };
+        inputs.push(shape);
+        let tir_vars = args.take(&["tir_vars"]).map(|vars| self.tir_vars(vars)).transpose()?;
+        let mut attrs = self.keyword_attrs(args.keywords())?;
+        args.finish()?;
+        if let Some(tir_vars) = tir_vars {
+            attrs.insert("tir_vars".into(), tir_vars);
+        }
+        Ok(Expr::Call(Call { op: op(name, span), args: inputs, sinfo_args: vec![sinfo], attrs, span }.into()))
+    }
+
+    /// The inputs of a call in destination-passing style: a tuple or list of them, or one alone.
+    fn flat_inputs(&mut self, e: &py::Expr) -> Read<Vec<Expr>> {
+        match (members(e), e) {
+            (Some(members), _) => self.exprs(members),
+            (None, py::Expr::Call(call)) if relax_name(&call.func).as_deref() == Some("tuple") => {
+                self.exprs(&call.arguments.args)
+            }
+            (None, _) => Ok(vec![self.expr(e)?]),
+        }
+    }
+
+    /// Outputs as structural information: the shapes, and what is left of the information without them.
+    fn outputs(&mut self, e: &py::Expr) -> Read<(Expr, StructInfo)> {
+        let span = span_of(e);
+        let infos = match members(e) {
+            Some([one]) => return self.outputs(one),
+            Some(members) => members.iter().map(|m| self.struct_info(m, Unbound::Leave)).collect::<Read<Vec<_>>>()?,
+            None => match self.struct_info(e, Unbound::Leave)? {
+                StructInfo::Tuple(fields) => fields.to_vec(),
+                one => return self.output(e, one, span),
+            },
+        };
+        let mut shapes = Vec::new();
+        let mut rest = Vec::new();
+        for info in infos {
+            let (shape, info) = self.output(e, info, span)?;
+            shapes.push(shape);
+            rest.push(info);
+        }
+        Ok((tuple_of(shapes, span), StructInfo::tuple(rest)))
+    }
+
+    fn output(&self, e: &py::Expr, info: StructInfo, span: Span) -> Read<(Expr, StructInfo)> {
+        let StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim }) = info else {
+            return Err(Fault::expected(self.text, e, "an output with a shape, such as R.Tensor((n,), \"float32\")"));
+        };
+        let shape = match shape {
+            TensorShape::Dims(values) => Expr::ShapeExpr(ShapeExpr { values, span }),
+            TensorShape::Var(v) => Expr::Var(v),
+            TensorShape::DataflowVar(v) => Expr::DataflowVar(v),
+            TensorShape::Other(e) => (*e).clone(),
+        };
+        Ok((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim })))
+    }
+
+    /// An output as a shape and a data type.
+    fn output_of_shape(&mut self, shape: &py::Expr, dtype: Option<&py::Expr>) -> Read<(Expr, StructInfo)> {
+        let dtype = dtype.map_or(Ok(crate::grammar::DataType::VOID), |dtype| self.dtype(dtype))?;
+        let shape = self.shape_arg(shape)?;
+        let ndim = match &shape {
+            Expr::ShapeExpr(shape) => Ndim::of_len(shape.values.len()),
+            _ => Ndim::Unknown,
+        };
+        Ok((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim })))
+    }
+
+    /// A shape as an argument: a tuple of dimensions is a `ShapeExpr` (`R89.SYN.SHAPELIT`).
+    pub(super) fn shape_arg(&mut self, e: &py::Expr) -> Read<Expr> {
+        if members(e).is_some() {
+            let values = self.dims(e, Unbound::Leave)?.into();
+            return Ok(Expr::ShapeExpr(ShapeExpr { values, span: span_of(e) }));
+        }
+        self.expr(e)
+    }
+
+    /// `R.emit_with_sinfo("relax.op", (x, y), sinfo_args, attrs={..})`: any call of an operator, by its name.
+    fn emit_with_sinfo(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        let missing = || Fault::expected(self.text, call, "the name of an operator and a tuple of arguments");
+        let name = args.take(&["op"]).and_then(string).ok_or_else(missing)?;
+        let inputs = args.take(&["args"]).and_then(members).ok_or_else(missing)?;
+        let inputs = self.exprs(inputs)?;
+        let sinfo_args = match args.take(&SINFO_ARGS) {
+            Some(sinfo_args) => self.struct_infos(sinfo_args, Unbound::Leave)?,
+            None => Vec::new(),
+        };
+        let attrs = args.keyword(&["attrs"]).map_or(Ok(Attrs::new()), |attrs| self.attrs(attrs))?;
+        args.finish()?;
+        let op = Expr::Op(Op { op_name: name.into(), span });
+        Ok(Expr::Call(Call { op, args: inputs, sinfo_args, attrs, span }.into()))
+    }
+
+    /// `R.print(x, format="..")` has the format as its first input, `R.assert_op(c, x, format="..")` as its second.
+    fn formatted(&mut self, name: &str, mut args: Arguments<'_>, span: Span) -> Read<Expr> {
+        let format = match args.keyword(&["format"]) {
+            Some(format) => Some(self.expr(format)?),
+            None => None,
+        };
+        let mut inputs = match args.rest() {
+            [condition, values @ ..] if name == "assert_op" => {
+                let mut inputs = vec![self.expr(condition)?];
+                for value in values {
+                    inputs.extend(self.flat_inputs(value)?);
+                }
+                inputs
+            }
+            values => self.exprs(values)?,
+        };
+        let at = usize::from(name == "assert_op").min(inputs.len());
+        let format = format.unwrap_or_else(|| Expr::StringImm(StringImm { value: "".into(), span }));
+        inputs.insert(at, format);
+        self.finish_call(op(name, span), inputs, args, span)
+    }
+
+    /// `R.op(..)`: the call of an operator.
+    fn op_call(&mut self, name: &str, mut args: Arguments<'_>, span: Span) -> Read<Expr> {
+        let mut inputs = Vec::new();
+        let mut attrs = Attrs::new();
+        for param in signature(name) {
+            match param {
+                Param::Input(keyword) => match args.take(&[keyword]) {
+                    Some(input) => inputs.push(self.expr(input)?),
+                    None => continue,
+                },
+                Param::Shape(keyword) => match args.take(&[keyword]) {
+                    Some(shape) => inputs.push(self.shape_arg(shape)?),
+                    None => continue,
+                },
+                Param::Dtype(keyword) => match args.take(&[keyword]) {
+                    Some(py::Expr::StringLiteral(s)) => {
+                        let value = self.dtype(&py::Expr::StringLiteral(s.clone()))?;
+                        inputs.push(Expr::DataTypeImm(DataTypeImm { value, span: span_of(s) }));
+                    }
+                    Some(other) => inputs.push(self.expr(other)?),
+                    None => continue,
+                },
+                Param::Attr(keyword) => match args.take(&[keyword]) {
+                    Some(value) => {
+                        attrs.insert((*keyword).into(), self.attr(keyword, value)?);
+                    }
+                    None => continue,
+                },
+            }
+        }
+        inputs.extend(self.exprs(args.rest())?);
+        let Expr::Call(call) = self.finish_call(op(name, span), inputs, args, span)? else {
+            return Err(Fault { span, message: "expected a call".into() });
+        };
+        let mut call = (*call).clone();
+        call.attrs.extend(attrs);
+        Ok(Expr::Call(call.into()))
+    }
+}
+
+fn op(name: &str, span: Span) -> Expr {
+    Expr::Op(Op { op_name: format!("relax.{name}").into(), span })
+}
+
+fn extern_func(global_symbol: Name, span: Span) -> Expr {
+    Expr::ExternFunc(ExternFunc { global_symbol, span })
+}
+
+/// Whether a positional argument is a shape rather than structural information.
+fn is_shape_like(e: &py::Expr) -> bool {
+    match (members(e), e) {
+        (Some(members), _) => members.iter().all(|member| !is_struct_info(member)),
+        (None, py::Expr::Call(call)) => relax_name(&call.func).as_deref() == Some("shape") || !is_struct_info(e),
+        (None, _) => !is_struct_info(e),
+    }
+}
+
+fn is_struct_info(e: &py::Expr) -> bool {
+    let e = match e {
+        py::Expr::Call(call) => &*call.func,
+        py::Expr::Subscript(subscript) => &*subscript.value,
+        other => other,
+    };
+    matches!(relax_name(e).as_deref(), Some("Tensor" | "Tuple" | "Object" | "Any" | "Shape" | "Prim" | "Callable"))
+}

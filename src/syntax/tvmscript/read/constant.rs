@@ -1,0 +1,166 @@
+//! Literals: `R.const([[1, 2], [3, 4]], "int64")`.
+
+use half::{bf16, f16};
+use ruff_python_ast as py;
+
+use super::Reader;
+use super::annotation::Arguments;
+use super::fault::{Fault, Read, float, integer, members, non_finite, string};
+use crate::cx::with_stack;
+use crate::grammar::{Constant, DataType, Expr, Span, TensorData, TypeCode};
+
+/// A number as written.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Number {
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+}
+
+impl Reader<'_> {
+    /// The arguments of `R.const`: a number or nested lists of numbers, and a data type. Without data type, integers
+    /// are int32 and other numbers float32, as in TVM.
+    pub(super) fn constant(&mut self, mut args: Arguments<'_>, e: &py::Expr, span: Span) -> Read<Expr> {
+        let value = args.take(&["value"]).ok_or_else(|| Fault::new(e, "expected a number or a list of numbers"))?;
+        let dtype = args.take(&["dtype"]).map(|dtype| self.dtype(dtype)).transpose()?;
+        // A tensor without elements may have a shape that lists cannot show.
+        let empty_shape = args.keyword(&["shape"]).map(|dims| self.literal_shape(dims)).transpose()?;
+        args.finish()?;
+        let data = match (empty_shape, value) {
+            (Some(shape), _) => (shape, Vec::new()),
+            (None, value) => self.array(value)?,
+        };
+        self.tensor_literal(data.0, &data.1, dtype, value, span)
+    }
+
+    /// A bare number where an expression is assigned.
+    pub(super) fn scalar(&mut self, e: &py::Expr, span: Span) -> Read<Option<Expr>> {
+        match self.number(e) {
+            Some(number) => self.tensor_literal(Vec::new(), &[number], None, e, span).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn tensor_literal(
+        &self,
+        shape: Vec<u64>,
+        numbers: &[Number],
+        dtype: Option<DataType>,
+        e: &py::Expr,
+        span: Span,
+    ) -> Read<Expr> {
+        let dtype = dtype.unwrap_or_else(|| default_dtype(numbers));
+        let mut bytes = Vec::with_capacity(numbers.len() * dtype.bytes());
+        for number in numbers {
+            if encode(dtype, *number, &mut bytes).is_none() {
+                return Err(Fault::expected(self.text, e, &format!("numbers that {dtype} can hold")));
+            }
+        }
+        let data = TensorData::new(dtype, &shape, bytes).map_err(|error| Fault::new(e, error.to_string()))?;
+        Ok(Expr::Constant(Constant { data, span }))
+    }
+
+    fn number(&self, e: &py::Expr) -> Option<Number> {
+        match e {
+            py::Expr::BooleanLiteral(b) => Some(Number::Bool(b.value)),
+            py::Expr::StringLiteral(s) => non_finite(s.value.to_str()).map(Number::Float),
+            _ => integer(e).map(Number::Int).or_else(|| float(e).map(Number::Float)),
+        }
+    }
+
+    /// Nested lists as a shape and the numbers in row-major order.
+    fn array(&self, e: &py::Expr) -> Read<(Vec<u64>, Vec<Number>)> {
+        let Some(rows) = members(e) else {
+            let number =
+                self.number(e).ok_or_else(|| Fault::expected(self.text, e, "a number or a list of numbers"))?;
+            return Ok((Vec::new(), vec![number]));
+        };
+        let mut inner: Option<Vec<u64>> = None;
+        let mut numbers = Vec::new();
+        for row in rows {
+            let (shape, more) = with_stack(|| self.array(row))?;
+            match &inner {
+                Some(inner) if *inner != shape => return Err(Fault::new(row, "the rows differ in shape")),
+                Some(_) => {}
+                None => inner = Some(shape),
+            }
+            numbers.extend(more);
+        }
+        let mut shape = vec![rows.len() as u64];
+        shape.extend(inner.unwrap_or_default());
+        Ok((shape, numbers))
+    }
+
+    fn literal_shape(&self, e: &py::Expr) -> Read<Vec<u64>> {
+        let not_sizes = || Fault::expected(self.text, e, "a tuple of sizes");
+        let dims = members(e).ok_or_else(not_sizes)?;
+        dims.iter().map(|dim| integer(dim).and_then(|i| u64::try_from(i).ok()).ok_or_else(not_sizes)).collect()
+    }
+
+    /// The text of a string argument.
+    pub(super) fn string_arg(&self, e: &py::Expr) -> Read<String> {
+        string(e).map(str::to_string).ok_or_else(|| Fault::expected(self.text, e, "a string"))
+    }
+}
+
+fn default_dtype(numbers: &[Number]) -> DataType {
+    let is_bool = |number: &Number| matches!(number, Number::Bool(_));
+    let is_float = |number: &Number| matches!(number, Number::Float(_));
+    if numbers.iter().any(is_float) || numbers.is_empty() {
+        DataType::FLOAT32
+    } else if numbers.iter().all(is_bool) {
+        DataType::BOOL
+    } else {
+        DataType::INT32
+    }
+}
+
+/// Appends a number in the encoding of a data type, rounded if that is a floating-point type. `None` if it does not
+/// fit.
+fn encode(dtype: DataType, number: Number, bytes: &mut Vec<u8>) -> Option<()> {
+    match dtype.code {
+        TypeCode::Float | TypeCode::BFloat => encode_float(dtype, as_float(number), bytes),
+        TypeCode::Int | TypeCode::UInt => encode_int(dtype, as_int(number)?, bytes),
+        TypeCode::Handle => None,
+    }
+}
+
+fn as_float(number: Number) -> f64 {
+    match number {
+        Number::Bool(b) => f64::from(u8::from(b)),
+        Number::Int(i) => i as f64,
+        Number::Float(f) => f,
+    }
+}
+
+fn as_int(number: Number) -> Option<i128> {
+    match number {
+        Number::Bool(b) => Some(i128::from(b)),
+        Number::Int(i) => Some(i),
+        Number::Float(_) => None,
+    }
+}
+
+fn encode_float(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Option<()> {
+    match (dtype.code, dtype.bits) {
+        (TypeCode::BFloat, 16) => bytes.extend(bf16::from_f64(value).to_le_bytes()),
+        (TypeCode::Float, 16) => bytes.extend(f16::from_f64(value).to_le_bytes()),
+        (TypeCode::Float, 32) => bytes.extend((value as f32).to_le_bytes()),
+        (TypeCode::Float, 64) => bytes.extend(value.to_le_bytes()),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn encode_int(dtype: DataType, value: i128, bytes: &mut Vec<u8>) -> Option<()> {
+    let (low, high) = match (dtype.code, dtype.bits) {
+        (TypeCode::Int, bits @ (8 | 16 | 32 | 64)) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+        (TypeCode::UInt, bits @ (1 | 8 | 16 | 32 | 64)) => (0, (1i128 << bits) - 1),
+        _ => return None,
+    };
+    if value < low || value > high {
+        return None;
+    }
+    bytes.extend(value.to_le_bytes().get(..dtype.bytes())?);
+    Some(())
+}

@@ -1,0 +1,207 @@
+//! Expressions.
+
+use ruff_python_ast as py;
+use ruff_text_size::Ranged;
+
+use super::Reader;
+use super::dims::Unbound;
+use super::fault::{Fault, Read, dotted, float, integer, relax_name, span_of, tir_name};
+use super::scope::use_of;
+use crate::cx::with_stack;
+use crate::grammar::{
+    Call, DataType, Expr, FloatBits, GlobalVar, If, Op, PrimExpr, PrimValue, Span, StringImm, Tuple, TupleGetItem,
+};
+
+impl Reader<'_> {
+    pub(super) fn expr(&mut self, e: &py::Expr) -> Read<Expr> {
+        with_stack(|| self.expr_inner(e))
+    }
+
+    fn expr_inner(&mut self, e: &py::Expr) -> Read<Expr> {
+        let span = span_of(e);
+        match e {
+            py::Expr::Name(name) => Ok(self.name(name.id.as_str(), span)),
+            py::Expr::Attribute(_) => self.attribute(e, span),
+            py::Expr::Call(call) => self.call(call, span),
+            py::Expr::Tuple(tuple) => Ok(tuple_of(self.exprs(&tuple.elts)?, span)),
+            py::Expr::List(list) => Ok(tuple_of(self.exprs(&list.elts)?, span)),
+            py::Expr::StringLiteral(s) => Ok(Expr::StringImm(StringImm { value: s.value.to_str().into(), span })),
+            py::Expr::Subscript(subscript) => self.member(subscript, span),
+            py::Expr::NumberLiteral(_) | py::Expr::BooleanLiteral(_) => self.prim_value(e, span),
+            py::Expr::If(conditional) => Ok(Expr::If(
+                If {
+                    cond: self.expr(&conditional.test)?,
+                    true_branch: self.expr(&conditional.body)?,
+                    false_branch: self.expr(&conditional.orelse)?,
+                    span,
+                }
+                .into(),
+            )),
+            py::Expr::UnaryOp(_) | py::Expr::BinOp(_) | py::Expr::Compare(_) | py::Expr::BoolOp(_) => {
+                if self.is_dimension(e) || float(e).is_some() { self.prim_value(e, span) } else { self.sugar(e, span) }
+            }
+            py::Expr::Lambda(_) => Err(Fault::new(e, "lambda is not part of TVMScript; use a nested @R.function")),
+            py::Expr::FString(_) | py::Expr::TString(_) => Err(Fault::new(e, "expected a plain string literal")),
+            _ => Err(Fault::expected(self.text, e, "a Relax expression")),
+        }
+    }
+
+    pub(super) fn exprs(&mut self, exprs: &[py::Expr]) -> Read<Vec<Expr>> {
+        exprs.iter().map(|e| self.expr(e)).collect()
+    }
+
+    /// A name: a local variable, a shape variable as a scalar, a global function, or a variable that nothing binds.
+    pub(super) fn name(&mut self, name: &str, span: Span) -> Expr {
+        if let Some((var, kind)) = self.scope.var(name) {
+            return use_of(var.at(span), kind);
+        }
+        if let Some(dim) = self.scope.dim(name) {
+            let value = PrimExpr::Var(dim.at(span));
+            return Expr::PrimValue(PrimValue { value, dtype: DataType::INT64, float: None, span });
+        }
+        if self.globals.contains(name) {
+            return Expr::GlobalVar(GlobalVar { name: name.into(), span });
+        }
+        self.scope.stray(name, span)
+    }
+
+    /// `Module.f`, or an operator by its name: `R.add`.
+    fn attribute(&mut self, e: &py::Expr, span: Span) -> Read<Expr> {
+        if let Some(global) = self.global(e) {
+            return Ok(global);
+        }
+        match relax_name(e) {
+            Some(op) => Ok(Expr::Op(Op { op_name: format!("relax.{op}").into(), span })),
+            None => Err(Fault::expected(self.text, e, "a Relax expression")),
+        }
+    }
+
+    /// `Module.f` and `cls.f`.
+    pub(super) fn global(&self, e: &py::Expr) -> Option<Expr> {
+        match dotted(e)?.as_slice() {
+            [module, name] if self.aliases.contains(*module) && self.scope.var(module).is_none() => {
+                Some(Expr::GlobalVar(GlobalVar { name: (*name).into(), span: span_of(e) }))
+            }
+            _ => None,
+        }
+    }
+
+    /// `x[0]`.
+    fn member(&mut self, subscript: &py::ExprSubscript, span: Span) -> Read<Expr> {
+        if dotted(&subscript.value).is_some_and(|words| words == ["metadata"]) || is_metadata(&subscript.value) {
+            return Err(Fault::new(
+                subscript,
+                "the value of this constant is in the metadata of the module, which is not part of the text; write \
+                 it out as R.const([..], dtype)",
+            ));
+        }
+        let index = match integer(&subscript.slice) {
+            Some(index) => i64::try_from(index).map_err(|_| Fault::new(&*subscript.slice, "expected an int64"))?,
+            None => return Err(Fault::expected(self.text, &*subscript.slice, "an integer literal as index")),
+        };
+        let tuple_value = self.expr(&subscript.value)?;
+        Ok(Expr::TupleGetItem(TupleGetItem { tuple_value, index, span }.into()))
+    }
+
+    /// A scalar: `3`, `n + 1`, `True`, `T.float32(1.5)`.
+    pub(super) fn prim_value(&mut self, e: &py::Expr, span: Span) -> Read<Expr> {
+        if let Some(f) = float(e) {
+            return Ok(float_value(f, DataType::FLOAT64, span));
+        }
+        if let py::Expr::Call(call) = e
+            && let Some(dtype) = tir_name(&call.func).and_then(|name| name.parse::<DataType>().ok())
+            && dtype.is_float()
+        {
+            let [number] = &*call.arguments.args else {
+                return Err(Fault::expected(self.text, e, "one number"));
+            };
+            let value = float(number).or_else(|| integer(number).map(|i| i as f64));
+            let value = value.ok_or_else(|| Fault::expected(self.text, number, "a number"))?;
+            return Ok(float_value(value, dtype, span));
+        }
+        if let Some((dtype, value)) = self.immediate(e)? {
+            return Ok(Expr::PrimValue(PrimValue { value, dtype, float: None, span }));
+        }
+        let value = self.dim(e, Unbound::Leave)?;
+        Ok(Expr::PrimValue(PrimValue { value, dtype: DataType::INT64, float: None, span }))
+    }
+
+    /// A literal with its data type: `True`, `T.int32(3)`, `T.float32(1.5)` (of which only the data type is kept).
+    pub(super) fn immediate(&mut self, e: &py::Expr) -> Read<Option<(DataType, PrimExpr)>> {
+        match e {
+            py::Expr::BooleanLiteral(b) => Ok(Some((DataType::BOOL, PrimExpr::IntImm(i64::from(b.value))))),
+            py::Expr::Call(call) => {
+                let dtype = tir_name(&call.func).and_then(|name| name.parse::<DataType>().ok());
+                match (dtype, &*call.arguments.args) {
+                    (Some(dtype), [_]) if dtype.is_float() => Ok(Some((dtype, PrimExpr::IntImm(0)))),
+                    (Some(dtype), [value]) => Ok(Some((dtype, self.dim(value, Unbound::Leave)?))),
+                    _ => Ok(None),
+                }
+            }
+            _ if float(e).is_some() => Ok(Some((DataType::FLOAT64, PrimExpr::IntImm(0)))),
+            _ => Ok(None),
+        }
+    }
+
+    /// `x + y` for `R.add(x, y)`.
+    fn sugar(&mut self, e: &py::Expr, span: Span) -> Read<Expr> {
+        let (name, operands): (&str, Vec<&py::Expr>) = match e {
+            py::Expr::UnaryOp(u) if u.op == py::UnaryOp::USub => ("relax.negative", vec![&u.operand]),
+            py::Expr::BinOp(b) => match operator(b.op) {
+                Some(name) => (name, vec![&b.left, &b.right]),
+                None => return Err(Fault::expected(self.text, e, "a Relax expression")),
+            },
+            py::Expr::Compare(c) => match (&*c.ops, &*c.comparators) {
+                ([py::CmpOp::Lt], [right]) => ("relax.less", vec![&c.left, right]),
+                ([py::CmpOp::LtE], [right]) => ("relax.less_equal", vec![&c.left, right]),
+                ([py::CmpOp::Gt], [right]) => ("relax.greater", vec![&c.left, right]),
+                ([py::CmpOp::GtE], [right]) => ("relax.greater_equal", vec![&c.left, right]),
+                _ => return Err(Fault::expected(self.text, e, "a Relax expression")),
+            },
+            _ => return Err(Fault::expected(self.text, e, "a Relax expression")),
+        };
+        let mut args = Vec::new();
+        for operand in operands {
+            if integer(operand).is_some() || float(operand).is_some() {
+                return Err(Fault::new(&operand.range(), "write the number as R.const(value, dtype)"));
+            }
+            args.push(self.expr(operand)?);
+        }
+        let op = Expr::Op(Op { op_name: name.into(), span });
+        Ok(Expr::Call(Call { op, args, sinfo_args: Vec::new(), attrs: Default::default(), span }.into()))
+    }
+}
+
+pub(super) fn tuple_of(fields: Vec<Expr>, span: Span) -> Expr {
+    Expr::Tuple(Tuple { fields, span }.into())
+}
+
+fn float_value(value: f64, dtype: DataType, span: Span) -> Expr {
+    let float = Some(FloatBits::new(value));
+    Expr::PrimValue(PrimValue { value: PrimExpr::IntImm(0), dtype, float, span })
+}
+
+fn is_metadata(e: &py::Expr) -> bool {
+    match e {
+        py::Expr::Subscript(subscript) => dotted(&subscript.value).is_some_and(|words| words == ["metadata"]),
+        _ => false,
+    }
+}
+
+fn operator(op: py::Operator) -> Option<&'static str> {
+    match op {
+        py::Operator::Add => Some("relax.add"),
+        py::Operator::Sub => Some("relax.subtract"),
+        py::Operator::Mult => Some("relax.multiply"),
+        py::Operator::Div => Some("relax.divide"),
+        py::Operator::FloorDiv => Some("relax.floor_divide"),
+        py::Operator::Mod => Some("relax.mod"),
+        py::Operator::Pow => Some("relax.power"),
+        py::Operator::MatMult
+        | py::Operator::LShift
+        | py::Operator::RShift
+        | py::Operator::BitOr
+        | py::Operator::BitXor
+        | py::Operator::BitAnd => None,
+    }
+}

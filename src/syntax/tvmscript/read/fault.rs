@@ -1,0 +1,158 @@
+//! What is wrong with a piece of the text, before line and column are looked up.
+
+use ruff_python_ast as py;
+use ruff_text_size::Ranged;
+
+use crate::grammar::Span;
+use crate::syntax::source::SyntaxError;
+
+/// A [`SyntaxError`] in the making: line and column cost a pass over the text, so they wait until the end.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    pub span: Span,
+    pub message: String,
+}
+
+/// Reading either gives a node or says why not.
+pub(super) type Read<T> = Result<T, Fault>;
+
+/// How much of the offending text a message quotes.
+const QUOTE: usize = 40;
+
+impl Fault {
+    pub fn new(node: &impl Ranged, message: impl Into<String>) -> Fault {
+        Fault { span: span_of(node), message: message.into() }
+    }
+
+    /// `expected .., found ..`.
+    pub fn expected(text: &str, node: &impl Ranged, what: &str) -> Fault {
+        let range = node.range();
+        let found = text.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default();
+        let line = found.lines().next().unwrap_or_default();
+        let quote: String = line.chars().take(QUOTE).collect();
+        let dots = if quote.len() < found.len() { ".." } else { "" };
+        Fault::new(node, format!("expected {what}, found `{quote}{dots}`"))
+    }
+
+    pub fn into_error(self, text: &str) -> SyntaxError {
+        SyntaxError::at(text, self.span, self.message)
+    }
+}
+
+/// The place of a node of the Python tree.
+pub(super) fn span_of(node: &impl Ranged) -> Span {
+    let range = node.range();
+    Span::new(range.start().to_u32(), range.end().to_u32())
+}
+
+/// The words of `a.b.c`, or `None` if the expression is anything else than names and dots.
+pub(super) fn dotted(e: &py::Expr) -> Option<Vec<&str>> {
+    let mut words = Vec::new();
+    let mut e = e;
+    loop {
+        match e {
+            py::Expr::Attribute(a) => {
+                words.push(a.attr.as_str());
+                e = &a.value;
+            }
+            py::Expr::Name(name) => {
+                words.push(name.id.as_str());
+                words.reverse();
+                return Some(words);
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// The names under which the two dialects and the module dialect are imported.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Prefix {
+    Relax,
+    Tir,
+    Module,
+}
+
+/// `R.nn.relu` is `nn.relu` of Relax.
+pub(super) fn qualified(e: &py::Expr) -> Option<(Prefix, String)> {
+    let words = dotted(e)?;
+    let (prefix, rest) = match words.as_slice() {
+        ["R" | "relax", rest @ ..] => (Prefix::Relax, rest),
+        ["T" | "tir" | "tirx", rest @ ..] => (Prefix::Tir, rest),
+        ["I", rest @ ..] => (Prefix::Module, rest),
+        ["tvm", "script", rest @ ..] => (Prefix::Module, rest),
+        _ => return None,
+    };
+    if rest.is_empty() { None } else { Some((prefix, rest.join("."))) }
+}
+
+/// `R.nn.relu` is `nn.relu`.
+pub(super) fn relax_name(e: &py::Expr) -> Option<String> {
+    qualified(e).filter(|(prefix, _)| *prefix == Prefix::Relax).map(|(_, name)| name)
+}
+
+/// `T.int64` is `int64`.
+pub(super) fn tir_name(e: &py::Expr) -> Option<String> {
+    qualified(e).filter(|(prefix, _)| *prefix == Prefix::Tir).map(|(_, name)| name)
+}
+
+/// The text of a string literal.
+pub(super) fn string(e: &py::Expr) -> Option<&str> {
+    match e {
+        py::Expr::StringLiteral(s) => Some(s.value.to_str()),
+        _ => None,
+    }
+}
+
+/// The members of a list or tuple display.
+pub(super) fn members(e: &py::Expr) -> Option<&[py::Expr]> {
+    match e {
+        py::Expr::Tuple(t) => Some(&t.elts),
+        py::Expr::List(l) => Some(&l.elts),
+        _ => None,
+    }
+}
+
+/// The value of an integer literal, a minus in front included. Wide enough for every integer data type.
+pub(super) fn integer(e: &py::Expr) -> Option<i128> {
+    match e {
+        py::Expr::NumberLiteral(n) => match &n.value {
+            py::Number::Int(i) => i.as_u64().map(i128::from),
+            py::Number::Float(_) | py::Number::Complex { .. } => None,
+        },
+        py::Expr::UnaryOp(u) => match u.op {
+            py::UnaryOp::USub => integer(&u.operand).map(|i| -i),
+            py::UnaryOp::UAdd => integer(&u.operand),
+            py::UnaryOp::Invert | py::UnaryOp::Not => None,
+        },
+        _ => None,
+    }
+}
+
+/// The value of a literal number that is not an integer: `1.5`, `-2e3`, `float("inf")`.
+pub(super) fn float(e: &py::Expr) -> Option<f64> {
+    match e {
+        py::Expr::NumberLiteral(n) => match &n.value {
+            py::Number::Float(f) => Some(*f),
+            py::Number::Int(_) | py::Number::Complex { .. } => None,
+        },
+        py::Expr::UnaryOp(u) if u.op == py::UnaryOp::USub => float(&u.operand).map(|f| -f),
+        py::Expr::Call(call) if dotted(&call.func).is_some_and(|words| words == ["float"]) => {
+            match &*call.arguments.args {
+                [word] => non_finite(string(word)?),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// `inf`, `-inf`, `nan`.
+pub(super) fn non_finite(word: &str) -> Option<f64> {
+    match word {
+        "inf" | "infinity" => Some(f64::INFINITY),
+        "-inf" | "-infinity" => Some(f64::NEG_INFINITY),
+        "nan" => Some(f64::NAN),
+        _ => None,
+    }
+}

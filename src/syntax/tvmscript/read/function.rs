@@ -1,0 +1,127 @@
+//! Function definitions.
+
+use ruff_python_ast as py;
+
+use super::Reader;
+use super::block::Place;
+use super::dims::Unbound;
+use super::fault::{Fault, Read, qualified, span_of};
+use crate::grammar::{AttrValue, Attrs, Binder, Binding, Expr, Function, Name, StructInfo, VarBinding, VarKind};
+
+/// What the decorator says.
+pub(super) struct Decoration {
+    pub kind: Decorator,
+    private: bool,
+    pure: Option<bool>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Decorator {
+    Relax,
+    PrimFunc,
+}
+
+impl Reader<'_> {
+    pub(super) fn decoration(&mut self, def: &py::StmtFunctionDef) -> Read<Decoration> {
+        let unknown = || Fault::new(&def.name, "expected the decorator @R.function or @T.prim_func");
+        let decorator = def.decorator_list.last().ok_or_else(unknown)?;
+        let (name, keywords) = match &decorator.expression {
+            py::Expr::Call(call) => (qualified(&call.func), &call.arguments.keywords[..]),
+            other => (qualified(other), &[][..]),
+        };
+        let kind = match name.as_ref().map(|(_, name)| name.as_str()) {
+            Some("function" | "func") => Decorator::Relax,
+            Some("prim_func" | "func.prim_func") => Decorator::PrimFunc,
+            Some(_) | None => return Err(unknown()),
+        };
+        let mut decoration = Decoration { kind, private: false, pure: None };
+        for keyword in keywords {
+            let value = |reader: &Reader<'_>| reader.optional_bool(&keyword.value);
+            match (kind, keyword.arg.as_ref().map(|arg| arg.as_str())) {
+                (Decorator::PrimFunc, _) => {}
+                (Decorator::Relax, Some("private")) => decoration.private = value(self)?.unwrap_or(false),
+                (Decorator::Relax, Some("pure")) => decoration.pure = value(self)?,
+                (Decorator::Relax, Some("check_well_formed")) => {}
+                (Decorator::Relax, _) => return Err(Fault::new(keyword, "expected `pure=..` or `private=..`")),
+            }
+        }
+        Ok(decoration)
+    }
+
+    /// A function of the module.
+    pub(super) fn global_function(&mut self, def: &py::StmtFunctionDef, decoration: &Decoration) -> Read<Function> {
+        let mut function = self.function(def, decoration)?;
+        if !decoration.private {
+            let symbol = AttrValue::Str(def.name.as_str().into());
+            function.attrs.entry(Name::from("global_symbol")).or_insert(symbol);
+        }
+        Ok(function)
+    }
+
+    /// A function inside a function: a binding of its name, which its own body may use.
+    pub(super) fn local_function(&mut self, def: &py::StmtFunctionDef, place: Place<'_>) -> Read<Binding> {
+        let decoration = self.decoration(def)?;
+        if decoration.kind == Decorator::PrimFunc {
+            return Err(Fault::new(&def.name, "a @T.prim_func stands in the module, not inside a function"));
+        }
+        let kind = place.kind_of(def.name.as_str());
+        let var = self.scope.fresh(def.name.as_str(), kind, span_of(&def.name));
+        self.bring(&var, kind, false);
+        let function = self.nested(span_of(def), |reader| reader.function(def, &decoration))?;
+        let value = Expr::Function(function.into());
+        let var = Binder { var, kind, annotation: None };
+        Ok(Binding::VarBinding(VarBinding { var, value, span: span_of(def) }))
+    }
+
+    fn function(&mut self, def: &py::StmtFunctionDef, decoration: &Decoration) -> Read<Function> {
+        let outer_attrs = std::mem::take(&mut self.function_attrs);
+        let outer_ret = self.function_ret.take();
+        self.scope.enter();
+        let function = self.signature_and_body(def, decoration);
+        self.scope.leave();
+        self.function_attrs = outer_attrs;
+        self.function_ret = outer_ret;
+        function
+    }
+
+    fn signature_and_body(&mut self, def: &py::StmtFunctionDef, decoration: &Decoration) -> Read<Function> {
+        let params = self.params(&def.parameters)?;
+        let ret = match &def.returns {
+            Some(ret) => Some(self.struct_info(ret, Unbound::Leave)?),
+            None => None,
+        };
+        let body = self.body(&def.body, span_of(def))?;
+        let attrs: Attrs = std::mem::take(&mut self.function_attrs);
+        let ret_struct_info: Option<StructInfo> = self.function_ret.take().or(ret);
+        Ok(Function {
+            params,
+            body: Expr::SeqExpr(body.into()),
+            ret_struct_info,
+            pure: decoration.pure,
+            attrs,
+            span: span_of(def),
+        })
+    }
+
+    fn params(&mut self, parameters: &py::Parameters) -> Read<Vec<Binder>> {
+        if let Some(other) = parameters.vararg.as_ref().or(parameters.kwarg.as_ref()) {
+            return Err(Fault::new(&**other, "expected a parameter with a name and an annotation"));
+        }
+        let mut params = Vec::new();
+        for parameter in parameters.posonlyargs.iter().chain(&parameters.args).chain(&parameters.kwonlyargs) {
+            if let Some(default) = &parameter.default {
+                return Err(Fault::new(&**default, "parameters have no default values"));
+            }
+            let name = &parameter.parameter.name;
+            let annotation = match &parameter.parameter.annotation {
+                Some(annotation) => Some(self.struct_info(annotation, Unbound::Declare)?),
+                None => None,
+            };
+            let var = self.scope.fresh(name.as_str(), VarKind::Var, span_of(name));
+            let is_shape = matches!(annotation, Some(StructInfo::Shape(_)));
+            self.bring(&var, VarKind::Var, is_shape);
+            params.push(Binder { var, kind: VarKind::Var, annotation });
+        }
+        Ok(params)
+    }
+}

@@ -1,0 +1,143 @@
+//! From text to the abstract syntax.
+
+mod annotation;
+mod attrs;
+mod block;
+mod calls;
+mod constant;
+mod dims;
+mod expr;
+mod fault;
+mod function;
+mod module;
+mod scope;
+mod signature;
+
+use std::collections::HashSet;
+
+use ruff_python_ast as py;
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+
+use self::fault::{Fault, Read, span_of};
+use self::scope::Scope;
+use super::guard;
+use crate::grammar::{Attrs, IrModule, Span, StructInfo, Var};
+use crate::syntax::source::{MAX_NESTING, SyntaxError};
+
+/// How many errors are reported at most: each costs a search for its line.
+const MAX_ERRORS: usize = 100;
+
+/// Reads a module.
+///
+/// # Errors
+///
+/// The first thing that is not TVMScript, with its place and what was expected.
+pub fn parse_module(text: &str) -> Result<IrModule, SyntaxError> {
+    parse_module_all(text).map_err(|errors| {
+        let nowhere = || SyntaxError::at(text, Span::NONE, "unreadable");
+        errors.into_iter().next().unwrap_or_else(nowhere)
+    })
+}
+
+/// Reads a module, and goes on behind each statement that cannot be read.
+///
+/// # Errors
+///
+/// What is wrong, in the order of the text; at least one error, and at most 100.
+pub fn parse_module_all(text: &str) -> Result<IrModule, Vec<SyntaxError>> {
+    let mut faults = Vec::new();
+    match python(text) {
+        Ok(statements) => {
+            let mut reader = Reader::new(text);
+            let module = reader.module(&statements);
+            match (module, reader.faults.is_empty()) {
+                (Ok(module), true) => return Ok(module),
+                (Ok(_), false) => {}
+                (Err(fault), _) => reader.fault(fault),
+            }
+            faults.append(&mut reader.faults);
+        }
+        Err(mut found) => faults.append(&mut found),
+    }
+    faults.sort_by_key(|fault| fault.span.start);
+    Err(faults.into_iter().take(MAX_ERRORS).map(|fault| fault.into_error(text)).collect())
+}
+
+/// The text as a Python module.
+fn python(text: &str) -> Result<Vec<py::Stmt>, Vec<Fault>> {
+    let fault = |span: Span, message: &str| vec![Fault { span, message: message.into() }];
+    if u32::try_from(text.len()).is_err() {
+        return Err(fault(Span::NONE, "the text is larger than 4 GiB"));
+    }
+    if let Some(at) = text.find('\0') {
+        return Err(fault(at_offset(at), "the text contains a NUL byte"));
+    }
+    if let Some(at) = guard::too_deep(text) {
+        return Err(fault(at_offset(at), &format!("the nesting is deeper than {MAX_NESTING}")));
+    }
+    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
+    if !parsed.errors().is_empty() {
+        let errors = parsed.errors().iter().take(MAX_ERRORS);
+        return Err(errors.map(|e| Fault { span: span_of(&e.location), message: e.error.to_string() }).collect());
+    }
+    match parsed.into_syntax() {
+        py::Mod::Module(module) => Ok(module.body.into_iter().collect()),
+        py::Mod::Expression(_) => Err(fault(Span::NONE, "expected a module")),
+    }
+}
+
+fn at_offset(at: usize) -> Span {
+    let at = u32::try_from(at).unwrap_or(u32::MAX);
+    Span::new(at, at)
+}
+
+/// The state of reading one module.
+pub(super) struct Reader<'t> {
+    text: &'t str,
+    /// Names that stand for the module: the class and what it was assigned to.
+    aliases: HashSet<String>,
+    /// The functions of the module.
+    globals: HashSet<String>,
+    scope: Scope,
+    /// Variables that the text says are shapes, which decides what `R.match_shape` of them means.
+    shapes: HashSet<Var>,
+    /// From `R.func_attr` in the function at hand.
+    function_attrs: Attrs,
+    /// From `R.func_ret_struct_info` in the function at hand.
+    function_ret: Option<StructInfo>,
+    depth: usize,
+    faults: Vec<Fault>,
+}
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t str) -> Reader<'t> {
+        Reader {
+            text,
+            aliases: HashSet::from(["cls".to_string()]),
+            globals: HashSet::new(),
+            scope: Scope::default(),
+            shapes: HashSet::new(),
+            function_attrs: Attrs::new(),
+            function_ret: None,
+            depth: 0,
+            faults: Vec::new(),
+        }
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        if self.faults.len() < MAX_ERRORS {
+            self.faults.push(fault);
+        }
+    }
+
+    /// Counts the levels that the indentation of the text does not show.
+    fn nested<T>(&mut self, span: Span, body: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth >= MAX_NESTING {
+            return Err(Fault { span, message: format!("the nesting is deeper than {MAX_NESTING}") });
+        }
+        self.depth += 1;
+        let result = crate::cx::with_stack(|| body(self));
+        self.depth -= 1;
+        result
+    }
+}

@@ -1,0 +1,156 @@
+//! Modules: a class with functions, or functions alone.
+
+use ruff_python_ast as py;
+
+use super::Reader;
+use super::fault::{Fault, Prefix, Read, qualified, span_of};
+use super::function::Decorator;
+use super::scope::Scope;
+use crate::grammar::{GlobalFunc, GlobalVar, IrModule};
+use crate::syntax::tvmscript::tir_parse;
+
+impl Reader<'_> {
+    /// The one class decorated as a module, or else all functions of the text.
+    pub(super) fn module(&mut self, statements: &[py::Stmt]) -> Read<IrModule> {
+        let mut class = None;
+        for statement in statements {
+            match statement {
+                py::Stmt::ClassDef(def) if class.is_none() => class = Some(def),
+                py::Stmt::ClassDef(def) => self.fault(Fault::new(&def.name, "expected one module, found a second")),
+                py::Stmt::FunctionDef(_) => {}
+                other => self.around_module(other),
+            }
+        }
+        let members = match class {
+            Some(class) => {
+                self.check_class(class);
+                self.aliases.insert(class.name.to_string());
+                &class.body[..]
+            }
+            None => statements,
+        };
+        let mut module = IrModule::default();
+        self.declare(members);
+        for member in members {
+            if let Err(fault) = self.module_member(member, class.is_some(), &mut module) {
+                self.fault(fault);
+            }
+        }
+        if module.funcs.is_empty() && class.is_none() && self.faults.is_empty() {
+            let message = "expected a module: a class with @I.ir_module, or a function with @R.function".into();
+            return Err(Fault { span: crate::grammar::Span::NONE, message });
+        }
+        Ok(module)
+    }
+
+    /// Statements beside the module carry no meaning (`R89.SYN.COMMENTS`), as long as they are imports, type
+    /// variables and the like.
+    fn around_module(&mut self, statement: &py::Stmt) {
+        match statement {
+            py::Stmt::Import(_) | py::Stmt::ImportFrom(_) | py::Stmt::Pass(_) => {}
+            py::Stmt::Expr(e) if matches!(&*e.value, py::Expr::StringLiteral(_)) => {}
+            py::Stmt::Assign(assign) if self.is_type_var(&assign.value) => {}
+            other => self.fault(Fault::expected(self.text, other, "a module: a class with @I.ir_module")),
+        }
+    }
+
+    fn is_type_var(&self, value: &py::Expr) -> bool {
+        let is_one = |e: &py::Expr| self.declares_dim(e).unwrap_or(false);
+        match super::fault::members(value) {
+            Some(values) => values.iter().all(is_one),
+            None => is_one(value),
+        }
+    }
+
+    fn check_class(&mut self, class: &py::StmtClassDef) {
+        let is_module = |decorator: &py::Decorator| {
+            let e = match &decorator.expression {
+                py::Expr::Call(call) => &*call.func,
+                other => other,
+            };
+            let word = match e {
+                py::Expr::Name(name) => name.id.as_str(),
+                py::Expr::Attribute(attribute) => attribute.attr.as_str(),
+                _ => "",
+            };
+            matches!(word, "ir_module" | "rewriter")
+        };
+        if !class.decorator_list.iter().any(is_module) {
+            self.fault(Fault::new(&class.name, "expected the decorator @I.ir_module on the class"));
+        }
+    }
+
+    /// Functions may call each other whatever their order.
+    fn declare(&mut self, members: &[py::Stmt]) {
+        for member in members {
+            if let py::Stmt::FunctionDef(def) = member {
+                self.globals.insert(def.name.to_string());
+            }
+        }
+    }
+
+    fn module_member(&mut self, member: &py::Stmt, in_class: bool, module: &mut IrModule) -> Read<()> {
+        match member {
+            py::Stmt::FunctionDef(def) => {
+                self.scope = Scope::default();
+                self.shapes.clear();
+                let function = self.global_func(def)?;
+                let gv = GlobalVar { name: def.name.as_str().into(), span: span_of(&def.name) };
+                module.funcs.push((gv, function));
+                Ok(())
+            }
+            py::Stmt::Expr(e) if in_class => self.module_directive(&e.value, module),
+            py::Stmt::Pass(_) => Ok(()),
+            py::Stmt::Assign(assign) if self.is_type_var(&assign.value) => Ok(()),
+            _ if !in_class => Ok(()),
+            other => Err(Fault::expected(self.text, other, "a function with @R.function or @T.prim_func")),
+        }
+    }
+
+    fn global_func(&mut self, def: &py::StmtFunctionDef) -> Read<GlobalFunc> {
+        let decoration = self.decoration(def)?;
+        match decoration.kind {
+            Decorator::Relax => Ok(GlobalFunc::Function(self.global_function(def, &decoration)?.into())),
+            Decorator::PrimFunc => match tir_parse::parse_prim_func(def, self.text) {
+                Ok(function) => Ok(GlobalFunc::PrimFunc(function.into())),
+                Err(error) => Err(self.tir_fault(def, error)),
+            },
+        }
+    }
+
+    /// The place of an error that already is one of line and column.
+    fn tir_fault(&self, def: &py::StmtFunctionDef, error: crate::syntax::source::SyntaxError) -> Fault {
+        let mut at = 0;
+        for (number, line) in self.text.split_inclusive('\n').enumerate() {
+            if number + 1 == error.line {
+                at += line.char_indices().nth(error.column.saturating_sub(1)).map_or(0, |(at, _)| at);
+                let at = u32::try_from(at).unwrap_or(u32::MAX);
+                return Fault { span: crate::grammar::Span::new(at, at + 1), message: error.message };
+            }
+            at += line.len();
+        }
+        Fault::new(&def.name, error.message)
+    }
+
+    /// `I.module_attrs({..})`.
+    fn module_directive(&mut self, e: &py::Expr, module: &mut IrModule) -> Read<()> {
+        if let py::Expr::StringLiteral(_) | py::Expr::EllipsisLiteral(_) = e {
+            return Ok(());
+        }
+        if let py::Expr::Call(call) = e
+            && let Some((Prefix::Module, name)) = qualified(&call.func)
+        {
+            match (name.as_str(), &*call.arguments.args) {
+                ("module_attrs", [attrs]) => {
+                    module.attrs.extend(self.attrs(attrs)?);
+                    return Ok(());
+                }
+                ("module_global_infos", _) => {
+                    return Err(Fault::new(e, "virtual devices are not part of the language"));
+                }
+                _ => {}
+            }
+        }
+        Err(Fault::expected(self.text, e, "a function or I.module_attrs({..})"))
+    }
+}

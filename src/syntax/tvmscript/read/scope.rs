@@ -1,0 +1,108 @@
+//! Names become identities (A03): each binding of a name already used in the global function gets the next number,
+//! and a use refers to the innermost binding in scope.
+
+use std::collections::HashMap;
+
+use crate::grammar::{Expr, Name, ShapeVar, Span, Var, VarKind};
+
+/// The names in scope within one global function.
+#[derive(Default)]
+pub(super) struct Scope {
+    frames: Vec<Frame>,
+    vars: HashMap<Name, Occurrences<(Var, VarKind)>>,
+    dims: HashMap<Name, Occurrences<ShapeVar>>,
+}
+
+#[derive(Default)]
+struct Frame {
+    /// A dataflow block: shape variables outlive it.
+    is_dataflow: bool,
+    vars: HashMap<Name, (Var, VarKind)>,
+    dims: HashMap<Name, ShapeVar>,
+}
+
+/// How often a name was bound, and its latest binding, which may be out of scope by now.
+struct Occurrences<T> {
+    count: u32,
+    latest: T,
+}
+
+impl Scope {
+    pub fn enter(&mut self) {
+        self.frames.push(Frame::default());
+    }
+
+    pub fn enter_dataflow(&mut self) {
+        self.frames.push(Frame { is_dataflow: true, ..Frame::default() });
+    }
+
+    pub fn leave(&mut self) {
+        self.frames.pop();
+    }
+
+    /// A new variable of this name, not in scope yet.
+    pub fn fresh(&mut self, name: &str, kind: VarKind, span: Span) -> Var {
+        let name: Name = name.into();
+        let count = self.vars.get(&name).map_or(0, |seen| seen.count);
+        let var = Var::numbered(name.clone(), count).at(span);
+        self.vars.insert(name, Occurrences { count: count + 1, latest: (var.clone(), kind) });
+        var
+    }
+
+    /// From here on, the name of the variable means the variable.
+    pub fn bring(&mut self, var: &Var, kind: VarKind) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.vars.insert(var.name.clone(), (var.clone(), kind));
+        }
+    }
+
+    /// The shape variable of this name in scope, or else a new one, in scope at once.
+    pub fn declare_dim(&mut self, name: &str, span: Span) -> ShapeVar {
+        if let Some(known) = self.dim(name) {
+            return known.at(span);
+        }
+        let name: Name = name.into();
+        let count = self.dims.get(&name).map_or(0, |seen| seen.count);
+        let var = ShapeVar::numbered(name.clone(), count).at(span);
+        self.dims.insert(name.clone(), Occurrences { count: count + 1, latest: var.clone() });
+        if let Some(frame) = self.frames.iter_mut().rev().find(|frame| !frame.is_dataflow) {
+            frame.dims.insert(name, var.clone());
+        }
+        var
+    }
+
+    /// The variable in scope.
+    pub fn var(&self, name: &str) -> Option<(Var, VarKind)> {
+        self.frames.iter().rev().find_map(|frame| frame.vars.get(name)).cloned()
+    }
+
+    /// The shape variable in scope.
+    pub fn dim(&self, name: &str) -> Option<ShapeVar> {
+        self.frames.iter().rev().find_map(|frame| frame.dims.get(name)).cloned()
+    }
+
+    /// What a name means that is not in scope: the latest variable that had it, so that the checker can say that it
+    /// is used outside its scope, or else a variable that nothing binds.
+    pub fn stray(&self, name: &str, span: Span) -> Expr {
+        match self.vars.get(name) {
+            Some(Occurrences { latest: (var, kind), .. }) => use_of(var.clone().at(span), *kind),
+            None => Expr::Var(Var::new(name).at(span)),
+        }
+    }
+
+    /// As [`Scope::stray`], for shape variables.
+    pub fn stray_dim(&self, name: &str, span: Span) -> ShapeVar {
+        match self.dims.get(name) {
+            Some(seen) => seen.latest.clone().at(span),
+            None => ShapeVar::new(name).at(span),
+        }
+    }
+}
+
+/// The expression that uses a variable.
+pub(super) fn use_of(var: Var, kind: VarKind) -> Expr {
+    match kind {
+        VarKind::Var => Expr::Var(var),
+        VarKind::DataflowVar => Expr::DataflowVar(var),
+    }
+}

@@ -1,0 +1,181 @@
+use super::*;
+use crate::grammar::*;
+
+fn function<'m>(module: &'m IrModule, name: &str) -> &'m Function {
+    match module.get(name) {
+        Some(GlobalFunc::Function(f)) => f,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// The bindings and the value of the only function `f`, whose parameters and statements are given.
+fn body(params: &str, statements: &[&str]) -> SeqExpr {
+    let mut text = format!("@R.function\ndef f({params}):\n");
+    for statement in statements {
+        text.push_str(&format!("    {statement}\n"));
+    }
+    let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    match &function(&module, "f").body {
+        Expr::SeqExpr(seq) => (**seq).clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The value of the only binding.
+fn value(params: &str, expression: &str) -> Expr {
+    let seq = body(params, &[&format!("y = {expression}"), "return y"]);
+    seq.blocks[0].bindings[0].value().clone()
+}
+
+fn error(text: &str) -> crate::syntax::source::SyntaxError {
+    match parse_module(text) {
+        Err(error) => error,
+        Ok(module) => panic!("{module:?}"),
+    }
+}
+
+#[test]
+fn call_tir_in_canonical_form() {
+    let n = PrimExpr::var("n");
+    let expected = Expr::Call(
+        Call {
+            op: Expr::op("relax.call_tir"),
+            args: vec![
+                Expr::GlobalVar(GlobalVar::new("g")),
+                Expr::var("x"),
+                Expr::shape([n.clone(), PrimExpr::IntImm(2)]),
+            ],
+            sinfo_args: vec![StructInfo::tensor_ndim(2, DataType::FLOAT32)],
+            attrs: Attrs::new(),
+            span: Span::NONE,
+        }
+        .into(),
+    );
+    for call in [
+        r#"R.call_tir(cls.g, (x,), out_sinfo=R.Tensor((n, 2), dtype="float32"))"#,
+        r#"R.call_tir(cls.g, x, out_ty=R.Tensor((n, 2), dtype="float32"))"#,
+        r#"R.call_tir(cls.g, [x], R.Tensor((n, 2), "f32"))"#,
+        r#"R.call_tir("g", (x,), (n, 2), dtype="float32")"#,
+        r#"R.call_tir(cls.g, [x], R.shape([n, 2]), output_dtype="float32")"#,
+    ] {
+        assert_eq!(value("x: R.Tensor((\"n\", 2), \"float32\")", call), expected, "{call}");
+    }
+}
+
+#[test]
+fn several_outputs_are_a_tuple_of_shapes() {
+    let call = r#"R.call_tir(cls.g, (x,), out_sinfo=[R.Tensor((2,), "int8"), R.Tensor((), "bool")])"#;
+    let Expr::Call(call) = value("x: R.Object", call) else { panic!() };
+    assert_eq!(call.args[2], Expr::tuple(vec![Expr::shape([PrimExpr::IntImm(2)]), Expr::shape([])]));
+    let outputs = [StructInfo::tensor_ndim(1, DataType::INT8), StructInfo::tensor_ndim(0, DataType::BOOL)];
+    assert_eq!(call.sinfo_args, vec![StructInfo::tuple(outputs)]);
+}
+
+#[test]
+fn names_are_numbered_in_the_order_of_their_bindings() {
+    let seq = body("x: R.Object", &["y = x", "x = R.add(x, y)", "x = R.add(x, x)", "return x"]);
+    let bindings = &seq.blocks[0].bindings;
+    let x = |id| Var::numbered("x".into(), id);
+    assert_eq!(bindings[0].value(), &Expr::Var(x(0)));
+    assert_eq!(bindings[1].binder().map(|b| &b.var), Some(&x(1)));
+    assert_eq!(bindings[2].binder().map(|b| &b.var), Some(&x(2)));
+    assert_eq!(bindings[2].value(), &Expr::call(Expr::op("relax.add"), vec![Expr::Var(x(1)), Expr::Var(x(1))]));
+    assert_eq!(seq.body, Expr::Var(x(2)));
+}
+
+#[test]
+fn only_what_a_dataflow_block_outputs_is_a_var() {
+    let seq = body(
+        "x: R.Object",
+        &["with R.dataflow():", "    a = x", "    b = a", "    a = b", "    R.output(a)", "c = a", "return b"],
+    );
+    assert_eq!(seq.blocks[0].kind, BlockKind::Dataflow);
+    let kinds: Vec<_> = seq.blocks[0].bindings.iter().filter_map(|b| b.binder().map(|b| b.kind)).collect();
+    assert_eq!(kinds, [VarKind::DataflowVar, VarKind::DataflowVar, VarKind::Var]);
+    assert_eq!(seq.blocks[1].bindings[0].value(), &Expr::Var(Var::numbered("a".into(), 1)));
+    // Out of its scope, and still itself, so that the checker can say so.
+    assert_eq!(seq.body, Expr::DataflowVar(Var::new("b")));
+}
+
+#[test]
+fn the_last_binding_of_a_branch_is_its_value() {
+    let seq = body(
+        "c: R.Tensor((), \"bool\"), x: R.Object",
+        &["if c:", "    a = x", "    y = a", "else:", "    y = R.exp(x)", "return y"],
+    );
+    let Expr::If(conditional) = seq.blocks[0].bindings[0].value() else { panic!() };
+    let a =
+        Binding::VarBinding(VarBinding { var: Binder::var(Var::new("a")), value: Expr::var("x"), span: Span::NONE });
+    let block = BindingBlock { kind: BlockKind::Binding, bindings: vec![a], span: Span::NONE };
+    assert_eq!(conditional.true_branch, Expr::seq(vec![block], Expr::var("a")));
+    let exp = Expr::call(Expr::op("relax.exp"), vec![Expr::var("x")]);
+    assert_eq!(conditional.false_branch, Expr::seq(vec![], exp));
+    assert_eq!(seq.body, Expr::var("y"));
+}
+
+#[test]
+fn match_shape_of_a_shape_and_of_anything_else() {
+    let m = || [PrimExpr::var("m")];
+    let seq = body(
+        "x: R.Tensor, s: R.Shape",
+        &["R.match_shape(x, (m,))", "y = R.match_shape(s, (m,))", "_ = R.match_shape(R.shape_of(x), [m])", "return y"],
+    );
+    let infos: Vec<_> = seq.blocks[0]
+        .bindings
+        .iter()
+        .map(|binding| match binding {
+            Binding::MatchCast(m) => (m.var.is_some(), m.struct_info.clone()),
+            Binding::VarBinding(_) => panic!("{binding:?}"),
+        })
+        .collect();
+    let tensor = StructInfo::tensor(m(), DataType::VOID);
+    assert_eq!(infos, [(false, tensor), (true, StructInfo::shape(m())), (false, StructInfo::shape(m()))]);
+}
+
+#[test]
+fn spellings_of_structural_information() {
+    let n = || PrimExpr::var("n");
+    let f32 = DataType::FLOAT32;
+    for (text, expected) in [
+        ("R.Tensor[(n, 4), \"f32\"]", StructInfo::tensor([n(), 4.into()], f32)),
+        ("R.Tensor[(n, 4)]", StructInfo::tensor([n(), 4.into()], DataType::VOID)),
+        ("R.Tensor[_, \"float32\"]", StructInfo::tensor_ndim(-1, f32)),
+        ("R.Tensor[_, _]", StructInfo::tensor_ndim(-1, DataType::VOID)),
+        ("R.Tensor(\"float32\")", StructInfo::tensor_ndim(-1, f32)),
+        ("R.Tensor((\"n\", 4), dtype=\"float32\")", StructInfo::tensor([n(), 4.into()], f32)),
+        ("R.Tensor(ndim=2, dtype=\"float32\")", StructInfo::tensor_ndim(2, f32)),
+        ("R.Shape([n])", StructInfo::shape([n()])),
+        ("R.Shape", StructInfo::shape_ndim(-1)),
+        ("R.Any", StructInfo::Object),
+        ("R.Prim(\"int64\")", StructInfo::prim(DataType::INT64)),
+        ("T.int64", StructInfo::prim(DataType::INT64)),
+        ("R.Tuple(R.Object, R.Shape(ndim=1))", StructInfo::tuple([StructInfo::Object, StructInfo::shape_ndim(1)])),
+        ("R.Tuple", StructInfo::tuple([])),
+        ("R.Callable((R.Object,), R.Shape)", StructInfo::func([StructInfo::Object], StructInfo::shape_ndim(-1))),
+        ("R.Callable", StructInfo::packed(DeriveFunc::DefaultDerive)),
+    ] {
+        let module = parse_module(&format!("@R.function\ndef f(x: {text}):\n    return x\n"));
+        let module = module.unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(function(&module, "f").params[0].annotation, Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn errors_say_where_and_what() {
+    let e = error("@R.function\ndef f(x: R.Object):\n    y = x[x]\n    return y\n");
+    assert_eq!((e.line, e.column), (3, 11));
+    assert!(e.message.contains("integer literal"), "{e}");
+    assert_eq!(e.source_line, "    y = x[x]");
+    for text in
+        ["", "\0", "x = ", "def f():\n    return 1", "class A:\n    pass", "((((", "@R.function\ndef f(x): y = x\n"]
+    {
+        error(text);
+    }
+}
+
+#[test]
+fn independent_errors_are_collected() {
+    let text = "@R.function\ndef f(x: R.Object):\n    y = x[x]\n    z = lambda: x\n    return R.const(300, \"int8\")\n";
+    let lines: Vec<_> = parse_module_all(text).unwrap_err().iter().map(|error| error.line).collect();
+    assert_eq!(lines, [3, 4, 5]);
+}
