@@ -188,7 +188,12 @@ fn sites(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
     let mut sites: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for path in files(&root.join("src"), "rs")? {
         let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        for (i, line) in text.lines().enumerate().take_while(|(_, l)| !l.starts_with("#[cfg(test)]")) {
+        if path.file_stem().is_some_and(|stem| stem == "tests") {
+            continue;
+        }
+        let lines: Vec<&str> = text.lines().collect();
+        let tests = lines.windows(2).position(|pair| pair[0] == "#[cfg(test)]" && pair[1].ends_with('{'));
+        for (i, line) in lines.iter().enumerate().take(tests.unwrap_or(lines.len())) {
             if line.trim_start().starts_with("//") {
                 continue;
             }

@@ -1,12 +1,16 @@
 //! The command line. Results go to standard output, everything else to standard error.
 
 mod adapter;
+mod check;
 mod completions;
 mod conform;
 mod errata;
 mod explain;
 mod export;
+mod input;
+mod judge;
 mod options;
+mod render;
 mod rules;
 
 use std::fmt;
@@ -33,6 +37,8 @@ const EXIT_CODES: &str = "Exit status: 0 as expected; 1 findings or unexpected r
 
 #[derive(Subcommand)]
 enum Command {
+    Check(check::Args),
+    Judge(judge::Args),
     Rules(rules::Args),
     Explain(explain::Args),
     Errata(errata::Args),
@@ -87,6 +93,8 @@ pub fn main() -> ExitCode {
 
 fn run(command: Command) -> Outcome {
     match command {
+        Command::Check(args) => check::run(&args),
+        Command::Judge(args) => judge::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Errata(args) => errata::run(&args),

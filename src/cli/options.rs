@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::cx::{Edition, Reading};
+use crate::cx::{Edition, Prover, Reading};
 use crate::erratum::Erratum;
 
 /// `--edition`.
@@ -23,5 +23,15 @@ pub fn reading(text: &str) -> Result<Reading, String> {
             let errata: Result<Vec<Erratum>, _> = list.split(',').map(|id| Erratum::from_str(id.trim())).collect();
             errata.map(|errata| Reading::literal_only(&errata)).map_err(|error| error.to_string())
         }
+    }
+}
+
+/// `--prover`.
+pub fn prover(text: &str) -> Result<Prover, String> {
+    match text {
+        "alpha" => Ok(Prover::Alpha),
+        "algebraic" => Ok(Prover::Algebraic),
+        "exhaustive" => Ok(Prover::Exhaustive),
+        other => Err(format!("there is no prover `{other}` (there are alpha, algebraic, exhaustive)")),
     }
 }

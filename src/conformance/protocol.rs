@@ -8,7 +8,8 @@ use super::case::{Answer, AnswerKind, Ask, Effect, Program};
 use crate::cx::{Edition, with_stack};
 use crate::grammar::{GlobalFunc, IrModule};
 use crate::rule::Rule;
-use crate::syntax::tvmscript;
+use crate::syntax::tvmscript::tir_print::print_prim_func;
+use crate::syntax::tvmscript::{Dialect, parse_module};
 
 /// The version spoken here.
 pub const VERSION: u32 = 1;
@@ -105,8 +106,33 @@ pub enum ProtocolError {
     UnknownOp(String),
 }
 
-/// Reads JSON of any depth.
+/// How deep brackets may nest in JSON and RON.
+pub const MAX_DEPTH: usize = 20_000;
+
+/// How deep brackets nest in JSON or RON, strings left out.
+pub fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'(' | b'[' | b'{' if !quoted => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b')' | b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// Reads JSON.
 pub fn parse_json(text: &str) -> Result<Value, ProtocolError> {
+    if depth(text) > MAX_DEPTH {
+        return Err(ProtocolError::Json(format!("nested deeper than {MAX_DEPTH}")));
+    }
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.disable_recursion_limit();
     let value = Value::deserialize(serde_stacker::Deserializer::new(&mut reader))
@@ -115,7 +141,7 @@ pub fn parse_json(text: &str) -> Result<Value, ProtocolError> {
     Ok(value)
 }
 
-/// Reads a typed value out of JSON of any depth.
+/// Reads a typed value out of JSON.
 pub fn from_json<T: for<'de> Deserialize<'de>>(value: Value) -> Result<T, ProtocolError> {
     T::deserialize(serde_stacker::Deserializer::new(value)).map_err(|e| ProtocolError::Shape(e.to_string()))
 }
@@ -178,7 +204,7 @@ impl Ask {
     /// The same question with the program as an AST, if it can be read.
     pub fn with_module(self) -> Ask {
         match self.program() {
-            Some(Program::Script(text)) => match tvmscript::parse_module(text) {
+            Some(Program::Script(text)) => match parse_module(text) {
                 Ok(module) => self.with_program(Program::Module(module)),
                 Err(_) => self,
             },
@@ -212,9 +238,22 @@ impl Question {
 
 /// A TVMScript module of just the `PrimFunc`s of a program; `None` if it has none.
 fn prim_func_text(module: &IrModule) -> Option<String> {
-    let funcs: Vec<_> =
-        module.funcs.iter().filter(|(_, func)| matches!(func, GlobalFunc::PrimFunc(_))).cloned().collect();
-    (!funcs.is_empty()).then(|| String::new())
+    let funcs: Vec<_> = module
+        .funcs
+        .iter()
+        .filter_map(|(gv, func)| match func {
+            GlobalFunc::PrimFunc(func) => Some((gv, func)),
+            GlobalFunc::Function(_) => None,
+        })
+        .collect();
+    if funcs.is_empty() {
+        return None;
+    }
+    let mut text = String::from("@I.ir_module\nclass Module:\n");
+    for (gv, func) in funcs {
+        text.push_str(&print_prim_func(func, &gv.name, 1, Dialect::default()));
+    }
+    Some(text)
 }
 
 impl Request {

@@ -1,0 +1,243 @@
+//! `relax-spec judge`.
+
+use std::collections::BTreeMap;
+use std::io::BufRead as _;
+
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use super::{Exit, Failure, Outcome, options, print};
+use crate::conformance::case::{Ask, ron_options};
+use crate::conformance::outcome;
+use crate::cx::{Cx, Edition, Prover, Reading};
+use crate::erratum::Erratum;
+use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var};
+
+/// Ask one judgement on types, structural information or dimensions
+///
+/// Operands are written as on paper: types `Tensor(2, float32)`, `Shape(-1)`, `Func((Object) -> Object, pure)`;
+/// structural information `Tensor((n, 4), float32)`, `Tensor(ndim=2, float32)`, `Shape((n + 1))`; dimensions `n + 1`,
+/// `min(n, 4)`. Where an erratum changes the answer, both answers are shown.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec judge unify 'Tensor((n, 4), float32)' 'Tensor((m, 4), float32)'
+  relax-spec judge compat 'Tensor((n), float32)' 'Tensor((3), float32)' --explain
+  relax-spec judge subtype 'Tensor(2, float32)' 'Tensor(-1, float32)'
+  relax-spec judge erase-wd 'Tensor((n, m), float32)' --shape-vars n
+  relax-spec judge equal 'n * (n + 1)' 'n * n + n' --prover alpha
+  printf 'Object; Shape(2)\\n' | relax-spec judge lub --stdin")]
+pub struct Args {
+    judgement: Judgement,
+    #[arg(value_name = "OPERAND", allow_negative_numbers = true)]
+    operands: Vec<String>,
+    /// Read operands from standard input: a question a line, operands separated by `;`
+    #[arg(long, conflicts_with = "operands")]
+    stdin: bool,
+    /// Show the derivation: rules, premises and judgements asked on the way
+    #[arg(long)]
+    explain: bool,
+    #[arg(long)]
+    json: bool,
+    /// `corrected`, `literal`, or a list of errata to take literally; without it, both answers where they differ
+    #[arg(long, value_name = "READING", value_parser = options::reading)]
+    reading: Option<Reading>,
+    /// How much the prover of equal dimensions knows: alpha, algebraic or exhaustive
+    #[arg(long, default_value = "algebraic", value_parser = options::prover)]
+    prover: Prover,
+    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
+    edition: Edition,
+    /// erase-wd: the variables in scope, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    vars: Vec<String>,
+    /// erase-wd: the shape variables in scope, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    shape_vars: Vec<String>,
+    /// derive: the call's `sinfo_args`
+    #[arg(long, value_name = "SINFO")]
+    sinfo_args: Vec<String>,
+    /// eval: the values of shape variables, as n=3
+    #[arg(long = "let", value_name = "VAR=N")]
+    bindings: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Judgement {
+    /// S: the type that structural information erases to
+    Erase,
+    /// T1 T2: is T1 a subtype of T2?
+    Subtype,
+    /// T1 T2: least upper bound
+    Lub,
+    /// T1 T2: greatest lower bound, if there is one
+    Glb,
+    /// T: the structural information that says no more than a type
+    Wrap,
+    /// S1 S2: may a value of S1 be passed where S2 is expected?
+    Compat,
+    /// S1 S2: the join of two structural informations
+    Unify,
+    /// S: erasure to what is well-defined with the variables in scope
+    EraseWd,
+    /// S1 S2: the shape variables of S1 bound by matching S2
+    Map,
+    /// S1 S2: is S1 at least as specific as S2, definitely?
+    Order,
+    /// S1 S2: is S1 at least as specific as S2, possibly?
+    PossibleOrder,
+    /// E1 E2: are two dimensions equal?
+    Equal,
+    /// E: the value of a dimension
+    Eval,
+    /// S A1 .. An: the structural information of a call of S with arguments Ai
+    Derive,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    if !args.stdin {
+        return one(args, &args.operands);
+    }
+    let mut worst = Exit::AsExpected;
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let operands: Vec<String> = line.split(';').map(|operand| operand.trim().to_string()).collect();
+        worst = worst.max(one(args, &operands)?);
+    }
+    Ok(worst)
+}
+
+fn one(args: &Args, operands: &[String]) -> Outcome {
+    let ask = question(args, operands)?;
+    let reading = args.reading.clone().unwrap_or_default();
+    let (outcome, derivations) = answer(args, &ask, reading);
+    let others = if args.reading.is_none() { changed_by(args, &ask, &outcome) } else { Vec::new() };
+    let text =
+        if args.json { to_json(&outcome, &others)? } else { to_text(args, &ask, &outcome, &derivations, &others) };
+    print(&text)?;
+    Ok(match &outcome {
+        outcome::Outcome::Answer { .. } => Exit::AsExpected,
+        _ => Exit::Findings,
+    })
+}
+
+fn answer(args: &Args, ask: &Ask, reading: Reading) -> (outcome::Outcome, String) {
+    let cx = Cx::new().with_edition(args.edition).with_prover(args.prover).with_reading(reading);
+    let mut cx = if args.explain { cx.with_trace() } else { cx };
+    let outcome = outcome::Outcome::of_oracle(&mut cx, ask);
+    let derivations = cx.take_derivations().iter().map(ToString::to_string).collect();
+    (outcome, derivations)
+}
+
+/// The errata that, taken literally by themselves, change the answer.
+fn changed_by(args: &Args, ask: &Ask, corrected: &outcome::Outcome) -> Vec<(Erratum, outcome::Outcome, String)> {
+    let alone = |erratum: &Erratum| {
+        let (outcome, derivations) = answer(args, ask, Reading::literal_only(&[*erratum]));
+        (*erratum, outcome, derivations)
+    };
+    Erratum::ALL.iter().map(alone).filter(|(_, outcome, _)| outcome != corrected).collect()
+}
+
+fn to_text(
+    args: &Args,
+    ask: &Ask,
+    outcome: &outcome::Outcome,
+    derivations: &str,
+    others: &[(Erratum, outcome::Outcome, String)],
+) -> String {
+    let mut text = if args.stdin { format!("{ask} = {outcome}\n") } else { format!("{outcome}\n") };
+    if args.explain {
+        text.push_str(&format!("\n{derivations}"));
+    }
+    for (erratum, outcome, derivations) in others {
+        let title = erratum.info().map(|info| info.title).unwrap_or_default();
+        text.push_str(&format!("literal text ({erratum}: {title}): {outcome}\n"));
+        if args.explain {
+            text.push_str(&format!("\n{derivations}"));
+        }
+    }
+    text
+}
+
+fn to_json(outcome: &outcome::Outcome, others: &[(Erratum, outcome::Outcome, String)]) -> Result<String, Failure> {
+    let mut literal = serde_json::Map::new();
+    for (erratum, outcome, _) in others {
+        literal.insert(erratum.id().to_string(), json!(outcome.to_reply().map_err(Failure::unreadable)?));
+    }
+    let mut value = json!(outcome.to_reply().map_err(Failure::unreadable)?);
+    value["literal"] = json!(literal);
+    Ok(value.to_string() + "\n")
+}
+
+fn question(args: &Args, operands: &[String]) -> Result<Ask, Failure> {
+    Ok(match (args.judgement, operands) {
+        (Judgement::Erase, [s]) => Ask::Erase(struct_info(s)?),
+        (Judgement::Subtype, [t1, t2]) => Ask::Subtype(ty(t1)?, ty(t2)?),
+        (Judgement::Lub, [t1, t2]) => Ask::Lub(ty(t1)?, ty(t2)?),
+        (Judgement::Glb, [t1, t2]) => Ask::Glb(ty(t1)?, ty(t2)?),
+        (Judgement::Wrap, [t]) => Ask::Wrap(ty(t)?),
+        (Judgement::Compat, [s1, s2]) => Ask::Compatibility(struct_info(s1)?, struct_info(s2)?),
+        (Judgement::Unify, [s1, s2]) => Ask::Unify(struct_info(s1)?, struct_info(s2)?),
+        (Judgement::Map, [s1, s2]) => Ask::ShapeVarMapping(struct_info(s1)?, struct_info(s2)?),
+        (Judgement::Order, [s1, s2]) => Ask::MoreSpecific(struct_info(s1)?, struct_info(s2)?),
+        (Judgement::PossibleOrder, [s1, s2]) => Ask::PossiblyMoreSpecific(struct_info(s1)?, struct_info(s2)?),
+        (Judgement::Equal, [e1, e2]) => Ask::ProveEqual(dimension(e1)?, dimension(e2)?),
+        (Judgement::Eval, [e]) => Ask::EvalDim(dimension(e)?, sizes(&args.bindings)?),
+        (Judgement::EraseWd, [s]) => {
+            let var = |name: &String| Var::parse(name).ok_or_else(|| not_a("variable", name));
+            let shape_var = |name: &String| ShapeVar::parse(name).ok_or_else(|| not_a("shape variable", name));
+            let vars = args.vars.iter().map(var).collect::<Result<Vec<Var>, Failure>>()?;
+            let shape_vars = args.shape_vars.iter().map(shape_var).collect::<Result<Vec<ShapeVar>, Failure>>()?;
+            Ask::EraseToWellDefined(struct_info(s)?, vars, shape_vars)
+        }
+        (Judgement::Derive, [callee, call_args @ ..]) => {
+            let all =
+                |texts: &[String]| texts.iter().map(|s| struct_info(s)).collect::<Result<Vec<StructInfo>, Failure>>();
+            Ask::DeriveCall(struct_info(callee)?, all(call_args)?, all(&args.sinfo_args)?)
+        }
+        (_, given) => return Err(Failure::unreadable(wrong_count(args.judgement, given.len()))),
+    })
+}
+
+fn wrong_count(judgement: Judgement, given: usize) -> String {
+    let value = clap::ValueEnum::to_possible_value(&judgement);
+    let help = value.as_ref().and_then(|value| value.get_help()).map(ToString::to_string).unwrap_or_default();
+    let name = value.as_ref().map_or("", |value| value.get_name());
+    format!("`judge {name}` does not take {given} operands; {name} {help}")
+}
+
+fn not_a(what: &str, text: &str) -> Failure {
+    Failure::unreadable(format!("`{text}` is not a {what}"))
+}
+
+fn sizes(bindings: &[String]) -> Result<BTreeMap<ShapeVar, i64>, Failure> {
+    let size = |text: &String| {
+        let (name, value) = text.split_once('=')?;
+        Some((ShapeVar::parse(name.trim())?, value.trim().parse().ok()?))
+    };
+    bindings.iter().map(|text| size(text).ok_or_else(|| not_a("binding (n=3)", text))).collect()
+}
+
+fn struct_info(text: &str) -> Result<StructInfo, Failure> {
+    operand("structural information", text)
+}
+
+fn ty(text: &str) -> Result<Type, Failure> {
+    operand("type", text)
+}
+
+fn dimension(text: &str) -> Result<PrimExpr, Failure> {
+    match text.trim().parse::<i64>() {
+        Ok(constant) => Ok(constant.into()),
+        Err(_) => match ShapeVar::parse(text.trim()).filter(|var| var.name.chars().all(char::is_alphanumeric)) {
+            Some(var) => Ok(PrimExpr::Var(var)),
+            None => operand("dimension", text),
+        },
+    }
+}
+
+/// An operand in the form of suite files.
+fn operand<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Failure> {
+    ron_options().from_str(text).map_err(|error| Failure::unreadable(format!("`{text}` is not a {what}: {error}")))
+}
