@@ -32,6 +32,8 @@ pub mod scope;
 pub mod shape;
 pub mod struct_info;
 pub mod syntax;
+#[cfg(test)]
+mod testing;
 pub mod tir;
 pub mod trail;
 pub mod types;

@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::eval;
 use crate::grammar::IrModule;
 use crate::struct_info::{self, InScope, Nowhere};
-use crate::{shape, types, well_formed};
+use crate::{normal_form, shape, types, well_formed};
 
 /// Why the oracle gives no answer to a question.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -20,6 +20,9 @@ pub enum NoAnswer {
     /// The program in the question cannot be read.
     #[error("{0}")]
     Unreadable(String),
+    /// The program has no normal form.
+    #[error("{0}: {1}")]
+    Malformed(String, String),
 }
 
 /// Answers a question.
@@ -43,8 +46,8 @@ pub fn answer(cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
         Ask::MatchValue(v, s, sigma) => eval::answer_match_value(cx, v, s, sigma).map(Answer::Match),
         Ask::Parse(_) => Err(NoAnswer::Unsupported("Parse")),
         Ask::WellFormed(program) => Ok(Answer::Verdict(verdict(&well_formed::check(cx, &*read(program)?)))),
-        Ask::NormalForm(_) => Err(NoAnswer::Unsupported("NormalForm")),
-        Ask::Normalize(_) => Err(NoAnswer::Unsupported("Normalize")),
+        Ask::NormalForm(program) => Ok(Answer::Verdict(verdict(&normal_form::check(cx, &*read(program)?)))),
+        Ask::Normalize(program) => normal(normal_form::normalize_reporting(cx, &*read(program)?)),
         Ask::TypeCheck(_) => Err(NoAnswer::Unsupported("TypeCheck")),
         Ask::Check(_) => Err(NoAnswer::Unsupported("Check")),
         Ask::DeriveFunction(..) => Err(NoAnswer::Unsupported("DeriveFunction")),
@@ -64,6 +67,14 @@ fn read(program: &Program) -> Result<Cow<'_, IrModule>, NoAnswer> {
             Ok(module) => Ok(Cow::Owned(module)),
             Err(error) => Err(NoAnswer::Unreadable(error.to_string())),
         },
+    }
+}
+
+/// A program that is malformed has no normal form.
+fn normal(normalized: normal_form::Normalized) -> Result<Answer, NoAnswer> {
+    match normalized.findings.first() {
+        None => Ok(Answer::Program(normalized.module)),
+        Some(finding) => Err(NoAnswer::Malformed(finding.code(), finding.message.clone())),
     }
 }
 

@@ -16,6 +16,7 @@ mod struct_info;
 mod tensor_data;
 mod ty;
 mod var;
+pub mod visit;
 
 pub use attrs::{AttrValue, Attrs, FloatBits};
 pub use dtype::{DataType, DataTypeError, TypeCode};

@@ -1,0 +1,316 @@
+//! Visitors: recursive descent over the abstract syntax with a hook for every kind of node (chapter The 2022
+//! Abstract Syntax).
+//!
+//! Each hook has a default that goes on into the node by the `walk_*` function of the same name; an analysis
+//! overrides the hooks it cares about and calls that function where it wants the descent to go on. Blocks are
+//! walked binding by binding, without recursion from one to the next, and any depth of nesting is fine.
+//!
+//! ```
+//! use relax_spec::grammar::visit::{Visitor, walk_module};
+//! use relax_spec::grammar::{Binder, IrModule};
+//!
+//! /// Counts the definitions of variables.
+//! #[derive(Default)]
+//! struct CountVarDef(usize);
+//!
+//! impl Visitor for CountVarDef {
+//!     fn visit_var_def(&mut self, _: &Binder) {
+//!         self.0 += 1;
+//!     }
+//! }
+//!
+//! let mut count = CountVarDef::default();
+//! walk_module(&mut count, &IrModule::default());
+//! assert_eq!(count.0, 0);
+//! ```
+
+use super::{
+    AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalFunc, GlobalVar, IrModule,
+    MatchCast, PrimExpr, SeqExpr, ShapeVar, StructInfo, TensorShape, Var, VarBinding, VarKind,
+};
+use crate::cx::with_stack;
+
+/// An analysis of programs.
+pub trait Visitor {
+    fn visit_function(&mut self, function: &Function) {
+        walk_function(self, function);
+    }
+
+    fn visit_expr(&mut self, expr: &Expr) {
+        walk_expr(self, expr);
+    }
+
+    fn visit_seq_expr(&mut self, seq: &SeqExpr) {
+        walk_seq_expr(self, seq);
+    }
+
+    /// A block of either kind; by default [`Visitor::visit_binding_block`] or [`Visitor::visit_dataflow_block`].
+    fn visit_block(&mut self, block: &BindingBlock) {
+        match block.kind {
+            BlockKind::Binding => self.visit_binding_block(block),
+            BlockKind::Dataflow => self.visit_dataflow_block(block),
+        }
+    }
+
+    fn visit_binding_block(&mut self, block: &BindingBlock) {
+        walk_block(self, block);
+    }
+
+    /// What handles a `BindingBlock` handles a `DataflowBlock` too, unless it says otherwise here.
+    fn visit_dataflow_block(&mut self, block: &BindingBlock) {
+        self.visit_binding_block(block);
+    }
+
+    fn visit_binding(&mut self, binding: &Binding) {
+        match binding {
+            Binding::VarBinding(binding) => self.visit_var_binding(binding),
+            Binding::MatchCast(cast) => self.visit_match_cast(cast),
+        }
+    }
+
+    fn visit_var_binding(&mut self, binding: &VarBinding) {
+        walk_var_binding(self, binding);
+    }
+
+    fn visit_match_cast(&mut self, cast: &MatchCast) {
+        walk_match_cast(self, cast);
+    }
+
+    fn visit_call(&mut self, call: &Call) {
+        walk_call(self, call);
+    }
+
+    /// The definition of a variable: a parameter, or the left side of a binding. By default one of the next two.
+    fn visit_var_def(&mut self, binder: &Binder) {
+        match binder.kind {
+            VarKind::Var => self.visit_ordinary_var_def(binder),
+            VarKind::DataflowVar => self.visit_dataflow_var_def(binder),
+        }
+    }
+
+    fn visit_ordinary_var_def(&mut self, binder: &Binder) {
+        walk_var_def(self, binder);
+    }
+
+    fn visit_dataflow_var_def(&mut self, binder: &Binder) {
+        walk_var_def(self, binder);
+    }
+
+    /// The use of a variable, in an expression or as the shape in an annotation.
+    fn visit_var(&mut self, _var: &Var, _kind: VarKind) {}
+
+    fn visit_global_var(&mut self, _gv: &GlobalVar) {}
+
+    fn visit_struct_info(&mut self, info: &StructInfo) {
+        walk_struct_info(self, info);
+    }
+
+    fn visit_prim_expr(&mut self, expr: &PrimExpr) {
+        walk_prim_expr(self, expr);
+    }
+
+    fn visit_shape_var(&mut self, _var: &ShapeVar) {}
+
+    fn visit_attrs(&mut self, attrs: &Attrs) {
+        walk_attrs(self, attrs);
+    }
+}
+
+/// Every Relax function of a module.
+pub fn walk_module<V: Visitor + ?Sized>(visitor: &mut V, module: &IrModule) {
+    for (_, func) in &module.funcs {
+        match func {
+            GlobalFunc::Function(function) => visitor.visit_function(function),
+            GlobalFunc::PrimFunc(_) => {}
+        }
+    }
+}
+
+pub fn walk_function<V: Visitor + ?Sized>(visitor: &mut V, function: &Function) {
+    function.params.iter().for_each(|param| visitor.visit_var_def(param));
+    if let Some(info) = &function.ret_struct_info {
+        visitor.visit_struct_info(info);
+    }
+    visitor.visit_expr(&function.body);
+    visitor.visit_attrs(&function.attrs);
+}
+
+pub fn walk_expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
+    with_stack(|| match expr {
+        Expr::Constant(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) | Expr::ExternFunc(_) | Expr::Op(_) => {}
+        Expr::Var(var) => visitor.visit_var(var, VarKind::Var),
+        Expr::DataflowVar(var) => visitor.visit_var(var, VarKind::DataflowVar),
+        Expr::GlobalVar(gv) => visitor.visit_global_var(gv),
+        Expr::Tuple(tuple) => tuple.fields.iter().for_each(|field| visitor.visit_expr(field)),
+        Expr::SeqExpr(seq) => visitor.visit_seq_expr(seq),
+        Expr::PrimValue(prim) => visitor.visit_prim_expr(&prim.value),
+        Expr::Function(function) => visitor.visit_function(function),
+        Expr::If(branch) => {
+            visitor.visit_expr(&branch.cond);
+            visitor.visit_expr(&branch.true_branch);
+            visitor.visit_expr(&branch.false_branch);
+        }
+        Expr::Call(call) => visitor.visit_call(call),
+        Expr::ShapeExpr(shape) => shape.values.iter().for_each(|dim| visitor.visit_prim_expr(dim)),
+        Expr::TupleGetItem(get) => visitor.visit_expr(&get.tuple_value),
+    });
+}
+
+pub fn walk_call<V: Visitor + ?Sized>(visitor: &mut V, call: &Call) {
+    visitor.visit_expr(&call.op);
+    call.args.iter().for_each(|arg| visitor.visit_expr(arg));
+    call.sinfo_args.iter().for_each(|info| visitor.visit_struct_info(info));
+    visitor.visit_attrs(&call.attrs);
+}
+
+pub fn walk_seq_expr<V: Visitor + ?Sized>(visitor: &mut V, seq: &SeqExpr) {
+    seq.blocks.iter().for_each(|block| visitor.visit_block(block));
+    visitor.visit_expr(&seq.body);
+}
+
+pub fn walk_block<V: Visitor + ?Sized>(visitor: &mut V, block: &BindingBlock) {
+    block.bindings.iter().for_each(|binding| visitor.visit_binding(binding));
+}
+
+pub fn walk_var_binding<V: Visitor + ?Sized>(visitor: &mut V, binding: &VarBinding) {
+    visitor.visit_expr(&binding.value);
+    visitor.visit_var_def(&binding.var);
+}
+
+pub fn walk_match_cast<V: Visitor + ?Sized>(visitor: &mut V, cast: &MatchCast) {
+    visitor.visit_expr(&cast.value);
+    visitor.visit_struct_info(&cast.struct_info);
+    cast.var.iter().for_each(|binder| visitor.visit_var_def(binder));
+}
+
+pub fn walk_var_def<V: Visitor + ?Sized>(visitor: &mut V, binder: &Binder) {
+    binder.annotation.iter().for_each(|info| visitor.visit_struct_info(info));
+}
+
+pub fn walk_struct_info<V: Visitor + ?Sized>(visitor: &mut V, info: &StructInfo) {
+    match info {
+        StructInfo::Object => {}
+        StructInfo::Tensor(tensor) => match &tensor.shape {
+            None => {}
+            Some(TensorShape::Dims(dims)) => dims.iter().for_each(|dim| visitor.visit_prim_expr(dim)),
+            Some(TensorShape::Var(var)) => visitor.visit_var(var, VarKind::Var),
+            Some(TensorShape::DataflowVar(var)) => visitor.visit_var(var, VarKind::DataflowVar),
+            Some(TensorShape::Other(expr)) => visitor.visit_expr(expr),
+        },
+        StructInfo::Shape(shape) => {
+            shape.values.iter().flat_map(|dims| dims.iter()).for_each(|dim| visitor.visit_prim_expr(dim));
+        }
+        StructInfo::Prim(prim) => prim.value.iter().for_each(|value| visitor.visit_prim_expr(value)),
+        StructInfo::Tuple(fields) => with_stack(|| fields.iter().for_each(|field| visitor.visit_struct_info(field))),
+        StructInfo::Func(func) => with_stack(|| {
+            func.params.iter().flat_map(|params| params.iter()).for_each(|param| visitor.visit_struct_info(param));
+            visitor.visit_struct_info(&func.ret);
+        }),
+    }
+}
+
+pub fn walk_prim_expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &PrimExpr) {
+    expr.for_each_var(|var| visitor.visit_shape_var(var));
+}
+
+pub fn walk_attrs<V: Visitor + ?Sized>(visitor: &mut V, attrs: &Attrs) {
+    attrs.values().for_each(|value| walk_attr(visitor, value));
+}
+
+fn walk_attr<V: Visitor + ?Sized>(visitor: &mut V, value: &AttrValue) {
+    match value {
+        AttrValue::None
+        | AttrValue::Bool(_)
+        | AttrValue::Int(_)
+        | AttrValue::Float(_)
+        | AttrValue::Str(_)
+        | AttrValue::DataType(_) => {}
+        AttrValue::Prim(expr) => visitor.visit_prim_expr(expr),
+        AttrValue::List(items) => with_stack(|| items.iter().for_each(|item| walk_attr(visitor, item))),
+        AttrValue::Dict(items) => with_stack(|| items.values().for_each(|item| walk_attr(visitor, item))),
+        AttrValue::StructInfo(info) => visitor.visit_struct_info(info),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::{Span, Tuple};
+
+    /// What is met, by kind.
+    #[derive(Default)]
+    struct Census {
+        exprs: usize,
+        defs: usize,
+        uses: usize,
+    }
+
+    impl Visitor for Census {
+        fn visit_expr(&mut self, expr: &Expr) {
+            self.exprs += 1;
+            walk_expr(self, expr);
+        }
+        fn visit_var_def(&mut self, _: &Binder) {
+            self.defs += 1;
+        }
+        fn visit_var(&mut self, _: &Var, _: VarKind) {
+            self.uses += 1;
+        }
+    }
+
+    fn sample() -> Function {
+        let bind = |var, value| Binding::VarBinding(VarBinding { var, value, span: Span::NONE });
+        let add = Expr::call(Expr::op("relax.add"), vec![Expr::var("a"), Expr::var("a")]);
+        let block = BindingBlock {
+            kind: BlockKind::Dataflow,
+            bindings: vec![
+                bind(Binder::dataflow(Var::new("t")), add),
+                bind(Binder::var(Var::new("u")), Expr::DataflowVar(Var::new("t"))),
+            ],
+            span: Span::NONE,
+        };
+        Function {
+            params: vec![Binder::var(Var::new("a"))],
+            body: Expr::seq(vec![block], Expr::var("u")),
+            ret_struct_info: None,
+            pure: None,
+            attrs: Attrs::new(),
+            span: Span::NONE,
+        }
+    }
+
+    #[test]
+    fn every_occurrence_is_met_once() {
+        let mut census = Census::default();
+        census.visit_function(&sample());
+        // SeqExpr, Call, Op, a, a, t, u.
+        assert_eq!((census.exprs, census.defs, census.uses), (7, 3, 4));
+    }
+
+    #[test]
+    fn definitions_are_dispatched_by_kind() {
+        #[derive(Default)]
+        struct DataflowDefs(Vec<String>);
+        impl Visitor for DataflowDefs {
+            fn visit_dataflow_var_def(&mut self, binder: &Binder) {
+                self.0.push(binder.var.to_string());
+            }
+        }
+        let mut defs = DataflowDefs::default();
+        defs.visit_function(&sample());
+        assert_eq!(defs.0, ["t"]);
+    }
+
+    #[test]
+    fn depth_is_no_obstacle() {
+        let mut deep = Expr::var("x");
+        for _ in 0..20_000 {
+            deep = Expr::Tuple(Tuple { fields: vec![deep], span: Span::NONE }.into());
+        }
+        let mut census = Census::default();
+        census.visit_expr(&deep);
+        assert_eq!(census.exprs, 20_001);
+        // Leaving the scope would drop the tree recursively.
+        std::mem::forget(deep);
+    }
+}

@@ -1,0 +1,271 @@
+//! Criteria 1 to 4: whether a program is in normal form.
+
+use super::is_leaf;
+use crate::cx::{Cx, with_stack};
+use crate::diagnostic::Diagnostic;
+use crate::erratum::Erratum;
+use crate::grammar::{Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, If, IrModule, SeqExpr, Span};
+use crate::rule::Rule;
+use crate::trail::{Step, Trail};
+
+/// NF.1.RHS to NF.4.ALL-EMPTY: every place where a program is not in normal form, in the order of the text.
+///
+/// Each offending node is reported once. 2023-02, Normal Form.
+pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
+    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new() };
+    for (gv, func) in &module.funcs {
+        match func {
+            GlobalFunc::Function(function) => {
+                criteria.trail = Trail::new(gv.name.clone());
+                criteria.function(function);
+            }
+            GlobalFunc::PrimFunc(_) => {}
+        }
+    }
+    criteria.findings
+}
+
+/// Whether a function is in normal form already.
+pub(super) fn is_normal(cx: &mut Cx, function: &Function) -> bool {
+    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new() };
+    criteria.function(function);
+    criteria.findings.is_empty()
+}
+
+struct Criteria<'c> {
+    cx: &'c mut Cx,
+    trail: Trail,
+    findings: Vec<Diagnostic>,
+}
+
+/// Where an operand stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Callee,
+    Field,
+    Other,
+}
+
+impl Criteria<'_> {
+    fn at(&mut self, step: Step, body: impl FnOnce(&mut Self)) {
+        self.trail.push(step);
+        body(self);
+        self.trail.pop();
+    }
+
+    fn report(&mut self, rule: Rule, span: Span, message: String, hint: &str) {
+        let finding = Diagnostic::error(rule, self.trail.path(), span, message).with_hint(hint);
+        self.findings.push(finding);
+    }
+
+    /// NF.3.FUNC: the body of a function is a `SeqExpr`.
+    fn function(&mut self, function: &Function) {
+        with_stack(|| self.at(Step::Field("body"), |c| c.body_of_function(&function.body)));
+    }
+
+    fn body_of_function(&mut self, body: &Expr) {
+        let is_seq = matches!(body, Expr::SeqExpr(_));
+        if !self.cx.premise(Rule::Nf3Func, 1, is_seq) {
+            let message = format!("the body of a function is a {}, not a SeqExpr", body.node_name());
+            self.report(Rule::Nf3Func, body.span(), message, "wrap the body in a SeqExpr");
+        }
+        let allowed = is_seq && self.cx.fire(Rule::Nf2PosFunc);
+        self.sequence_or_other(body, allowed);
+    }
+
+    /// NF.3.IF: both branches are `SeqExpr`s.
+    fn branch(&mut self, branch: &Expr) {
+        let is_seq = matches!(branch, Expr::SeqExpr(_));
+        if !self.cx.premise(Rule::Nf3If, 1, is_seq) {
+            let message = format!("a branch of an If is a {}, not a SeqExpr", branch.node_name());
+            self.report(Rule::Nf3If, branch.span(), message, "wrap the branch in a SeqExpr");
+        }
+        let allowed = is_seq && self.cx.fire(Rule::Nf2PosIf);
+        self.sequence_or_other(branch, allowed);
+    }
+
+    fn sequence_or_other(&mut self, expr: &Expr, allowed: bool) {
+        match expr {
+            Expr::SeqExpr(seq) if allowed => self.seq_expr(seq),
+            _ => self.inside(expr),
+        }
+    }
+
+    /// NF.2.NOWHERE-ELSE.
+    fn misplaced_sequence(&mut self, seq: &SeqExpr) {
+        if !self.cx.premise(Rule::Nf2NowhereElse, 1, false) {
+            let message = "a SeqExpr stands where it is neither a function's body nor a branch".to_string();
+            self.report(Rule::Nf2NowhereElse, seq.span, message, "move its bindings in front of this place");
+        }
+        self.seq_expr(seq);
+    }
+
+    fn seq_expr(&mut self, seq: &SeqExpr) {
+        let mut previous: Option<BlockKind> = None;
+        for (i, block) in seq.blocks.iter().enumerate() {
+            self.at(Step::Item("blocks", i), |c| c.block(block, previous));
+            previous = Some(block.kind);
+        }
+        self.at(Step::Field("body"), |c| c.body_of_sequence(&seq.body));
+    }
+
+    /// NF.1.BODY-LEAF. Errata: A12, the criteria do not say it.
+    fn body_of_sequence(&mut self, body: &Expr) {
+        if let Expr::SeqExpr(seq) = body {
+            return with_stack(|| self.misplaced_sequence(seq));
+        }
+        let leaf = self.cx.literal(Erratum::A12) || is_leaf(self.cx, body);
+        if !self.cx.premise(Rule::Nf1BodyLeaf, 1, leaf) {
+            let message = format!("the body of a SeqExpr is a {}, which is not a leaf", body.node_name());
+            self.report(Rule::Nf1BodyLeaf, body.span(), message, "bind it to a variable in the last block");
+        }
+        self.inside(body);
+    }
+
+    /// NF.4: no empty block, and no two neighbours of one kind.
+    fn block(&mut self, block: &BindingBlock, previous: Option<BlockKind>) {
+        let counts = block.kind == BlockKind::Binding || !self.cx.literal(Erratum::A37);
+        if !self.cx.premise(Rule::Nf4DropEmpty, 1, !block.bindings.is_empty() || !counts) {
+            self.report(Rule::Nf4DropEmpty, block.span, "a block is empty".to_string(), "drop it");
+        }
+        let (rule, name) = match block.kind {
+            BlockKind::Binding => (Rule::Nf4MergeBb, "BindingBlock"),
+            BlockKind::Dataflow => (Rule::Nf4MergeDf, "DataflowBlock"),
+        };
+        if !self.cx.premise(rule, 1, previous != Some(block.kind)) {
+            let message = format!("a {name} directly follows another {name}");
+            self.report(rule, block.span, message, "merge the two");
+        }
+        for (i, binding) in block.bindings.iter().enumerate() {
+            self.at(Step::Item("bindings", i), |c| c.binding(binding));
+        }
+    }
+
+    fn binding(&mut self, binding: &Binding) {
+        let applies = match binding {
+            Binding::VarBinding(_) => true,
+            Binding::MatchCast(_) => self.cx.fire(Rule::Nf1Matchcast),
+        };
+        self.at(Step::Field("value"), |c| if applies { c.value(binding.value()) } else { c.inside(binding.value()) });
+    }
+
+    /// NF.1.RHS: the value of a binding is a leaf, or its operands are.
+    fn value(&mut self, value: &Expr) {
+        match value {
+            Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
+            Expr::Tuple(tuple) => self.fields(&tuple.fields),
+            Expr::Call(call) => {
+                self.at(Step::Field("op"), |c| c.operand(&call.op, Place::Callee));
+                for (i, arg) in call.args.iter().enumerate() {
+                    self.at(Step::Item("args", i), |c| c.operand(arg, Place::Other));
+                }
+            }
+            Expr::TupleGetItem(get) => {
+                self.at(Step::Field("tuple_value"), |c| c.operand(&get.tuple_value, Place::Other));
+            }
+            Expr::If(branch) => self.if_value(branch),
+            Expr::Function(function) => self.function_value(function),
+            Expr::Constant(_)
+            | Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::ExternFunc(_)
+            | Expr::ShapeExpr(_)
+            | Expr::Op(_) => {}
+        }
+    }
+
+    /// NF.1.EXCEPT-BODIES: of an `If`, criterion 1 tests the condition only.
+    fn if_value(&mut self, branch: &If) {
+        self.at(Step::Field("cond"), |c| c.operand(&branch.cond, Place::Other));
+        let exempt = self.bodies_are_exempt();
+        self.at(Step::Field("true_branch"), |c| c.branch_value(&branch.true_branch, exempt));
+        self.at(Step::Field("false_branch"), |c| c.branch_value(&branch.false_branch, exempt));
+    }
+
+    fn branch_value(&mut self, branch: &Expr, exempt: bool) {
+        if exempt { with_stack(|| self.branch(branch)) } else { self.operand(branch, Place::Other) }
+    }
+
+    fn function_value(&mut self, function: &Function) {
+        if self.bodies_are_exempt() {
+            self.function(function);
+        } else {
+            self.at(Step::Field("body"), |c| c.operand(&function.body, Place::Other));
+        }
+    }
+
+    /// Errata: A12, literally bodies and branches are subexpressions like any other.
+    fn bodies_are_exempt(&mut self) -> bool {
+        self.cx.fire(Rule::Nf1ExceptBodies) && !self.cx.literal(Erratum::A12)
+    }
+
+    fn fields(&mut self, fields: &[Expr]) {
+        for (i, field) in fields.iter().enumerate() {
+            self.at(Step::Item("fields", i), |c| with_stack(|| c.operand(field, Place::Field)));
+        }
+    }
+
+    fn operand(&mut self, operand: &Expr, place: Place) {
+        match operand {
+            Expr::Tuple(tuple) if self.cx.fire(Rule::Nf1LeafTuple) => self.fields(&tuple.fields),
+            // A sequence is reported as misplaced, which says more than that it is no leaf.
+            Expr::SeqExpr(seq) if !self.cx.literal(Erratum::A12) => with_stack(|| self.misplaced_sequence(seq)),
+            Expr::Op(_) | Expr::ExternFunc(_) if place == Place::Callee && !self.cx.literal(Erratum::A12) => {}
+            _ => self.simple_operand(operand, place),
+        }
+    }
+
+    /// NF.1.SUBLEAF, for the fields of tuples, and NF.1.RHS.
+    fn simple_operand(&mut self, operand: &Expr, place: Place) {
+        let leaf = is_leaf(self.cx, operand);
+        let rule = if place == Place::Field { Rule::Nf1Subleaf } else { Rule::Nf1Rhs };
+        if !self.cx.premise(rule, 1, leaf) {
+            let message = format!("an operand is a {}, which is not a leaf", operand.node_name());
+            self.report(rule, operand.span(), message, "bind it to a variable first");
+        }
+        if !leaf {
+            with_stack(|| self.value(operand));
+        }
+    }
+
+    /// What is nested in an expression that criterion 1 does not test, or has rejected as a whole.
+    fn inside(&mut self, expr: &Expr) {
+        match expr {
+            Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
+            Expr::Function(function) => self.function(function),
+            Expr::If(branch) => with_stack(|| {
+                self.at(Step::Field("cond"), |c| c.inside(&branch.cond));
+                self.at(Step::Field("true_branch"), |c| c.branch(&branch.true_branch));
+                self.at(Step::Field("false_branch"), |c| c.branch(&branch.false_branch));
+            }),
+            Expr::Tuple(tuple) => self.each_inside("fields", &tuple.fields),
+            Expr::Call(call) => {
+                self.at(Step::Field("op"), |c| with_stack(|| c.inside(&call.op)));
+                self.each_inside("args", &call.args);
+            }
+            Expr::TupleGetItem(get) => {
+                self.at(Step::Field("tuple_value"), |c| with_stack(|| c.inside(&get.tuple_value)));
+            }
+            Expr::Constant(_)
+            | Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::ExternFunc(_)
+            | Expr::ShapeExpr(_)
+            | Expr::Op(_) => {}
+        }
+    }
+
+    fn each_inside(&mut self, field: &'static str, exprs: &[Expr]) {
+        for (i, expr) in exprs.iter().enumerate() {
+            self.at(Step::Item(field, i), |c| with_stack(|| c.inside(expr)));
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! The normalizer: functions, sequences, blocks and bindings. [`super::operand`] has the expressions.
+//!
+//! It follows the suggested procedure of the text with the repairs A20, A37 and A38, as one pass in the order of
+//! evaluation: whatever is hoisted is emitted before what consumes it.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use super::criteria::is_normal;
+use super::effect::Effects;
+use super::fresh::Fresh;
+use super::{is_leaf, rename};
+use crate::cx::{Cx, with_stack};
+use crate::diagnostic::Diagnostic;
+use crate::erratum::Erratum;
+use crate::grammar::{
+    Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, IrModule, MatchCast, PrimExpr,
+    SeqExpr, ShapeVar, Span, StructInfo, TensorShape, VarBinding, VarKind,
+};
+use crate::rule::Rule;
+use crate::scope::Context;
+use crate::trail::{Step, Trail};
+
+/// What normalizing a program gives.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Normalized {
+    pub module: IrModule,
+    /// The malformed places, which are left as they were.
+    pub findings: Vec<Diagnostic>,
+}
+
+/// NF.ALG: an equivalent program in normal form.
+///
+/// What a malformed place prevents is left as it is; [`normalize_reporting`] says so.
+pub fn normalize(cx: &mut Cx, module: &IrModule) -> IrModule {
+    normalize_reporting(cx, module).module
+}
+
+/// NF.ALG: an equivalent program in normal form, and what stands against it (NF.ALG.5.DF-MALFORMED).
+///
+/// A function in normal form is left as it is (NF.IDEMPOTENT). Fresh variables are numbered in the order of the
+/// functions' names, so that the result does not depend on the order of the module.
+pub fn normalize_reporting(cx: &mut Cx, module: &IrModule) -> Normalized {
+    let mut result = module.clone();
+    let mut order: Vec<usize> = (0..result.funcs.len()).collect();
+    order.sort_by(|a, b| module.funcs[*a].0.name.cmp(&module.funcs[*b].0.name));
+    let mut normalizer = Normalizer::new(cx, module);
+    for index in order {
+        let (gv, func) = &mut result.funcs[index];
+        if let GlobalFunc::Function(function) = func {
+            normalizer.trail = Trail::new(gv.name.clone());
+            if let Some(normal) = normalizer.global_function(function) {
+                *function = Arc::new(normal);
+            }
+        }
+    }
+    Normalized { findings: normalizer.findings, module: result }
+}
+
+pub(super) struct Normalizer<'c, 'm> {
+    pub(super) cx: &'c mut Cx,
+    module: &'m IrModule,
+    pub(super) trail: Trail,
+    findings: Vec<Diagnostic>,
+    /// Made when the first fresh variable is needed.
+    fresh: Option<Fresh>,
+    pub(super) effects: Effects,
+    /// The blocks of the sequence under construction.
+    out: Vec<BindingBlock>,
+    /// The block of the source that is being read.
+    pub(super) block: Block,
+    /// How many sequences around this place are being flattened into the one under construction.
+    flattening: usize,
+    /// The shape variables in scope in the source, with their replacements.
+    shapes: Context<ShapeVar, Option<ShapeVar>>,
+    /// How many of them are replaced.
+    replaced: usize,
+    /// The shape variables that more than one scope of the present function may bind.
+    repeated: FxHashSet<ShapeVar>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Block {
+    pub(super) kind: BlockKind,
+    span: Span,
+    /// Nothing of the block has been emitted yet.
+    starts: bool,
+}
+
+impl Block {
+    const ORDINARY: Block = Block { kind: BlockKind::Binding, span: Span::NONE, starts: true };
+}
+
+impl<'c, 'm> Normalizer<'c, 'm> {
+    fn new(cx: &'c mut Cx, module: &'m IrModule) -> Normalizer<'c, 'm> {
+        Normalizer {
+            cx,
+            module,
+            trail: Trail::default(),
+            findings: Vec::new(),
+            fresh: None,
+            effects: Effects::default(),
+            out: Vec::new(),
+            block: Block::ORDINARY,
+            flattening: 0,
+            shapes: Context::new(),
+            replaced: 0,
+            repeated: FxHashSet::default(),
+        }
+    }
+
+    pub(super) fn fresh(&mut self) -> &mut Fresh {
+        let module = self.module;
+        self.fresh.get_or_insert_with(|| Fresh::for_module(module))
+    }
+
+    pub(super) fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
+        self.trail.push(step);
+        let result = body(self);
+        self.trail.pop();
+        result
+    }
+
+    /// NF.IDEMPOTENT: `None` if the function is in normal form as it stands.
+    fn global_function(&mut self, function: &Function) -> Option<Function> {
+        let normal = is_normal(self.cx, function);
+        if self.cx.rule(Rule::NfIdempotent, normal) {
+            return None;
+        }
+        self.repeated = rename::bound_in_several_scopes(function);
+        Some(self.function(function, Rule::NfAlg1WrapBody))
+    }
+
+    /// A function, global (NF.ALG.1) or a literal (NF.ALG.NESTED-FUNC): nothing leaves its body.
+    pub(super) fn function(&mut self, function: &Function, rule: Rule) -> Function {
+        let (mark, replaced) = (self.shapes.mark(), self.replaced);
+        let params = function.params.iter().map(|param| self.parameter(param)).collect();
+        let normal = Function {
+            params,
+            ret_struct_info: function.ret_struct_info.as_ref().map(|info| self.struct_info(info)),
+            body: self.at(Step::Field("body"), |n| n.sequence(&function.body, rule)),
+            pure: function.pure,
+            attrs: function.attrs.clone(),
+            span: function.span,
+        };
+        self.shapes.leave(mark);
+        self.replaced = replaced;
+        normal
+    }
+
+    fn parameter(&mut self, param: &Binder) -> Binder {
+        if let Some(info) = &param.annotation {
+            self.enter_shape_vars(info, false);
+        }
+        self.binder(param)
+    }
+
+    /// NF.3.WRAP: a function body or a branch as a `SeqExpr`, built by itself.
+    pub(super) fn sequence(&mut self, expr: &Expr, rule: Rule) -> Expr {
+        let is_seq = matches!(expr, Expr::SeqExpr(_));
+        let wraps = is_seq || (self.cx.fire(rule) && self.cx.fire(Rule::Nf3Wrap));
+        if !wraps {
+            return expr.clone();
+        }
+        let outer = (std::mem::take(&mut self.out), self.block, self.flattening);
+        let (mark, replaced) = (self.shapes.mark(), self.replaced);
+        (self.block, self.flattening) = (Block::ORDINARY, 0);
+        let body = with_stack(|| match expr {
+            Expr::SeqExpr(seq) => self.contents(seq),
+            _ => self.body(expr, Rule::NfAlg3Last),
+        });
+        self.shapes.leave(mark);
+        self.replaced = replaced;
+        let blocks = std::mem::replace(&mut self.out, outer.0);
+        (self.block, self.flattening) = (outer.1, outer.2);
+        Expr::SeqExpr(Arc::new(SeqExpr { blocks, body, span: expr.span() }))
+    }
+
+    /// The blocks of a sequence, emitted into the one under construction, and its body as a leaf.
+    fn contents(&mut self, seq: &SeqExpr) -> Expr {
+        self.blocks(&seq.blocks);
+        self.at(Step::Field("body"), |n| n.body(&seq.body, Rule::NfAlg2BindBody))
+    }
+
+    /// NF.ALG.2.BIND-BODY, NF.ALG.BODY-SEQ.
+    ///
+    /// Errata: A37, the text speaks of the final block even if that is a `DataflowBlock`.
+    fn body(&mut self, body: &Expr, rule: Rule) -> Expr {
+        self.block = Block::ORDINARY;
+        if self.cx.literal(Erratum::A37)
+            && let Some(last) = self.out.last()
+        {
+            self.block.kind = last.kind;
+        }
+        match body {
+            Expr::SeqExpr(inner) if self.cx.fire(Rule::NfAlgBodySeq) => with_stack(|| self.contents(inner)),
+            Expr::Tuple(_) => self.operand(body, false),
+            _ if is_leaf(self.cx, body) || !self.cx.fire(rule) => self.leaf(body),
+            _ => {
+                let (binder, value) = self.bound_value(body);
+                // It leaves the block, so it is a Var even where A37 puts it into a DataflowBlock.
+                let binder = Binder { kind: VarKind::Var, ..binder };
+                let result = binder.to_expr();
+                self.emit(Binding::VarBinding(VarBinding { var: binder, value, span: body.span() }));
+                result
+            }
+        }
+    }
+
+    fn blocks(&mut self, blocks: &[BindingBlock]) {
+        let mut all_empty = true;
+        for (i, block) in blocks.iter().enumerate() {
+            self.block = Block { kind: block.kind, span: block.span, starts: true };
+            if block.bindings.is_empty() {
+                self.empty_block(block);
+                continue;
+            }
+            all_empty = false;
+            self.at(Step::Item("blocks", i), |n| {
+                for (j, binding) in block.bindings.iter().enumerate() {
+                    n.at(Step::Item("bindings", j), |n| n.binding(binding));
+                }
+            });
+        }
+        if self.cx.rule(Rule::Nf4AllEmpty, all_empty && !blocks.is_empty()) && self.flattening == 0 {
+            self.out.retain(|block| !block.bindings.is_empty());
+        }
+    }
+
+    /// NF.4.DROP-EMPTY. Errata: A37, literally only a `BindingBlock` is dropped.
+    fn empty_block(&mut self, block: &BindingBlock) {
+        let counts = block.kind == BlockKind::Binding || !self.cx.literal(Erratum::A37);
+        if !self.cx.rule(Rule::Nf4DropEmpty, counts) {
+            self.out.push(block.clone());
+        }
+    }
+
+    fn binding(&mut self, binding: &Binding) {
+        let value = self.at(Step::Field("value"), |n| n.value(binding.value()));
+        let binding = match binding {
+            Binding::VarBinding(b) => Binding::VarBinding(VarBinding { var: self.binder(&b.var), value, span: b.span }),
+            Binding::MatchCast(cast) => {
+                self.enter_shape_vars(&cast.struct_info, self.flattening > 0);
+                Binding::MatchCast(MatchCast {
+                    var: cast.var.as_ref().map(|binder| self.binder(binder)),
+                    struct_info: self.struct_info(&cast.struct_info),
+                    value,
+                    span: cast.span,
+                })
+            }
+        };
+        self.emit(binding);
+    }
+
+    /// Appends a binding to the sequence under construction; criterion 4 decides to which block.
+    pub(super) fn emit(&mut self, binding: Binding) {
+        let Block { kind, span, starts } = self.block;
+        let joins = match self.out.last().map(|block| block.kind) {
+            None => false,
+            Some(last) if last == kind => !starts || self.merges(kind),
+            Some(_) => !self.cx.fire(Rule::Nf4NoMix),
+        };
+        match self.out.last_mut() {
+            Some(last) if joins => last.bindings.push(binding),
+            Some(_) | None => self.out.push(BindingBlock { kind, bindings: vec![binding], span }),
+        }
+        self.block.starts = false;
+    }
+
+    /// NF.4.MERGE-BB, NF.4.MERGE-DF, in step NF.ALG.2.CONSOLIDATE.
+    fn merges(&mut self, kind: BlockKind) -> bool {
+        let rule = match kind {
+            BlockKind::Binding => Rule::Nf4MergeBb,
+            BlockKind::Dataflow => Rule::Nf4MergeDf,
+        };
+        self.cx.fire(rule) && self.cx.fire(Rule::NfAlg2Consolidate)
+    }
+
+    /// NF.ALG.5.FLATTEN: the bindings of a sequence go in front of the binding whose value it is, and its body
+    /// takes its place.
+    pub(super) fn flatten(&mut self, expr: &Expr, seq: &SeqExpr) -> Expr {
+        if !self.may_flatten(seq) || !self.cx.fire(Rule::NfAlg5Flatten) {
+            return self.sequence(expr, Rule::NfAlg5Flatten);
+        }
+        let (mark, replaced, block) = (self.shapes.mark(), self.replaced, self.block);
+        self.flattening += 1;
+        self.blocks(&seq.blocks);
+        let joins = self.out.last().is_some_and(|last| last.kind == block.kind);
+        self.block = Block { starts: block.starts && !joins, ..block };
+        let value = self.at(Step::Field("body"), |n| n.flattened_body(&seq.body));
+        self.flattening -= 1;
+        self.shapes.leave(mark);
+        self.replaced = replaced;
+        value
+    }
+
+    /// NF.ALG.5.BODY: a body that is no leaf becomes the value once it is normalized.
+    fn flattened_body(&mut self, body: &Expr) -> Expr {
+        if is_leaf(self.cx, body) || self.cx.fire(Rule::NfAlg5Body) { self.value(body) } else { body.clone() }
+    }
+
+    /// NF.ALG.5.DF-SPLIT, NF.ALG.5.DF-DF, NF.ALG.5.DF-MALFORMED: what may be flattened into what.
+    fn may_flatten(&mut self, seq: &SeqExpr) -> bool {
+        let has = |kind| seq.blocks.iter().any(|block| block.kind == kind && !block.bindings.is_empty());
+        match self.block.kind {
+            BlockKind::Binding => !has(BlockKind::Dataflow) || self.cx.fire(Rule::NfAlg5DfSplit),
+            BlockKind::Dataflow if has(BlockKind::Binding) => {
+                let well_formed = self.cx.premise(Rule::NfAlg5DfMalformed, 1, false);
+                if !well_formed {
+                    let message = "a sequence with an ordinary BindingBlock stands inside a DataflowBlock";
+                    let finding = Diagnostic::error(Rule::NfAlg5DfMalformed, self.trail.path(), seq.span, message);
+                    self.findings.push(finding.with_hint("make the inner block a DataflowBlock"));
+                }
+                well_formed
+            }
+            BlockKind::Dataflow => !has(BlockKind::Dataflow) || self.cx.fire(Rule::NfAlg5DfDf),
+        }
+    }
+
+    /// The shape variables that an annotation binds come into scope. NF.WIDEN-SAFE: one that leaves its sequence
+    /// by flattening is replaced, if another scope could bind it too.
+    fn enter_shape_vars(&mut self, info: &StructInfo, widened: bool) {
+        match info {
+            StructInfo::Object | StructInfo::Prim(_) | StructInfo::Func(_) => {}
+            StructInfo::Tensor(tensor) => match &tensor.shape {
+                Some(TensorShape::Dims(dims)) => self.enter_lone(dims, widened),
+                None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => {}
+            },
+            StructInfo::Shape(shape) => self.enter_lone(shape.values.as_deref().unwrap_or_default(), widened),
+            StructInfo::Tuple(fields) => {
+                with_stack(|| fields.iter().for_each(|field| self.enter_shape_vars(field, widened)));
+            }
+        }
+    }
+
+    fn enter_lone(&mut self, dims: &[PrimExpr], widened: bool) {
+        for dim in dims {
+            if let PrimExpr::Var(var) = dim
+                && !self.shapes.contains(var)
+            {
+                let clashes = widened && self.repeated.contains(var);
+                let other =
+                    if self.cx.rule(Rule::NfWidenSafe, clashes) { Some(self.fresh().shape_var(var)) } else { None };
+                self.replaced += usize::from(other.is_some());
+                self.shapes.enter(var.clone(), other);
+            }
+        }
+    }
+
+    fn replacement(&self, var: &ShapeVar) -> Option<ShapeVar> {
+        self.shapes.get(var).cloned().flatten()
+    }
+
+    pub(super) fn struct_info(&self, info: &StructInfo) -> StructInfo {
+        if self.replaced == 0 { info.clone() } else { rename::struct_info(info, &|var| self.replacement(var)) }
+    }
+
+    pub(super) fn dims(&self, dims: &Arc<[PrimExpr]>) -> Arc<[PrimExpr]> {
+        if self.replaced == 0 { dims.clone() } else { rename::dims(dims, &|var| self.replacement(var)) }
+    }
+
+    pub(super) fn prim_expr(&self, expr: &PrimExpr) -> PrimExpr {
+        if self.replaced == 0 { expr.clone() } else { rename::prim_expr(expr, &|var| self.replacement(var)) }
+    }
+
+    pub(super) fn attrs(&self, attrs: &Attrs) -> Attrs {
+        if self.replaced == 0 { attrs.clone() } else { rename::attrs(attrs, &|var| self.replacement(var)) }
+    }
+
+    fn binder(&self, binder: &Binder) -> Binder {
+        Binder {
+            var: binder.var.clone(),
+            kind: binder.kind,
+            annotation: binder.annotation.as_ref().map(|info| self.struct_info(info)),
+        }
+    }
+}

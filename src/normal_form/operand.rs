@@ -1,0 +1,234 @@
+//! The normalizer: values and operands (step 3 of the procedure).
+
+use std::sync::Arc;
+
+use super::effect::may_fail;
+use super::is_leaf;
+use super::normalize::Normalizer;
+use crate::cx::with_stack;
+use crate::erratum::Erratum;
+use crate::grammar::{
+    Binder, Binding, BlockKind, Call, Expr, FuncStructInfo, Function, If, PrimValue, ShapeExpr, StructInfo,
+    TensorShape, TensorStructInfo, Tuple, TupleGetItem, VarBinding, VarKind,
+};
+use crate::rule::Rule;
+use crate::trail::Step;
+
+impl Normalizer<'_, '_> {
+    /// An expression as the value of a binding: its operands are hoisted, it stays.
+    pub(super) fn value(&mut self, expr: &Expr) -> Expr {
+        with_stack(|| match expr {
+            Expr::SeqExpr(seq) => self.flatten(expr, seq),
+            Expr::Tuple(tuple) => self.tuple(tuple, false),
+            Expr::Call(call) => self.call(call),
+            Expr::If(branch) => {
+                let cond = self.condition(branch);
+                self.if_expr(branch, cond)
+            }
+            Expr::Function(function) => Expr::Function(Arc::new(self.function(function, Rule::NfAlgNestedFunc))),
+            Expr::TupleGetItem(get) => Expr::TupleGetItem(Arc::new(TupleGetItem {
+                tuple_value: self.at(Step::Field("tuple_value"), |n| n.operand(&get.tuple_value, false)),
+                index: get.index,
+                span: get.span,
+            })),
+            Expr::Constant(_)
+            | Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::ExternFunc(_)
+            | Expr::ShapeExpr(_)
+            | Expr::Op(_) => self.leaf(expr),
+        })
+    }
+
+    /// An expression that stays as it is, but for its shape variables.
+    pub(super) fn leaf(&mut self, expr: &Expr) -> Expr {
+        match expr {
+            Expr::ShapeExpr(shape) => Expr::ShapeExpr(ShapeExpr { values: self.dims(&shape.values), span: shape.span }),
+            Expr::PrimValue(prim) => Expr::PrimValue(PrimValue { value: self.prim_expr(&prim.value), ..prim.clone() }),
+            Expr::Constant(_)
+            | Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::Call(_)
+            | Expr::TupleGetItem(_)
+            | Expr::Op(_) => expr.clone(),
+        }
+    }
+
+    fn condition(&mut self, branch: &If) -> Expr {
+        self.at(Step::Field("cond"), |n| n.operand(&branch.cond, false))
+    }
+
+    /// NF.ALG.4.IF: what is hoisted in a branch stays in the branch.
+    fn if_expr(&mut self, branch: &If, cond: Expr) -> Expr {
+        let side = |n: &mut Self, field, side| n.at(Step::Field(field), |n| n.sequence(side, Rule::NfAlg4If));
+        Expr::If(Arc::new(If {
+            cond,
+            true_branch: side(self, "true_branch", &branch.true_branch),
+            false_branch: side(self, "false_branch", &branch.false_branch),
+            span: branch.span,
+        }))
+    }
+
+    fn tuple(&mut self, tuple: &Tuple, effect_follows: bool) -> Expr {
+        let fields = self.operands("fields", &tuple.fields, effect_follows);
+        Expr::Tuple(Arc::new(Tuple { fields, span: tuple.span }))
+    }
+
+    /// NF.ALG.3.CALLEE: the callee comes before the arguments.
+    fn call(&mut self, call: &Call) -> Expr {
+        let callee_first = self.cx.fire(Rule::NfAlg3Callee);
+        let early = if callee_first { Some(self.callee(call)) } else { None };
+        let args = self.operands("args", &call.args, false);
+        let op = match early {
+            Some(op) => op,
+            None => self.callee(call),
+        };
+        Expr::Call(Arc::new(Call {
+            op,
+            args,
+            sinfo_args: call.sinfo_args.iter().map(|info| self.struct_info(info)).collect(),
+            attrs: self.attrs(&call.attrs),
+            span: call.span,
+        }))
+    }
+
+    /// NF.1.LEAF.OTHERS: an `Op` or an `ExternFunc` stays in callee position.
+    fn callee(&mut self, call: &Call) -> Expr {
+        self.at(Step::Field("op"), |n| match &call.op {
+            Expr::Op(_) => call.op.clone(),
+            Expr::ExternFunc(_) if !n.effect_among(&call.args) => call.op.clone(),
+            Expr::ExternFunc(_) if !n.cx.fire(Rule::NfPreserves) => call.op.clone(),
+            callee => n.operand(callee, false),
+        })
+    }
+
+    fn effect_among(&mut self, exprs: &[Expr]) -> bool {
+        exprs.iter().any(|expr| self.effects.possible(expr))
+    }
+
+    /// NF.ALG.3.ORDER: operands are hoisted from left to right, each after its own operands (A20).
+    fn operands(&mut self, field: &'static str, exprs: &[Expr], effect_follows: bool) -> Vec<Expr> {
+        // Only a leaf that may fail needs to know what comes after it.
+        let asks = exprs.iter().any(|expr| may_fail(expr) || matches!(expr, Expr::Tuple(_)));
+        let last_effect = if asks { exprs.iter().rposition(|expr| self.effects.possible(expr)) } else { None };
+        let mut done = Vec::with_capacity(exprs.len());
+        let left_to_right = self.cx.fire(Rule::NfAlg3Order);
+        for k in 0..exprs.len() {
+            let i = if left_to_right { k } else { exprs.len() - 1 - k };
+            let follows = effect_follows || last_effect.is_some_and(|last| last > i);
+            done.push(self.at(Step::Item(field, i), |n| n.operand(&exprs[i], follows)));
+        }
+        if !left_to_right {
+            done.reverse();
+        }
+        done
+    }
+
+    /// An expression as an operand: a leaf, or a variable bound to it.
+    pub(super) fn operand(&mut self, expr: &Expr, effect_follows: bool) -> Expr {
+        match expr {
+            Expr::Tuple(tuple) => with_stack(|| self.tuple(tuple, effect_follows)),
+            Expr::Op(_) => expr.clone(),
+            _ if is_leaf(self.cx, expr) => {
+                // Left in place it would fail after the effect, not before.
+                let late = effect_follows && may_fail(expr);
+                if self.cx.rule(Rule::NfPreserves, late) { self.hoist(expr) } else { self.leaf(expr) }
+            }
+            _ => self.hoist(expr),
+        }
+    }
+
+    /// NF.ALG.3.HOIST: binds an expression to a fresh variable in the current block.
+    fn hoist(&mut self, expr: &Expr) -> Expr {
+        if !self.cx.fire(Rule::NfAlg3Hoist) {
+            return expr.clone();
+        }
+        let (binder, value) = self.bound_value(expr);
+        let result = binder.to_expr();
+        self.emit(Binding::VarBinding(VarBinding { var: binder, value, span: expr.span() }));
+        result
+    }
+
+    /// An expression as the value of a new binding. Fresh variables are numbered in the order of the text: those
+    /// of the operands, the new one, those inside branches and bodies.
+    pub(super) fn bound_value(&mut self, expr: &Expr) -> (Binder, Expr) {
+        with_stack(|| match expr {
+            Expr::If(branch) => {
+                let cond = self.condition(branch);
+                (self.hoisted_binder(expr), self.if_expr(branch, cond))
+            }
+            Expr::Function(_) => (self.hoisted_binder(expr), self.value(expr)),
+            _ => {
+                let value = self.value(expr);
+                (self.hoisted_binder(expr), value)
+            }
+        })
+    }
+
+    /// NF.ALG.3.FRESH-KIND: a `DataflowVar` inside a `DataflowBlock`, a `Var` elsewhere.
+    fn hoisted_binder(&mut self, expr: &Expr) -> Binder {
+        let dataflow = self.block.kind == BlockKind::Dataflow;
+        let kind = if self.cx.rule(Rule::NfAlg3FreshKind, dataflow) { VarKind::DataflowVar } else { VarKind::Var };
+        let annotation = match expr {
+            Expr::Function(function) => self.annotation_of_literal(function),
+            _ => None,
+        };
+        Binder { var: self.fresh().var(), kind, annotation }
+    }
+
+    /// NF.ALG.LAMBDA-ARG: the annotation of a hoisted literal says what its own annotations say.
+    ///
+    /// Errata: A38, literally it has none and type checking rejects the binding.
+    fn annotation_of_literal(&mut self, function: &Function) -> Option<StructInfo> {
+        if self.cx.literal(Erratum::A38) || !self.cx.fire(Rule::NfAlgLambdaArg) {
+            return None;
+        }
+        let of = |n: &Self, info: Option<&StructInfo>| {
+            info.map_or(StructInfo::Object, |info| without_own_params(&n.struct_info(info), function))
+        };
+        let params = function.params.iter().map(|param| of(self, param.annotation.as_ref())).collect();
+        let ret = of(self, function.ret_struct_info.as_ref());
+        Some(StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params), ret, derive_func: None, pure: None })))
+    }
+}
+
+/// Outside the function its parameters are not in scope, so a shape that is given by one of them is left out.
+fn without_own_params(info: &StructInfo, function: &Function) -> StructInfo {
+    with_stack(|| match info {
+        StructInfo::Tensor(tensor) => {
+            let own = match &tensor.shape {
+                Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => {
+                    function.params.iter().any(|param| param.var == *var)
+                }
+                None | Some(TensorShape::Dims(_) | TensorShape::Other(_)) => false,
+            };
+            let shape = if own { None } else { tensor.shape.clone() };
+            StructInfo::Tensor(TensorStructInfo { shape, dtype: tensor.dtype, ndim: tensor.ndim })
+        }
+        StructInfo::Tuple(fields) => {
+            StructInfo::Tuple(fields.iter().map(|field| without_own_params(field, function)).collect())
+        }
+        StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo {
+            params: func
+                .params
+                .as_ref()
+                .map(|params| params.iter().map(|param| without_own_params(param, function)).collect()),
+            ret: without_own_params(&func.ret, function),
+            derive_func: func.derive_func.clone(),
+            pure: func.pure,
+        })),
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => info.clone(),
+    })
+}

@@ -1,0 +1,177 @@
+//! Renaming shape variables, so that flattening a sequence keeps them distinct (NF.WIDEN-SAFE).
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::cx::with_stack;
+use crate::grammar::visit::{Visitor, walk_function, walk_seq_expr, walk_struct_info};
+use crate::grammar::{
+    AttrValue, Attrs, Binding, FuncStructInfo, Function, PrimExpr, PrimStructInfo, SeqExpr, ShapeStructInfo, ShapeVar,
+    StructInfo, TensorShape, TensorStructInfo,
+};
+
+/// What replaces a shape variable; `None` where it stays.
+pub(super) type Replace<'a> = &'a dyn Fn(&ShapeVar) -> Option<ShapeVar>;
+
+pub(super) fn prim_expr(expr: &PrimExpr, replace: Replace) -> PrimExpr {
+    let again = |e: &Arc<PrimExpr>| Arc::new(with_stack(|| prim_expr(e, replace)));
+    match expr {
+        PrimExpr::Var(var) => PrimExpr::Var(replace(var).unwrap_or_else(|| var.clone())),
+        PrimExpr::IntImm(value) => PrimExpr::IntImm(*value),
+        PrimExpr::Binary(op, a, b) => PrimExpr::Binary(*op, again(a), again(b)),
+        PrimExpr::Not(a) => PrimExpr::Not(again(a)),
+        PrimExpr::Select(c, t, f) => PrimExpr::Select(again(c), again(t), again(f)),
+    }
+}
+
+pub(super) fn dims(values: &[PrimExpr], replace: Replace) -> Arc<[PrimExpr]> {
+    values.iter().map(|dim| prim_expr(dim, replace)).collect()
+}
+
+pub(super) fn struct_info(info: &StructInfo, replace: Replace) -> StructInfo {
+    with_stack(|| match info {
+        StructInfo::Object => StructInfo::Object,
+        StructInfo::Tensor(tensor) => StructInfo::Tensor(TensorStructInfo {
+            shape: tensor.shape.as_ref().map(|shape| match shape {
+                TensorShape::Dims(values) => TensorShape::Dims(dims(values, replace)),
+                TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_) => shape.clone(),
+            }),
+            dtype: tensor.dtype,
+            ndim: tensor.ndim,
+        }),
+        StructInfo::Shape(shape) => StructInfo::Shape(ShapeStructInfo {
+            values: shape.values.as_ref().map(|values| dims(values, replace)),
+            ndim: shape.ndim,
+        }),
+        StructInfo::Prim(prim) => StructInfo::Prim(PrimStructInfo {
+            dtype: prim.dtype,
+            value: prim.value.as_ref().map(|value| prim_expr(value, replace)),
+        }),
+        StructInfo::Tuple(fields) => {
+            StructInfo::Tuple(fields.iter().map(|field| struct_info(field, replace)).collect())
+        }
+        StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo {
+            params: func.params.as_ref().map(|params| params.iter().map(|param| struct_info(param, replace)).collect()),
+            ret: struct_info(&func.ret, replace),
+            derive_func: func.derive_func.clone(),
+            pure: func.pure,
+        })),
+    })
+}
+
+pub(super) fn attrs(all: &Attrs, replace: Replace) -> Attrs {
+    all.iter().map(|(name, value)| (name.clone(), attr(value, replace))).collect()
+}
+
+fn attr(value: &AttrValue, replace: Replace) -> AttrValue {
+    with_stack(|| match value {
+        AttrValue::None
+        | AttrValue::Bool(_)
+        | AttrValue::Int(_)
+        | AttrValue::Float(_)
+        | AttrValue::Str(_)
+        | AttrValue::DataType(_) => value.clone(),
+        AttrValue::Prim(expr) => AttrValue::Prim(prim_expr(expr, replace)),
+        AttrValue::List(items) => AttrValue::List(items.iter().map(|item| attr(item, replace)).collect()),
+        AttrValue::Dict(items) => {
+            AttrValue::Dict(items.iter().map(|(name, item)| (name.clone(), attr(item, replace))).collect())
+        }
+        AttrValue::StructInfo(info) => AttrValue::StructInfo(struct_info(info, replace)),
+    })
+}
+
+/// The shape variables that stand alone, and so may be bound, in more than one scope of a function.
+pub(super) fn bound_in_several_scopes(function: &Function) -> FxHashSet<ShapeVar> {
+    let mut census = Census::default();
+    census.visit_function(function);
+    census.repeated
+}
+
+/// Counts the scopes in which each shape variable stands alone where it could be bound.
+#[derive(Default)]
+struct Census {
+    scopes: usize,
+    /// The innermost open scope, and all around it.
+    open: Vec<usize>,
+    last_seen: FxHashMap<ShapeVar, usize>,
+    repeated: FxHashSet<ShapeVar>,
+}
+
+impl Census {
+    fn scope(&mut self, body: impl FnOnce(&mut Self)) {
+        self.scopes += 1;
+        self.open.push(self.scopes);
+        body(self);
+        self.open.pop();
+    }
+
+    fn lone(&mut self, dims: &[PrimExpr]) {
+        let here = self.open.last().copied().unwrap_or_default();
+        for dim in dims {
+            if let PrimExpr::Var(var) = dim {
+                match self.last_seen.get(var) {
+                    Some(scope) if *scope == here => {}
+                    Some(_) => {
+                        self.repeated.insert(var.clone());
+                    }
+                    None => {
+                        self.last_seen.insert(var.clone(), here);
+                    }
+                }
+            }
+        }
+    }
+
+    fn binding_annotation(&mut self, info: &StructInfo) {
+        match info {
+            StructInfo::Object | StructInfo::Prim(_) => {}
+            StructInfo::Tensor(tensor) => match &tensor.shape {
+                Some(TensorShape::Dims(dims)) => self.lone(dims),
+                None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => {}
+            },
+            StructInfo::Shape(shape) => self.lone(shape.values.as_deref().unwrap_or_default()),
+            StructInfo::Tuple(fields) => with_stack(|| fields.iter().for_each(|f| self.binding_annotation(f))),
+            StructInfo::Func(_) => self.visit_struct_info(info),
+        }
+    }
+}
+
+impl Visitor for Census {
+    fn visit_function(&mut self, function: &Function) {
+        self.scope(|census| {
+            for param in &function.params {
+                param.annotation.iter().for_each(|info| census.binding_annotation(info));
+            }
+            walk_function(census, function);
+        });
+    }
+
+    fn visit_seq_expr(&mut self, seq: &SeqExpr) {
+        self.scope(|census| walk_seq_expr(census, seq));
+    }
+
+    fn visit_binding(&mut self, binding: &Binding) {
+        match binding {
+            Binding::VarBinding(binding) => self.visit_var_binding(binding),
+            Binding::MatchCast(cast) => {
+                self.binding_annotation(&cast.struct_info);
+                self.visit_match_cast(cast);
+            }
+        }
+    }
+
+    fn visit_struct_info(&mut self, info: &StructInfo) {
+        match info {
+            StructInfo::Func(func) => self.scope(|census| {
+                func.params.iter().flat_map(|params| params.iter()).for_each(|param| census.binding_annotation(param));
+                with_stack(|| walk_struct_info(census, info));
+            }),
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_) => walk_struct_info(self, info),
+        }
+    }
+}
