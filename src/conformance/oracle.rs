@@ -20,9 +20,6 @@ pub enum NoAnswer {
     /// The program in the question cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// The program has no normal form.
-    #[error("{0}: {1}")]
-    Malformed(String, String),
 }
 
 /// Answers a question.
@@ -74,7 +71,7 @@ fn read(program: &Program) -> Result<Cow<'_, IrModule>, NoAnswer> {
 fn normal(normalized: normal_form::Normalized) -> Result<Answer, NoAnswer> {
     match normalized.findings.first() {
         None => Ok(Answer::Program(normalized.module)),
-        Some(finding) => Err(NoAnswer::Malformed(finding.code(), finding.message.clone())),
+        Some(finding) => Err(NoAnswer::Unreadable(format!("{}: {}", finding.code(), finding.message))),
     }
 }
 

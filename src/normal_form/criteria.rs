@@ -12,6 +12,9 @@ use crate::trail::{Step, Trail};
 ///
 /// Each offending node is reported once. 2023-02, Normal Form.
 pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
+    if !cx.fire(Rule::WfNf) {
+        return Vec::new();
+    }
     let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new() };
     for (gv, func) in &module.funcs {
         match func {

@@ -1,7 +1,7 @@
 //! Criteria 13 to 15: the form of structural annotations.
 
 use super::Checker;
-use super::shape_var::{Owner, Position};
+use super::shape_var::{Owner, Place, Position};
 use crate::cx::with_stack;
 use crate::grammar::{
     FuncStructInfo, Ndim, ShapeStructInfo, Span, StructInfo, TensorShape, TensorStructInfo, Var, VarKind,
@@ -35,20 +35,20 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn tensor_annotation(&mut self, tensor: &'m TensorStructInfo, position: Position, span: Span) {
-        let Some(shape) = &tensor.shape else { return };
-        let permitted = !matches!(shape, TensorShape::Other(_));
+        let permitted = !matches!(tensor.shape, Some(TensorShape::Other(_)));
         if !self.cx.premise(Rule::Wf13Form, 1, permitted) {
             let message = "the shape of a tensor annotation is neither a variable nor a ShapeExpr".to_string();
             self.report_with_hint(Rule::Wf13Form, span, message, "bind the expression to a variable and use that");
         }
-        match shape {
-            TensorShape::Dims(dims) => {
+        match &tensor.shape {
+            None => {}
+            Some(TensorShape::Dims(dims)) => {
                 self.ndim_of_tensor(tensor.ndim, dims.len(), span);
-                self.dims_of_annotation(dims, Owner::Tensor, position, span);
+                self.dims_of_annotation(dims, Place { owner: Owner::Tensor, position, span });
             }
-            TensorShape::Var(var) => self.shape_is_var(var, VarKind::Var),
-            TensorShape::DataflowVar(var) => self.shape_is_var(var, VarKind::DataflowVar),
-            TensorShape::Other(expr) => self.at(Step::Field("shape"), |c| c.expr(expr)),
+            Some(TensorShape::Var(var)) => self.shape_is_var(var, VarKind::Var),
+            Some(TensorShape::DataflowVar(var)) => self.shape_is_var(var, VarKind::DataflowVar),
+            Some(TensorShape::Other(expr)) => self.at(Step::Field("shape"), |c| c.expr(expr)),
         }
     }
 
@@ -70,14 +70,15 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn shape_annotation(&mut self, shape: &'m ShapeStructInfo, position: Position, span: Span) {
-        let Some(values) = &shape.values else { return };
-        self.ndim_of_shape(shape.ndim, values.len(), span);
-        self.dims_of_annotation(values, Owner::Shape, position, span);
+        self.ndim_of_shape(shape, span);
+        let values = shape.values.as_deref().unwrap_or_default();
+        self.dims_of_annotation(values, Place { owner: Owner::Shape, position, span });
     }
 
     /// WF.14.NDIM: as many values as `ndim` says.
-    fn ndim_of_shape(&mut self, ndim: Ndim, len: usize, span: Span) {
-        if !self.cx.premise(Rule::Wf14Ndim, 1, ndim == Ndim::of_len(len)) {
+    fn ndim_of_shape(&mut self, shape: &ShapeStructInfo, span: Span) {
+        let (ndim, len) = (shape.ndim, shape.values.as_ref().map_or(0, |values| values.len()));
+        if !self.cx.premise(Rule::Wf14Ndim, 1, shape.values.is_none() || ndim == Ndim::of_len(len)) {
             let message = format!("a shape annotation has {len} values and an ndim of {ndim}");
             self.report_with_hint(Rule::Wf14Ndim, span, message, &format!("set ndim to {len}"));
         }

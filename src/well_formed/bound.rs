@@ -221,44 +221,48 @@ impl<'m> Checker<'_, 'm> {
                     self.report_with_hint(Rule::Wf1Use, var.span, message, hint);
                 }
             }
-            VarKind::Var => self.out_of_scope(var),
+            VarKind::Var => {
+                if !self.cx.premise(Rule::Wf2Bound, 1, false) {
+                    self.report(Rule::Wf2Bound, var.span, format!("{} is not in scope here", quoted(var)));
+                }
+            }
         }
         false
     }
 
-    fn out_of_scope(&mut self, var: &Var) {
-        if !self.cx.premise(Rule::Wf2Bound, 1, false) {
-            let message = format!("{} is not in scope here", quoted(var));
-            self.report(Rule::Wf2Bound, var.span, message);
-        }
-    }
-
     fn use_visible(&mut self, var: &Var, kind: VarKind, bound: Bound) -> bool {
-        if kind != bound.kind {
-            if !self.cx.premise(Rule::Wf2Bound, 1, false) {
-                let (used, bound) = (kind_name(kind), kind_name(bound.kind));
-                let message = format!("{} is used as a {used}, but bound as a {bound}", quoted(var));
-                self.report(Rule::Wf2Bound, var.span, message);
-            }
-            return false;
-        }
-        if !self.closure_captures(var, bound) {
+        if !self.used_as_bound(var, kind, bound) || !self.closure_captures(var, bound) {
             return false;
         }
         let visible = visible_by_its_region(self.cx, &self.relax.sequences, bound);
-        if !visible {
-            self.out_of_scope(var);
+        if !self.cx.premise(Rule::Wf2Bound, 1, visible) {
+            self.report(Rule::Wf2Bound, var.span, format!("{} is not in scope here", quoted(var)));
         }
-        visible
+        visible && self.premises_of_use(bound)
+    }
+
+    /// What else holds of a use that is in order: it follows the binding, and is inside the block.
+    fn premises_of_use(&mut self, bound: Bound) -> bool {
+        let in_block = bound.kind == VarKind::Var || self.cx.premise(Rule::Wf1Use, 1, true);
+        self.cx.premise(Rule::Wf3Before, 1, true) && self.cx.premise(Rule::Wf2Self, 1, true) && in_block
+    }
+
+    fn used_as_bound(&mut self, var: &Var, kind: VarKind, bound: Bound) -> bool {
+        let same = kind == bound.kind;
+        if !same && !self.cx.premise(Rule::Wf2Bound, 1, false) {
+            let (used, bound) = (kind_name(kind), kind_name(bound.kind));
+            let message = format!("{} is used as a {used}, but bound as a {bound}", quoted(var));
+            self.report(Rule::Wf2Bound, var.span, message);
+        }
+        same
     }
 
     /// WF.10: a function does not capture the `DataflowVar`s around it.
     fn closure_captures(&mut self, var: &Var, bound: Bound) -> bool {
-        if bound.kind == VarKind::Var {
+        if bound.depth == self.functions.len() {
             return true;
         }
-        let same_function = bound.depth == self.functions.len();
-        let allowed = self.cx.premise(Rule::Wf10, 1, same_function);
+        let allowed = self.cx.premise(Rule::Wf10, 1, bound.kind == VarKind::Var);
         if !allowed {
             let message = format!("the body of a function uses the DataflowVar {} of a surrounding block", quoted(var));
             let hint = "bind the value to an ordinary Var, or pass it as an argument";

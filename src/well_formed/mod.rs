@@ -34,7 +34,12 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     }
     checker.mutual_recursion();
     checker.entry_point();
-    checker.into_findings()
+    let mut findings = checker.into_findings();
+    // WF.NF: the criteria of normal form are for programs that have been normalized.
+    if !cx.fire(Rule::WfNf) {
+        findings.extend(crate::normal_form::check(cx, module));
+    }
+    findings
 }
 
 /// The state of the traversal.

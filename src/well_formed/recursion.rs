@@ -94,11 +94,15 @@ impl<'m> Checker<'_, 'm> {
         }
     }
 
-    /// Notes a call; WF.6.REC if it is recursive and in a `DataflowBlock`.
+    /// Notes a call, and holds it against criterion 6.
     pub(super) fn call_to(&mut self, call: &Call) {
+        let in_dataflow = self.functions.last().is_some_and(|frame| frame.in_dataflow > 0);
+        if in_dataflow {
+            self.purity_is_deferred(call);
+        }
         let callee = self.denotes(&call.op);
         let active = match callee {
-            Callee::Unknown => return,
+            Callee::Unknown => None,
             Callee::Global(index) => {
                 self.calls.callees[self.global].push(index);
                 (index == self.global).then_some(0)
@@ -107,28 +111,36 @@ impl<'m> Checker<'_, 'm> {
                 self.functions.get(depth).is_some_and(|frame| frame.callee == callee).then_some(depth)
             }
         };
-        match active {
-            Some(depth) => self.recursive_call(depth, call),
-            None => self.call_elsewhere(callee, call),
+        if let Some(frame) = active.and_then(|depth| self.functions.get_mut(depth)) {
+            frame.calls_itself = true;
+        }
+        let to_itself = active.is_some_and(|depth| depth + 1 == self.functions.len());
+        self.not_recursive(call, in_dataflow && to_itself);
+        if in_dataflow && active.is_none() {
+            self.call_elsewhere(callee, call);
         }
     }
 
-    fn recursive_call(&mut self, depth: usize, call: &Call) {
-        if let Some(frame) = self.functions.get_mut(depth) {
-            frame.calls_itself = true;
-        }
-        let innermost = depth + 1 == self.functions.len();
-        let in_dataflow = self.functions.last().is_some_and(|frame| frame.in_dataflow > 0);
-        if !self.cx.premise(Rule::Wf6Rec, 1, !(innermost && in_dataflow)) {
+    /// WF.6.REC: no `DataflowBlock` calls the function that contains it.
+    fn not_recursive(&mut self, call: &Call, recursive: bool) {
+        if !self.cx.premise(Rule::Wf6Rec, 1, !recursive) {
             let message = "a DataflowBlock calls the function that contains it".to_string();
             self.report_with_hint(Rule::Wf6Rec, call.span, message, "move the call into an ordinary BindingBlock");
         }
     }
 
+    /// WF.6.IMPURE-WHEN: what kind of function a callee is, and so whether the call is pure, is left to type checking.
+    fn purity_is_deferred(&mut self, call: &Call) {
+        let demanded = self.cx.fire(Rule::Wf6Impure);
+        let deferred = self.cx.fire(Rule::Wf6ImpureWhen);
+        if demanded && !deferred && !matches!(call.op, Expr::Op(_)) {
+            let message = "a call in a DataflowBlock is not known to be pure".to_string();
+            self.report(Rule::Wf6Impure, call.span, message);
+        }
+    }
+
     fn call_elsewhere(&mut self, callee: Callee, call: &Call) {
-        if let Callee::Global(callee) = callee
-            && self.functions.last().is_some_and(|frame| frame.in_dataflow > 0)
-        {
+        if let Callee::Global(callee) = callee {
             let (caller, clock) = (self.global, self.clock);
             let trail = self.trail.clone();
             self.calls.in_dataflow.push(DataflowCall { caller, callee, trail, span: call.span, clock });

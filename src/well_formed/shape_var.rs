@@ -27,6 +27,14 @@ pub(super) enum Owner {
     Shape,
 }
 
+/// The annotation that dimensions stand in.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) owner: Owner,
+    pub(super) position: Position,
+    pub(super) span: Span,
+}
+
 impl Owner {
     /// The rule that wants the variables of the dimensions in scope.
     fn scope_rule(self) -> Rule {
@@ -41,62 +49,64 @@ impl<'m> Checker<'_, 'm> {
     /// WF.5.BEFORE: the variables of an expression (not an annotation) are bound.
     pub(super) fn dims_of_expr(&mut self, dims: &'m [PrimExpr], span: Span) {
         for dim in dims {
-            for var in self.new_in(dim) {
-                self.not_bound_yet(var, span);
+            for (var, in_scope) in self.vars_of(dim) {
+                self.bound_before(var, in_scope, span);
             }
         }
     }
 
     /// The dimensions of an annotation, from left to right.
-    pub(super) fn dims_of_annotation(&mut self, dims: &'m [PrimExpr], owner: Owner, position: Position, span: Span) {
+    pub(super) fn dims_of_annotation(&mut self, dims: &'m [PrimExpr], place: Place) {
         for dim in dims {
             match dim {
                 PrimExpr::IntImm(_) => {}
-                PrimExpr::Var(var) if self.shapes.contains(&var) => {}
-                PrimExpr::Var(var) => self.new_alone(var, owner, position, span),
+                PrimExpr::Var(var) => self.alone(var, place),
                 PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
-                    for var in self.new_in(dim) {
-                        self.new_in_compound(var, dim, owner, position, span);
+                    for (var, in_scope) in self.vars_of(dim) {
+                        self.in_compound(var, in_scope, dim, place);
                     }
                 }
             }
         }
     }
 
-    /// The variables of a dimension that are not in scope, each once.
-    fn new_in(&self, dim: &'m PrimExpr) -> Vec<&'m ShapeVar> {
-        let mut new: Vec<&ShapeVar> = Vec::new();
+    /// The variables of a dimension, each once, and whether they are in scope.
+    fn vars_of(&self, dim: &'m PrimExpr) -> Vec<(&'m ShapeVar, bool)> {
+        let mut vars: Vec<(&ShapeVar, bool)> = Vec::new();
+        if matches!(dim, PrimExpr::IntImm(_)) {
+            return vars;
+        }
         dim.for_each_var(|var| {
-            if !self.shapes.contains(&var) && !new.contains(&var) {
-                new.push(var);
+            // A dimension of absurdly many variables may repeat some; that costs time, not findings.
+            if vars.len() > 32 || !vars.iter().any(|(seen, _)| *seen == var) {
+                vars.push((var, self.shapes.contains(&var)));
             }
         });
-        new
+        vars
     }
 
-    /// A new variable that forms a dimension alone: bound here, if the annotation binds.
+    /// WF.5.ALONE: a variable that forms a dimension alone is bound here if it is new and the annotation binds.
     ///
     /// Errata: A09, literally only a `MatchCast` is excepted from criteria 13 and 14.
-    fn new_alone(&mut self, var: &'m ShapeVar, owner: Owner, position: Position, span: Span) {
-        if !self.binds(position) {
-            self.used_where_nothing_binds(var, owner, position, span);
-            return;
-        }
-        self.bind_shape_var(var);
-        if position == Position::Parameter && self.cx.literal(Erratum::A09) {
-            self.annotation_scope(var, owner, span);
+    fn alone(&mut self, var: &'m ShapeVar, place: Place) {
+        let new = !self.shapes.contains(&var);
+        if new && self.binds(place.position) && self.cx.premise(Rule::Wf5Alone, 1, true) {
+            self.bind_shape_var(var);
+            let excepted = place.position != Position::Parameter || !self.cx.literal(Erratum::A09);
+            self.annotation_scope(var, excepted, place);
+        } else {
+            self.used(var, !new, place);
         }
     }
 
     /// WF.5.POSITIONS: which annotations bind a new shape variable.
     fn binds(&mut self, position: Position) -> bool {
+        let only_these = self.cx.fire(Rule::Wf5Positions);
         match position {
             Position::Parameter => self.cx.fire(Rule::SiDimBindposParam),
             Position::Cast => self.cx.fire(Rule::SiDimBindposCast),
             Position::FuncParams => true,
-            Position::Return | Position::Other => {
-                !(self.cx.fire(Rule::Wf5Positions) && self.cx.fire(Rule::SiDimBindposNoneElse))
-            }
+            Position::Return | Position::Other => !(only_these && self.cx.fire(Rule::SiDimBindposNoneElse)),
         }
     }
 
@@ -110,40 +120,41 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// WF.5.ALONE: only an occurrence alone binds; in a larger expression the variable must be bound already.
-    fn new_in_compound(&mut self, var: &ShapeVar, dim: &PrimExpr, owner: Owner, position: Position, span: Span) {
-        match position {
+    fn in_compound(&mut self, var: &ShapeVar, in_scope: bool, dim: &PrimExpr, place: Place) {
+        match place.position {
             Position::Parameter | Position::Cast | Position::FuncParams => {
-                if !self.cx.premise(Rule::Wf5Alone, 1, false) {
+                if !self.cx.premise(Rule::Wf5Alone, 1, in_scope) {
                     let message = format!("`{dim}` does not bind the new shape variable `{var}`, which is not alone");
                     let hint = format!("bind `{var}` as a dimension of its own before this");
-                    self.report_with_hint(Rule::Wf5Alone, spot(var, span), message, &hint);
+                    self.report_with_hint(Rule::Wf5Alone, spot(var, place.span), message, &hint);
                 }
-                self.annotation_scope(var, owner, span);
+                self.annotation_scope(var, in_scope, place);
             }
-            Position::Return | Position::Other => self.used_where_nothing_binds(var, owner, position, span),
+            Position::Return | Position::Other => self.used(var, in_scope, place),
         }
     }
 
-    fn used_where_nothing_binds(&mut self, var: &ShapeVar, owner: Owner, position: Position, span: Span) {
-        if position == Position::Return && !self.cx.premise(Rule::Wf4Ret, 1, false) {
+    /// WF.4.RET and WF.5.BEFORE: an occurrence that does not bind.
+    fn used(&mut self, var: &ShapeVar, in_scope: bool, place: Place) {
+        if place.position == Position::Return && !self.cx.premise(Rule::Wf4Ret, 1, in_scope) {
             let message =
                 format!("the return annotation uses `{var}`, which neither a parameter nor an outer scope binds");
-            self.report(Rule::Wf4Ret, spot(var, span), message);
+            self.report(Rule::Wf4Ret, spot(var, place.span), message);
         }
-        self.not_bound_yet(var, span);
-        self.annotation_scope(var, owner, span);
+        self.bound_before(var, in_scope, place.span);
+        self.annotation_scope(var, in_scope, place);
     }
 
     /// WF.13.DIMS-SCOPE, WF.14.SCOPE.
-    fn annotation_scope(&mut self, var: &ShapeVar, owner: Owner, span: Span) {
-        let rule = owner.scope_rule();
-        if !self.cx.premise(rule, 1, false) {
-            self.report(rule, spot(var, span), format!("the annotation uses `{var}`, which is not in scope"));
+    fn annotation_scope(&mut self, var: &ShapeVar, allowed: bool, place: Place) {
+        let rule = place.owner.scope_rule();
+        if !self.cx.premise(rule, 1, allowed) {
+            self.report(rule, spot(var, place.span), format!("the annotation uses `{var}`, which is not in scope"));
         }
     }
 
-    fn not_bound_yet(&mut self, var: &ShapeVar, span: Span) {
-        let bound = !self.cx.fire(Rule::SiDimUnboundErr);
+    fn bound_before(&mut self, var: &ShapeVar, in_scope: bool, span: Span) {
+        let bound = in_scope || !self.cx.fire(Rule::SiDimUnboundErr);
         if !self.cx.premise(Rule::Wf5Before, 1, bound) {
             let message = format!("the shape variable `{var}` is not bound at this point");
             let hint = "bind it in a parameter annotation or with a match_cast first";

@@ -99,7 +99,11 @@ impl<'m> Checker<'_, 'm> {
 
     fn call(&mut self, call: &'m Call) {
         self.at(Step::Field("op"), |c| match &call.op {
-            Expr::Op(op) => c.op_is_callee(&op.op_name, op.span, true),
+            // WF.SYNTACTIC: what operators exist is no concern of the criteria.
+            Expr::Op(op) => {
+                let known = c.cx.fire(Rule::WfSyntactic) || crate::ops::lookup(&op.op_name).is_some();
+                c.op_is_callee(&op.op_name, op.span, known);
+            }
             callee => c.expr(callee),
         });
         for (i, arg) in call.args.iter().enumerate() {
