@@ -44,7 +44,11 @@ fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -
         PrimExpr::IntImm(i) => Ok((*i).into()),
         PrimExpr::Var(v) => match lookup(v) {
             Some(size) => Ok(size.into()),
-            None => Err(error(Rule::SiDimUnboundErr, format!("the shape variable `{v}` is not bound"))),
+            None if cx.fire(Rule::SiDimUnboundErr) => {
+                Err(error(Rule::SiDimUnboundErr, format!("the shape variable `{v}` is not bound")))
+            }
+            // Masked, it counts as zero.
+            None => Ok(BigInt::ZERO),
         },
         PrimExpr::Binary(op, a, b) => {
             let (a, b) = (value(cx, a, lookup)?, value(cx, b, lookup)?);
