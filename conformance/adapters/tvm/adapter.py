@@ -132,7 +132,6 @@ OPS = {
             "erase_to_well_defined",
             "compatibility",
             "more_specific",
-            "possibly_more_specific",
             "unify",
             "prove_equal",
             "derive_call",

@@ -22,8 +22,12 @@ class Scope:
 
     def __init__(self):
         self.binders = {}
+        #: What is known of unannotated variables that stand as the shape of a tensor.
+        self.shape_hints = {}
         self.vars = {}
         self.shape_vars = [{}]
+        #: The tables of the local functions that have been left, too.
+        self.all_shape_vars = [self.shape_vars[0]]
         #: Identity by object, for reading answers back.
         self.identity = {}
         self.in_progress = set()
@@ -33,20 +37,44 @@ class Scope:
         for binder in binders(function):
             key = (binder.get("kind", "Var"), binder["var"])
             self.binders.setdefault(key, binder)
+        self.shape_hints.update(shape_hints(function))
 
 
-def binders(node):
-    """All binders below a node, in textual order."""
-    stack = [node]
+def nodes(root):
+    """All maps at and below a node, in textual order."""
+    stack = [root]
     while stack:
         node = stack.pop()
         if isinstance(node, list):
             stack.extend(reversed(node))
         elif isinstance(node, dict):
-            if isinstance(node.get("var"), str) and not (node.keys() - {"var", "kind", "annotation"}):
-                yield node
-            else:
-                stack.extend(reversed(list(node.values())))
+            yield node
+            stack.extend(reversed(list(node.values())))
+
+
+def binders(root):
+    """All binders below a node, in textual order."""
+    for node in nodes(root):
+        if isinstance(node.get("var"), str) and not (node.keys() - {"var", "kind", "annotation"}):
+            yield node
+
+
+def shape_hints(root):
+    """For variables that annotations name as the shape of a tensor: the shape they are bound to, else a rank.
+
+    TVM wants the information of such a variable where the annotation is made.
+    """
+    hints, literals = {}, {}
+    for node in nodes(root):
+        shape = node.get("shape")
+        if "dtype" in node and isinstance(shape, str):
+            hints.setdefault(("Var", shape), {"ndim": node.get("ndim", -1)})
+        elif "dtype" in node and isinstance(shape, dict) and "DataflowVar" in shape:
+            hints.setdefault(("DataflowVar", shape["DataflowVar"]), {"ndim": node.get("ndim", -1)})
+        elif isinstance(node.get("var"), dict) and "ShapeExpr" in node.get("value", {}):
+            binder = node["var"]
+            literals[binder.get("kind", "Var"), binder["var"]] = {"values": node["value"]["ShapeExpr"]["values"]}
+    return {key: literals.get(key, hint) for key, hint in hints.items()}
 
 
 class Builder:
@@ -84,6 +112,8 @@ class Builder:
         if key in scope.vars:
             return scope.vars[key]
         annotation = scope.binders.get(key, {}).get("annotation")
+        if annotation is None and key in scope.shape_hints:
+            annotation = {"Shape": scope.shape_hints[key]}
         info = None
         if annotation is not None and key not in scope.in_progress:
             scope.in_progress.add(key)
@@ -133,7 +163,7 @@ class Builder:
             return names.tensor_info(None, dtype, -1 if ndim is None else ndim)
         if isinstance(shape, list):
             # TVM refuses a rank beside a shape; it gets to see one only where it says something else.
-            odd = ndim is not None and ndim != len(shape)
+            odd = is_odd_rank(ndim, shape)
             return names.tensor_info([self.dim(d) for d in shape], dtype, ndim if odd else None)
         expr = self._shape_of_tensor(shape, -1 if ndim is None else ndim)
         return names.tensor_info(expr, dtype, None)
@@ -149,7 +179,7 @@ class Builder:
         values, ndim = json.get("values"), json.get("ndim")
         if values is None:
             return names.ShapeInfo(None, -1 if ndim is None else ndim)
-        if ndim is not None and ndim != len(values):
+        if is_odd_rank(ndim, values):
             return names.ShapeInfo([self.dim(d) for d in values], ndim)
         return names.ShapeInfo([self.dim(d) for d in values])
 
@@ -242,6 +272,7 @@ class Builder:
         self.functions.append(entry)
         if not outer:
             self.scope.shape_vars.append({})
+            self.scope.all_shape_vars.append(self.scope.shape_vars[-1])
             for identity in self._own_shape_vars(json):
                 self._new_shape_var(identity, self.scope.shape_vars[-1])
         self.enclosing.append(json)
@@ -309,10 +340,18 @@ class Builder:
         attrs.pop("pure", None)
         if name in ops.DPS and len(built) >= 2:
             return self._dps_call(name, op, built, infos, attrs)
-        if name in ops.GROUPED and len(built) >= 1 and not (len(built) == 2 and isinstance(built[1], names.Tuple)):
-            built = [built[0], names.Tuple(built[1:])]
+        position = ops.FORMATTED.get(name)
+        if position is not None and len(built) >= position:
+            built = self._with_format(built, position, attrs.pop("format", None))
         values = {key: self.attr(value) for key, value in attrs.items()}
         return names.call(op, built, ops.attrs(name, values), infos)
+
+    def _with_format(self, built, position, attr):
+        """A format that the call leaves out is empty."""
+        if attr is None and len(built) > position and isinstance(built[position], names.StringImm):
+            return built
+        text = "" if attr is None else attr["Str"]
+        return [*built[:position], names.StringImm(text), *built[position:]]
 
     def _dps_call(self, name, op, built, infos, attrs):
         callee, *inputs, shape = built
@@ -360,6 +399,13 @@ class Builder:
         raise Unsupported(f"an attribute {kind}")
 
 
+def is_odd_rank(ndim, dims_):
+    """Whether a rank contradicts the dimensions beside it."""
+    if ndim == -1:
+        raise Unsupported("an unknown rank beside dimensions: TVM counts them")
+    return ndim is not None and ndim != len(dims_)
+
+
 def derive_name(derive):
     match derive:
         case None | "EmptyDerive":
@@ -404,15 +450,8 @@ def bound_by_casts(node, without):
 
 def lone_dims(infos):
     found = []
-    stack = list(reversed(infos))
-    while stack:
-        node = stack.pop()
-        if isinstance(node, list):
-            stack.extend(reversed(node))
-        elif isinstance(node, dict):
-            for key, value in node.items():
-                if key in ("shape", "values") and isinstance(value, list):
-                    found.extend(d for d in value if isinstance(d, str) and d not in found)
-                else:
-                    stack.append(value)
+    for node in nodes(infos):
+        for key in ("shape", "values"):
+            if isinstance(node.get(key), list):
+                found.extend(d for d in node[key] if isinstance(d, str) and d not in found)
     return found

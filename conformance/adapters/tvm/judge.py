@@ -54,11 +54,6 @@ def more_specific(json1, json2):
     return base_check(s1, s2) == _PASS
 
 
-def possibly_more_specific(json1, json2):
-    _, (s1, s2) = infos(json1, json2)
-    return base_check(s1, s2) >= 2
-
-
 def unify(json1, json2):
     builder, (s1, s2) = infos(json1, json2)
     with stage("check"):
@@ -142,13 +137,16 @@ def derive_call(callee, args, sinfo_args):
         func = builder.info(callee)
         arg_vars = [names.relax_var(f"a{i}", builder.info(arg), False) for i, arg in enumerate(args)]
         infos_ = [builder.info(s) for s in sinfo_args]
-        if not isinstance(func, names.FuncInfo):
-            raise Unsupported("deriving a call of something that is no function")
         call = names.call(names.relax_var("f", func, False), arg_vars, None, infos_)
+        scope = names.relax_var("scope", names.ShapeInfo(free_dims(builder)), False)
     with stage("check"):
         block_builder = relax.BlockBuilder()
-        block_builder.begin_scope([names.relax_var("scope", names.ShapeInfo(free_dims(builder)), False)])
-        result = names.derive_call(func, call, block_builder)
+        block_builder.begin_scope([scope])
+        if isinstance(func, names.FuncInfo):
+            result = names.derive_call(func, call, block_builder)
+        else:
+            # Only functions may be handed to the derivation; the normalizer looks at calls of anything.
+            result = names.info_of(block_builder.normalize(call))
         block_builder.end_scope()
     return {"Is": reader(builder, callee, args, sinfo_args).info(result)}
 

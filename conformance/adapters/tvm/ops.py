@@ -14,8 +14,8 @@ from faults import Unsupported
 
 #: Calls in destination-passing style, whose canonical form is flat.
 DPS = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace")
-#: Calls whose canonical form is flat and whose arguments after the first TVM groups in a tuple.
-GROUPED = ("relax.invoke_closure", "relax.invoke_pure_closure", "relax.make_closure", "relax.call_builtin_with_ctx")
+#: Calls in which the format is a string before the values, and its position.
+FORMATTED = {"relax.print": 0, "relax.assert_op": 1}
 CALL_PURE = "relax.call_pure_packed"
 
 

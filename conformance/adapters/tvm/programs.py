@@ -9,7 +9,7 @@ from tvm import ir, relax
 import fill
 import names
 import tir
-from build import Builder, Scope
+from build import Builder, Scope, binders, bound_by_casts, bound_by_params
 from faults import Rejected, Unsupported, stage
 from judge import mentions_purity
 from read import Reader
@@ -75,14 +75,14 @@ class Program:
 
     # Derivation
 
-    def derive(self):
+    def derive(self, claim_purity=True):
         """The module normalized, with structural information everywhere."""
         if self.json is None:
             self.build()
             return self._normalize()
         inferred = {}
         for _ in range(_ROUNDS):
-            self.build(inferred)
+            self.build(inferred, claim_purity)
             self.beat("check")
             mod = self._normalize()
             if not self._infer(mod, inferred):
@@ -116,6 +116,7 @@ class Program:
         if json.get("ret_struct_info") is None:
             info = names.info_of(function.body)
             if info is not None:
+                info = seen_from_outside(builder.scope, json, info)
                 new["ret"] = Reader(builder.scope.identity, say_pure=True).info(info)
         if json.get("pure") is None and old.get("pure", True):
             new["pure"] = not relax.analysis.contains_impure_call(function)
@@ -130,6 +131,15 @@ class Program:
             if gv.name_hint == name:
                 return gv
         raise Unsupported(f"there is no global function {name}")
+
+
+def seen_from_outside(scope, json, info):
+    """What is left of the information of a function's body without the variables bound in the body."""
+    inside = {binder["var"] for binder in binders(json["body"])}
+    casts = set(bound_by_casts(json["body"], None)) - set(bound_by_params(json))
+    outer = [var for (_, identity), var in scope.vars.items() if identity not in inside]
+    shapes = [var for table in scope.all_shape_vars for identity, var in table.items() if identity not in casts]
+    return names.erase_to_well_defined(info, {var: var for var in shapes}, {var: var for var in outer})
 
 
 def functions_below(func):
@@ -185,8 +195,8 @@ def well_formed(program):
     """`Accepted`, or `Rejected` is raised.
 
     TVM's check wants structural information everywhere, and normal form. What lacks information gets the least
-    there is, since well-formedness does not depend on it; where TVM only complains of nesting, it is asked again
-    with the normal form.
+    there is, since well-formedness does not depend on it; a complaint of nesting alone does not count. Annotations
+    TVM checks only together with what it derives, so it is asked again about the normal form where there is one.
     """
     mod = program.build(claim_purity=False)
     program.beat("check")
@@ -194,12 +204,19 @@ def well_formed(program):
         with stage("well_formed"):
             fill.module(mod)
             names.well_formed(mod, False)
-    except (fill.NoFill, Rejected) as first:
-        if isinstance(first, Rejected) and not about_normal_form(first.message):
+    except fill.NoFill:
+        pass
+    except Rejected as fault:
+        if not about_normal_form(fault.message):
             raise
-        mod = program.derive()
+    try:
+        mod = program.derive(claim_purity=False)
         with stage("well_formed"):
-            names.well_formed(mod, False)
+            names.well_formed(mod, True)
+    except Rejected as fault:
+        # Types and purity are for type checking to judge.
+        if fault.stage == "well_formed" and fault.klass != "TypeError" and "impure" not in fault.message:
+            raise
     return "Accepted"
 
 

@@ -98,7 +98,7 @@ class Reader:
             out["ret"] = self.info(info.ret) if info.ret is not None else "Object"
             if info.derive_func is not None:
                 out["derive_func"] = read_derive(info.derive_func.name)
-            elif out["ret"] == "Object":
+            else:
                 out["derive_func"] = "EmptyDerive"
             usual = False
         if self.say_pure or pure != usual:
@@ -211,11 +211,6 @@ class Reader:
         attrs = self._attrs(name, call.attrs)
         if name in ops.DPS:
             return self._dps_call(name, args, infos, attrs)
-        if name == ops.CALL_PURE:
-            callee, *args = args
-            return self._call_json(self.expr(callee), args, infos, {"pure": {"Bool": True}})
-        if name in ops.GROUPED and len(args) == 2 and isinstance(args[1], names.Tuple):
-            args = [args[0], *args[1].fields]
         return self._call_json(self.expr(call.op), args, infos, attrs)
 
     def _call_json(self, op, args, infos, attrs):

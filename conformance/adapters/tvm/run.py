@@ -1,5 +1,7 @@
 """Running programs on TVM's virtual machine, and judgements that need a run."""
 
+import functools
+
 import tvm
 import tvm_ffi
 from tvm import relax
@@ -71,7 +73,9 @@ def with_sizes(builder, sizes):
 def eval_dim(json, sizes, beat):
     builder = Builder()
     if not sizes:
-        return dims.constant(json)
+        # The compiler refuses constant expressions.
+        sizes = {}
+        json = dims.without_constants(json, sizes)
     with stage("construct"):
         param, argument = with_sizes(builder, sizes)
         result = names.ShapeExpr([builder.dim(json)])
@@ -94,7 +98,20 @@ def match_value(value, info_json, sizes, beat):
         body = relax.SeqExpr(blocks, shape)
         ret = names.ShapeInfo(None, len(order))
         function = names.function([param, operand], body, ret, True, {"global_symbol": "main"})
-    NOW.reset(None)
     args = [argument, tensors.Values().to_tvm(value, [])]
     result = run_function(function, args, beat)
     return {"Matches": {name: int(size) for name, size in zip(order, result)}}
+
+
+@functools.lru_cache(maxsize=None)
+def some_closure():
+    """A closure of the virtual machine, with the machine that it belongs to."""
+    y = names.relax_var("y", names.ObjectInfo(), False)
+    inner = names.function([y], relax.SeqExpr([], y), names.ObjectInfo(), True, {})
+    f = names.relax_var("f", None, False)
+    body = relax.SeqExpr([relax.BindingBlock([relax.VarBinding(f, inner)])], f)
+    main = names.function([], body, names.ObjectInfo(), True, {"global_symbol": "main"})
+    mod = tvm.IRModule({"main": relax.BlockBuilder().normalize(main)})
+    vm = relax.VirtualMachine(compile_module(mod, lambda _: None), tvm.cpu())
+    some_closure.machine = vm
+    return vm["main"]()
