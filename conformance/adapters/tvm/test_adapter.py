@@ -139,7 +139,8 @@ class Judgements(Conversation):
         self.answers("Object", "unify", "Object", tensor(3))
         self.answers(tensor("n"), "unify", tensor("n"), tensor("n"))
         self.answers(ranked(1), "unify", tensor(3), tensor(4))
-        self.answers({"Tuple": [ranked(-1), "Object"]}, "unify", {"Tuple": [tensor(3), "Object"]}, {"Tuple": [ranked(2), ranked(2)]})
+        left, right = {"Tuple": [tensor(3), "Object"]}, {"Tuple": [ranked(2), ranked(2)]}
+        self.answers({"Tuple": [ranked(-1), "Object"]}, "unify", left, right)
 
     def test_expressions_on_paper(self):
         self.answers(tensor({"Add": ["n#2", 1]}), "unify", tensor("n#2 + 1"), tensor("n#2 + 1"))
@@ -208,7 +209,8 @@ class Programs(Conversation):
 
     def test_derivation_through_functions_without_annotation(self):
         callee = function([("y", tensor("m"))], seq([bind("r", op("relax.exp", var("y")))], var("r")))
-        caller = function([("x", tensor("n"))], seq([bind("w", call({"GlobalVar": "g"}, var("x")))], var("w")), name="main")
+        body = seq([bind("w", call({"GlobalVar": "g"}, var("x")))], var("w"))
+        caller = function([("x", tensor("n"))], body, name="main")
         program = module(main=caller, g=callee)
         self.answers(tensor("n"), "derive_var", program, "main", "w")
 
@@ -220,17 +222,17 @@ class Programs(Conversation):
         self.ends("rejected", "check", main_of([bind("z", extern("relax_spec.log", var("x")))], var("z"), pure=True))
 
     def test_flat_destination_passing_calls(self):
-        calls = [
-            bind("w", op("relax.call_tir", {"GlobalVar": "add_one"}, var("x"), {"ShapeExpr": {"values": [4]}}, sinfo_args=[ranked(1)])),
-        ]
+        inputs = ({"GlobalVar": "add_one"}, var("x"), {"ShapeExpr": {"values": [4]}})
+        calls = [bind("w", op("relax.call_tir", *inputs, sinfo_args=[ranked(1)]))]
         program = main_of(calls, var("w"), params=(("x", tensor(4)),))
         program["Module"]["funcs"].append(["add_one", {"PrimFunc": {}}])
         self.answers("Accepted", "check", program, prim_funcs=PRIM_FUNC)
         reply = self.ask("normalize", program, prim_funcs=PRIM_FUNC)
         body = reply["answer"]["funcs"][0][1]["Function"]["body"]
         self.assertEqual(body["SeqExpr"]["blocks"][0]["bindings"], calls)
-        result = {"Tensor": {"dtype": "float32", "shape": [4], "bits": "000000400000404000008040" "0000a040"}}
-        self.answers({"Returns": [result, []]}, "evaluate", program, "main", [data([4], [1, 2, 3, 4])], prim_funcs=PRIM_FUNC)
+        result = {"Tensor": {"dtype": "float32", "shape": [4], "bits": "0000004000004040000080400000a040"}}
+        argument = data([4], [1, 2, 3, 4])
+        self.answers({"Returns": [result, []]}, "evaluate", program, "main", [argument], prim_funcs=PRIM_FUNC)
 
     def test_text(self):
         text = '@R.function\ndef main(x: R.Tensor(("n",), "float32")):\n    z = R.exp(x)\n    return z\n'
