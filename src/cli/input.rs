@@ -123,7 +123,7 @@ impl Source {
     pub fn parse(&self) -> Result<IrModule, InputError> {
         match Form::of(&self.name, &self.text) {
             Form::TvmScript => {
-                tvmscript::parse_module(&self.text).map_err(|error| InputError::Syntax(self.name.clone(), vec![error]))
+                tvmscript::parse_module_all(&self.text).map_err(|errors| InputError::Syntax(self.name.clone(), errors))
             }
             Form::Ron => self.parse_ron(),
             Form::Json => self.parse_json(),

@@ -12,6 +12,8 @@ mod judge;
 mod options;
 mod render;
 mod rules;
+mod run;
+mod value;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -38,6 +40,7 @@ const EXIT_CODES: &str = "Exit status: 0 as expected; 1 findings or unexpected r
 #[derive(Subcommand)]
 enum Command {
     Check(check::Args),
+    Run(run::Args),
     Judge(judge::Args),
     Rules(rules::Args),
     Explain(explain::Args),
@@ -76,7 +79,7 @@ const STACK: usize = 1 << 30;
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let work = thread::Builder::new().name("relax-spec".to_string()).stack_size(STACK);
-    let result = match work.spawn(move || run(cli.command)) {
+    let result = match work.spawn(move || dispatch(cli.command)) {
         Ok(handle) => handle.join().unwrap_or_else(|_| Err(Failure::new(Exit::Unreadable, "internal error"))),
         Err(error) => Err(Failure::new(Exit::Unreadable, format!("cannot start a thread: {error}"))),
     };
@@ -91,9 +94,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Outcome {
+fn dispatch(command: Command) -> Outcome {
     match command {
         Command::Check(args) => check::run(&args),
+        Command::Run(args) => run::run(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Explain(args) => explain::run(&args),

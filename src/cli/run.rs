@@ -1,0 +1,102 @@
+//! `relax-spec run`.
+
+use std::path::PathBuf;
+
+use super::{Exit, Failure, Outcome, check, input, options, print, render, value};
+use crate::conformance::case::ValueSpec;
+use crate::cx::{Cx, Edition, Reading};
+use crate::diagnostic::Severity;
+use crate::eval::{self, Options, Run};
+use crate::verdict;
+
+/// Run a program and print its result
+///
+/// Programs are checked first; --unchecked runs one in spite of its errors. Packed functions that programs may call are
+/// described in conformance/INTERPRETING.md.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Values: tensors [[1, 2], [3, 4]]:int64 or zeros(2, 3):float32, shapes shape(2, 3), packed(NAME), integers, \
+true, false, and anything as in suite files, for example Tuple([Shape([2]), Int(1)]).
+
+Examples:
+  relax-spec run model.py --arg '[[1, 2], [3, 4]]:float32'
+  relax-spec run model.py --entry predict --arg 'zeros(8, 16):float32' --trace"
+)]
+pub struct Args {
+    /// TVMScript (.py), RON or JSON; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The global symbol of the function to start [default: main]
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// An argument; give one for each parameter
+    #[arg(long = "arg", value_name = "VALUE", value_parser = value::parse, allow_hyphen_values = true)]
+    args: Vec<ValueSpec>,
+    /// Show bindings, shape variables, calls and effects in their order
+    #[arg(long)]
+    trace: bool,
+    /// Run without checking first
+    #[arg(long)]
+    unchecked: bool,
+    /// How many steps the run may take
+    #[arg(long, value_name = "STEPS")]
+    fuel: Option<u64>,
+    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
+    edition: Edition,
+    /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
+    #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
+    reading: Reading,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let source = input::read(&args.file)?;
+    let module = source.parse()?;
+    let cx = || Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
+    if !args.unchecked {
+        let renderer = render::renderer();
+        let findings = check::findings(&mut cx(), &module);
+        findings.iter().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
+        if findings.iter().any(|finding| finding.severity == Severity::Error) {
+            return Err(Failure::new(Exit::Findings, "the program is not run (--unchecked runs it all the same)"));
+        }
+    }
+    let mut options = Options { trace: args.trace, ..Options::default() };
+    options.fuel = args.fuel.unwrap_or(options.fuel);
+    let values = eval::from_specs(&args.args, &options.registry).map_err(Failure::unreadable)?;
+    let entry = match &args.entry {
+        Some(entry) => entry.as_str().into(),
+        None => eval::default_entry(&mut cx(), &module).map_err(Failure::unreadable)?,
+    };
+    let run = eval::evaluate(&mut cx(), &module, &entry, values.clone(), &options).map_err(Failure::unreadable)?;
+    tell(args, &run, &values)
+}
+
+fn tell(args: &Args, run: &Run, values: &[eval::Value]) -> Outcome {
+    for step in &run.steps {
+        print(&format!("{step}\n"))?;
+    }
+    if !args.trace {
+        for effect in &run.effects {
+            print(&format!("effect: {effect}\n"))?;
+        }
+    }
+    match &run.outcome {
+        verdict::Outcome::Value(result) => {
+            let text = match eval::to_spec(result, values) {
+                Ok(ValueSpec::Arg(i)) => match values.get(i).map(|arg| eval::to_spec(arg, &[])) {
+                    Some(Ok(spec)) => value::format(&spec),
+                    Some(Err(_)) | None => result.to_string(),
+                },
+                Ok(spec) => value::format(&spec),
+                Err(_) => result.to_string(),
+            };
+            print(&(text + "\n"))?;
+            Ok(Exit::AsExpected)
+        }
+        verdict::Outcome::Error(error) => Err(Failure::new(Exit::Findings, error)),
+        verdict::Outcome::OutOfFuel => Err(Failure::new(Exit::StoppedEarly, "out of fuel (--fuel allows more steps)")),
+        verdict::Outcome::Unspecified(reason) => {
+            Err(Failure::new(Exit::Findings, format!("the specification does not say what happens: {reason}")))
+        }
+    }
+}
