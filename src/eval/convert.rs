@@ -66,41 +66,38 @@ const MAX_NODES: usize = 100_000;
 /// The deepest nesting that is written, so that every reader of the description can follow it.
 const MAX_NESTING: usize = 1_000;
 
-/// The description of a result. A tensor, closure or object that is one of the arguments is written `Arg(i)`.
-///
-/// The identity of tuples and shapes is not described (A46).
-pub fn to_spec(value: &Value, args: &[Value]) -> Result<ValueSpec, Stop> {
-    Describe { args, nodes: 0 }.value(value, 0)
+/// The description of a value as it is now. Of identities it tells nothing: `relax_spec.same_object` asks for them.
+pub fn to_spec(value: &Value) -> Result<ValueSpec, Stop> {
+    Describe { nodes: 0 }.value(value, 0)
 }
 
-/// The contents of values as they are now, whoever else has them.
+/// The descriptions of several values.
 pub(super) fn snapshot(values: &[Value]) -> Result<Vec<ValueSpec>, Stop> {
-    let mut describe = Describe { args: &[], nodes: 0 };
+    let mut describe = Describe { nodes: 0 };
     values.iter().map(|value| describe.value(value, 0)).collect()
 }
 
-struct Describe<'a> {
-    args: &'a [Value],
+struct Describe {
     nodes: usize,
 }
 
-impl Describe<'_> {
+impl Describe {
     fn value(&mut self, value: &Value, nesting: usize) -> Result<ValueSpec, Stop> {
         self.nodes += 1;
         if self.nodes > MAX_NODES || nesting > MAX_NESTING {
             return Err(Stop::unspecified("a value is too large to be written down"));
         }
         Ok(match value {
-            Value::Tensor(t) => self.arg(value).unwrap_or_else(|| ValueSpec::Tensor(t.to_data())),
+            Value::Tensor(t) => ValueSpec::Tensor(t.to_data()),
             Value::Tuple(t) => {
                 let fields: Result<Vec<ValueSpec>, Stop> =
                     t.fields().iter().map(|field| with_stack(|| self.value(field, nesting + 1))).collect();
                 ValueSpec::Tuple(fields?)
             }
             Value::Shape(dims) => ValueSpec::Shape(dims.to_vec()),
-            Value::Closure(_) => self.arg(value).unwrap_or(ValueSpec::Closure),
+            Value::Closure(_) => ValueSpec::Closure,
             Value::PackedFunc(p) => ValueSpec::PackedFunc(p.name().clone()),
-            Value::PrimFunc(_) => self.arg(value).unwrap_or(ValueSpec::PrimFunc),
+            Value::PrimFunc(_) => ValueSpec::PrimFunc,
             Value::Prim(p) => match p.value {
                 Scalar::Bool(b) => ValueSpec::Bool(b),
                 Scalar::Int(i) => ValueSpec::Int(i),
@@ -109,11 +106,7 @@ impl Describe<'_> {
             },
             Value::Str(s) => ValueSpec::Str(s.clone()),
             Value::DataType(d) => ValueSpec::DataType(*d),
-            Value::Object(_) => self.arg(value).unwrap_or(ValueSpec::Object),
+            Value::Object(_) => ValueSpec::Object,
         })
-    }
-
-    fn arg(&self, value: &Value) -> Option<ValueSpec> {
-        self.args.iter().position(|arg| arg.same_as(value)).map(ValueSpec::Arg)
     }
 }

@@ -327,7 +327,8 @@ impl Machine<'_> {
         self.cx.apply(Rule::EvalSeqMatchcastValueFirst)?;
         let value = self.evaluate(&b.value)?;
         if self.cx.fire(Rule::EvalSeqMatchcastCheck) {
-            self.match_value(&value, &b.struct_info)?;
+            let result = self.match_value(&value, &b.struct_info);
+            self.raise(result)?;
         }
         match &b.var {
             Some(binder) => {
@@ -340,6 +341,14 @@ impl Machine<'_> {
                 self.cx.apply(Rule::EvalSeqMatchcastNovar)?;
                 Ok(self.cx.apply(Rule::SiMatchcastNovar)?)
             }
+        }
+    }
+
+    /// SI.MATCHCAST.ERR: a check that does not hold is a run-time error, which ends the program.
+    fn raise(&mut self, result: Result<(), Stop>) -> Result<(), Stop> {
+        match result {
+            Err(Stop::Error(_)) if !self.cx.fire(Rule::SiMatchcastErr) => Ok(()),
+            result => result,
         }
     }
 

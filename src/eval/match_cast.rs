@@ -33,9 +33,8 @@ pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
 }
 
 impl Machine<'_> {
-    /// The comparison of a value with structural information; binds new shape variables in the current scope.
-    ///
-    /// SI.MATCHCAST.ERR: a check that does not hold is a run-time error, which names the check.
+    /// The comparison of a value with structural information; binds new shape variables in the current scope. The
+    /// error of a check that does not hold names the check.
     pub fn match_value(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
         with_stack(|| match s {
             StructInfo::Object => Ok(self.cx.apply(Rule::SiMatchcastObject)?),
@@ -47,12 +46,9 @@ impl Machine<'_> {
         })
     }
 
-    /// SI.MATCHCAST.ERR: the n-th premise of a check, or the error that names the check.
+    /// The n-th premise of a check, or the error that names the check.
     fn check(&mut self, rule: Rule, n: usize, holds: bool, message: impl FnOnce() -> String) -> Result<(), Stop> {
-        if self.cx.premise(rule, n, holds) || !self.cx.fire(Rule::SiMatchcastErr) {
-            return Ok(());
-        }
-        Err(Stop::error(rule, message()))
+        if self.cx.premise(rule, n, holds) { Ok(()) } else { Err(Stop::error(rule, message())) }
     }
 
     // Tensors.
@@ -75,19 +71,15 @@ impl Machine<'_> {
     }
 
     fn match_tensor_ndim(&mut self, tensor: &Tensor, s: &TensorStructInfo) -> Result<(), Stop> {
-        let Ndim::Known(ndim) = s.ndim else { return Ok(()) };
         let rank = tensor.shape().len();
-        let holds = Ndim::of_len(rank) == s.ndim;
-        self.check(Rule::SiMatchcastTensorNdim, 1, holds, || format!("expected rank {ndim}, found rank {rank}"))
+        let holds = s.ndim.is_unknown() || s.ndim == Ndim::of_len(rank);
+        self.check(Rule::SiMatchcastTensorNdim, 1, holds, || format!("expected rank {}, found rank {rank}", s.ndim))
     }
 
     fn match_tensor_dtype(&mut self, tensor: &Tensor, s: &TensorStructInfo) -> Result<(), Stop> {
-        if s.dtype.is_void() {
-            return Ok(());
-        }
         let found = tensor.dtype();
         let message = || format!("expected data type {}, found {found}", s.dtype);
-        self.check(Rule::SiMatchcastTensorDtype, 1, found == s.dtype, message)
+        self.check(Rule::SiMatchcastTensorDtype, 1, s.dtype.is_void() || s.dtype == found, message)
     }
 
     fn match_tensor_shape_var(&mut self, tensor: &Tensor, var: &Var) -> Result<(), Stop> {
@@ -165,10 +157,9 @@ impl Machine<'_> {
         let kind = || format!("expected a shape, found {}", v.category());
         self.check(Rule::SiMatchcastShapeKind, 1, sizes.is_some(), kind)?;
         let Some(sizes) = sizes else { return Ok(()) };
-        if let Ndim::Known(ndim) = s.ndim {
-            let message = || format!("expected a shape of {ndim} dimensions, found {}", sizes.len());
-            self.check(Rule::SiMatchcastShapeNdim, 1, Ndim::of_len(sizes.len()) == s.ndim, message)?;
-        }
+        let rank = Ndim::of_len(sizes.len());
+        let message = || format!("expected a shape of {} dimensions, found {rank}", s.ndim);
+        self.check(Rule::SiMatchcastShapeNdim, 1, s.ndim.is_unknown() || s.ndim == rank, message)?;
         match &s.values {
             None => Ok(()),
             Some(values) => self.match_dims(SHAPE_DIMS, values, sizes, true),

@@ -58,9 +58,9 @@ pub fn answer_match_value(
 pub fn answer_evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
     let options = Options::default();
     let args = from_specs(args, &options.registry).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
-    let run = evaluate(cx, module, entry, args.clone(), &options)?;
+    let run = evaluate(cx, module, entry, args, &options)?;
     Ok(match run.outcome {
-        Outcome::Value(value) => match to_spec(&value, &args) {
+        Outcome::Value(value) => match to_spec(&value) {
             Ok(spec) => RunAnswer::Returns(spec, run.effects),
             Err(Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_)) => RunAnswer::Unspecified,
         },

@@ -40,9 +40,11 @@ fn infer_assert(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     Ok(StructInfo::tuple([]))
 }
 
-/// PURE.EFFECT.IO: the values are printed, which is a visible event.
+/// PURE.EFFECT.IO: the values are printed, which is a visible event. A string in front of them says how.
 fn print(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.print(a.values)?;
+    match a.values {
+        [Value::Str(_), values @ ..] | values => m.print(values)?,
+    }
     Ok(Value::unit())
 }
 

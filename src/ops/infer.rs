@@ -43,6 +43,10 @@ impl Dims {
         }
     }
 
+    pub(super) fn of_rank(rank: usize) -> Dims {
+        Dims::of_ndim(Ndim::of_len(rank))
+    }
+
     pub(super) fn ndim(&self) -> Ndim {
         match self {
             Dims::Known(dims) => Ndim::of_len(dims.len()),

@@ -3,7 +3,7 @@
 
 use super::{EvalArgs, InferError};
 use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Stop, Value};
+use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::DataType;
 use crate::rule::Rule;
 
@@ -64,6 +64,51 @@ pub(super) fn tabulate(
         advance(&mut index, shape);
     }
     Ok(out)
+}
+
+/// Every index of a shape, in row-major order.
+pub(super) fn indices(shape: &[i64]) -> impl Iterator<Item = Vec<i64>> {
+    let count: i64 = shape.iter().fold(1, |n, size| n.saturating_mul(*size));
+    let mut index = vec![0; shape.len()];
+    (0..count).map(move |_| {
+        let this = index.clone();
+        advance(&mut index, shape);
+        this
+    })
+}
+
+/// The part of a tensor from `begin` to `end` along an axis, as a new tensor.
+pub(super) fn slice(m: &mut Machine<'_>, x: &Tensor, along: usize, begin: i64, end: i64) -> Result<Value, Stop> {
+    let mut shape = x.shape().to_vec();
+    if let Some(size) = shape.get_mut(along) {
+        *size = end - begin;
+    }
+    fresh(tabulate(m, x.dtype(), &shape, |index| {
+        let place: Vec<i64> = index.iter().enumerate().map(|(a, i)| if a == along { i + begin } else { *i }).collect();
+        at(x, &place)
+    })?)
+}
+
+/// A shape, or a tuple of boxed integers, as a list.
+pub(super) fn ints(value: &Value) -> Result<Vec<i64>, Stop> {
+    if let Some(dims) = value.as_shape() {
+        return Ok(dims.to_vec());
+    }
+    let int = |field: &Value| match field {
+        Value::Prim(Prim { value: Scalar::Int(i), .. }) => Some(*i),
+        Value::Prim(_)
+        | Value::Tensor(_)
+        | Value::Tuple(_)
+        | Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => None,
+    };
+    let list = value.as_tuple().and_then(|tuple| tuple.fields().iter().map(int).collect());
+    list.ok_or_else(|| fail("expects a tuple of integers"))
 }
 
 /// The next index in row-major order.

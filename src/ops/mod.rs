@@ -3,12 +3,19 @@
 //! Each operator reads in one place: its signature, its purity, the inference of its result and its reference
 //! implementation stand side by side in the file of its family. [`lookup`] finds an operator by its name.
 
+mod broadcast;
 mod call;
 mod call_tir;
+mod create;
 mod debug;
 mod elementwise;
+mod index;
 mod infer;
 mod kernel;
+mod linear;
+mod nn;
+mod reduce;
+mod reshape;
 mod shape_of;
 
 use std::collections::BTreeMap;
@@ -133,7 +140,20 @@ impl Param {
 }
 
 /// The families, each a list of operators.
-const FAMILIES: &[&[OpDef]] = &[call::OPS, call_tir::OPS, shape_of::OPS, debug::OPS, elementwise::OPS];
+const FAMILIES: &[&[OpDef]] = &[
+    call::OPS,
+    call_tir::OPS,
+    shape_of::OPS,
+    debug::OPS,
+    elementwise::OPS,
+    linear::OPS,
+    reshape::OPS,
+    broadcast::OPS,
+    create::OPS,
+    reduce::OPS,
+    index::OPS,
+    nn::OPS,
+];
 
 static BY_NAME: LazyLock<BTreeMap<&'static str, &'static OpDef>> =
     LazyLock::new(|| all().map(|op| (op.name, op)).collect());
@@ -173,8 +193,9 @@ mod tests {
     }
 
     #[test]
-    fn short_names() {
+    fn short_and_old_names() {
         assert_eq!(lookup("add").unwrap().name, "relax.add");
+        assert_eq!(lookup("relax.dot").unwrap().name, "relax.matmul");
         assert!(lookup("relax.no_such_operator").is_none());
     }
 }

@@ -1,0 +1,128 @@
+//! New tensors of one value, and conversions of the data type.
+
+use super::infer::{Dims, arity, dtype_attr, shape, tensor};
+use super::kernel::{self, at, fail, fresh, tabulate};
+use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::cx::Cx;
+use crate::eval::tensor::Scalar;
+use crate::eval::{Machine, Stop, Value};
+use crate::grammar::{DataType, Ndim, StructInfo, TensorStructInfo};
+
+macro_rules! operator {
+    ($name:literal, [$($param:expr),*], $infer:expr, $eval:expr) => {
+        OpDef {
+            name: concat!("relax.", $name),
+            params: &[$($param),*],
+            pure: true,
+            infer: Some($infer),
+            eval: $eval,
+            accuracy: Accuracy::Exact,
+        }
+    };
+}
+
+const ZERO: Scalar = Scalar::Int(0);
+const ONE: Scalar = Scalar::Int(1);
+
+pub(super) const OPS: &[OpDef] = &[
+    operator!("zeros", [Param::Arg("shape"), Param::Attr("dtype")], infer_filled, |m, a| filled(m, a, ZERO)),
+    operator!("ones", [Param::Arg("shape"), Param::Attr("dtype")], infer_filled, |m, a| filled(m, a, ONE)),
+    operator!("full", [Param::Arg("shape"), Param::Arg("fill_value"), Param::Attr("dtype")], infer_full, full),
+    operator!("zeros_like", [Param::Arg("x"), Param::Attr("dtype")], infer_like, |m, a| like(m, a, ZERO)),
+    operator!("ones_like", [Param::Arg("x"), Param::Attr("dtype")], infer_like, |m, a| like(m, a, ONE)),
+    operator!(
+        "full_like",
+        [Param::Arg("x"), Param::Arg("fill_value"), Param::Attr("dtype")],
+        infer_full_like,
+        full_like
+    ),
+    operator!("astype", [Param::Arg("x"), Param::Attr("dtype")], infer_astype, astype),
+];
+
+fn required_dtype(a: &InferArgs<'_>) -> Result<DataType, InferError> {
+    match dtype_attr(a.call, "dtype")? {
+        Some(dtype) if !dtype.is_void() => Ok(dtype),
+        Some(_) | None => Err(InferError::op("the attribute `dtype` is missing")),
+    }
+}
+
+fn infer_filled(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    Ok(Dims::of_shape(shape(a, 0)?).tensor(required_dtype(a)?))
+}
+
+fn filled(m: &mut Machine<'_>, a: &EvalArgs<'_>, value: Scalar) -> Result<Value, Stop> {
+    let shape = kernel::shape(a, 0)?;
+    let dtype = dtype_attr(a.call, "dtype")?.ok_or_else(|| fail("the attribute `dtype` is missing"))?;
+    fresh(tabulate(m, dtype, shape, |_| Ok(value))?)
+}
+
+/// The value that fills is a scalar; the result has its data type unless the attribute names another.
+fn fill_value<'a>(a: &InferArgs<'a>) -> Result<&'a TensorStructInfo, InferError> {
+    let fill = tensor(a, 1)?;
+    match fill.ndim {
+        Ndim::Known(0) | Ndim::Unknown => Ok(fill),
+        Ndim::Known(rank) => Err(InferError::op(format!("the value that fills has rank {rank}, not 0"))),
+    }
+}
+
+fn infer_full(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(fill_value(a)?.dtype);
+    Ok(Dims::of_shape(shape(a, 0)?).tensor(dtype))
+}
+
+fn scalar(a: &EvalArgs<'_>) -> Result<(Scalar, DataType), Stop> {
+    let fill = kernel::tensor(a, 1)?;
+    let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(fill.dtype());
+    Ok((at(fill, &[])?, dtype))
+}
+
+fn full(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (value, dtype) = scalar(a)?;
+    fresh(tabulate(m, dtype, kernel::shape(a, 0)?, |_| Ok(value))?)
+}
+
+fn with_dtype(t: &TensorStructInfo, dtype: DataType) -> StructInfo {
+    StructInfo::Tensor(TensorStructInfo { dtype, ..t.clone() })
+}
+
+fn infer_like(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(x.dtype);
+    Ok(with_dtype(x, dtype))
+}
+
+fn like(m: &mut Machine<'_>, a: &EvalArgs<'_>, value: Scalar) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(x.dtype());
+    fresh(tabulate(m, dtype, x.shape(), |_| Ok(value))?)
+}
+
+fn infer_full_like(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    fill_value(a)?;
+    let x = tensor(a, 0)?;
+    let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(x.dtype);
+    Ok(with_dtype(x, dtype))
+}
+
+fn full_like(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(x.dtype());
+    let value = at(kernel::tensor(a, 1)?, &[])?;
+    fresh(tabulate(m, dtype, x.shape(), |_| Ok(value))?)
+}
+
+fn infer_astype(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    Ok(with_dtype(tensor(a, 0)?, required_dtype(a)?))
+}
+
+/// Each element is converted as by assignment: floats are truncated towards zero, integers wrap.
+fn astype(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let dtype = dtype_attr(a.call, "dtype")?.ok_or_else(|| fail("the attribute `dtype` is missing"))?;
+    fresh(tabulate(m, dtype, x.shape(), |i| at(x, i))?)
+}

@@ -1,0 +1,138 @@
+//! Reductions: `sum`, `mean`, `max`, `min`.
+
+use super::infer::{Dims, arity, axes, bool_attr, ints_attr, tensor};
+use super::kernel::{self, at, fail, fresh, tabulate};
+use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::cx::Cx;
+use crate::eval::tensor::{Scalar, Tensor};
+use crate::eval::{Machine, Stop, Value};
+use crate::grammar::{Call, PrimExpr, StructInfo};
+
+macro_rules! reduction {
+    ($name:literal, $accuracy:ident, $f:expr) => {
+        OpDef {
+            name: concat!("relax.", $name),
+            params: &[Param::Arg("x"), Param::Attr("axis"), Param::Attr("keepdims")],
+            pure: true,
+            infer: Some(infer_reduction),
+            eval: |m, a| reduce(m, a, $f),
+            accuracy: Accuracy::$accuracy,
+        }
+    };
+}
+
+pub(super) const OPS: &[OpDef] = &[
+    reduction!("sum", Accumulated, sum),
+    reduction!("mean", Accumulated, mean),
+    reduction!("max", Exact, |x| extreme(x, f64::max, i64::max, u64::max)),
+    reduction!("min", Exact, |x| extreme(x, f64::min, i64::min, u64::min)),
+];
+
+/// The axes that a call reduces; all of them if it names none.
+fn reduced(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
+    match ints_attr(call, "axis")? {
+        Some(given) => axes(&given, rank),
+        None => Ok((0..rank).collect()),
+    }
+}
+
+/// A reduced dimension is left out, or 1 with `keepdims`.
+fn infer_reduction(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    let keep = bool_attr(a.call, "keepdims")?;
+    let given = ints_attr(a.call, "axis")?;
+    let dims = match (Dims::of(x), given) {
+        (Dims::Known(dims), _) => {
+            let reduced = reduced(a.call, dims.len())?;
+            let left = dims.iter().enumerate().filter_map(|(i, dim)| match (reduced.contains(&i), keep) {
+                (false, _) => Some(dim.clone()),
+                (true, true) => Some(PrimExpr::IntImm(1)),
+                (true, false) => None,
+            });
+            left.collect::<Vec<_>>().into()
+        }
+        (Dims::Rank(rank), _) => {
+            let gone = reduced(a.call, rank as usize)?.len();
+            Dims::of_rank(if keep { rank as usize } else { rank as usize - gone })
+        }
+        (Dims::Unknown, None) if !keep => Dims::of_rank(0),
+        (Dims::Unknown, Some(_) | None) => Dims::Unknown,
+    };
+    Ok(dims.tensor(x.dtype))
+}
+
+fn reduce(m: &mut Machine<'_>, a: &EvalArgs<'_>, f: impl Fn(&[Scalar]) -> Result<Scalar, Stop>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let reduced = reduced(a.call, x.shape().len())?;
+    let keep = bool_attr(a.call, "keepdims")?;
+    let sizes = || x.shape().iter().copied().enumerate();
+    let shape: Vec<i64> = sizes()
+        .filter(|(i, _)| keep || !reduced.contains(i))
+        .map(|(i, size)| if reduced.contains(&i) { 1 } else { size })
+        .collect();
+    m.spend(x.len() as u64)?;
+    let inner: Vec<i64> = sizes().map(|(i, size)| if reduced.contains(&i) { size } else { 1 }).collect();
+    fresh(tabulate(m, x.dtype(), &shape, |index| f(&group(x, &reduced, &inner, index, keep)?))?)
+}
+
+/// The elements that make up one place of the result, in row-major order.
+fn group(x: &Tensor, reduced: &[usize], inner: &[i64], index: &[i64], keep: bool) -> Result<Vec<Scalar>, Stop> {
+    let mut outer = index.iter();
+    let base: Vec<i64> = (0..inner.len())
+        .map(|i| match (reduced.contains(&i), keep) {
+            (true, false) => 0,
+            (true, true) => outer.next().map_or(0, |_| 0),
+            (false, _) => outer.next().copied().unwrap_or(0),
+        })
+        .collect();
+    kernel::indices(inner)
+        .map(|offset| at(x, &base.iter().zip(&offset).map(|(b, o)| b + o).collect::<Vec<i64>>()))
+        .collect()
+}
+
+fn sum(items: &[Scalar]) -> Result<Scalar, Stop> {
+    items
+        .iter()
+        .try_fold(None, |sum, item| match (sum, *item) {
+            (None, Scalar::Bool(_)) => Err(fail("a sum is not defined on Booleans")),
+            (None, first) => Ok(Some(first)),
+            (Some(Scalar::Float(sum)), Scalar::Float(x)) => Ok(Some(Scalar::Float(sum + x))),
+            (Some(Scalar::Int(sum)), Scalar::Int(x)) => Ok(Some(Scalar::Int(sum.wrapping_add(x)))),
+            (Some(Scalar::UInt(sum)), Scalar::UInt(x)) => Ok(Some(Scalar::UInt(sum.wrapping_add(x)))),
+            (Some(_), _) => Err(fail("elements of different kinds are added")),
+        })
+        // The sum of nothing is zero.
+        .map(|sum| sum.unwrap_or(Scalar::Int(0)))
+}
+
+fn mean(items: &[Scalar]) -> Result<Scalar, Stop> {
+    match (sum(items)?, items.len()) {
+        (_, 0) => Ok(Scalar::Float(f64::NAN)),
+        (Scalar::Float(sum), n) => Ok(Scalar::Float(sum / n as f64)),
+        (Scalar::Int(sum), n) => Ok(Scalar::Int(sum.wrapping_div(n as i64))),
+        (Scalar::UInt(sum), n) => Ok(Scalar::UInt(sum / n as u64)),
+        (Scalar::Bool(_), _) => Err(fail("a mean is not defined on Booleans")),
+    }
+}
+
+fn extreme(
+    items: &[Scalar],
+    float: impl Fn(f64, f64) -> f64,
+    int: impl Fn(i64, i64) -> i64,
+    uint: impl Fn(u64, u64) -> u64,
+) -> Result<Scalar, Stop> {
+    let pick = |a: Scalar, b: &Scalar| match (a, *b) {
+        (Scalar::Float(x), Scalar::Float(y)) if x.is_nan() || y.is_nan() => Ok(Scalar::Float(f64::NAN)),
+        (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(float(x, y))),
+        (Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(int(x, y))),
+        (Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(uint(x, y))),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+            Err(fail("an extreme is not defined on this data type"))
+        }
+    };
+    match items {
+        [] => Err(fail("nothing has no extreme")),
+        [first, rest @ ..] => rest.iter().try_fold(*first, pick),
+    }
+}
