@@ -67,11 +67,11 @@ pub fn run(args: &Args) -> Outcome {
         Some(entry) => entry.as_str().into(),
         None => eval::default_entry(&mut cx(), &module).map_err(Failure::unreadable)?,
     };
-    let run = eval::evaluate(&mut cx(), &module, &entry, values.clone(), &options).map_err(Failure::unreadable)?;
-    tell(args, &run, &values)
+    let run = eval::evaluate(&mut cx(), &module, &entry, values, &options).map_err(Failure::unreadable)?;
+    tell(args, &run)
 }
 
-fn tell(args: &Args, run: &Run, values: &[eval::Value]) -> Outcome {
+fn tell(args: &Args, run: &Run) -> Outcome {
     for step in &run.steps {
         print(&format!("{step}\n"))?;
     }
@@ -82,11 +82,7 @@ fn tell(args: &Args, run: &Run, values: &[eval::Value]) -> Outcome {
     }
     match &run.outcome {
         verdict::Outcome::Value(result) => {
-            let text = match eval::to_spec(result, values) {
-                Ok(ValueSpec::Arg(i)) => match values.get(i).map(|arg| eval::to_spec(arg, &[])) {
-                    Some(Ok(spec)) => value::format(&spec),
-                    Some(Err(_)) | None => result.to_string(),
-                },
+            let text = match eval::to_spec(result) {
                 Ok(spec) => value::format(&spec),
                 Err(_) => result.to_string(),
             };
