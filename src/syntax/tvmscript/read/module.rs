@@ -5,7 +5,6 @@ use ruff_python_ast as py;
 use super::Reader;
 use super::fault::{Fault, Prefix, Read, qualified, span_of};
 use super::function::Decorator;
-use super::scope::Scope;
 use crate::grammar::{GlobalFunc, GlobalVar, IrModule};
 use crate::syntax::tvmscript::tir_parse;
 
@@ -92,7 +91,7 @@ impl Reader<'_> {
     fn module_member(&mut self, member: &py::Stmt, in_class: bool, module: &mut IrModule) -> Read<()> {
         match member {
             py::Stmt::FunctionDef(def) => {
-                self.scope = Scope::default();
+                self.scope.next_function();
                 self.shapes.clear();
                 let function = self.global_func(def)?;
                 let gv = GlobalVar { name: def.name.as_str().into(), span: span_of(&def.name) };

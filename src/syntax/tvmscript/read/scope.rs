@@ -1,11 +1,11 @@
-//! Names become identities (A03): each binding of a name already used in the global function gets the next number,
-//! and a use refers to the innermost binding in scope.
+//! Names become identities (A03): each binding of a name already used in the module gets the next number, and a use
+//! refers to the innermost binding in scope.
 
 use std::collections::HashMap;
 
 use crate::grammar::{Expr, Name, ShapeVar, Span, Var, VarKind};
 
-/// The names in scope within one global function.
+/// The names in scope within the global function at hand, and how often each was bound in the module.
 #[derive(Default)]
 pub(super) struct Scope {
     frames: Vec<Frame>,
@@ -21,13 +21,26 @@ struct Frame {
     dims: HashMap<Name, ShapeVar>,
 }
 
-/// How often a name was bound, and its latest binding, which may be out of scope by now.
+/// How often a name was bound in the module, and its latest binding in the function, which may be out of scope by now.
 struct Occurrences<T> {
     count: u32,
-    latest: T,
+    latest: Option<T>,
+}
+
+impl<T> Default for Occurrences<T> {
+    fn default() -> Occurrences<T> {
+        Occurrences { count: 0, latest: None }
+    }
 }
 
 impl Scope {
+    /// Nothing of one global function is in scope in the next, but no variable is bound in two of them (`WF.2.ONCE`).
+    pub fn next_function(&mut self) {
+        self.frames.clear();
+        self.vars.values_mut().for_each(|seen| seen.latest = None);
+        self.dims.values_mut().for_each(|seen| seen.latest = None);
+    }
+
     pub fn enter(&mut self) {
         self.frames.push(Frame::default());
     }
@@ -43,9 +56,10 @@ impl Scope {
     /// A new variable of this name, not in scope yet.
     pub fn fresh(&mut self, name: &str, kind: VarKind, span: Span) -> Var {
         let name: Name = name.into();
-        let count = self.vars.get(&name).map_or(0, |seen| seen.count);
-        let var = Var::numbered(name.clone(), count).at(span);
-        self.vars.insert(name, Occurrences { count: count + 1, latest: (var.clone(), kind) });
+        let seen = self.vars.entry(name.clone()).or_default();
+        let var = Var::numbered(name, seen.count).at(span);
+        seen.count += 1;
+        seen.latest = Some((var.clone(), kind));
         var
     }
 
@@ -62,9 +76,10 @@ impl Scope {
             return known.at(span);
         }
         let name: Name = name.into();
-        let count = self.dims.get(&name).map_or(0, |seen| seen.count);
-        let var = ShapeVar::numbered(name.clone(), count).at(span);
-        self.dims.insert(name.clone(), Occurrences { count: count + 1, latest: var.clone() });
+        let seen = self.dims.entry(name.clone()).or_default();
+        let var = ShapeVar::numbered(name.clone(), seen.count).at(span);
+        seen.count += 1;
+        seen.latest = Some(var.clone());
         if let Some(frame) = self.frames.iter_mut().rev().find(|frame| !frame.is_dataflow) {
             frame.dims.insert(name, var.clone());
         }
@@ -85,7 +100,8 @@ impl Scope {
     /// is used outside its scope, or else a variable that nothing binds.
     pub fn stray(&self, name: &str, span: Span) -> Expr {
         match self.vars.get(name) {
-            Some(Occurrences { latest: (var, kind), .. }) => use_of(var.clone().at(span), *kind),
+            Some(Occurrences { latest: Some((var, kind)), .. }) => use_of(var.clone().at(span), *kind),
+            Some(Occurrences { latest: None, count }) => Expr::Var(Var::numbered(name.into(), *count).at(span)),
             None => Expr::Var(Var::new(name).at(span)),
         }
     }
@@ -93,7 +109,8 @@ impl Scope {
     /// As [`Scope::stray`], for shape variables.
     pub fn stray_dim(&self, name: &str, span: Span) -> ShapeVar {
         match self.dims.get(name) {
-            Some(seen) => seen.latest.clone().at(span),
+            Some(Occurrences { latest: Some(var), .. }) => var.clone().at(span),
+            Some(Occurrences { latest: None, count }) => ShapeVar::numbered(name.into(), *count).at(span),
             None => ShapeVar::new(name).at(span),
         }
     }
