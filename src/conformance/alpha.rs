@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::case::{Answer, Ask};
 use super::oracle;
 use crate::cx::{Cx, with_stack};
-use crate::grammar::{FuncStructInfo, IrModule, PrimExpr, ShapeVar, StructInfo, TensorShape};
+use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo, TensorShape};
 use crate::verdict::Proof;
 
 /// Which bound shape variables of the two operands stand for each other.
@@ -25,11 +25,6 @@ enum Side {
 /// Whether two structural informations say the same.
 pub fn same_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
     same(cx, &mut Renaming::default(), s1, s2)
-}
-
-/// Whether two programs are the same.
-pub fn same_module(m1: &IrModule, m2: &IrModule) -> bool {
-    m1 == m2
 }
 
 fn same(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {

@@ -4,10 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::alpha::{same_module, same_struct_info};
+use super::alpha::same_struct_info;
 use super::case::{Answer, Ask, Case, Derived, DimAnswer, MatchAnswer, Program, RunAnswer, Verdict};
 use super::oracle;
 use super::outcome::Outcome;
+use super::same_program::same_program;
 use crate::cx::{Cx, Edition};
 use crate::erratum::Erratum;
 
@@ -184,7 +185,7 @@ impl Judge<'_> {
             (Answer::Program(_), Answer::Program(given)) if !self.oracle && matches!(self.ask, Ask::Normalize(_)) => {
                 self.is_normal_form(given)
             }
-            (Answer::Program(a), Answer::Program(b)) => same_module(a, b),
+            (Answer::Program(a), Answer::Program(b)) => same_program(a, b),
             // Who knows no rule ids is compared by the outcome only.
             (Answer::Verdict(a), Answer::Verdict(b)) if !self.oracle => {
                 matches!(a, Verdict::Accepted) == matches!(b, Verdict::Accepted)

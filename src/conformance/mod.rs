@@ -13,6 +13,7 @@ pub mod outcome;
 pub mod protocol;
 pub mod report;
 pub mod runner;
+pub mod same_program;
 pub mod select;
 pub mod serve;
 pub mod worker;

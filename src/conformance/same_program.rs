@@ -1,0 +1,283 @@
+//! Equality of programs up to the names and numbers of variables.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::cx::with_stack;
+use crate::grammar::{
+    AttrValue, Attrs, Binder, Binding, BindingBlock, Expr, Function, GlobalFunc, IrModule, PrimExpr, ShapeVar,
+    StructInfo, TensorShape, Var,
+};
+
+/// Whether two programs differ at most in what their variables are called. The names of global functions count.
+pub fn same_program(m1: &IrModule, m2: &IrModule) -> bool {
+    // The order of the functions of a module means nothing; a name that is bound twice keeps its order.
+    let sorted = |module: &IrModule| {
+        let mut funcs = module.funcs.clone();
+        funcs.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+        funcs
+    };
+    let (funcs1, funcs2) = (sorted(m1), sorted(m2));
+    m1.attrs == m2.attrs
+        && funcs1.len() == funcs2.len()
+        && funcs1.iter().zip(&funcs2).all(|((gv1, f1), (gv2, f2))| gv1 == gv2 && same_global(f1, f2))
+}
+
+fn same_global(f1: &GlobalFunc, f2: &GlobalFunc) -> bool {
+    match (f1, f2) {
+        (GlobalFunc::Function(f1), GlobalFunc::Function(f2)) => Pairing::default().function(f1, f2),
+        (GlobalFunc::PrimFunc(f1), GlobalFunc::PrimFunc(f2)) => f1 == f2,
+        (GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_), _) => false,
+    }
+}
+
+/// Which variable of one function stands for which of the other; one to one.
+#[derive(Default)]
+struct Pairing {
+    vars: OneToOne<Var>,
+    shape_vars: OneToOne<ShapeVar>,
+}
+
+struct OneToOne<T> {
+    forth: BTreeMap<T, T>,
+    back: BTreeMap<T, T>,
+}
+
+impl<T> Default for OneToOne<T> {
+    fn default() -> OneToOne<T> {
+        OneToOne { forth: BTreeMap::new(), back: BTreeMap::new() }
+    }
+}
+
+impl<T: Ord + Clone> OneToOne<T> {
+    /// Pairs two variables at their first meeting; later they must meet each other again.
+    fn meet(&mut self, a: &T, b: &T) -> bool {
+        match (self.forth.get(a), self.back.get(b)) {
+            (None, None) => {
+                self.forth.insert(a.clone(), b.clone());
+                self.back.insert(b.clone(), a.clone());
+                true
+            }
+            (Some(partner), Some(_)) => partner == b,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+}
+
+/// Whether two lists agree item by item.
+fn all<T>(l1: &[T], l2: &[T], mut same: impl FnMut(&T, &T) -> bool) -> bool {
+    l1.len() == l2.len() && l1.iter().zip(l2).all(|(a, b)| same(a, b))
+}
+
+/// Whether two options agree.
+fn both<T>(o1: Option<&T>, o2: Option<&T>, same: impl FnOnce(&T, &T) -> bool) -> bool {
+    match (o1, o2) {
+        (Some(a), Some(b)) => same(a, b),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
+impl Pairing {
+    fn function(&mut self, f1: &Function, f2: &Function) -> bool {
+        all(&f1.params, &f2.params, |b1, b2| self.binder(b1, b2))
+            && both(f1.ret_struct_info.as_ref(), f2.ret_struct_info.as_ref(), |s1, s2| self.struct_info(s1, s2))
+            && f1.pure == f2.pure
+            && self.attrs(&f1.attrs, &f2.attrs)
+            && self.expr(&f1.body, &f2.body)
+    }
+
+    fn binder(&mut self, b1: &Binder, b2: &Binder) -> bool {
+        b1.kind == b2.kind
+            && self.vars.meet(&b1.var, &b2.var)
+            && both(b1.annotation.as_ref(), b2.annotation.as_ref(), |s1, s2| self.struct_info(s1, s2))
+    }
+
+    fn expr(&mut self, e1: &Expr, e2: &Expr) -> bool {
+        with_stack(|| match (e1, e2) {
+            (Expr::Var(v1), Expr::Var(v2)) | (Expr::DataflowVar(v1), Expr::DataflowVar(v2)) => self.vars.meet(v1, v2),
+            (Expr::Tuple(t1), Expr::Tuple(t2)) => all(&t1.fields, &t2.fields, |a, b| self.expr(a, b)),
+            (Expr::SeqExpr(s1), Expr::SeqExpr(s2)) => {
+                all(&s1.blocks, &s2.blocks, |a, b| self.block(a, b)) && self.expr(&s1.body, &s2.body)
+            }
+            (Expr::PrimValue(p1), Expr::PrimValue(p2)) => {
+                p1.dtype == p2.dtype && p1.float == p2.float && self.prim_expr(&p1.value, &p2.value)
+            }
+            (Expr::Function(f1), Expr::Function(f2)) => self.function(f1, f2),
+            (Expr::If(i1), Expr::If(i2)) => {
+                self.expr(&i1.cond, &i2.cond)
+                    && self.expr(&i1.true_branch, &i2.true_branch)
+                    && self.expr(&i1.false_branch, &i2.false_branch)
+            }
+            (Expr::Call(c1), Expr::Call(c2)) => {
+                self.expr(&c1.op, &c2.op)
+                    && all(&c1.args, &c2.args, |a, b| self.expr(a, b))
+                    && all(&c1.sinfo_args, &c2.sinfo_args, |a, b| self.struct_info(a, b))
+                    && self.attrs(&c1.attrs, &c2.attrs)
+            }
+            (Expr::ShapeExpr(s1), Expr::ShapeExpr(s2)) => self.dims(&s1.values, &s2.values),
+            (Expr::TupleGetItem(g1), Expr::TupleGetItem(g2)) => {
+                g1.index == g2.index && self.expr(&g1.tuple_value, &g2.tuple_value)
+            }
+            (Expr::Constant(c1), Expr::Constant(c2)) => c1 == c2,
+            (Expr::GlobalVar(g1), Expr::GlobalVar(g2)) => g1 == g2,
+            (Expr::StringImm(i1), Expr::StringImm(i2)) => i1 == i2,
+            (Expr::DataTypeImm(i1), Expr::DataTypeImm(i2)) => i1 == i2,
+            (Expr::ExternFunc(x1), Expr::ExternFunc(x2)) => x1 == x2,
+            (Expr::Op(o1), Expr::Op(o2)) => o1 == o2,
+            (
+                Expr::Constant(_)
+                | Expr::Var(_)
+                | Expr::DataflowVar(_)
+                | Expr::GlobalVar(_)
+                | Expr::Tuple(_)
+                | Expr::SeqExpr(_)
+                | Expr::PrimValue(_)
+                | Expr::StringImm(_)
+                | Expr::DataTypeImm(_)
+                | Expr::Function(_)
+                | Expr::If(_)
+                | Expr::ExternFunc(_)
+                | Expr::Call(_)
+                | Expr::ShapeExpr(_)
+                | Expr::TupleGetItem(_)
+                | Expr::Op(_),
+                _,
+            ) => false,
+        })
+    }
+
+    fn block(&mut self, b1: &BindingBlock, b2: &BindingBlock) -> bool {
+        b1.kind == b2.kind && all(&b1.bindings, &b2.bindings, |a, b| self.binding(a, b))
+    }
+
+    fn binding(&mut self, b1: &Binding, b2: &Binding) -> bool {
+        match (b1, b2) {
+            // The value first: a function that calls itself names its variable before the binding ends.
+            (Binding::VarBinding(b1), Binding::VarBinding(b2)) => {
+                self.expr(&b1.value, &b2.value) && self.binder(&b1.var, &b2.var)
+            }
+            (Binding::MatchCast(b1), Binding::MatchCast(b2)) => {
+                self.expr(&b1.value, &b2.value)
+                    && self.struct_info(&b1.struct_info, &b2.struct_info)
+                    && both(b1.var.as_ref(), b2.var.as_ref(), |a, b| self.binder(a, b))
+            }
+            (Binding::VarBinding(_) | Binding::MatchCast(_), _) => false,
+        }
+    }
+
+    fn struct_info(&mut self, s1: &StructInfo, s2: &StructInfo) -> bool {
+        with_stack(|| match (s1, s2) {
+            (StructInfo::Object, StructInfo::Object) => true,
+            (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
+                t1.dtype == t2.dtype
+                    && t1.ndim == t2.ndim
+                    && both(t1.shape.as_ref(), t2.shape.as_ref(), |a, b| self.tensor_shape(a, b))
+            }
+            (StructInfo::Shape(t1), StructInfo::Shape(t2)) => {
+                t1.ndim == t2.ndim && both(t1.values.as_ref(), t2.values.as_ref(), |a, b| self.dims(a, b))
+            }
+            (StructInfo::Prim(p1), StructInfo::Prim(p2)) => {
+                p1.dtype == p2.dtype && both(p1.value.as_ref(), p2.value.as_ref(), |a, b| self.prim_expr(a, b))
+            }
+            (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => all(f1, f2, |a, b| self.struct_info(a, b)),
+            (StructInfo::Func(f1), StructInfo::Func(f2)) => {
+                let params = |a: &Arc<[StructInfo]>, b: &Arc<[StructInfo]>| all(a, b, |a, b| self.struct_info(a, b));
+                both(f1.params.as_ref(), f2.params.as_ref(), params)
+                    && f1.derive_func == f2.derive_func
+                    && f1.pure == f2.pure
+                    && self.struct_info(&f1.ret, &f2.ret)
+            }
+            (
+                StructInfo::Object
+                | StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_)
+                | StructInfo::Func(_),
+                _,
+            ) => false,
+        })
+    }
+
+    fn tensor_shape(&mut self, s1: &TensorShape, s2: &TensorShape) -> bool {
+        match (s1, s2) {
+            (TensorShape::Dims(d1), TensorShape::Dims(d2)) => self.dims(d1, d2),
+            (TensorShape::Var(v1), TensorShape::Var(v2))
+            | (TensorShape::DataflowVar(v1), TensorShape::DataflowVar(v2)) => self.vars.meet(v1, v2),
+            (TensorShape::Other(e1), TensorShape::Other(e2)) => self.expr(e1, e2),
+            (TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_), _) => {
+                false
+            }
+        }
+    }
+
+    fn dims(&mut self, d1: &[PrimExpr], d2: &[PrimExpr]) -> bool {
+        all(d1, d2, |a, b| self.prim_expr(a, b))
+    }
+
+    fn prim_expr(&mut self, e1: &PrimExpr, e2: &PrimExpr) -> bool {
+        with_stack(|| match (e1, e2) {
+            (PrimExpr::Var(v1), PrimExpr::Var(v2)) => self.shape_vars.meet(v1, v2),
+            (PrimExpr::IntImm(i1), PrimExpr::IntImm(i2)) => i1 == i2,
+            (PrimExpr::Binary(op1, a1, b1), PrimExpr::Binary(op2, a2, b2)) => {
+                op1 == op2 && self.prim_expr(a1, a2) && self.prim_expr(b1, b2)
+            }
+            (PrimExpr::Not(a1), PrimExpr::Not(a2)) => self.prim_expr(a1, a2),
+            (PrimExpr::Select(c1, t1, f1), PrimExpr::Select(c2, t2, f2)) => {
+                self.prim_expr(c1, c2) && self.prim_expr(t1, t2) && self.prim_expr(f1, f2)
+            }
+            (
+                PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..),
+                _,
+            ) => false,
+        })
+    }
+
+    fn attrs(&mut self, a1: &Attrs, a2: &Attrs) -> bool {
+        a1.len() == a2.len() && a1.iter().zip(a2).all(|((k1, v1), (k2, v2))| k1 == k2 && self.attr(v1, v2))
+    }
+
+    fn attr(&mut self, v1: &AttrValue, v2: &AttrValue) -> bool {
+        with_stack(|| match (v1, v2) {
+            (AttrValue::Prim(e1), AttrValue::Prim(e2)) => self.prim_expr(e1, e2),
+            (AttrValue::StructInfo(s1), AttrValue::StructInfo(s2)) => self.struct_info(s1, s2),
+            (AttrValue::List(l1), AttrValue::List(l2)) => all(l1, l2, |a, b| self.attr(a, b)),
+            (AttrValue::Dict(d1), AttrValue::Dict(d2)) => self.attrs(d1, d2),
+            (
+                AttrValue::None
+                | AttrValue::Bool(_)
+                | AttrValue::Int(_)
+                | AttrValue::Float(_)
+                | AttrValue::Str(_)
+                | AttrValue::DataType(_)
+                | AttrValue::Prim(_)
+                | AttrValue::List(_)
+                | AttrValue::Dict(_)
+                | AttrValue::StructInfo(_),
+                _,
+            ) => v1 == v2,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::tvmscript::parse_module;
+
+    fn same(a: &str, b: &str) -> bool {
+        let program = |params: &str| format!("@R.function\ndef main({params}):\n    z = R.add(x, y)\n    return z\n");
+        same_program(&parse_module(&program(a)).unwrap(), &parse_module(&program(b)).unwrap())
+    }
+
+    #[test]
+    fn variables_may_be_called_otherwise_but_not_exchanged() {
+        let tensor = |x: &str, n: &str| format!("{x}: R.Tensor((\"{n}\",), \"float32\")");
+        let params = |a: String, b: String| format!("{a}, {b}");
+        let one = params(tensor("x", "n"), tensor("y", "m"));
+        assert!(same(&one, &params(tensor("x", "a"), tensor("y", "b"))));
+        assert!(!same(&one, &params(tensor("x", "n"), tensor("y", "n"))));
+        assert!(!same(&one, &params(tensor("y", "n"), tensor("x", "m"))));
+    }
+}
