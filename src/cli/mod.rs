@@ -9,6 +9,7 @@ mod explain;
 mod export;
 mod input;
 mod judge;
+mod fuzz;
 mod options;
 mod render;
 mod rules;
@@ -46,6 +47,7 @@ enum Command {
     Explain(explain::Args),
     Errata(errata::Args),
     Conform(conform::Args),
+    Fuzz(fuzz::Args),
     Adapter(adapter::Args),
     Export(export::Args),
     Completions(completions::Args),
@@ -103,6 +105,7 @@ fn dispatch(command: Command) -> Outcome {
         Command::Explain(args) => explain::run(&args),
         Command::Errata(args) => errata::run(&args),
         Command::Conform(args) => conform::run(&args),
+        Command::Fuzz(args) => fuzz::run(&args),
         Command::Adapter(args) => adapter::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Completions(args) => completions::run(&args),

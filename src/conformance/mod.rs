@@ -2,6 +2,7 @@
 
 pub mod adapters;
 pub mod alpha;
+pub mod campaign;
 pub mod case;
 pub mod checkout;
 pub mod compare;
