@@ -162,13 +162,13 @@ impl Worker {
     }
 
     fn last_stderr(&self) -> String {
+        // The reading thread may lag behind the end of the process by a moment.
+        thread::sleep(Duration::from_millis(50));
         let lines = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().cloned().collect::<Vec<String>>().join("\n")
     }
 
     fn indented_stderr(&self) -> String {
-        // The reading thread may lag behind the end of the process by a moment.
-        thread::sleep(Duration::from_millis(50));
         self.last_stderr().lines().map(|line| format!("\n  | {line}")).collect()
     }
 }

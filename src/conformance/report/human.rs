@@ -85,11 +85,12 @@ fn summary(out: &mut String, report: &Report) -> fmt::Result {
     let who = report.implementation;
     writeln!(
         out,
-        "\n{} {}, edition {}: {} cases: {}; {} unexpected{}",
+        "\n{} {}, edition {}: {} {}: {}; {} unexpected{}",
         who.name,
         who.version,
         report.edition,
         report.rows.len(),
+        if report.rows.len() == 1 { "case" } else { "cases" },
         report.totals_line(),
         report.unexpected() + report.stale.len(),
         if report.stopped { "; stopped early" } else { "" },

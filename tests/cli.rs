@@ -1,0 +1,468 @@
+//! The command line, from outside: what it prints, and its exit status.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn relax_spec(args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("relax-spec").unwrap();
+    command.args(args);
+    command
+}
+
+/// Runs a command: its exit status, standard output, standard error.
+fn run(args: &[&str]) -> (i32, String, String) {
+    run_with(relax_spec(args))
+}
+
+fn run_with(mut command: Command) -> (i32, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+fn file(dir: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
+    let path = dir.path().join(name);
+    fs::write(&path, content).unwrap();
+    path.display().to_string()
+}
+
+fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Implementations that misbehave, as shell scripts.
+mod fake {
+    use super::*;
+
+    /// An adapter that knows `subtype` and does `on_question` (with `$id` set) at each.
+    pub fn adapter(dir: &TempDir, on_question: &str) -> String {
+        let script = format!(
+            r#"read -r hello
+echo '{{"id":0,"protocol":1,"implementation":{{"name":"fake","version":"1"}},"capabilities":["subtype"],"new":1}}'
+while read -r line; do
+  id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+  case "$line" in *'"bye"'*) exit 0;; esac
+  {on_question}
+done
+"#
+        );
+        format!("sh {}", file(dir, "adapter.sh", script))
+    }
+
+    pub const YES: &str = r#"printf '{"id":%s,"outcome":"answer","answer":true,"new":1}\n' "$id""#;
+
+    /// Runs the cases of subtyping on it and gives the verdicts by case.
+    pub fn verdicts(adapter: &str, more: &[&str]) -> Vec<(String, String)> {
+        let mut args = vec!["conform", "types/sub-*", "--adapter", adapter, "--report", "jsonl", "-j", "1"];
+        args.extend(more);
+        let (_, out, err) = run(&args);
+        let verdicts = json_lines(&out).into_iter().filter(|line| line["type"] == "case").map(|line| {
+            let text = |key: &str| line[key].as_str().unwrap_or_default().to_string();
+            (text("case"), text("verdict"))
+        });
+        let verdicts: Vec<(String, String)> = verdicts.collect();
+        assert!(!verdicts.is_empty(), "{err}");
+        verdicts
+    }
+
+    /// The verdict that every case came to.
+    pub fn only_verdict(adapter: &str, more: &[&str]) -> String {
+        let verdicts = verdicts(adapter, more);
+        assert!(verdicts.iter().all(|(_, verdict)| *verdict == verdicts[0].1), "{verdicts:?}");
+        verdicts[0].1.clone()
+    }
+}
+
+#[test]
+fn the_oracle_passes_its_own_subtyping_cases_in_worker_processes() {
+    let (status, out, err) = run(&["conform", "types/sub-*", "-j", "2"]);
+    assert_eq!(status, 0, "{out}{err}");
+    assert!(out.contains("0 unexpected"), "{out}");
+}
+
+#[test]
+fn a_glob_that_matches_nothing_runs_nothing() {
+    assert_eq!(run(&["conform", "types/sub-*", "no-such-case/*"]).0, 4);
+    assert_eq!(run(&["conform", "["]).0, 2);
+}
+
+#[test]
+fn the_parts_of_a_partition_make_up_the_whole() {
+    let cases = |part: &str| {
+        let (_, out, _) = run(&["conform", "types/*", "--report", "jsonl", "--partition", part]);
+        json_lines(&out).last().unwrap()["cases"].as_u64().unwrap()
+    };
+    let whole = cases("hash:1/1");
+    assert_eq!(cases("hash:1/3") + cases("hash:2/3") + cases("hash:3/3"), whole);
+}
+
+#[test]
+fn an_adapter_that_does_not_start_is_told_apart_from_findings() {
+    for adapter in ["no-such-program-anywhere", "false", "tvm@9.9", "unbalanced 'quote"] {
+        let (status, _, err) = run(&["conform", "types/sub-*", "--adapter", adapter]);
+        let expected = if adapter.contains('@') || adapter.contains('\'') { 2 } else { 3 };
+        assert_eq!(status, expected, "{adapter}: {err}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_adapter_that_never_greets_does_not_hang_the_runner() {
+    let (status, _, err) = run(&["conform", "types/sub-*", "--adapter", "sleep 60", "--startup-timeout", "0.3"]);
+    assert_eq!(status, 3, "{err}");
+    assert!(err.contains("did not answer `hello`"), "{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_greeting_that_is_not_one_breaks_the_protocol() {
+    let dir = TempDir::new().unwrap();
+    for greeting in ["nonsense", r#"{"id":0,"protocol":9,"implementation":{"name":"x"}}"#] {
+        let script = file(&dir, "greet.sh", format!("read -r hello\necho '{greeting}'\nread -r more\n"));
+        assert_eq!(run(&["conform", "types/sub-*", "--adapter", &format!("sh {script}")]).0, 3, "{greeting}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn answers_are_compared() {
+    let dir = TempDir::new().unwrap();
+    let verdicts = fake::verdicts(&fake::adapter(&dir, fake::YES), &[]);
+    assert!(verdicts.contains(&("types/sub-rank".into(), "agree".into())), "{verdicts:?}");
+    assert!(verdicts.iter().any(|(_, verdict)| verdict == "diverge"), "{verdicts:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_crash_costs_its_case_and_no_other() {
+    let dir = TempDir::new().unwrap();
+    let die = format!("case \"$line\" in *'\"ndim\":2'*) kill -SEGV $$;; esac\n  {}", fake::YES);
+    let verdicts = fake::verdicts(&fake::adapter(&dir, &die), &[]);
+    assert!(verdicts.contains(&("types/sub-rank".into(), "crash".into())), "{verdicts:?}");
+    assert!(verdicts.iter().any(|(_, verdict)| verdict == "agree"), "{verdicts:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_last_stage_and_the_signal_of_a_crash_are_told() {
+    let dir = TempDir::new().unwrap();
+    let die = r#"printf '{"id":%s,"stage":"compile"}\n' "$id"; echo last words >&2; kill -SEGV $$"#;
+    let (status, out, _) = run(&["conform", "types/sub-rank", "--adapter", &fake::adapter(&dir, die)]);
+    assert_eq!(status, 1);
+    assert!(out.contains("crashed during compile: signal 11 (SIGSEGV)"), "{out}");
+    assert!(out.contains("last words"), "{out}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_case_that_ends_differently_the_second_time_is_flaky() {
+    let dir = TempDir::new().unwrap();
+    let mark = dir.path().join("mark");
+    let once = format!("if [ ! -e {0} ]; then touch {0}; kill -SEGV $$; fi\n  {1}", mark.display(), fake::YES);
+    let verdicts = fake::verdicts(&fake::adapter(&dir, &once), &[]);
+    assert_eq!(verdicts.iter().filter(|(_, verdict)| verdict == "flaky").count(), 1, "{verdicts:?}");
+    assert_eq!(verdicts[0].1, "flaky");
+}
+
+#[cfg(unix)]
+#[test]
+fn time_is_limited() {
+    let dir = TempDir::new().unwrap();
+    let adapter = fake::adapter(&dir, "sleep 60");
+    let (status, out, _) = run(&["conform", "types/sub-rank", "--adapter", &adapter, "--timeout", "0.2"]);
+    assert_eq!(status, 1);
+    assert!(out.contains("TIMEOUT types/sub-rank"), "{out}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_not_of_the_protocol_is_a_protocol_error_of_the_case() {
+    let dir = TempDir::new().unwrap();
+    for reply in [
+        "echo nonsense",
+        r#"echo '{"id":999999,"outcome":"answer","answer":true}'"#,
+        r#"printf '{"id":%s,"outcome":"answer","answer":"Object"}\n' "$id""#,
+        r#"printf '{"id":%s,"outcome":"frobnicated"}\n' "$id""#,
+        r#"printf '{"id":%s}\n' "$id""#,
+        r#"printf '\377\n'"#,
+    ] {
+        assert_eq!(fake::only_verdict(&fake::adapter(&dir, reply), &[]), "protocol_error", "{reply}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_adapter_may_not_know_and_may_fail() {
+    let dir = TempDir::new().unwrap();
+    for (reply, verdict) in [
+        (r#"printf '{"id":%s,"outcome":"unsupported","what":"x"}\n' "$id""#, "unsupported"),
+        (r#"printf '{"id":%s,"outcome":"internal_error","message":"x"}\n' "$id""#, "internal_error"),
+        (r#"printf '{"id":%s,"outcome":"rejected","class":"x"}\n' "$id""#, "diverge"),
+    ] {
+        assert_eq!(fake::only_verdict(&fake::adapter(&dir, reply), &[]), verdict, "{reply}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_ledger_makes_findings_expected_until_they_change() {
+    let dir = TempDir::new().unwrap();
+    let adapter = fake::adapter(&dir, fake::YES);
+    let ledger = dir.path().join("ledger.ron").display().to_string();
+    let conform = |more: &[&str]| {
+        let mut args = vec!["conform", "types/sub-*", "--adapter", &adapter, "--expect", &ledger];
+        args.extend(more);
+        run(&args)
+    };
+    assert_eq!(conform(&[]).0, 2, "the ledger does not exist yet");
+    assert_eq!(conform(&["--update-expect"]).0, 0);
+    let (status, out, _) = conform(&[]);
+    assert_eq!(status, 0, "{out}");
+    let text = fs::read_to_string(&ledger).unwrap();
+    assert!(text.contains("diverge"), "{text}");
+
+    fs::write(&ledger, text.replacen("[", "[(case: \"types/sub-rank\", outcome: diverge, reason: \"was so\"),", 1))
+        .unwrap();
+    let (status, out, _) = conform(&[]);
+    assert_eq!(status, 1, "an unexpected pass");
+    assert!(out.contains("passes, though the ledger lists it"), "{out}");
+
+    fs::write(&ledger, text.replacen("[", "[(case: \"types/gone\", outcome: crash, reason: \"was so\"),", 1)).unwrap();
+    let (status, out, _) = conform(&[]);
+    assert_eq!(status, 1, "a stale entry");
+    assert!(out.contains("types/gone"), "{out}");
+}
+
+#[cfg(unix)]
+#[test]
+fn fail_fast_stops_early() {
+    let dir = TempDir::new().unwrap();
+    let adapter = fake::adapter(&dir, fake::YES);
+    let (status, out, _) = run(&["conform", "types/sub-*", "--adapter", &adapter, "--fail-fast", "-j", "1"]);
+    assert_eq!(status, 5);
+    assert!(out.contains("stopped early"), "{out}");
+}
+
+#[test]
+fn every_report_is_written() {
+    let dir = TempDir::new().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let report = |kind: &str, name: &str| format!("{kind}={}", path(name).display());
+    let (html, junit, md, jsonl) =
+        (report("html", "r.html"), report("junit", "r.xml"), report("md", "r.md"), report("jsonl", "r.jsonl"));
+    let mut args = vec!["conform", "types/*"];
+    [&html, &junit, &md, &jsonl].into_iter().for_each(|report| args.extend(["--report", report]));
+    assert_eq!(run(&args).0, 0);
+    let read = |name: &str| fs::read_to_string(path(name)).unwrap();
+    assert!(read("r.html").contains("<td>types</td>"));
+    assert!(read("r.xml").contains("<testsuite name=\"types\""));
+    assert!(read("r.md").contains("| types |"));
+    assert_eq!(json_lines(&read("r.jsonl")).last().unwrap()["type"], "summary");
+}
+
+#[test]
+fn what_is_no_program_is_unreadable() {
+    let dir = TempDir::new().unwrap();
+    let garbage: Vec<u8> = (0u32..1_000_000).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let ascii: Vec<u8> = garbage.iter().map(|byte| b' ' + byte % 95).collect();
+    let inputs = [
+        file(&dir, "empty.py", ""),
+        file(&dir, "blank.py", "  \n\n"),
+        file(&dir, "garbage.py", &garbage),
+        file(&dir, "ascii.py", &ascii),
+        file(&dir, "invalid.py", b"x = '\xff'\n"),
+        file(&dir, "deep.py", format!("x = {}{}\n", "(".repeat(10_000), ")".repeat(10_000))),
+        file(&dir, "deep.json", "[".repeat(1_000_000)),
+        file(&dir, "deep.ron", "(".repeat(1_000_000)),
+        file(&dir, "version.json", "{\"version\": 99}"),
+        file(&dir, "text.ron", "(funcs: 3)"),
+        dir.path().join("no-such-file.py").display().to_string(),
+    ];
+    for input in &inputs {
+        for command in ["check", "run"] {
+            let (status, out, err) = run(&[command, input]);
+            assert_eq!(status, 2, "{command} {input}: {out}{err}");
+            assert!(err.contains("error"), "{command} {input}: {err}");
+        }
+    }
+}
+
+#[test]
+fn a_directory_is_a_program_only_where_it_holds_some() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().display().to_string();
+    assert_eq!(run(&["check", &path]).0, 2);
+    assert_eq!(run(&["run", &path]).0, 2);
+    fs::create_dir(dir.path().join("sub")).unwrap();
+    file(&dir, "sub/one.json", GOOD);
+    file(&dir, "two.json", BAD);
+    let (status, out, _) = run(&["check", &path]);
+    assert_eq!(status, 1);
+    assert!(out.contains("2 files: "), "{out}");
+}
+
+/// `main(x) = x`.
+const GOOD: &str = r#"{"funcs":[["main",{"Function":{"params":[{"var":"x","annotation":"Object"}],
+    "body":{"SeqExpr":{"blocks":[],"body":{"Var":"x"}}},"ret_struct_info":"Object",
+    "attrs":{"global_symbol":{"Str":"main"}}}}]]}"#;
+
+/// `main(x) = y`.
+const BAD: &str = r#"{"funcs":[["main",{"Function":{"params":[{"var":"x","annotation":"Object"}],
+    "body":{"SeqExpr":{"blocks":[],"body":{"Var":"y"}}},"ret_struct_info":"Object",
+    "attrs":{"global_symbol":{"Str":"main"}}}}]]}"#;
+
+#[test]
+fn findings_name_place_rule_and_reason() {
+    let dir = TempDir::new().unwrap();
+    let text = "@R.function\ndef main(x: R.Tensor((3,), \"float32\")) -> R.Tensor((3,), \"float32\"):\n    y = R.add(x, nowhere)\n    return y\n";
+    let path = file(&dir, "bad.py", text);
+    let (status, out, _) = run(&["check", &path]);
+    assert_eq!(status, 1);
+    assert!(out.contains("error[WF.2.BOUND]") && out.contains("bad.py:3:18"), "{out}");
+
+    let (status, out, _) = run(&["check", "--format", "json", &path]);
+    assert_eq!(status, 1);
+    let findings = json_lines(&out);
+    let found = findings.iter().find(|finding| finding["rule"] == "WF.2.BOUND").unwrap();
+    assert_eq!((&found["start"]["line"], &found["start"]["column"]), (&3.into(), &18.into()));
+    assert_eq!(found["code"], "E[WF.2.BOUND]");
+}
+
+#[test]
+fn a_program_comes_from_standard_input_too() {
+    let mut command = relax_spec(&["check", "-"]);
+    command.write_stdin(GOOD);
+    let (status, out, err) = run_with(command);
+    assert_eq!(status, 0, "{out}{err}");
+}
+
+#[test]
+fn a_program_runs() {
+    let dir = TempDir::new().unwrap();
+    let path = file(&dir, "good.json", GOOD);
+    assert_eq!(run(&["run", &path, "--arg", "[1, 2]:int64"]).1, "[1, 2]:int64\n");
+    let (status, out, _) = run(&["run", &path, "--arg", "shape(2, 3)", "--trace"]);
+    assert_eq!(status, 0);
+    assert!(out.contains("call @main") && out.contains("x = "), "{out}");
+    assert_eq!(run(&["run", &path, "--arg", "nonsense"]).0, 2);
+    let bad = file(&dir, "bad.json", BAD);
+    assert_eq!(run(&["run", &bad, "--arg", "1"]).0, 1);
+}
+
+#[test]
+fn judgements_answer_and_explain() {
+    let (status, out, _) = run(&["judge", "lub", "Object", "Object", "--explain"]);
+    assert_eq!(status, 0);
+    assert!(out.starts_with("Object\n"), "{out}");
+    assert!(out.contains("find_lub(Object, Object) = Object"), "{out}");
+    assert_eq!(run(&["judge", "lub", "Object"]).0, 2);
+    assert_eq!(run(&["judge", "lub", "Object", "Nonsense"]).0, 2);
+    assert_eq!(run(&["judge", "eval", "n", "--let", "n=3"]).1, "3\n");
+}
+
+#[test]
+fn both_answers_are_shown_where_an_erratum_changes_one() {
+    let operands = ["judge", "erase", "Object"];
+    assert!(!run(&operands).1.contains("literal text"));
+    let changed = ["judge", "unify", "Tensor(ndim: 2)", "Object"];
+    let (_, out, _) = run(&changed);
+    assert!(out.starts_with("Object\n") && out.contains("literal text (A01"), "{out}");
+}
+
+#[test]
+fn many_judgements_come_from_standard_input() {
+    let mut command = relax_spec(&["judge", "lub", "--stdin"]);
+    command.write_stdin("Object; Object\n\nObject; PackedFunc\n");
+    let (status, out, _) = run_with(command);
+    assert_eq!((status, out.lines().count()), (0, 2), "{out}");
+}
+
+#[test]
+fn rules_are_objects_with_the_promised_fields() {
+    let (status, out, _) = run(&["rules", "--json"]);
+    assert_eq!(status, 0);
+    let rules = json_lines(&out);
+    let keys =
+        ["id", "chapter", "editions", "kind", "chevron", "status", "reason", "sites", "cases", "knockout", "errata"];
+    for rule in &rules {
+        assert!(keys.iter().all(|key| rule.get(key).is_some()), "{rule}");
+        let excluded_without_reason = rule["status"] == "excluded" && rule["reason"].is_null();
+        assert!(!excluded_without_reason, "{rule}");
+    }
+    assert!(rules.iter().any(|rule| rule["knockout"] == "killed"));
+    assert_eq!(run(&["rules", "NO.SUCH.PREFIX"]).0, 4);
+}
+
+#[test]
+fn rules_and_errata_are_explained() {
+    for id in ["SUB.TENSOR.RANK", "E[SUB.TENSOR.RANK]", "W[SUB.TENSOR.RANK]"] {
+        let (status, out, _) = run(&["explain", id]);
+        assert_eq!(status, 0);
+        assert!(out.starts_with("SUB.TENSOR.RANK\n") && out.contains("src/types/"), "{out}");
+    }
+    assert_eq!(run(&["explain", "A01"]).0, 0);
+    let (status, _, err) = run(&["explain", "SUB.TENSOR"]);
+    assert_eq!(status, 2);
+    assert!(err.contains("SUB.TENSOR.RANK"), "{err}");
+    assert!(run(&["errata", "A01"]).1.starts_with("A01 "));
+    assert_eq!(json_lines(&run(&["errata", "--json"]).1).len(), run(&["errata"]).1.lines().count());
+}
+
+#[test]
+fn the_suite_is_exported_as_json() {
+    let dir = TempDir::new().unwrap();
+    let (status, _, err) = run(&["export", "--json", &dir.path().display().to_string()]);
+    assert_eq!(status, 0, "{err}");
+    let read = |path: PathBuf| -> Value { serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap() };
+    let cases = read(dir.path().join("types.json"));
+    let case = cases.as_array().unwrap().iter().find(|case| case["id"] == "types/sub-rank").unwrap();
+    assert_eq!((&case["op"], &case["allow"]), (&"subtype".into(), &serde_json::json!([true])));
+    let schema = read(dir.path().join("suite.schema.json"));
+    let known = &schema["$defs"]["case"]["properties"];
+    assert!(case.as_object().unwrap().keys().all(|key| known.get(key).is_some()));
+}
+
+#[test]
+fn completions_are_printed() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(run(&["completions", shell]).1.contains("conform"), "{shell}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let program = assert_cmd::cargo::cargo_bin("relax-spec");
+    let line = format!(
+        "{} rules --json 2>&1 >/dev/full | head -c 300; {} rules | head -1",
+        quoted(&program),
+        quoted(&program)
+    );
+    let output = std::process::Command::new("sh").args(["-c", &line]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(!text.contains("panicked"), "{text}");
+}
+
+#[cfg(unix)]
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display())
+}
+
+#[test]
+fn help_reads_well() {
+    let (status, out, _) = run(&["--help"]);
+    assert_eq!(status, 0);
+    assert!(out.contains("Exit status") && out.contains("conform"));
+    for command in
+        ["check", "run", "judge", "rules", "explain", "errata", "conform", "adapter", "export", "completions"]
+    {
+        let (status, out, _) = run(&[command, "--help"]);
+        assert_eq!(status, 0);
+        assert!(out.contains("Example"), "{command}: {out}");
+    }
+    assert_eq!(run(&["frobnicate"]).0, 2);
+}
