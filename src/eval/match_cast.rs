@@ -113,7 +113,7 @@ impl Machine<'_> {
     }
 
     fn match_dim(&mut self, rules: DimRules, index: usize, dim: &PrimExpr, size: i64) -> Result<(), Stop> {
-        if let Some(var) = self.to_bind(dim) {
+        if let Some(var) = self.newly_bound(dim) {
             self.cx.apply(rules.bind)?;
             self.bind_shape_var(var, size);
             return Ok(());
@@ -137,7 +137,7 @@ impl Machine<'_> {
 
     /// The variable that a dimension binds: its lone variable, unless that has its value already, from this scope
     /// (`SI.DIM.BIND-ONCE`) or captured from an enclosing one (`SI.BOUNDARY.SCOPE-OUTER`).
-    fn to_bind(&mut self, dim: &PrimExpr) -> Option<ShapeVar> {
+    fn newly_bound(&mut self, dim: &PrimExpr) -> Option<ShapeVar> {
         let var = lone(dim)?;
         let local = self.activation.shape_vars.get(var).is_some();
         let outer = !local && self.activation.shape_var(var).is_some();

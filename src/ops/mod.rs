@@ -180,22 +180,4 @@ fn attr<'a>(call: &'a Call, name: &str) -> Option<&'a AttrValue> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_operator_is_found_by_its_name_and_only_one_has_it() {
-        for op in all() {
-            assert!(op.name.starts_with("relax."), "{}", op.name);
-            assert!(std::ptr::eq(lookup(op.name).unwrap(), op), "{} is registered twice", op.name);
-        }
-        assert_eq!(all().count(), BY_NAME.len());
-    }
-
-    #[test]
-    fn short_and_old_names() {
-        assert_eq!(lookup("add").unwrap().name, "relax.add");
-        assert_eq!(lookup("relax.dot").unwrap().name, "relax.matmul");
-        assert!(lookup("relax.no_such_operator").is_none());
-    }
-}
+mod tests;

@@ -1,0 +1,302 @@
+//! Operators on small values, and what their inference says of the same calls.
+
+use super::*;
+use crate::conformance::case::ValueSpec;
+use crate::eval::{Options, from_spec, to_spec};
+use crate::grammar::{
+    Attrs, BinaryOp, DataType, Expr, Ndim, PrimExpr, Span, TensorData, TensorShape, TensorStructInfo,
+};
+
+fn call(attrs: &[(&str, AttrValue)], args: usize) -> Call {
+    Call {
+        op: Expr::op("relax.add"),
+        args: (0..args).map(|i| Expr::var(&format!("x{i}"))).collect(),
+        sinfo_args: Vec::new(),
+        attrs: attrs.iter().map(|(name, value)| ((*name).into(), value.clone())).collect::<Attrs>(),
+        span: Span::NONE,
+    }
+}
+
+fn tensor(shape: &[u64], values: &[f64]) -> ValueSpec {
+    ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, shape, values).unwrap())
+}
+
+fn ints(shape: &[u64], values: &[f64]) -> ValueSpec {
+    ValueSpec::Tensor(TensorData::from_values(DataType::INT64, shape, values).unwrap())
+}
+
+fn bools(values: &[f64]) -> ValueSpec {
+    ValueSpec::Tensor(TensorData::from_values(DataType::BOOL, &[values.len() as u64], values).unwrap())
+}
+
+/// Runs an operator; an error gives its message.
+fn eval(name: &str, attrs: &[(&str, AttrValue)], args: &[ValueSpec]) -> Result<ValueSpec, String> {
+    let (module, options) = (IrModule::default(), Options::default());
+    let mut cx = Cx::new();
+    let mut machine = Machine::new(&mut cx, &module, &options);
+    let values: Vec<Value> = args.iter().map(|spec| from_spec(spec, &[], &options.registry).unwrap()).collect();
+    let call = call(attrs, args.len());
+    match (lookup(name).unwrap().eval)(&mut machine, &EvalArgs { call: &call, values: &values }) {
+        Ok(value) => Ok(to_spec(&value).unwrap()),
+        Err(Stop::Error(error)) => Err(error.message),
+        Err(stop) => panic!("{stop:?}"),
+    }
+}
+
+fn infer(name: &str, attrs: &[(&str, AttrValue)], args: &[StructInfo]) -> Result<StructInfo, InferError> {
+    let call = call(attrs, args.len());
+    lookup(name).unwrap().infer.unwrap()(&mut Cx::new(), &InferArgs { call: &call, args, module: None })
+}
+
+fn float(dims: &[PrimExpr]) -> StructInfo {
+    StructInfo::tensor(dims.iter().cloned(), DataType::FLOAT32)
+}
+
+fn ranked(ndim: i64) -> StructInfo {
+    StructInfo::tensor_ndim(ndim, DataType::FLOAT32)
+}
+
+fn n() -> PrimExpr {
+    PrimExpr::var("n")
+}
+
+fn int_list(items: &[i64]) -> AttrValue {
+    AttrValue::List(items.iter().map(|i| AttrValue::Int(*i)).collect())
+}
+
+#[test]
+fn every_operator_is_found_by_its_name_and_only_one_has_it() {
+    for op in all() {
+        assert!(op.name.starts_with("relax."), "{}", op.name);
+        assert!(std::ptr::eq(lookup(op.name).unwrap(), op), "{} is registered twice", op.name);
+    }
+    assert_eq!(all().count(), BY_NAME.len());
+}
+
+#[test]
+fn short_and_old_names() {
+    assert_eq!(lookup("add").unwrap().name, "relax.add");
+    assert_eq!(lookup("relax.dot").unwrap().name, "relax.matmul");
+    assert!(lookup("relax.no_such_operator").is_none());
+}
+
+#[test]
+fn arithmetic_broadcasts_from_the_right() {
+    let sum = eval("add", &[], &[tensor(&[2, 1], &[1.0, 2.0]), tensor(&[3], &[10.0, 20.0, 30.0])]);
+    assert_eq!(sum, Ok(tensor(&[2, 3], &[11.0, 21.0, 31.0, 12.0, 22.0, 32.0])));
+    assert!(eval("add", &[], &[tensor(&[2], &[1.0, 2.0]), tensor(&[3], &[1.0; 3])]).is_err());
+    assert!(eval("add", &[], &[tensor(&[], &[1.0]), ints(&[], &[1.0])]).is_err());
+}
+
+#[test]
+fn inference_of_arithmetic() {
+    assert_eq!(infer("add", &[], &[float(&[n(), 1.into()]), float(&[4.into()])]), Ok(float(&[n(), 4.into()])));
+    // Neither dimension is known to be 1 or the other.
+    assert_eq!(infer("add", &[], &[float(&[n()]), float(&[4.into()])]), Ok(ranked(1)));
+    assert_eq!(infer("add", &[], &[ranked(1), float(&[2.into(), n()])]), Ok(ranked(2)));
+    assert_eq!(infer("add", &[], &[ranked(-1), float(&[n()])]), Ok(ranked(-1)));
+    assert!(infer("add", &[], &[float(&[3.into()]), float(&[4.into()])]).is_err());
+    let unknown = StructInfo::tensor([n()], DataType::VOID);
+    assert_eq!(infer("add", &[], &[unknown.clone(), float(&[n()])]), Ok(unknown));
+    assert!(infer("add", &[], &[float(&[]), StructInfo::tensor([], DataType::INT32)]).is_err());
+    assert!(infer("add", &[], &[float(&[]), StructInfo::Object]).is_err());
+    assert!(infer("add", &[], &[float(&[])]).is_err());
+    assert_eq!(infer("less", &[], &[float(&[n()]), float(&[n()])]), Ok(StructInfo::tensor([n()], DataType::BOOL)));
+}
+
+#[test]
+fn a_shape_held_in_a_variable_stays() {
+    let info = StructInfo::Tensor(TensorStructInfo {
+        shape: Some(TensorShape::Var(crate::grammar::Var::new("s"))),
+        dtype: DataType::FLOAT32,
+        ndim: Ndim::Known(2),
+    });
+    assert_eq!(infer("exp", &[], std::slice::from_ref(&info)), Ok(info));
+}
+
+#[test]
+fn integers_divide_towards_zero_or_down() {
+    let (x, y) = (ints(&[2], &[-7.0, 7.0]), ints(&[], &[2.0]));
+    assert_eq!(eval("divide", &[], &[x.clone(), y.clone()]), Ok(ints(&[2], &[-3.0, 3.0])));
+    assert_eq!(eval("floor_divide", &[], &[x.clone(), y]), Ok(ints(&[2], &[-4.0, 3.0])));
+    assert!(eval("divide", &[], &[x, ints(&[], &[0.0])]).is_err());
+}
+
+#[test]
+fn comparisons_give_booleans() {
+    let (x, y) = (tensor(&[3], &[1.0, 2.0, f64::NAN]), tensor(&[], &[2.0]));
+    assert_eq!(eval("less", &[], &[x.clone(), y.clone()]), Ok(bools(&[1.0, 0.0, 0.0])));
+    assert_eq!(eval("greater_equal", &[], &[x.clone(), y.clone()]), Ok(bools(&[0.0, 1.0, 0.0])));
+    assert_eq!(eval("not_equal", &[], &[x, y]), Ok(bools(&[1.0, 0.0, 1.0])));
+}
+
+#[test]
+fn functions_of_one_element() {
+    let x = tensor(&[3], &[-2.0, 0.0, 4.0]);
+    assert_eq!(eval("nn.relu", &[], &[x.clone()]), Ok(tensor(&[3], &[0.0, 0.0, 4.0])));
+    assert_eq!(eval("negative", &[], &[tensor(&[1], &[2.0])]), Ok(tensor(&[1], &[-2.0])));
+    assert_eq!(eval("abs", &[], &[x]), Ok(tensor(&[3], &[2.0, 0.0, 4.0])));
+    assert_eq!(eval("sqrt", &[], &[tensor(&[1], &[4.0])]), Ok(tensor(&[1], &[2.0])));
+    assert_eq!(eval("exp", &[], &[tensor(&[1], &[0.0])]), Ok(tensor(&[1], &[1.0])));
+    assert_eq!(eval("sigmoid", &[], &[tensor(&[1], &[0.0])]), Ok(tensor(&[1], &[0.5])));
+    assert_eq!(eval("nn.gelu", &[], &[tensor(&[1], &[0.0])]), Ok(tensor(&[1], &[0.0])));
+    assert!(eval("exp", &[], &[ints(&[], &[1.0])]).is_err());
+}
+
+#[test]
+fn matrix_products() {
+    let (a, b) = (tensor(&[2, 2], &[1.0, 2.0, 3.0, 4.0]), tensor(&[2], &[10.0, 1.0]));
+    assert_eq!(eval("matmul", &[], &[a.clone(), b.clone()]), Ok(tensor(&[2], &[12.0, 34.0])));
+    assert_eq!(eval("matmul", &[], &[b.clone(), a.clone()]), Ok(tensor(&[2], &[13.0, 24.0])));
+    assert_eq!(eval("matmul", &[], &[b.clone(), b]), Ok(tensor(&[], &[101.0])));
+    let batch = tensor(&[2, 2, 1], &[1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(eval("matmul", &[], &[a, batch]), Ok(tensor(&[2, 2, 1], &[1.0, 3.0, 2.0, 4.0])));
+    assert_eq!(
+        infer("matmul", &[], &[float(&[n(), 3.into()]), float(&[3.into(), 5.into()])]),
+        Ok(float(&[n(), 5.into()]))
+    );
+    assert_eq!(infer("matmul", &[], &[float(&[3.into()]), float(&[3.into()])]), Ok(float(&[])));
+    assert_eq!(infer("matmul", &[], &[ranked(3), ranked(1)]), Ok(ranked(2)));
+    assert!(infer("matmul", &[], &[float(&[2.into()]), float(&[3.into()])]).is_err());
+    assert!(infer("matmul", &[], &[float(&[]), float(&[3.into()])]).is_err());
+}
+
+#[test]
+fn reshaping_keeps_the_order_of_the_elements() {
+    let x = tensor(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let reshaped = eval("reshape", &[], &[x.clone(), ValueSpec::Shape(vec![3, 2])]);
+    assert_eq!(reshaped, Ok(tensor(&[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])));
+    assert!(eval("reshape", &[], &[x.clone(), ValueSpec::Shape(vec![5])]).is_err());
+    assert!(eval("reshape", &[], &[x.clone(), ValueSpec::Shape(vec![7])]).is_err());
+    let flat = eval("flatten", &[], &[x.clone()]);
+    assert_eq!(flat, Ok(tensor(&[6], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])));
+    assert_eq!(eval("permute_dims", &[], &[x]), Ok(tensor(&[3, 2], &[1.0, 4.0, 2.0, 5.0, 3.0, 6.0])));
+    let shape = StructInfo::shape([n(), 2.into()]);
+    assert_eq!(infer("reshape", &[], &[ranked(-1), shape]), Ok(float(&[n(), 2.into()])));
+    let double = PrimExpr::binary(BinaryOp::Mul, n(), 2.into());
+    assert_eq!(infer("flatten", &[], &[float(&[n(), 2.into()])]), Ok(float(&[double])));
+    assert!(infer("reshape", &[], &[float(&[4.into()]), StructInfo::shape([5.into()])]).is_err());
+    assert_eq!(infer("permute_dims", &[], &[float(&[n(), 2.into()])]), Ok(float(&[2.into(), n()])));
+    let twice = [("axes", int_list(&[0, 0]))];
+    assert!(infer("permute_dims", &twice, &[float(&[n(), 2.into()])]).is_err());
+}
+
+#[test]
+fn dimensions_of_one_come_and_go() {
+    let at = |axis: i64| [("axis", AttrValue::Int(axis))];
+    assert_eq!(infer("expand_dims", &at(-1), &[float(&[n()])]), Ok(float(&[n(), 1.into()])));
+    assert_eq!(infer("squeeze", &at(1), &[float(&[n(), 1.into()])]), Ok(float(&[n()])));
+    assert!(infer("squeeze", &at(0), &[float(&[2.into()])]).is_err());
+    assert!(infer("expand_dims", &at(2), &[float(&[n()])]).is_err());
+    assert_eq!(infer("squeeze", &[], &[float(&[n(), 1.into()])]), Ok(ranked(-1)));
+    assert_eq!(eval("expand_dims", &at(0), &[tensor(&[2], &[1.0, 2.0])]), Ok(tensor(&[1, 2], &[1.0, 2.0])));
+    assert_eq!(eval("squeeze", &[], &[tensor(&[1, 2], &[1.0, 2.0])]), Ok(tensor(&[2], &[1.0, 2.0])));
+    assert!(eval("squeeze", &at(0), &[tensor(&[2], &[1.0, 2.0])]).is_err());
+}
+
+#[test]
+fn putting_together_and_taking_apart() {
+    let parts = ValueSpec::Tuple(vec![tensor(&[1, 2], &[1.0, 2.0]), tensor(&[2, 2], &[3.0, 4.0, 5.0, 6.0])]);
+    let whole = tensor(&[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    assert_eq!(eval("concat", &[], std::slice::from_ref(&parts)), Ok(whole.clone()));
+    assert_eq!(eval("split", &[("indices_or_sections", int_list(&[1]))], &[whole.clone()]), Ok(parts));
+    let two = [("indices_or_sections", AttrValue::Int(2)), ("axis", AttrValue::Int(1))];
+    let halves = ValueSpec::Tuple(vec![tensor(&[3, 1], &[1.0, 3.0, 5.0]), tensor(&[3, 1], &[2.0, 4.0, 6.0])]);
+    assert_eq!(eval("split", &two, &[whole]), Ok(halves));
+    let double = PrimExpr::binary(BinaryOp::Add, n(), n());
+    let pair = StructInfo::tuple([float(&[n(), 2.into()]), float(&[n(), 2.into()])]);
+    assert_eq!(infer("concat", &[], &[pair]), Ok(float(&[double, 2.into()])));
+    let clash = StructInfo::tuple([float(&[n(), 2.into()]), float(&[n(), 3.into()])]);
+    assert!(infer("concat", &[], &[clash]).is_err());
+    let halves = [("indices_or_sections", AttrValue::Int(2))];
+    assert_eq!(
+        infer("split", &halves, &[float(&[5.into()])]),
+        Ok(StructInfo::tuple([float(&[3.into()]), float(&[2.into()])]))
+    );
+    assert_eq!(infer("split", &halves, &[float(&[n()])]), Ok(StructInfo::tuple([ranked(1), ranked(1)])));
+}
+
+#[test]
+fn reductions() {
+    let x = tensor(&[2, 2], &[1.0, 2.0, 3.0, 6.0]);
+    let first = [("axis", int_list(&[0]))];
+    assert_eq!(eval("sum", &[], &[x.clone()]), Ok(tensor(&[], &[12.0])));
+    assert_eq!(eval("sum", &first, &[x.clone()]), Ok(tensor(&[2], &[4.0, 8.0])));
+    assert_eq!(eval("mean", &[], &[x.clone()]), Ok(tensor(&[], &[3.0])));
+    let kept = [("axis", int_list(&[-1])), ("keepdims", AttrValue::Bool(true))];
+    assert_eq!(eval("max", &kept, &[x.clone()]), Ok(tensor(&[2, 1], &[2.0, 6.0])));
+    assert_eq!(eval("min", &first, &[x]), Ok(tensor(&[2], &[1.0, 2.0])));
+    assert_eq!(eval("sum", &[], &[tensor(&[0], &[])]), Ok(tensor(&[], &[0.0])));
+    assert!(eval("max", &[], &[tensor(&[0], &[])]).is_err());
+    assert_eq!(infer("sum", &first, &[float(&[2.into(), n()])]), Ok(float(&[n()])));
+    assert_eq!(infer("sum", &kept, &[float(&[2.into(), n()])]), Ok(float(&[2.into(), 1.into()])));
+    assert_eq!(infer("sum", &[], &[ranked(-1)]), Ok(ranked(0)));
+    assert_eq!(infer("sum", &first, &[ranked(3)]), Ok(ranked(2)));
+    assert!(infer("sum", &first, &[float(&[])]).is_err());
+}
+
+#[test]
+fn creation_and_conversion() {
+    let dtype = [("dtype", AttrValue::DataType(DataType::INT64))];
+    assert_eq!(eval("ones", &dtype, &[ValueSpec::Shape(vec![2])]), Ok(ints(&[2], &[1.0, 1.0])));
+    assert_eq!(eval("full", &[], &[ValueSpec::Shape(vec![1]), tensor(&[], &[3.0])]), Ok(tensor(&[1], &[3.0])));
+    assert_eq!(eval("zeros_like", &[], &[tensor(&[1], &[3.0])]), Ok(tensor(&[1], &[0.0])));
+    assert_eq!(eval("astype", &dtype, &[tensor(&[2], &[-1.5, 2.5])]), Ok(ints(&[2], &[-1.0, 2.0])));
+    assert!(eval("zeros", &dtype, &[ValueSpec::Shape(vec![-1])]).is_err());
+    assert_eq!(infer("zeros", &dtype, &[StructInfo::shape([n()])]), Ok(StructInfo::tensor([n()], DataType::INT64)));
+    assert!(infer("zeros", &[], &[StructInfo::shape([n()])]).is_err());
+    assert!(infer("full", &[], &[StructInfo::shape([n()]), ranked(1)]).is_err());
+}
+
+#[test]
+fn choosing_elements() {
+    let x = tensor(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+    let rows = [("axis", AttrValue::Int(0))];
+    assert_eq!(eval("take", &rows, &[x.clone(), ints(&[1], &[1.0])]), Ok(tensor(&[1, 2], &[3.0, 4.0])));
+    assert!(eval("take", &rows, &[x.clone(), ints(&[1], &[2.0])]).is_err());
+    let list = |items: &[i64]| ValueSpec::Tuple(items.iter().map(|i| ValueSpec::Int(*i)).collect());
+    let slice = |begin, end, stride| {
+        eval(
+            "strided_slice",
+            &[],
+            &[tensor(&[5], &[0.0, 1.0, 2.0, 3.0, 4.0]), list(&[0]), list(&[begin]), list(&[end]), list(&[stride])],
+        )
+    };
+    assert_eq!(slice(1, 100, 2), Ok(tensor(&[2], &[1.0, 3.0])));
+    assert_eq!(slice(-1, 0, -2), Ok(tensor(&[2], &[4.0, 2.0])));
+    assert!(slice(0, 1, 0).is_err());
+    assert_eq!(eval("unique", &[], &[tensor(&[4], &[3.0, 1.0, 3.0, 2.0])]), Ok(tensor(&[3], &[1.0, 2.0, 3.0])));
+    let c = bools(&[1.0, 0.0]);
+    assert_eq!(eval("where", &[], &[c, x, tensor(&[], &[0.0])]), Ok(tensor(&[2, 2], &[1.0, 0.0, 3.0, 0.0])));
+    let rows_of = infer("take", &rows, &[float(&[n(), 2.into()]), StructInfo::tensor([3.into()], DataType::INT64)]);
+    assert_eq!(rows_of, Ok(float(&[3.into(), 2.into()])));
+    let bounds = [("axes", int_list(&[0])), ("begin", int_list(&[1])), ("end", int_list(&[9]))];
+    assert_eq!(infer("strided_slice", &bounds, &[float(&[5.into(), n()])]), Ok(float(&[4.into(), n()])));
+    assert_eq!(infer("strided_slice", &bounds, &[float(&[n(), n()])]), Ok(ranked(2)));
+    assert_eq!(infer("unique", &[], &[float(&[n()])]), Ok(ranked(1)));
+}
+
+#[test]
+fn softmax_of_equal_elements_is_even() {
+    assert_eq!(eval("nn.softmax", &[], &[tensor(&[1, 2], &[7.0, 7.0])]), Ok(tensor(&[1, 2], &[0.5, 0.5])));
+    assert!(infer("nn.softmax", &[("axis", AttrValue::Int(2))], &[ranked(2)]).is_err());
+}
+
+#[test]
+fn broadcasting_to_a_shape() {
+    let x = tensor(&[2, 1], &[1.0, 2.0]);
+    let wide = eval("broadcast_to", &[], &[x.clone(), ValueSpec::Shape(vec![2, 2])]);
+    assert_eq!(wide, Ok(tensor(&[2, 2], &[1.0, 1.0, 2.0, 2.0])));
+    assert!(eval("broadcast_to", &[], &[x, ValueSpec::Shape(vec![1, 1])]).is_err());
+    assert_eq!(infer("broadcast_to", &[], &[ranked(1), StructInfo::shape([n()])]), Ok(float(&[n()])));
+    assert!(infer("broadcast_to", &[], &[ranked(2), StructInfo::shape([n()])]).is_err());
+}
+
+#[test]
+fn shape_of_a_tensor() {
+    assert_eq!(eval("shape_of", &[], &[tensor(&[2, 0], &[])]), Ok(ValueSpec::Shape(vec![2, 0])));
+    assert_eq!(infer("shape_of", &[], &[float(&[n()])]), Ok(StructInfo::shape([n()])));
+    assert_eq!(infer("shape_of", &[], &[ranked(2)]), Ok(StructInfo::shape_ndim(2)));
+    let rejected = infer("shape_of", &[], &[StructInfo::Object]);
+    assert!(matches!(rejected, Err(InferError::Rejected { rule: Rule::OpShapeofArg, .. })));
+}
