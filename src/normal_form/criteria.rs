@@ -190,15 +190,19 @@ impl Criteria<'_> {
     }
 
     fn branch_value(&mut self, branch: &Expr, exempt: bool) {
-        if exempt { with_stack(|| self.branch(branch)) } else { self.operand(branch, Place::Other) }
+        if !exempt {
+            self.test_leaf(branch, Place::Other);
+        }
+        with_stack(|| self.branch(branch));
     }
 
     fn function_value(&mut self, function: &Function) {
-        if self.bodies_are_exempt() {
-            self.function(function);
-        } else {
-            self.at(Step::Field("body"), |c| c.operand(&function.body, Place::Other));
+        if !self.bodies_are_exempt() {
+            self.at(Step::Field("body"), |c| {
+                c.test_leaf(&function.body, Place::Other);
+            });
         }
+        self.function(function);
     }
 
     /// Errata: A12, literally bodies and branches are subexpressions like any other.
@@ -216,23 +220,27 @@ impl Criteria<'_> {
         match operand {
             Expr::Tuple(tuple) if self.cx.fire(Rule::Nf1LeafTuple) => self.fields(&tuple.fields),
             // A sequence is reported as misplaced, which says more than that it is no leaf.
-            Expr::SeqExpr(seq) if !self.cx.literal(Erratum::A12) => with_stack(|| self.misplaced_sequence(seq)),
+            Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
             Expr::Op(_) | Expr::ExternFunc(_) if place == Place::Callee && !self.cx.literal(Erratum::A12) => {}
             _ => self.simple_operand(operand, place),
         }
     }
 
-    /// NF.1.SUBLEAF, for the fields of tuples, and NF.1.RHS.
     fn simple_operand(&mut self, operand: &Expr, place: Place) {
+        if !self.test_leaf(operand, place) {
+            with_stack(|| self.value(operand));
+        }
+    }
+
+    /// NF.1.SUBLEAF, for the fields of tuples, and NF.1.RHS.
+    fn test_leaf(&mut self, operand: &Expr, place: Place) -> bool {
         let leaf = is_leaf(self.cx, operand);
         let rule = if place == Place::Field { Rule::Nf1Subleaf } else { Rule::Nf1Rhs };
         if !self.cx.premise(rule, 1, leaf) {
             let message = format!("an operand is a {}, which is not a leaf", operand.node_name());
             self.report(rule, operand.span(), message, "bind it to a variable first");
         }
-        if !leaf {
-            with_stack(|| self.value(operand));
-        }
+        leaf
     }
 
     /// What is nested in an expression that criterion 1 does not test, or has rejected as a whole.
