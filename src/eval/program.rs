@@ -89,7 +89,9 @@ impl Machine<'_> {
                     // MOD.PRIMFUNC-OBJECT: an object that Relax cannot look into.
                     self.cx.apply(Rule::ModPrimfuncObject)?;
                     let object = Rc::new(PrimFuncObj { name: gv.name.clone(), func: f.clone() });
-                    if let Some(symbol) = global_symbol(&f.attrs) {
+                    // Unless it is private or says otherwise, its symbol is its name (WF.12).
+                    let name = (!f.private).then_some(&gv.name);
+                    if let Some(symbol) = global_symbol(&f.attrs).or(name) {
                         self.prim_funcs.entry(symbol.clone()).or_insert_with(|| object.clone());
                     }
                     Value::PrimFunc(object)
