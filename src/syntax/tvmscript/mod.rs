@@ -11,10 +11,12 @@
 //! * a global function that is not private has the attribute `global_symbol`.
 
 mod guard;
+mod print;
 mod read;
 pub mod tir_parse;
 pub mod tir_print;
 
+pub use print::print_module;
 pub use read::{parse_module, parse_module_all};
 
 /// The version of TVM whose spelling is meant.

@@ -11,7 +11,8 @@ use super::fault::{Fault, Read, dotted, members, relax_name, span_of};
 use super::scope::use_of;
 use crate::cx::with_stack;
 use crate::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, Expr, If, MatchCast, SeqExpr, Span, StructInfo, Var, VarBinding, VarKind,
+    Binder, Binding, BindingBlock, BlockKind, DataType, Expr, If, MatchCast, PrimExpr, PrimValue, SeqExpr, Span,
+    StructInfo, Var, VarBinding, VarKind,
 };
 
 /// Bindings in the order of the text, grouped into blocks.
@@ -234,7 +235,13 @@ impl Reader<'_> {
         let is_literal =
             matches!(value, py::Expr::NumberLiteral(_) | py::Expr::BooleanLiteral(_) | py::Expr::UnaryOp(_));
         match annotation {
-            Some(StructInfo::Prim(_)) => self.expr(value),
+            Some(StructInfo::Prim(info)) => match self.expr(value)? {
+                // A bare number has the data type that the annotation says.
+                Expr::PrimValue(p) if is_literal && matches!(p.value, PrimExpr::IntImm(_)) => {
+                    Ok(Expr::PrimValue(PrimValue { dtype: info.dtype, ..p }))
+                }
+                other => Ok(other),
+            },
             Some(StructInfo::Shape(_)) => self.shape_arg(value),
             Some(StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Tuple(_) | StructInfo::Func(_)) | None => {
                 if is_literal && let Some(literal) = self.scalar(value, span_of(value))? {
@@ -287,7 +294,7 @@ impl Reader<'_> {
                 if self.is_shape_value(&value) {
                     StructInfo::shape(dims)
                 } else {
-                    StructInfo::tensor(dims, crate::grammar::DataType::VOID)
+                    StructInfo::tensor(dims, DataType::VOID)
                 }
             }
         };

@@ -111,6 +111,7 @@ impl Reader<'_> {
                 self.call_dps(name, callee, args, call, span)
             }
             "emit_with_sinfo" | "emit_with_ty" | "emit_with_type" => self.emit_with_sinfo(args, call, span),
+            "Call" => self.call_by_parts(args, call, span),
             "print" | "assert_op" => self.formatted(name, args, span),
             "match_cast" | "match_shape" => {
                 Err(Fault::new(call, format!("R.{name} is a binding; assign it to a variable or to `_`")))
@@ -257,18 +258,29 @@ impl Reader<'_> {
 
     /// `R.emit_with_sinfo("relax.op", (x, y), sinfo_args, attrs={..})`: any call of an operator, by its name.
     fn emit_with_sinfo(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
-        let missing = || Fault::expected(self.text, call, "the name of an operator and a tuple of arguments");
-        let name = args.take(&["op"]).and_then(string).ok_or_else(missing)?;
-        let inputs = args.take(&["args"]).and_then(members).ok_or_else(missing)?;
-        let inputs = self.exprs(inputs)?;
-        let sinfo_args = match args.take(&SINFO_ARGS) {
+        let name = args.take(&["op"]).and_then(string);
+        let name = name.ok_or_else(|| Fault::expected(self.text, call, "the name of an operator"))?;
+        self.parts(Expr::Op(Op { op_name: name.into(), span }), args, call, span)
+    }
+
+    /// `R.Call(f, (x, y), sinfo_args, attrs={..})`: any call.
+    fn call_by_parts(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        let callee = args.take(&["op"]).ok_or_else(|| Fault::expected(self.text, call, "what to call"))?;
+        let callee = self.expr(callee)?;
+        self.parts(callee, args, call, span)
+    }
+
+    fn parts(&mut self, op: Expr, mut rest: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        let inputs = rest.take(&["args"]).and_then(members);
+        let inputs = inputs.ok_or_else(|| Fault::expected(self.text, call, "a tuple of arguments"))?;
+        let args = self.exprs(inputs)?;
+        let sinfo_args = match rest.take(&SINFO_ARGS) {
             Some(sinfo_args) => self.struct_infos(sinfo_args, Unbound::Leave)?,
             None => Vec::new(),
         };
-        let attrs = args.keyword(&["attrs"]).map_or(Ok(Attrs::new()), |attrs| self.attrs(attrs))?;
-        args.finish()?;
-        let op = Expr::Op(Op { op_name: name.into(), span });
-        Ok(Expr::Call(Call { op, args: inputs, sinfo_args, attrs, span }.into()))
+        let attrs = rest.keyword(&["attrs"]).map_or(Ok(Attrs::new()), |attrs| self.attrs(attrs))?;
+        rest.finish()?;
+        Ok(Expr::Call(Call { op, args, sinfo_args, attrs, span }.into()))
     }
 
     /// `R.print(x, format="..")` has the format as its first input, `R.assert_op(c, x, format="..")` as its second.

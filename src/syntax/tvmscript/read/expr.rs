@@ -5,7 +5,7 @@ use ruff_text_size::Ranged;
 
 use super::Reader;
 use super::dims::Unbound;
-use super::fault::{Fault, Read, dotted, float, integer, relax_name, span_of, tir_name};
+use super::fault::{Fault, Read, dotted, float, integer, non_finite, relax_name, span_of, string, tir_name};
 use super::scope::use_of;
 use crate::cx::with_stack;
 use crate::grammar::{
@@ -115,7 +115,9 @@ impl Reader<'_> {
             let [number] = &*call.arguments.args else {
                 return Err(Fault::expected(self.text, e, "one number"));
             };
-            let value = float(number).or_else(|| integer(number).map(|i| i as f64));
+            let value = float(number)
+                .or_else(|| integer(number).map(|i| i as f64))
+                .or_else(|| string(number).and_then(non_finite));
             let value = value.ok_or_else(|| Fault::expected(self.text, number, "a number"))?;
             return Ok(float_value(value, dtype, span));
         }

@@ -13,6 +13,8 @@ pub(super) struct Decoration {
     pub kind: Decorator,
     private: bool,
     pure: Option<bool>,
+    /// Of the variable that a local function is bound to.
+    annotation: Option<StructInfo>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,13 +36,16 @@ impl Reader<'_> {
             Some("prim_func" | "func.prim_func") => Decorator::PrimFunc,
             Some(_) | None => return Err(unknown()),
         };
-        let mut decoration = Decoration { kind, private: false, pure: None };
+        let mut decoration = Decoration { kind, private: false, pure: None, annotation: None };
         for keyword in keywords {
             let value = |reader: &Reader<'_>| reader.optional_bool(&keyword.value);
             match (kind, keyword.arg.as_ref().map(|arg| arg.as_str())) {
                 (Decorator::PrimFunc, _) => {}
                 (Decorator::Relax, Some("private")) => decoration.private = value(self)?.unwrap_or(false),
                 (Decorator::Relax, Some("pure")) => decoration.pure = value(self)?,
+                (Decorator::Relax, Some("annotation")) => {
+                    decoration.annotation = Some(self.struct_info(&keyword.value, Unbound::Leave)?);
+                }
                 (Decorator::Relax, Some("check_well_formed")) => {}
                 (Decorator::Relax, _) => return Err(Fault::new(keyword, "expected `pure=..` or `private=..`")),
             }
@@ -69,7 +74,7 @@ impl Reader<'_> {
         self.bring(&var, kind, false);
         let function = self.nested(span_of(def), |reader| reader.function(def, &decoration))?;
         let value = Expr::Function(function.into());
-        let var = Binder { var, kind, annotation: None };
+        let var = Binder { var, kind, annotation: decoration.annotation };
         Ok(Binding::VarBinding(VarBinding { var, value, span: span_of(def) }))
     }
 

@@ -18,8 +18,10 @@ use std::collections::HashSet;
 use ruff_python_ast as py;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
+pub(super) use self::attrs::names_dtype;
 use self::fault::{Fault, Read, span_of};
 use self::scope::Scope;
+pub(super) use self::signature::{Param, signature};
 use super::guard;
 use crate::grammar::{Attrs, IrModule, Span, StructInfo, Var};
 use crate::syntax::source::{MAX_NESTING, SyntaxError};

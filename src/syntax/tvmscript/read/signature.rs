@@ -3,7 +3,7 @@
 
 /// What a parameter of a Python function is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Param {
+pub(in crate::syntax::tvmscript) enum Param {
     /// An input of the operator.
     Input(&'static str),
     /// An input that is a shape, so that a tuple of dimensions means a `ShapeExpr`.
@@ -16,7 +16,7 @@ pub(super) enum Param {
 use Param::{Attr, Dtype, Input, Shape};
 
 /// The parameters of an operator's Python function, in order; empty if all of them are inputs.
-pub(super) fn signature(op: &str) -> &'static [Param] {
+pub(in crate::syntax::tvmscript) fn signature(op: &str) -> &'static [Param] {
     match op {
         "reshape" | "broadcast_to" | "collapse_sum_to" => &[Input("x"), Shape("shape")],
         "zeros" | "ones" => &[Shape("shape"), Attr("dtype")],

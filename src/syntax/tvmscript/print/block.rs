@@ -1,0 +1,189 @@
+//! Bindings, blocks and branches.
+
+use super::Printer;
+use super::expr::is_inline;
+use crate::cx::with_stack;
+use crate::grammar::{Binder, Binding, BindingBlock, BlockKind, Expr, Function, If, SeqExpr, StructInfo, VarKind};
+
+impl Printer {
+    /// The blocks of a sequence.
+    pub(super) fn blocks(&mut self, blocks: &[BindingBlock]) {
+        for block in blocks {
+            match block.kind {
+                BlockKind::Binding => self.bindings(&block.bindings),
+                BlockKind::Dataflow => self.dataflow(&block.bindings),
+            }
+        }
+    }
+
+    fn bindings(&mut self, bindings: &[Binding]) {
+        for binding in bindings {
+            self.binding(binding);
+        }
+    }
+
+    fn dataflow(&mut self, bindings: &[Binding]) {
+        self.line("with R.dataflow():");
+        self.indent += 1;
+        self.bindings(bindings);
+        let outputs: Vec<String> = bindings
+            .iter()
+            .filter_map(Binding::binder)
+            .filter(|binder| binder.kind == VarKind::Var)
+            .map(|binder| self.names.var(&binder.var))
+            .collect();
+        self.line(&format!("R.output({})", outputs.join(", ")));
+        self.indent -= 1;
+    }
+
+    fn binding(&mut self, binding: &Binding) {
+        match binding {
+            Binding::VarBinding(b) => self.bound(&b.var, &b.value),
+            Binding::MatchCast(b) => {
+                let mut text = String::from("R.match_cast(");
+                self.expr(&b.value, &mut text);
+                text.push_str(", ");
+                self.struct_info(&b.struct_info, &mut text);
+                text.push(')');
+                match &b.var {
+                    None => self.line(&format!("_ = {text}")),
+                    Some(binder) => {
+                        if binder.annotation.is_none() {
+                            self.names.var_not_blank(&binder.var);
+                        }
+                        let target = self.target(binder);
+                        self.line(&format!("{target} = {text}"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// `name: annotation`.
+    fn target(&mut self, binder: &Binder) -> String {
+        let mut text = self.names.var(&binder.var);
+        if let Some(annotation) = &binder.annotation {
+            text.push_str(": ");
+            self.struct_info(annotation, &mut text);
+        }
+        text
+    }
+
+    fn bound(&mut self, binder: &Binder, value: &Expr) {
+        let has_lines = match value {
+            Expr::Function(_) | Expr::SeqExpr(_) => true,
+            Expr::If(conditional) => !is_inline(conditional),
+            _ => false,
+        };
+        if has_lines {
+            let name = self.names.var(&binder.var);
+            self.named(&name, binder.annotation.as_ref(), value);
+        } else {
+            let mut text = String::new();
+            self.expr(value, &mut text);
+            let target = self.target(binder);
+            self.line(&format!("{target} = {text}"));
+        }
+    }
+
+    /// `name: annotation = value`, over as many lines as the value needs.
+    pub(super) fn named(&mut self, name: &str, annotation: Option<&StructInfo>, value: &Expr) {
+        with_stack(|| match value {
+            Expr::Function(function) => self.local_function(name, annotation, function),
+            Expr::If(conditional) if !is_inline(conditional) => self.conditional(name, annotation, conditional),
+            Expr::SeqExpr(seq) => {
+                self.line("with R.SeqExpr():");
+                self.branch(name, annotation, seq);
+            }
+            value => {
+                let mut text = String::new();
+                self.expr(value, &mut text);
+                let mut target = name.to_string();
+                if let Some(annotation) = annotation {
+                    target.push_str(": ");
+                    self.struct_info(annotation, &mut target);
+                }
+                self.line(&format!("{target} = {text}"));
+            }
+        })
+    }
+
+    fn conditional(&mut self, name: &str, annotation: Option<&StructInfo>, conditional: &If) {
+        let mut cond = String::new();
+        self.expr(&conditional.cond, &mut cond);
+        self.line(&format!("if {cond}:"));
+        self.branch_of(name, annotation, &conditional.true_branch);
+        self.line("else:");
+        self.branch_of(name, annotation, &conditional.false_branch);
+    }
+
+    fn branch_of(&mut self, name: &str, annotation: Option<&StructInfo>, branch: &Expr) {
+        match branch {
+            Expr::SeqExpr(seq) => self.branch(name, annotation, seq),
+            other => {
+                self.indent += 1;
+                self.named(name, annotation, other);
+                self.indent -= 1;
+            }
+        }
+    }
+
+    /// The blocks of a branch, then its value under the name that the branches share.
+    fn branch(&mut self, name: &str, annotation: Option<&StructInfo>, seq: &SeqExpr) {
+        self.indent += 1;
+        self.blocks(&seq.blocks);
+        self.named(name, annotation, &seq.body);
+        self.indent -= 1;
+    }
+
+    fn local_function(&mut self, name: &str, annotation: Option<&StructInfo>, function: &Function) {
+        let mut arguments = Vec::new();
+        if let Some(pure) = function.pure {
+            arguments.push(format!("pure={}", super::literal::bool(pure)));
+        }
+        if let Some(annotation) = annotation {
+            let mut text = String::from("annotation=");
+            self.struct_info(annotation, &mut text);
+            arguments.push(text);
+        }
+        match arguments.as_slice() {
+            [] => self.line("@R.function"),
+            arguments => self.line(&format!("@R.function({})", arguments.join(", "))),
+        }
+        let header = self.header(name, function);
+        self.line(&header);
+        self.indent += 1;
+        if !function.attrs.is_empty() {
+            let attrs = self.attr_dict(&function.attrs);
+            self.line(&format!("R.func_attr({attrs})"));
+        }
+        self.body(&function.body);
+        self.indent -= 1;
+    }
+
+    /// `def f(x: .., y: ..) -> ..:`.
+    pub(super) fn header(&mut self, name: &str, function: &Function) -> String {
+        let params: Vec<String> = function.params.iter().map(|param| self.target(param)).collect();
+        let mut text = format!("def {name}({})", params.join(", "));
+        if let Some(ret) = &function.ret_struct_info {
+            text.push_str(" -> ");
+            self.struct_info(ret, &mut text);
+        }
+        text.push(':');
+        text
+    }
+
+    /// The statements of a function.
+    pub(super) fn body(&mut self, body: &Expr) {
+        let value = match body {
+            Expr::SeqExpr(seq) => {
+                self.blocks(&seq.blocks);
+                &seq.body
+            }
+            other => other,
+        };
+        let mut text = String::new();
+        self.expr(value, &mut text);
+        self.line(&format!("return {text}"));
+    }
+}

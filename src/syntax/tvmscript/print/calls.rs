@@ -1,0 +1,279 @@
+//! Calls, the reverse of their reading.
+
+use super::Printer;
+use super::literal::string;
+use super::names::is_identifier;
+use crate::grammar::{AttrValue, Attrs, Call, Expr, StructInfo, TensorShape, TensorStructInfo};
+use crate::syntax::tvmscript::Dialect;
+use crate::syntax::tvmscript::read::{Param, signature};
+
+/// Functions of `R` that build something else than the call of the operator of that name.
+const NOT_OPERATORS: [&str; 24] = [
+    "const",
+    "shape",
+    "ShapeExpr",
+    "prim_value",
+    "PrimValue",
+    "str",
+    "StringImm",
+    "dtype",
+    "DataTypeImm",
+    "tuple",
+    "Tuple",
+    "TupleGetItem",
+    "ExternFunc",
+    "Op",
+    "Call",
+    "call_packed",
+    "emit_with_sinfo",
+    "emit_with_ty",
+    "emit_with_type",
+    "match_cast",
+    "match_shape",
+    "output",
+    "outputs",
+    "func_attr",
+];
+
+impl Printer {
+    pub(super) fn call(&mut self, call: &Call, out: &mut String) {
+        let is_written = match &call.op {
+            Expr::Op(op) => match op.op_name.strip_prefix("relax.") {
+                Some(name) => self.operator(name, call, out),
+                None => false,
+            },
+            Expr::ExternFunc(f) if has_plain_attrs(&call.attrs, &["func"]) => {
+                out.push_str("R.call_packed(");
+                let name = string(&f.global_symbol);
+                self.arguments(Some(name), &call.args, call, out);
+                true
+            }
+            Expr::ExternFunc(_) => false,
+            callee if has_plain_attrs(&call.attrs, &[]) => {
+                self.expr(callee, out);
+                out.push('(');
+                self.arguments(None, &call.args, call, out);
+                true
+            }
+            _ => false,
+        };
+        if !is_written {
+            self.call_by_parts(call, out);
+        }
+    }
+
+    /// The arguments, the attributes as keywords, the type arguments, and the closing parenthesis.
+    fn arguments(&mut self, first: Option<String>, args: &[Expr], call: &Call, out: &mut String) {
+        let mut parts: Vec<String> = first.into_iter().collect();
+        parts.extend(args.iter().map(|arg| self.expr_text(arg)));
+        parts.extend(self.keywords(call));
+        out.push_str(&parts.join(", "));
+        out.push(')');
+    }
+
+    fn keywords(&mut self, call: &Call) -> Vec<String> {
+        let mut parts: Vec<String> =
+            call.attrs.iter().map(|(name, value)| format!("{name}={}", self.attr(name, value))).collect();
+        if !call.sinfo_args.is_empty() {
+            let mut text = format!("{}=", self.sinfo_args_keyword());
+            self.struct_info_tuple(&call.sinfo_args, &mut text);
+            parts.push(text);
+        }
+        parts
+    }
+
+    fn sinfo_args_keyword(&self) -> &'static str {
+        match self.dialect {
+            Dialect::Tvm025 => "sinfo_args",
+            Dialect::Tvm027 => "ty_args",
+        }
+    }
+
+    fn expr_text(&mut self, e: &Expr) -> String {
+        let mut text = String::new();
+        self.expr(e, &mut text);
+        text
+    }
+
+    /// `R.name(..)`, if that reads back as this call.
+    fn operator(&mut self, name: &str, call: &Call, out: &mut String) -> bool {
+        match name {
+            "call_tir" | "call_tir_inplace" | "call_tir_with_grad" | "call_dps_packed" => {
+                match self.call_dps(name, call) {
+                    Some(text) => {
+                        out.push_str(&text);
+                        true
+                    }
+                    None => false,
+                }
+            }
+            "call_pure_packed" | "call_inplace_packed" | "call_builtin_with_ctx" => {
+                self.call_with_extern(name, call, out)
+            }
+            "print" | "assert_op" => self.formatted(name, call, out),
+            name => self.plain_operator(name, call, out),
+        }
+    }
+
+    fn plain_operator(&mut self, name: &str, call: &Call, out: &mut String) -> bool {
+        let params = signature(name);
+        let inputs = params.iter().take_while(|param| !matches!(param, Param::Attr(_))).count();
+        let keywords: Vec<&str> = params
+            .iter()
+            .filter_map(|param| match param {
+                Param::Input(word) | Param::Shape(word) | Param::Dtype(word) => Some(*word),
+                Param::Attr(_) => None,
+            })
+            .collect();
+        // Further inputs would be taken for attributes.
+        let is_regular = inputs == params.len() || call.args.len() <= inputs;
+        let takes_tuples =
+            call.args.iter().zip(params).all(|(arg, param)| !matches!((arg, param), (Expr::Tuple(_), Param::Shape(_))));
+        let is_name = name.split('.').all(is_identifier) && !NOT_OPERATORS.contains(&name);
+        if !(is_regular && takes_tuples && is_name && has_plain_attrs(&call.attrs, &keywords)) {
+            return false;
+        }
+        out.push_str(&format!("R.{name}("));
+        self.arguments(None, &call.args, call, out);
+        true
+    }
+
+    /// Operators whose first input is a packed function, written as its name.
+    fn call_with_extern(&mut self, name: &str, call: &Call, out: &mut String) -> bool {
+        let Some((callee, args)) = call.args.split_first() else { return false };
+        if !has_plain_attrs(&call.attrs, &["func"]) {
+            return false;
+        }
+        let callee = self.callee_text(callee);
+        out.push_str(&format!("R.{name}("));
+        self.arguments(Some(callee), args, call, out);
+        true
+    }
+
+    fn callee_text(&mut self, callee: &Expr) -> String {
+        match callee {
+            Expr::ExternFunc(f) => string(&f.global_symbol),
+            other => self.expr_text(other),
+        }
+    }
+
+    /// `R.print(x, format="..")`, `R.assert_op(c, x, format="..")`.
+    fn formatted(&mut self, name: &str, call: &Call, out: &mut String) -> bool {
+        let at = usize::from(name == "assert_op");
+        let (Some(format), true) = (call.args.get(at), has_plain_attrs(&call.attrs, &["format"])) else {
+            return false;
+        };
+        if at == 1 && call.args.iter().skip(2).any(|arg| matches!(arg, Expr::Tuple(_))) {
+            return false;
+        }
+        let mut parts = Vec::new();
+        for (i, arg) in call.args.iter().enumerate() {
+            if i != at {
+                parts.push(self.expr_text(arg));
+            }
+        }
+        parts.push(format!("format={}", self.expr_text(format)));
+        parts.extend(self.keywords(call));
+        out.push_str(&format!("R.{name}({})", parts.join(", ")));
+        true
+    }
+
+    /// The canonical form of a call in destination-passing style, with the shapes back in the annotation (C14).
+    fn call_dps(&mut self, name: &str, call: &Call) -> Option<String> {
+        let (callee, rest) = call.args.split_first()?;
+        let (shape, inputs) = rest.split_last()?;
+        let [info] = call.sinfo_args.as_slice() else { return None };
+        let reserved =
+            ["out_sinfo", "out_ty", "shape", "output_shape", "output_dtype", "dtype", "args", "func", "gvar"];
+        if !has_plain_attrs(&call.attrs, &reserved) || matches!(callee, Expr::StringImm(_)) {
+            return None;
+        }
+        let mut outputs = String::new();
+        match (shape, info) {
+            (Expr::Tuple(shapes), StructInfo::Tuple(infos)) if shapes.fields.len() == infos.len() => {
+                let infos = shapes.fields.iter().zip(infos.iter()).map(|(shape, info)| with_shape(shape, info));
+                let infos = infos.collect::<Option<Vec<_>>>()?;
+                let (open, close) = if infos.len() > 1 { ("[", "]") } else { ("R.Tuple(", ")") };
+                outputs.push_str(open);
+                self.struct_info_list(&infos, &mut outputs);
+                outputs.push_str(close);
+            }
+            (shape, info) => self.struct_info(&with_shape(shape, info)?, &mut outputs),
+        }
+        let callee = if name == "call_dps_packed" { self.callee_text(callee) } else { self.expr_text(callee) };
+        let mut tuple = String::new();
+        self.tuple(inputs, &mut tuple);
+        let keyword = match self.dialect {
+            Dialect::Tvm025 => "out_sinfo",
+            Dialect::Tvm027 => "out_ty",
+        };
+        let mut text = format!("R.{name}({callee}, {tuple}, {keyword}={outputs}");
+        for (attr, value) in &call.attrs {
+            let value = match self.tir_vars(attr, value) {
+                Some(vars) => vars,
+                None if &**attr == "tir_vars" => return None,
+                None => self.attr(attr, value),
+            };
+            text.push_str(&format!(", {attr}={value}"));
+        }
+        text.push(')');
+        Some(text)
+    }
+
+    /// `R.shape([n])` for the attribute `tir_vars`.
+    fn tir_vars(&mut self, name: &str, value: &AttrValue) -> Option<String> {
+        let AttrValue::List(values) = value else { return None };
+        if name != "tir_vars" {
+            return None;
+        }
+        let mut dims = Vec::new();
+        for value in values {
+            let AttrValue::Prim(dim) = value else { return None };
+            dims.push(dim.clone());
+        }
+        let mut text = String::from("R.shape([");
+        self.dim_list(&dims, &mut text);
+        text.push_str("])");
+        Some(text)
+    }
+
+    /// Any call, by its parts. TVM knows the first of the two forms.
+    fn call_by_parts(&mut self, call: &Call, out: &mut String) {
+        let mut args = String::new();
+        if call.args.is_empty() {
+            args.push_str("()");
+        } else {
+            self.tuple(&call.args, &mut args);
+        }
+        let mut infos = String::new();
+        self.struct_info_tuple(&call.sinfo_args, &mut infos);
+        let name = match (&call.op, self.dialect) {
+            (Expr::Op(op), Dialect::Tvm025) => format!("R.emit_with_sinfo({}", string(&op.op_name)),
+            (Expr::Op(op), Dialect::Tvm027) => format!("R.emit_with_ty({}", string(&op.op_name)),
+            (other, _) => format!("R.Call({}", self.expr_text(other)),
+        };
+        out.push_str(&format!("{name}, {args}, {infos}"));
+        if !call.attrs.is_empty() {
+            out.push_str(&format!(", attrs={}", self.attr_dict(&call.attrs)));
+        }
+        out.push(')');
+    }
+}
+
+/// Whether the attributes can be written as keywords, and will be read as attributes.
+fn has_plain_attrs(attrs: &Attrs, reserved: &[&str]) -> bool {
+    let taken = ["sinfo_args", "ty_args", "type_args"];
+    attrs.keys().all(|name| is_identifier(name) && !taken.contains(&&**name) && !reserved.contains(&&**name))
+}
+
+/// The information of an output, with the shape that is an argument of its own.
+fn with_shape(shape: &Expr, info: &StructInfo) -> Option<StructInfo> {
+    let StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim }) = info else { return None };
+    let shape = match shape {
+        Expr::ShapeExpr(shape) => TensorShape::Dims(shape.values.clone()),
+        Expr::Var(v) => TensorShape::Var(v.clone()),
+        Expr::DataflowVar(v) => TensorShape::DataflowVar(v.clone()),
+        _ => return None,
+    };
+    Some(StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype: *dtype, ndim: *ndim }))
+}

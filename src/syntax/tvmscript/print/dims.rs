@@ -1,0 +1,167 @@
+//! Dimensions. TVM folds constants while it reads operators, so where it would, the node is written as a function.
+
+use std::fmt::Write as _;
+
+use super::Printer;
+use crate::cx::with_stack;
+use crate::grammar::{BinaryOp, PrimExpr};
+
+/// From loosest to tightest, as in Python. Logical operators are written as functions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Precedence {
+    Comparison,
+    Sum,
+    Product,
+    Atom,
+}
+
+impl Printer {
+    /// A dimension as a Python expression.
+    pub(super) fn dim(&mut self, dim: &PrimExpr, out: &mut String) {
+        self.dim_at(dim, Precedence::Comparison, out);
+    }
+
+    /// `n, 4`, with a comma behind a single one.
+    pub(super) fn dim_list(&mut self, dims: &[PrimExpr], out: &mut String) {
+        for (i, dim) in dims.iter().enumerate() {
+            out.push_str(if i > 0 { ", " } else { "" });
+            self.top_dim(dim, out);
+        }
+    }
+
+    /// A dimension where TVM expects an int64: a truth value needs a cast there.
+    fn top_dim(&mut self, dim: &PrimExpr, out: &mut String) {
+        if self.in_signature && !matches!(dim, PrimExpr::IntImm(_)) {
+            out.push('"');
+            self.cast_dim(dim, '\'', out);
+            out.push('"');
+        } else {
+            self.cast_dim(dim, '"', out);
+        }
+    }
+
+    fn cast_dim(&mut self, dim: &PrimExpr, quote: char, out: &mut String) {
+        if is_truth_value(dim) {
+            let _ = write!(out, "T.Cast({quote}int64{quote}, ");
+            self.dim(dim, out);
+            out.push(')');
+        } else {
+            self.dim(dim, out);
+        }
+    }
+
+    fn dim_at(&mut self, dim: &PrimExpr, at: Precedence, out: &mut String) {
+        with_stack(|| match dim {
+            PrimExpr::Var(v) => out.push_str(&self.names.dim(v)),
+            PrimExpr::IntImm(i) => {
+                let _ = write!(out, "{i}");
+            }
+            PrimExpr::Not(a) => self.node("T.Not", &[a], out),
+            PrimExpr::Select(c, t, f) => self.node("T.Select", &[c, t, f], out),
+            PrimExpr::Binary(op, a, b) => match infix(*op) {
+                Some((symbol, precedence)) if !folds(*op, a, b) => {
+                    let parenthesized = precedence < at;
+                    out.push_str(if parenthesized { "(" } else { "" });
+                    let left = if precedence == Precedence::Comparison { Precedence::Sum } else { precedence };
+                    self.dim_at(a, left, out);
+                    let _ = write!(out, " {symbol} ");
+                    self.dim_at(b, tighter(precedence), out);
+                    out.push_str(if parenthesized { ")" } else { "" });
+                }
+                Some(_) | None => self.node(&format!("T.{}", op.name()), &[a, b], out),
+            },
+        })
+    }
+
+    /// A node by its constructor, which takes numbers only with their data type.
+    fn node(&mut self, name: &str, operands: &[&PrimExpr], out: &mut String) {
+        out.push_str(name);
+        for (i, operand) in operands.iter().enumerate() {
+            out.push_str(if i > 0 { ", " } else { "(" });
+            match operand {
+                PrimExpr::IntImm(i) => {
+                    let _ = write!(out, "T.int64({i})");
+                }
+                operand => self.dim(operand, out),
+            }
+        }
+        out.push(')');
+    }
+}
+
+fn infix(op: BinaryOp) -> Option<(&'static str, Precedence)> {
+    match op {
+        BinaryOp::Add => Some(("+", Precedence::Sum)),
+        BinaryOp::Sub => Some(("-", Precedence::Sum)),
+        BinaryOp::Mul => Some(("*", Precedence::Product)),
+        BinaryOp::FloorDiv => Some(("//", Precedence::Product)),
+        BinaryOp::FloorMod => Some(("%", Precedence::Product)),
+        BinaryOp::Eq => Some(("==", Precedence::Comparison)),
+        BinaryOp::Ne => Some(("!=", Precedence::Comparison)),
+        BinaryOp::Lt => Some(("<", Precedence::Comparison)),
+        BinaryOp::Le => Some(("<=", Precedence::Comparison)),
+        BinaryOp::Gt => Some((">", Precedence::Comparison)),
+        BinaryOp::Ge => Some((">=", Precedence::Comparison)),
+        BinaryOp::Div | BinaryOp::Mod | BinaryOp::Min | BinaryOp::Max | BinaryOp::And | BinaryOp::Or => None,
+    }
+}
+
+fn tighter(precedence: Precedence) -> Precedence {
+    match precedence {
+        Precedence::Comparison => Precedence::Sum,
+        Precedence::Sum => Precedence::Product,
+        Precedence::Product | Precedence::Atom => Precedence::Atom,
+    }
+}
+
+/// Whether TVM, or Python itself, computes instead of building the node: with two constants, or with a neutral or
+/// absorbing one.
+fn folds(op: BinaryOp, a: &PrimExpr, b: &PrimExpr) -> bool {
+    let is = |e: &PrimExpr, value: i64| *e == PrimExpr::IntImm(value);
+    let is_literal = |e: &PrimExpr| matches!(e, PrimExpr::IntImm(_));
+    let has_unit = match op {
+        BinaryOp::Add => is(a, 0) || is(b, 0),
+        BinaryOp::Sub => is(b, 0),
+        BinaryOp::Mul => is(a, 0) || is(b, 0) || is(a, 1) || is(b, 1),
+        BinaryOp::FloorDiv | BinaryOp::FloorMod => is(a, 0) || is(b, 0) || is(b, 1),
+        BinaryOp::Div
+        | BinaryOp::Mod
+        | BinaryOp::Min
+        | BinaryOp::Max
+        | BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Eq
+        | BinaryOp::Ne
+        | BinaryOp::Lt
+        | BinaryOp::Le
+        | BinaryOp::Gt
+        | BinaryOp::Ge => false,
+    };
+    has_unit || (is_literal(a) && is_literal(b))
+}
+
+fn is_truth_value(dim: &PrimExpr) -> bool {
+    match dim {
+        PrimExpr::Not(_) => true,
+        PrimExpr::Binary(op, _, _) => match op {
+            BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => true,
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Mod
+            | BinaryOp::FloorDiv
+            | BinaryOp::FloorMod
+            | BinaryOp::Min
+            | BinaryOp::Max => false,
+        },
+        PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Select(..) => false,
+    }
+}

@@ -1,0 +1,120 @@
+//! From the abstract syntax to text.
+
+mod block;
+mod calls;
+mod dims;
+mod expr;
+mod literal;
+mod names;
+mod sinfo;
+
+use self::names::Names;
+use super::{Dialect, tir_print};
+use crate::grammar::{AttrValue, Function, GlobalFunc, IrModule};
+
+/// Writes a module in the spelling of a version of TVM.
+///
+/// The text reads back as the same module up to the numbers of variables, and exactly so if the variables of each
+/// function have distinct names. Not everything that can be built can be written: adjacent blocks of the same kind
+/// that are no dataflow blocks become one, a body that is no `SeqExpr` becomes one, and functions and conditionals
+/// inside other expressions are bound to variables first.
+pub fn print_module(module: &IrModule, dialect: Dialect) -> String {
+    let mut out = String::from("# from tvm.script import ir as I\n# from tvm.script import tirx as T\n");
+    out.push_str("# from tvm.script import relax as R\n\n@I.ir_module\nclass Module:\n");
+    if !module.attrs.is_empty() {
+        let attrs = Printer::new(dialect).attr_dict(&module.attrs);
+        out.push_str(&format!("    I.module_attrs({attrs})\n"));
+    }
+    if module.funcs.is_empty() {
+        out.push_str("    pass\n");
+    }
+    for (i, (gv, function)) in module.funcs.iter().enumerate() {
+        out.push_str(if i > 0 { "\n" } else { "" });
+        let name = names::identifier(&gv.name);
+        match function {
+            GlobalFunc::Function(function) => {
+                out.push_str(&Printer::new(dialect).global_function(&gv.name, &name, function));
+            }
+            GlobalFunc::PrimFunc(function) => {
+                out.push_str(&tir_print::print_prim_func(function, &name, 1, dialect));
+            }
+        }
+    }
+    out
+}
+
+/// The state of writing one global function.
+struct Printer {
+    dialect: Dialect,
+    names: Names,
+    /// The lines of the function so far.
+    out: String,
+    indent: usize,
+    /// Dimensions in the signature of a global function are strings, for nothing has declared their names yet.
+    in_signature: bool,
+    uses_module: bool,
+}
+
+impl Printer {
+    fn new(dialect: Dialect) -> Printer {
+        Printer {
+            dialect,
+            names: Names::default(),
+            out: String::new(),
+            indent: 2,
+            in_signature: false,
+            uses_module: false,
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        for _ in 0..self.indent {
+            self.out.push_str("    ");
+        }
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn global_function(mut self, symbol: &str, name: &str, function: &Function) -> String {
+        self.in_signature = true;
+        let header = self.header(name, function);
+        self.in_signature = false;
+        let mut attrs = function.attrs.clone();
+        let global_symbol = attrs.get("global_symbol").cloned();
+        if global_symbol == Some(AttrValue::Str(symbol.into())) {
+            attrs.remove("global_symbol");
+        }
+        let attrs = (!attrs.is_empty()).then(|| self.attr_dict(&attrs));
+        self.body(&function.body);
+        let mut head = Printer::new(self.dialect);
+        head.indent = 1;
+        head.line(&decorator(global_symbol.is_none(), function.pure));
+        head.line(&header);
+        head.indent = 2;
+        for dim in self.names.dims_in_order() {
+            head.line(&format!("{dim} = T.int64()"));
+        }
+        if let Some(attrs) = attrs {
+            head.line(&format!("R.func_attr({attrs})"));
+        }
+        if self.uses_module {
+            head.line("cls = Module");
+        }
+        head.out.push_str(&self.out);
+        head.out
+    }
+}
+
+fn decorator(private: bool, pure: Option<bool>) -> String {
+    let mut arguments = Vec::new();
+    if private {
+        arguments.push("private=True".to_string());
+    }
+    if let Some(pure) = pure {
+        arguments.push(format!("pure={}", literal::bool(pure)));
+    }
+    match arguments.as_slice() {
+        [] => "@R.function".into(),
+        arguments => format!("@R.function({})", arguments.join(", ")),
+    }
+}

@@ -1,0 +1,101 @@
+//! Identities become names: distinct variables of a function, shape variables among them, get distinct names.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::grammar::{ShapeVar, Var};
+
+/// Names that mean something else in TVMScript.
+const RESERVED: [&str; 9] = ["R", "T", "I", "cls", "Module", "relax", "tir", "tirx", "metadata"];
+
+/// The keywords of Python, and `float`, which spells infinities.
+const KEYWORDS: [&str; 36] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
+    "elif", "else", "except", "finally", "float", "for", "from", "global", "if", "import", "in", "is", "lambda",
+    "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+
+/// The names of one global function.
+#[derive(Default)]
+pub(super) struct Names {
+    used: HashSet<String>,
+    vars: HashMap<Var, String>,
+    dims: HashMap<ShapeVar, String>,
+    /// The shape variables, in the order of their first appearance.
+    order: Vec<String>,
+    /// For each base name the next suffix to try.
+    next: HashMap<String, u32>,
+}
+
+impl Names {
+    pub fn var(&mut self, var: &Var) -> String {
+        if let Some(name) = self.vars.get(var) {
+            return name.clone();
+        }
+        let name = self.unique(&var.name);
+        self.vars.insert(var.clone(), name.clone());
+        name
+    }
+
+    /// As [`Names::var`], but never `_`, which would not bind a variable there.
+    pub fn var_not_blank(&mut self, var: &Var) -> String {
+        if &*var.name == "_" && !self.vars.contains_key(var) {
+            let name = self.unique("_match");
+            self.vars.insert(var.clone(), name);
+        }
+        self.var(var)
+    }
+
+    pub fn dim(&mut self, dim: &ShapeVar) -> String {
+        if let Some(name) = self.dims.get(dim) {
+            return name.clone();
+        }
+        let name = self.unique(&dim.name);
+        self.dims.insert(dim.clone(), name.clone());
+        self.order.push(name.clone());
+        name
+    }
+
+    /// A name that no variable has.
+    pub fn unique(&mut self, base: &str) -> String {
+        let base = identifier(base);
+        if self.used.insert(base.clone()) {
+            return base;
+        }
+        let next = self.next.entry(base.clone()).or_insert(1);
+        loop {
+            let name = format!("{base}_{next}");
+            *next += 1;
+            if self.used.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+
+    /// The shape variables of the function.
+    pub fn dims_in_order(&self) -> &[String] {
+        &self.order
+    }
+}
+
+/// The name itself if Python accepts it as the name of a variable, or one like it.
+pub(super) fn identifier(name: &str) -> String {
+    let mut text: String = name.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    if text.is_empty() || text.starts_with(|c: char| !(c.is_alphabetic() || c == '_')) {
+        text.insert(0, 'v');
+    }
+    if RESERVED.contains(&text.as_str()) || is_keyword(&text) {
+        text.push('_');
+    }
+    text
+}
+
+/// Whether a word can stand before `=` in a call.
+pub(super) fn is_identifier(word: &str) -> bool {
+    word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && !is_keyword(word)
+}
+
+fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word)
+}
