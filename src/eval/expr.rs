@@ -57,6 +57,10 @@ impl Machine<'_> {
     }
 
     fn new_constant(&mut self, e: &Constant) -> Result<Value, Stop> {
+        self.cx.apply(Rule::ValTensor)?;
+        if e.data.shape.contains(&0) {
+            self.cx.apply(Rule::ValTensorZeroDim)?;
+        }
         Tensor::from_data(&e.data).map(Value::Tensor).map_err(|error| Stop::unspecified(error.to_string()))
     }
 
@@ -82,6 +86,7 @@ impl Machine<'_> {
 
     /// EVAL.TUPLE.FRESH: each evaluation gives a new tuple object.
     fn new_tuple(&mut self, fields: Vec<Value>) -> Result<Value, Stop> {
+        self.cx.apply(if fields.is_empty() { Rule::ValTupleUnit } else { Rule::ValTuple })?;
         if self.cx.fire(Rule::EvalTupleFresh) {
             return Ok(Value::tuple(fields));
         }
@@ -122,6 +127,7 @@ impl Machine<'_> {
     /// EVAL.SHAPEEXPR: the dimensions from left to right, as a new shape.
     fn shape_expr(&mut self, e: &ShapeExpr) -> Result<Value, Stop> {
         self.cx.apply(Rule::EvalShapeexpr)?;
+        self.cx.apply(Rule::ValShape)?;
         let dims = e.values.iter().map(|dim| self.eval_shape_dim(dim)).collect::<Result<Vec<i64>, Stop>>()?;
         Ok(Value::shape(&dims))
     }
@@ -150,6 +156,7 @@ impl Machine<'_> {
     /// EVAL.FUNC.RECBIND: if the function is the value of a local binding, the closure knows itself by that name.
     pub(super) fn function(&mut self, f: &Arc<Function>, name: Option<&Var>) -> Result<Value, Stop> {
         self.cx.apply(Rule::EvalFuncClosure)?;
+        self.cx.apply(Rule::ValClosure)?;
         let free = self.free_of(f);
         if let Some(v) = free.dataflow_vars.iter().next() {
             // EVAL.FUNC.NO-DFVAR: such a program is ill-formed (WF.10), and nothing is said of its evaluation.
@@ -167,7 +174,9 @@ impl Machine<'_> {
             captured: Default::default(),
             captured_shape_vars: Default::default(),
         };
-        for v in free.vars.iter().filter(|v| name != Some(*v)) {
+        // VAL.CLOSURE.FREE: the free variables, and no others.
+        let captures = !free.vars.is_empty() && self.cx.fire(Rule::ValClosureFree);
+        for v in free.vars.iter().filter(|v| captures && name != Some(*v)) {
             if let Some(value) = self.activation.var(v) {
                 let value = if by_reference { value } else { value.deep_copy()? };
                 closure.captured.insert(v.clone(), value);
@@ -193,7 +202,7 @@ impl Machine<'_> {
             self.cx.apply(Rule::ValObjectUnusable)?;
             return Err(Stop::error(Rule::ValObjectUnusable, "an opaque object is used as a condition"));
         }
-        let truth = boolean_scalar(&cond);
+        let truth = boolean_scalar(&cond).filter(|_| self.cx.fire(Rule::ValTensorScalar));
         if !self.cx.premise(Rule::EvalIfCond, 1, truth.is_some()) {
             let message = format!("the condition is {cond}, not a scalar tensor of data type bool");
             return Err(Stop::error(Rule::EvalIfCond, message));
@@ -250,8 +259,13 @@ impl Machine<'_> {
         let Some(op) = ops::lookup(name) else {
             return Err(Stop::unspecified(format!("no operator {name} is registered")));
         };
+        // OP.FREE: what the operator does is its own definition.
+        self.cx.apply(Rule::OpFree)?;
         let values = self.evaluate_all(&call.args)?;
-        (op.eval)(self, &EvalArgs { call, values: &values })
+        // EVAL.CALL.OP.MUTATE, EVAL.CALL.OP.ALIAS: it is given the arguments themselves, and its result is the value.
+        let values = if self.cx.fire(Rule::EvalCallOpMutate) { values } else { deep_copies(values)? };
+        let result = (op.eval)(self, &EvalArgs { call, values: &values })?;
+        if self.cx.fire(Rule::EvalCallOpAlias) { Ok(result) } else { result.deep_copy() }
     }
 
     /// EVAL.ORDER.ARGS: the callee first, then the arguments from left to right, then the call.
@@ -326,7 +340,8 @@ impl Machine<'_> {
     fn match_cast(&mut self, b: &MatchCast) -> Result<(), Stop> {
         self.cx.apply(Rule::EvalSeqMatchcastValueFirst)?;
         let value = self.evaluate(&b.value)?;
-        if self.cx.fire(Rule::EvalSeqMatchcastCheck) {
+        // RT.RECOGNIZABLE: the category of the value is seen, whatever its representation.
+        if self.cx.fire(Rule::EvalSeqMatchcastCheck) && self.cx.fire(Rule::RtRecognizable) {
             let result = self.match_value(&value, &b.struct_info);
             self.raise(result)?;
         }
@@ -353,7 +368,14 @@ impl Machine<'_> {
     }
 
     /// EVAL.BYREF: the variable is an alias of the value.
+    ///
+    /// VAL.FIRSTCLASS: so it is for values of every category. VAL.OBJECT.FAITHFUL: an opaque object stays the same.
     pub(super) fn bind_var(&mut self, var: &Var, value: Value, span: Span) -> Result<(), Stop> {
+        self.cx.apply(Rule::ValFirstclass)?;
+        let value = match value {
+            Value::Object(o) if !self.cx.fire(Rule::ValObjectFaithful) => Value::object(o.description),
+            value => value,
+        };
         let value = if self.cx.fire(Rule::EvalByref) { value } else { value.deep_copy()? };
         if self.traces() {
             self.step(span, TraceEvent::Bind(var.clone(), value.to_string()));
@@ -361,6 +383,10 @@ impl Machine<'_> {
         self.activation.vars.bind(var.clone(), value);
         Ok(())
     }
+}
+
+fn deep_copies(values: Vec<Value>) -> Result<Vec<Value>, Stop> {
+    values.into_iter().map(Value::deep_copy).collect()
 }
 
 /// The truth of a scalar tensor of Boolean data type; `None` for anything else.

@@ -150,6 +150,9 @@ impl Machine<'_> {
         match returned {
             Returned::Value(value) => {
                 self.cx.apply(Rule::ValPacked)?;
+                if let Value::Object(_) = &value {
+                    self.cx.apply(Rule::ValObject)?;
+                }
                 Ok(value)
             }
             Returned::Nothing => {

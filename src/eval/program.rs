@@ -81,7 +81,10 @@ fn list(eligible: &[Name]) -> String {
 
 impl Machine<'_> {
     /// MOD.LOAD-FIRST: enters every function of the module into the global scope.
+    ///
+    /// MOD.MAP: entries of both kinds can be referred to by their `GlobalVar`.
     pub(super) fn load(&mut self) -> Result<(), Stop> {
+        self.cx.apply(Rule::ModMap)?;
         for (gv, func) in &self.module.funcs {
             let value = match func {
                 GlobalFunc::Function(f) => self.load_function(f)?,

@@ -107,7 +107,7 @@ impl Value {
     }
 
     /// A copy that shares no tensor with the original, as passing by value would make it.
-    pub(super) fn deep_copy(self) -> Result<Value, Stop> {
+    pub fn deep_copy(self) -> Result<Value, Stop> {
         match &self {
             Value::Tensor(t) => Ok(Value::Tensor(Tensor::from_elements(t.elements().clone()))),
             Value::Tuple(t) => {

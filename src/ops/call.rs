@@ -39,6 +39,15 @@ pub(super) const OPS: &[OpDef] = &[
         eval: cast,
         accuracy: Accuracy::Exact,
     },
+    OpDef {
+        name: "relax.null_value",
+        params: &[],
+        pure: true,
+        // OP.NO-TYPEREL: an operator without inference is usable all the same.
+        infer: None,
+        eval: |_, _| Ok(Value::object("null value")),
+        accuracy: Accuracy::Exact,
+    },
 ];
 
 /// As for a packed call: no `sinfo_args` give an object, one gives itself, several give a tuple.

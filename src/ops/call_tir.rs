@@ -327,11 +327,17 @@ fn call_dps_packed(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop>
     let packed = dps_callee(m, a.values.first())?;
     let call = read_call(m, a)?;
     let outputs = allocate(m, &call.results)?;
-    let mut args = call.inputs;
+    // OP.CALLDPS.MUTATE-ARGS: the function may change its inputs, which the caller sees.
+    let shared = m.cx.fire(Rule::OpCalldpsMutateArgs);
+    let mut args = if shared { call.inputs } else { copies(call.inputs)? };
     m.cx.apply(Rule::OpCalltirDps)?;
     args.extend(outputs.iter().cloned().map(Value::Tensor));
     m.call_packed(&packed, &args)?;
     results(m, outputs, call.tuple)
+}
+
+fn copies(values: Vec<Value>) -> Result<Vec<Value>, Stop> {
+    values.into_iter().map(Value::deep_copy).collect()
 }
 
 /// The packed function, given as such or by its symbol (C15).

@@ -117,6 +117,19 @@ impl InferError {
 }
 
 impl OpDef {
+    /// The structural information of a call of the operator (`SI.DERIVE.CALL.OP`).
+    ///
+    /// OP.NO-TYPEREL: without an inference macro it is an object (`SI.DERIVE.CALL.OP-DEFAULT`).
+    pub fn infer(&self, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+        match self.infer {
+            Some(infer) => infer(cx, args),
+            None => {
+                cx.apply(Rule::OpNoTyperel)?;
+                Ok(StructInfo::Object)
+            }
+        }
+    }
+
     /// The purity of a call of the operator that carries no `pure` attribute.
     ///
     /// PURE.REGISTER-MANUAL: what the registration says; OP.CALLTIR.PURE and OP.CALLDPS.IMPURE are the registrations

@@ -39,6 +39,7 @@ fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 /// OP.SHAPEOF: the shape of the tensor. OP.SHAPEOF.FRESH: a new shape object at each evaluation.
 fn shape_of(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     m.cx.apply(Rule::OpShapeof)?;
+    m.cx.apply(Rule::ValTensorShape)?;
     let t = match kernel::tensor(a, 0) {
         Ok(t) => t,
         Err(Stop::Error(error)) if m.cx.fire(Rule::OpShapeofArg) => {
