@@ -1,10 +1,12 @@
 //! TIR `PrimFunc`s: an AST of their own, and an interpreter.
 
 mod ast;
+pub mod interp;
 mod intrinsic;
 
 pub use ast::{
     Assert, AttrStmt, Binary, Block, Buffer, BufferVar, Call, Choice, Decl, Expr, Extern, For, ForKind, If, Iter,
     IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Range, Region, Stmt, Store, Var, While,
 };
+pub use interp::{TirArg, TirError, interpret};
 pub use intrinsic::{Intrinsic, Signature};

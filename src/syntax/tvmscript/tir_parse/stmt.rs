@@ -7,7 +7,7 @@ use ruff_text_size::Ranged;
 
 use super::args::{Arguments, axis_call, elements, t_call, t_name};
 use super::{Def, Parser, Result};
-use crate::grammar::{Attrs, DataType, Name, Span};
+use crate::grammar::{Attrs, BinaryOp, DataType, Name, Span};
 use crate::tir::{
     Assert, AttrStmt, Block, Buffer, BufferVar, Decl, Expr, For, ForKind, If, Iter, IterKind, LaunchThread, Let, Stmt,
     Store, Var, While,
@@ -74,6 +74,7 @@ impl Parser<'_> {
                 self.define(&buffer.name.clone(), Def::Buffer(Rc::new(buffer)));
             }
             (py::Expr::Name(_) | py::Expr::Tuple(_), _) if self.declare(assign)? => {}
+            (py::Expr::Name(target), _) if is_slice(&assign.value) => out.push(self.slice(target, &assign.value)?),
             (py::Expr::Name(target), _) => self.assign_name(target, &assign.value, None, assign, out)?,
             (target, _) => return self.error(target, "expected a variable or an element of a buffer"),
         }
@@ -203,6 +204,33 @@ impl Parser<'_> {
             None => Stmt::Alloc(buffer),
             Some(data) => Stmt::Decl(Decl { buffer, data }),
         })
+    }
+
+    /// `D = C[1:6]`: a view of a part of a buffer.
+    fn slice(&mut self, target: &py::ExprName, value: &py::Expr) -> Result<Stmt> {
+        let region = self.region(value)?;
+        let source = match self.lookup(&region.buffer.name) {
+            Some(Def::Buffer(source)) if source.strides.is_empty() && source.elem_offset.is_none() => Rc::clone(source),
+            Some(_) | None => return self.error(value, "only a part of a compact buffer can be named"),
+        };
+        let one = |e: &Expr| Expr::Int(1, e.dtype());
+        let mut buffer = Buffer::new(&target.id, Vec::new(), source.dtype);
+        (buffer.scope, buffer.span) = (source.scope.clone(), self.span(target.range));
+        let mut offset: Option<Expr> = None;
+        for (range, extent) in region.ranges.into_iter().zip(&source.shape) {
+            let stop = range.stop.unwrap_or_else(|| folded(BinaryOp::Add, range.start.clone(), one(&range.start)));
+            buffer.shape.push(folded(BinaryOp::Sub, stop, range.start.clone()));
+            offset = Some(match offset {
+                None => range.start,
+                Some(before) => {
+                    let scaled = folded(BinaryOp::Mul, before, extent.clone());
+                    folded(BinaryOp::Add, scaled, range.start)
+                }
+            });
+        }
+        buffer.elem_offset = offset;
+        self.define(&buffer.name, Def::Buffer(Rc::new(buffer.clone())));
+        Ok(Stmt::Decl(Decl { buffer, data: region.buffer }))
     }
 
     fn launch_thread(&mut self, target: &py::ExprName, call: &py::ExprCall, body: &[py::Stmt]) -> Result<Stmt> {
@@ -577,6 +605,29 @@ impl Parser<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether this is a part of a buffer, not an element of it.
+fn is_slice(e: &py::Expr) -> bool {
+    match e {
+        py::Expr::Subscript(s) => elements(&s.slice).iter().any(py::Expr::is_slice_expr),
+        _ => false,
+    }
+}
+
+/// The operation, done at once on constants.
+fn folded(op: BinaryOp, a: Expr, b: Expr) -> Expr {
+    let constant = match (&a, &b) {
+        (Expr::Int(x, dtype), Expr::Int(y, _)) => match op {
+            BinaryOp::Add => x.checked_add(*y),
+            BinaryOp::Sub => x.checked_sub(*y),
+            BinaryOp::Mul => x.checked_mul(*y),
+            _ => None,
+        }
+        .map(|value| Expr::Int(value, *dtype)),
+        _ => None,
+    };
+    constant.unwrap_or_else(|| Expr::binary(op, a, b, Span::NONE))
 }
 
 fn iter_kind(name: &str) -> Option<IterKind> {

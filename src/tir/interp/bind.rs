@@ -1,0 +1,146 @@
+//! Matching arguments with parameters.
+
+use super::TirArg;
+use super::code::{BufferCode, Int, ParamCode, Program};
+use super::error::{Run, TirError};
+use super::memory::{Dim, Memory, View, compact_strides};
+use super::run::Machine;
+use super::scalar::{Repr, Round};
+use crate::eval::tensor::{Scalar, Tensor};
+use crate::grammar::{DataType, Name};
+
+/// Matches the arguments, runs the body, and writes the results back.
+pub(super) fn run(program: &Program, args: &[TirArg], fuel: &mut u64) -> Run<()> {
+    if program.params.len() != args.len() {
+        let (expected, found) = (program.params.len(), args.len());
+        return Err(Box::new(TirError::Arity { expected, found }));
+    }
+    let mut machine = Machine::new(program, *fuel);
+    let mut tensors = Vec::new();
+    let bound = bind(&mut machine, args, &mut tensors);
+    let result = bound.and_then(|()| machine.run());
+    *fuel = machine.fuel;
+    for (tensor, memory) in tensors.into_iter().zip(&machine.memory) {
+        memory.write_back(tensor);
+    }
+    result
+}
+
+/// Fills the slots of the parameters. Each tensor gets one memory, however many arguments it is.
+fn bind<'a>(machine: &mut Machine<'_>, args: &'a [TirArg], tensors: &mut Vec<&'a Tensor>) -> Run<()> {
+    let program = machine.program;
+    let mut unbound: Vec<(usize, Name)> = program.shape_vars.clone();
+    let mut buffers = Vec::new();
+    for (param, arg) in program.params.iter().zip(args) {
+        match (param, arg) {
+            (ParamCode::Int { slot, name, dtype, repr }, TirArg::Scalar(value)) => {
+                machine.ints[*slot] = int_argument(name, *dtype, *repr, *value)?;
+            }
+            (ParamCode::Float { slot, round, .. }, TirArg::Scalar(value)) => {
+                machine.floats[*slot] = float_argument(*round, *value);
+            }
+            (ParamCode::Buffer(buffer), TirArg::Tensor(tensor)) => buffers.push((buffer, tensor)),
+            (ParamCode::Handle, _) => {}
+            (ParamCode::Int { name, .. } | ParamCode::Float { name, .. }, TirArg::Tensor(_)) => {
+                return Err(Box::new(TirError::Kind { param: name.clone(), expected: "scalar" }));
+            }
+            (ParamCode::Buffer(buffer), TirArg::Scalar(_)) => {
+                return Err(Box::new(TirError::Kind { param: buffer.name.clone(), expected: "tensor" }));
+            }
+        }
+    }
+    // Dimensions that are a variable alone give it its value, before any other dimension is computed.
+    for (buffer, tensor) in &buffers {
+        solve(machine, buffer, tensor, &mut unbound)?;
+    }
+    if let Some((_, var)) = unbound.into_iter().next() {
+        return Err(Box::new(TirError::Undetermined { var }));
+    }
+    for (buffer, tensor) in buffers {
+        let memory = match tensors.iter().position(|known| known.same_as(tensor)) {
+            Some(known) => known,
+            None => {
+                tensors.push(tensor);
+                machine.memory.push(Memory::of(tensor));
+                tensors.len() - 1
+            }
+        };
+        check(machine, buffer, tensor, memory)?;
+    }
+    Ok(())
+}
+
+fn int_argument(name: &Name, dtype: DataType, repr: Repr, value: Scalar) -> Run<i64> {
+    let exact = match value {
+        Scalar::Bool(b) => Some(i128::from(b)),
+        Scalar::Int(i) => Some(i128::from(i)),
+        Scalar::UInt(u) => Some(i128::from(u)),
+        Scalar::Float(_) => None,
+    };
+    match exact.filter(|value| repr.holds(*value)) {
+        Some(value) => Ok(repr.wrap(value as i64)),
+        None => Err(Box::new(TirError::Range { param: name.clone(), value: format!("{value:?}"), dtype })),
+    }
+}
+
+fn float_argument(round: Round, value: Scalar) -> f64 {
+    match value {
+        Scalar::Bool(b) => f64::from(u8::from(b)),
+        Scalar::Int(i) => round.round(i as f64),
+        Scalar::UInt(u) => round.round(u as f64),
+        Scalar::Float(f) => round.round(f),
+    }
+}
+
+/// Binds the variables that stand alone as a dimension, stride or offset.
+fn solve(machine: &mut Machine, buffer: &BufferCode, tensor: &Tensor, unbound: &mut Vec<(usize, Name)>) -> Run<()> {
+    if buffer.dtype != tensor.dtype() {
+        let (param, expected, found) = (buffer.name.clone(), buffer.dtype, tensor.dtype());
+        return Err(Box::new(TirError::DataType { param, expected, found }));
+    }
+    let shape = tensor.shape();
+    if buffer.shape.len() != shape.len() {
+        let (name, expected, found) = (buffer.name.clone(), buffer.shape.len(), shape.len());
+        return Err(Box::new(TirError::Rank { buffer: name, expected, found }));
+    }
+    let strides = compact_strides(shape);
+    let dims = buffer.shape.iter().zip(shape.iter().copied());
+    let strides = buffer.strides.iter().zip(strides);
+    for (e, value) in dims.chain(strides).chain(buffer.offset.iter().map(|e| (e, 0))) {
+        if let Int::Slot(slot) = e
+            && let Some(index) = unbound.iter().position(|(unbound, _)| unbound == slot)
+        {
+            unbound.swap_remove(index);
+            machine.ints[*slot] = value;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a tensor is what the buffer says, and makes the buffer a view of it.
+fn check<'p>(machine: &mut Machine<'p>, buffer: &'p BufferCode, tensor: &Tensor, memory: usize) -> Run<()> {
+    let shape = tensor.shape();
+    let strides = compact_strides(shape);
+    for (dim, (expected, found)) in machine.values(&buffer.shape)?.into_iter().zip(shape).enumerate() {
+        if expected != *found {
+            let (buffer, found) = (buffer.name.clone(), *found);
+            return Err(Box::new(TirError::Shape { buffer, dim, expected, found }));
+        }
+    }
+    for (dim, (expected, found)) in machine.values(&buffer.strides)?.into_iter().zip(&strides).enumerate() {
+        // The stride of a dimension with one element says nothing.
+        if expected != *found && shape.get(dim).is_some_and(|extent| *extent > 1) {
+            let (buffer, found) = (buffer.name.clone(), *found);
+            return Err(Box::new(TirError::Stride { buffer, dim, expected, found }));
+        }
+    }
+    if let Some(offset) = &buffer.offset {
+        let expected = machine.int(offset)?;
+        if expected != 0 {
+            return Err(Box::new(TirError::Offset { buffer: buffer.name.clone(), expected, found: 0 }));
+        }
+    }
+    let dims = shape.iter().zip(&strides).map(|(extent, stride)| Dim { extent: *extent, stride: *stride }).collect();
+    machine.views[buffer.slot] = View { memory, offset: 0, dims };
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! The tree that is run: names are numbers of slots, data types are resolved into ways to wrap and to round.
+//!
+//! An integer of any width is held as an i64: signed ones extended by their sign, unsigned ones by zeros (a uint64 by its
+//! bits), a Boolean as 0 or 1. A float of any width is held as an f64, which represents all of them exactly.
+
+use super::scalar::{Repr, Round};
+use crate::grammar::{DataType, Name};
+
+/// A lowered function.
+pub(super) struct Program {
+    pub params: Vec<ParamCode>,
+    pub body: Vec<Op>,
+    /// How many slots there are of each kind.
+    pub ints: usize,
+    pub floats: usize,
+    /// The name of each buffer slot.
+    pub buffers: Vec<Name>,
+    /// The slots of the variables that matching the arguments binds.
+    pub shape_vars: Vec<(usize, Name)>,
+}
+
+pub(super) enum ParamCode {
+    Int { slot: usize, name: Name, dtype: DataType, repr: Repr },
+    Float { slot: usize, name: Name, round: Round },
+    Buffer(BufferCode),
+    Handle,
+}
+
+pub(super) struct BufferCode {
+    pub slot: usize,
+    pub name: Name,
+    pub dtype: DataType,
+    pub shape: Vec<Int>,
+    /// Empty for a compact row-major buffer.
+    pub strides: Vec<Int>,
+    pub offset: Option<Int>,
+}
+
+/// An element of a buffer.
+pub(super) struct Access {
+    pub buffer: usize,
+    pub indices: Vec<Int>,
+}
+
+pub(super) enum Op {
+    For(Box<ForCode>),
+    While(Int, Vec<Op>),
+    Block(Box<BlockCode>),
+    If(Box<(Int, Vec<Op>, Vec<Op>)>),
+    StoreInt(Access, Int),
+    StoreFloat(Access, Float),
+    LetInt(usize, Int),
+    LetFloat(usize, Float),
+    Alloc(Box<BufferCode>),
+    /// A view of the memory of the buffer in a slot.
+    Decl(Box<BufferCode>, usize),
+    /// Statements with a scope of their own.
+    Scope(Vec<Op>),
+    Assert(Box<(Int, Name, String)>),
+    EvaluateInt(Int),
+    EvaluateFloat(Float),
+    Unsupported(Box<str>),
+    Break,
+    Continue,
+}
+
+pub(super) struct ForCode {
+    pub slot: usize,
+    pub start: Int,
+    pub stop: Int,
+    pub step: Option<Int>,
+    pub body: Vec<Op>,
+}
+
+pub(super) struct BlockCode {
+    pub iters: Vec<IterCode>,
+    pub predicate: Option<Int>,
+    pub allocs: Vec<BufferCode>,
+    pub matches: Vec<MatchCode>,
+    pub init: Option<Vec<Op>>,
+    pub body: Vec<Op>,
+}
+
+pub(super) struct IterCode {
+    pub slot: usize,
+    pub reduce: bool,
+    pub start: Int,
+    pub value: Int,
+}
+
+/// A buffer that is a part of the buffer in a slot.
+pub(super) struct MatchCode {
+    pub buffer: BufferCode,
+    pub source: usize,
+    pub ranges: Vec<(Int, Option<Int>)>,
+    /// The variables in strides and offset that matching binds.
+    pub unbound: Vec<usize>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Compare {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum IntOp {
+    Div,
+    Mod,
+    FloorDiv,
+    FloorMod,
+    Min,
+    Max,
+    BitAnd,
+    BitOr,
+    BitXor,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum FloatOp {
+    Mod,
+    FloorDiv,
+    FloorMod,
+    Min,
+    Max,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Test {
+    Nan,
+    Infinite,
+    Finite,
+    Nonzero,
+}
+
+/// An expression whose value is an integer or a Boolean.
+pub(super) enum Int {
+    Const(i64),
+    Slot(usize),
+    Load(Access),
+    Add(Box<(Int, Int)>, Repr),
+    Sub(Box<(Int, Int)>, Repr),
+    Mul(Box<(Int, Int)>, Repr),
+    Binary(IntOp, Box<(Int, Int)>, Repr),
+    Shift {
+        left: bool,
+        operands: Box<(Int, Int)>,
+        repr: Repr,
+        dtype: DataType,
+    },
+    Compare(Compare, Box<(Int, Int)>, Repr),
+    CompareFloats(Compare, Box<(Float, Float)>),
+    And(Box<(Int, Int)>),
+    Or(Box<(Int, Int)>),
+    Not(Box<Int>),
+    BitNot(Box<Int>, Repr),
+    Popcount(Box<Int>, Repr),
+    LeadingZeros(Box<Int>, Repr),
+    Choice(Box<(Int, Int, Int)>),
+    Wrap(Box<Int>, Repr),
+    Nonzero(Box<Int>),
+    Truncate(Box<Float>, Repr, DataType),
+    Test(Test, Box<Float>),
+    /// The bits of a float as an integer.
+    Bits(Box<Float>, Round, Repr),
+    Let(Box<(Binding, Int)>),
+    Unsupported(Box<str>),
+}
+
+/// An expression whose value is a float.
+pub(super) enum Float {
+    Const(f64),
+    Slot(usize),
+    Load(Access),
+    Add(Box<(Float, Float)>, Round),
+    Sub(Box<(Float, Float)>, Round),
+    Mul(Box<(Float, Float)>, Round),
+    Div(Box<(Float, Float)>, Round),
+    Binary(FloatOp, Box<(Float, Float)>, Round),
+    Choice(Box<(Int, Float, Float)>),
+    FromInt(Box<Int>, Repr, Round),
+    Round(Box<Float>, Round),
+    Unary(fn(f64) -> f64, Box<Float>, Round),
+    Binary2(fn(f64, f64) -> f64, Box<(Float, Float)>, Round),
+    Scale(Box<(Float, Int)>, Round),
+    /// The float with these bits.
+    FromBits(Box<Int>, Round),
+    Let(Box<(Binding, Float)>),
+    Unsupported(Box<str>),
+}
+
+/// An expression of either kind.
+pub(super) enum Value {
+    Int(Int, Repr),
+    Float(Float, Round),
+}
+
+/// A variable bound in an expression.
+pub(super) enum Binding {
+    Int(usize, Int),
+    Float(usize, Float),
+}

@@ -1,0 +1,332 @@
+//! From the AST to the tree that is run: statements and buffers.
+
+mod expr;
+
+use std::collections::HashMap;
+
+use super::code::{
+    Access, BlockCode, BufferCode, Float, ForCode, Int, IterCode, MatchCode, Op, ParamCode, Program, Value,
+};
+use super::error::TirError;
+use super::scalar::{Repr, Round};
+use crate::cx::with_stack;
+use crate::grammar::{DataType, Name};
+use crate::tir::{
+    Assert, Block, Buffer, BufferVar, Expr, For, IterKind, MatchRegion, Param, PrimFunc, Stmt, Store, Var,
+};
+
+type Result<T> = std::result::Result<T, TirError>;
+
+/// How deep statements and expressions may nest together.
+const MAX_DEPTH: usize = 20_000;
+
+/// The tree, and how deep it is.
+pub(super) fn lower(f: &PrimFunc) -> Result<(Program, usize)> {
+    let mut lowering = Lowering::default();
+    let params = f.params.iter().map(|param| lowering.param(param)).collect::<Result<_>>()?;
+    let mut body = Vec::new();
+    for buffer in &f.allocs {
+        body.push(Op::Alloc(Box::new(lowering.alloc(buffer)?)));
+    }
+    for stmt in &f.body {
+        body.push(lowering.stmt(stmt)?);
+    }
+    let program = Program {
+        params,
+        body,
+        ints: lowering.ints,
+        floats: lowering.floats,
+        buffers: lowering.buffers,
+        shape_vars: lowering.shape_vars,
+    };
+    Ok((program, lowering.deepest))
+}
+
+/// What a name stands for.
+#[derive(Clone)]
+enum Def {
+    Int(usize, DataType),
+    Float(usize, DataType),
+    Buffer { slot: usize, dtype: DataType, rank: usize },
+    Opaque,
+}
+
+#[derive(Default)]
+struct Lowering {
+    /// The definitions of each name, the innermost last.
+    defs: HashMap<Name, Vec<Def>>,
+    /// The names defined since the start, for leaving scopes.
+    trail: Vec<Name>,
+    ints: usize,
+    floats: usize,
+    buffers: Vec<Name>,
+    shape_vars: Vec<(usize, Name)>,
+    /// Whether an unknown name is a variable that matching binds.
+    binding: bool,
+    depth: usize,
+    deepest: usize,
+}
+
+fn malformed<T>(message: impl Into<String>) -> Result<T> {
+    Err(TirError::Malformed(message.into()))
+}
+
+impl Lowering {
+    fn define(&mut self, name: &Name, def: Def) {
+        self.defs.entry(name.clone()).or_default().push(def);
+        self.trail.push(name.clone());
+    }
+
+    fn lookup(&self, name: &str) -> Option<&Def> {
+        self.defs.get(name).and_then(|defs| defs.last())
+    }
+
+    fn int_slot(&mut self) -> usize {
+        self.ints += 1;
+        self.ints - 1
+    }
+
+    fn float_slot(&mut self) -> usize {
+        self.floats += 1;
+        self.floats - 1
+    }
+
+    /// A scalar variable that is an integer.
+    fn int_var(&mut self, var: &Var) -> Result<usize> {
+        if Repr::of(var.dtype).is_none() {
+            return malformed(format!("`{}` must be an integer, not a {}", var.name, var.dtype));
+        }
+        let slot = self.int_slot();
+        self.define(&var.name, Def::Int(slot, var.dtype));
+        Ok(slot)
+    }
+
+    fn scoped<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let mark = self.trail.len();
+        let result = self.nested(body);
+        for name in self.trail.drain(mark..) {
+            if let Some(defs) = self.defs.get_mut(&name) {
+                defs.pop();
+            }
+        }
+        result
+    }
+
+    fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(TirError::Unsupported(format!("nesting more than {MAX_DEPTH} deep")));
+        }
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+        let result = with_stack(|| body(self));
+        self.depth -= 1;
+        result
+    }
+
+    /// Statements in a scope of their own.
+    fn body(&mut self, stmts: &[Stmt]) -> Result<Vec<Op>> {
+        self.scoped(|l| stmts.iter().map(|stmt| l.stmt(stmt)).collect())
+    }
+
+    fn param(&mut self, param: &Param) -> Result<ParamCode> {
+        match param {
+            Param::Scalar(var) => self.scalar_param(var),
+            Param::Handle(var) => {
+                self.define(&var.name, Def::Opaque);
+                Ok(ParamCode::Handle)
+            }
+            Param::Buffer(buffer) => {
+                self.binding = true;
+                let code = self.buffer(buffer);
+                self.binding = false;
+                code.map(ParamCode::Buffer)
+            }
+        }
+    }
+
+    fn scalar_param(&mut self, var: &Var) -> Result<ParamCode> {
+        let (name, dtype) = (var.name.clone(), var.dtype);
+        match (Repr::of(dtype), Round::of(dtype)) {
+            (Some(repr), _) => {
+                // A buffer to the left may use it in its shape.
+                let slot = match self.shape_vars.iter().position(|(_, shape_var)| *shape_var == name) {
+                    Some(known) => self.shape_vars.swap_remove(known).0,
+                    None => self.int_var(var)?,
+                };
+                Ok(ParamCode::Int { slot, name, dtype, repr })
+            }
+            (None, Some(round)) => {
+                let slot = self.float_slot();
+                self.define(&name, Def::Float(slot, dtype));
+                Ok(ParamCode::Float { slot, name, round })
+            }
+            (None, None) => {
+                self.define(&name, Def::Opaque);
+                Ok(ParamCode::Handle)
+            }
+        }
+    }
+
+    /// The description of a buffer, which it defines.
+    fn buffer(&mut self, buffer: &Buffer) -> Result<BufferCode> {
+        if Repr::of(buffer.dtype).is_none() && Round::of(buffer.dtype).is_none() {
+            return Err(TirError::Unsupported(format!("buffers of {}", buffer.dtype)));
+        }
+        if !buffer.strides.is_empty() && buffer.strides.len() != buffer.shape.len() {
+            return malformed(format!("`{}` has not as many strides as dimensions", buffer.name));
+        }
+        let slot = self.buffers.len();
+        self.buffers.push(buffer.name.clone());
+        let code = BufferCode {
+            slot,
+            name: buffer.name.clone(),
+            dtype: buffer.dtype,
+            shape: buffer.shape.iter().map(|e| self.int(e)).collect::<Result<_>>()?,
+            strides: buffer.strides.iter().map(|e| self.int(e)).collect::<Result<_>>()?,
+            offset: buffer.elem_offset.as_ref().map(|e| self.int(e)).transpose()?,
+        };
+        self.define(&buffer.name, Def::Buffer { slot, dtype: buffer.dtype, rank: buffer.shape.len() });
+        Ok(code)
+    }
+
+    /// A buffer with memory of its own, which is compact.
+    fn alloc(&mut self, buffer: &Buffer) -> Result<BufferCode> {
+        let mut compact = buffer.clone();
+        compact.elem_offset = None;
+        self.buffer(&compact)
+    }
+
+    fn buffer_use(&self, buffer: &BufferVar) -> Result<(usize, usize)> {
+        match self.lookup(&buffer.name) {
+            Some(Def::Buffer { slot, dtype, rank }) if *dtype == buffer.dtype => Ok((*slot, *rank)),
+            Some(Def::Buffer { dtype, .. }) => {
+                malformed(format!("`{}` is a buffer of {dtype}, used as one of {}", buffer.name, buffer.dtype))
+            }
+            Some(Def::Int(..) | Def::Float(..) | Def::Opaque) | None => {
+                malformed(format!("no buffer `{}` is in scope", buffer.name))
+            }
+        }
+    }
+
+    fn access(&mut self, buffer: &BufferVar, indices: &[Expr]) -> Result<Access> {
+        let (slot, rank) = self.buffer_use(buffer)?;
+        if rank != indices.len() {
+            let found = indices.len();
+            return malformed(format!("`{}` has {rank} dimensions, {found} indices are given", buffer.name));
+        }
+        let indices = indices.iter().map(|e| self.int(e)).collect::<Result<_>>()?;
+        Ok(Access { buffer: slot, indices })
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<Op> {
+        match stmt {
+            Stmt::For(f) => self.for_stmt(f),
+            Stmt::While(w) => Ok(Op::While(self.condition(&w.condition)?, self.body(&w.body)?)),
+            Stmt::Block(b) => self.block(b),
+            Stmt::If(i) => {
+                let condition = self.condition(&i.condition)?;
+                Ok(Op::If(Box::new((condition, self.body(&i.then)?, self.body(&i.otherwise)?))))
+            }
+            Stmt::Store(s) => self.store(s),
+            Stmt::Let(l) => match self.value_of(&l.value, l.var.dtype)? {
+                Value::Int(value, _) => Ok(Op::LetInt(self.int_var(&l.var)?, value)),
+                Value::Float(value, _) => {
+                    let slot = self.float_slot();
+                    self.define(&l.var.name, Def::Float(slot, l.var.dtype));
+                    Ok(Op::LetFloat(slot, value))
+                }
+            },
+            Stmt::Alloc(buffer) => self.alloc(buffer).map(|code| Op::Alloc(Box::new(code))),
+            Stmt::Decl(d) => {
+                let data = BufferVar { dtype: d.buffer.dtype, ..d.data.clone() };
+                let (source, _) = self.buffer_use(&data)?;
+                Ok(Op::Decl(Box::new(self.buffer(&d.buffer)?), source))
+            }
+            Stmt::Attr(a) => self.body(&a.body).map(Op::Scope),
+            Stmt::LaunchThread(l) => {
+                let stop = self.int(&l.extent)?;
+                self.scoped(|lowering| {
+                    let slot = lowering.int_var(&l.var)?;
+                    let body = lowering.body(&l.body)?;
+                    Ok(Op::For(Box::new(ForCode { slot, start: Int::Const(0), stop, step: None, body })))
+                })
+            }
+            Stmt::Assert(a) => self.assert(a),
+            Stmt::Evaluate(Expr::Extern(e)) => Ok(Op::Unsupported(format!("T.{}", e.op).into())),
+            Stmt::Evaluate(e) => match self.value(e)? {
+                Value::Int(e, _) => Ok(Op::EvaluateInt(e)),
+                Value::Float(e, _) => Ok(Op::EvaluateFloat(e)),
+            },
+            Stmt::Break => Ok(Op::Break),
+            Stmt::Continue => Ok(Op::Continue),
+        }
+    }
+
+    fn store(&mut self, s: &Store) -> Result<Op> {
+        let access = self.access(&s.buffer, &s.indices)?;
+        Ok(match self.value_of(&s.value, s.buffer.dtype)? {
+            Value::Int(value, _) => Op::StoreInt(access, value),
+            Value::Float(value, _) => Op::StoreFloat(access, value),
+        })
+    }
+
+    fn assert(&mut self, a: &Assert) -> Result<Op> {
+        let message: Vec<&str> = a.message.iter().map(|m| &**m).collect();
+        Ok(Op::Assert(Box::new((self.condition(&a.condition)?, a.kind.clone(), message.concat()))))
+    }
+
+    fn for_stmt(&mut self, f: &For) -> Result<Op> {
+        let (start, stop) = (self.int(&f.start)?, self.int(&f.stop)?);
+        let step = f.step.as_ref().map(|e| self.int(e)).transpose()?;
+        self.scoped(|l| {
+            let slot = l.int_var(&f.var)?;
+            let body = l.body(&f.body)?;
+            Ok(Op::For(Box::new(ForCode { slot, start, stop, step, body })))
+        })
+    }
+
+    fn block(&mut self, b: &Block) -> Result<Op> {
+        let mut bounds = Vec::new();
+        for iter in &b.iters {
+            bounds.push((self.int(&iter.start)?, self.int(&iter.value)?));
+        }
+        self.scoped(|l| {
+            let mut iters = Vec::new();
+            for (iter, (start, value)) in b.iters.iter().zip(bounds) {
+                let reduce = iter.kind == IterKind::Reduce;
+                iters.push(IterCode { slot: l.int_var(&iter.var)?, reduce, start, value });
+            }
+            Ok(Op::Block(Box::new(BlockCode {
+                iters,
+                predicate: b.predicate.as_ref().map(|e| l.condition(e)).transpose()?,
+                allocs: b.allocs.iter().map(|buffer| l.alloc(buffer)).collect::<Result<_>>()?,
+                matches: b.matches.iter().map(|m| l.match_region(m)).collect::<Result<_>>()?,
+                init: b.init.as_ref().map(|init| l.body(init)).transpose()?,
+                body: l.body(&b.body)?,
+            })))
+        })
+    }
+
+    fn match_region(&mut self, m: &MatchRegion) -> Result<MatchCode> {
+        let (source, rank) = self.buffer_use(&m.source.buffer)?;
+        if m.source.ranges.len() != rank || m.source.buffer.dtype != m.buffer.dtype {
+            return malformed(format!("`{}` does not fit the buffer it is a part of", m.buffer.name));
+        }
+        let mut ranges = Vec::new();
+        for range in &m.source.ranges {
+            ranges.push((self.int(&range.start)?, range.stop.as_ref().map(|e| self.int(e)).transpose()?));
+        }
+        let outer = std::mem::take(&mut self.shape_vars);
+        self.binding = true;
+        let buffer = self.buffer(&m.buffer);
+        self.binding = false;
+        let bound = std::mem::replace(&mut self.shape_vars, outer);
+        Ok(MatchCode { buffer: buffer?, source, ranges, unbound: bound.into_iter().map(|(slot, _)| slot).collect() })
+    }
+}
+
+/// A pair of integers or of floats.
+enum Pair {
+    Int(Box<(Int, Int)>, Repr),
+    Float(Box<(Float, Float)>, Round),
+}

@@ -1,0 +1,327 @@
+//! From the AST to the tree that is run: expressions.
+
+use super::super::code::{Binding, Compare, Float, FloatOp, Int, IntOp, Test, Value};
+use super::super::error::TirError;
+use super::super::scalar::{Repr, Round, binary, unary};
+use super::{Def, Lowering, Pair, Result, malformed};
+use crate::grammar::{BinaryOp, DataType};
+use crate::tir::{Binary, Call, Choice, Expr, Intrinsic, LetExpr, Load, Var};
+
+impl Lowering {
+    /// An expression whose value is an integer.
+    pub(super) fn int(&mut self, e: &Expr) -> Result<Int> {
+        match self.value(e)? {
+            Value::Int(e, _) => Ok(e),
+            Value::Float(..) => malformed(format!("expected an integer, found a {}", e.dtype())),
+        }
+    }
+
+    fn float(&mut self, e: &Expr) -> Result<Float> {
+        match self.value(e)? {
+            Value::Float(e, _) => Ok(e),
+            Value::Int(..) => malformed(format!("expected a float, found a {}", e.dtype())),
+        }
+    }
+
+    /// A Boolean expression.
+    pub(super) fn condition(&mut self, e: &Expr) -> Result<Int> {
+        match e.dtype() {
+            DataType::BOOL => self.int(e),
+            dtype => malformed(format!("expected a condition, found a {dtype}")),
+        }
+    }
+
+    /// An expression that must have a data type.
+    pub(super) fn value_of(&mut self, e: &Expr, dtype: DataType) -> Result<Value> {
+        match e.dtype() {
+            found if found == dtype => self.value(e),
+            found => malformed(format!("expected a {dtype}, found a {found}")),
+        }
+    }
+
+    pub(super) fn value(&mut self, e: &Expr) -> Result<Value> {
+        self.nested(|l| match e {
+            Expr::Var(var) => l.var(var),
+            Expr::Int(value, dtype) => match Repr::of(*dtype) {
+                Some(repr) => Ok(Value::Int(Int::Const(repr.wrap(*value)), repr)),
+                None => malformed(format!("{value} is not a {dtype}")),
+            },
+            Expr::Float(bits, dtype) => {
+                let round = float_type(*dtype)?;
+                Ok(Value::Float(Float::Const(round.round(bits.get())), round))
+            }
+            Expr::Str(_) | Expr::Data(_) => Err(TirError::Unsupported("handles as values".into())),
+            Expr::Binary(b) => l.binary(b),
+            Expr::Not(e) => Ok(Value::Int(Int::Not(Box::new(l.condition(e)?)), int_type(DataType::BOOL)?)),
+            Expr::Select(c) | Expr::IfThenElse(c) => l.choice(c),
+            Expr::Cast(dtype, e) => l.cast(*dtype, e),
+            Expr::Load(load) => l.load(load),
+            Expr::Let(e) => l.let_expr(e),
+            Expr::Call(c) => l.call(c),
+            Expr::Extern(c) => {
+                let what = format!("T.{}", c.op).into();
+                match Round::of(c.dtype) {
+                    Some(round) => Ok(Value::Float(Float::Unsupported(what), round)),
+                    None => Ok(Value::Int(Int::Unsupported(what), int_type(c.dtype).or(int_type(DataType::INT64))?)),
+                }
+            }
+        })
+    }
+
+    fn var(&mut self, var: &Var) -> Result<Value> {
+        match self.lookup(&var.name) {
+            Some(Def::Int(slot, dtype)) if *dtype == var.dtype => Ok(Value::Int(Int::Slot(*slot), int_type(*dtype)?)),
+            Some(Def::Float(slot, dtype)) if *dtype == var.dtype => {
+                Ok(Value::Float(Float::Slot(*slot), float_type(*dtype)?))
+            }
+            Some(Def::Int(_, dtype) | Def::Float(_, dtype)) => {
+                malformed(format!("`{}` is a {dtype}, used as a {}", var.name, var.dtype))
+            }
+            Some(Def::Opaque) => Err(TirError::Unsupported("handles as values".into())),
+            Some(Def::Buffer { .. }) => malformed(format!("`{}` is a buffer", var.name)),
+            None if self.binding => {
+                let repr = int_type(var.dtype)?;
+                let slot = self.int_var(var)?;
+                self.shape_vars.push((slot, var.name.clone()));
+                Ok(Value::Int(Int::Slot(slot), repr))
+            }
+            None => malformed(format!("no variable `{}` is in scope", var.name)),
+        }
+    }
+
+    fn load(&mut self, load: &Load) -> Result<Value> {
+        let access = self.access(&load.buffer, &load.indices)?;
+        match Round::of(load.buffer.dtype) {
+            Some(round) => Ok(Value::Float(Float::Load(access), round)),
+            None => Ok(Value::Int(Int::Load(access), int_type(load.buffer.dtype)?)),
+        }
+    }
+
+    /// Two expressions of one data type.
+    fn pair(&mut self, a: &Expr, b: &Expr) -> Result<Pair> {
+        if a.dtype() != b.dtype() {
+            return malformed(format!("operands of the data types {} and {}", a.dtype(), b.dtype()));
+        }
+        match (self.value(a)?, self.value(b)?) {
+            (Value::Int(a, repr), Value::Int(b, _)) => Ok(Pair::Int(Box::new((a, b)), repr)),
+            (Value::Float(a, round), Value::Float(b, _)) => Ok(Pair::Float(Box::new((a, b)), round)),
+            (Value::Int(..), Value::Float(..)) | (Value::Float(..), Value::Int(..)) => {
+                malformed("operands of different kinds")
+            }
+        }
+    }
+
+    fn binary(&mut self, b: &Binary) -> Result<Value> {
+        if let BinaryOp::And | BinaryOp::Or = b.op {
+            let operands = Box::new((self.condition(&b.a)?, self.condition(&b.b)?));
+            let code = if b.op == BinaryOp::And { Int::And(operands) } else { Int::Or(operands) };
+            return Ok(Value::Int(code, int_type(DataType::BOOL)?));
+        }
+        let pair = self.pair(&b.a, &b.b)?;
+        if let Some(compare) = comparison(b.op) {
+            let code = match pair {
+                Pair::Int(operands, repr) => Int::Compare(compare, operands, repr),
+                Pair::Float(operands, _) => Int::CompareFloats(compare, operands),
+            };
+            return Ok(Value::Int(code, int_type(DataType::BOOL)?));
+        }
+        Ok(match pair {
+            Pair::Int(operands, repr) => Value::Int(int_binary(b.op, operands, repr)?, repr),
+            Pair::Float(operands, round) => Value::Float(float_binary(b.op, operands, round)?, round),
+        })
+    }
+
+    fn choice(&mut self, c: &Choice) -> Result<Value> {
+        let condition = self.condition(&c.condition)?;
+        Ok(match self.pair(&c.then, &c.otherwise)? {
+            Pair::Int(sides, repr) => Value::Int(Int::Choice(Box::new((condition, sides.0, sides.1))), repr),
+            Pair::Float(sides, round) => Value::Float(Float::Choice(Box::new((condition, sides.0, sides.1))), round),
+        })
+    }
+
+    fn cast(&mut self, dtype: DataType, e: &Expr) -> Result<Value> {
+        let from = self.value(e)?;
+        if let Some(to) = Round::of(dtype) {
+            let code = match from {
+                Value::Int(e, repr) => Float::FromInt(Box::new(e), repr, to),
+                Value::Float(e, _) => Float::Round(Box::new(e), to),
+            };
+            return Ok(Value::Float(code, to));
+        }
+        let to = int_type(dtype)?;
+        let code = match from {
+            // The Boolean of a number says whether it is nonzero.
+            Value::Int(e, _) if dtype.is_bool() => Int::Nonzero(Box::new(e)),
+            Value::Float(e, _) if dtype.is_bool() => Int::Test(Test::Nonzero, Box::new(e)),
+            Value::Int(e, _) => Int::Wrap(Box::new(e), to),
+            Value::Float(e, _) => Int::Truncate(Box::new(e), to, dtype),
+        };
+        Ok(Value::Int(code, to))
+    }
+
+    fn let_expr(&mut self, e: &LetExpr) -> Result<Value> {
+        let value = self.value_of(&e.value, e.var.dtype)?;
+        self.scoped(|l| {
+            let binding = match value {
+                Value::Int(value, _) => Binding::Int(l.int_var(&e.var)?, value),
+                Value::Float(value, _) => {
+                    let slot = l.float_slot();
+                    l.define(&e.var.name, Def::Float(slot, e.var.dtype));
+                    Binding::Float(slot, value)
+                }
+            };
+            Ok(match l.value(&e.body)? {
+                Value::Int(body, repr) => Value::Int(Int::Let(Box::new((binding, body))), repr),
+                Value::Float(body, round) => Value::Float(Float::Let(Box::new((binding, body))), round),
+            })
+        })
+    }
+
+    fn call(&mut self, c: &Call) -> Result<Value> {
+        match c.args.as_slice() {
+            [a] => self.call_unary(c, a),
+            [a, b] if c.op == Intrinsic::Ldexp => {
+                let round = float_type(c.dtype)?;
+                let operands = Box::new((self.float(a)?, self.int(b)?));
+                Ok(Value::Float(Float::Scale(operands, round), round))
+            }
+            [a, b] => self.call_binary(c, a, b),
+            _ => malformed(format!("T.{} does not take {} operands", c.op.name(), c.args.len())),
+        }
+    }
+
+    fn call_unary(&mut self, c: &Call, a: &Expr) -> Result<Value> {
+        let test = |test, e: Float| Ok(Value::Int(Int::Test(test, Box::new(e)), int_type(DataType::BOOL)?));
+        match (c.op, self.value(a)?) {
+            (Intrinsic::Isnan, Value::Float(e, _)) => test(Test::Nan, e),
+            (Intrinsic::Isinf, Value::Float(e, _)) => test(Test::Infinite, e),
+            (Intrinsic::Isfinite, Value::Float(e, _)) => test(Test::Finite, e),
+            (Intrinsic::Reinterpret, e) => reinterpret(e, c.dtype),
+            (Intrinsic::Popcount, Value::Int(e, repr)) => Ok(Value::Int(Int::Popcount(Box::new(e), repr), repr)),
+            (Intrinsic::Clz, Value::Int(e, repr)) => Ok(Value::Int(Int::LeadingZeros(Box::new(e), repr), repr)),
+            (Intrinsic::BitwiseNot, Value::Int(e, repr)) => Ok(Value::Int(Int::BitNot(Box::new(e), repr), repr)),
+            // An integer is its own rounding.
+            (
+                Intrinsic::Likely | Intrinsic::Floor | Intrinsic::Ceil | Intrinsic::Round | Intrinsic::Trunc,
+                e @ Value::Int(..),
+            ) => Ok(e),
+            (op, Value::Float(e, round)) => match unary(op) {
+                Some(function) => Ok(Value::Float(Float::Unary(function, Box::new(e), round), round)),
+                None => malformed(format!("T.{} of a {}", op.name(), a.dtype())),
+            },
+            (op, Value::Int(..)) => malformed(format!("T.{} of a {}", op.name(), a.dtype())),
+        }
+    }
+
+    fn call_binary(&mut self, c: &Call, a: &Expr, b: &Expr) -> Result<Value> {
+        match self.pair(a, b)? {
+            Pair::Float(operands, round) => match binary(c.op, round) {
+                Some(function) => Ok(Value::Float(Float::Binary2(function, operands, round), round)),
+                None => Err(TirError::Unsupported(format!("T.{} of {}", c.op.name(), a.dtype()))),
+            },
+            Pair::Int(operands, repr) => {
+                let code = match c.op {
+                    Intrinsic::BitwiseAnd => Int::Binary(IntOp::BitAnd, operands, repr),
+                    Intrinsic::BitwiseOr => Int::Binary(IntOp::BitOr, operands, repr),
+                    Intrinsic::BitwiseXor => Int::Binary(IntOp::BitXor, operands, repr),
+                    Intrinsic::ShiftLeft => Int::Shift { left: true, operands, repr, dtype: c.dtype },
+                    Intrinsic::ShiftRight => Int::Shift { left: false, operands, repr, dtype: c.dtype },
+                    op => return Err(TirError::Unsupported(format!("T.{} of {}", op.name(), a.dtype()))),
+                };
+                Ok(Value::Int(code, repr))
+            }
+        }
+    }
+}
+
+fn int_type(dtype: DataType) -> Result<Repr> {
+    Repr::of(dtype).ok_or_else(|| TirError::Unsupported(format!("values of type {dtype}")))
+}
+
+fn float_type(dtype: DataType) -> Result<Round> {
+    Round::of(dtype).ok_or_else(|| TirError::Unsupported(format!("values of type {dtype}")))
+}
+
+fn reinterpret(from: Value, dtype: DataType) -> Result<Value> {
+    match (from, Repr::of(dtype), Round::of(dtype)) {
+        (Value::Int(e, from), Some(to), _) if from.bits() == to.bits() => {
+            Ok(Value::Int(Int::Wrap(Box::new(e), to), to))
+        }
+        (Value::Float(e, from), Some(to), _) if from.bits() == to.bits() => {
+            Ok(Value::Int(Int::Bits(Box::new(e), from, to), to))
+        }
+        (Value::Int(e, from), _, Some(to)) if from.bits() == to.bits() => {
+            Ok(Value::Float(Float::FromBits(Box::new(e), to), to))
+        }
+        (Value::Float(e, from), _, Some(to)) if from == to => Ok(Value::Float(e, to)),
+        (Value::Int(..) | Value::Float(..), _, _) => malformed(format!("T.reinterpret of another width as {dtype}")),
+    }
+}
+
+fn comparison(op: BinaryOp) -> Option<Compare> {
+    match op {
+        BinaryOp::Eq => Some(Compare::Eq),
+        BinaryOp::Ne => Some(Compare::Ne),
+        BinaryOp::Lt => Some(Compare::Lt),
+        BinaryOp::Le => Some(Compare::Le),
+        BinaryOp::Gt => Some(Compare::Gt),
+        BinaryOp::Ge => Some(Compare::Ge),
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Mod
+        | BinaryOp::FloorDiv
+        | BinaryOp::FloorMod
+        | BinaryOp::Min
+        | BinaryOp::Max
+        | BinaryOp::And
+        | BinaryOp::Or => None,
+    }
+}
+
+fn int_binary(op: BinaryOp, operands: Box<(Int, Int)>, repr: Repr) -> Result<Int> {
+    let op = match op {
+        BinaryOp::Add => return Ok(Int::Add(operands, repr)),
+        BinaryOp::Sub => return Ok(Int::Sub(operands, repr)),
+        BinaryOp::Mul => return Ok(Int::Mul(operands, repr)),
+        BinaryOp::Div => IntOp::Div,
+        BinaryOp::Mod => IntOp::Mod,
+        BinaryOp::FloorDiv => IntOp::FloorDiv,
+        BinaryOp::FloorMod => IntOp::FloorMod,
+        BinaryOp::Min => IntOp::Min,
+        BinaryOp::Max => IntOp::Max,
+        BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Eq
+        | BinaryOp::Ne
+        | BinaryOp::Lt
+        | BinaryOp::Le
+        | BinaryOp::Gt
+        | BinaryOp::Ge => return malformed("a condition as a number"),
+    };
+    Ok(Int::Binary(op, operands, repr))
+}
+
+fn float_binary(op: BinaryOp, operands: Box<(Float, Float)>, round: Round) -> Result<Float> {
+    let op = match op {
+        BinaryOp::Add => return Ok(Float::Add(operands, round)),
+        BinaryOp::Sub => return Ok(Float::Sub(operands, round)),
+        BinaryOp::Mul => return Ok(Float::Mul(operands, round)),
+        BinaryOp::Div => return Ok(Float::Div(operands, round)),
+        BinaryOp::Mod => FloatOp::Mod,
+        BinaryOp::FloorDiv => FloatOp::FloorDiv,
+        BinaryOp::FloorMod => FloatOp::FloorMod,
+        BinaryOp::Min => FloatOp::Min,
+        BinaryOp::Max => FloatOp::Max,
+        BinaryOp::And
+        | BinaryOp::Or
+        | BinaryOp::Eq
+        | BinaryOp::Ne
+        | BinaryOp::Lt
+        | BinaryOp::Le
+        | BinaryOp::Gt
+        | BinaryOp::Ge => return malformed("a condition as a number"),
+    };
+    Ok(Float::Binary(op, operands, round))
+}

@@ -1,0 +1,125 @@
+//! Memory and the buffers that look at it.
+
+use half::{bf16, f16};
+
+use super::error::{Run, TirError};
+use crate::eval::tensor::{AllocError, Elements, MAX_ELEMENTS, Tensor};
+use crate::grammar::DataType;
+
+/// The elements of a tensor or of an allocation.
+pub(super) struct Memory {
+    pub data: Data,
+    /// Which elements have a value; `None` if all have.
+    pub written: Option<Vec<bool>>,
+}
+
+pub(super) enum Data {
+    Int(Vec<i64>),
+    Float(Vec<f64>),
+}
+
+/// What a buffer slot holds.
+#[derive(Clone, Default)]
+pub(super) struct View {
+    pub memory: usize,
+    pub offset: i64,
+    pub dims: Vec<Dim>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Dim {
+    pub extent: i64,
+    pub stride: i64,
+}
+
+impl View {
+    pub fn shape(&self) -> Vec<i64> {
+        self.dims.iter().map(|dim| dim.extent).collect()
+    }
+}
+
+/// The strides of a compact row-major buffer.
+pub(super) fn compact_strides(shape: &[i64]) -> Vec<i64> {
+    let mut strides = Vec::with_capacity(shape.len());
+    let mut stride = 1i64;
+    for extent in shape.iter().rev() {
+        strides.push(stride);
+        stride = stride.saturating_mul(*extent);
+    }
+    strides.reverse();
+    strides
+}
+
+impl Memory {
+    /// Memory for a number of elements, without values.
+    pub fn allocate(dtype: DataType, shape: &[i64], count: u128) -> Run<Memory> {
+        if count > u128::from(MAX_ELEMENTS) {
+            return Err(Box::new(TirError::Alloc(AllocError::TooLarge(shape.to_vec()))));
+        }
+        let count = usize::try_from(count).unwrap_or_default();
+        let data = if dtype.is_float() { Data::Float(vec![0.0; count]) } else { Data::Int(vec![0; count]) };
+        Ok(Memory { data, written: Some(vec![false; count]) })
+    }
+
+    /// A copy of the elements of a tensor.
+    pub fn of(tensor: &Tensor) -> Memory {
+        let data = match &*tensor.elements() {
+            Elements::Bool(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::Int8(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::Int16(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::Int32(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::Int64(a) => Data::Int(a.iter().copied().collect()),
+            Elements::UInt8(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::UInt16(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::UInt32(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::UInt64(a) => Data::Int(a.iter().map(|x| *x as i64).collect()),
+            Elements::Float16(a) => Data::Float(a.iter().map(|x| x.to_f64()).collect()),
+            Elements::BFloat16(a) => Data::Float(a.iter().map(|x| x.to_f64()).collect()),
+            Elements::Float32(a) => Data::Float(a.iter().map(|x| f64::from(*x)).collect()),
+            Elements::Float64(a) => Data::Float(a.iter().copied().collect()),
+        };
+        Memory { data, written: None }
+    }
+
+    /// Copies the elements back into the tensor that they came from.
+    pub fn write_back(&self, tensor: &Tensor) {
+        /// Writes the values over the elements.
+        fn copy<S: Copy, T>(from: &[S], to: &mut ndarray::ArrayD<T>, convert: impl Fn(S) -> T) {
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = convert(*from);
+            }
+        }
+        match (&mut *tensor.elements_mut(), &self.data) {
+            (Elements::Bool(a), Data::Int(v)) => copy(v, a, |x| x != 0),
+            (Elements::Int8(a), Data::Int(v)) => copy(v, a, |x| x as i8),
+            (Elements::Int16(a), Data::Int(v)) => copy(v, a, |x| x as i16),
+            (Elements::Int32(a), Data::Int(v)) => copy(v, a, |x| x as i32),
+            (Elements::Int64(a), Data::Int(v)) => copy(v, a, |x| x),
+            (Elements::UInt8(a), Data::Int(v)) => copy(v, a, |x| x as u8),
+            (Elements::UInt16(a), Data::Int(v)) => copy(v, a, |x| x as u16),
+            (Elements::UInt32(a), Data::Int(v)) => copy(v, a, |x| x as u32),
+            (Elements::UInt64(a), Data::Int(v)) => copy(v, a, |x| x as u64),
+            (Elements::Float16(a), Data::Float(v)) => copy(v, a, f16::from_f64),
+            (Elements::BFloat16(a), Data::Float(v)) => copy(v, a, bf16::from_f64),
+            (Elements::Float32(a), Data::Float(v)) => copy(v, a, |x| x as f32),
+            (Elements::Float64(a), Data::Float(v)) => copy(v, a, |x| x),
+            // The elements came from this tensor, so they are of its kind.
+            (
+                Elements::Bool(_)
+                | Elements::Int8(_)
+                | Elements::Int16(_)
+                | Elements::Int32(_)
+                | Elements::Int64(_)
+                | Elements::UInt8(_)
+                | Elements::UInt16(_)
+                | Elements::UInt32(_)
+                | Elements::UInt64(_),
+                Data::Float(_),
+            )
+            | (
+                Elements::Float16(_) | Elements::BFloat16(_) | Elements::Float32(_) | Elements::Float64(_),
+                Data::Int(_),
+            ) => {}
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! Running the lowered tree.
+
+use super::code::{Access, Binding, BlockCode, BufferCode, Float, ForCode, Int, MatchCode, Op, Program};
+use super::error::{Run, TirError};
+use super::memory::{Data, Dim, Memory, View, compact_strides};
+use super::scalar::{compare_floats, test};
+use crate::eval::tensor::AllocError;
+
+/// How a statement ends.
+enum Flow {
+    Next,
+    Break,
+    Continue,
+}
+
+pub(super) struct Machine<'p> {
+    pub program: &'p Program,
+    pub ints: Vec<i64>,
+    pub floats: Vec<f64>,
+    pub views: Vec<View>,
+    pub memory: Vec<Memory>,
+    pub fuel: u64,
+}
+
+impl<'p> Machine<'p> {
+    pub fn new(program: &'p Program, fuel: u64) -> Machine<'p> {
+        Machine {
+            program,
+            ints: vec![0; program.ints],
+            floats: vec![0.0; program.floats],
+            views: vec![View::default(); program.buffers.len()],
+            memory: Vec::new(),
+            fuel,
+        }
+    }
+
+    pub fn run(&mut self) -> Run<()> {
+        let program = self.program;
+        self.sequence(&program.body).map(|_| ())
+    }
+
+    fn burn(&mut self) -> Run<()> {
+        match self.fuel.checked_sub(1) {
+            Some(left) => {
+                self.fuel = left;
+                Ok(())
+            }
+            None => Err(Box::new(TirError::OutOfFuel)),
+        }
+    }
+
+    /// Statements with a scope: what they allocate is gone after them.
+    fn sequence(&mut self, ops: &'p [Op]) -> Run<Flow> {
+        let mark = self.memory.len();
+        let mut result = Ok(Flow::Next);
+        for op in ops {
+            result = self.op(op);
+            if !matches!(result, Ok(Flow::Next)) {
+                break;
+            }
+        }
+        self.memory.truncate(mark);
+        result
+    }
+
+    fn op(&mut self, op: &'p Op) -> Run<Flow> {
+        self.burn()?;
+        match op {
+            Op::For(f) => return self.for_loop(f),
+            Op::While(condition, body) => return self.while_loop(condition, body),
+            Op::Block(b) => return self.block(b),
+            Op::If(branches) => {
+                let (condition, then, otherwise) = &**branches;
+                let taken = if self.int(condition)? != 0 { then } else { otherwise };
+                return self.sequence(taken);
+            }
+            Op::StoreInt(access, value) => {
+                let value = self.int(value)?;
+                self.store(access, |data, at| match data {
+                    Data::Int(elements) => elements.get_mut(at).map(|element| *element = value),
+                    Data::Float(_) => None,
+                })?;
+            }
+            Op::StoreFloat(access, value) => {
+                let value = self.float(value)?;
+                self.store(access, |data, at| match data {
+                    Data::Float(elements) => elements.get_mut(at).map(|element| *element = value),
+                    Data::Int(_) => None,
+                })?;
+            }
+            Op::LetInt(slot, value) => self.ints[*slot] = self.int(value)?,
+            Op::LetFloat(slot, value) => self.floats[*slot] = self.float(value)?,
+            Op::Alloc(buffer) => self.alloc(buffer)?,
+            Op::Decl(buffer, source) => self.decl(buffer, *source)?,
+            Op::Scope(body) => return self.sequence(body),
+            Op::Assert(assert) => {
+                let (condition, kind, message) = &**assert;
+                if self.int(condition)? == 0 {
+                    return Err(Box::new(TirError::Assert { kind: kind.clone(), message: message.clone() }));
+                }
+            }
+            Op::EvaluateInt(e) => {
+                self.int(e)?;
+            }
+            Op::EvaluateFloat(e) => {
+                self.float(e)?;
+            }
+            Op::Unsupported(what) => return Err(unsupported(what)),
+            Op::Break => return Ok(Flow::Break),
+            Op::Continue => return Ok(Flow::Continue),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn for_loop(&mut self, f: &'p ForCode) -> Run<Flow> {
+        let (start, stop) = (self.int(&f.start)?, self.int(&f.stop)?);
+        let step = f.step.as_ref().map_or(Ok(1), |e| self.int(e))?;
+        if step <= 0 {
+            return Err(Box::new(TirError::Step(step)));
+        }
+        let mut i = start;
+        while i < stop {
+            self.burn()?;
+            self.ints[f.slot] = i;
+            if let Flow::Break = self.sequence(&f.body)? {
+                break;
+            }
+            i = i.saturating_add(step);
+        }
+        Ok(Flow::Next)
+    }
+
+    fn while_loop(&mut self, condition: &'p Int, body: &'p [Op]) -> Run<Flow> {
+        while self.int(condition)? != 0 {
+            self.burn()?;
+            if let Flow::Break = self.sequence(body)? {
+                break;
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn block(&mut self, b: &'p BlockCode) -> Run<Flow> {
+        for iter in &b.iters {
+            self.ints[iter.slot] = self.int(&iter.value)?;
+        }
+        if let Some(predicate) = &b.predicate
+            && self.int(predicate)? == 0
+        {
+            return Ok(Flow::Next);
+        }
+        let mark = self.memory.len();
+        for buffer in &b.allocs {
+            self.alloc(buffer)?;
+        }
+        for m in &b.matches {
+            self.match_region(m)?;
+        }
+        if let Some(init) = &b.init
+            && self.is_first(b)?
+        {
+            self.sequence(init)?;
+        }
+        let flow = self.sequence(&b.body);
+        self.memory.truncate(mark);
+        flow
+    }
+
+    /// Whether all reduction variables are at the start of their domains. A value outside of its domain is no error:
+    /// domains are for schedules, and TVM makes blocks that leave theirs.
+    fn is_first(&mut self, b: &'p BlockCode) -> Run<bool> {
+        for iter in b.iters.iter().filter(|iter| iter.reduce) {
+            if self.int(&iter.start)? != self.ints[iter.slot] {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    pub fn values(&mut self, es: &'p [Int]) -> Run<Vec<i64>> {
+        es.iter().map(|e| self.int(e)).collect()
+    }
+
+    fn alloc(&mut self, buffer: &'p BufferCode) -> Run<()> {
+        let shape = self.values(&buffer.shape)?;
+        if let Some((index, size)) = shape.iter().copied().enumerate().find(|(_, size)| *size < 0) {
+            return Err(Box::new(TirError::Alloc(AllocError::Negative { index, size })));
+        }
+        let strides = self.strides(buffer, &shape)?;
+        // One more than the largest position.
+        let mut count = u128::from(shape.iter().all(|size| *size > 0));
+        for (size, stride) in shape.iter().zip(&strides) {
+            if *stride < 0 {
+                let name = &buffer.name;
+                return Err(Box::new(TirError::Unsupported(format!("the stride {stride} of `{name}`"))));
+            }
+            if *size > 0 && count > 0 {
+                count = count.saturating_add((*size as u128 - 1).saturating_mul(*stride as u128));
+            }
+        }
+        let memory = Memory::allocate(buffer.dtype, &shape, count)?;
+        self.memory.push(memory);
+        self.views[buffer.slot] = View { memory: self.memory.len() - 1, offset: 0, dims: dims(&shape, &strides) };
+        Ok(())
+    }
+
+    fn strides(&mut self, buffer: &'p BufferCode, shape: &[i64]) -> Run<Vec<i64>> {
+        if buffer.strides.is_empty() { Ok(compact_strides(shape)) } else { self.values(&buffer.strides) }
+    }
+
+    fn decl(&mut self, buffer: &'p BufferCode, source: usize) -> Run<()> {
+        let shape = self.values(&buffer.shape)?;
+        let strides = self.strides(buffer, &shape)?;
+        let offset = buffer.offset.as_ref().map_or(Ok(0), |e| self.int(e))?;
+        self.views[buffer.slot] = View { memory: self.views[source].memory, offset, dims: dims(&shape, &strides) };
+        Ok(())
+    }
+
+    /// Makes a buffer a part of another one; variables in its strides and offset get theirs.
+    fn match_region(&mut self, m: &'p MatchCode) -> Run<()> {
+        let source = self.views[m.source].clone();
+        let (mut offset, mut parts) = (source.offset, Vec::new());
+        let mut starts = Vec::new();
+        for ((start, stop), dim) in m.ranges.iter().zip(&source.dims) {
+            let start = self.int(start)?;
+            let stop = stop.as_ref().map_or(Ok(start.saturating_add(1)), |e| self.int(e))?;
+            let inside = start >= 0 && stop <= dim.extent;
+            starts.push(start);
+            if !inside {
+                let buffer = self.program.buffers[m.source].clone();
+                return Err(Box::new(TirError::OutOfBounds { buffer, indices: starts, shape: source.shape() }));
+            }
+            offset = offset.wrapping_add(start.wrapping_mul(dim.stride));
+            parts.push(Dim { extent: stop.saturating_sub(start), stride: dim.stride });
+        }
+        // The matched buffer may leave out leading dimensions of one element.
+        let extra = parts.len().saturating_sub(m.buffer.shape.len());
+        let units = parts.iter().take(extra).all(|dim| dim.extent == 1);
+        let found: Vec<i64> = parts.iter().map(|dim| dim.extent).collect();
+        let parts = parts.split_off(extra);
+        for (stride, dim) in m.buffer.strides.iter().zip(&parts) {
+            self.bind(stride, dim.stride, &m.unbound);
+        }
+        if let Some(e) = &m.buffer.offset {
+            self.bind(e, offset, &m.unbound);
+        }
+        let expected = self.values(&m.buffer.shape)?;
+        if !units || !expected.iter().eq(parts.iter().map(|dim| &dim.extent)) {
+            let buffer = self.program.buffers[m.source].clone();
+            return Err(Box::new(TirError::Region { buffer, expected, found }));
+        }
+        self.views[m.buffer.slot] = View { memory: source.memory, offset, dims: parts };
+        Ok(())
+    }
+
+    fn bind(&mut self, e: &Int, value: i64, unbound: &[usize]) {
+        if let Int::Slot(slot) = e
+            && unbound.contains(slot)
+        {
+            self.ints[*slot] = value;
+        }
+    }
+
+    /// The position of an element in its memory.
+    #[inline]
+    fn position(&mut self, access: &'p Access) -> Run<(usize, usize)> {
+        let mut at = self.views[access.buffer].offset;
+        for (n, index) in access.indices.iter().enumerate() {
+            let index = self.int(index)?;
+            let dim = self.views[access.buffer].dims[n];
+            if index < 0 || index >= dim.extent {
+                return Err(self.out_of_bounds(access));
+            }
+            at = at.wrapping_add(index.wrapping_mul(dim.stride));
+        }
+        match usize::try_from(at) {
+            Ok(at) => Ok((self.views[access.buffer].memory, at)),
+            Err(_) => Err(self.outside_memory(access)),
+        }
+    }
+
+    #[inline]
+    fn store(&mut self, access: &'p Access, write: impl FnOnce(&mut Data, usize) -> Option<()>) -> Run<()> {
+        let (memory, at) = self.position(access)?;
+        let Some(target) = self.memory.get_mut(memory) else { return Err(self.outside_memory(access)) };
+        if write(&mut target.data, at).is_none() {
+            return Err(self.outside_memory(access));
+        }
+        if let Some(written) = &mut target.written
+            && let Some(element) = written.get_mut(at)
+        {
+            *element = true;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn load<T>(&mut self, access: &'p Access, read: impl FnOnce(&Data, usize) -> Option<T>) -> Run<T> {
+        let (memory, at) = self.position(access)?;
+        let Some(source) = self.memory.get(memory) else { return Err(self.outside_memory(access)) };
+        let Some(value) = read(&source.data, at) else { return Err(self.outside_memory(access)) };
+        match &source.written {
+            Some(written) if written.get(at) != Some(&true) => Err(self.uninitialized(access)),
+            Some(_) | None => Ok(value),
+        }
+    }
+
+    /// The name of a buffer and the indices of an access that failed, for the report.
+    #[cold]
+    fn report(&mut self, access: &'p Access) -> (crate::grammar::Name, Vec<i64>) {
+        let indices = access.indices.iter().map_while(|e| self.int(e).ok()).collect();
+        (self.program.buffers[access.buffer].clone(), indices)
+    }
+
+    #[cold]
+    fn out_of_bounds(&mut self, access: &'p Access) -> Box<TirError> {
+        let (buffer, indices) = self.report(access);
+        Box::new(TirError::OutOfBounds { buffer, indices, shape: self.views[access.buffer].shape() })
+    }
+
+    #[cold]
+    fn outside_memory(&mut self, access: &'p Access) -> Box<TirError> {
+        let (buffer, indices) = self.report(access);
+        Box::new(TirError::OutsideMemory { buffer, indices })
+    }
+
+    #[cold]
+    fn uninitialized(&mut self, access: &'p Access) -> Box<TirError> {
+        let (buffer, indices) = self.report(access);
+        Box::new(TirError::Uninitialized { buffer, indices })
+    }
+
+    fn binding(&mut self, binding: &'p Binding) -> Run<()> {
+        match binding {
+            Binding::Int(slot, value) => self.ints[*slot] = self.int(value)?,
+            Binding::Float(slot, value) => self.floats[*slot] = self.float(value)?,
+        }
+        Ok(())
+    }
+
+    pub fn int(&mut self, e: &'p Int) -> Run<i64> {
+        Ok(match e {
+            Int::Const(value) => *value,
+            Int::Slot(slot) => self.ints[*slot],
+            Int::Load(access) => self.load(access, |data, at| match data {
+                Data::Int(elements) => elements.get(at).copied(),
+                Data::Float(_) => None,
+            })?,
+            Int::Add(o, repr) => repr.wrap(self.int(&o.0)?.wrapping_add(self.int(&o.1)?)),
+            Int::Sub(o, repr) => repr.wrap(self.int(&o.0)?.wrapping_sub(self.int(&o.1)?)),
+            Int::Mul(o, repr) => repr.wrap(self.int(&o.0)?.wrapping_mul(self.int(&o.1)?)),
+            Int::Binary(op, o, repr) => repr.binary(*op, self.int(&o.0)?, self.int(&o.1)?)?,
+            Int::Shift { left, operands, repr, dtype } => {
+                repr.shift(*left, self.int(&operands.0)?, self.int(&operands.1)?, *dtype)?
+            }
+            Int::Compare(op, o, repr) => i64::from(repr.compare(*op, self.int(&o.0)?, self.int(&o.1)?)),
+            Int::CompareFloats(op, o) => i64::from(compare_floats(*op, self.float(&o.0)?, self.float(&o.1)?)),
+            Int::And(o) => i64::from(self.int(&o.0)? != 0 && self.int(&o.1)? != 0),
+            Int::Or(o) => i64::from(self.int(&o.0)? != 0 || self.int(&o.1)? != 0),
+            Int::Not(e) => i64::from(self.int(e)? == 0),
+            Int::BitNot(e, repr) => repr.wrap(!self.int(e)?),
+            Int::Popcount(e, repr) => repr.popcount(self.int(e)?),
+            Int::LeadingZeros(e, repr) => repr.leading_zeros(self.int(e)?),
+            Int::Choice(c) => {
+                let taken = if self.int(&c.0)? != 0 { &c.1 } else { &c.2 };
+                self.int(taken)?
+            }
+            Int::Wrap(e, repr) => repr.wrap(self.int(e)?),
+            Int::Nonzero(e) => i64::from(self.int(e)? != 0),
+            Int::Truncate(e, repr, dtype) => repr.truncate(self.float(e)?, *dtype)?,
+            Int::Test(t, e) => i64::from(test(*t, self.float(e)?)),
+            Int::Bits(e, round, repr) => repr.wrap(round.to_bits(self.float(e)?)),
+            Int::Let(l) => {
+                self.binding(&l.0)?;
+                self.int(&l.1)?
+            }
+            Int::Unsupported(what) => return Err(unsupported(what)),
+        })
+    }
+
+    pub fn float(&mut self, e: &'p Float) -> Run<f64> {
+        Ok(match e {
+            Float::Const(value) => *value,
+            Float::Slot(slot) => self.floats[*slot],
+            Float::Load(access) => self.load(access, |data, at| match data {
+                Data::Float(elements) => elements.get(at).copied(),
+                Data::Int(_) => None,
+            })?,
+            Float::Add(o, round) => round.round(self.float(&o.0)? + self.float(&o.1)?),
+            Float::Sub(o, round) => round.round(self.float(&o.0)? - self.float(&o.1)?),
+            Float::Mul(o, round) => round.round(self.float(&o.0)? * self.float(&o.1)?),
+            Float::Div(o, round) => round.round(self.float(&o.0)? / self.float(&o.1)?),
+            Float::Binary(op, o, round) => round.binary(*op, self.float(&o.0)?, self.float(&o.1)?),
+            Float::Choice(c) => {
+                let taken = if self.int(&c.0)? != 0 { &c.1 } else { &c.2 };
+                self.float(taken)?
+            }
+            Float::FromInt(e, repr, round) => round.of_int(self.int(e)?, *repr),
+            Float::Round(e, round) => round.round(self.float(e)?),
+            Float::Unary(function, e, round) => round.round(function(self.float(e)?)),
+            Float::Binary2(function, o, round) => round.round(function(self.float(&o.0)?, self.float(&o.1)?)),
+            Float::Scale(o, round) => {
+                let exponent = self.int(&o.1)?.clamp(-100_000, 100_000);
+                round.round(libm::ldexp(self.float(&o.0)?, exponent as i32))
+            }
+            Float::FromBits(e, round) => round.of_bits(self.int(e)?),
+            Float::Let(l) => {
+                self.binding(&l.0)?;
+                self.float(&l.1)?
+            }
+            Float::Unsupported(what) => return Err(unsupported(what)),
+        })
+    }
+}
+
+fn dims(shape: &[i64], strides: &[i64]) -> Vec<Dim> {
+    shape.iter().zip(strides).map(|(extent, stride)| Dim { extent: *extent, stride: *stride }).collect()
+}
+
+#[cold]
+fn unsupported(what: &str) -> Box<TirError> {
+    Box::new(TirError::Unsupported(what.into()))
+}

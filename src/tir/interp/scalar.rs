@@ -1,0 +1,311 @@
+//! Arithmetic on single values, by data type.
+
+use half::{bf16, f16};
+
+use super::code::{Compare, FloatOp, IntOp, Test};
+use super::error::{Run, TirError};
+use crate::grammar::{DataType, TypeCode};
+use crate::tir::Intrinsic;
+
+/// The integers of a data type.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Repr {
+    /// 64 less the width.
+    shift: u8,
+    signed: bool,
+}
+
+impl Repr {
+    /// `None` for a data type that is not one integer of 1 to 64 bits.
+    pub fn of(dtype: DataType) -> Option<Repr> {
+        let signed = match dtype.code {
+            TypeCode::Int => true,
+            TypeCode::UInt => false,
+            TypeCode::Float | TypeCode::BFloat | TypeCode::Handle => return None,
+        };
+        let bits = u8::try_from(dtype.bits).ok().filter(|bits| (1..=64).contains(bits))?;
+        (dtype.lanes == 1).then_some(Repr { shift: 64 - bits, signed })
+    }
+
+    pub fn bits(self) -> i64 {
+        64 - i64::from(self.shift)
+    }
+
+    /// The integer of this data type with the low bits of `value`.
+    #[inline]
+    pub fn wrap(self, value: i64) -> i64 {
+        if self.signed {
+            value << self.shift >> self.shift
+        } else {
+            ((value as u64) << self.shift >> self.shift) as i64
+        }
+    }
+
+    /// Whether a value stands for itself in this data type.
+    pub fn holds(self, value: i128) -> bool {
+        let wrapped = self.wrap(value as i64);
+        let exact = if self.signed { i128::from(wrapped) } else { i128::from(wrapped as u64) };
+        exact == value
+    }
+
+    fn low_bits(self, value: i64) -> u64 {
+        (value as u64) << self.shift >> self.shift
+    }
+
+    pub fn popcount(self, value: i64) -> i64 {
+        i64::from(self.low_bits(value).count_ones())
+    }
+
+    pub fn leading_zeros(self, value: i64) -> i64 {
+        i64::from(self.low_bits(value).leading_zeros()) - i64::from(self.shift)
+    }
+
+    #[inline]
+    pub fn compare(self, op: Compare, a: i64, b: i64) -> bool {
+        if self.signed { compare(op, &a, &b) } else { compare(op, &(a as u64), &(b as u64)) }
+    }
+
+    /// The operation, wrapped around; an error for a zero divisor.
+    pub fn binary(self, op: IntOp, a: i64, b: i64) -> Run<i64> {
+        let value = match op {
+            IntOp::Div | IntOp::Mod | IntOp::FloorDiv | IntOp::FloorMod if b == 0 => {
+                return Err(Box::new(TirError::DivisionByZero { dividend: a }));
+            }
+            IntOp::Div | IntOp::FloorDiv if !self.signed => (a as u64 / b as u64) as i64,
+            IntOp::Mod | IntOp::FloorMod if !self.signed => (a as u64 % b as u64) as i64,
+            IntOp::Div => a.wrapping_div(b),
+            IntOp::Mod => a.wrapping_rem(b),
+            IntOp::FloorDiv => {
+                let inexact = a.wrapping_rem(b) != 0 && (a < 0) != (b < 0);
+                a.wrapping_div(b).wrapping_sub(i64::from(inexact))
+            }
+            IntOp::FloorMod => {
+                let rest = a.wrapping_rem(b);
+                if rest != 0 && (rest < 0) != (b < 0) { rest.wrapping_add(b) } else { rest }
+            }
+            IntOp::Min => return Ok(if self.compare(Compare::Lt, a, b) { a } else { b }),
+            IntOp::Max => return Ok(if self.compare(Compare::Gt, a, b) { a } else { b }),
+            IntOp::BitAnd => a & b,
+            IntOp::BitOr => a | b,
+            IntOp::BitXor => a ^ b,
+        };
+        Ok(self.wrap(value))
+    }
+
+    /// Shifts right keep the sign of signed integers. An amount outside of the width is an error.
+    pub fn shift(self, left: bool, value: i64, amount: i64, dtype: DataType) -> Run<i64> {
+        if !(0..self.bits()).contains(&amount) {
+            return Err(Box::new(TirError::Shift { amount, dtype }));
+        }
+        Ok(match (left, self.signed) {
+            (true, _) => self.wrap(value << amount),
+            (false, true) => value >> amount,
+            (false, false) => ((value as u64) >> amount) as i64,
+        })
+    }
+
+    /// Truncation towards zero; an error for what is no integer of this data type then.
+    pub fn truncate(self, value: f64, dtype: DataType) -> Run<i64> {
+        let truncated = value.trunc();
+        // Powers of two, so exact.
+        let span = (self.bits() - i64::from(self.signed)) as i32;
+        let (low, high) = (if self.signed { -libm::ldexp(1.0, span) } else { 0.0 }, libm::ldexp(1.0, span));
+        if !(truncated >= low && truncated < high) {
+            return Err(Box::new(TirError::Cast { value, dtype }));
+        }
+        Ok(if self.signed { truncated as i64 } else { truncated as u64 as i64 })
+    }
+}
+
+#[inline]
+fn compare<T: PartialOrd>(op: Compare, a: &T, b: &T) -> bool {
+    match op {
+        Compare::Eq => a == b,
+        Compare::Ne => a != b,
+        Compare::Lt => a < b,
+        Compare::Le => a <= b,
+        Compare::Gt => a > b,
+        Compare::Ge => a >= b,
+    }
+}
+
+#[inline]
+pub(super) fn compare_floats(op: Compare, a: f64, b: f64) -> bool {
+    compare(op, &a, &b)
+}
+
+/// The floats of a data type.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Round {
+    Float16,
+    BFloat16,
+    Float32,
+    Float64,
+}
+
+impl Round {
+    /// `None` for a data type that is not one float of a known width.
+    pub fn of(dtype: DataType) -> Option<Round> {
+        match dtype {
+            DataType::FLOAT16 => Some(Round::Float16),
+            DataType::BFLOAT16 => Some(Round::BFloat16),
+            DataType::FLOAT32 => Some(Round::Float32),
+            DataType::FLOAT64 => Some(Round::Float64),
+            _ => None,
+        }
+    }
+
+    /// The nearest float of this data type, ties to even.
+    ///
+    /// Sums, products, quotients and square roots of floats of at most 32 bits, computed in 64 and rounded again, are
+    /// what rounding once would give.
+    #[inline]
+    pub fn round(self, value: f64) -> f64 {
+        match self {
+            Round::Float64 => value,
+            Round::Float32 => f64::from(value as f32),
+            Round::Float16 => f16::from_f64(value).to_f64(),
+            Round::BFloat16 => bf16::from_f64(value).to_f64(),
+        }
+    }
+
+    pub fn of_int(self, value: i64, repr: Repr) -> f64 {
+        match (self, repr.signed) {
+            // Through float64 a large integer would be rounded twice.
+            (Round::Float32, true) => f64::from(value as f32),
+            (Round::Float32, false) => f64::from(value as u64 as f32),
+            (Round::Float16 | Round::BFloat16 | Round::Float64, true) => self.round(value as f64),
+            (Round::Float16 | Round::BFloat16 | Round::Float64, false) => self.round(value as u64 as f64),
+        }
+    }
+
+    pub fn bits(self) -> i64 {
+        match self {
+            Round::Float16 | Round::BFloat16 => 16,
+            Round::Float32 => 32,
+            Round::Float64 => 64,
+        }
+    }
+
+    pub fn to_bits(self, value: f64) -> i64 {
+        match self {
+            Round::Float16 => i64::from(f16::from_f64(value).to_bits()),
+            Round::BFloat16 => i64::from(bf16::from_f64(value).to_bits()),
+            Round::Float32 => i64::from((value as f32).to_bits()),
+            Round::Float64 => value.to_bits() as i64,
+        }
+    }
+
+    pub fn of_bits(self, bits: i64) -> f64 {
+        match self {
+            Round::Float16 => f16::from_bits(bits as u16).to_f64(),
+            Round::BFloat16 => bf16::from_bits(bits as u16).to_f64(),
+            Round::Float32 => f64::from(f32::from_bits(bits as u32)),
+            Round::Float64 => f64::from_bits(bits as u64),
+        }
+    }
+
+    pub fn binary(self, op: FloatOp, a: f64, b: f64) -> f64 {
+        match op {
+            FloatOp::Mod => self.round(a % b),
+            FloatOp::FloorDiv => self.round(a / b).floor(),
+            FloatOp::FloorMod => {
+                let quotient = self.round(a / b).floor();
+                self.round(a - self.round(quotient * b))
+            }
+            // A comparison with NaN fails, which gives the second operand.
+            FloatOp::Min => {
+                if a < b {
+                    a
+                } else {
+                    b
+                }
+            }
+            FloatOp::Max => {
+                if a > b {
+                    a
+                } else {
+                    b
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn test(test: Test, value: f64) -> bool {
+    match test {
+        Test::Nan => value.is_nan(),
+        Test::Infinite => value.is_infinite(),
+        Test::Finite => value.is_finite(),
+        Test::Nonzero => value != 0.0,
+    }
+}
+
+/// The functions of one float, on float64.
+pub(super) fn unary(op: Intrinsic) -> Option<fn(f64) -> f64> {
+    Some(match op {
+        Intrinsic::Exp => libm::exp,
+        Intrinsic::Exp2 => libm::exp2,
+        Intrinsic::Exp10 => libm::exp10,
+        Intrinsic::Log => libm::log,
+        Intrinsic::Log2 => libm::log2,
+        Intrinsic::Log10 => libm::log10,
+        Intrinsic::Log1p => libm::log1p,
+        Intrinsic::Sqrt => libm::sqrt,
+        Intrinsic::Rsqrt => |x| 1.0 / libm::sqrt(x),
+        Intrinsic::Sin => libm::sin,
+        Intrinsic::Cos => libm::cos,
+        Intrinsic::Tan => libm::tan,
+        Intrinsic::Sinh => libm::sinh,
+        Intrinsic::Cosh => libm::cosh,
+        Intrinsic::Tanh => libm::tanh,
+        Intrinsic::Asin => libm::asin,
+        Intrinsic::Acos => libm::acos,
+        Intrinsic::Atan => libm::atan,
+        Intrinsic::Asinh => libm::asinh,
+        Intrinsic::Acosh => libm::acosh,
+        Intrinsic::Atanh => libm::atanh,
+        Intrinsic::Sigmoid => |x| 1.0 / (1.0 + libm::exp(-x)),
+        Intrinsic::Erf => libm::erf,
+        Intrinsic::Floor => libm::floor,
+        Intrinsic::Ceil => libm::ceil,
+        Intrinsic::Round => libm::round,
+        Intrinsic::Trunc => libm::trunc,
+        Intrinsic::Nearbyint => libm::rint,
+        Intrinsic::Fabs => libm::fabs,
+        Intrinsic::Likely => |x| x,
+        Intrinsic::Pow
+        | Intrinsic::Atan2
+        | Intrinsic::Fmod
+        | Intrinsic::Copysign
+        | Intrinsic::Hypot
+        | Intrinsic::Nextafter
+        | Intrinsic::Ldexp
+        | Intrinsic::Isnan
+        | Intrinsic::Isinf
+        | Intrinsic::Isfinite
+        | Intrinsic::Popcount
+        | Intrinsic::Clz
+        | Intrinsic::BitwiseAnd
+        | Intrinsic::BitwiseOr
+        | Intrinsic::BitwiseXor
+        | Intrinsic::BitwiseNot
+        | Intrinsic::ShiftLeft
+        | Intrinsic::ShiftRight
+        | Intrinsic::Reinterpret => return None,
+    })
+}
+
+/// The functions of two floats, on float64.
+pub(super) fn binary(op: Intrinsic, round: Round) -> Option<fn(f64, f64) -> f64> {
+    match (op, round) {
+        (Intrinsic::Pow, _) => Some(libm::pow),
+        (Intrinsic::Atan2, _) => Some(libm::atan2),
+        (Intrinsic::Fmod, _) => Some(libm::fmod),
+        (Intrinsic::Copysign, _) => Some(libm::copysign),
+        (Intrinsic::Hypot, _) => Some(libm::hypot),
+        (Intrinsic::Nextafter, Round::Float64) => Some(libm::nextafter),
+        (Intrinsic::Nextafter, Round::Float32) => Some(|a, b| f64::from(libm::nextafterf(a as f32, b as f32))),
+        _ => None,
+    }
+}

@@ -1,0 +1,307 @@
+use super::*;
+use crate::eval::tensor::AllocError;
+use crate::grammar::{DataType, TensorData};
+use crate::rule::Rule;
+use crate::syntax::tvmscript::tir_parse::parse_prim_func;
+
+fn function(text: &str) -> PrimFunc {
+    let module = ruff_python_parser::parse_module(text).unwrap().into_syntax();
+    let Some(ruff_python_ast::Stmt::FunctionDef(def)) = module.body.first() else { panic!("{text}") };
+    parse_prim_func(def, text).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+/// A function of `A: int32[n]` and `B: float32[m, 2]`, `n` and `m` int64, with this body.
+fn with_body(body: &str) -> PrimFunc {
+    let mut text =
+        String::from("@T.prim_func\ndef f(A: T.Buffer((n,), \"int32\"), B: T.Buffer((m, 2), \"float32\")):\n");
+    for line in body.lines() {
+        text.push_str(&format!("    {line}\n"));
+    }
+    function(&text)
+}
+
+fn tensor(dtype: DataType, shape: &[u64], values: &[f64]) -> Tensor {
+    Tensor::from_data(&TensorData::from_values(dtype, shape, values).unwrap()).unwrap()
+}
+
+fn values(tensor: &Tensor) -> Vec<f64> {
+    let value = |i| match tensor.get(i).unwrap() {
+        Scalar::Bool(b) => f64::from(u8::from(b)),
+        Scalar::Int(i) => i as f64,
+        Scalar::UInt(u) => u as f64,
+        Scalar::Float(f) => f,
+    };
+    (0..tensor.len()).map(value).collect()
+}
+
+/// Runs a body on `A` = these and `B` = zeros of 3 rows; what is in `A` then.
+fn run(body: &str, a: &[f64]) -> Result<Vec<f64>, TirError> {
+    let a = tensor(DataType::INT32, &[a.len() as u64], a);
+    let b = Tensor::zeros(DataType::FLOAT32, &[3, 2]).unwrap();
+    interpret(&with_body(body), &[TirArg::Tensor(a.clone()), TirArg::Tensor(b)])?;
+    Ok(values(&a))
+}
+
+fn computes(body: &str, a: &[f64], expected: &[f64]) {
+    assert_eq!(run(body, a).unwrap(), expected, "{body}");
+}
+
+fn fails(body: &str) -> TirError {
+    run(body, &[5.0, 6.0, 7.0]).expect_err(body)
+}
+
+#[test]
+fn integers_wrap_around() {
+    computes("A[0] = A[0] + 1", &[2147483647.0], &[-2147483648.0]);
+    computes("A[0] = A[0] * A[0]", &[65537.0], &[131073.0]);
+    computes("A[0] = T.Cast(\"int32\", T.Cast(\"uint8\", A[0]) - T.uint8(3))", &[1.0], &[254.0]);
+    computes("A[0] = T.truncdiv(A[0], -1)", &[-2147483648.0], &[-2147483648.0]);
+    computes("A[0] = T.Cast(\"int32\", T.Cast(\"int8\", A[0]))", &[200.0], &[-56.0]);
+}
+
+#[test]
+fn the_divisions_round_as_they_say() {
+    computes("A[0] = A[0] // 2\nA[1] = A[1] % 3\nA[2] = T.truncmod(A[2], 3)", &[-7.0, -7.0, -7.0], &[-4.0, 2.0, -1.0]);
+    computes("A[0] = A[0] // -2\nA[1] = A[1] % -3\nA[2] = T.truncdiv(A[2], 2)", &[7.0, 7.0, -7.0], &[-4.0, -2.0, -3.0]);
+    assert_eq!(fails("A[0] = A[1] // (A[0] - 5)"), TirError::DivisionByZero { dividend: 6 });
+    assert_eq!(fails("A[0] = T.truncmod(A[1], A[0] - 5)"), TirError::DivisionByZero { dividend: 6 });
+}
+
+#[test]
+fn unsigned_integers_have_no_sign() {
+    computes("A[0] = T.Cast(\"int32\", T.Cast(\"uint32\", A[0]) > T.uint32(7))", &[-1.0], &[1.0]);
+    computes("A[0] = T.Cast(\"int32\", T.shift_right(T.Cast(\"uint32\", A[0]), T.uint32(28)))", &[-1.0], &[15.0]);
+    computes("A[0] = A[0] >> 28", &[-1.0], &[-1.0]);
+    computes("A[0] = T.clz(A[0])\nA[1] = T.popcount(A[1])", &[1.0, -1.0], &[31.0, 32.0]);
+    let shift = TirError::Shift { amount: 32, dtype: DataType::INT32 };
+    assert_eq!(fails("A[0] = A[0] << 32"), shift);
+}
+
+#[test]
+fn floats_round_after_each_operation() {
+    // 2^24 + 1 is no float32, so adding 1 twice loses both; float64 keeps them.
+    let body = "B[0, 0] = T.Cast(\"float32\", A[0])\nA[0] = T.Cast(\"int32\", B[0, 0] + 1 + 1)";
+    computes(body, &[16777216.0], &[16777216.0]);
+    computes("A[0] = T.Cast(\"int32\", T.Cast(\"float64\", A[0]) + 1 + 1)", &[16777216.0], &[16777218.0]);
+    computes("A[0] = T.Cast(\"int32\", T.Cast(\"float16\", A[0]) + 1 + 1)", &[2048.0], &[2048.0]);
+    // 2^25 - 1 rounds up, through float64 or not; 2^62 + 2^38 + 1 must round once, upwards.
+    computes(
+        "B[0, 0] = T.Cast(\"float32\", T.int64(4611686293305294849))\nA[0] = T.Cast(\"int32\", B[0, 0] > T.float32(4611686018427387904.0))",
+        &[0.0],
+        &[1.0],
+    );
+}
+
+#[test]
+fn casts_truncate_and_say_when_they_cannot() {
+    computes(
+        "A[0] = T.Cast(\"int32\", T.float32(-2.75))\nA[1] = T.Cast(\"int32\", T.Cast(\"bool\", A[1]))",
+        &[0.0, 7.0],
+        &[-2.0, 1.0],
+    );
+    assert_eq!(
+        fails("A[0] = T.Cast(\"int32\", T.Cast(\"uint8\", T.float32(256.5)))"),
+        TirError::Cast { value: 256.5, dtype: DataType::UINT8 }
+    );
+    computes("A[0] = T.Cast(\"int32\", T.Cast(\"uint8\", T.float32(-0.5)))", &[1.0], &[0.0]);
+    assert!(matches!(fails("A[0] = T.Cast(\"int32\", T.float32(\"nan\"))"), TirError::Cast { .. }));
+    computes("A[0] = T.reinterpret(\"int32\", T.float32(1.0))", &[0.0], &[1065353216.0]);
+}
+
+#[test]
+fn what_does_not_decide_is_not_evaluated() {
+    computes("A[0] = T.if_then_else(A[0] > 2, 1, A[9])", &[5.0], &[1.0]);
+    computes("A[0] = T.Select(A[0] < 2, A[9], 1)", &[5.0], &[1.0]);
+    computes("if A[0] > 9 and A[9] > 0 or not (A[0] == 5 or A[9] > 0):\n    A[0] = 0", &[5.0], &[5.0]);
+    computes("A[0] = A[0] // 0 if A[0] > 9 else 3", &[5.0], &[3.0]);
+}
+
+#[test]
+fn accesses_stay_inside() {
+    let outside = |index| TirError::OutOfBounds { buffer: "A".into(), indices: vec![index], shape: vec![3] };
+    assert_eq!(fails("A[3] = 1"), outside(3));
+    assert_eq!(fails("A[0] = A[A[0] - 6]"), outside(-1));
+    assert_eq!(fails("for i in range(5):\n    A[i] = i"), outside(3));
+    let TirError::OutOfBounds { indices, shape, .. } = fails("B[1, 2] = 0") else { panic!() };
+    assert_eq!((indices, shape), (vec![1, 2], vec![3, 2]));
+}
+
+#[test]
+fn memory_has_no_value_before_it_is_written() {
+    let local = "t = T.alloc_buffer((2, 2), \"int32\")\nt[0, 1] = 4\n";
+    computes(&format!("{local}A[0] = t[0, 1]"), &[0.0], &[4.0]);
+    let unwritten = TirError::Uninitialized { buffer: "t".into(), indices: vec![1, 0] };
+    assert_eq!(fails(&format!("{local}A[0] = t[1, 0]")), unwritten);
+    // Each pass has memory of its own.
+    let body = "for i in range(2):\n    t = T.alloc_buffer((1,), \"int32\")\n    if i == 0:\n        t[0] = 1\n    A[i] = t[0]";
+    assert!(matches!(fails(body), TirError::Uninitialized { .. }));
+    assert_eq!(
+        fails("t = T.alloc_buffer((A[0] - 6,), \"int32\")"),
+        TirError::Alloc(AllocError::Negative { index: 0, size: -1 })
+    );
+    assert!(matches!(
+        fails("t = T.alloc_buffer((n * 99999999999,), \"int32\")"),
+        TirError::Alloc(AllocError::TooLarge(_))
+    ));
+}
+
+const SUM: &str = "\
+for i, k in T.grid(n, 3):
+    with T.sblock(\"sum\"):
+        vi, vk = T.axis.remap(\"SR\", [i, k])
+        T.where(i < n - T.int64(1))
+        with T.init():
+            A[vi] = 100
+        A[vi] = A[vi] + T.Cast(\"int32\", vk)
+";
+
+#[test]
+fn blocks_start_reductions_and_heed_predicates() {
+    // 100 + 0 + 1 + 2 wherever the predicate holds.
+    computes(SUM, &[7.0, 7.0, 7.0], &[103.0, 103.0, 7.0]);
+    // A domain that does not start at zero starts where it says.
+    computes(&SUM.replace("n, 3", "n, (1, 3)"), &[7.0, 7.0], &[103.0, 7.0]);
+}
+
+#[test]
+fn parts_of_buffers() {
+    let body = "\
+with T.sblock(\"b\"):
+    v = T.axis.spatial(n, T.int64(1))
+    P = T.match_buffer(B[v, 0:2], (2,), \"float32\", strides=(s,), elem_offset=off)
+    P[1] = T.float32(8)
+    A[0] = T.Cast(\"int32\", B[1, 1]) * 100 + T.Cast(\"int32\", off) * 10 + T.Cast(\"int32\", s)
+";
+    computes(body, &[0.0, 0.0], &[821.0, 0.0]);
+    let wrong = body.replace("(2,), \"float32\"", "(1,), \"float32\"");
+    let error = TirError::Region { buffer: "B".into(), expected: vec![1], found: vec![1, 2] };
+    assert_eq!(fails(&wrong), error);
+    assert!(matches!(fails(&body.replace("0:2", "1:3")), TirError::OutOfBounds { .. }));
+}
+
+#[test]
+fn loops_end() {
+    computes("for i in T.serial(1, 10, step=4):\n    A[0] = A[0] * 10 + i", &[0.0], &[159.0]);
+    computes("while A[0] > 1:\n    A[0] = A[0] // 2\n    if A[0] == 4:\n        break", &[37.0], &[4.0]);
+    computes("for i in range(4):\n    if i % 2 == 0:\n        continue\n    A[0] = A[0] + i", &[0.0], &[4.0]);
+    assert_eq!(fails("for i in T.serial(0, 3, step=0):\n    A[0] = 1"), TirError::Step(0));
+    let mut fuel = 1_000;
+    let args = [tensor(DataType::INT32, &[1], &[1.0]), Tensor::zeros(DataType::FLOAT32, &[0, 2]).unwrap()];
+    let endless = with_body("while A[0] > 0:\n    A[0] = 1");
+    assert_eq!(interpret_within(&endless, &args.map(TirArg::Tensor), &mut fuel), Err(TirError::OutOfFuel));
+    assert_eq!(fuel, 0);
+}
+
+#[test]
+fn assertions() {
+    let error = TirError::Assert { kind: "ValueError".into(), message: "too small".into() };
+    assert_eq!(fails("assert A[0] > 5, (\"ValueError\", [\"too \", \"small\"])"), error);
+    computes("assert A[0] > 4, \"fine\"", &[5.0], &[5.0]);
+}
+
+#[test]
+fn what_is_not_known_fails_only_where_it_runs() {
+    computes("if A[0] > 9:\n    T.evaluate(T.call_extern(\"int32\", \"g\", A.data))", &[5.0], &[5.0]);
+    assert_eq!(
+        fails("T.evaluate(T.call_extern(\"int32\", \"g\", A.data))"),
+        TirError::Unsupported("T.call_extern".into())
+    );
+}
+
+fn add(shapes: [&str; 3]) -> PrimFunc {
+    let [a, b, c] = shapes;
+    function(&format!(
+        "@T.prim_func\ndef f(A: T.Buffer({a}, \"float32\"), B: T.Buffer({b}, \"float32\"), C: T.Buffer({c}, \"float32\")):\n    C[0] = A[0] + B[0]"
+    ))
+}
+
+fn call(f: &PrimFunc, sizes: [u64; 3]) -> Result<(), TirError> {
+    let args = sizes.map(|n| TirArg::Tensor(tensor(DataType::FLOAT32, &[n], &vec![1.0; n as usize])));
+    interpret(f, &args)
+}
+
+#[test]
+fn shapes_bind_variables_and_must_agree() {
+    // `n * 2` comes before the dimension that determines `n`.
+    let f = add(["(n * 2,)", "(n,)", "(n + 1,)"]);
+    assert_eq!(call(&f, [4, 2, 3]), Ok(()));
+    let error = call(&f, [4, 2, 4]).unwrap_err();
+    assert_eq!(error, TirError::Shape { buffer: "C".into(), dim: 0, expected: 3, found: 4 });
+    assert_eq!(error.rule(), Some(Rule::OpCalltirResultCheck));
+    assert!(matches!(call(&add(["(n * 2,)", "(3,)", "(3,)"]), [2, 3, 3]), Err(TirError::Undetermined { .. })));
+    assert!(matches!(call(&add(["(n,)", "(n,)", "(n,)"]), [2, 2, 3]), Err(TirError::Shape { .. })));
+}
+
+#[test]
+fn arguments_must_fit() {
+    let f = add(["(n,)", "(n,)", "(n,)"]);
+    let float = tensor(DataType::FLOAT32, &[1], &[1.0]);
+    let args = |last: TirArg| [TirArg::Tensor(float.clone()), TirArg::Tensor(float.clone()), last];
+    assert_eq!(
+        interpret(&f, &args(TirArg::Tensor(float.clone()))[..2]),
+        Err(TirError::Arity { expected: 3, found: 2 })
+    );
+    let int = TirArg::Tensor(tensor(DataType::INT32, &[1], &[1.0]));
+    assert!(matches!(interpret(&f, &args(int)), Err(TirError::DataType { .. })));
+    let rank = TirArg::Tensor(tensor(DataType::FLOAT32, &[1, 1], &[1.0]));
+    assert!(matches!(interpret(&f, &args(rank)), Err(TirError::Rank { expected: 1, found: 2, .. })));
+    assert!(matches!(interpret(&f, &args(TirArg::Scalar(Scalar::Int(1)))), Err(TirError::Kind { .. })));
+}
+
+#[test]
+fn scalar_arguments() {
+    let f = function(
+        "@T.prim_func\ndef f(A: T.Buffer((s,), \"float32\"), s: T.int32, q: T.float32):\n    A[s - 1] = q * 2",
+    );
+    let a = tensor(DataType::FLOAT32, &[2], &[0.0, 0.0]);
+    let args = |s, q| [TirArg::Tensor(a.clone()), TirArg::Scalar(s), TirArg::Scalar(q)];
+    interpret(&f, &args(Scalar::Int(2), Scalar::Float(0.75))).unwrap();
+    assert_eq!(values(&a), [0.0, 1.5]);
+    // The scalar is an argument of its own: the shape must agree with it.
+    assert!(matches!(interpret(&f, &args(Scalar::Int(3), Scalar::Float(0.0))), Err(TirError::Shape { .. })));
+    assert!(matches!(interpret(&f, &args(Scalar::Int(1 << 40), Scalar::Float(0.0))), Err(TirError::Range { .. })));
+}
+
+#[test]
+fn the_same_tensor_twice_is_the_same_memory() {
+    let f = add(["(2,)", "(2,)", "(2,)"]);
+    let a = tensor(DataType::FLOAT32, &[2], &[3.0, 4.0]);
+    interpret(&f, &[a.clone(), a.clone(), a.clone()].map(TirArg::Tensor)).unwrap();
+    assert_eq!(values(&a), [6.0, 4.0]);
+}
+
+#[test]
+fn results_stay_after_an_error() {
+    let a = tensor(DataType::INT32, &[2], &[0.0, 0.0]);
+    let b = Tensor::zeros(DataType::FLOAT32, &[1, 2]).unwrap();
+    let f = with_body("A[0] = 9\nA[2] = 9");
+    assert!(interpret(&f, &[TirArg::Tensor(a.clone()), TirArg::Tensor(b)]).is_err());
+    assert_eq!(values(&a), [9.0, 0.0]);
+}
+
+#[test]
+fn malformed_functions_are_reported() {
+    use crate::tir::{Expr, Stmt, Var};
+    let mut f = with_body("A[0] = 1");
+    f.body.push(Stmt::Evaluate(Expr::Var(Var::new("nowhere", DataType::INT32))));
+    let args = [tensor(DataType::INT32, &[1], &[1.0]), Tensor::zeros(DataType::FLOAT32, &[0, 2]).unwrap()];
+    assert!(matches!(interpret(&f, &args.map(TirArg::Tensor)), Err(TirError::Malformed(_))));
+}
+
+#[test]
+fn a_deep_expression_runs() {
+    let args = || {
+        let a = tensor(DataType::INT32, &[1], &[1.0]);
+        [a, Tensor::zeros(DataType::FLOAT32, &[0, 2]).unwrap()]
+    };
+    let mut f = with_body("A[0] = A[0] + 1");
+    let [crate::tir::Stmt::Store(store)] = f.body.as_mut_slice() else { panic!() };
+    for _ in 0..15_000 {
+        let one = crate::tir::Expr::Int(1, DataType::INT32);
+        let before = std::mem::replace(&mut store.value, one.clone());
+        store.value = crate::tir::Expr::binary(crate::grammar::BinaryOp::Add, before, one, crate::grammar::Span::NONE);
+    }
+    let args = args();
+    interpret(&f, &args.clone().map(TirArg::Tensor)).unwrap();
+    assert_eq!(values(&args[0]), [15_002.0]);
+}

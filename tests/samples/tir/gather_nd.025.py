@@ -1,0 +1,20 @@
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+
+@T.prim_func(s_tir=True)
+def gather_nd(x0: T.Buffer((T.int64(4), T.int64(3)), "float32"), x1: T.Buffer((T.int64(2), T.int64(1)), "int64"), T_gather_nd: T.Buffer((T.int64(2), T.int64(3)), "float32")):
+    T.func_attr({"tirx.noalias": True})
+    # with T.sblock("root"):
+    T_transpose = T.sblock_alloc_buffer((T.int64(1), T.int64(2)), "int64")
+    for ax0, ax1 in T.grid(T.int64(1), T.int64(2)):
+        with T.sblock("T_transpose"):
+            v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+            T.reads(x1[v_ax1, v_ax0])
+            T.writes(T_transpose[v_ax0, v_ax1])
+            T_transpose[v_ax0, v_ax1] = x1[v_ax1, v_ax0]
+    for ax0, ax1 in T.grid(T.int64(2), T.int64(3)):
+        with T.sblock("T_gather_nd"):
+            v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+            T.reads(x0[T_transpose[T.int64(0), v_ax0], v_ax1], T_transpose[T.int64(0), v_ax0])
+            T.writes(T_gather_nd[v_ax0, v_ax1])
+            T_gather_nd[v_ax0, v_ax1] = x0[T_transpose[T.int64(0), v_ax0], v_ax1]

@@ -1,0 +1,24 @@
+# from typing import TypeVar
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+
+n = TypeVar("n")
+@T.prim_func(s_tir=True)
+def mean(x0: T.Buffer((n, T.int64(4)), "float32"), T_divide: T.Buffer((n,), "float32")):
+    T.func_attr({"tirx.noalias": True})
+    # with T.sblock("root"):
+    x0_red = T.sblock_alloc_buffer((n,))
+    for ax0, k1 in T.grid(n, T.int64(4)):
+        with T.sblock("x0_red"):
+            v_ax0, v_k1 = T.axis.remap("SR", [ax0, k1])
+            T.reads(x0[v_ax0, v_k1])
+            T.writes(x0_red[v_ax0])
+            with T.init():
+                x0_red[v_ax0] = T.float32(0.0)
+            x0_red[v_ax0] = x0_red[v_ax0] + x0[v_ax0, v_k1]
+    for ax0 in range(n):
+        with T.sblock("T_divide"):
+            v_ax0 = T.axis.spatial(n, ax0)
+            T.reads(x0_red[v_ax0])
+            T.writes(T_divide[v_ax0])
+            T_divide[v_ax0] = x0_red[v_ax0] / T.float32(4.0)

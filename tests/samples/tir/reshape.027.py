@@ -1,0 +1,15 @@
+# from typing import TypeVar
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+
+n = TypeVar("n")
+@T.prim_func(s_tir=True)
+def reshape(x0: T.Buffer((n, T.int64(4)), "float32"), T_reshape: T.Buffer(("n * T.int64(2)", T.int64(2)), "float32")):
+    T.func_attr({"tirx.noalias": True})
+    # with T.sblock("root"):
+    for ax0, ax1 in T.grid(n * T.int64(2), T.int64(2)):
+        with T.sblock("T_reshape"):
+            v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+            T.reads(x0[(v_ax0 * T.int64(2) + v_ax1) // T.int64(4) % n, (v_ax0 * T.int64(2) + v_ax1) % T.int64(4)])
+            T.writes(T_reshape[v_ax0, v_ax1])
+            T_reshape[v_ax0, v_ax1] = x0[(v_ax0 * T.int64(2) + v_ax1) // T.int64(4) % n, (v_ax0 * T.int64(2) + v_ax1) % T.int64(4)]

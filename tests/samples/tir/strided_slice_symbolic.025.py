@@ -1,0 +1,16 @@
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+
+@T.prim_func(s_tir=True)
+def strided_slice_symbolic(var_x0: T.handle, var_T_dynamic_strided_slice_with_axes: T.handle):
+    T.func_attr({"tirx.noalias": True})
+    n = T.int64()
+    x0 = T.match_buffer(var_x0, (n, T.int64(4)))
+    T_dynamic_strided_slice_with_axes = T.match_buffer(var_T_dynamic_strided_slice_with_axes, (n, T.int64(3)))
+    # with T.sblock("root"):
+    for ax0, ax1 in T.grid(n, T.int64(3)):
+        with T.sblock("T_dynamic_strided_slice_with_axes"):
+            v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+            T.reads(x0[v_ax0, T.int64(3) - v_ax1])
+            T.writes(T_dynamic_strided_slice_with_axes[v_ax0, v_ax1])
+            T_dynamic_strided_slice_with_axes[v_ax0, v_ax1] = x0[v_ax0, T.int64(3) - v_ax1]
