@@ -59,6 +59,11 @@ def binders(root):
             yield node
 
 
+def mentions(root, identity):
+    """Whether a variable is used below a node."""
+    return any(identity in (node.get("Var"), node.get("DataflowVar")) for node in nodes(root))
+
+
 def shape_hints(root):
     """For variables that annotations name as the shape of a tensor: the shape they are bound to, else a rank.
 
@@ -217,7 +222,9 @@ class Builder:
             case "DataTypeImm":
                 return names.dtype_imm(content["value"])
             case "ExternFunc":
-                return relax.ExternFunc(content["global_symbol"])
+                # Purity is none of the criteria of a check that makes no claims of it.
+                info = None if self.claim_purity else names.opaque_info(None, names.DEFAULT_DERIVE, True)
+                return relax.ExternFunc(content["global_symbol"], info)
             case "Op":
                 return ops.get(content["op_name"])
             case "If":
@@ -251,8 +258,10 @@ class Builder:
     def _binding(self, json):
         ((kind, content),) = json.items()
         if kind == "VarBinding":
-            # The variable first: a local function may call itself.
             var = self._binder(content["var"])
+            if "Function" in content["value"]:
+                # A local function may call itself, so the variable gets its information before the body is made.
+                return relax.VarBinding(var, self.function(content["value"]["Function"], bound_to=var))
             return relax.VarBinding(var, self.expr(content["value"]))
         value = self.expr(content["value"])
         info = self.info(content["struct_info"])
@@ -266,7 +275,7 @@ class Builder:
 
     # Functions
 
-    def function(self, json, outer=False):
+    def function(self, json, outer=False, bound_to=None):
         """`outer`: a global function, whose shape variables are those of the scope."""
         entry = {"json": json, "function": None}
         self.functions.append(entry)
@@ -278,6 +287,8 @@ class Builder:
         self.enclosing.append(json)
         params = [self._binder(p) for p in json.get("params", [])]
         ret = self.ret_info(json)
+        if bound_to is not None and mentions(json["body"], self.scope.identity[names.ident(bound_to)]):
+            self._announce(bound_to, params, ret, json)
         body = self.expr(json["body"])
         self.enclosing.pop()
         if not outer:
@@ -297,6 +308,11 @@ class Builder:
             outside.update(bound_by_casts(function["body"], json))
         return [identity for identity in bound_by_params(json) if identity not in outside]
 
+    def _announce(self, var, params, ret, json):
+        infos = [names.info_of(p) for p in params]
+        if names.info_of(var) is None and None not in infos:
+            names.set_info(var, names.FuncInfo(infos, ret, self.purity(json)))
+
     def ret_info(self, json):
         """The annotation, what an earlier round found, or Object."""
         found = json.get("ret_struct_info")
@@ -307,8 +323,10 @@ class Builder:
     def purity(self, json):
         """As said, else as an earlier round found, else pure."""
         said = json.get("pure")
+        if force_pure(json):
+            return said is not False
         if not self.claim_purity:
-            return force_pure(json)
+            return False
         return self.inferred.get(id(json), {}).get("pure", True) if said is None else said
 
     def signature(self, json):
@@ -317,7 +335,7 @@ class Builder:
         infos = [names.info_of(p) for p in params]
         if any(info is None for info in infos):
             return None
-        return names.FuncInfo(infos, self.ret_info(json), self.purity(json) or force_pure(json))
+        return names.FuncInfo(infos, self.ret_info(json), self.purity(json))
 
     # Calls
 
@@ -343,6 +361,10 @@ class Builder:
         position = ops.FORMATTED.get(name)
         if position is not None and len(built) >= position:
             built = self._with_format(built, position, attrs.pop("format", None))
+        if name in ops.TRAILING and len(built) == 1:
+            key, default = ops.TRAILING[name]
+            value = self.attr(attrs.pop(key, {"Int": default}))
+            built.append(names.prim_value(tirx.IntImm("int64", value) if isinstance(value, int) else value))
         values = {key: self.attr(value) for key, value in attrs.items()}
         return names.call(op, built, ops.attrs(name, values), infos)
 

@@ -163,7 +163,7 @@ def constant(array):
 
 def dtype_imm(dtype):
     if AS_TYPE:
-        return ir.GenericConst(tvm_ffi.dtype(dtype), ir.OpaqueType())
+        return ir.GenericConst(tvm_ffi.dtype(dtype), relax.AnyType())
     return relax.DataTypeImm(dtype)
 
 

@@ -16,6 +16,8 @@ from faults import Unsupported
 DPS = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace")
 #: Calls in which the format is a string before the values, and its position.
 FORMATTED = {"relax.print": 0, "relax.assert_op": 1}
+#: Attributes that are a last argument in TVM, and their default.
+TRAILING = {"relax.tril": ("k", 0), "relax.triu": ("k", 0)}
 CALL_PURE = "relax.call_pure_packed"
 
 
@@ -42,18 +44,18 @@ def needs_attrs(name):
 
 @functools.lru_cache(maxsize=None)
 def _default_attrs(name):
-    try:
-        return _attrs_of(name, {})
-    except Exception:
-        return _attrs_by_key(name, {})
+    for make in (_attrs_of, _attrs_by_key):
+        try:
+            return make(name, {})
+        except Exception:
+            continue
+    return None
 
 
 def attrs(name, values):
     """The attribute object for the values given, with TVM's defaults for the others; None if there is none."""
-    if not values and not needs_attrs(name):
-        return None
     if not needs_attrs(name):
-        return ir.make_node("ir.DictAttrs", **values)
+        return ir.make_node("ir.DictAttrs", **values) if values else None
     try:
         return _attrs_of(name, values)
     except TypeError:
@@ -77,9 +79,9 @@ def _attrs_of(name, values):
 
 def _stand_in(param):
     match param:
-        case "tensors" | "data" if param == "tensors":
+        case "tensors":
             return names.Tuple([names.relax_var("stand_in", None, False)])
-        case "axis" | "num_newaxis" | "axes" | "dim" | "repeats" | "ret_type":
+        case "axis" | "axes" | "repeats" | "start" | "end" | "step":
             return 0
         case "dtype":
             return "float32"

@@ -138,5 +138,6 @@ def register():
     tvm_ffi.register_global_func("relax.run.print", _print, override=True)
 
 
-def function_names():
-    return [name for name, _ in _PRELUDE]
+def functions():
+    """Pairs of function object and name."""
+    return [(tvm.get_global_func(name), name) for name, _ in _PRELUDE]

@@ -9,7 +9,7 @@ from tvm import ir, relax
 import fill
 import names
 import tir
-from build import Builder, Scope, binders, bound_by_casts, bound_by_params
+from build import Builder, Scope, binders, bound_by_casts, bound_by_params, force_pure
 from faults import Rejected, Unsupported, stage
 from judge import mentions_purity
 from read import Reader
@@ -118,7 +118,7 @@ class Program:
             if info is not None:
                 info = seen_from_outside(builder.scope, json, info)
                 new["ret"] = Reader(builder.scope.identity, say_pure=True).info(info)
-        if json.get("pure") is None and old.get("pure", True):
+        if json.get("pure") is None and old.get("pure", True) and not force_pure(json):
             new["pure"] = not relax.analysis.contains_impure_call(function)
         if new != old:
             inferred[id(json)] = new
@@ -207,7 +207,7 @@ def well_formed(program):
     except fill.NoFill:
         pass
     except Rejected as fault:
-        if not about_normal_form(fault.message):
+        if not about_normal_form(fault.message) and not about_types(fault):
             raise
     try:
         mod = program.derive(claim_purity=False)
@@ -215,9 +215,13 @@ def well_formed(program):
             names.well_formed(mod, True)
     except Rejected as fault:
         # Types and purity are for type checking to judge.
-        if fault.stage == "well_formed" and fault.klass != "TypeError" and "impure" not in fault.message:
+        if fault.stage == "well_formed" and not about_types(fault):
             raise
     return "Accepted"
+
+
+def about_types(fault):
+    return fault.klass == "TypeError" or "impure" in fault.message.lower()
 
 
 def about_normal_form(message):

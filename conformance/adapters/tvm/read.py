@@ -50,7 +50,8 @@ class Reader:
     # Structural information
 
     def info(self, info):
-        if isinstance(info, names.ObjectInfo):
+        # The type of strings, which 0.27 has and the specification has not.
+        if isinstance(info, names.ObjectInfo) or type(info).__name__ == "StringType":
             return "Object"
         if isinstance(info, names.TensorInfo):
             return {"Tensor": self._tensor_info(info)}
@@ -65,7 +66,7 @@ class Reader:
         if isinstance(info, names.PrimInfo):
             out = {"dtype": names.dtype_text(info.dtype)}
             value = names.prim_info_value(info)
-            if value is not None:
+            if value is not None and not isinstance(value, names.FloatImm):
                 out["value"] = self.dim(value)
             return {"Prim": out}
         if names.AS_TYPE and isinstance(info, relax.ty.PackedFuncType):
@@ -211,7 +212,14 @@ class Reader:
         attrs = self._attrs(name, call.attrs)
         if name in ops.DPS:
             return self._dps_call(name, args, infos, attrs)
+        if name in ops.TRAILING and len(args) == 2:
+            attrs |= self._trailing(name, args.pop())
         return self._call_json(self.expr(call.op), args, infos, attrs)
+
+    def _trailing(self, name, arg):
+        key, default = ops.TRAILING[name]
+        value = self.attr(arg if names.AS_TYPE else arg.value)
+        return {} if value == {"Int": default} else {key: value}
 
     def _call_json(self, op, args, infos, attrs):
         out = {"op": op, "args": [self.expr(arg) for arg in args]}

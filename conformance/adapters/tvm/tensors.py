@@ -114,15 +114,18 @@ class Values:
             return {"Int": value}
         if isinstance(value, float):
             return {"Float": float_bits(value)}
-        if isinstance(value, str):
-            return {"Str": str(value)}
+        # A data type is a string to Python too.
         if isinstance(value, tvm_ffi.dtype) or type(value).__name__ == "DataType":
             return {"DataType": names.dtype_text(value)}
+        if isinstance(value, str):
+            return {"Str": str(value)}
         return self._read_object(value)
 
     def _read_object(self, value):
         if isinstance(value, tvm_ffi.Function):
-            for func, name in self.functions:
+            import prelude
+
+            for func, name in [*self.functions, *prelude.functions()]:
                 if func.same_as(value):
                     return {"PackedFunc": name}
             return "Closure"
