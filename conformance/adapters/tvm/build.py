@@ -195,7 +195,7 @@ class Builder:
         if params is not None:
             if derive is not None:
                 raise Unsupported("structural information of a function with both params and derive_func")
-            return names.FuncInfo([self.info(p) for p in params], ret, True if pure is None else pure)
+            return names.FuncInfo([self.info(p) for p in params], ret, bool(pure))
         return names.opaque_info(ret, derive_name(derive), bool(pure))
 
     # Expressions

@@ -34,6 +34,10 @@ NOW = Run()
 _PRELUDE = []
 
 
+class PreludeError(RuntimeError):
+    """Raised by a function of the prelude."""
+
+
 def packed(pure):
     def register(func):
         name = "relax_spec." + func.__name__.lstrip("_")
@@ -41,16 +45,16 @@ def packed(pure):
         def call(*args):
             if not pure:
                 NOW.record(name, args)
-            return func(*args)
+            try:
+                return func(*args)
+            except Exception as error:
+                # A call with the wrong arguments is an error of the program, not of the adapter.
+                raise PreludeError(str(error)) from None
 
         _PRELUDE.append((name, call))
         return func
 
     return register
-
-
-class PreludeError(RuntimeError):
-    """Raised by a function of the prelude."""
 
 
 @packed(pure=True)
@@ -100,8 +104,14 @@ def make_object(*_):
 
 @packed(pure=True)
 def same_object(a, b):
-    same = a.same_as(b) if isinstance(a, tvm_ffi.Object) and isinstance(b, tvm_ffi.Object) else a is b
+    a, b = handle(a), handle(b)
+    same = type(a) is type(b) and (a.same_as(b) if hasattr(a, "same_as") else a == b)
     return tvm.runtime.tensor(np.array(bool(same)))
+
+
+def handle(value):
+    """A shape is a list to Python, which keeps the object that it came from."""
+    return getattr(value, "_tvm_ffi_cached_object", None) or value
 
 
 @packed(pure=True)

@@ -207,7 +207,9 @@ def well_formed(program):
     except fill.NoFill:
         pass
     except Rejected as fault:
-        if not about_normal_form(fault.message) and not about_types(fault):
+        if about_normal_form(fault.message):
+            check_flattened(program)
+        elif not about_types(fault):
             raise
     try:
         mod = program.derive(claim_purity=False)
@@ -218,6 +220,17 @@ def well_formed(program):
         if fault.stage == "well_formed" and not about_types(fault):
             raise
     return "Accepted"
+
+
+def check_flattened(program):
+    """Checks the scopes of a nested program after flattening, which needs no more than the information filled in."""
+    try:
+        mod = program._normalize()
+        with stage("well_formed"):
+            names.well_formed(mod, False)
+    except Rejected as fault:
+        if fault.stage == "well_formed" and not about_types(fault):
+            raise
 
 
 def about_types(fault):
@@ -297,21 +310,27 @@ def derive_function(program, name):
 
 
 def derive_var(program, name, identity):
-    mod = program.derive()
-    func = mod[program.global_var(name)]
+    program.derive()
     builder = program.builders.get(name)
     if builder is None:
         raise Unsupported("variables of a program given as text")
-    for (_, known), var in builder.scope.vars.items():
-        if known == identity:
-            info = names.info_of(var)
-            if info is None:
-                break
-            return reader_for(program, name).info(info)
-    raise Unsupported(f"no variable {identity} in {name}: {type(func).__name__}")
+    info = names.info_of(find_var(builder.scope, identity))
+    if info is None:
+        raise Unsupported(f"no structural information of {identity} in {name}")
+    return reader_for(program, name).info(info)
+
+
+def find_var(scope, identity):
+    """The variable itself, or the only one of that name: a reader numbers the variables of the whole module."""
+    bound = {key[1]: var for key, var in scope.vars.items() if key in scope.binders}
+    if identity in bound:
+        return bound[identity]
+    alike = [var for known, var in bound.items() if known.split("#")[0] == identity]
+    if len(alike) != 1:
+        raise Unsupported(f"no variable {identity}")
+    return alike[0]
 
 
 def reader_for(program, name):
     builder = program.builders.get(name)
-    say_pure = program.json is not None and mentions_purity(program.json)
-    return Reader(builder.scope.identity if builder else None, say_pure)
+    return Reader(builder.scope.identity if builder else None, say_pure=True)

@@ -89,21 +89,18 @@ class Reader:
         return {"Expr": self.expr(shape)}
 
     def _func_info(self, info):
-        pure = bool(info.purity)
         out = {}
         if info.params is not None:
             out["params"] = [self.info(p) for p in info.params]
             out["ret"] = self.info(info.ret)
-            usual = True
         else:
             out["ret"] = self.info(info.ret) if info.ret is not None else "Object"
             if info.derive_func is not None:
                 out["derive_func"] = read_derive(info.derive_func.name)
             else:
                 out["derive_func"] = "EmptyDerive"
-            usual = False
-        if self.say_pure or pure != usual:
-            out["pure"] = pure
+        if self.say_pure:
+            out["pure"] = bool(info.purity)
         return out
 
     # Expressions

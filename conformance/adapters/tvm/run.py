@@ -1,5 +1,6 @@
 """Running programs on TVM's virtual machine, and judgements that need a run."""
 
+import contextlib
 import functools
 
 import tvm
@@ -11,7 +12,7 @@ import names
 import prelude
 import tensors
 from build import Builder
-from faults import Trapped, Unsupported, is_own_mistake, last_words, stage
+from faults import Trapped, is_own_mistake, last_words, stage
 from prelude import NOW
 
 
@@ -23,30 +24,34 @@ def compile_module(mod, beat):
 
 
 def machine(executable):
-    with stage("compile"):
+    """Loads the code. Functions that are missing are missed here, so that this is where the run begins."""
+    NOW.reset(None)
+    with trap():
         vm = relax.VirtualMachine(executable, tvm.cpu())
     NOW.reset(vm)
     return vm
 
 
 def call(vm, entry, args, beat):
-    """The result of the entry point as TVM gives it; `Trapped` with the effects up to then where it fails."""
+    """The result of the entry point as TVM gives it."""
     beat("run")
-    with stage("run"):
-        function = vm[entry]
+    with trap():
+        return vm[entry](*args)
+
+
+@contextlib.contextmanager
+def trap():
+    """Turns an error into `Trapped`, with the effects up to then."""
     try:
-        return function(*args)
+        yield
     except Exception as error:
-        if is_own_mistake(error) and not isinstance(error, prelude.PreludeError):
+        if is_own_mistake(error):
             raise
         raise Trapped(type(error).__name__, last_words(error), list(NOW.effects)) from error
 
 
 def evaluate(program, entry, arguments):
     mod = program.derive()
-    func = next((f for gv, f in mod.functions.items() if gv.name_hint == entry), None)
-    if not isinstance(func, relax.Function):
-        raise Unsupported(f"{entry} is no global Relax function")
     vm = machine(compile_module(mod, program.beat))
     args = []
     for value in arguments:

@@ -204,7 +204,7 @@ class Programs(Conversation):
 
     def test_derivation(self):
         self.answers(tensor("n"), "derive_var", self.sum_of_two, "main", "z")
-        info = {"Func": {"params": [tensor("n")], "ret": tensor("n")}}
+        info = {"Func": {"params": [tensor("n")], "ret": tensor("n"), "pure": True}}
         self.answers(info, "derive_function", self.sum_of_two, "main")
 
     def test_derivation_through_functions_without_annotation(self):
@@ -258,6 +258,15 @@ class Runs(Conversation):
         again = self.ends("trapped", "evaluate", program, "main", [data([1], [1])])
         self.assertEqual(reply["effects"], again["effects"])
 
+    def test_wrong_arguments_of_a_packed_function(self):
+        program = main_of([bind("a", extern("relax_spec.add_inplace", var("x")))], var("a"))
+        self.ends("trapped", "evaluate", program, "main", [data([1], [3])])
+
+    def test_missing_functions(self):
+        program = main_of([bind("a", extern("relax_spec.no_such_function", var("x")))], var("a"))
+        self.ends("trapped", "evaluate", program, "main", [data([1], [3])])
+        self.ends("trapped", "evaluate", program, "other", [])
+
     def test_mutation_is_seen_through_an_alias(self):
         program = main_of(
             [
@@ -268,6 +277,14 @@ class Runs(Conversation):
         )
         reply = self.ask("evaluate", program, "main", [data([1], [3])])
         self.assertEqual(reply["answer"]["Returns"][0]["Tensor"]["bits"], "0000c040")
+
+    def test_identity(self):
+        same = extern("relax_spec.same_object", var("x"), var("y"), sinfo_args=[tensor(dtype="bool")])
+        program = main_of([bind("a", same)], var("a"), params=(("x", "Object"), ("y", "Object")))
+        one = data([1], [3])
+        for arguments, bit in (([one, {"Arg": 0}], "01"), ([one, one], "00")):
+            reply = self.ask("evaluate", program, "main", arguments)
+            self.assertEqual(reply["answer"]["Returns"][0]["Tensor"]["bits"], bit)
 
     def test_closures(self):
         inner = function([("y", tensor("n"))], seq([bind("r", op("relax.add", var("y"), var("x")))], var("r")))
