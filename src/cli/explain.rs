@@ -79,7 +79,7 @@ fn explain(row: &Row) -> String {
     field("needs", &info.needs.join(", "));
     let reason = info.excluded.map(|reason| format!(": {reason}")).unwrap_or_default();
     field("status", &format!("{}{reason}", status_name(row.rule.status())));
-    list(&mut field, "code", &info.sites.to_vec());
+    list(&mut field, "code", info.sites);
     list(&mut field, "cases", &row.cases);
     match (row.knockout_name(), &row.redundant) {
         (Some("killed"), _) => field("knock-out", "killed: some case fails without this rule"),
