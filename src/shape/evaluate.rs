@@ -12,15 +12,25 @@ use crate::verdict::RuntimeError;
 /// SI.DIM.EVAL: the value of a dimension whose variables `lookup` gives.
 ///
 /// Everything is computed exactly, and the result must fit int64. Errors: a variable without a value
-/// (SI.DIM.UNBOUND-ERR), a zero divisor or an overflow (SI.DIM.EVAL). Whether a negative value is a size is for the
+/// (SI.DIM.UNBOUND-ERR), a zero divisor (the operator's rule) or an overflow (GRAM.PRIM.TIRSEM, or GRAM.PRIM.DIV for a quotient). Whether a negative value is a size is for the
 /// caller to say ([`dimension`]). 2023-02, Expressing Shape Dimensions; corrected reading of A35.
 pub fn evaluate(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<i64, RuntimeError> {
-    let exact = value(cx, e, lookup)?;
-    if !cx.fire(Rule::SiDimEval) {
-        // Masked, the result wraps around.
-        return Ok(exact.iter_u64_digits().next().unwrap_or(0).cast_signed());
+    let exact = value(cx, e, lookup);
+    if let Err(RuntimeError { rule: Rule::SiDimUnboundErr, message }) = exact {
+        let rule = Rule::SiDimUnboundErr;
+        return if cx.fire(rule) { Err(error(rule, message)) } else { Ok(0) };
     }
-    exact.to_i64().ok_or_else(|| error(Rule::SiDimEval, format!("`{e}` is {exact}, which int64 cannot hold")))
+    if !cx.fire(Rule::SiDimEval) {
+        return Ok(0);
+    }
+    let exact = exact?;
+    let fits = exact.to_i64().ok_or_else(|| {
+        let rule = if let PrimExpr::Binary(BinaryOp::Div, ..) = e { Rule::GramPrimDiv } else { Rule::GramPrimTirsem };
+        error(rule, format!("`{e}` is {exact}, which int64 cannot hold"))
+    });
+    // Masked, the result wraps around.
+    let wrapped = || exact.iter_u64_digits().next().unwrap_or(0).cast_signed();
+    if fits.is_ok() || cx.fire(Rule::GramPrimTirsem) { fits } else { Ok(wrapped()) }
 }
 
 /// SI.DIM.SHAPEEXPR-ERR: the value of a dimension of a `ShapeExpr`, which may not be negative and must exist.
@@ -28,7 +38,8 @@ pub fn dimension(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option
     match evaluate(cx, e, lookup) {
         Ok(size) if cx.premise(Rule::SiDimShapeexprErr, 1, size >= 0) => Ok(size),
         Ok(size) => Err(error(Rule::SiDimShapeexprErr, format!("the dimension `{e}` is {size}"))),
-        Err(RuntimeError { rule: Rule::SiDimEval, message }) if cx.fire(Rule::SiDimShapeexprErr) => {
+        Err(unbound) if unbound.rule == Rule::SiDimUnboundErr => Err(unbound),
+        Err(RuntimeError { message, .. }) if cx.fire(Rule::SiDimShapeexprErr) => {
             Err(error(Rule::SiDimShapeexprErr, message))
         }
         Err(other) => Err(other),
@@ -41,13 +52,12 @@ fn error(rule: Rule, message: String) -> RuntimeError {
 
 fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<BigInt, RuntimeError> {
     with_stack(|| match e {
-        PrimExpr::IntImm(i) => Ok((*i).into()),
+        PrimExpr::IntImm(i) => Ok(if cx.fire(Rule::GramPrimIntimm) { (*i).into() } else { BigInt::ZERO }),
         PrimExpr::Var(v) => match lookup(v) {
-            Some(size) => Ok(size.into()),
-            None if cx.fire(Rule::SiDimUnboundErr) => {
+            Some(size) => Ok(if cx.fire(Rule::GramPrimVar) { size.into() } else { BigInt::ZERO }),
+            None if cx.fire(Rule::GramPrimVar) => {
                 Err(error(Rule::SiDimUnboundErr, format!("the shape variable `{v}` is not bound")))
             }
-            // Masked, it counts as zero.
             None => Ok(BigInt::ZERO),
         },
         PrimExpr::Binary(op, a, b) => {
@@ -56,12 +66,20 @@ fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -
         }
         PrimExpr::Not(a) => {
             let a = value(cx, a, lookup)?;
-            Ok(if cx.fire(Rule::GramPrimNot) { i64::from(a.is_zero()).into() } else { a })
+            Ok(if cx.fire(Rule::GramPrimNot) && cx.fire(Rule::GramPrimTirsem) {
+                i64::from(a.is_zero()).into()
+            } else {
+                a
+            })
         }
         // Only the chosen side is evaluated (A35).
         PrimExpr::Select(c, t, f) => {
             let condition = value(cx, c, lookup)?;
-            let chosen = if cx.fire(Rule::GramPrimSelect) && condition.is_zero() { f } else { t };
+            let chosen = if cx.fire(Rule::GramPrimSelect) && cx.fire(Rule::GramPrimTirsem) && condition.is_zero() {
+                f
+            } else {
+                t
+            };
             value(cx, chosen, lookup)
         }
     })
@@ -69,14 +87,10 @@ fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -
 
 fn binary(cx: &mut Cx, e: &PrimExpr, op: BinaryOp, a: BigInt, b: &BigInt) -> Result<BigInt, RuntimeError> {
     // Masked, the operator does nothing to its first operand.
-    if !cx.fire(rule_of(op)) {
+    if !cx.fire(rule_of(op)) || !cx.fire(Rule::GramPrimTirsem) {
         return Ok(a);
     }
-    match apply(op, &a, b) {
-        Some(exact) => Ok(exact),
-        None if cx.fire(Rule::GramPrimTirsem) => Err(error(Rule::SiDimEval, format!("`{e}` divides by zero"))),
-        None => Ok(BigInt::ZERO),
-    }
+    apply(op, &a, b).ok_or_else(|| error(rule_of(op), format!("`{e}` divides by zero")))
 }
 
 /// The rule of the grammar that states an operator.
@@ -149,11 +163,11 @@ mod tests {
 
     #[test]
     fn failures_never_wrap() {
-        assert_eq!(op(Div, 1, 0), Err(Rule::SiDimEval));
-        assert_eq!(op(FloorMod, 1, 0), Err(Rule::SiDimEval));
-        assert_eq!(op(Div, i64::MIN, -1), Err(Rule::SiDimEval));
-        assert_eq!(op(Add, i64::MAX, 1), Err(Rule::SiDimEval));
-        assert_eq!(op(Sub, i64::MAX, -1), Err(Rule::SiDimEval));
+        assert_eq!(op(Div, 1, 0), Err(Rule::GramPrimDiv));
+        assert_eq!(op(FloorMod, 1, 0), Err(Rule::GramPrimExtensible));
+        assert_eq!(op(Div, i64::MIN, -1), Err(Rule::GramPrimDiv));
+        assert_eq!(op(Add, i64::MAX, 1), Err(Rule::GramPrimTirsem));
+        assert_eq!(op(Sub, i64::MAX, -1), Err(Rule::GramPrimTirsem));
         assert_eq!(eval(&PrimExpr::var("m")), Err(Rule::SiDimUnboundErr));
     }
 
@@ -168,7 +182,7 @@ mod tests {
         let bad = || PrimExpr::binary(Div, 1.into(), 0.into());
         let select = |c: i64| PrimExpr::Select(PrimExpr::from(c).into(), bad().into(), PrimExpr::var("n").into());
         assert_eq!(eval(&select(0)), Ok(7));
-        assert_eq!(eval(&select(-1)), Err(Rule::SiDimEval));
+        assert_eq!(eval(&select(-1)), Err(Rule::GramPrimDiv));
     }
 
     #[test]

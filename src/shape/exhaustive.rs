@@ -57,7 +57,7 @@ pub fn decide(a: &PrimExpr, b: &PrimExpr) -> Finding {
         return Finding::Always(proof);
     }
     let (Some(a), Some(b)) = (normal_form(a), normal_form(b)) else { return Finding::Open };
-    by_cases(&a, &b).map_or(Finding::Open, Finding::Always)
+    by_cases(&a, &b, MAX_CASES).map_or(Finding::Open, Finding::Always)
 }
 
 #[derive(Default)]
@@ -190,15 +190,15 @@ fn replace(e: &PrimExpr, by: &PrimExpr) -> PrimExpr {
     })
 }
 
-/// Distinguishes the cases of all conditions and asks linear arithmetic about each.
-fn by_cases(a: &NormalForm, b: &NormalForm) -> Option<Proof> {
+/// Distinguishes up to `limit` cases of the conditions and asks linear arithmetic about each.
+pub(super) fn by_cases(a: &NormalForm, b: &NormalForm, limit: usize) -> Option<Proof> {
     let difference = a.value.clone().minus(b.value.clone());
     let always = |claim: fn(&Polynomial, &[Polynomial]) -> bool| {
-        let mut cases = 0;
-        in_every_case(&difference, &mut Vec::new(), &mut cases, claim)
+        let mut left = limit;
+        in_every_case(&difference, &mut Vec::new(), &mut left, claim)
     };
     // Where one side may fail and the other not, they are not equal for every assignment.
-    if a.divisors == b.divisors && always(|d, _| d.is_zero()) {
+    if a.divisors == b.divisors && innermost_condition(&difference).is_some() && always(|d, _| d.is_zero()) {
         return Some(Proof::Equal);
     }
     let different = no_sum(&difference) || always(never_zero);
@@ -216,13 +216,11 @@ fn never_zero(difference: &Polynomial, given: &[Polynomial]) -> bool {
 fn in_every_case(
     difference: &Polynomial,
     given: &mut Vec<Polynomial>,
-    cases: &mut usize,
+    left: &mut usize,
     claim: fn(&Polynomial, &[Polynomial]) -> bool,
 ) -> bool {
-    *cases += 1;
-    if *cases > MAX_CASES {
-        return false;
-    }
+    let Some(fewer) = left.checked_sub(1) else { return false };
+    *left = fewer;
     if claim(difference, given) || infeasible(given) {
         return true;
     }
@@ -233,7 +231,7 @@ fn in_every_case(
     [(1, holds), (0, fails)].into_iter().all(|(truth, constraint)| {
         let simpler = rebuild(difference, &atom, &Polynomial::constant(truth));
         given.push(constraint);
-        let proven = simpler.is_some_and(|simpler| in_every_case(&simpler, given, cases, claim));
+        let proven = simpler.is_some_and(|simpler| in_every_case(&simpler, given, left, claim));
         given.pop();
         proven
     })

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::alpha_equal;
-use super::exhaustive::{Assignment, Finding, decide};
+use super::exhaustive::{Assignment, Finding, by_cases, decide};
 use super::normal_form::{NormalForm, normal_form};
 use super::polynomial::Polynomial;
 use crate::cx::{Cx, Prover};
@@ -30,6 +30,9 @@ pub enum Reason {
     NoConclusion,
 }
 
+/// How many cases the algebraic prover distinguishes.
+const FEW_CASES: usize = 16;
+
 /// EQ: are two dimensions equal under every admissible assignment, different under every one, or is that unknown?
 ///
 /// Sizes are not negative. 2023-02, Note on Proving Shapes Equivalent.
@@ -39,8 +42,8 @@ pub fn prove_equal(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> Proof {
 
 /// As [`prove_equal`], with the reason of the answer.
 pub fn prove_equal_with_reason(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
-    if let Some(proof) = constants(cx, a, b) {
-        return (proof, Reason::Constants);
+    if let (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) = (a, b) {
+        return (constants(cx, *a, *b), Reason::Constants);
     }
     let alike = alpha_equal(a, b);
     if cx.rule(Rule::EqAlpha, alike) {
@@ -51,17 +54,30 @@ pub fn prove_equal_with_reason(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> (Proo
         Prover::Algebraic => algebraic(a, b),
         Prover::Exhaustive => exhaustive(a, b),
     };
-    if cx.rule(Rule::EqAdvanced, proof != Proof::Unknown) {
-        return (proof, reason);
+    if proof != Proof::Unknown {
+        // Masked, a proof would not bind the answer.
+        let sound = cx.fire(Rule::EqAdvanced);
+        return (if sound { proof } else { opposite(proof) }, reason);
     }
     // Masked, the licence to be undecided is gone.
     (if cx.fire(Rule::EqTristate) { Proof::Unknown } else { Proof::Different }, reason)
 }
 
-/// EQ.CONST: two constants are compared by value.
-fn constants(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> Option<Proof> {
-    let (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) = (a, b) else { return None };
-    cx.fire(Rule::EqConst).then_some(if a == b { Proof::Equal } else { Proof::Different })
+fn opposite(proof: Proof) -> Proof {
+    match proof {
+        Proof::Equal => Proof::Different,
+        Proof::Different => Proof::Equal,
+        Proof::Unknown => Proof::Unknown,
+    }
+}
+
+/// EQ.CONST: two constants are compared by value. Masked, nothing is known of them.
+fn constants(cx: &mut Cx, a: i64, b: i64) -> Proof {
+    match (cx.fire(Rule::EqConst), a == b) {
+        (true, true) => Proof::Equal,
+        (true, false) => Proof::Different,
+        (false, true | false) => Proof::Unknown,
+    }
 }
 
 /// Equal normal forms are equal values; a difference that cannot be 0 shows that the values never meet.
@@ -73,16 +89,19 @@ fn algebraic(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
     let (Some(a), Some(b)) = (normal_form(a), normal_form(b)) else {
         return (Proof::Unknown, Reason::NoConclusion);
     };
-    compare(a, b).unwrap_or((Proof::Unknown, Reason::NoConclusion))
+    compare(&a, &b).unwrap_or((Proof::Unknown, Reason::NoConclusion))
 }
 
-fn compare(a: NormalForm, b: NormalForm) -> Option<(Proof, Reason)> {
-    let difference = a.value.clone().minus(b.value);
+fn compare(a: &NormalForm, b: &NormalForm) -> Option<(Proof, Reason)> {
+    let difference = a.value.clone().minus(b.value.clone());
     if difference.is_zero() {
         // Where one side divides by zero and the other does not, they are not equal.
-        return (a.divisors == b.divisors).then_some((Proof::Equal, Reason::SameNormalForm(a.value)));
+        return (a.divisors == b.divisors).then_some((Proof::Equal, Reason::SameNormalForm(a.value.clone())));
     }
-    never_zero(&difference).then_some((Proof::Different, Reason::NonzeroDifference(difference)))
+    if never_zero(&difference) {
+        return Some((Proof::Different, Reason::NonzeroDifference(difference)));
+    }
+    by_cases(a, b, FEW_CASES).map(|proof| (proof, Reason::EveryCase))
 }
 
 /// By its bounds, or because all its coefficients but the constant have a divisor in common.
@@ -120,6 +139,18 @@ pub fn permitted_proofs(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> BestEffort<P
         (Proof::Unknown, Proof::Equal | Proof::Different, _) => vec![Proof::Unknown, ceiling],
     };
     BestEffort { answer, permitted }
+}
+
+impl Reason {
+    /// Whether more was needed than the comparison that every implementation provides.
+    pub fn is_advanced(&self) -> bool {
+        match self {
+            Reason::Alpha | Reason::Constants | Reason::NoConclusion => false,
+            Reason::SameNormalForm(_) | Reason::NonzeroDifference(_) | Reason::EveryCase | Reason::Witnesses { .. } => {
+                true
+            }
+        }
+    }
 }
 
 impl fmt::Display for Reason {

@@ -1,12 +1,13 @@
 //! Checking compatibility: may a value described by `S1` stand where `S2` is expected?
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::derive_func::same_derive_func;
-use super::mapping::{Mapping, extend_mapping, introduced_shape_vars};
-use super::same_shape::{compare_dims, compare_shapes, is_var};
+use super::mapping::{introduced_shape_vars, united_mapping};
+use super::same_shape::{Compared, compare_dims, compare_shapes, is_var};
 use super::substitute::substitute;
-use super::surroundings::{Inside, Nowhere, Surroundings};
+use super::surroundings::{Introduced, Nowhere, Scope, Surroundings};
 use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
@@ -28,6 +29,10 @@ pub fn check_compatibility_in(
     s2: &StructInfo,
     scope: &dyn Surroundings,
 ) -> Compatibility {
+    check(cx, s1, s2, &Scope::new(scope))
+}
+
+fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
     cx.judge(
         "check_compatibility",
         || vec![s1.to_string(), s2.to_string()],
@@ -61,17 +66,16 @@ fn kind(cx: &mut Cx) -> Compatibility {
     if cx.fire(Rule::SiCompatKind) { Incompatible } else { Compatible }
 }
 
-fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &dyn Surroundings) -> Compatibility {
+fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Scope) -> Compatibility {
     if cx.rule(Rule::SiCompatTupleLen, fields1.len() != fields2.len()) {
         return Incompatible;
     }
     let mut worst = Compatible;
     for (field1, field2) in fields1.iter().zip(fields2) {
-        let answer = check_compatibility_in(cx, field1, field2, scope);
-        if cx.rule(Rule::SiCompatTupleIncompat, answer == Incompatible) {
-            return Incompatible;
-        }
-        worst = worst.max(answer);
+        worst = worst.max(check(cx, field1, field2, scope));
+    }
+    if cx.rule(Rule::SiCompatTupleIncompat, worst == Incompatible) {
+        return Incompatible;
     }
     if cx.rule(Rule::SiCompatTuplePossible, worst == Possibly) {
         return Possibly;
@@ -92,24 +96,27 @@ fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> Compatibili
     let Some(values1) = &s1.values else {
         return if cx.fire(Rule::SiCompatShapeS1novalues) { Possibly } else { Compatible };
     };
-    let proof = compare_dims(cx, values1, values2);
+    let compared = compare_dims(cx, values1, values2);
     let rules = [Rule::SiCompatShapeNeq, Rule::SiCompatShapeEq, Rule::SiCompatShapeUnknown];
-    verdict(cx, proof, rules)
+    verdict(cx, compared, rules)
 }
 
 /// The answer that a comparison of dimensions gives, by the rules for different, equal and undecided.
-fn verdict(cx: &mut Cx, proof: Proof, [different, equal, unknown]: [Rule; 3]) -> Compatibility {
-    match proof {
-        Proof::Different if cx.fire(different) => Incompatible,
-        Proof::Equal if cx.fire(equal) => Compatible,
-        Proof::Unknown if cx.fire(unknown) => Possibly,
-        // Masked: the cautious answer, and for the cautious rule itself the other one.
-        Proof::Different | Proof::Equal => Possibly,
-        Proof::Unknown => Incompatible,
+fn verdict(cx: &mut Cx, compared: Compared, [different, equal, unknown]: [Rule; 3]) -> Compatibility {
+    // Masked, a proof beyond the minimum would not bind the answer.
+    let sound = !compared.advanced || cx.fire(Rule::SiCompatBesteffort);
+    match (compared.proof, sound) {
+        (Proof::Different, true) if cx.fire(different) => Incompatible,
+        (Proof::Equal, true) if cx.fire(equal) => Compatible,
+        (Proof::Unknown, true) if cx.fire(unknown) => Possibly,
+        // Masked: the cautious answer, and for the cautious rule itself another one.
+        (Proof::Different | Proof::Equal, true) => Possibly,
+        (Proof::Different, false) => Compatible,
+        (Proof::Equal, false) | (Proof::Unknown, true | false) => Incompatible,
     }
 }
 
-fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &dyn Surroundings) -> Compatibility {
+fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Scope) -> Compatibility {
     if cx.rule(Rule::SiCompatTensorDtype, !t2.dtype.is_void() && t1.dtype != t2.dtype) {
         return Incompatible;
     }
@@ -125,17 +132,17 @@ fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &dyn
     tensor_shapes(cx, shape1, shape2, scope)
 }
 
-fn tensor_shapes(cx: &mut Cx, shape1: &TensorShape, shape2: &TensorShape, scope: &dyn Surroundings) -> Compatibility {
-    let proof = compare_shapes(cx, shape1, shape2, scope);
+fn tensor_shapes(cx: &mut Cx, shape1: &TensorShape, shape2: &TensorShape, scope: &Scope) -> Compatibility {
+    let compared = compare_shapes(cx, shape1, shape2, scope);
     let rules = if is_var(shape1) || is_var(shape2) {
         [Rule::SiCompatTensorVarNeq, Rule::SiCompatTensorVarEq, Rule::SiCompatTensorVarUnknown]
     } else {
         [Rule::SiCompatTensorDimsNeq, Rule::SiCompatTensorDimsEq, Rule::SiCompatTensorDimsUnknown]
     };
-    verdict(cx, proof, rules)
+    verdict(cx, compared, rules)
 }
 
-fn func(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo, scope: &dyn Surroundings) -> Compatibility {
+fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &Scope) -> Compatibility {
     if cx.rule(Rule::SiCompatFuncForm, f1.params.is_some() != f2.params.is_some()) {
         return Incompatible;
     }
@@ -150,7 +157,7 @@ fn func(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo, scope: &dyn Surro
     {
         return Incompatible;
     }
-    closures(cx, f1, params1, f2, params2, scope)
+    closures(cx, f1, f2, params2, scope)
 }
 
 fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibility {
@@ -160,56 +167,51 @@ fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibilit
     if cx.fire(Rule::SiCompatFuncPackedDiff) { Possibly } else { Incompatible }
 }
 
-/// SI.COMPAT.FUNC.MAP: `s1` in the variables that `params2` introduces, and the scope inside `s2`.
-pub(super) fn in_terms_of<'a>(
+/// SI.COMPAT.FUNC.MAP: a function info in the variables that the parameters of another introduce, if that changes
+/// it, and these variables in scope.
+pub(super) fn in_terms_of<'s>(
     cx: &mut Cx,
-    f1: &FuncStructInfo,
-    params1: &[StructInfo],
+    f1: &Arc<FuncStructInfo>,
     params2: &[StructInfo],
-    scope: &'a dyn Surroundings,
-) -> (FuncStructInfo, Inside<'a>) {
-    let mut mapping = Mapping::new();
-    for (param1, param2) in params1.iter().zip(params2) {
-        extend_mapping(cx, &mut mapping, param1, param2, scope);
-    }
-    let replace = |cx: &mut Cx, s: &StructInfo| substitute(cx, s, &mapping, scope);
-    let whole = StructInfo::Func(std::sync::Arc::new(f1.clone()));
-    let replaced = match replace(cx, &whole) {
-        StructInfo::Func(func) => (*func).clone(),
-        StructInfo::Object
+    scope: &'s Scope,
+) -> (Option<Arc<FuncStructInfo>>, Introduced<'s>) {
+    let params1 = f1.params.as_deref().unwrap_or(&[]);
+    let mapping = united_mapping(cx, params1.iter().zip(params2), scope);
+    let replaced = match substitute(cx, &StructInfo::Func(f1.clone()), &mapping, scope) {
+        StructInfo::Func(func) if !Arc::ptr_eq(&func, f1) => Some(func),
+        StructInfo::Func(_)
+        | StructInfo::Object
         | StructInfo::Tensor(_)
         | StructInfo::Shape(_)
         | StructInfo::Prim(_)
-        | StructInfo::Tuple(_) => f1.clone(),
+        | StructInfo::Tuple(_) => None,
     };
-    let mut shape_vars: BTreeSet<_> = params2.iter().flat_map(introduced_shape_vars).collect();
-    shape_vars.extend(replaced.params.iter().flat_map(|params| params.iter()).flat_map(introduced_shape_vars));
-    (replaced, Inside { outer: scope, shape_vars })
+    let params1 = replaced.as_ref().map_or(params1, |func| func.params.as_deref().unwrap_or(&[]));
+    let introduced = params2.iter().chain(params1).flat_map(introduced_shape_vars).collect();
+    (replaced, scope.introduce(introduced))
 }
 
 fn closures(
     cx: &mut Cx,
-    f1: &FuncStructInfo,
-    params1: &[StructInfo],
+    f1: &Arc<FuncStructInfo>,
     f2: &FuncStructInfo,
     params2: &[StructInfo],
-    scope: &dyn Surroundings,
+    scope: &Scope,
 ) -> Compatibility {
-    let (f1, inside) = if cx.fire(Rule::SiCompatFuncMap) {
-        in_terms_of(cx, f1, params1, params2, scope)
+    let (replaced, _introduced) = if cx.fire(Rule::SiCompatFuncMap) {
+        in_terms_of(cx, f1, params2, scope)
     } else {
-        (f1.clone(), Inside { outer: scope, shape_vars: BTreeSet::new() })
+        (None, scope.introduce(BTreeSet::new()))
     };
-    let params1 = f1.params.iter().flat_map(|params| params.iter());
+    let f1 = replaced.as_ref().unwrap_or(f1);
     // Parameters in reverse, then results forward.
-    let reversed = params2.iter().zip(params1);
+    let reversed = params2.iter().zip(f1.params.as_deref().unwrap_or(&[]));
     let mut worst = Compatible;
     for (known, demanded) in reversed.chain([(&f1.ret, &f2.ret)]) {
-        let answer = check_compatibility_in(cx, known, demanded, &inside);
-        if cx.rule(Rule::SiCompatFuncIncompat, answer == Incompatible) {
-            return Incompatible;
-        }
-        worst = worst.max(answer);
+        worst = worst.max(check(cx, known, demanded, scope));
+    }
+    if cx.rule(Rule::SiCompatFuncIncompat, worst == Incompatible) {
+        return Incompatible;
     }
     if cx.rule(Rule::SiCompatFuncPossible, worst == Possibly) {
         return Possibly;

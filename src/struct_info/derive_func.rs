@@ -25,9 +25,15 @@ pub fn empty_derive(cx: &mut Cx) -> StructInfo {
     if cx.fire(Rule::SiDerivefuncEmpty) { StructInfo::Object } else { StructInfo::tuple([]) }
 }
 
-/// SI.DERIVEFUNC.IDENTITY: macros are equal when they are the same registered function, whatever they compute.
+/// SI.DERIVEFUNC.IDENTITY: macros are equal when they are the same registered function, whatever they compute. The
+/// rule is at stake between two registered names.
 pub(super) fn same_derive_func(cx: &mut Cx, d1: Option<&DeriveFunc>, d2: Option<&DeriveFunc>) -> bool {
-    cx.premise(Rule::SiDerivefuncIdentity, 1, d1 == d2)
+    match (d1, d2) {
+        (Some(DeriveFunc::Named(name1)), Some(DeriveFunc::Named(name2))) => {
+            cx.premise(Rule::SiDerivefuncIdentity, 1, name1 == name2)
+        }
+        (Some(_) | None, Some(_) | None) => d1 == d2,
+    }
 }
 
 #[cfg(test)]

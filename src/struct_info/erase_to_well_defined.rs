@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::mapping::{all_shape_vars, introduced_shape_vars};
-use super::surroundings::{Inside, Surroundings};
+use super::surroundings::{Introduced, Scope, Surroundings};
 use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
@@ -16,6 +16,10 @@ use crate::rule::Rule;
 /// of the procedure, for which `ObjectStructInfo` stands. Literal A44: all variables of a parameter come into
 /// scope, those of nested function types and of compound dimensions too.
 pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
+    erase(cx, s, &Scope::new(scope))
+}
+
+fn erase(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
     cx.judge(
         "erase_to_well_defined",
         || vec![s.to_string()],
@@ -37,7 +41,7 @@ pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundin
     )
 }
 
-fn mentions_unknown(e: &PrimExpr, scope: &dyn Surroundings) -> bool {
+fn mentions_unknown(e: &PrimExpr, scope: &Scope) -> bool {
     let mut found = false;
     e.for_each_var(|v| found |= !scope.has_shape_var(v));
     found
@@ -48,7 +52,7 @@ fn erase_object(cx: &mut Cx, s: &StructInfo) -> StructInfo {
     if cx.fire(Rule::SiEraseWdObject) { s.clone() } else { StructInfo::tuple([]) }
 }
 
-fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> StructInfo {
+fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &Scope) -> StructInfo {
     let without = || StructInfo::Tensor(TensorStructInfo { shape: None, ..tensor.clone() });
     let drop = match &tensor.shape {
         Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => cx.rule(Rule::SiEraseWdTensorVar, !scope.has_var(v)),
@@ -66,7 +70,7 @@ fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &
     if cx.fire(Rule::SiEraseWdTensorKeep) { s.clone() } else { without() }
 }
 
-fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &dyn Surroundings) -> StructInfo {
+fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Scope) -> StructInfo {
     let without = || StructInfo::Shape(ShapeStructInfo { values: None, ndim: shape.ndim });
     let unknown = shape.values.iter().flat_map(|values| values.iter()).any(|value| mentions_unknown(value, scope));
     if cx.rule(Rule::SiEraseWdShapeDrop, unknown) {
@@ -78,11 +82,11 @@ fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &dyn
     if cx.fire(Rule::SiEraseWdShapeKeep) { s.clone() } else { StructInfo::Object }
 }
 
-fn erase_tuple(cx: &mut Cx, fields: &[StructInfo], scope: &dyn Surroundings) -> StructInfo {
+fn erase_tuple(cx: &mut Cx, fields: &[StructInfo], scope: &Scope) -> StructInfo {
     if !cx.fire(Rule::SiEraseWdTuple) {
         return StructInfo::Object;
     }
-    StructInfo::Tuple(fields.iter().map(|field| erase_to_well_defined(cx, field, scope)).collect())
+    StructInfo::Tuple(fields.iter().map(|field| erase(cx, field, scope)).collect())
 }
 
 /// The shape variables that come into scope with a parameter.
@@ -90,36 +94,36 @@ fn unbound_in_param(cx: &Cx, param: &StructInfo) -> BTreeSet<crate::grammar::Sha
     if cx.literal(Erratum::A44) { all_shape_vars(param) } else { introduced_shape_vars(param) }
 }
 
-fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: &dyn Surroundings) -> StructInfo {
-    // What is added here ends with this function: SI.ERASE_WD.FUNC.RESTORE.
-    let mut extended = Inside { outer: scope, shape_vars: BTreeSet::new() };
+fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: &Scope) -> StructInfo {
+    let mut introduced = Vec::with_capacity(params.len());
     let grows = cx.fire(Rule::SiEraseWdFuncParams);
     // Without the order from left to right every parameter sees the variables of all.
     if grows && !cx.fire(Rule::SiEraseWdFuncOrder) {
-        extended.shape_vars.extend(params.iter().flat_map(|param| unbound_in_param(cx, param)));
+        introduced.extend(params.iter().map(|param| scope.introduce(unbound_in_param(cx, param))));
     }
     let mut new_params = Vec::with_capacity(params.len());
     for param in params {
         if grows {
-            extended.shape_vars.extend(unbound_in_param(cx, param));
+            introduced.push(scope.introduce(unbound_in_param(cx, param)));
         }
-        new_params.push(erase_to_well_defined(cx, param, &extended));
+        new_params.push(erase(cx, param, scope));
     }
-    let ret_scope = if cx.fire(Rule::SiEraseWdFuncRet) { &extended } else { scope };
-    let ret = erase_to_well_defined(cx, &func.ret, ret_scope);
-    StructInfo::Func(Arc::new(FuncStructInfo {
-        params: Some(new_params.into()),
-        ret,
-        derive_func: None,
-        pure: func.pure,
-    }))
+    if !cx.fire(Rule::SiEraseWdFuncRet) {
+        introduced.clear();
+    }
+    let ret = erase(cx, &func.ret, scope);
+    if !cx.fire(Rule::SiEraseWdFuncRestore) {
+        introduced.into_iter().for_each(Introduced::keep);
+    }
+    let params = Some(new_params.into());
+    StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure: func.pure }))
 }
 
-fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &dyn Surroundings) -> StructInfo {
+fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &Scope) -> StructInfo {
     if !cx.fire(Rule::SiEraseWdFuncPacked) {
         return StructInfo::Object;
     }
-    let ret = erase_to_well_defined(cx, &func.ret, scope);
+    let ret = erase(cx, &func.ret, scope);
     let derive_func = func.derive_func.clone();
     StructInfo::Func(Arc::new(FuncStructInfo { params: None, ret, derive_func, pure: func.pure }))
 }

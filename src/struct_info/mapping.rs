@@ -1,6 +1,7 @@
 //! Matching shape variables of one structural information with dimensions of another.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::surroundings::Surroundings;
 use crate::cx::{Conclusion, Cx, with_stack};
@@ -12,9 +13,9 @@ use crate::shape::alpha_equal;
 /// What shape variables are to be replaced by.
 pub type Mapping = BTreeMap<ShapeVar, PrimExpr>;
 
-struct Shown(Mapping);
+struct Shown<'m>(&'m Mapping);
 
-impl Conclusion for Shown {
+impl Conclusion for Shown<'_> {
     fn conclude(&self) -> String {
         let entries: Vec<String> = self.0.iter().map(|(v, e)| format!("{v}: {e}")).collect();
         format!("{{{}}}", entries.join(", "))
@@ -26,146 +27,190 @@ impl Conclusion for Shown {
 /// `scope` says which variables are bound. 2023-02, Substituting Free Shape Variables. Literal A11: a variable of a
 /// shape is mapped to itself.
 pub fn get_shape_var_mapping(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> Mapping {
-    let mut mapping = Mapping::new();
-    extend_mapping(cx, &mut mapping, s1, s2, scope);
-    mapping
+    let mut united = United { mapping: Mapping::new(), scope, parts: 0 };
+    united.judge(cx, s1, s2);
+    united.mapping
 }
 
-/// SI.MAPPING.UNION: unites into `mapping` what the match of two infos gives; the leftmost entry counts (A10).
-pub fn extend_mapping(cx: &mut Cx, mapping: &mut Mapping, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) {
-    let found = std::mem::take(mapping);
-    let inputs = || vec![s1.to_string(), s2.to_string()];
-    let united = cx.judge("get_shape_var_mapping", inputs, |cx| {
-        let mut united = found;
-        match_infos(cx, &mut united, s1, s2, scope);
-        Shown(united)
-    });
-    *mapping = united.0;
-}
-
-fn match_infos(cx: &mut Cx, mapping: &mut Mapping, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) {
-    match (s1, s2) {
-        (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => match_tuples(cx, mapping, fields1, fields2, scope),
-        (StructInfo::Func(f1), StructInfo::Func(f2)) => match_funcs(cx, mapping, f1, f2, scope),
-        (StructInfo::Shape(s1), StructInfo::Shape(s2)) => match_shapes(cx, mapping, s1, s2, scope),
-        (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => match_tensors(cx, mapping, t1, t2, scope),
-        // Nothing to search in objects and scalars; of two forms nothing corresponds.
-        (StructInfo::Object, StructInfo::Object) | (StructInfo::Prim(_), StructInfo::Prim(_)) => {}
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-        ) => different_kinds(cx, mapping, s1, s2, scope),
-    }
-}
-
-/// SI.MAPPING.KIND: nothing is mapped. Masked, a tensor's dimensions and a shape's values would correspond.
-fn different_kinds(cx: &mut Cx, mapping: &mut Mapping, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) {
-    if cx.fire(Rule::SiMappingKind) {
-        return;
-    }
-    let dims = |s: &StructInfo| match s {
-        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => Some(dims.clone()),
-        StructInfo::Shape(ShapeStructInfo { values, .. }) => values.clone(),
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_)
-        | StructInfo::Func(_) => None,
-    };
-    if let (Some(dims1), Some(dims2)) = (dims(s1), dims(s2)) {
-        match_dims(cx, mapping, &dims1, &dims2, scope);
-    }
-}
-
-fn match_tuples(
+/// SI.MAPPING.UNION: the union of the mappings of corresponding parts; the leftmost entry counts (A10).
+pub fn united_mapping<'s>(
     cx: &mut Cx,
-    mapping: &mut Mapping,
-    fields1: &[StructInfo],
-    fields2: &[StructInfo],
+    parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
     scope: &dyn Surroundings,
-) {
-    if cx.rule(Rule::SiMappingTupleLen, fields1.len() != fields2.len()) || !cx.fire(Rule::SiMappingTuple) {
-        return;
+) -> Mapping {
+    let mut united = United { mapping: Mapping::new(), scope, parts: 0 };
+    for (s1, s2) in parts {
+        united.part(cx, s1, s2);
     }
-    for (field1, field2) in fields1.iter().zip(fields2) {
-        extend_mapping(cx, mapping, field1, field2, scope);
-    }
+    united.mapping
 }
 
-fn match_funcs(cx: &mut Cx, mapping: &mut Mapping, f1: &FuncStructInfo, f2: &FuncStructInfo, scope: &dyn Surroundings) {
-    let (Some(params1), Some(params2)) = (&f1.params, &f2.params) else {
-        if !cx.fire(Rule::SiMappingFuncElse) {
-            extend_mapping(cx, mapping, &f1.ret, &f2.ret, scope);
+/// A mapping that grows from left to right.
+struct United<'a> {
+    mapping: Mapping,
+    scope: &'a dyn Surroundings,
+    /// How many unions are being formed around the infos that are matched.
+    parts: usize,
+}
+
+impl United<'_> {
+    fn judge(&mut self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) {
+        let inputs = || vec![s1.to_string(), s2.to_string()];
+        cx.judge("get_shape_var_mapping", inputs, move |cx| {
+            self.infos(cx, s1, s2);
+            Shown(&self.mapping)
+        });
+    }
+
+    fn part(&mut self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) {
+        self.parts += 1;
+        self.judge(cx, s1, s2);
+        self.parts -= 1;
+    }
+
+    fn infos(&mut self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) {
+        match (s1, s2) {
+            (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => self.tuples(cx, fields1, fields2),
+            (StructInfo::Func(f1), StructInfo::Func(f2)) => self.funcs(cx, f1, f2),
+            (StructInfo::Shape(s1), StructInfo::Shape(s2)) => self.shapes(cx, s1, s2),
+            (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => self.tensors(cx, t1, t2),
+            // There is nothing to search in objects and scalars.
+            (StructInfo::Object, StructInfo::Object) | (StructInfo::Prim(_), StructInfo::Prim(_)) => {}
+            (
+                StructInfo::Object
+                | StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_)
+                | StructInfo::Func(_),
+                StructInfo::Object
+                | StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_)
+                | StructInfo::Func(_),
+            ) => self.different_kinds(cx, s1, s2),
         }
-        return;
-    };
-    if cx.rule(Rule::SiMappingFuncElse, params1.len() != params2.len()) || !cx.fire(Rule::SiMappingFunc) {
-        return;
     }
-    for (param1, param2) in params1.iter().zip(params2.iter()) {
-        extend_mapping(cx, mapping, param1, param2, scope);
-    }
-    if !cx.fire(Rule::SiMappingFuncNoret) {
-        extend_mapping(cx, mapping, &f1.ret, &f2.ret, scope);
-    }
-}
 
-fn match_shapes(
-    cx: &mut Cx,
-    mapping: &mut Mapping,
-    s1: &ShapeStructInfo,
-    s2: &ShapeStructInfo,
-    scope: &dyn Surroundings,
-) {
-    let (Some(values1), Some(values2)) = (&s1.values, &s2.values) else {
-        let _ = cx.fire(Rule::SiMappingShapeElse);
-        return;
-    };
-    if cx.rule(Rule::SiMappingShapeElse, values1.len() != values2.len()) || !cx.fire(Rule::SiMappingShape) {
-        return;
+    /// SI.MAPPING.KIND: nothing is mapped. Masked, a tensor's dimensions and a shape's values would correspond.
+    fn different_kinds(&mut self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) {
+        if cx.fire(Rule::SiMappingKind) {
+            return;
+        }
+        let dims = |s: &StructInfo| match s {
+            StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => Some(dims.clone()),
+            StructInfo::Shape(ShapeStructInfo { values, .. }) => values.clone(),
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_) => None,
+        };
+        if let (Some(dims1), Some(dims2)) = (dims(s1), dims(s2)) {
+            self.dims(cx, &dims1, &dims2);
+        }
     }
-    // The text assigns `S1.values[i]` to itself (A11).
-    let values2 = if cx.literal(Erratum::A11) { values1 } else { values2 };
-    match_dims(cx, mapping, values1, values2, scope);
-}
 
-fn match_tensors(
-    cx: &mut Cx,
-    mapping: &mut Mapping,
-    t1: &TensorStructInfo,
-    t2: &TensorStructInfo,
-    scope: &dyn Surroundings,
-) {
-    let (Some(TensorShape::Dims(dims1)), Some(TensorShape::Dims(dims2))) = (&t1.shape, &t2.shape) else {
-        let _ = cx.fire(Rule::SiMappingTensorElse);
-        return;
-    };
-    if cx.rule(Rule::SiMappingTensorElse, dims1.len() != dims2.len()) || !cx.fire(Rule::SiMappingTensor) {
-        return;
+    fn tuples(&mut self, cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo]) {
+        if cx.rule(Rule::SiMappingTupleLen, fields1.len() != fields2.len()) || !cx.fire(Rule::SiMappingTuple) {
+            return;
+        }
+        for (field1, field2) in fields1.iter().zip(fields2) {
+            self.part(cx, field1, field2);
+        }
     }
-    match_dims(cx, mapping, dims1, dims2, scope);
-}
 
-fn match_dims(cx: &mut Cx, mapping: &mut Mapping, dims1: &[PrimExpr], dims2: &[PrimExpr], scope: &dyn Surroundings) {
-    for (dim1, dim2) in dims1.iter().zip(dims2) {
-        let PrimExpr::Var(v) = dim1 else { continue };
-        let bound = scope.has_shape_var(v);
+    fn funcs(&mut self, cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) {
+        let (Some(params1), Some(params2)) = (&f1.params, &f2.params) else {
+            if !cx.fire(Rule::SiMappingFuncElse) {
+                self.part(cx, &f1.ret, &f2.ret);
+            }
+            return;
+        };
+        if cx.rule(Rule::SiMappingFuncElse, params1.len() != params2.len()) || !cx.fire(Rule::SiMappingFunc) {
+            return;
+        }
+        for (param1, param2) in params1.iter().zip(params2.iter()) {
+            self.part(cx, param1, param2);
+        }
+        // The result is no binding position; the rule is at stake where it looks like one.
+        if !introduced_shape_vars(&f1.ret).is_empty() && !cx.fire(Rule::SiMappingFuncNoret) {
+            self.part(cx, &f1.ret, &f2.ret);
+        }
+    }
+
+    fn shapes(&mut self, cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) {
+        match (&s1.values, &s2.values) {
+            (Some(values1), Some(values2)) if !cx.rule(Rule::SiMappingShapeElse, values1.len() != values2.len()) => {
+                // The text assigns `S1.values[i]` to itself (A11).
+                let values2 = if cx.literal(Erratum::A11) { values1 } else { values2 };
+                if cx.fire(Rule::SiMappingShape) {
+                    self.dims(cx, values1, values2);
+                }
+            }
+            (Some(_), Some(_)) => {}
+            (None, Some(_) | None) | (Some(_), None) => {
+                self.without_counterpart(cx, Rule::SiMappingShapeElse, &s1.values)
+            }
+        }
+    }
+
+    fn tensors(&mut self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) {
+        let dims = |shape: &Option<TensorShape>| match shape {
+            Some(TensorShape::Dims(dims)) => Some(dims.clone()),
+            Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => None,
+        };
+        let (dims1, dims2) = (dims(&t1.shape), dims(&t2.shape));
+        match (&dims1, &dims2) {
+            (Some(dims1), Some(dims2)) if !cx.rule(Rule::SiMappingTensorElse, dims1.len() != dims2.len()) => {
+                if cx.fire(Rule::SiMappingTensor) {
+                    self.dims(cx, dims1, dims2);
+                }
+            }
+            (Some(_), Some(_)) => {}
+            (None, Some(_) | None) | (Some(_), None) => self.without_counterpart(cx, Rule::SiMappingTensorElse, &dims1),
+        }
+    }
+
+    /// Nothing is mapped where one side has no dimensions. Masked, the variables would stay what they are.
+    fn without_counterpart(&mut self, cx: &mut Cx, rule: Rule, dims1: &Option<Arc<[PrimExpr]>>) {
+        if let (false, Some(dims1)) = (cx.fire(rule), dims1) {
+            self.dims(cx, dims1, dims1);
+        }
+    }
+
+    fn dims(&mut self, cx: &mut Cx, dims1: &[PrimExpr], dims2: &[PrimExpr]) {
+        for (dim1, dim2) in dims1.iter().zip(dims2) {
+            match dim1 {
+                PrimExpr::Var(v) => self.lone(cx, v, dim2),
+                PrimExpr::IntImm(_) => {}
+                PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => self.compound(cx, dim1, dim2),
+            }
+        }
+    }
+
+    /// SI.MAPPING.NOTBOUND: a bound variable is not mapped.
+    fn lone(&mut self, cx: &mut Cx, v: &ShapeVar, dim2: &PrimExpr) {
+        let bound = self.scope.has_shape_var(v);
         if cx.rule(Rule::SiMappingNotbound, bound) {
-            continue;
+            return;
         }
-        let taken = mapping.get(v).is_some_and(|earlier| !alpha_equal(earlier, dim2));
-        if !cx.rule(Rule::SiMappingUnion, taken) {
-            mapping.insert(v.clone(), dim2.clone());
+        let conflict = self.mapping.get(v).is_some_and(|earlier| !alpha_equal(earlier, dim2));
+        let united = cx.rule(Rule::SiMappingUnion, self.parts > 0 || conflict);
+        if !(united && conflict) {
+            self.mapping.insert(v.clone(), dim2.clone());
+        }
+    }
+
+    /// SI.MAPPING.NOTBOUND: a compound dimension is not mapped. Masked, its first variable would be.
+    fn compound(&mut self, cx: &mut Cx, dim1: &PrimExpr, dim2: &PrimExpr) {
+        let mut first = None;
+        dim1.for_each_var(|v| first = first.or(Some(v)));
+        if let Some(v) = first
+            && !cx.fire(Rule::SiMappingNotbound)
+        {
+            self.mapping.insert(v.clone(), dim2.clone());
         }
     }
 }

@@ -8,13 +8,14 @@ pub mod order;
 mod same_shape;
 pub mod substitute;
 pub mod surroundings;
+mod syntactic;
 pub mod unify;
 pub mod wrap;
 
 pub use compatibility::{check_compatibility, check_compatibility_in};
 pub use derive_func::{default_derive, empty_derive};
 pub use erase_to_well_defined::erase_to_well_defined;
-pub use mapping::{Mapping, get_shape_var_mapping, introduced_shape_vars};
+pub use mapping::{Mapping, get_shape_var_mapping, introduced_shape_vars, united_mapping};
 pub use order::{Relation, is_more_specific, is_more_specific_in, is_possibly_more_specific};
 pub use substitute::substitute;
 pub use surroundings::{InScope, Nowhere, Surroundings};

@@ -2,17 +2,20 @@
 //! in [`super::axioms`]; the tests compare the two.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::compatibility::in_terms_of;
 use super::derive_func::same_derive_func;
 use super::same_shape::{compare_dims, compare_shapes};
-use super::surroundings::{Inside, Nowhere, Surroundings};
+use super::surroundings::{Nowhere, Scope, Surroundings};
+use super::syntactic::same_tensor_shape;
 use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::grammar::{
     DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
 };
 use crate::rule::Rule;
+use crate::types::equality::{Known, first_difference};
 use crate::verdict::Proof;
 
 /// Which pairs of shapes count as equal (A15).
@@ -46,33 +49,56 @@ pub fn is_more_specific_in(
     s2: &StructInfo,
     scope: &dyn Surroundings,
 ) -> bool {
-    let order = Order { relation, scope };
-    let name = match relation {
-        Relation::Definite => "is_more_specific",
-        Relation::Possible => "is_possibly_more_specific",
-    };
-    cx.judge(name, || vec![s1.to_string(), s2.to_string()], |cx| order.cases(cx, s1, s2))
+    below(cx, relation, s1, s2, &Scope::new(scope))
+}
+
+pub(super) fn below(cx: &mut Cx, relation: Relation, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> bool {
+    Order { relation, scope }.below(cx, s1, s2, Known::Nothing)
+}
+
+/// What the shapes contribute to the order of two tensor infos.
+enum ShapeStep {
+    /// They are the same.
+    None,
+    /// A rule relates them.
+    Taken,
+    /// No rule does.
+    Missing,
 }
 
 struct Order<'a> {
     relation: Relation,
-    scope: &'a dyn Surroundings,
+    scope: &'a Scope<'a>,
 }
 
 impl Order<'_> {
-    fn below(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
-        is_more_specific_in(cx, self.relation, s1, s2, self.scope)
+    fn below(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, known: Known) -> bool {
+        let name = match self.relation {
+            Relation::Definite => "is_more_specific",
+            Relation::Possible => "is_possibly_more_specific",
+        };
+        let inputs = || vec![s1.to_string(), s2.to_string()];
+        cx.judge(name, inputs, |cx| match known {
+            Known::Same => self.cases(cx, s1, s2, true, known),
+            Known::DifferAt(_) => self.cases(cx, s1, s2, false, known),
+            Known::Nothing => match first_difference(s1, s2) {
+                None => self.cases(cx, s1, s2, true, Known::Same),
+                Some(path) => self.cases(cx, s1, s2, false, Known::DifferAt(&path)),
+            },
+        })
     }
 
-    fn cases(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
+    fn cases(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, equal: bool, known: Known) -> bool {
+        if cx.rule(Rule::SiOrderRefl, equal) {
+            return true;
+        }
         match (s1, s2) {
-            (StructInfo::Object, StructInfo::Object) => cx.fire(Rule::SiOrderRefl),
             (_, StructInfo::Object) => cx.fire(Rule::SiOrderTop),
             (StructInfo::Object, _) => !cx.fire(Rule::SiOrderTop),
             (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => self.tensor(cx, t1, t2),
             (StructInfo::Shape(s1), StructInfo::Shape(s2)) => self.shape(cx, s1, s2),
-            (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => self.tuple(cx, fields1, fields2),
-            (StructInfo::Func(f1), StructInfo::Func(f2)) => self.func(cx, f1, f2),
+            (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => self.tuple(cx, fields1, fields2, known),
+            (StructInfo::Func(f1), StructInfo::Func(f2)) => self.func(cx, f1, f2, known),
             (StructInfo::Prim(p1), StructInfo::Prim(p2)) => self.prim(cx, p1, p2),
             (
                 StructInfo::Tensor(_)
@@ -100,38 +126,47 @@ impl Order<'_> {
         }
     }
 
-    /// One step for each rule: the datatype, then the shape and the rank.
+    /// One step for each rule: the datatype, then the shape and the rank; two steps combine by SI.ORDER.TRANS.
     fn tensor(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
-        let dtype = t1.dtype == t2.dtype || cx.premise(Rule::SiOrderTensorDtype, 1, t2.dtype.is_void());
-        dtype && self.tensor_shape(cx, t1, t2)
+        let other_dtype = t1.dtype != t2.dtype;
+        if other_dtype && !cx.premise(Rule::SiOrderTensorDtype, 1, t2.dtype.is_void()) {
+            return false;
+        }
+        match self.tensor_shape(cx, t1, t2) {
+            // Otherwise they would be equal, which is reflexivity.
+            ShapeStep::None => other_dtype,
+            ShapeStep::Taken => !other_dtype || cx.fire(Rule::SiOrderTrans),
+            ShapeStep::Missing => false,
+        }
     }
 
-    fn tensor_shape(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
+    fn tensor_shape(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> ShapeStep {
         let same_rank = t1.ndim == t2.ndim;
+        let step = |taken: bool| if taken { ShapeStep::Taken } else { ShapeStep::Missing };
         match (&t1.shape, &t2.shape) {
-            (None, None) if same_rank => t1.dtype != t2.dtype || cx.fire(Rule::SiOrderRefl),
-            (_, None) if t2.ndim.is_unknown() => cx.fire(Rule::SiOrderTensorRank),
-            (Some(_), None) if same_rank => cx.fire(Rule::SiOrderTensorShape),
-            (None, Some(_)) if same_rank => !cx.fire(Rule::SiOrderTensorShape),
-            (Some(shape1), Some(shape2)) if same_rank => self.equal_shapes(cx, shape1, shape2),
-            (Some(_) | None, Some(_) | None) => !cx.fire(Rule::SiOrderTensorRank),
+            (None, None) if same_rank => ShapeStep::None,
+            (Some(shape1), Some(shape2)) if same_rank && same_tensor_shape(shape1, shape2) => ShapeStep::None,
+            (_, None) if t2.ndim.is_unknown() => step(cx.fire(Rule::SiOrderTensorRank)),
+            (Some(_), None) if same_rank => step(cx.fire(Rule::SiOrderTensorShape)),
+            (None, Some(_)) if same_rank => step(!cx.fire(Rule::SiOrderTensorShape)),
+            (Some(shape1), Some(shape2)) if same_rank => step(self.equal_shapes(cx, shape1, shape2)),
+            (Some(_) | None, Some(_) | None) => step(!cx.fire(Rule::SiOrderTensorRank)),
         }
     }
 
     fn equal_shapes(&self, cx: &mut Cx, shape1: &TensorShape, shape2: &TensorShape) -> bool {
-        let proof = compare_shapes(cx, shape1, shape2, self.scope);
+        let proof = compare_shapes(cx, shape1, shape2, self.scope).proof;
         let equal = self.counts(cx, proof);
         cx.premise(Rule::SiOrderTensorEqshapes, 1, equal)
     }
 
     fn shape(&self, cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> bool {
         match (&s1.values, &s2.values) {
-            (None, None) if s1.ndim == s2.ndim => cx.fire(Rule::SiOrderRefl),
             (_, None) if s2.ndim.is_unknown() => cx.fire(Rule::SiOrderShapeRank),
             (Some(_), None) if s1.ndim == s2.ndim => cx.fire(Rule::SiOrderShapeValues),
             (None, Some(_)) if s1.ndim == s2.ndim => !cx.fire(Rule::SiOrderShapeValues),
             (Some(values1), Some(values2)) if s1.ndim == s2.ndim => {
-                let proof = compare_dims(cx, values1, values2);
+                let proof = compare_dims(cx, values1, values2).proof;
                 let equal = self.counts(cx, proof);
                 cx.premise(Rule::SiOrderShapeEqvalues, 1, equal)
             }
@@ -139,22 +174,22 @@ impl Order<'_> {
         }
     }
 
-    fn tuple(&self, cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo]) -> bool {
+    fn tuple(&self, cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], known: Known) -> bool {
         if !cx.premise(Rule::SiOrderTuple, 1, fields1.len() == fields2.len()) {
             return false;
         }
-        fields1.iter().zip(fields2).all(|(field1, field2)| {
-            let below = self.below(cx, field1, field2);
+        fields1.iter().zip(fields2).enumerate().all(|(i, (field1, field2))| {
+            let below = self.below(cx, field1, field2, known.component(i));
             cx.premise(Rule::SiOrderTuple, 2, below)
         })
     }
 
-    fn func(&self, cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
+    fn func(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, known: Known) -> bool {
         match (&f1.params, &f2.params) {
             (None, None) => self.packed(cx, f1, f2),
-            (Some(params1), Some(params2)) => {
+            (Some(_), Some(params2)) => {
                 let purity = cx.literal(Erratum::A18) || f2.pure != Some(true) || f1.pure == f2.pure;
-                purity && self.params(cx, f1, params1, f2, params2)
+                purity && self.params(cx, f1, f2, params2, known)
             }
             (None, Some(_)) | (Some(_), None) => !cx.fire(Rule::SiOrderCross),
         }
@@ -172,28 +207,31 @@ impl Order<'_> {
     fn params(
         &self,
         cx: &mut Cx,
-        f1: &FuncStructInfo,
-        params1: &[StructInfo],
+        f1: &Arc<FuncStructInfo>,
         f2: &FuncStructInfo,
         params2: &[StructInfo],
+        known: Known,
     ) -> bool {
-        if !cx.premise(Rule::SiOrderFuncParams, 1, params1.len() == params2.len()) {
+        let arity = params2.len();
+        let same_arity = f1.params.as_deref().unwrap_or(&[]).len() == arity;
+        if !cx.premise(Rule::SiOrderFuncParams, 1, same_arity) {
             return false;
         }
         // Literally no variable is replaced first (A44).
-        let (f1, inside) = if cx.literal(Erratum::A44) {
-            (f1.clone(), Inside { outer: self.scope, shape_vars: BTreeSet::new() })
+        let (replaced, _introduced) = if cx.literal(Erratum::A44) {
+            (None, self.scope.introduce(BTreeSet::new()))
         } else {
-            in_terms_of(cx, f1, params1, params2, self.scope)
+            in_terms_of(cx, f1, params2, self.scope)
         };
-        let inner = Order { relation: self.relation, scope: &inside };
-        let params1 = f1.params.iter().flat_map(|params| params.iter());
-        let contravariant = params2.iter().zip(params1).all(|(param2, param1)| {
-            let below = inner.below(cx, param2, param1);
+        let known = if replaced.is_some() { Known::Nothing } else { known };
+        let f1 = replaced.as_ref().unwrap_or(f1);
+        let params1 = f1.params.as_deref().unwrap_or(&[]);
+        let contravariant = params2.iter().zip(params1).enumerate().all(|(i, (param2, param1))| {
+            let below = self.below(cx, param2, param1, known.component(i));
             cx.premise(Rule::SiOrderFuncParams, 2, below)
         });
         contravariant && {
-            let below = inner.below(cx, &f1.ret, &f2.ret);
+            let below = self.below(cx, &f1.ret, &f2.ret, known.component(arity));
             cx.premise(Rule::SiOrderFuncParams, 3, below)
         }
     }

@@ -5,21 +5,41 @@ use std::sync::Arc;
 use super::surroundings::Surroundings;
 use crate::cx::Cx;
 use crate::grammar::{Ndim, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, Var};
-use crate::shape::prove_equal;
+use crate::shape::prove_equal_with_reason;
 use crate::verdict::Proof;
 
-/// Definitely equal if every pair is, definitely different as soon as one pair is.
-pub(super) fn compare_dims(cx: &mut Cx, dims1: &[PrimExpr], dims2: &[PrimExpr]) -> Proof {
-    if dims1.len() != dims2.len() {
-        return Proof::Different;
+/// The outcome of comparing lists of dimensions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Compared {
+    pub(super) proof: Proof,
+    /// Whether a definite outcome needed more than the minimum that every prover provides.
+    pub(super) advanced: bool,
+}
+
+impl Compared {
+    fn at_once(proof: Proof) -> Compared {
+        Compared { proof, advanced: false }
     }
-    let mut all = Proof::Equal;
+}
+
+/// Definitely equal if every pair is, definitely different if one pair is. Every pair is looked at.
+pub(super) fn compare_dims(cx: &mut Cx, dims1: &[PrimExpr], dims2: &[PrimExpr]) -> Compared {
+    if dims1.len() != dims2.len() {
+        return Compared::at_once(Proof::Different);
+    }
+    let mut all = Compared::at_once(Proof::Equal);
     for (dim1, dim2) in dims1.iter().zip(dims2) {
-        match prove_equal(cx, dim1, dim2) {
-            Proof::Equal => {}
-            Proof::Different => return Proof::Different,
-            Proof::Unknown => all = Proof::Unknown,
-        }
+        let (proof, reason) = prove_equal_with_reason(cx, dim1, dim2);
+        let next = Compared { proof, advanced: proof != Proof::Unknown && reason.is_advanced() };
+        all = match (all.proof, proof) {
+            (Proof::Different, Proof::Different) if all.advanced => next,
+            (Proof::Different, Proof::Equal | Proof::Different | Proof::Unknown) => all,
+            (Proof::Equal | Proof::Unknown, Proof::Different) => next,
+            (Proof::Equal, Proof::Equal) => Compared { advanced: all.advanced || next.advanced, ..all },
+            (Proof::Equal | Proof::Unknown, Proof::Unknown) | (Proof::Unknown, Proof::Equal) => {
+                Compared::at_once(Proof::Unknown)
+            }
+        };
     }
     all
 }
@@ -64,13 +84,13 @@ pub(super) fn compare_shapes(
     shape1: &TensorShape,
     shape2: &TensorShape,
     scope: &dyn Surroundings,
-) -> Proof {
+) -> Compared {
     match (shape1, shape2) {
         (TensorShape::Dims(dims1), TensorShape::Dims(dims2)) => return compare_dims(cx, dims1, dims2),
         (TensorShape::Var(v) | TensorShape::DataflowVar(v), TensorShape::Var(w) | TensorShape::DataflowVar(w))
             if v == w =>
         {
-            return Proof::Equal;
+            return Compared::at_once(Proof::Equal);
         }
         (
             TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_),
@@ -79,12 +99,12 @@ pub(super) fn compare_shapes(
     }
     match (look_through(shape1, scope), look_through(shape2, scope)) {
         (Seen::Dims(dims1), Seen::Dims(dims2)) => compare_dims(cx, &dims1, &dims2),
-        (Seen::Ndim(Ndim::Known(n)), Seen::Ndim(Ndim::Known(m))) if n != m => Proof::Different,
+        (Seen::Ndim(Ndim::Known(n)), Seen::Ndim(Ndim::Known(m))) if n != m => Compared::at_once(Proof::Different),
         (Seen::Dims(dims), Seen::Ndim(Ndim::Known(n))) | (Seen::Ndim(Ndim::Known(n)), Seen::Dims(dims))
             if Ndim::of_len(dims.len()) != Ndim::Known(n) =>
         {
-            Proof::Different
+            Compared::at_once(Proof::Different)
         }
-        (Seen::Dims(_) | Seen::Ndim(_), Seen::Dims(_) | Seen::Ndim(_)) => Proof::Unknown,
+        (Seen::Dims(_) | Seen::Ndim(_), Seen::Dims(_) | Seen::Ndim(_)) => Compared::at_once(Proof::Unknown),
     }
 }

@@ -1,7 +1,8 @@
 //! What the judgements on structural information need to know of the place where they are asked: which
 //! variables are in scope there (Δ and Σ), and what is known of a Relax variable.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::grammar::{ShapeVar, StructInfo, Var};
 
@@ -30,10 +31,50 @@ pub struct InScope {
     pub shape_vars: BTreeSet<ShapeVar>,
 }
 
-/// A place inside a function type, whose shape variables are in scope too.
-pub(super) struct Inside<'a> {
-    pub(super) outer: &'a dyn Surroundings,
-    pub(super) shape_vars: BTreeSet<ShapeVar>,
+/// The surroundings of a judgement and, where it is inside function types, what these introduce.
+pub(super) struct Scope<'a> {
+    outer: &'a dyn Surroundings,
+    /// How many of the enclosing function types introduce a variable.
+    introduced: RefCell<BTreeMap<ShapeVar, usize>>,
+}
+
+/// Variables that leave the scope when this is dropped.
+pub(super) struct Introduced<'s> {
+    scope: &'s RefCell<BTreeMap<ShapeVar, usize>>,
+    vars: BTreeSet<ShapeVar>,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(outer: &'a dyn Surroundings) -> Scope<'a> {
+        Scope { outer, introduced: RefCell::default() }
+    }
+
+    pub(super) fn introduce(&self, vars: BTreeSet<ShapeVar>) -> Introduced<'_> {
+        let mut introduced = self.introduced.borrow_mut();
+        for v in &vars {
+            *introduced.entry(v.clone()).or_insert(0) += 1;
+        }
+        Introduced { scope: &self.introduced, vars }
+    }
+}
+
+impl Introduced<'_> {
+    /// Leaves the variables in scope for good.
+    pub(super) fn keep(mut self) {
+        self.vars.clear();
+    }
+}
+
+impl Drop for Introduced<'_> {
+    fn drop(&mut self) {
+        let mut introduced = self.scope.borrow_mut();
+        for v in &self.vars {
+            match introduced.get_mut(v) {
+                Some(times) if *times > 1 => *times -= 1,
+                Some(_) | None => drop(introduced.remove(v)),
+            }
+        }
+    }
 }
 
 impl InScope {
@@ -62,13 +103,13 @@ impl Surroundings for InScope {
     }
 }
 
-impl Surroundings for Inside<'_> {
+impl Surroundings for Scope<'_> {
     fn has_var(&self, var: &Var) -> bool {
         self.outer.has_var(var)
     }
 
     fn has_shape_var(&self, var: &ShapeVar) -> bool {
-        self.shape_vars.contains(var) || self.outer.has_shape_var(var)
+        self.introduced.borrow().contains_key(var) || self.outer.has_shape_var(var)
     }
 
     fn struct_info_of(&self, var: &Var) -> Option<StructInfo> {

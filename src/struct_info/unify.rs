@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::derive_func::same_derive_func;
 use super::mapping::introduced_shape_vars;
-use super::order::{Relation, is_more_specific_in};
+use super::order::{Relation, below};
 use super::same_shape::{compare_dims, compare_shapes};
-use super::surroundings::{Inside, Nowhere, Surroundings};
+use super::surroundings::{Nowhere, Scope, Surroundings};
 use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::grammar::{
@@ -25,6 +25,10 @@ pub fn unify_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> Struc
 
 /// As [`unify_struct_info`], at a place where the variables of `scope` are bound.
 pub fn unify_struct_info_in(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
+    unify(cx, s1, s2, &Scope::new(scope))
+}
+
+fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> StructInfo {
     cx.judge(
         "unify_struct_info",
         || vec![s1.to_string(), s2.to_string()],
@@ -81,14 +85,14 @@ fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> StructInfo 
         return second();
     }
     // Literally an undefined `S2.values` arrives here; nothing can be proven of it.
-    let proof = s2.values.as_ref().map_or(Proof::Unknown, |values2| compare_dims(cx, values1, values2));
+    let proof = s2.values.as_ref().map_or(Proof::Unknown, |values2| compare_dims(cx, values1, values2).proof);
     if cx.rule(Rule::SiUnifyShapeEq, proof == Proof::Equal) {
         return first();
     }
     if cx.fire(Rule::SiUnifyShapeNeq) { of_ndim(s1.ndim) } else { first() }
 }
 
-fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &dyn Surroundings) -> StructInfo {
+fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Scope) -> StructInfo {
     let ndim = if cx.fire(Rule::SiUnifyTensorNdim) && s1.ndim != s2.ndim { Ndim::Unknown } else { s1.ndim };
     let other = cx.fire(Rule::SiUnifyTensorDtype) && s1.dtype != s2.dtype;
     let dtype = if other { DataType::VOID } else { s1.dtype };
@@ -97,7 +101,7 @@ fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &dyn
     else {
         return if cx.fire(Rule::SiUnifyTensorNoshape) { without } else { StructInfo::Tensor(s1.clone()) };
     };
-    let proof = compare_shapes(cx, shape1, shape2, scope);
+    let proof = compare_shapes(cx, shape1, shape2, scope).proof;
     if cx.rule(Rule::SiUnifyTensorEq, proof == Proof::Equal) {
         // The text returns `S1`, whatever the joined datatype is (A04).
         let dtype = if cx.literal(Erratum::A04) { s1.dtype } else { dtype };
@@ -106,15 +110,15 @@ fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &dyn
     if cx.fire(Rule::SiUnifyTensorNeq) { without } else { StructInfo::Tensor(s1.clone()) }
 }
 
-fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &dyn Surroundings) -> StructInfo {
+fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Scope) -> StructInfo {
     if cx.rule(Rule::SiUnifyTupleLen, fields1.len() != fields2.len()) || !cx.fire(Rule::SiUnifyTupleRet) {
         return StructInfo::Object;
     }
     let pairs = fields1.iter().zip(fields2);
-    StructInfo::Tuple(pairs.map(|(field1, field2)| unify_struct_info_in(cx, field1, field2, scope)).collect())
+    StructInfo::Tuple(pairs.map(|(field1, field2)| unify(cx, field1, field2, scope)).collect())
 }
 
-fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &dyn Surroundings) -> StructInfo {
+fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> StructInfo {
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
         (Some(params1), Some(params2)) => closures(cx, f1, params1, f2, params2, scope),
@@ -151,16 +155,15 @@ fn closures(
     params1: &[StructInfo],
     f2: &FuncStructInfo,
     params2: &[StructInfo],
-    scope: &dyn Surroundings,
+    scope: &Scope,
 ) -> StructInfo {
     if cx.rule(Rule::SiUnifyFuncArity, params1.len() != params2.len()) {
         return StructInfo::Object;
     }
-    let shape_vars = params1.iter().chain(params2).flat_map(introduced_shape_vars).collect();
-    let inside = Inside { outer: scope, shape_vars };
+    let _introduced = scope.introduce(params1.iter().chain(params2).flat_map(introduced_shape_vars).collect());
     let mut unified_params = Vec::with_capacity(params1.len());
     for (param1, param2) in params1.iter().zip(params2) {
-        match unified_param(cx, param1, param2, &inside) {
+        match unified_param(cx, param1, param2, scope) {
             Some(param) => unified_params.push(param),
             None => return StructInfo::Object,
         }
@@ -168,16 +171,16 @@ fn closures(
     if !cx.fire(Rule::SiUnifyFuncRet) {
         return StructInfo::Object;
     }
-    let ret = unify_struct_info_in(cx, &f1.ret, &f2.ret, &inside);
+    let ret = unify(cx, &f1.ret, &f2.ret, scope);
     let (params, pure) = (Some(unified_params.into()), joined_purity(f1.pure, f2.pure));
     StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }))
 }
 
 /// The join of two parameters if it is below both, that is, if they are equal in effect.
-fn unified_param(cx: &mut Cx, param1: &StructInfo, param2: &StructInfo, inside: &Inside) -> Option<StructInfo> {
-    let join = unify_struct_info_in(cx, param1, param2, inside);
-    let below_both = is_more_specific_in(cx, Relation::Definite, &join, param1, inside)
-        && is_more_specific_in(cx, Relation::Definite, &join, param2, inside);
+fn unified_param(cx: &mut Cx, param1: &StructInfo, param2: &StructInfo, scope: &Scope) -> Option<StructInfo> {
+    let join = unify(cx, param1, param2, scope);
+    let below_both =
+        below(cx, Relation::Definite, &join, param1, scope) && below(cx, Relation::Definite, &join, param2, scope);
     if cx.rule(Rule::SiUnifyFuncParamOk, below_both) {
         return Some(join);
     }

@@ -67,7 +67,8 @@ fn glb_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Op
         (Type::Tensor(t1), Type::Tensor(t2)) => glb_tensor(cx, t1, t2),
         (Type::Tuple(t1), Type::Tuple(t2)) => glb_tuple(cx, t1, t2, known),
         (Type::Func(t1), Type::Func(t2)) => glb_func(cx, t1, t2, known),
-        // Only reached where the rules above are masked.
+        // Only reached where the rules above are masked: no case is left.
+        (Type::PackedFunc, Type::PackedFunc) => None,
         (
             Type::Object | Type::Shape(_) | Type::Tensor(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
             Type::Object | Type::Shape(_) | Type::Tensor(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
@@ -77,7 +78,7 @@ fn glb_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Op
 
 /// The text writes `ret_ndim == T2.ndim`, a comparison without effect; literally the rank stays unknown (A06).
 fn fill_ndim(cx: &mut Cx, rule: Rule, ndim1: Ndim, ndim2: Ndim) -> Ndim {
-    if cx.rule(rule, ndim1.is_unknown()) && !cx.literal(Erratum::A06) { ndim2 } else { ndim1 }
+    if cx.fire(rule) && ndim1.is_unknown() && !cx.literal(Erratum::A06) { ndim2 } else { ndim1 }
 }
 
 /// Literally the right side clashes whenever it is not the rank found, -1 included (A06).
@@ -103,7 +104,8 @@ fn glb_shape(cx: &mut Cx, t1: &ShapeType, t2: &ShapeType) -> Option<Type> {
 
 fn glb_tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> Option<Type> {
     let ret_ndim = fill_ndim(cx, Rule::GlbTensorFillNdim, t1.ndim, t2.ndim);
-    let ret_dtype = if cx.rule(Rule::GlbTensorFillDtype, t1.dtype.is_void()) { t2.dtype } else { t1.dtype };
+    let fill_dtype = cx.fire(Rule::GlbTensorFillDtype) && t1.dtype.is_void();
+    let ret_dtype = if fill_dtype { t2.dtype } else { t1.dtype };
     let ndim_clash = ndim_clashes(cx, ret_ndim, t2.ndim);
     if cx.rule(Rule::GlbTensorClashNdim, ndim_clash) {
         return None;
@@ -157,14 +159,9 @@ fn glb_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Option<T
 }
 
 fn glb_func_args(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Arc<[Type]> {
+    let least = cx.fire(Rule::GlbFuncArgs);
     let pairs = t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate();
-    pairs
-        .map(
-            |(i, (arg1, arg2))| {
-                if cx.fire(Rule::GlbFuncArgs) { lub(cx, arg1, arg2, known.component(i)) } else { arg1.clone() }
-            },
-        )
-        .collect()
+    pairs.map(|(i, (arg1, arg2))| if least { lub(cx, arg1, arg2, known.component(i)) } else { arg1.clone() }).collect()
 }
 
 fn lub(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> Type {
@@ -195,7 +192,8 @@ fn lub_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Ty
         (Type::Tensor(t1), Type::Tensor(t2)) => lub_tensor(cx, t1, t2),
         (Type::Tuple(t1), Type::Tuple(t2)) => lub_tuple(cx, t1, t2, known),
         (Type::Func(t1), Type::Func(t2)) => lub_func(cx, t1, t2, known),
-        // Only reached where the rules above are masked.
+        // Only reached where the rules above are masked: no case is left.
+        (Type::PackedFunc, Type::PackedFunc) => Type::Object,
         (
             Type::Object | Type::Shape(_) | Type::Tensor(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
             Type::Object | Type::Shape(_) | Type::Tensor(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,

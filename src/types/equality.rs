@@ -1,4 +1,4 @@
-//! Syntactic equality of types, found once for a whole pair of trees.
+//! Syntactic equality of types and of structural informations, found once for a whole pair of trees.
 //!
 //! The algorithms begin every case with `T1 == T2`. Asked anew at each level of two deep types that differ only at
 //! the bottom this takes quadratic time, so what one comparison learned is handed down to the components.
@@ -6,9 +6,9 @@
 use crate::cx::with_stack;
 use crate::grammar::Type;
 
-/// What an enclosing comparison has found out about two types.
+/// What an enclosing comparison has found out about two trees.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Known<'a> {
+pub(crate) enum Known<'a> {
     Nothing,
     Same,
     /// The first difference lies along these positions of components.
@@ -17,7 +17,7 @@ pub(super) enum Known<'a> {
 
 impl<'a> Known<'a> {
     /// What is known about the `i`-th components.
-    pub(super) fn component(self, i: usize) -> Known<'a> {
+    pub(crate) fn component(self, i: usize) -> Known<'a> {
         match self {
             Known::Nothing => Known::Nothing,
             Known::Same => Known::Same,
@@ -29,42 +29,54 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The components of a type: fields, or arguments and then the result.
-fn components(t: &Type) -> (&[Type], Option<&Type>) {
-    match t {
-        Type::Tuple(fields) => (fields, None),
-        Type::Func(func) => (&func.arg_types, Some(&func.ret_type)),
-        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => (&[], None),
+/// A tree whose nodes can be compared one by one.
+pub(crate) trait Tree: Sized {
+    /// Whether two nodes have the same constructor, the same number of components and the same other fields.
+    fn same_node(&self, other: &Self) -> bool;
+
+    /// The components: fields, or parameters and then the result.
+    fn components(&self) -> (&[Self], Option<&Self>);
+}
+
+impl Tree for Type {
+    fn same_node(&self, other: &Type) -> bool {
+        match (self, other) {
+            (Type::Object, Type::Object) | (Type::PackedFunc, Type::PackedFunc) => true,
+            (Type::Tensor(a), Type::Tensor(b)) => a == b,
+            (Type::Shape(a), Type::Shape(b)) => a == b,
+            (Type::Tuple(a), Type::Tuple(b)) => a.len() == b.len(),
+            (Type::Func(a), Type::Func(b)) => a.arg_types.len() == b.arg_types.len() && a.pure == b.pure,
+            (
+                Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+                Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+            ) => false,
+        }
+    }
+
+    fn components(&self) -> (&[Type], Option<&Type>) {
+        match self {
+            Type::Tuple(fields) => (fields, None),
+            Type::Func(func) => (&func.arg_types, Some(&func.ret_type)),
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => (&[], None),
+        }
     }
 }
 
-/// Whether two types have the same constructor and the same scalar fields.
-fn same_node(t1: &Type, t2: &Type) -> bool {
-    match (t1, t2) {
-        (Type::Object, Type::Object) | (Type::PackedFunc, Type::PackedFunc) => true,
-        (Type::Tensor(a), Type::Tensor(b)) => a == b,
-        (Type::Shape(a), Type::Shape(b)) => a == b,
-        (Type::Tuple(a), Type::Tuple(b)) => a.len() == b.len(),
-        (Type::Func(a), Type::Func(b)) => a.arg_types.len() == b.arg_types.len() && a.pure == b.pure,
-        (
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-        ) => false,
-    }
-}
-
-/// The positions that lead to the first difference, or `None` if the types are equal.
-pub(super) fn first_difference(t1: &Type, t2: &Type) -> Option<Vec<usize>> {
+/// The positions that lead to the first difference, or `None` if the two are equal.
+pub(crate) fn first_difference<T: Tree>(t1: &T, t2: &T) -> Option<Vec<usize>> {
     let mut reversed = difference(t1, t2)?;
     reversed.reverse();
     Some(reversed)
 }
 
-fn difference(t1: &Type, t2: &Type) -> Option<Vec<usize>> {
-    if !same_node(t1, t2) {
+fn difference<T: Tree>(t1: &T, t2: &T) -> Option<Vec<usize>> {
+    if std::ptr::eq(t1, t2) {
+        return None;
+    }
+    if !t1.same_node(t2) {
         return Some(Vec::new());
     }
-    let ((some1, last1), (some2, last2)) = (components(t1), components(t2));
+    let ((some1, last1), (some2, last2)) = (t1.components(), t2.components());
     some1.iter().chain(last1).zip(some2.iter().chain(last2)).enumerate().find_map(|(i, (a, b))| {
         let mut path = with_stack(|| difference(a, b))?;
         path.push(i);

@@ -2,7 +2,7 @@
 
 pub mod bounds;
 pub mod conversion;
-mod equality;
+pub(crate) mod equality;
 pub mod erase;
 pub mod subtype;
 
