@@ -406,3 +406,66 @@ fn the_trace_shows_every_step() {
     let steps: Vec<String> = run.steps.iter().map(|step| step.to_string().trim().to_string()).collect();
     assert_eq!(steps, ["call @main", "n := 2", "x = shape(2)", "y = shape(2)", "return shape(2)"]);
 }
+
+#[test]
+fn witnesses_show_what_the_reading_changes() {
+    for erratum in [Erratum::A19, Erratum::A45] {
+        let ask = erratum.info().unwrap().witness.unwrap();
+        let answer = |reading| crate::conformance::oracle::answer(&mut Cx::new().with_reading(reading), &ask).unwrap();
+        assert_ne!(answer(Reading::literal_only(&[erratum])), answer(Reading::corrected()), "{erratum}");
+    }
+}
+
+#[test]
+fn a_closure_is_cast_by_its_own_information() {
+    let f = || lambda(vec![("p", Some(StructInfo::tensor([n_plus(1)], DataType::INT64)))], Expr::var("p"));
+    let program = |target: StructInfo| {
+        let body = seq(vec![bind("f", f()), cast(None, target, Expr::var("f"))], Expr::tuple(vec![]));
+        main_of(func(vec![("s", Some(StructInfo::shape([PrimExpr::var("n")])))], body))
+    };
+    let taking = |size: i64| StructInfo::func([StructInfo::tensor([size.into()], DataType::INT64)], StructInfo::Object);
+    // The closure captures n = 3, so it takes vectors of 4.
+    let argument = [ValueSpec::Shape(vec![3])];
+    assert_eq!(value(&program(taking(4)), &argument), ValueSpec::Tuple(vec![]));
+    assert_eq!(failure(&program(taking(5)), &argument), Rule::SiMatchcastFuncRtsi);
+}
+
+fn fill(args: Vec<Expr>, sinfo_args: Vec<StructInfo>) -> IrModule {
+    let mut all = vec![Expr::extern_func("relax_spec.fill_dps")];
+    all.extend(args);
+    let call =
+        Call { op: Expr::op("relax.call_dps_packed"), args: all, sinfo_args, attrs: Attrs::new(), span: Span::NONE };
+    main_of(func(vec![("x", None)], Expr::Call(Arc::new(call))))
+}
+
+#[test]
+fn destination_passing() {
+    let argument = [ValueSpec::Tensor(ints(&[5.0, 6.0]))];
+    let int64 = StructInfo::tensor_ndim(1, DataType::INT64);
+    let twos = || ValueSpec::Tensor(ints(&[2.0]));
+    let shape = || Expr::shape([1.into()]);
+    assert_eq!(value(&fill(vec![x(), shape()], vec![int64.clone()]), &argument), twos());
+    // Only the last output is filled.
+    let pair = Expr::tuple(vec![shape(), shape()]);
+    let two = StructInfo::tuple([int64.clone(), int64]);
+    assert_eq!(
+        value(&fill(vec![x(), pair], vec![two]), &argument),
+        ValueSpec::Tuple(vec![ValueSpec::Tensor(ints(&[0.0])), ValueSpec::Tensor(ints(&[3.0]))])
+    );
+    // The other form: a tuple of inputs, and the shape in the structural information.
+    let whole = StructInfo::tensor([1.into()], DataType::INT64);
+    assert_eq!(value(&fill(vec![Expr::tuple(vec![x()])], vec![whole]), &argument), twos());
+}
+
+#[test]
+fn destination_passing_needs_a_data_type_and_a_shape() {
+    let argument = [ValueSpec::Tensor(ints(&[5.0]))];
+    let void = StructInfo::tensor_ndim(1, DataType::VOID);
+    assert_eq!(failure(&fill(vec![x(), Expr::shape([1.into()])], vec![void.clone()]), &argument), Rule::OpCalltirDtype);
+    assert_eq!(failure(&fill(vec![x(), x()], vec![void]), &argument), Rule::OpCalltirShape);
+    assert_eq!(failure(&fill(vec![x(), Expr::shape([])], vec![]), &argument), Rule::OpCalltirTypearg);
+    assert_eq!(
+        failure(&fill(vec![x(), Expr::shape([])], vec![StructInfo::Object]), &argument),
+        Rule::OpCalltirCorrSingle
+    );
+}

@@ -300,3 +300,60 @@ fn shape_of_a_tensor() {
     let rejected = infer("shape_of", &[], &[StructInfo::Object]);
     assert!(matches!(rejected, Err(InferError::Rejected { rule: Rule::OpShapeofArg, .. })));
 }
+
+/// `call_tir` of a `GlobalVar` with two inputs and a shape.
+fn infer_call_tir(shape: (Expr, StructInfo), target: Vec<StructInfo>) -> Result<StructInfo, InferError> {
+    let mut call = call(&[], 2);
+    call.args = vec![Expr::GlobalVar(crate::grammar::GlobalVar::new("f")), Expr::var("x"), shape.0];
+    call.sinfo_args = target;
+    let args = [StructInfo::Object, ranked(1), shape.1];
+    lookup("call_tir").unwrap().infer(&mut Cx::new(), &InferArgs { call: &call, args: &args, module: None })
+}
+
+fn rejected_by(result: Result<StructInfo, InferError>) -> Rule {
+    match result {
+        Err(InferError::Rejected { rule, .. }) => rule,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn call_tir_takes_shapes_from_the_shape_and_types_from_the_type() {
+    let literal = |dims: &[PrimExpr]| (Expr::shape(dims.to_vec()), StructInfo::shape(dims.to_vec()));
+    assert_eq!(infer_call_tir(literal(&[n()]), vec![ranked(1)]), Ok(float(&[n()])));
+    let variable = (Expr::var("s"), StructInfo::shape_ndim(2));
+    let by_variable = StructInfo::Tensor(TensorStructInfo {
+        shape: Some(TensorShape::Var(crate::grammar::Var::new("s"))),
+        dtype: DataType::FLOAT32,
+        ndim: Ndim::Known(2),
+    });
+    assert_eq!(infer_call_tir(variable, vec![ranked(-1)]), Ok(by_variable));
+    let pair = (
+        Expr::tuple(vec![Expr::shape([n()]), Expr::shape([])]),
+        StructInfo::tuple([StructInfo::shape([n()]), StructInfo::shape([])]),
+    );
+    let result = infer_call_tir(pair.clone(), vec![StructInfo::tuple([ranked(1), ranked(0)])]);
+    assert_eq!(result, Ok(StructInfo::tuple([float(&[n()]), float(&[])])));
+    assert_eq!(
+        rejected_by(infer_call_tir(pair.clone(), vec![StructInfo::tuple([ranked(1)])])),
+        Rule::OpCalltirCorrTuple
+    );
+    assert_eq!(rejected_by(infer_call_tir(pair, vec![ranked(1)])), Rule::OpCalltirCorrTuple);
+    assert_eq!(rejected_by(infer_call_tir(literal(&[n()]), vec![ranked(2)])), Rule::OpCalltirNdim);
+    assert_eq!(rejected_by(infer_call_tir(literal(&[n()]), vec![])), Rule::OpCalltirTypearg);
+    assert_eq!(rejected_by(infer_call_tir(literal(&[n()]), vec![StructInfo::Object])), Rule::OpCalltirCorrSingle);
+    let object = (Expr::var("o"), StructInfo::Object);
+    assert_eq!(rejected_by(infer_call_tir(object, vec![ranked(1)])), Rule::OpCalltirShape);
+}
+
+#[test]
+fn call_tir_needs_a_prim_func_of_the_module() {
+    let mut call = call(&[], 1);
+    call.args = vec![Expr::GlobalVar(crate::grammar::GlobalVar::new("f")), Expr::shape([])];
+    call.sinfo_args = vec![ranked(0)];
+    let args = [StructInfo::Object, StructInfo::shape([])];
+    let module = IrModule::default();
+    let infer_args = InferArgs { call: &call, args: &args, module: Some(&module) };
+    let result = lookup("call_tir").unwrap().infer(&mut Cx::new(), &infer_args);
+    assert_eq!(rejected_by(result), Rule::OpCalltirFunc);
+}
