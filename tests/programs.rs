@@ -1,0 +1,95 @@
+//! Laws on generated programs. The generator knows by construction what it makes (`relax_spec::generate`), so each law
+//! compares two things that were reached in different ways.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer, ValueSpec};
+use relax_spec::conformance::oracle;
+use relax_spec::cx::Cx;
+use relax_spec::diagnostic::{Diagnostic, Severity};
+use relax_spec::generate::{ProgramOptions, Tape, module};
+use relax_spec::grammar::{GlobalFunc, IrModule, PrimExpr, ShapeVar, StructInfo, TensorData, TensorShape};
+use relax_spec::{normal_form, well_formed};
+
+/// A generated program. Shrinking shortens the tape and makes its choices smaller, hence the program simpler.
+fn programs() -> impl Strategy<Value = IrModule> {
+    prop::collection::vec(any::<u32>(), 0..250)
+        .prop_map(|choices| module(&mut Tape::from_choices(choices), &ProgramOptions::default()))
+}
+
+/// Arguments for the parameters of `main`: free dimensions are 2 or 3, elements small integers.
+fn arguments(module: &IrModule) -> Vec<ValueSpec> {
+    let Some(GlobalFunc::Function(main)) = module.get("main") else { panic!("generated programs have a main") };
+    let mut sizes: BTreeMap<ShapeVar, u64> = BTreeMap::new();
+    main.params.iter().map(|param| argument(param.annotation.as_ref(), &mut sizes)).collect()
+}
+
+fn argument(annotation: Option<&StructInfo>, sizes: &mut BTreeMap<ShapeVar, u64>) -> ValueSpec {
+    let Some(StructInfo::Tensor(t)) = annotation else { panic!("generated parameters are tensors") };
+    let Some(TensorShape::Dims(dims)) = &t.shape else { panic!("generated parameters have dimensions") };
+    let next = 2 + sizes.len() as u64 % 2;
+    let shape: Vec<u64> = dims
+        .iter()
+        .map(|dim| match dim {
+            PrimExpr::IntImm(size) => u64::try_from(*size).expect("sizes are not negative"),
+            PrimExpr::Var(v) => *sizes.entry(v.clone()).or_insert(next),
+            PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => panic!("parameters bind plain variables"),
+        })
+        .collect();
+    let count: u64 = shape.iter().product();
+    let values: Vec<f64> = (0..count).map(|i| (i % 5) as f64 - 2.0).collect();
+    ValueSpec::Tensor(TensorData::from_values(t.dtype, &shape, &values).expect("small integers are exact"))
+}
+
+fn run(module: &IrModule) -> RunAnswer {
+    let ask = Ask::Evaluate(Program::Module(module.clone()), "main".into(), arguments(module));
+    match oracle::answer(&mut Cx::new(), &ask) {
+        Ok(Answer::Run(answer)) => answer,
+        other => panic!("evaluation answers with a run, not {other:?}"),
+    }
+}
+
+fn errors(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diagnostics.into_iter().filter(|d| d.severity == Severity::Error).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, max_shrink_iters: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn generated_programs_are_well_formed(module in programs()) {
+        prop_assert_eq!(errors(well_formed::check(&mut Cx::new(), &module)), Vec::new());
+    }
+
+    #[test]
+    fn normalization_gives_normal_form(module in programs()) {
+        let normal = normal_form::normalize(&mut Cx::new(), &module);
+        prop_assert_eq!(errors(normal_form::check(&mut Cx::new(), &normal)), Vec::new());
+        prop_assert_eq!(errors(well_formed::check(&mut Cx::new(), &normal)), Vec::new());
+    }
+
+    #[test]
+    fn normalization_is_idempotent(module in programs()) {
+        let once = normal_form::normalize(&mut Cx::new(), &module);
+        prop_assert_eq!(normal_form::normalize(&mut Cx::new(), &once), once);
+    }
+
+    #[test]
+    fn normalization_keeps_value_and_effects(module in programs()) {
+        let normal = normal_form::normalize(&mut Cx::new(), &module);
+        prop_assert_eq!(run(&normal), run(&module));
+    }
+
+    #[test]
+    fn a_generated_program_returns(module in programs()) {
+        let answer = run(&module);
+        prop_assert!(matches!(answer, RunAnswer::Returns(..)), "{:?}", answer);
+    }
+
+    #[test]
+    fn json_round_trips(module in programs()) {
+        let text = serde_json::to_string(&module).expect("every module has a JSON form");
+        prop_assert_eq!(serde_json::from_str::<IrModule>(&text).expect("own JSON is read"), module);
+    }
+}
