@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer, ValueSpec};
 use relax_spec::conformance::oracle;
+use relax_spec::conformance::same_program::same_program;
 use relax_spec::cx::Cx;
 use relax_spec::diagnostic::{Diagnostic, Severity};
 use relax_spec::generate::{ProgramOptions, Tape, module};
 use relax_spec::grammar::{GlobalFunc, IrModule, PrimExpr, ShapeVar, StructInfo, TensorData, TensorShape};
+use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::{normal_form, well_formed};
 
 /// A generated program. Shrinking shortens the tape and makes its choices smaller, hence the program simpler.
@@ -91,5 +93,18 @@ proptest! {
     fn json_round_trips(module in programs()) {
         let text = serde_json::to_string(&module).expect("every module has a JSON form");
         prop_assert_eq!(serde_json::from_str::<IrModule>(&text).expect("own JSON is read"), module);
+    }
+
+    #[test]
+    fn printing_and_reading_is_the_identity(module in programs()) {
+        // Text has no way to write two ordinary blocks in a row, or an empty one; normal form has neither.
+        let module = normal_form::normalize(&mut Cx::new(), &module);
+        for dialect in [Dialect::Tvm025, Dialect::Tvm027] {
+            let text = print_module(&module, dialect);
+            match parse_module(&text) {
+                Ok(read) => prop_assert!(same_program(&read, &module), "{text}"),
+                Err(error) => prop_assert!(false, "{error}\n{text}"),
+            }
+        }
     }
 }
