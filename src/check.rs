@@ -1,1 +1,79 @@
 //! The whole static check of a program: well-formedness, normalization, typing, derivation.
+
+use crate::cx::Cx;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::grammar::IrModule;
+use crate::rule::Rule;
+use crate::struct_info::derive::{DeriveReport, derive_module};
+use crate::types::check::{TypeReport, check_module};
+use crate::{normal_form, well_formed};
+
+/// What the whole check says of a program.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CheckReport {
+    /// The program in normal form; as it was given if an earlier stage rejects it.
+    pub module: IrModule,
+    /// How far the check came.
+    pub stage: Stage,
+    pub types: TypeReport,
+    pub derived: DeriveReport,
+    /// The findings of all stages, warnings included, in order.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The last stage that was reached.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Stage {
+    WellFormed,
+    Normalize,
+    Types,
+    Derivation,
+}
+
+impl CheckReport {
+    /// Whether there is no error.
+    pub fn accepts(&self) -> bool {
+        accepts(&self.diagnostics)
+    }
+}
+
+fn accepts(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().all(|finding| finding.severity == Severity::Warning)
+}
+
+/// WF.WHEN, NF.REQUIRED, NF.BEFORE-OPT, TC.BEFORE-SI: the stages in their order. A stage that finds an error is the
+/// last one.
+///
+/// Deterministic, and the verdict does not depend on the order of the global functions.
+pub fn check_program(cx: &mut Cx, module: &IrModule) -> CheckReport {
+    let mut report = CheckReport {
+        module: module.clone(),
+        stage: Stage::WellFormed,
+        types: TypeReport::default(),
+        derived: DeriveReport::default(),
+        diagnostics: well_formed::check(cx, module),
+    };
+    if !accepts(&report.diagnostics) && cx.fire(Rule::WfWhen) {
+        return report;
+    }
+    report.stage = Stage::Normalize;
+    // Without these rules the stages below see the program as it is.
+    if cx.fire(Rule::NfRequired) && cx.fire(Rule::NfBeforeOpt) {
+        let normalized = normal_form::normalize_reporting(cx, module);
+        report.module = normalized.module;
+        report.diagnostics.extend(normalized.findings);
+    }
+    if !accepts(&report.diagnostics) {
+        return report;
+    }
+    report.stage = Stage::Types;
+    report.types = check_module(cx, &report.module);
+    report.diagnostics.extend(report.types.diagnostics.iter().cloned());
+    if !report.types.accepts() && cx.fire(Rule::TcBeforeSi) {
+        return report;
+    }
+    report.stage = Stage::Derivation;
+    report.derived = derive_module(cx, &report.module);
+    report.diagnostics.extend(report.derived.diagnostics.iter().cloned());
+    report
+}

@@ -1,11 +1,91 @@
 //! Purity as the checker sees it (chapter Purity and Dataflow Blocks): a flag of operators, calls and functions.
 
-use crate::grammar::Expr;
+use crate::cx::Cx;
+use crate::erratum::Erratum;
+use crate::grammar::{AttrValue, Call, Expr, Function};
+use crate::ops::{self, OpDef};
+use crate::rule::Rule;
 
-/// Whether a callee is an operator that is registered as pure (PURE.REGISTER-MANUAL).
+/// What a call goes to, as far as purity is concerned.
+#[derive(Clone, Copy, Debug)]
+pub enum Callee {
+    /// An operator, if the registry knows it.
+    Op(Option<&'static OpDef>),
+    /// An `ExternFunc`, or any value of `PackedFuncType` (A31).
+    Packed,
+    /// A value of a `FuncType` of this purity.
+    Closure { pure: bool },
+}
+
+/// PURE.CALL-EFFECT: whether a call is marked pure, which is decided for each call separately.
+pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
+    let attributed = call.attrs.get("pure") == Some(&AttrValue::Bool(true)) && cx.fire(Rule::PureAttrRepr);
+    match callee {
+        Callee::Op(def) => {
+            let registered = match def {
+                Some(def) => def.is_pure(cx),
+                None => !cx.fire(Rule::PureDefaultImpure),
+            };
+            registered || attributed
+        }
+        Callee::Packed => packed_call_is_pure(cx, attributed),
+        Callee::Closure { pure } => pure,
+    }
+}
+
+/// PURE.EXTERN-ATTR: the attribute of the call asserts that this call has no effect. Without it PURE.DEFAULT-IMPURE.
+fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
+    if cx.rule(Rule::PureExternAttr, attributed) {
+        return cx.fire(Rule::PureCallEffect);
+    }
+    !cx.fire(Rule::PureDefaultImpure)
+}
+
+/// The purity of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FunctionPurity {
+    pub pure: bool,
+    /// It is declared pure, and its body is not (TC.FUNC.PURE.ANNOT-ERR).
+    pub broken_promise: bool,
+}
+
+/// TC.FUNC.PURE: the purity of a function whose body makes pure calls only, or not.
+///
+/// Errata: A32, literally the error comes before `force_pure` is considered.
+pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> FunctionPurity {
+    let inferred = inferred_purity(cx, all_pure);
+    let forced = force_pure_attr(function) == Some(&AttrValue::Bool(true));
+    let forced = cx.rule(Rule::TcFuncPureForce, forced) && cx.fire(Rule::PureForce);
+    let excused = forced && !cx.literal(Erratum::A32);
+    let kept = function.pure != Some(true) || inferred || excused;
+    let broken_promise = !cx.premise(Rule::TcFuncPureAnnotErr, 1, kept);
+    let declared = match function.pure {
+        None if cx.fire(Rule::TcFuncPureDefault) => inferred,
+        None => false,
+        Some(false) => inferred && !cx.fire(Rule::TcFuncPureAnnotFalse),
+        Some(true) => true,
+    };
+    FunctionPurity { pure: forced || declared, broken_promise }
+}
+
+/// TC.FUNC.PURE.INFER, PURE.CONSERVATIVE: one impure call makes the function impure, whatever it does at run time.
+/// Casts do not count (PURE.ERR-EXEMPT), nor does failing to terminate (PURE.NONTERM-UNTRACKED).
+fn inferred_purity(cx: &mut Cx, all_pure: bool) -> bool {
+    if all_pure {
+        return cx.fire(Rule::TcFuncPureInfer) && cx.fire(Rule::PureErrExempt) && cx.fire(Rule::PureNontermUntracked);
+    }
+    !cx.fire(Rule::PureConservative)
+}
+
+/// The attribute `force_pure` of a function, in either spelling.
+pub fn force_pure_attr(function: &Function) -> Option<&AttrValue> {
+    function.attrs.get("force_pure").or_else(|| function.attrs.get("relax.force_pure"))
+}
+
+/// Whether a callee is an operator that is registered as pure.
 pub fn callee_is_pure_operator(callee: &Expr) -> bool {
     match callee {
-        Expr::Op(op) => !matches!(&*op.op_name, "relax.print" | "relax.assert_op" | "relax.invoke_closure"),
+        Expr::Op(op) => ops::lookup(&op.op_name).is_some_and(|def| def.pure),
         _ => false,
     }
 }

@@ -4,9 +4,13 @@
 //! Every context is one map with an undo log, so that entering and leaving a scope costs as much as the
 //! variables it binds, however many others are visible.
 
+use std::borrow::Borrow;
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
+
+use crate::grammar::visit::Visitor;
+use crate::grammar::{GlobalFunc, GlobalVar, IrModule};
 
 /// A finite map from variables to what is known of them, with scopes.
 #[derive(Clone, Debug)]
@@ -71,11 +75,17 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
         };
     }
 
-    pub fn get(&self, key: &K) -> Option<&V> {
+    pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
         self.entries.get(key)
     }
 
-    pub fn contains(&self, key: &K) -> bool {
+    pub fn contains<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
         self.entries.contains_key(key)
     }
 
@@ -167,6 +177,53 @@ impl Search {
         component.sort_unstable();
         self.components.push(component);
     }
+}
+
+/// A group of global functions that refer to each other, directly or not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Component {
+    /// Places in the module.
+    pub members: Vec<usize>,
+    /// Whether a member can reach itself.
+    pub recursive: bool,
+}
+
+/// The global functions in groups, those that are referred to before those that refer to them (A14). Within this
+/// constraint the order is that of the names, so that it does not depend on the order of the module.
+pub fn in_order_of_reference(module: &IrModule) -> Vec<Component> {
+    let mut by_name: Vec<usize> = (0..module.funcs.len()).collect();
+    by_name.sort_by(|a, b| module.funcs[*a].0.name.cmp(&module.funcs[*b].0.name));
+    let mut rank = FxHashMap::default();
+    for (at, index) in by_name.iter().enumerate() {
+        rank.entry(&*module.funcs[*index].0.name).or_insert(at);
+    }
+    let graph: Vec<Vec<usize>> = by_name.iter().map(|index| references(&module.funcs[*index].1, &rank)).collect();
+    let component = |members: Vec<usize>| {
+        let recursive = members.len() > 1 || members.iter().any(|member| graph[*member].contains(member));
+        Component { members: members.into_iter().map(|member| by_name[member]).collect(), recursive }
+    };
+    strongly_connected(&graph).into_iter().map(component).collect()
+}
+
+/// The functions of the module that a function mentions.
+fn references(func: &GlobalFunc, rank: &FxHashMap<&str, usize>) -> Vec<usize> {
+    struct References<'a> {
+        rank: &'a FxHashMap<&'a str, usize>,
+        found: Vec<usize>,
+    }
+    impl Visitor for References<'_> {
+        fn visit_global_var(&mut self, gv: &GlobalVar) {
+            self.found.extend(self.rank.get(&*gv.name));
+        }
+    }
+    let mut references = References { rank, found: Vec::new() };
+    match func {
+        GlobalFunc::Function(function) => references.visit_function(function),
+        GlobalFunc::PrimFunc(_) => {}
+    }
+    references.found.sort_unstable();
+    references.found.dedup();
+    references.found
 }
 
 #[cfg(test)]

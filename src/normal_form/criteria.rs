@@ -135,7 +135,9 @@ impl Criteria<'_> {
             BlockKind::Binding => (Rule::Nf4MergeBb, "BindingBlock"),
             BlockKind::Dataflow => (Rule::Nf4MergeDf, "DataflowBlock"),
         };
-        if !self.cx.premise(rule, 1, previous != Some(block.kind)) {
+        let differs = previous.is_some_and(|kind| kind != block.kind);
+        let mixes = differs && !self.cx.fire(Rule::Nf4NoMix);
+        if !self.cx.premise(rule, 1, previous != Some(block.kind) && !mixes) {
             let message = format!("a {name} directly follows another {name}");
             self.report(rule, block.span, message, "merge the two");
         }
@@ -236,7 +238,9 @@ impl Criteria<'_> {
     fn test_leaf(&mut self, operand: &Expr, place: Place) -> bool {
         let leaf = is_leaf(self.cx, operand);
         let rule = if place == Place::Field { Rule::Nf1Subleaf } else { Rule::Nf1Rhs };
-        if !self.cx.premise(rule, 1, leaf) {
+        let bound = self.cx.premise(Rule::Nf1Subleaf, 1, leaf);
+        let normal = self.cx.premise(Rule::Nf1Rhs, 1, leaf);
+        if !bound && !normal {
             let message = format!("an operand is a {}, which is not a leaf", operand.node_name());
             self.report(rule, operand.span(), message, "bind it to a variable first");
         }

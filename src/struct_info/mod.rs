@@ -1,6 +1,7 @@
 //! Structural information (chapters Structural Information, Checking Compatibility, Ordering and Unification).
 
 pub mod compatibility;
+pub mod derive;
 pub mod derive_func;
 pub mod erase_to_well_defined;
 pub mod mapping;

@@ -1,0 +1,294 @@
+//! Calls.
+
+use std::collections::BTreeSet;
+
+use super::{Deriver, Entry, Own};
+use crate::cx::{Cx, with_stack};
+use crate::erratum::Erratum;
+use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo, Type};
+use crate::ops::{self, InferArgs, InferError};
+use crate::rule::Rule;
+use crate::struct_info::mapping::extend_mapping;
+use crate::struct_info::{
+    Mapping, Nowhere, Surroundings, check_compatibility_in, default_derive, empty_derive, erase_to_well_defined,
+    introduced_shape_vars, substitute,
+};
+use crate::trail::Step;
+use crate::types::erase_struct_info;
+use crate::verdict::Compatibility;
+
+/// Why a call has no structural information.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CallError {
+    pub rule: Rule,
+    pub message: String,
+    /// The argument at fault, if one is.
+    pub arg: Option<usize>,
+}
+
+/// SI.DERIVE.CALL: the structural information of a call to something of the given information, where nothing is in
+/// scope, or the rule that rejects it.
+pub fn derive_call(
+    cx: &mut Cx,
+    callee: &StructInfo,
+    args: &[StructInfo],
+    sinfo_args: &[StructInfo],
+) -> Result<StructInfo, Rule> {
+    let mut warnings = Vec::new();
+    let site = Site { scope: &Nowhere, renaming: &Mapping::new() };
+    call_of(cx, &site, callee, args, sinfo_args, &mut warnings).map_err(|error| error.rule)
+}
+
+/// Where a call stands.
+struct Site<'a> {
+    scope: &'a dyn Surroundings,
+    /// Fresh names for those variables of the callee that are in scope here by accident (E56).
+    renaming: &'a Mapping,
+}
+
+impl<'m> Deriver<'_, 'm> {
+    pub(super) fn call(&mut self, call: &'m Call) -> Option<StructInfo> {
+        if let Expr::Op(op) = &call.op {
+            return self.call_op(call, op);
+        }
+        // SI.DERIVE.CALL.ORDER: the callee, then the arguments from left to right.
+        let callee_first = self.cx.fire(Rule::SiDeriveCallOrder);
+        let early = if callee_first { self.callee(call) } else { None };
+        let args = self.args(call);
+        let callee = if callee_first { early } else { self.callee(call) };
+        let args: Option<Vec<StructInfo>> = args.into_iter().collect();
+        let (callee, args) = (callee?, args?);
+        let renaming = self.fresh_names(&call.op, &callee);
+        let mut warnings = Vec::new();
+        let site = Site { scope: &self.scope, renaming: &renaming };
+        let result = call_of(self.cx, &site, &callee, &args, &call.sinfo_args, &mut warnings);
+        for (arg, message) in warnings {
+            let span = call.args.get(arg).map_or(call.span, Expr::span);
+            self.at(Step::Item("args", arg), |d| d.warning(Rule::SiDeriveCallArgsWarn, span, message));
+        }
+        result.map_err(|error| self.call_error(call, error)).ok()
+    }
+
+    fn callee(&mut self, call: &'m Call) -> Option<StructInfo> {
+        self.at(Step::Field("op"), |d| d.expr(&call.op))
+    }
+
+    fn args(&mut self, call: &'m Call) -> Vec<Option<StructInfo>> {
+        call.args.iter().enumerate().map(|(i, arg)| self.at(Step::Item("args", i), |d| d.expr(arg))).collect()
+    }
+
+    fn call_error(&mut self, call: &Call, error: CallError) {
+        let CallError { rule, message, arg } = error;
+        match arg {
+            Some(i) => {
+                let span = call.args.get(i).map_or(call.span, Expr::span);
+                let hint = "cast the argument with a match_cast if it can have the expected form at run time";
+                self.at(Step::Item("args", i), |d| d.error_with_hint(rule, span, message, hint));
+            }
+            None => self.error(rule, call.span, message),
+        }
+    }
+
+    /// SI.DERIVE.CALL.OP, SI.DERIVE.CALL.OP-DEFAULT.
+    fn call_op(&mut self, call: &'m Call, op: &Op) -> Option<StructInfo> {
+        let args: Option<Vec<StructInfo>> = self.args(call).into_iter().collect();
+        let args = args?;
+        let Some(infer) = ops::lookup(&op.op_name).and_then(|def| def.infer) else {
+            return self.cx.fire(Rule::SiDeriveCallOpDefault).then_some(StructInfo::Object);
+        };
+        if !self.cx.fire(Rule::SiDeriveCallOp) {
+            return None;
+        }
+        match infer(self.cx, &InferArgs { call, args: &args, module: Some(self.module) }) {
+            Ok(info) => Some(info),
+            Err(InferError::Rejected { rule, message }) => {
+                self.error(rule, call.span, format!("`{}`: {message}", op.op_name));
+                None
+            }
+            Err(InferError::Stuck(stuck)) => {
+                self.error(stuck.0, call.span, stuck.to_string());
+                None
+            }
+        }
+    }
+
+    /// The callee's own shape variables that happen to be in scope, as in a recursive call, with fresh names.
+    ///
+    /// Errata: E56, literally they count as bound and are not matched.
+    fn fresh_names(&mut self, op: &Expr, callee: &StructInfo) -> Mapping {
+        let mut renaming = Mapping::new();
+        if self.cx.literal(Erratum::E56) {
+            return renaming;
+        }
+        for var in self.own_shape_vars(op, callee) {
+            if self.scope.sigma.contains(&var) {
+                self.fresh += 1;
+                let fresh = ShapeVar::numbered(var.name.clone(), u32::MAX - self.fresh);
+                renaming.insert(var, PrimExpr::Var(fresh));
+            }
+        }
+        renaming
+    }
+
+    /// A global function shares no shape variable with its callers; of a local one, those it introduced.
+    fn own_shape_vars(&self, op: &Expr, callee: &StructInfo) -> BTreeSet<ShapeVar> {
+        match op {
+            Expr::GlobalVar(_) => introduced_by_params(callee),
+            Expr::Var(var) | Expr::DataflowVar(var) => match self.scope.delta.get(var) {
+                Some(Entry { own: Own(Some(own)), .. }) => own.iter().cloned().collect(),
+                Some(Entry { own: Own(None), .. }) | None => BTreeSet::new(),
+            },
+            Expr::Constant(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::Call(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_)
+            | Expr::Op(_) => BTreeSet::new(),
+        }
+    }
+
+    /// The shape variables of a function type that are not those of the place where it is entered.
+    pub(super) fn own_of(&self, info: Option<&StructInfo>) -> Own {
+        let own: Vec<ShapeVar> = match info {
+            Some(func @ StructInfo::Func(_)) => introduced_by_params(func).into_iter().collect(),
+            Some(
+                StructInfo::Object
+                | StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_),
+            )
+            | None => Vec::new(),
+        };
+        let own: Vec<ShapeVar> = own.into_iter().filter(|var| !self.scope.sigma.contains(var)).collect();
+        Own(if own.is_empty() { None } else { Some(own.into()) })
+    }
+}
+
+fn introduced_by_params(callee: &StructInfo) -> BTreeSet<ShapeVar> {
+    match callee {
+        StructInfo::Func(func) => {
+            func.params.iter().flat_map(|params| params.iter()).flat_map(introduced_shape_vars).collect()
+        }
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_) => BTreeSet::new(),
+    }
+}
+
+type Warnings = Vec<(usize, String)>;
+
+/// The rules for a callee that is not an operator.
+fn call_of(
+    cx: &mut Cx,
+    site: &Site,
+    callee: &StructInfo,
+    args: &[StructInfo],
+    sinfo_args: &[StructInfo],
+    warnings: &mut Warnings,
+) -> Result<StructInfo, CallError> {
+    let func = if let StructInfo::Func(func) = callee { Some(func) } else { None };
+    let is_func = cx.premise(Rule::SiDeriveCallNotfunc, 1, func.is_some());
+    let Some(func) = func else {
+        return not_a_function(is_func, callee);
+    };
+    match &func.derive_func {
+        Some(derive) if cx.fire(Rule::SiDeriveCallDerive) => Ok(derived(cx, derive, sinfo_args)),
+        Some(_) | None => call_by_signature(cx, site, func, args, warnings),
+    }
+}
+
+fn not_a_function(masked: bool, callee: &StructInfo) -> Result<StructInfo, CallError> {
+    if masked {
+        return Ok(StructInfo::Object);
+    }
+    let message = format!("something of {callee} is called, which is not known to be a function");
+    Err(CallError { rule: Rule::SiDeriveCallNotfunc, message, arg: None })
+}
+
+/// SI.DERIVE.CALL.DERIVE: what the macro returns; `ret` is ignored.
+fn derived(cx: &mut Cx, derive: &DeriveFunc, sinfo_args: &[StructInfo]) -> StructInfo {
+    match derive {
+        DeriveFunc::DefaultDerive => {
+            let types: Vec<Type> = sinfo_args.iter().map(|info| erase_struct_info(cx, info)).collect();
+            default_derive(cx, &types)
+        }
+        DeriveFunc::EmptyDerive => empty_derive(cx),
+        // A macro that only some implementation knows: anything may come of it.
+        DeriveFunc::Named(_) => StructInfo::Object,
+    }
+}
+
+/// SI.DERIVE.CALL.ARITY, then SI.DERIVE.CALL.MAP, the arguments, and SI.DERIVE.CALL.RESULT.
+fn call_by_signature(
+    cx: &mut Cx,
+    site: &Site,
+    func: &FuncStructInfo,
+    args: &[StructInfo],
+    warnings: &mut Warnings,
+) -> Result<StructInfo, CallError> {
+    let params = func.params.as_deref().unwrap_or_default();
+    if !cx.premise(Rule::SiDeriveCallArity, 1, params.len() == args.len()) {
+        let message = format!("a function of {} parameters is called with {} arguments", params.len(), args.len());
+        return Err(CallError { rule: Rule::SiDeriveCallArity, message, arg: None });
+    }
+    let renamed: Vec<StructInfo> = params.iter().map(|param| renamed(cx, site, param)).collect();
+    let ret = renamed_ret(cx, site, func);
+    let mapping = call_map(cx, site, &renamed, args);
+    for (i, (param, arg)) in renamed.iter().zip(args).enumerate() {
+        let param = substitute(cx, param, &mapping, site.scope);
+        if let Some(message) = argument(cx, site, i, arg, &param)? {
+            warnings.push((i, message));
+        }
+    }
+    let ret = substitute(cx, &ret, &mapping, site.scope);
+    Ok(if cx.fire(Rule::SiDeriveCallResult) { erase_to_well_defined(cx, &ret, site.scope) } else { ret })
+}
+
+fn renamed(cx: &mut Cx, site: &Site, info: &StructInfo) -> StructInfo {
+    if site.renaming.is_empty() { info.clone() } else { with_stack(|| substitute(cx, info, site.renaming, site.scope)) }
+}
+
+fn renamed_ret(cx: &mut Cx, site: &Site, func: &FuncStructInfo) -> StructInfo {
+    renamed(cx, site, &func.ret)
+}
+
+/// SI.DERIVE.CALL.MAP: the union of the matches of the parameters with the arguments (A10: the leftmost counts).
+fn call_map(cx: &mut Cx, site: &Site, params: &[StructInfo], args: &[StructInfo]) -> Mapping {
+    let mut mapping = Mapping::new();
+    if cx.fire(Rule::SiDeriveCallMap) {
+        for (param, arg) in params.iter().zip(args) {
+            extend_mapping(cx, &mut mapping, param, arg, site.scope);
+        }
+    }
+    mapping
+}
+
+/// SI.DERIVE.CALL.ARGS.ERR, SI.DERIVE.CALL.ARGS.WARN: the message of a warning, or the error.
+///
+/// Errata: A28, literally the parameter is checked against the argument.
+fn argument(
+    cx: &mut Cx,
+    site: &Site,
+    i: usize,
+    arg: &StructInfo,
+    param: &StructInfo,
+) -> Result<Option<String>, CallError> {
+    let (given, expected) = if cx.literal(Erratum::A28) { (param, arg) } else { (arg, param) };
+    let fits = check_compatibility_in(cx, given, expected, site.scope);
+    if !cx.premise(Rule::SiDeriveCallArgsErr, 1, fits != Compatibility::Incompatible) {
+        let message = format!("argument {i} is {arg}, where {param} is expected");
+        return Err(CallError { rule: Rule::SiDeriveCallArgsErr, message, arg: Some(i) });
+    }
+    let certain = cx.premise(Rule::SiDeriveCallArgsWarn, 1, fits == Compatibility::Compatible);
+    Ok((!certain).then(|| format!("argument {i} is {arg}, and may not be {param} as expected")))
+}

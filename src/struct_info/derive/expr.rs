@@ -1,0 +1,187 @@
+//! Leaves, tuples, conditionals, projections and sequences.
+
+use super::Deriver;
+use crate::cx::with_stack;
+use crate::grammar::{
+    BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr, SeqExpr, ShapeExpr, Span,
+    StructInfo, Tuple, TupleGetItem, Var,
+};
+use crate::rule::Rule;
+use crate::struct_info::{erase_to_well_defined, unify_struct_info_in};
+use crate::trail::Step;
+
+use std::slice::from_ref;
+
+impl<'m> Deriver<'_, 'm> {
+    /// The structural information of an expression, or `None` after an error.
+    pub(super) fn expr(&mut self, expr: &'m Expr) -> Option<StructInfo> {
+        match expr {
+            Expr::Constant(constant) => self.cx.fire(Rule::SiDeriveConst).then(|| info_of_constant(constant)),
+            Expr::Var(var) | Expr::DataflowVar(var) => self.var(var),
+            Expr::GlobalVar(gv) => self.global_var(gv),
+            Expr::Tuple(tuple) => with_stack(|| self.tuple(tuple)),
+            Expr::SeqExpr(seq) => with_stack(|| self.seq_expr(seq)),
+            Expr::PrimValue(prim) => {
+                self.in_sigma(from_ref(&prim.value), prim.span).then(|| StructInfo::prim(prim.dtype))
+            }
+            Expr::StringImm(_) | Expr::DataTypeImm(_) => Some(StructInfo::Object),
+            Expr::Function(function) => with_stack(|| self.function(function)),
+            Expr::If(branch) => with_stack(|| self.if_expr(branch)),
+            Expr::ExternFunc(_) => {
+                self.cx.fire(Rule::SiDeriveExternfunc).then(|| StructInfo::packed(DeriveFunc::DefaultDerive))
+            }
+            Expr::Call(call) => with_stack(|| self.call(call)),
+            Expr::ShapeExpr(shape) => self.shape_expr(shape),
+            Expr::TupleGetItem(get) => with_stack(|| self.tuple_get_item(get)),
+            // Well-formedness keeps operators in callee position (WF.8).
+            Expr::Op(_) => None,
+        }
+    }
+
+    /// SI.DERIVE.VAR: what Δ holds.
+    fn var(&mut self, var: &'m Var) -> Option<StructInfo> {
+        let known = self.scope.delta.get(var).map(|entry| entry.info.clone());
+        self.known(known, &var.name, var.span)
+    }
+
+    fn global_var(&mut self, gv: &'m GlobalVar) -> Option<StructInfo> {
+        let known = self.globals.get(&*gv.name).cloned();
+        self.known(known, &gv.name, gv.span)
+    }
+
+    fn known(&mut self, known: Option<Option<StructInfo>>, name: &str, span: Span) -> Option<StructInfo> {
+        let known = if self.cx.fire(Rule::SiDeriveVar) { known } else { None };
+        if !self.cx.premise(Rule::TcVarUnbound, 1, known.is_some()) {
+            self.error(Rule::TcVarUnbound, span, format!("nothing is known of `{name}`, which is not in scope"));
+        }
+        known.flatten()
+    }
+
+    /// SI.DERIVE.CONTEXT: an expression mentions shape variables of Σ only.
+    fn in_sigma(&mut self, dims: &[PrimExpr], span: Span) -> bool {
+        let mut outside = None;
+        for dim in dims {
+            dim.for_each_var(|var| {
+                if outside.is_none() && !self.scope.sigma.contains(var) {
+                    outside = Some(var);
+                }
+            });
+        }
+        let allowed = self.cx.premise(Rule::SiDeriveContext, 1, outside.is_none());
+        if let (Some(var), false) = (outside, allowed) {
+            self.error(Rule::SiDeriveContext, span, format!("the shape variable `{var}` is not in scope"));
+        }
+        allowed
+    }
+
+    /// SI.DERIVE.SHAPEEXPR.
+    fn shape_expr(&mut self, shape: &ShapeExpr) -> Option<StructInfo> {
+        let known = self.in_sigma(&shape.values, shape.span) && self.cx.fire(Rule::SiDeriveShapeexpr);
+        known.then(|| info_of_shape(shape))
+    }
+
+    /// SI.DERIVE.TUPLE.
+    fn tuple(&mut self, tuple: &'m Tuple) -> Option<StructInfo> {
+        let mut fields = Vec::with_capacity(tuple.fields.len());
+        for (i, field) in tuple.fields.iter().enumerate() {
+            fields.push(self.at(Step::Item("fields", i), |d| d.expr(field)));
+        }
+        let fields: Option<Vec<StructInfo>> = fields.into_iter().collect();
+        fields.filter(|_| self.cx.fire(Rule::SiDeriveTuple)).map(StructInfo::tuple)
+    }
+
+    /// SI.DERIVE.IF: the join of the branches. The condition is derived for its errors only.
+    fn if_expr(&mut self, branch: &'m If) -> Option<StructInfo> {
+        if self.cx.fire(Rule::SiDeriveIfCond) {
+            self.at(Step::Field("cond"), |d| d.expr(&branch.cond));
+        }
+        let true_info = self.at(Step::Field("true_branch"), |d| d.expr(&branch.true_branch));
+        let false_info = self.at(Step::Field("false_branch"), |d| d.expr(&branch.false_branch));
+        let (true_info, false_info) = (true_info?, false_info?);
+        let joins = self.cx.fire(Rule::SiDeriveIf);
+        joins.then(|| unify_struct_info_in(self.cx, &true_info, &false_info, &self.scope))
+    }
+
+    /// SI.DERIVE.TGI, with the conditions SI.DERIVE.TGI.NOTTUPLE and SI.DERIVE.TGI.BOUND.
+    fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<StructInfo> {
+        let tuple = self.at(Step::Field("tuple_value"), |d| d.expr(&get.tuple_value))?;
+        let fields = if let StructInfo::Tuple(fields) = &tuple { Some(fields) } else { None };
+        if !self.cx.premise(Rule::SiDeriveTgiNottuple, 1, fields.is_some()) {
+            let message = format!("field {} is taken of {tuple}, which is not known to be a tuple", get.index);
+            let hint = "cast the value to a tuple first";
+            self.error_with_hint(Rule::SiDeriveTgiNottuple, get.span, message, hint);
+        }
+        let fields = fields?;
+        let field = usize::try_from(get.index).ok().and_then(|index| fields.get(index));
+        if !self.cx.premise(Rule::SiDeriveTgiBound, 1, field.is_some()) {
+            let message = format!("a tuple of {} fields has no field {}", fields.len(), get.index);
+            self.error(Rule::SiDeriveTgiBound, get.span, message);
+        }
+        field.filter(|_| self.cx.fire(Rule::SiDeriveTgi)).cloned()
+    }
+
+    /// SI.DERIVE.SEQ: blocks, body, and what remains known of the body outside.
+    fn seq_expr(&mut self, seq: &'m SeqExpr) -> Option<StructInfo> {
+        let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
+        if self.cx.fire(Rule::SiDeriveSeqBindings) {
+            seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(Step::Item("blocks", i), |d| d.block(block)));
+        }
+        let body = self.at(Step::Field("body"), |d| d.expr(&seq.body));
+        let body = body.filter(|_| self.cx.fire(Rule::SiDeriveSeqBody));
+        if self.cx.fire(Rule::SiDeriveSeqRemove) {
+            self.scope.delta.leave(delta);
+            self.scope.sigma.leave(sigma);
+        }
+        let body = body?;
+        let erases = self.cx.fire(Rule::SiDeriveSeqErase);
+        Some(if erases { erase_to_well_defined(self.cx, &body, &self.scope) } else { body })
+    }
+
+    fn block(&mut self, block: &'m BindingBlock) {
+        let mark = self.scope.delta.mark();
+        for (i, binding) in block.bindings.iter().enumerate() {
+            self.at(Step::Item("bindings", i), |d| d.binding(binding));
+        }
+        if self.cx.rule(Rule::SiDeriveSeqDfDrop, block.kind == BlockKind::Dataflow) {
+            self.scope.delta.leave_some(mark, |_, entry| entry.dataflow);
+        }
+    }
+}
+
+/// What a literal says of itself: a constant or a `ShapeExpr`.
+pub fn info_of_literal(expr: &Expr) -> Option<StructInfo> {
+    match expr {
+        Expr::Constant(constant) => Some(info_of_constant(constant)),
+        Expr::ShapeExpr(shape) => Some(info_of_shape(shape)),
+        Expr::PrimValue(prim) => Some(StructInfo::prim(prim.dtype)),
+        Expr::Var(_)
+        | Expr::DataflowVar(_)
+        | Expr::GlobalVar(_)
+        | Expr::Tuple(_)
+        | Expr::SeqExpr(_)
+        | Expr::StringImm(_)
+        | Expr::DataTypeImm(_)
+        | Expr::Function(_)
+        | Expr::If(_)
+        | Expr::ExternFunc(_)
+        | Expr::Call(_)
+        | Expr::TupleGetItem(_)
+        | Expr::Op(_) => None,
+    }
+}
+
+/// SI.DERIVE.CONST: rank, data type and dimensions of the data.
+fn info_of_constant(constant: &Constant) -> StructInfo {
+    let dims: Option<Vec<PrimExpr>> =
+        constant.data.shape.iter().map(|dim| i64::try_from(*dim).ok().map(PrimExpr::from)).collect();
+    let dtype: DataType = constant.data.dtype;
+    match dims {
+        Some(dims) => StructInfo::tensor(dims, dtype),
+        // A size beyond int64 cannot be written as a dimension.
+        None => StructInfo::tensor_ndim(i64::try_from(constant.data.shape.len()).unwrap_or(-1), dtype),
+    }
+}
+
+fn info_of_shape(shape: &ShapeExpr) -> StructInfo {
+    StructInfo::shape(shape.values.iter().cloned())
+}

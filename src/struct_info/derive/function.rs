@@ -1,0 +1,134 @@
+//! Functions.
+
+use std::sync::Arc;
+
+use super::{Deriver, Scope};
+use crate::cx::with_stack;
+use crate::erratum::Erratum;
+use crate::grammar::{Binder, FuncStructInfo, Function, ShapeVar, StructInfo, Var};
+use crate::rule::Rule;
+use crate::struct_info::{Surroundings, check_compatibility_in, erase_to_well_defined};
+use crate::trail::Step;
+use crate::verdict::Compatibility;
+
+impl<'m> Deriver<'_, 'm> {
+    /// SI.DERIVE.FUNC.GLOBAL: what the annotations alone say of a function.
+    pub(super) fn annotated_info(&mut self, function: &Function) -> StructInfo {
+        let params = function.params.iter().map(|param| self.param_info(param)).collect();
+        func_info(params, function.ret_struct_info.clone().unwrap_or(StructInfo::Object))
+    }
+
+    /// SI.DERIVE.FUNC.PARAM, SI.DERIVE.PARAM.ANNOT, SI.DERIVE.PARAM.NONE (A16).
+    fn param_info(&mut self, param: &Binder) -> StructInfo {
+        let given = if self.cx.fire(Rule::SiDeriveFuncParam) { param.annotation.as_ref() } else { None };
+        match given {
+            Some(info) if self.cx.fire(Rule::SiDeriveParamAnnot) => info.clone(),
+            Some(_) => StructInfo::Object,
+            None if self.cx.fire(Rule::SiDeriveParamNone) => StructInfo::Object,
+            None => StructInfo::tuple([]),
+        }
+    }
+
+    /// The information of a function literal; its parameters and shape variables are known inside only.
+    pub(super) fn function(&mut self, function: &'m Function) -> Option<StructInfo> {
+        // SI.DERIVE.FUNC.NESTED: what is in scope around a literal stays in scope in it.
+        let hidden = if self.depth > 0 && !self.cx.fire(Rule::SiDeriveFuncNested) {
+            Some(std::mem::take(&mut self.scope))
+        } else {
+            None
+        };
+        self.depth += 1;
+        let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
+        let params: Arc<[StructInfo]> = function.params.iter().map(|param| self.param_info(param)).collect();
+        if self.cx.fire(Rule::SiDeriveFuncScope) {
+            for (param, info) in function.params.iter().zip(params.iter()) {
+                self.enter_shape_vars(info);
+                self.enter(param, Some(info.clone()));
+            }
+        }
+        let body = self.at(Step::Field("body"), |d| with_stack(|| d.expr(&function.body)));
+        let body = body.filter(|_| self.cx.fire(Rule::SiDeriveFuncBody));
+        let ret = self.result(function, body);
+        if self.cx.fire(Rule::SiDeriveFuncCleanup) {
+            self.scope.delta.leave(delta);
+            self.scope.sigma.leave(sigma);
+        }
+        self.depth -= 1;
+        if let Some(scope) = hidden {
+            self.scope = scope;
+        }
+        ret.map(|ret| func_info(params, ret))
+    }
+
+    /// SI.DERIVE.FUNC.RESULT, after the check of the body against the return annotation.
+    fn result(&mut self, function: &Function, body: Option<StructInfo>) -> Option<StructInfo> {
+        let annotation = function.ret_struct_info.as_ref();
+        // SI.DERIVE.FUNC.RETANNOT: the expected result is an object by default.
+        let expected = match annotation {
+            Some(info) => info.clone(),
+            None if self.cx.fire(Rule::SiDeriveFuncRetannot) => StructInfo::Object,
+            None => StructInfo::tuple([]),
+        };
+        if let Some(body) = &body {
+            self.result_fits(function, body, &expected);
+        }
+        match annotation {
+            Some(info) => {
+                let annotated = self.cx.fire(Rule::SiDeriveFuncResultAnnot);
+                if annotated { Some(info.clone()) } else { body }
+            }
+            None => self.inferred_result(function, body?),
+        }
+    }
+
+    /// SI.DERIVE.FUNC.RET.ERR, SI.DERIVE.FUNC.RET.WARN.
+    fn result_fits(&mut self, function: &Function, body: &StructInfo, expected: &StructInfo) {
+        let fits = check_compatibility_in(self.cx, body, expected, &self.scope);
+        if !self.cx.premise(Rule::SiDeriveFuncRetErr, 1, fits != Compatibility::Incompatible) {
+            let message = format!("the body is {body}, where the function returns {expected}");
+            let hint = "correct the return annotation, or cast the result with a match_cast";
+            self.error_with_hint(Rule::SiDeriveFuncRetErr, function.span, message, hint);
+        } else if !self.cx.premise(Rule::SiDeriveFuncRetWarn, 1, fits == Compatibility::Compatible) {
+            let message = format!("the body is {body}, and may not be {expected} as the function returns");
+            self.warning(Rule::SiDeriveFuncRetWarn, function.span, message);
+        }
+    }
+
+    /// SI.DERIVE.FUNC.RESULT.NOANNOT.
+    ///
+    /// Errata: A22, literally the parameters themselves still count as in scope.
+    fn inferred_result(&mut self, function: &Function, body: StructInfo) -> Option<StructInfo> {
+        if !self.cx.fire(Rule::SiDeriveFuncResultNoannot) {
+            return Some(body);
+        }
+        if self.cx.literal(Erratum::A22) {
+            return Some(erase_to_well_defined(self.cx, &body, &self.scope));
+        }
+        let outside = WithoutParams { scope: &self.scope, params: &function.params };
+        Some(erase_to_well_defined(self.cx, &body, &outside))
+    }
+}
+
+fn func_info(params: Arc<[StructInfo]>, ret: StructInfo) -> StructInfo {
+    StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params), ret, derive_func: None, pure: None }))
+}
+
+/// The scope of a function's result: its shape variables, but not its parameters.
+struct WithoutParams<'a, 'm> {
+    scope: &'a Scope<'m>,
+    params: &'a [Binder],
+}
+
+impl Surroundings for WithoutParams<'_, '_> {
+    fn has_var(&self, var: &Var) -> bool {
+        self.scope.has_var(var) && !self.params.iter().any(|param| param.var == *var)
+    }
+
+    fn has_shape_var(&self, var: &ShapeVar) -> bool {
+        self.scope.has_shape_var(var)
+    }
+
+    fn struct_info_of(&self, var: &Var) -> Option<StructInfo> {
+        self.scope.struct_info_of(var)
+    }
+}

@@ -1,0 +1,187 @@
+//! Deriving structural information (chapter Deriving Structural Information): the rules `SI.DERIVE`.
+
+mod binding;
+mod call;
+mod expr;
+mod function;
+#[cfg(test)]
+mod tests;
+
+pub use call::derive_call;
+pub use expr::info_of_literal;
+
+use rustc_hash::FxHashMap;
+
+use super::Surroundings;
+use crate::cx::Cx;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::erratum::Erratum;
+use crate::grammar::{GlobalFunc, IrModule, Name, ShapeVar, Span, StructInfo, Var};
+use crate::rule::Rule;
+use crate::scope::{Component, Context, in_order_of_reference};
+use crate::trail::{Step, Trail};
+
+/// What derivation says of a module.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct DeriveReport {
+    /// The structural information of each global function that has one, in the order of derivation.
+    pub functions: Vec<(Name, StructInfo)>,
+    /// The entry of each local variable in Δ, in the order of derivation.
+    pub vars: Vec<(Var, StructInfo)>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl DeriveReport {
+    /// Whether there is no error.
+    pub fn accepts(&self) -> bool {
+        self.diagnostics.iter().all(|finding| finding.severity == Severity::Warning)
+    }
+
+    pub fn info_of_function(&self, name: &str) -> Option<&StructInfo> {
+        self.functions.iter().find(|(known, _)| &**known == name).map(|(_, info)| info)
+    }
+
+    pub fn info_of_var(&self, var: &Var) -> Option<&StructInfo> {
+        self.vars.iter().find(|(known, _)| known == var).map(|(_, info)| info)
+    }
+}
+
+/// SI.DERIVE.MODULE: the structural information of a module in normal form, with every error and warning.
+///
+/// Errata: A14 takes the strongly connected components of the reference graph, callees first.
+/// 2023-02, Deriving the Structural Information for Each Expression.
+pub fn derive_module(cx: &mut Cx, module: &IrModule) -> DeriveReport {
+    let mut deriver = Deriver::new(cx, module);
+    let groups = in_order_of_reference(module);
+    groups.iter().filter(|group| group.members.len() > 1).for_each(|group| deriver.mutual(group));
+    if deriver.cx.literal(Erratum::A14) {
+        (0..module.funcs.len()).for_each(|member| deriver.global(member));
+    } else {
+        groups.iter().flat_map(|group| &group.members).for_each(|member| deriver.global(*member));
+    }
+    deriver.report
+}
+
+/// Δ and Σ.
+#[derive(Default)]
+struct Scope<'m> {
+    delta: Context<&'m Var, Entry>,
+    sigma: Context<ShapeVar, ()>,
+}
+
+/// What Δ holds for a variable; no information if an error left none.
+#[derive(Clone)]
+struct Entry {
+    info: Option<StructInfo>,
+    dataflow: bool,
+    own: Own,
+}
+
+/// The shape variables that belong to a function type, so that each call is free to choose them.
+#[derive(Clone, Default)]
+struct Own(Option<std::sync::Arc<[ShapeVar]>>);
+
+impl Surroundings for Scope<'_> {
+    fn has_var(&self, var: &Var) -> bool {
+        self.delta.contains(var)
+    }
+
+    fn has_shape_var(&self, var: &ShapeVar) -> bool {
+        self.sigma.contains(var)
+    }
+
+    fn struct_info_of(&self, var: &Var) -> Option<StructInfo> {
+        self.delta.get(var).and_then(|entry| entry.info.clone())
+    }
+}
+
+struct Deriver<'c, 'm> {
+    cx: &'c mut Cx,
+    module: &'m IrModule,
+    scope: Scope<'m>,
+    /// Δ, for global variables.
+    globals: FxHashMap<&'m str, Option<StructInfo>>,
+    /// How many fresh shape variables were made.
+    fresh: u32,
+    /// How many functions enclose the present place.
+    depth: usize,
+    trail: Trail,
+    report: DeriveReport,
+}
+
+impl<'c, 'm> Deriver<'c, 'm> {
+    fn new(cx: &'c mut Cx, module: &'m IrModule) -> Deriver<'c, 'm> {
+        Deriver {
+            cx,
+            module,
+            scope: Scope::default(),
+            globals: FxHashMap::default(),
+            fresh: 0,
+            depth: 0,
+            trail: Trail::default(),
+            report: DeriveReport::default(),
+        }
+    }
+
+    /// SI.DERIVE.MODULE.PREPOPULATE: mutually recursive functions are known by their annotations.
+    fn mutual(&mut self, group: &Component) {
+        if !self.cx.fire(Rule::SiDeriveModulePrepopulate) {
+            return;
+        }
+        for member in &group.members {
+            if let Some((gv, GlobalFunc::Function(function))) = self.module.funcs.get(*member) {
+                let info = self.annotated_info(function);
+                self.globals.insert(&gv.name, Some(info));
+            }
+        }
+    }
+
+    /// SI.DERIVE.MODULE.PER-FUNC: one global function after the other, each filling its entry.
+    fn global(&mut self, index: usize) {
+        let Some((gv, func)) = self.module.funcs.get(index) else { return };
+        self.trail = Trail::new(gv.name.clone());
+        match func {
+            GlobalFunc::PrimFunc(_) => {
+                if self.cx.fire(Rule::SiDeriveGlobalPrimfunc) {
+                    self.globals.insert(&gv.name, Some(StructInfo::Object));
+                }
+            }
+            GlobalFunc::Function(function) => {
+                if self.cx.fire(Rule::SiDeriveFuncGlobal) {
+                    let provisional = self.annotated_info(function);
+                    self.globals.insert(&gv.name, Some(provisional));
+                }
+                let info = self.function(function);
+                if let Some(info) = &info {
+                    self.report.functions.push((gv.name.clone(), info.clone()));
+                }
+                // SI.DERIVE.FUNC.CLEANUP. Errata: A30, literally the entry of the GlobalVar goes too.
+                if self.cx.literal(Erratum::A30) {
+                    self.globals.remove(&*gv.name);
+                } else if self.cx.fire(Rule::SiDeriveModulePerFunc) {
+                    self.globals.insert(&gv.name, info);
+                }
+            }
+        }
+    }
+
+    fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
+        self.trail.push(step);
+        let result = body(self);
+        self.trail.pop();
+        result
+    }
+
+    fn error(&mut self, rule: Rule, span: Span, message: String) {
+        self.report.diagnostics.push(Diagnostic::error(rule, self.trail.path(), span, message));
+    }
+
+    fn error_with_hint(&mut self, rule: Rule, span: Span, message: String, hint: &str) {
+        let finding = Diagnostic::error(rule, self.trail.path(), span, message).with_hint(hint);
+        self.report.diagnostics.push(finding);
+    }
+
+    fn warning(&mut self, rule: Rule, span: Span, message: String) {
+        self.report.diagnostics.push(Diagnostic::warning(rule, self.trail.path(), span, message));
+    }
+}

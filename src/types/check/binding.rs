@@ -1,0 +1,166 @@
+//! Variable bindings and match casts.
+
+use super::{Checker, Entry, derive_func_of};
+use crate::erratum::Erratum;
+use crate::grammar::{Binder, Binding, DeriveFunc, Expr, Function, MatchCast, Span, Type, VarBinding, VarKind};
+use crate::rule::Rule;
+use crate::trail::Step;
+use crate::types::{Conversion, conversion};
+
+impl<'m> Checker<'_, 'm> {
+    pub(super) fn binding(&mut self, binding: &'m Binding) {
+        match binding {
+            Binding::VarBinding(binding) => self.var_binding(binding),
+            Binding::MatchCast(cast) => self.match_cast(cast),
+        }
+    }
+
+    /// A variable enters Γ.
+    pub(super) fn enter(&mut self, binder: &'m Binder, ty: Option<Type>, derive: Option<DeriveFunc>) {
+        if let Some(ty) = &ty {
+            self.report.vars.push((binder.var.clone(), ty.clone()));
+        }
+        self.enter_silently(binder, ty, derive);
+    }
+
+    fn enter_silently(&mut self, binder: &'m Binder, ty: Option<Type>, derive: Option<DeriveFunc>) {
+        let dataflow = binder.kind == VarKind::DataflowVar;
+        self.gamma.enter(&binder.var, Entry { ty, derive, dataflow, depth: self.frames.len() });
+    }
+
+    /// TC.VB.VALUE: the value comes first, whatever the annotation.
+    fn var_binding(&mut self, binding: &'m VarBinding) {
+        let binder = &binding.var;
+        match &binding.value {
+            Expr::Function(function) => self.bound_function(binder, function),
+            value => {
+                let ty = self.at(Step::Field("value"), |c| c.expr(value));
+                let ty = ty.filter(|_| self.cx.fire(Rule::TcVbValue));
+                let derive = self.derive_func_of_value(value);
+                self.after_value(binder, ty, derive, binding.span);
+            }
+        }
+    }
+
+    fn after_value(&mut self, binder: &'m Binder, ty: Option<Type>, derive: Option<DeriveFunc>, span: Span) {
+        match &binder.annotation {
+            // TC.VB.NOANNOT: the type of the value.
+            None => {
+                let ty = ty.filter(|_| self.cx.fire(Rule::TcVbNoannot));
+                self.enter(binder, ty, derive);
+            }
+            Some(info) => {
+                let annotated = self.erase(info);
+                if let Some(ty) = ty {
+                    self.fits_annotation(binder, &ty, &annotated, span);
+                }
+                // TC.VB.ANNOT.OK: the annotation's type, even if it says less.
+                let ty = self.cx.fire(Rule::TcVbAnnotOk).then_some(annotated);
+                let derive = derive_func_of(info);
+                self.enter(binder, ty, derive);
+            }
+        }
+    }
+
+    /// TC.VB.ANNOT.ERR, and TC.VB.ANNOT.DOWN where a cast would help.
+    fn fits_annotation(&mut self, binder: &Binder, ty: &Type, annotated: &Type, span: Span) {
+        let step = conversion(self.cx, ty, annotated);
+        if self.cx.premise(Rule::TcVbAnnotErr, 1, step == Conversion::None) {
+            return;
+        }
+        let message = format!("`{}` is annotated as {annotated}, but its value has the type {ty}", binder.var);
+        if self.cx.rule(Rule::TcVbAnnotDown, step == Conversion::MatchCast) {
+            let hint = "use a match_cast to check at run time that the value is as annotated";
+            self.error_with_hint(Rule::TcVbAnnotDown, span, message, hint);
+        } else {
+            self.error(Rule::TcVbAnnotErr, span, message);
+        }
+    }
+
+    /// TC.VB.FUNC.ANNOT, TC.VB.FUNC.PRE: a literal is checked with its variable in Γ, as annotated.
+    ///
+    /// Errata: A30, literally the variable leaves Γ for good (TC.FUNC.REC-DROP).
+    fn bound_function(&mut self, binder: &'m Binder, function: &'m Function) {
+        if !self.cx.premise(Rule::TcVbFuncAnnot, 1, binder.annotation.is_some()) {
+            let message = format!("`{}` is bound to a function literal and has no annotation", binder.var);
+            let hint = "annotate the variable with the function's type";
+            self.error_with_hint(Rule::TcVbFuncAnnot, binder.var.span, message, hint);
+        }
+        let Some(info) = &binder.annotation else {
+            let ty = self.at(Step::Field("value"), |c| c.function(function, false));
+            return self.enter(binder, ty, None);
+        };
+        let annotated = self.erase(info);
+        let mark = self.gamma.mark();
+        if self.cx.fire(Rule::TcVbFuncPre) {
+            self.enter_silently(binder, Some(annotated.clone()), derive_func_of(info));
+        }
+        let ty = self.at(Step::Field("value"), |c| c.function(function, false));
+        if self.cx.fire(Rule::TcFuncRecDrop) {
+            self.gamma.leave(mark);
+        }
+        if let Some(ty) = ty {
+            self.fits_annotation(binder, &ty, &annotated, binder.var.span);
+        }
+        if !self.cx.literal(Erratum::A30) {
+            let ty = self.cx.fire(Rule::TcVbAnnotOk).then_some(annotated);
+            self.enter(binder, ty, derive_func_of(info));
+        }
+    }
+
+    fn match_cast(&mut self, cast: &'m MatchCast) {
+        let value = self.at(Step::Field("value"), |c| c.expr(&cast.value));
+        let value = value.filter(|_| self.cx.fire(Rule::TcMcValue));
+        // TC.MC.TARGET.
+        let target = if self.cx.fire(Rule::TcMcTarget) { self.erase(&cast.struct_info) } else { Type::Object };
+        if let Some(value) = value {
+            self.cast_may_succeed(cast, &value, &target);
+        }
+        match &cast.var {
+            // TC.MC.NOVAR: Γ stays as it is.
+            None => {
+                let _unchanged = self.cx.fire(Rule::TcMcNovar);
+            }
+            Some(binder) => self.cast_var(binder, cast, target),
+        }
+    }
+
+    /// TC.MC.WARN: a warning for unrelated types, never an error (TC.MC.NOERR).
+    ///
+    /// Errata: A25, literally every such cast is certain to fail.
+    fn cast_may_succeed(&mut self, cast: &MatchCast, value: &Type, target: &Type) {
+        let step = conversion(self.cx, value, target);
+        let unrelated = match step {
+            Conversion::None | Conversion::MatchCast => None,
+            Conversion::Unrelated { disjoint } => Some(disjoint),
+        };
+        let lenient = self.cx.fire(Rule::TcMcNoerr);
+        if self.cx.premise(Rule::TcMcWarn, 1, unrelated.is_none()) {
+            return;
+        }
+        let outlook = if unrelated == Some(true) { "must fail" } else { "may fail" };
+        let message = format!("the cast of a value of type {value} to {target} {outlook}");
+        if lenient {
+            self.warning(Rule::TcMcWarn, cast.span, message);
+        } else {
+            self.error(Rule::TcMcWarn, cast.span, message);
+        }
+    }
+
+    /// TC.MC.BIND, TC.MC.BIND-ANNOT, with TC.MC.ANNOT.
+    fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast, target: Type) {
+        let Some(info) = &binder.annotation else {
+            let ty = self.cx.fire(Rule::TcMcBind).then_some(target);
+            let derive = derive_func_of(&cast.struct_info);
+            return self.enter(binder, ty, derive);
+        };
+        let annotated = self.erase(info);
+        let step = conversion(self.cx, &target, &annotated);
+        if !self.cx.premise(Rule::TcMcAnnot, 1, step == Conversion::None) {
+            let message = format!("`{}` is annotated as {annotated}, but the cast is to {target}", binder.var);
+            self.error_with_hint(Rule::TcMcAnnot, cast.span, message, "leave out the annotation of the variable");
+        }
+        let ty = self.cx.fire(Rule::TcMcBindAnnot).then_some(annotated);
+        self.enter(binder, ty, derive_func_of(info));
+    }
+}

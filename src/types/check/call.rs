@@ -1,0 +1,222 @@
+//! Calls, and their purity.
+
+use super::Checker;
+use crate::erratum::Erratum;
+use crate::grammar::{Call, DeriveFunc, Expr, FuncType, Op, StructInfo, Type};
+use crate::ops::{self, InferArgs, InferError};
+use crate::purity::{Callee, call_is_pure};
+use crate::rule::Rule;
+use crate::struct_info::derive::info_of_literal;
+use crate::struct_info::{default_derive, empty_derive, wrap_type};
+use crate::trail::Step;
+use crate::types::{Conversion, conversion};
+
+impl<'m> Checker<'_, 'm> {
+    pub(super) fn call(&mut self, call: &'m Call) -> Option<Type> {
+        if let Expr::Op(op) = &call.op {
+            return self.call_op(call, op);
+        }
+        // TC.CALL.ORDER: the callee, then the arguments from left to right.
+        let callee_first = self.cx.fire(Rule::TcCallOrder);
+        let early = if callee_first { self.callee(call) } else { None };
+        let args = self.args(call);
+        let callee = if callee_first { early } else { self.callee(call) }?;
+        match &callee {
+            Type::PackedFunc => self.call_packed(call, &args),
+            Type::Func(func) => self.call_closure(call, func, &args),
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) => self.call_not_func(call, &callee),
+        }
+    }
+
+    fn callee(&mut self, call: &'m Call) -> Option<Type> {
+        self.at(Step::Field("op"), |c| c.expr(&call.op))
+    }
+
+    fn args(&mut self, call: &'m Call) -> Vec<Option<Type>> {
+        call.args.iter().enumerate().map(|(i, arg)| self.at(Step::Item("args", i), |c| c.expr(arg))).collect()
+    }
+
+    /// TC.CALL.OP: what the operator's macro derives, erased.
+    fn call_op(&mut self, call: &'m Call, op: &'m Op) -> Option<Type> {
+        let args = self.args(call);
+        let def = ops::lookup(&op.op_name);
+        self.purity(call, Callee::Op(def), &op.op_name);
+        if !self.cx.fire(Rule::TcCallOp) {
+            return None;
+        }
+        let Some(infer) = def.and_then(|def| def.infer) else { return Some(Type::Object) };
+        let args: Option<Vec<Type>> = args.into_iter().collect();
+        let infos: Vec<StructInfo> = args?.iter().zip(&call.args).map(|(ty, arg)| self.info_of_arg(arg, ty)).collect();
+        let inferred = infer(self.cx, &InferArgs { call, args: &infos, module: Some(self.module) });
+        match inferred {
+            Ok(info) => Some(self.erase(&info)),
+            Err(rejection) => self.rejected(call, op, rejection),
+        }
+    }
+
+    /// TC.CALL.OP.ERR: the macro's rejection is a type error of the call.
+    fn rejected(&mut self, call: &Call, op: &Op, rejection: InferError) -> Option<Type> {
+        let (rule, message) = match rejection {
+            InferError::Rejected { rule, message } => (rule, message),
+            InferError::Stuck(stuck) => (stuck.0, stuck.to_string()),
+        };
+        if !self.cx.premise(Rule::TcCallOpErr, 1, false) {
+            self.error(rule, call.span, format!("`{}`: {message}", op.op_name));
+        }
+        None
+    }
+
+    /// What the macro of an operator can know of an argument before structural information is derived: all of a
+    /// literal, and the type of anything else.
+    fn info_of_arg(&mut self, arg: &Expr, ty: &Type) -> StructInfo {
+        match (arg, ty) {
+            (Expr::Tuple(tuple), Type::Tuple(types)) => {
+                let fields = tuple.fields.iter().zip(types.iter());
+                let fields: Vec<StructInfo> =
+                    fields.map(|(field, ty)| crate::cx::with_stack(|| self.info_of_arg(field, ty))).collect();
+                StructInfo::tuple(fields)
+            }
+            _ => match info_of_literal(arg) {
+                Some(info) => info,
+                None => wrap_type(self.cx, ty),
+            },
+        }
+    }
+
+    /// TC.CALL.PACKED.ANY: any arguments will do.
+    fn call_packed(&mut self, call: &'m Call, args: &[Option<Type>]) -> Option<Type> {
+        self.purity(call, Callee::Packed, "a packed function");
+        if !self.cx.fire(Rule::TcCallPackedAny) && !args.is_empty() {
+            self.error(Rule::TcCallArity, call.span, "a packed function is called with arguments".to_string());
+        }
+        // TC.CALL.PACKED.DERIVE. Errata: A21, literally the type arguments decide.
+        let derive = self.derive_func(&call.op);
+        let by_macro = !self.cx.literal(Erratum::A21) && self.cx.fire(Rule::TcCallPackedDerive);
+        match derive {
+            DeriveFunc::EmptyDerive if by_macro => {
+                let info = empty_derive(self.cx);
+                Some(self.erase(&info))
+            }
+            DeriveFunc::Named(_) if by_macro => Some(Type::Object),
+            DeriveFunc::DefaultDerive | DeriveFunc::EmptyDerive | DeriveFunc::Named(_) => {
+                self.result_of_type_args(call, by_macro)
+            }
+        }
+    }
+
+    /// TC.CALL.PACKED.T0, T1 and TN.
+    fn result_of_type_args(&mut self, call: &Call, by_macro: bool) -> Option<Type> {
+        let types: Vec<Type> = call.sinfo_args.iter().map(|info| self.erase(info)).collect();
+        let rule = match types.len() {
+            0 => Rule::TcCallPackedT0,
+            1 => Rule::TcCallPackedT1,
+            _ => Rule::TcCallPackedTn,
+        };
+        if !self.cx.fire(rule) {
+            return None;
+        }
+        if by_macro {
+            let info = default_derive(self.cx, &types);
+            return Some(self.erase(&info));
+        }
+        Some(match <[Type; 1]>::try_from(types) {
+            Ok([single]) => single,
+            Err(types) if types.is_empty() => Type::Object,
+            Err(types) => Type::tuple(types),
+        })
+    }
+
+    fn derive_func(&self, callee: &Expr) -> DeriveFunc {
+        let known = match callee {
+            Expr::Var(var) | Expr::DataflowVar(var) => self.gamma.get(&var).and_then(|entry| entry.derive.clone()),
+            _ => None,
+        };
+        known.unwrap_or(DeriveFunc::DefaultDerive)
+    }
+
+    /// How the result of calling a value would be derived, as far as it is known without its structural information.
+    pub(super) fn derive_func_of_value(&self, value: &Expr) -> Option<DeriveFunc> {
+        match value {
+            Expr::Var(var) | Expr::DataflowVar(var) => self.gamma.get(&var).and_then(|entry| entry.derive.clone()),
+            Expr::ExternFunc(_) => Some(DeriveFunc::DefaultDerive),
+            _ => None,
+        }
+    }
+
+    /// TC.CALL.NOTFUNC.
+    fn call_not_func(&mut self, call: &Call, callee: &Type) -> Option<Type> {
+        if !self.cx.premise(Rule::TcCallNotfunc, 1, false) {
+            let message = format!("a value of type {callee} is called, which is not a function");
+            self.error_with_hint(Rule::TcCallNotfunc, call.span, message, "cast the callee to a function type first");
+        }
+        None
+    }
+
+    /// TC.CALL.RET, after TC.CALL.ARITY and TC.CALL.ARGS.
+    fn call_closure(&mut self, call: &'m Call, func: &FuncType, args: &[Option<Type>]) -> Option<Type> {
+        self.purity(call, Callee::Closure { pure: func.pure }, "a function of impure type");
+        let (expected, given) = (func.arg_types.len(), args.len());
+        if !self.cx.premise(Rule::TcCallArity, 1, expected == given) {
+            let message = format!("a function of {expected} parameters is called with {given} arguments");
+            self.error(Rule::TcCallArity, call.span, message);
+            return Some(func.ret_type.clone());
+        }
+        for (i, (param, arg)) in func.arg_types.iter().zip(args).enumerate() {
+            if let Some(arg) = arg {
+                self.at(Step::Item("args", i), |c| c.arg_fits(call, i, arg, param));
+            }
+        }
+        let ignored = self.cx.fire(Rule::TcCallTypeargsIgnored) || call.sinfo_args.is_empty();
+        let ret = if ignored { Some(func.ret_type.clone()) } else { self.result_of_type_args(call, false) };
+        ret.filter(|_| self.cx.fire(Rule::TcCallRet))
+    }
+
+    /// TC.CALL.ARGS: the argument's type is a subtype of the parameter's.
+    fn arg_fits(&mut self, call: &Call, i: usize, arg: &Type, param: &Type) {
+        let step = conversion(self.cx, arg, param);
+        if !self.cx.premise(Rule::TcCallArgs, 1, step == Conversion::None) {
+            let span = call.args.get(i).map_or(call.span, Expr::span);
+            let message = format!("argument {i} has the type {arg}, which is not a subtype of {param}");
+            match step {
+                Conversion::MatchCast => {
+                    self.error_with_hint(Rule::TcCallArgs, span, message, "cast the argument with a match_cast first");
+                }
+                Conversion::None | Conversion::Unrelated { .. } => self.error(Rule::TcCallArgs, span, message),
+            }
+        }
+    }
+
+    /// TC.DF.FUNC, TC.DF.EXTERN, TC.DF.OP: calls in `DataflowBlock`s are pure. Elsewhere an impure call makes the
+    /// function impure.
+    fn purity(&mut self, call: &Call, callee: Callee, name: &str) {
+        self.purity_attribute(call);
+        let pure = call_is_pure(self.cx, callee, call);
+        let in_dataflow = match self.frames.last_mut() {
+            None => return,
+            Some(frame) => {
+                frame.pure &= pure;
+                frame.in_dataflow > 0
+            }
+        };
+        if !in_dataflow || !(self.cx.fire(Rule::Wf6Impure) && self.cx.fire(Rule::PureImpureNotInDf)) {
+            return;
+        }
+        let (rule, hint) = match callee {
+            Callee::Op(_) => (Rule::TcDfOp, "move the call into an ordinary BindingBlock"),
+            Callee::Packed => (Rule::TcDfExtern, "mark the call `pure`, or move it into an ordinary BindingBlock"),
+            Callee::Closure { .. } => (Rule::TcDfFunc, "call a pure function, or move the call out of the block"),
+        };
+        if !self.cx.premise(rule, 1, pure) {
+            let message = format!("a DataflowBlock calls {name}, which is not known to be pure");
+            self.error_with_hint(rule, call.span, message, hint);
+        }
+    }
+
+    /// PURE.ATTR.REPR: the attribute is a Boolean.
+    fn purity_attribute(&mut self, call: &Call) {
+        let boolean = call.attrs.get("pure").is_none_or(|value| matches!(value, crate::grammar::AttrValue::Bool(_)));
+        if !boolean && !self.cx.premise(Rule::PureAttrRepr, 1, boolean) {
+            self.error(Rule::PureAttrRepr, call.span, "the attribute `pure` of a call is not a Boolean".to_string());
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Leaves, tuples, conditionals, projections and sequences.
+
+use super::Checker;
+use crate::cx::with_stack;
+use crate::erratum::Erratum;
+use crate::grammar::{
+    BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, SeqExpr, ShapeExpr, Tuple, TupleGetItem, Type,
+    Var,
+};
+use crate::rule::Rule;
+use crate::trail::Step;
+use crate::types::find_lub;
+
+impl<'m> Checker<'_, 'm> {
+    /// `Γ ⊢ e : T`, or `None` after an error.
+    pub(super) fn expr(&mut self, expr: &'m Expr) -> Option<Type> {
+        match expr {
+            Expr::Constant(constant) => self.constant(constant),
+            Expr::Var(var) | Expr::DataflowVar(var) => self.var(var),
+            Expr::GlobalVar(gv) => self.global_var(gv),
+            Expr::Tuple(tuple) => with_stack(|| self.tuple(tuple)),
+            Expr::SeqExpr(seq) => with_stack(|| self.seq_expr(seq)),
+            Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => Some(Type::Object),
+            Expr::Function(function) => with_stack(|| self.function(function, false)),
+            Expr::If(branch) => with_stack(|| self.if_expr(branch)),
+            Expr::ExternFunc(_) => self.cx.fire(Rule::TcExternfunc).then_some(Type::PackedFunc),
+            Expr::Call(call) => with_stack(|| self.call(call)),
+            Expr::ShapeExpr(shape) => self.shape_expr(shape),
+            Expr::TupleGetItem(get) => with_stack(|| self.tuple_get_item(get)),
+            // Well-formedness keeps operators in callee position (WF.8); elsewhere they have no type.
+            Expr::Op(_) => None,
+        }
+    }
+
+    /// TC.VAR, TC.VAR.UNBOUND.
+    fn var(&mut self, var: &'m Var) -> Option<Type> {
+        let known = match self.gamma.get(&var) {
+            Some(entry) if entry.depth == self.frames.len() => Some(entry.ty.clone()),
+            // TC.FUNC.NESTED: a nested function sees the variables around it.
+            Some(entry) => {
+                let ty = entry.ty.clone();
+                self.cx.fire(Rule::TcFuncNested).then_some(ty)
+            }
+            None => None,
+        };
+        let known = if self.cx.fire(Rule::TcVar) { known } else { None };
+        if !self.cx.premise(Rule::TcVarUnbound, 1, known.is_some()) {
+            self.error(Rule::TcVarUnbound, var.span, format!("`{var}` is not in the typing context"));
+        }
+        known.flatten()
+    }
+
+    fn global_var(&mut self, gv: &'m GlobalVar) -> Option<Type> {
+        let known = self.globals.get(&*gv.name).cloned();
+        let known = if self.cx.fire(Rule::TcVar) { known } else { None };
+        if !self.cx.premise(Rule::TcVarUnbound, 1, known.is_some()) {
+            self.error(Rule::TcVarUnbound, gv.span, format!("`{}` is not in the typing context", gv.name));
+        }
+        known.flatten()
+    }
+
+    /// TC.CONST: rank and data type of the data.
+    fn constant(&mut self, constant: &Constant) -> Option<Type> {
+        let (rank, dtype) = (constant.data.shape.len(), constant.data.dtype);
+        let rank = i64::try_from(rank).unwrap_or(-1);
+        self.cx.fire(Rule::TcConst).then(|| Type::tensor(rank, dtype))
+    }
+
+    /// TC.SHAPEEXPR.
+    fn shape_expr(&mut self, shape: &ShapeExpr) -> Option<Type> {
+        let rank = i64::try_from(shape.values.len()).unwrap_or(-1);
+        self.cx.fire(Rule::TcShapeexpr).then(|| Type::shape(rank))
+    }
+
+    /// TC.TUPLE.
+    fn tuple(&mut self, tuple: &'m Tuple) -> Option<Type> {
+        let mut fields = Vec::with_capacity(tuple.fields.len());
+        for (i, field) in tuple.fields.iter().enumerate() {
+            fields.push(self.at(Step::Item("fields", i), |c| c.expr(field)));
+        }
+        let fields: Option<Vec<Type>> = fields.into_iter().collect();
+        fields.filter(|_| self.cx.fire(Rule::TcTuple)).map(Type::tuple)
+    }
+
+    fn if_expr(&mut self, branch: &'m If) -> Option<Type> {
+        let cond = self.at(Step::Field("cond"), |c| c.expr(&branch.cond));
+        if let Some(cond) = cond {
+            self.condition(branch, &cond);
+        }
+        let true_type = self.at(Step::Field("true_branch"), |c| c.expr(&branch.true_branch));
+        // TC.IF.BRANCHES: both are checked, whatever is known of the condition.
+        if !self.cx.fire(Rule::TcIfBranches) {
+            return true_type;
+        }
+        let false_type = self.at(Step::Field("false_branch"), |c| c.expr(&branch.false_branch));
+        let (true_type, false_type) = (true_type?, false_type?);
+        self.cx.fire(Rule::TcIfLub).then(|| find_lub(self.cx, &true_type, &false_type))
+    }
+
+    /// TC.IF.COND: exactly a Boolean scalar.
+    fn condition(&mut self, branch: &If, cond: &Type) {
+        let boolean = *cond == Type::tensor(0, DataType::BOOL);
+        if !self.cx.premise(Rule::TcIfCond, 1, boolean) {
+            let message = format!("the condition of an If has the type {cond}, not that of a Boolean scalar");
+            let hint = "cast the condition to R.Tensor((), \"bool\") first";
+            self.error_with_hint(Rule::TcIfCond, branch.cond.span(), message, hint);
+        }
+    }
+
+    /// TC.TGI, with the conditions TC.TGI.NOTTUPLE and TC.TGI.BOUND.
+    fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<Type> {
+        let tuple = self.at(Step::Field("tuple_value"), |c| c.expr(&get.tuple_value))?;
+        let fields = if let Type::Tuple(fields) = &tuple { Some(fields) } else { None };
+        if !self.cx.premise(Rule::TcTgiNottuple, 1, fields.is_some()) {
+            let message = format!("field {} is taken of a value of type {tuple}, which is not a tuple", get.index);
+            self.error_with_hint(Rule::TcTgiNottuple, get.span, message, "cast the value to a tuple first");
+        }
+        let fields = fields?;
+        let field = usize::try_from(get.index).ok().and_then(|index| fields.get(index));
+        if !self.cx.premise(Rule::TcTgiBound, 1, self.has_field(fields.len(), get.index)) {
+            let message = format!("a tuple of {} fields has no field {}", fields.len(), get.index);
+            self.error(Rule::TcTgiBound, get.span, message);
+        }
+        field.filter(|_| self.cx.fire(Rule::TcTgi)).cloned()
+    }
+
+    /// Errata: A23, literally `i` fields are enough for the index `i`.
+    fn has_field(&self, fields: usize, index: i64) -> bool {
+        match usize::try_from(index) {
+            Ok(index) if self.cx.literal(Erratum::A23) => index <= fields,
+            Ok(index) => index < fields,
+            Err(_) => false,
+        }
+    }
+
+    /// TC.SEQ.RESULT: the body's type in the context after the last block.
+    fn seq_expr(&mut self, seq: &'m SeqExpr) -> Option<Type> {
+        let mark = self.gamma.mark();
+        if self.cx.fire(Rule::TcSeqOrder) {
+            seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(Step::Item("blocks", i), |c| c.block(block)));
+        } else {
+            let backwards = seq.blocks.iter().enumerate().rev();
+            backwards.for_each(|(i, block)| self.at(Step::Item("blocks", i), |c| c.block(block)));
+        }
+        let body = self.at(Step::Field("body"), |c| c.expr(&seq.body));
+        if self.cx.fire(Rule::TcSeqPop) {
+            self.gamma.leave(mark);
+        }
+        body.filter(|_| self.cx.fire(Rule::TcSeqResult))
+    }
+
+    fn block(&mut self, block: &'m BindingBlock) {
+        let mark = self.gamma.mark();
+        let dataflow = block.kind == BlockKind::Dataflow;
+        self.count_dataflow(dataflow, |n| n + 1);
+        for (i, binding) in block.bindings.iter().enumerate() {
+            self.at(Step::Item("bindings", i), |c| c.binding(binding));
+        }
+        self.count_dataflow(dataflow, |n| n - 1);
+        if self.cx.rule(Rule::TcSeqDfDrop, dataflow) {
+            self.gamma.leave_some(mark, |_, entry| entry.dataflow);
+        }
+    }
+
+    fn count_dataflow(&mut self, dataflow: bool, count: impl Fn(usize) -> usize) {
+        if dataflow && let Some(frame) = self.frames.last_mut() {
+            frame.in_dataflow = count(frame.in_dataflow);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Functions: signature, purity, result.
+
+use super::{Checker, Frame};
+use crate::cx::with_stack;
+use crate::grammar::{Function, Name, Type};
+use crate::purity;
+use crate::rule::Rule;
+use crate::trail::Step;
+use crate::types::{Conversion, conversion};
+
+use super::derive_func_of;
+
+impl<'m> Checker<'_, 'm> {
+    /// A global function, whose name is in Γ while its body is checked (TC.FUNC.REC-BIND).
+    ///
+    /// Errata: A29, for a `GlobalVar` the literal's own annotations count; without a return annotation there is no
+    /// entry. A30, the final type stays afterwards.
+    pub(super) fn recursive_function(
+        &mut self,
+        name: &'m Name,
+        function: &'m Function,
+        recursive: bool,
+    ) -> Option<Type> {
+        let provisional = if self.cx.fire(Rule::TcFuncRecBind) { self.annotated_type(function) } else { None };
+        match provisional {
+            Some(ty) => {
+                self.globals.insert(name, Some(ty));
+            }
+            None if recursive => {
+                // What refers to it has no type either, and is not an error of its own.
+                self.globals.insert(name, None);
+            }
+            None => {}
+        }
+        self.function(function, recursive)
+    }
+
+    /// The function type that the annotations give, if the result is annotated (A29).
+    ///
+    /// TC.FUNC.REC-PURE: it is pure exactly if the function says so.
+    pub(super) fn annotated_type(&mut self, function: &Function) -> Option<Type> {
+        let ret = self.erase(function.ret_struct_info.as_ref()?);
+        let params: Vec<Type> = function.params.iter().map(|param| self.param_type(param)).collect();
+        let pure = self.cx.fire(Rule::TcFuncRecPure) && function.pure == Some(true);
+        Some(Type::func(params, ret, pure))
+    }
+
+    fn param_type(&mut self, param: &crate::grammar::Binder) -> Type {
+        param.annotation.as_ref().map_or(Type::Object, |info| self.erase(info))
+    }
+
+    /// The type of a function literal; `recursive` if it can reach itself by its global name.
+    pub(super) fn function(&mut self, function: &'m Function, recursive: bool) -> Option<Type> {
+        let mark = self.gamma.mark();
+        self.frames.push(Frame { pure: true, in_dataflow: 0 });
+        let params: Vec<Type> = self.params(function);
+        let body = self.at(Step::Field("body"), |c| with_stack(|| c.expr(&function.body)));
+        // TC.FUNC.POP.
+        if self.cx.fire(Rule::TcFuncPop) {
+            self.gamma.leave(mark);
+        }
+        let all_pure = self.frames.pop().is_none_or(|frame| frame.pure);
+        let pure = self.pure(function, all_pure);
+        let ret = self.ret(function, body, recursive)?;
+        Some(Type::func(params, ret, pure))
+    }
+
+    /// TC.FUNC.PARAMS, TC.FUNC.PARAM-ANNOT.
+    fn params(&mut self, function: &'m Function) -> Vec<Type> {
+        let mut types = Vec::with_capacity(function.params.len());
+        for (i, param) in function.params.iter().enumerate() {
+            let annotated = param.annotation.is_some();
+            if !self.cx.premise(Rule::TcFuncParamAnnot, 1, annotated) {
+                let message = format!("the parameter `{}` has no annotation", param.var);
+                self.at(Step::Item("params", i), |c| {
+                    let hint = "annotate it, with R.Object if nothing is known";
+                    c.error_with_hint(Rule::TcFuncParamAnnot, param.var.span, message, hint);
+                });
+            }
+            let ty = self.param_type(param);
+            if self.cx.fire(Rule::TcFuncParams) {
+                self.enter(param, Some(ty.clone()), param.annotation.as_ref().and_then(derive_func_of));
+            }
+            types.push(ty);
+        }
+        types
+    }
+
+    /// TC.FUNC.PURE: the purity of the function's type.
+    fn pure(&mut self, function: &Function, all_pure: bool) -> bool {
+        self.force_pure_is_boolean(function);
+        let verdict = purity::function_is_pure(self.cx, function, all_pure);
+        if verdict.broken_promise {
+            let message = "a function declared pure makes a call that is not known to be pure".to_string();
+            let hint = "mark the call pure, or give the function the attribute force_pure";
+            self.error_with_hint(Rule::TcFuncPureAnnotErr, function.span, message, hint);
+        }
+        verdict.pure
+    }
+
+    /// PURE.ATTR.REPR.
+    fn force_pure_is_boolean(&mut self, function: &Function) {
+        let boolean = purity::force_pure_attr(function).is_none_or(|v| matches!(v, crate::grammar::AttrValue::Bool(_)));
+        if !boolean && !self.cx.premise(Rule::PureAttrRepr, 1, boolean) {
+            let message = "the attribute force_pure is not a Boolean".to_string();
+            self.error(Rule::PureAttrRepr, function.span, message);
+        }
+    }
+
+    /// TC.FUNC.RET: what callers see of the result.
+    fn ret(&mut self, function: &'m Function, body: Option<Type>, recursive: bool) -> Option<Type> {
+        let Some(info) = &function.ret_struct_info else { return self.ret_of_body(function, body, recursive) };
+        let annotated = self.erase(info);
+        let Some(body) = body else { return Some(annotated) };
+        match conversion(self.cx, &body, &annotated) {
+            Conversion::None => {
+                if !self.cx.fire(Rule::TcFuncRetOk) {
+                    return Some(body);
+                }
+            }
+            Conversion::MatchCast => {
+                if !self.cx.premise(Rule::TcFuncRetDown, 1, false) {
+                    let message = format!("the body has the type {body}, the return annotation is {annotated}");
+                    let hint = "cast the result with a match_cast before returning it";
+                    self.error_with_hint(Rule::TcFuncRetDown, function.span, message, hint);
+                }
+            }
+            Conversion::Unrelated { .. } => {
+                if !self.cx.premise(Rule::TcFuncRetUnrelated, 1, false) {
+                    let message =
+                        format!("the body has the type {body}, unrelated to the return annotation {annotated}");
+                    self.error(Rule::TcFuncRetUnrelated, function.span, message);
+                }
+            }
+        }
+        Some(annotated)
+    }
+
+    /// TC.FUNC.RET.NONE; TC.FUNC.RET.REC-NONE if the function is recursive.
+    fn ret_of_body(&mut self, function: &Function, body: Option<Type>, recursive: bool) -> Option<Type> {
+        if !self.cx.premise(Rule::TcFuncRetRecNone, 1, !recursive) {
+            let message = "a recursive function has no return annotation".to_string();
+            let hint = "annotate the result of the function";
+            self.error_with_hint(Rule::TcFuncRetRecNone, function.span, message, hint);
+            return None;
+        }
+        body.filter(|_| self.cx.fire(Rule::TcFuncRetNone))
+    }
+}

@@ -1,0 +1,188 @@
+//! Type checking (chapter Type Checking): the rules `TC`.
+
+mod binding;
+mod call;
+mod expr;
+mod function;
+#[cfg(test)]
+mod tests;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::erase_struct_info;
+use crate::cx::Cx;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::erratum::Erratum;
+use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, Span, StructInfo, Type, Var};
+use crate::rule::Rule;
+use crate::scope::{Component, Context, in_order_of_reference};
+use crate::trail::{Step, Trail};
+
+/// What type checking says of a module.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TypeReport {
+    /// The type of each global function that has one, in the order of checking.
+    pub functions: Vec<(Name, Type)>,
+    /// The type with which each local variable entered the context, in the order of checking.
+    pub vars: Vec<(Var, Type)>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl TypeReport {
+    /// Whether there is no error.
+    pub fn accepts(&self) -> bool {
+        self.diagnostics.iter().all(|finding| finding.severity == Severity::Warning)
+    }
+
+    pub fn type_of_function(&self, name: &str) -> Option<&Type> {
+        self.functions.iter().find(|(known, _)| &**known == name).map(|(_, t)| t)
+    }
+
+    pub fn type_of_var(&self, var: &Var) -> Option<&Type> {
+        self.vars.iter().find(|(known, _)| known == var).map(|(_, t)| t)
+    }
+}
+
+/// TC.MODULE: the types of a module in normal form, with every type error and warning.
+///
+/// Errata: A14 visits the strongly connected components of the reference graph, callees first.
+/// 2023-02, Type Checking.
+pub fn check_module(cx: &mut Cx, module: &IrModule) -> TypeReport {
+    let mut checker = Checker::new(cx, module);
+    let groups = in_order_of_reference(module);
+    for group in &groups {
+        checker.mutual(group);
+    }
+    if checker.cx.fire(Rule::TcModuleOrder) && !checker.cx.literal(Erratum::A14) {
+        groups.iter().flat_map(|group| &group.members).for_each(|member| checker.global(*member));
+    } else {
+        (0..module.funcs.len()).for_each(|member| checker.global(member));
+    }
+    checker.report
+}
+
+/// What the context knows of a variable; no type if an error left none.
+#[derive(Clone, Debug)]
+struct Entry {
+    ty: Option<Type>,
+    /// How the result of a packed function is derived (A21).
+    derive: Option<DeriveFunc>,
+    dataflow: bool,
+    /// How many functions enclose the binding.
+    depth: usize,
+}
+
+/// The function whose body is being checked.
+struct Frame {
+    /// Every call so far is pure.
+    pure: bool,
+    in_dataflow: usize,
+}
+
+struct Checker<'c, 'm> {
+    cx: &'c mut Cx,
+    module: &'m IrModule,
+    /// Γ, for local variables.
+    gamma: Context<&'m Var, Entry>,
+    /// Γ, for global variables.
+    globals: FxHashMap<&'m str, Option<Type>>,
+    recursive: FxHashSet<usize>,
+    frames: Vec<Frame>,
+    trail: Trail,
+    report: TypeReport,
+}
+
+impl<'c, 'm> Checker<'c, 'm> {
+    fn new(cx: &'c mut Cx, module: &'m IrModule) -> Checker<'c, 'm> {
+        Checker {
+            cx,
+            module,
+            gamma: Context::new(),
+            globals: FxHashMap::default(),
+            recursive: FxHashSet::default(),
+            frames: Vec::new(),
+            trail: Trail::default(),
+            report: TypeReport::default(),
+        }
+    }
+
+    /// TC.MODULE.PREPOPULATE: mutually recursive functions are known by their annotations.
+    fn mutual(&mut self, group: &Component) {
+        if group.recursive {
+            self.recursive.extend(&group.members);
+        }
+        if group.members.len() < 2 || !self.cx.fire(Rule::TcModulePrepopulate) {
+            return;
+        }
+        for member in &group.members {
+            let Some((gv, GlobalFunc::Function(function))) = self.module.funcs.get(*member) else { continue };
+            let ty = self.annotated_type(function);
+            self.globals.insert(&gv.name, ty);
+        }
+    }
+
+    /// TC.MODULE.PER-FUNC: one global function, as a whole.
+    fn global(&mut self, index: usize) {
+        let Some((gv, func)) = self.module.funcs.get(index) else { return };
+        self.trail = Trail::new(gv.name.clone());
+        match func {
+            GlobalFunc::PrimFunc(_) => {
+                if self.cx.fire(Rule::TcGlobalPrimfunc) {
+                    self.globals.insert(&gv.name, Some(Type::Object));
+                }
+            }
+            GlobalFunc::Function(function) => {
+                if self.cx.fire(Rule::TcModulePerFunc) {
+                    self.global_function(index, &gv.name, function);
+                }
+            }
+        }
+    }
+
+    fn global_function(&mut self, index: usize, name: &'m Name, function: &'m Function) {
+        let recursive = self.recursive.contains(&index);
+        let ty = self.recursive_function(name, function, recursive);
+        if let Some(ty) = &ty {
+            self.report.functions.push((name.clone(), ty.clone()));
+        }
+        self.globals.insert(name, ty);
+    }
+
+    fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
+        self.trail.push(step);
+        let result = body(self);
+        self.trail.pop();
+        result
+    }
+
+    fn error(&mut self, rule: Rule, span: Span, message: String) {
+        let finding = Diagnostic::error(rule, self.trail.path(), span, message);
+        self.report.diagnostics.push(finding);
+    }
+
+    fn error_with_hint(&mut self, rule: Rule, span: Span, message: String, hint: &str) {
+        let finding = Diagnostic::error(rule, self.trail.path(), span, message).with_hint(hint);
+        self.report.diagnostics.push(finding);
+    }
+
+    fn warning(&mut self, rule: Rule, span: Span, message: String) {
+        let finding = Diagnostic::warning(rule, self.trail.path(), span, message);
+        self.report.diagnostics.push(finding);
+    }
+
+    fn erase(&mut self, info: &StructInfo) -> Type {
+        erase_struct_info(self.cx, info)
+    }
+}
+
+/// How results of a function with this structural information are derived, if it is opaque.
+fn derive_func_of(info: &StructInfo) -> Option<DeriveFunc> {
+    match info {
+        StructInfo::Func(func) => func.derive_func.clone(),
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_) => None,
+    }
+}
