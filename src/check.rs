@@ -3,6 +3,7 @@
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::grammar::IrModule;
+use crate::normal_form::Normalized;
 use crate::rule::Rule;
 use crate::struct_info::derive::{DeriveReport, derive_module};
 use crate::types::check::{TypeReport, check_module};
@@ -57,13 +58,11 @@ pub fn check_program(cx: &mut Cx, module: &IrModule) -> CheckReport {
         return report;
     }
     report.stage = Stage::Normalize;
-    // Without these rules the stages below see the program as it is.
-    if cx.fire(Rule::NfRequired) && cx.fire(Rule::NfBeforeOpt) {
-        let normalized = normal_form::normalize_reporting(cx, module);
-        report.module = normalized.module;
-        report.diagnostics.extend(normalized.findings);
-    }
-    if !accepts(&report.diagnostics) {
+    let normalized = in_normal_form(cx, module);
+    report.module = normalized.module;
+    let malformed = !normalized.findings.is_empty();
+    report.diagnostics.extend(normalized.findings);
+    if malformed {
         return report;
     }
     report.stage = Stage::Types;
@@ -76,4 +75,13 @@ pub fn check_program(cx: &mut Cx, module: &IrModule) -> CheckReport {
     report.derived = derive_module(cx, &report.module);
     report.diagnostics.extend(report.derived.diagnostics.iter().cloned());
     report
+}
+
+/// NF.REQUIRED, NF.BEFORE-OPT: the program as the checkers see it. Where it must not be normalized, one that is not in
+/// normal form is rejected.
+pub fn in_normal_form(cx: &mut Cx, module: &IrModule) -> Normalized {
+    if cx.fire(Rule::NfRequired) && cx.fire(Rule::NfBeforeOpt) {
+        return normal_form::normalize_reporting(cx, module);
+    }
+    Normalized { module: module.clone(), findings: normal_form::check(cx, module) }
 }

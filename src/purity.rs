@@ -23,7 +23,8 @@ pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
     match callee {
         Callee::Op(def) => {
             let registered = match def {
-                Some(def) => def.is_pure(cx),
+                // That it may raise an error does not count (PURE.ERR.OP).
+                Some(def) => def.is_pure(cx) && cx.fire(Rule::PureErrOp),
                 None => !cx.fire(Rule::PureDefaultImpure),
             };
             registered || attributed
@@ -35,7 +36,8 @@ pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
 
 /// PURE.EXTERN-ATTR: the attribute of the call asserts that this call has no effect. Without it PURE.DEFAULT-IMPURE.
 fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
-    if cx.rule(Rule::PureExternAttr, attributed) {
+    let asserted = cx.premise(Rule::PureExternAttr, 1, attributed) && attributed;
+    if asserted {
         return cx.fire(Rule::PureCallEffect);
     }
     !cx.fire(Rule::PureDefaultImpure)
@@ -72,9 +74,9 @@ pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> Fun
 /// Casts do not count (PURE.ERR-EXEMPT), nor does failing to terminate (PURE.NONTERM-UNTRACKED).
 fn inferred_purity(cx: &mut Cx, all_pure: bool) -> bool {
     if all_pure {
-        return cx.fire(Rule::TcFuncPureInfer) && cx.fire(Rule::PureErrExempt) && cx.fire(Rule::PureNontermUntracked);
+        return cx.fire(Rule::TcFuncPureInfer) && cx.fire(Rule::PureNontermUntracked);
     }
-    !cx.fire(Rule::PureConservative)
+    !(cx.fire(Rule::TcFuncPureInfer) && cx.fire(Rule::PureConservative))
 }
 
 /// The attribute `force_pure` of a function, in either spelling.

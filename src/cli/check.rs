@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use super::input::{self, InputError, Source};
 use super::{Exit, Failure, Outcome, options, print, render};
+use crate::check::check_program;
 use crate::cx::{Cx, Edition, Reading};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::well_formed;
 
 /// Check programs: well-formedness, normal form, types and structural information
 ///
@@ -54,7 +54,7 @@ impl From<InputError> for Failure {
 
 /// Every finding about a program.
 pub fn findings(cx: &mut Cx, module: &crate::grammar::IrModule) -> Vec<Diagnostic> {
-    well_formed::check(cx, module)
+    check_program(cx, module).diagnostics
 }
 
 pub fn run(args: &Args) -> Outcome {

@@ -2,12 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::case::{Answer, Ask, Program, Verdict};
+use super::case::{Answer, Ask, Derived, Program, Verdict};
+use crate::check::{check_program, in_normal_form};
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::eval;
-use crate::grammar::IrModule;
+use crate::grammar::{IrModule, StructInfo};
+use crate::rule::Rule;
+use crate::struct_info::derive::{DeriveReport, derive_call, derive_module};
 use crate::struct_info::{self, InScope, Nowhere};
+use crate::types::check::check_module;
 use crate::{normal_form, shape, types, well_formed};
 
 /// Why the oracle gives no answer to a question.
@@ -24,6 +28,17 @@ pub enum NoAnswer {
 
 /// Answers a question.
 pub fn answer(cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
+    answer_with_warnings(cx, ask).map(|(answer, _)| answer)
+}
+
+/// Answers a question; with the rules of the warnings, each once, where the question is a static check.
+pub fn answer_with_warnings(cx: &mut Cx, ask: &Ask) -> Result<(Answer, Option<Vec<Rule>>), NoAnswer> {
+    let mut warnings = None;
+    let answer = judgement(cx, ask, &mut warnings)?;
+    Ok((answer, warnings))
+}
+
+fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result<Answer, NoAnswer> {
     match ask {
         Ask::Subtype(t1, t2) => Ok(Answer::Bool(types::is_subtype(cx, t1, t2))),
         Ask::Glb(t1, t2) => Ok(Answer::OptionType(types::find_glb(cx, t1, t2))),
@@ -42,14 +57,25 @@ pub fn answer(cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
         Ask::EvalDim(e, sizes) => Ok(Answer::Dim(shape::evaluate(cx, e, &|v| sizes.get(v).copied()).into())),
         Ask::MatchValue(v, s, sigma) => eval::answer_match_value(cx, v, s, sigma).map(Answer::Match),
         Ask::Parse(_) => Err(NoAnswer::Unsupported("Parse")),
-        Ask::WellFormed(program) => Ok(Answer::Verdict(verdict(&well_formed::check(cx, &*read(program)?)))),
-        Ask::NormalForm(program) => Ok(Answer::Verdict(verdict(&normal_form::check(cx, &*read(program)?)))),
+        Ask::WellFormed(program) => Ok(verdict(&well_formed::check(cx, &*read(program)?), warnings)),
+        Ask::NormalForm(program) => Ok(verdict(&normal_form::check(cx, &*read(program)?), warnings)),
+        Ask::TypeCheck(program) => Ok(verdict(&type_check(cx, &*read(program)?), warnings)),
+        Ask::Check(program) => Ok(verdict(&check_program(cx, &*read(program)?).diagnostics, warnings)),
         Ask::Normalize(program) => normal(normal_form::normalize_reporting(cx, &*read(program)?)),
-        Ask::TypeCheck(_) => Err(NoAnswer::Unsupported("TypeCheck")),
-        Ask::Check(_) => Err(NoAnswer::Unsupported("Check")),
-        Ask::DeriveFunction(..) => Err(NoAnswer::Unsupported("DeriveFunction")),
-        Ask::DeriveVar(..) => Err(NoAnswer::Unsupported("DeriveVar")),
-        Ask::DeriveCall(..) => Err(NoAnswer::Unsupported("DeriveCall")),
+        Ask::DeriveFunction(program, name) => {
+            let report = derive(cx, &*read(program)?)?;
+            derived(report.info_of_function(name))
+        }
+        Ask::DeriveVar(program, function, var) => {
+            let report = derive(cx, &*read(program)?)?;
+            derived(report.info_of_var_in(function, var))
+        }
+        Ask::DeriveCall(callee, args, sinfo_args) => {
+            Ok(Answer::Derived(match derive_call(cx, callee, args, sinfo_args) {
+                Ok(info) => Derived::Is(info),
+                Err(rule) => Derived::Rejected(rule),
+            }))
+        }
         Ask::Evaluate(program, entry, args) => {
             eval::answer_evaluate(cx, &*read(program)?, entry, args).map(Answer::Run)
         }
@@ -75,10 +101,40 @@ fn normal(normalized: normal_form::Normalized) -> Result<Answer, NoAnswer> {
     }
 }
 
+/// TypeCheck takes a program as it is, well-formed or not (NF.REQUIRED: normalized first).
+fn type_check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
+    let normalized = in_normal_form(cx, module);
+    let mut findings = normalized.findings;
+    findings.extend(check_module(cx, &normalized.module).diagnostics);
+    findings
+}
+
+/// Derivation by itself, without type checking (A16).
+fn derive(cx: &mut Cx, module: &IrModule) -> Result<DeriveReport, NoAnswer> {
+    let normalized = in_normal_form(cx, module);
+    let mut report = derive_module(cx, &normalized.module);
+    report.diagnostics.extend(normalized.findings);
+    match report.diagnostics.iter().find(|finding| finding.severity == Severity::Error) {
+        None => Ok(report),
+        Some(finding) => Err(NoAnswer::Unreadable(format!("{}: {}", finding.code(), finding.message))),
+    }
+}
+
+fn derived(info: Option<&StructInfo>) -> Result<Answer, NoAnswer> {
+    let absent = || NoAnswer::Unreadable("the program has no such function or variable".into());
+    info.cloned().map(Answer::StructInfo).ok_or_else(absent)
+}
+
 /// The errors among the findings, as the rules broken.
-fn verdict(findings: &[Diagnostic]) -> Verdict {
-    let mut rules: Vec<_> = findings.iter().filter(|f| f.severity == Severity::Error).map(|f| f.rule).collect();
+fn verdict(findings: &[Diagnostic], warnings: &mut Option<Vec<Rule>>) -> Answer {
+    *warnings = Some(rules(findings, Severity::Warning));
+    let errors = rules(findings, Severity::Error);
+    Answer::Verdict(if errors.is_empty() { Verdict::Accepted } else { Verdict::Rejected(errors) })
+}
+
+fn rules(findings: &[Diagnostic], severity: Severity) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = findings.iter().filter(|f| f.severity == severity).map(|f| f.rule).collect();
     rules.sort_unstable();
     rules.dedup();
-    if rules.is_empty() { Verdict::Accepted } else { Verdict::Rejected(rules) }
+    rules
 }

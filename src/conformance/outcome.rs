@@ -120,8 +120,8 @@ impl Outcome {
 
     /// What the oracle makes of a question.
     pub fn of_oracle(cx: &mut Cx, ask: &Ask) -> Outcome {
-        match oracle::answer(cx, ask) {
-            Ok(answer) => Outcome::Answer { answer, warnings: None },
+        match oracle::answer_with_warnings(cx, ask) {
+            Ok((answer, warnings)) => Outcome::Answer { answer, warnings },
             Err(NoAnswer::Unsupported(what)) => Outcome::Unsupported { what: what.to_string() },
             Err(NoAnswer::Stuck(stuck)) => {
                 Outcome::Rejected { stage: "judge".into(), class: stuck.0.id().into(), message: stuck.to_string() }

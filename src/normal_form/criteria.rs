@@ -135,9 +135,7 @@ impl Criteria<'_> {
             BlockKind::Binding => (Rule::Nf4MergeBb, "BindingBlock"),
             BlockKind::Dataflow => (Rule::Nf4MergeDf, "DataflowBlock"),
         };
-        let differs = previous.is_some_and(|kind| kind != block.kind);
-        let mixes = differs && !self.cx.fire(Rule::Nf4NoMix);
-        if !self.cx.premise(rule, 1, previous != Some(block.kind) && !mixes) {
+        if !self.cx.premise(rule, 1, previous != Some(block.kind)) {
             let message = format!("a {name} directly follows another {name}");
             self.report(rule, block.span, message, "merge the two");
         }
@@ -212,6 +210,10 @@ impl Criteria<'_> {
         self.cx.fire(Rule::Nf1ExceptBodies) && !self.cx.literal(Erratum::A12)
     }
 
+    fn callee_is_exempt(&mut self) -> bool {
+        self.cx.fire(Rule::Nf1LeafOthers) && !self.cx.literal(Erratum::A12)
+    }
+
     fn fields(&mut self, fields: &[Expr]) {
         for (i, field) in fields.iter().enumerate() {
             self.at(Step::Item("fields", i), |c| with_stack(|| c.operand(field, Place::Field)));
@@ -223,7 +225,8 @@ impl Criteria<'_> {
             Expr::Tuple(tuple) if self.cx.fire(Rule::Nf1LeafTuple) => self.fields(&tuple.fields),
             // A sequence is reported as misplaced, which says more than that it is no leaf.
             Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
-            Expr::Op(_) | Expr::ExternFunc(_) if place == Place::Callee && !self.cx.literal(Erratum::A12) => {}
+            // NF.1.LEAF.OTHERS: no leaves, but allowed as callees (A12).
+            Expr::Op(_) | Expr::ExternFunc(_) if place == Place::Callee && self.callee_is_exempt() => {}
             _ => self.simple_operand(operand, place),
         }
     }
@@ -238,9 +241,7 @@ impl Criteria<'_> {
     fn test_leaf(&mut self, operand: &Expr, place: Place) -> bool {
         let leaf = is_leaf(self.cx, operand);
         let rule = if place == Place::Field { Rule::Nf1Subleaf } else { Rule::Nf1Rhs };
-        let bound = self.cx.premise(Rule::Nf1Subleaf, 1, leaf);
-        let normal = self.cx.premise(Rule::Nf1Rhs, 1, leaf);
-        if !bound && !normal {
+        if !self.cx.premise(rule, 1, leaf) {
             let message = format!("an operand is a {}, which is not a leaf", operand.node_name());
             self.report(rule, operand.span(), message, "bind it to a variable first");
         }

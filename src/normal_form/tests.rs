@@ -250,7 +250,7 @@ fn a_leaf_that_may_fail_stays_in_front_of_an_effect() {
         op("f", [shape(), log()]),
         seq([bb([bind(v("v1"), shape()), bind(v("v2"), log()), bind(v("v3"), op("f", [x("v1"), x("v2")]))])], x("v3")),
     );
-    let neg = || f1("relax.neg", x("p"));
+    let neg = || f1("relax.exp", x("p"));
     becomes(
         op("f", [shape(), neg()]),
         seq([bb([bind(v("v1"), neg()), bind(v("v2"), op("f", [shape(), x("v1")]))])], x("v2")),

@@ -111,12 +111,7 @@ impl<'c, 'm> Checker<'c, 'm> {
         self.trail = Trail::new(gv.name.clone());
         self.global_bound_once(index, gv);
         self.linked_under_its_name(gv, function);
-        // Criterion 5 is applied function by function: another global's shape variables are not in scope.
-        let mark = self.shapes.mark();
         self.function(function, recursion::Callee::Global(index));
-        if self.cx.fire(Rule::Wf5PerFunc) {
-            self.shapes.leave(mark);
-        }
         self.never_bound();
     }
 

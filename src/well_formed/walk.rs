@@ -252,7 +252,9 @@ impl<'m> Checker<'_, 'm> {
             if self.cx.fire(Rule::ScopeFuncLocal) {
                 self.leave(start);
             }
-            if self.cx.fire(Rule::ScopeShapevarLikeVar) && self.cx.fire(Rule::SiDimScopeSig) {
+            // WF.5.PER-FUNC: the shape variables of a global function are unknown to the others.
+            let separate = !self.functions.is_empty() || self.cx.fire(Rule::Wf5PerFunc);
+            if separate && self.cx.fire(Rule::ScopeShapevarLikeVar) && self.cx.fire(Rule::SiDimScopeSig) {
                 self.shapes.leave(shapes);
             }
         });

@@ -1,12 +1,11 @@
 //! Variable bindings and match casts.
 
-use super::{Deriver, Entry};
+use super::{Deriver, Entry, Fit};
 use crate::erratum::Erratum;
 use crate::grammar::{Binder, Binding, Expr, Function, MatchCast, Span, StructInfo, VarBinding, VarKind};
 use crate::rule::Rule;
-use crate::struct_info::{Relation, check_compatibility_in, introduced_shape_vars, is_more_specific_in};
+use crate::struct_info::{Relation, introduced_shape_vars, is_more_specific_in};
 use crate::trail::Step;
-use crate::verdict::Compatibility;
 
 impl<'m> Deriver<'_, 'm> {
     pub(super) fn binding(&mut self, binding: &'m Binding) {
@@ -54,11 +53,11 @@ impl<'m> Deriver<'_, 'm> {
             Expr::Function(function) => self.bound_function(binder, function),
             value => {
                 let info = self.at(Step::Field("value"), |d| d.expr(value));
-                let info = info.filter(|_| self.cx.fire(Rule::SiDeriveVbValue));
+                let info = info.filter(|_| self.by(Rule::SiDeriveVbValue, binding.span));
                 match &binder.annotation {
                     // SI.DERIVE.VB.NOANNOT.
                     None => {
-                        let info = info.filter(|_| self.cx.fire(Rule::SiDeriveVbNoannot));
+                        let info = info.filter(|_| self.by(Rule::SiDeriveVbNoannot, binding.span));
                         self.enter(binder, info);
                     }
                     Some(annotation) => {
@@ -92,12 +91,12 @@ impl<'m> Deriver<'_, 'm> {
     ) {
         let (given, expected) =
             if self.cx.literal(Erratum::A02) { (annotation, derived) } else { (derived, annotation) };
-        let fits = check_compatibility_in(self.cx, given, expected, &self.scope);
-        if !self.cx.premise(rule, 1, fits != Compatibility::Incompatible) {
+        let fits = Fit::of(self.cx, given, expected, &self.scope);
+        if !self.cx.premise(rule, 1, fits != Fit::Never) {
             let message = format!("`{}` is annotated as {annotation}, but its value is {derived}", binder.var);
             let hint = "correct the annotation, or use a match_cast to check the value at run time";
             self.error_with_hint(rule, span, message, hint);
-        } else if !self.cx.premise(Rule::SiDeriveVbAnnotWarn, 1, fits == Compatibility::Compatible) {
+        } else if !self.cx.premise(Rule::SiDeriveVbAnnotWarn, 1, fits != Fit::Perhaps) {
             let message =
                 format!("`{}` is annotated as {annotation}, its value is only known to be {derived}", binder.var);
             self.warning(Rule::SiDeriveVbAnnotWarn, span, message);
@@ -136,7 +135,7 @@ impl<'m> Deriver<'_, 'm> {
 
     fn match_cast(&mut self, cast: &'m MatchCast) {
         let value = self.at(Step::Field("value"), |d| d.expr(&cast.value));
-        let value = value.filter(|_| self.cx.fire(Rule::SiDeriveMcValue));
+        let value = value.filter(|_| self.by(Rule::SiDeriveMcValue, cast.span));
         // SI.DERIVE.MC.SHAPEVARS.
         if self.cx.fire(Rule::SiDeriveMcShapevars) {
             self.enter_shape_vars(&cast.struct_info);
@@ -170,15 +169,15 @@ impl<'m> Deriver<'_, 'm> {
     fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast) {
         let target = &cast.struct_info;
         let Some(annotation) = &binder.annotation else {
-            let info = self.cx.fire(Rule::SiDeriveMcNoannot).then(|| target.clone());
+            let info = self.by(Rule::SiDeriveMcNoannot, cast.span).then(|| target.clone());
             return self.enter(binder, info);
         };
-        let fits = check_compatibility_in(self.cx, target, annotation, &self.scope);
-        if !self.cx.premise(Rule::SiDeriveMcAnnotErr, 1, fits != Compatibility::Incompatible) {
+        let fits = Fit::of(self.cx, target, annotation, &self.scope);
+        if !self.cx.premise(Rule::SiDeriveMcAnnotErr, 1, fits != Fit::Never) {
             let message = format!("`{}` is annotated as {annotation}, but the cast is to {target}", binder.var);
             let hint = "leave out the annotation of the variable";
             self.error_with_hint(Rule::SiDeriveMcAnnotErr, cast.span, message, hint);
-        } else if fits == Compatibility::Possibly && !self.cx.literal(Erratum::A49) {
+        } else if fits == Fit::Perhaps && !self.cx.literal(Erratum::A49) {
             let message = format!("`{}` is annotated as {annotation}, the cast is to {target}", binder.var);
             self.warning(Rule::SiDeriveMcAnnotOk, cast.span, message);
         }

@@ -2,20 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::{Deriver, Entry, Own};
+use super::{Deriver, Entry, Fit, Own};
 use crate::cx::{Cx, with_stack};
 use crate::erratum::Erratum;
 use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo, Type};
 use crate::ops::{self, InferArgs, InferError};
 use crate::rule::Rule;
-use crate::struct_info::mapping::extend_mapping;
+use crate::struct_info::mapping::united_mapping;
 use crate::struct_info::{
-    Mapping, Nowhere, Surroundings, check_compatibility_in, default_derive, empty_derive, erase_to_well_defined,
-    introduced_shape_vars, substitute,
+    Mapping, Nowhere, Surroundings, default_derive, empty_derive, erase_to_well_defined, introduced_shape_vars,
+    substitute,
 };
 use crate::trail::Step;
 use crate::types::erase_struct_info;
-use crate::verdict::Compatibility;
 
 /// Why a call has no structural information.
 #[derive(Clone, PartialEq, Debug)]
@@ -94,9 +93,10 @@ impl<'m> Deriver<'_, 'm> {
         let args: Option<Vec<StructInfo>> = self.args(call).into_iter().collect();
         let args = args?;
         let Some(infer) = ops::lookup(&op.op_name).and_then(|def| def.infer) else {
-            return self.cx.fire(Rule::SiDeriveCallOpDefault).then_some(StructInfo::Object);
+            let known = self.by(Rule::SiDeriveCallOpDefault, call.span) && self.by(Rule::OpNoTyperel, call.span);
+            return known.then_some(StructInfo::Object);
         };
-        if !self.cx.fire(Rule::SiDeriveCallOp) {
+        if !self.by(Rule::SiDeriveCallOp, call.span) {
             return None;
         }
         match infer(self.cx, &InferArgs { call, args: &args, module: Some(self.module) }) {
@@ -264,13 +264,10 @@ fn renamed_ret(cx: &mut Cx, site: &Site, func: &FuncStructInfo) -> StructInfo {
 
 /// SI.DERIVE.CALL.MAP: the union of the matches of the parameters with the arguments (A10: the leftmost counts).
 fn call_map(cx: &mut Cx, site: &Site, params: &[StructInfo], args: &[StructInfo]) -> Mapping {
-    let mut mapping = Mapping::new();
-    if cx.fire(Rule::SiDeriveCallMap) {
-        for (param, arg) in params.iter().zip(args) {
-            extend_mapping(cx, &mut mapping, param, arg, site.scope);
-        }
+    if !cx.fire(Rule::SiDeriveCallMap) {
+        return Mapping::new();
     }
-    mapping
+    united_mapping(cx, params.iter().zip(args), site.scope)
 }
 
 /// SI.DERIVE.CALL.ARGS.ERR, SI.DERIVE.CALL.ARGS.WARN: the message of a warning, or the error.
@@ -284,11 +281,11 @@ fn argument(
     param: &StructInfo,
 ) -> Result<Option<String>, CallError> {
     let (given, expected) = if cx.literal(Erratum::A28) { (param, arg) } else { (arg, param) };
-    let fits = check_compatibility_in(cx, given, expected, site.scope);
-    if !cx.premise(Rule::SiDeriveCallArgsErr, 1, fits != Compatibility::Incompatible) {
+    let fits = Fit::of(cx, given, expected, site.scope);
+    if !cx.premise(Rule::SiDeriveCallArgsErr, 1, fits != Fit::Never) {
         let message = format!("argument {i} is {arg}, where {param} is expected");
         return Err(CallError { rule: Rule::SiDeriveCallArgsErr, message, arg: Some(i) });
     }
-    let certain = cx.premise(Rule::SiDeriveCallArgsWarn, 1, fits == Compatibility::Compatible);
+    let certain = cx.premise(Rule::SiDeriveCallArgsWarn, 1, fits != Fit::Perhaps);
     Ok((!certain).then(|| format!("argument {i} is {arg}, and may not be {param} as expected")))
 }

@@ -16,7 +16,7 @@ impl<'m> Deriver<'_, 'm> {
     /// The structural information of an expression, or `None` after an error.
     pub(super) fn expr(&mut self, expr: &'m Expr) -> Option<StructInfo> {
         match expr {
-            Expr::Constant(constant) => self.cx.fire(Rule::SiDeriveConst).then(|| info_of_constant(constant)),
+            Expr::Constant(constant) => self.by(Rule::SiDeriveConst, constant.span).then(|| info_of_constant(constant)),
             Expr::Var(var) | Expr::DataflowVar(var) => self.var(var),
             Expr::GlobalVar(gv) => self.global_var(gv),
             Expr::Tuple(tuple) => with_stack(|| self.tuple(tuple)),
@@ -27,8 +27,8 @@ impl<'m> Deriver<'_, 'm> {
             Expr::StringImm(_) | Expr::DataTypeImm(_) => Some(StructInfo::Object),
             Expr::Function(function) => with_stack(|| self.function(function)),
             Expr::If(branch) => with_stack(|| self.if_expr(branch)),
-            Expr::ExternFunc(_) => {
-                self.cx.fire(Rule::SiDeriveExternfunc).then(|| StructInfo::packed(DeriveFunc::DefaultDerive))
+            Expr::ExternFunc(func) => {
+                self.by(Rule::SiDeriveExternfunc, func.span).then(|| StructInfo::packed(DeriveFunc::DefaultDerive))
             }
             Expr::Call(call) => with_stack(|| self.call(call)),
             Expr::ShapeExpr(shape) => self.shape_expr(shape),
@@ -76,7 +76,7 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.SHAPEEXPR.
     fn shape_expr(&mut self, shape: &ShapeExpr) -> Option<StructInfo> {
-        let known = self.in_sigma(&shape.values, shape.span) && self.cx.fire(Rule::SiDeriveShapeexpr);
+        let known = self.in_sigma(&shape.values, shape.span) && self.by(Rule::SiDeriveShapeexpr, shape.span);
         known.then(|| info_of_shape(shape))
     }
 
@@ -87,7 +87,7 @@ impl<'m> Deriver<'_, 'm> {
             fields.push(self.at(Step::Item("fields", i), |d| d.expr(field)));
         }
         let fields: Option<Vec<StructInfo>> = fields.into_iter().collect();
-        fields.filter(|_| self.cx.fire(Rule::SiDeriveTuple)).map(StructInfo::tuple)
+        fields.filter(|_| self.by(Rule::SiDeriveTuple, tuple.span)).map(StructInfo::tuple)
     }
 
     /// SI.DERIVE.IF: the join of the branches. The condition is derived for its errors only.
@@ -98,7 +98,7 @@ impl<'m> Deriver<'_, 'm> {
         let true_info = self.at(Step::Field("true_branch"), |d| d.expr(&branch.true_branch));
         let false_info = self.at(Step::Field("false_branch"), |d| d.expr(&branch.false_branch));
         let (true_info, false_info) = (true_info?, false_info?);
-        let joins = self.cx.fire(Rule::SiDeriveIf);
+        let joins = self.by(Rule::SiDeriveIf, branch.span);
         joins.then(|| unify_struct_info_in(self.cx, &true_info, &false_info, &self.scope))
     }
 
@@ -117,7 +117,7 @@ impl<'m> Deriver<'_, 'm> {
             let message = format!("a tuple of {} fields has no field {}", fields.len(), get.index);
             self.error(Rule::SiDeriveTgiBound, get.span, message);
         }
-        field.filter(|_| self.cx.fire(Rule::SiDeriveTgi)).cloned()
+        field.filter(|_| self.by(Rule::SiDeriveTgi, get.span)).cloned()
     }
 
     /// SI.DERIVE.SEQ: blocks, body, and what remains known of the body outside.
@@ -127,7 +127,7 @@ impl<'m> Deriver<'_, 'm> {
             seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(Step::Item("blocks", i), |d| d.block(block)));
         }
         let body = self.at(Step::Field("body"), |d| d.expr(&seq.body));
-        let body = body.filter(|_| self.cx.fire(Rule::SiDeriveSeqBody));
+        let body = body.filter(|_| self.by(Rule::SiDeriveSeqBody, seq.span));
         if self.cx.fire(Rule::SiDeriveSeqRemove) {
             self.scope.delta.leave(delta);
             self.scope.sigma.leave(sigma);

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Deriver, Scope};
+use super::{Deriver, Fit, Scope};
 use crate::cx::with_stack;
 use crate::erratum::Erratum;
 use crate::grammar::{Binder, FuncStructInfo, Function, ShapeVar, StructInfo, Var};
 use crate::rule::Rule;
-use crate::struct_info::{Surroundings, check_compatibility_in, erase_to_well_defined};
+use crate::struct_info::{Surroundings, erase_to_well_defined};
 use crate::trail::Step;
-use crate::verdict::Compatibility;
 
 impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.GLOBAL: what the annotations alone say of a function.
@@ -47,7 +46,7 @@ impl<'m> Deriver<'_, 'm> {
             }
         }
         let body = self.at(Step::Field("body"), |d| with_stack(|| d.expr(&function.body)));
-        let body = body.filter(|_| self.cx.fire(Rule::SiDeriveFuncBody));
+        let body = body.filter(|_| self.by(Rule::SiDeriveFuncBody, function.span));
         let ret = self.result(function, body);
         if self.cx.fire(Rule::SiDeriveFuncCleanup) {
             self.scope.delta.leave(delta);
@@ -83,12 +82,12 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.FUNC.RET.ERR, SI.DERIVE.FUNC.RET.WARN.
     fn result_fits(&mut self, function: &Function, body: &StructInfo, expected: &StructInfo) {
-        let fits = check_compatibility_in(self.cx, body, expected, &self.scope);
-        if !self.cx.premise(Rule::SiDeriveFuncRetErr, 1, fits != Compatibility::Incompatible) {
+        let fits = Fit::of(self.cx, body, expected, &self.scope);
+        if !self.cx.premise(Rule::SiDeriveFuncRetErr, 1, fits != Fit::Never) {
             let message = format!("the body is {body}, where the function returns {expected}");
             let hint = "correct the return annotation, or cast the result with a match_cast";
             self.error_with_hint(Rule::SiDeriveFuncRetErr, function.span, message, hint);
-        } else if !self.cx.premise(Rule::SiDeriveFuncRetWarn, 1, fits == Compatibility::Compatible) {
+        } else if !self.cx.premise(Rule::SiDeriveFuncRetWarn, 1, fits != Fit::Perhaps) {
             let message = format!("the body is {body}, and may not be {expected} as the function returns");
             self.warning(Rule::SiDeriveFuncRetWarn, function.span, message);
         }

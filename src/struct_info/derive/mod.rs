@@ -10,16 +10,19 @@ mod tests;
 pub use call::derive_call;
 pub use expr::info_of_literal;
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
-use super::Surroundings;
-use crate::cx::Cx;
+use super::{Surroundings, check_compatibility_in};
+use crate::cx::{Cx, Stuck};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::erratum::Erratum;
 use crate::grammar::{GlobalFunc, IrModule, Name, ShapeVar, Span, StructInfo, Var};
 use crate::rule::Rule;
 use crate::scope::{Component, Context, in_order_of_reference};
 use crate::trail::{Step, Trail};
+use crate::verdict::Compatibility;
 
 /// What derivation says of a module.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -28,6 +31,8 @@ pub struct DeriveReport {
     pub functions: Vec<(Name, StructInfo)>,
     /// The entry of each local variable in Δ, in the order of derivation.
     pub vars: Vec<(Var, StructInfo)>,
+    /// Which of `vars` belong to which global function.
+    pub vars_of: Vec<(Name, Range<usize>)>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -43,6 +48,16 @@ impl DeriveReport {
 
     pub fn info_of_var(&self, var: &Var) -> Option<&StructInfo> {
         self.vars.iter().find(|(known, _)| known == var).map(|(_, info)| info)
+    }
+
+    /// The variable of a global function. If it binds none of this identity, `name` is the first of its variables with
+    /// that name, `name#1` the next, as one counts in a text that knows no numbers.
+    pub fn info_of_var_in(&self, function: &str, var: &Var) -> Option<&StructInfo> {
+        let (_, range) = self.vars_of.iter().find(|(name, _)| &**name == function)?;
+        let vars = self.vars.get(range.clone())?;
+        let same = vars.iter().find(|(known, _)| known == var);
+        let mut named = vars.iter().filter(|(known, _)| known.name == var.name);
+        same.or_else(|| named.nth(var.id as usize)).map(|(_, info)| info)
     }
 }
 
@@ -92,6 +107,33 @@ impl Surroundings for Scope<'_> {
 
     fn struct_info_of(&self, var: &Var) -> Option<StructInfo> {
         self.delta.get(var).and_then(|entry| entry.info.clone())
+    }
+}
+
+/// What follows from a check of compatibility where a rule of the language asks for it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    Certainly,
+    /// Accepted with a warning.
+    Perhaps,
+    /// An error.
+    Never,
+}
+
+impl Fit {
+    /// SI.COMPAT.INCOMPAT-ERR, SI.COMPAT.POSSIBLE-WARN; where no conclusion is reached the program is accepted
+    /// (SI.BESTEFFORT) and a warning suggests a cast (SI.BESTEFFORT.WARN).
+    fn of(cx: &mut Cx, given: &StructInfo, expected: &StructInfo, scope: &dyn Surroundings) -> Fit {
+        match check_compatibility_in(cx, given, expected, scope) {
+            Compatibility::Compatible => Fit::Certainly,
+            Compatibility::Possibly if !cx.fire(Rule::SiBesteffort) => Fit::Never,
+            Compatibility::Possibly => {
+                let warns = cx.fire(Rule::SiCompatPossibleWarn) && cx.fire(Rule::SiBesteffortWarn);
+                if warns { Fit::Perhaps } else { Fit::Certainly }
+            }
+            Compatibility::Incompatible if cx.fire(Rule::SiCompatIncompatErr) => Fit::Never,
+            Compatibility::Incompatible => Fit::Certainly,
+        }
     }
 }
 
@@ -151,7 +193,9 @@ impl<'c, 'm> Deriver<'c, 'm> {
                     let provisional = self.annotated_info(function);
                     self.globals.insert(&gv.name, Some(provisional));
                 }
+                let start = self.report.vars.len();
                 let info = self.function(function);
+                self.report.vars_of.push((gv.name.clone(), start..self.report.vars.len()));
                 if let Some(info) = &info {
                     self.report.functions.push((gv.name.clone(), info.clone()));
                 }
@@ -170,6 +214,15 @@ impl<'c, 'm> Deriver<'c, 'm> {
         let result = body(self);
         self.trail.pop();
         result
+    }
+
+    /// Applies a rule without which nothing is known of an expression.
+    fn by(&mut self, rule: Rule, span: Span) -> bool {
+        let applies = self.cx.fire(rule);
+        if !applies {
+            self.error(rule, span, Stuck(rule).to_string());
+        }
+        applies
     }
 
     fn error(&mut self, rule: Rule, span: Span, message: String) {

@@ -35,7 +35,7 @@ impl<'m> Checker<'_, 'm> {
             Expr::Function(function) => self.bound_function(binder, function),
             value => {
                 let ty = self.at(Step::Field("value"), |c| c.expr(value));
-                let ty = ty.filter(|_| self.cx.fire(Rule::TcVbValue));
+                let ty = ty.filter(|_| self.by(Rule::TcVbValue, binding.span));
                 let derive = self.derive_func_of_value(value);
                 self.after_value(binder, ty, derive, binding.span);
             }
@@ -46,7 +46,7 @@ impl<'m> Checker<'_, 'm> {
         match &binder.annotation {
             // TC.VB.NOANNOT: the type of the value.
             None => {
-                let ty = ty.filter(|_| self.cx.fire(Rule::TcVbNoannot));
+                let ty = ty.filter(|_| self.by(Rule::TcVbNoannot, span));
                 self.enter(binder, ty, derive);
             }
             Some(info) => {
@@ -110,7 +110,8 @@ impl<'m> Checker<'_, 'm> {
 
     fn match_cast(&mut self, cast: &'m MatchCast) {
         let value = self.at(Step::Field("value"), |c| c.expr(&cast.value));
-        let value = value.filter(|_| self.cx.fire(Rule::TcMcValue));
+        let value = value.filter(|_| self.by(Rule::TcMcValue, cast.span));
+        self.cast_is_pure(cast);
         // TC.MC.TARGET.
         let target = if self.cx.fire(Rule::TcMcTarget) { self.erase(&cast.struct_info) } else { Type::Object };
         if let Some(value) = value {
@@ -119,9 +120,19 @@ impl<'m> Checker<'_, 'm> {
         match &cast.var {
             // TC.MC.NOVAR: Γ stays as it is.
             None => {
-                let _unchanged = self.cx.fire(Rule::TcMcNovar);
+                self.by(Rule::TcMcNovar, cast.span);
             }
             Some(binder) => self.cast_var(binder, cast, target),
+        }
+    }
+
+    /// PURE.ERR.CAST: that a cast can fail does not count as an effect.
+    fn cast_is_pure(&mut self, cast: &MatchCast) {
+        let exempt = self.cx.fire(Rule::PureErrExempt) && self.cx.fire(Rule::PureErrCast);
+        let Some(frame) = self.frames.last_mut() else { return };
+        frame.pure &= exempt;
+        if frame.in_dataflow > 0 && !exempt {
+            self.error(Rule::PureErrCast, cast.span, "a cast in a DataflowBlock can fail".to_string());
         }
     }
 
@@ -150,7 +161,7 @@ impl<'m> Checker<'_, 'm> {
     /// TC.MC.BIND, TC.MC.BIND-ANNOT, with TC.MC.ANNOT.
     fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast, target: Type) {
         let Some(info) = &binder.annotation else {
-            let ty = self.cx.fire(Rule::TcMcBind).then_some(target);
+            let ty = self.by(Rule::TcMcBind, cast.span).then_some(target);
             let derive = derive_func_of(&cast.struct_info);
             return self.enter(binder, ty, derive);
         };

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use crate::erratum::Erratum;
-use crate::grammar::{Call, DeriveFunc, Expr, FuncType, Op, StructInfo, Type};
+use crate::grammar::{AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Op, StructInfo, Type};
 use crate::ops::{self, InferArgs, InferError};
 use crate::purity::{Callee, call_is_pure};
 use crate::rule::Rule;
@@ -41,7 +41,7 @@ impl<'m> Checker<'_, 'm> {
         let args = self.args(call);
         let def = ops::lookup(&op.op_name);
         self.purity(call, Callee::Op(def), &op.op_name);
-        if !self.cx.fire(Rule::TcCallOp) {
+        if !self.by(Rule::TcCallOp, call.span) {
             return None;
         }
         let Some(infer) = def.and_then(|def| def.infer) else { return Some(Type::Object) };
@@ -112,7 +112,7 @@ impl<'m> Checker<'_, 'm> {
             1 => Rule::TcCallPackedT1,
             _ => Rule::TcCallPackedTn,
         };
-        if !self.cx.fire(rule) {
+        if !self.by(rule, call.span) {
             return None;
         }
         if by_macro {
@@ -145,6 +145,10 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.CALL.NOTFUNC.
     fn call_not_func(&mut self, call: &Call, callee: &Type) -> Option<Type> {
+        let opaque = matches!(&call.op, Expr::GlobalVar(gv) if matches!(self.module.get(&gv.name), Some(GlobalFunc::PrimFunc(_))));
+        if opaque && !self.cx.fire(Rule::ModPrimfuncOnlyCalltir) {
+            return Some(Type::Object);
+        }
         if !self.cx.premise(Rule::TcCallNotfunc, 1, false) {
             let message = format!("a value of type {callee} is called, which is not a function");
             self.error_with_hint(Rule::TcCallNotfunc, call.span, message, "cast the callee to a function type first");
@@ -168,7 +172,7 @@ impl<'m> Checker<'_, 'm> {
         }
         let ignored = self.cx.fire(Rule::TcCallTypeargsIgnored) || call.sinfo_args.is_empty();
         let ret = if ignored { Some(func.ret_type.clone()) } else { self.result_of_type_args(call, false) };
-        ret.filter(|_| self.cx.fire(Rule::TcCallRet))
+        ret.filter(|_| self.by(Rule::TcCallRet, call.span))
     }
 
     /// TC.CALL.ARGS: the argument's type is a subtype of the parameter's.
@@ -198,15 +202,14 @@ impl<'m> Checker<'_, 'm> {
                 frame.in_dataflow > 0
             }
         };
-        if !in_dataflow || !(self.cx.fire(Rule::Wf6Impure) && self.cx.fire(Rule::PureImpureNotInDf)) {
-            return;
-        }
         let (rule, hint) = match callee {
             Callee::Op(_) => (Rule::TcDfOp, "move the call into an ordinary BindingBlock"),
             Callee::Packed => (Rule::TcDfExtern, "mark the call `pure`, or move it into an ordinary BindingBlock"),
             Callee::Closure { .. } => (Rule::TcDfFunc, "call a pure function, or move the call out of the block"),
         };
-        if !self.cx.premise(rule, 1, pure) {
+        let demanded = in_dataflow && self.cx.fire(Rule::Wf6Impure) && self.cx.fire(Rule::PureImpureNotInDf);
+        let allowed = pure || !demanded;
+        if !self.cx.premise(rule, 1, allowed) {
             let message = format!("a DataflowBlock calls {name}, which is not known to be pure");
             self.error_with_hint(rule, call.span, message, hint);
         }
@@ -214,8 +217,8 @@ impl<'m> Checker<'_, 'm> {
 
     /// PURE.ATTR.REPR: the attribute is a Boolean.
     fn purity_attribute(&mut self, call: &Call) {
-        let boolean = call.attrs.get("pure").is_none_or(|value| matches!(value, crate::grammar::AttrValue::Bool(_)));
-        if !boolean && !self.cx.premise(Rule::PureAttrRepr, 1, boolean) {
+        let Some(value) = call.attrs.get("pure") else { return };
+        if !self.cx.premise(Rule::PureAttrRepr, 1, matches!(value, AttrValue::Bool(_))) {
             self.error(Rule::PureAttrRepr, call.span, "the attribute `pure` of a call is not a Boolean".to_string());
         }
     }

@@ -23,7 +23,7 @@ impl<'m> Checker<'_, 'm> {
             Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => Some(Type::Object),
             Expr::Function(function) => with_stack(|| self.function(function, false)),
             Expr::If(branch) => with_stack(|| self.if_expr(branch)),
-            Expr::ExternFunc(_) => self.cx.fire(Rule::TcExternfunc).then_some(Type::PackedFunc),
+            Expr::ExternFunc(func) => self.by(Rule::TcExternfunc, func.span).then_some(Type::PackedFunc),
             Expr::Call(call) => with_stack(|| self.call(call)),
             Expr::ShapeExpr(shape) => self.shape_expr(shape),
             Expr::TupleGetItem(get) => with_stack(|| self.tuple_get_item(get)),
@@ -63,13 +63,13 @@ impl<'m> Checker<'_, 'm> {
     fn constant(&mut self, constant: &Constant) -> Option<Type> {
         let (rank, dtype) = (constant.data.shape.len(), constant.data.dtype);
         let rank = i64::try_from(rank).unwrap_or(-1);
-        self.cx.fire(Rule::TcConst).then(|| Type::tensor(rank, dtype))
+        self.by(Rule::TcConst, constant.span).then(|| Type::tensor(rank, dtype))
     }
 
     /// TC.SHAPEEXPR.
     fn shape_expr(&mut self, shape: &ShapeExpr) -> Option<Type> {
         let rank = i64::try_from(shape.values.len()).unwrap_or(-1);
-        self.cx.fire(Rule::TcShapeexpr).then(|| Type::shape(rank))
+        self.by(Rule::TcShapeexpr, shape.span).then(|| Type::shape(rank))
     }
 
     /// TC.TUPLE.
@@ -79,7 +79,7 @@ impl<'m> Checker<'_, 'm> {
             fields.push(self.at(Step::Item("fields", i), |c| c.expr(field)));
         }
         let fields: Option<Vec<Type>> = fields.into_iter().collect();
-        fields.filter(|_| self.cx.fire(Rule::TcTuple)).map(Type::tuple)
+        fields.filter(|_| self.by(Rule::TcTuple, tuple.span)).map(Type::tuple)
     }
 
     fn if_expr(&mut self, branch: &'m If) -> Option<Type> {
@@ -94,7 +94,7 @@ impl<'m> Checker<'_, 'm> {
         }
         let false_type = self.at(Step::Field("false_branch"), |c| c.expr(&branch.false_branch));
         let (true_type, false_type) = (true_type?, false_type?);
-        self.cx.fire(Rule::TcIfLub).then(|| find_lub(self.cx, &true_type, &false_type))
+        self.by(Rule::TcIfLub, branch.span).then(|| find_lub(self.cx, &true_type, &false_type))
     }
 
     /// TC.IF.COND: exactly a Boolean scalar.
@@ -121,7 +121,7 @@ impl<'m> Checker<'_, 'm> {
             let message = format!("a tuple of {} fields has no field {}", fields.len(), get.index);
             self.error(Rule::TcTgiBound, get.span, message);
         }
-        field.filter(|_| self.cx.fire(Rule::TcTgi)).cloned()
+        field.filter(|_| self.by(Rule::TcTgi, get.span)).cloned()
     }
 
     /// Errata: A23, literally `i` fields are enough for the index `i`.
@@ -146,7 +146,7 @@ impl<'m> Checker<'_, 'm> {
         if self.cx.fire(Rule::TcSeqPop) {
             self.gamma.leave(mark);
         }
-        body.filter(|_| self.cx.fire(Rule::TcSeqResult))
+        body.filter(|_| self.by(Rule::TcSeqResult, seq.span))
     }
 
     fn block(&mut self, block: &'m BindingBlock) {

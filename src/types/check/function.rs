@@ -2,7 +2,7 @@
 
 use super::{Checker, Frame};
 use crate::cx::with_stack;
-use crate::grammar::{Function, Name, Type};
+use crate::grammar::{AttrValue, Function, Name, Type};
 use crate::purity;
 use crate::rule::Rule;
 use crate::trail::Step;
@@ -100,8 +100,8 @@ impl<'m> Checker<'_, 'm> {
 
     /// PURE.ATTR.REPR.
     fn force_pure_is_boolean(&mut self, function: &Function) {
-        let boolean = purity::force_pure_attr(function).is_none_or(|v| matches!(v, crate::grammar::AttrValue::Bool(_)));
-        if !boolean && !self.cx.premise(Rule::PureAttrRepr, 1, boolean) {
+        let Some(value) = purity::force_pure_attr(function) else { return };
+        if !self.cx.premise(Rule::PureAttrRepr, 1, matches!(value, AttrValue::Bool(_))) {
             let message = "the attribute force_pure is not a Boolean".to_string();
             self.error(Rule::PureAttrRepr, function.span, message);
         }
@@ -144,6 +144,6 @@ impl<'m> Checker<'_, 'm> {
             self.error_with_hint(Rule::TcFuncRetRecNone, function.span, message, hint);
             return None;
         }
-        body.filter(|_| self.cx.fire(Rule::TcFuncRetNone))
+        body.filter(|_| self.by(Rule::TcFuncRetNone, function.span))
     }
 }

@@ -10,7 +10,7 @@ mod tests;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::erase_struct_info;
-use crate::cx::Cx;
+use crate::cx::{Cx, Stuck};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::erratum::Erratum;
 use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, Span, StructInfo, Type, Var};
@@ -127,12 +127,12 @@ impl<'c, 'm> Checker<'c, 'm> {
         self.trail = Trail::new(gv.name.clone());
         match func {
             GlobalFunc::PrimFunc(_) => {
-                if self.cx.fire(Rule::TcGlobalPrimfunc) {
+                if self.cx.fire(Rule::TcGlobalPrimfunc) && self.cx.fire(Rule::ModPrimfuncObject) {
                     self.globals.insert(&gv.name, Some(Type::Object));
                 }
             }
             GlobalFunc::Function(function) => {
-                if self.cx.fire(Rule::TcModulePerFunc) {
+                if self.by(Rule::TcModulePerFunc, function.span) {
                     self.global_function(index, &gv.name, function);
                 }
             }
@@ -153,6 +153,15 @@ impl<'c, 'm> Checker<'c, 'm> {
         let result = body(self);
         self.trail.pop();
         result
+    }
+
+    /// Applies a rule without which an expression has no type.
+    fn by(&mut self, rule: Rule, span: Span) -> bool {
+        let applies = self.cx.fire(rule);
+        if !applies {
+            self.error(rule, span, Stuck(rule).to_string());
+        }
+        applies
     }
 
     fn error(&mut self, rule: Rule, span: Span, message: String) {
