@@ -172,6 +172,11 @@ impl<'m> Machine<'m> {
         }
     }
 
+    /// How much fuel is left.
+    pub fn fuel_left(&self) -> u64 {
+        self.fuel
+    }
+
     /// Something visible happens.
     pub fn effect(&mut self, effect: Effect) {
         if self.options.trace {

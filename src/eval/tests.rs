@@ -469,3 +469,60 @@ fn destination_passing_needs_a_data_type_and_a_shape() {
         Rule::OpCalltirCorrSingle
     );
 }
+
+/// A `PrimFunc` that writes twice its input into its output.
+const TWICE: &str = r#"
+@I.ir_module
+class Module:
+    @T.prim_func
+    def twice(x: T.handle, y: T.handle):
+        T.func_attr({"global_symbol": "twice"})
+        n = T.int64()
+        A = T.match_buffer(x, (n,), "float32")
+        B = T.match_buffer(y, (n,), "float32")
+        for i in range(n):
+            with T.block("b"):
+                vi = T.axis.spatial(n, i)
+                B[vi] = A[vi] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")) -> R.Object:
+        n = T.int64()
+        y = CALL
+        return y
+"#;
+
+fn calling_twice(call: &str) -> IrModule {
+    crate::syntax::tvmscript::parse_module(&TWICE.replace("CALL", call)).unwrap()
+}
+
+fn floats(values: &[f64]) -> ValueSpec {
+    ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, &[values.len() as u64], values).unwrap())
+}
+
+#[test]
+fn a_prim_func_writes_its_output() {
+    let program = calling_twice("R.call_tir(Module.twice, (x,), out_sinfo=R.Tensor((n,), \"float32\"))");
+    assert_eq!(value(&program, &[floats(&[1.0, 3.0])]), floats(&[2.0, 6.0]));
+}
+
+#[test]
+fn the_result_of_a_prim_func_is_checked() {
+    for out in ["R.Tensor((n + 1,), \"float32\")", "R.Tensor((n,), \"float16\")"] {
+        let program = calling_twice(&format!("R.call_tir(Module.twice, (x,), out_sinfo={out})"));
+        assert_eq!(failure(&program, &[floats(&[1.0])]), Rule::OpCalltirResultCheck, "{out}");
+    }
+}
+
+#[test]
+fn a_prim_func_can_be_reached_by_its_symbol() {
+    let program = calling_twice("(R.call_packed(\"twice\", x, x), x)");
+    let (outcome, effects) = run(&program, &[floats(&[1.0])]);
+    assert_eq!(outcome, Outcome::Value(ValueSpec::Tuple(vec![ValueSpec::Tuple(vec![]), floats(&[2.0])])));
+    assert_eq!(effects, [Effect::Call("twice".into(), vec![floats(&[1.0]), floats(&[1.0])])]);
+}
+
+#[test]
+fn a_prim_func_as_an_object_cannot_be_called() {
+    assert_eq!(failure(&calling_twice("Module.twice(x)"), &[floats(&[1.0])]), Rule::ModPrimfuncOnlyCalltir);
+}

@@ -2,16 +2,14 @@
 //!
 //! Two forms of the call are read (C14): the inputs as arguments of their own followed by the shape, with one
 //! structural information that gives the data types; and the inputs as one tuple, with the shapes in the structural
-//! information itself.
+//! information itself. Here is what the operators are and what they infer; `dps` runs them.
 
-use std::rc::Rc;
-
+use super::dps::{call_dps_packed, call_tir};
 use super::infer::Dims;
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param};
+use super::{Accuracy, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::erratum::Erratum;
-use crate::eval::tensor::Tensor;
-use crate::eval::{Machine, PackedFunc, PrimFuncObj, Stop, Value};
+use crate::eval::Value;
 use crate::grammar::{DataType, Expr, GlobalFunc, Ndim, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use crate::rule::Rule;
 
@@ -71,7 +69,7 @@ impl CallForm {
         CallForm::of(args.len(), tupled, sinfo_args)
     }
 
-    fn of_values(values: &[Value], sinfo_args: &[StructInfo]) -> CallForm {
+    pub(super) fn of_values(values: &[Value], sinfo_args: &[StructInfo]) -> CallForm {
         let tuple = values.get(1).and_then(Value::as_tuple);
         let tupled = tuple.is_some_and(|t| t.is_empty() || !t.fields().iter().all(|f| f.as_shape().is_some()));
         CallForm::of(values.len(), tupled, sinfo_args)
@@ -268,217 +266,4 @@ fn infer_result(
     let literal = shape.values.clone().map(TensorShape::Dims);
     let ndim = if shape.ndim == Ndim::Unknown { target.ndim } else { shape.ndim };
     Ok(StructInfo::Tensor(TensorStructInfo { shape: variable.or(literal), dtype: target.dtype, ndim }))
-}
-
-// Evaluation.
-
-/// What a call in destination-passing style comes down to.
-struct DpsCall {
-    inputs: Vec<Value>,
-    /// Shape and data type of each result.
-    results: Vec<(Vec<i64>, DataType)>,
-    /// Whether the result is a tuple of tensors.
-    tuple: bool,
-}
-
-/// OP.CALLTIR.ARG-ORDER: the arguments have been evaluated; now the results are allocated, then `f` is called.
-fn call_tir(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx.apply(Rule::OpCalltirArgOrder)?;
-    let func = match a.values.first() {
-        Some(Value::PrimFunc(func)) => func.clone(),
-        None
-        | Some(
-            Value::Tensor(_)
-            | Value::Tuple(_)
-            | Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_),
-        ) => {
-            let message = "the first argument of call_tir is not a PrimFunc of the module";
-            return Err(Stop::error(Rule::OpCalltirFunc, message));
-        }
-    };
-    let call = read_call(m, a)?;
-    let outputs = allocate(m, &call.results)?;
-    let before: Vec<_> = call.inputs.iter().map(contents).collect();
-    let mut args = call.inputs.clone();
-    m.cx.apply(Rule::OpCalltirDps)?;
-    args.extend(outputs.iter().cloned().map(Value::Tensor));
-    run_with_outputs(m, &func, &args, outputs.len())?;
-    // OP.CALLTIR.MUTATES-INPUT: no behaviour is promised if an input has changed.
-    let unchanged = call.inputs.iter().map(contents).eq(before);
-    if !m.cx.premise(Rule::OpCalltirMutatesInput, 1, unchanged) {
-        return Err(Stop::unspecified(format!("@{} mutates an input [{}]", func.name, Rule::OpCalltirMutatesInput)));
-    }
-    results(m, outputs, call.tuple)
-}
-
-fn contents(value: &Value) -> Option<crate::grammar::TensorData> {
-    value.as_tensor().map(Tensor::to_data)
-}
-
-/// OP.CALLDPS: as `call_tir`, with a packed function.
-fn call_dps_packed(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx.apply(Rule::OpCalldps)?;
-    let packed = dps_callee(m, a.values.first())?;
-    let call = read_call(m, a)?;
-    let outputs = allocate(m, &call.results)?;
-    // OP.CALLDPS.MUTATE-ARGS: the function may change its inputs, which the caller sees.
-    let shared = m.cx.fire(Rule::OpCalldpsMutateArgs);
-    let mut args = if shared { call.inputs } else { copies(call.inputs)? };
-    m.cx.apply(Rule::OpCalltirDps)?;
-    args.extend(outputs.iter().cloned().map(Value::Tensor));
-    m.call_packed(&packed, &args)?;
-    results(m, outputs, call.tuple)
-}
-
-fn copies(values: Vec<Value>) -> Result<Vec<Value>, Stop> {
-    values.into_iter().map(Value::deep_copy).collect()
-}
-
-/// The packed function, given as such or by its symbol (C15).
-fn dps_callee(m: &mut Machine<'_>, callee: Option<&Value>) -> Result<Rc<PackedFunc>, Stop> {
-    match callee {
-        Some(Value::PackedFunc(packed)) => Ok(packed.clone()),
-        Some(Value::Str(symbol)) => match m.find_packed(symbol) {
-            Some(packed) => Ok(packed),
-            None => {
-                m.cx.apply(Rule::OpCalldpsMissing)?;
-                let message = format!("no function is registered under the symbol {symbol}");
-                Err(Stop::error(Rule::OpCalldpsMissing, message))
-            }
-        },
-        None
-        | Some(
-            Value::Tensor(_)
-            | Value::Tuple(_)
-            | Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::DataType(_)
-            | Value::Object(_),
-        ) => Err(Stop::error(Rule::OpCalldps, "the first argument of call_dps_packed is not a packed function")),
-    }
-}
-
-fn read_call(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
-    match CallForm::of_values(a.values, &a.call.sinfo_args) {
-        CallForm::Flat => read_flat(a),
-        CallForm::Tupled => read_tupled(m, a),
-    }
-}
-
-fn read_flat(a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
-    let ([_, inputs @ .., shape], [target]) = (a.values, a.call.sinfo_args.as_slice()) else {
-        return Err(Stop::error(Rule::OpCalltirTypearg, "expects a shape and one type argument"));
-    };
-    let wrong = |rule| Stop::error(rule, format!("the shape {shape} does not belong to the type argument {target}"));
-    let (results, tuple) = match (shape, target) {
-        (Value::Shape(dims), StructInfo::Tensor(t)) => (vec![(dims.to_vec(), t.dtype)], false),
-        (Value::Shape(_), StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Tuple(_))
-        | (Value::Shape(_), StructInfo::Func(_)) => return Err(wrong(Rule::OpCalltirCorrSingle)),
-        (Value::Tuple(shapes), StructInfo::Tuple(targets)) if shapes.len() == targets.len() => {
-            let fields = shapes.fields().iter().zip(targets.iter());
-            let results = fields.map(|(shape, target)| match (shape, target) {
-                (Value::Shape(dims), StructInfo::Tensor(t)) => Some((dims.to_vec(), t.dtype)),
-                (
-                    Value::Tensor(_)
-                    | Value::Tuple(_)
-                    | Value::Shape(_)
-                    | Value::Closure(_)
-                    | Value::PackedFunc(_)
-                    | Value::PrimFunc(_)
-                    | Value::Prim(_)
-                    | Value::Str(_)
-                    | Value::DataType(_)
-                    | Value::Object(_),
-                    _,
-                ) => None,
-            });
-            (results.collect::<Option<Vec<_>>>().ok_or_else(|| wrong(Rule::OpCalltirCorrTuple))?, true)
-        }
-        (Value::Tuple(_), _) => return Err(wrong(Rule::OpCalltirCorrTuple)),
-        (
-            Value::Tensor(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_),
-            _,
-        ) => return Err(wrong(Rule::OpCalltirShape)),
-    };
-    Ok(DpsCall { inputs: inputs.to_vec(), results, tuple })
-}
-
-fn read_tupled(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
-    let mut inputs = match a.values.get(1).and_then(Value::as_tuple) {
-        Some(tuple) => tuple.fields().to_vec(),
-        None => Vec::new(),
-    };
-    if let Some(ints) = a.values.get(2).and_then(Value::as_shape) {
-        inputs.extend(ints.iter().map(|i| Value::int(*i)));
-    }
-    let (targets, tuple): (&[StructInfo], bool) = match a.call.sinfo_args.as_slice() {
-        [StructInfo::Tuple(fields)] => (fields, true),
-        single @ [_] => (single, false),
-        several => (several, true),
-    };
-    let results = targets.iter().map(|target| tensor_of(m, target)).collect::<Result<Vec<_>, Stop>>()?;
-    Ok(DpsCall { inputs, results, tuple })
-}
-
-fn tensor_of(m: &mut Machine<'_>, target: &StructInfo) -> Result<(Vec<i64>, DataType), Stop> {
-    if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), dtype, .. }) = target {
-        let dims = dims.iter().map(|dim| m.eval_dim(dim)).collect::<Result<Vec<i64>, Stop>>()?;
-        return Ok((dims, *dtype));
-    }
-    Err(Stop::error(Rule::OpCalltirTypearg, format!("{target} does not describe a tensor of known shape")))
-}
-
-/// OP.CALLTIR.ALLOC: a new tensor for each result. OP.CALLTIR.EMPTY-TUPLE: none if there are no results.
-fn allocate(m: &mut Machine<'_>, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Tensor>, Stop> {
-    let alloc = if results.is_empty() { Rule::OpCalltirEmptyTuple } else { Rule::OpCalltirAlloc };
-    m.cx.apply(alloc)?;
-    let mut outputs = Vec::with_capacity(results.len());
-    for (dims, dtype) in results {
-        // OP.CALLTIR.DTYPE: with the data type Void there is nothing to allocate.
-        if !m.cx.premise(Rule::OpCalltirDtype, 1, !dtype.is_void()) {
-            return Err(Stop::error(Rule::OpCalltirDtype, "the type argument gives no data type"));
-        }
-        let allocated = Tensor::zeros(*dtype, dims);
-        outputs.push(allocated.map_err(|error| Stop::error(Rule::OpCalltirAlloc, error.to_string()))?);
-    }
-    Ok(outputs)
-}
-
-/// OP.CALLTIR.RET: the very tensors that were written.
-fn results(m: &mut Machine<'_>, outputs: Vec<Tensor>, tuple: bool) -> Result<Value, Stop> {
-    m.cx.apply(Rule::OpCalltirRet)?;
-    let mut outputs: Vec<Value> = outputs.into_iter().map(Value::Tensor).collect();
-    match outputs.pop() {
-        Some(single) if !tuple => Ok(single),
-        Some(last) => {
-            outputs.push(last);
-            Ok(Value::tuple(outputs))
-        }
-        None => Ok(Value::unit()),
-    }
-}
-
-/// Runs a `PrimFunc` on inputs followed by the given number of outputs.
-fn run_with_outputs(m: &mut Machine<'_>, func: &PrimFuncObj, args: &[Value], _outputs: usize) -> Result<(), Stop> {
-    run_prim_func(m, func, args)
-}
-
-/// Runs a `PrimFunc` on all of its arguments, the destination buffers among them.
-pub fn run_prim_func(_m: &mut Machine<'_>, func: &PrimFuncObj, _args: &[Value]) -> Result<(), Stop> {
-    Err(Stop::unspecified(format!("@{} cannot be run", func.name)))
 }

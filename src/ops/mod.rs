@@ -8,12 +8,14 @@ mod call;
 mod call_tir;
 mod create;
 mod debug;
+mod dps;
 mod elementwise;
 mod index;
 mod infer;
 mod kernel;
 mod linear;
 mod nn;
+mod prim_func;
 mod reduce;
 mod reshape;
 mod shape_of;
@@ -26,7 +28,8 @@ use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
 use crate::rule::Rule;
 
-pub use call_tir::{CallForm, run_prim_func};
+pub use call_tir::CallForm;
+pub use prim_func::run_prim_func;
 
 /// One operator.
 #[derive(Debug)]

@@ -1,0 +1,224 @@
+//! Running calls in destination-passing style: `call_tir`, `call_dps_packed`.
+
+use std::rc::Rc;
+
+use super::EvalArgs;
+use super::call_tir::CallForm;
+use super::prim_func::{result_misfit, run_prim_func};
+use crate::eval::tensor::Tensor;
+use crate::eval::{Machine, PackedFunc, Stop, Value};
+use crate::grammar::{DataType, StructInfo, TensorShape, TensorStructInfo};
+use crate::rule::Rule;
+
+/// What a call in destination-passing style comes down to.
+struct DpsCall {
+    inputs: Vec<Value>,
+    /// Shape and data type of each result.
+    results: Vec<(Vec<i64>, DataType)>,
+    /// Whether the result is a tuple of tensors.
+    tuple: bool,
+}
+
+/// OP.CALLTIR.ARG-ORDER: the arguments have been evaluated; now the results are allocated, then `f` is called.
+pub(super) fn call_tir(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    m.cx.apply(Rule::OpCalltirArgOrder)?;
+    let func = match a.values.first() {
+        Some(Value::PrimFunc(func)) => func.clone(),
+        None
+        | Some(
+            Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_)
+            | Value::Object(_),
+        ) => {
+            let message = "the first argument of call_tir is not a PrimFunc of the module";
+            return Err(Stop::error(Rule::OpCalltirFunc, message));
+        }
+    };
+    let call = read_call(m, a)?;
+    let outputs = allocate(m, &call.results)?;
+    let before: Vec<_> = call.inputs.iter().map(contents).collect();
+    let mut args = call.inputs.clone();
+    m.cx.apply(Rule::OpCalltirDps)?;
+    args.extend(outputs.iter().cloned().map(Value::Tensor));
+    run_prim_func(m, &func, &args, outputs.len())?;
+    // OP.CALLTIR.MUTATES-INPUT: no behaviour is promised if an input has changed.
+    let unchanged = call.inputs.iter().map(contents).eq(before);
+    if !m.cx.premise(Rule::OpCalltirMutatesInput, 1, unchanged) {
+        return Err(Stop::unspecified(format!("@{} mutates an input [{}]", func.name, Rule::OpCalltirMutatesInput)));
+    }
+    let result = results(m, outputs, call.tuple)?;
+    check_result(m, &result, &a.call.sinfo_args)
+}
+
+/// OP.CALLTIR.RESULT-CHECK: the result has the shape and data type that the structural information says.
+fn check_result(m: &mut Machine<'_>, result: &Value, sinfo_args: &[StructInfo]) -> Result<Value, Stop> {
+    let [target] = sinfo_args else { return Ok(result.clone()) };
+    match m.match_without_binding(result, target) {
+        Ok(()) => Ok(result.clone()),
+        Err(Stop::Error(error)) => Err(result_misfit(m, error.message)),
+        Err(stop) => Err(stop),
+    }
+}
+
+fn contents(value: &Value) -> Option<crate::grammar::TensorData> {
+    value.as_tensor().map(Tensor::to_data)
+}
+
+/// OP.CALLDPS: as `call_tir`, with a packed function.
+pub(super) fn call_dps_packed(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    m.cx.apply(Rule::OpCalldps)?;
+    let packed = dps_callee(m, a.values.first())?;
+    let call = read_call(m, a)?;
+    let outputs = allocate(m, &call.results)?;
+    // OP.CALLDPS.MUTATE-ARGS: the function may change its inputs, which the caller sees.
+    let shared = m.cx.fire(Rule::OpCalldpsMutateArgs);
+    let mut args = if shared { call.inputs } else { copies(call.inputs)? };
+    m.cx.apply(Rule::OpCalltirDps)?;
+    args.extend(outputs.iter().cloned().map(Value::Tensor));
+    m.call_packed(&packed, &args)?;
+    let result = results(m, outputs, call.tuple)?;
+    check_result(m, &result, &a.call.sinfo_args)
+}
+
+fn copies(values: Vec<Value>) -> Result<Vec<Value>, Stop> {
+    values.into_iter().map(Value::deep_copy).collect()
+}
+
+/// The packed function, given as such or by its symbol (C15).
+fn dps_callee(m: &mut Machine<'_>, callee: Option<&Value>) -> Result<Rc<PackedFunc>, Stop> {
+    match callee {
+        Some(Value::PackedFunc(packed)) => Ok(packed.clone()),
+        Some(Value::Str(symbol)) => match m.find_packed(symbol) {
+            Some(packed) => Ok(packed),
+            None => {
+                m.cx.apply(Rule::OpCalldpsMissing)?;
+                let message = format!("no function is registered under the symbol {symbol}");
+                Err(Stop::error(Rule::OpCalldpsMissing, message))
+            }
+        },
+        None
+        | Some(
+            Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::DataType(_)
+            | Value::Object(_),
+        ) => Err(Stop::error(Rule::OpCalldps, "the first argument of call_dps_packed is not a packed function")),
+    }
+}
+
+fn read_call(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
+    match CallForm::of_values(a.values, &a.call.sinfo_args) {
+        CallForm::Flat => read_flat(a),
+        CallForm::Tupled => read_tupled(m, a),
+    }
+}
+
+fn read_flat(a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
+    let ([_, inputs @ .., shape], [target]) = (a.values, a.call.sinfo_args.as_slice()) else {
+        return Err(Stop::error(Rule::OpCalltirTypearg, "expects a shape and one type argument"));
+    };
+    let wrong = |rule| Stop::error(rule, format!("the shape {shape} does not belong to the type argument {target}"));
+    let (results, tuple) = match (shape, target) {
+        (Value::Shape(dims), StructInfo::Tensor(t)) => (vec![(dims.to_vec(), t.dtype)], false),
+        (Value::Shape(_), StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Tuple(_))
+        | (Value::Shape(_), StructInfo::Func(_)) => return Err(wrong(Rule::OpCalltirCorrSingle)),
+        (Value::Tuple(shapes), StructInfo::Tuple(targets)) if shapes.len() == targets.len() => {
+            let fields = shapes.fields().iter().zip(targets.iter());
+            let results = fields.map(|(shape, target)| match (shape, target) {
+                (Value::Shape(dims), StructInfo::Tensor(t)) => Some((dims.to_vec(), t.dtype)),
+                (
+                    Value::Tensor(_)
+                    | Value::Tuple(_)
+                    | Value::Shape(_)
+                    | Value::Closure(_)
+                    | Value::PackedFunc(_)
+                    | Value::PrimFunc(_)
+                    | Value::Prim(_)
+                    | Value::Str(_)
+                    | Value::DataType(_)
+                    | Value::Object(_),
+                    _,
+                ) => None,
+            });
+            (results.collect::<Option<Vec<_>>>().ok_or_else(|| wrong(Rule::OpCalltirCorrTuple))?, true)
+        }
+        (Value::Tuple(_), _) => return Err(wrong(Rule::OpCalltirCorrTuple)),
+        (
+            Value::Tensor(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_)
+            | Value::Object(_),
+            _,
+        ) => return Err(wrong(Rule::OpCalltirShape)),
+    };
+    Ok(DpsCall { inputs: inputs.to_vec(), results, tuple })
+}
+
+fn read_tupled(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
+    let mut inputs = match a.values.get(1).and_then(Value::as_tuple) {
+        Some(tuple) => tuple.fields().to_vec(),
+        None => Vec::new(),
+    };
+    if let Some(ints) = a.values.get(2).and_then(Value::as_shape) {
+        inputs.extend(ints.iter().map(|i| Value::int(*i)));
+    }
+    let (targets, tuple): (&[StructInfo], bool) = match a.call.sinfo_args.as_slice() {
+        [StructInfo::Tuple(fields)] => (fields, true),
+        single @ [_] => (single, false),
+        several => (several, true),
+    };
+    let results = targets.iter().map(|target| tensor_of(m, target)).collect::<Result<Vec<_>, Stop>>()?;
+    Ok(DpsCall { inputs, results, tuple })
+}
+
+fn tensor_of(m: &mut Machine<'_>, target: &StructInfo) -> Result<(Vec<i64>, DataType), Stop> {
+    if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), dtype, .. }) = target {
+        let dims = dims.iter().map(|dim| m.eval_dim(dim)).collect::<Result<Vec<i64>, Stop>>()?;
+        return Ok((dims, *dtype));
+    }
+    Err(Stop::error(Rule::OpCalltirTypearg, format!("{target} does not describe a tensor of known shape")))
+}
+
+/// OP.CALLTIR.ALLOC: a new tensor for each result. OP.CALLTIR.EMPTY-TUPLE: none if there are no results.
+fn allocate(m: &mut Machine<'_>, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Tensor>, Stop> {
+    let alloc = if results.is_empty() { Rule::OpCalltirEmptyTuple } else { Rule::OpCalltirAlloc };
+    m.cx.apply(alloc)?;
+    let mut outputs = Vec::with_capacity(results.len());
+    for (dims, dtype) in results {
+        // OP.CALLTIR.DTYPE: with the data type Void there is nothing to allocate.
+        if !m.cx.premise(Rule::OpCalltirDtype, 1, !dtype.is_void()) {
+            return Err(Stop::error(Rule::OpCalltirDtype, "the type argument gives no data type"));
+        }
+        let allocated = Tensor::zeros(*dtype, dims);
+        outputs.push(allocated.map_err(|error| Stop::error(Rule::OpCalltirAlloc, error.to_string()))?);
+    }
+    Ok(outputs)
+}
+
+/// OP.CALLTIR.RET: the very tensors that were written.
+fn results(m: &mut Machine<'_>, outputs: Vec<Tensor>, tuple: bool) -> Result<Value, Stop> {
+    m.cx.apply(Rule::OpCalltirRet)?;
+    let mut outputs: Vec<Value> = outputs.into_iter().map(Value::Tensor).collect();
+    match outputs.pop() {
+        Some(single) if !tuple => Ok(single),
+        Some(last) => {
+            outputs.push(last);
+            Ok(Value::tuple(outputs))
+        }
+        None => Ok(Value::unit()),
+    }
+}
