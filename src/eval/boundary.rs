@@ -7,6 +7,7 @@ use super::machine::{Activation, Machine, SignatureOrder, Stop};
 use super::match_cast::lone;
 use super::trace::TraceEvent;
 use super::value::{Closure, Value};
+use crate::cx::Edition;
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
 use crate::rule::Rule;
 use crate::verdict::RuntimeError;
@@ -17,6 +18,11 @@ impl Machine<'_> {
         match callee {
             Value::Closure(closure) => self.call_closure(closure, args),
             Value::PackedFunc(packed) => self.call_packed(packed, &args),
+            Value::PrimFunc(func) if self.cx.edition == Edition::E2023_12 => {
+                // The next revision calls a PrimFunc like any function: it runs on its arguments and returns nothing.
+                crate::ops::run_prim_func(self, func, &args, 0..0)?;
+                Ok(Value::unit())
+            }
             Value::PrimFunc(func) => {
                 let message = format!("@{} is a PrimFunc: as an object it can be used only by call_tir", func.name);
                 self.cannot_call(Rule::ModPrimfuncOnlyCalltir, message)

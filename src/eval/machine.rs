@@ -42,7 +42,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             fuel: 50_000_000,
-            max_depth: 100_000,
+            max_depth: 50_000,
             signature_order: SignatureOrder::default(),
             trace: false,
             registry: Registry::prelude(),

@@ -124,7 +124,7 @@ impl Machine<'_> {
         let returned = match f {
             PackedFunc::Native(def) => (def.run)(self, args)?,
             PackedFunc::PrimFunc { func, .. } => {
-                crate::ops::run_prim_func(self, func, args, 0)?;
+                crate::ops::run_prim_func(self, func, args, 0..0)?;
                 Returned::Nothing
             }
             PackedFunc::Unknown(name) => {

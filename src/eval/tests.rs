@@ -526,3 +526,14 @@ fn a_prim_func_can_be_reached_by_its_symbol() {
 fn a_prim_func_as_an_object_cannot_be_called() {
     assert_eq!(failure(&calling_twice("Module.twice(x)"), &[floats(&[1.0])]), Rule::ModPrimfuncOnlyCalltir);
 }
+
+#[test]
+fn a_line_shows_part_of_a_large_value() {
+    let mut value = Value::int(1);
+    for _ in 0..60 {
+        value = Value::tuple(vec![value.clone(), value]);
+    }
+    assert!(value.to_string().len() < 1_000);
+    assert!(matches!(to_spec(&value), Err(Stop::Unspecified(_))));
+    assert_eq!(Value::tuple(vec![Value::int(1), Value::shape(&[2])]).to_string(), "(1, shape(2))");
+}

@@ -44,8 +44,7 @@ impl fmt::Display for TraceEvent {
             TraceEvent::Return(value) => write!(f, "return {value}"),
             TraceEvent::Bind(var, value) => write!(f, "{var} = {value}"),
             TraceEvent::BindShapeVar(var, size) => write!(f, "{var} := {size}"),
-            TraceEvent::Effect(Effect::Call(name, args)) => write!(f, "effect: {name} called with {args:?}"),
-            TraceEvent::Effect(Effect::Print(args)) => write!(f, "effect: print {args:?}"),
+            TraceEvent::Effect(effect) => write!(f, "effect: {effect}"),
         }
     }
 }

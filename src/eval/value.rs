@@ -218,19 +218,26 @@ impl Drop for Closure {
     }
 }
 
+/// How many parts of a value a line shows: a tuple that shares its parts can stand for far more than it occupies.
+const SHOWN_PARTS: usize = 100;
+
 impl fmt::Display for Value {
     /// On one line; tensors with their elements as far as they are few.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut left = SHOWN_PARTS;
+        self.write(f, &mut left)
+    }
+}
+
+impl Value {
+    fn write(&self, f: &mut fmt::Formatter<'_>, left: &mut usize) -> fmt::Result {
+        if *left == 0 {
+            return f.write_str("..");
+        }
+        *left -= 1;
         match self {
             Value::Tensor(t) => write_tensor(f, t),
-            Value::Tuple(t) => {
-                f.write_str("(")?;
-                for (i, field) in t.fields().iter().enumerate() {
-                    f.write_str(if i == 0 { "" } else { ", " })?;
-                    with_stack(|| field.fmt(f))?;
-                }
-                f.write_str(if t.len() == 1 { ",)" } else { ")" })
-            }
+            Value::Tuple(t) => write_tuple(f, t, left),
             Value::Shape(dims) => {
                 f.write_str("shape(")?;
                 write_list(f, dims.iter())?;
@@ -247,13 +254,26 @@ impl fmt::Display for Value {
     }
 }
 
+fn write_tuple(f: &mut fmt::Formatter<'_>, tuple: &TupleObj, left: &mut usize) -> fmt::Result {
+    f.write_str("(")?;
+    for (i, field) in tuple.fields().iter().enumerate() {
+        f.write_str(if i == 0 { "" } else { ", " })?;
+        if *left == 0 {
+            f.write_str("..")?;
+            break;
+        }
+        field.write(f, left)?;
+    }
+    f.write_str(if tuple.len() == 1 { ",)" } else { ")" })
+}
+
 /// How many elements of a tensor a line shows.
 const SHOWN: usize = 16;
 
 fn write_tensor(f: &mut fmt::Formatter<'_>, tensor: &Tensor) -> fmt::Result {
-    write!(f, "Tensor((")?;
+    write!(f, "Tensor([")?;
     write_list(f, tensor.shape().iter())?;
-    write!(f, "), {}, [", tensor.dtype())?;
+    write!(f, "], {}, [", tensor.dtype())?;
     write_list(f, (0..tensor.len().min(SHOWN)).filter_map(|i| tensor.get(i)))?;
     f.write_str(if tensor.len() > SHOWN { ", ..])" } else { "])" })
 }

@@ -7,7 +7,7 @@ use super::call_tir::CallForm;
 use super::prim_func::{result_misfit, run_prim_func};
 use crate::eval::tensor::Tensor;
 use crate::eval::{Machine, PackedFunc, Stop, Value};
-use crate::grammar::{DataType, StructInfo, TensorShape, TensorStructInfo};
+use crate::grammar::{AttrValue, DataType, StructInfo, TensorShape, TensorStructInfo};
 use crate::rule::Rule;
 
 /// What a call in destination-passing style comes down to.
@@ -45,8 +45,11 @@ pub(super) fn call_tir(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, S
     let before: Vec<_> = call.inputs.iter().map(contents).collect();
     let mut args = call.inputs.clone();
     m.cx.apply(Rule::OpCalltirDps)?;
+    let first_output = args.len();
     args.extend(outputs.iter().cloned().map(Value::Tensor));
-    run_prim_func(m, &func, &args, outputs.len())?;
+    let written = first_output..args.len();
+    args.extend(tir_vars(m, a)?);
+    run_prim_func(m, &func, &args, written)?;
     // OP.CALLTIR.MUTATES-INPUT: no behaviour is promised if an input has changed.
     let unchanged = call.inputs.iter().map(contents).eq(before);
     if !m.cx.premise(Rule::OpCalltirMutatesInput, 1, unchanged) {
@@ -64,6 +67,13 @@ fn check_result(m: &mut Machine<'_>, result: &Value, sinfo_args: &[StructInfo]) 
         Err(Stop::Error(error)) => Err(result_misfit(m, error.message)),
         Err(stop) => Err(stop),
     }
+}
+
+/// The attribute `tir_vars` of TVM's dialect: integers that follow the outputs.
+fn tir_vars(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Vec<Value>, Stop> {
+    let Some(AttrValue::List(items)) = a.call.attrs.get("tir_vars") else { return Ok(Vec::new()) };
+    let dims = items.iter().filter_map(|item| if let AttrValue::Prim(dim) = item { Some(dim) } else { None });
+    dims.map(|dim| m.eval_dim(dim).map(Value::int)).collect()
 }
 
 fn contents(value: &Value) -> Option<crate::grammar::TensorData> {

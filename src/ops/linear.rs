@@ -101,6 +101,7 @@ fn matmul(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let batch = shape.len();
     shape.extend(rows);
     shape.extend(columns);
+    m.spend(shape.iter().fold(k.unsigned_abs(), |n, size| n.saturating_mul(size.unsigned_abs())))?;
     let product = tabulate(m, dtype, &shape, |index| {
         let (outer, inner) = index.split_at(batch.min(index.len()));
         let (row, column) = match (rows, columns, inner) {
@@ -115,7 +116,6 @@ fn matmul(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
             multiply_add(sum, x, y)
         })
     })?;
-    m.spend((product.len() as u64).saturating_mul(k.unsigned_abs()))?;
     fresh(product)
 }
 

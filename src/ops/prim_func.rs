@@ -1,5 +1,7 @@
 //! Running `PrimFunc`s, and what their errors mean to the program that calls them.
 
+use std::ops::Range;
+
 use super::kernel::fail;
 use crate::eval::{Machine, PrimFuncObj, Stop, Value};
 use crate::grammar::Name;
@@ -7,8 +9,13 @@ use crate::rule::Rule;
 use crate::tir::interp::interpret_within;
 use crate::tir::{self, PrimFunc, TirArg, TirError};
 
-/// Runs a `PrimFunc` on all of its arguments, of which the last `outputs` are destination buffers to be checked.
-pub fn run_prim_func(m: &mut Machine<'_>, func: &PrimFuncObj, args: &[Value], outputs: usize) -> Result<(), Stop> {
+/// Runs a `PrimFunc` on all of its arguments, of which those at `outputs` are destination buffers to be checked.
+pub fn run_prim_func(
+    m: &mut Machine<'_>,
+    func: &PrimFuncObj,
+    args: &[Value],
+    outputs: Range<usize>,
+) -> Result<(), Stop> {
     let args = args.iter().map(tir_arg).collect::<Option<Vec<TirArg>>>();
     let args = args.ok_or_else(|| fail(format!("@{} takes tensors and boxed scalars", func.name)))?;
     let mut fuel = m.fuel_left();
@@ -46,11 +53,13 @@ fn tir_arg(value: &Value) -> Option<TirArg> {
     }
 }
 
-/// Whether an error says that one of the last `outputs` parameters is declared with another shape or data type than
+/// Whether an error says that one of the parameters at `outputs` is declared with another shape or data type than
 /// the buffer has that it was given.
-fn is_misfit_of_output(f: &PrimFunc, error: &TirError, outputs: usize) -> bool {
-    let first = f.params.len().saturating_sub(outputs);
-    let is_output = |name: &Name| f.params.iter().skip(first).any(|param| param_name(param) == name);
+fn is_misfit_of_output(f: &PrimFunc, error: &TirError, outputs: Range<usize>) -> bool {
+    let is_output = |name: &Name| {
+        let params = f.params.iter().enumerate().filter(|(i, _)| outputs.contains(i));
+        params.into_iter().any(|(_, param)| param_name(param) == name)
+    };
     match error {
         TirError::DataType { param, .. } | TirError::Kind { param, .. } | TirError::Range { param, .. } => {
             is_output(param)
