@@ -5,6 +5,7 @@
 //! TVM nothing is folded, except arithmetic between plain numbers.
 
 mod args;
+mod block;
 mod buffer;
 mod expr;
 mod stmt;
@@ -50,8 +51,8 @@ struct Parser<'t> {
     params: Vec<Param>,
     /// Data types that the body declares for variables.
     declared: HashMap<Name, DataType>,
-    /// Whether an unknown name defines a shape variable.
-    implicit: bool,
+    /// The data type of the shape variable that an unknown name defines, where it may.
+    implicit: Option<DataType>,
     /// The place of the string whose content is being read as an expression.
     quoted: Option<Span>,
     depth: usize,
@@ -67,7 +68,7 @@ impl<'t> Parser<'t> {
             trail: Vec::new(),
             params: Vec::new(),
             declared: HashMap::new(),
-            implicit: false,
+            implicit: None,
             quoted: None,
             depth: 0,
             blocks: false,
@@ -207,9 +208,9 @@ impl<'t> Parser<'t> {
 
     /// Reads with unknown names defining shape variables.
     fn implicitly<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.implicit = true;
+        self.implicit = Some(DataType::INT64);
         let result = body(self);
-        self.implicit = false;
+        self.implicit = None;
         result
     }
 

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use super::Dialect;
 use crate::grammar::Name;
 use crate::tir::{Buffer, Expr, Param, PrimFunc, Var};
-use expr::{attrs, buffer_arguments, for_each_var};
+use expr::{Kind, attrs, buffer_arguments, for_each_var};
 use stmt::Printer;
 
 /// The definition of `f` as a function `name`, `indent` levels of four spaces deep, with a line end after it.
@@ -34,8 +34,15 @@ fn print(f: &PrimFunc, name: &str, indent: usize) -> String {
         if !f.attrs.is_empty() {
             p.line(format!("T.func_attr({})", attrs(&f.attrs)));
         }
+        for param in &f.params {
+            match param {
+                Param::Scalar(var) | Param::Handle(var) => p.define(&var.name, Kind::Other),
+                Param::Buffer(buffer) => p.define(&buffer.name, Kind::Other),
+            }
+        }
         for var in shape_vars(f) {
             p.line(format!("{} = T.{}()", var.name, var.dtype));
+            p.define(&var.name, Kind::Other);
         }
         for (param, handle) in f.params.iter().zip(&handles) {
             if let (Param::Buffer(buffer), Some(handle)) = (param, handle) {
@@ -44,6 +51,7 @@ fn print(f: &PrimFunc, name: &str, indent: usize) -> String {
         }
         for buffer in &f.allocs {
             p.line(format!("{} = T.sblock_alloc_buffer({})", buffer.name, buffer_arguments(buffer)));
+            p.define(&buffer.name, Kind::Other);
         }
         p.body(&f.body);
     });

@@ -79,10 +79,13 @@ impl Parser<'_> {
             return Err(crate::syntax::source::SyntaxError::at(self.text, span, "expected the shape of the buffer"));
         };
         let dtype = get("dtype").map_or(Ok(DataType::FLOAT32), |e| self.dtype(e))?;
+        let shape = self.exprs(shape)?;
+        // Strides that are only named have the data type of the dimensions.
+        self.implicit = self.implicit.map(|default| shape.first().map_or(default, Expr::dtype));
         Ok(Buffer {
             name: name.clone(),
             dtype,
-            shape: self.exprs(shape)?,
+            shape,
             strides: get("strides").filter(|e| !is_default(e)).map_or(Ok(Vec::new()), |e| self.exprs(e))?,
             elem_offset: get("elem_offset").filter(|e| !is_default(e)).map(|e| self.dimension(e)).transpose()?,
             scope: get("scope").map_or(Ok("global".into()), |e| self.string(e))?,

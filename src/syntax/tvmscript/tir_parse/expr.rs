@@ -103,12 +103,14 @@ impl Parser<'_> {
                     None => self.error(name, format!("expected an index after the buffer `{}`", name.id)),
                 };
             }
-            None if self.implicit => {
-                let dtype = self.declared.get(name.id.as_str()).copied().unwrap_or(DataType::INT64);
-                self.define(&Name::from(name.id.as_str()), Def::Var(dtype));
-                dtype
-            }
-            None => return self.error(name, format!("`{}` is not defined here", name.id)),
+            None => match self.implicit {
+                Some(default) => {
+                    let dtype = self.declared.get(name.id.as_str()).copied().unwrap_or(default);
+                    self.define(&Name::from(name.id.as_str()), Def::Var(dtype));
+                    dtype
+                }
+                None => return self.error(name, format!("`{}` is not defined here", name.id)),
+            },
         };
         Ok(Operand::Typed(Expr::Var(Var { name: name.id.as_str().into(), dtype, span })))
     }

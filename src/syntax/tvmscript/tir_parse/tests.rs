@@ -190,6 +190,32 @@ fn scalars_that_change_are_buffers_of_one_element() {
         "x = T.alloc_buffer((1,), \"int32\", scope=\"local\")\nx[0] = s\nx[0] = x[0] + 1\nx[0] = x[0] + 2\nA[x[0], 0] = x[0]",
     );
     assert_eq!(sugar, plain);
+    let f = read(&with_body("x: T.int32 = s\nx += 2\nA[x, 0] = x")).unwrap();
+    let text = print_prim_func(&f, "f", 0, Dialect::Tvm025);
+    assert!(
+        text.ends_with("    x: T.int32\n    x = s\n    x = x + 2\n    A[x, 0] = T.Cast(\"float32\", x)\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn parts_of_buffers_may_have_names() {
+    let slice = body("B = T.alloc_buffer((4, 6), \"float32\")\nC = B[1:3, 2:6]\nC[0, 0] = 1");
+    let decl = body(
+        "B = T.alloc_buffer((4, 6), \"float32\")\nC = T.decl_buffer((2, 4), \"float32\", data=B.data, elem_offset=8)\nC[0, 0] = 1",
+    );
+    assert_eq!(slice, decl);
+}
+
+#[test]
+fn strides_that_are_only_named_have_the_data_type_of_dimensions() {
+    let f = read(&with_body(
+        "with T.sblock(\"b\"):\n    P = T.match_buffer(A[0, 0:2], (2,), \"float32\", strides=(\"st\",))\n    P[0] = 1",
+    ))
+    .unwrap();
+    let [Stmt::Block(block)] = f.body.as_slice() else { panic!() };
+    assert_eq!(block.matches[0].buffer.strides, [Expr::Var(Var::new("st", DataType::INT32))]);
+    round_trips(&f);
 }
 
 #[test]

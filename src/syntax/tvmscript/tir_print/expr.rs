@@ -2,7 +2,7 @@
 
 use super::quote;
 use crate::cx::with_stack;
-use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, PrimExpr};
+use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, Name, PrimExpr};
 use crate::tir::{Binary, Buffer, Call, Choice, Expr, Extern, Intrinsic, Region, Var};
 
 /// From loosest to tightest, as in Python.
@@ -30,18 +30,37 @@ impl Precedence {
     }
 }
 
+/// What a name in scope stands for, as far as its uses are written differently.
+#[derive(Clone, PartialEq)]
+pub(super) enum Kind {
+    /// The variable of a loop over a range.
+    Loop(Expr, Expr),
+    /// A buffer of one element that is written as a variable.
+    Scalar,
+    Other,
+}
+
+/// The names in scope, the innermost last.
+pub(super) type Scope = Vec<(Name, Kind)>;
+
 /// Writes expressions, and notes the variables that `T.Let` binds in them: these must be declared before.
 #[derive(Default)]
-pub(super) struct ExprPrinter {
+pub(super) struct ExprPrinter<'a> {
+    pub scope: &'a [(Name, Kind)],
     pub lets: Vec<Var>,
 }
 
-/// An expression without `T.Let` in it, as in shapes.
-pub(super) fn text(e: &Expr) -> String {
+/// An expression outside of any scope, as in shapes.
+fn text(e: &Expr) -> String {
     ExprPrinter::default().expr(e)
 }
 
-impl ExprPrinter {
+/// What the innermost definition of a name says.
+pub(super) fn find<'a>(scope: &'a [(Name, Kind)], name: &Name) -> Option<&'a Kind> {
+    scope.iter().rev().find(|(known, _)| known == name).map(|(_, kind)| kind)
+}
+
+impl ExprPrinter<'_> {
     pub fn expr(&mut self, e: &Expr) -> String {
         self.at(e, Precedence::Or)
     }
@@ -70,7 +89,7 @@ impl ExprPrinter {
             Expr::Select(c) => atom(self.choice("Select", c)),
             Expr::IfThenElse(c) => atom(self.choice("if_then_else", c)),
             Expr::Cast(dtype, a) => atom(format!("T.Cast(\"{dtype}\", {})", self.expr(a))),
-            Expr::Load(l) => atom(format!("{}{}", l.buffer.name, self.indices(&l.indices))),
+            Expr::Load(l) => atom(self.element(&l.buffer.name, &l.indices)),
             Expr::Let(l) => {
                 let text = format!("T.Let({}, where={{{}: {}}})", self.expr(&l.body), l.var.name, self.expr(&l.value));
                 self.lets.push(l.var.clone());
@@ -139,8 +158,16 @@ impl ExprPrinter {
         }
     }
 
-    /// `[i, j]`, or `[()]` for an element of a scalar buffer.
-    pub fn indices(&mut self, indices: &[Expr]) -> String {
+    /// `A[i, j]`, or `A` for a scalar.
+    pub fn element(&mut self, buffer: &Name, indices: &[Expr]) -> String {
+        match indices {
+            [Expr::Int(0, DataType::INT32)] if find(self.scope, buffer) == Some(&Kind::Scalar) => buffer.to_string(),
+            indices => format!("{buffer}{}", self.indices(indices)),
+        }
+    }
+
+    /// `[i, j]`, or `[()]` for an element of a buffer without dimensions.
+    fn indices(&mut self, indices: &[Expr]) -> String {
         match indices {
             [] => "[()]".into(),
             indices => format!("[{}]", self.list(indices)),

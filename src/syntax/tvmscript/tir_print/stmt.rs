@@ -1,16 +1,15 @@
 //! Statements as text.
 
-use super::expr::{ExprPrinter, attrs, buffer_arguments, for_each_var};
+use super::expr::{ExprPrinter, Kind, Scope, attrs, buffer_arguments, find, for_each_var};
 use super::quote;
 use crate::cx::with_stack;
 use crate::grammar::{DataType, Name};
-use crate::tir::{AttrStmt, Block, Expr, For, ForKind, If, Iter, IterKind, LaunchThread, Stmt};
+use crate::tir::{AttrStmt, Block, Buffer, Expr, For, ForKind, If, Iter, IterKind, LaunchThread, Stmt};
 
 pub(super) struct Printer {
     out: String,
     indent: usize,
-    /// The names in scope; the bounds of those that are variables of loops.
-    scope: Vec<(Name, Option<(Expr, Expr)>)>,
+    scope: Scope,
 }
 
 impl Printer {
@@ -28,6 +27,10 @@ impl Printer {
         self.out.push('\n');
     }
 
+    pub fn define(&mut self, name: &Name, kind: Kind) {
+        self.scope.push((name.clone(), kind));
+    }
+
     pub fn indented(&mut self, body: impl FnOnce(&mut Printer)) {
         self.indent += 1;
         let mark = self.scope.len();
@@ -38,9 +41,10 @@ impl Printer {
 
     /// A line made from expressions, after the declarations that these need.
     fn expr_line(&mut self, make: impl FnOnce(&mut ExprPrinter) -> String) {
-        let mut exprs = ExprPrinter::default();
+        let mut exprs = ExprPrinter { scope: &self.scope, lets: Vec::new() };
         let text = make(&mut exprs);
-        for var in exprs.lets {
+        let lets = exprs.lets;
+        for var in lets {
             self.line(format!("{} = T.{}()", var.name, var.dtype));
         }
         self.line(text);
@@ -76,23 +80,24 @@ impl Printer {
             Stmt::Block(b) => self.block(b),
             Stmt::If(i) => self.if_stmt(i),
             Stmt::Store(s) => {
-                self.expr_line(|e| {
-                    let (indices, value) = (e.indices(&s.indices), e.expr(&s.value));
-                    format!("{}{indices} = {value}", s.buffer.name)
-                });
+                self.expr_line(|e| format!("{} = {}", e.element(&s.buffer.name, &s.indices), e.expr(&s.value)));
             }
             Stmt::Let(l) => {
                 self.expr_line(|e| format!("{}: T.let[T.{}] = {}", l.var.name, l.var.dtype, e.expr(&l.value)));
-                self.scope.push((l.var.name.clone(), None));
+                self.define(&l.var.name, Kind::Other);
+            }
+            Stmt::Alloc(buffer) if is_scalar(buffer) => {
+                self.line(format!("{}: T.{}", buffer.name, buffer.dtype));
+                self.define(&buffer.name, Kind::Scalar);
             }
             Stmt::Alloc(buffer) => {
                 self.line(format!("{} = T.alloc_buffer({})", buffer.name, buffer_arguments(buffer)));
-                self.scope.push((buffer.name.clone(), None));
+                self.define(&buffer.name, Kind::Other);
             }
             Stmt::Decl(d) => {
                 let arguments = buffer_arguments(&d.buffer);
                 self.line(format!("{} = T.decl_buffer({arguments}, data={}.data)", d.buffer.name, d.data.name));
-                self.scope.push((d.buffer.name.clone(), None));
+                self.define(&d.buffer.name, Kind::Other);
             }
             Stmt::Attr(a) => self.attr(a, last),
             Stmt::LaunchThread(l) => self.launch_thread(l, last),
@@ -128,7 +133,7 @@ impl Printer {
         });
         self.indented(|p| {
             for f in &nest {
-                p.scope.push((f.var.name.clone(), Some((f.start.clone(), f.stop.clone()))));
+                p.define(&f.var.name, Kind::Loop(f.start.clone(), f.stop.clone()));
             }
             let innermost = nest.last().map_or(&f.body, |f| &f.body);
             p.body(innermost);
@@ -151,12 +156,12 @@ impl Printer {
         let (name, thread) = (&l.var.name, quote(&l.thread));
         if last {
             self.expr_line(|e| format!("{name} = T.launch_thread({thread}, {})", e.expr(&l.extent)));
-            self.scope.push((name.clone(), None));
+            self.define(name, Kind::Other);
             self.sequence(&l.body);
         } else {
             self.expr_line(|e| format!("with T.launch_thread({thread}, {}) as {name}:", e.expr(&l.extent)));
             self.indented(|p| {
-                p.scope.push((name.clone(), None));
+                p.define(name, Kind::Other);
                 p.body(&l.body);
             });
         }
@@ -182,12 +187,13 @@ impl Printer {
             }
             for buffer in &b.allocs {
                 p.line(format!("{} = T.sblock_alloc_buffer({})", buffer.name, buffer_arguments(buffer)));
-                p.scope.push((buffer.name.clone(), None));
+                p.define(&buffer.name, Kind::Other);
             }
             for m in &b.matches {
+                p.declare_unbound(&m.buffer);
                 let arguments = buffer_arguments(&m.buffer);
                 p.expr_line(|e| format!("{} = T.match_buffer({}, {arguments})", m.buffer.name, e.region(&m.source)));
-                p.scope.push((m.buffer.name.clone(), None));
+                p.define(&m.buffer.name, Kind::Other);
             }
             if let Some(init) = &b.init {
                 p.line("with T.init():");
@@ -195,6 +201,18 @@ impl Printer {
             }
             p.body(&b.body);
         });
+    }
+
+    /// Declares the variables that matching a part of a buffer binds.
+    fn declare_unbound(&mut self, buffer: &Buffer) {
+        for e in buffer.strides.iter().chain(&buffer.elem_offset) {
+            for_each_var(e, &mut |var| {
+                if find(&self.scope, &var.name).is_none() {
+                    self.line(format!("{} = T.{}()", var.name, var.dtype));
+                    self.define(&var.name, Kind::Other);
+                }
+            });
+        }
     }
 
     /// Variables whose values are those of loops over their domains in one `T.axis.remap`, the others one by one.
@@ -222,7 +240,7 @@ impl Printer {
             let values: Vec<String> = group.iter().map(|iter| e.expr(&iter.value)).collect();
             format!("{} = T.axis.remap(\"{letters}\", [{}])", names.join(", "), values.join(", "))
         });
-        self.scope.extend(group.iter().map(|iter| (iter.var.name.clone(), None)));
+        self.scope.extend(group.iter().map(|iter| (iter.var.name.clone(), Kind::Other)));
     }
 
     fn iter(&mut self, iter: &Iter) {
@@ -238,14 +256,13 @@ impl Printer {
                 if is_zero(&iter.start, &iter.stop) { stop } else { format!("({}, {stop})", e.expr(&iter.start)) };
             format!("{} = T.axis.{kind}({domain}, {})", iter.var.name, e.expr(&iter.value))
         });
-        self.scope.push((iter.var.name.clone(), None));
+        self.define(&iter.var.name, Kind::Other);
     }
 
     /// The letter for an iteration variable in `T.axis.remap`, if it can stand there.
     fn remap_letter(&self, iter: &Iter) -> Option<char> {
         let Expr::Var(value) = &iter.value else { return None };
-        let (_, bounds) = self.scope.iter().rev().find(|(name, _)| *name == value.name)?;
-        let (start, stop) = bounds.as_ref()?;
+        let Some(Kind::Loop(start, stop)) = find(&self.scope, &value.name) else { return None };
         let letter = match iter.kind {
             IterKind::Spatial => 'S',
             IterKind::Reduce => 'R',
@@ -253,6 +270,13 @@ impl Printer {
         };
         (*start == iter.start && *stop == iter.stop).then_some(letter)
     }
+}
+
+/// Whether a buffer is what `x: T.int32` makes.
+fn is_scalar(buffer: &Buffer) -> bool {
+    let plain = buffer.strides.is_empty() && buffer.elem_offset.is_none();
+    let shape = buffer.shape.as_slice() == [Expr::Int(1, DataType::INT32)];
+    shape && plain && &*buffer.scope == "local" && buffer.align.is_none() && buffer.offset_factor.is_none()
 }
 
 /// Whether a range starts where it does if the text gives only its end.
