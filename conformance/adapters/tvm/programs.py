@@ -1,6 +1,7 @@
 """Judgements on whole programs."""
 
 import textwrap
+import typing
 
 import tvm
 import tvm_ffi
@@ -178,8 +179,10 @@ def parse_text(text):
 
     lines = [line for line in text.splitlines() if not line.startswith(("from ", "import "))]
     source = textwrap.dedent("\n".join(lines)) + "\n"
+    # 0.27 writes shape variables as `n = TypeVar("n")` before the module.
+    names_in_text = {"I": I, "R": R, "T": T, "TypeVar": typing.TypeVar}
     with stage("parse"):
-        found = tvm.script.from_source(source, extra_vars={"I": I, "R": R, "T": T}, check_well_formed=False)
+        found = tvm.script.from_source(source, extra_vars=names_in_text, check_well_formed=False)
     if isinstance(found, relax.Function):
         name = found.attrs.get("global_symbol", "main") if found.attrs else "main"
         return ir.IRModule({ir.GlobalVar(str(name)): found})
