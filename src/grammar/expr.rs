@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Attrs, DataType, Name, PrimExpr, Span, StructInfo, TensorData, Var};
+use super::{Attrs, DataType, Name, PrimExpr, Span, StructInfo, TensorData, Type, Var};
+use crate::cx::Cx;
+use crate::rule::Rule;
+use crate::struct_info::wrap_type;
 
 /// A Relax expression.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -129,17 +132,56 @@ pub struct ExternFunc {
 }
 
 /// `Call(op, args, sinfo_args, attrs)` (C01).
+///
+/// On input the older `type_args` may stand in place of `sinfo_args`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(try_from = "CallRepr")]
 pub struct Call {
     pub op: Expr,
-    #[serde(default)]
     pub args: Vec<Expr>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sinfo_args: Vec<StructInfo>,
-    #[serde(default, skip_serializing_if = "Attrs::is_empty")]
+    #[serde(skip_serializing_if = "Attrs::is_empty")]
     pub attrs: Attrs,
     #[serde(skip)]
     pub span: Span,
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "Call")]
+struct CallRepr {
+    op: Expr,
+    #[serde(default)]
+    args: Vec<Expr>,
+    #[serde(default, deserialize_with = "present")]
+    sinfo_args: Option<Vec<StructInfo>>,
+    #[serde(default, deserialize_with = "present")]
+    type_args: Option<Vec<Type>>,
+    #[serde(default)]
+    attrs: Attrs,
+}
+
+/// A field that is written without `Some` and may be left out.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(d).map(Some)
+}
+
+impl TryFrom<CallRepr> for Call {
+    type Error = String;
+
+    fn try_from(repr: CallRepr) -> Result<Call, String> {
+        let sinfo_args = match (repr.sinfo_args, repr.type_args) {
+            (Some(_), Some(_)) => {
+                return Err(format!(
+                    "a call has `sinfo_args` or `type_args`, not both ({})",
+                    Rule::Pr14148CallSinfoArgs
+                ));
+            }
+            (None, Some(types)) => types.iter().map(|t| wrap_type(&mut Cx::new(), t)).collect(),
+            (sinfo_args, None) => sinfo_args.unwrap_or_default(),
+        };
+        Ok(Call { op: repr.op, args: repr.args, sinfo_args, attrs: repr.attrs, span: Span::NONE })
+    }
 }
 
 /// `ShapeExpr(values)`.

@@ -234,12 +234,13 @@ impl fmt::Display for PrimExpr {
 
 impl Serialize for PrimExpr {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        // Slices, because RON writes arrays as tuples.
         match self {
             PrimExpr::Var(v) => v.serialize(s),
             PrimExpr::IntImm(i) => s.serialize_i64(*i),
-            PrimExpr::Binary(op, a, b) => s.collect_map([(op.name(), [a, b])]),
-            PrimExpr::Not(a) => s.collect_map([("Not", [a])]),
-            PrimExpr::Select(c, t, e) => s.collect_map([("Select", [c, t, e])]),
+            PrimExpr::Binary(op, a, b) => s.collect_map([(op.name(), [a, b].as_slice())]),
+            PrimExpr::Not(a) => s.collect_map([("Not", [a].as_slice())]),
+            PrimExpr::Select(c, t, e) => s.collect_map([("Select", [c, t, e].as_slice())]),
         }
     }
 }

@@ -8,12 +8,12 @@ use super::Reader;
 use super::annotation::Arguments;
 use super::dims::Unbound;
 use super::fault::{Fault, Read, dotted, members, relax_name, span_of};
-use super::scope::use_of;
 use crate::cx::with_stack;
 use crate::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, DataType, Expr, If, MatchCast, PrimExpr, PrimValue, SeqExpr, Span,
+    Binder, Binding, BindingBlock, BlockKind, DataType, Expr, MatchCast, PrimExpr, PrimValue, SeqExpr, Span,
     StructInfo, Var, VarBinding, VarKind,
 };
+use crate::rule::Rule;
 
 /// Bindings in the order of the text, grouped into blocks.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    fn push(&mut self, binding: Binding) {
+    pub fn push(&mut self, binding: Binding) {
         self.open.push(binding);
     }
 
@@ -40,6 +40,11 @@ impl Blocks {
         if !self.open.is_empty() {
             self.close(BlockKind::Binding, None);
         }
+    }
+
+    /// The binding that was read last.
+    pub fn last(&self) -> Option<&Binding> {
+        self.open.last().or_else(|| self.done.last().and_then(|block| block.bindings.last()))
     }
 
     pub fn finish(mut self) -> Vec<BindingBlock> {
@@ -67,28 +72,12 @@ impl Place<'_> {
     }
 }
 
-/// A branch of an `If`, or the inside of a nested sequence: its bindings, its value, and the variable that the text
-/// gives to the value.
-struct Branch {
-    blocks: Blocks,
-    body: Expr,
-    name: String,
-    annotation: Option<StructInfo>,
-    span: Span,
-}
-
-impl Branch {
-    fn into_seq(self) -> Expr {
-        Expr::SeqExpr(SeqExpr { blocks: self.blocks.finish(), body: self.body, span: self.span }.into())
-    }
-}
-
 /// A binding whose variable is not made yet.
-struct Pending {
-    name: String,
-    annotation: Option<StructInfo>,
-    value: Expr,
-    span: Span,
+pub(super) struct Pending {
+    pub name: String,
+    pub annotation: Option<StructInfo>,
+    pub value: Expr,
+    pub span: Span,
 }
 
 impl Reader<'_> {
@@ -99,7 +88,7 @@ impl Reader<'_> {
         for statement in statements {
             match (statement, &result) {
                 (_, Some(_)) => {
-                    self.fault(Fault::new(statement, "nothing may follow `return` (R89.SYN.RETURN)"));
+                    self.fault(Fault::new(statement, "nothing may follow `return`"));
                     break;
                 }
                 (py::Stmt::Return(r), None) => match &r.value {
@@ -122,13 +111,13 @@ impl Reader<'_> {
     }
 
     /// One statement; what is wrong with it is recorded, and reading goes on behind it.
-    fn statement(&mut self, statement: &py::Stmt, blocks: &mut Blocks, place: Place<'_>) {
+    pub(super) fn statement(&mut self, statement: &py::Stmt, blocks: &mut Blocks, place: Place<'_>) {
         if let Err(fault) = with_stack(|| self.try_statement(statement, blocks, place)) {
             self.fault(fault);
         }
     }
 
-    fn try_statement(&mut self, statement: &py::Stmt, blocks: &mut Blocks, place: Place<'_>) -> Read<()> {
+    pub(super) fn try_statement(&mut self, statement: &py::Stmt, blocks: &mut Blocks, place: Place<'_>) -> Read<()> {
         let span = span_of(statement);
         match statement {
             py::Stmt::Assign(assign) => match assign.targets.as_slice() {
@@ -171,7 +160,11 @@ impl Reader<'_> {
             return self.parallel(targets, value, span, blocks, place);
         }
         let py::Expr::Name(name) = target else {
-            return Err(Fault::expected(self.text, target, "the name of a variable"));
+            return Err(Fault::expected(
+                self.text,
+                target,
+                &format!("the name of a variable ({})", Rule::GramBindVarbinding),
+            ));
         };
         let name = name.id.as_str();
         if self.names_module(value) {
@@ -231,7 +224,7 @@ impl Reader<'_> {
 
     /// The value of an assignment: a bare number is a tensor, unless the annotation says that it is a scalar; a
     /// tuple under an annotation as a shape is a shape.
-    fn assigned(&mut self, value: &py::Expr, annotation: Option<&StructInfo>) -> Read<Expr> {
+    pub(super) fn assigned(&mut self, value: &py::Expr, annotation: Option<&StructInfo>) -> Read<Expr> {
         let is_literal =
             matches!(value, py::Expr::NumberLiteral(_) | py::Expr::BooleanLiteral(_) | py::Expr::UnaryOp(_));
         match annotation {
@@ -283,10 +276,10 @@ impl Reader<'_> {
             Some(_) | None => return Ok(None),
         };
         let mut args = Arguments::of(call);
-        let value = args.take(&["value"]).ok_or_else(|| Fault::new(e, "expected a value to match"))?;
+        let value = args.take(&["value"]).ok_or_else(|| incomplete(e, "a value to match"))?;
         let value = self.expr(value)?;
         let pattern = args.take(&["struct_info", "ty", "pattern"]);
-        let pattern = pattern.ok_or_else(|| Fault::new(e, "expected what to match the value against"))?;
+        let pattern = pattern.ok_or_else(|| incomplete(e, "what to match the value against"))?;
         let struct_info = match is_match_shape {
             false => self.struct_info(pattern, Unbound::Declare)?,
             true => {
@@ -430,121 +423,8 @@ impl Reader<'_> {
         args.iter().map(name).collect::<Read<Vec<_>>>().map(Some)
     }
 
-    /// `if`/`else`: a binding of the variable that both branches give to their values.
-    fn conditional(&mut self, statement: &py::StmtIf) -> Read<Pending> {
-        self.conditional_chain(&statement.test, &statement.body, &statement.elif_else_clauses, span_of(statement))
-    }
-
-    fn conditional_chain(
-        &mut self,
-        test: &py::Expr,
-        body: &[py::Stmt],
-        clauses: &[py::ElifElseClause],
-        span: Span,
-    ) -> Read<Pending> {
-        let cond = self.expr(test)?;
-        let mut then = self.branch(body, span)?;
-        let Some((clause, rest)) = clauses.split_first() else {
-            return Err(Fault { span, message: "an `if` needs an `else` (GRAM.EXPR.IF)".into() });
-        };
-        let mut otherwise = match &clause.test {
-            None => self.branch(&clause.body, span_of(clause))?,
-            Some(test) => self.nested(span_of(clause), |reader| {
-                let inner = reader.conditional_chain(test, &clause.body, rest, span_of(clause))?;
-                let Pending { name, annotation, value, span } = inner;
-                Ok(Branch { blocks: Blocks::default(), body: value, name, annotation, span })
-            })?,
-        };
-        if then.name != otherwise.name {
-            return Err(Fault {
-                span,
-                message: format!(
-                    "both branches must end with a binding of one variable, but they bind `{}` and `{}`",
-                    then.name, otherwise.name
-                ),
-            });
-        }
-        let annotation = if then.annotation == otherwise.annotation {
-            then.annotation.take()
-        } else {
-            self.keep_annotation(&mut then);
-            self.keep_annotation(&mut otherwise);
-            None
-        };
-        let name = then.name.clone();
-        let value = If { cond, true_branch: then.into_seq(), false_branch: otherwise.into_seq(), span };
-        Ok(Pending { name, annotation, value: Expr::If(value.into()), span })
-    }
-
-    /// An annotation that only one branch has belongs to a variable of that branch.
-    fn keep_annotation(&mut self, branch: &mut Branch) {
-        let Some(annotation) = branch.annotation.take() else { return };
-        let span = branch.body.span();
-        let var = self.scope.fresh(&branch.name, VarKind::Var, span);
-        let value = std::mem::replace(&mut branch.body, Expr::Var(var.clone()));
-        let var = Binder { var, kind: VarKind::Var, annotation: Some(annotation) };
-        branch.blocks.push(Binding::VarBinding(VarBinding { var, value, span }));
-    }
-
-    /// A suite that ends with a binding: that binding's value is the value of the branch.
-    fn branch(&mut self, statements: &[py::Stmt], span: Span) -> Read<Branch> {
-        self.scope.enter();
-        let mut blocks = Blocks::default();
-        let result = match statements.split_last() {
-            Some((last, statements)) => {
-                for statement in statements {
-                    self.statement(statement, &mut blocks, Place::Ordinary);
-                }
-                self.last_of_branch(last, &mut blocks)
-            }
-            None => Err(Fault { span, message: "the branch is empty".into() }),
-        };
-        self.scope.leave();
-        let pending = result?;
-        Ok(Branch { blocks, body: pending.value, name: pending.name, annotation: pending.annotation, span })
-    }
-
-    fn last_of_branch(&mut self, last: &py::Stmt, blocks: &mut Blocks) -> Read<Pending> {
-        let span = span_of(last);
-        match last {
-            py::Stmt::If(conditional) => return with_stack(|| self.conditional(conditional)),
-            py::Stmt::Assign(assign) => {
-                if let [py::Expr::Name(name)] = assign.targets.as_slice()
-                    && !self.is_special(&assign.value)?
-                {
-                    let value = self.assigned(&assign.value, None)?;
-                    return Ok(Pending { name: name.id.to_string(), annotation: None, value, span });
-                }
-            }
-            py::Stmt::AnnAssign(assign) => {
-                if let (py::Expr::Name(name), Some(value)) = (&*assign.target, &assign.value)
-                    && !self.is_special(value)?
-                {
-                    let annotation = self.struct_info(&assign.annotation, Unbound::Leave)?;
-                    let value = self.assigned(value, Some(&annotation))?;
-                    return Ok(Pending { name: name.id.to_string(), annotation: Some(annotation), value, span });
-                }
-            }
-            py::Stmt::Expr(e) if !self.is_special(&e.value)? => {
-                let value = self.expr(&e.value)?;
-                return Ok(Pending { name: "_".into(), annotation: None, value, span });
-            }
-            _ => {}
-        }
-        // Any other statement stays, and the value is the variable that it binds.
-        with_stack(|| self.try_statement(last, blocks, Place::Ordinary))?;
-        let last_binding = blocks.open.last().or_else(|| blocks.done.last().and_then(|block| block.bindings.last()));
-        match last_binding.and_then(Binding::binder) {
-            Some(binder) if binder.kind == VarKind::Var => {
-                let value = use_of(binder.var.clone().at(span), binder.kind);
-                Ok(Pending { name: binder.var.name.to_string(), annotation: None, value, span })
-            }
-            Some(_) | None => Err(Fault::new(last, "a branch must end with a binding of the variable for its value")),
-        }
-    }
-
     /// Whether an assigned expression is something else than a value: a match, a declaration, a directive.
-    fn is_special(&self, e: &py::Expr) -> Read<bool> {
+    pub(super) fn is_special(&self, e: &py::Expr) -> Read<bool> {
         let is_directive = match e {
             py::Expr::Call(call) => matches!(
                 relax_name(&call.func).as_deref(),
@@ -554,6 +434,10 @@ impl Reader<'_> {
         };
         Ok(is_directive || self.names_module(e) || self.declares_dim(e)?)
     }
+}
+
+fn incomplete(e: &py::Expr, what: &str) -> Fault {
+    Fault::new(e, format!("expected {what} ({})", Rule::GramBindMatchcast))
 }
 
 fn is_shape(info: &StructInfo) -> bool {

@@ -7,6 +7,7 @@ use super::Reader;
 use super::fault::{Fault, Read, integer, qualified, span_of, string, tir_name};
 use crate::cx::with_stack;
 use crate::grammar::{BinaryOp, DataType, PrimExpr, ShapeVar, Span};
+use crate::rule::Rule;
 use crate::syntax::paper;
 
 /// What a shape variable means that is not in scope.
@@ -119,9 +120,8 @@ impl Reader<'_> {
         i64::try_from(literal).map(PrimExpr::IntImm).map_err(|_| self.not_int64(e))
     }
 
-    /// `GRAM.PRIM.INTIMM` bounds the literal.
     fn not_int64(&self, e: &py::Expr) -> Fault {
-        Fault::expected(self.text, e, "an integer that fits in int64 (GRAM.PRIM.INTIMM)")
+        Fault::expected(self.text, e, &format!("an integer that fits in int64 ({})", Rule::GramPrimIntimm))
     }
 
     fn not_a_dimension(&self, e: &py::Expr) -> Fault {
@@ -203,7 +203,10 @@ impl Reader<'_> {
     fn dim_dtype(&self, e: &py::Expr, dtype: &str) -> Read<bool> {
         match dtype.parse::<DataType>() {
             Ok(DataType::INT64) => Ok(true),
-            _ => Err(Fault::new(&e.range(), format!("a shape variable is an int64, not `{dtype}` (GRAM.PRIM.TIRSEM)"))),
+            _ => Err(Fault::new(
+                &e.range(),
+                format!("a shape variable is an int64, not `{dtype}` ({})", Rule::GramPrimTirsem),
+            )),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::cx::with_stack;
 use crate::grammar::{
     Call, DataType, Expr, FloatBits, GlobalVar, If, Op, PrimExpr, PrimValue, Span, StringImm, Tuple, TupleGetItem,
 };
+use crate::rule::Rule;
 
 impl Reader<'_> {
     pub(super) fn expr(&mut self, e: &py::Expr) -> Read<Expr> {
@@ -97,7 +98,10 @@ impl Reader<'_> {
         }
         let index = match integer(&subscript.slice) {
             Some(index) => i64::try_from(index).map_err(|_| Fault::new(&*subscript.slice, "expected an int64"))?,
-            None => return Err(Fault::expected(self.text, &*subscript.slice, "an integer literal as index")),
+            None => {
+                let what = format!("an integer literal as index ({})", Rule::GramExprTuplegetitem);
+                return Err(Fault::expected(self.text, &*subscript.slice, &what));
+            }
         };
         let tuple_value = self.expr(&subscript.value)?;
         Ok(Expr::TupleGetItem(TupleGetItem { tuple_value, index, span }.into()))

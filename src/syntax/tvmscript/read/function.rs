@@ -7,6 +7,7 @@ use super::block::Place;
 use super::dims::Unbound;
 use super::fault::{Fault, Read, qualified, span_of};
 use crate::grammar::{AttrValue, Attrs, Binder, Binding, Expr, Function, Name, StructInfo, VarBinding, VarKind};
+use crate::rule::Rule;
 
 /// What the decorator says.
 pub(super) struct Decoration {
@@ -115,7 +116,10 @@ impl Reader<'_> {
         let mut params = Vec::new();
         for parameter in parameters.posonlyargs.iter().chain(&parameters.args).chain(&parameters.kwonlyargs) {
             if let Some(default) = &parameter.default {
-                return Err(Fault::new(&**default, "parameters have no default values"));
+                return Err(Fault::new(
+                    &**default,
+                    format!("a parameter is a variable and nothing more ({})", Rule::GramExprFunction),
+                ));
             }
             let name = &parameter.parameter.name;
             let annotation = match &parameter.parameter.annotation {

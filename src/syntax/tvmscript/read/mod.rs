@@ -3,6 +3,7 @@
 mod annotation;
 mod attrs;
 mod block;
+mod branch;
 mod calls;
 mod constant;
 mod dims;

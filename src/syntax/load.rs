@@ -1,0 +1,229 @@
+//! Programs in their three external forms: TVMScript, RON and JSON.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::{fs, io};
+
+use serde::Deserialize as _;
+
+use super::source::SyntaxError;
+use super::tvmscript::{Dialect, parse_module_all, print_module};
+use crate::conformance::case::ron_options;
+use crate::grammar::{FORMAT_VERSION, IrModule};
+
+/// How deep brackets nest in RON and JSON. A level of the deepest TVMScript that is read takes fewer than ten.
+pub const MAX_DATA_NESTING: usize = 9_999;
+
+/// Stack for writing a tree, whose depth the readers have bounded.
+const WRITER_STACK: usize = 256 * 1024 * 1024;
+
+/// An external form.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    TvmScript,
+    Ron,
+    Json,
+}
+
+/// Why there is no program.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("it is a directory")]
+    Directory,
+    #[error("it is not UTF-8 (the byte at offset {0})")]
+    Utf8(usize),
+    #[error("it is empty")]
+    Empty,
+    /// What is wrong with RON or JSON, with the position.
+    #[error("{0}")]
+    Data(String),
+    #[error("it nests deeper than {MAX_DATA_NESTING} brackets")]
+    TooDeep,
+    #[error("it is of format version {0}, not {FORMAT_VERSION}")]
+    Version(u32),
+    /// At least one error.
+    #[error("{}", .0.iter().map(SyntaxError::to_string).collect::<Vec<_>>().join("\n"))]
+    Syntax(Vec<SyntaxError>),
+}
+
+impl Form {
+    /// By the ending of the name, else by the first character: JSON begins with a brace, RON with a parenthesis.
+    pub fn of(path: &Path, text: &str) -> Form {
+        match (path.extension().and_then(|extension| extension.to_str()), text.trim_start().chars().next()) {
+            (Some("json"), _) => Form::Json,
+            (Some("ron"), _) => Form::Ron,
+            (Some("py"), _) => Form::TvmScript,
+            (_, Some('{')) => Form::Json,
+            (_, Some('(')) => Form::Ron,
+            (_, _) => Form::TvmScript,
+        }
+    }
+}
+
+/// Reads a program from a file, or from standard input if the path is `-`.
+///
+/// # Errors
+///
+/// The path names no readable file, or what it holds is not a program.
+pub fn load(path: &Path) -> Result<IrModule, LoadError> {
+    let text = read_text(path)?;
+    parse(Form::of(path, &text), &text)
+}
+
+/// The text of a file, or of standard input if the path is `-`.
+pub fn read_text(path: &Path) -> Result<String, LoadError> {
+    let mut bytes = Vec::new();
+    if path.as_os_str() == "-" {
+        io::stdin().lock().read_to_end(&mut bytes)?;
+    } else if path.is_dir() {
+        return Err(LoadError::Directory);
+    } else {
+        bytes = fs::read(path)?;
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) if text.trim().is_empty() => Err(LoadError::Empty),
+        Ok(text) => Ok(text),
+        Err(error) => Err(LoadError::Utf8(error.utf8_error().valid_up_to())),
+    }
+}
+
+/// Reads a program from text.
+pub fn parse(form: Form, text: &str) -> Result<IrModule, LoadError> {
+    match form {
+        Form::TvmScript => parse_module_all(text).map_err(LoadError::Syntax),
+        Form::Ron => checked(text, || from_ron(text)),
+        Form::Json => checked(text, || from_json(text)),
+    }
+}
+
+/// Writes a program, with a line end behind it.
+///
+/// # Errors
+///
+/// None for programs that were read; the serializers' own otherwise.
+pub fn write(form: Form, module: &IrModule) -> Result<String, LoadError> {
+    let data = |error: &dyn std::fmt::Display| LoadError::Data(error.to_string());
+    let text = stacker::grow(WRITER_STACK, || match form {
+        Form::TvmScript => Ok(print_module(module, Dialect::default())),
+        Form::Ron => {
+            let config = ron::ser::PrettyConfig::default().indentor("  ").depth_limit(MAX_DATA_NESTING);
+            ron_options().without_recursion_limit().to_string_pretty(module, config).map_err(|error| data(&error))
+        }
+        Form::Json => serde_json::to_string_pretty(module).map_err(|error| data(&error)),
+    })?;
+    Ok(if text.ends_with('\n') { text } else { text + "\n" })
+}
+
+fn from_ron(text: &str) -> Result<IrModule, LoadError> {
+    let data = |error: ron::error::SpannedError| LoadError::Data(error.to_string());
+    let options = ron_options().without_recursion_limit();
+    let mut reader = ron::Deserializer::from_str_with_options(text, &options).map_err(data)?;
+    let module = IrModule::deserialize(serde_stacker::Deserializer::new(&mut reader))
+        .map_err(|error| data(reader.span_error(error)))?;
+    reader.end().map_err(|error| data(reader.span_error(error)))?;
+    Ok(module)
+}
+
+fn from_json(text: &str) -> Result<IrModule, LoadError> {
+    let data = |error: serde_json::Error| LoadError::Data(error.to_string());
+    let mut reader = serde_json::Deserializer::from_str(text);
+    reader.disable_recursion_limit();
+    let module = IrModule::deserialize(serde_stacker::Deserializer::new(&mut reader)).map_err(data)?;
+    reader.end().map_err(data)?;
+    Ok(module)
+}
+
+/// Checks the depth before and the version after reading data.
+fn checked(text: &str, read: impl FnOnce() -> Result<IrModule, LoadError>) -> Result<IrModule, LoadError> {
+    if crate::conformance::protocol::depth(text) > MAX_DATA_NESTING {
+        return Err(LoadError::TooDeep);
+    }
+    let module = read()?;
+    if module.version == FORMAT_VERSION { Ok(module) } else { Err(LoadError::Version(module.version)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{ProgramOptions, Tape};
+    use crate::grammar::{Expr, GlobalFunc, StructInfo};
+
+    fn value(text: &str) -> Result<Expr, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn data_round_trips() {
+        for seed in 0..100 {
+            let module = crate::generate::module(&mut Tape::from_seed(seed, 400), &ProgramOptions::default());
+            for form in [Form::Ron, Form::Json] {
+                let text = write(form, &module).unwrap();
+                assert!(parse(form, &text).unwrap() == module, "{text}");
+                assert_eq!(Form::of(Path::new("-"), &text), form);
+            }
+        }
+    }
+
+    #[test]
+    fn text_of_tvm_survives_every_form() {
+        let text = include_str!("../../tests/samples/tvm-0.25.py");
+        let module = parse(Form::TvmScript, text).unwrap();
+        for form in [Form::Ron, Form::Json] {
+            assert_eq!(parse(form, &write(form, &module).unwrap()).unwrap(), module);
+        }
+    }
+
+    #[test]
+    fn older_type_args_become_structural_information() {
+        let old = value(r#"{"Call": {"op": {"Op": {"op_name": "f"}}, "type_args": [{"Shape": {"ndim": 2}}]}}"#);
+        let Ok(Expr::Call(call)) = old else { panic!("{old:?}") };
+        assert_eq!(call.sinfo_args, [StructInfo::shape_ndim(2)]);
+        let both = r#"{"Call": {"op": {"Op": {"op_name": "f"}}, "type_args": ["Object"], "sinfo_args": ["Object"]}}"#;
+        assert!(value(both).unwrap_err().contains("PR14148.CALL.SINFO_ARGS"));
+    }
+
+    #[test]
+    fn other_versions_are_refused() {
+        assert!(matches!(parse(Form::Json, r#"{"version": 99, "funcs": []}"#), Err(LoadError::Version(99))));
+        assert!(matches!(parse(Form::Ron, "(version: 0)"), Err(LoadError::Version(0))));
+    }
+
+    #[test]
+    fn what_is_no_program() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(matches!(load(dir.path()), Err(LoadError::Directory)));
+        assert!(matches!(load(&dir.path().join("absent.py")), Err(LoadError::Io(_))));
+        let file = dir.path().join("x.py");
+        for (content, expected) in
+            [(&b"\xff\xfe"[..], "it is not UTF-8 (the byte at offset 0)"), (b" \n", "it is empty")]
+        {
+            fs::write(&file, content).unwrap();
+            assert_eq!(load(&file).unwrap_err().to_string(), expected);
+        }
+        for text in ["{", "{\"funcs\": [[\"f\"]]}", "{\"functions\": []}", "[1, 2, 3, 4]", "{} {}"] {
+            assert!(matches!(parse(Form::Json, text), Err(LoadError::Data(_))), "{text}");
+        }
+        for text in ["(", "(funcs: [(\"f\")])", "(functions: [])", "() ()"] {
+            assert!(matches!(parse(Form::Ron, text), Err(LoadError::Data(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn deep_data() {
+        let tuples = |depth: usize| {
+            let open = r#"{"Tuple": {"fields": ["#.repeat(depth);
+            let close = "]}}".repeat(depth);
+            let body = format!(r#"{open}{{"Var": "x"}}{close}"#);
+            format!(r#"{{"funcs": [["f", {{"Function": {{"body": {body}}}}}]]}}"#)
+        };
+        assert!(matches!(parse(Form::Json, &tuples(10_000)), Err(LoadError::TooDeep)));
+        assert!(matches!(parse(Form::Ron, &"(".repeat(10_000)), Err(LoadError::TooDeep)));
+        let module = parse(Form::Json, &tuples(800)).unwrap();
+        assert!(matches!(module.get("f"), Some(GlobalFunc::Function(_))));
+        for form in [Form::Ron, Form::Json] {
+            assert!(parse(form, &write(form, &module).unwrap()).unwrap() == module);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Conditionals: the value of a branch is that of its last statement.
+
+use ruff_python_ast as py;
+
+use super::Reader;
+use super::block::{Blocks, Pending, Place};
+use super::dims::Unbound;
+use super::fault::{Fault, Read, span_of};
+use super::scope::use_of;
+use crate::cx::with_stack;
+use crate::grammar::{Binder, Binding, Expr, If, SeqExpr, Span, StructInfo, VarBinding, VarKind};
+use crate::rule::Rule;
+
+/// A branch of an `If`, or the inside of a nested sequence: its bindings, its value, and the variable that the text
+/// gives to the value.
+pub(super) struct Branch {
+    blocks: Blocks,
+    body: Expr,
+    pub name: String,
+    pub annotation: Option<StructInfo>,
+    span: Span,
+}
+
+impl Branch {
+    pub fn into_seq(self) -> Expr {
+        Expr::SeqExpr(SeqExpr { blocks: self.blocks.finish(), body: self.body, span: self.span }.into())
+    }
+}
+
+impl Reader<'_> {
+    /// `if`/`else`: a binding of the variable that both branches give to their values.
+    pub(super) fn conditional(&mut self, statement: &py::StmtIf) -> Read<Pending> {
+        self.conditional_chain(&statement.test, &statement.body, &statement.elif_else_clauses, span_of(statement))
+    }
+
+    fn conditional_chain(
+        &mut self,
+        test: &py::Expr,
+        body: &[py::Stmt],
+        clauses: &[py::ElifElseClause],
+        span: Span,
+    ) -> Read<Pending> {
+        let cond = self.expr(test)?;
+        let mut then = self.branch(body, span)?;
+        let Some((clause, rest)) = clauses.split_first() else {
+            return Err(Fault { span, message: format!("an `if` needs an `else` ({})", Rule::GramExprIf) });
+        };
+        let mut otherwise = match &clause.test {
+            None => self.branch(&clause.body, span_of(clause))?,
+            Some(test) => self.nested(span_of(clause), |reader| {
+                let inner = reader.conditional_chain(test, &clause.body, rest, span_of(clause))?;
+                let Pending { name, annotation, value, span } = inner;
+                Ok(Branch { blocks: Blocks::default(), body: value, name, annotation, span })
+            })?,
+        };
+        if then.name != otherwise.name {
+            return Err(Fault {
+                span,
+                message: format!(
+                    "both branches must end with a binding of one variable, but they bind `{}` and `{}`",
+                    then.name, otherwise.name
+                ),
+            });
+        }
+        let annotation = if then.annotation == otherwise.annotation {
+            then.annotation.take()
+        } else {
+            self.keep_annotation(&mut then);
+            self.keep_annotation(&mut otherwise);
+            None
+        };
+        let name = then.name.clone();
+        let value = If { cond, true_branch: then.into_seq(), false_branch: otherwise.into_seq(), span };
+        Ok(Pending { name, annotation, value: Expr::If(value.into()), span })
+    }
+
+    /// An annotation that only one branch has belongs to a variable of that branch.
+    fn keep_annotation(&mut self, branch: &mut Branch) {
+        let Some(annotation) = branch.annotation.take() else { return };
+        let span = branch.body.span();
+        let var = self.scope.fresh(&branch.name, VarKind::Var, span);
+        let value = std::mem::replace(&mut branch.body, Expr::Var(var.clone()));
+        let var = Binder { var, kind: VarKind::Var, annotation: Some(annotation) };
+        branch.blocks.push(Binding::VarBinding(VarBinding { var, value, span }));
+    }
+
+    /// A suite that ends with a binding: that binding's value is the value of the branch.
+    pub(super) fn branch(&mut self, statements: &[py::Stmt], span: Span) -> Read<Branch> {
+        self.scope.enter();
+        let mut blocks = Blocks::default();
+        let result = match statements.split_last() {
+            Some((last, statements)) => {
+                for statement in statements {
+                    self.statement(statement, &mut blocks, Place::Ordinary);
+                }
+                self.last_of_branch(last, &mut blocks)
+            }
+            None => Err(Fault { span, message: "the branch is empty".into() }),
+        };
+        self.scope.leave();
+        let pending = result?;
+        Ok(Branch { blocks, body: pending.value, name: pending.name, annotation: pending.annotation, span })
+    }
+
+    fn last_of_branch(&mut self, last: &py::Stmt, blocks: &mut Blocks) -> Read<Pending> {
+        let span = span_of(last);
+        match last {
+            py::Stmt::If(conditional) => return with_stack(|| self.conditional(conditional)),
+            py::Stmt::Assign(assign) => {
+                if let [py::Expr::Name(name)] = assign.targets.as_slice()
+                    && !self.is_special(&assign.value)?
+                {
+                    let value = self.assigned(&assign.value, None)?;
+                    return Ok(Pending { name: name.id.to_string(), annotation: None, value, span });
+                }
+            }
+            py::Stmt::AnnAssign(assign) => {
+                if let (py::Expr::Name(name), Some(value)) = (&*assign.target, &assign.value)
+                    && !self.is_special(value)?
+                {
+                    let annotation = self.struct_info(&assign.annotation, Unbound::Leave)?;
+                    let value = self.assigned(value, Some(&annotation))?;
+                    return Ok(Pending { name: name.id.to_string(), annotation: Some(annotation), value, span });
+                }
+            }
+            py::Stmt::Expr(e) if !self.is_special(&e.value)? => {
+                let value = self.expr(&e.value)?;
+                return Ok(Pending { name: "_".into(), annotation: None, value, span });
+            }
+            _ => {}
+        }
+        // Any other statement stays, and the value is the variable that it binds.
+        with_stack(|| self.try_statement(last, blocks, Place::Ordinary))?;
+        match blocks.last().and_then(Binding::binder) {
+            Some(binder) if binder.kind == VarKind::Var => {
+                let value = use_of(binder.var.clone().at(span), binder.kind);
+                Ok(Pending { name: binder.var.name.to_string(), annotation: None, value, span })
+            }
+            Some(_) | None => Err(Fault::new(last, "a branch must end with a binding of the variable for its value")),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! No text makes the reader panic, overflow the stack or hang.
+
+use super::*;
+use crate::syntax::source::MAX_NESTING;
+
+/// Reads, writes and reads again; the errors, if it cannot be read.
+fn all_the_way(text: &str) -> Result<(), String> {
+    let module = parse_module(text).map_err(|error| error.to_string())?;
+    for dialect in [Dialect::Tvm025, Dialect::Tvm027] {
+        let printed = print_module(&module, dialect);
+        assert!(parse_module(&printed).is_ok() || module_is_deep(text), "{printed}");
+    }
+    Ok(())
+}
+
+/// Text near the limit of the nesting may be over it when it is written another way.
+fn module_is_deep(text: &str) -> bool {
+    text.len() > 1_000
+}
+
+fn function_of(statements: &str) -> String {
+    format!("@R.function\ndef f(x: R.Object, c: R.Object):\n{statements}    return x\n")
+}
+
+fn nested_ifs(depth: usize) -> String {
+    let mut text = String::new();
+    for i in 1..=depth {
+        text.push_str(&format!("{}if c:\n", " ".repeat(i + 3)));
+    }
+    text.push_str(&format!("{}y = x\n", " ".repeat(depth + 4)));
+    for i in (1..=depth).rev() {
+        text.push_str(&format!("{0}else:\n{0} y = x\n", " ".repeat(i + 3)));
+    }
+    function_of(&text)
+}
+
+fn nested_functions(depth: usize) -> String {
+    let mut text = String::new();
+    for i in 1..=depth {
+        let indent = " ".repeat(i + 3);
+        text.push_str(&format!("{indent}@R.function\n{indent}def g(x: R.Object):\n"));
+    }
+    for i in (1..=depth).rev() {
+        text.push_str(&format!("{} return x\n", " ".repeat(i + 3)));
+    }
+    function_of(&text)
+}
+
+fn elifs(depth: usize) -> String {
+    function_of(&format!("    if c:\n     y = x\n{}    else:\n     y = x\n", "    elif c:\n     y = x\n".repeat(depth)))
+}
+
+fn repeated(open: &str, inner: &str, close: &str, depth: usize) -> String {
+    function_of(&format!("    y = {}{inner}{}\n", open.repeat(depth), close.repeat(depth)))
+}
+
+/// The deepest text that is read has to be handled too; anything deeper is refused.
+#[test]
+fn nesting() {
+    let forms: Vec<Box<dyn Fn(usize) -> String>> = vec![
+        Box::new(nested_ifs),
+        Box::new(nested_functions),
+        Box::new(elifs),
+        Box::new(|n| repeated("(", "x", ",)", n)),
+        Box::new(|n| repeated("[", "x", "]", n)),
+        Box::new(|n| repeated("R.exp(", "x", ")", n)),
+        Box::new(|n| repeated("x(", "x", ")", n)),
+        Box::new(|n| repeated("", "x", "[0]", n)),
+        Box::new(|n| repeated("", "x", ".a", n)),
+        Box::new(|n| repeated("-", "x", "", n)),
+        Box::new(|n| repeated("x + ", "x", "", n)),
+        Box::new(|n| repeated("x if c else ", "x", "", n)),
+        Box::new(|n| repeated("lambda: ", "x", "", n)),
+        Box::new(|n| repeated("R.shape([", "1", "])", n)),
+        Box::new(|n| function_of(&format!("    y = R.shape([{}1])\n", "1 + ".repeat(n)))),
+        Box::new(|n| function_of(&format!("    y: {}R.Object{} = x\n", "R.Tuple(".repeat(n), ")".repeat(n)))),
+        Box::new(|n| function_of(&format!("    y = R.const({}1{})\n", "[".repeat(n), "]".repeat(n)))),
+        Box::new(|n| function_of(&format!("    R.func_attr({{\"k\": {}1{}}})\n", "[".repeat(n), "]".repeat(n)))),
+    ];
+    for (i, form) in forms.iter().enumerate() {
+        let _ = all_the_way(&form(MAX_NESTING / 4 - 10));
+        let _ = all_the_way(&form(MAX_NESTING - 10));
+        assert!(all_the_way(&form(MAX_NESTING + 10)).is_err(), "form {i}");
+        assert!(all_the_way(&form(3 * MAX_NESTING)).is_err(), "form {i}");
+    }
+}
+
+#[test]
+fn deep_text_is_read() {
+    for depth in [1, 10, 100, MAX_NESTING - 10] {
+        assert_eq!(all_the_way(&nested_ifs(depth)), Ok(()), "{depth}");
+        assert_eq!(all_the_way(&elifs(depth)), Ok(()), "{depth}");
+    }
+}
+
+#[test]
+fn garbage() {
+    let long = "\u{fffd}(".repeat(300_000);
+    for text in [
+        "",
+        " \n\t",
+        "\u{feff}",
+        "\0",
+        "@",
+        "\"\"\"",
+        "'",
+        "f\"{",
+        "\\",
+        "if",
+        "\r\r\r",
+        "@I.ir_module\nclass M: pass\n@I.ir_module\nclass N: pass\n",
+        "@R.function\ndef f(*a): return a\n",
+        "@R.function\ndef f(a=1): return a\n",
+        "@R.function\ndef f(): return\n",
+        "@R.function\ndef f():\n    return 99999999999999999999999999\n",
+        "@R.function\ndef f():\n    return R.const()\n",
+        "@R.function\ndef f():\n    return R.const([[1], 2])\n",
+        "@R.function\ndef f():\n    return R.call_tir()\n",
+        "@R.function\ndef f():\n    return R.call_tir(f, (), R.Object)\n",
+        "@R.function\ndef f():\n    return metadata[\"ir.GenericConst\"][0]\n",
+        "@R.function\ndef f():\n    x[0] = 1\n    return x\n",
+        "@R.function\ndef f():\n    with R.dataflow() as d:\n        pass\n    return d\n",
+        "@R.function\ndef f():\n    if x:\n        pass\n    return x\n",
+        long.as_str(),
+    ] {
+        let _ = all_the_way(text);
+    }
+    let text = include_str!("../../../../tests/samples/tvm-0.25.py");
+    for cut in (0..text.len()).step_by(397) {
+        let _ = parse_module_all(&text[..cut]);
+        let _ = parse_module_all(&text[cut..]);
+    }
+}
+
+#[test]
+fn every_error_has_a_place_in_the_text() {
+    let text = "@R.function\ndef f(x: R.Object):\n    y = é[é]\n    return y\n";
+    let error = parse_module(text).unwrap_err();
+    assert_eq!((error.line, error.column, error.source_line.as_str()), (3, 11, "    y = é[é]"));
+}
