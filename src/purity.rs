@@ -36,8 +36,7 @@ pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
 
 /// PURE.EXTERN-ATTR: the attribute of the call asserts that this call has no effect. Without it PURE.DEFAULT-IMPURE.
 fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
-    let asserted = cx.premise(Rule::PureExternAttr, 1, attributed) && attributed;
-    if asserted {
+    if cx.fire(Rule::PureExternAttr) && attributed {
         return cx.fire(Rule::PureCallEffect);
     }
     !cx.fire(Rule::PureDefaultImpure)

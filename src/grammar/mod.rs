@@ -12,6 +12,7 @@ mod dtype;
 mod expr;
 mod module;
 mod prim_expr;
+mod signature;
 mod struct_info;
 mod tensor_data;
 mod ty;

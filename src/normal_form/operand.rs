@@ -8,8 +8,8 @@ use super::normalize::Normalizer;
 use crate::cx::with_stack;
 use crate::erratum::Erratum;
 use crate::grammar::{
-    Binder, Binding, BlockKind, Call, Expr, FuncStructInfo, Function, If, PrimValue, ShapeExpr, StructInfo,
-    TensorShape, TensorStructInfo, Tuple, TupleGetItem, VarBinding, VarKind,
+    Binder, Binding, BlockKind, Call, Expr, Function, If, PrimValue, ShapeExpr, StructInfo, Tuple, TupleGetItem,
+    VarBinding, VarKind,
 };
 use crate::rule::Rule;
 use crate::trail::Step;
@@ -195,40 +195,6 @@ impl Normalizer<'_, '_> {
         if self.cx.literal(Erratum::A38) || !self.cx.fire(Rule::NfAlgLambdaArg) {
             return None;
         }
-        let of = |n: &Self, info: Option<&StructInfo>| {
-            info.map_or(StructInfo::Object, |info| without_own_params(&n.struct_info(info), function))
-        };
-        let params = function.params.iter().map(|param| of(self, param.annotation.as_ref())).collect();
-        let ret = of(self, function.ret_struct_info.as_ref());
-        Some(StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params), ret, derive_func: None, pure: None })))
+        Some(self.struct_info(&function.signature()))
     }
-}
-
-/// Outside the function its parameters are not in scope, so a shape that is given by one of them is left out.
-fn without_own_params(info: &StructInfo, function: &Function) -> StructInfo {
-    with_stack(|| match info {
-        StructInfo::Tensor(tensor) => {
-            let own = match &tensor.shape {
-                Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => {
-                    function.params.iter().any(|param| param.var == *var)
-                }
-                None | Some(TensorShape::Dims(_) | TensorShape::Other(_)) => false,
-            };
-            let shape = if own { None } else { tensor.shape.clone() };
-            StructInfo::Tensor(TensorStructInfo { shape, dtype: tensor.dtype, ndim: tensor.ndim })
-        }
-        StructInfo::Tuple(fields) => {
-            StructInfo::Tuple(fields.iter().map(|field| without_own_params(field, function)).collect())
-        }
-        StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo {
-            params: func
-                .params
-                .as_ref()
-                .map(|params| params.iter().map(|param| without_own_params(param, function)).collect()),
-            ret: without_own_params(&func.ret, function),
-            derive_func: func.derive_func.clone(),
-            pure: func.pure,
-        })),
-        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => info.clone(),
-    })
 }

@@ -7,7 +7,7 @@ use super::{Checker, quoted};
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, NodePath};
 use crate::erratum::Erratum;
-use crate::grammar::{Binder, BlockKind, Span, Var, VarKind};
+use crate::grammar::{Binder, BlockKind, ShapeVar, Span, Var, VarKind};
 use crate::rule::Rule;
 
 use super::recursion::Callee;
@@ -22,8 +22,8 @@ pub(super) struct RelaxVars<'m> {
     sequences: Vec<Sequence>,
     /// Uses of variables that no binding has introduced yet in this global function.
     pending: FxHashMap<&'m Var, Vec<Use>>,
-    /// The names of the variables that are told apart by a number.
-    numbered_names: FxHashSet<&'m str>,
+    /// The latest of the variables of each name that are told apart by a number.
+    numbered: FxHashMap<&'m str, &'m Var>,
     /// For the literal reading of A03: every name that was bound.
     names: FxHashSet<&'m str>,
 }
@@ -132,8 +132,9 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn bound_once(&mut self, binder: &'m Binder, region: Region) {
         let var = &binder.var;
         let same_name = self.shares_its_name(var);
-        let shadows = if self.cx.literal(Erratum::A03) { false } else { self.cx.fire(Rule::ScopeShadow) };
-        let new = !self.relax.table.contains_key(var) && (shadows || !same_name);
+        let shadows = !self.cx.literal(Erratum::A03) && self.may_shadow(same_name, region);
+        let new = !self.relax.table.contains_key(var) && (shadows || same_name.is_none());
+        let new = new && self.is_no_shape_var(var);
         let mut allowed = self.cx.premise(Rule::ScopeBindOnce, 1, new);
         if region != Region::Function {
             allowed = self.cx.premise(Rule::ScopeBindNew, 1, new) || allowed;
@@ -144,16 +145,33 @@ impl<'m> Checker<'_, 'm> {
         }
     }
 
-    fn shares_its_name(&mut self, var: &'m Var) -> bool {
+    /// SCOPE.SHADOW, and SCOPE.SHADOW.SAME-SCOPE where the older variable belongs to the same scope.
+    fn may_shadow(&mut self, older: Option<Region>, region: Region) -> bool {
+        let same_scope = match (older, region) {
+            (Some(Region::Block { sequence: a, .. }), Region::Block { sequence: b, .. }) => a == b,
+            (Some(_) | None, _) => false,
+        };
+        self.cx.fire(Rule::ScopeShadow) && (!same_scope || self.cx.fire(Rule::ScopeShadowSameScope))
+    }
+
+    /// SCOPE.NAMESPACE: shape variables have a namespace of their own.
+    fn is_no_shape_var(&mut self, var: &Var) -> bool {
+        self.cx.fire(Rule::ScopeNamespace) || !self.shapes.contains(&ShapeVar::numbered(var.name.clone(), var.id))
+    }
+
+    /// The scope of an older variable with the same name and another number, if there is one.
+    fn shares_its_name(&mut self, var: &'m Var) -> Option<Region> {
         if self.cx.literal(Erratum::A03) {
-            return !self.relax.names.insert(&var.name);
+            return (!self.relax.names.insert(&var.name)).then_some(Region::Function);
         }
         // Names are shared only among numbered variables and the one with number 0.
-        if var.id == 0 {
-            return !self.relax.numbered_names.is_empty() && self.relax.numbered_names.contains(&*var.name);
-        }
-        !self.relax.numbered_names.insert(&var.name)
-            || self.relax.table.contains_key(&Var::numbered(var.name.clone(), 0))
+        let older = match var.id {
+            0 if self.relax.numbered.is_empty() => None,
+            0 => self.relax.numbered.get(&*var.name).copied(),
+            _ => self.relax.numbered.insert(&var.name, var),
+        };
+        let first = if var.id == 0 { None } else { self.relax.table.get(&Var::numbered(var.name.clone(), 0)) };
+        older.and_then(|older| self.relax.table.get(older)).or(first).map(|bound| bound.region)
     }
 
     /// WF.3.BEFORE: the uses met so far precede the binding.

@@ -52,8 +52,8 @@ impl<'m> Deriver<'_, 'm> {
         match &binding.value {
             Expr::Function(function) => self.bound_function(binder, function),
             value => {
-                let info = self.at(Step::Field("value"), |d| d.expr(value));
-                let info = info.filter(|_| self.by(Rule::SiDeriveVbValue, binding.span));
+                let derives = self.by(Rule::SiDeriveVbValue, binding.span);
+                let info = if derives { self.at(Step::Field("value"), |d| d.expr(value)) } else { None };
                 match &binder.annotation {
                     // SI.DERIVE.VB.NOANNOT.
                     None => {
@@ -134,8 +134,8 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     fn match_cast(&mut self, cast: &'m MatchCast) {
-        let value = self.at(Step::Field("value"), |d| d.expr(&cast.value));
-        let value = value.filter(|_| self.by(Rule::SiDeriveMcValue, cast.span));
+        let derives = self.by(Rule::SiDeriveMcValue, cast.span);
+        let value = if derives { self.at(Step::Field("value"), |d| d.expr(&cast.value)) } else { None };
         // SI.DERIVE.MC.SHAPEVARS.
         if self.cx.fire(Rule::SiDeriveMcShapevars) {
             self.enter_shape_vars(&cast.struct_info);

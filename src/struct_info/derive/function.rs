@@ -19,8 +19,11 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.FUNC.PARAM, SI.DERIVE.PARAM.ANNOT, SI.DERIVE.PARAM.NONE (A16).
     fn param_info(&mut self, param: &Binder) -> StructInfo {
-        let given = if self.cx.fire(Rule::SiDeriveFuncParam) { param.annotation.as_ref() } else { None };
-        match given {
+        // Without the rule parameters are nothing in particular, for which the empty tuple stands.
+        if !self.cx.fire(Rule::SiDeriveFuncParam) {
+            return StructInfo::tuple([]);
+        }
+        match &param.annotation {
             Some(info) if self.cx.fire(Rule::SiDeriveParamAnnot) => info.clone(),
             Some(_) => StructInfo::Object,
             None if self.cx.fire(Rule::SiDeriveParamNone) => StructInfo::Object,

@@ -34,8 +34,8 @@ impl<'m> Checker<'_, 'm> {
         match &binding.value {
             Expr::Function(function) => self.bound_function(binder, function),
             value => {
-                let ty = self.at(Step::Field("value"), |c| c.expr(value));
-                let ty = ty.filter(|_| self.by(Rule::TcVbValue, binding.span));
+                let checked = self.by(Rule::TcVbValue, binding.span);
+                let ty = if checked { self.at(Step::Field("value"), |c| c.expr(value)) } else { None };
                 let derive = self.derive_func_of_value(value);
                 self.after_value(binder, ty, derive, binding.span);
             }
@@ -109,8 +109,8 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn match_cast(&mut self, cast: &'m MatchCast) {
-        let value = self.at(Step::Field("value"), |c| c.expr(&cast.value));
-        let value = value.filter(|_| self.by(Rule::TcMcValue, cast.span));
+        let checked = self.by(Rule::TcMcValue, cast.span);
+        let value = if checked { self.at(Step::Field("value"), |c| c.expr(&cast.value)) } else { None };
         self.cast_is_pure(cast);
         // TC.MC.TARGET.
         let target = if self.cx.fire(Rule::TcMcTarget) { self.erase(&cast.struct_info) } else { Type::Object };

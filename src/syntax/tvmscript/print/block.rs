@@ -141,7 +141,7 @@ impl Printer {
         if let Some(pure) = function.pure {
             arguments.push(format!("pure={}", super::literal::bool(pure)));
         }
-        if let Some(annotation) = annotation {
+        if let Some(annotation) = annotation.filter(|annotation| **annotation != function.signature()) {
             let mut text = String::from("annotation=");
             self.struct_info(annotation, &mut text);
             arguments.push(text);

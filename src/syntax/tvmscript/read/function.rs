@@ -74,8 +74,10 @@ impl Reader<'_> {
         let var = self.scope.fresh(def.name.as_str(), kind, span_of(&def.name));
         self.bring(&var, kind, false);
         let function = self.nested(span_of(def), |reader| reader.function(def, &decoration))?;
+        // The text annotates the variable by the signature, unless it says otherwise.
+        let annotation = decoration.annotation.unwrap_or_else(|| function.signature());
         let value = Expr::Function(function.into());
-        let var = Binder { var, kind, annotation: decoration.annotation };
+        let var = Binder { var, kind, annotation: Some(annotation) };
         Ok(Binding::VarBinding(VarBinding { var, value, span: span_of(def) }))
     }
 
