@@ -354,6 +354,31 @@ fn a_program_runs() {
 }
 
 #[test]
+fn programs_are_converted_without_loss() {
+    let dir = TempDir::new().unwrap();
+    let json = file(&dir, "good.json", GOOD);
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let steps = [("json", "one.json"), ("ron", "two.ron"), ("tvmscript", "three.py"), ("json", "four.json")];
+    let mut from = json;
+    for (to, name) in steps {
+        assert_eq!(run(&["convert", &from, "--to", to, "--output", &path(name)]).0, 0, "{name}");
+        from = path(name);
+    }
+    assert_eq!(fs::read(path("one.json")).unwrap(), fs::read(path("four.json")).unwrap());
+}
+
+#[test]
+fn programs_are_normalized() {
+    let dir = TempDir::new().unwrap();
+    let text = "@R.function\ndef main(x: R.Object) -> R.Object:\n    y = (x, (x[0], x[1]))[1]\n    return y\n";
+    let (status, out, err) = run(&["normalize", &file(&dir, "nested.py", text)]);
+    assert_eq!(status, 0, "{err}");
+    let (status, again, _) = run(&["normalize", &file(&dir, "normal.py", &out)]);
+    assert_eq!((status, &again), (0, &out));
+    assert!(out.lines().count() > text.lines().count() + 2, "{out}");
+}
+
+#[test]
 fn judgements_answer_and_explain() {
     let (status, out, _) = run(&["judge", "lub", "Object", "Object", "--explain"]);
     assert_eq!(status, 0);

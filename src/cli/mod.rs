@@ -4,12 +4,14 @@ mod adapter;
 mod check;
 mod completions;
 mod conform;
+mod convert;
 mod errata;
 mod explain;
 mod export;
 mod fuzz;
 mod input;
 mod judge;
+mod normalize;
 mod options;
 mod render;
 mod rules;
@@ -43,6 +45,8 @@ enum Command {
     Check(check::Args),
     Run(run::Args),
     Judge(judge::Args),
+    Normalize(normalize::Args),
+    Convert(convert::Args),
     Rules(rules::Args),
     Explain(explain::Args),
     Errata(errata::Args),
@@ -101,6 +105,8 @@ fn dispatch(command: Command) -> Outcome {
         Command::Check(args) => check::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Judge(args) => judge::run(&args),
+        Command::Normalize(args) => normalize::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Errata(args) => errata::run(&args),

@@ -8,8 +8,7 @@ use super::case::{Answer, AnswerKind, Ask, Effect, Program};
 use crate::cx::{Edition, with_stack};
 use crate::grammar::{GlobalFunc, IrModule};
 use crate::rule::Rule;
-use crate::syntax::tvmscript::tir_print::print_prim_func;
-use crate::syntax::tvmscript::{Dialect, parse_module};
+use crate::syntax::tvmscript::{Dialect, parse_module, print_module};
 
 /// The version spoken here.
 pub const VERSION: u32 = 1;
@@ -238,22 +237,12 @@ impl Question {
 
 /// A TVMScript module of just the `PrimFunc`s of a program; `None` if it has none.
 fn prim_func_text(module: &IrModule) -> Option<String> {
-    let funcs: Vec<_> = module
-        .funcs
-        .iter()
-        .filter_map(|(gv, func)| match func {
-            GlobalFunc::PrimFunc(func) => Some((gv, func)),
-            GlobalFunc::Function(_) => None,
-        })
-        .collect();
-    if funcs.is_empty() {
-        return None;
-    }
-    let mut text = String::from("@I.ir_module\nclass Module:\n");
-    for (gv, func) in funcs {
-        text.push_str(&print_prim_func(func, &gv.name, 1, Dialect::default()));
-    }
-    Some(text)
+    let is_prim_func = |func: &GlobalFunc| match func {
+        GlobalFunc::PrimFunc(_) => true,
+        GlobalFunc::Function(_) => false,
+    };
+    let funcs: Vec<_> = module.funcs.iter().filter(|(_, func)| is_prim_func(func)).cloned().collect();
+    (!funcs.is_empty()).then(|| print_module(&IrModule { funcs, ..IrModule::default() }, Dialect::default()))
 }
 
 impl Request {

@@ -1,0 +1,82 @@
+//! `relax-spec convert`, and writing programs.
+
+use std::path::PathBuf;
+
+use super::{Exit, Failure, Outcome, input, print};
+use crate::conformance::case::ron_options;
+use crate::conformance::checkout::write_atomically;
+use crate::grammar::IrModule;
+use crate::syntax::tvmscript::{self, Dialect};
+
+/// Write a program in another form
+///
+/// RON and JSON hold exactly the abstract syntax; TVMScript is written in the dialect of either version of TVM, and read in
+/// both.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec convert model.py --to json
+  relax-spec convert model.json --to tvmscript --dialect tvm0.27
+  relax-spec convert old.py --to tvmscript --output new.py")]
+pub struct Args {
+    /// TVMScript (.py), RON or JSON; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Where a program goes, and in which form.
+#[derive(clap::Args)]
+pub struct Target {
+    #[arg(long, value_enum, default_value_t = To::Tvmscript)]
+    to: To,
+    /// Of TVMScript: the version of TVM whose spelling is written
+    #[arg(long, value_enum, default_value_t = DialectName::Tvm025)]
+    dialect: DialectName,
+    /// Into a file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum To {
+    Tvmscript,
+    Ron,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum DialectName {
+    #[value(name = "tvm0.25")]
+    Tvm025,
+    #[value(name = "tvm0.27")]
+    Tvm027,
+}
+
+impl Target {
+    /// Writes a program.
+    pub fn write(&self, module: &IrModule) -> Result<(), Failure> {
+        let dialect = match self.dialect {
+            DialectName::Tvm025 => Dialect::Tvm025,
+            DialectName::Tvm027 => Dialect::Tvm027,
+        };
+        let text = match self.to {
+            To::Tvmscript => tvmscript::print_module(module, dialect),
+            To::Ron => {
+                ron_options().to_string_pretty(module, ron::ser::PrettyConfig::new()).map_err(Failure::unreadable)?
+                    + "\n"
+            }
+            To::Json => serde_json::to_string_pretty(module).map_err(Failure::unreadable)? + "\n",
+        };
+        match &self.output {
+            None => print(&text),
+            Some(path) => write_atomically(path, text.as_bytes())
+                .map_err(|error| Failure::unreadable(format!("{}: {error}", path.display()))),
+        }
+    }
+}
+
+pub fn run(args: &Args) -> Outcome {
+    args.target.write(&input::read(&args.file)?.parse()?)?;
+    Ok(Exit::AsExpected)
+}
