@@ -7,6 +7,7 @@
 mod args;
 mod block;
 mod buffer;
+mod call;
 mod expr;
 mod stmt;
 

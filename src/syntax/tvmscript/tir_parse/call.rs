@@ -1,0 +1,219 @@
+//! Calls of `T.` functions in expressions.
+
+use ruff_python_ast as py;
+use ruff_text_size::Ranged;
+
+use super::args::{Arguments, t_name};
+use super::expr::Operand;
+use super::{Def, Parser, Result};
+use crate::grammar::{BinaryOp, DataType, FloatBits, TypeCode};
+use crate::tir::{Call, Choice, Expr, Extern, Intrinsic, LetExpr, Signature, Var};
+
+impl Parser<'_> {
+    pub(super) fn call(&mut self, call: &py::ExprCall) -> Result<Operand> {
+        let Some(name) = t_name(&call.func) else {
+            return self.error(call, "expected a call of a function `T.name`");
+        };
+        let args = Arguments::new(self, call)?;
+        match (name, args.positional()) {
+            ("min", [a, b]) | ("Min", [a, b]) => self.binary_call(call, BinaryOp::Min, a, b),
+            ("max", [a, b]) | ("Max", [a, b]) => self.binary_call(call, BinaryOp::Max, a, b),
+            ("truncdiv" | "Div" | "div", [a, b]) => self.binary_call(call, BinaryOp::Div, a, b),
+            ("truncmod" | "Mod", [a, b]) => self.binary_call(call, BinaryOp::Mod, a, b),
+            ("floordiv" | "FloorDiv", [a, b]) => self.binary_call(call, BinaryOp::FloorDiv, a, b),
+            ("floormod" | "FloorMod", [a, b]) => self.binary_call(call, BinaryOp::FloorMod, a, b),
+            ("Add", [a, b]) => self.binary_call(call, BinaryOp::Add, a, b),
+            ("Sub", [a, b]) => self.binary_call(call, BinaryOp::Sub, a, b),
+            ("Mul", [a, b]) => self.binary_call(call, BinaryOp::Mul, a, b),
+            ("EQ", [a, b]) => self.binary_call(call, BinaryOp::Eq, a, b),
+            ("NE", [a, b]) => self.binary_call(call, BinaryOp::Ne, a, b),
+            ("LT", [a, b]) => self.binary_call(call, BinaryOp::Lt, a, b),
+            ("LE", [a, b]) => self.binary_call(call, BinaryOp::Le, a, b),
+            ("GT", [a, b]) => self.binary_call(call, BinaryOp::Gt, a, b),
+            ("GE", [a, b]) => self.binary_call(call, BinaryOp::Ge, a, b),
+            ("And", [a, b]) => self.logical_call(call, BinaryOp::And, a, b),
+            ("Or", [a, b]) => self.logical_call(call, BinaryOp::Or, a, b),
+            ("Not", [a]) => self.condition(a).map(|a| Operand::Typed(Expr::Not(Box::new(a)))),
+            ("Select", [c, t, f]) => self.choice(c, t, f, Expr::Select),
+            ("if_then_else", [c, t, f]) => self.choice(c, t, f, Expr::IfThenElse),
+            ("Cast", [dtype, value]) | ("cast", [value, dtype]) => self.cast(dtype, value),
+            ("ceildiv", [a, b]) => self.ceildiv(call, a, b),
+            ("abs", [a]) => self.abs(call, a),
+            ("power", [a, b]) => self.intrinsic(call, Intrinsic::Pow, &[a, b]),
+            ("min_value" | "max_value" | "infinity" | "nan", [dtype]) => {
+                let dtype = self.dtype(dtype)?;
+                self.limit(call, name, dtype)
+            }
+            ("Let", [body]) => self.let_expr(call, body, args.named("where")),
+            ("reinterpret", [dtype, value]) => self.reinterpret(call, dtype, value),
+            (name, operands) => self.named_call(call, name, operands),
+        }
+    }
+
+    /// A constant or cast `T.float32(..)`, an intrinsic, or a function that is not known.
+    fn named_call(&mut self, call: &py::ExprCall, name: &str, operands: &[py::Expr]) -> Result<Operand> {
+        if let Some(op) = Intrinsic::from_name(name) {
+            return self.intrinsic(call, op, &operands.iter().collect::<Vec<_>>());
+        }
+        if let (Ok(dtype), [value]) = (name.parse::<DataType>(), operands) {
+            return self.constant(dtype, value).map(Operand::Typed);
+        }
+        let (dtype, operands) = match (name, operands) {
+            ("call_extern" | "call_pure_extern" | "call_intrin" | "call_llvm_intrin", [dtype, rest @ ..]) => {
+                (self.dtype(dtype)?, rest)
+            }
+            ("call_packed" | "call_cpacked" | "tvm_call_packed" | "tvm_call_cpacked", rest) => (DataType::INT32, rest),
+            ("tvm_stack_make_array" | "tvm_stack_make_shape" | "address_of" | "tvm_stack_alloca", rest) => {
+                (DataType::HANDLE, rest)
+            }
+            (name, _) => return self.error(call, format!("no function `T.{name}` with these arguments is known")),
+        };
+        let args = operands.iter().map(|e| self.expr(e)).collect::<Result<_>>()?;
+        let span = self.span(call.range());
+        Ok(Operand::Typed(Expr::Extern(Extern { op: name.into(), dtype, args, span })))
+    }
+
+    fn binary_call(&mut self, call: &py::ExprCall, op: BinaryOp, a: &py::Expr, b: &py::Expr) -> Result<Operand> {
+        let (a, b) = self.pair(a, b)?;
+        Ok(Operand::Typed(Expr::binary(op, a, b, self.span(call.range()))))
+    }
+
+    fn logical_call(&mut self, call: &py::ExprCall, op: BinaryOp, a: &py::Expr, b: &py::Expr) -> Result<Operand> {
+        let (a, b) = (self.condition(a)?, self.condition(b)?);
+        Ok(Operand::Typed(Expr::binary(op, a, b, self.span(call.range()))))
+    }
+
+    pub(super) fn choice(
+        &mut self,
+        condition: &py::Expr,
+        then: &py::Expr,
+        otherwise: &py::Expr,
+        node: fn(Box<Choice>) -> Expr,
+    ) -> Result<Operand> {
+        let condition = self.condition(condition)?;
+        let (then, otherwise) = self.pair(then, otherwise)?;
+        Ok(Operand::Typed(node(Box::new(Choice { condition, then, otherwise }))))
+    }
+
+    /// `T.Cast(dtype, value)`, a node even where the data types agree.
+    fn cast(&mut self, dtype: &py::Expr, value: &py::Expr) -> Result<Operand> {
+        let (dtype, value) = match self.dtype(dtype) {
+            Ok(known) => (known, value),
+            // The two arguments were in the other order in some versions.
+            Err(error) => match self.dtype(value) {
+                Ok(known) => (known, dtype),
+                Err(_) => return Err(error),
+            },
+        };
+        let value = self.expr(value)?;
+        Ok(Operand::Typed(Expr::Cast(dtype, Box::new(value))))
+    }
+
+    /// `T.float32(value)`: a constant of a data type, or a conversion to it.
+    fn constant(&mut self, dtype: DataType, value: &py::Expr) -> Result<Expr> {
+        match (value, self.operand(value)?) {
+            (py::Expr::StringLiteral(s), _) if dtype.is_float() => match s.value.to_str() {
+                "inf" => Ok(Expr::float(f64::INFINITY, dtype)),
+                "-inf" => Ok(Expr::float(f64::NEG_INFINITY, dtype)),
+                "nan" => Ok(Expr::float(f64::NAN, dtype)),
+                _ => self.error(value, "expected \"inf\", \"-inf\" or \"nan\""),
+            },
+            (py::Expr::StringLiteral(_), _) => self.error(value, "expected a number"),
+            (_, Operand::Typed(Expr::Int(b, DataType::BOOL))) => self.int(value, b.into(), dtype),
+            (_, operand) => self.convert(value, operand, dtype),
+        }
+    }
+
+    /// `(a + b - 1) // b`.
+    fn ceildiv(&mut self, call: &py::ExprCall, a: &py::Expr, b: &py::Expr) -> Result<Operand> {
+        let (a, b) = self.pair(a, b)?;
+        let span = self.span(call.range());
+        let one = self.int(call, 1, b.dtype())?;
+        let sum = Expr::binary(BinaryOp::Add, a, b.clone(), span);
+        let less = Expr::binary(BinaryOp::Sub, sum, one, span);
+        Ok(Operand::Typed(Expr::binary(BinaryOp::FloorDiv, less, b, span)))
+    }
+
+    /// Of a float `T.fabs`, of an integer a `T.Select`.
+    fn abs(&mut self, call: &py::ExprCall, e: &py::Expr) -> Result<Operand> {
+        let a = self.expr(e)?;
+        let (span, dtype) = (self.span(call.range()), a.dtype());
+        if dtype.is_float() {
+            return Ok(Operand::Typed(Expr::Call(Call { op: Intrinsic::Fabs, dtype, args: vec![a], span })));
+        }
+        let zero = self.int(call, 0, dtype)?;
+        let condition = Expr::binary(BinaryOp::Ge, a.clone(), zero.clone(), span);
+        let otherwise = Expr::binary(BinaryOp::Sub, zero, a.clone(), span);
+        Ok(Operand::Typed(Expr::Select(Box::new(Choice { condition, then: a, otherwise }))))
+    }
+
+    fn limit(&self, call: &py::ExprCall, name: &str, dtype: DataType) -> Result<Operand> {
+        let largest = match (dtype.code, dtype.bits) {
+            (TypeCode::Float, 16) => Some(65504.0),
+            (TypeCode::Float, 32) => Some(f64::from(f32::MAX)),
+            (TypeCode::Float, 64) => Some(f64::MAX),
+            (TypeCode::BFloat, 16) => Some(f64::from(half::bf16::MAX.to_f32())),
+            (TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle, _) => None,
+        };
+        let int = match (dtype.code, name) {
+            (TypeCode::Int, "min_value") => Some(-(1i128 << (dtype.bits.clamp(1, 64) - 1))),
+            (TypeCode::Int, "max_value") => Some((1i128 << (dtype.bits.clamp(1, 64) - 1)) - 1),
+            (TypeCode::UInt, "min_value") => Some(0),
+            (TypeCode::UInt, "max_value") => Some((1i128 << dtype.bits.min(64)) - 1),
+            _ => None,
+        };
+        let float = match (largest, name) {
+            (Some(largest), "max_value") => Some(largest),
+            (Some(largest), "min_value") => Some(-largest),
+            (Some(_), "infinity") => Some(f64::INFINITY),
+            (Some(_), "nan") => Some(f64::NAN),
+            _ => None,
+        };
+        match (int, float) {
+            (Some(int), _) => self.int(call, int, dtype).map(Operand::Typed),
+            (None, Some(float)) => Ok(Operand::Typed(Expr::Float(FloatBits::new(float), dtype))),
+            (None, None) => self.error(call, format!("{dtype} has no {name}")),
+        }
+    }
+
+    fn let_expr(&mut self, call: &py::ExprCall, body: &py::Expr, bound: Option<&py::Expr>) -> Result<Operand> {
+        let Some(py::Expr::Dict(dict)) = bound else {
+            return self.error(call, "expected `T.Let(body, where={variable: value})`");
+        };
+        let [item] = dict.items.as_slice() else { return self.error(dict, "expected one variable") };
+        let Some(py::Expr::Name(name)) = &item.key else { return self.error(dict, "expected a variable as the key") };
+        let value = self.expr(&item.value)?;
+        let var = Var { name: name.id.as_str().into(), dtype: value.dtype(), span: self.span(name.range) };
+        self.scoped(call, |p| {
+            p.define(&var.name, Def::Var(var.dtype));
+            let body = p.expr(body)?;
+            Ok(Operand::Typed(Expr::Let(Box::new(LetExpr { var, value, body }))))
+        })
+    }
+
+    fn reinterpret(&mut self, call: &py::ExprCall, dtype: &py::Expr, value: &py::Expr) -> Result<Operand> {
+        let dtype = self.dtype(dtype)?;
+        let args = vec![self.expr(value)?];
+        let span = self.span(call.range());
+        Ok(Operand::Typed(Expr::Call(Call { op: Intrinsic::Reinterpret, dtype, args, span })))
+    }
+
+    fn intrinsic(&mut self, call: &py::ExprCall, op: Intrinsic, operands: &[&py::Expr]) -> Result<Operand> {
+        let args = match (op.signature(), operands) {
+            (Signature::Same(1) | Signature::Test, [a]) => vec![self.expr(a)?],
+            (Signature::Same(2), [a, b]) => {
+                let (a, b) = self.pair(a, b)?;
+                vec![a, b]
+            }
+            (Signature::FloatInt, [a, b]) => vec![self.expr(a)?, self.expr(b)?],
+            (Signature::Same(_) | Signature::Test | Signature::FloatInt | Signature::Reinterpret, _) => {
+                let (name, expected) = (op.name(), op.arity());
+                return self.error(call, format!("expected {expected} operands of `T.{name}`"));
+            }
+        };
+        let operand = args.first().map_or(DataType::VOID, Expr::dtype);
+        let Some(dtype) = op.result(operand) else { return self.error(call, "expected a data type first") };
+        let span = self.span(call.range());
+        Ok(Operand::Typed(Expr::Call(Call { op, dtype, args, span })))
+    }
+}
