@@ -277,8 +277,7 @@ class Builder:
 
     def function(self, json, outer=False, bound_to=None):
         """`outer`: a global function, whose shape variables are those of the scope."""
-        entry = {"json": json, "function": None}
-        self.functions.append(entry)
+        self.functions.append(json)
         if not outer:
             self.scope.shape_vars.append({})
             self.scope.all_shape_vars.append(self.scope.shape_vars[-1])
@@ -293,9 +292,7 @@ class Builder:
         self.enclosing.pop()
         if not outer:
             self.scope.shape_vars.pop()
-        function = names.function(params, body, ret, self.purity(json), func_attrs(self, json))
-        entry["function"] = function
-        return function
+        return names.function(params, body, ret, self.purity(json), func_attrs(self, json))
 
     def _own_shape_vars(self, json):
         """What the parameters of a local function bind: what they mention alone and no function around binds.

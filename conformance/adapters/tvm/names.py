@@ -120,15 +120,12 @@ def prim_info_value(info):
     return None if AS_TYPE else info.value
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def env_func(name):
     """TVM takes macros for the same where they are the same object, so there is one for each name.
 
-    That of `ExternFunc` is the one TVM itself has made. A name that TVM does not know becomes a macro of which
-    nothing is known but that its results are objects.
+    A name that TVM does not know becomes a macro of which nothing is known but that its results are objects.
     """
-    if name == DEFAULT_DERIVE:
-        return info_of(relax.ExternFunc("any")).derive_func
     if tvm.get_global_func(name, allow_missing=True) is None:
         tvm_ffi.register_global_func(name, lambda _call, _context: ObjectInfo())
     return ir.EnvFunc.get(name)

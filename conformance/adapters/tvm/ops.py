@@ -36,13 +36,13 @@ def python_function(name):
     return scope if callable(scope) else None
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def needs_attrs(name):
     """Whether calls of the operator carry an attribute object."""
     return _default_attrs(name) is not None
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _default_attrs(name):
     for make in (_attrs_of, _attrs_by_key):
         try:
@@ -108,7 +108,7 @@ def fields(attrs_object):
     return [(field.name, getattr(attrs_object, field.name)) for field in info.fields]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def default_fields(name):
     """The values that TVM fills in where nothing is said; required ones are left out."""
     default = _default_attrs(name)

@@ -5,6 +5,7 @@ Reads lines `[S1, S2]` or `{"id": .., "pair": [S1, S2]}` and writes for each
 stands there as `{"rejected": message}`, what cannot be put to it as `{"unsupported": why}`.
 """
 
+import functools
 import json
 import sys
 
@@ -38,7 +39,7 @@ def main():
     for number, line in enumerate(sys.stdin):
         request = json.loads(line)
         ident, pair = (number, request) if isinstance(request, list) else (request.get("id"), request["pair"])
-        found = guarded(lambda: answer(*pair))
+        found = guarded(functools.partial(answer, *pair))
         if "compatibility" not in found:
             found = {"compatibility": found, "unify": found}
         stream.write(json.dumps({"id": ident, **found}) + "\n")

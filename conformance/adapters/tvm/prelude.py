@@ -1,8 +1,8 @@
 """The packed functions `relax_spec.*`, the same that the oracle provides, and the record of effects."""
 
 import numpy as np
-import tvm_ffi
 import tvm
+import tvm_ffi
 
 import names
 from tensors import Values

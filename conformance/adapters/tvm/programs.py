@@ -106,9 +106,9 @@ class Program:
             if not isinstance(func, relax.Function):
                 continue
             builder = self.builders[gv.name_hint]
-            found = functions_below(func)
-            for entry, function in zip(builder.functions, found):
-                changed |= self._infer_one(builder, entry["json"], function, inferred)
+            # Normalization keeps the order of function literals, wherever it moves them.
+            for json, function in zip(builder.functions, functions_below(func), strict=True):
+                changed |= self._infer_one(builder, json, function, inferred)
         return changed
 
     def _infer_one(self, builder, json, function, inferred):
@@ -175,7 +175,9 @@ def functions_below(func):
 
 def parse_text(text):
     """Text through TVM's own parser. Imports are not allowed in it: the names are provided."""
-    from tvm.script import ir as I, relax as R, tirx as T
+    from tvm.script import ir as I
+    from tvm.script import relax as R
+    from tvm.script import tirx as T
 
     lines = [line for line in text.splitlines() if not line.startswith(("from ", "import "))]
     source = textwrap.dedent("\n".join(lines)) + "\n"

@@ -318,4 +318,3 @@ def read_type(ty, say_pure):
         out["pure"] = say_pure and bool(ty.purity)
         return {"Func": out}
     raise Unsupported(f"the type {kind}")
-

@@ -21,7 +21,6 @@ import sys
 
 from adapter import in_large_stack
 
-
 #: The level of TVM's base check from which on nothing speaks against a fit.
 POSSIBLY = 2
 

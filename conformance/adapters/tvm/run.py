@@ -9,7 +9,6 @@ from tvm import relax
 
 import dims
 import names
-import prelude
 import tensors
 from build import Builder
 from faults import Trapped, is_own_mistake, last_words, stage
@@ -108,7 +107,7 @@ def match_value(value, info_json, sizes, beat):
     return {"Matches": {name: int(size) for name, size in zip(order, result)}}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def some_closure():
     """A closure of the virtual machine, with the machine that it belongs to."""
     y = names.relax_var("y", names.ObjectInfo(), False)
