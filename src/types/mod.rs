@@ -1,5 +1,6 @@
 //! Types (chapters Types and Type Checking): erasure, subtyping, bounds, and when a conversion is necessary.
 
+pub mod axioms;
 pub mod bounds;
 pub mod check;
 pub mod conversion;

@@ -1,0 +1,645 @@
+//! The laws of the static judgements on an exhaustive universe of small types and structural informations: in the
+//! corrected reading none is broken, in the literal one exactly as the errata explain. Prints a table of laws,
+//! readings and violations.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use relax_spec::cx::{Cx, GlbPurity, Reading};
+use relax_spec::erratum::Erratum::{self, A01, A04, A05, A06, A15, A17, A24, A43, A44};
+use relax_spec::grammar::{BinaryOp, DataType, DeriveFunc, FuncStructInfo, PrimExpr, ShapeVar, StructInfo, Type, Var};
+use relax_spec::grammar::{Ndim, TensorShape, TensorStructInfo};
+use relax_spec::struct_info::{self as si, InScope};
+use relax_spec::types::axioms::FiniteRelation;
+use relax_spec::types::{self, find_glb, find_lub, is_subtype};
+use relax_spec::verdict::Compatibility;
+
+const F32: DataType = DataType::FLOAT32;
+const I32: DataType = DataType::INT32;
+const VOID: DataType = DataType::VOID;
+
+/// What the law is about, by position in the universe.
+type Instance = Vec<usize>;
+
+/// A law: true of an instance in a context.
+struct Law<T> {
+    name: &'static str,
+    /// How many members an instance has.
+    arity: usize,
+    /// Whether the law speaks of this instance at all.
+    applies: fn(&[&T]) -> bool,
+    holds: fn(&mut Cx, &[&T]) -> bool,
+    /// The errata that may explain a violation in the literal reading, alone or together.
+    explained: &'static [Erratum],
+}
+
+/// The errata that can make a difference to these laws.
+const AT_STAKE: &[Erratum] = &[A01, A04, A05, A06, A15, A17, A24, A43, A44];
+
+fn literal(errata: &[Erratum]) -> Cx {
+    Cx::new().with_reading(Reading::literal_only(errata))
+}
+
+/// A least set of errata that, taken literally, break the law for the instance. Empty: it is broken anyway.
+fn explanation<T>(law: &Law<T>, instance: &[&T]) -> Vec<Erratum> {
+    let mut errata = AT_STAKE.to_vec();
+    for erratum in AT_STAKE {
+        let fewer: Vec<Erratum> = errata.iter().copied().filter(|e| e != erratum).collect();
+        if !(law.holds)(&mut literal(&fewer), instance) {
+            errata = fewer;
+        }
+    }
+    errata
+}
+
+/// Every instance up to pairs, and a fixed sample of triples.
+fn instances<T>(law: &Law<T>, universe: &[T]) -> Vec<Instance> {
+    let n = universe.len();
+    match law.arity {
+        1 => (0..n).map(|i| vec![i]).collect(),
+        2 => (0..n).flat_map(|i| (0..n).map(move |j| vec![i, j])).collect(),
+        _ => {
+            // Members close to each other in the list resemble each other, so their triples are the telling ones.
+            let near =
+                (0..n).flat_map(|i| (i..n.min(i + 9)).flat_map(move |j| (i..n.min(i + 9)).map(move |k| vec![j, i, k])));
+            let mut state: u64 = 1;
+            let mut next = move || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) as usize % n
+            };
+            near.chain((0..150_000).map(move |_| vec![next(), next(), next()])).collect()
+        }
+    }
+}
+
+/// What the table says of a law.
+#[derive(Default)]
+struct Outcome {
+    instances: usize,
+    corrected: Vec<Instance>,
+    by_errata: BTreeMap<Vec<Erratum>, usize>,
+    unexplained: Vec<(Instance, Vec<Erratum>)>,
+}
+
+fn examine<T: Sync>(law: &Law<T>, universe: &[T]) -> Outcome {
+    let all: Vec<Instance> = instances(law, universe)
+        .into_par_iter()
+        .filter(|instance| (law.applies)(&members(universe, instance)))
+        .collect();
+    let violations = |reading: &[Erratum]| -> Vec<Instance> {
+        let broken = |instance: &&Instance| !(law.holds)(&mut literal(reading), &members(universe, instance));
+        all.par_iter().filter(broken).cloned().collect()
+    };
+    let explained: Vec<(Instance, Vec<Erratum>)> = violations(AT_STAKE)
+        .into_par_iter()
+        .map(|instance| {
+            let errata = explanation(law, &members(universe, &instance));
+            (instance, errata)
+        })
+        .collect();
+    let mut outcome = Outcome { instances: all.len(), corrected: violations(&[]), ..Outcome::default() };
+    for (instance, errata) in explained {
+        *outcome.by_errata.entry(errata.clone()).or_default() += 1;
+        if errata.is_empty() || !errata.iter().all(|erratum| law.explained.contains(erratum)) {
+            outcome.unexplained.push((instance, errata));
+        }
+    }
+    outcome
+}
+
+fn members<'u, T>(universe: &'u [T], instance: &[usize]) -> Vec<&'u T> {
+    instance.iter().map(|i| &universe[*i]).collect()
+}
+
+/// Prints the table and fails for what is broken without a reason.
+fn check<T: Sync + std::fmt::Display>(title: &str, laws: &[Law<T>], universe: &[T]) {
+    let mut table = format!("{title}: {} members\n", universe.len());
+    let mut failures = String::new();
+    for law in laws {
+        let outcome = examine(law, universe);
+        let literal: usize = outcome.by_errata.values().sum();
+        let errata: Vec<String> = outcome
+            .by_errata
+            .iter()
+            .map(|(errata, count)| {
+                let names: Vec<&str> = errata.iter().map(|e| e.id()).collect();
+                format!("{} {count}", names.join("+"))
+            })
+            .collect();
+        let _ = writeln!(
+            table,
+            "  {:<44} {:>9} instances   corrected {:>6}   literal {:>7}   {}",
+            law.name,
+            outcome.instances,
+            outcome.corrected.len(),
+            literal,
+            errata.join(", ")
+        );
+        let show = |instance: &Instance| {
+            members(universe, instance).iter().map(ToString::to_string).collect::<Vec<_>>().join("  |  ")
+        };
+        for instance in outcome.corrected.iter().take(3) {
+            let _ = writeln!(failures, "{}: broken in the corrected reading: {}", law.name, show(instance));
+        }
+        for (instance, errata) in outcome.unexplained.iter().take(3) {
+            let _ = writeln!(failures, "{}: {errata:?} do not explain: {}", law.name, show(instance));
+        }
+    }
+    println!("{table}");
+    assert!(failures.is_empty(), "{failures}");
+}
+
+fn always<T>(_: &[&T]) -> bool {
+    true
+}
+
+fn leaf_types() -> Vec<Type> {
+    let ndims = [-1, 1, 2];
+    let mut leaves = vec![Type::Object, Type::PackedFunc];
+    leaves.extend(ndims.map(Type::shape));
+    leaves.extend(ndims.iter().flat_map(|ndim| [VOID, F32, I32].map(|dtype| Type::tensor(*ndim, dtype))));
+    leaves
+}
+
+/// All types of depth 1 with up to two components, and a choice of those of depth 2.
+fn type_universe() -> Vec<Type> {
+    let leaves = leaf_types();
+    let few = [Type::Object, Type::shape(-1), Type::shape(1), Type::tensor(-1, VOID), Type::tensor(1, F32)];
+    let mut all: Vec<Type> = leaves.clone();
+    all.push(Type::tuple([]));
+    all.extend(leaves.iter().map(|t| Type::tuple([t.clone()])));
+    all.extend(pairs(&leaves, &leaves).map(|(a, b)| Type::tuple([a, b])));
+    for pure in [false, true] {
+        all.extend(leaves.iter().map(|t| Type::func([], t.clone(), pure)));
+        all.extend(pairs(&leaves, &leaves).map(|(a, r)| Type::func([a], r, pure)));
+        let arity2 =
+            pairs(&few, &few).flat_map(|(a, b)| few.clone().map(|r| Type::func([a.clone(), b.clone()], r, pure)));
+        all.extend(arity2);
+    }
+    let mut nested: Vec<Type> = few.iter().map(|t| Type::tuple([t.clone()])).collect();
+    for pure in [false, true] {
+        nested.extend(pairs(&few[..3], &few[2..4]).map(|(a, r)| Type::func([a], r, pure)));
+    }
+    for pure in [false, true] {
+        all.extend(pairs(&nested, &few).map(|(a, r)| Type::func([a], r, pure)));
+        all.extend(pairs(&few, &nested).map(|(a, r)| Type::func([a], r, pure)));
+    }
+    all.extend(pairs(&nested, &few).map(|(a, b)| Type::tuple([a, b])));
+    distinct(all)
+}
+
+fn pairs<'a, T: Clone>(left: &'a [T], right: &'a [T]) -> impl Iterator<Item = (T, T)> + 'a {
+    left.iter().flat_map(|a| right.iter().map(|b| (a.clone(), b.clone())))
+}
+
+fn distinct<T: Clone + Eq + std::hash::Hash>(all: Vec<T>) -> Vec<T> {
+    let mut seen = std::collections::HashSet::new();
+    all.into_iter().filter(|t| seen.insert(t.clone())).collect()
+}
+
+fn type_laws() -> Vec<Law<Type>> {
+    vec![
+        Law { name: "SUB.REFL", arity: 1, applies: always, holds: |cx, t| is_subtype(cx, t[0], t[0]), explained: &[] },
+        Law {
+            name: "SUB.TRANS",
+            arity: 3,
+            applies: always,
+            holds: |cx, t| !(is_subtype(cx, t[0], t[1]) && is_subtype(cx, t[1], t[2])) || is_subtype(cx, t[0], t[2]),
+            explained: &[],
+        },
+        Law {
+            name: "SUB.ANTISYM",
+            arity: 2,
+            applies: always,
+            holds: |cx, t| t[0] == t[1] || !(is_subtype(cx, t[0], t[1]) && is_subtype(cx, t[1], t[0])),
+            explained: &[],
+        },
+        Law {
+            name: "GLB.SOUND a lower bound",
+            arity: 2,
+            applies: always,
+            holds: |cx, t| {
+                find_glb(cx, t[0], t[1]).is_none_or(|g| is_subtype(cx, &g, t[0]) && is_subtype(cx, &g, t[1]))
+            },
+            explained: &[A06, A17],
+        },
+        Law {
+            name: "GLB.SOUND commutative",
+            arity: 2,
+            applies: always,
+            holds: |cx, t| find_glb(cx, t[0], t[1]) == find_glb(cx, t[1], t[0]),
+            explained: &[A06],
+        },
+        Law {
+            name: "LUB.SOUND an upper bound",
+            arity: 2,
+            applies: always,
+            holds: |cx, t| {
+                let bound = find_lub(cx, t[0], t[1]);
+                is_subtype(cx, t[0], &bound) && is_subtype(cx, t[1], &bound)
+            },
+            explained: &[A06, A17],
+        },
+        Law {
+            name: "LUB.SOUND commutative",
+            arity: 2,
+            applies: always,
+            holds: |cx, t| find_lub(cx, t[0], t[1]) == find_lub(cx, t[1], t[0]),
+            explained: &[A06],
+        },
+        Law {
+            name: "SI.WRAP.ROUNDTRIP of types",
+            arity: 1,
+            applies: |t| !has_pure(t[0]),
+            holds: |cx, t| {
+                let wrapped = si::wrap_type(cx, t[0]);
+                types::erase_struct_info(cx, &wrapped) == *t[0]
+            },
+            explained: &[],
+        },
+    ]
+}
+
+fn has_pure(t: &Type) -> bool {
+    match t {
+        Type::Func(f) => f.pure || f.arg_types.iter().any(has_pure) || has_pure(&f.ret_type),
+        Type::Tuple(fields) => fields.iter().any(has_pure),
+        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => false,
+    }
+}
+
+#[test]
+fn laws_of_types() {
+    check("types", &type_laws(), &type_universe());
+}
+
+/// The relation of the decision procedure, as rows.
+fn decided<T: Sync>(universe: &[T], below: impl Fn(&T, &T) -> bool + Sync) -> Vec<Vec<bool>> {
+    universe.par_iter().map(|a| universe.iter().map(|b| below(a, b)).collect()).collect()
+}
+
+fn differences<T: std::fmt::Display>(universe: &[T], decided: &[Vec<bool>], axioms: &FiniteRelation) -> Vec<String> {
+    let mut found = Vec::new();
+    for (i, a) in universe.iter().enumerate() {
+        for (j, b) in universe.iter().enumerate() {
+            if decided[i][j] != axioms.contains(i, j) {
+                found.push(format!("{a} and {b}: decided {}, by the axioms {}", decided[i][j], axioms.contains(i, j)));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn subtyping_is_the_closure_of_its_axioms() {
+    let universe = type_universe();
+    for errata in [&[][..], &[A17][..]] {
+        let decided = decided(&universe, |a, b| is_subtype(&mut literal(errata), a, b));
+        let mut cx = literal(errata);
+        let axioms = FiniteRelation::closure(&universe, |a, b, below| types::axioms::axiom(&mut cx, a, b, below));
+        let found = differences(&universe, &decided, &axioms);
+        assert!(found.is_empty(), "literal {errata:?}: {} differences, e.g. {:?}", found.len(), &found[..3]);
+    }
+}
+
+/// Counts pairs whose bound is not the best in the universe.
+fn not_best(
+    universe: &[Type],
+    below: &[Vec<bool>],
+    bound: impl Fn(&Type, &Type) -> Option<Type> + Sync,
+    upper: bool,
+) -> usize {
+    let positions: std::collections::HashMap<&Type, usize> = universe.iter().enumerate().map(|(i, t)| (t, i)).collect();
+    let related = |i: usize, j: usize| if upper { below[i][j] } else { below[j][i] };
+    (0..universe.len())
+        .into_par_iter()
+        .map(|i| {
+            (i..universe.len())
+                .filter(|j| {
+                    let candidates = (0..universe.len()).filter(|k| related(i, *k) && related(*j, *k));
+                    match bound(&universe[i], &universe[*j]) {
+                        None => candidates.count() > 0,
+                        Some(best) => match positions.get(&best) {
+                            Some(b) => candidates.into_iter().any(|k| !related(*b, k)),
+                            None => false,
+                        },
+                    }
+                })
+                .count()
+        })
+        .sum()
+}
+
+#[test]
+fn bounds_are_the_best_ones() {
+    let universe: Vec<Type> = type_universe().into_iter().step_by(2).chain(leaf_types()).collect();
+    let universe = distinct(universe);
+    let below = decided(&universe, |a, b| is_subtype(&mut Cx::new(), a, b));
+    let with = |purity| {
+        let mut cx = Cx::new();
+        cx.glb_purity = purity;
+        cx
+    };
+    let lubs = |purity| not_best(&universe, &below, |a, b| Some(find_lub(&mut with(purity), a, b)), true);
+    let glbs = |purity| not_best(&universe, &below, |a, b| find_glb(&mut with(purity), a, b), false);
+    let counts = [lubs(GlbPurity::Min), glbs(GlbPurity::Min), lubs(GlbPurity::Literal), glbs(GlbPurity::Literal)];
+    println!(
+        "bounds among {} types: not least {} (A27 literal {}), not greatest {} (A27 literal {})",
+        universe.len(),
+        counts[0],
+        counts[2],
+        counts[1],
+        counts[3]
+    );
+    assert_eq!(counts[..2], [0, 0]);
+    // The branch on purity is what the text says, and what makes the difference (A27).
+    assert!(counts[3] > 0);
+}
+
+fn n() -> PrimExpr {
+    PrimExpr::var("n")
+}
+
+fn dims() -> Vec<PrimExpr> {
+    let sum = PrimExpr::binary(BinaryOp::Add, n(), 1.into());
+    let double = PrimExpr::binary(BinaryOp::Mul, 2.into(), n());
+    vec![3.into(), 4.into(), n(), PrimExpr::var("m"), sum, double]
+}
+
+fn by_var(dtype: DataType) -> StructInfo {
+    let shape = Some(TensorShape::Var(Var::new("s")));
+    StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim: Ndim::Known(1) })
+}
+
+fn leaf_infos() -> Vec<StructInfo> {
+    let mut leaves = vec![StructInfo::Object, StructInfo::prim(DataType::INT64), by_var(F32), by_var(VOID)];
+    for dtype in [VOID, F32, I32] {
+        leaves.extend([-1, 1, 2].map(|ndim| StructInfo::tensor_ndim(ndim, dtype)));
+        leaves.extend(dims().into_iter().map(|dim| StructInfo::tensor([dim], dtype)));
+        leaves.push(StructInfo::tensor([n(), 3.into()], dtype));
+        leaves.push(StructInfo::tensor([3.into(), n()], dtype));
+    }
+    leaves.extend([-1, 1, 2].map(StructInfo::shape_ndim));
+    leaves.extend(dims().into_iter().map(|dim| StructInfo::shape([dim])));
+    let packed = [DeriveFunc::DefaultDerive, DeriveFunc::EmptyDerive, DeriveFunc::Named("mine".into())];
+    leaves.extend(packed.map(StructInfo::packed));
+    leaves
+}
+
+fn few_infos() -> Vec<StructInfo> {
+    let vector = |dim: PrimExpr| StructInfo::tensor([dim], F32);
+    vec![
+        StructInfo::Object,
+        StructInfo::tensor_ndim(-1, VOID),
+        StructInfo::tensor_ndim(1, F32),
+        vector(3.into()),
+        vector(n()),
+        vector(PrimExpr::var("m")),
+        vector(dims()[4].clone()),
+        StructInfo::tensor([n()], VOID),
+        StructInfo::shape_ndim(-1),
+        StructInfo::shape_ndim(1),
+        StructInfo::shape([n()]),
+        StructInfo::shape([4.into()]),
+    ]
+}
+
+fn with_purity(s: &StructInfo, pure: bool) -> StructInfo {
+    match s {
+        StructInfo::Func(f) => StructInfo::Func(Arc::new(FuncStructInfo { pure: Some(pure), ..(**f).clone() })),
+        other => other.clone(),
+    }
+}
+
+fn info_universe() -> Vec<StructInfo> {
+    let (leaves, few) = (leaf_infos(), few_infos());
+    let mut all = leaves.clone();
+    all.push(StructInfo::tuple([]));
+    all.extend(leaves.iter().map(|s| StructInfo::tuple([s.clone()])));
+    all.extend(pairs(&few, &few).map(|(a, b)| StructInfo::tuple([a, b])));
+    all.extend(leaves.iter().map(|s| StructInfo::func([], s.clone())));
+    let functions: Vec<StructInfo> = pairs(&few, &few).map(|(a, r)| StructInfo::func([a], r)).collect();
+    all.extend(functions.iter().step_by(3).flat_map(|f| [with_purity(f, true), with_purity(f, false)]));
+    let nested: Vec<StructInfo> = functions.iter().skip(24).step_by(11).cloned().collect();
+    all.extend(functions);
+    all.extend(pairs(&few[3..7], &few[2..6]).flat_map(|(a, b)| {
+        [a.clone(), b.clone(), StructInfo::Object].map(|r| StructInfo::func([a.clone(), b.clone()], r))
+    }));
+    all.extend(pairs(&nested, &few[3..6]).map(|(f, r)| StructInfo::func([f], r)));
+    all.extend(pairs(&few[3..6], &nested).map(|(a, f)| StructInfo::func([a], f)));
+    all.extend(nested.iter().map(|f| StructInfo::tuple([f.clone()])));
+    all.extend(pairs(&few[..6], &few[6..]).map(|(a, b)| StructInfo::tuple([a, StructInfo::Object, b])));
+    distinct(all)
+}
+
+fn has_function(s: &StructInfo) -> bool {
+    match s {
+        StructInfo::Func(_) => true,
+        StructInfo::Tuple(fields) => fields.iter().any(has_function),
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
+    }
+}
+
+fn erased_below(cx: &mut Cx, s: &[&StructInfo]) -> bool {
+    let (t1, t2) = (types::erase_struct_info(cx, s[0]), types::erase_struct_info(cx, s[1]));
+    is_subtype(cx, &t1, &t2)
+}
+
+fn order(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
+    si::is_more_specific(cx, s1, s2)
+}
+
+/// The scopes of the law on erasing: `n` is in scope, `m` and `s` are not.
+fn only_n() -> InScope {
+    InScope { vars: BTreeSet::new(), shape_vars: BTreeSet::from([ShapeVar::new("n")]) }
+}
+
+fn mentions_only_n(s: &StructInfo) -> bool {
+    let fine = |dim: &PrimExpr| {
+        let mut fine = true;
+        dim.for_each_var(|v| fine &= *v.name == *"n");
+        fine
+    };
+    match s {
+        StructInfo::Object | StructInfo::Prim(_) | StructInfo::Func(_) => true,
+        StructInfo::Tensor(t) => match &t.shape {
+            Some(TensorShape::Dims(dims)) => dims.iter().all(fine),
+            Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => false,
+            None => true,
+        },
+        StructInfo::Shape(s) => s.values.iter().flat_map(|values| values.iter()).all(fine),
+        StructInfo::Tuple(fields) => fields.iter().all(mentions_only_n),
+    }
+}
+
+fn impure(t: &Type) -> Type {
+    match t {
+        Type::Func(f) => Type::func(f.arg_types.iter().map(impure), impure(&f.ret_type), false),
+        Type::Tuple(fields) => Type::tuple(fields.iter().map(impure)),
+        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => t.clone(),
+    }
+}
+
+fn info_laws() -> Vec<Law<StructInfo>> {
+    vec![
+        Law { name: "SI.ORDER.REFL", arity: 1, applies: always, holds: |cx, s| order(cx, s[0], s[0]), explained: &[] },
+        Law {
+            name: "SI.ORDER.TRANS",
+            arity: 3,
+            applies: always,
+            holds: |cx, s| !(order(cx, s[0], s[1]) && order(cx, s[1], s[2])) || order(cx, s[0], s[2]),
+            explained: &[],
+        },
+        Law {
+            name: "SI.ORDER antisymmetric, without functions",
+            arity: 2,
+            applies: |s| !has_function(s[0]) && !has_function(s[1]),
+            holds: |cx, s| s[0] == s[1] || !(order(cx, s[0], s[1]) && order(cx, s[1], s[0])),
+            explained: &[A15],
+        },
+        Law {
+            name: "SI.ORDER.INVARIANT",
+            arity: 2,
+            applies: always,
+            holds: |cx, s| !order(cx, s[0], s[1]) || erased_below(cx, s),
+            explained: &[A15, A17],
+        },
+        Law {
+            name: "SI.COMPAT.INVARIANT",
+            arity: 2,
+            applies: always,
+            holds: |cx, s| {
+                si::check_compatibility(cx, s[0], s[1]) == Compatibility::Incompatible || erased_below(cx, s)
+            },
+            explained: &[A17],
+        },
+        Law {
+            name: "SI.UNIFY.LUB an upper bound",
+            arity: 2,
+            applies: always,
+            holds: |cx, s| {
+                let join = si::unify_struct_info(cx, s[0], s[1]);
+                order(cx, s[0], &join) && order(cx, s[1], &join)
+            },
+            explained: &[A01, A04, A05, A15, A43],
+        },
+        Law {
+            name: "SI.UNIFY commutative, up to the order",
+            arity: 2,
+            applies: always,
+            holds: |cx, s| {
+                let (join1, join2) = (si::unify_struct_info(cx, s[0], s[1]), si::unify_struct_info(cx, s[1], s[0]));
+                order(cx, &join1, &join2) && order(cx, &join2, &join1)
+            },
+            explained: &[A01, A04, A05, A15],
+        },
+        Law {
+            name: "SI.UNIFY.VS-LUB",
+            arity: 2,
+            applies: always,
+            holds: |cx, s| {
+                let (t1, t2) = (types::erase_struct_info(cx, s[0]), types::erase_struct_info(cx, s[1]));
+                let join = si::unify_struct_info(cx, s[0], s[1]);
+                let erased = types::erase_struct_info(cx, &join);
+                let bound = find_lub(cx, &impure(&t1), &impure(&t2));
+                is_subtype(cx, &bound, &impure(&erased))
+            },
+            explained: &[A01, A04, A05, A06, A15, A17],
+        },
+        Law {
+            name: "SI.WRAP.ROUNDTRIP of infos, without functions",
+            arity: 1,
+            applies: |s| !has_function(s[0]) && !matches!(s[0], StructInfo::Prim(_)),
+            holds: |cx, s| {
+                let t = types::erase_struct_info(cx, s[0]);
+                let wrapped = si::wrap_type(cx, &t);
+                order(cx, s[0], &wrapped)
+            },
+            explained: &[],
+        },
+        Law {
+            name: "SI.ERASE_WD.WEAKER, without functions",
+            arity: 1,
+            applies: |s| !has_function(s[0]),
+            holds: |cx, s| {
+                let erased = si::erase_to_well_defined(cx, s[0], &only_n());
+                order(cx, s[0], &erased) && mentions_only_n(&erased)
+            },
+            explained: &[],
+        },
+        Law {
+            name: "SI.ERASE_WD keeps what is in scope",
+            arity: 1,
+            applies: |s| mentions_only_n(s[0]) && !has_function(s[0]),
+            holds: |cx, s| si::erase_to_well_defined(cx, s[0], &only_n()) == *s[0],
+            explained: &[A24],
+        },
+    ]
+}
+
+#[test]
+fn laws_of_structural_information() {
+    check("structural informations", &info_laws(), &info_universe());
+}
+
+/// Without functions that introduce shape variables, which are renamed before they are compared.
+fn plain_infos() -> Vec<StructInfo> {
+    let plain = [
+        StructInfo::Object,
+        StructInfo::tensor_ndim(-1, VOID),
+        StructInfo::tensor_ndim(1, F32),
+        StructInfo::tensor([3.into()], F32),
+        StructInfo::shape_ndim(-1),
+        StructInfo::shape_ndim(1),
+        StructInfo::shape([4.into()]),
+    ];
+    let mut all = leaf_infos();
+    all.extend(pairs(&few_infos(), &few_infos()).map(|(a, b)| StructInfo::tuple([a, b])));
+    all.extend(pairs(&plain, &plain).map(|(a, r)| StructInfo::func([a], r)));
+    distinct(all)
+}
+
+#[test]
+fn the_order_is_the_closure_of_its_axioms() {
+    let universe = plain_infos();
+    for errata in [&[][..], &[A15][..], &[A43][..]] {
+        let decided = decided(&universe, |a, b| order(&mut literal(errata), a, b));
+        let mut cx = literal(errata);
+        let axioms = FiniteRelation::closure(&universe, |a, b, below| si::axioms::axiom(&mut cx, a, b, below));
+        let found = differences(&universe, &decided, &axioms);
+        assert!(
+            found.is_empty(),
+            "literal {errata:?}: {} differences, e.g. {:?}",
+            found.len(),
+            &found[..3.min(found.len())]
+        );
+    }
+}
+
+#[test]
+fn joins_are_the_least_upper_bounds() {
+    // Functions are joined more cautiously than the order would allow (A42).
+    let universe: Vec<StructInfo> = info_universe().into_iter().filter(|s| !has_function(s)).collect();
+    let below = decided(&universe, |a, b| order(&mut Cx::new(), a, b));
+    let broken: usize = (0..universe.len())
+        .into_par_iter()
+        .map(|i| {
+            let least = |j: &usize| {
+                let join = si::unify_struct_info(&mut Cx::new(), &universe[i], &universe[*j]);
+                (0..universe.len())
+                    .filter(|k| below[i][*k] && below[*j][*k])
+                    .all(|k| order(&mut Cx::new(), &join, &universe[k]))
+            };
+            (i..universe.len()).filter(|j| !least(j)).count()
+        })
+        .sum();
+    assert_eq!(broken, 0, "among {} infos", universe.len());
+}
+
+#[test]
+fn the_universe_is_large() {
+    let size = type_universe().len() + info_universe().len();
+    assert!(size >= 2_000, "{size}");
+}
