@@ -299,16 +299,26 @@ impl Machine<'_> {
 
     /// The bindings of a block in order. EVAL.SEQ.DF-CLEAN: at the end of a `DataflowBlock` its `DataflowVar`s go.
     fn block(&mut self, block: &BindingBlock) -> Result<(), Stop> {
+        match block.kind {
+            BlockKind::Binding => self.bindings(block),
+            BlockKind::Dataflow => {
+                // Left open if the run ends inside, so that one can tell afterwards.
+                self.dataflow_blocks += 1;
+                self.bindings(block)?;
+                self.dataflow_blocks -= 1;
+                self.clean_up(block);
+                Ok(())
+            }
+        }
+    }
+
+    fn bindings(&mut self, block: &BindingBlock) -> Result<(), Stop> {
         for binding in &block.bindings {
             self.spend(1)?;
             match binding {
                 Binding::VarBinding(b) => self.var_binding(b)?,
                 Binding::MatchCast(b) => self.match_cast(b)?,
             }
-        }
-        match block.kind {
-            BlockKind::Binding => {}
-            BlockKind::Dataflow => self.clean_up(block),
         }
         Ok(())
     }

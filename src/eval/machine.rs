@@ -135,6 +135,8 @@ pub struct Machine<'m> {
     pub(super) interned: Vec<Value>,
     pub(super) fuel: u64,
     pub(super) depth: usize,
+    /// How many `DataflowBlock`s are open, in all activations together.
+    pub(super) dataflow_blocks: usize,
 }
 
 impl<'m> Machine<'m> {
@@ -153,6 +155,7 @@ impl<'m> Machine<'m> {
             interned: Vec::new(),
             fuel: options.fuel,
             depth: 0,
+            dataflow_blocks: 0,
         }
     }
 

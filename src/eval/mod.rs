@@ -8,12 +8,14 @@ mod capture;
 mod convert;
 mod dim;
 mod expr;
+mod inputs;
 mod machine;
 mod match_cast;
 mod oracle;
 mod packed;
 mod prelude;
 mod program;
+mod refine;
 mod rtsi;
 mod scope;
 pub mod tensor;
@@ -25,8 +27,11 @@ pub use machine::{Machine, Options, SignatureOrder, Stop};
 pub use oracle::{answer_evaluate, answer_match_value};
 pub use packed::{PackedDef, PackedFunc, Registry, Returned};
 pub use program::{Run, default_entry, evaluate};
+pub use refine::{Observed, RefineError, Refinement, Verdict, judge_runs, observe, refine};
 pub use trace::{TraceEvent, TraceStep};
 pub use value::{Closure, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 
+#[cfg(test)]
+mod refine_tests;
 #[cfg(test)]
 mod tests;

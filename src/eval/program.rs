@@ -19,6 +19,8 @@ pub struct Run {
     pub outcome: Outcome<Value>,
     /// The visible effects in their order, up to the end of the run.
     pub effects: Vec<Effect>,
+    /// Whether the run ended, other than with a value, inside of a `DataflowBlock` or in what one called.
+    pub in_dataflow_block: bool,
     /// Every step, if [`Options::trace`] asks for them.
     pub steps: Vec<TraceStep>,
 }
@@ -43,7 +45,8 @@ pub fn evaluate(
         Err(Stop::Unspecified(reason)) => Outcome::Unspecified(reason),
         Err(Stop::Stuck(stuck)) => return Err(stuck),
     };
-    Ok(Run { outcome, effects: machine.effects, steps: machine.steps })
+    let in_dataflow_block = machine.dataflow_blocks > 0;
+    Ok(Run { outcome, effects: machine.effects, in_dataflow_block, steps: machine.steps })
 }
 
 /// MOD.MAIN: where a module starts that is run without an entry being named.

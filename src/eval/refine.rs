@@ -1,0 +1,285 @@
+//! Refinement (chapter Optimizations): whether a target program does only what the text allows an optimizer to make of
+//! a source program. Both are run on the same inputs, and what can be observed of the two runs is compared.
+
+use super::convert::{ConvertError, from_specs, to_spec};
+use super::inputs::Inputs;
+use super::machine::{Options, Stop};
+use super::program::evaluate;
+use super::value::Value;
+use crate::conformance::case::{Effect, ValueSpec};
+use crate::cx::{Cx, Stuck};
+use crate::erratum::Erratum;
+use crate::grammar::IrModule;
+use crate::rule::Rule;
+use crate::verdict::{Outcome, RuntimeError};
+
+/// What can be observed of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Observed {
+    pub outcome: Outcome<ValueSpec>,
+    pub effects: Vec<Effect>,
+    /// The contents of the arguments at the end, where mutations show.
+    pub arguments: Vec<ValueSpec>,
+    pub in_dataflow_block: bool,
+}
+
+/// What the comparison of two runs, or of several pairs of runs, says.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Verdict {
+    /// The target may do this.
+    Allowed,
+    /// The clause that the target breaks.
+    NotAllowed { rule: Rule, message: String },
+    /// The source run has no prescribed behaviour, or a limit was reached.
+    Undecided(String),
+}
+
+/// The outcome of [`refine`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct Refinement {
+    pub verdict: Verdict,
+    /// The smallest input found on which the target breaks the clause.
+    pub input: Option<Vec<ValueSpec>>,
+    /// On how many inputs the two programs were compared with a decision.
+    pub compared: usize,
+}
+
+/// Why two programs cannot be compared.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum RefineError {
+    #[error("{0}")]
+    Stuck(#[from] Stuck),
+    #[error("{0}")]
+    Input(#[from] ConvertError),
+    #[error("there is no entry point `{0}` from which arguments could be made")]
+    Entry(String),
+    #[error("no argument can be made for the signature of `{0}`; give the arguments")]
+    Arguments(String),
+}
+
+/// Compares the programs on the inputs given, and on `runs` generated ones.
+///
+/// OPT.GENERAL: on none of them may the target be told apart from the source, but for what the other rules allow.
+pub fn refine(
+    cx: &mut Cx,
+    source: &IrModule,
+    target: &IrModule,
+    entry: &str,
+    given: &[Vec<ValueSpec>],
+    runs: usize,
+) -> Result<Refinement, RefineError> {
+    let mut inputs = given.to_vec();
+    if runs > 0 {
+        inputs.extend(Inputs::of(source, target, entry)?.take(runs)?);
+    }
+    let mut found: Option<(usize, Verdict, Vec<ValueSpec>)> = None;
+    let (mut compared, mut undecided) = (0, None);
+    for input in inputs {
+        let (before, after) = (observe(cx, source, entry, &input)?, observe(cx, target, entry, &input)?);
+        match judge_runs(cx, &before, &after) {
+            Verdict::Allowed => compared += 1,
+            Verdict::Undecided(reason) => undecided = Some(reason),
+            broken @ Verdict::NotAllowed { .. } => {
+                compared += 1;
+                let size = size_of(&input);
+                if found.as_ref().is_none_or(|(smallest, ..)| size < *smallest) {
+                    found = Some((size, broken, input));
+                }
+            }
+        }
+    }
+    Ok(match (found, undecided) {
+        (Some((_, verdict, input)), _) => Refinement { verdict, input: Some(input), compared },
+        // A comparison that could not have failed says nothing.
+        (None, Some(reason)) if compared == 0 => {
+            Refinement { verdict: Verdict::Undecided(reason), input: None, compared }
+        }
+        (None, Some(_) | None) => Refinement { verdict: Verdict::Allowed, input: None, compared },
+    })
+}
+
+/// How large an input is: its sizes and elements together.
+fn size_of(input: &[ValueSpec]) -> usize {
+    input
+        .iter()
+        .map(|value| match value {
+            ValueSpec::Tensor(data) => 1 + data.shape.len() + data.bytes.len(),
+            ValueSpec::Tuple(fields) => 1 + size_of(fields),
+            ValueSpec::Shape(dims) => 1 + dims.len(),
+            ValueSpec::PackedFunc(_)
+            | ValueSpec::Closure
+            | ValueSpec::PrimFunc
+            | ValueSpec::Int(_)
+            | ValueSpec::Bool(_)
+            | ValueSpec::Float(_)
+            | ValueSpec::Str(_)
+            | ValueSpec::DataType(_)
+            | ValueSpec::Object
+            | ValueSpec::Arg(_) => 1,
+        })
+        .sum()
+}
+
+/// Runs a program and keeps what can be observed.
+pub fn observe(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<Observed, RefineError> {
+    let options = Options::default();
+    let args = from_specs(args, &options.registry)?;
+    let run = evaluate(cx, module, entry, args.clone(), &options)?;
+    let described = |value: &Value| to_spec(value).map_err(|stop| unspecified(&stop));
+    let outcome = match run.outcome {
+        Outcome::Value(value) => described(&value).map_or_else(Outcome::Unspecified, Outcome::Value),
+        Outcome::Error(error) => Outcome::Error(error),
+        Outcome::OutOfFuel => Outcome::OutOfFuel,
+        Outcome::Unspecified(reason) => Outcome::Unspecified(reason),
+    };
+    let arguments = args.iter().map(described).collect::<Result<Vec<_>, String>>().unwrap_or_default();
+    Ok(Observed { outcome, effects: run.effects, arguments, in_dataflow_block: run.in_dataflow_block })
+}
+
+fn unspecified(stop: &Stop) -> String {
+    match stop {
+        Stop::Unspecified(reason) => reason.clone(),
+        Stop::Error(error) => error.to_string(),
+        Stop::OutOfFuel => "out of fuel".to_string(),
+        Stop::Stuck(stuck) => stuck.to_string(),
+    }
+}
+
+/// Whether a run of the target is one that the text allows for a run of the source on the same input.
+pub fn judge_runs(cx: &mut Cx, source: &Observed, target: &Observed) -> Verdict {
+    match (&source.outcome, &target.outcome) {
+        (Outcome::Unspecified(reason), _) => Verdict::Undecided(format!("the source is unspecified: {reason}")),
+        (_, Outcome::Unspecified(reason)) => Verdict::Undecided(format!("the target is unspecified: {reason}")),
+        (Outcome::Value(before), Outcome::Value(after)) => same_value(cx, source, target, before, after),
+        (Outcome::Value(_), Outcome::Error(error)) => less_defined(cx, target, error),
+        (Outcome::Value(_), Outcome::OutOfFuel) => Verdict::Undecided("the target ran out of fuel".to_string()),
+        (Outcome::Error(error), _) => diverging(cx, source, target, Some(error)),
+        (Outcome::OutOfFuel, _) => diverging(cx, source, target, None),
+    }
+}
+
+fn not_allowed(rule: Rule, message: String) -> Verdict {
+    Verdict::NotAllowed { rule, message }
+}
+
+/// OPT.GENERAL: the same value, and the same visible behaviour.
+fn same_value(cx: &mut Cx, source: &Observed, target: &Observed, before: &ValueSpec, after: &ValueSpec) -> Verdict {
+    if let Some(verdict) = differing_effects(cx, &source.effects, &target.effects) {
+        return verdict;
+    }
+    if let Some(verdict) = differing_mutations(cx, source, target) {
+        return verdict;
+    }
+    if cx.premise(Rule::OptGeneral, 1, before == after) {
+        return Verdict::Allowed;
+    }
+    not_allowed(Rule::OptGeneral, format!("the source returns {before}, the target {after}"))
+}
+
+/// OPT.VISIBLE.IO: the effects, their order and their number. Where the same calls are given other values, a mutation
+/// was dropped, repeated or made on a copy (`OPT.MEM.MUTVISIBLE`), or the values were computed differently.
+fn differing_effects(cx: &mut Cx, before: &[Effect], after: &[Effect]) -> Option<Verdict> {
+    let called = |effects: &[Effect]| effects.iter().map(callee).collect::<Vec<String>>();
+    if !cx.premise(Rule::OptVisibleIo, 1, called(before) == called(after)) {
+        let message = format!("the source has the effects {:?}, the target {:?}", called(before), called(after));
+        return Some(not_allowed(Rule::OptVisibleIo, message));
+    }
+    let (x, y) = before.iter().zip(after).find(|(x, y)| x != y)?;
+    let message = format!("where the source has the effect {x}, the target has {y}");
+    let mutates = before.iter().take_while(|effect| *effect != x).next().is_some();
+    let rule = if mutates { Rule::OptMemMutvisible } else { Rule::OptGeneral };
+    (!cx.premise(rule, 2, false)).then(|| not_allowed(rule, message))
+}
+
+fn callee(effect: &Effect) -> String {
+    match effect {
+        Effect::Call(name, _) => name.to_string(),
+        Effect::Print(_) => "print".to_string(),
+    }
+}
+
+/// OPT.VISIBLE.MUTATION: the contents of what the arguments hold, when the program ends.
+fn differing_mutations(cx: &mut Cx, source: &Observed, target: &Observed) -> Option<Verdict> {
+    if cx.premise(Rule::OptVisibleMutation, 1, source.arguments == target.arguments) {
+        return None;
+    }
+    let mut pairs = source.arguments.iter().zip(&target.arguments).enumerate();
+    let (i, (before, after)) = pairs.find(|(_, (before, after))| before != after)?;
+    let message = format!("argument {i} ends as {before} in the source, as {after} in the target");
+    Some(not_allowed(Rule::OptVisibleMutation, message))
+}
+
+/// OPT.DF.NEVER-LESS, PURE.DIVERGE.NEVER-LESS: where the source gives a value, the target gives it too.
+fn less_defined(cx: &mut Cx, target: &Observed, error: &RuntimeError) -> Verdict {
+    let rule = if target.in_dataflow_block { Rule::OptDfNeverLess } else { Rule::PureDivergeNeverLess };
+    if cx.premise(rule, 1, false) {
+        return Verdict::Allowed;
+    }
+    not_allowed(rule, format!("the source gives a value, the target fails: {error}"))
+}
+
+/// The source fails (or does not end, if there is no error).
+fn diverging(cx: &mut Cx, source: &Observed, target: &Observed, error: Option<&RuntimeError>) -> Verdict {
+    if may_change_divergence(cx, source, error) {
+        return more_defined(cx, source, target);
+    }
+    match (error, &target.outcome) {
+        (Some(before), Outcome::Error(after)) => same_error(cx, source, target, before, after),
+        (Some(before), Outcome::Value(_)) => {
+            if cx.premise(Rule::OptOutsideDf, 1, false) {
+                return Verdict::Allowed;
+            }
+            let message = format!("the source fails outside of DataflowBlocks, the target gives a value: {before}");
+            not_allowed(Rule::OptOutsideDf, message)
+        }
+        (Some(_), Outcome::OutOfFuel) => Verdict::Undecided("the target ran out of fuel".to_string()),
+        (Some(_), Outcome::Unspecified(reason)) => Verdict::Undecided(reason.clone()),
+        (None, Outcome::Value(_) | Outcome::Error(_) | Outcome::OutOfFuel | Outcome::Unspecified(_)) => {
+            Verdict::Undecided("the source ran out of fuel".to_string())
+        }
+    }
+}
+
+/// Whether this divergence may disappear: inside of a `DataflowBlock`, or anywhere by the literal text of the survey
+/// (A13).
+fn may_change_divergence(cx: &mut Cx, source: &Observed, error: Option<&RuntimeError>) -> bool {
+    if cx.literal(Erratum::A13) {
+        return cx.fire(Rule::PureDivergeMoreDefined);
+    }
+    let rule = match error {
+        None => Rule::OptDfNonterm,
+        Some(error) if is_cast(error.rule) => Rule::OptDfMatchcast,
+        Some(_) => Rule::OptDfMoreDefined,
+    };
+    cx.rule(rule, source.in_dataflow_block)
+}
+
+fn is_cast(rule: Rule) -> bool {
+    rule.id().starts_with("SI.MATCHCAST.")
+}
+
+/// OPT.DF.MORE-DEFINED: the effects up to the divergence are the same; what follows is what the rest does.
+fn more_defined(cx: &mut Cx, source: &Observed, target: &Observed) -> Verdict {
+    if cx.premise(Rule::OptDfMoreDefined, 1, target.effects.starts_with(&source.effects)) {
+        return Verdict::Allowed;
+    }
+    let message = "the effects before the source diverges are not those of the target".to_string();
+    not_allowed(Rule::OptDfMoreDefined, message)
+}
+
+/// OPT.ERROR-IDENTITY: the same check fails, after the same effects.
+fn same_error(
+    cx: &mut Cx,
+    source: &Observed,
+    target: &Observed,
+    before: &RuntimeError,
+    after: &RuntimeError,
+) -> Verdict {
+    if let Some(verdict) = differing_effects(cx, &source.effects, &target.effects) {
+        return verdict;
+    }
+    if cx.premise(Rule::OptErrorIdentity, 1, before.rule == after.rule) {
+        return Verdict::Allowed;
+    }
+    not_allowed(Rule::OptErrorIdentity, format!("the source fails with `{before}`, the target with `{after}`"))
+}

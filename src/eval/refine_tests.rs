@@ -1,0 +1,192 @@
+//! Allowed optimizations and miscompilations of small programs; the changes of the chapter's worked example are the
+//! first.
+
+use super::{Refinement, Verdict, refine};
+use crate::conformance::case::ValueSpec;
+use crate::cx::{Cx, Reading};
+use crate::erratum::Erratum;
+use crate::grammar::{DataType, IrModule, TensorData};
+use crate::rule::Rule;
+use crate::syntax::tvmscript::parse_module;
+
+fn main_of(signature: &str, body: &str) -> IrModule {
+    let body: String =
+        body.lines().map(|line| format!("    {}\n", line.strip_prefix("    ").unwrap_or(line))).collect();
+    let text = format!("@I.ir_module\nclass Module:\n    @R.function\n    def main({signature}) -> R.Object:\n{body}");
+    parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn compare_in(cx: &mut Cx, signature: &str, source: &str, target: &str) -> Refinement {
+    let (source, target) = (main_of(signature, source), main_of(signature, target));
+    refine(cx, &source, &target, "main", &[], 60).unwrap()
+}
+
+fn compare(signature: &str, source: &str, target: &str) -> Refinement {
+    compare_in(&mut Cx::new(), signature, source, target)
+}
+
+fn allowed(signature: &str, source: &str, target: &str) {
+    let refinement = compare(signature, source, target);
+    assert_eq!(refinement.verdict, Verdict::Allowed);
+    assert!(refinement.compared > 0);
+}
+
+fn broken(signature: &str, source: &str, target: &str) -> Rule {
+    match compare(signature, source, target) {
+        Refinement { verdict: Verdict::NotAllowed { rule, .. }, input: Some(_), .. } => rule,
+        other => panic!("{other:?}"),
+    }
+}
+
+const XY: &str = "x: R.Tensor(\"float32\", ndim=1), y: R.Tensor(\"float32\", ndim=1)";
+const BLOCK: &str = "        m = T.int64()
+        with R.dataflow():
+            a = R.match_cast(x, R.Tensor((4,), \"float32\"))
+            b = R.add(x, x)
+            R.output(b)
+";
+const BLOCK_WITHOUT_CAST: &str = "        m = T.int64()
+        with R.dataflow():
+            b = R.add(x, x)
+            R.output(b)
+";
+const BLOCK_REORDERED: &str = "        m = T.int64()
+        with R.dataflow():
+            b = R.add(x, x)
+            a = R.match_cast(x, R.Tensor((4,), \"float32\"))
+            R.output(b)
+";
+const CAST_B: &str = "        c = R.match_cast(b, R.Tensor((m,), \"float32\"))\n";
+const CAST_X: &str = "        c0 = R.match_cast(x, R.Tensor((m,), \"float32\"))\n        c = b\n";
+const LOG: &str = "        u = R.call_packed(\"relax_spec.log\", c)\n";
+const CAST_Y: &str = "        d = R.match_cast(y, R.Tensor((4,), \"float32\"))\n";
+const RETURN: &str = "        return R.shape([m])\n";
+
+fn source() -> String {
+    [BLOCK, CAST_B, LOG, CAST_Y, RETURN].concat()
+}
+
+#[test]
+fn the_allowed_changes_of_the_worked_example() {
+    allowed(XY, &source(), &source());
+    allowed(XY, &source(), &[BLOCK_WITHOUT_CAST, CAST_B, LOG, CAST_Y, RETURN].concat());
+    allowed(XY, &source(), &[BLOCK_REORDERED, CAST_B, LOG, CAST_Y, RETURN].concat());
+    allowed(XY, &source(), &[BLOCK, CAST_X, LOG, CAST_Y, RETURN].concat());
+}
+
+#[test]
+fn the_forbidden_changes_of_the_worked_example() {
+    assert_eq!(broken(XY, &source(), &[BLOCK, CAST_B, CAST_Y, LOG, RETURN].concat()), Rule::OptVisibleIo);
+    assert_eq!(broken(XY, &source(), &[BLOCK, CAST_B, CAST_Y, RETURN].concat()), Rule::OptVisibleIo);
+    assert_eq!(broken(XY, &source(), &[BLOCK, CAST_B, LOG, RETURN].concat()), Rule::OptOutsideDf);
+}
+
+#[test]
+fn by_the_literal_survey_errors_outside_of_dataflow_blocks_may_go_too() {
+    let target = [BLOCK, CAST_B, LOG, RETURN].concat();
+    let mut lenient = Cx::new().with_reading(Reading::literal_only(&[Erratum::A13]));
+    assert_eq!(compare_in(&mut lenient, XY, &source(), &target).verdict, Verdict::Allowed);
+}
+
+const X: &str = "x: R.Tensor((\"n\", 2), \"float32\")";
+
+#[test]
+fn miscompilations_of_values() {
+    let of = |value: &str| format!("        y = {value}\n        return y\n");
+    let source = of("R.subtract(x, R.sum(x, axis=[0]))");
+    allowed(X, &source, &of("R.subtract(x, R.sum(x, axis=0))"));
+    allowed(X, &source, &of("R.add(x, R.negative(R.sum(x, axis=[0])))"));
+    // A swapped operand, a wrong axis, a value where another was.
+    for target in ["R.subtract(R.sum(x, axis=[0]), x)", "R.subtract(x, R.sum(x, axis=[1], keepdims=True))", "x"] {
+        assert_eq!(broken(X, &source, &of(target)), Rule::OptGeneral, "{target}");
+    }
+}
+
+#[test]
+fn miscompilations_of_effects() {
+    let log = "        a = R.call_packed(\"relax_spec.log\", x)\n";
+    let print = "        b = R.print(x)\n";
+    let end = "        return x\n";
+    let source = [log, print, end].concat();
+    let twice = "        c = R.call_packed(\"relax_spec.log\", x)\n";
+    // Dropped, added, duplicated, reordered.
+    for target in
+        [[log, end].concat(), [print, end].concat(), [log, print, twice, end].concat(), [print, log, end].concat()]
+    {
+        assert_eq!(broken(X, &source, &target), Rule::OptVisibleIo, "{target}");
+    }
+    let other = "        a = R.call_packed(\"relax_spec.log\", R.add(x, x))\n";
+    assert_eq!(broken(X, &source, &[other, print, end].concat()), Rule::OptGeneral);
+}
+
+#[test]
+fn miscompilations_of_mutations() {
+    let bump = "        a = R.call_packed(\"relax_spec.add_inplace\", x, x)\n";
+    let bump_copy = "        z = R.call_packed(\"relax_spec.identity\", x, pure=True)
+        a = R.call_packed(\"relax_spec.add_inplace\", z, x)\n";
+    let end = "        return R.tuple()\n";
+    assert_eq!(broken(X, &[bump, end].concat(), &[bump_copy, end].concat()), Rule::OptVisibleMutation);
+    let log = "        b = R.call_packed(\"relax_spec.log\", x)\n";
+    assert_eq!(broken(X, &[bump, log, end].concat(), &[bump_copy, log, end].concat()), Rule::OptMemMutvisible);
+}
+
+#[test]
+fn a_constant_that_is_mutated_may_not_be_shared() {
+    let source = "        a = R.const(1, \"float32\")
+        b = R.const(1, \"float32\")
+        c = R.call_packed(\"relax_spec.add_inplace\", a, a)
+        return b\n";
+    let shared = "        a = R.const(1, \"float32\")
+        b = a
+        c = R.call_packed(\"relax_spec.add_inplace\", a, a)
+        return b\n";
+    assert_eq!(broken(X, source, shared), Rule::OptGeneral);
+    // Without the mutation nobody can tell.
+    let drop = |text: &str| text.replace("        c = R.call_packed(\"relax_spec.add_inplace\", a, a)\n", "");
+    allowed(X, &drop(source), &drop(shared));
+}
+
+#[test]
+fn a_program_never_becomes_less_defined() {
+    let source = "        return x\n";
+    let outside = "        a = R.match_cast(x, R.Tensor((2, 2), \"float32\"))\n        return x\n";
+    let inside = "        with R.dataflow():
+            a = R.match_cast(x, R.Tensor((2, 2), \"float32\"))
+            b = x
+            R.output(b)
+        return b\n";
+    assert_eq!(broken(X, source, outside), Rule::PureDivergeNeverLess);
+    assert_eq!(broken(X, source, inside), Rule::OptDfNeverLess);
+    allowed(X, inside, source);
+    assert_eq!(broken(X, outside, source), Rule::OptOutsideDf);
+}
+
+#[test]
+fn the_error_stays_the_same() {
+    let cast = |info: &str| format!("        a = R.match_cast(x, {info})\n        return x\n");
+    let (rank, size) = (cast("R.Tensor(ndim=1, dtype=\"float32\")"), cast("R.Tensor((7, 3), \"float32\")"));
+    assert_eq!(broken(X, &rank, &size), Rule::OptErrorIdentity);
+    allowed(X, &rank, &rank);
+}
+
+#[test]
+fn the_smallest_input_is_shown() {
+    let of = |value: &str| format!("        y = {value}\n        return y\n");
+    let refinement = compare(X, &of("R.add(x, x)"), &of("x"));
+    // An empty tensor shows no difference, so one row is the least.
+    let Some([ValueSpec::Tensor(data)]) = refinement.input.as_deref() else { panic!("{refinement:?}") };
+    assert_eq!(*data.shape, [1, 2]);
+    // A given input is used as it is.
+    let given = ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, &[0, 2], &[]).unwrap());
+    let (source, target) = (main_of(X, &of("R.add(x, x)")), main_of(X, &of("x")));
+    let refinement = refine(&mut Cx::new(), &source, &target, "main", &[vec![given]], 0).unwrap();
+    assert_eq!((refinement.verdict, refinement.compared), (Verdict::Allowed, 1));
+}
+
+#[test]
+fn nothing_is_said_of_unspecified_programs() {
+    let source = "        y = R.call_packed(\"relax_spec.raw_int\", pure=True)\n        return y\n";
+    let refinement = compare(X, source, "        return x\n");
+    assert!(matches!(refinement.verdict, Verdict::Undecided(_)));
+    assert_eq!(refinement.compared, 0);
+}
