@@ -13,6 +13,7 @@ mod input;
 mod judge;
 mod normalize;
 mod options;
+mod refine;
 mod render;
 mod rules;
 mod run;
@@ -47,6 +48,7 @@ enum Command {
     Judge(judge::Args),
     Normalize(normalize::Args),
     Convert(convert::Args),
+    Refine(refine::Args),
     Rules(rules::Args),
     Explain(explain::Args),
     Errata(errata::Args),
@@ -107,6 +109,7 @@ fn dispatch(command: Command) -> Outcome {
         Command::Judge(args) => judge::run(&args),
         Command::Normalize(args) => normalize::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Refine(args) => refine::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Errata(args) => errata::run(&args),

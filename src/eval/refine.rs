@@ -5,7 +5,6 @@ use super::convert::{ConvertError, from_specs, to_spec};
 use super::inputs::Inputs;
 use super::machine::{Options, Stop};
 use super::program::evaluate;
-use super::value::Value;
 use crate::conformance::case::{Effect, ValueSpec};
 use crate::cx::{Cx, Stuck};
 use crate::erratum::Erratum;
@@ -20,6 +19,8 @@ pub struct Observed {
     pub effects: Vec<Effect>,
     /// The contents of the arguments at the end, where mutations show.
     pub arguments: Vec<ValueSpec>,
+    /// Whether these are not the contents at the start.
+    pub mutated: bool,
     pub in_dataflow_block: bool,
 }
 
@@ -124,16 +125,20 @@ fn size_of(input: &[ValueSpec]) -> usize {
 pub fn observe(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<Observed, RefineError> {
     let options = Options::default();
     let args = from_specs(args, &options.registry)?;
+    let describe_all = || args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
+    let start = describe_all();
     let run = evaluate(cx, module, entry, args.clone(), &options)?;
-    let described = |value: &Value| to_spec(value).map_err(|stop| unspecified(&stop));
     let outcome = match run.outcome {
-        Outcome::Value(value) => described(&value).map_or_else(Outcome::Unspecified, Outcome::Value),
+        Outcome::Value(value) => {
+            to_spec(&value).map_err(|stop| unspecified(&stop)).map_or_else(Outcome::Unspecified, Outcome::Value)
+        }
         Outcome::Error(error) => Outcome::Error(error),
         Outcome::OutOfFuel => Outcome::OutOfFuel,
         Outcome::Unspecified(reason) => Outcome::Unspecified(reason),
     };
-    let arguments = args.iter().map(described).collect::<Result<Vec<_>, String>>().unwrap_or_default();
-    Ok(Observed { outcome, effects: run.effects, arguments, in_dataflow_block: run.in_dataflow_block })
+    let arguments = describe_all();
+    let mutated = start != arguments;
+    Ok(Observed { outcome, effects: run.effects, arguments, mutated, in_dataflow_block: run.in_dataflow_block })
 }
 
 fn unspecified(stop: &Stop) -> String {
@@ -164,7 +169,7 @@ fn not_allowed(rule: Rule, message: String) -> Verdict {
 
 /// OPT.GENERAL: the same value, and the same visible behaviour.
 fn same_value(cx: &mut Cx, source: &Observed, target: &Observed, before: &ValueSpec, after: &ValueSpec) -> Verdict {
-    if let Some(verdict) = differing_effects(cx, &source.effects, &target.effects) {
+    if let Some(verdict) = differing_effects(cx, source, target) {
         return verdict;
     }
     if let Some(verdict) = differing_mutations(cx, source, target) {
@@ -176,9 +181,10 @@ fn same_value(cx: &mut Cx, source: &Observed, target: &Observed, before: &ValueS
     not_allowed(Rule::OptGeneral, format!("the source returns {before}, the target {after}"))
 }
 
-/// OPT.VISIBLE.IO: the effects, their order and their number. Where the same calls are given other values, a mutation
-/// was dropped, repeated or made on a copy (`OPT.MEM.MUTVISIBLE`), or the values were computed differently.
-fn differing_effects(cx: &mut Cx, before: &[Effect], after: &[Effect]) -> Option<Verdict> {
+/// OPT.VISIBLE.IO: the effects, their order and their number. Where the same calls are given other values, the values
+/// were computed differently, or, in a program that mutates, a mutation was not seen (`OPT.MEM.MUTVISIBLE`).
+fn differing_effects(cx: &mut Cx, source: &Observed, target: &Observed) -> Option<Verdict> {
+    let (before, after) = (&source.effects, &target.effects);
     let called = |effects: &[Effect]| effects.iter().map(callee).collect::<Vec<String>>();
     if !cx.premise(Rule::OptVisibleIo, 1, called(before) == called(after)) {
         let message = format!("the source has the effects {:?}, the target {:?}", called(before), called(after));
@@ -186,8 +192,7 @@ fn differing_effects(cx: &mut Cx, before: &[Effect], after: &[Effect]) -> Option
     }
     let (x, y) = before.iter().zip(after).find(|(x, y)| x != y)?;
     let message = format!("where the source has the effect {x}, the target has {y}");
-    let mutates = before.iter().take_while(|effect| *effect != x).next().is_some();
-    let rule = if mutates { Rule::OptMemMutvisible } else { Rule::OptGeneral };
+    let rule = if source.mutated { Rule::OptMemMutvisible } else { Rule::OptGeneral };
     (!cx.premise(rule, 2, false)).then(|| not_allowed(rule, message))
 }
 
@@ -275,7 +280,7 @@ fn same_error(
     before: &RuntimeError,
     after: &RuntimeError,
 ) -> Verdict {
-    if let Some(verdict) = differing_effects(cx, &source.effects, &target.effects) {
+    if let Some(verdict) = differing_effects(cx, source, target) {
         return verdict;
     }
     if cx.premise(Rule::OptErrorIdentity, 1, before.rule == after.rule) {
