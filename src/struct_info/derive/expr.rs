@@ -22,9 +22,11 @@ impl<'m> Deriver<'_, 'm> {
             Expr::Tuple(tuple) => with_stack(|| self.tuple(tuple)),
             Expr::SeqExpr(seq) => with_stack(|| self.seq_expr(seq)),
             Expr::PrimValue(prim) => {
-                self.in_sigma(from_ref(&prim.value), prim.span).then(|| StructInfo::prim(prim.dtype))
+                let derived = self.by(Rule::Pr14148SiPrimDerive, prim.span);
+                (derived && self.in_sigma(from_ref(&prim.value), prim.span)).then(|| StructInfo::prim(prim.dtype))
             }
-            Expr::StringImm(_) | Expr::DataTypeImm(_) => Some(StructInfo::Object),
+            Expr::StringImm(imm) => self.by(Rule::Pr14148ImmDerive, imm.span).then_some(StructInfo::Object),
+            Expr::DataTypeImm(imm) => self.by(Rule::Pr14148ImmDerive, imm.span).then_some(StructInfo::Object),
             Expr::Function(function) => with_stack(|| self.function(function)),
             Expr::If(branch) => with_stack(|| self.if_expr(branch)),
             Expr::ExternFunc(func) => {
