@@ -135,6 +135,8 @@ pub struct Machine<'m> {
     pub(super) interned: Vec<Value>,
     pub(super) fuel: u64,
     pub(super) depth: usize,
+    /// Whether a packed function has mutated what it was given.
+    pub(super) mutates: bool,
     /// How many `DataflowBlock`s are open, in all activations together.
     pub(super) dataflow_blocks: usize,
 }
@@ -155,6 +157,7 @@ impl<'m> Machine<'m> {
             interned: Vec::new(),
             fuel: options.fuel,
             depth: 0,
+            mutates: false,
             dataflow_blocks: 0,
         }
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::machine::{Machine, Stop};
 use super::value::{PrimFuncObj, Value};
-use crate::conformance::case::Effect;
+use crate::conformance::case::{Effect, ValueSpec};
 use crate::grammar::Name;
 use crate::rule::Rule;
 
@@ -120,7 +120,7 @@ impl Machine<'_> {
     /// The call is a visible effect unless the function is declared pure (`PURE.DEFAULT-IMPURE`).
     pub fn call_packed(&mut self, f: &PackedFunc, args: &[Value]) -> Result<Value, Stop> {
         self.cx.apply(Rule::EvalCallPacked)?;
-        self.record_call(f, args)?;
+        let before = self.record_call(f, args)?;
         let returned = match f {
             PackedFunc::Native(def) => (def.run)(self, args)?,
             PackedFunc::PrimFunc { func, .. } => {
@@ -131,17 +131,27 @@ impl Machine<'_> {
                 return Err(Stop::unspecified(format!("the packed function {name} is not known here")));
             }
         };
+        self.notice_mutation(before, args)?;
         self.accept_returned(f.name(), returned)
     }
 
-    fn record_call(&mut self, f: &PackedFunc, args: &[Value]) -> Result<(), Stop> {
+    /// Records the call of a function that is not pure, and gives the contents of its arguments.
+    fn record_call(&mut self, f: &PackedFunc, args: &[Value]) -> Result<Option<Vec<ValueSpec>>, Stop> {
         if f.is_pure() {
-            return Ok(());
+            return Ok(None);
         }
         let args = super::convert::snapshot(args)?;
         if self.cx.fire(Rule::EvalCallPackedEffects) {
-            self.effect(Effect::Call(f.name().clone(), args));
+            self.effect(Effect::Call(f.name().clone(), args.clone()));
         }
+        Ok(Some(args))
+    }
+
+    /// PURE.EFFECT.MUTATE: that an argument has other contents than before is a side effect.
+    fn notice_mutation(&mut self, before: Option<Vec<ValueSpec>>, args: &[Value]) -> Result<(), Stop> {
+        let Some(before) = before else { return Ok(()) };
+        let changed = super::convert::snapshot(args)? != before;
+        self.mutates |= self.cx.rule(Rule::PureEffectMutate, changed);
         Ok(())
     }
 

@@ -19,6 +19,8 @@ pub struct Run {
     pub outcome: Outcome<Value>,
     /// The visible effects in their order, up to the end of the run.
     pub effects: Vec<Effect>,
+    /// Whether a packed function has mutated what it was given (`PURE.EFFECT.MUTATE`).
+    pub mutates: bool,
     /// Whether the run ended, other than with a value, inside of a `DataflowBlock` or in what one called.
     pub in_dataflow_block: bool,
     /// Every step, if [`Options::trace`] asks for them.
@@ -46,7 +48,8 @@ pub fn evaluate(
         Err(Stop::Stuck(stuck)) => return Err(stuck),
     };
     let in_dataflow_block = machine.dataflow_blocks > 0;
-    Ok(Run { outcome, effects: machine.effects, in_dataflow_block, steps: machine.steps })
+    let Machine { effects, mutates, steps, .. } = machine;
+    Ok(Run { outcome, effects, mutates, in_dataflow_block, steps })
 }
 
 /// MOD.MAIN: where a module starts that is run without an entry being named.

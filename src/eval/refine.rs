@@ -19,7 +19,7 @@ pub struct Observed {
     pub effects: Vec<Effect>,
     /// The contents of the arguments at the end, where mutations show.
     pub arguments: Vec<ValueSpec>,
-    /// Whether these are not the contents at the start.
+    /// Whether a packed function has mutated anything.
     pub mutated: bool,
     pub in_dataflow_block: bool,
 }
@@ -125,8 +125,6 @@ fn size_of(input: &[ValueSpec]) -> usize {
 pub fn observe(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<Observed, RefineError> {
     let options = Options::default();
     let args = from_specs(args, &options.registry)?;
-    let describe_all = || args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
-    let start = describe_all();
     let run = evaluate(cx, module, entry, args.clone(), &options)?;
     let outcome = match run.outcome {
         Outcome::Value(value) => {
@@ -136,9 +134,9 @@ pub fn observe(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) 
         Outcome::OutOfFuel => Outcome::OutOfFuel,
         Outcome::Unspecified(reason) => Outcome::Unspecified(reason),
     };
-    let arguments = describe_all();
-    let mutated = start != arguments;
-    Ok(Observed { outcome, effects: run.effects, arguments, mutated, in_dataflow_block: run.in_dataflow_block })
+    let arguments = args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
+    let (mutated, in_dataflow_block) = (run.mutates, run.in_dataflow_block);
+    Ok(Observed { outcome, effects: run.effects, arguments, mutated, in_dataflow_block })
 }
 
 fn unspecified(stop: &Stop) -> String {
@@ -168,6 +166,8 @@ fn not_allowed(rule: Rule, message: String) -> Verdict {
 }
 
 /// OPT.GENERAL: the same value, and the same visible behaviour.
+///
+/// OPT.MEM.COPY: where a program mutates, another value comes of values that are copied or shared wrongly.
 fn same_value(cx: &mut Cx, source: &Observed, target: &Observed, before: &ValueSpec, after: &ValueSpec) -> Verdict {
     if let Some(verdict) = differing_effects(cx, source, target) {
         return verdict;
@@ -175,10 +175,11 @@ fn same_value(cx: &mut Cx, source: &Observed, target: &Observed, before: &ValueS
     if let Some(verdict) = differing_mutations(cx, source, target) {
         return verdict;
     }
-    if cx.premise(Rule::OptGeneral, 1, before == after) {
+    let rule = if source.mutated { Rule::OptMemCopy } else { Rule::OptGeneral };
+    if cx.premise(rule, 1, before == after) {
         return Verdict::Allowed;
     }
-    not_allowed(Rule::OptGeneral, format!("the source returns {before}, the target {after}"))
+    not_allowed(rule, format!("the source returns {before}, the target {after}"))
 }
 
 /// OPT.VISIBLE.IO: the effects, their order and their number. Where the same calls are given other values, the values
@@ -249,7 +250,11 @@ fn diverging(cx: &mut Cx, source: &Observed, target: &Observed, error: Option<&R
 /// (A13).
 fn may_change_divergence(cx: &mut Cx, source: &Observed, error: Option<&RuntimeError>) -> bool {
     if cx.literal(Erratum::A13) {
-        return cx.fire(Rule::PureDivergeMoreDefined);
+        return cx.fire(match error {
+            None => Rule::PureNontermOpt,
+            Some(error) if is_cast(error.rule) => Rule::PureCheckedReorder,
+            Some(_) => Rule::PureDivergeMoreDefined,
+        });
     }
     let rule = match error {
         None => Rule::OptDfNonterm,

@@ -140,7 +140,7 @@ fn a_constant_that_is_mutated_may_not_be_shared() {
         b = a
         c = R.call_packed(\"relax_spec.add_inplace\", a, a)
         return b\n";
-    assert_eq!(broken(X, source, shared), Rule::OptGeneral);
+    assert_eq!(broken(X, source, shared), Rule::OptMemCopy);
     // Without the mutation nobody can tell.
     let drop = |text: &str| text.replace("        c = R.call_packed(\"relax_spec.add_inplace\", a, a)\n", "");
     allowed(X, &drop(source), &drop(shared));
