@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn data_round_trips() {
-        for seed in 0..100 {
+        for seed in 0..40 {
             let module = crate::generate::module(&mut Tape::from_seed(seed, 400), &ProgramOptions::default());
             for form in [Form::Ron, Form::Json] {
                 let text = write(form, &module).unwrap();

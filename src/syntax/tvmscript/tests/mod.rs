@@ -254,7 +254,7 @@ fn consolidate(mut module: IrModule) -> IrModule {
 #[test]
 fn generated_programs_round_trip() {
     let options = crate::generate::ProgramOptions { nested: false, ..Default::default() };
-    for seed in 0..300 {
+    for seed in 0..100 {
         let module = crate::generate::module(&mut crate::generate::Tape::from_seed(seed, 400), &options);
         for dialect in [Dialect::Tvm025, Dialect::Tvm027] {
             let printed = print_module(&module, dialect);
@@ -268,7 +268,7 @@ fn generated_programs_round_trip() {
 #[test]
 fn generated_programs_that_are_not_normal() {
     let options = crate::generate::ProgramOptions::default();
-    for seed in 0..300 {
+    for seed in 0..100 {
         let module = crate::generate::module(&mut crate::generate::Tape::from_seed(seed, 400), &options);
         for dialect in [Dialect::Tvm025, Dialect::Tvm027] {
             let printed = print_module(&module, dialect);
