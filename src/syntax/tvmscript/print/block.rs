@@ -137,18 +137,15 @@ impl Printer {
     }
 
     fn local_function(&mut self, name: &str, annotation: Option<&StructInfo>, function: &Function) {
-        let mut arguments = Vec::new();
-        if let Some(pure) = function.pure {
-            arguments.push(format!("pure={}", super::literal::bool(pure)));
-        }
+        // TVM looks only at the last decorator, and derives the annotation itself.
         if let Some(annotation) = annotation.filter(|annotation| **annotation != function.signature()) {
-            let mut text = String::from("annotation=");
+            let mut text = String::from("@R.annotation(");
             self.struct_info(annotation, &mut text);
-            arguments.push(text);
+            self.line(&format!("{text})"));
         }
-        match arguments.as_slice() {
-            [] => self.line("@R.function"),
-            arguments => self.line(&format!("@R.function({})", arguments.join(", "))),
+        match function.pure {
+            None => self.line("@R.function"),
+            Some(pure) => self.line(&format!("@R.function(pure={})", super::literal::bool(pure))),
         }
         let header = self.header(name, function);
         self.line(&header);

@@ -5,7 +5,7 @@ use ruff_python_ast as py;
 use super::Reader;
 use super::block::Place;
 use super::dims::Unbound;
-use super::fault::{Fault, Read, qualified, span_of};
+use super::fault::{Fault, Read, qualified, relax_name, span_of};
 use crate::grammar::{AttrValue, Attrs, Binder, Binding, Expr, Function, Name, StructInfo, VarBinding, VarKind};
 use crate::rule::Rule;
 
@@ -38,20 +38,31 @@ impl Reader<'_> {
             Some(_) | None => return Err(unknown()),
         };
         let mut decoration = Decoration { kind, private: false, pure: None, annotation: None };
+        for before in def.decorator_list.iter().rev().skip(1) {
+            decoration.annotation = Some(self.annotation_of(before)?);
+        }
         for keyword in keywords {
             let value = |reader: &Reader<'_>| reader.optional_bool(&keyword.value);
             match (kind, keyword.arg.as_ref().map(|arg| arg.as_str())) {
                 (Decorator::PrimFunc, _) => {}
                 (Decorator::Relax, Some("private")) => decoration.private = value(self)?.unwrap_or(false),
                 (Decorator::Relax, Some("pure")) => decoration.pure = value(self)?,
-                (Decorator::Relax, Some("annotation")) => {
-                    decoration.annotation = Some(self.struct_info(&keyword.value, Unbound::Leave)?);
-                }
                 (Decorator::Relax, Some("check_well_formed")) => {}
                 (Decorator::Relax, _) => return Err(Fault::new(keyword, "expected `pure=..` or `private=..`")),
             }
         }
         Ok(decoration)
+    }
+
+    /// `@R.annotation(R.Callable(..))`, of the variable that a local function is bound to.
+    fn annotation_of(&mut self, decorator: &py::Decorator) -> Read<StructInfo> {
+        if let py::Expr::Call(call) = &decorator.expression
+            && relax_name(&call.func).as_deref() == Some("annotation")
+            && let [info] = &*call.arguments.args
+        {
+            return self.struct_info(info, Unbound::Leave);
+        }
+        Err(Fault::new(decorator, "expected one decorator, @R.function or @T.prim_func"))
     }
 
     /// A function of the module.
