@@ -9,8 +9,12 @@ use crate::grammar::{Expr, Name, ShapeVar, Span, Var, VarKind};
 #[derive(Default)]
 pub(super) struct Scope {
     frames: Vec<Frame>,
-    vars: HashMap<Name, Occurrences<(Var, VarKind)>>,
-    dims: HashMap<Name, Occurrences<ShapeVar>>,
+    /// How often a name was bound in the module.
+    var_counts: HashMap<Name, u32>,
+    dim_counts: HashMap<Name, u32>,
+    /// The latest binding of a name in the function, which may be out of scope by now.
+    latest_vars: HashMap<Name, (Var, VarKind)>,
+    latest_dims: HashMap<Name, ShapeVar>,
 }
 
 #[derive(Default)]
@@ -21,24 +25,12 @@ struct Frame {
     dims: HashMap<Name, ShapeVar>,
 }
 
-/// How often a name was bound in the module, and its latest binding in the function, which may be out of scope by now.
-struct Occurrences<T> {
-    count: u32,
-    latest: Option<T>,
-}
-
-impl<T> Default for Occurrences<T> {
-    fn default() -> Occurrences<T> {
-        Occurrences { count: 0, latest: None }
-    }
-}
-
 impl Scope {
     /// Nothing of one global function is in scope in the next, but no variable is bound in two of them (`WF.2.ONCE`).
     pub fn next_function(&mut self) {
         self.frames.clear();
-        self.vars.values_mut().for_each(|seen| seen.latest = None);
-        self.dims.values_mut().for_each(|seen| seen.latest = None);
+        self.latest_vars = HashMap::new();
+        self.latest_dims = HashMap::new();
     }
 
     pub fn enter(&mut self) {
@@ -56,10 +48,10 @@ impl Scope {
     /// A new variable of this name, not in scope yet.
     pub fn fresh(&mut self, name: &str, kind: VarKind, span: Span) -> Var {
         let name: Name = name.into();
-        let seen = self.vars.entry(name.clone()).or_default();
-        let var = Var::numbered(name, seen.count).at(span);
-        seen.count += 1;
-        seen.latest = Some((var.clone(), kind));
+        let count = self.var_counts.entry(name.clone()).or_default();
+        let var = Var::numbered(name.clone(), *count).at(span);
+        *count += 1;
+        self.latest_vars.insert(name, (var.clone(), kind));
         var
     }
 
@@ -76,10 +68,10 @@ impl Scope {
             return known.at(span);
         }
         let name: Name = name.into();
-        let seen = self.dims.entry(name.clone()).or_default();
-        let var = ShapeVar::numbered(name.clone(), seen.count).at(span);
-        seen.count += 1;
-        seen.latest = Some(var.clone());
+        let count = self.dim_counts.entry(name.clone()).or_default();
+        let var = ShapeVar::numbered(name.clone(), *count).at(span);
+        *count += 1;
+        self.latest_dims.insert(name.clone(), var.clone());
         if let Some(frame) = self.frames.iter_mut().rev().find(|frame| !frame.is_dataflow) {
             frame.dims.insert(name, var.clone());
         }
@@ -99,19 +91,17 @@ impl Scope {
     /// What a name means that is not in scope: the latest variable that had it, so that the checker can say that it
     /// is used outside its scope, or else a variable that nothing binds.
     pub fn stray(&self, name: &str, span: Span) -> Expr {
-        match self.vars.get(name) {
-            Some(Occurrences { latest: Some((var, kind)), .. }) => use_of(var.clone().at(span), *kind),
-            Some(Occurrences { latest: None, count }) => Expr::Var(Var::numbered(name.into(), *count).at(span)),
-            None => Expr::Var(Var::new(name).at(span)),
+        match self.latest_vars.get(name) {
+            Some((var, kind)) => use_of(var.clone().at(span), *kind),
+            None => Expr::Var(Var::numbered(name.into(), self.var_counts.get(name).copied().unwrap_or(0)).at(span)),
         }
     }
 
     /// As [`Scope::stray`], for shape variables.
     pub fn stray_dim(&self, name: &str, span: Span) -> ShapeVar {
-        match self.dims.get(name) {
-            Some(Occurrences { latest: Some(var), .. }) => var.clone().at(span),
-            Some(Occurrences { latest: None, count }) => ShapeVar::numbered(name.into(), *count).at(span),
-            None => ShapeVar::new(name).at(span),
+        match self.latest_dims.get(name) {
+            Some(var) => var.clone().at(span),
+            None => ShapeVar::numbered(name.into(), self.dim_counts.get(name).copied().unwrap_or(0)).at(span),
         }
     }
 }
