@@ -393,7 +393,7 @@ fn judgements_answer_and_explain() {
 fn both_answers_are_shown_where_an_erratum_changes_one() {
     let operands = ["judge", "erase", "Object"];
     assert!(!run(&operands).1.contains("literal text"));
-    let changed = ["judge", "unify", "Tensor(ndim: 2)", "Object"];
+    let changed = ["judge", "unify", "Tensor(ndim=2, float32)", "Object"];
     let (_, out, _) = run(&changed);
     assert!(out.starts_with("Object\n") && out.contains("literal text (A01"), "{out}");
 }

@@ -42,7 +42,15 @@ enum Format {
 /// A program and what is wrong with it.
 struct Checked {
     path: PathBuf,
-    result: Result<(Source, Vec<Diagnostic>), InputError>,
+    result: Result<Report, InputError>,
+}
+
+/// What is said of a program that can be read.
+struct Report {
+    source: Source,
+    findings: Vec<Diagnostic>,
+    /// What the literal text says, where its verdict is another one.
+    literally: Option<String>,
 }
 
 impl From<InputError> for Failure {
@@ -50,11 +58,6 @@ impl From<InputError> for Failure {
         let text = render::input_error(&render::renderer(), &error);
         Failure::unreadable(text.trim_end().trim_start_matches("error: "))
     }
-}
-
-/// Every finding about a program.
-pub fn findings(cx: &mut Cx, module: &crate::grammar::IrModule) -> Vec<Diagnostic> {
-    check_program(cx, module).diagnostics
 }
 
 pub fn run(args: &Args) -> Outcome {
@@ -76,16 +79,36 @@ pub fn run(args: &Args) -> Outcome {
 fn check(args: &Args, path: PathBuf) -> Checked {
     let result = input::read(&path).and_then(|source| {
         let module = source.parse()?;
-        let mut cx = Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
-        let findings = findings(&mut cx, &module);
-        Ok((source, findings))
+        let findings = |reading| {
+            let mut cx = Cx::new().with_edition(args.edition).with_reading(reading);
+            check_program(&mut cx, &module).diagnostics
+        };
+        let (here, literal) = (findings(args.reading.clone()), findings(Reading::literal()));
+        let literally = (has_errors(&here) != has_errors(&literal)).then(|| verdict(&literal));
+        Ok(Report { source, findings: here, literally })
     });
     Checked { path, result }
 }
 
+fn has_errors(findings: &[Diagnostic]) -> bool {
+    findings.iter().any(|finding| finding.severity == Severity::Error)
+}
+
+/// `accepted`, or the rules broken.
+fn verdict(findings: &[Diagnostic]) -> String {
+    let mut rules: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .map(|finding| finding.rule.id())
+        .collect();
+    rules.sort_unstable();
+    rules.dedup();
+    if rules.is_empty() { "accepted".to_string() } else { format!("rejected by {}", rules.join(", ")) }
+}
+
 fn exit(checked: &Checked) -> Exit {
     match &checked.result {
-        Ok((_, findings)) if findings.iter().any(|finding| finding.severity == Severity::Error) => Exit::Findings,
+        Ok(report) if has_errors(&report.findings) => Exit::Findings,
         Ok(_) => Exit::AsExpected,
         Err(_) => Exit::Unreadable,
     }
@@ -93,8 +116,15 @@ fn exit(checked: &Checked) -> Exit {
 
 fn tell(renderer: &Renderer, checked: &Checked) -> Result<(), Failure> {
     match &checked.result {
-        Ok((source, findings)) => {
-            findings.iter().try_for_each(|finding| print(&render::human(renderer, source, finding)))
+        Ok(report) => {
+            let Report { source, findings, literally } = report;
+            findings.iter().try_for_each(|finding| print(&render::human(renderer, source, finding)))?;
+            match literally {
+                Some(verdict) => {
+                    print(&format!("note: {}: in the literal reading of the text: {verdict}\n\n", source.name))
+                }
+                None => Ok(()),
+            }
         }
         Err(error) => {
             eprint!("{}", render::input_error(renderer, error));
@@ -105,7 +135,7 @@ fn tell(renderer: &Renderer, checked: &Checked) -> Result<(), Failure> {
 
 fn json_lines(checked: &Checked) -> Result<String, Failure> {
     let values = match &checked.result {
-        Ok((source, findings)) => findings.iter().map(|finding| render::finding_json(source, finding)).collect(),
+        Ok(report) => report.findings.iter().map(|finding| render::finding_json(&report.source, finding)).collect(),
         Err(error) => render::input_error_json(&checked.path.display().to_string(), error),
     };
     let lines = values.iter().map(|value| serde_json::to_string(value).map(|line| line + "\n"));
@@ -115,7 +145,7 @@ fn json_lines(checked: &Checked) -> Result<String, Failure> {
 /// `3 files: 5 errors, 1 warning`.
 fn summary(checked: &[Checked]) -> String {
     let count = |severity| {
-        let findings = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(|(_, findings)| findings);
+        let findings = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(|report| &report.findings);
         findings.filter(|finding| finding.severity == severity).count()
     };
     let unreadable = checked.iter().filter(|one| one.result.is_err()).count();

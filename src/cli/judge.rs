@@ -12,6 +12,8 @@ use crate::conformance::outcome;
 use crate::cx::{Cx, Edition, Prover, Reading};
 use crate::erratum::Erratum;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var};
+use crate::syntax::paper;
+use crate::syntax::source::SyntaxError;
 
 /// Ask one judgement on types, structural information or dimensions
 ///
@@ -220,24 +222,25 @@ fn sizes(bindings: &[String]) -> Result<BTreeMap<ShapeVar, i64>, Failure> {
 }
 
 fn struct_info(text: &str) -> Result<StructInfo, Failure> {
-    operand("structural information", text)
+    operand("structural information", text, paper::parse_struct_info)
 }
 
 fn ty(text: &str) -> Result<Type, Failure> {
-    operand("type", text)
+    operand("type", text, paper::parse_type)
 }
 
 fn dimension(text: &str) -> Result<PrimExpr, Failure> {
-    match text.trim().parse::<i64>() {
-        Ok(constant) => Ok(constant.into()),
-        Err(_) => match ShapeVar::parse(text.trim()).filter(|var| var.name.chars().all(char::is_alphanumeric)) {
-            Some(var) => Ok(PrimExpr::Var(var)),
-            None => operand("dimension", text),
-        },
-    }
+    operand("dimension", text, paper::parse_prim_expr)
 }
 
-/// An operand in the form of suite files.
-fn operand<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, Failure> {
-    ron_options().from_str(text).map_err(|error| Failure::unreadable(format!("`{text}` is not a {what}: {error}")))
+/// An operand as on paper, or in the form of suite files. The error is that of the notation on paper.
+fn operand<T: DeserializeOwned>(
+    what: &str,
+    text: &str,
+    on_paper: fn(&str) -> Result<T, SyntaxError>,
+) -> Result<T, Failure> {
+    on_paper(text).or_else(|error| {
+        let message = || Failure::unreadable(format!("`{text}` is not a {what}: {error}"));
+        ron_options().from_str(text).map_err(|_| message())
+    })
 }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::{Exit, Failure, Outcome, check, input, options, print, render, value};
+use super::{Exit, Failure, Outcome, input, options, print, render, value};
+use crate::check::check_program;
 use crate::conformance::case::ValueSpec;
 use crate::cx::{Cx, Edition, Reading};
 use crate::diagnostic::Severity;
@@ -54,7 +55,7 @@ pub fn run(args: &Args) -> Outcome {
     let cx = || Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
     if !args.unchecked {
         let renderer = render::renderer();
-        let findings = check::findings(&mut cx(), &module);
+        let findings = check_program(&mut cx(), &module).diagnostics;
         findings.iter().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
         if findings.iter().any(|finding| finding.severity == Severity::Error) {
             return Err(Failure::new(Exit::Findings, "the program is not run (--unchecked runs it all the same)"));

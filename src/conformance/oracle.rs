@@ -56,7 +56,7 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
         Ask::ProveEqual(a, b) => Ok(Answer::Proof(shape::prove_equal(cx, a, b))),
         Ask::EvalDim(e, sizes) => Ok(Answer::Dim(shape::evaluate(cx, e, &|v| sizes.get(v).copied()).into())),
         Ask::MatchValue(v, s, sigma) => eval::answer_match_value(cx, v, s, sigma).map(Answer::Match),
-        Ask::Parse(_) => Err(NoAnswer::Unsupported("Parse")),
+        Ask::Parse(text) => Ok(Answer::Program(read_script(text)?)),
         Ask::WellFormed(program) => Ok(verdict(&well_formed::check(cx, &*read(program)?), warnings)),
         Ask::NormalForm(program) => Ok(verdict(&normal_form::check(cx, &*read(program)?), warnings)),
         Ask::TypeCheck(program) => Ok(verdict(&type_check(cx, &*read(program)?), warnings)),
@@ -86,11 +86,12 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
 fn read(program: &Program) -> Result<Cow<'_, IrModule>, NoAnswer> {
     match program {
         Program::Module(module) => Ok(Cow::Borrowed(module)),
-        Program::Script(text) => match crate::syntax::tvmscript::parse_module(text) {
-            Ok(module) => Ok(Cow::Owned(module)),
-            Err(error) => Err(NoAnswer::Unreadable(error.to_string())),
-        },
+        Program::Script(text) => read_script(text).map(Cow::Owned),
     }
+}
+
+fn read_script(text: &str) -> Result<IrModule, NoAnswer> {
+    crate::syntax::tvmscript::parse_module(text).map_err(|error| NoAnswer::Unreadable(error.to_string()))
 }
 
 /// A program that is malformed has no normal form.
