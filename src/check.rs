@@ -1,12 +1,13 @@
 //! The whole static check of a program: well-formedness, normalization, typing, derivation.
 
 use crate::cx::Cx;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, NodePath, Severity};
 use crate::grammar::IrModule;
 use crate::normal_form::Normalized;
 use crate::rule::Rule;
 use crate::struct_info::derive::{DeriveReport, derive_module};
 use crate::types::check::{TypeReport, check_module};
+use crate::types::{erase_struct_info, is_subtype};
 use crate::{normal_form, well_formed};
 
 /// What the whole check says of a program.
@@ -74,7 +75,30 @@ pub fn check_program(cx: &mut Cx, module: &IrModule) -> CheckReport {
     report.stage = Stage::Derivation;
     report.derived = derive_module(cx, &report.module);
     report.diagnostics.extend(report.derived.diagnostics.iter().cloned());
+    if report.accepts() {
+        let disagreements = erases_to_type(cx, &report.types, &report.derived);
+        report.diagnostics.extend(disagreements);
+    }
     report
+}
+
+/// SI.ERASES-TO-TYPE: what is derived of a variable erases to its type. The erasure may lie above the type (A42), in
+/// particular since it knows no purity (A18), and below it where an operator knows more of its arguments.
+fn erases_to_type(cx: &mut Cx, types: &TypeReport, derived: &DeriveReport) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    if !cx.fire(Rule::SiErasesToType) {
+        return findings;
+    }
+    for ((var, ty), (other, info)) in types.vars.iter().zip(&derived.vars) {
+        let erased = erase_struct_info(cx, info);
+        let agrees = var == other && (erased == *ty || is_subtype(cx, ty, &erased) || is_subtype(cx, &erased, ty));
+        if !agrees {
+            let message =
+                format!("`{var}` has the type {ty}, but its structural information {info} erases to {erased}");
+            findings.push(Diagnostic::error(Rule::SiErasesToType, NodePath::default(), var.span, message));
+        }
+    }
+    findings
 }
 
 /// NF.REQUIRED, NF.BEFORE-OPT: the program as the checkers see it. Where it must not be normalized, one that is not in

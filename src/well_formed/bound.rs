@@ -320,6 +320,14 @@ impl<'m> Checker<'_, 'm> {
         }
     }
 
+    /// The name of a function literal is not visible between the end of the literal and that of its binding.
+    pub(super) fn leave_own_literal(&mut self, binder: &Binder, at: usize) {
+        if self.relax.visible.get(at).is_some_and(|var| **var == binder.var) {
+            self.relax.visible.remove(at);
+            self.forget(&binder.var);
+        }
+    }
+
     fn forget(&mut self, var: &Var) {
         if let Some(bound) = self.relax.table.get_mut(var) {
             bound.state = State::Gone;

@@ -192,7 +192,7 @@ impl<'m> Checker<'_, 'm> {
         let start = self.visible_count();
         self.bind(binder, Region::OwnLiteral, callee);
         self.at(Step::Field("value"), |c| c.function(function, callee));
-        self.leave(start);
+        self.leave_own_literal(binder, start);
         callee
     }
 

@@ -140,12 +140,12 @@ impl<'m> Deriver<'_, 'm> {
         if self.cx.fire(Rule::SiDeriveMcShapevars) {
             self.enter_shape_vars(&cast.struct_info);
         }
-        if let Some(value) = value {
-            self.cast_may_succeed(cast, &value);
+        if let Some(value) = &value {
+            self.cast_may_succeed(cast, value);
         }
         match &cast.var {
             None => {}
-            Some(binder) => self.cast_var(binder, cast),
+            Some(binder) => self.cast_var(binder, cast, value),
         }
     }
 
@@ -166,8 +166,10 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.MC.NOANNOT, SI.DERIVE.MC.ANNOT.OK and SI.DERIVE.MC.ANNOT.ERR.
     ///
     /// Errata: A49, the possibly compatible case is accepted with a warning.
-    fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast) {
-        let target = &cast.struct_info;
+    fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast, value: Option<StructInfo>) {
+        // SI.DYNAMIC-FALLBACK: what the cast has checked is known from here on, whatever was known before.
+        let known = if self.cx.fire(Rule::SiDynamicFallback) { None } else { value };
+        let target = known.as_ref().unwrap_or(&cast.struct_info);
         let Some(annotation) = &binder.annotation else {
             let info = self.by(Rule::SiDeriveMcNoannot, cast.span).then(|| target.clone());
             return self.enter(binder, info);

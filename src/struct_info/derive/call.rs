@@ -264,7 +264,7 @@ fn renamed_ret(cx: &mut Cx, site: &Site, func: &FuncStructInfo) -> StructInfo {
 
 /// SI.DERIVE.CALL.MAP: the union of the matches of the parameters with the arguments (A10: the leftmost counts).
 fn call_map(cx: &mut Cx, site: &Site, params: &[StructInfo], args: &[StructInfo]) -> Mapping {
-    if !cx.fire(Rule::SiDeriveCallMap) {
+    if !cx.fire(Rule::SiMappingFreevars) || !cx.fire(Rule::SiDeriveCallMap) {
         return Mapping::new();
     }
     united_mapping(cx, params.iter().zip(args), site.scope)

@@ -50,6 +50,8 @@ impl<'m> Deriver<'_, 'm> {
         }
         let body = self.at(Step::Field("body"), |d| with_stack(|| d.expr(&function.body)));
         let body = body.filter(|_| self.by(Rule::SiDeriveFuncBody, function.span));
+        // SI.ALL-EXPRS: down to the body, every expression has structural information.
+        let body = body.filter(|_| self.by(Rule::SiAllExprs, function.span));
         let ret = self.result(function, body);
         if self.cx.fire(Rule::SiDeriveFuncCleanup) {
             self.scope.delta.leave(delta);

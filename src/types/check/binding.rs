@@ -161,7 +161,11 @@ impl<'m> Checker<'_, 'm> {
     /// TC.MC.BIND, TC.MC.BIND-ANNOT, with TC.MC.ANNOT.
     fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast, target: Type) {
         let Some(info) = &binder.annotation else {
-            let ty = self.by(Rule::TcMcBind, cast.span).then_some(target);
+            // CONV.MATCHCAST-IS-CAST: from here on the value may be used at the type of the target.
+            let casts = self.by(Rule::TcMcBind, cast.span)
+                && self.by(Rule::ConvDownChecked, cast.span)
+                && self.by(Rule::ConvMatchcastIsCast, cast.span);
+            let ty = casts.then_some(target);
             let derive = derive_func_of(&cast.struct_info);
             return self.enter(binder, ty, derive);
         };

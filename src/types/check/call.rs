@@ -44,7 +44,10 @@ impl<'m> Checker<'_, 'm> {
         if !self.by(Rule::TcCallOp, call.span) {
             return None;
         }
-        let Some(infer) = def.and_then(|def| def.infer) else { return Some(Type::Object) };
+        let Some(infer) = def.and_then(|def| def.infer) else {
+            // TYPE.GENERALIZE: a call whose result nothing describes is an object.
+            return self.by(Rule::TypeGeneralize, call.span).then_some(Type::Object);
+        };
         let args: Option<Vec<Type>> = args.into_iter().collect();
         let infos: Vec<StructInfo> = args?.iter().zip(&call.args).map(|(ty, arg)| self.info_of_arg(arg, ty)).collect();
         let inferred = infer(self.cx, &InferArgs { call, args: &infos, module: Some(self.module) });
@@ -86,7 +89,9 @@ impl<'m> Checker<'_, 'm> {
     /// TC.CALL.PACKED.ANY: any arguments will do.
     fn call_packed(&mut self, call: &'m Call, args: &[Option<Type>]) -> Option<Type> {
         self.purity(call, Callee::Packed, "a packed function");
-        if !self.cx.fire(Rule::TcCallPackedAny) && !args.is_empty() {
+        // TC.CALL.PACKED.VALIDATE: what the function makes of them is its own affair.
+        let unchecked = self.cx.fire(Rule::TcCallPackedAny) && self.cx.fire(Rule::TcCallPackedValidate);
+        if !unchecked && !args.is_empty() {
             self.error(Rule::TcCallArity, call.span, "a packed function is called with arguments".to_string());
         }
         // TC.CALL.PACKED.DERIVE. Errata: A21, literally the type arguments decide.
@@ -112,7 +117,8 @@ impl<'m> Checker<'_, 'm> {
             1 => Rule::TcCallPackedT1,
             _ => Rule::TcCallPackedTn,
         };
-        if !self.by(rule, call.span) {
+        // TYPE.GENERALIZE: where nothing describes the result it is an object.
+        if !self.by(rule, call.span) || (types.is_empty() && !self.by(Rule::TypeGeneralize, call.span)) {
             return None;
         }
         if by_macro {
@@ -146,7 +152,7 @@ impl<'m> Checker<'_, 'm> {
     /// TC.CALL.NOTFUNC.
     fn call_not_func(&mut self, call: &Call, callee: &Type) -> Option<Type> {
         let opaque = matches!(&call.op, Expr::GlobalVar(gv) if matches!(self.module.get(&gv.name), Some(GlobalFunc::PrimFunc(_))));
-        if opaque && !self.cx.fire(Rule::ModPrimfuncOnlyCalltir) {
+        if (opaque && !self.cx.fire(Rule::ModPrimfuncOnlyCalltir)) || self.usable_object(callee) {
             return Some(Type::Object);
         }
         if !self.cx.premise(Rule::TcCallNotfunc, 1, false) {
@@ -178,7 +184,9 @@ impl<'m> Checker<'_, 'm> {
     /// TC.CALL.ARGS: the argument's type is a subtype of the parameter's.
     fn arg_fits(&mut self, call: &Call, i: usize, arg: &Type, param: &Type) {
         let step = conversion(self.cx, arg, param);
-        if !self.cx.premise(Rule::TcCallArgs, 1, step == Conversion::None) {
+        // TYPE.OBJECT: every value is an object.
+        let fits = step == Conversion::None && (*param != Type::Object || self.cx.fire(Rule::TypeObject));
+        if !self.cx.premise(Rule::TcCallArgs, 1, fits) {
             let span = call.args.get(i).map_or(call.span, Expr::span);
             let message = format!("argument {i} has the type {arg}, which is not a subtype of {param}");
             match step {

@@ -94,12 +94,23 @@ impl<'m> Checker<'_, 'm> {
         }
         let false_type = self.at(Step::Field("false_branch"), |c| c.expr(&branch.false_branch));
         let (true_type, false_type) = (true_type?, false_type?);
-        self.by(Rule::TcIfLub, branch.span).then(|| find_lub(self.cx, &true_type, &false_type))
+        if !self.by(Rule::TcIfLub, branch.span) {
+            return None;
+        }
+        let lub = find_lub(self.cx, &true_type, &false_type);
+        // TYPE.GENERALIZE: branches of different types are no error.
+        let precise = lub == true_type && lub == false_type;
+        (precise || self.by(Rule::TypeGeneralize, branch.span)).then_some(lub)
+    }
+
+    /// VAL.OBJECT.UNUSABLE: an arbitrary object cannot be called, indexed or used as a condition.
+    pub(super) fn usable_object(&mut self, ty: &Type) -> bool {
+        *ty == Type::Object && !self.cx.fire(Rule::ValObjectUnusable)
     }
 
     /// TC.IF.COND: exactly a Boolean scalar.
     fn condition(&mut self, branch: &If, cond: &Type) {
-        let boolean = *cond == Type::tensor(0, DataType::BOOL);
+        let boolean = *cond == Type::tensor(0, DataType::BOOL) || self.usable_object(cond);
         if !self.cx.premise(Rule::TcIfCond, 1, boolean) {
             let message = format!("the condition of an If has the type {cond}, not that of a Boolean scalar");
             let hint = "cast the condition to R.Tensor((), \"bool\") first";
@@ -111,7 +122,8 @@ impl<'m> Checker<'_, 'm> {
     fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<Type> {
         let tuple = self.at(Step::Field("tuple_value"), |c| c.expr(&get.tuple_value))?;
         let fields = if let Type::Tuple(fields) = &tuple { Some(fields) } else { None };
-        if !self.cx.premise(Rule::TcTgiNottuple, 1, fields.is_some()) {
+        let is_tuple = fields.is_some() || self.usable_object(&tuple);
+        if !self.cx.premise(Rule::TcTgiNottuple, 1, is_tuple) {
             let message = format!("field {} is taken of a value of type {tuple}, which is not a tuple", get.index);
             self.error_with_hint(Rule::TcTgiNottuple, get.span, message, "cast the value to a tuple first");
         }
@@ -136,12 +148,7 @@ impl<'m> Checker<'_, 'm> {
     /// TC.SEQ.RESULT: the body's type in the context after the last block.
     fn seq_expr(&mut self, seq: &'m SeqExpr) -> Option<Type> {
         let mark = self.gamma.mark();
-        if self.cx.fire(Rule::TcSeqOrder) {
-            seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(Step::Item("blocks", i), |c| c.block(block)));
-        } else {
-            let backwards = seq.blocks.iter().enumerate().rev();
-            backwards.for_each(|(i, block)| self.at(Step::Item("blocks", i), |c| c.block(block)));
-        }
+        seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(Step::Item("blocks", i), |c| c.block(block)));
         let body = self.at(Step::Field("body"), |c| c.expr(&seq.body));
         if self.cx.fire(Rule::TcSeqPop) {
             self.gamma.leave(mark);
@@ -153,8 +160,10 @@ impl<'m> Checker<'_, 'm> {
         let mark = self.gamma.mark();
         let dataflow = block.kind == BlockKind::Dataflow;
         self.count_dataflow(dataflow, |n| n + 1);
-        for (i, binding) in block.bindings.iter().enumerate() {
-            self.at(Step::Item("bindings", i), |c| c.binding(binding));
+        let in_order = self.cx.fire(Rule::TcSeqOrder);
+        for k in 0..block.bindings.len() {
+            let i = if in_order { k } else { block.bindings.len() - 1 - k };
+            self.at(Step::Item("bindings", i), |c| c.binding(&block.bindings[i]));
         }
         self.count_dataflow(dataflow, |n| n - 1);
         if self.cx.rule(Rule::TcSeqDfDrop, dataflow) {
