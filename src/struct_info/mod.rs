@@ -1,5 +1,6 @@
 //! Structural information (chapters Structural Information, Checking Compatibility, Ordering and Unification).
 
+pub mod annotation;
 pub mod axioms;
 pub mod compatibility;
 pub mod derive;

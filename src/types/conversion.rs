@@ -26,8 +26,9 @@ pub fn conversion(cx: &mut Cx, actual: &Type, expected: &Type) -> Conversion {
         return Conversion::None;
     }
     let more_general = is_subtype(cx, expected, actual);
-    if cx.rule(Rule::ConvDown, more_general) && cx.fire(Rule::TypeStrong) {
-        return Conversion::MatchCast;
+    if more_general {
+        let strong = cx.fire(Rule::ConvDown) && cx.fire(Rule::TypeStrong);
+        return if strong { Conversion::MatchCast } else { Conversion::None };
     }
     if !cx.fire(Rule::ConvUnrelated) {
         return Conversion::None;

@@ -4,6 +4,7 @@ use super::{Deriver, Entry, Fit};
 use crate::erratum::Erratum;
 use crate::grammar::{Binder, Binding, Expr, Function, MatchCast, Span, StructInfo, VarBinding, VarKind};
 use crate::rule::Rule;
+use crate::struct_info::annotation::shape_var_faults;
 use crate::struct_info::{Relation, introduced_shape_vars, is_more_specific_in};
 use crate::trail::Step;
 
@@ -19,6 +20,11 @@ impl<'m> Deriver<'_, 'm> {
     pub(super) fn enter(&mut self, binder: &'m Binder, info: Option<StructInfo>) {
         if let Some(info) = &info {
             self.report.vars.push((binder.var.clone(), info.clone()));
+        }
+        if let Some(annotation) = &binder.annotation {
+            for fault in shape_var_faults(self.cx, annotation, &self.scope) {
+                self.error(Rule::SiDefTensorShapeType, binder.var.span, fault);
+            }
         }
         self.enter_silently(binder, info);
     }

@@ -1,0 +1,47 @@
+//! Variables as the shapes of annotated tensors.
+
+use super::surroundings::Surroundings;
+use crate::cx::{Cx, with_stack};
+use crate::grammar::{Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
+use crate::rule::Rule;
+
+/// SI.DEF.TENSOR.SHAPE-TYPE: what is wrong with the variables that an annotation gives as shapes: each must hold a
+/// shape, and of the annotated rank if both ranks are known. Variables that `scope` does not know are not judged.
+pub fn shape_var_faults(cx: &mut Cx, annotation: &StructInfo, scope: &dyn Surroundings) -> Vec<String> {
+    let mut faults = Vec::new();
+    collect(cx, annotation, scope, &mut faults);
+    faults
+}
+
+fn collect(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings, faults: &mut Vec<String>) {
+    with_stack(|| match s {
+        StructInfo::Tensor(tensor) => faults.extend(fault(cx, tensor, scope)),
+        StructInfo::Tuple(fields) => fields.iter().for_each(|field| collect(cx, field, scope, faults)),
+        StructInfo::Func(func) => {
+            let params = func.params.iter().flat_map(|params| params.iter());
+            params.chain([&func.ret]).for_each(|part| collect(cx, part, scope, faults));
+        }
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => {}
+    })
+}
+
+fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Option<String> {
+    let (TensorShape::Var(var) | TensorShape::DataflowVar(var)) = tensor.shape.as_ref()? else { return None };
+    match scope.struct_info_of(var)? {
+        StructInfo::Shape(shape) => other_rank(cx, var, shape.ndim, tensor.ndim),
+        other @ (StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_)
+        | StructInfo::Func(_)) => {
+            let holds = cx.premise(Rule::SiDefTensorShapeType, 1, false);
+            (!holds).then(|| format!("`{var}` is given as a shape, but is {other}"))
+        }
+    }
+}
+
+fn other_rank(cx: &mut Cx, var: &Var, held: Ndim, annotated: Ndim) -> Option<String> {
+    let agree = held == annotated || held.is_unknown() || annotated.is_unknown();
+    let holds = cx.premise(Rule::SiDefTensorShapeType, 2, agree);
+    (!holds).then(|| format!("`{var}` is a shape of rank {held}, where the tensor has rank {annotated}"))
+}
