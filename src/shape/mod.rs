@@ -2,6 +2,7 @@
 //! Shapes Equal).
 
 pub mod alpha;
+pub mod best_effort;
 pub mod evaluate;
 pub mod exhaustive;
 mod linear;
@@ -10,6 +11,7 @@ pub mod polynomial;
 pub mod prove;
 
 pub use alpha::alpha_equal;
+pub use best_effort::best_effort;
 pub use evaluate::{dimension, evaluate};
 pub use exhaustive::{Assignment, exact_value};
 pub use prove::{Reason, permitted_proofs, prove_equal, prove_equal_with_reason};

@@ -234,3 +234,68 @@ fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility 
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::{BinaryOp, DataType, Ndim, PrimExpr, ShapeVar, Var};
+
+    fn v(name: &str) -> StructInfo {
+        StructInfo::tensor([PrimExpr::var(name)], DataType::FLOAT32)
+    }
+
+    fn check(s1: &StructInfo, s2: &StructInfo) -> Compatibility {
+        check_compatibility(&mut Cx::new(), s1, s2)
+    }
+
+    #[test]
+    fn nested_functions_introduce_their_own_variables() {
+        let f = |outer: &str, inner: &str| StructInfo::func([v(outer)], StructInfo::func([v(inner)], v(inner)));
+        assert_eq!(check(&f("n", "k"), &f("m", "j")), Compatible);
+    }
+
+    #[test]
+    fn a_nested_function_may_demand_a_size_of_the_outer_one() {
+        // The first returns a function for vectors of the one size n; the second promises one for any size.
+        let returning =
+            |outer: &str, inner: &str| StructInfo::func([v(outer)], StructInfo::func([v(inner)], StructInfo::Object));
+        assert_eq!(check(&returning("n", "n"), &returning("m", "k")), Possibly);
+    }
+
+    #[test]
+    fn a_variable_that_finds_no_match_is_no_variable_of_the_other_side() {
+        let next = PrimExpr::binary(BinaryOp::Add, PrimExpr::var("n"), 1.into());
+        let s1 = StructInfo::func([v("n"), v("m")], StructInfo::tensor([next], DataType::FLOAT32));
+        let unknown = StructInfo::tensor_ndim(1, DataType::FLOAT32);
+        // The `n` of the first side is free: its result may well have the size that the second calls `n`.
+        assert_eq!(check(&s1, &StructInfo::func([unknown, v("n")], v("n"))), Possibly);
+    }
+
+    struct HoldsFour;
+
+    impl Surroundings for HoldsFour {
+        fn has_var(&self, _: &Var) -> bool {
+            true
+        }
+        fn has_shape_var(&self, _: &ShapeVar) -> bool {
+            false
+        }
+        fn struct_info_of(&self, var: &Var) -> Option<StructInfo> {
+            (&*var.name == "s").then(|| StructInfo::shape([4.into()]))
+        }
+    }
+
+    #[test]
+    fn a_variable_is_looked_through() {
+        let held = |name: &str| {
+            let shape = Some(TensorShape::Var(Var::new(name)));
+            StructInfo::Tensor(TensorStructInfo { shape, dtype: DataType::FLOAT32, ndim: Ndim::Known(1) })
+        };
+        let vector = |size: i64| StructInfo::tensor([size.into()], DataType::FLOAT32);
+        let check = |s1: &StructInfo, s2: &StructInfo| check_compatibility_in(&mut Cx::new(), s1, s2, &HoldsFour);
+        assert_eq!(check(&vector(4), &held("s")), Compatible);
+        assert_eq!(check(&vector(3), &held("s")), Incompatible);
+        assert_eq!(check(&vector(3), &held("t")), Possibly);
+        assert_eq!(check(&held("t"), &held("t")), Compatible);
+    }
+}

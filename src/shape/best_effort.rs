@@ -1,0 +1,53 @@
+//! Best-effort judgements: the answer together with every answer that the text permits.
+
+use crate::cx::{Cx, Prover};
+use crate::verdict::BestEffort;
+
+/// Asks a judgement with the prover in use, and with every prover from structural comparison, which is the least that
+/// an implementation provides, to the strongest there is.
+///
+/// Where the strongest prover reaches no conclusion an implementation may still know better; for dimensions
+/// [`super::permitted_proofs`] says so.
+pub fn best_effort<T: PartialEq>(cx: &mut Cx, judgement: impl Fn(&mut Cx) -> T) -> BestEffort<T> {
+    let mut permitted = Vec::new();
+    for prover in [Prover::Alpha, Prover::Algebraic, Prover::Exhaustive] {
+        let mut other = Cx::new().with_edition(cx.edition).with_reading(cx.reading.clone()).with_prover(prover);
+        other.glb_purity = cx.glb_purity;
+        let answer = judgement(&mut other);
+        if !permitted.contains(&answer) {
+            permitted.push(answer);
+        }
+    }
+    BestEffort { answer: judgement(cx), permitted }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
+    use crate::struct_info::{check_compatibility, unify_struct_info};
+    use crate::verdict::Compatibility;
+
+    fn vector(dim: PrimExpr) -> StructInfo {
+        StructInfo::tensor([dim], DataType::FLOAT32)
+    }
+
+    #[test]
+    fn what_depends_on_the_prover_has_two_answers() {
+        let n = || PrimExpr::var("n");
+        let (s1, s2) = (vector(n()), vector(PrimExpr::binary(BinaryOp::Add, n(), 1.into())));
+        let found = best_effort(&mut Cx::new(), |cx| check_compatibility(cx, &s1, &s2));
+        assert_eq!(found.answer, Compatibility::Incompatible);
+        assert_eq!(found.permitted, [Compatibility::Possibly, Compatibility::Incompatible]);
+        let twice = [PrimExpr::binary(BinaryOp::Add, n(), n()), PrimExpr::binary(BinaryOp::Mul, 2.into(), n())];
+        let [s1, s2] = twice.map(vector);
+        let found = best_effort(&mut Cx::new(), |cx| unify_struct_info(cx, &s1, &s2));
+        assert_eq!(found.permitted, [StructInfo::tensor_ndim(1, DataType::FLOAT32), s1]);
+    }
+
+    #[test]
+    fn what_is_certain_has_one() {
+        let found = best_effort(&mut Cx::new(), |cx| check_compatibility(cx, &vector(3.into()), &vector(4.into())));
+        assert_eq!(found.permitted, [Compatibility::Incompatible]);
+    }
+}
