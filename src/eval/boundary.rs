@@ -68,15 +68,19 @@ impl Machine<'_> {
             return Err(Stop::OutOfFuel);
         }
         let recursive = self.activation.runs(&func);
-        let callee = self.new_activation(closure);
+        let fresh = self.cx.fire(Rule::SiBoundaryFresh);
+        let callee = self.new_activation(closure, fresh);
         let caller = std::mem::replace(&mut self.activation, callee);
         self.depth += 1;
         let result = self.run_body(&func, args, checked);
         self.depth -= 1;
         let callee = std::mem::replace(&mut self.activation, caller);
+        if !fresh {
+            self.stale_shape_vars.extend(callee.shape_vars.iter().map(|(var, size)| (var.clone(), *size)));
+        }
         // SI.BOUNDARY.RECURSIVE: the caller's own bindings are in force again.
         if recursive && !self.cx.fire(Rule::SiBoundaryRecursive) {
-            callee.shape_vars.iter().for_each(|(var, size)| self.activation.shape_vars.bind(var.clone(), *size));
+            self.activation.shape_vars = callee.shape_vars;
         }
         result
     }
@@ -85,13 +89,13 @@ impl Machine<'_> {
     ///
     /// EVAL.CALL.CLOSURE.SCOPE: nothing of the caller's is visible in it. SI.BOUNDARY.FRESH: each call has its own
     /// instances of the shape variables of the signature.
-    fn new_activation(&mut self, closure: &Rc<Closure>) -> Activation {
+    fn new_activation(&mut self, closure: &Rc<Closure>, fresh: bool) -> Activation {
         let mut callee = Activation::of(Some(closure.clone()));
         if !self.cx.fire(Rule::EvalCallClosureScope) {
             self.activation.vars.iter().for_each(|(var, value)| callee.vars.bind(var.clone(), value.clone()));
         }
-        if !self.cx.fire(Rule::SiBoundaryFresh) {
-            self.activation.shape_vars.iter().for_each(|(var, size)| callee.shape_vars.bind(var.clone(), *size));
+        if !fresh {
+            self.stale_shape_vars.iter().for_each(|(var, size)| callee.shape_vars.bind(var.clone(), *size));
         }
         callee
     }

@@ -121,7 +121,7 @@ impl Machine<'_> {
             let message = format!("{value} has no field {}", e.index);
             return Err(Stop::error(Rule::EvalTgiCount, message));
         }
-        field.cloned().ok_or_else(|| Stop::unspecified("a missing field was asked for"))
+        Ok(field.cloned().unwrap_or_else(Value::unit))
     }
 
     /// EVAL.SHAPEEXPR: the dimensions from left to right, as a new shape.

@@ -133,6 +133,8 @@ pub struct Machine<'m> {
     /// Stand-ins for what fresh allocation forbids; empty unless the rules of freshness are masked.
     pub(super) shared_constants: HashMap<usize, Value>,
     pub(super) interned: Vec<Value>,
+    /// What earlier calls bound; empty unless the rule that calls do not share bindings is masked.
+    pub(super) stale_shape_vars: BTreeMap<ShapeVar, i64>,
     pub(super) fuel: u64,
     pub(super) depth: usize,
     /// Whether a packed function has mutated what it was given.
@@ -155,6 +157,7 @@ impl<'m> Machine<'m> {
             free_variables: HashMap::new(),
             shared_constants: HashMap::new(),
             interned: Vec::new(),
+            stale_shape_vars: BTreeMap::new(),
             fuel: options.fuel,
             depth: 0,
             mutates: false,

@@ -209,11 +209,12 @@ fn allocate(m: &mut Machine<'_>, results: &[(Vec<i64>, DataType)]) -> Result<Vec
     m.cx.apply(alloc)?;
     let mut outputs = Vec::with_capacity(results.len());
     for (dims, dtype) in results {
-        // OP.CALLTIR.DTYPE: with the data type Void there is nothing to allocate.
-        if !m.cx.premise(Rule::OpCalltirDtype, 1, !dtype.is_void()) {
+        // OP.CALLTIR.DTYPE: that of the type argument; with the data type Void there is nothing to allocate.
+        let dtype = if m.cx.fire(Rule::OpCalltirDtype) { *dtype } else { DataType::FLOAT32 };
+        if dtype.is_void() {
             return Err(Stop::error(Rule::OpCalltirDtype, "the type argument gives no data type"));
         }
-        let allocated = Tensor::zeros(*dtype, dims);
+        let allocated = Tensor::zeros(dtype, dims);
         outputs.push(allocated.map_err(|error| Stop::error(Rule::OpCalltirAlloc, error.to_string()))?);
     }
     Ok(outputs)
