@@ -12,9 +12,8 @@ use super::{Exit, Failure, Outcome, options, print};
 use crate::conformance::adapters::Adapter;
 use crate::conformance::case::{Case, embedded_suite};
 use crate::conformance::checkout::{self, write_atomically};
-use crate::conformance::compare::CaseVerdict;
 use crate::conformance::coverage;
-use crate::conformance::ledger::Ledger;
+use crate::conformance::ledger::{Ledger, Observed};
 use crate::conformance::report::{self, Report, ReportError};
 use crate::conformance::runner::{self, CaseResult, RunOptions, RunResult};
 use crate::conformance::select::{Partition, SelectError, select};
@@ -219,16 +218,26 @@ fn ask_all(args: &Args, cases: &[&Case], adapter: &Adapter, ledger: &Ledger) -> 
 }
 
 fn update(path: &Path, ledger: &Ledger, cases: &[&Case], result: &RunResult, ids: &BTreeSet<&str>) -> Outcome {
-    let observed: Vec<(&str, CaseVerdict)> = result
-        .results
-        .iter()
-        .filter_map(|result| cases.get(result.index).map(|case| (case.id.as_str(), result.comparison.verdict)))
-        .collect();
+    let observed: Vec<Observed> =
+        result.results.iter().filter_map(|result| Some(observed(cases.get(result.index)?, result))).collect();
     let text = ledger.updated(&observed, ids).to_ron().map_err(Failure::unreadable)?;
     write_atomically(path, text.as_bytes())?;
     eprintln!("wrote {}", path.display());
     Ok(Exit::AsExpected)
 }
+
+/// The reason of a new entry says what was given and what the case expects; whoever adjudicates it writes a better one.
+fn observed<'a>(case: &'a Case, result: &CaseResult) -> Observed<'a> {
+    let literal =
+        result.comparison.literal.map(|erratum| format!("the literal text ({erratum}): ")).unwrap_or_default();
+    let given = result.outcome.to_string().split_whitespace().collect::<Vec<&str>>().join(" ");
+    let given: String = given.chars().take(LONGEST_GIVEN).collect();
+    let reason = format!("{literal}{given}; the case: {}", case.why);
+    Observed { case: &case.id, verdict: result.comparison.verdict, reason }
+}
+
+/// How much of an outcome a ledger repeats.
+const LONGEST_GIVEN: usize = 160;
 
 fn write_reports(args: &Args, report: &Report, suffix: Option<&str>) -> Result<(), Failure> {
     let default = [ReportTo { kind: ReportKind::Human, path: None }];

@@ -52,8 +52,13 @@ pub enum Standing {
     Changed(Known),
 }
 
-/// The reason that `--update-expect` writes for a new entry.
-const UNEXPLAINED: &str = "not yet explained";
+/// What was observed of a case.
+pub struct Observed<'a> {
+    pub case: &'a str,
+    pub verdict: CaseVerdict,
+    /// What is written as the reason of a new entry.
+    pub reason: String,
+}
 
 impl Standing {
     pub fn is_unexpected(&self) -> bool {
@@ -103,19 +108,18 @@ impl Ledger {
 
     /// The ledger that expects just what was observed. Reasons and links are kept where the outcome is the same;
     /// so are entries of cases that were not asked but exist.
-    pub fn updated(&self, observed: &[(&str, CaseVerdict)], suite: &BTreeSet<&str>) -> Ledger {
+    pub fn updated(&self, observed: &[Observed], suite: &BTreeSet<&str>) -> Ledger {
         let mut known: BTreeMap<String, Known> = self
             .known
             .iter()
             .filter(|(case, _)| suite.contains(case.as_str()))
             .map(|(k, v)| (k.clone(), v.clone()))
             .collect();
-        for (case, verdict) in observed {
+        for Observed { case, verdict, reason } in observed {
             if !verdict.is_finding() {
                 known.remove(*case);
             } else if known.get(*case).is_none_or(|entry| entry.outcome != *verdict) {
-                let entry =
-                    Known { case: case.to_string(), outcome: *verdict, reason: UNEXPLAINED.to_string(), link: None };
+                let entry = Known { case: case.to_string(), outcome: *verdict, reason: reason.clone(), link: None };
                 known.insert(case.to_string(), entry);
             }
         }
@@ -158,11 +162,12 @@ mod tests {
         let ledger = Ledger::parse(&format!("[{}]", text.join(","))).unwrap();
         let suite = BTreeSet::from(["a/kept", "a/mended", "a/new"]);
         let observed =
-            [("a/kept", CaseVerdict::Diverge), ("a/mended", CaseVerdict::Agree), ("a/new", CaseVerdict::Timeout)];
+            [("a/kept", CaseVerdict::Diverge), ("a/mended", CaseVerdict::Agree), ("a/new", CaseVerdict::Timeout)]
+                .map(|(case, verdict)| Observed { case, verdict, reason: "new".to_string() });
         let updated = Ledger::parse(&ledger.updated(&observed, &suite).to_ron().unwrap()).unwrap();
         let reasons: Vec<(&str, &str)> =
             updated.known.values().map(|known| (known.case.as_str(), known.reason.as_str())).collect();
-        assert_eq!(reasons, [("a/kept", "because"), ("a/new", UNEXPLAINED)]);
+        assert_eq!(reasons, [("a/kept", "because"), ("a/new", "new")]);
     }
 
     #[test]
