@@ -21,9 +21,7 @@ pub enum Conversion {
 ///
 /// 2023-02, When Type Conversions are Necessary. Literal A25: all unrelated types are called disjoint.
 pub fn conversion(cx: &mut Cx, actual: &Type, expected: &Type) -> Conversion {
-    // TYPE.OBJECT: every value is an object.
-    let object = *expected != Type::Object || cx.fire(Rule::TypeObject);
-    let accepted = is_subtype(cx, actual, expected) && cx.fire(Rule::SubMeaning) && object;
+    let accepted = is_subtype(cx, actual, expected) && cx.fire(Rule::SubMeaning);
     if cx.rule(Rule::ConvUp, accepted) {
         return Conversion::None;
     }
