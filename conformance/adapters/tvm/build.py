@@ -64,6 +64,31 @@ def mentions(root, identity):
     return any(identity in (node.get("Var"), node.get("DataflowVar")) for node in nodes(root))
 
 
+def recursive_functions(functions):
+    """The ids of the functions, global or local, that may come to call themselves by name.
+
+    `functions` are pairs of name and function.
+    """
+    calls = {name: {str(node.get("GlobalVar")) for node in nodes(body)} for name, body in functions}
+    found = {id(body) for name, body in functions if name in reachable(calls, name)}
+    for node in nodes([body for _, body in functions]):
+        literal = node.get("value", {}).get("Function") if isinstance(node.get("value"), dict) else None
+        if literal is not None and mentions(literal, node["var"]["var"]):
+            found.add(id(literal))
+    return found
+
+
+def reachable(graph, start):
+    """What is reached from a node by one edge or more."""
+    found, stack = set(), [start]
+    while stack:
+        for target in graph.get(stack.pop(), ()):
+            if target not in found:
+                found.add(target)
+                stack.append(target)
+    return found
+
+
 def shape_hints(root):
     """For variables that annotations name as the shape of a tensor: the shape they are bound to, else a rank.
 
@@ -85,13 +110,15 @@ def shape_hints(root):
 class Builder:
     """Builds expressions and structural information within a scope."""
 
-    def __init__(self, scope=None, globals_=None, inferred=None, claim_purity=True):
+    def __init__(self, scope=None, globals_=None, inferred=None, claim_purity=True, recursive=frozenset()):
         self.scope = scope or Scope()
         self.globals = {} if globals_ is None else globals_
         #: What an earlier round found of functions that do not say it: `{id: {"ret": .., "pure": ..}}`.
         self.inferred = {} if inferred is None else inferred
         #: Whether functions may be called pure; if not, TVM does not look for impure calls in them.
         self.claim_purity = claim_purity
+        #: The ids of the functions that are recursive: what these do not say of purity is not assumed.
+        self.recursive = recursive
         #: The functions around the place where the builder is.
         self.enclosing = []
         #: The function nodes built, in textual order, for the next round.
@@ -171,7 +198,7 @@ class Builder:
             odd = is_odd_rank(ndim, shape)
             return names.tensor_info([self.dim(d) for d in shape], dtype, ndim if odd else None)
         expr = self._shape_of_tensor(shape, -1 if ndim is None else ndim)
-        return names.tensor_info(expr, dtype, None)
+        return names.tensor_info(expr, dtype, ndim if contradicts_rank(ndim, expr) else None)
 
     def _shape_of_tensor(self, shape, ndim):
         if isinstance(shape, str):
@@ -318,13 +345,15 @@ class Builder:
         return self.info(found)
 
     def purity(self, json):
-        """As said, else as an earlier round found, else pure."""
+        """As said, else as an earlier round found, else pure unless recursive."""
         said = json.get("pure")
         if force_pure(json):
             return said is not False
         if not self.claim_purity:
             return False
-        return self.inferred.get(id(json), {}).get("pure", True) if said is None else said
+        if said is not None:
+            return said
+        return self.inferred.get(id(json), {}).get("pure", id(json) not in self.recursive)
 
     def signature(self, json):
         """The structural information of a global function from its annotations, None if a parameter lacks one."""
@@ -352,7 +381,8 @@ class Builder:
     def _op_call(self, name, args, infos, attrs):
         op = ops.get(name)
         built = [self.expr(arg) for arg in args]
-        attrs.pop("pure", None)
+        if attrs.pop("pure", None) == {"Bool": True} and not ops.is_pure(op):
+            raise Unsupported("the attribute pure on a call of an operator")
         if name in ops.DPS and len(built) >= 2:
             return self._dps_call(name, op, built, infos, attrs)
         position = ops.FORMATTED.get(name)
@@ -377,8 +407,8 @@ class Builder:
         if isinstance(callee, names.StringImm):
             callee = relax.ExternFunc(callee.value)
         extra = self._tir_vars(attrs.pop("tir_vars", None))
-        if names.AS_TYPE:
-            inputs, extra = [*inputs, *extra], []
+        if extra and names.AS_TYPE:
+            raise Unsupported("integers after the outputs of a destination-passing call: this version has none")
         args = [callee, names.Tuple(inputs)] + ([names.ShapeExpr(extra)] if extra else [])
         values = {key: self.attr(value) for key, value in attrs.items()}
         key = "relax.attrs.CallTIRInplaceAttrs" if name == "relax.call_tir_inplace" else "ir.DictAttrs"
@@ -423,6 +453,13 @@ def is_odd_rank(ndim, dims_):
     if ndim == -1:
         raise Unsupported("an unknown rank beside dimensions: TVM counts them")
     return ndim is not None and ndim != len(dims_)
+
+
+def contradicts_rank(ndim, shape):
+    """Whether a rank contradicts what is known of the expression beside it."""
+    info = names.info_of(shape)
+    known = info.ndim if isinstance(info, names.ShapeInfo) else -1
+    return ndim not in (None, -1) and known not in (-1, ndim)
 
 
 def derive_name(derive):

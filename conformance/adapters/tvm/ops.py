@@ -28,6 +28,11 @@ def get(name):
         raise Unsupported(f"the operator {name}") from error
 
 
+def is_pure(op):
+    """Whether TVM registers the operator as pure."""
+    return bool(op.get_attr("FPurity"))
+
+
 def python_function(name):
     """The function of `tvm.relax.op` that makes a call of the operator."""
     scope = relax.op

@@ -10,7 +10,7 @@ from tvm import ir, relax
 import fill
 import names
 import tir
-from build import Builder, Scope, binders, bound_by_casts, bound_by_params, force_pure
+from build import Builder, Scope, binders, bound_by_casts, bound_by_params, force_pure, recursive_functions
 from faults import Rejected, Unsupported, stage
 from judge import mentions_purity
 from read import Reader
@@ -57,10 +57,11 @@ class Program:
             globals_[gv.name_hint] = gv
             functions[gv] = func
         signatures = []
+        recursive = recursive_functions(list(self.relax_functions()))
         for name, json in self.relax_functions():
             scope = Scope()
             scope.collect(json)
-            builder = Builder(scope, globals_, inferred, claim_purity)
+            builder = Builder(scope, globals_, inferred, claim_purity, recursive)
             gv = ir.GlobalVar(name) if name in self.builders else builder.global_var(name)
             self.builders.setdefault(name, builder)
             info = builder.signature(json)
@@ -119,7 +120,7 @@ class Program:
             if info is not None:
                 info = seen_from_outside(builder.scope, json, info)
                 new["ret"] = Reader(builder.scope.identity, say_pure=True).info(info)
-        if json.get("pure") is None and old.get("pure", True) and not force_pure(json):
+        if json.get("pure") is None and builder.purity(json) and not force_pure(json):
             new["pure"] = not relax.analysis.contains_impure_call(function)
         if new != old:
             inferred[id(json)] = new

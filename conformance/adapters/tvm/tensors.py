@@ -128,7 +128,8 @@ class Values:
             for func, name in [*self.functions, *prelude.functions()]:
                 if func.same_as(value):
                     return {"PackedFunc": name}
-            return "Closure"
+            # The only other functions that a run can give: closures are objects of a kind of their own.
+            return "PrimFunc"
         if "Closure" in type(value).__name__ or "Closure" in getattr(type(value), "__tvm_ffi_type_key__", ""):
             return "Closure"
         return "Object"

@@ -188,6 +188,10 @@ impl Printer {
         if !has_plain_attrs(&call.attrs, &reserved) || matches!(callee, Expr::StringImm(_)) {
             return None;
         }
+        // 0.27 has inputs only, which come before the outputs; these integers come after them.
+        if self.dialect == Dialect::Tvm027 && call.attrs.contains_key("tir_vars") {
+            return None;
+        }
         let mut outputs = String::new();
         match (shape, info) {
             (Expr::Tuple(shapes), StructInfo::Tuple(infos)) if shapes.fields.len() == infos.len() => {
