@@ -8,9 +8,11 @@
 //! a diagnostic may point at carries a [`Span`], which takes no part in equality, hashing or serialization.
 
 mod attrs;
+pub mod block_builder;
 mod dtype;
 mod expr;
 mod module;
+pub mod mutate;
 mod prim_expr;
 mod signature;
 mod struct_info;

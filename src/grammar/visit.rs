@@ -6,22 +6,35 @@
 //! walked binding by binding, without recursion from one to the next, and any depth of nesting is fine.
 //!
 //! ```
-//! use relax_spec::grammar::visit::{Visitor, walk_module};
-//! use relax_spec::grammar::{Binder, IrModule};
+//! use relax_spec::grammar::visit::{Visitor, count_vardef};
+//! use relax_spec::grammar::Binder;
 //!
-//! /// Counts the definitions of variables.
+//! /// Collects the names of the dataflow variables that are defined.
 //! #[derive(Default)]
-//! struct CountVarDef(usize);
+//! struct DataflowDefs(Vec<String>);
 //!
-//! impl Visitor for CountVarDef {
-//!     fn visit_var_def(&mut self, _: &Binder) {
-//!         self.0 += 1;
+//! impl Visitor for DataflowDefs {
+//!     fn visit_dataflow_var_def(&mut self, binder: &Binder) {
+//!         self.0.push(binder.var.to_string());
 //!     }
 //! }
 //!
-//! let mut count = CountVarDef::default();
-//! walk_module(&mut count, &IrModule::default());
-//! assert_eq!(count.0, 0);
+//! let text = r#"
+//! @R.function
+//! def main(x: R.Tensor((2,), "float32")):
+//!     with R.dataflow():
+//!         t = R.add(x, x)
+//!         u = R.exp(t)
+//!         R.output(u)
+//!     return u
+//! "#;
+//! let module = relax_spec::syntax::tvmscript::parse_module(text)?;
+//! # let Some(relax_spec::grammar::GlobalFunc::Function(main)) = module.get("main") else { panic!() };
+//! let mut defs = DataflowDefs::default();
+//! defs.visit_function(main);
+//! assert_eq!(defs.0, ["t"]);
+//! assert_eq!(count_vardef(main), 3);
+//! # Ok::<(), relax_spec::syntax::source::SyntaxError>(())
 //! ```
 
 use super::{
@@ -114,6 +127,20 @@ pub trait Visitor {
     fn visit_attrs(&mut self, attrs: &Attrs) {
         walk_attrs(self, attrs);
     }
+}
+
+/// AST22.VISIT.EXPORT: how many variables a function defines, parameters and those of nested functions included (A56).
+pub fn count_vardef(function: &Function) -> usize {
+    struct CountVarDef(usize);
+    impl Visitor for CountVarDef {
+        fn visit_var_def(&mut self, binder: &Binder) {
+            self.0 += 1;
+            walk_var_def(self, binder);
+        }
+    }
+    let mut count = CountVarDef(0);
+    count.visit_function(function);
+    count.0
 }
 
 /// Every Relax function of a module.

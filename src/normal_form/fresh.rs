@@ -8,23 +8,29 @@ use crate::grammar::{Binder, IrModule, Name, ShapeVar, StructInfo, Var, VarKind}
 use rustc_hash::FxHashMap;
 
 /// The supply of fresh variables for one module.
-pub(super) struct Fresh {
+pub(crate) struct Fresh {
     taken: FxHashSet<Name>,
     next: u32,
     /// The highest number that each name of a shape variable has.
     numbers: FxHashMap<Name, u32>,
 }
 
+impl Default for Fresh {
+    fn default() -> Fresh {
+        Fresh { taken: FxHashSet::default(), next: 1, numbers: FxHashMap::default() }
+    }
+}
+
 impl Fresh {
     /// Nothing that occurs in the module is fresh.
-    pub(super) fn for_module(module: &IrModule) -> Fresh {
-        let mut fresh = Fresh { taken: FxHashSet::default(), next: 1, numbers: FxHashMap::default() };
+    pub(crate) fn for_module(module: &IrModule) -> Fresh {
+        let mut fresh = Fresh::default();
         walk_module(&mut fresh, module);
         fresh
     }
 
     /// `v1`, `v2`, ... without those that the program uses.
-    pub(super) fn var(&mut self) -> Var {
+    pub(crate) fn var(&mut self) -> Var {
         loop {
             let name = format!("v{}", self.next);
             self.next += 1;

@@ -10,7 +10,9 @@ mod rename;
 mod tests;
 
 pub use criteria::check;
+pub(crate) use fresh::Fresh;
 pub use normalize::{Normalized, normalize, normalize_reporting};
+pub(crate) use normalize::{Piece, normalize_piece};
 
 use crate::cx::{Cx, with_stack};
 use crate::grammar::Expr;

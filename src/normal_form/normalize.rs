@@ -14,6 +14,7 @@ use super::{is_leaf, rename};
 use crate::cx::{Cx, with_stack};
 use crate::diagnostic::Diagnostic;
 use crate::erratum::Erratum;
+use crate::grammar::visit::Visitor;
 use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, IrModule, MatchCast, PrimExpr,
     SeqExpr, ShapeVar, Span, StructInfo, TensorShape, VarBinding, VarKind,
@@ -56,6 +57,32 @@ pub fn normalize_reporting(cx: &mut Cx, module: &IrModule) -> Normalized {
         }
     }
     Normalized { findings: normalizer.findings, module: result }
+}
+
+/// An expression in normal form, behind what was hoisted out of it.
+pub(crate) struct Piece {
+    pub(crate) blocks: Vec<BindingBlock>,
+    pub(crate) value: Expr,
+    pub(crate) findings: Vec<Diagnostic>,
+}
+
+/// One expression, as the value of a binding in a block of the given kind, or as the body of a sequence if there is
+/// none.
+pub(crate) fn normalize_piece(cx: &mut Cx, fresh: &mut Fresh, block: Option<BlockKind>, expr: &Expr) -> Piece {
+    let module = IrModule::default();
+    fresh.visit_expr(expr);
+    let mut normalizer = Normalizer::new(cx, &module);
+    normalizer.fresh = Some(std::mem::take(fresh));
+    let value = match block {
+        Some(kind) => {
+            normalizer.block.kind = kind;
+            normalizer.value(expr)
+        }
+        None => normalizer.body(expr, Rule::NfAlg3Last),
+    };
+    let Normalizer { fresh: used, out: blocks, findings, .. } = normalizer;
+    *fresh = used.unwrap_or_default();
+    Piece { blocks, value, findings }
 }
 
 pub(super) struct Normalizer<'c, 'm> {

@@ -4,6 +4,7 @@ mod binding;
 mod call;
 mod expr;
 mod function;
+pub(crate) mod single;
 #[cfg(test)]
 mod tests;
 
