@@ -4,13 +4,18 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use relax_spec::check::{CheckReport, check_program};
 use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer, ValueSpec};
 use relax_spec::conformance::oracle;
 use relax_spec::conformance::same_program::same_program;
 use relax_spec::cx::Cx;
 use relax_spec::diagnostic::{Diagnostic, Severity};
 use relax_spec::generate::{ProgramOptions, Tape, module};
-use relax_spec::grammar::{GlobalFunc, IrModule, PrimExpr, ShapeVar, StructInfo, TensorData, TensorShape};
+use relax_spec::grammar::visit::{Visitor, walk_function};
+use relax_spec::grammar::{
+    Binder, Function, GlobalFunc, IrModule, PrimExpr, ShapeVar, StructInfo, TensorData, TensorShape, Var,
+};
+use relax_spec::rule::Rule;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::{normal_form, well_formed};
 
@@ -18,6 +23,10 @@ use relax_spec::{normal_form, well_formed};
 fn programs() -> impl Strategy<Value = IrModule> {
     prop::collection::vec(any::<u32>(), 0..250)
         .prop_map(|choices| module(&mut Tape::from_choices(choices), &ProgramOptions::default()))
+}
+
+fn checked(module: &IrModule) -> CheckReport {
+    check_program(&mut Cx::new(), module)
 }
 
 /// Arguments for the parameters of `main`: free dimensions are 2 or 3, elements small integers.
@@ -50,6 +59,30 @@ fn run(module: &IrModule) -> RunAnswer {
         Ok(Answer::Run(answer)) => answer,
         other => panic!("evaluation answers with a run, not {other:?}"),
     }
+}
+
+/// The variables that a function binds, in it and in the functions inside.
+#[derive(Default)]
+struct BoundVars(Vec<Var>);
+
+impl Visitor for BoundVars {
+    fn visit_var_def(&mut self, binder: &Binder) {
+        self.0.push(binder.var.clone());
+    }
+}
+
+fn bound_vars(function: &Function) -> Vec<Var> {
+    let mut found = BoundVars::default();
+    walk_function(&mut found, function);
+    found.0
+}
+
+/// The rules of the errors and warnings, in order.
+fn verdict(report: &CheckReport) -> Vec<(Rule, bool)> {
+    let mut found: Vec<(Rule, bool)> =
+        report.diagnostics.iter().map(|d| (d.rule, d.severity == Severity::Error)).collect();
+    found.sort_unstable();
+    found
 }
 
 fn errors(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
@@ -105,6 +138,48 @@ proptest! {
                 Ok(read) => prop_assert!(same_program(&read, &module), "{text}"),
                 Err(error) => prop_assert!(false, "{error}\n{text}"),
             }
+        }
+    }
+    #[test]
+    fn generated_programs_are_accepted(module in programs()) {
+        prop_assert_eq!(errors(checked(&module).diagnostics), Vec::new());
+    }
+
+    #[test]
+    fn the_check_is_deterministic(module in programs()) {
+        prop_assert_eq!(checked(&module), checked(&module));
+    }
+
+    #[test]
+    fn the_verdict_does_not_depend_on_the_order_of_functions(module in programs()) {
+        let mut reversed = module.clone();
+        reversed.funcs.reverse();
+        let (there, back) = (checked(&module), checked(&reversed));
+        prop_assert_eq!(verdict(&there), verdict(&back));
+        for (name, info) in &there.derived.functions {
+            prop_assert_eq!(back.derived.info_of_function(name), Some(info));
+        }
+    }
+
+    #[test]
+    fn accepted_programs_are_typed_throughout(module in programs()) {
+        let report = checked(&module);
+        for (_, func) in &report.module.funcs {
+            let GlobalFunc::Function(function) = func else { continue };
+            for var in bound_vars(function) {
+                prop_assert!(report.types.type_of_var(&var).is_some(), "`{}` has no type", var);
+                prop_assert!(report.derived.vars.iter().any(|(known, _)| *known == var), "nothing is known of `{}`", var);
+            }
+        }
+    }
+
+    #[test]
+    fn the_text_of_a_program_has_its_verdict(module in programs()) {
+        let module = normal_form::normalize(&mut Cx::new(), &module);
+        let text = print_module(&module, Dialect::default());
+        match parse_module(&text) {
+            Ok(read) => prop_assert_eq!(verdict(&checked(&read)), verdict(&checked(&module)), "{}", text),
+            Err(error) => prop_assert!(false, "{error}\n{text}"),
         }
     }
 }

@@ -248,7 +248,8 @@ fn parts(ask: &Ask) -> Vec<Ask> {
         | Ask::DeriveFunction(..)
         | Ask::DeriveVar(..)
         | Ask::DeriveCall(..)
-        | Ask::Evaluate(..) => Vec::new(),
+        | Ask::Evaluate(..)
+        | Ask::Refine(..) => Vec::new(),
     }
 }
 

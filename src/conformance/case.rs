@@ -68,6 +68,9 @@ pub enum Ask {
     DeriveCall(StructInfo, Vec<StructInfo>, Vec<StructInfo>),
     /// Run an entry point on arguments. [`Answer::Run`]
     Evaluate(Program, Name, Vec<ValueSpec>),
+    /// Does the second program, as an optimization of the first, do only what is allowed on these inputs of the entry
+    /// point? [`Answer::Verdict`]
+    Refine(Program, Program, Name, Vec<Vec<ValueSpec>>),
 }
 
 /// A program, as text or as an AST.
@@ -242,7 +245,7 @@ fn first_edition() -> Vec<String> {
 
 impl Ask {
     /// The names of the questions, in the order of the type.
-    pub const VARIANTS: [&'static str; 24] = [
+    pub const VARIANTS: [&'static str; 25] = [
         "Subtype",
         "Glb",
         "Lub",
@@ -267,6 +270,7 @@ impl Ask {
         "DeriveVar",
         "DeriveCall",
         "Evaluate",
+        "Refine",
     ];
 
     /// The name of the question.
@@ -296,6 +300,7 @@ impl Ask {
             Ask::DeriveVar(..) => "DeriveVar",
             Ask::DeriveCall(..) => "DeriveCall",
             Ask::Evaluate(..) => "Evaluate",
+            Ask::Refine(..) => "Refine",
         }
     }
 
@@ -325,7 +330,8 @@ impl Ask {
             | Ask::EvalDim(..)
             | Ask::MatchValue(..)
             | Ask::Parse(_)
-            | Ask::DeriveCall(..) => None,
+            | Ask::DeriveCall(..)
+            | Ask::Refine(..) => None,
         }
     }
 
@@ -355,7 +361,8 @@ impl Ask {
             | Ask::EvalDim(..)
             | Ask::MatchValue(..)
             | Ask::Parse(_)
-            | Ask::DeriveCall(..) => self,
+            | Ask::DeriveCall(..)
+            | Ask::Refine(..) => self,
         }
     }
 
@@ -375,7 +382,9 @@ impl Ask {
             Ask::EvalDim(..) => AnswerKind::Dim,
             Ask::MatchValue(..) => AnswerKind::Match,
             Ask::Parse(_) | Ask::Normalize(_) => AnswerKind::Program,
-            Ask::WellFormed(_) | Ask::NormalForm(_) | Ask::TypeCheck(_) | Ask::Check(_) => AnswerKind::Verdict,
+            Ask::WellFormed(_) | Ask::NormalForm(_) | Ask::TypeCheck(_) | Ask::Check(_) | Ask::Refine(..) => {
+                AnswerKind::Verdict
+            }
             Ask::DeriveCall(..) => AnswerKind::Derived,
             Ask::Evaluate(..) => AnswerKind::Run,
         }
@@ -408,7 +417,8 @@ impl Ask {
             | Ask::DeriveFunction(..)
             | Ask::DeriveVar(..)
             | Ask::DeriveCall(..)
-            | Ask::Evaluate(..) => false,
+            | Ask::Evaluate(..)
+            | Ask::Refine(..) => false,
         }
     }
 }

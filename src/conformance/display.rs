@@ -88,6 +88,9 @@ impl fmt::Display for Ask {
                 write!(f, "{callee}, [{}], [{}]", List(args), List(sinfo_args))?;
             }
             Ask::Evaluate(p, name, args) => write!(f, "{p}, {name}, [{}]", List(args))?,
+            Ask::Refine(source, target, name, inputs) => {
+                write!(f, "{source}, {target}, {name}, {} inputs", inputs.len())?;
+            }
         }
         f.write_str(")")
     }

@@ -79,6 +79,9 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
         Ask::Evaluate(program, entry, args) => {
             eval::answer_evaluate(cx, &*read(program)?, entry, args).map(Answer::Run)
         }
+        Ask::Refine(source, target, entry, inputs) => {
+            eval::answer_refine(cx, &*read(source)?, &*read(target)?, entry, inputs).map(Answer::Verdict)
+        }
     }
 }
 

@@ -200,15 +200,23 @@ impl Ask {
         from_json(json!({ variant: fields }))
     }
 
-    /// The same question with the program as an AST, if it can be read.
+    /// The same question with its programs as ASTs, as far as they can be read.
     pub fn with_module(self) -> Ask {
-        match self.program() {
-            Some(Program::Script(text)) => match parse_module(text) {
-                Ok(module) => self.with_program(Program::Module(module)),
-                Err(_) => self,
-            },
-            Some(Program::Module(_)) | None => self,
+        if let Ask::Refine(source, target, entry, inputs) = self {
+            return Ask::Refine(as_module(source), as_module(target), entry, inputs);
         }
+        match self.program().cloned() {
+            Some(program) => self.with_program(as_module(program)),
+            None => self,
+        }
+    }
+}
+
+/// The program as an AST, or as it is if its text cannot be read.
+fn as_module(program: Program) -> Program {
+    match program {
+        Program::Script(text) => parse_module(&text).map_or(Program::Script(text), Program::Module),
+        Program::Module(module) => Program::Module(module),
     }
 }
 

@@ -24,7 +24,7 @@ mod value;
 
 pub use convert::{ConvertError, from_spec, from_specs, to_spec};
 pub use machine::{Machine, Options, SignatureOrder, Stop};
-pub use oracle::{answer_evaluate, answer_match_value};
+pub use oracle::{answer_evaluate, answer_match_value, answer_refine};
 pub use packed::{PackedDef, PackedFunc, Registry, Returned};
 pub use program::{Run, default_entry, evaluate};
 pub use refine::{Observed, RefineError, Refinement, Verdict, judge_runs, observe, refine};

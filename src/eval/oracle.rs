@@ -1,11 +1,12 @@
-//! The answers to the questions about running: `MatchValue` and `Evaluate`.
+//! The answers to the questions about running: `MatchValue`, `Evaluate` and `Refine`.
 
 use std::collections::BTreeMap;
 
 use super::convert::{from_spec, from_specs, to_spec};
 use super::machine::{Machine, Options, Stop};
 use super::program::evaluate;
-use crate::conformance::case::{MatchAnswer, RunAnswer, ValueSpec};
+use super::refine::{RefineError, Verdict, refine};
+use crate::conformance::case::{self, MatchAnswer, RunAnswer, ValueSpec};
 use crate::conformance::oracle::NoAnswer;
 use crate::cx::Cx;
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
@@ -68,4 +69,25 @@ pub fn answer_evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: &[Valu
         Outcome::OutOfFuel => RunAnswer::OutOfFuel,
         Outcome::Unspecified(_) => RunAnswer::Unspecified,
     })
+}
+
+/// Whether the target does on these inputs only what an optimizer may make of the source (OPT.GENERAL).
+pub fn answer_refine(
+    cx: &mut Cx,
+    source: &IrModule,
+    target: &IrModule,
+    entry: &str,
+    inputs: &[Vec<ValueSpec>],
+) -> Result<case::Verdict, NoAnswer> {
+    let refinement = refine(cx, source, target, entry, inputs, 0).map_err(|error| match error {
+        RefineError::Stuck(stuck) => NoAnswer::Stuck(stuck),
+        RefineError::Input(_) | RefineError::Entry(_) | RefineError::Arguments(_) => {
+            NoAnswer::Unreadable(error.to_string())
+        }
+    })?;
+    match refinement.verdict {
+        Verdict::Allowed => Ok(case::Verdict::Accepted),
+        Verdict::NotAllowed { rule, .. } => Ok(case::Verdict::Rejected(vec![rule])),
+        Verdict::Undecided(reason) => Err(NoAnswer::Unreadable(reason)),
+    }
 }
