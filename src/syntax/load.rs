@@ -6,6 +6,7 @@ use std::{fs, io};
 
 use serde::Deserialize as _;
 
+use super::import::import_2022;
 use super::source::SyntaxError;
 use super::tvmscript::{Dialect, parse_module_all, print_module};
 use crate::conformance::case::ron_options;
@@ -126,13 +127,29 @@ fn from_ron(text: &str) -> Result<IrModule, LoadError> {
     Ok(module)
 }
 
+/// Present programs, and those of 2022 by their mark.
 fn from_json(text: &str) -> Result<IrModule, LoadError> {
+    if text.contains("\"ast\"") && is_marked(text) {
+        return import_2022(text).map_err(|error| LoadError::Data(error.to_string()));
+    }
     let data = |error: serde_json::Error| LoadError::Data(error.to_string());
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.disable_recursion_limit();
     let module = IrModule::deserialize(serde_stacker::Deserializer::new(&mut reader)).map_err(data)?;
     reader.end().map_err(data)?;
     Ok(module)
+}
+
+fn is_marked(text: &str) -> bool {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    reader.disable_recursion_limit();
+    let mark = Mark::deserialize(serde_stacker::Deserializer::new(&mut reader));
+    mark.is_ok_and(|mark| mark.ast.is_some())
+}
+
+#[derive(serde::Deserialize)]
+struct Mark {
+    ast: Option<String>,
 }
 
 /// Checks the depth before and the version after reading data.

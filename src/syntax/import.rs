@@ -1,0 +1,329 @@
+//! Importing programs of the abstract syntax of 2022 (chapter The 2022 Abstract Syntax).
+//!
+//! The form is JSON as for present programs, marked by `"ast": "2022-06"` beside `funcs`, and with the nodes and fields
+//! of the time where they differ:
+//!
+//! * a binder has `vid`, and `type_annotation` or `checked_type_` and `shape_` in place of `annotation` (C07, C10);
+//! * a shape is a list of dimensions, an expression, or `"RuntimeDepShape"`, which means that it is unknown (C09); an
+//!   expression other than a variable or a `ShapeExpr` is bound to a variable first (C08);
+//! * a function has `ret_type` (C11), a call `type_args`;
+//! * `MatchShape(value, pattern, var)` is a `MatchCast` (C05).
+//!
+//! `checked_type_` and `shape_` of other expressions are dropped, since they are derived again.
+
+use std::collections::HashMap;
+
+use serde::Deserialize as _;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use crate::cx::{Cx, with_stack};
+use crate::grammar::{DataType, DynTensorType, IrModule, Ndim, ShapeType, StructInfo, Type};
+use crate::rule::Rule;
+use crate::struct_info::wrap_type;
+
+/// The mark of a program to be imported.
+pub const AST_2022: &str = "2022-06";
+
+/// Why a program is not imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    #[error("it is not marked as `\"ast\": \"{AST_2022}\"`")]
+    Unmarked,
+    #[error("`{var}` has a type of rank {of_type} and a shape of {of_shape} dimensions ({rule})", rule = Rule::Wf9)]
+    Ranks { var: String, of_type: String, of_shape: usize },
+    #[error("`{var}` has a shape, but its type is {of_type} ({rule})", rule = Rule::Wf9)]
+    Shapeless { var: String, of_type: Type },
+    #[error("a MatchShape has a value, a pattern and a variable ({})", Rule::Ast22Matchshape)]
+    MatchShape,
+    #[error("a parameter has a shape that is neither a variable nor a ShapeExpr ({})", Rule::Wf13Form)]
+    ParameterShape,
+}
+
+/// Reads a program of 2022.
+///
+/// # Errors
+///
+/// The text is not such a program, or a variable has a type and a shape of different ranks (WF.9, A51).
+pub fn import_2022(text: &str) -> Result<IrModule, ImportError> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    reader.disable_recursion_limit();
+    let mut program = Value::deserialize(serde_stacker::Deserializer::new(&mut reader))?;
+    reader.end()?;
+    let mark = program.as_object_mut().and_then(|fields| fields.remove("ast"));
+    if mark.as_ref().and_then(Value::as_str) != Some(AST_2022) {
+        return Err(ImportError::Unmarked);
+    }
+    let program = Importer { text, shapes: HashMap::new(), before: Vec::new() }.node(program)?;
+    decode(program)
+}
+
+fn decode<T: DeserializeOwned>(value: Value) -> Result<T, ImportError> {
+    Ok(T::deserialize(serde_stacker::Deserializer::new(value))?)
+}
+
+struct Importer<'t> {
+    text: &'t str,
+    /// Whether each variable met is a shape, where its type says so.
+    shapes: HashMap<String, bool>,
+    /// The bindings of shapes, to stand in front of the binding that is being read.
+    before: Vec<Value>,
+}
+
+impl Importer<'_> {
+    fn node(&mut self, value: Value) -> Result<Value, ImportError> {
+        with_stack(|| match value {
+            Value::Array(items) => items.into_iter().map(|item| self.node(item)).collect(),
+            Value::Object(fields) if fields.contains_key("vid") => self.binder(fields),
+            Value::Object(fields) => self.object(fields),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(value),
+        })
+    }
+
+    fn object(&mut self, mut fields: Map<String, Value>) -> Result<Value, ImportError> {
+        fields.remove("checked_type_");
+        fields.remove("shape_");
+        if let Some(ret) = fields.remove("ret_type") {
+            fields.insert("ret_struct_info".into(), serde_json::to_value(wrap_type(&mut Cx::new(), &decode(ret)?))?);
+        }
+        if let Some(Value::Object(cast)) = fields.remove("MatchShape") {
+            return self.match_shape(cast);
+        }
+        // Parameters come into scope before the body, whatever the order of the fields.
+        let mut result = Map::new();
+        if let Some(params) = fields.remove("params") {
+            result.insert("params".into(), self.node(params)?);
+            if !self.before.is_empty() {
+                return Err(ImportError::ParameterShape);
+            }
+        }
+        // Blocks come before the body likewise.
+        for key in ["blocks", "bindings"] {
+            let Some(items) = fields.remove(key) else { continue };
+            let items = if key == "bindings" { self.bindings(items)? } else { self.node(items)? };
+            result.insert(key.into(), items);
+        }
+        for (key, value) in fields {
+            let value = self.node(value)?;
+            result.insert(key, value);
+        }
+        Ok(Value::Object(result))
+    }
+
+    fn bindings(&mut self, items: Value) -> Result<Value, ImportError> {
+        let Value::Array(items) = items else { return Ok(items) };
+        let mut result = Vec::with_capacity(items.len());
+        for item in items {
+            let outer = std::mem::take(&mut self.before);
+            let item = self.node(item)?;
+            // The shape may be used after the block, with the variable that has it.
+            result.extend(std::mem::replace(&mut self.before, outer));
+            result.push(item);
+        }
+        Ok(Value::Array(result))
+    }
+
+    /// C07, C10: one annotation in place of two.
+    fn binder(&mut self, mut fields: Map<String, Value>) -> Result<Value, ImportError> {
+        let vid = fields.remove("vid").unwrap_or_default();
+        let name = vid.as_str().unwrap_or_default().to_string();
+        let checked = fields.remove("checked_type_");
+        let ty = fields.remove("type_annotation").or(checked).map(decode::<Type>).transpose()?;
+        let shape = fields.remove("shape_");
+        if let Some(ty) = &ty {
+            self.shapes.insert(name.clone(), matches!(ty, Type::Shape(_)));
+        }
+        let shape = shape.map(|shape| self.shape(&name, shape)).transpose()?.flatten();
+        if let Some(info) = merge(&name, ty, shape)? {
+            fields.insert("annotation".into(), info);
+        }
+        fields.insert("var".into(), vid);
+        Ok(Value::Object(fields))
+    }
+
+    /// A shape as a field of `TensorStructInfo`, or nothing if it is unknown.
+    fn shape(&mut self, name: &str, shape: Value) -> Result<Option<Value>, ImportError> {
+        if shape.as_str() == Some("RuntimeDepShape") {
+            return Ok(None);
+        }
+        if let Some(values) = shape.pointer("/ShapeExpr/values") {
+            return Ok(Some(values.clone()));
+        }
+        if let Some(var) = shape.get("Var") {
+            return Ok(Some(var.clone()));
+        }
+        if shape.is_array() || shape.get("DataflowVar").is_some() {
+            return Ok(Some(shape));
+        }
+        let fresh = self.fresh(name);
+        let value = self.node(shape)?;
+        self.before.push(json!({"VarBinding": {"var": {"var": fresh}, "value": value}}));
+        Ok(Some(Value::String(fresh)))
+    }
+
+    /// A name that the program does not mention.
+    fn fresh(&self, name: &str) -> String {
+        let stem = format!("shape_of_{}", name.replace('#', "_"));
+        let taken = |name: &String| self.text.contains(name.as_str());
+        let mut candidates = (1u64..).map(|n| format!("{stem}_{n}"));
+        if taken(&stem) { candidates.find(|name| !taken(name)).unwrap_or_default() } else { stem }
+    }
+
+    /// AST22.MATCHSHAPE: the pattern of a shape where the value is known to be one, else that of a tensor.
+    fn match_shape(&mut self, mut cast: Map<String, Value>) -> Result<Value, ImportError> {
+        let (Some(value), Some(Value::Array(pattern)), Some(var)) =
+            (cast.remove("value"), cast.remove("pattern"), cast.remove("var"))
+        else {
+            return Err(ImportError::MatchShape);
+        };
+        let is_shape = self.is_shape(&value);
+        if let Some(vid) = var.get("vid").and_then(Value::as_str) {
+            self.shapes.insert(vid.to_string(), is_shape);
+        }
+        let info = if is_shape {
+            json!({"Shape": {"values": pattern}})
+        } else {
+            json!({"Tensor": {"shape": pattern, "dtype": "void"}})
+        };
+        // Reading fills in the rank.
+        let info: StructInfo = decode(info)?;
+        let (value, var) = (self.node(value)?, self.node(var)?);
+        Ok(json!({"MatchCast": {"var": var, "struct_info": info, "value": value}}))
+    }
+
+    fn is_shape(&self, value: &Value) -> bool {
+        let var = value.get("Var").or_else(|| value.get("DataflowVar")).and_then(Value::as_str);
+        let callee = value.pointer("/Call/op/Op/op_name").and_then(Value::as_str);
+        value.get("ShapeExpr").is_some()
+            || callee == Some("relax.shape_of")
+            || var.is_some_and(|var| self.shapes.get(var).copied().unwrap_or(false))
+    }
+}
+
+/// WF.9 (A51): a type and a shape of one rank make one structural information.
+fn merge(var: &str, ty: Option<Type>, shape: Option<Value>) -> Result<Option<Value>, ImportError> {
+    let info = |info: &StructInfo| serde_json::to_value(info).map(Some).map_err(ImportError::from);
+    let Some(shape) = shape else {
+        return ty.map_or(Ok(None), |ty| info(&wrap_type(&mut Cx::new(), &ty)));
+    };
+    let (ndim, dtype) = match ty {
+        None => (Ndim::Unknown, DataType::VOID),
+        Some(Type::Tensor(DynTensorType { ndim, dtype })) => (ndim, dtype),
+        Some(of_type @ Type::Shape(ShapeType { ndim })) => {
+            let Value::Array(values) = &shape else { return Err(ImportError::Shapeless { var: var.into(), of_type }) };
+            agree(var, ndim, values.len())?;
+            return info(&decode(json!({"Shape": {"values": values}}))?);
+        }
+        Some(of_type @ (Type::Object | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc)) => {
+            return Err(ImportError::Shapeless { var: var.into(), of_type });
+        }
+    };
+    let ndim = match &shape {
+        Value::Array(values) => {
+            agree(var, ndim, values.len())?;
+            Ndim::of_len(values.len())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => ndim,
+    };
+    info(&decode(json!({"Tensor": {"shape": shape, "dtype": dtype, "ndim": ndim}}))?)
+}
+
+fn agree(var: &str, of_type: Ndim, of_shape: usize) -> Result<(), ImportError> {
+    if of_type.is_unknown() || of_type == Ndim::of_len(of_shape) {
+        return Ok(());
+    }
+    Err(ImportError::Ranks { var: var.into(), of_type: of_type.to_string(), of_shape })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::{Binding, Expr, Function, GlobalFunc};
+
+    fn import(function: Value) -> Result<Function, ImportError> {
+        let program = json!({"ast": AST_2022, "funcs": [["f", {"Function": function}]]});
+        let module = import_2022(&program.to_string())?;
+        let Some(GlobalFunc::Function(function)) = module.get("f") else { panic!("{module:?}") };
+        Ok((**function).clone())
+    }
+
+    fn param(fields: Value) -> Result<Option<StructInfo>, ImportError> {
+        let function = import(json!({"params": [fields], "body": {"Var": "x"}}))?;
+        Ok(function.params[0].annotation.clone())
+    }
+
+    fn tensor(ndim: i64) -> Value {
+        json!({"Tensor": {"ndim": ndim, "dtype": "float32"}})
+    }
+
+    fn bindings(items: Value) -> Vec<Binding> {
+        let params = json!([{"vid": "x", "checked_type_": tensor(-1), "shape_": "RuntimeDepShape"},
+                            {"vid": "s", "type_annotation": {"Shape": {"ndim": -1}}}]);
+        let body = json!({"SeqExpr": {"blocks": [{"bindings": items}], "body": {"Var": "y"}}});
+        let Expr::SeqExpr(seq) = import(json!({"params": params, "body": body})).unwrap().body else { panic!() };
+        seq.blocks[0].bindings.clone()
+    }
+
+    #[test]
+    fn two_annotations_become_one() {
+        let dims = || [crate::grammar::PrimExpr::Var(crate::grammar::ShapeVar::new("n")), 3.into()];
+        let expected = StructInfo::tensor(dims(), DataType::FLOAT32);
+        for ndim in [2, -1] {
+            let given = json!({"vid": "x", "type_annotation": tensor(ndim), "shape_": ["n", 3]});
+            assert_eq!(param(given).unwrap(), Some(expected.clone()));
+        }
+        let shape = json!({"vid": "x", "checked_type_": {"Shape": {"ndim": 2}}, "shape_": ["n", 3]});
+        assert_eq!(param(shape).unwrap(), Some(StructInfo::shape(dims())));
+        let unknown = json!({"vid": "x", "type_annotation": tensor(2), "shape_": "RuntimeDepShape"});
+        assert_eq!(param(unknown).unwrap(), Some(StructInfo::tensor_ndim(2, DataType::FLOAT32)));
+        assert_eq!(param(json!({"vid": "x"})).unwrap(), None);
+    }
+
+    #[test]
+    fn ranks_must_agree() {
+        let wrong = param(json!({"vid": "x", "type_annotation": tensor(1), "shape_": ["n", 3]})).unwrap_err();
+        assert!(matches!(&wrong, ImportError::Ranks { of_shape: 2, .. }), "{wrong}");
+        assert!(wrong.to_string().contains("WF.9"));
+        let shapeless = param(json!({"vid": "x", "type_annotation": "Object", "shape_": ["n"]}));
+        assert!(matches!(shapeless, Err(ImportError::Shapeless { .. })));
+    }
+
+    #[test]
+    fn return_types_are_wrapped() {
+        let function = import(json!({"body": {"Var": "x"}, "ret_type": {"Shape": {"ndim": 2}}})).unwrap();
+        assert_eq!(function.ret_struct_info, Some(StructInfo::shape_ndim(2)));
+    }
+
+    #[test]
+    fn a_match_shape_is_a_match_cast() {
+        let cast = |value: &str| json!({"MatchShape": {"value": {"Var": value}, "pattern": [2], "var": {"vid": "y"}}});
+        let target = |binding: &Binding| match binding {
+            Binding::MatchCast(cast) => cast.struct_info.clone(),
+            Binding::VarBinding(binding) => panic!("{binding:?}"),
+        };
+        assert_eq!(target(&bindings(json!([cast("x")]))[0]), StructInfo::tensor([2.into()], DataType::VOID));
+        assert_eq!(target(&bindings(json!([cast("s")]))[0]), StructInfo::shape([2.into()]));
+        let incomplete = json!({"MatchShape": {"value": {"Var": "x"}, "pattern": [2]}});
+        let body = json!({"SeqExpr": {"blocks": [{"bindings": [incomplete]}], "body": {"Var": "x"}}});
+        assert!(matches!(import(json!({"body": body})), Err(ImportError::MatchShape)));
+    }
+
+    #[test]
+    fn other_shapes_are_bound_first() {
+        let shape = json!({"Call": {"op": {"Op": {"op_name": "relax.shape_of"}}, "args": [{"Var": "x"}]}});
+        let var = json!({"vid": "y", "type_annotation": tensor(-1), "shape_": shape});
+        let found = bindings(json!([{"VarBinding": {"var": var, "value": {"Var": "x"}}}]));
+        assert_eq!(found[0].binder().unwrap().var.to_string(), "shape_of_y");
+        let Some(StructInfo::Tensor(info)) = &found[1].binder().unwrap().annotation else { panic!("{found:?}") };
+        assert_eq!(info.shape, Some(crate::grammar::TensorShape::Var(crate::grammar::Var::new("shape_of_y"))));
+        let parameter = param(json!({"vid": "y", "type_annotation": tensor(-1), "shape_": shape}));
+        assert!(matches!(parameter, Err(ImportError::ParameterShape)));
+    }
+
+    #[test]
+    fn the_mark_is_needed() {
+        assert!(matches!(import_2022("{\"funcs\": []}"), Err(ImportError::Unmarked)));
+    }
+}
