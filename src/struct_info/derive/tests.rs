@@ -1,1 +1,159 @@
+//! For each form of expression its structural information, and a program of which nothing can be derived.
 
+use super::*;
+use crate::grammar::*;
+use crate::testing::*;
+
+/// `g` doubles a vector; its parameter's size `j` is its own.
+fn params() -> [Binder; 7] {
+    [
+        v("p").annotated(tensor([n("n")])),
+        v("q").annotated(tensor([n("m")])),
+        v("c").annotated(StructInfo::tensor([], DataType::BOOL)),
+        v("t").annotated(StructInfo::tuple([tensor([n("n")]), StructInfo::Object])),
+        v("o").annotated(StructInfo::Object),
+        v("g").annotated(StructInfo::func([tensor([n("j")])], tensor([twice("j")]))),
+        v("k").annotated(StructInfo::packed(DeriveFunc::DefaultDerive)),
+    ]
+}
+
+fn derived(function: Function) -> DeriveReport {
+    derive_module(&mut Cx::new(), &module([("f", function)]))
+}
+
+fn with_block(block: BindingBlock) -> DeriveReport {
+    derived(func(params(), Expr::seq(vec![block], x("p"))))
+}
+
+fn rules(report: &DeriveReport) -> Vec<Rule> {
+    report.diagnostics.iter().map(|finding| finding.rule).collect()
+}
+
+#[track_caller]
+fn has_info(value: Expr, expected: StructInfo) {
+    let report = with_block(bb([bind(v("r"), value)]));
+    assert_eq!(report.diagnostics, vec![]);
+    assert_eq!(report.info_of_var(&Var::new("r")), Some(&expected));
+}
+
+#[track_caller]
+fn no_info(value: Expr, rule: Rule) {
+    let report = with_block(bb([bind(v("r"), value)]));
+    assert_eq!(rules(&report), [rule]);
+    assert_eq!(report.info_of_var(&Var::new("r")), None);
+}
+
+#[track_caller]
+fn warns(report: &DeriveReport, rule: Rule) {
+    assert_eq!(rules(report), [rule]);
+    assert!(report.accepts());
+}
+
+#[track_caller]
+fn fails(report: &DeriveReport, rule: Rule) {
+    assert_eq!(rules(report), [rule]);
+    assert!(!report.accepts());
+}
+
+fn call(callee: &str, args: impl IntoIterator<Item = Expr>) -> Expr {
+    Expr::call(x(callee), args.into_iter().collect())
+}
+
+fn vector() -> StructInfo {
+    StructInfo::tensor_ndim(1, F32)
+}
+
+#[test]
+fn leaves() {
+    has_info(x("p"), tensor([n("n")]));
+    let row = TensorData::from_values(F32, &[1, 2], &[1.0, 2.0]).unwrap();
+    has_info(Expr::constant(row), tensor([PrimExpr::IntImm(1), PrimExpr::IntImm(2)]));
+    has_info(Expr::shape([twice("n")]), StructInfo::shape([twice("n")]));
+    has_info(Expr::extern_func("routine"), StructInfo::packed(DeriveFunc::DefaultDerive));
+    no_info(x("absent"), Rule::TcVarUnbound);
+    no_info(Expr::shape([n("absent")]), Rule::SiDeriveContext);
+}
+
+#[test]
+fn tuples_and_projections() {
+    has_info(Expr::tuple(vec![x("p"), x("o")]), StructInfo::tuple([tensor([n("n")]), StructInfo::Object]));
+    has_info(Expr::tuple_get_item(x("t"), 0), tensor([n("n")]));
+    no_info(Expr::tuple(vec![x("absent")]), Rule::TcVarUnbound);
+    no_info(Expr::tuple_get_item(x("t"), 2), Rule::SiDeriveTgiBound);
+    no_info(Expr::tuple_get_item(x("o"), 0), Rule::SiDeriveTgiNottuple);
+}
+
+#[test]
+fn conditionals_are_unified() {
+    has_info(branch(x("c"), x("p"), x("p")), tensor([n("n")]));
+    // n and m may differ: the rank remains.
+    has_info(branch(x("c"), x("p"), x("q")), vector());
+    has_info(branch(x("c"), x("p"), x("t")), StructInfo::Object);
+    no_info(branch(x("c"), x("p"), x("absent")), Rule::TcVarUnbound);
+}
+
+#[test]
+fn what_a_sequence_introduces_is_forgotten_outside() {
+    let inner = Expr::seq(vec![bb([cast(Some(v("y")), x("o"), tensor([n("h")]))])], x("y"));
+    has_info(inner, vector());
+    let known = Expr::seq(vec![bb([cast(Some(v("y")), x("o"), tensor([n("n")]))])], x("y"));
+    has_info(known, tensor([n("n")]));
+}
+
+#[test]
+fn calls_of_closures() {
+    has_info(call("g", [x("p")]), tensor([twice("n")]));
+    // Nothing is known of j, so the size of the result is dropped; whether it fits is seen at run time.
+    let vague = bind(v("u").annotated(vector()), x("p"));
+    let report = with_block(bb([vague, bind(v("r"), call("g", [x("u")]))]));
+    warns(&report, Rule::SiDeriveCallArgsWarn);
+    assert_eq!(report.info_of_var(&Var::new("r")), Some(&vector()));
+    // An object is no vector, not even perhaps (SI.COMPAT.KIND).
+    no_info(call("g", [x("o")]), Rule::SiDeriveCallArgsErr);
+    no_info(call("g", []), Rule::SiDeriveCallArity);
+    no_info(call("g", [x("t")]), Rule::SiDeriveCallArgsErr);
+    no_info(call("o", [x("p")]), Rule::SiDeriveCallNotfunc);
+}
+
+#[test]
+fn calls_of_packed_functions_and_operators() {
+    has_info(call("k", [x("p")]), StructInfo::Object);
+    let (op_, args, sinfo_args) = (x("k"), vec![x("p")], vec![tensor([n("n")])]);
+    let typed = Call { op: op_, args, sinfo_args, attrs: Attrs::new(), span: Span::NONE };
+    // The type argument says no more than its type.
+    has_info(Expr::Call(typed.into()), vector());
+    has_info(op("relax.add", [x("p"), x("p")]), tensor([n("n")]));
+    has_info(op("relax.shape_of", [x("p")]), StructInfo::shape([n("n")]));
+    assert!(!with_block(bb([bind(v("r"), op("relax.add", [x("p"), x("t")]))])).accepts());
+}
+
+#[test]
+fn annotated_bindings() {
+    let annotated = |info: StructInfo, value: &str| with_block(bb([bind(v("r").annotated(info), x(value))]));
+    let report = annotated(vector(), "p");
+    assert_eq!(report.diagnostics, vec![]);
+    assert_eq!(report.info_of_var(&Var::new("r")), Some(&vector()));
+    warns(&annotated(tensor([n("n")]), "q"), Rule::SiDeriveVbAnnotWarn);
+    fails(&annotated(StructInfo::shape([n("n")]), "p"), Rule::SiDeriveVbAnnotErr);
+    fails(&with_block(bb([bind(v("r"), lambda([], Expr::seq(vec![], x("p"))))])), Rule::SiDeriveVbFuncAnnot);
+}
+
+#[test]
+fn casts() {
+    let report = with_block(bb([cast(Some(v("r")), x("o"), tensor([n("h")])), bind(v("s"), Expr::shape([n("h")]))]));
+    assert_eq!(report.diagnostics, vec![]);
+    assert_eq!(report.info_of_var(&Var::new("r")), Some(&tensor([n("h")])));
+    assert_eq!(report.info_of_var(&Var::new("s")), Some(&StructInfo::shape([n("h")])));
+}
+
+#[test]
+fn functions() {
+    let p = || v("p").annotated(tensor([n("n")]));
+    let identity = || func([p()], Expr::seq(vec![], x("p")));
+    let info = StructInfo::func([tensor([n("n")])], tensor([n("n")]));
+    assert_eq!(derived(identity()).info_of_function("f"), Some(&info));
+    let vague = StructInfo::func([tensor([n("n")])], StructInfo::Object);
+    assert_eq!(derived(returns(identity(), StructInfo::Object)).info_of_function("f"), Some(&vague));
+    warns(&derived(returns(identity(), tensor([PrimExpr::IntImm(3)]))), Rule::SiDeriveFuncRetWarn);
+    fails(&derived(returns(identity(), StructInfo::tuple([]))), Rule::SiDeriveFuncRetErr);
+}
