@@ -2,6 +2,7 @@
 //! compares two things that were reached in different ways.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 
 use proptest::prelude::*;
 use relax_spec::check::{CheckReport, check_program};
@@ -18,6 +19,7 @@ use relax_spec::grammar::{
 use relax_spec::rule::Rule;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::{normal_form, well_formed};
+use serde_json::Value;
 
 /// A generated program. Shrinking shortens the tape and makes its choices smaller, hence the program simpler.
 fn programs() -> impl Strategy<Value = IrModule> {
@@ -75,6 +77,41 @@ fn bound_vars(function: &Function) -> Vec<Var> {
     let mut found = BoundVars::default();
     walk_function(&mut found, function);
     found.0
+}
+
+/// The module with one mention of a variable replaced by another mention, which may make it ill-formed or ill-typed.
+fn exchanged(module: &IrModule, place: usize, other: usize) -> IrModule {
+    let mut tree = serde_json::to_value(module).expect("every module has a JSON form");
+    let mut mentions = Vec::new();
+    for_each_mention(&mut tree, &mut |mention| mentions.push(mention.clone()));
+    let Some(count) = NonZero::new(mentions.len()) else { return module.clone() };
+    let mut left = place % count;
+    for_each_mention(&mut tree, &mut |mention| {
+        if left == 0 {
+            *mention = mentions[other % count].clone();
+        }
+        left = left.wrapping_sub(1);
+    });
+    serde_json::from_value(tree).expect("a mention may stand where a mention stood")
+}
+
+fn for_each_mention(tree: &mut Value, body: &mut impl FnMut(&mut Value)) {
+    match tree {
+        Value::Object(fields) if fields.contains_key("Var") || fields.contains_key("DataflowVar") => body(tree),
+        Value::Object(fields) => fields.values_mut().for_each(|field| for_each_mention(field, body)),
+        Value::Array(items) => items.iter_mut().for_each(|item| for_each_mention(item, body)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Whether a run ended where no rule goes on, which is not one of the errors that a checked program may still raise:
+/// those of casts, boundaries, operators, packed functions and dimensions.
+fn is_stuck(answer: &RunAnswer) -> bool {
+    match answer {
+        RunAnswer::Returns(..) | RunAnswer::OutOfFuel => false,
+        RunAnswer::Fails(rule, _) => rule.id().starts_with("EVAL.") || rule.id().starts_with("VAL."),
+        RunAnswer::Unspecified => true,
+    }
 }
 
 /// The rules of the errors and warnings, in order.
@@ -180,6 +217,14 @@ proptest! {
         match parse_module(&text) {
             Ok(read) => prop_assert_eq!(verdict(&checked(&read)), verdict(&checked(&module)), "{}", text),
             Err(error) => prop_assert!(false, "{error}\n{text}"),
+        }
+    }
+    #[test]
+    fn an_accepted_program_does_not_get_stuck(module in programs(), place in any::<usize>(), other in any::<usize>()) {
+        let module = exchanged(&module, place, other);
+        if checked(&module).accepts() {
+            let answer = run(&module);
+            prop_assert!(!is_stuck(&answer), "{:?}\n{}", answer, print_module(&module, Dialect::default()));
         }
     }
 }
