@@ -260,6 +260,14 @@ def main(x: R.Tensor((2,), "float32"), c: R.Tensor((), "bool")):
     }
 
     #[test]
+    fn long_blocks_take_no_stack() {
+        let lines: String = (0..20_000).map(|i| format!("    x{} = R.exp(x{i})\n", i + 1)).collect();
+        let text = format!("@R.function\ndef main(x0: R.Tensor((2,), \"float32\")):\n{lines}    return x20000\n");
+        let module = parse_module(&text).unwrap();
+        assert!(mutate_module(&mut Keep, &module).unwrap() == module);
+    }
+
+    #[test]
     fn what_is_emitted_is_checked() {
         struct Wrong;
         impl Mutator for Wrong {

@@ -24,8 +24,9 @@ use crate::rule::Rule;
 pub fn is_leaf(cx: &mut Cx, expr: &Expr) -> bool {
     match expr {
         Expr::Var(_) | Expr::DataflowVar(_) | Expr::GlobalVar(_) => cx.fire(Rule::Nf1LeafVar),
-        Expr::Constant(_) | Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => {
-            cx.fire(Rule::Nf1LeafConst)
+        Expr::Constant(_) => cx.fire(Rule::Nf1LeafConst),
+        Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => {
+            cx.fire(Rule::Nf1LeafConst) && cx.fire(Rule::Pr14148NfLeaf)
         }
         Expr::ShapeExpr(_) => cx.fire(Rule::Nf1LeafShape),
         Expr::Tuple(tuple) => {
