@@ -46,7 +46,8 @@ struct Line {
 }
 
 fn main() -> ExitCode {
-    let adapter = std::env::args().skip(1).find(|arg| arg.starts_with("tvm@")).unwrap_or_else(|| "tvm@0.25".to_string());
+    let adapter =
+        std::env::args().skip(1).find(|arg| arg.starts_with("tvm@")).unwrap_or_else(|| "tvm@0.25".to_string());
     match measure(&adapter) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
@@ -144,8 +145,7 @@ fn tvm(adapter: &str, request: &Request) -> Result<Timing, Box<dyn std::error::E
     let adapter = Adapter::named(Some(adapter))?.into_iter().next().ok_or("no such adapter")?;
     let command = adapter.prepare()?;
     let script = command.args.first().ok_or("the adapter has no script")?.replace("adapter.py", "timing.py");
-    let mut child =
-        Command::new(&command.program).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut child = Command::new(&command.program).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().ok_or("no standard input")?;
     stdin.write_all(serde_json::to_string(request)?.as_bytes())?;
     drop(stdin);

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::{Exit, Failure, Outcome, input, print};
-use crate::conformance::case::ron_options;
 use crate::conformance::checkout::write_atomically;
 use crate::grammar::IrModule;
+use crate::syntax::load::{self, Form};
 use crate::syntax::tvmscript::{self, Dialect};
 
 /// Write a program in another form
@@ -62,11 +62,8 @@ impl Target {
         };
         let text = match self.to {
             To::Tvmscript => tvmscript::print_module(module, dialect),
-            To::Ron => {
-                ron_options().to_string_pretty(module, ron::ser::PrettyConfig::new()).map_err(Failure::unreadable)?
-                    + "\n"
-            }
-            To::Json => serde_json::to_string_pretty(module).map_err(Failure::unreadable)? + "\n",
+            To::Ron => load::write(Form::Ron, module).map_err(Failure::unreadable)?,
+            To::Json => load::write(Form::Json, module).map_err(Failure::unreadable)?,
         };
         match &self.output {
             None => print(&text),

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::input::{InputError, Source};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::rule::Rule;
+use crate::syntax::load::LoadError;
 use crate::syntax::source::{SyntaxError, locate};
 
 /// A renderer with colours where a terminal shows them.
@@ -73,13 +74,10 @@ fn floor(text: &str, offset: usize) -> usize {
 /// Why an input cannot be read, with the place where that is known.
 pub fn input_error(renderer: &Renderer, error: &InputError) -> String {
     match error {
-        InputError::Syntax(name, errors) => errors.iter().map(|error| syntax_error(renderer, name, error)).collect(),
-        InputError::Io(..)
-        | InputError::Directory(_)
-        | InputError::NoPrograms(_)
-        | InputError::Utf8 { .. }
-        | InputError::Empty(_)
-        | InputError::Data(..) => format!("error: {error}\n"),
+        InputError::Load(name, LoadError::Syntax(errors)) => {
+            errors.iter().map(|error| syntax_error(renderer, name, error)).collect()
+        }
+        InputError::Io(..) | InputError::NoPrograms(_) | InputError::Load(..) => format!("error: {error}\n"),
     }
 }
 
@@ -124,7 +122,7 @@ pub fn finding_json(source: &Source, finding: &Diagnostic) -> Value {
 /// An unreadable input in JSON: one object for each error.
 pub fn input_error_json(file: &str, error: &InputError) -> Vec<Value> {
     match error {
-        InputError::Syntax(_, errors) => errors
+        InputError::Load(_, LoadError::Syntax(errors)) => errors
             .iter()
             .map(|error| {
                 json!({
@@ -136,12 +134,7 @@ pub fn input_error_json(file: &str, error: &InputError) -> Vec<Value> {
                 })
             })
             .collect(),
-        InputError::Io(..)
-        | InputError::Directory(_)
-        | InputError::NoPrograms(_)
-        | InputError::Utf8 { .. }
-        | InputError::Empty(_)
-        | InputError::Data(..) => {
+        InputError::Io(..) | InputError::NoPrograms(_) | InputError::Load(..) => {
             vec![json!({"file": file, "severity": "error", "rule": null, "message": error.to_string()})]
         }
     }
