@@ -45,6 +45,10 @@ struct Line {
     at_least: f64,
 }
 
+/// As the command has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let adapter =
         std::env::args().skip(1).find(|arg| arg.starts_with("tvm@")).unwrap_or_else(|| "tvm@0.25".to_string());
@@ -129,14 +133,16 @@ fn check_of(module: &IrModule) -> bool {
 }
 
 fn all_compatible(pairs: &[(StructInfo, StructInfo)]) {
+    let mut cx = Cx::new();
     for (s1, s2) in pairs {
-        std::hint::black_box(check_compatibility(&mut Cx::new(), s1, s2));
+        std::hint::black_box(check_compatibility(&mut cx, s1, s2));
     }
 }
 
 fn all_unified(pairs: &[(StructInfo, StructInfo)]) {
+    let mut cx = Cx::new();
     for (s1, s2) in pairs {
-        std::hint::black_box(unify_struct_info(&mut Cx::new(), s1, s2));
+        std::hint::black_box(unify_struct_info(&mut cx, s1, s2));
     }
 }
 

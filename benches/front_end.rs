@@ -5,6 +5,10 @@ use relax_spec::cx::Cx;
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::well_formed;
 
+/// As the command has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     divan::main();
 }

@@ -5,6 +5,10 @@ use relax_spec::cx::{Cx, Prover};
 use relax_spec::grammar::{BinaryOp, DataType, PrimExpr, StructInfo, Type};
 use relax_spec::{shape, struct_info, types};
 
+/// As the command has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     divan::main();
 }

@@ -105,10 +105,19 @@ impl<'de> serde::Deserialize<'de> for Rule {
     }
 }
 
+/// The words that hold one bit for each rule.
+const WORDS: usize = Rule::ALL.len().div_ceil(64);
+
 /// A set of rules.
-#[derive(Clone, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RuleSet {
-    bits: Vec<u64>,
+    bits: [u64; WORDS],
+}
+
+impl Default for RuleSet {
+    fn default() -> RuleSet {
+        RuleSet { bits: [0; WORDS] }
+    }
 }
 
 impl RuleSet {
@@ -118,9 +127,6 @@ impl RuleSet {
 
     pub fn insert(&mut self, rule: Rule) {
         let (word, bit) = (rule as usize / 64, rule as usize % 64);
-        if self.bits.is_empty() {
-            self.bits = vec![0; Rule::ALL.len().div_ceil(64)];
-        }
         self.bits[word] |= 1 << bit;
     }
 

@@ -60,7 +60,7 @@ fn execute_in(case: &Case, reading: Reading, mask: RuleSet) -> Execution {
     let mut cx = Cx::new().with_edition(edition).with_reading(reading).with_mask(mask);
     let outcome = Outcome::of_oracle(&mut cx, &case.ask);
     let comparison = compare(case, &outcome, edition, true);
-    Execution { comparison, outcome, recorded: cx.recorded().clone() }
+    Execution { comparison, outcome, recorded: *cx.recorded() }
 }
 
 /// The cases by the rules that they claim.

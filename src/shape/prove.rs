@@ -82,9 +82,14 @@ fn constants(cx: &mut Cx, a: i64, b: i64) -> Proof {
 
 /// Equal normal forms are equal values; a difference that cannot be 0 shows that the values never meet.
 fn algebraic(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
-    if let (PrimExpr::Var(_), PrimExpr::Var(_)) = (a, b) {
-        // The commonest pair; any two sizes may or may not be the same.
-        return (Proof::Unknown, Reason::NoConclusion);
+    // The commonest pairs, told without a normal form: a size may or may not be another size, or any constant
+    // that is not negative.
+    match (a, b) {
+        (PrimExpr::Var(_), PrimExpr::Var(_)) => return (Proof::Unknown, Reason::NoConclusion),
+        (PrimExpr::Var(_), PrimExpr::IntImm(size)) | (PrimExpr::IntImm(size), PrimExpr::Var(_)) if *size >= 0 => {
+            return (Proof::Unknown, Reason::NoConclusion);
+        }
+        (_, _) => {}
     }
     let (Some(a), Some(b)) = (normal_form(a), normal_form(b)) else {
         return (Proof::Unknown, Reason::NoConclusion);

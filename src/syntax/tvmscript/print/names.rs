@@ -1,6 +1,6 @@
 //! Identities become names: distinct variables of a function, shape variables among them, get distinct names.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::grammar::{ShapeVar, Var};
 
@@ -17,13 +17,13 @@ const KEYWORDS: [&str; 36] = [
 /// The names of one global function.
 #[derive(Default)]
 pub(super) struct Names {
-    used: HashSet<String>,
-    vars: HashMap<Var, String>,
-    dims: HashMap<ShapeVar, String>,
+    used: FxHashSet<String>,
+    vars: FxHashMap<Var, String>,
+    dims: FxHashMap<ShapeVar, String>,
     /// The shape variables, in the order of their first appearance.
     order: Vec<String>,
     /// For each base name the next suffix to try.
-    next: HashMap<String, u32>,
+    next: FxHashMap<String, u32>,
 }
 
 impl Names {

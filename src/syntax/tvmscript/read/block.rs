@@ -1,6 +1,6 @@
 //! Statements: bindings, blocks and branches.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use ruff_python_ast as py;
 
@@ -59,7 +59,7 @@ pub(super) enum Place<'a> {
     Ordinary,
     /// In a dataflow block, at a statement. The names that the block outputs, each with the statement of its last
     /// binding.
-    Dataflow(&'a HashMap<&'a str, usize>, usize),
+    Dataflow(&'a FxHashMap<&'a str, usize>, usize),
 }
 
 impl Place<'_> {
@@ -373,7 +373,7 @@ impl Reader<'_> {
             },
             [] => (&[][..], Vec::new()),
         };
-        let mut outputs = HashMap::new();
+        let mut outputs = FxHashMap::default();
         for (at, statement) in statements.iter().enumerate() {
             for name in bound_names(statement) {
                 if names.iter().any(|output| output.id.as_str() == name) {

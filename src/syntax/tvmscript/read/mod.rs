@@ -14,7 +14,7 @@ mod module;
 mod scope;
 mod signature;
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use ruff_python_ast as py;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
@@ -98,12 +98,12 @@ fn at_offset(at: usize) -> Span {
 pub(super) struct Reader<'t> {
     text: &'t str,
     /// Names that stand for the module: the class and what it was assigned to.
-    aliases: HashSet<String>,
+    aliases: FxHashSet<String>,
     /// The functions of the module.
-    globals: HashSet<String>,
+    globals: FxHashSet<String>,
     scope: Scope,
     /// Variables that the text says are shapes, which decides what `R.match_shape` of them means.
-    shapes: HashSet<Var>,
+    shapes: FxHashSet<Var>,
     /// From `R.func_attr` in the function at hand.
     function_attrs: Attrs,
     /// From `R.func_ret_struct_info` in the function at hand.
@@ -116,10 +116,10 @@ impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Reader<'t> {
         Reader {
             text,
-            aliases: HashSet::from(["cls".to_string()]),
-            globals: HashSet::new(),
+            aliases: FxHashSet::from_iter(["cls".to_string()]),
+            globals: FxHashSet::default(),
             scope: Scope::default(),
-            shapes: HashSet::new(),
+            shapes: FxHashSet::default(),
             function_attrs: Attrs::new(),
             function_ret: None,
             depth: 0,

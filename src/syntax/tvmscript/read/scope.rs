@@ -1,7 +1,7 @@
 //! Names become identities (A03): each binding of a name already used in the module gets the next number, and a use
 //! refers to the innermost binding in scope.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use crate::grammar::{Expr, Name, ShapeVar, Span, Var, VarKind};
 
@@ -10,27 +10,27 @@ use crate::grammar::{Expr, Name, ShapeVar, Span, Var, VarKind};
 pub(super) struct Scope {
     frames: Vec<Frame>,
     /// How often a name was bound in the module.
-    var_counts: HashMap<Name, u32>,
-    dim_counts: HashMap<Name, u32>,
+    var_counts: FxHashMap<Name, u32>,
+    dim_counts: FxHashMap<Name, u32>,
     /// The latest binding of a name in the function, which may be out of scope by now.
-    latest_vars: HashMap<Name, (Var, VarKind)>,
-    latest_dims: HashMap<Name, ShapeVar>,
+    latest_vars: FxHashMap<Name, (Var, VarKind)>,
+    latest_dims: FxHashMap<Name, ShapeVar>,
 }
 
 #[derive(Default)]
 struct Frame {
     /// A dataflow block: shape variables outlive it.
     is_dataflow: bool,
-    vars: HashMap<Name, (Var, VarKind)>,
-    dims: HashMap<Name, ShapeVar>,
+    vars: FxHashMap<Name, (Var, VarKind)>,
+    dims: FxHashMap<Name, ShapeVar>,
 }
 
 impl Scope {
     /// Nothing of one global function is in scope in the next, but no variable is bound in two of them (`WF.2.ONCE`).
     pub fn next_function(&mut self) {
         self.frames.clear();
-        self.latest_vars = HashMap::new();
-        self.latest_dims = HashMap::new();
+        self.latest_vars = FxHashMap::default();
+        self.latest_dims = FxHashMap::default();
     }
 
     pub fn enter(&mut self) {
