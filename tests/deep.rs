@@ -134,8 +134,7 @@ fn deep_types_that_differ_at_the_bottom_take_linear_time() {
             };
             (0..5).map(|_| once()).min().unwrap()
         };
-        let (small, large) = (time(1_000), time(16_000));
-        // Quadratic time would be a factor of 256.
-        assert!(large < small * 100, "{small:?} and {large:?}");
+        // Quadratic time would be a factor of 256, always; a busy machine disturbs some measurements, not all.
+        assert!((0..5).any(|_| time(16_000) < time(1_000) * 100));
     });
 }
