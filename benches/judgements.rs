@@ -46,6 +46,22 @@ fn unify_tuples(bencher: Bencher, fields: i64) {
     bencher.bench(|| struct_info::unify_struct_info(&mut Cx::new(), black_box(&s1), black_box(&s2)));
 }
 
+/// The time must grow in proportion to the number of fields.
+#[divan::bench(args = [10, 1_000, 100_000])]
+fn compatibility_of_tuples(bencher: Bencher, fields: i64) {
+    let tuple = |name: &str| StructInfo::tuple((0..fields).map(|_| tensor(&[PrimExpr::var(name), 4.into()])));
+    let (s1, s2) = (tuple("n"), tuple("m"));
+    bencher.bench(|| struct_info::check_compatibility(&mut Cx::new(), black_box(&s1), black_box(&s2)));
+}
+
+/// The time must grow in proportion to the depth.
+#[divan::bench(args = [10, 1_000, 10_000])]
+fn unify_nested_tuples(bencher: Bencher, depth: i64) {
+    let nested = |name: &str| (0..depth).fold(tensor(&[PrimExpr::var(name)]), |inside, _| StructInfo::tuple([inside]));
+    let (s1, s2) = (nested("n"), nested("m"));
+    bencher.bench(|| struct_info::unify_struct_info(&mut Cx::new(), black_box(&s1), black_box(&s2)));
+}
+
 #[divan::bench(args = [1, 8, 64])]
 fn least_upper_bound_of_functions(bencher: Bencher, params: i64) {
     let func = |ndim| Type::func((0..params).map(|_| Type::tensor(ndim, DataType::FLOAT32)), Type::Object, true);
