@@ -399,6 +399,28 @@ fn both_answers_are_shown_where_an_erratum_changes_one() {
 }
 
 #[test]
+fn judge_answers_a_stream_of_json_questions() {
+    let mut command = relax_spec(&["judge", "--stdin"]);
+    command.write_stdin(
+        "{\"id\": 7, \"op\": \"unify\", \"args\": [\"Object\", {\"Shape\": {\"ndim\": 2}}]}\n{\"op\": \"subtype\", \"args\": [\"Object\", \"PackedFunc\"]}\n",
+    );
+    let (status, out, _) = run_with(command);
+    let lines = json_lines(&out);
+    assert_eq!(status, 0);
+    // The join with an object is an object; literally (A01) it is the other operand.
+    assert_eq!(lines[0]["id"], 7);
+    assert_eq!(lines[0]["answer"], "Object");
+    assert_eq!(lines[0]["literal"]["A01"]["answer"]["Shape"]["ndim"], 2);
+    assert_eq!(lines[1]["answer"], false);
+
+    let mut command = relax_spec(&["judge", "--stdin"]);
+    command.write_stdin("{\"op\": \"unify\"\n");
+    let (status, out, error) = run_with(command);
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert!(error.contains("line 1"), "{error}");
+}
+
+#[test]
 fn many_judgements_come_from_standard_input() {
     let mut command = relax_spec(&["judge", "lub", "--stdin"]);
     command.write_stdin("Object; Object\n\nObject; PackedFunc\n");

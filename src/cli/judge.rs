@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::io::BufRead as _;
 
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome, options, print};
 use crate::conformance::case::{Ask, ron_options};
 use crate::conformance::outcome;
+use crate::conformance::protocol::{self, ProtocolError};
 use crate::cx::{Cx, Edition, Prover, Reading};
 use crate::erratum::Erratum;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var};
@@ -27,17 +28,21 @@ use crate::syntax::source::SyntaxError;
   relax-spec judge subtype 'Tensor(2, float32)' 'Tensor(-1, float32)'
   relax-spec judge erase-wd 'Tensor((n, m), float32)' --shape-vars n
   relax-spec judge equal 'n * (n + 1)' 'n * n + n' --prover alpha
-  printf 'Object; Shape(2)\\n' | relax-spec judge lub --stdin")]
+  printf 'Object; Shape(2)\\n' | relax-spec judge lub --stdin
+  printf '{\"op\": \"lub\", \"args\": [\"Object\", \"PackedFunc\"]}\\n' | relax-spec judge --stdin")]
 pub struct Args {
-    judgement: Judgement,
+    #[arg(required_unless_present = "stdin")]
+    judgement: Option<Judgement>,
     #[arg(value_name = "OPERAND", allow_negative_numbers = true)]
     operands: Vec<String>,
-    /// Read operands from standard input: a question a line, operands separated by `;`
+    /// Read questions from standard input, one a line: JSON objects with the `op` and `args` of the adapter protocol, each
+    /// answered by a JSON object; or, if a judgement is named, its operands separated by `;`
     #[arg(long, conflicts_with = "operands")]
     stdin: bool,
     /// Show the derivation: rules, premises and judgements asked on the way
     #[arg(long)]
     explain: bool,
+    /// Answer as JSON, in the form of the adapter protocol
     #[arg(long)]
     json: bool,
     /// `corrected`, `literal`, or a list of errata to take literally; without it, both answers where they differ
@@ -96,32 +101,75 @@ enum Judgement {
 
 pub fn run(args: &Args) -> Outcome {
     if !args.stdin {
-        return one(args, &args.operands);
+        return one(args, &question(args, &args.operands)?);
     }
     let mut worst = Exit::AsExpected;
-    for line in std::io::stdin().lock().lines() {
+    for (number, line) in std::io::stdin().lock().lines().enumerate() {
         let line = line?;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let operands: Vec<String> = line.split(';').map(|operand| operand.trim().to_string()).collect();
-        worst = worst.max(one(args, &operands)?);
+        let at_line =
+            |failure: Failure| Failure { message: format!("line {}: {}", number + 1, failure.message), ..failure };
+        let exit = match line.trim() {
+            "" => continue,
+            text if text.starts_with('{') => json_question(args, text),
+            text => {
+                let operands: Vec<String> = text.split(';').map(|operand| operand.trim().to_string()).collect();
+                question(args, &operands).and_then(|ask| one(args, &ask))
+            }
+        };
+        worst = worst.max(exit.map_err(at_line)?);
     }
     Ok(worst)
 }
 
-fn one(args: &Args, operands: &[String]) -> Outcome {
-    let ask = question(args, operands)?;
-    let reading = args.reading.clone().unwrap_or_default();
-    let (outcome, derivations) = answer(args, &ask, reading);
-    let others = if args.reading.is_none() { changed_by(args, &ask, &outcome) } else { Vec::new() };
-    let text =
-        if args.json { to_json(&outcome, &others)? } else { to_text(args, &ask, &outcome, &derivations, &others) };
+/// A question as the protocol has it, `{"id": .., "op": .., "args": [..]}`, answered with the same id.
+fn json_question(args: &Args, text: &str) -> Outcome {
+    let unreadable = |error: ProtocolError| Failure::unreadable(error);
+    let value = protocol::parse_json(text).map_err(unreadable)?;
+    let op = value.get("op").and_then(Value::as_str).ok_or_else(|| Failure::unreadable("a question has an `op`"))?;
+    let operands = value.get("args").cloned().unwrap_or_else(|| json!([]));
+    let ask = Ask::from_wire(op, protocol::from_json(operands).map_err(unreadable)?).map_err(unreadable)?;
+    let (outcome, others) = ask_both(args, &ask);
+    let mut reply = to_json(&outcome.0, &others)?;
+    if let Some(id) = value.get("id") {
+        reply["id"] = id.clone();
+    }
+    print(&format!("{reply}\n"))?;
+    Ok(exit(&outcome.0))
+}
+
+/// An outcome with its derivations.
+type Answered = (outcome::Outcome, String);
+
+/// The answer in the reading asked for and, where none is, what single errata taken literally make of it.
+fn ask_both(args: &Args, ask: &Ask) -> (Answered, Vec<(Erratum, outcome::Outcome, String)>) {
+    let answered = answer(args, ask, args.reading.clone().unwrap_or_default());
+    let others = if args.reading.is_none() { changed_by(args, ask, &answered.0) } else { Vec::new() };
+    (answered, others)
+}
+
+fn one(args: &Args, ask: &Ask) -> Outcome {
+    let ((outcome, derivations), others) = ask_both(args, ask);
+    let text = if args.json {
+        format!("{}\n", to_json(&outcome, &others)?)
+    } else {
+        to_text(args, ask, &outcome, &derivations, &others)
+    };
     print(&text)?;
-    Ok(match &outcome {
+    Ok(exit(&outcome))
+}
+
+fn exit(outcome: &outcome::Outcome) -> Exit {
+    match outcome {
         outcome::Outcome::Answer { .. } => Exit::AsExpected,
-        _ => Exit::Findings,
-    })
+        outcome::Outcome::Rejected { .. }
+        | outcome::Outcome::Trapped { .. }
+        | outcome::Outcome::Unsupported { .. }
+        | outcome::Outcome::InternalError { .. }
+        | outcome::Outcome::Crash { .. }
+        | outcome::Outcome::Timeout { .. }
+        | outcome::Outcome::ProtocolError { .. }
+        | outcome::Outcome::Flaky { .. } => Exit::Findings,
+    }
 }
 
 fn answer(args: &Args, ask: &Ask, reading: Reading) -> (outcome::Outcome, String) {
@@ -162,18 +210,19 @@ fn to_text(
     text
 }
 
-fn to_json(outcome: &outcome::Outcome, others: &[(Erratum, outcome::Outcome, String)]) -> Result<String, Failure> {
+fn to_json(outcome: &outcome::Outcome, others: &[(Erratum, outcome::Outcome, String)]) -> Result<Value, Failure> {
     let mut literal = serde_json::Map::new();
     for (erratum, outcome, _) in others {
         literal.insert(erratum.id().to_string(), json!(outcome.to_reply().map_err(Failure::unreadable)?));
     }
     let mut value = json!(outcome.to_reply().map_err(Failure::unreadable)?);
     value["literal"] = json!(literal);
-    Ok(value.to_string() + "\n")
+    Ok(value)
 }
 
 fn question(args: &Args, operands: &[String]) -> Result<Ask, Failure> {
-    Ok(match (args.judgement, operands) {
+    let judgement = args.judgement.ok_or_else(|| Failure::unreadable("name a judgement, or ask in JSON"))?;
+    Ok(match (judgement, operands) {
         (Judgement::Erase, [s]) => Ask::Erase(struct_info(s)?),
         (Judgement::Subtype, [t1, t2]) => Ask::Subtype(ty(t1)?, ty(t2)?),
         (Judgement::Lub, [t1, t2]) => Ask::Lub(ty(t1)?, ty(t2)?),
@@ -198,7 +247,7 @@ fn question(args: &Args, operands: &[String]) -> Result<Ask, Failure> {
                 |texts: &[String]| texts.iter().map(|s| struct_info(s)).collect::<Result<Vec<StructInfo>, Failure>>();
             Ask::DeriveCall(struct_info(callee)?, all(call_args)?, all(&args.sinfo_args)?)
         }
-        (_, given) => return Err(Failure::unreadable(wrong_count(args.judgement, given.len()))),
+        (_, given) => return Err(Failure::unreadable(wrong_count(judgement, given.len()))),
     })
 }
 
