@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::derive_func::same_derive_func;
-use super::mapping::{introduced_shape_vars, united_mapping};
+use super::mapping::{introduced_by, united_mapping};
 use super::same_shape::{Compared, compare_dims, compare_shapes, is_var};
 use super::substitute::substitute;
 use super::surroundings::{Introduced, Nowhere, Scope, Surroundings};
@@ -187,7 +187,7 @@ pub(super) fn in_terms_of<'s>(
         | StructInfo::Tuple(_) => None,
     };
     let params1 = replaced.as_ref().map_or(params1, |func| func.params.as_deref().unwrap_or(&[]));
-    let introduced = params2.iter().chain(params1).flat_map(introduced_shape_vars).collect();
+    let introduced = introduced_by(params2.iter().chain(params1));
     (replaced, scope.introduce(introduced))
 }
 

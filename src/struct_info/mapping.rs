@@ -218,12 +218,21 @@ impl United<'_> {
 /// The shape variables that an info introduces where it stands in a binding position: its lone dimensions, also
 /// inside tuples. Those of a function type belong to that type (A44).
 pub fn introduced_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
+    introduced_by([s])
+}
+
+/// As [`introduced_shape_vars`], of several infos together.
+pub(super) fn introduced_by<'s>(infos: impl IntoIterator<Item = &'s StructInfo>) -> BTreeSet<ShapeVar> {
     let mut found = BTreeSet::new();
-    collect(s, false, &mut |dim| {
-        if let PrimExpr::Var(v) = dim {
-            found.insert(v.clone());
-        }
-    });
+    for s in infos {
+        collect(s, false, &mut |dim| {
+            if let PrimExpr::Var(v) = dim
+                && !found.contains(v)
+            {
+                found.insert(v.clone());
+            }
+        });
+    }
     found
 }
 

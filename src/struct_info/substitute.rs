@@ -1,9 +1,11 @@
 //! Applying a mapping of shape variables: all at once, and without capture.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::mapping::{Mapping, all_shape_vars, introduced_shape_vars};
+use super::mapping::{Mapping, all_shape_vars, introduced_by};
 use super::surroundings::Surroundings;
 use crate::cx::{Cx, with_stack};
 use crate::grammar::{
@@ -20,7 +22,7 @@ pub fn substitute(cx: &mut Cx, s: &StructInfo, mapping: &Mapping, scope: &dyn Su
     if mapping.is_empty() || !cx.fire(Rule::SiMappingSubst) {
         return s.clone();
     }
-    Substitution::new(mapping.clone(), scope).info(s).unwrap_or_else(|| s.clone())
+    Substitution::new(Cow::Borrowed(mapping), scope).info(s).unwrap_or_else(|| s.clone())
 }
 
 /// The replacement of the variables of a dimension.
@@ -29,21 +31,28 @@ pub fn substitute_dim(e: &PrimExpr, mapping: &Mapping) -> PrimExpr {
 }
 
 struct Substitution<'a> {
-    mapping: Mapping,
-    /// The variables that the replacements mention.
-    incoming: BTreeSet<ShapeVar>,
+    mapping: Cow<'a, Mapping>,
+    /// The variables that the replacements mention; see [`Substitution::incoming`].
+    incoming: OnceCell<BTreeSet<ShapeVar>>,
     scope: &'a dyn Surroundings,
 }
 
 impl<'a> Substitution<'a> {
-    fn new(mapping: Mapping, scope: &'a dyn Surroundings) -> Substitution<'a> {
-        let mut incoming = BTreeSet::new();
-        for e in mapping.values() {
-            e.for_each_var(|v| {
-                incoming.insert(v.clone());
-            });
-        }
-        Substitution { mapping, incoming, scope }
+    fn new(mapping: Cow<'a, Mapping>, scope: &'a dyn Surroundings) -> Substitution<'a> {
+        Substitution { mapping, incoming: OnceCell::new(), scope }
+    }
+
+    /// Collected only where a function introduces a variable that is not itself replaced, which is rare.
+    fn incoming(&self) -> &BTreeSet<ShapeVar> {
+        self.incoming.get_or_init(|| {
+            let mut incoming = BTreeSet::new();
+            for e in self.mapping.values() {
+                e.for_each_var(|v| {
+                    incoming.insert(v.clone());
+                });
+            }
+            incoming
+        })
     }
 
     /// `None` where nothing changes, so that what is untouched stays shared.
@@ -102,34 +111,31 @@ impl<'a> Substitution<'a> {
     /// This substitution, with new names for what the function introduces and the replacements mention.
     fn renaming(&self, func: &FuncStructInfo) -> Option<Substitution<'a>> {
         let params = func.params.as_ref()?;
-        let own: BTreeSet<ShapeVar> = params.iter().flat_map(introduced_shape_vars).collect();
-        let captured: Vec<ShapeVar> = own
+        let captured: Vec<ShapeVar> = introduced_by(params.iter())
             .into_iter()
-            .filter(|v| self.incoming.contains(v) && !self.mapping.contains_key(v) && !self.scope.has_shape_var(v))
+            .filter(|v| !self.mapping.contains_key(v) && self.incoming().contains(v) && !self.scope.has_shape_var(v))
             .collect();
         if captured.is_empty() {
             return None;
         }
-        let mut used = self.incoming.clone();
+        let mut used = self.incoming().clone();
         used.extend(self.mapping.keys().cloned());
         used.extend(params.iter().flat_map(all_shape_vars));
         used.extend(all_shape_vars(&func.ret));
         let first = used.iter().map(|v| v.id).max().unwrap_or(0);
-        let mut mapping = self.mapping.clone();
+        let mut mapping = self.mapping.clone().into_owned();
         for (v, id) in captured.into_iter().zip(first.saturating_add(1)..) {
             let fresh = ShapeVar::numbered(v.name.clone(), id);
             mapping.insert(v, PrimExpr::Var(fresh));
         }
-        Some(Substitution::new(mapping, self.scope))
+        Some(Substitution::new(Cow::Owned(mapping), self.scope))
     }
 }
 
 fn all_or_none<T: Clone>(items: &[T], change: impl Fn(&T) -> Option<T>) -> Option<Arc<[T]>> {
-    let changed: Vec<Option<T>> = items.iter().map(change).collect();
-    if changed.iter().all(Option::is_none) {
-        return None;
-    }
-    Some(changed.into_iter().zip(items).map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect())
+    let (at, first) = items.iter().enumerate().find_map(|(at, item)| Some((at, change(item)?)))?;
+    let rest = items.iter().skip(at + 1).map(|item| change(item).unwrap_or_else(|| item.clone()));
+    Some(items.iter().take(at).cloned().chain([first]).chain(rest).collect())
 }
 
 fn dim(e: &PrimExpr, mapping: &Mapping) -> Option<PrimExpr> {
