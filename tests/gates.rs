@@ -23,6 +23,7 @@ const COMPLETE: &[&str] = &[
     "MOD.",
     "NF.",
     "OP.",
+    "OPS.",
     "OPT.",
     "PURE.",
     "RT.",

@@ -264,7 +264,7 @@ impl Machine<'_> {
         let values = self.evaluate_all(&call.args)?;
         // EVAL.CALL.OP.MUTATE, EVAL.CALL.OP.ALIAS: it is given the arguments themselves, and its result is the value.
         let values = if self.cx.fire(Rule::EvalCallOpMutate) { values } else { deep_copies(values)? };
-        let result = (op.eval)(self, &EvalArgs { call, values: &values })?;
+        let result = op.evaluate(self, &EvalArgs { call, values: &values })?;
         if self.cx.fire(Rule::EvalCallOpAlias) { Ok(result) } else { result.deep_copy() }
     }
 

@@ -2,28 +2,29 @@
 
 use super::infer::{Dims, arity, broadcast, common_dtype, shape, tensor};
 use super::kernel::{self, at_broadcast, fail, fresh, tabulate};
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param};
+use super::{EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
+use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
-    OpDef {
-        name: "relax.broadcast_to",
-        params: &[Param::Arg("x"), Param::Arg("shape")],
-        pure: true,
-        infer: Some(infer_broadcast_to),
-        eval: broadcast_to,
-        accuracy: Accuracy::Exact,
-    },
-    OpDef {
-        name: "relax.where",
-        params: &[Param::Arg("condition"), Param::Arg("x1"), Param::Arg("x2")],
-        pure: true,
-        infer: Some(infer_where),
-        eval: select,
-        accuracy: Accuracy::Exact,
-    },
+    operator!(
+        "broadcast_to",
+        [Rule::OpsBroadcastToInfer, Rule::OpsBroadcastToValue],
+        [Param::Arg("x"), Param::ShapeArg("shape")],
+        infer_broadcast_to,
+        Exact,
+        broadcast_to
+    ),
+    operator!(
+        "where",
+        [Rule::OpsWhereInfer, Rule::OpsWhereValue],
+        [Param::Arg("condition"), Param::Arg("x1"), Param::Arg("x2")],
+        infer_where,
+        Exact,
+        select
+    ),
 ];
 
 fn infer_broadcast_to(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {

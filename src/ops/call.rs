@@ -1,6 +1,6 @@
 //! Operators that call something given to them: `call_pure_packed`, `make_closure`, `invoke_closure`, `cast`.
 
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use super::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
 use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
@@ -14,6 +14,7 @@ pub(super) const OPS: &[OpDef] = &[
         infer: Some(infer_from_sinfo_args),
         eval: call_first,
         accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
     },
     OpDef {
         name: "relax.invoke_closure",
@@ -22,6 +23,7 @@ pub(super) const OPS: &[OpDef] = &[
         infer: Some(infer_from_sinfo_args),
         eval: invoke_closure,
         accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
     },
     OpDef {
         name: "relax.invoke_pure_closure",
@@ -30,6 +32,7 @@ pub(super) const OPS: &[OpDef] = &[
         infer: Some(infer_from_sinfo_args),
         eval: invoke_closure,
         accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
     },
     OpDef {
         name: "relax.cast",
@@ -38,6 +41,7 @@ pub(super) const OPS: &[OpDef] = &[
         infer: Some(infer_cast),
         eval: cast,
         accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
     },
     OpDef {
         name: "relax.null_value",
@@ -47,6 +51,7 @@ pub(super) const OPS: &[OpDef] = &[
         infer: None,
         eval: |_, _| Ok(Value::object("null value")),
         accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
     },
 ];
 

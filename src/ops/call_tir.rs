@@ -6,7 +6,7 @@
 
 use super::dps::{call_dps_packed, call_tir};
 use super::infer::Dims;
-use super::{Accuracy, InferArgs, InferError, OpDef, Param};
+use super::{Accuracy, Clauses, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::eval::Value;
@@ -21,6 +21,7 @@ pub(super) const OPS: &[OpDef] = &[
         infer: Some(infer_call_tir),
         eval: call_tir,
         accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
     },
     OpDef {
         name: "relax.call_dps_packed",
@@ -29,6 +30,7 @@ pub(super) const OPS: &[OpDef] = &[
         infer: Some(infer_call_dps_packed),
         eval: call_dps_packed,
         accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
     },
 ];
 

@@ -2,41 +2,73 @@
 
 use super::infer::{Dims, arity, dtype_attr, shape, tensor};
 use super::kernel::{self, at, fail, fresh, tabulate};
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param};
+use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, Ndim, StructInfo, TensorStructInfo};
-
-macro_rules! operator {
-    ($name:literal, [$($param:expr),*], $infer:expr, $eval:expr) => {
-        OpDef {
-            name: concat!("relax.", $name),
-            params: &[$($param),*],
-            pure: true,
-            infer: Some($infer),
-            eval: $eval,
-            accuracy: Accuracy::Exact,
-        }
-    };
-}
+use crate::rule::Rule;
 
 const ZERO: Scalar = Scalar::Int(0);
 const ONE: Scalar = Scalar::Int(1);
 
 pub(super) const OPS: &[OpDef] = &[
-    operator!("zeros", [Param::Arg("shape"), Param::Attr("dtype")], infer_filled, |m, a| filled(m, a, ZERO)),
-    operator!("ones", [Param::Arg("shape"), Param::Attr("dtype")], infer_filled, |m, a| filled(m, a, ONE)),
-    operator!("full", [Param::Arg("shape"), Param::Arg("fill_value"), Param::Attr("dtype")], infer_full, full),
-    operator!("zeros_like", [Param::Arg("x"), Param::Attr("dtype")], infer_like, |m, a| like(m, a, ZERO)),
-    operator!("ones_like", [Param::Arg("x"), Param::Attr("dtype")], infer_like, |m, a| like(m, a, ONE)),
+    operator!(
+        "zeros",
+        [Rule::OpsZerosInfer, Rule::OpsZerosValue, Rule::OpsZerosAttrs],
+        [Param::ShapeArg("shape"), Param::Attr(Attr::required("dtype", AttrKind::DataType))],
+        infer_filled,
+        Exact,
+        |m, a| filled(m, a, ZERO)
+    ),
+    operator!(
+        "ones",
+        [Rule::OpsOnesInfer, Rule::OpsOnesValue, Rule::OpsOnesAttrs],
+        [Param::ShapeArg("shape"), Param::Attr(Attr::required("dtype", AttrKind::DataType))],
+        infer_filled,
+        Exact,
+        |m, a| filled(m, a, ONE)
+    ),
+    operator!(
+        "full",
+        [Rule::OpsFullInfer, Rule::OpsFullValue, Rule::OpsFullAttrs],
+        [Param::ShapeArg("shape"), Param::Arg("fill_value"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
+        infer_full,
+        Exact,
+        full
+    ),
+    operator!(
+        "zeros_like",
+        [Rule::OpsZerosLikeInfer, Rule::OpsZerosLikeValue, Rule::OpsZerosLikeAttrs],
+        [Param::Arg("x"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
+        infer_like,
+        Exact,
+        |m, a| like(m, a, ZERO)
+    ),
+    operator!(
+        "ones_like",
+        [Rule::OpsOnesLikeInfer, Rule::OpsOnesLikeValue, Rule::OpsOnesLikeAttrs],
+        [Param::Arg("x"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
+        infer_like,
+        Exact,
+        |m, a| like(m, a, ONE)
+    ),
     operator!(
         "full_like",
-        [Param::Arg("x"), Param::Arg("fill_value"), Param::Attr("dtype")],
+        [Rule::OpsFullLikeInfer, Rule::OpsFullLikeValue, Rule::OpsFullLikeAttrs],
+        [Param::Arg("x"), Param::Arg("fill_value"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_full_like,
+        Exact,
         full_like
     ),
-    operator!("astype", [Param::Arg("x"), Param::Attr("dtype")], infer_astype, astype),
+    operator!(
+        "astype",
+        [Rule::OpsAstypeInfer, Rule::OpsAstypeValue, Rule::OpsAstypeAttrs],
+        [Param::Arg("x"), Param::Attr(Attr::required("dtype", AttrKind::DataType))],
+        infer_astype,
+        Exact,
+        astype
+    ),
 ];
 
 fn required_dtype(a: &InferArgs<'_>) -> Result<DataType, InferError> {

@@ -1,7 +1,7 @@
 //! `print` and `assert_op`.
 
 use super::infer::tensor;
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use super::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
 use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, Ndim, StructInfo};
@@ -15,14 +15,20 @@ pub(super) const OPS: &[OpDef] = &[
         infer: Some(infer_unit),
         eval: print,
         accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
     },
     OpDef {
         name: "relax.assert_op",
-        params: &[Param::Arg("condition"), Param::Rest("format_args"), Param::Attr("format")],
+        params: &[
+            Param::Arg("condition"),
+            Param::Rest("format_args"),
+            Param::Attr(Attr::optional("format", AttrKind::Any)),
+        ],
         pure: false,
         infer: Some(infer_assert),
         eval: assert_op,
         accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
     },
 ];
 

@@ -2,73 +2,110 @@
 
 use super::infer::{Dims, arity, broadcast, common_dtype, tensor};
 use super::kernel::{self, at_broadcast, fail, fresh, tabulate};
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param};
+use super::{EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, StructInfo};
-
-const BINARY: &[Param] = &[Param::Arg("x1"), Param::Arg("x2")];
-const UNARY: &[Param] = &[Param::Arg("x")];
-
-macro_rules! operator {
-    ($name:literal, $params:expr, $infer:expr, $accuracy:ident, $eval:expr) => {
-        OpDef {
-            name: concat!("relax.", $name),
-            params: $params,
-            pure: true,
-            infer: Some($infer),
-            eval: $eval,
-            accuracy: Accuracy::$accuracy,
-        }
-    };
-}
+use crate::rule::Rule;
 
 macro_rules! arithmetic {
-    ($name:literal, $accuracy:ident, $f:expr) => {
-        operator!($name, BINARY, infer_arithmetic, $accuracy, |m, a| binary(m, a, None, $f))
+    ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_arithmetic, $accuracy, |m, a| binary(
+            m, a, None, $f
+        ))
     };
 }
 
 macro_rules! comparison {
-    ($name:literal, $f:expr) => {
-        operator!($name, BINARY, infer_comparison, Exact, |m, a| {
+    ($name:literal, $rules:tt, $f:expr) => {
+        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_comparison, Exact, |m, a| {
             binary(m, a, Some(DataType::BOOL), |x, y| compare(x, y).map($f).map(Scalar::Bool))
         })
     };
 }
 
 macro_rules! function {
-    ($name:literal, $accuracy:ident, $f:expr) => {
-        operator!($name, UNARY, infer_float, $accuracy, |m, a| unary(m, a, |x| float(x).map($f).map(Scalar::Float)))
+    ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+        operator!($name, $rules, [Param::Arg("x")], infer_float, $accuracy, |m, a| unary(m, a, |x| float(x)
+            .map($f)
+            .map(Scalar::Float)))
     };
 }
 
 pub(super) const OPS: &[OpDef] = &[
-    arithmetic!("add", Rounded, |x, y| number(x, y, i64::wrapping_add, u64::wrapping_add, |x, y| x + y)),
-    arithmetic!("subtract", Rounded, |x, y| number(x, y, i64::wrapping_sub, u64::wrapping_sub, |x, y| x - y)),
-    arithmetic!("multiply", Rounded, |x, y| number(x, y, i64::wrapping_mul, u64::wrapping_mul, |x, y| x * y)),
-    arithmetic!("maximum", Exact, |x, y| number(x, y, i64::max, u64::max, max_float)),
-    arithmetic!("minimum", Exact, |x, y| number(x, y, i64::min, u64::min, min_float)),
-    arithmetic!("divide", Rounded, divide),
-    arithmetic!("floor_divide", Rounded, floor_divide),
-    arithmetic!("power", Elementary, power),
-    comparison!("equal", |o| o == Some(std::cmp::Ordering::Equal)),
-    comparison!("not_equal", |o| o != Some(std::cmp::Ordering::Equal)),
-    comparison!("less", |o| o == Some(std::cmp::Ordering::Less)),
-    comparison!("less_equal", |o| matches!(o, Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal))),
-    comparison!("greater", |o| o == Some(std::cmp::Ordering::Greater)),
-    comparison!("greater_equal", |o| matches!(o, Some(std::cmp::Ordering::Greater | std::cmp::Ordering::Equal))),
-    operator!("negative", UNARY, infer_same, Exact, |m, a| unary(m, a, negative)),
-    operator!("abs", UNARY, infer_same, Exact, |m, a| unary(m, a, absolute)),
-    operator!("nn.relu", UNARY, infer_same, Exact, |m, a| unary(m, a, relu)),
-    function!("exp", Elementary, f64::exp),
-    function!("log", Elementary, f64::ln),
-    function!("sqrt", Rounded, f64::sqrt),
-    function!("sigmoid", Elementary, sigmoid),
-    function!("tanh", Elementary, f64::tanh),
-    function!("nn.gelu", Elementary, gelu),
-    function!("nn.silu", Elementary, |x: f64| x * sigmoid(x)),
+    arithmetic!("add", [Rule::OpsAddInfer, Rule::OpsAddValue], Rounded, |x, y| number(
+        x,
+        y,
+        i64::wrapping_add,
+        u64::wrapping_add,
+        |x, y| x + y
+    )),
+    arithmetic!("subtract", [Rule::OpsSubtractInfer, Rule::OpsSubtractValue], Rounded, |x, y| number(
+        x,
+        y,
+        i64::wrapping_sub,
+        u64::wrapping_sub,
+        |x, y| x - y
+    )),
+    arithmetic!("multiply", [Rule::OpsMultiplyInfer, Rule::OpsMultiplyValue], Rounded, |x, y| number(
+        x,
+        y,
+        i64::wrapping_mul,
+        u64::wrapping_mul,
+        |x, y| x * y
+    )),
+    arithmetic!("maximum", [Rule::OpsMaximumInfer, Rule::OpsMaximumValue], Exact, |x, y| number(
+        x,
+        y,
+        i64::max,
+        u64::max,
+        max_float
+    )),
+    arithmetic!("minimum", [Rule::OpsMinimumInfer, Rule::OpsMinimumValue], Exact, |x, y| number(
+        x,
+        y,
+        i64::min,
+        u64::min,
+        min_float
+    )),
+    arithmetic!("divide", [Rule::OpsDivideInfer, Rule::OpsDivideValue], Rounded, divide),
+    arithmetic!("floor_divide", [Rule::OpsFloorDivideInfer, Rule::OpsFloorDivideValue], Rounded, floor_divide),
+    arithmetic!("power", [Rule::OpsPowerInfer, Rule::OpsPowerValue], Elementary, power),
+    comparison!("equal", [Rule::OpsEqualInfer, Rule::OpsEqualValue], |o| o == Some(std::cmp::Ordering::Equal)),
+    comparison!("not_equal", [Rule::OpsNotEqualInfer, Rule::OpsNotEqualValue], |o| o
+        != Some(std::cmp::Ordering::Equal)),
+    comparison!("less", [Rule::OpsLessInfer, Rule::OpsLessValue], |o| o == Some(std::cmp::Ordering::Less)),
+    comparison!("less_equal", [Rule::OpsLessEqualInfer, Rule::OpsLessEqualValue], |o| matches!(
+        o,
+        Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal)
+    )),
+    comparison!("greater", [Rule::OpsGreaterInfer, Rule::OpsGreaterValue], |o| o == Some(std::cmp::Ordering::Greater)),
+    comparison!("greater_equal", [Rule::OpsGreaterEqualInfer, Rule::OpsGreaterEqualValue], |o| matches!(
+        o,
+        Some(std::cmp::Ordering::Greater | std::cmp::Ordering::Equal)
+    )),
+    operator!(
+        "negative",
+        [Rule::OpsNegativeInfer, Rule::OpsNegativeValue],
+        [Param::Arg("x")],
+        infer_same,
+        Exact,
+        |m, a| unary(m, a, negative)
+    ),
+    operator!("abs", [Rule::OpsAbsInfer, Rule::OpsAbsValue], [Param::Arg("x")], infer_same, Exact, |m, a| unary(
+        m, a, absolute
+    )),
+    operator!("nn.relu", [Rule::OpsNnReluInfer, Rule::OpsNnReluValue], [Param::Arg("x")], infer_same, Exact, |m, a| {
+        unary(m, a, relu)
+    }),
+    function!("exp", [Rule::OpsExpInfer, Rule::OpsExpValue], Elementary, f64::exp),
+    function!("log", [Rule::OpsLogInfer, Rule::OpsLogValue], Elementary, f64::ln),
+    function!("sqrt", [Rule::OpsSqrtInfer, Rule::OpsSqrtValue], Rounded, f64::sqrt),
+    function!("sigmoid", [Rule::OpsSigmoidInfer, Rule::OpsSigmoidValue], Elementary, sigmoid),
+    function!("tanh", [Rule::OpsTanhInfer, Rule::OpsTanhValue], Elementary, f64::tanh),
+    function!("nn.gelu", [Rule::OpsNnGeluInfer, Rule::OpsNnGeluValue], Elementary, gelu),
+    function!("nn.silu", [Rule::OpsNnSiluInfer, Rule::OpsNnSiluValue], Elementary, |x: f64| x * sigmoid(x)),
 ];
 
 // Inference.

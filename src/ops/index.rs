@@ -4,39 +4,46 @@ use std::cmp::Ordering;
 
 use super::infer::{Dims, axis, int_attr, ints_attr, tensor, with_attrs};
 use super::kernel::{self, at, fail, fresh, tabulate};
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
+use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
 use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{AttrValue, PrimExpr, StructInfo};
+use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
-    OpDef {
-        name: "relax.take",
-        params: &[Param::Arg("x"), Param::Arg("indices"), Param::Attr("axis"), Param::Attr("mode")],
-        pure: true,
-        infer: Some(infer_take),
-        eval: take,
-        accuracy: Accuracy::Exact,
-    },
-    OpDef {
-        name: "relax.strided_slice",
-        params: &[
+    operator!(
+        "take",
+        [Rule::OpsTakeInfer, Rule::OpsTakeValue, Rule::OpsTakeAttrs],
+        [
+            Param::Arg("x"),
+            Param::Arg("indices"),
+            Param::Attr(Attr::optional("axis", AttrKind::Int)),
+            Param::Attr(Attr::str("mode", &["fast", "wrap", "clip", "nan"], "fast"))
+        ],
+        infer_take,
+        Exact,
+        take
+    ),
+    operator!(
+        "strided_slice",
+        [Rule::OpsStridedSliceInfer, Rule::OpsStridedSliceValue, Rule::OpsStridedSliceAttrs],
+        [
             Param::Arg("x"),
             Param::Arg("axes"),
             Param::Arg("begin"),
             Param::Arg("end"),
             Param::OptionalArg("strides"),
-            Param::Attr("assume_inbound"),
+            Param::Attr(Attr::bool("assume_inbound", false)),
         ],
-        pure: true,
-        infer: Some(infer_strided_slice),
-        eval: strided_slice,
-        accuracy: Accuracy::Exact,
-    },
-    OpDef {
-        name: "relax.unique",
-        params: &[
+        infer_strided_slice,
+        Exact,
+        strided_slice
+    ),
+    operator!(
+        "unique",
+        [Rule::OpsUniqueInfer, Rule::OpsUniqueValue],
+        [
             Param::Arg("x"),
             Param::OptionalArg("sorted"),
             Param::OptionalArg("return_index"),
@@ -44,11 +51,10 @@ pub(super) const OPS: &[OpDef] = &[
             Param::OptionalArg("return_counts"),
             Param::OptionalArg("axis"),
         ],
-        pure: true,
-        infer: Some(infer_unique),
-        eval: unique,
-        accuracy: Accuracy::Exact,
-    },
+        infer_unique,
+        Exact,
+        unique
+    ),
 ];
 
 // take

@@ -2,20 +2,21 @@
 
 use super::infer::{Dims, arity, broadcast, common_dtype, dtype_attr, tensor};
 use super::kernel::{self, at, fail, fresh, tabulate};
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param};
+use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo};
+use crate::rule::Rule;
 
-pub(super) const OPS: &[OpDef] = &[OpDef {
-    name: "relax.matmul",
-    params: &[Param::Arg("x1"), Param::Arg("x2"), Param::Attr("out_dtype")],
-    pure: true,
-    infer: Some(infer_matmul),
-    eval: matmul,
-    accuracy: Accuracy::Accumulated,
-}];
+pub(super) const OPS: &[OpDef] = &[operator!(
+    "matmul",
+    [Rule::OpsMatmulInfer, Rule::OpsMatmulValue, Rule::OpsMatmulAttrs],
+    [Param::Arg("x1"), Param::Arg("x2"), Param::Attr(Attr::optional("out_dtype", AttrKind::DataType))],
+    infer_matmul,
+    Accumulated,
+    matmul
+)];
 
 /// `[.., m, k]` times `[.., k, n]` is `[.., m, n]`; a vector stands for a row on the left and a column on the right.
 fn infer_matmul(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {

@@ -3,6 +3,42 @@
 //! Each operator reads in one place: its signature, its purity, the inference of its result and its reference
 //! implementation stand side by side in the file of its family. [`lookup`] finds an operator by its name.
 
+/// The clauses of an operator of `tvm.relax.op`: inference, value, and attributes if it has any.
+macro_rules! clauses {
+    ($name:literal, [$infer:path, $value:path]) => {
+        $crate::ops::Clauses::Tensor($crate::ops::TensorClauses {
+            infer: $infer,
+            value: $value,
+            attrs: None,
+            source: concat!("tvm.relax.op.", $name),
+        })
+    };
+    ($name:literal, [$infer:path, $value:path, $attrs:path]) => {
+        $crate::ops::Clauses::Tensor($crate::ops::TensorClauses {
+            infer: $infer,
+            value: $value,
+            attrs: Some($attrs),
+            source: concat!("tvm.relax.op.", $name),
+        })
+    };
+}
+
+/// A pure operator of `tvm.relax.op`, all in one place: name, clauses, parameters, inference, accuracy, implementation.
+macro_rules! operator {
+    ($name:literal, $rules:tt, [$($param:expr),* $(,)?], $infer:expr, $accuracy:ident, $eval:expr $(,)?) => {
+        $crate::ops::OpDef {
+            name: concat!("relax.", $name),
+            params: &[$($param),*],
+            pure: true,
+            infer: Some($infer),
+            eval: $eval,
+            accuracy: $crate::ops::Accuracy::$accuracy,
+            clauses: clauses!($name, $rules),
+        }
+    };
+}
+
+mod attrs;
 mod broadcast;
 mod call;
 mod call_tir;
@@ -20,6 +56,7 @@ mod reduce;
 mod reshape;
 mod shape_of;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -28,6 +65,7 @@ use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
 use crate::rule::Rule;
 
+pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use call_tir::CallForm;
 pub use prim_func::run_prim_func;
 
@@ -46,6 +84,30 @@ pub struct OpDef {
     pub eval: Eval,
     /// How closely an implementation must agree with the reference implementation.
     pub accuracy: Accuracy,
+    /// Where the text defines it.
+    pub clauses: Clauses,
+}
+
+/// The rules that define an operator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clauses {
+    /// Those of the chapter Notable Operators, which its inference and implementation use themselves.
+    Text,
+    /// Those of its own entry in the reference of tensor operators.
+    Tensor(TensorClauses),
+}
+
+/// The clauses of a tensor operator, `OPS.<name>.<clause>`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TensorClauses {
+    /// What the result is known to be.
+    pub infer: Rule,
+    /// The elements of the result.
+    pub value: Rule,
+    /// Which attributes there are, and their defaults; only where there are any.
+    pub attrs: Option<Rule>,
+    /// The public documentation that the clauses are written from.
+    pub source: &'static str,
 }
 
 /// The inference of an operator's result from a call of it.
@@ -55,16 +117,18 @@ pub type Infer = fn(&mut Cx, &InferArgs<'_>) -> Result<StructInfo, InferError>;
 pub type Eval = fn(&mut Machine<'_>, &EvalArgs<'_>) -> Result<Value, Stop>;
 
 /// A parameter of an operator in the surface syntax.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Param {
     /// An argument of the call.
     Arg(&'static str),
     /// An argument that may be left out.
     OptionalArg(&'static str),
+    /// An argument that is a shape, so that a tuple of dimensions means a `ShapeExpr`.
+    ShapeArg(&'static str),
     /// All further positional arguments.
     Rest(&'static str),
     /// An attribute of the call.
-    Attr(&'static str),
+    Attr(Attr),
 }
 
 /// What agreement with the reference implementation means.
@@ -124,12 +188,32 @@ impl OpDef {
     ///
     /// OP.NO-TYPEREL: without an inference macro it is an object (`SI.DERIVE.CALL.OP-DEFAULT`).
     pub fn infer(&self, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-        match self.infer {
-            Some(infer) => infer(cx, args),
-            None => {
-                cx.apply(Rule::OpNoTyperel)?;
-                Ok(StructInfo::Object)
+        let Some(infer) = self.infer else {
+            cx.apply(Rule::OpNoTyperel)?;
+            return Ok(StructInfo::Object);
+        };
+        let Clauses::Tensor(clauses) = self.clauses else { return infer(cx, args) };
+        let call = self.call(cx, &clauses, args.call)?;
+        cx.apply(clauses.infer)?;
+        infer(cx, &InferArgs { call: &call, ..*args })
+    }
+
+    /// What a call of the operator gives, on the values of its arguments (`OP.FREE`).
+    pub fn evaluate(&self, m: &mut Machine<'_>, args: &EvalArgs<'_>) -> Result<Value, Stop> {
+        let Clauses::Tensor(clauses) = self.clauses else { return (self.eval)(m, args) };
+        let call = self.call(m.cx, &clauses, args.call)?;
+        m.cx.apply(clauses.value)?;
+        (self.eval)(m, &EvalArgs { call: &call, ..*args })
+    }
+
+    /// The call with all its attributes, checked.
+    fn call<'a>(&self, cx: &mut Cx, clauses: &TensorClauses, call: &'a Call) -> Result<Cow<'a, Call>, InferError> {
+        match clauses.attrs {
+            Some(rule) => {
+                cx.apply(rule)?;
+                self.completed(call).map(Cow::Owned)
             }
+            None => Ok(Cow::Borrowed(call)),
         }
     }
 
@@ -150,7 +234,8 @@ impl OpDef {
 impl Param {
     pub fn name(self) -> &'static str {
         match self {
-            Param::Arg(name) | Param::OptionalArg(name) | Param::Rest(name) | Param::Attr(name) => name,
+            Param::Arg(name) | Param::OptionalArg(name) | Param::ShapeArg(name) | Param::Rest(name) => name,
+            Param::Attr(attr) => attr.name,
         }
     }
 }

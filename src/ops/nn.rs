@@ -2,20 +2,21 @@
 
 use super::infer::{Dims, arity, axis, int_attr, tensor};
 use super::kernel::{self, at, fail, fresh, tabulate};
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param};
+use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
+use crate::rule::Rule;
 
-pub(super) const OPS: &[OpDef] = &[OpDef {
-    name: "relax.nn.softmax",
-    params: &[Param::Arg("data"), Param::Attr("axis")],
-    pure: true,
-    infer: Some(infer_softmax),
-    eval: softmax,
-    accuracy: Accuracy::Elementary,
-}];
+pub(super) const OPS: &[OpDef] = &[operator!(
+    "nn.softmax",
+    [Rule::OpsNnSoftmaxInfer, Rule::OpsNnSoftmaxValue, Rule::OpsNnSoftmaxAttrs],
+    [Param::Arg("data"), Param::Attr(Attr::int("axis", -1))],
+    infer_softmax,
+    Elementary,
+    softmax
+)];
 
 fn infer_softmax(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;

@@ -2,30 +2,45 @@
 
 use super::infer::{Dims, arity, axes, bool_attr, ints_attr, tensor};
 use super::kernel::{self, at, fail, fresh, tabulate};
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param};
+use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, PrimExpr, StructInfo};
+use crate::rule::Rule;
 
 macro_rules! reduction {
-    ($name:literal, $accuracy:ident, $f:expr) => {
-        OpDef {
-            name: concat!("relax.", $name),
-            params: &[Param::Arg("x"), Param::Attr("axis"), Param::Attr("keepdims")],
-            pure: true,
-            infer: Some(infer_reduction),
-            eval: |m, a| reduce(m, a, $f),
-            accuracy: Accuracy::$accuracy,
-        }
+    ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+        operator!(
+            $name,
+            $rules,
+            [
+                Param::Arg("x"),
+                Param::Attr(Attr::optional("axis", AttrKind::Ints)),
+                Param::Attr(Attr::bool("keepdims", false)),
+            ],
+            infer_reduction,
+            $accuracy,
+            |m, a| reduce(m, a, $f),
+        )
     };
 }
 
 pub(super) const OPS: &[OpDef] = &[
-    reduction!("sum", Accumulated, sum),
-    reduction!("mean", Accumulated, mean),
-    reduction!("max", Exact, |x| extreme(x, f64::max, i64::max, u64::max)),
-    reduction!("min", Exact, |x| extreme(x, f64::min, i64::min, u64::min)),
+    reduction!("sum", [Rule::OpsSumInfer, Rule::OpsSumValue, Rule::OpsSumAttrs], Accumulated, sum),
+    reduction!("mean", [Rule::OpsMeanInfer, Rule::OpsMeanValue, Rule::OpsMeanAttrs], Accumulated, mean),
+    reduction!("max", [Rule::OpsMaxInfer, Rule::OpsMaxValue, Rule::OpsMaxAttrs], Exact, |x| extreme(
+        x,
+        f64::max,
+        i64::max,
+        u64::max
+    )),
+    reduction!("min", [Rule::OpsMinInfer, Rule::OpsMinValue, Rule::OpsMinAttrs], Exact, |x| extreme(
+        x,
+        f64::min,
+        i64::min,
+        u64::min
+    )),
 ];
 
 /// The axes that a call reduces; all of them if it names none.

@@ -3,33 +3,74 @@
 
 use super::infer::{Dims, arity, axes, axis, common_dtype, dim, int_attr, ints_attr, product, shape, tensor, tensors};
 use super::kernel::{self, at, fail, fresh, tabulate};
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
+use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
 use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{AttrValue, BinaryOp, Call, PrimExpr, StructInfo};
-
-macro_rules! operator {
-    ($name:literal, [$($param:expr),*], $infer:expr, $eval:expr) => {
-        OpDef {
-            name: concat!("relax.", $name),
-            params: &[$($param),*],
-            pure: true,
-            infer: Some($infer),
-            eval: $eval,
-            accuracy: Accuracy::Exact,
-        }
-    };
-}
+use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
-    operator!("reshape", [Param::Arg("x"), Param::Arg("shape")], infer_reshape, reshape),
-    operator!("flatten", [Param::Arg("x")], infer_flatten, flatten),
-    operator!("permute_dims", [Param::Arg("x"), Param::Attr("axes")], infer_permute_dims, permute_dims),
-    operator!("expand_dims", [Param::Arg("x"), Param::Attr("axis")], infer_expand_dims, expand_dims),
-    operator!("squeeze", [Param::Arg("x"), Param::Attr("axis")], infer_squeeze, squeeze),
-    operator!("concat", [Param::Arg("tensors"), Param::Attr("axis")], infer_concat, concat),
-    operator!("split", [Param::Arg("x"), Param::Attr("indices_or_sections"), Param::Attr("axis")], infer_split, split),
+    operator!(
+        "reshape",
+        [Rule::OpsReshapeInfer, Rule::OpsReshapeValue],
+        [Param::Arg("x"), Param::ShapeArg("shape")],
+        infer_reshape,
+        Exact,
+        reshape
+    ),
+    operator!(
+        "flatten",
+        [Rule::OpsFlattenInfer, Rule::OpsFlattenValue],
+        [Param::Arg("x")],
+        infer_flatten,
+        Exact,
+        flatten
+    ),
+    operator!(
+        "permute_dims",
+        [Rule::OpsPermuteDimsInfer, Rule::OpsPermuteDimsValue, Rule::OpsPermuteDimsAttrs],
+        [Param::Arg("x"), Param::Attr(Attr::optional("axes", AttrKind::Ints))],
+        infer_permute_dims,
+        Exact,
+        permute_dims
+    ),
+    operator!(
+        "expand_dims",
+        [Rule::OpsExpandDimsInfer, Rule::OpsExpandDimsValue, Rule::OpsExpandDimsAttrs],
+        [Param::Arg("x"), Param::Attr(Attr::required("axis", AttrKind::Ints))],
+        infer_expand_dims,
+        Exact,
+        expand_dims
+    ),
+    operator!(
+        "squeeze",
+        [Rule::OpsSqueezeInfer, Rule::OpsSqueezeValue, Rule::OpsSqueezeAttrs],
+        [Param::Arg("x"), Param::Attr(Attr::optional("axis", AttrKind::Ints))],
+        infer_squeeze,
+        Exact,
+        squeeze
+    ),
+    operator!(
+        "concat",
+        [Rule::OpsConcatInfer, Rule::OpsConcatValue, Rule::OpsConcatAttrs],
+        [Param::Arg("tensors"), Param::Attr(Attr::int("axis", 0))],
+        infer_concat,
+        Exact,
+        concat
+    ),
+    operator!(
+        "split",
+        [Rule::OpsSplitInfer, Rule::OpsSplitValue, Rule::OpsSplitAttrs],
+        [
+            Param::Arg("x"),
+            Param::Attr(Attr::required("indices_or_sections", AttrKind::Any)),
+            Param::Attr(Attr::int("axis", 0))
+        ],
+        infer_split,
+        Exact,
+        split
+    ),
 ];
 
 /// The same elements in row-major order, in another shape; a new tensor.

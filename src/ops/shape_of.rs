@@ -1,7 +1,7 @@
 //! `shape_of`.
 
 use super::infer::{Dims, tensor};
-use super::{Accuracy, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use super::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
 use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{ShapeStructInfo, StructInfo, TensorShape};
@@ -14,6 +14,7 @@ pub(super) const OPS: &[OpDef] = &[OpDef {
     infer: Some(infer_shape_of),
     eval: shape_of,
     accuracy: Accuracy::Exact,
+    clauses: Clauses::Text,
 }];
 
 /// OP.SHAPEOF.INFER: the dimensions of the tensor if they are known, otherwise its rank.

@@ -36,7 +36,7 @@ fn eval(name: &str, attrs: &[(&str, AttrValue)], args: &[ValueSpec]) -> Result<V
     let mut machine = Machine::new(&mut cx, &module, &options);
     let values: Vec<Value> = args.iter().map(|spec| from_spec(spec, &[], &options.registry).unwrap()).collect();
     let call = call(attrs, args.len());
-    match (lookup(name).unwrap().eval)(&mut machine, &EvalArgs { call: &call, values: &values }) {
+    match lookup(name).unwrap().evaluate(&mut machine, &EvalArgs { call: &call, values: &values }) {
         Ok(value) => Ok(to_spec(&value).unwrap()),
         Err(Stop::Error(error)) => Err(error.message),
         Err(stop) => panic!("{stop:?}"),
@@ -45,7 +45,7 @@ fn eval(name: &str, attrs: &[(&str, AttrValue)], args: &[ValueSpec]) -> Result<V
 
 fn infer(name: &str, attrs: &[(&str, AttrValue)], args: &[StructInfo]) -> Result<StructInfo, InferError> {
     let call = call(attrs, args.len());
-    lookup(name).unwrap().infer.unwrap()(&mut Cx::new(), &InferArgs { call: &call, args, module: None })
+    lookup(name).unwrap().infer(&mut Cx::new(), &InferArgs { call: &call, args, module: None })
 }
 
 fn float(dims: &[PrimExpr]) -> StructInfo {

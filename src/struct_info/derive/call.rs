@@ -92,14 +92,14 @@ impl<'m> Deriver<'_, 'm> {
     fn call_op(&mut self, call: &'m Call, op: &Op) -> Option<StructInfo> {
         let args: Option<Vec<StructInfo>> = self.args(call).into_iter().collect();
         let args = args?;
-        let Some(infer) = ops::lookup(&op.op_name).and_then(|def| def.infer) else {
+        let Some(def) = ops::lookup(&op.op_name).filter(|def| def.infer.is_some()) else {
             let known = self.by(Rule::SiDeriveCallOpDefault, call.span) && self.by(Rule::OpNoTyperel, call.span);
             return known.then_some(StructInfo::Object);
         };
         if !self.by(Rule::SiDeriveCallOp, call.span) {
             return None;
         }
-        match infer(self.cx, &InferArgs { call, args: &args, module: Some(self.module) }) {
+        match def.infer(self.cx, &InferArgs { call, args: &args, module: Some(self.module) }) {
             Ok(info) => Some(info),
             Err(InferError::Rejected { rule, message }) => {
                 self.error(rule, call.span, format!("`{}`: {message}", op.op_name));

@@ -44,13 +44,13 @@ impl<'m> Checker<'_, 'm> {
         if !self.by(Rule::TcCallOp, call.span) {
             return None;
         }
-        let Some(infer) = def.and_then(|def| def.infer) else {
+        let Some(def) = def.filter(|def| def.infer.is_some()) else {
             // TYPE.GENERALIZE: a call whose result nothing describes is an object.
             return self.by(Rule::TypeGeneralize, call.span).then_some(Type::Object);
         };
         let args: Option<Vec<Type>> = args.into_iter().collect();
         let infos: Vec<StructInfo> = args?.iter().zip(&call.args).map(|(ty, arg)| self.info_of_arg(arg, ty)).collect();
-        let inferred = infer(self.cx, &InferArgs { call, args: &infos, module: Some(self.module) });
+        let inferred = def.infer(self.cx, &InferArgs { call, args: &infos, module: Some(self.module) });
         match inferred {
             Ok(info) => Some(self.erase(&info)),
             Err(rejection) => self.rejected(call, op, rejection),

@@ -127,8 +127,11 @@ impl Printer {
             .collect();
         // Further inputs would be taken for attributes.
         let is_regular = inputs == params.len() || call.args.len() <= inputs;
-        let takes_tuples =
-            call.args.iter().zip(params).all(|(arg, param)| !matches!((arg, param), (Expr::Tuple(_), Param::Shape(_))));
+        let takes_tuples = call
+            .args
+            .iter()
+            .zip(&params)
+            .all(|(arg, param)| !matches!((arg, param), (Expr::Tuple(_), Param::Shape(_))));
         let is_name = name.split('.').all(is_identifier) && !NOT_OPERATORS.contains(&name);
         if !(is_regular && takes_tuples && is_name && has_plain_attrs(&call.attrs, &keywords)) {
             return false;

@@ -330,7 +330,7 @@ impl Reader<'_> {
                 },
                 Param::Attr(keyword) => match args.take(&[keyword]) {
                     Some(value) => {
-                        attrs.insert((*keyword).into(), self.attr(keyword, value)?);
+                        attrs.insert(keyword.into(), self.attr(keyword, value)?);
                     }
                     None => continue,
                 },

@@ -1,0 +1,166 @@
+//! The attributes of operators as data: kind, default, and what a call may give.
+
+use super::{InferError, OpDef, Param};
+use crate::grammar::{AttrValue, Attrs, Call, DataType, FloatBits, PrimExpr};
+
+/// An attribute of an operator.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Attr {
+    pub name: &'static str,
+    pub kind: AttrKind,
+    pub default: AttrDefault,
+}
+
+/// What an attribute may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AttrKind {
+    Int,
+    Bool,
+    Float,
+    /// A list of integers, or one integer for a list of one.
+    Ints,
+    DataType,
+    /// One of these strings; any string if there are none.
+    Str(&'static [&'static str]),
+    /// Whatever the operator makes of it.
+    Any,
+}
+
+/// What holds where a call does not give the attribute.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum AttrDefault {
+    /// The call must give it.
+    Required,
+    /// Absence has a meaning of its own.
+    Absent,
+    Int(i64),
+    Bool(bool),
+    Float(f64),
+    Ints(&'static [i64]),
+    Str(&'static str),
+    DataType(DataType),
+}
+
+impl Attr {
+    pub const fn int(name: &'static str, default: i64) -> Attr {
+        Attr { name, kind: AttrKind::Int, default: AttrDefault::Int(default) }
+    }
+
+    pub const fn bool(name: &'static str, default: bool) -> Attr {
+        Attr { name, kind: AttrKind::Bool, default: AttrDefault::Bool(default) }
+    }
+
+    pub const fn float(name: &'static str, default: f64) -> Attr {
+        Attr { name, kind: AttrKind::Float, default: AttrDefault::Float(default) }
+    }
+
+    pub const fn ints(name: &'static str, default: &'static [i64]) -> Attr {
+        Attr { name, kind: AttrKind::Ints, default: AttrDefault::Ints(default) }
+    }
+
+    pub const fn str(name: &'static str, choices: &'static [&'static str], default: &'static str) -> Attr {
+        Attr { name, kind: AttrKind::Str(choices), default: AttrDefault::Str(default) }
+    }
+
+    pub const fn dtype(name: &'static str, default: DataType) -> Attr {
+        Attr { name, kind: AttrKind::DataType, default: AttrDefault::DataType(default) }
+    }
+
+    /// An attribute whose absence means something.
+    pub const fn optional(name: &'static str, kind: AttrKind) -> Attr {
+        Attr { name, kind, default: AttrDefault::Absent }
+    }
+
+    pub const fn required(name: &'static str, kind: AttrKind) -> Attr {
+        Attr { name, kind, default: AttrDefault::Required }
+    }
+}
+
+impl AttrKind {
+    fn admits(self, value: &AttrValue) -> bool {
+        match (self, value) {
+            (AttrKind::Any, _) => true,
+            (AttrKind::Int | AttrKind::Ints | AttrKind::Bool | AttrKind::Float, AttrValue::Int(_)) => true,
+            (AttrKind::Int | AttrKind::Ints, AttrValue::Prim(PrimExpr::IntImm(_))) => true,
+            (AttrKind::Ints, AttrValue::List(items)) => items.iter().all(|item| AttrKind::Int.admits(item)),
+            (AttrKind::Bool, AttrValue::Bool(_)) => true,
+            (AttrKind::Float, AttrValue::Float(_)) => true,
+            (AttrKind::DataType, AttrValue::DataType(_)) => true,
+            (AttrKind::DataType, AttrValue::Str(text)) => text.is_empty() || text.parse::<DataType>().is_ok(),
+            (AttrKind::Str(choices), AttrValue::Str(text)) => choices.is_empty() || choices.contains(&text.as_ref()),
+            (
+                AttrKind::Int
+                | AttrKind::Bool
+                | AttrKind::Float
+                | AttrKind::Ints
+                | AttrKind::DataType
+                | AttrKind::Str(_),
+                _,
+            ) => false,
+        }
+    }
+
+    fn describe(self) -> String {
+        match self {
+            AttrKind::Int => "an integer".into(),
+            AttrKind::Bool => "a Boolean".into(),
+            AttrKind::Float => "a number".into(),
+            AttrKind::Ints => "a list of integers".into(),
+            AttrKind::DataType => "a data type".into(),
+            AttrKind::Str([]) => "a string".into(),
+            AttrKind::Str(choices) => format!("one of {}", choices.join(", ")),
+            AttrKind::Any => "a value".into(),
+        }
+    }
+}
+
+impl AttrDefault {
+    fn value(self) -> Option<AttrValue> {
+        match self {
+            AttrDefault::Required | AttrDefault::Absent => None,
+            AttrDefault::Int(i) => Some(AttrValue::Int(i)),
+            AttrDefault::Bool(b) => Some(AttrValue::Bool(b)),
+            AttrDefault::Float(x) => Some(AttrValue::Float(FloatBits::new(x))),
+            AttrDefault::Ints(items) => Some(AttrValue::List(items.iter().map(|i| AttrValue::Int(*i)).collect())),
+            AttrDefault::Str(text) => Some(AttrValue::Str(text.into())),
+            AttrDefault::DataType(dtype) => Some(AttrValue::DataType(dtype)),
+        }
+    }
+}
+
+impl OpDef {
+    /// The attributes that the operator has.
+    pub fn attrs(&self) -> impl Iterator<Item = Attr> + '_ {
+        self.params.iter().filter_map(|param| match param {
+            Param::Attr(attr) => Some(*attr),
+            Param::Arg(_) | Param::OptionalArg(_) | Param::ShapeArg(_) | Param::Rest(_) => None,
+        })
+    }
+
+    /// The call with the defaults of the attributes that it leaves out; an error if one is missing or of another kind.
+    pub(super) fn completed(&self, call: &Call) -> Result<Call, InferError> {
+        let mut call = call.clone();
+        for attr in self.attrs() {
+            complete(&mut call.attrs, attr)?;
+        }
+        Ok(call)
+    }
+}
+
+fn complete(attrs: &mut Attrs, attr: Attr) -> Result<(), InferError> {
+    match (attrs.get(attr.name), attr.default.value()) {
+        (Some(AttrValue::None) | None, Some(default)) => {
+            attrs.insert(attr.name.into(), default);
+        }
+        (Some(AttrValue::None) | None, None) if attr.default == AttrDefault::Required => {
+            return Err(InferError::op(format!("the attribute `{}` is missing", attr.name)));
+        }
+        (Some(AttrValue::None) | None, None) => {}
+        (Some(given), _) if attr.kind.admits(given) => {}
+        (Some(given), _) => {
+            let (name, kind) = (attr.name, attr.kind.describe());
+            return Err(InferError::op(format!("the attribute `{name}` must be {kind}, it is {given:?}")));
+        }
+    }
+    Ok(())
+}
