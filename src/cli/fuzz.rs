@@ -10,7 +10,8 @@ use crate::conformance::campaign::{self, Campaign, Explanation, Finding, Pattern
 use crate::conformance::case::Ask;
 use crate::conformance::ledger::Ledger;
 use crate::conformance::outcome;
-use crate::conformance::worker::{AdapterCommand, After, Worker};
+use crate::conformance::process::CommandLine;
+use crate::conformance::worker::{After, Worker};
 use crate::cx::Edition;
 
 /// Ask an implementation random questions and hold its answers against what the text permits
@@ -77,14 +78,14 @@ fn known_forms(adapter: &Adapter) -> Result<Vec<Pattern>, Failure> {
 
 /// An adapter process that is started again when it is lost.
 struct Respawning {
-    command: AdapterCommand,
+    command: CommandLine,
     timeout: Duration,
     worker: Option<Worker>,
     failure: Option<Failure>,
 }
 
 impl Respawning {
-    fn start(command: AdapterCommand, timeout: Duration) -> Result<Respawning, Failure> {
+    fn start(command: CommandLine, timeout: Duration) -> Result<Respawning, Failure> {
         let worker = Some(Worker::start(&command, STARTUP)?);
         Ok(Respawning { command, timeout, worker, failure: None })
     }

@@ -1,13 +1,15 @@
 //! `relax-spec run`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
 use crate::check::check_program;
 use crate::conformance::case::ValueSpec;
+use crate::conformance::process::CommandLine;
 use crate::cx::{Cx, Edition, Reading};
 use crate::diagnostic::Severity;
-use crate::eval::{self, Options, Run};
+use crate::eval::{self, ExternProcess, Options, Registry, Run};
 use crate::verdict;
 
 /// Run a program and print its result
@@ -16,12 +18,13 @@ use crate::verdict;
 /// described in conformance/INTERPRETING.md.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Values: tensors [[1, 2], [3, 4]]:int64 or zeros(2, 3):float32, shapes shape(2, 3), packed(NAME), integers, \
-true, false, and anything as in suite files, for example Tuple([Shape([2]), Int(1)]).
+    after_help = "Values: tensors [[1, 2], [3, 4]]:int64, 3:int64 or zeros(2, 3):float32, shapes shape(2, 3), packed(NAME), \
+integers, true, false, and anything as in suite files, for example Tuple([Shape([2]), Int(1)]).
 
 Examples:
   relax-spec run model.py --arg '[[1, 2], [3, 4]]:float32'
-  relax-spec run model.py --entry predict --arg 'zeros(8, 16):float32' --trace"
+  relax-spec run model.py --entry predict --arg 'zeros(8, 16):float32' --trace
+  relax-spec run model.py --extern 'python3 my_functions.py' --arg '[1, 2]:float32'"
 )]
 pub struct Args {
     /// TVMScript (.py), RON or JSON; `-` is standard input
@@ -39,9 +42,18 @@ pub struct Args {
     /// Run without checking first
     #[arg(long)]
     unchecked: bool,
-    /// How many steps the run may take
+    /// How many steps the run may take; an element that an operator computes counts as one [default: 50000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
+    /// How many calls may be open at once [default: 50000]
+    #[arg(long, value_name = "CALLS")]
+    depth: Option<usize>,
+    /// A process that provides packed functions, over the protocol that conformance/INTERPRETING.md describes
+    #[arg(long = "extern", value_name = "CMD")]
+    externs: Vec<String>,
+    /// Seconds that a call of such a function may take
+    #[arg(long, value_name = "S", default_value_t = 30.0)]
+    extern_timeout: f64,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -63,14 +75,34 @@ pub fn run(args: &Args) -> Outcome {
     }
     let mut options = Options { trace: args.trace, ..Options::default() };
     options.fuel = args.fuel.unwrap_or(options.fuel);
+    options.max_depth = args.depth.unwrap_or(options.max_depth);
+    let externs = bind_externs(args, &mut options.registry)?;
     let values = eval::from_specs(&args.args, &options.registry).map_err(Failure::unreadable)?;
     let entry = match &args.entry {
         Some(entry) => entry.as_str().into(),
         None => eval::default_entry(&mut cx(), &module).map_err(Failure::unreadable)?,
     };
     let run = eval::evaluate(&mut cx(), &module, &entry, values, &options).map_err(Failure::unreadable)?;
-    tell(args, &run)
+    let ended = tell(args, &run);
+    match externs.iter().find_map(ExternProcess::failure) {
+        Some(error) => Err(Failure::new(Exit::Adapter, error)),
+        None => ended,
+    }
 }
+
+/// Starts the processes; a later one hides functions of the same names.
+fn bind_externs(args: &Args, registry: &mut Registry) -> Result<Vec<ExternProcess>, Failure> {
+    let timeout = Duration::try_from_secs_f64(args.extern_timeout).map_err(Failure::unreadable)?;
+    let bind = |line: &String| {
+        let command = CommandLine::split(line)
+            .ok_or_else(|| Failure::unreadable(format!("`{line}` is not a command line (unbalanced quotes?)")))?;
+        Ok(ExternProcess::bind(registry, &command, EXTERN_STARTUP, timeout)?)
+    };
+    args.externs.iter().map(bind).collect()
+}
+
+/// How long a process may take to say which functions it has.
+const EXTERN_STARTUP: Duration = Duration::from_secs(30);
 
 fn tell(args: &Args, run: &Run) -> Outcome {
     for step in &run.steps {
@@ -91,7 +123,9 @@ fn tell(args: &Args, run: &Run) -> Outcome {
             Ok(Exit::AsExpected)
         }
         verdict::Outcome::Error(error) => Err(Failure::new(Exit::Findings, error)),
-        verdict::Outcome::OutOfFuel => Err(Failure::new(Exit::StoppedEarly, "out of fuel (--fuel allows more steps)")),
+        verdict::Outcome::OutOfFuel => {
+            Err(Failure::new(Exit::StoppedEarly, "out of fuel (--fuel allows more steps, --depth more open calls)"))
+        }
         verdict::Outcome::Unspecified(reason) => {
             Err(Failure::new(Exit::Findings, format!("the specification does not say what happens: {reason}")))
         }

@@ -1,6 +1,7 @@
 //! Run-time values on the command line.
 //!
-//! Tensors are nested lists with a data type, `[[1, 2], [3, 4]]:int64`; without a type a tensor is of float32.
+//! Tensors are nested lists with a data type, `[[1, 2], [3, 4]]:int64`; without a type a tensor is of float32. A number
+//! with a data type, `3:int64`, is a tensor of rank 0.
 //! `zeros(2, 3):float32` is a tensor of zeros, `shape(2, 3)` a shape, `packed(NAME)` a packed function, `3` an integer,
 //! `true` a Boolean. Everything else is read as in suite files: `Tuple([Shape([2]), Int(1)])`.
 
@@ -16,7 +17,7 @@ use crate::grammar::{DataType, TensorData};
 /// Reads a value.
 pub fn parse(text: &str) -> Result<ValueSpec, String> {
     let text = text.trim();
-    if text.starts_with('[') || text.starts_with("zeros(") {
+    if text.starts_with('[') || text.starts_with("zeros(") || is_scalar(text) {
         return tensor(text).map(ValueSpec::Tensor);
     }
     if let Some(dims) = arguments(text, "shape") {
@@ -32,6 +33,12 @@ pub fn parse(text: &str) -> Result<ValueSpec, String> {
         return Ok(ValueSpec::Bool(truth));
     }
     ron_options().from_str(text).map_err(|error| format!("`{text}` is not a value: {error}"))
+}
+
+/// Whether a text is a number or a Boolean with a data type.
+fn is_scalar(text: &str) -> bool {
+    let content = text.rsplit_once(':').map(|(content, _)| content.trim());
+    content.is_some_and(|content| matches!(serde_json::from_str(content), Ok(Json::Number(_) | Json::Bool(_))))
 }
 
 /// The text between the parentheses of `name(..)`.
@@ -155,6 +162,10 @@ mod tests {
         let data = TensorData::from_values(DataType::INT64, &[2, 2], &[1.0, 2.0, 3.0, 4.0]).unwrap();
         assert_eq!(parse("[[1, 2], [3, 4]]:int64"), Ok(ValueSpec::Tensor(data.clone())));
         assert_eq!(format(&ValueSpec::Tensor(data)), "[[1, 2],\n [3, 4]]:int64");
+        let scalar = TensorData::from_values(DataType::INT64, &[], &[-3.0]).unwrap();
+        assert_eq!(parse("-3:int64"), Ok(ValueSpec::Tensor(scalar.clone())));
+        assert_eq!(format(&ValueSpec::Tensor(scalar)), "-3:int64");
+        assert_eq!(parse("-3"), Ok(ValueSpec::Int(-3)));
         assert_eq!(
             parse("zeros(0):bool"),
             Ok(ValueSpec::Tensor(TensorData::from_values(DataType::BOOL, &[0], &[]).unwrap()))

@@ -9,7 +9,7 @@ use std::{env, fmt};
 use indicatif::ProgressBar;
 
 use super::checkout::{self, write_atomically};
-use super::worker::AdapterCommand;
+use super::process::CommandLine;
 
 include!(concat!(env!("OUT_DIR"), "/adapters.rs"));
 
@@ -20,7 +20,7 @@ pub enum Adapter {
     Oracle,
     Tvm(TvmVersion),
     /// Any command that speaks the protocol.
-    Command(AdapterCommand),
+    Command(CommandLine),
 }
 
 /// The releases of Apache TVM that the adapter in `conformance/adapters/tvm` speaks to.
@@ -74,10 +74,8 @@ impl Adapter {
             Some("tvm@0.27") => vec![Adapter::Tvm(TvmVersion::V0_27)],
             Some(unknown) if unknown.starts_with("tvm@") => return Err(SetupError::Unknown(unknown.to_string())),
             Some(line) => {
-                let words = shlex::split(line).ok_or_else(|| SetupError::CommandLine(line.to_string()))?;
-                let mut words = words.into_iter();
-                let program = words.next().ok_or_else(|| SetupError::CommandLine(line.to_string()))?;
-                vec![Adapter::Command(AdapterCommand { program, args: words.collect() })]
+                let command = CommandLine::split(line).ok_or_else(|| SetupError::CommandLine(line.to_string()))?;
+                vec![Adapter::Command(command)]
             }
         })
     }
@@ -92,11 +90,11 @@ impl Adapter {
     }
 
     /// The command to start, after setting up what it needs.
-    pub fn prepare(&self) -> Result<AdapterCommand, SetupError> {
+    pub fn prepare(&self) -> Result<CommandLine, SetupError> {
         match self {
             Adapter::Oracle => {
                 let program = env::current_exe().map_err(|error| io_error(Path::new("relax-spec"), error))?;
-                Ok(AdapterCommand { program: program.display().to_string(), args: vec!["adapter".to_string()] })
+                Ok(CommandLine { program: program.display().to_string(), args: vec!["adapter".to_string()] })
             }
             Adapter::Tvm(version) => prepare_tvm(*version),
             Adapter::Command(command) => Ok(command.clone()),
@@ -108,7 +106,7 @@ fn io_error(path: &Path, error: io::Error) -> SetupError {
     SetupError::Io { path: path.to_path_buf(), error }
 }
 
-fn prepare_tvm(version: TvmVersion) -> Result<AdapterCommand, SetupError> {
+fn prepare_tvm(version: TvmVersion) -> Result<CommandLine, SetupError> {
     let checkout = checkout::root();
     let cache = match (env::var_os("RELAX_SPEC_CACHE"), &checkout) {
         (Some(dir), _) => PathBuf::from(dir),
@@ -121,7 +119,7 @@ fn prepare_tvm(version: TvmVersion) -> Result<AdapterCommand, SetupError> {
         Some(root) => root.join("conformance/adapters/tvm/adapter.py"),
         None => unpack(&cache)?,
     };
-    Ok(AdapterCommand { program: python.display().to_string(), args: vec![script.display().to_string()] })
+    Ok(CommandLine { program: python.display().to_string(), args: vec![script.display().to_string()] })
 }
 
 /// Writes the adapter's sources that are built in.

@@ -11,6 +11,7 @@ mod display;
 pub mod ledger;
 pub mod oracle;
 pub mod outcome;
+pub mod process;
 pub mod protocol;
 pub mod report;
 pub mod runner;

@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 use super::case::Case;
 use super::compare::{Comparison, compare};
 use super::outcome::Outcome;
+use super::process::CommandLine;
 use super::protocol::Implementation;
-use super::worker::{AdapterCommand, After, StartError, Worker};
+use super::worker::{After, StartError, Worker};
 use crate::cx::Edition;
 
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    pub command: AdapterCommand,
+    pub command: CommandLine,
     pub edition: Edition,
     pub jobs: usize,
     pub timeout: Duration,

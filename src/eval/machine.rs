@@ -170,6 +170,11 @@ impl<'m> Machine<'m> {
         self.module
     }
 
+    /// The packed functions that the program finds.
+    pub fn registry(&self) -> &'m Registry {
+        &self.options.registry
+    }
+
     /// Uses up fuel.
     pub fn spend(&mut self, steps: u64) -> Result<(), Stop> {
         match self.fuel.checked_sub(steps) {

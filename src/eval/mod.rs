@@ -8,6 +8,7 @@ mod capture;
 mod convert;
 mod dim;
 mod expr;
+mod extern_process;
 mod inputs;
 mod machine;
 mod match_cast;
@@ -23,6 +24,7 @@ mod trace;
 mod value;
 
 pub use convert::{ConvertError, from_spec, from_specs, to_spec};
+pub use extern_process::{ExternError, ExternProcess};
 pub use machine::{Machine, Options, SignatureOrder, Stop};
 pub use oracle::{answer_evaluate, answer_match_value, answer_refine};
 pub use packed::{PackedDef, PackedFunc, Registry, Returned};

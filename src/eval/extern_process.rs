@@ -1,0 +1,235 @@
+//! Packed functions that a process provides (`run --extern`): JSON lines over its standard input and output.
+//! `conformance/INTERPRETING.md` describes them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::convert::{from_spec, to_spec};
+use super::machine::{Machine, Stop};
+use super::packed::{Registry, Returned};
+use super::tensor::Tensor;
+use super::value::Value;
+use crate::conformance::case::ValueSpec;
+use crate::conformance::process::{CommandLine, LineProcess, Received};
+use crate::conformance::protocol::{self, ProtocolError, from_json, parse_json};
+use crate::conformance::worker::{StartError, start_and_greet};
+use crate::cx::with_stack;
+use crate::grammar::Name;
+use crate::rule::Rule;
+
+/// A process whose functions a registry holds. It ends with the last of them.
+#[derive(Clone, Debug)]
+pub struct ExternProcess(Rc<RefCell<Host>>);
+
+#[derive(Debug)]
+struct Host {
+    command: String,
+    process: LineProcess,
+    timeout: Duration,
+    next_id: u64,
+    failure: Option<ExternError>,
+}
+
+/// How a process failed its part of the protocol. A function that raises an error does not.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ExternError {
+    #[error("`{command}` ended while `{function}` was called ({cause}){stderr}")]
+    Ended { command: String, function: Name, cause: String, stderr: String },
+    #[error("`{command}` did not return from `{function}` within {} s", seconds.as_secs_f64())]
+    Timeout { command: String, function: Name, seconds: Duration },
+    #[error("`{command}` broke the protocol in the call of `{function}`: {message}")]
+    Protocol { command: String, function: Name, message: String },
+}
+
+/// The reply to `hello`.
+#[derive(Deserialize)]
+struct Greeting {
+    protocol: u32,
+    functions: Vec<Declared>,
+}
+
+#[derive(Deserialize)]
+struct Declared {
+    name: Name,
+    #[serde(default)]
+    pure: bool,
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    id: u64,
+    op: &'static str,
+    function: &'a str,
+    args: &'a [ValueSpec],
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    id: u64,
+    #[serde(flatten)]
+    outcome: CallOutcome,
+    /// The contents of tensors among the arguments that the call has changed.
+    #[serde(default)]
+    mutated: Vec<(usize, ValueSpec)>,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+enum CallOutcome {
+    /// Without a value it is unit.
+    Returns { value: Option<ValueSpec> },
+    Raises {
+        #[serde(default)]
+        message: String,
+    },
+}
+
+impl ExternProcess {
+    /// Starts a process and enters what it provides into the registry, in place of functions of the same names.
+    pub fn bind(
+        registry: &mut Registry,
+        command: &CommandLine,
+        startup: Duration,
+        timeout: Duration,
+    ) -> Result<ExternProcess, StartError> {
+        let (process, line) = start_and_greet(command, startup)?;
+        let greeting = Greeting::parse(&line)
+            .map_err(|error| StartError::Protocol { command: command.to_string(), message: error.to_string() })?;
+        let host = Host { command: command.to_string(), process, timeout, next_id: 1, failure: None };
+        let extern_process = ExternProcess(Rc::new(RefCell::new(host)));
+        for Declared { name, pure } in greeting.functions {
+            let (bound, function) = (extern_process.clone(), name.clone());
+            registry.register(&name, pure, move |m, args| bound.call(m, &function, args));
+        }
+        Ok(extern_process)
+    }
+
+    /// The failure of the process that has ended a run.
+    pub fn failure(&self) -> Option<ExternError> {
+        self.0.borrow().failure.clone()
+    }
+
+    /// An error that the function raises is one of the program; that the process fails says nothing of the program.
+    fn call(&self, m: &mut Machine<'_>, function: &Name, args: &[Value]) -> Result<Returned, Stop> {
+        let specs = args.iter().map(to_spec).collect::<Result<Vec<ValueSpec>, Stop>>()?;
+        m.spend(1)?;
+        // The process cannot call back, so nobody else holds the host now.
+        let reply = self.0.borrow_mut().ask(function, &specs);
+        let accepted = reply.and_then(|reply| match reply.outcome {
+            CallOutcome::Raises { message } => {
+                overwrite_all(args, &reply.mutated)?;
+                Ok(Err(Stop::error(Rule::PureErrOp, format!("{function} raised an error: {message}"))))
+            }
+            CallOutcome::Returns { value } => {
+                overwrite_all(args, &reply.mutated)?;
+                returned(value, args, m).map(Ok)
+            }
+        });
+        match accepted {
+            Ok(result) => result,
+            Err(fault) => Err(self.0.borrow_mut().fail(function, fault)),
+        }
+    }
+}
+
+/// What is wrong with the process, before it is put into words.
+enum Fault {
+    Ended,
+    Timeout,
+    Protocol(String),
+}
+
+impl From<ProtocolError> for Fault {
+    fn from(error: ProtocolError) -> Fault {
+        Fault::Protocol(error.to_string())
+    }
+}
+
+impl Greeting {
+    fn parse(line: &str) -> Result<Greeting, ProtocolError> {
+        let greeting: Greeting = from_json(parse_json(line)?)?;
+        match greeting.protocol {
+            protocol::VERSION => Ok(greeting),
+            other => Err(ProtocolError::Version(other)),
+        }
+    }
+}
+
+impl Host {
+    fn ask(&mut self, function: &Name, args: &[ValueSpec]) -> Result<Reply, Fault> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let call = Call { id, op: "call", function, args };
+        let line = with_stack(|| serde_json::to_string(&call)).map_err(|error| Fault::Protocol(error.to_string()))?;
+        self.process.send(line);
+        match self.process.receive(self.timeout) {
+            Received::Line(line) => {
+                let reply: Reply = from_json(parse_json(&line)?)?;
+                if reply.id != id {
+                    return Err(Fault::Protocol(format!("a reply to call {} while call {id} is open", reply.id)));
+                }
+                Ok(reply)
+            }
+            Received::Malformed(message) => Err(Fault::Protocol(message)),
+            Received::Ended => Err(Fault::Ended),
+            Received::TimedOut => Err(Fault::Timeout),
+        }
+    }
+
+    fn fail(&mut self, function: &Name, fault: Fault) -> Stop {
+        let (command, function) = (self.command.clone(), function.clone());
+        let error = match fault {
+            Fault::Ended => {
+                let cause = self.process.ending();
+                ExternError::Ended { command, function, cause, stderr: self.process.indented_stderr() }
+            }
+            Fault::Timeout => ExternError::Timeout { command, function, seconds: self.timeout },
+            Fault::Protocol(message) => ExternError::Protocol { command, function, message },
+        };
+        let stop = Stop::unspecified(error.to_string());
+        self.failure = Some(error);
+        stop
+    }
+}
+
+fn returned(value: Option<ValueSpec>, args: &[Value], m: &Machine<'_>) -> Result<Returned, Fault> {
+    match value {
+        None => Ok(Returned::Nothing),
+        Some(value) => {
+            let value = from_spec(&value, args, m.registry()).map_err(|error| Fault::Protocol(error.to_string()))?;
+            Ok(Returned::Value(value))
+        }
+    }
+}
+
+fn overwrite_all(args: &[Value], mutated: &[(usize, ValueSpec)]) -> Result<(), Fault> {
+    for (i, contents) in mutated {
+        let overwritten = args.get(*i).is_some_and(|arg| overwrite(arg, contents));
+        if !overwritten {
+            let message =
+                format!("argument {i} cannot become what `mutated` says: only the elements of tensors change");
+            return Err(Fault::Protocol(message));
+        }
+    }
+    Ok(())
+}
+
+/// Gives the tensors of a value other elements; false if shape, data type or structure differ.
+fn overwrite(value: &Value, contents: &ValueSpec) -> bool {
+    match (value, contents) {
+        (Value::Tensor(t), ValueSpec::Tensor(data)) => {
+            let Ok(new) = Tensor::from_data(data) else { return false };
+            t.dtype() == new.dtype()
+                && t.shape() == new.shape()
+                && (0..new.len()).all(|i| new.get(i).is_some_and(|element| t.set(i, element)))
+        }
+        (Value::Tuple(tuple), ValueSpec::Tuple(fields)) => {
+            tuple.len() == fields.len()
+                && tuple.fields().iter().zip(fields).all(|(field, contents)| with_stack(|| overwrite(field, contents)))
+        }
+        (unchanged, contents) => to_spec(unchanged).is_ok_and(|now| now == *contents),
+    }
+}
