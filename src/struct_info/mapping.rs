@@ -180,37 +180,42 @@ impl United<'_> {
         }
     }
 
+    /// One list of dimensions against another. The procedure assigns in order, so that of two entries for one variable
+    /// in a single list the later counts; union is about several lists.
     fn dims(&mut self, cx: &mut Cx, dims1: &[PrimExpr], dims2: &[PrimExpr]) {
+        let mut assigned = Mapping::new();
         for (dim1, dim2) in dims1.iter().zip(dims2) {
-            match dim1 {
-                PrimExpr::Var(v) => self.lone(cx, v, dim2),
-                PrimExpr::IntImm(_) => {}
-                PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => self.compound(cx, dim1, dim2),
-            }
+            let mapped = match dim1 {
+                PrimExpr::Var(v) => self.lone(cx, v),
+                PrimExpr::IntImm(_) => None,
+                PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => self.compound(cx, dim1),
+            };
+            assigned.extend(mapped.map(|v| (v.clone(), dim2.clone())));
+        }
+        for (v, dim) in assigned {
+            self.unite(cx, v, dim);
         }
     }
 
     /// SI.MAPPING.NOTBOUND: a bound variable is not mapped.
-    fn lone(&mut self, cx: &mut Cx, v: &ShapeVar, dim2: &PrimExpr) {
+    fn lone<'v>(&self, cx: &mut Cx, v: &'v ShapeVar) -> Option<&'v ShapeVar> {
         let bound = self.scope.has_shape_var(v);
-        if cx.rule(Rule::SiMappingNotbound, bound) {
-            return;
-        }
-        let conflict = self.mapping.get(v).is_some_and(|earlier| !alpha_equal(earlier, dim2));
-        let united = cx.rule(Rule::SiMappingUnion, self.parts > 0 || conflict);
-        if !(united && conflict) {
-            self.mapping.insert(v.clone(), dim2.clone());
-        }
+        (!cx.rule(Rule::SiMappingNotbound, bound)).then_some(v)
     }
 
     /// SI.MAPPING.NOTBOUND: a compound dimension is not mapped. Masked, its first variable would be.
-    fn compound(&mut self, cx: &mut Cx, dim1: &PrimExpr, dim2: &PrimExpr) {
+    fn compound<'v>(&self, cx: &mut Cx, dim: &'v PrimExpr) -> Option<&'v ShapeVar> {
         let mut first = None;
-        dim1.for_each_var(|v| first = first.or(Some(v)));
-        if let Some(v) = first
-            && !cx.fire(Rule::SiMappingNotbound)
-        {
-            self.mapping.insert(v.clone(), dim2.clone());
+        dim.for_each_var(|v| first = first.or(Some(v)));
+        first.filter(|_| !cx.fire(Rule::SiMappingNotbound))
+    }
+
+    /// SI.MAPPING.UNION: the leftmost entry counts.
+    fn unite(&mut self, cx: &mut Cx, v: ShapeVar, dim: PrimExpr) {
+        let conflict = self.mapping.get(&v).is_some_and(|earlier| !alpha_equal(earlier, &dim));
+        let united = cx.rule(Rule::SiMappingUnion, self.parts > 0);
+        if !(united && conflict) {
+            self.mapping.insert(v, dim);
         }
     }
 }
