@@ -13,7 +13,7 @@
 //! | `shape_double` | pure | a shape with every dimension doubled |
 //! | `call_closure` | impure | calls its first argument with the others |
 //! | `raw_int` | pure | returns plain data that is not boxed |
-//! | `fill_dps` | impure | fills its last tensor with the sum of the sizes of the others (destination passing) |
+//! | `fill_dps` | impure | fills its last tensor with the number of elements of the others together (destination passing) |
 
 use super::machine::{Machine, Stop};
 use super::packed::{Registry, Returned};
@@ -104,8 +104,9 @@ fn sum(x: Scalar, y: Scalar) -> Scalar {
     }
 }
 
+/// PURE.EFFECT.ABORT: the function is not pure, and ending the program is its effect.
 fn fail(_: &mut Machine<'_>, _: &[Value]) -> Result<Returned, Stop> {
-    Err(Stop::error(Rule::PureErrOp, "relax_spec.fail was called"))
+    Err(Stop::error(Rule::PureEffectAbort, "relax_spec.fail was called"))
 }
 
 fn make_object(_: &mut Machine<'_>, _: &[Value]) -> Result<Returned, Stop> {

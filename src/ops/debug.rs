@@ -64,5 +64,5 @@ fn assert_op(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     if m.cx.premise(Rule::PureEffectAbort, 1, holds) {
         return Ok(Value::unit());
     }
-    Err(Stop::error(Rule::PureErrOp, "an assertion failed"))
+    Err(Stop::error(Rule::PureEffectAbort, "an assertion failed"))
 }
