@@ -157,3 +157,16 @@ fn functions() {
     warns(&derived(returns(identity(), tensor([PrimExpr::IntImm(3)]))), Rule::SiDeriveFuncRetWarn);
     fails(&derived(returns(identity(), StructInfo::tuple([]))), Rule::SiDeriveFuncRetErr);
 }
+
+#[test]
+fn a_shape_held_by_a_variable_is_looked_through() {
+    let held = |dim: i64| {
+        let s = v("s").annotated(StructInfo::shape([PrimExpr::IntImm(4)]));
+        let p = v("p").annotated(tensor([PrimExpr::IntImm(dim)]));
+        let shape = Some(TensorShape::Var(Var::new("s")));
+        let result = StructInfo::Tensor(TensorStructInfo { shape, dtype: F32, ndim: Ndim::from_i64(1) });
+        derived(returns(func([s, p], Expr::seq(vec![], x("p"))), result))
+    };
+    fails(&held(3), Rule::SiDeriveFuncRetErr);
+    assert_eq!(rules(&held(4)), []);
+}
