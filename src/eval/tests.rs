@@ -179,6 +179,16 @@ fn tuples_hold_the_values_themselves() {
 }
 
 #[test]
+fn tuples_and_shapes_are_new_at_each_evaluation() {
+    let tuple = || Expr::tuple(vec![x()]);
+    let shape = || Expr::call(Expr::op("relax.shape_of"), vec![x()]);
+    for two in [vec![tuple(), tuple()], vec![shape(), shape()]] {
+        let program = main_of(func(vec![("x", None)], packed("same_object", two)));
+        assert_eq!(value(&program, &[ValueSpec::Tensor(ints(&[1.0]))]), truth(false));
+    }
+}
+
+#[test]
 fn a_missing_field_is_an_error() {
     for index in [-1, 1] {
         let program = main_of(func(vec![("x", None)], Expr::tuple_get_item(Expr::tuple(vec![x()]), index)));
