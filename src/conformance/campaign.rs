@@ -240,6 +240,7 @@ fn parts(ask: &Ask) -> Vec<Ask> {
         | Ask::EvalDim(..)
         | Ask::MatchValue(..)
         | Ask::Parse(_)
+        | Ask::Decode(..)
         | Ask::WellFormed(_)
         | Ask::NormalForm(_)
         | Ask::Normalize(_)

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::erratum::Erratum;
 use crate::grammar::{DataType, FloatBits, IrModule, Name, PrimExpr, ShapeVar, StructInfo, TensorData, Type, Var};
 use crate::rule::Rule;
+use crate::syntax::decode::Profile;
 use crate::verdict::{Compatibility, Proof, RuntimeError};
 
 include!(concat!(env!("OUT_DIR"), "/suite.rs"));
@@ -48,8 +49,10 @@ pub enum Ask {
     EvalDim(PrimExpr, BTreeMap<ShapeVar, i64>),
     /// Match a value against structural information, with shape variables already bound. [`Answer::Match`]
     MatchValue(ValueSpec, StructInfo, BTreeMap<ShapeVar, i64>),
-    /// Read a program's text. [`Answer::Program`]
+    /// Read a program's text. [`Answer::Read`]
     Parse(String),
+    /// Read a program from data, RON or JSON, by the productions of the grammar. [`Answer::Read`]
+    Decode(String, Profile),
     /// Are the well-formedness criteria met? [`Answer::Verdict`]
     WellFormed(Program),
     /// Are the criteria of normal form met? [`Answer::Verdict`]
@@ -126,9 +129,17 @@ pub enum Answer {
     Dim(DimAnswer),
     Match(MatchAnswer),
     Program(IrModule),
+    Read(ReadAnswer),
     Verdict(Verdict),
     Derived(Derived),
     Run(RunAnswer),
+}
+
+/// The program that was read, or the rules of the grammar that it breaks; none where the grammar names none.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum ReadAnswer {
+    Module(IrModule),
+    Rejected(Vec<Rule>),
 }
 
 /// The value of a dimension, or the rule that makes it an error.
@@ -183,6 +194,7 @@ pub enum AnswerKind {
     Dim,
     Match,
     Program,
+    Read,
     Verdict,
     Derived,
     Run,
@@ -245,7 +257,7 @@ fn first_edition() -> Vec<String> {
 
 impl Ask {
     /// The names of the questions, in the order of the type.
-    pub const VARIANTS: [&'static str; 25] = [
+    pub const VARIANTS: [&'static str; 26] = [
         "Subtype",
         "Glb",
         "Lub",
@@ -261,6 +273,7 @@ impl Ask {
         "EvalDim",
         "MatchValue",
         "Parse",
+        "Decode",
         "WellFormed",
         "NormalForm",
         "Normalize",
@@ -291,6 +304,7 @@ impl Ask {
             Ask::EvalDim(..) => "EvalDim",
             Ask::MatchValue(..) => "MatchValue",
             Ask::Parse(_) => "Parse",
+            Ask::Decode(..) => "Decode",
             Ask::WellFormed(_) => "WellFormed",
             Ask::NormalForm(_) => "NormalForm",
             Ask::Normalize(_) => "Normalize",
@@ -330,6 +344,7 @@ impl Ask {
             | Ask::EvalDim(..)
             | Ask::MatchValue(..)
             | Ask::Parse(_)
+            | Ask::Decode(..)
             | Ask::DeriveCall(..)
             | Ask::Refine(..) => None,
         }
@@ -361,6 +376,7 @@ impl Ask {
             | Ask::EvalDim(..)
             | Ask::MatchValue(..)
             | Ask::Parse(_)
+            | Ask::Decode(..)
             | Ask::DeriveCall(..)
             | Ask::Refine(..) => self,
         }
@@ -381,7 +397,8 @@ impl Ask {
             Ask::ProveEqual(..) => AnswerKind::Proof,
             Ask::EvalDim(..) => AnswerKind::Dim,
             Ask::MatchValue(..) => AnswerKind::Match,
-            Ask::Parse(_) | Ask::Normalize(_) => AnswerKind::Program,
+            Ask::Parse(_) | Ask::Decode(..) => AnswerKind::Read,
+            Ask::Normalize(_) => AnswerKind::Program,
             Ask::WellFormed(_) | Ask::NormalForm(_) | Ask::TypeCheck(_) | Ask::Check(_) | Ask::Refine(..) => {
                 AnswerKind::Verdict
             }
@@ -409,6 +426,7 @@ impl Ask {
             | Ask::EvalDim(..)
             | Ask::MatchValue(..) => true,
             Ask::Parse(_)
+            | Ask::Decode(..)
             | Ask::WellFormed(_)
             | Ask::NormalForm(_)
             | Ask::Normalize(_)
@@ -438,6 +456,7 @@ impl AnswerKind {
             AnswerKind::Dim => Answer::Dim(raw.read()?),
             AnswerKind::Match => Answer::Match(raw.read()?),
             AnswerKind::Program => Answer::Program(read_program(raw.0)?),
+            AnswerKind::Read => Answer::Read(read_answer(raw.0)?),
             AnswerKind::Verdict => Answer::Verdict(raw.read()?),
             AnswerKind::Derived => Answer::Derived(raw.read()?),
             AnswerKind::Run => Answer::Run(raw.read()?),
@@ -466,16 +485,32 @@ pub fn ron_options() -> ron::Options {
 fn read_program(raw: &RawValue) -> Result<IrModule, ron::error::SpannedError> {
     match Bare(raw).read()? {
         Program::Module(module) => Ok(module),
-        Program::Script(text) => {
-            crate::syntax::tvmscript::parse_module(&text).map_err(|error| ron::error::SpannedError {
-                code: ron::Error::Message(error.to_string()),
-                span: ron::error::Span {
-                    start: ron::error::Position { line: 1, col: 1 },
-                    end: ron::error::Position { line: 1, col: 1 },
-                },
-            })
-        }
+        Program::Script(text) => read_script(&text),
     }
+}
+
+/// What reading is expected to give: a program in one of its forms, or a rejection.
+#[derive(Deserialize)]
+enum ExpectedRead {
+    Script(String),
+    Module(IrModule),
+    Rejected(Vec<Rule>),
+}
+
+fn read_answer(raw: &RawValue) -> Result<ReadAnswer, ron::error::SpannedError> {
+    match Bare(raw).read()? {
+        ExpectedRead::Script(text) => read_script(&text).map(ReadAnswer::Module),
+        ExpectedRead::Module(module) => Ok(ReadAnswer::Module(module)),
+        ExpectedRead::Rejected(rules) => Ok(ReadAnswer::Rejected(rules)),
+    }
+}
+
+fn read_script(text: &str) -> Result<IrModule, ron::error::SpannedError> {
+    let at = || ron::error::Position { line: 1, col: 1 };
+    crate::syntax::tvmscript::parse_module(text).map_err(|error| ron::error::SpannedError {
+        code: ron::Error::Message(error.to_string()),
+        span: ron::error::Span { start: at(), end: at() },
+    })
 }
 
 impl Case {

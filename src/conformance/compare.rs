@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::alpha::same_struct_info;
-use super::case::{Answer, Ask, Case, Derived, DimAnswer, MatchAnswer, Program, RunAnswer, Verdict};
+use super::case::{Answer, Ask, Case, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, Verdict};
 use super::oracle;
 use super::outcome::Outcome;
 use super::same_program::same_program;
@@ -166,6 +166,7 @@ impl Judge<'_> {
                 | Answer::Compatibility(_)
                 | Answer::Proof(_)
                 | Answer::Program(_)
+                | Answer::Read(_)
                 | Answer::Verdict(_)
                 | Answer::Derived(_) => false,
             },
@@ -186,6 +187,10 @@ impl Judge<'_> {
                 self.is_normal_form(given)
             }
             (Answer::Program(a), Answer::Program(b)) => same_program(a, b),
+            (Answer::Read(ReadAnswer::Module(a)), Answer::Read(ReadAnswer::Module(b))) => same_program(a, b),
+            (Answer::Read(ReadAnswer::Rejected(_)), Answer::Read(ReadAnswer::Rejected(_))) => {
+                !self.oracle || allowed == given
+            }
             // Who knows no rule ids is compared by the outcome only.
             (Answer::Verdict(a), Answer::Verdict(b)) if !self.oracle => {
                 matches!(a, Verdict::Accepted) == matches!(b, Verdict::Accepted)
@@ -226,6 +231,7 @@ impl Judge<'_> {
 fn is_rejection(allowed: &Answer) -> bool {
     match allowed {
         Answer::Verdict(Verdict::Rejected(_))
+        | Answer::Read(ReadAnswer::Rejected(_))
         | Answer::Derived(Derived::Rejected(_))
         | Answer::Dim(DimAnswer::Fails(_))
         | Answer::Match(MatchAnswer::Fails(_)) => true,
@@ -241,6 +247,7 @@ fn is_rejection(allowed: &Answer) -> bool {
         | Answer::Mapping(_)
         | Answer::Compatibility(_)
         | Answer::Proof(_)
+        | Answer::Read(ReadAnswer::Module(_))
         | Answer::Program(_) => false,
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::case::{Answer, Ask, Derived, DimAnswer, Effect, MatchAnswer, Program, RunAnswer, ValueSpec};
+use super::case::{Answer, Ask, Derived, DimAnswer, Effect, MatchAnswer, Program, ReadAnswer, RunAnswer, ValueSpec};
 use crate::cx::with_stack;
 use crate::grammar::{GlobalFunc, IrModule, TensorData};
+use crate::syntax::decode::Profile;
 
 /// Items separated by `, `.
 struct List<'a, T>(&'a [T]);
@@ -78,7 +79,12 @@ impl fmt::Display for Ask {
             Ask::ProveEqual(a, b) => write!(f, "{a}, {b}")?,
             Ask::EvalDim(e, sigma) => write!(f, "{e}, {}", Map(sigma))?,
             Ask::MatchValue(v, s, sigma) => write!(f, "{v}, {s}, {}", Map(sigma))?,
-            Ask::Parse(text) => write!(f, "text of {} lines", text.trim().lines().count())?,
+            Ask::Parse(text) | Ask::Decode(text, Profile::Merged) => {
+                write!(f, "text of {} lines", text.trim().lines().count())?
+            }
+            Ask::Decode(text, Profile::Pr14148) => {
+                write!(f, "text of {} lines, later revision", text.trim().lines().count())?
+            }
             Ask::WellFormed(p) | Ask::NormalForm(p) | Ask::Normalize(p) | Ask::TypeCheck(p) | Ask::Check(p) => {
                 write!(f, "{p}")?;
             }
@@ -110,6 +116,11 @@ impl fmt::Display for Answer {
             Answer::Dim(x) => write!(f, "{x}"),
             Answer::Match(x) => write!(f, "{x}"),
             Answer::Program(x) => write!(f, "{}", Functions(x)),
+            Answer::Read(ReadAnswer::Module(x)) => write!(f, "{}", Functions(x)),
+            Answer::Read(ReadAnswer::Rejected(rules)) => {
+                let ids: Vec<&str> = rules.iter().map(|rule| rule.id()).collect();
+                write!(f, "rejected by {}", if ids.is_empty() { "the grammar".to_string() } else { ids.join(", ") })
+            }
             Answer::Verdict(x) => write!(f, "{x}"),
             Answer::Derived(Derived::Is(x)) => write!(f, "{x}"),
             Answer::Derived(Derived::Rejected(rule)) => write!(f, "rejected by {rule}"),

@@ -1,8 +1,9 @@
 //! The oracle behind the questions: one arm per question, each naming the judgement that answers it.
 
 use std::borrow::Cow;
+use std::path::Path;
 
-use super::case::{Answer, Ask, Derived, Program, Verdict};
+use super::case::{Answer, Ask, Derived, Program, ReadAnswer, Verdict};
 use crate::check::{check_program, in_normal_form};
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -11,6 +12,8 @@ use crate::grammar::{IrModule, StructInfo};
 use crate::rule::Rule;
 use crate::struct_info::derive::{DeriveReport, derive_call, derive_module};
 use crate::struct_info::{self, InScope, Nowhere};
+use crate::syntax::decode::{DecodeError, decode, recognize};
+use crate::syntax::load::Form;
 use crate::types::check::check_module;
 use crate::{normal_form, shape, types, well_formed};
 
@@ -56,7 +59,8 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
         Ask::ProveEqual(a, b) => Ok(Answer::Proof(shape::prove_equal(cx, a, b))),
         Ask::EvalDim(e, sizes) => Ok(Answer::Dim(shape::evaluate(cx, e, &|v| sizes.get(v).copied()).into())),
         Ask::MatchValue(v, s, sigma) => eval::answer_match_value(cx, v, s, sigma).map(Answer::Match),
-        Ask::Parse(text) => Ok(Answer::Program(read_script(text)?)),
+        Ask::Parse(text) => Ok(Answer::Read(parse(cx, text))),
+        Ask::Decode(text, profile) => Ok(Answer::Read(read_answer(decode(cx, data_form(text), text, *profile)))),
         Ask::WellFormed(program) => Ok(verdict(&well_formed::check(cx, &*read(program)?), warnings)),
         Ask::NormalForm(program) => Ok(verdict(&normal_form::check(cx, &*read(program)?), warnings)),
         Ask::TypeCheck(program) => Ok(verdict(&type_check(cx, &*read(program)?), warnings)),
@@ -82,6 +86,25 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
         Ask::Refine(source, target, entry, inputs) => {
             eval::answer_refine(cx, &*read(source)?, &*read(target)?, entry, inputs).map(Answer::Verdict)
         }
+    }
+}
+
+/// Text is read to a tree, and the tree is one of the grammar.
+fn parse(cx: &mut Cx, text: &str) -> ReadAnswer {
+    match crate::syntax::tvmscript::parse_module_in(cx, text) {
+        Ok(module) => read_answer(recognize(cx, &module).map(|()| module)),
+        Err(error) => ReadAnswer::Rejected(error.rule.into_iter().collect()),
+    }
+}
+
+fn data_form(text: &str) -> Form {
+    Form::of(Path::new("-"), text)
+}
+
+fn read_answer(read: Result<IrModule, DecodeError>) -> ReadAnswer {
+    match read {
+        Ok(module) => ReadAnswer::Module(module),
+        Err(error) => ReadAnswer::Rejected(error.rule.into_iter().collect()),
     }
 }
 

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::case::{Answer, AnswerKind, Ask, Effect, Program};
+use super::case::{Answer, AnswerKind, Ask, Effect, Program, ReadAnswer};
 use crate::cx::{Edition, with_stack};
 use crate::grammar::{GlobalFunc, IrModule};
 use crate::rule::Rule;
@@ -353,6 +353,8 @@ impl Answer {
             Answer::Dim(x) => to_json(x),
             Answer::Match(x) => to_json(x),
             Answer::Program(x) => to_json(x),
+            Answer::Read(ReadAnswer::Module(x)) => to_json(x),
+            Answer::Read(x @ ReadAnswer::Rejected(_)) => to_json(x),
             Answer::Verdict(x) => to_json(x),
             Answer::Derived(x) => to_json(x),
             Answer::Run(x) => to_json(x),
@@ -374,6 +376,10 @@ impl AnswerKind {
             AnswerKind::Dim => Answer::Dim(from_json(value)?),
             AnswerKind::Match => Answer::Match(from_json(value)?),
             AnswerKind::Program => Answer::Program(from_json(value)?),
+            AnswerKind::Read => Answer::Read(match value {
+                value @ Value::Object(_) if value.get("Rejected").is_some() => from_json(value)?,
+                value => ReadAnswer::Module(from_json(value)?),
+            }),
             AnswerKind::Verdict => Answer::Verdict(from_json(value)?),
             AnswerKind::Derived => Answer::Derived(from_json(value)?),
             AnswerKind::Run => Answer::Run(from_json(value)?),

@@ -195,7 +195,8 @@ impl Machine<'_> {
 
     // Conditionals.
 
-    /// EVAL.IF.COND: the condition first; it must be a Boolean scalar. Then one of the branches, and only that one.
+    /// EVAL.IF.COND: the condition first; it must be a Boolean scalar, in which 1 is true (PR14148.DTYPE.BOOL.VALUES). Then
+    /// one of the branches, and only that one.
     fn if_expr(&mut self, e: &If) -> Result<Value, Stop> {
         let cond = self.evaluate(&e.cond)?;
         if let Value::Object(_) | Value::PrimFunc(_) = &cond {
@@ -207,6 +208,7 @@ impl Machine<'_> {
             let message = format!("the condition is {cond}, not a scalar tensor of data type bool");
             return Err(Stop::error(Rule::EvalIfCond, message));
         }
+        self.cx.apply(Rule::Pr14148DtypeBoolValues)?;
         let branch = if truth == Some(true) {
             self.cx.apply(Rule::EvalIfTrue)?;
             &e.true_branch

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::rule::Rule;
+
 /// The kinds of scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum TypeCode {
@@ -71,6 +73,18 @@ impl DataType {
 
     pub fn is_float(self) -> bool {
         matches!(self.code, TypeCode::Float | TypeCode::BFloat)
+    }
+
+    /// PR14148.DTYPE.LANES1, PR14148.DTYPE.HANDLE-BITS64, PR14148.DTYPE.HANDLE-LANES0: the limit that a datatype of TIR
+    /// exceeds, if Relax does not admit it.
+    pub fn inadmissible(self) -> Option<Rule> {
+        match self.code {
+            TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat => {
+                (self.lanes != 1).then_some(Rule::Pr14148DtypeLanes1)
+            }
+            TypeCode::Handle if self.bits != 64 => Some(Rule::Pr14148DtypeHandleBits64),
+            TypeCode::Handle => (self.lanes != 0).then_some(Rule::Pr14148DtypeHandleLanes0),
+        }
     }
 
     /// Bytes of one element in memory; a Boolean takes one byte.

@@ -2,22 +2,36 @@
 
 use super::wrap_type;
 use crate::cx::Cx;
-use crate::grammar::{DeriveFunc, StructInfo, Type};
+use crate::erratum::Erratum;
+use crate::grammar::{DeriveFunc, StructInfo};
 use crate::rule::Rule;
+use crate::types::erase_struct_info;
 
-/// SI.DERIVEFUNC.DEFAULT: the result of a packed call follows from its type arguments.
+/// SI.DERIVEFUNC.DEFAULT: the result of a packed call follows from its `sinfo_args`.
 ///
 /// 2023-02, `derive_func` for `FuncStructInfo`.
-pub fn default_derive(cx: &mut Cx, type_args: &[Type]) -> StructInfo {
-    match type_args {
+pub fn default_derive(cx: &mut Cx, sinfo_args: &[StructInfo]) -> StructInfo {
+    match sinfo_args {
         [] if cx.fire(Rule::SiDerivefuncDefault0) => StructInfo::Object,
-        [t] if cx.fire(Rule::SiDerivefuncDefault1) => wrap_type(cx, t),
+        [s] if cx.fire(Rule::SiDerivefuncDefault1) => claimed(cx, s),
         [_, _, ..] if cx.fire(Rule::SiDerivefuncDefaultN) => {
-            StructInfo::Tuple(type_args.iter().map(|t| wrap_type(cx, t)).collect())
+            StructInfo::Tuple(sinfo_args.iter().map(|s| claimed(cx, s)).collect())
         }
         // A masked rule leaves no answer; the empty tuple is what no rule gives.
         [..] => StructInfo::tuple([]),
     }
+}
+
+/// PR14148.SINFO.DEFAULT_DERIVE: what a call claims of its result, with its shapes. A type argument of the older form is
+/// wrapped when it is read (C01), so there is no type to wrap here.
+///
+/// Errata: A53, literally a call has type arguments only, which know no shapes.
+fn claimed(cx: &mut Cx, info: &StructInfo) -> StructInfo {
+    if !cx.literal(Erratum::A53) && cx.fire(Rule::Pr14148SinfoDefaultDerive) {
+        return info.clone();
+    }
+    let ty = erase_struct_info(cx, info);
+    wrap_type(cx, &ty)
 }
 
 /// SI.DERIVEFUNC.EMPTY: nothing is known of the result.
@@ -39,16 +53,18 @@ pub(super) fn same_derive_func(cx: &mut Cx, d1: Option<&DeriveFunc>, d2: Option<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cx::Reading;
     use crate::grammar::DataType;
 
     #[test]
-    fn by_the_number_of_type_arguments() {
-        let t = || Type::tensor(2, DataType::FLOAT32);
-        let s = || StructInfo::tensor_ndim(2, DataType::FLOAT32);
+    fn by_the_number_of_arguments() {
+        let s = || StructInfo::tensor([2.into()], DataType::FLOAT32);
         let mut cx = Cx::new();
         assert_eq!(default_derive(&mut cx, &[]), StructInfo::Object);
-        assert_eq!(default_derive(&mut cx, &[t()]), s());
-        assert_eq!(default_derive(&mut cx, &[t(), t()]), StructInfo::tuple([s(), s()]));
+        assert_eq!(default_derive(&mut cx, &[s()]), s());
+        assert_eq!(default_derive(&mut cx, &[s(), s()]), StructInfo::tuple([s(), s()]));
+        let mut literal = Cx::new().with_reading(Reading::literal_only(&[Erratum::A53]));
+        assert_eq!(default_derive(&mut literal, &[s()]), StructInfo::tensor_ndim(1, DataType::FLOAT32));
         assert_eq!(empty_derive(&mut cx), StructInfo::Object);
     }
 }

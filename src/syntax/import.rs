@@ -1,6 +1,6 @@
 //! Importing programs of the abstract syntax of 2022 (chapter The 2022 Abstract Syntax).
 //!
-//! The form is JSON as for present programs, marked by `"ast": "2022-06"` beside `funcs`, and with the nodes and fields
+//! The form is RON or JSON as for present programs, marked by `"ast": "2022-06"` beside `funcs`, and with the nodes and fields
 //! of the time where they differ:
 //!
 //! * a binder has `vid`, and `type_annotation` or `checked_type_` and `shape_` in place of `annotation` (C07, C10);
@@ -13,12 +13,12 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::decode::{self, DecodeError};
 use crate::cx::{Cx, with_stack};
-use crate::grammar::{DataType, DynTensorType, IrModule, Ndim, ShapeType, StructInfo, Type};
+use crate::grammar::{DataType, DynTensorType, Ndim, ShapeType, StructInfo, Type};
 use crate::rule::Rule;
 use crate::struct_info::wrap_type;
 
@@ -40,24 +40,44 @@ pub enum ImportError {
     MatchShape,
     #[error("a parameter has a shape that is neither a variable nor a ShapeExpr ({})", Rule::Wf13Form)]
     ParameterShape,
+    #[error("a binding is a VarBinding or a MatchShape, not a {0} ({rule})", rule = Rule::Ast22Binding)]
+    Binding(String),
+    #[error("{0}")]
+    Type(#[from] DecodeError),
 }
 
-/// Reads a program of 2022.
+impl ImportError {
+    /// The rule that is broken, where one is.
+    pub fn rule(&self) -> Option<Rule> {
+        match self {
+            ImportError::Json(_) | ImportError::Unmarked => None,
+            ImportError::Ranks { .. } | ImportError::Shapeless { .. } => Some(Rule::Wf9),
+            ImportError::MatchShape => Some(Rule::Ast22Matchshape),
+            ImportError::ParameterShape => Some(Rule::Wf13Form),
+            ImportError::Binding(_) => Some(Rule::Ast22Binding),
+            ImportError::Type(error) => error.rule,
+        }
+    }
+}
+
+/// Whether data is marked as a program of 2022.
+pub(super) fn is_marked(program: &Value) -> bool {
+    program.get("ast").and_then(Value::as_str) == Some(AST_2022)
+}
+
+/// Reads a program of 2022, as data of the present form. `text` is what it was read from.
 ///
 /// # Errors
 ///
-/// The text is not such a program, or a variable has a type and a shape of different ranks (WF.9, A51).
-pub fn import_2022(text: &str) -> Result<IrModule, ImportError> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    reader.disable_recursion_limit();
-    let mut program = Value::deserialize(serde_stacker::Deserializer::new(&mut reader))?;
-    reader.end()?;
-    let mark = program.as_object_mut().and_then(|fields| fields.remove("ast"));
-    if mark.as_ref().and_then(Value::as_str) != Some(AST_2022) {
+/// It is not marked as such a program, or a variable has a type and a shape of different ranks (WF.9, A51).
+pub(super) fn import_value(cx: &mut Cx, mut program: Value, text: &str) -> Result<Value, ImportError> {
+    if !is_marked(&program) {
         return Err(ImportError::Unmarked);
     }
-    let program = Importer { text, shapes: HashMap::new(), before: Vec::new() }.node(program)?;
-    decode(program)
+    if let Some(fields) = program.as_object_mut() {
+        fields.remove("ast");
+    }
+    Importer { cx, text, shapes: HashMap::new(), before: Vec::new() }.node(program)
 }
 
 fn decode<T: DeserializeOwned>(value: Value) -> Result<T, ImportError> {
@@ -65,6 +85,7 @@ fn decode<T: DeserializeOwned>(value: Value) -> Result<T, ImportError> {
 }
 
 struct Importer<'t> {
+    cx: &'t mut Cx,
     text: &'t str,
     /// Whether each variable met is a shape, where its type says so.
     shapes: HashMap<String, bool>,
@@ -85,8 +106,11 @@ impl Importer<'_> {
     fn object(&mut self, mut fields: Map<String, Value>) -> Result<Value, ImportError> {
         fields.remove("checked_type_");
         fields.remove("shape_");
-        if let Some(ret) = fields.remove("ret_type") {
-            fields.insert("ret_struct_info".into(), serde_json::to_value(wrap_type(&mut Cx::new(), &decode(ret)?))?);
+        if let Some(ret) = fields.remove("ret_type")
+            && self.cx.fire(Rule::Ast22Function)
+        {
+            let ret = self.ty(ret)?;
+            fields.insert("ret_struct_info".into(), serde_json::to_value(wrap_type(self.cx, &ret))?);
         }
         if let Some(Value::Object(cast)) = fields.remove("MatchShape") {
             return self.match_shape(cast);
@@ -116,6 +140,7 @@ impl Importer<'_> {
         let Value::Array(items) = items else { return Ok(items) };
         let mut result = Vec::with_capacity(items.len());
         for item in items {
+            self.is_binding(&item)?;
             let outer = std::mem::take(&mut self.before);
             let item = self.node(item)?;
             // The shape may be used after the block, with the variable that has it.
@@ -125,18 +150,34 @@ impl Importer<'_> {
         Ok(Value::Array(result))
     }
 
-    /// C07, C10: one annotation in place of two.
+    /// AST22.BINDING: there are two kinds of binding.
+    fn is_binding(&mut self, item: &Value) -> Result<(), ImportError> {
+        let kind = item.as_object().and_then(|fields| fields.keys().next()).map_or("", String::as_str);
+        if self.cx.premise(Rule::Ast22Binding, 1, matches!(kind, "VarBinding" | "MatchShape")) {
+            return Ok(());
+        }
+        Err(ImportError::Binding(kind.to_string()))
+    }
+
+    /// A type, whose datatypes may be in the older form.
+    fn ty(&mut self, value: Value) -> Result<Type, ImportError> {
+        decode(decode::type_data(self.cx, value)?)
+    }
+
+    /// AST22.VAR (C07, C10): one annotation in place of two.
     fn binder(&mut self, mut fields: Map<String, Value>) -> Result<Value, ImportError> {
         let vid = fields.remove("vid").unwrap_or_default();
         let name = vid.as_str().unwrap_or_default().to_string();
         let checked = fields.remove("checked_type_");
-        let ty = fields.remove("type_annotation").or(checked).map(decode::<Type>).transpose()?;
+        let ty = fields.remove("type_annotation").or(checked).map(|ty| self.ty(ty)).transpose()?;
         let shape = fields.remove("shape_");
         if let Some(ty) = &ty {
             self.shapes.insert(name.clone(), matches!(ty, Type::Shape(_)));
         }
         let shape = shape.map(|shape| self.shape(&name, shape)).transpose()?.flatten();
-        if let Some(info) = merge(&name, ty, shape)? {
+        if self.cx.fire(Rule::Ast22Var)
+            && let Some(info) = self.merge(&name, ty, shape)?
+        {
             fields.insert("annotation".into(), info);
         }
         fields.insert("var".into(), vid);
@@ -173,13 +214,17 @@ impl Importer<'_> {
 
     /// AST22.MATCHSHAPE: the pattern of a shape where the value is known to be one, else that of a tensor.
     fn match_shape(&mut self, mut cast: Map<String, Value>) -> Result<Value, ImportError> {
-        let (Some(value), Some(Value::Array(pattern)), Some(var)) =
-            (cast.remove("value"), cast.remove("pattern"), cast.remove("var"))
-        else {
+        let (value, pattern, var) = (cast.remove("value"), cast.remove("pattern"), cast.remove("var"));
+        let complete = self.cx.premise(Rule::Ast22Matchshape, 1, value.is_some() && pattern.is_some() && var.is_some());
+        let (true, Some(value), Some(Value::Array(pattern))) = (complete, value, pattern) else {
             return Err(ImportError::MatchShape);
         };
-        let is_shape = self.is_shape(&value);
-        if let Some(vid) = var.get("vid").and_then(Value::as_str) {
+        // AST22.MATCHSHAPE.SHAPE, AST22.MATCHSHAPE.TENSOR: by what the value is.
+        let is_shape = match self.is_shape(&value) {
+            true => self.cx.fire(Rule::Ast22MatchshapeShape),
+            false => !self.cx.fire(Rule::Ast22MatchshapeTensor),
+        };
+        if let Some(vid) = var.as_ref().and_then(|var| var.get("vid")).and_then(Value::as_str) {
             self.shapes.insert(vid.to_string(), is_shape);
         }
         let info = if is_shape {
@@ -189,7 +234,7 @@ impl Importer<'_> {
         };
         // Reading fills in the rank.
         let info: StructInfo = decode(info)?;
-        let (value, var) = (self.node(value)?, self.node(var)?);
+        let (value, var) = (self.node(value)?, var.map(|var| self.node(var)).transpose()?);
         Ok(json!({"MatchCast": {"var": var, "struct_info": info, "value": value}}))
     }
 
@@ -200,51 +245,61 @@ impl Importer<'_> {
             || callee == Some("relax.shape_of")
             || var.is_some_and(|var| self.shapes.get(var).copied().unwrap_or(false))
     }
-}
 
-/// WF.9 (A51): a type and a shape of one rank make one structural information.
-fn merge(var: &str, ty: Option<Type>, shape: Option<Value>) -> Result<Option<Value>, ImportError> {
-    let info = |info: &StructInfo| serde_json::to_value(info).map(Some).map_err(ImportError::from);
-    let Some(shape) = shape else {
-        return ty.map_or(Ok(None), |ty| info(&wrap_type(&mut Cx::new(), &ty)));
-    };
-    let (ndim, dtype) = match ty {
-        None => (Ndim::Unknown, DataType::VOID),
-        Some(Type::Tensor(DynTensorType { ndim, dtype })) => (ndim, dtype),
-        Some(of_type @ Type::Shape(ShapeType { ndim })) => {
-            let Value::Array(values) = &shape else { return Err(ImportError::Shapeless { var: var.into(), of_type }) };
-            agree(var, ndim, values.len())?;
-            return info(&decode(json!({"Shape": {"values": values}}))?);
-        }
-        Some(of_type @ (Type::Object | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc)) => {
-            return Err(ImportError::Shapeless { var: var.into(), of_type });
-        }
-    };
-    let ndim = match &shape {
-        Value::Array(values) => {
-            agree(var, ndim, values.len())?;
-            Ndim::of_len(values.len())
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => ndim,
-    };
-    info(&decode(json!({"Tensor": {"shape": shape, "dtype": dtype, "ndim": ndim}}))?)
-}
-
-fn agree(var: &str, of_type: Ndim, of_shape: usize) -> Result<(), ImportError> {
-    if of_type.is_unknown() || of_type == Ndim::of_len(of_shape) {
-        return Ok(());
+    /// WF.9 (A51): a type and a shape of one rank make one structural information.
+    fn merge(&mut self, var: &str, ty: Option<Type>, shape: Option<Value>) -> Result<Option<Value>, ImportError> {
+        let info = |info: &StructInfo| serde_json::to_value(info).map(Some).map_err(ImportError::from);
+        let Some(shape) = shape else {
+            return ty.map_or(Ok(None), |ty| info(&wrap_type(self.cx, &ty)));
+        };
+        let (ndim, dtype) = match ty {
+            None => (Ndim::Unknown, DataType::VOID),
+            Some(Type::Tensor(DynTensorType { ndim, dtype })) => (ndim, dtype),
+            Some(of_type @ Type::Shape(ShapeType { ndim })) => {
+                let Value::Array(values) = &shape else { return self.shapeless(var, of_type) };
+                self.agree(var, ndim, values.len())?;
+                return info(&decode(json!({"Shape": {"values": values}}))?);
+            }
+            Some(of_type @ (Type::Object | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc)) => {
+                return self.shapeless(var, of_type);
+            }
+        };
+        let ndim = match &shape {
+            Value::Array(values) => {
+                self.agree(var, ndim, values.len())?;
+                Ndim::of_len(values.len())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => ndim,
+        };
+        info(&decode(json!({"Tensor": {"shape": shape, "dtype": dtype, "ndim": ndim}}))?)
     }
-    Err(ImportError::Ranks { var: var.into(), of_type: of_type.to_string(), of_shape })
+
+    fn agree(&mut self, var: &str, of_type: Ndim, of_shape: usize) -> Result<(), ImportError> {
+        let agrees = of_type.is_unknown() || of_type == Ndim::of_len(of_shape);
+        if self.cx.premise(Rule::Wf9, 1, agrees) {
+            return Ok(());
+        }
+        Err(ImportError::Ranks { var: var.into(), of_type: of_type.to_string(), of_shape })
+    }
+
+    /// A value that is neither a tensor nor a shape has no shape.
+    fn shapeless(&mut self, var: &str, of_type: Type) -> Result<Option<Value>, ImportError> {
+        if self.cx.premise(Rule::Wf9, 2, false) {
+            return Ok(None);
+        }
+        Err(ImportError::Shapeless { var: var.into(), of_type })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grammar::{Binding, Expr, Function, GlobalFunc};
+    use crate::grammar::{Binding, Expr, Function, GlobalFunc, IrModule};
 
     fn import(function: Value) -> Result<Function, ImportError> {
         let program = json!({"ast": AST_2022, "funcs": [["f", {"Function": function}]]});
-        let module = import_2022(&program.to_string())?;
+        let text = program.to_string();
+        let module: IrModule = decode(import_value(&mut Cx::new(), program, &text)?)?;
         let Some(GlobalFunc::Function(function)) = module.get("f") else { panic!("{module:?}") };
         Ok((**function).clone())
     }
@@ -324,6 +379,6 @@ mod tests {
 
     #[test]
     fn the_mark_is_needed() {
-        assert!(matches!(import_2022("{\"funcs\": []}"), Err(ImportError::Unmarked)));
+        assert!(matches!(import_value(&mut Cx::new(), json!({"funcs": []}), ""), Err(ImportError::Unmarked)));
     }
 }

@@ -6,10 +6,11 @@ use std::{fs, io};
 
 use serde::Deserialize as _;
 
-use super::import::import_2022;
+use super::decode::{Profile, decode};
 use super::source::SyntaxError;
 use super::tvmscript::{Dialect, parse_module_all, print_module};
 use crate::conformance::case::ron_options;
+use crate::cx::Cx;
 use crate::grammar::{FORMAT_VERSION, IrModule};
 
 /// How deep brackets nest in RON and JSON. A level of the deepest TVMScript that is read takes fewer than ten.
@@ -94,8 +95,8 @@ pub fn read_text(path: &Path) -> Result<String, LoadError> {
 pub fn parse(form: Form, text: &str) -> Result<IrModule, LoadError> {
     match form {
         Form::TvmScript => parse_module_all(text).map_err(LoadError::Syntax),
-        Form::Ron => checked(text, || from_ron(text)),
-        Form::Json => checked(text, || from_json(text)),
+        Form::Ron => checked(text, || from_ron(text).or_else(|error| otherwise(form, text, error))),
+        Form::Json => checked(text, || from_json(text).or_else(|error| otherwise(form, text, error))),
     }
 }
 
@@ -127,11 +128,7 @@ fn from_ron(text: &str) -> Result<IrModule, LoadError> {
     Ok(module)
 }
 
-/// Present programs, and those of 2022 by their mark.
 fn from_json(text: &str) -> Result<IrModule, LoadError> {
-    if text.contains("\"ast\"") && is_marked(text) {
-        return import_2022(text).map_err(|error| LoadError::Data(error.to_string()));
-    }
     let data = |error: serde_json::Error| LoadError::Data(error.to_string());
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.disable_recursion_limit();
@@ -140,16 +137,14 @@ fn from_json(text: &str) -> Result<IrModule, LoadError> {
     Ok(module)
 }
 
-fn is_marked(text: &str) -> bool {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    reader.disable_recursion_limit();
-    let mark = Mark::deserialize(serde_stacker::Deserializer::new(&mut reader));
-    mark.is_ok_and(|mark| mark.ast.is_some())
-}
-
-#[derive(serde::Deserialize)]
-struct Mark {
-    ast: Option<String>,
+/// What the derived readers refuse: an older form (C01, C02, C05), or data that breaks a rule of the grammar, which the
+/// message then names. Where it names none, the reader's own message has the better place.
+fn otherwise(form: Form, text: &str, refused: LoadError) -> Result<IrModule, LoadError> {
+    match decode(&mut Cx::new(), form, text, Profile::Merged) {
+        Ok(module) => Ok(module),
+        Err(error) if error.rule.is_some() => Err(LoadError::Data(error.to_string())),
+        Err(_) => Err(refused),
+    }
 }
 
 /// Checks the depth before and the version after reading data.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::grammar::Span;
+use crate::rule::Rule;
 
 /// How deep brackets, blocks and operators may nest in text; deeper input is refused with a position.
 pub const MAX_NESTING: usize = 1_000;
@@ -16,13 +17,15 @@ pub struct SyntaxError {
     pub column: usize,
     /// The line in question, without its end.
     pub source_line: String,
+    /// The rule that is broken, where one is.
+    pub rule: Option<Rule>,
 }
 
 impl SyntaxError {
     /// An error at a place of a text.
     pub fn at(text: &str, span: Span, message: impl Into<String>) -> SyntaxError {
         let (line, column, source_line) = locate(text, span.start as usize);
-        SyntaxError { message: message.into(), line, column, source_line: source_line.to_string() }
+        SyntaxError { message: message.into(), line, column, source_line: source_line.to_string(), rule: None }
     }
 }
 

@@ -4,7 +4,7 @@ use super::Checker;
 use super::shape_var::{Owner, Place, Position};
 use crate::cx::with_stack;
 use crate::grammar::{
-    FuncStructInfo, Ndim, ShapeStructInfo, Span, StructInfo, TensorShape, TensorStructInfo, Var, VarKind,
+    DataType, FuncStructInfo, Ndim, ShapeStructInfo, Span, StructInfo, TensorShape, TensorStructInfo, Var, VarKind,
 };
 use crate::rule::Rule;
 use crate::trail::Step;
@@ -19,6 +19,7 @@ impl<'m> Checker<'_, 'm> {
             StructInfo::Tensor(tensor) => self.tensor_annotation(tensor, position, span),
             StructInfo::Shape(shape) => self.shape_annotation(shape, position, span),
             StructInfo::Prim(prim) => {
+                self.datatype(prim.dtype, span);
                 if let Some(value) = &prim.value {
                     self.dims_of_expr(from_ref(value), span);
                 }
@@ -35,6 +36,7 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn tensor_annotation(&mut self, tensor: &'m TensorStructInfo, position: Position, span: Span) {
+        self.datatype(tensor.dtype, span);
         let permitted = !matches!(tensor.shape, Some(TensorShape::Other(_)));
         if !self.cx.premise(Rule::Wf13Form, 1, permitted) {
             let message = "the shape of a tensor annotation is neither a variable nor a ShapeExpr".to_string();
@@ -49,6 +51,16 @@ impl<'m> Checker<'_, 'm> {
             Some(TensorShape::Var(var)) => self.shape_is_var(var, VarKind::Var),
             Some(TensorShape::DataflowVar(var)) => self.shape_is_var(var, VarKind::DataflowVar),
             Some(TensorShape::Other(expr)) => self.at(Step::Field("shape"), |c| c.expr(expr)),
+        }
+    }
+
+    /// PR14148.DTYPE.TIR-SUBSET: not every datatype of TIR is one of Relax. Not a criterion but a limit of the grammar, which
+    /// the tree does not have.
+    pub(super) fn datatype(&mut self, dtype: DataType, span: Span) {
+        let Some(limit) = dtype.inadmissible() else { return };
+        if self.cx.fire(Rule::Pr14148DtypeTirSubset) && !self.cx.premise(limit, 1, false) {
+            let message = format!("Relax has no datatype {dtype}");
+            self.report_with_hint(limit, span, message, "scalars have one lane, and the unknown datatype is `void`");
         }
     }
 

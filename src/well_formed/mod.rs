@@ -18,6 +18,7 @@ use crate::diagnostic::{Diagnostic, NodePath};
 use crate::grammar::{AttrValue, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar, Span, Var};
 use crate::rule::Rule;
 use crate::scope::Context;
+use crate::tir::{Param, PrimFunc};
 use crate::trail::Trail;
 
 /// WF.1.BIND to WF.15.ATLEASTONE: every violation of the fifteen criteria by a program, normalized or not.
@@ -29,7 +30,7 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     for (index, (gv, func)) in module.funcs.iter().enumerate() {
         match func {
             GlobalFunc::Function(function) => checker.global_function(index, gv, function),
-            GlobalFunc::PrimFunc(_) => checker.global_bound_once(index, gv),
+            GlobalFunc::PrimFunc(prim_func) => checker.global_prim_func(index, gv, prim_func),
         }
     }
     checker.mutual_recursion();
@@ -113,6 +114,21 @@ impl<'c, 'm> Checker<'c, 'm> {
         self.linked_under_its_name(gv, function);
         self.function(function, recursion::Callee::Global(index));
         self.never_bound();
+    }
+
+    /// GRAM.PROGRAM.PRIMFUNC-OPAQUE: what is inside a `PrimFunc`, such as a vector datatype, is no concern of Relax.
+    fn global_prim_func(&mut self, index: usize, gv: &'m GlobalVar, prim_func: &PrimFunc) {
+        self.trail = Trail::new(gv.name.clone());
+        self.global_bound_once(index, gv);
+        if !self.cx.fire(Rule::GramProgramPrimfuncOpaque) {
+            for param in &prim_func.params {
+                match param {
+                    Param::Buffer(buffer) => self.datatype(buffer.dtype, prim_func.span),
+                    Param::Scalar(var) => self.datatype(var.dtype, prim_func.span),
+                    Param::Handle(_) => {}
+                }
+            }
+        }
     }
 
     /// SCOPE.BIND-ONCE.GLOBAL: a `GlobalVar` is bound by its entry in the module, and by one only.

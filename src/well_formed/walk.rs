@@ -49,7 +49,9 @@ impl<'m> Checker<'_, 'm> {
 
     fn inside(&mut self, expr: &'m Expr) {
         match expr {
-            Expr::Constant(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) | Expr::ExternFunc(_) => {}
+            Expr::StringImm(_) | Expr::ExternFunc(_) => {}
+            Expr::Constant(constant) => self.datatype(constant.data.dtype, constant.span),
+            Expr::DataTypeImm(imm) => self.datatype(imm.value, imm.span),
             Expr::Var(var) => {
                 self.use_var(var, VarKind::Var);
             }
@@ -63,7 +65,10 @@ impl<'m> Checker<'_, 'm> {
                 }
             }
             Expr::SeqExpr(seq) => self.seq_expr(seq),
-            Expr::PrimValue(prim) => self.dims_of_expr(from_ref(&prim.value), prim.span),
+            Expr::PrimValue(prim) => {
+                self.datatype(prim.dtype, prim.span);
+                self.dims_of_expr(from_ref(&prim.value), prim.span);
+            }
             Expr::ShapeExpr(shape) => self.dims_of_expr(&shape.values, shape.span),
             Expr::If(branch) => self.if_expr(branch),
             Expr::Call(call) => self.call(call),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Deriver, Entry, Fit, Own};
 use crate::cx::{Cx, with_stack};
 use crate::erratum::Erratum;
-use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo, Type};
+use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo};
 use crate::ops::{self, InferArgs, InferError};
 use crate::rule::Rule;
 use crate::struct_info::mapping::united_mapping;
@@ -14,7 +14,6 @@ use crate::struct_info::{
     substitute,
 };
 use crate::trail::Step;
-use crate::types::erase_struct_info;
 
 /// Why a call has no structural information.
 #[derive(Clone, PartialEq, Debug)]
@@ -216,12 +215,14 @@ fn not_a_function(masked: bool, callee: &StructInfo) -> Result<StructInfo, CallE
 }
 
 /// SI.DERIVE.CALL.DERIVE: what the macro returns; `ret` is ignored.
+///
+/// GRAM.DERIVE_FUNC: a macro is consulted here, and nowhere at run time.
 fn derived(cx: &mut Cx, derive: &DeriveFunc, sinfo_args: &[StructInfo]) -> StructInfo {
+    if !cx.fire(Rule::GramDeriveFunc) {
+        return StructInfo::Object;
+    }
     match derive {
-        DeriveFunc::DefaultDerive => {
-            let types: Vec<Type> = sinfo_args.iter().map(|info| erase_struct_info(cx, info)).collect();
-            default_derive(cx, &types)
-        }
+        DeriveFunc::DefaultDerive => default_derive(cx, sinfo_args),
         DeriveFunc::EmptyDerive => empty_derive(cx),
         // A macro that only some implementation knows: anything may come of it.
         DeriveFunc::Named(_) => StructInfo::Object,

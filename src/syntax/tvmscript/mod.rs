@@ -17,7 +17,7 @@ pub mod tir_parse;
 pub mod tir_print;
 
 pub use print::print_module;
-pub use read::{parse_module, parse_module_all};
+pub use read::{parse_module, parse_module_all, parse_module_in};
 
 /// The version of TVM whose spelling is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

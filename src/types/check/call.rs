@@ -122,7 +122,7 @@ impl<'m> Checker<'_, 'm> {
             return None;
         }
         if by_macro {
-            let info = default_derive(self.cx, &types);
+            let info = default_derive(self.cx, &call.sinfo_args);
             return Some(self.erase(&info));
         }
         Some(match <[Type; 1]>::try_from(types) {

@@ -4,8 +4,8 @@ use super::Checker;
 use crate::cx::with_stack;
 use crate::erratum::Erratum;
 use crate::grammar::{
-    BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, SeqExpr, ShapeExpr, Tuple, TupleGetItem, Type,
-    Var,
+    BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, Ndim, SeqExpr, ShapeExpr, Tuple, TupleGetItem,
+    Type, Var,
 };
 use crate::rule::Rule;
 use crate::trail::Step;
@@ -110,11 +110,22 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.IF.COND: exactly a Boolean scalar.
     fn condition(&mut self, branch: &If, cond: &Type) {
-        let boolean = *cond == Type::tensor(0, DataType::BOOL) || self.usable_object(cond);
+        let boolean = *cond == Type::tensor(0, DataType::BOOL) || self.counts_as_bool(cond) || self.usable_object(cond);
         if !self.cx.premise(Rule::TcIfCond, 1, boolean) {
             let message = format!("the condition of an If has the type {cond}, not that of a Boolean scalar");
             let hint = "cast the condition to R.Tensor((), \"bool\") first";
             self.error_with_hint(Rule::TcIfCond, branch.cond.span(), message, hint);
+        }
+    }
+
+    /// PR14148.DTYPE.BOOL.DISTINCT: no unsigned integer of another width is a Boolean.
+    fn counts_as_bool(&mut self, cond: &Type) -> bool {
+        match cond {
+            Type::Tensor(t) => {
+                let of_uint = t.ndim == Ndim::Known(0) && t.dtype.is_uint() && !t.dtype.is_bool();
+                of_uint && !self.cx.fire(Rule::Pr14148DtypeBoolDistinct)
+            }
+            Type::Object | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc => false,
         }
     }
 

@@ -249,14 +249,19 @@ impl Reader<'_> {
     }
 
     /// A data type: a string, `T.float32`, `None` or `_` for unknown.
-    pub(super) fn dtype(&self, e: &py::Expr) -> Read<DataType> {
+    pub(super) fn dtype(&mut self, e: &py::Expr) -> Read<DataType> {
         let name = match e {
             py::Expr::StringLiteral(s) => s.value.to_str().to_string(),
             py::Expr::NoneLiteral(_) => String::new(),
             _ if is_blank(e) => String::new(),
             _ => super::fault::tir_name(e).ok_or_else(|| Fault::expected(self.text, e, "a data type"))?,
         };
-        name.parse().map_err(|error: crate::grammar::DataTypeError| Fault::new(&e.range(), error.to_string()))
+        let dtype: DataType =
+            name.parse().map_err(|error: crate::grammar::DataTypeError| Fault::new(&e.range(), error.to_string()))?;
+        if !dtype.is_void() && dtype.to_string() != name {
+            self.older_spelling(crate::rule::Rule::Ast22SynF32, super::fault::span_of(e));
+        }
+        Ok(dtype)
     }
 
     fn not_struct_info(&self, e: &py::Expr) -> Fault {

@@ -110,7 +110,7 @@ impl Reader<'_> {
         let dims = match e {
             py::Expr::Call(call) if relax_name(&call.func).as_deref() == Some("shape") => match &*call.arguments.args {
                 [dims] => self.dims(dims, Unbound::Leave)?,
-                _ => return Err(Fault { span: span_of(e), message: "expected R.shape([..])".into() }),
+                _ => return Err(Fault::at(span_of(e), "expected R.shape([..])")),
             },
             _ => self.dims(e, Unbound::Leave)?,
         };

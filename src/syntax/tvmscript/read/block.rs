@@ -106,7 +106,7 @@ impl Reader<'_> {
         }
         match result {
             Some(body) => Ok(SeqExpr { blocks: blocks.finish(), body, span }),
-            None => Err(Fault { span, message: "the function has no `return`".into() }),
+            None => Err(Fault::at(span, "the function has no `return`")),
         }
     }
 
@@ -160,11 +160,7 @@ impl Reader<'_> {
             return self.parallel(targets, value, span, blocks, place);
         }
         let py::Expr::Name(name) = target else {
-            return Err(Fault::expected(
-                self.text,
-                target,
-                &format!("the name of a variable ({})", Rule::GramBindVarbinding),
-            ));
+            return Err(Fault::expected(self.text, target, "the name of a variable").under(Rule::GramBindVarbinding));
         };
         let name = name.id.as_str();
         if self.names_module(value) {
@@ -437,7 +433,7 @@ impl Reader<'_> {
 }
 
 fn incomplete(e: &py::Expr, what: &str) -> Fault {
-    Fault::new(e, format!("expected {what} ({})", Rule::GramBindMatchcast))
+    Fault::new(e, format!("expected {what}")).under(Rule::GramBindMatchcast)
 }
 
 fn is_shape(info: &StructInfo) -> bool {

@@ -43,7 +43,7 @@ impl Reader<'_> {
         let cond = self.expr(test)?;
         let mut then = self.branch(body, span)?;
         let Some((clause, rest)) = clauses.split_first() else {
-            return Err(Fault { span, message: format!("an `if` needs an `else` ({})", Rule::GramExprIf) });
+            return Err(Fault::at(span, "an `if` needs an `else`").under(Rule::GramExprIf));
         };
         let mut otherwise = match &clause.test {
             None => self.branch(&clause.body, span_of(clause))?,
@@ -54,13 +54,11 @@ impl Reader<'_> {
             })?,
         };
         if then.name != otherwise.name {
-            return Err(Fault {
-                span,
-                message: format!(
-                    "both branches must end with a binding of one variable, but they bind `{}` and `{}`",
-                    then.name, otherwise.name
-                ),
-            });
+            let (then, otherwise) = (then.name, otherwise.name);
+            let message = format!(
+                "both branches must end with a binding of one variable, but they bind `{then}` and `{otherwise}`"
+            );
+            return Err(Fault::at(span, message));
         }
         let annotation = if then.annotation == otherwise.annotation {
             then.annotation.take()
@@ -95,7 +93,7 @@ impl Reader<'_> {
                 }
                 self.last_of_branch(last, &mut blocks)
             }
-            None => Err(Fault { span, message: "the branch is empty".into() }),
+            None => Err(Fault::at(span, "the branch is empty")),
         };
         self.scope.leave();
         let pending = result?;

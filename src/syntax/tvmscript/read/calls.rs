@@ -62,7 +62,7 @@ impl Reader<'_> {
             None => Vec::new(),
         };
         if let Some(again) = rest.keyword(&SINFO_ARGS) {
-            return Err(Fault::new(again, format!("type arguments are given twice ({})", Rule::Pr14148CallSinfoArgs)));
+            return Err(Fault::new(again, "type arguments are given twice").under(Rule::Pr14148CallSinfoArgs));
         }
         let attrs = self.keyword_attrs(rest.keywords())?;
         Ok(Expr::Call(Call { op, args, sinfo_args, attrs, span }.into()))
@@ -338,7 +338,7 @@ impl Reader<'_> {
         }
         inputs.extend(self.exprs(args.rest())?);
         let Expr::Call(call) = self.finish_call(op(name, span), inputs, args, span)? else {
-            return Err(Fault { span, message: "expected a call".into() });
+            return Err(Fault::at(span, "expected a call"));
         };
         let mut call = (*call).clone();
         call.attrs.extend(attrs);

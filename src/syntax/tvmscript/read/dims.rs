@@ -121,7 +121,7 @@ impl Reader<'_> {
     }
 
     fn not_int64(&self, e: &py::Expr) -> Fault {
-        Fault::expected(self.text, e, &format!("an integer that fits in int64 ({})", Rule::GramPrimIntimm))
+        Fault::expected(self.text, e, "an integer that fits in int64").under(Rule::GramPrimIntimm)
     }
 
     fn not_a_dimension(&self, e: &py::Expr) -> Fault {
@@ -131,7 +131,7 @@ impl Reader<'_> {
     /// A dimension inside a string.
     fn dim_text(&mut self, text: &str, span: Span, unbound: Unbound) -> Read<PrimExpr> {
         let dim = paper::parse_prim_expr(text)
-            .map_err(|error| Fault { span, message: format!("in the dimension \"{text}\": {}", error.message) })?;
+            .map_err(|error| Fault::at(span, format!("in the dimension \"{text}\": {}", error.message)))?;
         Ok(self.rename_dims(&dim, span, unbound))
     }
 
@@ -203,10 +203,10 @@ impl Reader<'_> {
     fn dim_dtype(&self, e: &py::Expr, dtype: &str) -> Read<bool> {
         match dtype.parse::<DataType>() {
             Ok(DataType::INT64) => Ok(true),
-            _ => Err(Fault::new(
-                &e.range(),
-                format!("a shape variable is an int64, not `{dtype}` ({})", Rule::GramPrimTirsem),
-            )),
+            _ => {
+                let message = format!("a shape variable is an int64, not `{dtype}`");
+                Err(Fault::new(&e.range(), message).under(Rule::GramPrimTirsem))
+            }
         }
     }
 }

@@ -99,8 +99,8 @@ impl Reader<'_> {
         let index = match integer(&subscript.slice) {
             Some(index) => i64::try_from(index).map_err(|_| Fault::new(&*subscript.slice, "expected an int64"))?,
             None => {
-                let what = format!("an integer literal as index ({})", Rule::GramExprTuplegetitem);
-                return Err(Fault::expected(self.text, &*subscript.slice, &what));
+                let fault = Fault::expected(self.text, &*subscript.slice, "an integer literal as index");
+                return Err(fault.under(Rule::GramExprTuplegetitem));
             }
         };
         let tuple_value = self.expr(&subscript.value)?;

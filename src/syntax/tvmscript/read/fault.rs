@@ -4,6 +4,7 @@ use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
 use crate::grammar::Span;
+use crate::rule::Rule;
 use crate::syntax::source::SyntaxError;
 
 /// A [`SyntaxError`] in the making: line and column cost a pass over the text, so they wait until the end.
@@ -11,6 +12,8 @@ use crate::syntax::source::SyntaxError;
 pub(super) struct Fault {
     pub span: Span,
     pub message: String,
+    /// The rule that is broken, where one is.
+    pub rule: Option<Rule>,
 }
 
 /// Reading either gives a node or says why not.
@@ -21,7 +24,16 @@ const QUOTE: usize = 40;
 
 impl Fault {
     pub fn new(node: &impl Ranged, message: impl Into<String>) -> Fault {
-        Fault { span: span_of(node), message: message.into() }
+        Fault::at(span_of(node), message)
+    }
+
+    pub fn at(span: Span, message: impl Into<String>) -> Fault {
+        Fault { span, message: message.into(), rule: None }
+    }
+
+    /// Under a rule, which the message then names.
+    pub fn under(self, rule: Rule) -> Fault {
+        Fault { message: format!("{} ({rule})", self.message), rule: Some(rule), ..self }
     }
 
     /// `expected .., found ..`.
@@ -35,7 +47,7 @@ impl Fault {
     }
 
     pub fn into_error(self, text: &str) -> SyntaxError {
-        SyntaxError::at(text, self.span, self.message)
+        SyntaxError { rule: self.rule, ..SyntaxError::at(text, self.span, self.message) }
     }
 }
 

@@ -33,7 +33,11 @@ impl Reader<'_> {
             other => (qualified(other), &[][..]),
         };
         let kind = match name.as_ref().map(|(_, name)| name.as_str()) {
-            Some("function" | "func") => Decorator::Relax,
+            Some("function") => Decorator::Relax,
+            Some("func") => {
+                self.older_spelling(Rule::Ast22SynF32, span_of(decorator));
+                Decorator::Relax
+            }
             Some("prim_func" | "func.prim_func") => Decorator::PrimFunc,
             Some(_) | None => return Err(unknown()),
         };
@@ -129,10 +133,8 @@ impl Reader<'_> {
         let mut params = Vec::new();
         for parameter in parameters.posonlyargs.iter().chain(&parameters.args).chain(&parameters.kwonlyargs) {
             if let Some(default) = &parameter.default {
-                return Err(Fault::new(
-                    &**default,
-                    format!("a parameter is a variable and nothing more ({})", Rule::GramExprFunction),
-                ));
+                let fault = Fault::new(&**default, "a parameter is a variable and nothing more");
+                return Err(fault.under(Rule::GramExprFunction));
             }
             let name = &parameter.parameter.name;
             let annotation = match &parameter.parameter.annotation {

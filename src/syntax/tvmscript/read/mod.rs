@@ -24,7 +24,9 @@ use self::fault::{Fault, Read, span_of};
 use self::scope::Scope;
 pub(super) use self::signature::{Param, signature};
 use super::guard;
+use crate::cx::Cx;
 use crate::grammar::{Attrs, IrModule, Span, StructInfo, Var};
+use crate::rule::Rule;
 use crate::syntax::source::{MAX_NESTING, SyntaxError};
 
 /// How many errors are reported at most: each costs a search for its line.
@@ -48,13 +50,42 @@ pub fn parse_module(text: &str) -> Result<IrModule, SyntaxError> {
 ///
 /// What is wrong, in the order of the text; at least one error, and at most 100.
 pub fn parse_module_all(text: &str) -> Result<IrModule, Vec<SyntaxError>> {
+    read(text).map(|(module, _)| module)
+}
+
+/// Reads a module, and applies the rules of the notation that it makes use of.
+///
+/// # Errors
+///
+/// The first thing that is not TVMScript.
+pub fn parse_module_in(cx: &mut Cx, text: &str) -> Result<IrModule, SyntaxError> {
+    let (module, older) = read(text).map_err(|mut errors| {
+        let mut first =
+            if errors.is_empty() { SyntaxError::at(text, Span::NONE, "unreadable") } else { errors.remove(0) };
+        // Without its rule it is an error all the same, but nothing says why.
+        first.rule = first.rule.filter(|rule| !cx.premise(*rule, 1, false));
+        first
+    })?;
+    for (rule, span) in older {
+        if !cx.fire(rule) {
+            return Err(SyntaxError::at(text, span, format!("not a spelling without {rule}")));
+        }
+    }
+    Ok(module)
+}
+
+/// Rules about older spellings, each with its first use.
+type Older = Vec<(Rule, Span)>;
+
+/// A module, and the older spellings in it.
+fn read(text: &str) -> Result<(IrModule, Older), Vec<SyntaxError>> {
     let mut faults = Vec::new();
     match python(text) {
         Ok(statements) => {
             let mut reader = Reader::new(text);
             let module = reader.module(&statements);
             match (module, reader.faults.is_empty()) {
-                (Ok(module), true) => return Ok(module),
+                (Ok(module), true) => return Ok((module, reader.older)),
                 (Ok(_), false) => {}
                 (Err(fault), _) => reader.fault(fault),
             }
@@ -68,7 +99,7 @@ pub fn parse_module_all(text: &str) -> Result<IrModule, Vec<SyntaxError>> {
 
 /// The text as a Python module.
 fn python(text: &str) -> Result<Vec<py::Stmt>, Vec<Fault>> {
-    let fault = |span: Span, message: &str| vec![Fault { span, message: message.into() }];
+    let fault = |span: Span, message: &str| vec![Fault::at(span, message)];
     if u32::try_from(text.len()).is_err() {
         return Err(fault(Span::NONE, "the text is larger than 4 GiB"));
     }
@@ -81,7 +112,7 @@ fn python(text: &str) -> Result<Vec<py::Stmt>, Vec<Fault>> {
     let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
     if !parsed.errors().is_empty() {
         let errors = parsed.errors().iter().take(MAX_ERRORS);
-        return Err(errors.map(|e| Fault { span: span_of(&e.location), message: e.error.to_string() }).collect());
+        return Err(errors.map(|e| Fault::at(span_of(&e.location), e.error.to_string())).collect());
     }
     match parsed.into_syntax() {
         py::Mod::Module(module) => Ok(module.body.into_iter().collect()),
@@ -110,6 +141,7 @@ pub(super) struct Reader<'t> {
     function_ret: Option<StructInfo>,
     depth: usize,
     faults: Vec<Fault>,
+    older: Older,
 }
 
 impl<'t> Reader<'t> {
@@ -124,6 +156,13 @@ impl<'t> Reader<'t> {
             function_ret: None,
             depth: 0,
             faults: Vec::new(),
+            older: Vec::new(),
+        }
+    }
+
+    fn older_spelling(&mut self, rule: Rule, span: Span) {
+        if self.older.iter().all(|(known, _)| *known != rule) {
+            self.older.push((rule, span));
         }
     }
 
@@ -136,7 +175,7 @@ impl<'t> Reader<'t> {
     /// Counts the levels that the indentation of the text does not show.
     fn nested<T>(&mut self, span: Span, body: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_NESTING {
-            return Err(Fault { span, message: format!("the nesting is deeper than {MAX_NESTING}") });
+            return Err(Fault::at(span, format!("the nesting is deeper than {MAX_NESTING}")));
         }
         self.depth += 1;
         let result = crate::cx::with_stack(|| body(self));

@@ -36,8 +36,8 @@ impl Reader<'_> {
             }
         }
         if module.funcs.is_empty() && class.is_none() && self.faults.is_empty() {
-            let message = "expected a module: a class with @I.ir_module, or a function with @R.function".into();
-            return Err(Fault { span: crate::grammar::Span::NONE, message });
+            let message = "expected a module: a class with @I.ir_module, or a function with @R.function";
+            return Err(Fault::at(crate::grammar::Span::NONE, message));
         }
         Ok(module)
     }
@@ -124,7 +124,7 @@ impl Reader<'_> {
             if number + 1 == error.line {
                 at += line.char_indices().nth(error.column.saturating_sub(1)).map_or(0, |(at, _)| at);
                 let at = u32::try_from(at).unwrap_or(u32::MAX);
-                return Fault { span: crate::grammar::Span::new(at, at + 1), message: error.message };
+                return Fault::at(crate::grammar::Span::new(at, at + 1), error.message);
             }
             at += line.len();
         }

@@ -1,0 +1,91 @@
+//! Expectations from the productions of the grammar.
+
+use super::*;
+use crate::grammar::{Expr, GlobalFunc, StructInfo};
+
+/// A module whose one function has this body.
+fn json(body: &str) -> String {
+    format!(r#"{{"funcs": [["f", {{"Function": {{"params": [{{"var": "x"}}], "body": {body}}}}}]]}}"#)
+}
+
+fn body(form: Form, text: &str) -> Result<Expr, DecodeError> {
+    let module = decode(&mut Cx::new(), form, text, Profile::Merged)?;
+    match module.get("f") {
+        Some(GlobalFunc::Function(function)) => Ok(function.body.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn refused(text: &str) -> (Option<Rule>, String) {
+    let error = body(Form::Json, &json(text)).expect_err(text);
+    (error.rule, error.path)
+}
+
+#[test]
+fn ron_and_json_are_the_same_data() {
+    let ron = r#"(funcs: [("f", Function(params: [(var: "x")], body: Tuple(fields: [
+        Var("x"), ShapeExpr(values: [{"Add": ["n", 1]}]), DataTypeImm(value: Int(bits: 32, lanes: 1)),
+        Call(op: ExternFunc(global_symbol: "g"), args: [], type_args: [Shape(ndim: 2), Object, Tuple([Object])]),
+    ]), attrs: {"global_symbol": Str("f")}))])"#;
+    let same = r#"{"funcs": [["f", {"Function": {"params": [{"var": "x"}], "attrs": {"global_symbol": {"Str": "f"}},
+        "body": {"Tuple": {"fields": [{"Var": "x"}, {"ShapeExpr": {"values": [{"Add": ["n", 1]}]}},
+        {"DataTypeImm": {"value": "int32"}}, {"Call": {"op": {"ExternFunc": {"global_symbol": "g"}}, "args": [],
+        "sinfo_args": [{"Shape": {"ndim": 2}}, "Object", {"Tuple": ["Object"]}]}}]}}}}]]}"#;
+    let read = |form, text| decode(&mut Cx::new(), form, text, Profile::Merged).unwrap();
+    assert_eq!(read(Form::Ron, ron), read(Form::Json, same));
+}
+
+#[test]
+fn a_missing_field_is_told_with_its_place() {
+    let found = refused(r#"{"If": {"cond": {"Var": "x"}, "true_branch": {"Var": "x"}}}"#);
+    assert_eq!(found, (Some(Rule::GramExprIf), "funcs/[0]/Function/body/If".to_string()));
+}
+
+#[test]
+fn a_dimension_is_no_expression() {
+    assert_eq!(refused("3").0, Some(Rule::GramPrimPosition));
+    assert_eq!(refused(r#"{"Add": ["n", 1]}"#).0, Some(Rule::GramPrimPosition));
+    assert_eq!(refused(r#""n""#).0, Some(Rule::GramPrimShapevarOnlyInPrim));
+}
+
+#[test]
+fn what_no_rule_forbids_by_name_is_refused_all_the_same() {
+    assert_eq!(refused(r#"{"While": {"cond": {"Var": "x"}}}"#).0, None);
+    assert_eq!(refused("true").0, None);
+    assert_eq!(refused("null").0, Some(Rule::GramExprFunction));
+}
+
+#[test]
+fn programs_of_2022_are_read_from_ron_too() {
+    let text = r#"(ast: "2022-06", funcs: [("f", Function(
+        params: [(vid: "s", type_annotation: Shape(ndim: 1))], ret_type: Shape(ndim: -1),
+        body: SeqExpr(blocks: [(bindings: [
+            MatchShape(value: Var("s"), pattern: ["n"], var: (vid: "t")),
+        ])], body: Var("t"))))])"#;
+    let Ok(Expr::SeqExpr(seq)) = body(Form::Ron, text) else { panic!() };
+    let crate::grammar::Binding::MatchCast(cast) = &seq.blocks[0].bindings[0] else { panic!("{seq:?}") };
+    assert_eq!(cast.struct_info, StructInfo::shape([crate::grammar::PrimExpr::var("n")]));
+}
+
+#[test]
+fn deep_data_is_read() {
+    let deep = |depth: usize| {
+        let (open, close) = (r#"{"Tuple": {"fields": ["#.repeat(depth), "]}}".repeat(depth));
+        json(&format!(r#"{open}{{"Var": "x"}}{close}"#))
+    };
+    let thread = std::thread::Builder::new().stack_size(DATA_STACK);
+    let work = move || {
+        assert!(body(Form::Json, &deep(3_000)).is_ok());
+        assert!(body(Form::Json, &deep(4_000)).is_err());
+    };
+    thread.spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn every_generated_program_is_recognized() {
+    for seed in 0..20 {
+        let mut tape = crate::generate::Tape::from_seed(seed, 400);
+        let module = crate::generate::module(&mut tape, &crate::generate::ProgramOptions::default());
+        assert_eq!(recognize(&mut Cx::new(), &module), Ok(()));
+    }
+}
