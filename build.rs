@@ -256,6 +256,14 @@ fn rules_source(
     Ok(out)
 }
 
+/// The line `also: ["E33", "E34"],` of an erratum: other ids of the same matter.
+fn other_ids(path: &Path) -> Result<Vec<String>, String> {
+    let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let Some(list) = text.lines().find_map(|line| line.strip_prefix("    also: [")) else { return Ok(Vec::new()) };
+    let list = list.strip_suffix("],").ok_or_else(|| format!("{}: `also` must stand on one line", path.display()))?;
+    Ok(list.split(',').map(|id| id.trim().trim_matches('"').to_string()).collect())
+}
+
 fn errata_source(errata: &[(String, PathBuf)]) -> Result<String, String> {
     let mut out = String::from(
         "/// An erratum or ambiguity of the text.\n#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]\n#[repr(u16)]\npub enum Erratum {\n",
@@ -270,9 +278,11 @@ fn errata_source(errata: &[(String, PathBuf)]) -> Result<String, String> {
     for (id, _) in errata {
         let _ = writeln!(out, "        Erratum::{id},");
     }
-    let _ = writeln!(out, "    ];\n}}\nstatic SOURCES: &[(&str, &str)] = &[");
+    let _ = writeln!(out, "    ];\n}}\nstatic SOURCES: &[Source] = &[");
     for (id, path) in errata {
-        let _ = writeln!(out, "    ({id:?}, include_str!({:?})),", path.display().to_string());
+        let text = path.display().to_string();
+        let also = other_ids(path)?;
+        let _ = writeln!(out, "    Source {{ id: {id:?}, text: include_str!({text:?}), also: &{also:?} }},");
     }
     out.push_str("];\n");
     Ok(out)

@@ -109,10 +109,15 @@ impl Reading {
         Reading::default()
     }
 
-    /// Every erratum as the text has it.
+    /// Every erratum as the text has it, but for those that would hide all others.
     pub fn literal() -> Reading {
-        Reading { literal: Erratum::ALL.to_vec() }
+        let taken = Erratum::ALL.iter().copied().filter(|erratum| !Reading::ONLY_BY_NAME.contains(erratum));
+        Reading { literal: taken.collect() }
     }
+
+    /// Errata whose letter nothing survives: find_glb and find_lub give up on every pair of types (E36), an annotation
+    /// that says exactly what is known is an error (E41, E42). They are taken literally where they are named.
+    pub const ONLY_BY_NAME: [Erratum; 3] = [Erratum::E36, Erratum::E41, Erratum::E42];
 
     /// Literal for these errata only.
     pub fn literal_only(errata: &[Erratum]) -> Reading {
@@ -275,6 +280,15 @@ impl fmt::Display for Derivation {
 }
 
 impl Derivation {
+    /// Without a judgement that does nothing but ask another one.
+    pub fn unwrapped(self) -> Derivation {
+        match <[Step; 1]>::try_from(self.steps) {
+            Ok([Step::Sub(inner)]) => inner,
+            Ok([step @ (Step::Fired(_) | Step::Premise(..))]) => Derivation { steps: vec![step], ..self },
+            Err(steps) => Derivation { steps, ..self },
+        }
+    }
+
     fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
         let indent = "  ".repeat(depth);
         writeln!(f, "{indent}{}({}) = {}", self.judgement, self.inputs.join(", "), self.conclusion)?;

@@ -4,12 +4,20 @@
 use std::fmt;
 use std::str::FromStr;
 
+use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
-use crate::conformance::case::Ask;
+use crate::conformance::case::{Answer, Ask, ron_options};
 use crate::rule::Rule;
 
 include!(concat!(env!("OUT_DIR"), "/errata.rs"));
+
+/// A file of `spec/errata/`.
+struct Source {
+    id: &'static str,
+    text: &'static str,
+    also: &'static [&'static str],
+}
 
 /// What kind of trouble the text has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -20,26 +28,133 @@ pub enum ErratumKind {
     Ambiguity,
     /// Two places of the text disagree.
     Conflict,
+    /// A slip of the pen: what is meant is beyond doubt.
+    Typography,
 }
 
 /// The content of `spec/errata/ID.ron`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename = "Erratum", deny_unknown_fields)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ErratumInfo {
     pub id: String,
     pub kind: ErratumKind,
     pub title: String,
+    /// Other ids under which the same matter was found.
+    pub also: Vec<String>,
     pub rules: Vec<Rule>,
     /// What the literal text gives.
     pub literal: String,
     /// What the corrected reading gives; the tools' default.
     pub corrected: String,
-    /// A question whose answer depends on the reading; `None` where no judgement can show it.
-    #[serde(default)]
-    pub witness: Option<Ask>,
+    pub shown: Shown,
     /// Other repairs that were considered.
-    #[serde(default)]
     pub alternatives: Vec<String>,
+}
+
+/// Whether a question shows what the reading changes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Shown {
+    By(Box<Witness>),
+    /// Why no question can.
+    Not(String),
+}
+
+/// A question whose answer depends on the reading.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Witness {
+    pub ask: Ask,
+    pub literal: Expected,
+    pub corrected: Expected,
+}
+
+/// The answer of one reading; with its warnings, where they are what tells the readings apart.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expected {
+    pub answer: Answer,
+    pub warnings: Option<Vec<Rule>>,
+}
+
+/// Why the file of an erratum cannot be read.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ErratumError {
+    #[error(transparent)]
+    Ron(#[from] ron::error::SpannedError),
+    #[error("it needs a `witness`, or `unseen` to say why there is none, and not both")]
+    WitnessOrReason,
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "Erratum", deny_unknown_fields)]
+struct RawErratum {
+    id: String,
+    kind: ErratumKind,
+    title: String,
+    #[serde(default)]
+    also: Vec<String>,
+    rules: Vec<Rule>,
+    literal: String,
+    corrected: String,
+    #[serde(default)]
+    witness: Option<RawWitness>,
+    #[serde(default)]
+    unseen: Option<String>,
+    #[serde(default)]
+    alternatives: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "Witness", deny_unknown_fields)]
+struct RawWitness {
+    ask: Ask,
+    literal: Box<RawValue>,
+    corrected: Box<RawValue>,
+    #[serde(default)]
+    literal_warnings: Option<Vec<Rule>>,
+    #[serde(default)]
+    corrected_warnings: Option<Vec<Rule>>,
+}
+
+impl TryFrom<RawWitness> for Witness {
+    type Error = ErratumError;
+
+    fn try_from(raw: RawWitness) -> Result<Witness, ErratumError> {
+        let kind = raw.ask.answer_kind();
+        let expected = |answer: &RawValue, warnings| Ok(Expected { answer: kind.read(answer)?, warnings });
+        let literal: Result<Expected, ErratumError> = expected(&raw.literal, raw.literal_warnings);
+        Ok(Witness { literal: literal?, corrected: expected(&raw.corrected, raw.corrected_warnings)?, ask: raw.ask })
+    }
+}
+
+impl TryFrom<RawErratum> for ErratumInfo {
+    type Error = ErratumError;
+
+    fn try_from(raw: RawErratum) -> Result<ErratumInfo, ErratumError> {
+        let shown = match (raw.witness, raw.unseen) {
+            (Some(witness), None) => Shown::By(Box::new(witness.try_into()?)),
+            (None, Some(reason)) => Shown::Not(reason),
+            (None, None) | (Some(_), Some(_)) => return Err(ErratumError::WitnessOrReason),
+        };
+        Ok(ErratumInfo {
+            id: raw.id,
+            kind: raw.kind,
+            title: raw.title,
+            also: raw.also,
+            rules: raw.rules,
+            literal: raw.literal,
+            corrected: raw.corrected,
+            shown,
+            alternatives: raw.alternatives,
+        })
+    }
+}
+
+impl ErratumInfo {
+    /// The question that shows it, if there is one.
+    pub fn witness(&self) -> Option<&Witness> {
+        match &self.shown {
+            Shown::By(witness) => Some(witness),
+            Shown::Not(_) => None,
+        }
+    }
 }
 
 /// An id that no erratum has.
@@ -49,12 +164,35 @@ pub struct UnknownErratum(pub String);
 
 impl Erratum {
     pub fn id(self) -> &'static str {
-        SOURCES[self as usize].0
+        SOURCES[self as usize].id
+    }
+
+    /// Other ids under which the same matter was found.
+    pub fn also(self) -> &'static [&'static str] {
+        SOURCES[self as usize].also
     }
 
     /// Reads the erratum's file.
-    pub fn info(self) -> Result<ErratumInfo, ron::error::SpannedError> {
-        crate::conformance::case::ron_options().from_str(SOURCES[self as usize].1)
+    pub fn info(self) -> Result<ErratumInfo, ErratumError> {
+        let raw: RawErratum = ron_options().from_str(SOURCES[self as usize].text)?;
+        raw.try_into()
+    }
+
+    /// The errata that an id names: the one of that id, or those that give it as another id of theirs. `E1` is `E01`.
+    pub fn named(id: &str) -> Result<Vec<Erratum>, UnknownErratum> {
+        let wanted = numbered(id);
+        let with = |is: &dyn Fn(&Erratum) -> bool| Erratum::ALL.iter().copied().filter(is).collect::<Vec<Erratum>>();
+        let own = with(&|erratum| erratum.id() == wanted);
+        let found = if own.is_empty() { with(&|erratum| erratum.also().contains(&wanted.as_str())) } else { own };
+        if found.is_empty() { Err(UnknownErratum(id.to_string())) } else { Ok(found) }
+    }
+}
+
+/// The id with two digits.
+fn numbered(id: &str) -> String {
+    match id.split_at_checked(1) {
+        Some((letter, digit)) if digit.len() == 1 => format!("{letter}0{digit}"),
+        Some(_) | None => id.to_string(),
     }
 }
 
@@ -71,6 +209,7 @@ impl FromStr for Erratum {
         Erratum::ALL.iter().copied().find(|e| e.id() == id).ok_or_else(|| UnknownErratum(id.to_string()))
     }
 }
+
 impl Serialize for Erratum {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.serialize_str(self.id())
@@ -80,5 +219,19 @@ impl Serialize for Erratum {
 impl<'de> Deserialize<'de> for Erratum {
     fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Erratum, D::Error> {
         String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_names_its_erratum_or_those_that_carry_it() {
+        assert_eq!(Erratum::named("A06"), Ok(vec![Erratum::A06]));
+        assert_eq!(Erratum::named("E33"), Ok(vec![Erratum::A06]));
+        assert_eq!(Erratum::named("E1"), Ok(vec![Erratum::A35]));
+        assert_eq!(Erratum::named("E27"), Ok(vec![Erratum::A33, Erratum::A34]));
+        assert_eq!(Erratum::named("E99"), Err(UnknownErratum("E99".to_string())));
     }
 }

@@ -456,6 +456,12 @@ fn rules_and_errata_are_explained() {
     assert_eq!(status, 2);
     assert!(err.contains("SUB.TENSOR.RANK"), "{err}");
     assert!(run(&["errata", "A01"]).1.starts_with("A01 "));
+    for id in ["errata", "explain"].map(|command| run(&[command, "E33"])) {
+        assert!(id.1.starts_with("A06 ") && id.1.contains("E33"), "{}", id.1);
+    }
+    let both = run(&["errata", "E27"]).1;
+    assert!(both.starts_with("A33 ") && both.contains("\nA34 "), "{both}");
+    assert_eq!(run(&["errata", "E99"]).0, 2);
     assert_eq!(json_lines(&run(&["errata", "--json"]).1).len(), run(&["errata"]).1.lines().count());
 }
 

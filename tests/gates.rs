@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use relax_spec::conformance::case::{Case, embedded_suite};
 use relax_spec::conformance::coverage::{self, Knockout};
-use relax_spec::erratum::Erratum;
+use relax_spec::erratum::{Erratum, Shown};
 use relax_spec::rule::{Rule, RuleSet, Status};
 
 /// Beginnings of rule ids under which every rule is implemented or excluded. Chapters join this list as they are
@@ -108,6 +108,90 @@ fn every_erratum_reads_under_its_own_name() {
         Err(error) => Some(format!("{erratum}: {error}")),
     });
     assert_none("errata", found.collect());
+}
+
+/// The findings of the second reading of the text, E1 to E83; three numbers were never given.
+fn second_reading() -> impl Iterator<Item = String> {
+    (1..=83).filter(|number| !(47..=49).contains(number)).map(|number| format!("E{number:02}"))
+}
+
+#[test]
+fn every_finding_of_either_reading_is_an_erratum() {
+    let first = (1..=57).map(|number| format!("A{number:02}"));
+    let missing = first.chain(second_reading()).filter(|id| Erratum::named(id).is_err());
+    assert_none("no erratum stands for", missing.collect());
+    let known: BTreeSet<String> = second_reading().collect();
+    let also = Erratum::ALL.iter().flat_map(|erratum| erratum.also().iter().map(move |id| (erratum, *id)));
+    let odd = also.filter(|(_, id)| !known.contains(*id) || id.parse::<Erratum>().is_ok());
+    assert_none("no other id of an erratum", odd.map(|(erratum, id)| format!("{erratum}: {id}")).collect());
+    let differ = Erratum::ALL.iter().filter(|erratum| erratum.info().unwrap().also != erratum.also());
+    assert_none("the build script reads other ids", differ.map(ToString::to_string).collect());
+}
+
+#[test]
+fn every_conflict_has_its_row() {
+    let chapter = fs::read_to_string(root().join("spec/src/conflicts.md")).unwrap();
+    let missing = (1..=25).map(|number| format!("C{number:02}")).filter(|id| !chapter.contains(&format!("| {id} | ")));
+    assert_none("not in the table of conflicts", missing.collect());
+}
+
+/// Whether a text is one in earnest.
+fn is_text(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let placeholder =
+        ["see the chapter", "todo", "tbd", "fixme", "placeholder"].iter().any(|word| lower.contains(word));
+    text.trim().len() >= 15 && !placeholder
+}
+
+#[test]
+fn every_erratum_says_what_it_is_about() {
+    let mut found = Vec::new();
+    for erratum in Erratum::ALL {
+        let info = erratum.info().unwrap();
+        let reason = match &info.shown {
+            Shown::By(_) => "a witness is asked for it",
+            Shown::Not(reason) => reason,
+        };
+        for (name, text) in [
+            ("title", info.title.as_str()),
+            ("literal", &info.literal),
+            ("corrected", &info.corrected),
+            ("unseen", reason),
+        ] {
+            if !is_text(text) {
+                found.push(format!("{erratum}: `{name}` says nothing"));
+            }
+        }
+        // Only the excerpt on another language has no rule in this book.
+        if info.rules.is_empty() && *erratum != Erratum::A57 {
+            found.push(format!("{erratum}: no rule is at stake"));
+        }
+    }
+    assert_none("errata without content", found);
+}
+
+#[test]
+fn a_rule_names_the_errata_that_touch_it() {
+    let unnamed = Erratum::ALL.iter().flat_map(|erratum| {
+        let rules = erratum.info().unwrap().rules;
+        let silent = rules.into_iter().filter(|rule| !rule.info().errata.contains(&erratum.id()));
+        silent.map(move |rule| format!("{rule} does not name {erratum}"))
+    });
+    assert_none("the metadata line", unnamed.collect());
+    let untold = Rule::ALL.iter().flat_map(|rule| {
+        let info = rule.info();
+        info.errata
+            .iter()
+            .filter(|id| !info.text.contains(**id))
+            .map(move |id| format!("{rule} does not speak of {id}"))
+    });
+    assert_none("the text of the rule", untold.collect());
+    let unknown = Rule::ALL.iter().flat_map(|rule| {
+        let errata = rule.info().errata.iter().filter_map(|id| id.parse::<Erratum>().ok());
+        let silent = errata.filter(|erratum| !erratum.info().unwrap().rules.contains(rule));
+        silent.map(move |erratum| format!("{erratum} does not list {rule}"))
+    });
+    assert_none("the list of rules", unknown.collect());
 }
 
 #[test]

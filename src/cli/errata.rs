@@ -1,21 +1,25 @@
 //! `relax-spec errata`.
 
 use std::fmt::Write as _;
-use std::str::FromStr;
 
 use serde_json::{Value, json};
 
+use super::errata_text::{field, fold, told_apart};
 use super::{Exit, Failure, Outcome, print};
-use crate::conformance::case::Ask;
+use crate::conformance::case::{Answer, Ask, Program};
 use crate::conformance::outcome;
 use crate::cx::{Cx, Reading};
-use crate::erratum::{Erratum, ErratumInfo, ErratumKind};
+use crate::erratum::{Erratum, ErratumInfo, ErratumKind, Shown, Witness};
+use crate::grammar::IrModule;
+use crate::rule::Rule;
+use crate::syntax::tvmscript::{Dialect, print_module};
 
 /// Show the errata of the text: what it says literally, how it is corrected, and a witness in both readings
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec errata
   relax-spec errata A01
+  relax-spec errata E33            # the erratum that this id of the second reading names
   relax-spec errata --json")]
 pub struct Args {
     /// One erratum, told at length with derivations
@@ -28,20 +32,18 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Outcome {
     let errata = match &args.id {
-        Some(id) => vec![Erratum::from_str(id).map_err(Failure::unreadable)?],
+        Some(id) => Erratum::named(id).map_err(Failure::unreadable)?,
         None => Erratum::ALL.to_vec(),
     };
-    let mut out = String::new();
+    let mut told = Vec::with_capacity(errata.len());
     for erratum in errata {
-        match (args.json, &args.id) {
-            (true, _) => {
-                out.push_str(&(serde_json::to_string(&to_json(erratum)?).map_err(Failure::unreadable)? + "\n"))
-            }
-            (false, Some(_)) => out.push_str(&one(erratum)?),
-            (false, None) => out.push_str(&line(erratum)?),
-        }
+        told.push(match (args.json, &args.id) {
+            (true, _) => serde_json::to_string(&to_json(erratum)?).map_err(Failure::unreadable)? + "\n",
+            (false, Some(_)) => one(erratum)?,
+            (false, None) => line(erratum)?,
+        });
     }
-    print(&out)?;
+    print(&told.join(if args.id.is_some() && !args.json { "\n" } else { "" }))?;
     Ok(Exit::AsExpected)
 }
 
@@ -54,56 +56,126 @@ fn kind_name(kind: ErratumKind) -> &'static str {
         ErratumKind::Erratum => "erratum",
         ErratumKind::Ambiguity => "ambiguity",
         ErratumKind::Conflict => "conflict",
+        ErratumKind::Typography => "typography",
     }
 }
 
 fn line(erratum: Erratum) -> Result<String, Failure> {
     let info = info(erratum)?;
-    Ok(format!("{:<4} {:<9}  {}\n", erratum.id(), kind_name(info.kind), info.title))
+    Ok(format!("{:<4} {:<10}  {}\n", erratum.id(), kind_name(info.kind), info.title))
 }
 
 /// The witness in one reading.
-struct Witness {
+struct Run {
     outcome: outcome::Outcome,
-    derivations: String,
+    derivation: Vec<String>,
 }
 
-fn witness(ask: &Ask, reading: Reading) -> Witness {
+fn run_witness(ask: &Ask, reading: Reading) -> Run {
     let mut cx = Cx::new().with_reading(reading).with_trace();
-    let outcome = outcome::Outcome::of_oracle(&mut cx, ask);
-    let derivations = cx.take_derivations().iter().map(ToString::to_string).collect();
-    Witness { outcome, derivations }
+    let mut outcome = None;
+    // A question about a program is no judgement by itself; as one it shows the rules that it uses.
+    let shown = cx.judge(
+        "answer",
+        || vec![ask.to_string()],
+        |cx| {
+            let answer = outcome::Outcome::of_oracle(cx, ask);
+            let shown = answer.to_string();
+            outcome = Some(answer);
+            shown
+        },
+    );
+    let outcome = outcome.unwrap_or(outcome::Outcome::InternalError { message: shown });
+    let trees = cx.take_derivations().into_iter().map(|tree| tree.unwrapped().to_string());
+    Run { outcome, derivation: trees.flat_map(|tree| tree.lines().map(str::to_string).collect::<Vec<_>>()).collect() }
 }
 
 /// The witness in the literal and in the corrected reading; only this erratum is taken literally.
-fn both(erratum: Erratum, ask: &Ask) -> (Witness, Witness) {
-    (witness(ask, Reading::literal_only(&[erratum])), witness(ask, Reading::corrected()))
+fn both(erratum: Erratum, ask: &Ask) -> (Run, Run) {
+    (run_witness(ask, Reading::literal_only(&[erratum])), run_witness(ask, Reading::corrected()))
 }
 
 /// An erratum at length.
 pub fn one(erratum: Erratum) -> Result<String, Failure> {
     let info = info(erratum)?;
-    let mut out = String::new();
-    let rules: Vec<&str> = info.rules.iter().map(|rule| rule.id()).collect();
-    let _ = writeln!(out, "{erratum} ({}): {}\n", kind_name(info.kind), info.title);
-    let _ = writeln!(out, "rules      {}", rules.join(", "));
-    let _ = writeln!(out, "literal    {}", info.literal);
-    let _ = writeln!(out, "corrected  {}", info.corrected);
-    for alternative in &info.alternatives {
-        let _ = writeln!(out, "also       {alternative}");
-    }
-    let Some(ask) = &info.witness else { return Ok(out) };
-    let (literal, corrected) = both(erratum, ask);
-    let _ = writeln!(out, "\nwitness    {ask}");
-    let _ = writeln!(out, "literal    {}", literal.outcome);
-    let _ = writeln!(out, "corrected  {}", corrected.outcome);
-    for (name, witness) in [("literal", literal), ("corrected", corrected)] {
-        let _ = writeln!(out, "\nderivation in the {name} reading:");
-        witness.derivations.lines().for_each(|line| {
-            let _ = writeln!(out, "  {line}");
-        });
+    let also = if info.also.is_empty() { String::new() } else { format!(", also {}", info.also.join(", ")) };
+    let mut out = format!("{erratum} ({}{also}): {}\n", kind_name(info.kind), info.title);
+    info.rules.iter().for_each(|rule| clause(&mut out, *rule));
+    out.push('\n');
+    field(&mut out, "literal", &info.literal);
+    field(&mut out, "corrected", &info.corrected);
+    info.alternatives.iter().for_each(|alternative| field(&mut out, "or else", alternative));
+    match &info.shown {
+        Shown::By(witness) => show(&mut out, erratum, witness),
+        Shown::Not(reason) => field(&mut out, "unseen", reason),
     }
     Ok(out)
+}
+
+/// The clause at stake, as the book states it.
+fn clause(out: &mut String, rule: Rule) {
+    let info = rule.info();
+    let _ = writeln!(out, "\n{rule} ({}, source {})", info.file, info.source);
+    for paragraph in info.text.split("\n\n") {
+        let _ = writeln!(out, "{}", fold(&paragraph.replace('\n', " "), "    "));
+    }
+}
+
+fn show(out: &mut String, erratum: Erratum, witness: &Witness) {
+    let (literal, corrected) = both(erratum, &witness.ask);
+    out.push('\n');
+    field(out, "witness", &witness.ask.to_string());
+    programs_of(&witness.ask).iter().for_each(|text| listing(out, text));
+    answer(out, "literal", &literal.outcome);
+    answer(out, "corrected", &corrected.outcome);
+    let derivations = [("literal", &literal, &corrected), ("corrected", &corrected, &literal)];
+    for (name, here, there) in derivations {
+        let _ = writeln!(out, "\nderivation in the {name} reading:");
+        told_apart(&here.derivation, &there.derivation).iter().for_each(|line| {
+            let _ = writeln!(out, "{line}");
+        });
+    }
+}
+
+/// The answer of one reading, its warnings, and its program.
+fn answer(out: &mut String, reading: &str, outcome: &outcome::Outcome) {
+    let mut text = outcome.to_string();
+    let mut program = None;
+    if let outcome::Outcome::Answer { answer, warnings } = outcome {
+        let rules: Vec<&str> = warnings.iter().flatten().map(|rule| rule.id()).collect();
+        if !rules.is_empty() {
+            let _ = write!(text, ", with a warning by {}", rules.join(", "));
+        }
+        if let Answer::Program(module) = answer {
+            program = Some(script(module));
+        }
+    }
+    field(out, reading, &text);
+    program.iter().for_each(|text| listing(out, text));
+}
+
+/// The programs that a question is about, as text.
+fn programs_of(ask: &Ask) -> Vec<String> {
+    let text = |program: &Program| match program {
+        Program::Script(text) => text.trim().to_string(),
+        Program::Module(module) => script(module),
+    };
+    match ask {
+        Ask::Refine(source, target, ..) => vec![text(source), text(target)],
+        other => other.program().map(text).into_iter().collect(),
+    }
+}
+
+/// A module as text, without the comment that says what to import.
+fn script(module: &IrModule) -> String {
+    let text = print_module(module, Dialect::default());
+    text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<&str>>().join("\n").trim().to_string()
+}
+
+fn listing(out: &mut String, text: &str) {
+    text.lines().for_each(|line| {
+        let _ = writeln!(out, "    {line}");
+    });
 }
 
 fn to_json(erratum: Erratum) -> Result<Value, Failure> {
@@ -112,20 +184,25 @@ fn to_json(erratum: Erratum) -> Result<Value, Failure> {
         "id": info.id,
         "kind": kind_name(info.kind),
         "title": info.title,
+        "also": info.also,
         "rules": info.rules,
         "literal": info.literal,
         "corrected": info.corrected,
         "alternatives": info.alternatives,
         "witness": Value::Null,
+        "unseen": Value::Null,
     });
-    if let Some(ask) = &info.witness {
-        let (literal, corrected) = both(erratum, ask);
-        let reply = |witness: &Witness| witness.outcome.to_reply().map_err(Failure::unreadable);
-        value["witness"] = json!({
-            "question": ask,
-            "literal": reply(&literal)?,
-            "corrected": reply(&corrected)?,
-        });
+    match &info.shown {
+        Shown::By(witness) => {
+            let (literal, corrected) = both(erratum, &witness.ask);
+            let reply = |run: &Run| run.outcome.to_reply().map_err(Failure::unreadable);
+            value["witness"] = json!({
+                "question": witness.ask,
+                "literal": reply(&literal)?,
+                "corrected": reply(&corrected)?,
+            });
+        }
+        Shown::Not(reason) => value["unseen"] = json!(reason),
     }
     Ok(value)
 }

@@ -1,7 +1,6 @@
 //! `relax-spec explain`.
 
 use std::fmt::Write as _;
-use std::str::FromStr;
 
 use super::rules::{Row, status_name, table};
 use super::{Exit, Failure, Outcome, errata, print};
@@ -30,8 +29,10 @@ pub fn run(args: &Args) -> Outcome {
         print(&explain(row))?;
         return Ok(Exit::AsExpected);
     }
-    if let Ok(erratum) = Erratum::from_str(id) {
-        print(&errata::one(erratum)?)?;
+    if let Ok(errata) = Erratum::named(id) {
+        for erratum in errata {
+            print(&errata::one(erratum)?)?;
+        }
         return Ok(Exit::AsExpected);
     }
     Err(Failure::unreadable(unknown(id)))
@@ -99,7 +100,7 @@ fn list(field: &mut impl FnMut(&str, &str), name: &str, items: &[&str]) {
 }
 
 fn erratum_line(id: &str) -> String {
-    match Erratum::from_str(id).map(Erratum::info) {
+    match id.parse::<Erratum>().map(Erratum::info) {
         Ok(Ok(info)) => format!("{id}: {}", info.title),
         Ok(Err(_)) | Err(_) => id.to_string(),
     }

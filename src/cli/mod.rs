@@ -6,6 +6,7 @@ mod completions;
 mod conform;
 mod convert;
 mod errata;
+mod errata_text;
 mod explain;
 mod export;
 mod fuzz;

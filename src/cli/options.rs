@@ -1,7 +1,5 @@
 //! Options that several commands share.
 
-use std::str::FromStr;
-
 use crate::cx::{Edition, Prover, Reading};
 use crate::erratum::Erratum;
 
@@ -20,8 +18,8 @@ pub fn reading(text: &str) -> Result<Reading, String> {
         "corrected" => Ok(Reading::corrected()),
         "literal" => Ok(Reading::literal()),
         list => {
-            let errata: Result<Vec<Erratum>, _> = list.split(',').map(|id| Erratum::from_str(id.trim())).collect();
-            errata.map(|errata| Reading::literal_only(&errata)).map_err(|error| error.to_string())
+            let errata: Result<Vec<Vec<Erratum>>, _> = list.split(',').map(|id| Erratum::named(id.trim())).collect();
+            errata.map(|errata| Reading::literal_only(&errata.concat())).map_err(|error| error.to_string())
         }
     }
 }

@@ -443,7 +443,7 @@ impl Ask {
 
 impl AnswerKind {
     /// Reads an answer of this kind, written bare.
-    fn read(self, raw: &RawValue) -> Result<Answer, ron::error::SpannedError> {
+    pub(crate) fn read(self, raw: &RawValue) -> Result<Answer, ron::error::SpannedError> {
         let raw = Bare(raw);
         Ok(match self {
             AnswerKind::Bool => Answer::Bool(raw.read()?),

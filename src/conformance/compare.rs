@@ -110,6 +110,23 @@ pub fn compare(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -
     }
 }
 
+/// Whether the oracle's outcome is an answer, and the one expected; the names of bound variables do not count.
+pub fn is_answer(ask: &Ask, expected: &Answer, outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Answer { answer, warnings: _ } => {
+            Judge { cx: Cx::new(), ask, oracle: true }.matches_answer(expected, answer)
+        }
+        Outcome::Rejected { .. }
+        | Outcome::Trapped { .. }
+        | Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => false,
+    }
+}
+
 fn compare_answer(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> Comparison {
     let mut judge = Judge { cx: Cx::new().with_edition(edition), ask: &case.ask, oracle };
     if !oracle && case.allow.contains(&Answer::Run(RunAnswer::Unspecified)) {

@@ -3,6 +3,7 @@
 mod criteria;
 mod effect;
 mod fresh;
+mod levels;
 mod normalize;
 mod operand;
 mod rename;

@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::criteria::is_normal;
 use super::effect::Effects;
 use super::fresh::Fresh;
+use super::levels::Address;
 use super::{is_leaf, rename};
 use crate::cx::{Cx, with_stack};
 use crate::diagnostic::Diagnostic;
@@ -105,6 +106,8 @@ pub(super) struct Normalizer<'c, 'm> {
     replaced: usize,
     /// The shape variables that more than one scope of the present function may bind.
     repeated: FxHashSet<ShapeVar>,
+    /// For the literal reading of A20: operands that were hoisted before their turn.
+    pub(super) early: FxHashMap<Address, Expr>,
 }
 
 #[derive(Clone, Copy)]
@@ -134,6 +137,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             shapes: Context::new(),
             replaced: 0,
             repeated: FxHashSet::default(),
+            early: FxHashMap::default(),
         }
     }
 
@@ -366,7 +370,8 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             if let PrimExpr::Var(var) = dim
                 && !self.shapes.contains(var)
             {
-                let clashes = widened && self.repeated.contains(var);
+                // Literal E10: flattening is called safe as it is.
+                let clashes = widened && self.repeated.contains(var) && !self.cx.literal(Erratum::E10);
                 let other =
                     if self.cx.rule(Rule::NfWidenSafe, clashes) { Some(self.fresh().shape_var(var)) } else { None };
                 self.replaced += usize::from(other.is_some());

@@ -17,6 +17,9 @@ use crate::trail::Step;
 impl Normalizer<'_, '_> {
     /// An expression as the value of a binding: its operands are hoisted, it stays.
     pub(super) fn value(&mut self, expr: &Expr) -> Expr {
+        if self.cx.literal(Erratum::A20) {
+            self.hoist_by_levels(expr);
+        }
         with_stack(|| match expr {
             Expr::SeqExpr(seq) => self.flatten(expr, seq),
             Expr::Tuple(tuple) => self.tuple(tuple, false),
@@ -138,6 +141,9 @@ impl Normalizer<'_, '_> {
 
     /// An expression as an operand: a leaf, or a variable bound to it.
     pub(super) fn operand(&mut self, expr: &Expr, effect_follows: bool) -> Expr {
+        if let Some(var) = self.hoisted_early(expr) {
+            return var;
+        }
         match expr {
             Expr::Tuple(tuple) => with_stack(|| self.tuple(tuple, effect_follows)),
             Expr::Op(_) => expr.clone(),
@@ -151,7 +157,7 @@ impl Normalizer<'_, '_> {
     }
 
     /// NF.ALG.3.HOIST: binds an expression to a fresh variable in the current block.
-    fn hoist(&mut self, expr: &Expr) -> Expr {
+    pub(super) fn hoist(&mut self, expr: &Expr) -> Expr {
         if !self.cx.fire(Rule::NfAlg3Hoist) {
             return expr.clone();
         }

@@ -2,6 +2,7 @@
 
 use super::surroundings::Surroundings;
 use crate::cx::{Cx, with_stack};
+use crate::erratum::Erratum;
 use crate::grammar::{Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
 use crate::rule::Rule;
 
@@ -40,8 +41,10 @@ fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Op
     }
 }
 
+/// Literal E25: the text compares `ndim` with a `ShapeExpr` only.
 fn other_rank(cx: &mut Cx, var: &Var, held: Ndim, annotated: Ndim) -> Option<String> {
-    let agree = held == annotated || held.is_unknown() || annotated.is_unknown();
+    let silent = cx.literal(Erratum::E25);
+    let agree = silent || held == annotated || held.is_unknown() || annotated.is_unknown();
     let holds = cx.premise(Rule::SiDefTensorShapeType, 2, agree);
     (!holds).then(|| format!("`{var}` is a shape of rank {held}, where the tensor has rank {annotated}"))
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::mapping::{Mapping, all_shape_vars, introduced_by};
 use super::surroundings::Surroundings;
 use crate::cx::{Cx, with_stack};
+use crate::erratum::Erratum;
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
@@ -17,12 +18,13 @@ use crate::rule::Rule;
 ///
 /// A variable that a function type in `s` introduces itself, and that the replacements mention, is renamed first;
 /// `scope` says which variables are bound outside and hence introduced by no one. 2023-02, Substituting Free
-/// Shape Variables.
+/// Shape Variables. Literal E80: nothing is renamed.
 pub fn substitute(cx: &mut Cx, s: &StructInfo, mapping: &Mapping, scope: &dyn Surroundings) -> StructInfo {
     if mapping.is_empty() || !cx.fire(Rule::SiMappingSubst) {
         return s.clone();
     }
-    Substitution::new(Cow::Borrowed(mapping), scope).info(s).unwrap_or_else(|| s.clone())
+    let captures = cx.literal(Erratum::E80);
+    Substitution { captures, ..Substitution::new(Cow::Borrowed(mapping), scope) }.info(s).unwrap_or_else(|| s.clone())
 }
 
 /// The replacement of the variables of a dimension.
@@ -35,11 +37,13 @@ struct Substitution<'a> {
     /// The variables that the replacements mention; see [`Substitution::incoming`].
     incoming: OnceCell<BTreeSet<ShapeVar>>,
     scope: &'a dyn Surroundings,
+    /// Literal E80: what a function type introduces may capture what the replacements mention.
+    captures: bool,
 }
 
 impl<'a> Substitution<'a> {
     fn new(mapping: Cow<'a, Mapping>, scope: &'a dyn Surroundings) -> Substitution<'a> {
-        Substitution { mapping, incoming: OnceCell::new(), scope }
+        Substitution { mapping, incoming: OnceCell::new(), scope, captures: false }
     }
 
     /// Collected only where a function introduces a variable that is not itself replaced, which is rare.
@@ -110,7 +114,7 @@ impl<'a> Substitution<'a> {
 
     /// This substitution, with new names for what the function introduces and the replacements mention.
     fn renaming(&self, func: &FuncStructInfo) -> Option<Substitution<'a>> {
-        let params = func.params.as_ref()?;
+        let params = func.params.as_ref().filter(|_| !self.captures)?;
         let captured: Vec<ShapeVar> = introduced_by(params.iter())
             .into_iter()
             .filter(|v| !self.mapping.contains_key(v) && self.incoming().contains(v) && !self.scope.has_shape_var(v))

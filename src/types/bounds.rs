@@ -31,9 +31,11 @@ impl Conclusion for Bound {
     }
 }
 
-/// Whether two types are both tensors, both tuples, and so on.
-fn same_kind(t1: &Type, t2: &Type) -> bool {
-    std::mem::discriminant(t1) == std::mem::discriminant(t2)
+/// Whether two types are not both tensors, both tuples, and so on.
+///
+/// Literal E36: one of "not both tensors", "not both tuples" and so on is true of every pair.
+fn different_kinds(cx: &Cx, t1: &Type, t2: &Type) -> bool {
+    std::mem::discriminant(t1) != std::mem::discriminant(t2) || cx.literal(Erratum::E36)
 }
 
 fn glb(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> Option<Type> {
@@ -59,7 +61,8 @@ fn glb_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Op
     if cx.rule(Rule::GlbObjR, *t2 == Type::Object) {
         return Some(t1.clone());
     }
-    if cx.rule(Rule::GlbKind, !same_kind(t1, t2)) {
+    let different = different_kinds(cx, t1, t2);
+    if cx.rule(Rule::GlbKind, different) {
         return None;
     }
     match (t1, t2) {
@@ -184,7 +187,8 @@ fn lub_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Ty
     if cx.rule(Rule::LubObj, *t1 == Type::Object || *t2 == Type::Object) {
         return Type::Object;
     }
-    if cx.rule(Rule::LubKind, !same_kind(t1, t2)) {
+    let different = different_kinds(cx, t1, t2);
+    if cx.rule(Rule::LubKind, different) {
         return Type::Object;
     }
     match (t1, t2) {

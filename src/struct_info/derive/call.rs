@@ -242,16 +242,17 @@ fn call_by_signature(
         let message = format!("a function of {} parameters is called with {} arguments", params.len(), args.len());
         return Err(CallError { rule: Rule::SiDeriveCallArity, message, arg: None });
     }
-    let renamed: Vec<StructInfo> = params.iter().map(|param| renamed(cx, site, param)).collect();
-    let ret = renamed_ret(cx, site, func);
-    let mapping = call_map(cx, site, &renamed, args);
-    for (i, (param, arg)) in renamed.iter().zip(args).enumerate() {
+    let params: Vec<StructInfo> = params.iter().map(|param| renamed(cx, site, param)).collect();
+    let ret = renamed(cx, site, &func.ret);
+    let mapping = call_map(cx, site, &params, args);
+    for (i, (param, arg)) in params.iter().zip(args).enumerate() {
         let param = substitute(cx, param, &mapping, site.scope);
         if let Some(message) = argument(cx, site, i, arg, &param)? {
             warnings.push((i, message));
         }
     }
     let ret = substitute(cx, &ret, &mapping, site.scope);
+    let ret = if cx.literal(Erratum::E57) { without_renaming(cx, site, &ret) } else { ret };
     Ok(if cx.fire(Rule::SiDeriveCallResult) { erase_to_well_defined(cx, &ret, site.scope) } else { ret })
 }
 
@@ -259,8 +260,13 @@ fn renamed(cx: &mut Cx, site: &Site, info: &StructInfo) -> StructInfo {
     if site.renaming.is_empty() { info.clone() } else { with_stack(|| substitute(cx, info, site.renaming, site.scope)) }
 }
 
-fn renamed_ret(cx: &mut Cx, site: &Site, func: &FuncStructInfo) -> StructInfo {
-    renamed(cx, site, &func.ret)
+/// Literal E57: a variable of the callee that no argument determines is the variable of that name which is in scope.
+fn without_renaming(cx: &mut Cx, site: &Site, ret: &StructInfo) -> StructInfo {
+    let back = site.renaming.iter().filter_map(|(own, fresh)| match fresh {
+        PrimExpr::Var(fresh) => Some((fresh.clone(), PrimExpr::Var(own.clone()))),
+        PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => None,
+    });
+    substitute(cx, ret, &back.collect(), site.scope)
 }
 
 /// SI.DERIVE.CALL.MAP: the union of the matches of the parameters with the arguments (A10: the leftmost counts).

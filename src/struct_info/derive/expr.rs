@@ -1,13 +1,14 @@
 //! Leaves, tuples, conditionals, projections and sequences.
 
-use super::Deriver;
+use super::{Deriver, Entry};
 use crate::cx::with_stack;
+use crate::erratum::Erratum;
 use crate::grammar::{
-    BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr, SeqExpr, ShapeExpr, Span,
-    StructInfo, Tuple, TupleGetItem, Var,
+    Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr, SeqExpr,
+    ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var, VarKind,
 };
 use crate::rule::Rule;
-use crate::struct_info::{erase_to_well_defined, unify_struct_info_in};
+use crate::struct_info::{Surroundings, erase_to_well_defined, unify_struct_info_in};
 use crate::trail::Step;
 
 use std::slice::from_ref;
@@ -146,8 +147,38 @@ impl<'m> Deriver<'_, 'm> {
         }
         if self.cx.rule(Rule::SiDeriveSeqDfDrop, block.kind == BlockKind::Dataflow) {
             self.scope.delta.leave_some(mark, |_, entry| entry.dataflow);
+            // Literal E28: what is known of the variables that stay is not looked at.
+            if !self.cx.literal(Erratum::E28) {
+                block.bindings.iter().filter_map(Binding::binder).for_each(|binder| self.forget_dataflow_vars(binder));
+            }
         }
     }
+
+    /// What is known of a variable that leaves a `DataflowBlock`, without the `DataflowVar`s that do not (E28).
+    fn forget_dataflow_vars(&mut self, binder: &'m Binder) {
+        let Some(Entry { info: Some(info), dataflow, own }) = self.scope.delta.get(&binder.var) else { return };
+        if binder.kind == VarKind::Var && takes_shape_from_outside(info, &self.scope) {
+            let (info, dataflow, own) = (info.clone(), *dataflow, own.clone());
+            let info = Some(erase_to_well_defined(self.cx, &info, &self.scope));
+            self.scope.delta.enter(&binder.var, Entry { info, dataflow, own });
+        }
+    }
+}
+
+/// Whether some tensor takes its shape from a variable that is not in scope.
+fn takes_shape_from_outside(info: &StructInfo, scope: &dyn Surroundings) -> bool {
+    with_stack(|| match info {
+        StructInfo::Tensor(tensor) => match &tensor.shape {
+            Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => !scope.has_var(var),
+            Some(TensorShape::Dims(_) | TensorShape::Other(_)) | None => false,
+        },
+        StructInfo::Tuple(fields) => fields.iter().any(|field| takes_shape_from_outside(field, scope)),
+        StructInfo::Func(func) => {
+            let params = func.params.iter().flat_map(|params| params.iter());
+            params.chain([&func.ret]).any(|part| takes_shape_from_outside(part, scope))
+        }
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
+    })
 }
 
 /// What a literal says of itself: a constant or a `ShapeExpr`.

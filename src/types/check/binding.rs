@@ -5,7 +5,7 @@ use crate::erratum::Erratum;
 use crate::grammar::{Binder, Binding, DeriveFunc, Expr, Function, MatchCast, Span, Type, VarBinding, VarKind};
 use crate::rule::Rule;
 use crate::trail::Step;
-use crate::types::{Conversion, conversion};
+use crate::types::{Conversion, conversion, is_subtype};
 
 impl<'m> Checker<'_, 'm> {
     pub(super) fn binding(&mut self, binding: &'m Binding) {
@@ -64,7 +64,9 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.VB.ANNOT.ERR, and TC.VB.ANNOT.DOWN where a cast would help.
     fn fits_annotation(&mut self, binder: &Binder, ty: &Type, annotated: &Type, span: Span) {
-        let step = conversion(self.cx, ty, annotated);
+        // Literal E41: a type is a supertype of itself.
+        let same = self.cx.literal(Erratum::E41) && is_subtype(self.cx, annotated, ty);
+        let step = if same { Conversion::MatchCast } else { conversion(self.cx, ty, annotated) };
         if self.cx.premise(Rule::TcVbAnnotErr, 1, step == Conversion::None) {
             return;
         }

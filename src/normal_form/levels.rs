@@ -1,0 +1,78 @@
+//! The literal order of hoisting (A20): breadth-first, from left to right.
+//!
+//! Taken from the top, a variable would be used before it is bound; so the levels come from the deepest up, which is
+//! the only breadth-first order that gives a program at all. It does not respect the order of evaluation, whatever
+//! the text says of it.
+
+use super::is_leaf;
+use super::normalize::Normalizer;
+use crate::cx::with_stack;
+use crate::grammar::Expr;
+
+/// The operands of each depth that are no leaves, from left to right.
+type Levels<'e> = Vec<Vec<&'e Expr>>;
+
+/// Where an expression of the source stands in memory; the source outlives the normalizer.
+pub(super) type Address = usize;
+
+fn address(expr: &Expr) -> Address {
+    std::ptr::from_ref(expr).addr()
+}
+
+impl Normalizer<'_, '_> {
+    /// Binds all operands inside an expression, a level at a time.
+    pub(super) fn hoist_by_levels(&mut self, expr: &Expr) {
+        let mut levels = Levels::new();
+        self.operands_of(expr, 0, &mut levels);
+        for operand in levels.into_iter().rev().flatten() {
+            let var = self.hoist(operand);
+            self.early.insert(address(operand), var);
+        }
+    }
+
+    /// The variable that stands for an operand which was hoisted before its turn.
+    pub(super) fn hoisted_early(&mut self, expr: &Expr) -> Option<Expr> {
+        if self.early.is_empty() { None } else { self.early.remove(&address(expr)) }
+    }
+
+    fn operands_of<'e>(&mut self, expr: &'e Expr, depth: usize, levels: &mut Levels<'e>) {
+        with_stack(|| match expr {
+            Expr::Call(call) => {
+                let callee = Some(&call.op).filter(|op| !matches!(op, Expr::Op(_) | Expr::ExternFunc(_)));
+                callee.into_iter().chain(&call.args).for_each(|operand| self.operand_at(operand, depth, levels));
+            }
+            Expr::Tuple(tuple) => tuple.fields.iter().for_each(|field| self.operand_at(field, depth, levels)),
+            Expr::TupleGetItem(get) => self.operand_at(&get.tuple_value, depth, levels),
+            Expr::If(branch) => self.operand_at(&branch.cond, depth, levels),
+            // What is inside these is bound inside them.
+            Expr::SeqExpr(_) | Expr::Function(_) => {}
+            Expr::Constant(_)
+            | Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::ExternFunc(_)
+            | Expr::ShapeExpr(_)
+            | Expr::Op(_) => {}
+        });
+    }
+
+    fn operand_at<'e>(&mut self, operand: &'e Expr, depth: usize, levels: &mut Levels<'e>) {
+        let bound = !matches!(operand, Expr::Tuple(_) | Expr::Op(_)) && !is_leaf(self.cx, operand);
+        if !bound {
+            return self.operands_of(operand, depth, levels);
+        }
+        if self.early.contains_key(&address(operand)) {
+            return;
+        }
+        if levels.len() <= depth {
+            levels.resize_with(depth + 1, Vec::new);
+        }
+        if let Some(level) = levels.get_mut(depth) {
+            level.push(operand);
+        }
+        self.operands_of(operand, depth + 1, levels);
+    }
+}
