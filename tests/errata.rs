@@ -84,3 +84,12 @@ fn sources(dir: &std::path::Path) -> String {
     }
     text
 }
+
+#[test]
+fn every_witness_whose_answers_differ_has_a_golden_case_beside_it() {
+    let suite = relax_spec::conformance::case::embedded_suite().unwrap();
+    // Golden cases have the answer of the literal reading, and not its warnings.
+    let differ = witnesses().into_iter().filter(|(_, witness)| witness.literal.answer != witness.corrected.answer);
+    let without = differ.filter(|(erratum, _)| !suite.iter().any(|case| case.erratum == Some(*erratum)));
+    assert_none("no case tells the readings apart", without.map(|(erratum, _)| erratum.to_string()).collect());
+}
