@@ -196,7 +196,7 @@ impl Machine<'_> {
             let message = || format!("expected a closure, found {found}");
             self.check(Rule::SiMatchcastFuncClosure, 1, closure.is_some(), message)?;
             if let Some(closure) = closure {
-                self.match_rtsi(closure, s)?;
+                self.match_rtsi(closure, f, s)?;
             }
         }
         if f.derive_func.is_some() {
@@ -212,11 +212,12 @@ impl Machine<'_> {
     /// SI.MATCHCAST.FUNC.RTSI: the closure's own information is compared with what is asked for (A19).
     ///
     /// The literal text permits a comparison without saying which, so nothing is compared there.
-    fn match_rtsi(&mut self, closure: &Closure, s: &StructInfo) -> Result<(), Stop> {
+    fn match_rtsi(&mut self, closure: &Closure, f: &FuncStructInfo, s: &StructInfo) -> Result<(), Stop> {
         if self.cx.literal(Erratum::A19) {
             return Ok(());
         }
-        let Some(rtsi) = self.run_time_struct_info(closure)? else { return Ok(()) };
+        let asked = self.close_over(&f.ret);
+        let Some(rtsi) = self.run_time_struct_info(closure, &asked)? else { return Ok(()) };
         let target = self.close_over(s);
         let compatible = super::rtsi::compatible(self.cx, &rtsi, &target);
         let message = || format!("the closure is {rtsi}, which cannot be {target}");

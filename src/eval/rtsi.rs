@@ -23,13 +23,19 @@ pub(super) fn compatible(cx: &mut Cx, rtsi: &StructInfo, target: &StructInfo) ->
 impl Machine<'_> {
     /// VAL.CLOSURE.RTSI: the information of the closure's signature, with captured variables replaced by their values.
     /// `None` for a closure from outside, about which nothing is known.
-    pub(super) fn run_time_struct_info(&mut self, closure: &Closure) -> Result<Option<StructInfo>, Stop> {
+    ///
+    /// Without a return annotation nothing is known of the result, so it may be the one `asked` for.
+    pub(super) fn run_time_struct_info(
+        &mut self,
+        closure: &Closure,
+        asked: &StructInfo,
+    ) -> Result<Option<StructInfo>, Stop> {
         let Some(func) = &closure.func else { return Ok(None) };
         self.cx.apply(Rule::ValClosureRtsi)?;
         let object = || StructInfo::Object;
         let signature = StructInfo::Func(Arc::new(FuncStructInfo {
             params: Some(func.params.iter().map(|param| param.annotation.clone().unwrap_or_else(object)).collect()),
-            ret: func.ret_struct_info.clone().unwrap_or_else(object),
+            ret: func.ret_struct_info.clone().unwrap_or_else(|| asked.clone()),
             derive_func: None,
             pure: None,
         }));

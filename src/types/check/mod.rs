@@ -54,9 +54,15 @@ pub fn check_module(cx: &mut Cx, module: &IrModule) -> TypeReport {
         checker.mutual(group);
     }
     if checker.cx.fire(Rule::TcModuleOrder) && !checker.cx.literal(Erratum::A14) {
-        groups.iter().flat_map(|group| &group.members).for_each(|member| checker.global(*member));
+        for group in &groups {
+            group.members.iter().for_each(|member| checker.global(*member));
+            checker.finish();
+        }
     } else {
-        (0..module.funcs.len()).for_each(|member| checker.global(member));
+        for member in 0..module.funcs.len() {
+            checker.global(member);
+            checker.finish();
+        }
     }
     checker.report
 }
@@ -86,6 +92,8 @@ struct Checker<'c, 'm> {
     gamma: Context<&'m Var, Entry>,
     /// Γ, for global variables.
     globals: FxHashMap<&'m str, Option<Type>>,
+    /// The final types of the functions that have been checked since all of a group was known by its annotations.
+    finished: Vec<(&'m str, Option<Type>)>,
     recursive: FxHashSet<usize>,
     frames: Vec<Frame>,
     trail: Trail,
@@ -99,6 +107,7 @@ impl<'c, 'm> Checker<'c, 'm> {
             module,
             gamma: Context::new(),
             globals: FxHashMap::default(),
+            finished: Vec::new(),
             recursive: FxHashSet::default(),
             frames: Vec::new(),
             trail: Trail::default(),
@@ -145,7 +154,13 @@ impl<'c, 'm> Checker<'c, 'm> {
         if let Some(ty) = &ty {
             self.report.functions.push((name.clone(), ty.clone()));
         }
-        self.globals.insert(name, ty);
+        self.finished.push((name, ty));
+    }
+
+    /// TC.MODULE.PREPOPULATE: while a group is being checked its members see each other by their annotations, whichever
+    /// comes first; what follows sees their final types.
+    fn finish(&mut self) {
+        self.globals.extend(self.finished.drain(..));
     }
 
     fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
