@@ -1,8 +1,12 @@
 //! How errata are set: folded paragraphs, and two derivations beside each other.
 
-/// How long a line gets before it is folded, and how many lines two derivations may share before they are left out.
+use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
+
+/// How long a line gets before it is folded.
 const WIDTH: usize = 100;
-const SHARED: usize = 12;
+/// How long a derivation may be to be shown in full, and how many lines are shown around a difference in a longer one.
+const SHORT: usize = 16;
+const CONTEXT: usize = 2;
 
 /// A paragraph in lines that begin with the indent.
 pub(super) fn fold(text: &str, indent: &str) -> String {
@@ -29,26 +33,31 @@ pub(super) fn field(out: &mut String, name: &str, text: &str) {
     out.push_str(&format!("{name:<11}{}\n", folded.strip_prefix(INDENT).unwrap_or(&folded)));
 }
 
-/// A derivation, without the beginning and the end that it shares with the other one if those are long.
+/// A derivation beside the other one: a long one without most of what they share, and with `>` where they differ.
 pub(super) fn told_apart(here: &[String], there: &[String]) -> Vec<String> {
+    let shown = |line: &String| format!("  {line}");
     if here.is_empty() {
         return vec!["  no rule is used".to_string()];
     }
+    if here.len().max(there.len()) <= SHORT {
+        return here.iter().map(shown).collect();
+    }
     // The first line names the question and its answer.
-    let head = 1 + here.iter().zip(there).skip(1).take_while(|(a, b)| a == b).count();
-    let rest = here.len().min(there.len()).saturating_sub(head);
-    let tail = here.iter().rev().zip(there.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    let (head, tail) = (if head > SHARED { head } else { 1 }, if tail > SHARED { tail } else { 0 });
-    let mut lines: Vec<String> = here.iter().take(1).cloned().collect();
-    let leave_out = |lines: &mut Vec<String>, count: usize| {
-        if count > 0 {
-            lines.push(format!("  .. {count} lines that the readings share"));
-        }
+    let mut lines: Vec<String> = here.iter().take(1).map(shown).collect();
+    let mut done = 1;
+    let leave_out = |lines: &mut Vec<String>, from: usize, to: usize| match to.saturating_sub(from) {
+        few @ 0..=CONTEXT => lines.extend(here.iter().skip(from).take(few).map(shown)),
+        many => lines.push(format!("    .. {many} lines that the readings share")),
     };
-    leave_out(&mut lines, head - 1);
-    lines.extend(here.iter().take(here.len() - tail).skip(head).cloned());
-    leave_out(&mut lines, tail);
-    lines.iter().map(|line| format!("  {line}")).collect()
+    for op in group_diff_ops(capture_diff_slices(Algorithm::Myers, here, there), CONTEXT).into_iter().flatten() {
+        let range = op.old_range();
+        leave_out(&mut lines, done, range.start);
+        let mark = if op.tag() == DiffTag::Equal { ' ' } else { '>' };
+        lines.extend(here.iter().take(range.end).skip(range.start.max(done)).map(|line| format!("{mark} {line}")));
+        done = done.max(range.end);
+    }
+    leave_out(&mut lines, done, here.len());
+    lines
 }
 
 #[cfg(test)]
@@ -75,10 +84,15 @@ mod tests {
     #[test]
     fn what_long_derivations_share_is_left_out() {
         let shown = told_apart(&lines(30, "a"), &lines(30, "b"));
-        assert_eq!(shown, ["  line 0", "    .. 29 lines that the readings share", "  a"]);
+        let left_out = "    .. 27 lines that the readings share";
+        assert_eq!(shown, ["  line 0", left_out, "  line 28", "  line 29", "> a"]);
         let mut other = lines(30, "end");
         other[1] = "different".to_string();
         let shown = told_apart(&other, &lines(30, "end"));
-        assert_eq!(shown, ["  line 0", "  different", "    .. 29 lines that the readings share"]);
+        assert_eq!(shown, ["  line 0", "> different", "  line 2", "  line 3", left_out]);
+        assert_eq!(
+            told_apart(&lines(30, "a"), &lines(30, "a")),
+            ["  line 0", "    .. 30 lines that the readings share"]
+        );
     }
 }

@@ -285,6 +285,29 @@ mod tests {
         }
     }
 
+    /// The visitor as the text has it: the count starts anew whenever an expression is entered (A56).
+    #[derive(Default)]
+    struct LiteralCount(usize);
+
+    impl Visitor for LiteralCount {
+        fn visit_expr(&mut self, expr: &Expr) {
+            self.0 = 0;
+            walk_expr(self, expr);
+        }
+        fn visit_var_def(&mut self, _: &Binder) {
+            self.0 += 1;
+        }
+    }
+
+    #[test]
+    fn the_sample_visitor_of_the_text_loses_its_count() {
+        let mut literal = LiteralCount::default();
+        literal.visit_function(&sample());
+        // The body of the sequence is an expression, and it comes last.
+        assert_eq!(literal.0, 0);
+        assert!(count_vardef(&sample()) > 0);
+    }
+
     fn sample() -> Function {
         let bind = |var, value| Binding::VarBinding(VarBinding { var, value, span: Span::NONE });
         let add = Expr::call(Expr::op("relax.add"), vec![Expr::var("a"), Expr::var("a")]);

@@ -81,7 +81,8 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.VB.FUNC.ANNOT, TC.VB.FUNC.PRE: a literal is checked with its variable in Γ, as annotated.
     ///
-    /// Errata: A30, literally the variable leaves Γ for good (TC.FUNC.REC-DROP).
+    /// Errata: A29, literally the rule for functions then enters the variable as the literal itself is annotated. A30,
+    /// literally the variable leaves Γ for good (TC.FUNC.REC-DROP).
     fn bound_function(&mut self, binder: &'m Binder, function: &'m Function) {
         if !self.cx.premise(Rule::TcVbFuncAnnot, 1, binder.annotation.is_some()) {
             let message = format!("`{}` is bound to a function literal and has no annotation", binder.var);
@@ -96,6 +97,11 @@ impl<'m> Checker<'_, 'm> {
         let mark = self.gamma.mark();
         if self.cx.fire(Rule::TcVbFuncPre) {
             self.enter_silently(binder, Some(annotated.clone()), derive_func_of(info));
+        }
+        if self.cx.literal(Erratum::A29)
+            && let Some(own) = self.annotated_type(function)
+        {
+            self.enter_silently(binder, Some(own), None);
         }
         let ty = self.at(Step::Field("value"), |c| c.function(function, false));
         if self.cx.fire(Rule::TcFuncRecDrop) {

@@ -88,7 +88,11 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.CALL.PACKED.ANY: any arguments will do.
     fn call_packed(&mut self, call: &'m Call, args: &[Option<Type>]) -> Option<Type> {
-        self.purity(call, Callee::Packed, "a packed function");
+        // Literal A31: the text speaks of ExternFuncs, and not of variables that hold packed functions.
+        let spoken_of = !self.cx.literal(Erratum::A31) || matches!(call.op, Expr::ExternFunc(_));
+        if spoken_of {
+            self.purity(call, Callee::Packed, "a packed function");
+        }
         // TC.CALL.PACKED.VALIDATE: what the function makes of them is its own affair.
         let unchecked = self.cx.fire(Rule::TcCallPackedAny) && self.cx.fire(Rule::TcCallPackedValidate);
         if !unchecked && !args.is_empty() {
