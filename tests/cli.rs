@@ -621,7 +621,7 @@ class Module:
     fn an_error_that_it_raises_is_one_of_the_program() {
         let (status, _, err) = call("refuse");
         assert_eq!(status, 1);
-        assert!(err.contains("PURE.ERR.OP") && err.contains("mine.refuse raised an error: not today"), "{err}");
+        assert!(err.contains("PURE.EFFECT.ABORT") && err.contains("mine.refuse raised an error: not today"), "{err}");
     }
 
     #[test]

@@ -61,7 +61,10 @@ fn claimed_is_recorded() {
         .filter_map(|case| {
             let claimed: BTreeSet<Rule> = case.rules.iter().copied().collect();
             let recorded: BTreeSet<Rule> = coverage::execute(case, RuleSet::new()).recorded.iter().collect();
-            let unrecorded: Vec<&Rule> = claimed.difference(&recorded).collect();
+            // A rule of which the corrected reading makes no use may be at stake in the literal one.
+            let literally: BTreeSet<Rule> = coverage::recorded_literally(case).iter().collect();
+            let unrecorded: Vec<&Rule> =
+                claimed.iter().filter(|r| !recorded.contains(r) && !literally.contains(r)).collect();
             let unclaimed: Vec<&Rule> =
                 if case.ask.claims_exactly() { recorded.difference(&claimed).collect() } else { Vec::new() };
             (!unrecorded.is_empty() || !unclaimed.is_empty())

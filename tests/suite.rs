@@ -25,7 +25,7 @@ fn trials(case: Case) -> Vec<Trial> {
     if case.literal.is_some() {
         let case = case.clone();
         trials.push(Trial::test(format!("{} (literal)", case.id), move || {
-            execute_literally(&case).map_or(Ok(()), |execution| judge(&case, &execution))
+            execute_literally(&case, RuleSet::new()).map_or(Ok(()), |execution| judge(&case, &execution))
         }));
     }
     trials.push(Trial::test(case.id.clone(), move || judge(&case, &execute(&case, RuleSet::new()))));

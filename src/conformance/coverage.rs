@@ -49,10 +49,15 @@ pub fn execute(case: &Case, mask: RuleSet) -> Execution {
 }
 
 /// Asks a case with its erratum taken literally, and compares with its literal answer; `None` if it has none.
-pub fn execute_literally(case: &Case) -> Option<Execution> {
+pub fn execute_literally(case: &Case, mask: RuleSet) -> Option<Execution> {
     let (literal, erratum) = (case.literal.clone()?, case.erratum?);
     let case = Case { allow: vec![literal], literal: None, warnings: None, ..case.clone() };
-    Some(execute_in(&case, Reading::literal_only(&[erratum]), RuleSet::new()))
+    Some(execute_in(&case, Reading::literal_only(&[erratum]), mask))
+}
+
+/// The rules that the literal reading of a case records; none if it has no literal answer.
+pub fn recorded_literally(case: &Case) -> RuleSet {
+    execute_literally(case, RuleSet::new()).map_or_else(RuleSet::new, |execution| execution.recorded)
 }
 
 fn execute_in(case: &Case, reading: Reading, mask: RuleSet) -> Execution {
@@ -98,8 +103,10 @@ fn fails_without(case: &Case, rule: Rule) -> bool {
     !catch_unwind(AssertUnwindSafe(run)).unwrap_or(false)
 }
 
+/// In both readings, where the case has an answer for either.
 fn passes(case: &Case, mask: RuleSet) -> bool {
-    execute(case, mask).comparison.verdict == CaseVerdict::Agree
+    let agrees = |execution: Execution| execution.comparison.verdict == CaseVerdict::Agree;
+    agrees(execute(case, mask)) && execute_literally(case, mask).is_none_or(agrees)
 }
 
 /// The rules that are known to be redundant, with the reason.

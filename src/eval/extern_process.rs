@@ -102,7 +102,7 @@ impl ExternProcess {
         let extern_process = ExternProcess(Rc::new(RefCell::new(host)));
         for Declared { name, pure } in greeting.functions {
             let (bound, function) = (extern_process.clone(), name.clone());
-            registry.register(&name, pure, move |m, args| bound.call(m, &function, args));
+            registry.register(&name, pure, move |m, args| bound.call(m, &function, pure, args));
         }
         Ok(extern_process)
     }
@@ -112,8 +112,9 @@ impl ExternProcess {
         self.0.borrow().failure.clone()
     }
 
-    /// An error that the function raises is one of the program; that the process fails says nothing of the program.
-    fn call(&self, m: &mut Machine<'_>, function: &Name, args: &[Value]) -> Result<Returned, Stop> {
+    /// An error that the function raises is one of the program (`PURE.ERR.OP`, or `PURE.EFFECT.ABORT` if the function is
+    /// not pure); that the process fails says nothing of the program.
+    fn call(&self, m: &mut Machine<'_>, function: &Name, pure: bool, args: &[Value]) -> Result<Returned, Stop> {
         let specs = args.iter().map(to_spec).collect::<Result<Vec<ValueSpec>, Stop>>()?;
         m.spend(1)?;
         // The process cannot call back, so nobody else holds the host now.
@@ -121,7 +122,8 @@ impl ExternProcess {
         let accepted = reply.and_then(|reply| match reply.outcome {
             CallOutcome::Raises { message } => {
                 overwrite_all(args, &reply.mutated)?;
-                Ok(Err(Stop::error(Rule::PureErrOp, format!("{function} raised an error: {message}"))))
+                let rule = if pure { Rule::PureErrOp } else { Rule::PureEffectAbort };
+                Ok(Err(Stop::error(rule, format!("{function} raised an error: {message}"))))
             }
             CallOutcome::Returns { value } => {
                 overwrite_all(args, &reply.mutated)?;

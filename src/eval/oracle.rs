@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::convert::{from_spec, from_specs, to_spec};
 use super::machine::{Machine, Options, Stop};
-use super::program::evaluate;
+use super::program::{default_entry, evaluate};
 use super::refine::{RefineError, Verdict, refine};
 use crate::conformance::case::{self, MatchAnswer, RunAnswer, ValueSpec};
 use crate::conformance::oracle::NoAnswer;
@@ -55,10 +55,16 @@ pub fn answer_match_value(
     }
 }
 
-/// Runs an entry point on arguments. The program is taken as it is, without static checks.
+/// Runs an entry point on arguments; an empty name stands for none (MOD.MAIN). The program is taken as it is, without
+/// static checks.
 pub fn answer_evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
     let options = Options::default();
     let args = from_specs(args, &options.registry).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+    let named = if entry.is_empty() { default_entry(cx, module) } else { Ok(entry.into()) };
+    let entry = match &named {
+        Ok(entry) => entry,
+        Err(error) => return Ok(RunAnswer::Fails(error.rule, Vec::new())),
+    };
     let run = evaluate(cx, module, entry, args, &options)?;
     Ok(match run.outcome {
         Outcome::Value(value) => match to_spec(&value) {

@@ -14,6 +14,8 @@
 //! | `call_closure` | impure | calls its first argument with the others |
 //! | `raw_int` | pure | returns plain data that is not boxed |
 //! | `fill_dps` | impure | fills its last tensor with the number of elements of the others together (destination passing) |
+//!
+//! Beside them stand `relax.run.print` and `relax.run.assert_op`, to which TVM lowers the operators.
 
 use super::machine::{Machine, Stop};
 use super::packed::{Registry, Returned};
@@ -37,6 +39,9 @@ impl Registry {
         registry.register("relax_spec.call_closure", false, call_closure);
         registry.register("relax_spec.raw_int", true, raw_int);
         registry.register("relax_spec.fill_dps", false, fill_dps);
+        // What TVM's LegalizeOps makes of the operators `print` and `assert_op`: their effects are the operators' own.
+        registry.register("relax.run.print", true, run_print);
+        registry.register("relax.run.assert_op", true, run_assert_op);
         registry
     }
 }
@@ -154,5 +159,21 @@ fn fill_dps(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
             return Err(wrong("fill_dps", "a tensor as last argument"));
         }
     }
+    Ok(Returned::Nothing)
+}
+
+/// The format, then the values to print.
+fn run_print(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+    let values = match args {
+        [Value::Str(_), values @ ..] | values => values,
+    };
+    m.print(values)?;
+    Ok(Returned::Nothing)
+}
+
+/// The condition, then what to say.
+fn run_assert_op(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+    let condition = args.first().ok_or_else(|| Stop::error(Rule::PureErrOp, "assert_op expects a condition"))?;
+    crate::ops::assert_holds(m, condition)?;
     Ok(Returned::Nothing)
 }

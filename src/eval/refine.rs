@@ -193,8 +193,18 @@ fn differing_effects(cx: &mut Cx, source: &Observed, target: &Observed) -> Optio
     }
     let (x, y) = before.iter().zip(after).find(|(x, y)| x != y)?;
     let message = format!("where the source has the effect {x}, the target has {y}");
+    if !cx.premise(Rule::OptVisibleIo, 2, !same_in_any_order(before, after)) {
+        return Some(not_allowed(Rule::OptVisibleIo, message));
+    }
     let rule = if source.mutated { Rule::OptMemMutvisible } else { Rule::OptGeneral };
     (!cx.premise(rule, 2, false)).then(|| not_allowed(rule, message))
+}
+
+/// Whether two lists hold the same effects.
+fn same_in_any_order(before: &[Effect], after: &[Effect]) -> bool {
+    let mut rest: Vec<&Effect> = after.iter().collect();
+    before.iter().all(|effect| rest.iter().position(|other| *other == effect).map(|i| rest.swap_remove(i)).is_some())
+        && rest.is_empty()
 }
 
 fn callee(effect: &Effect) -> String {

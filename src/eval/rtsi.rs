@@ -79,7 +79,8 @@ impl Substitution<'_> {
                 params: f.params.as_ref().map(|params| params.iter().map(|param| self.struct_info(param)).collect()),
                 ret: self.struct_info(&f.ret),
                 derive_func: f.derive_func.clone(),
-                pure: f.pure,
+                // A closure carries information on its parameters and its result, which no purity can contradict.
+                pure: None,
             })),
         })
     }

@@ -56,13 +56,18 @@ fn print(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 /// PURE.EFFECT.ABORT: ends the program unless the condition holds.
 fn assert_op(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let condition = kernel::tensor(a, 0)?;
-    if condition.dtype() != DataType::BOOL || !condition.shape().is_empty() {
-        return Err(kernel::fail("the condition must be a Boolean scalar"));
-    }
+    let condition = a.values.first().ok_or_else(|| kernel::fail("the condition is missing"))?;
+    assert_holds(m, condition)?;
+    Ok(Value::unit())
+}
+
+/// Stops the program unless a value is a true Boolean scalar.
+pub(crate) fn assert_holds(m: &mut Machine<'_>, condition: &Value) -> Result<(), Stop> {
+    let condition = condition.as_tensor().filter(|t| t.dtype() == DataType::BOOL && t.shape().is_empty());
+    let Some(condition) = condition else { return Err(kernel::fail("the condition must be a Boolean scalar")) };
     let holds = kernel::at(condition, &[])?.is_true();
     if m.cx.premise(Rule::PureEffectAbort, 1, holds) {
-        return Ok(Value::unit());
+        return Ok(());
     }
     Err(Stop::error(Rule::PureEffectAbort, "an assertion failed"))
 }

@@ -67,6 +67,7 @@ use crate::rule::Rule;
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use call_tir::CallForm;
+pub(crate) use debug::assert_holds;
 pub use prim_func::run_prim_func;
 
 /// One operator.

@@ -55,7 +55,8 @@ def evaluate(program, entry, arguments):
     args = []
     for value in arguments:
         args.append(NOW.values.to_tvm(value, args))
-    result = call(vm, entry, args, program.beat)
+    # By convention; the machine itself wants a name.
+    result = call(vm, entry or "main", args, program.beat)
     return {"Returns": [NOW.values.read(result), list(NOW.effects)]}
 
 
