@@ -399,6 +399,30 @@ fn both_answers_are_shown_where_an_erratum_changes_one() {
 }
 
 #[test]
+fn choices_that_the_text_leaves_are_options() {
+    let glb = |options: &[&str]| {
+        let (f, g) = ("Func((Object) -> Object, pure)", "Func((Object) -> Object, impure)");
+        run(&[&["judge", "glb", f, g], options].concat())
+    };
+    let (none, pure) = (glb(&[]), glb(&["--glb-purity", "min"]));
+    assert_eq!((none.0, pure.0), (0, 0), "{none:?} {pure:?}");
+    assert_eq!((none.1.as_str(), pure.1.as_str()), ("none\n", "Func((Object) -> Object, pure)\n"));
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("late.py");
+    let program = r#"
+@R.function
+def main(x: R.Tensor(("n * 2",), "int64"), y: R.Tensor(("n",), "int64")):
+    return y
+"#;
+    fs::write(&file, program).unwrap();
+    let file = file.display().to_string();
+    let arguments = ["run", &file, "--unchecked", "--arg", "[1, 2]:int64", "--arg", "[3]:int64"];
+    assert_ne!(run(&arguments).0, 0);
+    let (status, out, err) = run(&[&arguments[..], &["--signature-order", "any"]].concat());
+    assert_eq!(status, 0, "{out}{err}");
+}
+
+#[test]
 fn judge_answers_a_stream_of_json_questions() {
     let mut command = relax_spec(&["judge", "--stdin"]);
     command.write_stdin(

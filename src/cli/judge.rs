@@ -10,7 +10,7 @@ use super::{Exit, Failure, Outcome, options, print};
 use crate::conformance::case::{Ask, ron_options};
 use crate::conformance::outcome;
 use crate::conformance::protocol::{self, ProtocolError};
-use crate::cx::{Cx, Edition, Prover, Reading};
+use crate::cx::{Cx, Edition, GlbPurity, Prover, Reading};
 use crate::erratum::Erratum;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var};
 use crate::syntax::paper;
@@ -59,6 +59,9 @@ pub struct Args {
     /// erase-wd: the shape variables in scope, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     shape_vars: Vec<String>,
+    /// glb, lub: the purity of the bound of a pure and an impure function, `min` or `literal`, which is none (A27)
+    #[arg(long, value_name = "PURITY", value_parser = options::glb_purity, default_value = "literal")]
+    glb_purity: GlbPurity,
     /// derive: the call's `sinfo_args`
     #[arg(long, value_name = "SINFO")]
     sinfo_args: Vec<String>,
@@ -175,18 +178,20 @@ fn exit(outcome: &outcome::Outcome) -> Exit {
 fn answer(args: &Args, ask: &Ask, reading: Reading) -> (outcome::Outcome, String) {
     let cx = Cx::new().with_edition(args.edition).with_prover(args.prover).with_reading(reading);
     let mut cx = if args.explain { cx.with_trace() } else { cx };
+    cx.glb_purity = args.glb_purity;
     let outcome = outcome::Outcome::of_oracle(&mut cx, ask);
     let derivations = cx.take_derivations().iter().map(ToString::to_string).collect();
     (outcome, derivations)
 }
 
-/// The errata that, taken literally by themselves, change the answer.
+/// The errata that, taken literally by themselves, change the answer; without those that change every other one.
 fn changed_by(args: &Args, ask: &Ask, corrected: &outcome::Outcome) -> Vec<(Erratum, outcome::Outcome, String)> {
     let alone = |erratum: &Erratum| {
         let (outcome, derivations) = answer(args, ask, Reading::literal_only(&[*erratum]));
         (*erratum, outcome, derivations)
     };
-    Erratum::ALL.iter().map(alone).filter(|(_, outcome, _)| outcome != corrected).collect()
+    let shown = Erratum::ALL.iter().filter(|erratum| !Reading::ONLY_BY_NAME.contains(erratum));
+    shown.map(alone).filter(|(_, outcome, _)| outcome != corrected).collect()
 }
 
 fn to_text(

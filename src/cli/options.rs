@@ -1,7 +1,8 @@
 //! Options that several commands share.
 
-use crate::cx::{Edition, Prover, Reading};
+use crate::cx::{Edition, GlbPurity, Prover, Reading};
 use crate::erratum::Erratum;
+use crate::eval::SignatureOrder;
 
 /// `--edition`.
 pub fn edition(text: &str) -> Result<Edition, String> {
@@ -21,6 +22,24 @@ pub fn reading(text: &str) -> Result<Reading, String> {
             let errata: Result<Vec<Vec<Erratum>>, _> = list.split(',').map(|id| Erratum::named(id.trim())).collect();
             errata.map(|errata| Reading::literal_only(&errata.concat())).map_err(|error| error.to_string())
         }
+    }
+}
+
+/// `--signature-order`.
+pub fn signature_order(text: &str) -> Result<SignatureOrder, String> {
+    match text {
+        "left-to-right" => Ok(SignatureOrder::LeftToRight),
+        "any" => Ok(SignatureOrder::Any),
+        other => Err(format!("there is no order `{other}` (there are left-to-right, any)")),
+    }
+}
+
+/// `--glb-purity`.
+pub fn glb_purity(text: &str) -> Result<GlbPurity, String> {
+    match text {
+        "literal" => Ok(GlbPurity::Literal),
+        "min" => Ok(GlbPurity::Min),
+        other => Err(format!("there is no such purity `{other}` (there are literal, min)")),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::conformance::case::ValueSpec;
 use crate::conformance::process::CommandLine;
 use crate::cx::{Cx, Edition, Reading};
 use crate::diagnostic::Severity;
-use crate::eval::{self, ExternProcess, Options, Registry, Run};
+use crate::eval::{self, ExternProcess, Options, Registry, Run, SignatureOrder};
 use crate::verdict;
 
 /// Run a program and print its result
@@ -54,6 +54,9 @@ pub struct Args {
     /// Seconds that a call of such a function may take
     #[arg(long, value_name = "S", default_value_t = 30.0)]
     extern_timeout: f64,
+    /// In which order a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions first (A08)
+    #[arg(long, value_name = "ORDER", default_value = "left-to-right", value_parser = options::signature_order)]
+    signature_order: SignatureOrder,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -73,7 +76,7 @@ pub fn run(args: &Args) -> Outcome {
             return Err(Failure::new(Exit::Findings, "the program is not run (--unchecked runs it all the same)"));
         }
     }
-    let mut options = Options { trace: args.trace, ..Options::default() };
+    let mut options = Options { trace: args.trace, signature_order: args.signature_order, ..Options::default() };
     options.fuel = args.fuel.unwrap_or(options.fuel);
     options.max_depth = args.depth.unwrap_or(options.max_depth);
     let externs = bind_externs(args, &mut options.registry)?;

@@ -169,7 +169,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// `sig_order=any` (A08): every lone position of the signature binds before anything is compared.
+    /// [`SignatureOrder::Any`] (A08): every lone position of the signature binds before anything is compared.
     fn bind_lone_dimensions(&mut self, func: &Function, args: &[Value]) {
         let mut pending: Vec<(&Value, &StructInfo)> = Vec::new();
         let annotated = func.params.iter().zip(args);

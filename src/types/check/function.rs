@@ -70,7 +70,8 @@ impl<'m> Checker<'_, 'm> {
     fn params(&mut self, function: &'m Function) -> Vec<Type> {
         let mut types = Vec::with_capacity(function.params.len());
         for (i, param) in function.params.iter().enumerate() {
-            let annotated = param.annotation.is_some();
+            // Literal A16: the grammar and the survey make the annotation optional.
+            let annotated = param.annotation.is_some() || self.cx.literal(Erratum::A16);
             if !self.cx.premise(Rule::TcFuncParamAnnot, 1, annotated) {
                 let message = format!("the parameter `{}` has no annotation", param.var);
                 self.at(Step::Item("params", i), |c| {
