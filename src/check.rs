@@ -1,10 +1,13 @@
 //! The whole static check of a program: well-formedness, normalization, typing, derivation.
 
+use rustc_hash::FxHashSet;
+
 use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, NodePath, Severity};
 use crate::grammar::IrModule;
 use crate::normal_form::Normalized;
 use crate::rule::Rule;
+use crate::scope::unaffected;
 use crate::struct_info::derive::{DeriveReport, derive_module};
 use crate::types::check::{TypeReport, check_module};
 use crate::types::{erase_struct_info, is_subtype};
@@ -33,6 +36,17 @@ pub enum Stage {
 }
 
 impl CheckReport {
+    /// Before the first stage after well-formedness.
+    fn of(module: IrModule, diagnostics: Vec<Diagnostic>) -> CheckReport {
+        CheckReport {
+            module,
+            stage: Stage::WellFormed,
+            types: TypeReport::default(),
+            derived: DeriveReport::default(),
+            diagnostics,
+        }
+    }
+
     /// Whether there is no error.
     pub fn accepts(&self) -> bool {
         accepts(&self.diagnostics)
@@ -48,16 +62,15 @@ fn accepts(diagnostics: &[Diagnostic]) -> bool {
 ///
 /// Deterministic, and the verdict does not depend on the order of the global functions.
 pub fn check_program(cx: &mut Cx, module: &IrModule) -> CheckReport {
-    let mut report = CheckReport {
-        module: module.clone(),
-        stage: Stage::WellFormed,
-        types: TypeReport::default(),
-        derived: DeriveReport::default(),
-        diagnostics: well_formed::check(cx, module),
-    };
+    let report = CheckReport::of(module.clone(), well_formed::check(cx, module));
     if !accepts(&report.diagnostics) && cx.fire(Rule::WfWhen) {
         return report;
     }
+    after_well_formedness(cx, module, report)
+}
+
+/// The stages after the first.
+fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport) -> CheckReport {
     report.stage = Stage::Normalize;
     let normalized = in_normal_form(cx, module);
     report.module = normalized.module;
@@ -80,6 +93,36 @@ pub fn check_program(cx: &mut Cx, module: &IrModule) -> CheckReport {
         report.diagnostics.extend(disagreements);
     }
     report
+}
+
+/// What the stages that were not reached say of the functions in which nothing wrong was found so far, and which refer to
+/// no other function, directly or not.
+///
+/// The text ends a check with the first stage that finds an error (WF.WHEN, TC.BEFORE-SI), and so does the verdict. Who
+/// mends a program wants to read everything at once; of the functions left out a later stage would only repeat, in other
+/// words, what is already said.
+pub fn further_findings(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
+    if report.accepts() {
+        return Vec::new();
+    }
+    let rejected = report.diagnostics.iter().filter(|finding| finding.severity == Severity::Error);
+    let names = FxHashSet::from_iter(rejected.map(|finding| finding.path.function()));
+    let funcs: Vec<_> =
+        unaffected(&report.module, &names).into_iter().filter_map(|i| report.module.funcs.get(i).cloned()).collect();
+    if funcs.is_empty() {
+        return Vec::new();
+    }
+    let module = IrModule { funcs, ..report.module.clone() };
+    match report.stage {
+        Stage::WellFormed | Stage::Normalize => {
+            let start = CheckReport::of(module.clone(), Vec::new());
+            let later = after_well_formedness(cx, &module, start);
+            let further = if later.stage > report.stage { further_findings(cx, &later) } else { Vec::new() };
+            later.diagnostics.into_iter().chain(further).collect()
+        }
+        Stage::Types => derive_module(cx, &module).diagnostics,
+        Stage::Derivation => Vec::new(),
+    }
 }
 
 /// SI.ERASES-TO-TYPE: what is derived of a variable erases to its type. The erasure may lie above the type (A42), in
@@ -108,4 +151,65 @@ pub fn in_normal_form(cx: &mut Cx, module: &IrModule) -> Normalized {
         return normal_form::normalize_reporting(cx, module);
     }
     Normalized { module: module.clone(), findings: normal_form::check(cx, module) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::tvmscript::parse_module;
+
+    const PROGRAM: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def a(x: R.Tensor((3,), "float32")):
+        y = R.add(x, nowhere)
+        return y
+
+    @R.function
+    def b(x: R.Tensor((3,), "float32")):
+        y = x[0]
+        return y
+
+    @R.function
+    def c(x: R.Tensor((3,), "float32")) -> R.Tensor((4,), "float32"):
+        return x
+
+    @R.function
+    def calls_a(x: R.Tensor((3,), "float32")):
+        y = Module.a(x, x)
+        return y
+
+    @R.function
+    def calls_d(x: R.Tensor((3,), "float32")):
+        y = Module.d(x, x)
+        return y
+
+    @R.function
+    def d(x: R.Tensor((3,), "float32")):
+        return x
+"#;
+
+    fn rules(findings: &[Diagnostic]) -> Vec<(Rule, &str)> {
+        findings.iter().map(|finding| (finding.rule, finding.path.function())).collect()
+    }
+
+    #[test]
+    fn later_stages_go_on_with_sound_functions() {
+        let report = check_program(&mut Cx::new(), &parse_module(PROGRAM).unwrap());
+        assert_eq!(rules(&report.diagnostics), [(Rule::Wf2Bound, "a")]);
+        let further = further_findings(&mut Cx::new(), &report);
+        let mut found = rules(&further);
+        found.sort_unstable();
+        // What `calls_a` does wrong hangs on what `a` is, which is not known.
+        let expected = [(Rule::SiDeriveFuncRetErr, "c"), (Rule::TcCallArity, "calls_d"), (Rule::TcTgiNottuple, "b")];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_accepted_program_has_no_further_findings() {
+        let text = "@R.function\ndef d(x: R.Tensor((3,), \"float32\")):\n    return x\n";
+        let report = check_program(&mut Cx::new(), &parse_module(text).unwrap());
+        assert_eq!(further_findings(&mut Cx::new(), &report), []);
+    }
 }

@@ -18,6 +18,13 @@ pub enum Severity {
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub struct NodePath(pub String);
 
+impl NodePath {
+    /// The global function that holds the node; empty for what concerns the module.
+    pub fn function(&self) -> &str {
+        self.0.split('/').next().unwrap_or_default()
+    }
+}
+
 /// One finding. Its code is the rule's id: `E[id]` for errors, `W[id]` for warnings.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Diagnostic {

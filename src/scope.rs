@@ -7,7 +7,7 @@
 use std::borrow::Borrow;
 use std::hash::Hash;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::grammar::visit::Visitor;
 use crate::grammar::{GlobalFunc, GlobalVar, IrModule};
@@ -205,6 +205,23 @@ pub fn in_order_of_reference(module: &IrModule) -> Vec<Component> {
     strongly_connected(&graph).into_iter().map(component).collect()
 }
 
+/// The global functions that neither are rejected nor refer, directly or not, to one that is; in the order of the module.
+pub fn unaffected(module: &IrModule, rejected: &FxHashSet<&str>) -> Vec<usize> {
+    let mut rank = FxHashMap::default();
+    for (index, (gv, _)) in module.funcs.iter().enumerate() {
+        rank.entry(&*gv.name).or_insert(index);
+    }
+    let mut affected = vec![false; module.funcs.len()];
+    for Component { members, recursive: _ } in in_order_of_reference(module) {
+        let reached = members.iter().any(|member| {
+            let (gv, func) = &module.funcs[*member];
+            rejected.contains(&*gv.name) || references(func, &rank).iter().any(|to| affected[*to])
+        });
+        members.iter().for_each(|member| affected[*member] = reached);
+    }
+    (0..module.funcs.len()).filter(|index| !affected[*index]).collect()
+}
+
 /// The functions of the module that a function mentions.
 fn references(func: &GlobalFunc, rank: &FxHashMap<&str, usize>) -> Vec<usize> {
     struct References<'a> {
@@ -229,6 +246,7 @@ fn references(func: &GlobalFunc, rank: &FxHashMap<&str, usize>) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grammar::Expr;
 
     #[test]
     fn leaving_a_scope_brings_back_what_it_hid() {
@@ -260,6 +278,21 @@ mod tests {
         // 0 calls 1 and 3; 1 and 2 call each other; 3 calls itself.
         let graph = [vec![1, 3], vec![2], vec![1], vec![3]];
         assert_eq!(strongly_connected(&graph), vec![vec![1, 2], vec![3], vec![0]]);
+    }
+
+    #[test]
+    fn who_refers_to_a_rejected_function_is_affected() {
+        use crate::testing::{func, gv, module, x};
+        let calls = |name: &str| func([], Expr::call(gv(name), vec![]));
+        let program = module([
+            ("bad", func([], x("y"))),
+            ("caller", calls("bad")),
+            ("caller_of_caller", calls("caller")),
+            ("fine", func([], Expr::tuple(vec![]))),
+            ("uses_fine", calls("fine")),
+        ]);
+        assert_eq!(unaffected(&program, &FxHashSet::from_iter(["bad"])), [3, 4]);
+        assert_eq!(unaffected(&program, &FxHashSet::default()), [0, 1, 2, 3, 4]);
     }
 
     #[test]
