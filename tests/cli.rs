@@ -305,6 +305,64 @@ fn a_directory_is_a_program_only_where_it_holds_some() {
     assert!(out.contains("2 files: "), "{out}");
 }
 
+#[test]
+fn a_directory_is_summed_up() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().display().to_string();
+    for i in 0..20 {
+        file(&dir, &format!("good{i}.json"), GOOD);
+    }
+    let (status, out, err) = run(&["check", &path]);
+    assert_eq!((status, out.as_str(), err.as_str()), (0, "20 files: 0 errors, 0 warnings\n", ""));
+    for i in 0..3 {
+        file(&dir, &format!("bad{i}.json"), BAD);
+    }
+    let (status, out, _) = run(&["check", &path]);
+    assert_eq!(status, 1);
+    assert!(out.ends_with("23 files: 3 errors, 0 warnings\n"), "{out}");
+    // The order is that of the names, whichever check ends first.
+    let at = |name: &str| out.find(name).unwrap();
+    assert!(at("bad0.json") < at("bad1.json") && at("bad1.json") < at("bad2.json"), "{out}");
+    file(&dir, "unreadable.json", "{");
+    let (status, out, err) = run(&["check", &path]);
+    assert_eq!(status, 2);
+    assert!(
+        out.ends_with("24 files: 3 errors, 0 warnings, 1 unreadable\n") && err.contains("unreadable.json"),
+        "{out}{err}"
+    );
+}
+
+#[test]
+fn what_is_wrong_elsewhere_is_told_too() {
+    let dir = TempDir::new().unwrap();
+    let text = "@I.ir_module\nclass Module:\n    @R.function\n    def f(x: R.Tensor((3,), \"float32\")):\n        return nowhere\n\n    @R.function\n    def g(x: R.Tensor((3,), \"float32\")):\n        y = x[0]\n        return y\n";
+    let (status, out, _) = run(&["check", &file(&dir, "two.py", text)]);
+    assert_eq!(status, 1);
+    assert!(out.contains("error[WF.2.BOUND]") && out.contains("error[TC.TGI.NOTTUPLE]"), "{out}");
+    assert!(out.contains("1 file: 2 errors"), "{out}");
+}
+
+#[test]
+fn programs_of_2022_are_read_by_their_mark() {
+    let dir = TempDir::new().unwrap();
+    let ron = r#"(ast: "2022-06", funcs: [("main", Function(params: [(vid: "s", type_annotation: Shape(ndim: 1))],
+        body: SeqExpr(blocks: [(bindings: [MatchShape(value: Var("s"), pattern: ["n"], var: (vid: "t"))])], body: Var("t")),
+        ret_type: Shape(ndim: 1), attrs: {"global_symbol": Str("main")}))])"#;
+    let (status, out, err) = run(&["convert", &file(&dir, "old.ron", ron), "--to", "tvmscript"]);
+    assert_eq!(status, 0, "{err}");
+    assert!(out.contains("R.match_cast(s, R.Shape([n]))"), "{out}");
+}
+
+#[test]
+fn data_that_breaks_the_grammar_is_told_with_its_rule() {
+    let dir = TempDir::new().unwrap();
+    let body = r#"{"If": {"cond": {"Var": "x"}, "true_branch": {"Var": "x"}}}"#;
+    let text = format!(r#"{{"funcs": [["f", {{"Function": {{"params": [{{"var": "x"}}], "body": {body}}}}}]]}}"#);
+    let (status, _, err) = run(&["check", &file(&dir, "if.json", text)]);
+    assert_eq!(status, 2);
+    assert!(err.contains("GRAM.EXPR.IF") && err.contains("false_branch"), "{err}");
+}
+
 /// `main(x) = x`.
 const GOOD: &str = r#"{"funcs":[["main",{"Function":{"params":[{"var":"x","annotation":"Object"}],
     "body":{"SeqExpr":{"blocks":[],"body":{"Var":"x"}}},"ret_struct_info":"Object",

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use relax_spec::conformance::case::{Case, embedded_suite};
+use relax_spec::conformance::case::{Answer, Ask, Case, ReadAnswer, Verdict, embedded_suite};
 use relax_spec::conformance::coverage::{self, Knockout};
 use relax_spec::erratum::{Erratum, Shown};
 use relax_spec::rule::{Rule, RuleSet, Status};
@@ -204,6 +204,52 @@ fn the_errata_that_rules_name_exist() {
         rule.info().errata.iter().filter(move |id| !known(id)).map(move |id| format!("{rule} names {id}"))
     });
     assert_none("there is no such erratum", unknown.collect());
+}
+
+/// The number of the well-formedness criterion that a rule belongs to.
+fn criterion(rule: &Rule) -> Option<u32> {
+    rule.id().strip_prefix("WF.")?.split('.').next()?.parse().ok()
+}
+
+/// The criteria that a program breaks with this one whatever it looks like: a shape variable that a return annotation may
+/// not use (4) is not bound there (5) and not in the scope of the annotation (13).
+fn broken_with(number: u32) -> &'static [u32] {
+    if number == 4 { &[5, 13] } else { &[] }
+}
+
+/// Whether a case shows a program that breaks this criterion and nothing else.
+fn breaks_alone(case: &Case, number: u32) -> bool {
+    let rules = match (&case.ask, case.allow.as_slice()) {
+        (Ask::WellFormed(_), [Answer::Verdict(Verdict::Rejected(rules))]) => rules,
+        // The form with two annotations, for which criterion 9 is made, exists outside only.
+        (Ask::Decode(..), [Answer::Read(ReadAnswer::Rejected(rules))]) => rules,
+        _ => return false,
+    };
+    let broken: Vec<Option<u32>> = rules.iter().map(criterion).collect();
+    let expected = |found: &Option<u32>| found.is_some_and(|n| n == number || broken_with(number).contains(&n));
+    broken.contains(&Some(number)) && broken.iter().all(expected)
+}
+
+/// Whether a case shows a program that comes close to breaking this criterion and does not.
+fn meets(case: &Case, number: u32) -> bool {
+    let accepted = matches!(
+        (&case.ask, case.allow.as_slice()),
+        (Ask::WellFormed(_), [Answer::Verdict(Verdict::Accepted)])
+            | (Ask::Decode(..), [Answer::Read(ReadAnswer::Module(_))])
+    );
+    accepted && case.rules.iter().filter_map(criterion).any(|n| n == number)
+}
+
+#[test]
+fn each_criterion_is_broken_alone_twice_and_met_twice() {
+    let suite = suite();
+    let lacking = (1..=15).filter_map(|number| {
+        let ill_formed = suite.iter().filter(|case| breaks_alone(case, number)).count();
+        let well_formed = suite.iter().filter(|case| meets(case, number)).count();
+        let enough = ill_formed >= 2 && well_formed >= 2;
+        (!enough).then(|| format!("criterion {number}: {ill_formed} ill-formed, {well_formed} well-formed"))
+    });
+    assert_none("two programs that break it alone, two close ones that do not", lacking.collect());
 }
 
 fn markdown_files(dir: &Path) -> Vec<PathBuf> {

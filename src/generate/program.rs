@@ -40,7 +40,16 @@ pub fn module(tape: &mut Tape, options: &ProgramOptions) -> IrModule {
     let count = 1 + generator.tape.choose(options.functions.max(1));
     for i in 0..count {
         let name = if i + 1 == count { "main".to_string() } else { format!("helper{i}") };
-        let function = generator.function(Some(&name), &[]);
+        let recurses = options.control && i + 1 < count && generator.tape.one_in(3);
+        let function = if recurses {
+            Function {
+                attrs: linked(&name),
+                pure: Some(true),
+                ..generator.recursive(Expr::GlobalVar(GlobalVar::new(&name)))
+            }
+        } else {
+            generator.function(Some(&name), &[])
+        };
         generator.globals.push((name.clone(), signature(&function), function.pure == Some(true)));
         funcs.push((GlobalVar::new(&name), GlobalFunc::Function(Arc::new(function))));
     }
@@ -90,6 +99,20 @@ fn dims_of(info: &StructInfo) -> Option<(&Arc<[PrimExpr]>, DataType)> {
     }
 }
 
+/// The attributes of a global function that is externally linked.
+fn linked(name: &str) -> Attrs {
+    Attrs::from([("global_symbol".into(), AttrValue::Str(name.into()))])
+}
+
+/// A Boolean scalar constant.
+fn truth(value: bool) -> Option<Expr> {
+    TensorData::from_values(DataType::BOOL, &[], &[f64::from(u8::from(value))]).ok().map(Expr::constant)
+}
+
+fn is_float(known: &Known) -> bool {
+    dims_of(&known.info).is_some_and(|(_, dtype)| dtype == DataType::FLOAT32)
+}
+
 /// The float32 scalar constant `value`.
 fn constant(value: f32) -> Option<Expr> {
     TensorData::from_values(DataType::FLOAT32, &[], &[f64::from(value)]).ok().map(Expr::constant)
@@ -126,8 +149,7 @@ impl Generator<'_> {
         let mut scope =
             Scope { known, dims: bound, dataflow: false, effects, depth: if global.is_some() { 2 } else { 1 } };
         let (body, ret) = self.sequence(&mut scope);
-        let attrs: Attrs =
-            global.map(|name| ("global_symbol".into(), AttrValue::Str(name.into()))).into_iter().collect();
+        let attrs = global.map(linked).unwrap_or_default();
         Function { params, body, ret_struct_info: Some(ret), pure: Some(!effects), attrs, span: Span::NONE }
     }
 
@@ -199,6 +221,9 @@ impl Generator<'_> {
         if self.tape.one_in(8) {
             return self.match_cast(scope);
         }
+        if self.options.control && !scope.dataflow && self.tape.one_in(12) {
+            return Some(self.recursive_binding(scope));
+        }
         let (value, info) = self.value(scope)?;
         let var = self.binder(scope, &info);
         Some(Binding::VarBinding(VarBinding { var, value, span: Span::NONE }))
@@ -240,22 +265,24 @@ impl Generator<'_> {
     /// The right-hand side of a binding and what is known of its value.
     fn value(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
         let control = self.options.control && !scope.dataflow && scope.depth > 0;
-        match self.tape.choose(12) {
+        match self.tape.choose(14) {
             0..=3 => self.arithmetic(scope),
             4 => self.tuple(scope),
             5 => self.tuple_get_item(scope),
             6 => self.shape(scope),
+            7 if self.tape.one_in(2) => truth(self.tape.one_in(2)).map(|c| (c, StructInfo::tensor([], DataType::BOOL))),
             7 => constant([1.0, 2.0, 0.5][self.tape.choose(3)]).map(|c| (c, StructInfo::tensor([], DataType::FLOAT32))),
             8 if scope.effects && !scope.dataflow => self.log(scope),
             9 if control => self.conditional(scope),
             10 if control => self.local_function(scope),
             11 if control => self.call(scope),
+            12 | 13 if control => self.call_closure(scope),
             _ => self.arithmetic(scope),
         }
     }
 
     fn arithmetic(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
-        let a = self.pick(scope, |k| dims_of(&k.info).is_some())?;
+        let a = self.pick(scope, is_float)?;
         let operand = self.operand(&a);
         if self.tape.one_in(3) {
             let op = ["relax.negative", "relax.abs", "relax.nn.relu"][self.tape.choose(3)];
@@ -313,7 +340,7 @@ impl Generator<'_> {
 
     /// An effect: the packed function records its argument and returns it.
     fn log(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
-        let known = self.pick(scope, |k| dims_of(&k.info).is_some())?;
+        let known = self.pick(scope, is_float)?;
         let (dims, dtype) = dims_of(&known.info)?;
         let result = StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, dtype);
         let call = Call {
@@ -327,7 +354,9 @@ impl Generator<'_> {
     }
 
     fn conditional(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
-        let data = TensorData::from_values(DataType::BOOL, &[], &[[1.0, 0.0][self.tape.choose(2)]]).ok()?;
+        let truth = truth(self.tape.one_in(2))?;
+        let bound = self.pick(scope, |k| k.info == StructInfo::tensor([], DataType::BOOL));
+        let cond = bound.map_or(truth, |known| known.expr);
         let before = scope.known.len();
         scope.depth -= 1;
         let (true_branch, _) = self.sequence(scope);
@@ -335,7 +364,7 @@ impl Generator<'_> {
         let (false_branch, _) = self.sequence(scope);
         scope.known.truncate(before);
         scope.depth += 1;
-        let e = If { cond: Expr::constant(data), true_branch, false_branch, span: Span::NONE };
+        let e = If { cond, true_branch, false_branch, span: Span::NONE };
         // The branches may differ in any way; nothing is claimed of the join.
         Some((Expr::If(Arc::new(e)), StructInfo::Object))
     }
@@ -355,21 +384,84 @@ impl Generator<'_> {
         if !pure && !scope.effects {
             return None;
         }
+        let args = self.args(scope, &params)?;
+        Some((Expr::call(Expr::GlobalVar(GlobalVar::new(&name)), args), result_of_call(&ret)?))
+    }
+
+    /// A call of a closure, which counts as impure since its structural information does not say otherwise.
+    fn call_closure(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+        if !scope.effects {
+            return None;
+        }
+        let closure = self.pick(scope, |k| matches!(k.info, StructInfo::Func(_)))?;
+        let StructInfo::Func(func) = &closure.info else { return None };
+        let args = self.args(scope, func.params.as_deref()?)?;
+        Some((Expr::call(closure.expr, args), result_of_call(&func.ret)?))
+    }
+
+    /// Arguments that fit parameters for sure: the same rank and datatype, and one size for each shape variable.
+    fn args(&mut self, scope: &Scope, params: &[StructInfo]) -> Option<Vec<Expr>> {
+        let mut sizes: Vec<(PrimExpr, PrimExpr)> = Vec::new();
         let mut args = Vec::new();
-        for param in &params {
-            let (wanted, _) = dims_of(param)?;
-            let rank = wanted.len();
+        for param in params {
+            let (wanted, dtype) = dims_of(param)?;
             // Constant dimensions of a parameter would be checked at run time; only free ones always fit.
             if wanted.iter().any(|d| !matches!(d, PrimExpr::Var(_))) {
                 return None;
             }
-            args.push(self.pick(scope, |k| dims_of(&k.info).is_some_and(|(dims, _)| dims.len() == rank))?.expr);
+            let arg = self.pick(scope, |k| {
+                dims_of(&k.info).is_some_and(|(dims, of)| {
+                    let known = |(d, size): (&PrimExpr, &PrimExpr)| sizes.iter().all(|(e, s)| e != d || s == size);
+                    dims.len() == wanted.len() && of == dtype && wanted.iter().zip(dims.iter()).all(known)
+                })
+            })?;
+            let (dims, _) = dims_of(&arg.info)?;
+            sizes.extend(wanted.iter().cloned().zip(dims.iter().cloned()));
+            args.push(arg.expr);
         }
-        let info = match dims_of(&ret) {
-            Some((dims, dtype)) => StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, dtype),
-            None => StructInfo::Object,
+        Some(args)
+    }
+
+    /// A local function that calls itself, bound with the annotation that it needs.
+    fn recursive_binding(&mut self, scope: &mut Scope) -> Binding {
+        let var = self.fresh("v");
+        let function = self.recursive(Expr::Var(var.clone()));
+        let (params, ret) = signature(&function);
+        let info = StructInfo::func(params, ret);
+        scope.known.push(Known { expr: Expr::Var(var.clone()), info: info.clone() });
+        let value = Expr::Function(Arc::new(function));
+        Binding::VarBinding(VarBinding { var: Binder::var(var).annotated(info), value, span: Span::NONE })
+    }
+
+    /// `fn (c, x) { if c { own(false, x + x) } else { x } }`: recursion that ends after one call.
+    fn recursive(&mut self, own: Expr) -> Function {
+        let vector = StructInfo::tensor([PrimExpr::Var(self.fresh_dim())], DataType::FLOAT32);
+        let [c, x] = ["c", "x"].map(|prefix| Binder::var(self.fresh(prefix)));
+        let [c, x] = [c.annotated(StructInfo::tensor([], DataType::BOOL)), x.annotated(vector.clone())];
+        let [sum, again, result] = ["v", "v", "v"].map(|prefix| Binder::var(self.fresh(prefix)));
+        let bind = |var: &Binder, value| Binding::VarBinding(VarBinding { var: var.clone(), value, span: Span::NONE });
+        let block = |bindings| BindingBlock { kind: BlockKind::Binding, bindings, span: Span::NONE };
+        let twice = Expr::call(Expr::op("relax.add"), vec![x.to_expr(), x.to_expr()]);
+        let stop = truth(false).unwrap_or_else(|| c.to_expr());
+        let call = Expr::call(own, vec![stop, sum.to_expr()]);
+        let branch = If {
+            cond: c.to_expr(),
+            true_branch: Expr::seq(vec![block(vec![bind(&sum, twice), bind(&again, call)])], again.to_expr()),
+            false_branch: Expr::seq(Vec::new(), x.to_expr()),
+            span: Span::NONE,
         };
-        Some((Expr::call(Expr::GlobalVar(GlobalVar::new(&name)), args), info))
+        let value = Expr::If(Arc::new(branch));
+        let body = Expr::seq(vec![block(vec![bind(&result, value)])], result.to_expr());
+        let params = vec![c, x];
+        Function { params, body, ret_struct_info: Some(vector), pure: None, attrs: Attrs::new(), span: Span::NONE }
+    }
+}
+
+/// What may be said of the result of a call: its rank.
+fn result_of_call(ret: &StructInfo) -> Option<StructInfo> {
+    match dims_of(ret) {
+        Some((dims, dtype)) => Some(StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, dtype)),
+        None => Some(StructInfo::Object),
     }
 }
 
@@ -387,12 +479,84 @@ fn in_scope(dim: &PrimExpr, scope: &[ShapeVar]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grammar::visit::Visitor;
 
     #[test]
     fn an_empty_tape_gives_a_small_program() {
         let module = module(&mut Tape::from_choices(Vec::new()), &ProgramOptions::default());
         assert_eq!(module.funcs.len(), 1);
         assert!(module.get("main").is_some());
+    }
+
+    /// What occurs in programs.
+    #[derive(Default)]
+    struct Constructs {
+        function: String,
+        found: std::collections::BTreeSet<&'static str>,
+    }
+
+    impl Visitor for Constructs {
+        fn visit_expr(&mut self, expr: &Expr) {
+            self.found.insert(expr.node_name());
+            if let Expr::Call(call) = expr {
+                self.found.insert(match &call.op {
+                    Expr::Var(_) => "call of a closure",
+                    Expr::GlobalVar(gv) if *gv.name == *self.function => "recursion",
+                    Expr::GlobalVar(_) => "call of a global function",
+                    Expr::ExternFunc(_) => "impure call",
+                    _ => "call of an operator",
+                });
+                if call.args.iter().any(|arg| matches!(arg, Expr::Call(_))) {
+                    self.found.insert("nested call");
+                }
+            }
+            crate::grammar::visit::walk_expr(self, expr);
+        }
+        fn visit_binding(&mut self, binding: &Binding) {
+            match binding {
+                Binding::VarBinding(b) => self.visit_var_binding(b),
+                Binding::MatchCast(cast) => {
+                    self.found.insert("MatchCast");
+                    self.visit_match_cast(cast);
+                }
+            }
+        }
+        fn visit_dataflow_block(&mut self, block: &BindingBlock) {
+            self.found.insert("DataflowBlock");
+            self.visit_binding_block(block);
+        }
+    }
+
+    #[test]
+    fn every_construct_occurs() {
+        let mut constructs = Constructs::default();
+        for seed in 0..100 {
+            for (gv, func) in &module(&mut Tape::from_seed(seed, 400), &ProgramOptions::default()).funcs {
+                constructs.function = gv.name.to_string();
+                if let GlobalFunc::Function(function) = func {
+                    constructs.visit_function(function);
+                }
+            }
+        }
+        for expected in [
+            "If",
+            "Function",
+            "Tuple",
+            "TupleGetItem",
+            "ShapeExpr",
+            "SeqExpr",
+            "Constant",
+            "DataflowVar",
+            "MatchCast",
+            "DataflowBlock",
+            "recursion",
+            "call of a closure",
+            "call of a global function",
+            "impure call",
+            "nested call",
+        ] {
+            assert!(constructs.found.contains(expected), "no {expected} in {:?}", constructs.found);
+        }
     }
 
     #[test]

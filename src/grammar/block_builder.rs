@@ -183,17 +183,47 @@ impl BlockBuilder {
         self.values.clear();
     }
 
+    /// Begins the body of a function literal inside the open function: its parameters come into scope, and the variable
+    /// that it is bound to, by which it may call itself. Gives what [`BlockBuilder::end_literal`] takes.
+    pub(super) fn begin_literal(
+        &mut self,
+        function: &Function,
+        bound_to: Option<&Binder>,
+    ) -> Result<(Mark, Mark), BuildError> {
+        let start = (self.scope.delta.mark(), self.scope.sigma.mark());
+        if let Some(binder) = bound_to {
+            let provisional = derive_annotated(&mut self.cx, &self.module, function);
+            let info = binder.annotation.clone().unwrap_or(provisional);
+            self.scope.delta.enter(binder.var.clone(), (binder.kind, info));
+        }
+        for param in &function.params {
+            let header = self.function.as_mut().ok_or(BuildError::NoFunction)?;
+            if !header.bound.insert(param.var.clone()) {
+                return Err(BuildError::Bound(param.var.clone()));
+            }
+            self.enter_param(param);
+        }
+        Ok(start)
+    }
+
+    pub(super) fn end_literal(&mut self, start: (Mark, Mark)) {
+        self.scope.delta.leave(start.0);
+        self.scope.sigma.leave(start.1);
+    }
+
+    fn enter_param(&mut self, param: &Binder) {
+        self.fresh.visit_var_def(param);
+        let info = param.annotation.clone().unwrap_or(StructInfo::Object);
+        self.scope.enter_shape_vars(&info);
+        self.scope.delta.enter(param.var.clone(), (param.kind, info));
+    }
+
     fn open(&mut self, mut header: Header) -> Result<(), BuildError> {
         if let Some(twice) = header.params.iter().find(|param| !header.bound.insert(param.var.clone())) {
             return Err(BuildError::Bound(twice.var.clone()));
         }
         let start = (self.scope.delta.mark(), self.scope.sigma.mark());
-        for param in &header.params {
-            self.fresh.visit_var_def(param);
-            let info = param.annotation.clone().unwrap_or(StructInfo::Object);
-            self.scope.enter_shape_vars(&info);
-            self.scope.delta.enter(param.var.clone(), (param.kind, info));
-        }
+        header.params.iter().for_each(|param| self.enter_param(param));
         self.function = Some(header);
         self.sequences.push(Sequence { blocks: Vec::new(), open: None, start });
         Ok(())
@@ -374,7 +404,7 @@ impl BlockBuilder {
         if self.sequences.last().is_none_or(|sequence| sequence.open.is_some()) {
             return Err(BuildError::OpenBlock);
         }
-        let piece = normalize_piece(&mut self.cx, &mut self.fresh, None, body);
+        let piece = normalize_piece(&mut self.cx, &mut self.fresh, &self.scope, None, body);
         let body = self.place(piece)?;
         let Some(Sequence { blocks, start, .. }) = self.sequences.pop() else { return Err(BuildError::NoFunction) };
         self.scope.delta.leave(start.0);
@@ -385,7 +415,7 @@ impl BlockBuilder {
     /// Brings a value to normal form; what that hoists is appended.
     fn hoist(&mut self, value: &Expr) -> Result<Expr, BuildError> {
         let kind = self.open_block()?;
-        let piece = normalize_piece(&mut self.cx, &mut self.fresh, Some(kind), value);
+        let piece = normalize_piece(&mut self.cx, &mut self.fresh, &self.scope, Some(kind), value);
         self.place(piece)
     }
 
@@ -560,6 +590,31 @@ mod tests {
         let branch = builder.end_sequence(&inner).unwrap();
         assert!(matches!(builder.derive(&inner), Err(BuildError::Rejected(_))));
         assert_eq!(builder.derive(&branch).unwrap(), matrix());
+    }
+
+    #[test]
+    fn shape_variables_of_a_flattened_sequence_stay_apart() {
+        let mut builder = BlockBuilder::new(IrModule::default());
+        let unknown = || StructInfo::tensor_ndim(1, DataType::FLOAT32);
+        let vector = || StructInfo::tensor([PrimExpr::Var(ShapeVar::new("m"))], DataType::FLOAT32);
+        let params = ["x", "y"].map(|name| Binder::var(Var::new(name)).annotated(unknown()));
+        builder.begin_function("main", params.into(), None).unwrap();
+        builder.begin_binding_block().unwrap();
+        // The sequence has an `m` of its own, so the cast after it binds another.
+        let cast = |var: &str, value: &str| {
+            let var = Some(Binder::var(Var::new(var)));
+            Binding::MatchCast(MatchCast { var, struct_info: vector(), value: Expr::var(value), span: Span::NONE })
+        };
+        let block = BindingBlock { kind: BlockKind::Binding, bindings: vec![cast("a", "x")], span: Span::NONE };
+        builder.emit(&Expr::seq(vec![block], Expr::var("a"))).unwrap();
+        let second = builder.emit_match_cast(&Expr::var("y"), vector()).unwrap();
+        assert_eq!(builder.derive(&second).unwrap(), vector());
+        let first = builder.info_of(&Var::new("a")).cloned().unwrap();
+        assert_ne!(first, vector());
+        // Where `m` is in scope already, the same sequence mentions it.
+        let inner = BindingBlock { kind: BlockKind::Binding, bindings: vec![cast("b", "x")], span: Span::NONE };
+        builder.emit(&Expr::seq(vec![inner], Expr::var("b"))).unwrap();
+        assert_eq!(builder.info_of(&Var::new("b")), Some(&vector()));
     }
 
     #[test]

@@ -33,8 +33,8 @@ use std::sync::Arc;
 
 use super::block_builder::{BlockBuilder, BuildError};
 use super::{
-    Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalFunc, If, IrModule, MatchCast, Op, SeqExpr, Tuple,
-    TupleGetItem, Var, VarBinding, VarKind,
+    Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalFunc, If, IrModule, MatchCast, Op, SeqExpr,
+    Tuple, TupleGetItem, Var, VarBinding, VarKind,
 };
 use crate::cx::with_stack;
 
@@ -65,7 +65,10 @@ pub trait Mutator {
     }
 
     fn mutate_var_binding(&mut self, builder: &mut BlockBuilder, binding: &VarBinding) -> Result<(), BuildError> {
-        let value = self.mutate_expr(builder, &binding.value)?;
+        let value = match &binding.value {
+            Expr::Function(function) => self.mutate_function(builder, function, Some(&binding.var))?,
+            value => self.mutate_expr(builder, value)?,
+        };
         builder.emit_normalized(Binding::VarBinding(VarBinding { value, ..binding.clone() }))
     }
 
@@ -76,6 +79,19 @@ pub trait Mutator {
 
     fn mutate_expr(&mut self, builder: &mut BlockBuilder, expr: &Expr) -> Result<Expr, BuildError> {
         mutate_parts(self, builder, expr)
+    }
+
+    /// A function literal, and the variable that it is bound to, if it is, by which it may call itself.
+    fn mutate_function(
+        &mut self,
+        builder: &mut BlockBuilder,
+        function: &Function,
+        bound_to: Option<&Binder>,
+    ) -> Result<Expr, BuildError> {
+        let start = builder.begin_literal(function, bound_to)?;
+        let body = mutate_sequence(self, builder, &function.body)?;
+        builder.end_literal(start);
+        Ok(Expr::Function(Arc::new(Function { body, ..function.clone() })))
     }
 
     /// The use of a variable.
@@ -141,7 +157,7 @@ fn mutate_sequence<M: Mutator + ?Sized>(
     builder.end_sequence(&body)
 }
 
-/// The parts of an expression. A function literal is left as it is.
+/// The parts of an expression.
 pub fn mutate_parts<M: Mutator + ?Sized>(
     mutator: &mut M,
     builder: &mut BlockBuilder,
@@ -155,8 +171,8 @@ pub fn mutate_parts<M: Mutator + ?Sized>(
             | Expr::StringImm(_)
             | Expr::DataTypeImm(_)
             | Expr::ExternFunc(_)
-            | Expr::Function(_)
             | Expr::ShapeExpr(_) => expr.clone(),
+            Expr::Function(function) => mutator.mutate_function(builder, function, None)?,
             Expr::Op(op) => mutator.mutate_op(op),
             Expr::Var(var) => mutator.mutate_var(var, VarKind::Var),
             Expr::DataflowVar(var) => mutator.mutate_var(var, VarKind::DataflowVar),
@@ -257,6 +273,47 @@ def main(x: R.Tensor((2,), "float32"), c: R.Tensor((), "bool")):
         assert_eq!((before[0].bindings.len(), after[0].bindings.len()), (2, 3));
         assert_eq!(before[1..], after[1..]);
         assert!(crate::check::check_program(&mut Cx::new(), &changed).accepts());
+    }
+
+    /// Subtraction in place of addition, wherever it stands.
+    struct Subtract;
+    impl Mutator for Subtract {
+        fn mutate_op(&mut self, op: &Op) -> Expr {
+            Expr::op(if &*op.op_name == "relax.add" { "relax.subtract" } else { &op.op_name })
+        }
+    }
+
+    #[test]
+    fn function_literals_are_rewritten_too() {
+        let text = r#"
+@R.function(pure=False)
+def main(x: R.Tensor((2,), "float32"), c: R.Tensor((), "bool")):
+    @R.function(pure=False)
+    def g(b: R.Tensor((), "bool"), y: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+        z = R.add(y, x)
+        if b:
+            r = g(c, z)
+        else:
+            r = R.add(z, z)
+        return r
+    w = g(c, x)
+    return w
+"#;
+        let module = crate::normal_form::normalize(&mut Cx::new(), &parse_module(text).unwrap());
+        assert_eq!(mutate_module(&mut Keep, &module).unwrap(), module);
+        let changed = mutate_module(&mut Subtract, &module).unwrap();
+        let expected = parse_module(&text.replace("R.add", "R.subtract")).unwrap();
+        assert_eq!(changed, crate::normal_form::normalize(&mut Cx::new(), &expected));
+    }
+
+    #[test]
+    fn generated_programs_are_kept() {
+        for seed in 0..40 {
+            let mut tape = crate::generate::Tape::from_seed(seed, 300);
+            let module = crate::generate::module(&mut tape, &crate::generate::ProgramOptions::default());
+            let normal = crate::normal_form::normalize(&mut Cx::new(), &module);
+            assert_eq!(mutate_module(&mut Keep, &normal).unwrap(), normal);
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ use crate::grammar::{
 };
 use crate::rule::Rule;
 use crate::scope::Context;
+use crate::struct_info::Surroundings;
 use crate::trail::{Step, Trail};
 
 /// What normalizing a program gives.
@@ -68,11 +69,23 @@ pub(crate) struct Piece {
 }
 
 /// One expression, as the value of a binding in a block of the given kind, or as the body of a sequence if there is
-/// none.
-pub(crate) fn normalize_piece(cx: &mut Cx, fresh: &mut Fresh, block: Option<BlockKind>, expr: &Expr) -> Piece {
+/// none. `scope` is what surrounds it.
+pub(crate) fn normalize_piece(
+    cx: &mut Cx,
+    fresh: &mut Fresh,
+    scope: &dyn Surroundings,
+    block: Option<BlockKind>,
+    expr: &Expr,
+) -> Piece {
     let module = IrModule::default();
     fresh.visit_expr(expr);
     let mut normalizer = Normalizer::new(cx, &module);
+    normalizer.rest_unknown = true;
+    for_each_shape_var(expr, &mut |var| {
+        if scope.has_shape_var(var) && !normalizer.shapes.contains(var) {
+            normalizer.shapes.enter(var.clone(), None);
+        }
+    });
     normalizer.fresh = Some(std::mem::take(fresh));
     let value = match block {
         Some(kind) => {
@@ -84,6 +97,17 @@ pub(crate) fn normalize_piece(cx: &mut Cx, fresh: &mut Fresh, block: Option<Bloc
     let Normalizer { fresh: used, out: blocks, findings, .. } = normalizer;
     *fresh = used.unwrap_or_default();
     Piece { blocks, value, findings }
+}
+
+/// Calls `visit` on every shape variable that an expression mentions.
+fn for_each_shape_var(expr: &Expr, visit: &mut dyn FnMut(&ShapeVar)) {
+    struct ShapeVars<'a>(&'a mut dyn FnMut(&ShapeVar));
+    impl Visitor for ShapeVars<'_> {
+        fn visit_shape_var(&mut self, var: &ShapeVar) {
+            (self.0)(var);
+        }
+    }
+    ShapeVars(visit).visit_expr(expr);
 }
 
 pub(super) struct Normalizer<'c, 'm> {
@@ -108,6 +132,8 @@ pub(super) struct Normalizer<'c, 'm> {
     repeated: FxHashSet<ShapeVar>,
     /// For the literal reading of A20: operands that were hoisted before their turn.
     pub(super) early: FxHashMap<Address, Expr>,
+    /// The rest of the function is not known, so that any shape variable may be bound there too.
+    rest_unknown: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -138,6 +164,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             replaced: 0,
             repeated: FxHashSet::default(),
             early: FxHashMap::default(),
+            rest_unknown: false,
         }
     }
 
@@ -371,7 +398,8 @@ impl<'c, 'm> Normalizer<'c, 'm> {
                 && !self.shapes.contains(var)
             {
                 // Literal E10: flattening is called safe as it is.
-                let clashes = widened && self.repeated.contains(var) && !self.cx.literal(Erratum::E10);
+                let elsewhere = self.rest_unknown || self.repeated.contains(var);
+                let clashes = widened && elsewhere && !self.cx.literal(Erratum::E10);
                 let other =
                     if self.cx.rule(Rule::NfWidenSafe, clashes) { Some(self.fresh().shape_var(var)) } else { None };
                 self.replaced += usize::from(other.is_some());

@@ -1,0 +1,57 @@
+//! The whole check of large programs: time in proportion to the program, and memory within bounds.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use relax_spec::check::check_program;
+use relax_spec::cx::Cx;
+use relax_spec::syntax::tvmscript::parse_module;
+
+const BINDINGS: usize = 100_000;
+
+/// What a check of [`BINDINGS`] bindings may take.
+const MEMORY: u64 = 2 << 30;
+
+/// A chain of additions in one dataflow block.
+fn program(bindings: usize) -> String {
+    let mut text = String::from(
+        "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((\"n\", 4), \"float32\")) -> \
+         R.Tensor((\"n\", 4), \"float32\"):\n        with R.dataflow():\n            v0 = R.add(x, x)\n",
+    );
+    for i in 1..bindings {
+        let _ = writeln!(text, "            v{i} = R.add(v{}, x)", i - 1);
+    }
+    let _ = writeln!(text, "            y = R.add(v{}, x)\n            R.output(y)\n        return y", bindings - 1);
+    text
+}
+
+/// Reads and checks a program: well-formedness, normal form, types, structural information.
+fn time(bindings: usize) -> Duration {
+    let text = program(bindings);
+    let start = Instant::now();
+    let report = check_program(&mut Cx::new(), &parse_module(&text).unwrap());
+    assert!(report.accepts());
+    start.elapsed()
+}
+
+/// The most memory that this process has had, in bytes, where the system tells.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+#[test]
+fn a_hundred_thousand_bindings_take_linear_time_and_little_memory() {
+    let tenth = time(BINDINGS / 10).min(time(BINDINGS / 10));
+    let mut whole = time(BINDINGS);
+    // Ten times the program; a quadratic step would take a hundred times as long. A busy machine gets a second try.
+    let limit = tenth.max(Duration::from_millis(50)) * 30;
+    if whole > limit {
+        whole = time(BINDINGS);
+    }
+    assert!(whole <= limit, "{whole:?} for {BINDINGS} bindings, {tenth:?} for a tenth of them");
+    if let Some(peak) = peak() {
+        assert!(peak < MEMORY, "{} MiB", peak >> 20);
+    }
+}
