@@ -32,6 +32,20 @@ pub enum ErratumKind {
     Typography,
 }
 
+/// What became of it in the edition 2023-12.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Later {
+    /// The same words, or others with the same trouble.
+    Still,
+    /// More of the text is touched.
+    Worse,
+    /// Some of it was repaired.
+    Part,
+    Fixed,
+    /// What it was about is gone.
+    Moot,
+}
+
 /// The content of `spec/errata/ID.ron`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ErratumInfo {
@@ -46,6 +60,8 @@ pub struct ErratumInfo {
     /// What the corrected reading gives; the tools' default.
     pub corrected: String,
     pub shown: Shown,
+    /// `None` where the later edition was not compared, or has no other words.
+    pub later: Option<Later>,
     /// Other repairs that were considered.
     pub alternatives: Vec<String>,
 }
@@ -98,6 +114,8 @@ struct RawErratum {
     #[serde(default)]
     unseen: Option<String>,
     #[serde(default)]
+    later: Option<Later>,
+    #[serde(default)]
     alternatives: Vec<String>,
 }
 
@@ -142,6 +160,7 @@ impl TryFrom<RawErratum> for ErratumInfo {
             literal: raw.literal,
             corrected: raw.corrected,
             shown,
+            later: raw.later,
             alternatives: raw.alternatives,
         })
     }

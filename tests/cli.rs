@@ -544,6 +544,7 @@ fn rules_and_errata_are_explained() {
     let both = run(&["errata", "E27"]).1;
     assert!(both.starts_with("A33 ") && both.contains("\nA34 "), "{both}");
     assert_eq!(run(&["errata", "E99"]).0, 2);
+    assert!(run(&["explain", "C05"]).1.contains("GRAM.BIND.MATCHCAST"));
     assert_eq!(json_lines(&run(&["errata", "--json"]).1).len(), run(&["errata"]).1.lines().count());
 }
 

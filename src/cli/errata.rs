@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::errata_text::{field, fold, told_apart};
-use super::{Exit, Failure, Outcome, print};
+use super::{Exit, Failure, Outcome, conflicts, print};
 use crate::conformance::case::{Answer, Ask, Program};
 use crate::conformance::outcome;
 use crate::cx::{Cx, Reading};
-use crate::erratum::{Erratum, ErratumInfo, ErratumKind, Shown, Witness};
+use crate::erratum::{Erratum, ErratumInfo, ErratumKind, Later, Shown, Witness};
 use crate::grammar::IrModule;
 use crate::rule::Rule;
 use crate::syntax::tvmscript::{Dialect, print_module};
@@ -31,6 +31,10 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Outcome {
+    if let Some(conflict) = args.id.as_deref().filter(|_| !args.json).and_then(conflicts::one) {
+        print(&conflict)?;
+        return Ok(Exit::AsExpected);
+    }
     let errata = match &args.id {
         Some(id) => Erratum::named(id).map_err(Failure::unreadable)?,
         None => Erratum::ALL.to_vec(),
@@ -57,6 +61,17 @@ fn kind_name(kind: ErratumKind) -> &'static str {
         ErratumKind::Ambiguity => "ambiguity",
         ErratumKind::Conflict => "conflict",
         ErratumKind::Typography => "typography",
+    }
+}
+
+/// What the later edition made of it.
+fn later_name(later: Later) -> &'static str {
+    match later {
+        Later::Still => "still there",
+        Later::Worse => "still there, and more of it",
+        Later::Part => "repaired in part",
+        Later::Fixed => "repaired",
+        Later::Moot => "gone with what it was about",
     }
 }
 
@@ -105,6 +120,7 @@ pub fn one(erratum: Erratum) -> Result<String, Failure> {
     field(&mut out, "literal", &info.literal);
     field(&mut out, "corrected", &info.corrected);
     info.alternatives.iter().for_each(|alternative| field(&mut out, "or else", alternative));
+    info.later.iter().for_each(|later| field(&mut out, "2023-12", later_name(*later)));
     match &info.shown {
         Shown::By(witness) => show(&mut out, erratum, witness),
         Shown::Not(reason) => field(&mut out, "unseen", reason),
@@ -189,6 +205,7 @@ fn to_json(erratum: Erratum) -> Result<Value, Failure> {
         "literal": info.literal,
         "corrected": info.corrected,
         "alternatives": info.alternatives,
+        "2023-12": info.later,
         "witness": Value::Null,
         "unseen": Value::Null,
     });

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::rules::{Row, status_name, table};
-use super::{Exit, Failure, Outcome, errata, print};
+use super::{Exit, Failure, Outcome, conflicts, errata, print};
 use crate::conformance::case::embedded_suite;
 use crate::erratum::Erratum;
 use crate::rule::Rule;
@@ -13,9 +13,10 @@ use crate::rule::Rule;
 #[command(after_help = "Examples:
   relax-spec explain SUB.TENSOR.RANK
   relax-spec explain 'E[WF.5.USE]'
-  relax-spec explain A17")]
+  relax-spec explain A17
+  relax-spec explain C05")]
 pub struct Args {
-    /// A rule id, the code of a diagnostic such as E[WF.5.USE], or an erratum
+    /// A rule id, the code of a diagnostic such as E[WF.5.USE], an erratum, or a conflict between documents
     #[arg(value_name = "ID")]
     id: String,
 }
@@ -33,6 +34,10 @@ pub fn run(args: &Args) -> Outcome {
         for erratum in errata {
             print(&errata::one(erratum)?)?;
         }
+        return Ok(Exit::AsExpected);
+    }
+    if let Some(conflict) = conflicts::one(id) {
+        print(&conflict)?;
         return Ok(Exit::AsExpected);
     }
     Err(Failure::unreadable(unknown(id)))

@@ -3,6 +3,7 @@
 mod adapter;
 mod check;
 mod completions;
+mod conflicts;
 mod conform;
 mod convert;
 mod errata;
