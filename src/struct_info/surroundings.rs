@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::grammar::{ShapeVar, StructInfo, Var};
+use crate::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
 
 /// The scopes at the place of use.
 pub trait Surroundings {
@@ -80,6 +80,36 @@ impl Drop for Introduced<'_> {
 impl InScope {
     pub fn new(vars: &[Var], shape_vars: &[ShapeVar]) -> InScope {
         InScope { vars: vars.iter().cloned().collect(), shape_vars: shape_vars.iter().cloned().collect() }
+    }
+
+    /// What infos mention outside of function types, whose variables may be their own.
+    pub fn mentioned_by(infos: &[StructInfo]) -> InScope {
+        let mut scope = InScope::default();
+        let mut todo: Vec<&StructInfo> = infos.iter().collect();
+        while let Some(info) = todo.pop() {
+            match info {
+                StructInfo::Tuple(fields) => todo.extend(fields.iter()),
+                StructInfo::Tensor(tensor) => match &tensor.shape {
+                    Some(TensorShape::Dims(dims)) => scope.mention(dims.iter()),
+                    Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => {
+                        scope.vars.insert(var.clone());
+                    }
+                    Some(TensorShape::Other(_)) | None => {}
+                },
+                StructInfo::Shape(shape) => scope.mention(shape.values.iter().flat_map(|values| values.iter())),
+                StructInfo::Prim(prim) => scope.mention(&prim.value),
+                StructInfo::Object | StructInfo::Func(_) => {}
+            }
+        }
+        scope
+    }
+
+    fn mention<'e>(&mut self, dims: impl IntoIterator<Item = &'e PrimExpr>) {
+        for dim in dims {
+            dim.for_each_var(|var| {
+                self.shape_vars.insert(var.clone());
+            });
+        }
     }
 }
 

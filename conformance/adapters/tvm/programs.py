@@ -207,8 +207,8 @@ def well_formed(program):
     mod = program.build(claim_purity=False)
     program.beat("check")
     try:
+        fill.module(mod)
         with stage("well_formed"):
-            fill.module(mod)
             names.well_formed(mod, False)
     except fill.NoFill:
         pass

@@ -8,9 +8,9 @@ use crate::erratum::Erratum;
 use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo};
 use crate::ops::{self, InferArgs, InferError};
 use crate::rule::Rule;
-use crate::struct_info::mapping::united_mapping;
+use crate::struct_info::mapping::{all_shape_vars, united_mapping};
 use crate::struct_info::{
-    Mapping, Nowhere, Surroundings, default_derive, empty_derive, erase_to_well_defined, introduced_shape_vars,
+    InScope, Mapping, Surroundings, default_derive, empty_derive, erase_to_well_defined, introduced_shape_vars,
     substitute,
 };
 use crate::trail::Step;
@@ -24,8 +24,8 @@ pub struct CallError {
     pub arg: Option<usize>,
 }
 
-/// SI.DERIVE.CALL: the structural information of a call to something of the given information, where nothing is in
-/// scope, or the rule that rejects it.
+/// SI.DERIVE.CALL: the structural information of a call to something of the given information, or the rule that rejects
+/// it. In scope is what the arguments mention, without which there would be no such arguments (SI.DERIVE.CONTEXT).
 pub fn derive_call(
     cx: &mut Cx,
     callee: &StructInfo,
@@ -33,7 +33,11 @@ pub fn derive_call(
     sinfo_args: &[StructInfo],
 ) -> Result<StructInfo, Rule> {
     let mut warnings = Vec::new();
-    let site = Site { scope: &Nowhere, renaming: &Mapping::new() };
+    let caller = InScope::mentioned_by(args);
+    let shared = if cx.literal(Erratum::E56) { BTreeSet::new() } else { own_shape_vars(cx, callee) };
+    let shared = shared.into_iter().filter(|var| caller.has_shape_var(var));
+    let renaming = shared.zip(1..).map(|(var, i)| fresh_name(var, i)).collect();
+    let site = Site { scope: &caller, renaming: &renaming };
     call_of(cx, &site, callee, args, sinfo_args, &mut warnings).map_err(|error| error.rule)
 }
 
@@ -122,17 +126,17 @@ impl<'m> Deriver<'_, 'm> {
         for var in self.own_shape_vars(op, callee) {
             if self.scope.sigma.contains(&var) {
                 self.fresh += 1;
-                let fresh = ShapeVar::numbered(var.name.clone(), u32::MAX - self.fresh);
-                renaming.insert(var, PrimExpr::Var(fresh));
+                renaming.extend([fresh_name(var, self.fresh)]);
             }
         }
         renaming
     }
 
-    /// A global function shares no shape variable with its callers; of a local one, those it introduced.
+    /// A global function shares no shape variable with its callers, whether its parameters introduce it or a function
+    /// type in its signature; of a local one, those that were new where it was entered.
     fn own_shape_vars(&self, op: &Expr, callee: &StructInfo) -> BTreeSet<ShapeVar> {
         match op {
-            Expr::GlobalVar(_) => introduced_by_params(callee),
+            Expr::GlobalVar(_) => own_shape_vars(self.cx, callee),
             Expr::Var(var) | Expr::DataflowVar(var) => match self.scope.delta.get(var) {
                 Some(Entry { own: Own(Some(own)), .. }) => own.iter().cloned().collect(),
                 Some(Entry { own: Own(None), .. }) | None => BTreeSet::new(),
@@ -156,7 +160,7 @@ impl<'m> Deriver<'_, 'm> {
     /// The shape variables of a function type that are not those of the place where it is entered.
     pub(super) fn own_of(&self, info: Option<&StructInfo>) -> Own {
         let own: Vec<ShapeVar> = match info {
-            Some(func @ StructInfo::Func(_)) => introduced_by_params(func).into_iter().collect(),
+            Some(func @ StructInfo::Func(_)) => all_shape_vars(func).into_iter().collect(),
             Some(
                 StructInfo::Object
                 | StructInfo::Tensor(_)
@@ -171,16 +175,26 @@ impl<'m> Deriver<'_, 'm> {
     }
 }
 
-fn introduced_by_params(callee: &StructInfo) -> BTreeSet<ShapeVar> {
+fn fresh_name(var: ShapeVar, i: u32) -> (ShapeVar, PrimExpr) {
+    let fresh = ShapeVar::numbered(var.name.clone(), u32::MAX - i);
+    (var, PrimExpr::Var(fresh))
+}
+
+/// The shape variables of a function that stands by itself: all of them, also those that a function type in its
+/// signature introduces.
+///
+/// Errata: E80, literally only those of its parameters are told apart from others of the same name.
+fn own_shape_vars(cx: &Cx, callee: &StructInfo) -> BTreeSet<ShapeVar> {
     match callee {
-        StructInfo::Func(func) => {
+        StructInfo::Func(func) if cx.literal(Erratum::E80) => {
             func.params.iter().flat_map(|params| params.iter()).flat_map(introduced_shape_vars).collect()
         }
-        StructInfo::Object
+        StructInfo::Func(_)
+        | StructInfo::Object
         | StructInfo::Tensor(_)
         | StructInfo::Shape(_)
         | StructInfo::Prim(_)
-        | StructInfo::Tuple(_) => BTreeSet::new(),
+        | StructInfo::Tuple(_) => all_shape_vars(callee),
     }
 }
 
