@@ -4,8 +4,10 @@
 //! As text an identity is written `name` (number 0) or `name#number`.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
+
+use rustc_hash::FxBuildHasher;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -44,14 +46,37 @@ impl Hash for Span {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
+fn hash_of(name: &str, id: u32) -> u32 {
+    let hash = FxBuildHasher.hash_one((name, id));
+    (hash >> 32) as u32 ^ hash as u32
+}
+
 macro_rules! identity {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+        #[derive(Clone, Debug)]
         pub struct $name {
             pub name: Name,
             pub id: u32,
             pub span: Span,
+            /// Of name and number, computed once: contexts are maps by variables, and most of their time would go
+            /// into reading names.
+            hash: u32,
+        }
+
+        impl PartialEq for $name {
+            fn eq(&self, other: &$name) -> bool {
+                self.hash == other.hash
+                    && self.id == other.id
+                    && (Arc::ptr_eq(&self.name, &other.name) || self.name == other.name)
+            }
+        }
+        impl Eq for $name {}
+
+        impl Hash for $name {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                state.write_u32(self.hash);
+            }
         }
 
         impl $name {
@@ -61,7 +86,8 @@ macro_rules! identity {
             }
 
             pub fn numbered(name: Name, id: u32) -> $name {
-                $name { name, id, span: Span::NONE }
+                let hash = hash_of(&name, id);
+                $name { name, id, span: Span::NONE, hash }
             }
 
             pub fn at(mut self, span: Span) -> $name {

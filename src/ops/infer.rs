@@ -131,7 +131,10 @@ pub(super) fn broadcast(a: &Dims, b: &Dims) -> Result<Dims, InferError> {
     }
 }
 
-fn broadcast_known(a: &[PrimExpr], b: &[PrimExpr]) -> Result<Dims, InferError> {
+fn broadcast_known(a: &Arc<[PrimExpr]>, b: &Arc<[PrimExpr]>) -> Result<Dims, InferError> {
+    if a == b {
+        return Ok(Dims::Known(a.clone()));
+    }
     let rank = a.len().max(b.len());
     let mut dims = Vec::with_capacity(rank);
     let at = |dims: &[PrimExpr], i: usize| (i + dims.len()).checked_sub(rank).and_then(|i| dims.get(i).cloned());

@@ -57,8 +57,9 @@ mod reshape;
 mod shape_of;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 use crate::cx::{Cx, Edition, Stuck};
 use crate::eval::{Machine, Stop, Value};
@@ -257,8 +258,9 @@ const FAMILIES: &[&[OpDef]] = &[
     nn::OPS,
 ];
 
-static BY_NAME: LazyLock<BTreeMap<&'static str, &'static OpDef>> =
-    LazyLock::new(|| all().map(|op| (op.name, op)).collect());
+/// By the name without the leading `relax.`.
+static BY_NAME: LazyLock<FxHashMap<&'static str, &'static OpDef>> =
+    LazyLock::new(|| all().map(|op| (short(op.name), op)).collect());
 
 /// Every operator.
 pub fn all() -> impl Iterator<Item = &'static OpDef> {
@@ -269,11 +271,15 @@ pub fn all() -> impl Iterator<Item = &'static OpDef> {
 ///
 /// `relax.dot`, as the oldest documents call it, is `relax.matmul`.
 pub fn lookup(name: &str) -> Option<&'static OpDef> {
-    let canonical = match name.strip_prefix("relax.").unwrap_or(name) {
-        "dot" => "relax.matmul".to_string(),
-        short => format!("relax.{short}"),
+    let canonical = match short(name) {
+        "dot" => "matmul",
+        short => short,
     };
-    BY_NAME.get(canonical.as_str()).copied()
+    BY_NAME.get(canonical).copied()
+}
+
+fn short(name: &str) -> &str {
+    name.strip_prefix("relax.").unwrap_or(name)
 }
 
 /// An attribute of a call, if it is given and not `None`.

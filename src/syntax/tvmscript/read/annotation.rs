@@ -1,5 +1,7 @@
 //! Structural information as annotations: `R.Tensor((n, 4), "float32")`, `R.Callable(..)`, `R.Tensor[_, "f32"]`.
 
+use std::borrow::Cow;
+
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
@@ -101,10 +103,10 @@ impl Reader<'_> {
     }
 
     /// `Tensor` for `R.Tensor`; a data type for `T.int64`.
-    fn annotation_name(&self, e: &py::Expr) -> Option<String> {
+    fn annotation_name<'a>(&self, e: &'a py::Expr) -> Option<Cow<'a, str>> {
         match (qualified(e), e) {
             (Some((_, name)), _) => Some(name),
-            (None, py::Expr::Name(name)) => Some(name.id.to_string()),
+            (None, py::Expr::Name(name)) => Some(name.id.as_str().into()),
             (None, _) => None,
         }
     }
@@ -251,9 +253,9 @@ impl Reader<'_> {
     /// A data type: a string, `T.float32`, `None` or `_` for unknown.
     pub(super) fn dtype(&mut self, e: &py::Expr) -> Read<DataType> {
         let name = match e {
-            py::Expr::StringLiteral(s) => s.value.to_str().to_string(),
-            py::Expr::NoneLiteral(_) => String::new(),
-            _ if is_blank(e) => String::new(),
+            py::Expr::StringLiteral(s) => s.value.to_str().into(),
+            py::Expr::NoneLiteral(_) => "".into(),
+            _ if is_blank(e) => "".into(),
             _ => super::fault::tir_name(e).ok_or_else(|| Fault::expected(self.text, e, "a data type"))?,
         };
         let dtype: DataType =

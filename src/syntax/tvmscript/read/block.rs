@@ -1,5 +1,7 @@
 //! Statements: bindings, blocks and branches.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use ruff_python_ast as py;
@@ -7,7 +9,7 @@ use ruff_python_ast as py;
 use super::Reader;
 use super::annotation::Arguments;
 use super::dims::Unbound;
-use super::fault::{Fault, Read, dotted, members, relax_name, span_of};
+use super::fault::{Fault, Read, members, relax_name, span_of};
 use crate::cx::with_stack;
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, DataType, Expr, MatchCast, PrimExpr, PrimValue, SeqExpr, Span,
@@ -73,8 +75,8 @@ impl Place<'_> {
 }
 
 /// A binding whose variable is not made yet.
-pub(super) struct Pending {
-    pub name: String,
+pub(super) struct Pending<'a> {
+    pub name: Cow<'a, str>,
     pub annotation: Option<StructInfo>,
     pub value: Expr,
     pub span: Span,
@@ -184,7 +186,7 @@ impl Reader<'_> {
             return Ok(());
         }
         let value = self.assigned(value, annotation.as_ref())?;
-        self.bind_at(Pending { name: name.to_string(), annotation, value, span }, target_span, blocks, place);
+        self.bind_at(Pending { name: name.into(), annotation, value, span }, target_span, blocks, place);
         Ok(())
     }
 
@@ -241,12 +243,12 @@ impl Reader<'_> {
         }
     }
 
-    fn bind(&mut self, pending: Pending, blocks: &mut Blocks, place: Place<'_>) {
+    fn bind(&mut self, pending: Pending<'_>, blocks: &mut Blocks, place: Place<'_>) {
         let span = pending.span;
         self.bind_at(pending, span, blocks, place);
     }
 
-    fn bind_at(&mut self, pending: Pending, target: Span, blocks: &mut Blocks, place: Place<'_>) {
+    fn bind_at(&mut self, pending: Pending<'_>, target: Span, blocks: &mut Blocks, place: Place<'_>) {
         let kind = place.kind_of(&pending.name);
         let var = self.scope.fresh(&pending.name, kind, target);
         let is_shape = pending.annotation.as_ref().is_some_and(is_shape) || self.is_shape_value(&pending.value);
@@ -454,8 +456,8 @@ fn bound_names(statement: &py::Stmt) -> Vec<&str> {
 }
 
 fn target_names(target: &py::Expr) -> Vec<&str> {
-    match (dotted(target).as_deref(), members(target)) {
-        (Some([name]), _) => vec![name],
+    match (target, members(target)) {
+        (py::Expr::Name(name), _) => vec![name.id.as_str()],
         (_, Some(members)) => members.iter().flat_map(target_names).collect(),
         (_, None) => Vec::new(),
     }

@@ -1,5 +1,7 @@
 //! Conditionals: the value of a branch is that of its last statement.
 
+use std::borrow::Cow;
+
 use ruff_python_ast as py;
 
 use super::Reader;
@@ -13,15 +15,15 @@ use crate::rule::Rule;
 
 /// A branch of an `If`, or the inside of a nested sequence: its bindings, its value, and the variable that the text
 /// gives to the value.
-pub(super) struct Branch {
+pub(super) struct Branch<'a> {
     blocks: Blocks,
     body: Expr,
-    pub name: String,
+    pub name: Cow<'a, str>,
     pub annotation: Option<StructInfo>,
     span: Span,
 }
 
-impl Branch {
+impl Branch<'_> {
     pub fn into_seq(self) -> Expr {
         Expr::SeqExpr(SeqExpr { blocks: self.blocks.finish(), body: self.body, span: self.span }.into())
     }
@@ -29,17 +31,17 @@ impl Branch {
 
 impl Reader<'_> {
     /// `if`/`else`: a binding of the variable that both branches give to their values.
-    pub(super) fn conditional(&mut self, statement: &py::StmtIf) -> Read<Pending> {
+    pub(super) fn conditional<'a>(&mut self, statement: &'a py::StmtIf) -> Read<Pending<'a>> {
         self.conditional_chain(&statement.test, &statement.body, &statement.elif_else_clauses, span_of(statement))
     }
 
-    fn conditional_chain(
+    fn conditional_chain<'a>(
         &mut self,
         test: &py::Expr,
-        body: &[py::Stmt],
-        clauses: &[py::ElifElseClause],
+        body: &'a [py::Stmt],
+        clauses: &'a [py::ElifElseClause],
         span: Span,
-    ) -> Read<Pending> {
+    ) -> Read<Pending<'a>> {
         let cond = self.expr(test)?;
         let mut then = self.branch(body, span)?;
         let Some((clause, rest)) = clauses.split_first() else {
@@ -73,7 +75,7 @@ impl Reader<'_> {
     }
 
     /// An annotation that only one branch has belongs to a variable of that branch.
-    fn keep_annotation(&mut self, branch: &mut Branch) {
+    fn keep_annotation(&mut self, branch: &mut Branch<'_>) {
         let Some(annotation) = branch.annotation.take() else { return };
         let span = branch.body.span();
         let var = self.scope.fresh(&branch.name, VarKind::Var, span);
@@ -83,7 +85,7 @@ impl Reader<'_> {
     }
 
     /// A suite that ends with a binding: that binding's value is the value of the branch.
-    pub(super) fn branch(&mut self, statements: &[py::Stmt], span: Span) -> Read<Branch> {
+    pub(super) fn branch<'a>(&mut self, statements: &'a [py::Stmt], span: Span) -> Read<Branch<'a>> {
         self.scope.enter();
         let mut blocks = Blocks::default();
         let result = match statements.split_last() {
@@ -100,7 +102,7 @@ impl Reader<'_> {
         Ok(Branch { blocks, body: pending.value, name: pending.name, annotation: pending.annotation, span })
     }
 
-    fn last_of_branch(&mut self, last: &py::Stmt, blocks: &mut Blocks) -> Read<Pending> {
+    fn last_of_branch<'a>(&mut self, last: &'a py::Stmt, blocks: &mut Blocks) -> Read<Pending<'a>> {
         let span = span_of(last);
         match last {
             py::Stmt::If(conditional) => return with_stack(|| self.conditional(conditional)),
@@ -109,7 +111,7 @@ impl Reader<'_> {
                     && !self.is_special(&assign.value)?
                 {
                     let value = self.assigned(&assign.value, None)?;
-                    return Ok(Pending { name: name.id.to_string(), annotation: None, value, span });
+                    return Ok(Pending { name: name.id.as_str().into(), annotation: None, value, span });
                 }
             }
             py::Stmt::AnnAssign(assign) => {
@@ -118,7 +120,7 @@ impl Reader<'_> {
                 {
                     let annotation = self.struct_info(&assign.annotation, Unbound::Leave)?;
                     let value = self.assigned(value, Some(&annotation))?;
-                    return Ok(Pending { name: name.id.to_string(), annotation: Some(annotation), value, span });
+                    return Ok(Pending { name: name.id.as_str().into(), annotation: Some(annotation), value, span });
                 }
             }
             py::Stmt::Expr(e) if !self.is_special(&e.value)? => {
@@ -132,7 +134,7 @@ impl Reader<'_> {
         match blocks.last().and_then(Binding::binder) {
             Some(binder) if binder.kind == VarKind::Var => {
                 let value = use_of(binder.var.clone().at(span), binder.kind);
-                Ok(Pending { name: binder.var.name.to_string(), annotation: None, value, span })
+                Ok(Pending { name: binder.var.name.to_string().into(), annotation: None, value, span })
             }
             Some(_) | None => Err(Fault::new(last, "a branch must end with a binding of the variable for its value")),
         }

@@ -7,7 +7,7 @@ use super::Reader;
 use super::annotation::Arguments;
 use super::dims::Unbound;
 use super::expr::tuple_of;
-use super::fault::{Fault, Prefix, Read, dotted, members, qualified, relax_name, span_of, string};
+use super::fault::{Fault, Prefix, Read, is_word, members, qualified, relax_name, span_of, string};
 use super::signature::{Param, signature};
 use crate::grammar::{
     Attrs, Call, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, ShapeExpr, Span, StringImm, StructInfo, TensorShape,
@@ -29,7 +29,7 @@ impl Reader<'_> {
             Some((Prefix::Tir, _)) => self.prim_value_call(call, span),
             Some((Prefix::Module, name)) if name == "Op" => self.op_by_name(call, span),
             Some((Prefix::Module, _)) => Err(Fault::expected(self.text, call, "a Relax expression")),
-            None if dotted(&call.func).is_some_and(|words| words == ["float"]) => self.prim_value_call(call, span),
+            None if is_word(&call.func, "float") => self.prim_value_call(call, span),
             None => {
                 let callee = self.expr(&call.func)?;
                 self.plain_call(callee, call, span)
@@ -56,7 +56,11 @@ impl Reader<'_> {
     }
 
     /// The keywords that every call may have.
-    fn finish_call(&mut self, op: Expr, args: Vec<Expr>, mut rest: Arguments<'_>, span: Span) -> Read<Expr> {
+    fn finish_call(&mut self, op: Expr, args: Vec<Expr>, rest: Arguments<'_>, span: Span) -> Read<Expr> {
+        Ok(Expr::Call(self.finished(op, args, rest, span)?.into()))
+    }
+
+    fn finished(&mut self, op: Expr, args: Vec<Expr>, mut rest: Arguments<'_>, span: Span) -> Read<Call> {
         let sinfo_args = match rest.keyword(&SINFO_ARGS) {
             Some(sinfo_args) => self.struct_infos(sinfo_args, Unbound::Leave)?,
             None => Vec::new(),
@@ -65,7 +69,20 @@ impl Reader<'_> {
             return Err(Fault::new(again, "type arguments are given twice").under(Rule::Pr14148CallSinfoArgs));
         }
         let attrs = self.keyword_attrs(rest.keywords())?;
-        Ok(Expr::Call(Call { op, args, sinfo_args, attrs, span }.into()))
+        Ok(Call { op, args, sinfo_args, attrs, span })
+    }
+
+    /// The operator that `R.name` stands for.
+    pub(super) fn op(&mut self, name: &str, span: Span) -> Expr {
+        let op_name = match self.ops.get(name) {
+            Some(known) => known.clone(),
+            None => {
+                let op_name: Name = format!("relax.{name}").into();
+                self.ops.insert(name.into(), op_name.clone());
+                op_name
+            }
+        };
+        Expr::Op(Op { op_name, span })
     }
 
     /// `R.name(..)`.
@@ -101,7 +118,8 @@ impl Reader<'_> {
             "call_pure_packed" | "call_inplace_packed" | "call_builtin_with_ctx" => {
                 let mut inputs = vec![self.extern_callee(&mut args, call)?];
                 inputs.extend(self.exprs(args.rest())?);
-                self.finish_call(op(name, span), inputs, args, span)
+                let op = self.op(name, span);
+                self.finish_call(op, inputs, args, span)
             }
             "call_tir" | "call_tir_inplace" | "call_tir_with_grad" => {
                 let callee = self.tir_callee(&mut args, call)?;
@@ -189,7 +207,7 @@ impl Reader<'_> {
         if let Some(tir_vars) = tir_vars {
             attrs.insert("tir_vars".into(), tir_vars);
         }
-        Ok(Expr::Call(Call { op: op(name, span), args: inputs, sinfo_args: vec![sinfo], attrs, span }.into()))
+        Ok(Expr::Call(Call { op: self.op(name, span), args: inputs, sinfo_args: vec![sinfo], attrs, span }.into()))
     }
 
     /// The inputs of a call in destination-passing style: a tuple or list of them, or one alone.
@@ -303,7 +321,8 @@ impl Reader<'_> {
         let at = usize::from(name == "assert_op").min(inputs.len());
         let format = format.unwrap_or_else(|| Expr::StringImm(StringImm { value: "".into(), span }));
         inputs.insert(at, format);
-        self.finish_call(op(name, span), inputs, args, span)
+        let op = self.op(name, span);
+        self.finish_call(op, inputs, args, span)
     }
 
     /// `R.op(..)`: the call of an operator.
@@ -337,17 +356,11 @@ impl Reader<'_> {
             }
         }
         inputs.extend(self.exprs(args.rest())?);
-        let Expr::Call(call) = self.finish_call(op(name, span), inputs, args, span)? else {
-            return Err(Fault::at(span, "expected a call"));
-        };
-        let mut call = (*call).clone();
+        let op = self.op(name, span);
+        let mut call = self.finished(op, inputs, args, span)?;
         call.attrs.extend(attrs);
         Ok(Expr::Call(call.into()))
     }
-}
-
-fn op(name: &str, span: Span) -> Expr {
-    Expr::Op(Op { op_name: format!("relax.{name}").into(), span })
 }
 
 fn extern_func(global_symbol: Name, span: Span) -> Expr {

@@ -87,7 +87,7 @@ impl Reader<'_> {
     /// `T.min(a, b)` and the other functions of TIR, with or without the prefix.
     fn dim_call(&mut self, e: &py::Expr, call: &py::ExprCall, unbound: Unbound) -> Read<PrimExpr> {
         let name = match &*call.func {
-            py::Expr::Name(name) => Some(name.id.to_string()),
+            py::Expr::Name(name) => Some(name.id.as_str().into()),
             other => tir_name(other),
         };
         let args = &*call.arguments.args;
@@ -186,11 +186,11 @@ impl Reader<'_> {
         let py::Expr::Call(call) = e else { return Ok(false) };
         let (name, is_bare) = match (qualified(&call.func), &*call.func) {
             (Some((super::fault::Prefix::Tir, name)), _) => (name, false),
-            (None, py::Expr::Name(name)) => (name.id.to_string(), true),
+            (None, py::Expr::Name(name)) => (name.id.as_str().into(), true),
             _ => return Ok(false),
         };
         let args = &*call.arguments.args;
-        match (name.as_str(), args) {
+        match (&*name, args) {
             ("TypeVar", [_]) => Ok(true),
             _ if is_bare => Ok(false),
             ("dynamic" | "symbolic", _) => Ok(true),

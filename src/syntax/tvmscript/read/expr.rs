@@ -5,7 +5,7 @@ use ruff_text_size::Ranged;
 
 use super::Reader;
 use super::dims::Unbound;
-use super::fault::{Fault, Read, dotted, float, integer, non_finite, relax_name, span_of, string, tir_name};
+use super::fault::{Fault, Read, dotted, float, integer, is_word, non_finite, relax_name, span_of, string, tir_name};
 use super::scope::use_of;
 use crate::cx::with_stack;
 use crate::grammar::{
@@ -72,7 +72,7 @@ impl Reader<'_> {
             return Ok(global);
         }
         match relax_name(e) {
-            Some(op) => Ok(Expr::Op(Op { op_name: format!("relax.{op}").into(), span })),
+            Some(op) => Ok(self.op(&op, span)),
             None => Err(Fault::expected(self.text, e, "a Relax expression")),
         }
     }
@@ -89,7 +89,7 @@ impl Reader<'_> {
 
     /// `x[0]`.
     fn member(&mut self, subscript: &py::ExprSubscript, span: Span) -> Read<Expr> {
-        if dotted(&subscript.value).is_some_and(|words| words == ["metadata"]) || is_metadata(&subscript.value) {
+        if is_word(&subscript.value, "metadata") || is_metadata(&subscript.value) {
             return Err(Fault::new(
                 subscript,
                 "the value of this constant is in the metadata of the module, which is not part of the text; write \
@@ -189,7 +189,7 @@ fn float_value(value: f64, dtype: DataType, span: Span) -> Expr {
 
 fn is_metadata(e: &py::Expr) -> bool {
     match e {
-        py::Expr::Subscript(subscript) => dotted(&subscript.value).is_some_and(|words| words == ["metadata"]),
+        py::Expr::Subscript(subscript) => is_word(&subscript.value, "metadata"),
         _ => false,
     }
 }

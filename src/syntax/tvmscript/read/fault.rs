@@ -1,7 +1,10 @@
 //! What is wrong with a piece of the text, before line and column are looked up.
 
+use std::borrow::Cow;
+
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
+use smallvec::SmallVec;
 
 use crate::grammar::Span;
 use crate::rule::Rule;
@@ -58,8 +61,8 @@ pub(super) fn span_of(node: &impl Ranged) -> Span {
 }
 
 /// The words of `a.b.c`, or `None` if the expression is anything else than names and dots.
-pub(super) fn dotted(e: &py::Expr) -> Option<Vec<&str>> {
-    let mut words = Vec::new();
+pub(super) fn dotted(e: &py::Expr) -> Option<SmallVec<[&str; 4]>> {
+    let mut words = SmallVec::new();
     let mut e = e;
     loop {
         match e {
@@ -77,6 +80,11 @@ pub(super) fn dotted(e: &py::Expr) -> Option<Vec<&str>> {
     }
 }
 
+/// Whether an expression is this name alone.
+pub(super) fn is_word(e: &py::Expr, word: &str) -> bool {
+    matches!(e, py::Expr::Name(name) if name.id.as_str() == word)
+}
+
 /// The names under which the two dialects and the module dialect are imported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Prefix {
@@ -86,7 +94,7 @@ pub(super) enum Prefix {
 }
 
 /// `R.nn.relu` is `nn.relu` of Relax.
-pub(super) fn qualified(e: &py::Expr) -> Option<(Prefix, String)> {
+pub(super) fn qualified(e: &py::Expr) -> Option<(Prefix, Cow<'_, str>)> {
     let words = dotted(e)?;
     let (prefix, rest) = match words.as_slice() {
         ["R" | "relax", rest @ ..] => (Prefix::Relax, rest),
@@ -95,16 +103,20 @@ pub(super) fn qualified(e: &py::Expr) -> Option<(Prefix, String)> {
         ["tvm", "script", rest @ ..] => (Prefix::Module, rest),
         _ => return None,
     };
-    if rest.is_empty() { None } else { Some((prefix, rest.join("."))) }
+    match rest {
+        [] => None,
+        [word] => Some((prefix, Cow::Borrowed(*word))),
+        words => Some((prefix, Cow::Owned(words.join(".")))),
+    }
 }
 
 /// `R.nn.relu` is `nn.relu`.
-pub(super) fn relax_name(e: &py::Expr) -> Option<String> {
+pub(super) fn relax_name(e: &py::Expr) -> Option<Cow<'_, str>> {
     qualified(e).filter(|(prefix, _)| *prefix == Prefix::Relax).map(|(_, name)| name)
 }
 
 /// `T.int64` is `int64`.
-pub(super) fn tir_name(e: &py::Expr) -> Option<String> {
+pub(super) fn tir_name(e: &py::Expr) -> Option<Cow<'_, str>> {
     qualified(e).filter(|(prefix, _)| *prefix == Prefix::Tir).map(|(_, name)| name)
 }
 
@@ -149,12 +161,10 @@ pub(super) fn float(e: &py::Expr) -> Option<f64> {
             py::Number::Int(_) | py::Number::Complex { .. } => None,
         },
         py::Expr::UnaryOp(u) if u.op == py::UnaryOp::USub => float(&u.operand).map(|f| -f),
-        py::Expr::Call(call) if dotted(&call.func).is_some_and(|words| words == ["float"]) => {
-            match &*call.arguments.args {
-                [word] => non_finite(string(word)?),
-                _ => None,
-            }
-        }
+        py::Expr::Call(call) if is_word(&call.func, "float") => match &*call.arguments.args {
+            [word] => non_finite(string(word)?),
+            _ => None,
+        },
         _ => None,
     }
 }

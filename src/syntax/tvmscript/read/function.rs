@@ -32,7 +32,7 @@ impl Reader<'_> {
             py::Expr::Call(call) => (qualified(&call.func), &call.arguments.keywords[..]),
             other => (qualified(other), &[][..]),
         };
-        let kind = match name.as_ref().map(|(_, name)| name.as_str()) {
+        let kind = match name.as_ref().map(|(_, name)| &**name) {
             Some("function") => Decorator::Relax,
             Some("func") => {
                 self.older_spelling(Rule::Ast22SynF32, span_of(decorator));

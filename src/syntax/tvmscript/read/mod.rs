@@ -14,7 +14,7 @@ mod module;
 mod scope;
 mod signature;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use ruff_python_ast as py;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
@@ -25,7 +25,7 @@ use self::scope::Scope;
 pub(super) use self::signature::{Param, signature};
 use super::guard;
 use crate::cx::Cx;
-use crate::grammar::{Attrs, IrModule, Span, StructInfo, Var};
+use crate::grammar::{Attrs, IrModule, Name, Span, StructInfo, Var};
 use crate::rule::Rule;
 use crate::syntax::source::{MAX_NESTING, SyntaxError};
 
@@ -133,6 +133,8 @@ pub(super) struct Reader<'t> {
     /// The functions of the module.
     globals: FxHashSet<String>,
     scope: Scope,
+    /// The operators met so far, by the names that the text gives them.
+    ops: FxHashMap<Name, Name>,
     /// Variables that the text says are shapes, which decides what `R.match_shape` of them means.
     shapes: FxHashSet<Var>,
     /// From `R.func_attr` in the function at hand.
@@ -151,6 +153,7 @@ impl<'t> Reader<'t> {
             aliases: FxHashSet::from_iter(["cls".to_string()]),
             globals: FxHashSet::default(),
             scope: Scope::default(),
+            ops: FxHashMap::default(),
             shapes: FxHashSet::default(),
             function_attrs: Attrs::new(),
             function_ret: None,

@@ -139,7 +139,7 @@ impl Reader<'_> {
         if let py::Expr::Call(call) = e
             && let Some((Prefix::Module, name)) = qualified(&call.func)
         {
-            match (name.as_str(), &*call.arguments.args) {
+            match (&*name, &*call.arguments.args) {
                 ("module_attrs", [attrs]) => {
                     module.attrs.extend(self.attrs(attrs)?);
                     return Ok(());

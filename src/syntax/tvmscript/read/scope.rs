@@ -8,58 +8,115 @@ use crate::grammar::{Expr, Name, ShapeVar, Span, Var, VarKind};
 /// The names in scope within the global function at hand, and how often each was bound in the module.
 #[derive(Default)]
 pub(super) struct Scope {
-    frames: Vec<Frame>,
-    /// How often a name was bound in the module.
-    var_counts: FxHashMap<Name, u32>,
-    dim_counts: FxHashMap<Name, u32>,
-    /// The latest binding of a name in the function, which may be out of scope by now.
-    latest_vars: FxHashMap<Name, (Var, VarKind)>,
-    latest_dims: FxHashMap<Name, ShapeVar>,
+    vars: Names<(Var, VarKind)>,
+    dims: Names<ShapeVar>,
+    /// How far the undo logs were when each scope was entered; `None` where shape variables outlive the scope, as they
+    /// do a dataflow block.
+    frames: Vec<(usize, Option<usize>)>,
+    /// The global function at hand.
+    function: u32,
 }
 
-#[derive(Default)]
-struct Frame {
-    /// A dataflow block: shape variables outlive it.
-    is_dataflow: bool,
-    vars: FxHashMap<Name, (Var, VarKind)>,
-    dims: FxHashMap<Name, ShapeVar>,
+/// What is known of each name. One map, so that a binding costs one search of it.
+struct Names<V> {
+    known: FxHashMap<Name, Known<V>>,
+    /// What each name meant before it was brought into scope.
+    log: Vec<(Name, Option<V>)>,
+}
+
+struct Known<V> {
+    /// The key, to be shared by the bindings.
+    name: Name,
+    /// How often the name was bound in the module.
+    count: u32,
+    /// The function that bound the name last, and that binding, which may be out of scope by now.
+    latest: Option<(u32, V)>,
+    visible: Option<V>,
+}
+
+impl<V> Default for Names<V> {
+    fn default() -> Names<V> {
+        Names { known: FxHashMap::default(), log: Vec::new() }
+    }
+}
+
+impl<V: Clone> Names<V> {
+    /// Makes the next binding of a name from the name and the number of bindings before.
+    fn fresh(&mut self, name: &str, function: u32, make: impl FnOnce(Name, u32) -> V) -> V {
+        if let Some(known) = self.known.get_mut(name) {
+            let made = make(known.name.clone(), known.count);
+            known.count += 1;
+            known.latest = Some((function, made.clone()));
+            return made;
+        }
+        let name: Name = name.into();
+        let made = make(name.clone(), 0);
+        let known = Known { name: name.clone(), count: 1, latest: Some((function, made.clone())), visible: None };
+        self.known.insert(name, known);
+        made
+    }
+
+    fn bring(&mut self, name: &Name, value: V) {
+        if let Some(known) = self.known.get_mut(name) {
+            self.log.push((name.clone(), known.visible.replace(value)));
+        }
+    }
+
+    fn leave(&mut self, mark: usize) {
+        for (name, older) in self.log.drain(mark.min(self.log.len())..).rev() {
+            if let Some(known) = self.known.get_mut(&name) {
+                known.visible = older;
+            }
+        }
+    }
+
+    fn visible(&self, name: &str) -> Option<&V> {
+        self.known.get(name).and_then(|known| known.visible.as_ref())
+    }
+
+    /// The latest binding in the function, if there is one, and the number that the next one would get.
+    fn latest(&self, name: &str, function: u32) -> (Option<&V>, u32) {
+        match self.known.get(name) {
+            Some(Known { count, latest: Some((by, value)), .. }) if *by == function => (Some(value), *count),
+            Some(Known { count, .. }) => (None, *count),
+            None => (None, 0),
+        }
+    }
 }
 
 impl Scope {
     /// Nothing of one global function is in scope in the next, but no variable is bound in two of them (`WF.2.ONCE`).
     pub fn next_function(&mut self) {
         self.frames.clear();
-        self.latest_vars = FxHashMap::default();
-        self.latest_dims = FxHashMap::default();
+        self.vars.leave(0);
+        self.dims.leave(0);
+        self.function += 1;
     }
 
     pub fn enter(&mut self) {
-        self.frames.push(Frame::default());
+        self.frames.push((self.vars.log.len(), Some(self.dims.log.len())));
     }
 
     pub fn enter_dataflow(&mut self) {
-        self.frames.push(Frame { is_dataflow: true, ..Frame::default() });
+        self.frames.push((self.vars.log.len(), None));
     }
 
     pub fn leave(&mut self) {
-        self.frames.pop();
+        let Some((vars, dims)) = self.frames.pop() else { return };
+        self.vars.leave(vars);
+        if let Some(dims) = dims {
+            self.dims.leave(dims);
+        }
     }
 
     /// A new variable of this name, not in scope yet.
     pub fn fresh(&mut self, name: &str, kind: VarKind, span: Span) -> Var {
-        let name: Name = name.into();
-        let count = self.var_counts.entry(name.clone()).or_default();
-        let var = Var::numbered(name.clone(), *count).at(span);
-        *count += 1;
-        self.latest_vars.insert(name, (var.clone(), kind));
-        var
+        self.vars.fresh(name, self.function, |name, count| (Var::numbered(name, count).at(span), kind)).0
     }
 
     /// From here on, the name of the variable means the variable.
     pub fn bring(&mut self, var: &Var, kind: VarKind) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.vars.insert(var.name.clone(), (var.clone(), kind));
-        }
+        self.vars.bring(&var.name, (var.clone(), kind));
     }
 
     /// The shape variable of this name in scope, or else a new one, in scope at once.
@@ -67,41 +124,35 @@ impl Scope {
         if let Some(known) = self.dim(name) {
             return known.at(span);
         }
-        let name: Name = name.into();
-        let count = self.dim_counts.entry(name.clone()).or_default();
-        let var = ShapeVar::numbered(name.clone(), *count).at(span);
-        *count += 1;
-        self.latest_dims.insert(name.clone(), var.clone());
-        if let Some(frame) = self.frames.iter_mut().rev().find(|frame| !frame.is_dataflow) {
-            frame.dims.insert(name, var.clone());
-        }
+        let var = self.dims.fresh(name, self.function, |name, count| ShapeVar::numbered(name, count).at(span));
+        self.dims.bring(&var.name, var.clone());
         var
     }
 
     /// The variable in scope.
     pub fn var(&self, name: &str) -> Option<(Var, VarKind)> {
-        self.frames.iter().rev().find_map(|frame| frame.vars.get(name)).cloned()
+        self.vars.visible(name).cloned()
     }
 
     /// The shape variable in scope.
     pub fn dim(&self, name: &str) -> Option<ShapeVar> {
-        self.frames.iter().rev().find_map(|frame| frame.dims.get(name)).cloned()
+        self.dims.visible(name).cloned()
     }
 
     /// What a name means that is not in scope: the latest variable that had it, so that the checker can say that it
     /// is used outside its scope, or else a variable that nothing binds.
     pub fn stray(&self, name: &str, span: Span) -> Expr {
-        match self.latest_vars.get(name) {
-            Some((var, kind)) => use_of(var.clone().at(span), *kind),
-            None => Expr::Var(Var::numbered(name.into(), self.var_counts.get(name).copied().unwrap_or(0)).at(span)),
+        match self.vars.latest(name, self.function) {
+            (Some((var, kind)), _) => use_of(var.clone().at(span), *kind),
+            (None, count) => Expr::Var(Var::numbered(name.into(), count).at(span)),
         }
     }
 
     /// As [`Scope::stray`], for shape variables.
     pub fn stray_dim(&self, name: &str, span: Span) -> ShapeVar {
-        match self.latest_dims.get(name) {
-            Some(var) => var.clone().at(span),
-            None => ShapeVar::numbered(name.into(), self.dim_counts.get(name).copied().unwrap_or(0)).at(span),
+        match self.dims.latest(name, self.function) {
+            (Some(var), _) => var.clone().at(span),
+            (None, count) => ShapeVar::numbered(name.into(), count).at(span),
         }
     }
 }
