@@ -16,8 +16,8 @@ use crate::grammar::{GlobalFunc, GlobalVar, IrModule};
 #[derive(Clone, Debug)]
 pub struct Context<K, V> {
     entries: FxHashMap<K, V>,
-    /// What each entry replaced, in the order in which they were made.
-    log: Vec<(K, Option<V>)>,
+    /// What each entry replaced, in the order in which they were made. Boxed, since it is nothing as a rule.
+    log: Vec<(K, Option<Box<V>>)>,
 }
 
 /// A place in the history of a [`Context`], to which [`Context::leave`] goes back.
@@ -43,7 +43,13 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
     /// Adds an entry, which hides an older one of the same key until the scope ends.
     pub fn enter(&mut self, key: K, value: V) {
         let older = self.entries.insert(key.clone(), value);
-        self.log.push((key, older));
+        self.log.push((key, older.map(Box::new)));
+    }
+
+    /// Makes room for this many entries more, so that the map of a long block is laid out once.
+    pub fn reserve(&mut self, entries: usize) {
+        self.entries.reserve(entries);
+        self.log.reserve(entries);
     }
 
     /// Ends a scope: everything entered since the mark leaves.
@@ -68,9 +74,9 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
         self.log.extend(staying.into_iter().rev());
     }
 
-    fn restore(&mut self, key: K, older: Option<V>) {
+    fn restore(&mut self, key: K, older: Option<Box<V>>) {
         match older {
-            Some(value) => self.entries.insert(key, value),
+            Some(value) => self.entries.insert(key, *value),
             None => self.entries.remove(&key),
         };
     }

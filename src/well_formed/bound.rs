@@ -81,6 +81,14 @@ struct Use {
     span: Span,
 }
 
+impl RelaxVars<'_> {
+    /// Makes room for the variables of a block, so that the table of a long one is laid out once.
+    pub(super) fn reserve(&mut self, variables: usize) {
+        self.table.reserve(variables);
+        self.visible.reserve(variables);
+    }
+}
+
 impl<'m> Checker<'_, 'm> {
     pub(super) fn bound(&self, var: &Var) -> Option<&Bound> {
         self.relax.table.get(var)

@@ -154,6 +154,7 @@ impl<'m> Checker<'_, 'm> {
     fn block(&mut self, block: &'m BindingBlock, sequence: usize, index: usize) {
         let region = Region::Block { sequence, block: index, kind: block.kind };
         let start = self.visible_count();
+        self.relax.reserve(block.bindings.len());
         self.count_dataflow(block.kind, |n| n + 1);
         for (i, binding) in block.bindings.iter().enumerate() {
             self.at(Step::Item("bindings", i), |c| match binding {

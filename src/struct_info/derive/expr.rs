@@ -142,6 +142,8 @@ impl<'m> Deriver<'_, 'm> {
 
     fn block(&mut self, block: &'m BindingBlock) {
         let mark = self.scope.delta.mark();
+        self.scope.delta.reserve(block.bindings.len());
+        self.report.vars.reserve(block.bindings.len());
         for (i, binding) in block.bindings.iter().enumerate() {
             self.at(Step::Item("bindings", i), |d| d.binding(binding));
         }

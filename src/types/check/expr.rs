@@ -169,6 +169,8 @@ impl<'m> Checker<'_, 'm> {
 
     fn block(&mut self, block: &'m BindingBlock) {
         let mark = self.gamma.mark();
+        self.gamma.reserve(block.bindings.len());
+        self.report.vars.reserve(block.bindings.len());
         let dataflow = block.kind == BlockKind::Dataflow;
         self.count_dataflow(dataflow, |n| n + 1);
         let in_order = self.cx.fire(Rule::TcSeqOrder);

@@ -85,6 +85,7 @@ pub(super) struct Pending<'a> {
 impl Reader<'_> {
     /// The statements of a function, up to and with `return`.
     pub(super) fn body(&mut self, statements: &[py::Stmt], span: Span) -> Read<SeqExpr> {
+        self.scope.reserve(statements.len());
         let mut blocks = Blocks::default();
         let mut result = None;
         for statement in statements {
@@ -380,6 +381,7 @@ impl Reader<'_> {
             }
         }
         self.scope.enter_dataflow();
+        self.scope.reserve(statements.len());
         for (at, statement) in statements.iter().enumerate() {
             self.statement(statement, blocks, Place::Dataflow(&outputs, at));
         }

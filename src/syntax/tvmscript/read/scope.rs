@@ -21,7 +21,7 @@ pub(super) struct Scope {
 struct Names<V> {
     known: FxHashMap<Name, Known<V>>,
     /// What each name meant before it was brought into scope.
-    log: Vec<(Name, Option<V>)>,
+    log: Vec<(Name, Option<Box<V>>)>,
 }
 
 struct Known<V> {
@@ -58,14 +58,14 @@ impl<V: Clone> Names<V> {
 
     fn bring(&mut self, name: &Name, value: V) {
         if let Some(known) = self.known.get_mut(name) {
-            self.log.push((name.clone(), known.visible.replace(value)));
+            self.log.push((name.clone(), known.visible.replace(value).map(Box::new)));
         }
     }
 
     fn leave(&mut self, mark: usize) {
         for (name, older) in self.log.drain(mark.min(self.log.len())..).rev() {
             if let Some(known) = self.known.get_mut(&name) {
-                known.visible = older;
+                known.visible = older.map(|older| *older);
             }
         }
     }
@@ -107,6 +107,12 @@ impl Scope {
         if let Some(dims) = dims {
             self.dims.leave(dims);
         }
+    }
+
+    /// Makes room for the variables of a block, so that the map of a long one is laid out once.
+    pub fn reserve(&mut self, variables: usize) {
+        self.vars.known.reserve(variables);
+        self.vars.log.reserve(variables);
     }
 
     /// A new variable of this name, not in scope yet.
