@@ -1,6 +1,8 @@
 //! How long single judgements take.
 
 use divan::{Bencher, black_box};
+use relax_spec::conformance::campaign;
+use relax_spec::conformance::case::Ask;
 use relax_spec::cx::{Cx, Prover};
 use relax_spec::grammar::{BinaryOp, DataType, PrimExpr, StructInfo, Type};
 use relax_spec::{shape, struct_info, types};
@@ -37,6 +39,33 @@ fn prove_equal(bencher: Bencher, prover: Prover) {
 fn compatibility_of_tensors(bencher: Bencher) {
     let (s1, s2) = (tensor(&[PrimExpr::var("n"), 4.into()]), tensor(&[3.into(), 4.into()]));
     bencher.bench(|| struct_info::check_compatibility(&mut Cx::new(), black_box(&s1), black_box(&s2)));
+}
+
+/// The pairs that the campaigns against implementations ask of.
+fn random_pairs() -> Vec<(StructInfo, StructInfo)> {
+    let pair = |number| match campaign::questions(1, number) {
+        [Ask::Compatibility(s1, s2), _] => Some((s1, s2)),
+        [_, _] => None,
+    };
+    (0..2_000).filter_map(pair).collect()
+}
+
+#[divan::bench]
+fn compatibility_of_2_000_random_pairs(bencher: Bencher) {
+    let pairs = random_pairs();
+    bencher.bench(|| {
+        let mut cx = Cx::new();
+        pairs.iter().map(|(s1, s2)| struct_info::check_compatibility(&mut cx, s1, s2)).max()
+    });
+}
+
+#[divan::bench]
+fn unify_2_000_random_pairs(bencher: Bencher) {
+    let pairs = random_pairs();
+    bencher.bench(|| {
+        let mut cx = Cx::new();
+        pairs.iter().for_each(|(s1, s2)| drop(black_box(struct_info::unify_struct_info(&mut cx, s1, s2))));
+    });
 }
 
 #[divan::bench(args = [1, 8, 64])]

@@ -5,8 +5,10 @@ use crate::grammar::PrimExpr;
 /// Whether two dimensions are built alike from the same operators, constants and variables. Iterative, so depth
 /// does not matter.
 pub fn alpha_equal(a: &PrimExpr, b: &PrimExpr) -> bool {
-    let mut pairs = vec![(a, b)];
-    while let Some((a, b)) = pairs.pop() {
+    // Most dimensions are leaves, for which nothing is allocated.
+    let mut pairs = Vec::new();
+    let mut next = Some((a, b));
+    while let Some((a, b)) = next.take().or_else(|| pairs.pop()) {
         if std::ptr::eq(a, b) {
             continue;
         }

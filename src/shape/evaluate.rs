@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 use num_integer::Integer;
-use num_traits::{ToPrimitive, Zero};
+use num_traits::{RefNum, ToPrimitive, Zero};
 
 use crate::cx::{Cx, with_stack};
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
@@ -117,8 +117,11 @@ fn rule_of(op: BinaryOp) -> Rule {
 }
 
 /// The exact value of an operator, or `None` for a zero divisor. Truth values are 0 and 1; nonzero is true.
-pub(super) fn apply(op: BinaryOp, a: &BigInt, b: &BigInt) -> Option<BigInt> {
-    let truth = |holds: bool| Some(BigInt::from(i64::from(holds)));
+pub(super) fn apply<N: Integer + Clone>(op: BinaryOp, a: &N, b: &N) -> Option<N>
+where
+    for<'n> &'n N: RefNum<N>,
+{
+    let truth = |holds: bool| Some(if holds { N::one() } else { N::zero() });
     match op {
         BinaryOp::Add => Some(a + b),
         BinaryOp::Sub => Some(a - b),

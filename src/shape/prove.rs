@@ -6,6 +6,7 @@ use super::alpha_equal;
 use super::exhaustive::{Assignment, Finding, by_cases, decide};
 use super::normal_form::{NormalForm, normal_form};
 use super::polynomial::Polynomial;
+use super::quick::quick;
 use crate::cx::{Cx, Prover};
 use crate::grammar::PrimExpr;
 use crate::rule::Rule;
@@ -37,23 +38,51 @@ const FEW_CASES: usize = 16;
 ///
 /// Sizes are not negative. 2023-02, Note on Proving Shapes Equivalent.
 pub fn prove_equal(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> Proof {
-    prove_equal_with_reason(cx, a, b).0
+    prove_equal_briefly(cx, a, b).0
 }
 
 /// As [`prove_equal`], with the reason of the answer.
 pub fn prove_equal_with_reason(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
-    if let (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) = (a, b) {
-        return (constants(cx, *a, *b), Reason::Constants);
-    }
-    let alike = alpha_equal(a, b);
-    if cx.rule(Rule::EqAlpha, alike) {
-        return (Proof::Equal, Reason::Alpha);
-    }
-    let (proof, reason) = match cx.prover {
+    prove(cx, a, b, [Reason::Alpha, Reason::Constants], |prover| match prover {
         Prover::Alpha => (Proof::Unknown, Reason::NoConclusion),
         Prover::Algebraic => algebraic(a, b),
         Prover::Exhaustive => exhaustive(a, b),
-    };
+    })
+}
+
+/// As [`prove_equal`], and whether a definite answer needed more than the comparison that every implementation
+/// provides. To give the reason of an answer takes longer than to find it.
+pub(crate) fn prove_equal_briefly(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> (Proof, bool) {
+    prove(cx, a, b, [false, false], |prover| {
+        let proof = match (prover, quick(a, b)) {
+            (Prover::Alpha, _) => Proof::Unknown,
+            (Prover::Algebraic, Some(proof)) => proof,
+            (Prover::Exhaustive, Some(proof @ (Proof::Equal | Proof::Different))) => proof,
+            (Prover::Algebraic, None) => by_normal_forms(a, b).0,
+            (Prover::Exhaustive, Some(Proof::Unknown) | None) => exhaustive(a, b).0,
+        };
+        (proof, proof != Proof::Unknown)
+    })
+}
+
+/// The rules, with what the prover in use finds. `R` tells how an answer was found; by alpha-equality and of constants
+/// as `floor` has it.
+fn prove<R>(
+    cx: &mut Cx,
+    a: &PrimExpr,
+    b: &PrimExpr,
+    floor: [R; 2],
+    by_prover: impl FnOnce(Prover) -> (Proof, R),
+) -> (Proof, R) {
+    let [alpha, constant] = floor;
+    if let (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) = (a, b) {
+        return (constants(cx, *a, *b), constant);
+    }
+    if alpha_equal(a, b) {
+        // Masked, nothing is known of them.
+        return (if cx.fire(Rule::EqAlpha) { Proof::Equal } else { Proof::Unknown }, alpha);
+    }
+    let (proof, reason) = by_prover(cx.prover);
     if proof != Proof::Unknown {
         // Masked, a proof would not bind the answer.
         let sound = cx.fire(Rule::EqAdvanced);
@@ -80,17 +109,16 @@ fn constants(cx: &mut Cx, a: i64, b: i64) -> Proof {
     }
 }
 
-/// Equal normal forms are equal values; a difference that cannot be 0 shows that the values never meet.
 fn algebraic(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
-    // The commonest pairs, told without a normal form: a size may or may not be another size, or any constant
-    // that is not negative.
-    match (a, b) {
-        (PrimExpr::Var(_), PrimExpr::Var(_)) => return (Proof::Unknown, Reason::NoConclusion),
-        (PrimExpr::Var(_), PrimExpr::IntImm(size)) | (PrimExpr::IntImm(size), PrimExpr::Var(_)) if *size >= 0 => {
-            return (Proof::Unknown, Reason::NoConclusion);
-        }
-        (_, _) => {}
+    match quick(a, b) {
+        Some(Proof::Unknown) => (Proof::Unknown, Reason::NoConclusion),
+        // The reason is the normal form.
+        Some(Proof::Equal | Proof::Different) | None => by_normal_forms(a, b),
     }
+}
+
+/// Equal normal forms are equal values; a difference that cannot be 0 shows that the values never meet.
+pub(super) fn by_normal_forms(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
     let (Some(a), Some(b)) = (normal_form(a), normal_form(b)) else {
         return (Proof::Unknown, Reason::NoConclusion);
     };
@@ -144,18 +172,6 @@ pub fn permitted_proofs(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> BestEffort<P
         (Proof::Unknown, Proof::Equal | Proof::Different, _) => vec![Proof::Unknown, ceiling],
     };
     BestEffort { answer, permitted }
-}
-
-impl Reason {
-    /// Whether more was needed than the comparison that every implementation provides.
-    pub fn is_advanced(&self) -> bool {
-        match self {
-            Reason::Alpha | Reason::Constants | Reason::NoConclusion => false,
-            Reason::SameNormalForm(_) | Reason::NonzeroDifference(_) | Reason::EveryCase | Reason::Witnesses { .. } => {
-                true
-            }
-        }
-    }
 }
 
 impl fmt::Display for Reason {

@@ -1,7 +1,6 @@
 //! Matching shape variables of one structural information with dimensions of another.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::surroundings::Surroundings;
 use crate::cx::{Conclusion, Cx, with_stack};
@@ -13,9 +12,12 @@ use crate::shape::alpha_equal;
 /// What shape variables are to be replaced by.
 pub type Mapping = BTreeMap<ShapeVar, PrimExpr>;
 
-struct Shown<'m>(&'m Mapping);
+/// A mapping as it is found: between parts of the infos that are matched.
+pub(super) type Found<'s> = BTreeMap<&'s ShapeVar, &'s PrimExpr>;
 
-impl Conclusion for Shown<'_> {
+struct Shown<'m, 's>(&'m Found<'s>);
+
+impl Conclusion for Shown<'_, '_> {
     fn conclude(&self) -> String {
         let entries: Vec<String> = self.0.iter().map(|(v, e)| format!("{v}: {e}")).collect();
         format!("{{{}}}", entries.join(", "))
@@ -27,9 +29,19 @@ impl Conclusion for Shown<'_> {
 /// `scope` says which variables are bound. 2023-02, Substituting Free Shape Variables. Literal A11: a variable of a
 /// shape is mapped to itself.
 pub fn get_shape_var_mapping(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> Mapping {
-    let mut united = United { mapping: Mapping::new(), scope, parts: 0 };
+    let mut united = United { mapping: Found::new(), scope, parts: 0 };
     united.judge(cx, s1, s2);
-    united.mapping
+    owned(&united.mapping)
+}
+
+/// The mapping, on its own.
+pub(super) fn owned(found: &Found) -> Mapping {
+    found.iter().map(|(v, e)| ((*v).clone(), (*e).clone())).collect()
+}
+
+/// Whether every variable is mapped to itself.
+pub(super) fn is_identity(found: &Found) -> bool {
+    found.iter().all(|(v, e)| matches!(e, PrimExpr::Var(w) if w == *v))
 }
 
 /// SI.MAPPING.UNION: the union of the mappings of corresponding parts; the leftmost entry counts (A10).
@@ -38,7 +50,16 @@ pub fn united_mapping<'s>(
     parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
     scope: &dyn Surroundings,
 ) -> Mapping {
-    let mut united = United { mapping: Mapping::new(), scope, parts: 0 };
+    owned(&matched(cx, parts, scope))
+}
+
+/// As [`united_mapping`], of parts that stay where they are.
+pub(super) fn matched<'s>(
+    cx: &mut Cx,
+    parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
+    scope: &dyn Surroundings,
+) -> Found<'s> {
+    let mut united = United { mapping: Found::new(), scope, parts: 0 };
     for (s1, s2) in parts {
         united.part(cx, s1, s2);
     }
@@ -46,15 +67,15 @@ pub fn united_mapping<'s>(
 }
 
 /// A mapping that grows from left to right.
-struct United<'a> {
-    mapping: Mapping,
+struct United<'a, 's> {
+    mapping: Found<'s>,
     scope: &'a dyn Surroundings,
     /// How many unions are being formed around the infos that are matched.
     parts: usize,
 }
 
-impl United<'_> {
-    fn judge(&mut self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) {
+impl<'s> United<'_, 's> {
+    fn judge(&mut self, cx: &mut Cx, s1: &'s StructInfo, s2: &'s StructInfo) {
         let inputs = || vec![s1.to_string(), s2.to_string()];
         cx.judge("get_shape_var_mapping", inputs, move |cx| {
             self.infos(cx, s1, s2);
@@ -62,13 +83,13 @@ impl United<'_> {
         });
     }
 
-    fn part(&mut self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) {
+    fn part(&mut self, cx: &mut Cx, s1: &'s StructInfo, s2: &'s StructInfo) {
         self.parts += 1;
         self.judge(cx, s1, s2);
         self.parts -= 1;
     }
 
-    fn infos(&mut self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) {
+    fn infos(&mut self, cx: &mut Cx, s1: &'s StructInfo, s2: &'s StructInfo) {
         match (s1, s2) {
             (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => self.tuples(cx, fields1, fields2),
             (StructInfo::Func(f1), StructInfo::Func(f2)) => self.funcs(cx, f1, f2),
@@ -94,13 +115,13 @@ impl United<'_> {
     }
 
     /// SI.MAPPING.KIND: nothing is mapped. Masked, a tensor's dimensions and a shape's values would correspond.
-    fn different_kinds(&mut self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) {
+    fn different_kinds(&mut self, cx: &mut Cx, s1: &'s StructInfo, s2: &'s StructInfo) {
         if cx.fire(Rule::SiMappingKind) {
             return;
         }
-        let dims = |s: &StructInfo| match s {
-            StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => Some(dims.clone()),
-            StructInfo::Shape(ShapeStructInfo { values, .. }) => values.clone(),
+        let dims = |s: &'s StructInfo| match s {
+            StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => Some(&**dims),
+            StructInfo::Shape(ShapeStructInfo { values, .. }) => values.as_deref(),
             StructInfo::Object
             | StructInfo::Tensor(_)
             | StructInfo::Prim(_)
@@ -108,11 +129,11 @@ impl United<'_> {
             | StructInfo::Func(_) => None,
         };
         if let (Some(dims1), Some(dims2)) = (dims(s1), dims(s2)) {
-            self.dims(cx, &dims1, &dims2);
+            self.dims(cx, dims1, dims2);
         }
     }
 
-    fn tuples(&mut self, cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo]) {
+    fn tuples(&mut self, cx: &mut Cx, fields1: &'s [StructInfo], fields2: &'s [StructInfo]) {
         if cx.rule(Rule::SiMappingTupleLen, fields1.len() != fields2.len()) || !cx.fire(Rule::SiMappingTuple) {
             return;
         }
@@ -121,7 +142,7 @@ impl United<'_> {
         }
     }
 
-    fn funcs(&mut self, cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) {
+    fn funcs(&mut self, cx: &mut Cx, f1: &'s FuncStructInfo, f2: &'s FuncStructInfo) {
         let (Some(params1), Some(params2)) = (&f1.params, &f2.params) else {
             if !cx.fire(Rule::SiMappingFuncElse) {
                 self.part(cx, &f1.ret, &f2.ret);
@@ -140,7 +161,7 @@ impl United<'_> {
         }
     }
 
-    fn shapes(&mut self, cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) {
+    fn shapes(&mut self, cx: &mut Cx, s1: &'s ShapeStructInfo, s2: &'s ShapeStructInfo) {
         match (&s1.values, &s2.values) {
             (Some(values1), Some(values2)) if !cx.rule(Rule::SiMappingShapeElse, values1.len() != values2.len()) => {
                 // The text assigns `S1.values[i]` to itself (A11).
@@ -151,30 +172,30 @@ impl United<'_> {
             }
             (Some(_), Some(_)) => {}
             (None, Some(_) | None) | (Some(_), None) => {
-                self.without_counterpart(cx, Rule::SiMappingShapeElse, &s1.values)
+                self.without_counterpart(cx, Rule::SiMappingShapeElse, s1.values.as_deref())
             }
         }
     }
 
-    fn tensors(&mut self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) {
-        let dims = |shape: &Option<TensorShape>| match shape {
-            Some(TensorShape::Dims(dims)) => Some(dims.clone()),
+    fn tensors(&mut self, cx: &mut Cx, t1: &'s TensorStructInfo, t2: &'s TensorStructInfo) {
+        let dims = |shape: &'s Option<TensorShape>| match shape {
+            Some(TensorShape::Dims(dims)) => Some(&**dims),
             Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => None,
         };
         let (dims1, dims2) = (dims(&t1.shape), dims(&t2.shape));
-        match (&dims1, &dims2) {
+        match (dims1, dims2) {
             (Some(dims1), Some(dims2)) if !cx.rule(Rule::SiMappingTensorElse, dims1.len() != dims2.len()) => {
                 if cx.fire(Rule::SiMappingTensor) {
                     self.dims(cx, dims1, dims2);
                 }
             }
             (Some(_), Some(_)) => {}
-            (None, Some(_) | None) | (Some(_), None) => self.without_counterpart(cx, Rule::SiMappingTensorElse, &dims1),
+            (None, Some(_) | None) | (Some(_), None) => self.without_counterpart(cx, Rule::SiMappingTensorElse, dims1),
         }
     }
 
     /// Nothing is mapped where one side has no dimensions. Masked, the variables would stay what they are.
-    fn without_counterpart(&mut self, cx: &mut Cx, rule: Rule, dims1: &Option<Arc<[PrimExpr]>>) {
+    fn without_counterpart(&mut self, cx: &mut Cx, rule: Rule, dims1: Option<&'s [PrimExpr]>) {
         if let (false, Some(dims1)) = (cx.fire(rule), dims1) {
             self.dims(cx, dims1, dims1);
         }
@@ -182,40 +203,44 @@ impl United<'_> {
 
     /// One list of dimensions against another. The procedure assigns in order, so that of two entries for one variable
     /// in a single list the later counts; union is about several lists.
-    fn dims(&mut self, cx: &mut Cx, dims1: &[PrimExpr], dims2: &[PrimExpr]) {
-        let mut assigned = Mapping::new();
+    fn dims(&mut self, cx: &mut Cx, dims1: &'s [PrimExpr], dims2: &'s [PrimExpr]) {
+        let mut assigned = Found::new();
         for (dim1, dim2) in dims1.iter().zip(dims2) {
             let mapped = match dim1 {
                 PrimExpr::Var(v) => self.lone(cx, v),
                 PrimExpr::IntImm(_) => None,
                 PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => self.compound(cx, dim1),
             };
-            assigned.extend(mapped.map(|v| (v.clone(), dim2.clone())));
+            assigned.extend(mapped.map(|v| (v, dim2)));
         }
-        for (v, dim) in assigned {
-            self.unite(cx, v, dim);
-        }
+        self.unite(cx, assigned);
     }
 
     /// SI.MAPPING.NOTBOUND: a bound variable is not mapped.
-    fn lone<'v>(&self, cx: &mut Cx, v: &'v ShapeVar) -> Option<&'v ShapeVar> {
+    fn lone(&self, cx: &mut Cx, v: &'s ShapeVar) -> Option<&'s ShapeVar> {
         let bound = self.scope.has_shape_var(v);
         (!cx.rule(Rule::SiMappingNotbound, bound)).then_some(v)
     }
 
     /// SI.MAPPING.NOTBOUND: a compound dimension is not mapped. Masked, its first variable would be.
-    fn compound<'v>(&self, cx: &mut Cx, dim: &'v PrimExpr) -> Option<&'v ShapeVar> {
+    fn compound(&self, cx: &mut Cx, dim: &'s PrimExpr) -> Option<&'s ShapeVar> {
         let mut first = None;
         dim.for_each_var(|v| first = first.or(Some(v)));
         first.filter(|_| !cx.fire(Rule::SiMappingNotbound))
     }
 
     /// SI.MAPPING.UNION: the leftmost entry counts.
-    fn unite(&mut self, cx: &mut Cx, v: ShapeVar, dim: PrimExpr) {
-        let conflict = self.mapping.get(&v).is_some_and(|earlier| !alpha_equal(earlier, &dim));
-        let united = cx.rule(Rule::SiMappingUnion, self.parts > 0);
-        if !(united && conflict) {
-            self.mapping.insert(v, dim);
+    fn unite(&mut self, cx: &mut Cx, assigned: Found<'s>) {
+        let united = cx.rule(Rule::SiMappingUnion, self.parts > 0 && !assigned.is_empty());
+        if self.mapping.is_empty() {
+            self.mapping = assigned;
+            return;
+        }
+        for (v, dim) in assigned {
+            let conflict = self.mapping.get(v).is_some_and(|earlier| !alpha_equal(earlier, dim));
+            if !(united && conflict) {
+                self.mapping.insert(v, dim);
+            }
         }
     }
 }
@@ -239,6 +264,32 @@ pub(super) fn introduced_by<'s>(infos: impl IntoIterator<Item = &'s StructInfo>)
         });
     }
     found
+}
+
+/// The parameters, none for a packed function.
+pub(super) fn params_of(func: &FuncStructInfo) -> &[StructInfo] {
+    func.params.as_deref().unwrap_or(&[])
+}
+
+/// The variables that the parameters of two functions introduce, as far as anyone asks: only to a function inside does
+/// it matter which variables are in scope.
+pub(super) fn introduced_around(f1: &FuncStructInfo, f2: &FuncStructInfo) -> BTreeSet<ShapeVar> {
+    if !has_func_inside(f1) && !has_func_inside(f2) {
+        return BTreeSet::new();
+    }
+    introduced_by([f1, f2].into_iter().flat_map(params_of))
+}
+
+/// Whether a parameter or the result is or holds a function.
+fn has_func_inside(func: &FuncStructInfo) -> bool {
+    fn is_or_holds(s: &StructInfo) -> bool {
+        with_stack(|| match s {
+            StructInfo::Func(_) => true,
+            StructInfo::Tuple(fields) => fields.iter().any(is_or_holds),
+            StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
+        })
+    }
+    params_of(func).iter().chain([&func.ret]).any(is_or_holds)
 }
 
 /// Every shape variable that an info mentions anywhere.

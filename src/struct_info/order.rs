@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::compatibility::in_terms_of;
 use super::derive_func::same_derive_func;
+use super::mapping::params_of;
 use super::same_shape::{compare_dims, compare_shapes};
 use super::surroundings::{Nowhere, Scope, Surroundings};
 use super::syntactic::same_tensor_shape;
@@ -213,7 +214,7 @@ impl Order<'_> {
         known: Known,
     ) -> bool {
         let arity = params2.len();
-        let same_arity = f1.params.as_deref().unwrap_or(&[]).len() == arity;
+        let same_arity = params_of(f1).len() == arity;
         if !cx.premise(Rule::SiOrderFuncParams, 1, same_arity) {
             return false;
         }
@@ -221,11 +222,11 @@ impl Order<'_> {
         let (replaced, _introduced) = if cx.literal(Erratum::A44) {
             (None, self.scope.introduce(BTreeSet::new()))
         } else {
-            in_terms_of(cx, f1, params2, self.scope)
+            in_terms_of(cx, f1, f2, self.scope)
         };
         let known = if replaced.is_some() { Known::Nothing } else { known };
         let f1 = replaced.as_ref().unwrap_or(f1);
-        let params1 = f1.params.as_deref().unwrap_or(&[]);
+        let params1 = params_of(f1);
         let contravariant = params2.iter().zip(params1).enumerate().all(|(i, (param2, param1))| {
             let below = self.below(cx, param2, param1, known.component(i));
             cx.premise(Rule::SiOrderFuncParams, 2, below)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::surroundings::Surroundings;
 use crate::cx::Cx;
 use crate::grammar::{Ndim, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, Var};
-use crate::shape::prove_equal_with_reason;
+use crate::shape::prove_equal_briefly;
 use crate::verdict::Proof;
 
 /// The outcome of comparing lists of dimensions.
@@ -29,8 +29,8 @@ pub(super) fn compare_dims(cx: &mut Cx, dims1: &[PrimExpr], dims2: &[PrimExpr]) 
     }
     let mut all = Compared::at_once(Proof::Equal);
     for (dim1, dim2) in dims1.iter().zip(dims2) {
-        let (proof, reason) = prove_equal_with_reason(cx, dim1, dim2);
-        let next = Compared { proof, advanced: proof != Proof::Unknown && reason.is_advanced() };
+        let (proof, advanced) = prove_equal_briefly(cx, dim1, dim2);
+        let next = Compared { proof, advanced };
         all = match (all.proof, proof) {
             (Proof::Different, Proof::Different) if all.advanced => next,
             (Proof::Different, Proof::Equal | Proof::Different | Proof::Unknown) => all,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::derive_func::same_derive_func;
-use super::mapping::introduced_by;
+use super::mapping::introduced_around;
 use super::order::{Relation, below};
 use super::same_shape::{compare_dims, compare_shapes};
 use super::surroundings::{Nowhere, Scope, Surroundings};
@@ -160,7 +160,7 @@ fn closures(
     if cx.rule(Rule::SiUnifyFuncArity, params1.len() != params2.len()) {
         return StructInfo::Object;
     }
-    let _introduced = scope.introduce(introduced_by(params1.iter().chain(params2)));
+    let _introduced = scope.introduce(introduced_around(f1, f2));
     let mut unified_params = Vec::with_capacity(params1.len());
     for (param1, param2) in params1.iter().zip(params2) {
         match unified_param(cx, param1, param2, scope) {
