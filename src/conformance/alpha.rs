@@ -9,10 +9,20 @@ use crate::cx::{Cx, with_stack};
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo, TensorShape};
 use crate::verdict::Proof;
 
+/// What it means that the first operand does not say of a function whether it is pure, as the text of 2023-02 never
+/// does (A18).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnsaidPurity {
+    /// The second may not say it either.
+    Unsaid,
+    /// The second may say it.
+    Open,
+}
+
 /// Which bound shape variables of the two operands stand for each other.
-#[derive(Default)]
 struct Renaming {
     pairs: Vec<(ShapeVar, ShapeVar)>,
+    purity: UnsaidPurity,
 }
 
 /// The operand that an expression is of.
@@ -24,7 +34,12 @@ enum Side {
 
 /// Whether two structural informations say the same.
 pub fn same_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
-    same(cx, &mut Renaming::default(), s1, s2)
+    same_but_for(cx, UnsaidPurity::Unsaid, s1, s2)
+}
+
+/// Whether the second of two structural informations says the same as the first, or more as far as `purity` admits.
+pub fn same_but_for(cx: &mut Cx, purity: UnsaidPurity, s1: &StructInfo, s2: &StructInfo) -> bool {
+    same(cx, &mut Renaming { pairs: Vec::new(), purity }, s1, s2)
 }
 
 fn same(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {
@@ -78,7 +93,7 @@ fn same_func(cx: &mut Cx, renaming: &mut Renaming, f1: &FuncStructInfo, f2: &Fun
     };
     let result = params
         && f1.derive_func == f2.derive_func
-        && (f1.pure == f2.pure || f1.pure.is_none() || f2.pure.is_none())
+        && (f1.pure == f2.pure || (f1.pure.is_none() && renaming.purity == UnsaidPurity::Open))
         // The text ignores the result of a packed function, so that it is not compared.
         && (f1.params.is_none() || same(cx, renaming, &f1.ret, &f2.ret));
     renaming.pairs.truncate(outer);
@@ -188,6 +203,25 @@ mod tests {
         let twice = |name| PrimExpr::binary(BinaryOp::Mul, 2.into(), PrimExpr::var(name));
         assert!(same_struct_info(&mut cx, &closure("n", twice("n")), &closure("m", twice("m"))));
         assert!(!same_struct_info(&mut cx, &closure("n", twice("n")), &closure("m", twice("n"))));
+    }
+
+    #[test]
+    fn unsaid_purity_is_not_said() {
+        let said = |pure| match closure("n", PrimExpr::var("n")) {
+            StructInfo::Func(f) => StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(*f).clone() })),
+            other => other,
+        };
+        let same = |purity, p1, p2| same_but_for(&mut Cx::new(), purity, &said(p1), &said(p2));
+        for (p1, p2, strictly, openly) in [
+            (None, None, true, true),
+            (None, Some(false), false, true),
+            (Some(true), None, false, false),
+            (Some(true), Some(true), true, true),
+            (Some(true), Some(false), false, false),
+        ] {
+            assert_eq!(same(UnsaidPurity::Unsaid, p1, p2), strictly, "{p1:?} and {p2:?}");
+            assert_eq!(same(UnsaidPurity::Open, p1, p2), openly, "{p1:?} and {p2:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::alpha::same_struct_info;
+use super::alpha::{UnsaidPurity, same_but_for};
 use super::case::{Answer, Ask, Case, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, Verdict};
 use super::oracle;
 use super::outcome::Outcome;
@@ -36,6 +36,8 @@ pub struct Comparison {
     pub why: Option<String>,
     /// The erratum whose literal text gives the outcome, where the corrected reading does not.
     pub literal: Option<Erratum>,
+    /// The answer is allowed, and says besides of functions whether they are pure, where the text is silent (A18).
+    pub adds_purity: bool,
 }
 
 impl CaseVerdict {
@@ -87,11 +89,15 @@ impl fmt::Display for CaseVerdict {
 
 impl Comparison {
     fn plain(verdict: CaseVerdict) -> Comparison {
-        Comparison { verdict, why: None, literal: None }
+        Comparison { verdict, why: None, literal: None, adds_purity: false }
+    }
+
+    fn because(verdict: CaseVerdict, why: String) -> Comparison {
+        Comparison { why: Some(why), ..Comparison::plain(verdict) }
     }
 
     fn with_reason(verdict: CaseVerdict, outcome: &Outcome) -> Comparison {
-        Comparison { verdict, why: Some(outcome.to_string()), literal: None }
+        Comparison::because(verdict, outcome.to_string())
     }
 }
 
@@ -114,7 +120,7 @@ pub fn compare(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -
 pub fn is_answer(ask: &Ask, expected: &Answer, outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Answer { answer, warnings: _ } => {
-            Judge { cx: Cx::new(), ask, oracle: true }.matches_answer(expected, answer)
+            Judge { cx: Cx::new(), ask, oracle: true, purity: UnsaidPurity::Unsaid }.matches_answer(expected, answer)
         }
         Outcome::Rejected { .. }
         | Outcome::Trapped { .. }
@@ -128,19 +134,19 @@ pub fn is_answer(ask: &Ask, expected: &Answer, outcome: &Outcome) -> bool {
 }
 
 fn compare_answer(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> Comparison {
-    let mut judge = Judge { cx: Cx::new().with_edition(edition), ask: &case.ask, oracle };
+    let mut judge = Judge { cx: Cx::new().with_edition(edition), ask: &case.ask, oracle, purity: UnsaidPurity::Unsaid };
     if !oracle && case.allow.contains(&Answer::Run(RunAnswer::Unspecified)) {
         return Comparison::plain(CaseVerdict::Vacuous);
     }
-    if case.allow.iter().any(|allowed| judge.matches(allowed, outcome)) {
+    if let Some(purity) = judge.allows(case, outcome) {
         return match missing_warnings(case, outcome) {
-            None => Comparison::plain(CaseVerdict::Agree),
-            Some(why) => Comparison { verdict: CaseVerdict::Diverge, why: Some(why), literal: None },
+            None => Comparison { adds_purity: purity == UnsaidPurity::Open, ..Comparison::plain(CaseVerdict::Agree) },
+            Some(why) => Comparison::because(CaseVerdict::Diverge, why),
         };
     }
     let literal = case.literal.as_ref().filter(|literal| judge.matches(literal, outcome)).and(case.erratum);
     let why = judge.explain(case, outcome);
-    Comparison { verdict: CaseVerdict::Diverge, why: Some(why), literal }
+    Comparison { literal, ..Comparison::because(CaseVerdict::Diverge, why) }
 }
 
 /// Compares warnings where both the case and the implementation speak of them.
@@ -162,9 +168,21 @@ struct Judge<'a> {
     cx: Cx,
     ask: &'a Ask,
     oracle: bool,
+    purity: UnsaidPurity,
 }
 
 impl Judge<'_> {
+    /// Whether the outcome is one that the case allows, and if so, what had to be open for that. The oracle says what
+    /// the text says and no more; an implementation may have purity in its structural information.
+    fn allows(&mut self, case: &Case, outcome: &Outcome) -> Option<UnsaidPurity> {
+        let strictness: &[UnsaidPurity] =
+            if self.oracle { &[UnsaidPurity::Unsaid] } else { &[UnsaidPurity::Unsaid, UnsaidPurity::Open] };
+        strictness.iter().copied().find(|purity| {
+            self.purity = *purity;
+            case.allow.iter().any(|allowed| self.matches(allowed, outcome))
+        })
+    }
+
     fn matches(&mut self, allowed: &Answer, outcome: &Outcome) -> bool {
         match outcome {
             Outcome::Answer { answer, warnings: _ } => self.matches_answer(allowed, answer),
@@ -198,8 +216,10 @@ impl Judge<'_> {
 
     fn matches_answer(&mut self, allowed: &Answer, given: &Answer) -> bool {
         match (allowed, given) {
-            (Answer::StructInfo(a), Answer::StructInfo(b)) => same_struct_info(&mut self.cx, a, b),
-            (Answer::Derived(Derived::Is(a)), Answer::Derived(Derived::Is(b))) => same_struct_info(&mut self.cx, a, b),
+            (Answer::StructInfo(a), Answer::StructInfo(b))
+            | (Answer::Derived(Derived::Is(a)), Answer::Derived(Derived::Is(b))) => {
+                same_but_for(&mut self.cx, self.purity, a, b)
+            }
             (Answer::Program(_), Answer::Program(given)) if !self.oracle && matches!(self.ask, Ask::Normalize(_)) => {
                 self.is_normal_form(given)
             }

@@ -83,6 +83,12 @@ fn table(out: &mut String, report: &Report) -> fmt::Result {
 
 fn summary(out: &mut String, report: &Report) -> fmt::Result {
     let who = report.implementation;
+    if let adding @ 1.. = report.adding_purity() {
+        writeln!(
+            out,
+            "\n{adding} of the answers that agree add whether functions are pure, which the text leaves unsaid"
+        )?;
+    }
     writeln!(
         out,
         "\n{} {}, edition {}: {} {}: {}; {} unexpected{}",

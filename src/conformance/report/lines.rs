@@ -39,6 +39,7 @@ fn case(row: &Row) -> serde_json::Value {
         "message": row.result.outcome.to_string(),
         "why": row.result.comparison.why,
         "literal": row.result.comparison.literal,
+        "adds_purity": row.result.comparison.adds_purity,
         "unexpected": row.standing.is_unexpected(),
         "reason": match &row.standing {
             Standing::Known(known) | Standing::Changed(known) => Some(&known.reason),
@@ -56,6 +57,7 @@ fn sum(report: &Report) -> serde_json::Value {
         "edition": report.edition.name(),
         "cases": report.rows.len(),
         "totals": totals,
+        "adding_purity": report.adding_purity(),
         "unexpected": report.unexpected(),
         "stale": report.stale,
         "stopped": report.stopped,

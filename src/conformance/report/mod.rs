@@ -100,6 +100,11 @@ impl<'a> Report<'a> {
         totals
     }
 
+    /// How many allowed answers also say whether functions are pure, of which the text says nothing.
+    pub fn adding_purity(&self) -> usize {
+        self.rows.iter().filter(|row| row.result.comparison.adds_purity).count()
+    }
+
     /// `150 agree, 2 diverge`: the verdicts that occurred.
     pub fn totals_line(&self) -> String {
         let totals: Vec<String> = self.totals().iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
@@ -127,6 +132,10 @@ impl Row<'_> {
         let mut notes = Vec::new();
         if let Some(erratum) = self.result.comparison.literal {
             notes.push(format!("matches the literal text (erratum {erratum})"));
+        }
+        if self.result.comparison.adds_purity {
+            notes
+                .push("also says whether functions are pure, of which the text says nothing (erratum A18)".to_string());
         }
         match &self.standing {
             Standing::Expected => {}
