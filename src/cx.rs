@@ -257,12 +257,17 @@ impl Cx {
         self.recorded = RuleSet::new();
     }
 
-    /// Takes the judgements asked so far at the outermost level, as derivation trees.
-    pub fn take_derivations(&mut self) -> Vec<Derivation> {
+    /// Takes what happened so far at the outermost level.
+    pub fn take_steps(&mut self) -> Vec<Step> {
         let Some(stack) = &mut self.trace else { return Vec::new() };
         let steps = std::mem::take(stack).into_iter().next().map(|root| root.steps).unwrap_or_default();
         stack.push(Derivation::default());
         steps
+    }
+
+    /// Takes the judgements asked so far at the outermost level, as derivation trees.
+    pub fn take_derivations(&mut self) -> Vec<Derivation> {
+        self.take_steps()
             .into_iter()
             .filter_map(|step| match step {
                 Step::Sub(derivation) => Some(derivation),

@@ -1,6 +1,6 @@
 //! What ties the text, the code and the golden cases together. Each of these fails by itself when they drift apart.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -95,6 +95,43 @@ fn switching_a_rule_off_is_noticed() {
         }
     });
     assert_none("knock-out", survivors.collect());
+}
+
+/// The premises that the code tests, `premise(Rule::Name, n, ..)`, outside of its unit tests.
+fn premises_in_the_code() -> BTreeSet<(Rule, usize)> {
+    let by_name: BTreeMap<String, Rule> = Rule::ALL.iter().map(|rule| (variant(*rule), *rule)).collect();
+    let mut found = BTreeSet::new();
+    for file in files(&root().join("src"), "rs") {
+        let text = fs::read_to_string(file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        for call in code.split("premise(").skip(1) {
+            let mut arguments = call.split(',').map(str::trim);
+            let rule = arguments.next().and_then(|name| by_name.get(name.strip_prefix("Rule::")?));
+            let n = arguments.next().and_then(|n| n.parse().ok());
+            found.extend(rule.copied().zip(n));
+        }
+    }
+    found
+}
+
+/// `SiUnifyObject` for `SI.UNIFY.OBJECT`.
+fn variant(rule: Rule) -> String {
+    let capitalized = |word: &str| word[..1].to_uppercase() + &word[1..].to_lowercase();
+    rule.id().split(['.', '-', '_']).map(capitalized).collect()
+}
+
+/// A premise that never fails could as well be missing.
+#[test]
+fn every_premise_fails_in_some_case() {
+    let tested = coverage::premises(&suite());
+    // Those that a function tests on behalf of several rules are known from the cases only.
+    let mut premises = premises_in_the_code();
+    premises.extend(tested.iter().map(|(rule, n, _)| (*rule, *n)));
+    // A violation of a rule that spec/redundant.ron lists is another rule's to report.
+    let redundant = coverage::redundant().unwrap();
+    let fails = |(rule, n): &(Rule, usize)| tested.contains(&(*rule, *n, false)) || redundant.contains_key(rule);
+    let unfailing = premises.into_iter().filter(|premise| !fails(premise));
+    assert_none("no case in which it fails", unfailing.map(|(rule, n)| format!("premise {n} of {rule}")).collect());
 }
 
 #[test]
@@ -252,13 +289,13 @@ fn each_criterion_is_broken_alone_twice_and_met_twice() {
     assert_none("two programs that break it alone, two close ones that do not", lacking.collect());
 }
 
-fn markdown_files(dir: &Path) -> Vec<PathBuf> {
+fn files(dir: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(markdown_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|found| found == extension) {
             found.push(path);
         }
     }
@@ -285,7 +322,7 @@ fn links(text: &str) -> Vec<String> {
 
 #[test]
 fn the_links_of_the_book_resolve() {
-    let broken = markdown_files(&root().join("spec")).into_iter().flat_map(|file| {
+    let broken = files(&root().join("spec"), "md").into_iter().flat_map(|file| {
         let text = fs::read_to_string(&file).unwrap();
         let missing = links(&text).into_iter().filter({
             let file = file.clone();
@@ -301,7 +338,7 @@ fn the_links_of_the_book_resolve() {
 
 #[test]
 fn the_rules_that_the_book_mentions_exist() {
-    let unknown = markdown_files(&root().join("spec")).into_iter().flat_map(|file| {
+    let unknown = files(&root().join("spec"), "md").into_iter().flat_map(|file| {
         let text = fs::read_to_string(&file).unwrap();
         let mentioned = text.split('`').skip(1).step_by(2).filter(|word| looks_like_a_rule(word));
         let missing: Vec<String> = mentioned

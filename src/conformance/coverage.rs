@@ -1,7 +1,7 @@
 //! What ties the golden cases to the rules: which rules a case records, and whether anything changes when a rule is
 //! switched off (knock-out).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::case::Case;
 use super::compare::{CaseVerdict, Comparison, compare};
 use super::outcome::Outcome;
-use crate::cx::{Cx, Edition, Reading};
+use crate::cx::{Cx, Edition, Reading, Step};
 use crate::rule::{Rule, RuleSet};
 
 /// The rules that no case can kill, with the reason: `spec/redundant.ron`.
@@ -66,6 +66,33 @@ fn execute_in(case: &Case, reading: Reading, mask: RuleSet) -> Execution {
     let outcome = Outcome::of_oracle(&mut cx, &case.ask);
     let comparison = compare(case, &outcome, edition, true);
     Execution { comparison, outcome, recorded: *cx.recorded() }
+}
+
+/// A premise by its rule and number, and whether it held.
+pub type Tested = (Rule, usize, bool);
+
+/// The premises that the cases test.
+pub fn premises(suite: &[Case]) -> BTreeSet<Tested> {
+    suite.par_iter().map(premises_of).reduce(BTreeSet::new, |mut all, tested| {
+        all.extend(tested);
+        all
+    })
+}
+
+fn premises_of(case: &Case) -> BTreeSet<Tested> {
+    let mut cx = Cx::new().with_edition(edition_of(case)).with_trace();
+    // What the answer is, the suite looks at.
+    let _ = Outcome::of_oracle(&mut cx, &case.ask);
+    let mut tested = BTreeSet::new();
+    let mut steps = cx.take_steps();
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Fired(_) => {}
+            Step::Premise(rule, n, holds) => drop(tested.insert((rule, n, holds))),
+            Step::Sub(derivation) => steps.extend(derivation.steps),
+        }
+    }
+    tested
 }
 
 /// The cases by the rules that they claim.

@@ -369,6 +369,9 @@ class Builder:
         op, args = json["op"], json.get("args", [])
         infos = [self.info(s) for s in json.get("sinfo_args", [])]
         attrs = dict(json.get("attrs", {}))
+        if attrs.get("pure", {"Bool": False}) not in ({"Bool": False}, {"Bool": True}):
+            # TVM's calls have no such attribute: a call of a packed function that counts as pure is another operator.
+            raise Unsupported("an attribute pure that is not a Boolean")
         if "Op" in op:
             return self._op_call(op["Op"]["op_name"], args, infos, attrs)
         if "GlobalVar" not in op and attrs.pop("pure", None) == {"Bool": True}:
