@@ -2,19 +2,21 @@
 //! corrected reading none is broken, in the literal one exactly as the errata explain. Prints a table of laws,
 //! readings and violations.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod law_table;
+
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use law_table::{AT_STAKE, Law, has_function, info_laws, literal, order, type_laws};
 use rayon::prelude::*;
-use relax_spec::cx::{Cx, GlbPurity, Reading};
-use relax_spec::erratum::Erratum::{self, A01, A04, A05, A06, A15, A17, A24, A43, A44};
-use relax_spec::grammar::{BinaryOp, DataType, DeriveFunc, FuncStructInfo, PrimExpr, ShapeVar, StructInfo, Type, Var};
+use relax_spec::cx::{Cx, GlbPurity};
+use relax_spec::erratum::Erratum::{self, A15, A17, A43};
+use relax_spec::grammar::{BinaryOp, DataType, DeriveFunc, FuncStructInfo, PrimExpr, StructInfo, Type, Var};
 use relax_spec::grammar::{Ndim, TensorShape, TensorStructInfo};
-use relax_spec::struct_info::{self as si, InScope};
+use relax_spec::struct_info as si;
 use relax_spec::types::axioms::FiniteRelation;
 use relax_spec::types::{self, find_glb, find_lub, is_subtype};
-use relax_spec::verdict::Compatibility;
 
 const F32: DataType = DataType::FLOAT32;
 const I32: DataType = DataType::INT32;
@@ -22,25 +24,6 @@ const VOID: DataType = DataType::VOID;
 
 /// What the law is about, by position in the universe.
 type Instance = Vec<usize>;
-
-/// A law: true of an instance in a context.
-struct Law<T> {
-    name: &'static str,
-    /// How many members an instance has.
-    arity: usize,
-    /// Whether the law speaks of this instance at all.
-    applies: fn(&[&T]) -> bool,
-    holds: fn(&mut Cx, &[&T]) -> bool,
-    /// The errata that may explain a violation in the literal reading, alone or together.
-    explained: &'static [Erratum],
-}
-
-/// The errata that can make a difference to these laws.
-const AT_STAKE: &[Erratum] = &[A01, A04, A05, A06, A15, A17, A24, A43, A44];
-
-fn literal(errata: &[Erratum]) -> Cx {
-    Cx::new().with_reading(Reading::literal_only(errata))
-}
 
 /// A least set of errata that, taken literally, break the law for the instance. Empty: it is broken anyway.
 fn explanation<T>(law: &Law<T>, instance: &[&T]) -> Vec<Erratum> {
@@ -151,10 +134,6 @@ fn check<T: Sync + std::fmt::Display>(title: &str, laws: &[Law<T>], universe: &[
     assert!(failures.is_empty(), "{failures}");
 }
 
-fn always<T>(_: &[&T]) -> bool {
-    true
-}
-
 fn leaf_types() -> Vec<Type> {
     let ndims = [-1, 1, 2];
     let mut leaves = vec![Type::Object, Type::PackedFunc];
@@ -197,77 +176,6 @@ fn pairs<'a, T: Clone>(left: &'a [T], right: &'a [T]) -> impl Iterator<Item = (T
 fn distinct<T: Clone + Eq + std::hash::Hash>(all: Vec<T>) -> Vec<T> {
     let mut seen = std::collections::HashSet::new();
     all.into_iter().filter(|t| seen.insert(t.clone())).collect()
-}
-
-fn type_laws() -> Vec<Law<Type>> {
-    vec![
-        Law { name: "SUB.REFL", arity: 1, applies: always, holds: |cx, t| is_subtype(cx, t[0], t[0]), explained: &[] },
-        Law {
-            name: "SUB.TRANS",
-            arity: 3,
-            applies: always,
-            holds: |cx, t| !(is_subtype(cx, t[0], t[1]) && is_subtype(cx, t[1], t[2])) || is_subtype(cx, t[0], t[2]),
-            explained: &[],
-        },
-        Law {
-            name: "SUB.ANTISYM",
-            arity: 2,
-            applies: always,
-            holds: |cx, t| t[0] == t[1] || !(is_subtype(cx, t[0], t[1]) && is_subtype(cx, t[1], t[0])),
-            explained: &[],
-        },
-        Law {
-            name: "GLB.SOUND a lower bound",
-            arity: 2,
-            applies: always,
-            holds: |cx, t| {
-                find_glb(cx, t[0], t[1]).is_none_or(|g| is_subtype(cx, &g, t[0]) && is_subtype(cx, &g, t[1]))
-            },
-            explained: &[A06, A17],
-        },
-        Law {
-            name: "GLB.SOUND commutative",
-            arity: 2,
-            applies: always,
-            holds: |cx, t| find_glb(cx, t[0], t[1]) == find_glb(cx, t[1], t[0]),
-            explained: &[A06],
-        },
-        Law {
-            name: "LUB.SOUND an upper bound",
-            arity: 2,
-            applies: always,
-            holds: |cx, t| {
-                let bound = find_lub(cx, t[0], t[1]);
-                is_subtype(cx, t[0], &bound) && is_subtype(cx, t[1], &bound)
-            },
-            explained: &[A06, A17],
-        },
-        Law {
-            name: "LUB.SOUND commutative",
-            arity: 2,
-            applies: always,
-            holds: |cx, t| find_lub(cx, t[0], t[1]) == find_lub(cx, t[1], t[0]),
-            explained: &[A06],
-        },
-        Law {
-            name: "SI.WRAP.ROUNDTRIP of types",
-            arity: 1,
-            applies: |t| !has_pure(t[0]),
-            holds: |cx, t| {
-                let wrapped = si::wrap_type(cx, t[0]);
-                types::erase_struct_info(cx, &wrapped) == *t[0]
-            },
-            explained: &[],
-        },
-    ]
-}
-
-fn has_pure(t: &Type) -> bool {
-    match t {
-        Type::Func(f) => f.pure || f.arg_types.iter().any(has_pure) || has_pure(&f.ret_type),
-        Type::Tuple(fields) => fields.iter().any(has_pure),
-        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => false,
-    }
 }
 
 #[test]
@@ -432,151 +340,6 @@ fn info_universe() -> Vec<StructInfo> {
     all.extend(nested.iter().map(|f| StructInfo::tuple([f.clone()])));
     all.extend(pairs(&few[..6], &few[6..]).map(|(a, b)| StructInfo::tuple([a, StructInfo::Object, b])));
     distinct(all)
-}
-
-fn has_function(s: &StructInfo) -> bool {
-    match s {
-        StructInfo::Func(_) => true,
-        StructInfo::Tuple(fields) => fields.iter().any(has_function),
-        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
-    }
-}
-
-fn erased_below(cx: &mut Cx, s: &[&StructInfo]) -> bool {
-    let (t1, t2) = (types::erase_struct_info(cx, s[0]), types::erase_struct_info(cx, s[1]));
-    is_subtype(cx, &t1, &t2)
-}
-
-fn order(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
-    si::is_more_specific(cx, s1, s2)
-}
-
-/// The scopes of the law on erasing: `n` is in scope, `m` and `s` are not.
-fn only_n() -> InScope {
-    InScope { vars: BTreeSet::new(), shape_vars: BTreeSet::from([ShapeVar::new("n")]) }
-}
-
-fn mentions_only_n(s: &StructInfo) -> bool {
-    let fine = |dim: &PrimExpr| {
-        let mut fine = true;
-        dim.for_each_var(|v| fine &= *v.name == *"n");
-        fine
-    };
-    match s {
-        StructInfo::Object | StructInfo::Prim(_) | StructInfo::Func(_) => true,
-        StructInfo::Tensor(t) => match &t.shape {
-            Some(TensorShape::Dims(dims)) => dims.iter().all(fine),
-            Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => false,
-            None => true,
-        },
-        StructInfo::Shape(s) => s.values.iter().flat_map(|values| values.iter()).all(fine),
-        StructInfo::Tuple(fields) => fields.iter().all(mentions_only_n),
-    }
-}
-
-fn impure(t: &Type) -> Type {
-    match t {
-        Type::Func(f) => Type::func(f.arg_types.iter().map(impure), impure(&f.ret_type), false),
-        Type::Tuple(fields) => Type::tuple(fields.iter().map(impure)),
-        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => t.clone(),
-    }
-}
-
-fn info_laws() -> Vec<Law<StructInfo>> {
-    vec![
-        Law { name: "SI.ORDER.REFL", arity: 1, applies: always, holds: |cx, s| order(cx, s[0], s[0]), explained: &[] },
-        Law {
-            name: "SI.ORDER.TRANS",
-            arity: 3,
-            applies: always,
-            holds: |cx, s| !(order(cx, s[0], s[1]) && order(cx, s[1], s[2])) || order(cx, s[0], s[2]),
-            explained: &[],
-        },
-        Law {
-            name: "SI.ORDER antisymmetric, without functions",
-            arity: 2,
-            applies: |s| !has_function(s[0]) && !has_function(s[1]),
-            holds: |cx, s| s[0] == s[1] || !(order(cx, s[0], s[1]) && order(cx, s[1], s[0])),
-            explained: &[A15],
-        },
-        Law {
-            name: "SI.ORDER.INVARIANT",
-            arity: 2,
-            applies: always,
-            holds: |cx, s| !order(cx, s[0], s[1]) || erased_below(cx, s),
-            explained: &[A15, A17],
-        },
-        Law {
-            name: "SI.COMPAT.INVARIANT",
-            arity: 2,
-            applies: always,
-            holds: |cx, s| {
-                si::check_compatibility(cx, s[0], s[1]) == Compatibility::Incompatible || erased_below(cx, s)
-            },
-            explained: &[A17],
-        },
-        Law {
-            name: "SI.UNIFY.LUB an upper bound",
-            arity: 2,
-            applies: always,
-            holds: |cx, s| {
-                let join = si::unify_struct_info(cx, s[0], s[1]);
-                order(cx, s[0], &join) && order(cx, s[1], &join)
-            },
-            explained: &[A01, A04, A05, A15, A43],
-        },
-        Law {
-            name: "SI.UNIFY commutative, up to the order",
-            arity: 2,
-            applies: always,
-            holds: |cx, s| {
-                let (join1, join2) = (si::unify_struct_info(cx, s[0], s[1]), si::unify_struct_info(cx, s[1], s[0]));
-                order(cx, &join1, &join2) && order(cx, &join2, &join1)
-            },
-            explained: &[A01, A04, A05, A15],
-        },
-        Law {
-            name: "SI.UNIFY.VS-LUB",
-            arity: 2,
-            applies: always,
-            holds: |cx, s| {
-                let (t1, t2) = (types::erase_struct_info(cx, s[0]), types::erase_struct_info(cx, s[1]));
-                let join = si::unify_struct_info(cx, s[0], s[1]);
-                let erased = types::erase_struct_info(cx, &join);
-                let bound = find_lub(cx, &impure(&t1), &impure(&t2));
-                is_subtype(cx, &bound, &impure(&erased))
-            },
-            explained: &[A01, A04, A05, A06, A15, A17],
-        },
-        Law {
-            name: "SI.WRAP.ROUNDTRIP of infos, without functions",
-            arity: 1,
-            applies: |s| !has_function(s[0]) && !matches!(s[0], StructInfo::Prim(_)),
-            holds: |cx, s| {
-                let t = types::erase_struct_info(cx, s[0]);
-                let wrapped = si::wrap_type(cx, &t);
-                order(cx, s[0], &wrapped)
-            },
-            explained: &[],
-        },
-        Law {
-            name: "SI.ERASE_WD.WEAKER, without functions",
-            arity: 1,
-            applies: |s| !has_function(s[0]),
-            holds: |cx, s| {
-                let erased = si::erase_to_well_defined(cx, s[0], &only_n());
-                order(cx, s[0], &erased) && mentions_only_n(&erased)
-            },
-            explained: &[],
-        },
-        Law {
-            name: "SI.ERASE_WD keeps what is in scope",
-            arity: 1,
-            applies: |s| mentions_only_n(s[0]) && !has_function(s[0]),
-            holds: |cx, s| si::erase_to_well_defined(cx, s[0], &only_n()) == *s[0],
-            explained: &[A24],
-        },
-    ]
 }
 
 #[test]

@@ -1,0 +1,254 @@
+//! The laws of the static judgements, as `tests/laws.rs` examines them on small universes and `tests/random_laws.rs` on
+//! large random inputs.
+
+use std::collections::BTreeSet;
+
+use relax_spec::conformance::alpha::same_struct_info;
+use relax_spec::cx::{Cx, Reading};
+use relax_spec::erratum::Erratum::{self, A01, A04, A05, A06, A15, A17, A24, A43, A44};
+use relax_spec::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Type};
+use relax_spec::struct_info::{self as si, InScope};
+use relax_spec::types::{self, find_glb, find_lub, is_subtype};
+use relax_spec::verdict::Compatibility;
+
+/// A law: true of an instance in a context.
+pub struct Law<T> {
+    pub name: &'static str,
+    /// How many members an instance has.
+    pub arity: usize,
+    /// Whether the law speaks of this instance at all.
+    pub applies: fn(&[&T]) -> bool,
+    pub holds: fn(&mut Cx, &[&T]) -> bool,
+    /// The errata that may explain a violation in the literal reading, alone or together.
+    pub explained: &'static [Erratum],
+}
+
+/// The errata that can make a difference to these laws.
+pub const AT_STAKE: &[Erratum] = &[A01, A04, A05, A06, A15, A17, A24, A43, A44];
+
+pub fn literal(errata: &[Erratum]) -> Cx {
+    Cx::new().with_reading(Reading::literal_only(errata))
+}
+
+pub fn always<T>(_: &[&T]) -> bool {
+    true
+}
+
+pub fn type_laws() -> Vec<Law<Type>> {
+    vec![
+        Law { name: "SUB.REFL", arity: 1, applies: always, holds: |cx, t| is_subtype(cx, t[0], t[0]), explained: &[] },
+        Law {
+            name: "SUB.TRANS",
+            arity: 3,
+            applies: always,
+            holds: |cx, t| !(is_subtype(cx, t[0], t[1]) && is_subtype(cx, t[1], t[2])) || is_subtype(cx, t[0], t[2]),
+            explained: &[],
+        },
+        Law {
+            name: "SUB.ANTISYM",
+            arity: 2,
+            applies: always,
+            holds: |cx, t| t[0] == t[1] || !(is_subtype(cx, t[0], t[1]) && is_subtype(cx, t[1], t[0])),
+            explained: &[],
+        },
+        Law {
+            name: "GLB.SOUND a lower bound",
+            arity: 2,
+            applies: always,
+            holds: |cx, t| {
+                find_glb(cx, t[0], t[1]).is_none_or(|g| is_subtype(cx, &g, t[0]) && is_subtype(cx, &g, t[1]))
+            },
+            explained: &[A06, A17],
+        },
+        Law {
+            name: "GLB.SOUND commutative",
+            arity: 2,
+            applies: always,
+            holds: |cx, t| find_glb(cx, t[0], t[1]) == find_glb(cx, t[1], t[0]),
+            explained: &[A06],
+        },
+        Law {
+            name: "LUB.SOUND an upper bound",
+            arity: 2,
+            applies: always,
+            holds: |cx, t| {
+                let bound = find_lub(cx, t[0], t[1]);
+                is_subtype(cx, t[0], &bound) && is_subtype(cx, t[1], &bound)
+            },
+            explained: &[A06, A17],
+        },
+        Law {
+            name: "LUB.SOUND commutative",
+            arity: 2,
+            applies: always,
+            holds: |cx, t| find_lub(cx, t[0], t[1]) == find_lub(cx, t[1], t[0]),
+            explained: &[A06],
+        },
+        Law {
+            name: "SI.WRAP.ROUNDTRIP of types",
+            arity: 1,
+            applies: |t| !has_pure(t[0]),
+            holds: |cx, t| {
+                let wrapped = si::wrap_type(cx, t[0]);
+                types::erase_struct_info(cx, &wrapped) == *t[0]
+            },
+            explained: &[],
+        },
+    ]
+}
+
+fn has_pure(t: &Type) -> bool {
+    match t {
+        Type::Func(f) => f.pure || f.arg_types.iter().any(has_pure) || has_pure(&f.ret_type),
+        Type::Tuple(fields) => fields.iter().any(has_pure),
+        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => false,
+    }
+}
+
+pub fn has_function(s: &StructInfo) -> bool {
+    match s {
+        StructInfo::Func(_) => true,
+        StructInfo::Tuple(fields) => fields.iter().any(has_function),
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
+    }
+}
+
+fn erased_below(cx: &mut Cx, s: &[&StructInfo]) -> bool {
+    let (t1, t2) = (types::erase_struct_info(cx, s[0]), types::erase_struct_info(cx, s[1]));
+    is_subtype(cx, &t1, &t2)
+}
+
+pub fn order(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
+    si::is_more_specific(cx, s1, s2)
+}
+
+/// The scopes of the law on erasing: `n` is in scope, `m` and `s` are not.
+fn only_n() -> InScope {
+    InScope { vars: BTreeSet::new(), shape_vars: BTreeSet::from([ShapeVar::new("n")]) }
+}
+
+fn mentions_only_n(s: &StructInfo) -> bool {
+    let fine = |dim: &PrimExpr| {
+        let mut fine = true;
+        dim.for_each_var(|v| fine &= *v.name == *"n");
+        fine
+    };
+    match s {
+        StructInfo::Object | StructInfo::Prim(_) | StructInfo::Func(_) => true,
+        StructInfo::Tensor(t) => match &t.shape {
+            Some(TensorShape::Dims(dims)) => dims.iter().all(fine),
+            Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => false,
+            None => true,
+        },
+        StructInfo::Shape(s) => s.values.iter().flat_map(|values| values.iter()).all(fine),
+        StructInfo::Tuple(fields) => fields.iter().all(mentions_only_n),
+    }
+}
+
+fn impure(t: &Type) -> Type {
+    match t {
+        Type::Func(f) => Type::func(f.arg_types.iter().map(impure), impure(&f.ret_type), false),
+        Type::Tuple(fields) => Type::tuple(fields.iter().map(impure)),
+        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => t.clone(),
+    }
+}
+
+pub fn info_laws() -> Vec<Law<StructInfo>> {
+    vec![
+        Law { name: "SI.ORDER.REFL", arity: 1, applies: always, holds: |cx, s| order(cx, s[0], s[0]), explained: &[] },
+        Law {
+            name: "SI.ORDER.TRANS",
+            arity: 3,
+            applies: always,
+            holds: |cx, s| !(order(cx, s[0], s[1]) && order(cx, s[1], s[2])) || order(cx, s[0], s[2]),
+            explained: &[],
+        },
+        Law {
+            name: "SI.ORDER antisymmetric, without functions",
+            arity: 2,
+            applies: |s| !has_function(s[0]) && !has_function(s[1]),
+            // The dimensions of both may be written differently, `n` and `n * 1`.
+            holds: |cx, s| {
+                !(order(cx, s[0], s[1]) && order(cx, s[1], s[0])) || same_struct_info(&mut Cx::new(), s[0], s[1])
+            },
+            explained: &[A15],
+        },
+        Law {
+            name: "SI.ORDER.INVARIANT",
+            arity: 2,
+            applies: always,
+            holds: |cx, s| !order(cx, s[0], s[1]) || erased_below(cx, s),
+            explained: &[A15, A17],
+        },
+        Law {
+            name: "SI.COMPAT.INVARIANT",
+            arity: 2,
+            applies: always,
+            holds: |cx, s| {
+                si::check_compatibility(cx, s[0], s[1]) == Compatibility::Incompatible || erased_below(cx, s)
+            },
+            explained: &[A17],
+        },
+        Law {
+            name: "SI.UNIFY.LUB an upper bound",
+            arity: 2,
+            applies: always,
+            holds: |cx, s| {
+                let join = si::unify_struct_info(cx, s[0], s[1]);
+                order(cx, s[0], &join) && order(cx, s[1], &join)
+            },
+            explained: &[A01, A04, A05, A15, A43],
+        },
+        Law {
+            name: "SI.UNIFY commutative, up to the order",
+            arity: 2,
+            applies: always,
+            holds: |cx, s| {
+                let (join1, join2) = (si::unify_struct_info(cx, s[0], s[1]), si::unify_struct_info(cx, s[1], s[0]));
+                order(cx, &join1, &join2) && order(cx, &join2, &join1)
+            },
+            explained: &[A01, A04, A05, A15],
+        },
+        Law {
+            name: "SI.UNIFY.VS-LUB",
+            arity: 2,
+            applies: always,
+            holds: |cx, s| {
+                let (t1, t2) = (types::erase_struct_info(cx, s[0]), types::erase_struct_info(cx, s[1]));
+                let join = si::unify_struct_info(cx, s[0], s[1]);
+                let erased = types::erase_struct_info(cx, &join);
+                let bound = find_lub(cx, &impure(&t1), &impure(&t2));
+                is_subtype(cx, &bound, &impure(&erased))
+            },
+            explained: &[A01, A04, A05, A06, A15, A17],
+        },
+        Law {
+            name: "SI.WRAP.ROUNDTRIP of infos, without functions",
+            arity: 1,
+            applies: |s| !has_function(s[0]) && !matches!(s[0], StructInfo::Prim(_)),
+            holds: |cx, s| {
+                let t = types::erase_struct_info(cx, s[0]);
+                let wrapped = si::wrap_type(cx, &t);
+                order(cx, s[0], &wrapped)
+            },
+            explained: &[],
+        },
+        Law {
+            name: "SI.ERASE_WD.WEAKER, without functions",
+            arity: 1,
+            applies: |s| !has_function(s[0]),
+            holds: |cx, s| {
+                let erased = si::erase_to_well_defined(cx, s[0], &only_n());
+                order(cx, s[0], &erased) && mentions_only_n(&erased)
+            },
+            explained: &[],
+        },
+        Law {
+            name: "SI.ERASE_WD keeps what is in scope",
+            arity: 1,
+            applies: |s| mentions_only_n(s[0]) && !has_function(s[0]),
+            holds: |cx, s| si::erase_to_well_defined(cx, s[0], &only_n()) == *s[0],
+            explained: &[A24],
+        },
+    ]
+}
