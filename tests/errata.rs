@@ -93,3 +93,18 @@ fn every_witness_whose_answers_differ_has_a_golden_case_beside_it() {
     let without = differ.filter(|(erratum, _)| !suite.iter().any(|case| case.erratum == Some(*erratum)));
     assert_none("no case tells the readings apart", without.map(|(erratum, _)| erratum.to_string()).collect());
 }
+
+#[test]
+fn all_errata_taken_literally_at_once_answer_every_case() {
+    let suite = relax_spec::conformance::case::embedded_suite().unwrap();
+    let everything = Reading::literal_only(Erratum::ALL);
+    let unanswered = suite.iter().filter_map(|case| {
+        let outcome = Outcome::of_oracle(&mut Cx::new().with_reading(everything.clone()), &case.ask);
+        let corrected = Outcome::of_oracle(&mut Cx::new(), &case.ask);
+        // What is refused before it is judged is refused in any reading; a run may fail earlier, but it ends.
+        let lost = matches!(corrected, Outcome::Answer { .. })
+            && matches!(outcome, Outcome::Unsupported { .. } | Outcome::InternalError { .. });
+        lost.then(|| format!("{}: {outcome}", case.id))
+    });
+    assert_none("no answer", unanswered.collect());
+}
