@@ -302,6 +302,27 @@ pub enum Expr {
     Extern(Extern),
     /// The handle of a buffer's memory.
     Data(BufferVar),
+    Ramp(Box<Ramp>),
+    /// One value in that many lanes.
+    Broadcast(Box<Expr>, u16),
+    Shuffle(Shuffle),
+}
+
+/// The vector `base, base + stride, ..` of that many lanes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Ramp {
+    pub base: Expr,
+    pub stride: Expr,
+    pub lanes: u16,
+}
+
+/// A vector of lanes picked out of those of the vectors, one after the other.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Shuffle {
+    pub vectors: Vec<Expr>,
+    pub indices: Vec<Expr>,
+    #[serde(skip)]
+    pub span: Span,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -427,22 +448,42 @@ impl Expr {
 
     /// The data type of the value.
     pub fn dtype(&self) -> DataType {
-        let mut e = self;
-        loop {
+        // Of the data type of what is looked into, only the number of lanes or all but that may count.
+        let (mut e, mut code, mut lanes) = (self, None, None);
+        let scalar = loop {
             match e {
-                Expr::Var(v) => return v.dtype,
-                Expr::Int(_, dtype) | Expr::Float(_, dtype) | Expr::Cast(dtype, _) => return *dtype,
-                Expr::Str(_) | Expr::Data(_) => return DataType::HANDLE,
-                Expr::Binary(b) if b.op.is_predicate() => return DataType::BOOL,
-                Expr::Binary(b) => e = &b.a,
-                Expr::Not(_) => return DataType::BOOL,
+                Expr::Var(v) => break v.dtype,
+                Expr::Int(_, dtype) | Expr::Float(_, dtype) | Expr::Cast(dtype, _) => break *dtype,
+                Expr::Str(_) | Expr::Data(_) => break DataType::HANDLE,
+                Expr::Binary(b) => {
+                    code = code.or(b.op.is_predicate().then_some(DataType::BOOL));
+                    e = &b.a;
+                }
+                Expr::Not(a) => e = a,
                 Expr::Select(c) | Expr::IfThenElse(c) => e = &c.then,
-                Expr::Load(l) => return l.buffer.dtype,
+                Expr::Load(l) => break l.dtype(),
                 Expr::Let(l) => e = &l.body,
-                Expr::Call(c) => return c.dtype,
-                Expr::Extern(c) => return c.dtype,
+                Expr::Call(c) => break c.dtype,
+                Expr::Extern(c) => break c.dtype,
+                Expr::Ramp(r) => {
+                    lanes = lanes.or(Some(r.lanes));
+                    e = &r.base;
+                }
+                Expr::Broadcast(value, n) => {
+                    lanes = lanes.or(Some(*n));
+                    e = value;
+                }
+                Expr::Shuffle(s) => {
+                    lanes = lanes.or(u16::try_from(s.indices.len()).ok());
+                    match s.vectors.first() {
+                        Some(vector) => e = vector,
+                        None => break DataType::VOID,
+                    }
+                }
             }
-        }
+        };
+        let dtype = code.unwrap_or(scalar);
+        DataType { lanes: lanes.unwrap_or(scalar.lanes), ..dtype }
     }
 
     /// Where the expression stands in the text, if it keeps that.
@@ -457,9 +498,27 @@ impl Expr {
             Expr::Not(e) | Expr::Cast(_, e) => e.span(),
             Expr::Select(c) | Expr::IfThenElse(c) => c.condition.span(),
             Expr::Let(l) => l.var.span,
+            Expr::Ramp(r) => r.base.span(),
+            Expr::Broadcast(value, _) => value.span(),
+            Expr::Shuffle(s) => s.span,
             Expr::Int(..) | Expr::Float(..) | Expr::Str(_) => Span::NONE,
         }
     }
+}
+
+impl Load {
+    /// With as many lanes as the last index has, of which each reads an element.
+    fn dtype(&self) -> DataType {
+        match lanes(&self.indices) {
+            1 => self.buffer.dtype,
+            lanes => DataType { lanes, ..self.buffer.dtype },
+        }
+    }
+}
+
+/// How many elements of a buffer the indices stand for.
+pub(crate) fn lanes(indices: &[Expr]) -> u16 {
+    indices.last().map_or(1, |index| crate::cx::with_stack(|| index.dtype().lanes))
 }
 
 impl BinaryOp {

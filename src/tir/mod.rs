@@ -4,9 +4,11 @@ mod ast;
 pub mod interp;
 mod intrinsic;
 
+pub(crate) use ast::lanes;
 pub use ast::{
     Assert, AttrStmt, Binary, Block, Buffer, BufferVar, Call, Choice, Decl, Expr, Extern, For, ForKind, If, Iter,
-    IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Range, Region, Stmt, Store, Var, While,
+    IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
+    Store, Var, While,
 };
 pub use interp::{TirArg, TirError, interpret};
 pub use intrinsic::{Intrinsic, Signature};

@@ -10,6 +10,7 @@ mod buffer;
 mod call;
 mod expr;
 mod stmt;
+mod vector;
 
 use std::collections::HashMap;
 use std::rc::Rc;

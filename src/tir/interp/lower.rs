@@ -1,6 +1,7 @@
 //! From the AST to the tree that is run: statements and buffers.
 
 mod expr;
+mod vector;
 
 use std::collections::HashMap;
 
@@ -11,6 +12,7 @@ use super::error::TirError;
 use super::scalar::{Repr, Round};
 use crate::cx::with_stack;
 use crate::grammar::{DataType, Name};
+use crate::tir::lanes;
 use crate::tir::{
     Assert, Block, Buffer, BufferVar, Expr, For, IterKind, MatchRegion, Param, PrimFunc, Stmt, Store, Var,
 };
@@ -263,6 +265,10 @@ impl Lowering {
     }
 
     fn store(&mut self, s: &Store) -> Result<Op> {
+        let lanes = lanes(&s.indices);
+        if lanes != 1 {
+            return self.store_lanes(s, lanes);
+        }
         let access = self.access(&s.buffer, &s.indices)?;
         Ok(match self.value_of(&s.value, s.buffer.dtype)? {
             Value::Int(value, _) => Op::StoreInt(access, value),

@@ -305,3 +305,34 @@ fn a_deep_expression_runs() {
     interpret(&f, &args.clone().map(TirArg::Tensor)).unwrap();
     assert_eq!(values(&args[0]), [15_002.0]);
 }
+
+#[test]
+fn vectors_are_computed_lane_by_lane() {
+    let count = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+    computes("A[0:4] = A[4:8] + T.Broadcast(10, 4)", &count, &[14.0, 15.0, 16.0, 17.0, 4.0, 5.0, 6.0, 7.0]);
+    computes("A[0:6:2] = T.Ramp(7, -1, 3)", &[0.0; 6], &[7.0, 0.0, 6.0, 0.0, 5.0, 0.0]);
+    computes("A[T.Ramp(3, -1, 4)] = A[0:4]", &[1.0, 2.0, 3.0, 4.0], &[4.0, 3.0, 2.0, 1.0]);
+    computes("for i in range(2):\n    A[i * 2:i * 2 + 2] = T.Broadcast(i, 2)", &[9.0; 4], &[0.0, 0.0, 1.0, 1.0]);
+    computes("A[0:1] = T.max(A[1:2], A[2:3])", &[1.0, 2.0, 3.0], &[3.0, 2.0, 3.0]);
+    // Of 1, 2, 5, 6 those at 3, 0, 1, 2.
+    let shuffle = "A[0:4] = T.Shuffle([A[0:2], A[4:6]], [3, 0, 1, 2])";
+    computes(shuffle, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[6.0, 1.0, 2.0, 5.0, 5.0, 6.0]);
+    let select = "A[0:3] = T.Select(A[0:3] > A[3:6], A[0:3], T.Broadcast(0, 3))";
+    computes(select, &[1.0, 5.0, 3.0, 4.0, 4.0, 3.0], &[0.0, 5.0, 0.0, 4.0, 4.0, 3.0]);
+    let cast = "B[0, T.Ramp(0, 1, 2)] = T.Cast(\"float32x2\", A[0:2])\nA[2] = T.Cast(\"int32\", B[0, 1])";
+    computes(cast, &[3.0, 4.0, 0.0], &[3.0, 4.0, 4.0]);
+}
+
+#[test]
+fn a_vector_store_reads_before_it_writes() {
+    computes("A[1:4] = A[0:3]", &[1.0, 2.0, 3.0, 4.0], &[1.0, 1.0, 2.0, 3.0]);
+    // The positions are those before the store, too.
+    computes("A[T.Ramp(A[0], 1, 2)] = T.Broadcast(5, 2)", &[0.0, 7.0], &[5.0, 5.0]);
+}
+
+#[test]
+fn every_lane_stays_inside() {
+    let TirError::OutOfBounds { indices, .. } = fails("A[2:4] = T.Broadcast(1, 2)") else { panic!("no such error") };
+    assert_eq!(indices, [3]);
+    assert!(matches!(fails("A[0] = T.Cast(\"int32\", A[0:2])"), TirError::Malformed(_) | TirError::Unsupported(_)));
+}

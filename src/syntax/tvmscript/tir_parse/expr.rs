@@ -205,7 +205,10 @@ impl Parser<'_> {
 
     /// A Boolean expression; any other value stands for whether it is nonzero.
     pub(super) fn condition(&mut self, e: &py::Expr) -> Result<Expr> {
-        self.expr_as(e, DataType::BOOL)
+        match self.operand(e)? {
+            Operand::Typed(vector) if DataType { lanes: 1, ..vector.dtype() } == DataType::BOOL => Ok(vector),
+            operand => self.convert(e, operand, DataType::BOOL),
+        }
     }
 
     fn compare(&mut self, op: &py::ExprCompare) -> Result<Expr> {
@@ -252,8 +255,8 @@ impl Parser<'_> {
     }
 
     fn index(&mut self, e: &py::Expr) -> Result<Expr> {
-        if e.is_slice_expr() {
-            return self.error(e, "expected one index: vectors are not supported");
+        if let py::Expr::Slice(slice) = e {
+            return self.slice_index(slice);
         }
         let index = self.expr(e)?;
         if index.dtype().is_float() || index.dtype().code == TypeCode::Handle {

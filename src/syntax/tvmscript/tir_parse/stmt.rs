@@ -8,6 +8,7 @@ use ruff_text_size::Ranged;
 use super::args::{Arguments, elements, t_call, t_name};
 use super::{Def, Parser, Result};
 use crate::grammar::{BinaryOp, DataType, Span};
+use crate::tir::lanes;
 use crate::tir::{Assert, AttrStmt, Buffer, BufferVar, Decl, Expr, If, LaunchThread, Let, Stmt, Store, Var, While};
 
 impl Parser<'_> {
@@ -74,7 +75,10 @@ impl Parser<'_> {
     fn store(&mut self, target: &py::ExprSubscript, value: &py::Expr, at: &impl Ranged) -> Result<Stmt> {
         let buffer = self.buffer_use(&target.value)?;
         let indices = self.indices(&target.slice, &buffer)?;
-        let value = self.expr_as(value, buffer.dtype)?;
+        let value = match lanes(&indices) {
+            1 => self.expr_as(value, buffer.dtype)?,
+            lanes => self.expr_as(value, DataType { lanes, ..buffer.dtype })?,
+        };
         let var = buffer.var(self.span(target.value.range()));
         Ok(Stmt::Store(Store { buffer: var, indices, value, span: self.span(at.range()) }))
     }

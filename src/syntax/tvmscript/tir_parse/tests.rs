@@ -311,3 +311,33 @@ fn deep_nesting_is_refused() {
     let chain = format!("A[0, 0] = {}", vec!["q"; 900].join(" + "));
     round_trips(&read(&with_body(&chain)).unwrap());
 }
+
+#[test]
+fn vectors_are_read_and_written_back() {
+    let text = with_body(
+        "A[0, 0:4] = A[1, 0:4] * T.Broadcast(q, 4)
+A[s, T.Ramp(3, -1, 4)] = T.Select(A[0, 0:4] > A[1, 0:4], A[0, 0:4], T.Cast(\"float32x4\", T.Ramp(s, 2, 4)))
+A[0, 0:4] = T.Shuffle([A[0, 0:2], A[1, 2:4]], [3, 0, 1, 2])",
+    );
+    let f = read(&text).unwrap();
+    round_trips(&f);
+    let Some(Stmt::Store(store)) = f.body.first() else { panic!("{f:?}") };
+    assert_eq!(store.value.dtype().to_string(), "float32x4");
+}
+
+#[test]
+fn a_slice_is_a_ramp_of_a_length_that_can_be_seen() {
+    let index = |slice: &str| match body(&format!("A[0, {slice}] = q")).as_slice() {
+        [Stmt::Store(store)] => store.indices[1].dtype().to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(index("0:4"), "int32x4");
+    assert_eq!(index("s:s + 4"), "int32x4");
+    assert_eq!(index("s + 1:s + 4"), "int32x3");
+    assert_eq!(index("0:4:2"), "int32x2");
+    assert_eq!(index("3:-1:-1"), "int32x4");
+    assert_eq!(index("2:3"), "int32");
+    for slice in ["0:s", "s:n", "4:0", "0:4:0", ":4"] {
+        assert!(read(&with_body(&format!("A[0, {slice}] = q"))).is_err(), "{slice}");
+    }
+}

@@ -98,6 +98,9 @@ impl ExprPrinter<'_> {
             Expr::Call(c) => atom(self.call(c)),
             Expr::Extern(c) => atom(self.call_extern(c)),
             Expr::Data(buffer) => atom(format!("{}.data", buffer.name)),
+            Expr::Ramp(r) => atom(format!("T.Ramp({}, {}, {})", self.expr(&r.base), self.expr(&r.stride), r.lanes)),
+            Expr::Broadcast(value, lanes) => atom(format!("T.Broadcast({}, {lanes})", self.expr(value))),
+            Expr::Shuffle(s) => atom(format!("T.Shuffle([{}], [{}])", self.list(&s.vectors), self.list(&s.indices))),
         }
     }
 
@@ -276,6 +279,9 @@ pub(super) fn for_each_var<'a>(e: &'a Expr, visit: &mut impl FnMut(&'a Var)) {
             Expr::Let(l) => stack.extend([&l.body, &l.value]),
             Expr::Call(c) => stack.extend(c.args.iter().rev()),
             Expr::Extern(c) => stack.extend(c.args.iter().rev()),
+            Expr::Ramp(r) => stack.extend([&r.stride, &r.base]),
+            Expr::Broadcast(value, _) => stack.push(value),
+            Expr::Shuffle(s) => stack.extend(s.indices.iter().chain(&s.vectors)),
         }
     }
 }

@@ -51,6 +51,9 @@ impl Lowering {
                 Ok(Value::Float(Float::Const(round.round(bits.get())), round))
             }
             Expr::Str(_) | Expr::Data(_) => Err(TirError::Unsupported("handles as values".into())),
+            Expr::Ramp(_) | Expr::Broadcast(..) | Expr::Shuffle(_) => {
+                Err(TirError::Unsupported("vectors other than in stores".into()))
+            }
             Expr::Binary(b) => l.binary(b),
             Expr::Not(e) => Ok(Value::Int(Int::Not(Box::new(l.condition(e)?)), int_type(DataType::BOOL)?)),
             Expr::Select(c) | Expr::IfThenElse(c) => l.choice(c),

@@ -1,0 +1,107 @@
+//! Vectors: each lane is computed by itself.
+
+use super::super::code::{Access, Int, Op, Value};
+use super::super::error::TirError;
+use super::{Lowering, Result, malformed};
+use crate::cx::with_stack;
+use crate::grammar::{BinaryOp, DataType};
+use crate::tir::{Binary, Call, Choice, Expr, LetExpr, Load, Store};
+
+impl Lowering {
+    /// A store of several elements: all values are there before the first element is written.
+    pub(super) fn store_lanes(&mut self, s: &Store, lanes: u16) -> Result<Op> {
+        let (mut ops, mut stores) = (Vec::new(), Vec::new());
+        for n in 0..lanes {
+            let indices = s.indices.iter().map(|index| lane(index, n)).collect::<Result<Vec<Expr>>>()?;
+            let mut access = self.access(&s.buffer, &indices)?;
+            for index in &mut access.indices {
+                let slot = self.int_slot();
+                ops.push(Op::LetInt(slot, std::mem::replace(index, Int::Slot(slot))));
+            }
+            let value = self.value_of(&lane(&s.value, n)?, s.buffer.dtype)?;
+            stores.push(self.store_later(access, value, &mut ops));
+        }
+        ops.extend(stores);
+        Ok(Op::Scope(ops))
+    }
+
+    /// Computes a value among `ops`; what is returned writes it.
+    fn store_later(&mut self, access: Access, value: Value, ops: &mut Vec<Op>) -> Op {
+        match value {
+            Value::Int(value, _) => {
+                let slot = self.int_slot();
+                ops.push(Op::LetInt(slot, value));
+                Op::StoreInt(access, Int::Slot(slot))
+            }
+            Value::Float(value, _) => {
+                let slot = self.float_slot();
+                ops.push(Op::LetFloat(slot, value));
+                Op::StoreFloat(access, super::Float::Slot(slot))
+            }
+        }
+    }
+}
+
+/// A lane of a vector; of a scalar, the scalar.
+fn lane(e: &Expr, n: u16) -> Result<Expr> {
+    with_stack(|| {
+        Ok(match e {
+            Expr::Ramp(r) => {
+                let steps = Expr::Int(n.into(), r.stride.dtype());
+                let offset = Expr::binary(BinaryOp::Mul, steps, r.stride.clone(), r.base.span());
+                Expr::binary(BinaryOp::Add, r.base.clone(), offset, r.base.span())
+            }
+            Expr::Broadcast(value, _) => (**value).clone(),
+            Expr::Shuffle(s) => return shuffled(&s.vectors, s.indices.get(usize::from(n))),
+            Expr::Int(value, dtype) => Expr::Int(*value, scalar(*dtype)),
+            Expr::Float(bits, dtype) => Expr::Float(*bits, scalar(*dtype)),
+            Expr::Binary(b) => {
+                let Binary { op, a, b, span } = &**b;
+                Expr::binary(*op, lane(a, n)?, lane(b, n)?, *span)
+            }
+            Expr::Not(a) => Expr::Not(Box::new(lane(a, n)?)),
+            Expr::Select(c) => Expr::Select(Box::new(choice(c, n)?)),
+            Expr::IfThenElse(c) => Expr::IfThenElse(Box::new(choice(c, n)?)),
+            Expr::Cast(dtype, a) => Expr::Cast(scalar(*dtype), Box::new(lane(a, n)?)),
+            Expr::Load(l) => Expr::Load(Load { indices: lanes_of(&l.indices, n)?, ..l.clone() }),
+            Expr::Let(l) => {
+                let LetExpr { var, value, body } = &**l;
+                Expr::Let(Box::new(LetExpr { var: var.clone(), value: value.clone(), body: lane(body, n)? }))
+            }
+            Expr::Call(c) => Expr::Call(Call { dtype: scalar(c.dtype), args: lanes_of(&c.args, n)?, ..c.clone() }),
+            Expr::Var(v) if v.dtype.lanes > 1 => {
+                return Err(TirError::Unsupported(format!("the vector variable `{}`", v.name)));
+            }
+            Expr::Extern(c) if c.dtype.lanes > 1 => return Err(TirError::Unsupported(format!("T.{}", c.op))),
+            Expr::Var(_) | Expr::Extern(_) | Expr::Str(_) | Expr::Data(_) => e.clone(),
+        })
+    })
+}
+
+fn lanes_of(es: &[Expr], n: u16) -> Result<Vec<Expr>> {
+    es.iter().map(|e| lane(e, n)).collect()
+}
+
+fn choice(c: &Choice, n: u16) -> Result<Choice> {
+    Ok(Choice { condition: lane(&c.condition, n)?, then: lane(&c.then, n)?, otherwise: lane(&c.otherwise, n)? })
+}
+
+/// The lane at a position among those of all the vectors.
+fn shuffled(vectors: &[Expr], position: Option<&Expr>) -> Result<Expr> {
+    let Some(Expr::Int(position, _)) = position else {
+        return Err(TirError::Unsupported("a shuffle by positions that are not constant".into()));
+    };
+    let mut rest = *position;
+    for vector in vectors {
+        let lanes = vector.dtype().lanes;
+        match u16::try_from(rest) {
+            Ok(n) if n < lanes => return lane(vector, n),
+            Ok(_) | Err(_) => rest -= i64::from(lanes),
+        }
+    }
+    malformed(format!("a shuffle has no lane {position}"))
+}
+
+fn scalar(dtype: DataType) -> DataType {
+    DataType { lanes: 1, ..dtype }
+}
