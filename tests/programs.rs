@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 
 use proptest::prelude::*;
-use relax_spec::check::{CheckReport, check_program};
+use relax_spec::check::{CheckReport, check_program, further_findings};
 use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer, ValueSpec};
 use relax_spec::conformance::oracle;
 use relax_spec::conformance::same_program::same_program;
@@ -219,6 +219,18 @@ proptest! {
             Err(error) => prop_assert!(false, "{error}\n{text}"),
         }
     }
+    #[test]
+    fn what_later_stages_add_is_about_other_functions(module in programs(), place in any::<usize>(), other in any::<usize>()) {
+        let report = checked(&exchanged(&module, place, other));
+        let further = further_findings(&mut Cx::new(), &report);
+        prop_assert!(further.is_empty() || !report.accepts());
+        let rejected = errors(report.diagnostics);
+        for finding in &further {
+            let again = rejected.iter().any(|found| found.path.function() == finding.path.function());
+            prop_assert!(!again, "{finding:?} where {rejected:?}");
+        }
+    }
+
     #[test]
     fn an_accepted_program_does_not_get_stuck(module in programs(), place in any::<usize>(), other in any::<usize>()) {
         let module = exchanged(&module, place, other);

@@ -28,10 +28,10 @@ const DATA_STACK: usize = 256 * 1024 * 1024;
 /// Which of the documents a tree is held to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Profile {
-    /// The documents merged; older spellings are read.
+    /// The documents merged; older spellings are read, and the extension set of dimensions.
     #[default]
     Merged,
-    /// The later revision alone, without types and without the older spellings.
+    /// The later revision alone, without types, older spellings and the extension set.
     Pr14148,
 }
 

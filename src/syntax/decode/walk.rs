@@ -275,7 +275,21 @@ impl Decoder<'_> {
                 self.premise(Rule::GramPrimIntimm, 1, fits, || format!("{number} is not an int64"))?;
                 Ok(value)
             }
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => self.node(Category::Dim, value),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+                self.within_extension(&value)?;
+                self.node(Category::Dim, value)
+            }
+        }
+    }
+
+    /// GRAM.PRIM.EXTENSIBLE: the documents alone do not have the extension set.
+    fn within_extension(&mut self, value: &Value) -> Result<(), DecodeError> {
+        let production = variant_name(value).and_then(|name| named(Category::Dim, name));
+        match production.filter(|production| production.rule == Rule::GramPrimExtensible) {
+            Some(Production { name, rule, .. }) if self.profile == Profile::Pr14148 => {
+                self.premise(*rule, 1, false, || format!("`{name}` is of the extension set, which the documents lack"))
+            }
+            Some(_) | None => Ok(()),
         }
     }
 
