@@ -1,6 +1,6 @@
 //! New tensors of one value, and conversions of the data type.
 
-use super::infer::{Dims, arity, dtype_attr, shape, tensor};
+use super::infer::{Dims, arity, dtype_attr, shape, tensor, with_dtype};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
@@ -115,10 +115,6 @@ fn full(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     fresh(tabulate(m, dtype, kernel::shape(a, 0)?, |_| Ok(value))?)
 }
 
-fn with_dtype(t: &TensorStructInfo, dtype: DataType) -> StructInfo {
-    StructInfo::Tensor(TensorStructInfo { dtype, ..t.clone() })
-}
-
 fn infer_like(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
@@ -152,9 +148,21 @@ fn infer_astype(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     Ok(with_dtype(tensor(a, 0)?, required_dtype(a)?))
 }
 
-/// Each element is converted as by assignment: floats are truncated towards zero, integers wrap.
+/// Each element is converted: floats are truncated towards zero, integers wrap.
 fn astype(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let dtype = dtype_attr(a.call, "dtype")?.ok_or_else(|| fail("the attribute `dtype` is missing"))?;
-    fresh(tabulate(m, dtype, x.shape(), |i| at(x, i))?)
+    fresh(tabulate(m, dtype, x.shape(), |i| in_range(at(x, i)?, dtype))?)
+}
+
+/// Nothing is said of a float that an integer data type cannot hold.
+fn in_range(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
+    let Scalar::Float(value) = x else { return Ok(x) };
+    let (low, high) = match (dtype.is_bool(), dtype.is_int(), dtype.is_uint()) {
+        (false, true, _) => (-(2f64.powi(i32::from(dtype.bits) - 1)), 2f64.powi(i32::from(dtype.bits) - 1)),
+        (false, false, true) => (0.0, 2f64.powi(i32::from(dtype.bits))),
+        (true, _, _) | (false, false, false) => return Ok(x),
+    };
+    let whole = value.trunc();
+    if whole >= low && whole < high { Ok(x) } else { Err(Stop::unspecified(format!("{value} as {dtype}"))) }
 }

@@ -1,6 +1,4 @@
-//! Choosing elements: `take`, `strided_slice`, `unique`.
-
-use std::cmp::Ordering;
+//! Choosing elements: `take`, `strided_slice`.
 
 use super::infer::{Dims, axis, int_attr, ints_attr, tensor, with_attrs};
 use super::kernel::{self, at, fail, fresh, tabulate};
@@ -39,21 +37,6 @@ pub(super) const OPS: &[OpDef] = &[
         infer_strided_slice,
         Exact,
         strided_slice
-    ),
-    operator!(
-        "unique",
-        [Rule::OpsUniqueInfer, Rule::OpsUniqueValue],
-        [
-            Param::Arg("x"),
-            Param::OptionalArg("sorted"),
-            Param::OptionalArg("return_index"),
-            Param::OptionalArg("return_inverse"),
-            Param::OptionalArg("return_counts"),
-            Param::OptionalArg("axis"),
-        ],
-        infer_unique,
-        Exact,
-        unique
     ),
 ];
 
@@ -195,50 +178,4 @@ fn strided_slice(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         let place: Vec<i64> = index.iter().zip(&ranges).map(|(i, range)| range.begin + i * range.stride).collect();
         at(x, &place)
     })?)
-}
-
-// unique
-
-/// The number of different elements depends on the values, so only the rank is known.
-fn infer_unique(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    plain_unique(a.call)?;
-    Ok(Dims::of_rank(1).tensor(tensor(a, 0)?.dtype))
-}
-
-/// Only the values themselves are supported, of the flattened tensor.
-fn plain_unique(call: &crate::grammar::Call) -> Result<(), InferError> {
-    let names = ["sorted", "return_index", "return_inverse", "return_counts", "axis"];
-    let call = with_attrs(call, 1, &names);
-    let asks = |name: &&str| match attr(&call, name) {
-        None | Some(AttrValue::Bool(false) | AttrValue::Prim(PrimExpr::IntImm(0)) | AttrValue::Int(0)) => false,
-        Some(_) => true,
-    };
-    match names.iter().skip(1).find(|name| asks(name)) {
-        Some(name) => Err(InferError::op(format!("`{name}` is not supported"))),
-        None => Ok(()),
-    }
-}
-
-/// The different elements in ascending order.
-fn unique(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    plain_unique(a.call)?;
-    let x = kernel::tensor(a, 0)?;
-    m.spend(x.len() as u64)?;
-    let mut elements: Vec<Scalar> = (0..x.len()).filter_map(|i| x.get(i)).collect();
-    elements.sort_by(|a, b| order(*a, *b));
-    elements.dedup_by(|a, b| order(*a, *b) == Ordering::Equal);
-    let mut rest = elements.iter();
-    let next = |_: &[i64]| rest.next().copied().ok_or_else(|| fail("an element is missing"));
-    fresh(tabulate(m, x.dtype(), &[elements.len() as i64], next)?)
-}
-
-fn order(a: Scalar, b: Scalar) -> Ordering {
-    match (a, b) {
-        (Scalar::Int(a), Scalar::Int(b)) => a.cmp(&b),
-        (Scalar::UInt(a), Scalar::UInt(b)) => a.cmp(&b),
-        (Scalar::Bool(a), Scalar::Bool(b)) => a.cmp(&b),
-        // Zeros of both signs are one value.
-        (Scalar::Float(a), Scalar::Float(b)) => a.partial_cmp(&b).unwrap_or_else(|| a.total_cmp(&b)),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => Ordering::Equal,
-    }
 }

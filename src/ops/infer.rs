@@ -79,6 +79,22 @@ impl From<Vec<PrimExpr>> for Dims {
     }
 }
 
+/// The same tensor of another data type.
+pub(super) fn with_dtype(t: &TensorStructInfo, dtype: DataType) -> StructInfo {
+    StructInfo::Tensor(TensorStructInfo { dtype, ..t.clone() })
+}
+
+/// The i-th argument, which must be a boxed scalar; its value, if it is known and an integer.
+pub(super) fn prim<'a>(a: &InferArgs<'a>, i: usize) -> Result<Option<&'a PrimExpr>, InferError> {
+    match (a.args.get(i), a.call.args.get(i)) {
+        (Some(StructInfo::Prim(_)), Some(Expr::PrimValue(PrimValue { float: Some(_), .. }))) => Ok(None),
+        (Some(StructInfo::Prim(_)), Some(Expr::PrimValue(PrimValue { value, .. }))) => Ok(Some(value)),
+        (Some(StructInfo::Prim(p)), _) => Ok(p.value.as_ref()),
+        (Some(other), _) => Err(InferError::op(format!("argument {i} must be a boxed scalar, it is {other}"))),
+        (None, _) => Err(InferError::op(format!("argument {i} is missing"))),
+    }
+}
+
 /// The number of arguments must be as the operator has it.
 pub(super) fn arity<const N: usize>(a: &InferArgs<'_>) -> Result<(), InferError> {
     match a.args.len() {
@@ -236,6 +252,25 @@ pub(super) fn int_attr(call: &Call, name: &str) -> Result<Option<i64>, InferErro
         Some(AttrValue::Int(i)) => Ok(Some(*i)),
         Some(AttrValue::Prim(PrimExpr::IntImm(i))) => Ok(Some(*i)),
         Some(other) => Err(InferError::op(format!("the attribute `{name}` must be an integer, it is {other:?}"))),
+    }
+}
+
+/// A floating-point attribute, which the definition of the operator gives a default.
+pub(super) fn float_attr(call: &Call, name: &str) -> Result<f64, InferError> {
+    match attr(call, name) {
+        Some(AttrValue::Float(x)) => Ok(x.get()),
+        Some(AttrValue::Int(i)) => Ok(*i as f64),
+        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a number, it is {other:?}"))),
+        None => Err(InferError::op(format!("the attribute `{name}` is missing"))),
+    }
+}
+
+/// A string attribute, which the definition of the operator gives a default.
+pub(super) fn str_attr<'a>(call: &'a Call, name: &str) -> Result<&'a str, InferError> {
+    match attr(call, name) {
+        Some(AttrValue::Str(text)) => Ok(text),
+        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a string, it is {other:?}"))),
+        None => Err(InferError::op(format!("the attribute `{name}` is missing"))),
     }
 }
 

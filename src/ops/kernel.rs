@@ -66,6 +66,48 @@ pub(super) fn tabulate(
     Ok(out)
 }
 
+/// The same elements in row-major order, in another shape; a new tensor.
+pub(super) fn in_shape(m: &mut Machine<'_>, x: &Tensor, shape: &[i64]) -> Result<Tensor, Stop> {
+    let mut flat = 0;
+    let out = tabulate(m, x.dtype(), shape, |_| {
+        let element = x.get(flat).ok_or_else(|| fail(format!("{:?} has fewer elements than {shape:?}", x.shape())));
+        flat += 1;
+        element
+    })?;
+    if out.len() != x.len() {
+        return Err(fail(format!("{:?} has more elements than {shape:?}", x.shape())));
+    }
+    Ok(out)
+}
+
+/// An element as a data type stores it.
+pub(super) fn convert(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
+    let cell = Tensor::zeros(dtype, &[]).map_err(|error| fail(error.to_string()))?;
+    if !cell.set(0, x) {
+        return Err(fail("an element lies outside its tensor"));
+    }
+    cell.get(0).ok_or_else(|| fail("a tensor of rank 0 is empty"))
+}
+
+/// A boxed integer.
+pub(super) fn int(a: &EvalArgs<'_>, i: usize) -> Result<i64, Stop> {
+    match a.values.get(i) {
+        Some(Value::Prim(Prim { value: Scalar::Int(i), .. })) => Ok(*i),
+        Some(other) => Err(fail(format!("argument {i} must be an integer, it is {}", other.category()))),
+        None => Err(fail(format!("argument {i} is missing"))),
+    }
+}
+
+/// The elements along an axis through an index, in order.
+pub(super) fn line(x: &Tensor, index: &[i64], along: usize) -> Result<Vec<Scalar>, Stop> {
+    let size = x.shape().get(along).copied().unwrap_or(0);
+    let element = |i: i64| {
+        let place: Vec<i64> = index.iter().enumerate().map(|(a, own)| if a == along { i } else { *own }).collect();
+        at(x, &place)
+    };
+    (0..size).map(element).collect()
+}
+
 /// Every index of a shape, in row-major order.
 pub(super) fn indices(shape: &[i64]) -> impl Iterator<Item = Vec<i64>> {
     let count: i64 = shape.iter().fold(1, |n, size| n.saturating_mul(*size));

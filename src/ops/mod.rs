@@ -38,11 +38,14 @@ macro_rules! operator {
     };
 }
 
+mod activation;
 mod attrs;
+mod binary;
 mod broadcast;
 mod call;
 mod call_tir;
 mod create;
+mod data_dependent;
 mod debug;
 mod dps;
 mod elementwise;
@@ -51,10 +54,15 @@ mod infer;
 mod kernel;
 mod linear;
 mod nn;
+mod pattern;
 mod prim_func;
 mod reduce;
+mod repeat;
 mod reshape;
+mod scan;
+mod search;
 mod shape_of;
+mod unary;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -248,12 +256,19 @@ const FAMILIES: &[&[OpDef]] = &[
     call_tir::OPS,
     shape_of::OPS,
     debug::OPS,
-    elementwise::OPS,
+    unary::OPS,
+    activation::OPS,
+    binary::OPS,
     linear::OPS,
     reshape::OPS,
     broadcast::OPS,
+    repeat::OPS,
     create::OPS,
+    pattern::OPS,
     reduce::OPS,
+    scan::OPS,
+    search::OPS,
+    data_dependent::OPS,
     index::OPS,
     nn::OPS,
 ];

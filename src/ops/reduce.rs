@@ -1,12 +1,15 @@
-//! Reductions: `sum`, `mean`, `max`, `min`.
+//! Reductions: sums and products, statistics, extremes and their places.
+
+use std::cmp::Ordering;
 
 use super::infer::{Dims, arity, axes, bool_attr, ints_attr, tensor};
 use super::kernel::{self, at, fail, fresh, tabulate};
+use super::search::order;
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
-use crate::grammar::{Call, PrimExpr, StructInfo};
+use crate::grammar::{Call, DataType, PrimExpr, StructInfo};
 use crate::rule::Rule;
 
 macro_rules! reduction {
@@ -21,7 +24,24 @@ macro_rules! reduction {
             ],
             infer_reduction,
             $accuracy,
-            |m, a| reduce(m, a, $f),
+            |m, a| reduce(m, a, None, $f),
+        )
+    };
+}
+
+macro_rules! place {
+    ($name:literal, $rules:tt, $f:expr) => {
+        operator!(
+            $name,
+            $rules,
+            [
+                Param::Arg("x"),
+                Param::Attr(Attr::optional("axis", AttrKind::Int)),
+                Param::Attr(Attr::bool("keepdims", false)),
+            ],
+            infer_place,
+            Exact,
+            |m, a| reduce(m, a, Some(DataType::INT64), $f),
         )
     };
 }
@@ -41,6 +61,22 @@ pub(super) const OPS: &[OpDef] = &[
         i64::min,
         u64::min
     )),
+    reduction!("prod", [Rule::OpsProdInfer, Rule::OpsProdValue, Rule::OpsProdAttrs], Accumulated, product),
+    reduction!(
+        "variance",
+        [Rule::OpsVarianceInfer, Rule::OpsVarianceValue, Rule::OpsVarianceAttrs],
+        Accumulated,
+        variance
+    ),
+    reduction!("std", [Rule::OpsStdInfer, Rule::OpsStdValue, Rule::OpsStdAttrs], Accumulated, deviation),
+    place!("argmax", [Rule::OpsArgmaxInfer, Rule::OpsArgmaxValue, Rule::OpsArgmaxAttrs], |x| place_of(
+        x,
+        Ordering::Greater
+    )),
+    place!("argmin", [Rule::OpsArgminInfer, Rule::OpsArgminValue, Rule::OpsArgminAttrs], |x| place_of(
+        x,
+        Ordering::Less
+    )),
 ];
 
 /// The axes that a call reduces; all of them if it names none.
@@ -53,11 +89,21 @@ fn reduced(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
 
 /// A reduced dimension is left out, or 1 with `keepdims`.
 fn infer_reduction(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let dtype = tensor(a, 0)?.dtype;
+    reduced_dims(a).map(|dims| dims.tensor(dtype))
+}
+
+/// Places are int64.
+fn infer_place(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    reduced_dims(a).map(|dims| dims.tensor(DataType::INT64))
+}
+
+fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
     let keep = bool_attr(a.call, "keepdims")?;
     let given = ints_attr(a.call, "axis")?;
-    let dims = match (Dims::of(x), given) {
+    Ok(match (Dims::of(x), given) {
         (Dims::Known(dims), _) => {
             let reduced = reduced(a.call, dims.len())?;
             let left = dims.iter().enumerate().filter_map(|(i, dim)| match (reduced.contains(&i), keep) {
@@ -73,11 +119,15 @@ fn infer_reduction(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
         }
         (Dims::Unknown, None) if !keep => Dims::of_rank(0),
         (Dims::Unknown, Some(_) | None) => Dims::Unknown,
-    };
-    Ok(dims.tensor(x.dtype))
+    })
 }
 
-fn reduce(m: &mut Machine<'_>, a: &EvalArgs<'_>, f: impl Fn(&[Scalar]) -> Result<Scalar, Stop>) -> Result<Value, Stop> {
+fn reduce(
+    m: &mut Machine<'_>,
+    a: &EvalArgs<'_>,
+    dtype: Option<DataType>,
+    f: impl Fn(&[Scalar]) -> Result<Scalar, Stop>,
+) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let reduced = reduced(a.call, x.shape().len())?;
     let keep = bool_attr(a.call, "keepdims")?;
@@ -88,7 +138,7 @@ fn reduce(m: &mut Machine<'_>, a: &EvalArgs<'_>, f: impl Fn(&[Scalar]) -> Result
         .collect();
     m.spend(x.len() as u64)?;
     let inner: Vec<i64> = sizes().map(|(i, size)| if reduced.contains(&i) { size } else { 1 }).collect();
-    fresh(tabulate(m, x.dtype(), &shape, |index| f(&group(x, &reduced, &inner, index, keep)?))?)
+    fresh(tabulate(m, dtype.unwrap_or(x.dtype()), &shape, |index| f(&group(x, &reduced, &inner, index, keep)?))?)
 }
 
 /// The elements that make up one place of the result, in row-major order.
@@ -150,4 +200,48 @@ fn extreme(
         [] => Err(fail("nothing has no extreme")),
         [first, rest @ ..] => rest.iter().try_fold(*first, pick),
     }
+}
+
+fn product(items: &[Scalar]) -> Result<Scalar, Stop> {
+    let times = |product: Option<Scalar>, item: &Scalar| match (product, *item) {
+        (_, Scalar::Bool(_)) => Err(fail("a product is not defined on Booleans")),
+        (None, first) => Ok(Some(first)),
+        (Some(Scalar::Float(product)), Scalar::Float(x)) => Ok(Some(Scalar::Float(product * x))),
+        (Some(Scalar::Int(product)), Scalar::Int(x)) => Ok(Some(Scalar::Int(product.wrapping_mul(x)))),
+        (Some(Scalar::UInt(product)), Scalar::UInt(x)) => Ok(Some(Scalar::UInt(product.wrapping_mul(x)))),
+        (Some(_), _) => Err(fail("elements of different kinds are multiplied")),
+    };
+    // The product of nothing is one.
+    items.iter().try_fold(None, times).map(|product| product.unwrap_or(Scalar::Int(1)))
+}
+
+/// The mean of the squares of the distances from the mean.
+fn variance(items: &[Scalar]) -> Result<Scalar, Stop> {
+    let middle = mean(items)?;
+    let square = |item: &Scalar| match (*item, middle) {
+        (Scalar::Float(x), Scalar::Float(mean)) => Ok(Scalar::Float((x - mean) * (x - mean))),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+            Err(fail("a variance is defined on floats"))
+        }
+    };
+    mean(&items.iter().map(square).collect::<Result<Vec<_>, _>>()?)
+}
+
+fn deviation(items: &[Scalar]) -> Result<Scalar, Stop> {
+    match variance(items)? {
+        Scalar::Float(x) => Ok(Scalar::Float(x.sqrt())),
+        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Err(fail("a deviation is defined on floats")),
+    }
+}
+
+/// The first place of an element that stands so to all others.
+fn place_of(items: &[Scalar], wanted: Ordering) -> Result<Scalar, Stop> {
+    let better = |best: usize, i: usize| match (items.get(i), items.get(best)) {
+        (Some(x), Some(y)) if order(*x, *y) == wanted => i,
+        (_, _) => best,
+    };
+    if items.is_empty() {
+        return Err(fail("nothing has no extreme"));
+    }
+    Ok(Scalar::Int((1..items.len()).fold(0, better) as i64))
 }

@@ -73,18 +73,9 @@ pub(super) const OPS: &[OpDef] = &[
     ),
 ];
 
-/// The same elements in row-major order, in another shape; a new tensor.
+/// The same elements in another shape.
 fn in_shape(m: &mut Machine<'_>, x: &Tensor, shape: &[i64]) -> Result<Value, Stop> {
-    let mut flat = 0;
-    let out = tabulate(m, x.dtype(), shape, |_| {
-        let element = x.get(flat).ok_or_else(|| fail(format!("{:?} has fewer elements than {shape:?}", x.shape())));
-        flat += 1;
-        element
-    })?;
-    if out.len() != x.len() {
-        return Err(fail(format!("{:?} has more elements than {shape:?}", x.shape())));
-    }
-    fresh(out)
+    fresh(kernel::in_shape(m, x, shape)?)
 }
 
 // reshape, flatten

@@ -1,0 +1,216 @@
+//! Functions of two elements with broadcasting: arithmetic, comparison, logic, bits.
+
+use std::cmp::Ordering;
+
+use super::elementwise::{binary, compare, infer_arithmetic, infer_comparison, max_float, min_float, number};
+use super::kernel::fail;
+use super::{OpDef, Param};
+use crate::eval::Stop;
+use crate::eval::tensor::Scalar;
+use crate::grammar::DataType;
+use crate::rule::Rule;
+
+macro_rules! arithmetic {
+    ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_arithmetic, $accuracy, |m, a| {
+            binary(m, a, None, $f)
+        })
+    };
+}
+
+macro_rules! comparison {
+    ($name:literal, $rules:tt, $f:expr) => {
+        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_comparison, Exact, |m, a| {
+            binary(m, a, Some(DataType::BOOL), |x, y| compare(x, y).map($f).map(Scalar::Bool))
+        })
+    };
+}
+
+macro_rules! logical {
+    ($name:literal, $rules:tt, $f:expr) => {
+        arithmetic!($name, $rules, Exact, |x, y| logical(x, y, $f))
+    };
+}
+
+macro_rules! bitwise {
+    ($name:literal, $rules:tt, $f:expr) => {
+        arithmetic!($name, $rules, Exact, |x, y| bitwise(x, y, $f))
+    };
+}
+
+pub(super) const OPS: &[OpDef] = &[
+    arithmetic!("add", [Rule::OpsAddInfer, Rule::OpsAddValue], Rounded, |x, y| number(
+        x,
+        y,
+        i64::wrapping_add,
+        u64::wrapping_add,
+        |x, y| x + y
+    )),
+    arithmetic!("subtract", [Rule::OpsSubtractInfer, Rule::OpsSubtractValue], Rounded, |x, y| number(
+        x,
+        y,
+        i64::wrapping_sub,
+        u64::wrapping_sub,
+        |x, y| x - y
+    )),
+    arithmetic!("multiply", [Rule::OpsMultiplyInfer, Rule::OpsMultiplyValue], Rounded, |x, y| number(
+        x,
+        y,
+        i64::wrapping_mul,
+        u64::wrapping_mul,
+        |x, y| x * y
+    )),
+    arithmetic!("maximum", [Rule::OpsMaximumInfer, Rule::OpsMaximumValue], Exact, |x, y| number(
+        x,
+        y,
+        i64::max,
+        u64::max,
+        max_float
+    )),
+    arithmetic!("minimum", [Rule::OpsMinimumInfer, Rule::OpsMinimumValue], Exact, |x, y| number(
+        x,
+        y,
+        i64::min,
+        u64::min,
+        min_float
+    )),
+    arithmetic!("divide", [Rule::OpsDivideInfer, Rule::OpsDivideValue], Rounded, divide),
+    arithmetic!("floor_divide", [Rule::OpsFloorDivideInfer, Rule::OpsFloorDivideValue], Rounded, floor_divide),
+    arithmetic!("power", [Rule::OpsPowerInfer, Rule::OpsPowerValue], Elementary, power),
+    comparison!("equal", [Rule::OpsEqualInfer, Rule::OpsEqualValue], |o| o == Some(Ordering::Equal)),
+    comparison!("not_equal", [Rule::OpsNotEqualInfer, Rule::OpsNotEqualValue], |o| o != Some(Ordering::Equal)),
+    comparison!("less", [Rule::OpsLessInfer, Rule::OpsLessValue], |o| o == Some(Ordering::Less)),
+    comparison!("less_equal", [Rule::OpsLessEqualInfer, Rule::OpsLessEqualValue], |o| matches!(
+        o,
+        Some(Ordering::Less | Ordering::Equal)
+    )),
+    comparison!("greater", [Rule::OpsGreaterInfer, Rule::OpsGreaterValue], |o| o == Some(Ordering::Greater)),
+    comparison!("greater_equal", [Rule::OpsGreaterEqualInfer, Rule::OpsGreaterEqualValue], |o| matches!(
+        o,
+        Some(Ordering::Greater | Ordering::Equal)
+    )),
+    arithmetic!("mod", [Rule::OpsModInfer, Rule::OpsModValue], Exact, remainder),
+    arithmetic!("floor_mod", [Rule::OpsFloorModInfer, Rule::OpsFloorModValue], Rounded, floor_remainder),
+    arithmetic!("atan2", [Rule::OpsAtan2Infer, Rule::OpsAtan2Value], Elementary, |y, x| floats(y, x, f64::atan2)),
+    arithmetic!("log_add_exp", [Rule::OpsLogAddExpInfer, Rule::OpsLogAddExpValue], Elementary, |x, y| floats(
+        x,
+        y,
+        log_add_exp
+    )),
+    logical!("logical_and", [Rule::OpsLogicalAndInfer, Rule::OpsLogicalAndValue], |x, y| x && y),
+    logical!("logical_or", [Rule::OpsLogicalOrInfer, Rule::OpsLogicalOrValue], |x, y| x || y),
+    logical!("logical_xor", [Rule::OpsLogicalXorInfer, Rule::OpsLogicalXorValue], |x, y| x != y),
+    bitwise!("bitwise_and", [Rule::OpsBitwiseAndInfer, Rule::OpsBitwiseAndValue], |x, y| x & y),
+    bitwise!("bitwise_or", [Rule::OpsBitwiseOrInfer, Rule::OpsBitwiseOrValue], |x, y| x | y),
+    bitwise!("bitwise_xor", [Rule::OpsBitwiseXorInfer, Rule::OpsBitwiseXorValue], |x, y| x ^ y),
+    arithmetic!("left_shift", [Rule::OpsLeftShiftInfer, Rule::OpsLeftShiftValue], Exact, left_shift),
+    arithmetic!("right_shift", [Rule::OpsRightShiftInfer, Rule::OpsRightShiftValue], Exact, right_shift),
+];
+
+fn nonzero(y: Scalar) -> Result<(), Stop> {
+    match y {
+        Scalar::Int(0) | Scalar::UInt(0) => Err(fail("an integer is divided by zero")),
+        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) => Ok(()),
+    }
+}
+
+/// Integers are divided with truncation towards zero.
+fn divide(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    nonzero(y)?;
+    number(x, y, i64::wrapping_div, u64::wrapping_div, |x, y| x / y)
+}
+
+fn floor_divide(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    nonzero(y)?;
+    let floor = |x: i64, y: i64| {
+        let (q, r) = (x.wrapping_div(y), x.wrapping_rem(y));
+        if r != 0 && (r < 0) != (y < 0) { q - 1 } else { q }
+    };
+    number(x, y, floor, u64::wrapping_div, |x, y| (x / y).floor())
+}
+
+fn power(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    if let Scalar::Int(..0) = y {
+        return Err(fail("an integer is raised to a negative power"));
+    }
+    let exponent = |y: u64| u32::try_from(y).unwrap_or(u32::MAX);
+    number(x, y, |x, y| x.wrapping_pow(exponent(y.unsigned_abs())), |x, y| x.wrapping_pow(exponent(y)), f64::powf)
+}
+
+/// What is left of truncating division; it has the sign of the dividend.
+fn remainder(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    nonzero(y)?;
+    number(x, y, i64::wrapping_rem, u64::wrapping_rem, |x, y| x % y)
+}
+
+/// What is left of division rounded down; it has the sign of the divisor.
+fn floor_remainder(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    nonzero(y)?;
+    let int = |x: i64, y: i64| {
+        let r = x.wrapping_rem(y);
+        if r != 0 && (r < 0) != (y < 0) { r.wrapping_add(y) } else { r }
+    };
+    let float = |x: f64, y: f64| {
+        let r = x % y;
+        if r != 0.0 && (r < 0.0) != (y < 0.0) { r + y } else { r }
+    };
+    number(x, y, int, u64::wrapping_rem, float)
+}
+
+fn floats(x: Scalar, y: Scalar, f: impl Fn(f64, f64) -> f64) -> Result<Scalar, Stop> {
+    match (x, y) {
+        (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(f(x, y))),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+            Err(fail("expects a floating-point data type"))
+        }
+    }
+}
+
+/// Written so that neither exponential overflows.
+fn log_add_exp(x: f64, y: f64) -> f64 {
+    if x == y { x + std::f64::consts::LN_2 } else { max_float(x, y) + (-(x - y).abs()).exp().ln_1p() }
+}
+
+fn logical(x: Scalar, y: Scalar, f: impl Fn(bool, bool) -> bool) -> Result<Scalar, Stop> {
+    match (x, y) {
+        (Scalar::Bool(x), Scalar::Bool(y)) => Ok(Scalar::Bool(f(x, y))),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+            Err(fail("logic is defined on Booleans"))
+        }
+    }
+}
+
+/// On the two's complement, of which an unsigned integer is a case.
+fn bitwise(x: Scalar, y: Scalar, f: impl Fn(u64, u64) -> u64) -> Result<Scalar, Stop> {
+    match (x, y) {
+        (Scalar::Bool(x), Scalar::Bool(y)) => Ok(Scalar::Bool(f(x.into(), y.into()) & 1 == 1)),
+        (Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(f(x as u64, y as u64) as i64)),
+        (Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(f(x, y))),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+            Err(fail("bits are defined of integers"))
+        }
+    }
+}
+
+/// How far to shift. Nothing is said of a shift by less than nothing or by more bits than any integer has.
+fn distance(y: Scalar) -> Result<u32, Stop> {
+    let bits = match y {
+        Scalar::Int(y) => u32::try_from(y).ok(),
+        Scalar::UInt(y) => u32::try_from(y).ok(),
+        Scalar::Bool(_) | Scalar::Float(_) => return Err(fail("a shift is defined on integers")),
+    };
+    bits.filter(|bits| *bits < 64)
+        .ok_or_else(|| Stop::unspecified("a shift by a negative number or by 64 bits or more"))
+}
+
+/// Bits that leave the data type at the top are lost when the element is stored.
+fn left_shift(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    let by = distance(y)?;
+    number(x, y, |x, _| x << by, |x, _| x << by, |x, _| x)
+}
+
+/// Of a signed integer the sign is repeated.
+fn right_shift(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    let by = distance(y)?;
+    number(x, y, |x, _| x >> by, |x, _| x >> by, |x, _| x)
+}
