@@ -25,7 +25,15 @@ struct RuleText {
 
 fn main() {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    for dir in ["spec", "src", "conformance/suite", "conformance/ledger", "conformance/adapters", "build.rs"] {
+    for dir in [
+        "spec",
+        "src",
+        "conformance/suite",
+        "conformance/ledger",
+        "conformance/agreement",
+        "conformance/adapters",
+        "build.rs",
+    ] {
         println!("cargo:rerun-if-changed={dir}");
     }
     if let Err(problem) = generate(&root) {
@@ -43,6 +51,7 @@ fn generate(root: &Path) -> Result<(), String> {
     write(&out.join("errata.rs"), &errata_source(&errata)?)?;
     write(&out.join("suite.rs"), &embedded(root, "FILES", "conformance/suite", "ron")?)?;
     write(&out.join("ledgers.rs"), &embedded(root, "LEDGERS", "conformance/ledger", "ron")?)?;
+    write(&out.join("agreement.rs"), &embedded(root, "AGREEMENT", "conformance/agreement", "ron")?)?;
     write(&out.join("adapters.rs"), &embedded(root, "ADAPTERS", "conformance/adapters", "py")?)
 }
 

@@ -77,20 +77,20 @@ fn known_forms(adapter: &Adapter) -> Result<Vec<Pattern>, Failure> {
 }
 
 /// An adapter process that is started again when it is lost.
-struct Respawning {
+pub(super) struct Respawning {
     command: CommandLine,
     timeout: Duration,
     worker: Option<Worker>,
-    failure: Option<Failure>,
+    pub(super) failure: Option<Failure>,
 }
 
 impl Respawning {
-    fn start(command: CommandLine, timeout: Duration) -> Result<Respawning, Failure> {
+    pub(super) fn start(command: CommandLine, timeout: Duration) -> Result<Respawning, Failure> {
         let worker = Some(Worker::start(&command, STARTUP)?);
         Ok(Respawning { command, timeout, worker, failure: None })
     }
 
-    fn ask(&mut self, ask: &Ask) -> outcome::Outcome {
+    pub(super) fn ask(&mut self, ask: &Ask) -> outcome::Outcome {
         if self.worker.is_none() && self.failure.is_none() {
             match Worker::start(&self.command, STARTUP) {
                 Ok(worker) => self.worker = Some(worker),

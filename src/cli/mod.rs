@@ -14,6 +14,7 @@ mod fuzz;
 mod input;
 mod judge;
 mod normalize;
+mod ops;
 mod options;
 mod refine;
 mod render;
@@ -56,6 +57,7 @@ enum Command {
     Errata(errata::Args),
     Conform(conform::Args),
     Fuzz(fuzz::Args),
+    Ops(ops::Args),
     Adapter(adapter::Args),
     Export(export::Args),
     Completions(completions::Args),
@@ -117,6 +119,7 @@ fn dispatch(command: Command) -> Outcome {
         Command::Errata(args) => errata::run(&args),
         Command::Conform(args) => conform::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Ops(args) => ops::run(&args),
         Command::Adapter(args) => adapter::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Completions(args) => completions::run(&args),

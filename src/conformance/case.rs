@@ -10,6 +10,7 @@ use ron::extensions::Extensions;
 use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
+use super::accuracy::Within;
 use crate::erratum::Erratum;
 use crate::grammar::{DataType, FloatBits, IrModule, Name, PrimExpr, ShapeVar, StructInfo, TensorData, Type, Var};
 use crate::rule::Rule;
@@ -219,6 +220,8 @@ pub struct Case {
     pub warnings: Option<Vec<Rule>>,
     /// Whether implementations are to be given the program's text, because the case is about the text.
     pub as_text: bool,
+    /// How closely numbers must agree; bit for bit where the case does not say.
+    pub within: Option<Within>,
     /// The derivation of the expectation from the text.
     pub why: String,
 }
@@ -248,6 +251,8 @@ struct RawCase {
     warnings: Option<Vec<Rule>>,
     #[serde(default)]
     as_text: bool,
+    #[serde(default)]
+    within: Option<Within>,
     why: String,
 }
 
@@ -549,6 +554,7 @@ impl TryFrom<RawCase> for Case {
             erratum: raw.erratum,
             warnings: raw.warnings,
             as_text: raw.as_text,
+            within: raw.within,
             why: raw.why,
         })
     }

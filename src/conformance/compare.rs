@@ -4,8 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::accuracy::{BIT_FOR_BIT, Closeness, Within, closeness};
 use super::alpha::{UnsaidPurity, same_but_for};
-use super::case::{Answer, Ask, Case, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, Verdict};
+use super::case::{
+    Answer, Ask, Case, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, ValueSpec, Verdict,
+};
 use super::oracle;
 use super::outcome::Outcome;
 use super::same_program::same_program;
@@ -17,7 +20,7 @@ use crate::erratum::Erratum;
 #[serde(rename_all = "snake_case")]
 pub enum CaseVerdict {
     Agree,
-    /// The text leaves the outcome open, so that nothing could have failed.
+    /// The text leaves the outcome open, or a tolerance everything, so that nothing could have failed.
     Vacuous,
     Diverge,
     Unsupported,
@@ -120,7 +123,7 @@ pub fn compare(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -
 pub fn is_answer(ask: &Ask, expected: &Answer, outcome: &Outcome) -> bool {
     match outcome {
         Outcome::Answer { answer, warnings: _ } => {
-            Judge { cx: Cx::new(), ask, oracle: true, purity: UnsaidPurity::Unsaid }.matches_answer(expected, answer)
+            Judge::new(Cx::new(), ask, true).matches_answer(expected, answer)
         }
         Outcome::Rejected { .. }
         | Outcome::Trapped { .. }
@@ -133,13 +136,41 @@ pub fn is_answer(ask: &Ask, expected: &Answer, outcome: &Outcome) -> bool {
     }
 }
 
+/// The largest part of a tolerance that a run uses which agrees with its case; `None` if it does not agree.
+pub fn tolerance_used(case: &Case, outcome: &Outcome) -> Option<f64> {
+    let Outcome::Answer { answer: Answer::Run(RunAnswer::Returns(given, _)), .. } = outcome else { return None };
+    let within = case.within.unwrap_or(BIT_FOR_BIT);
+    let used = |allowed: &Answer| match allowed {
+        Answer::Run(RunAnswer::Returns(expected, _)) => match closeness(&within, expected, given) {
+            Closeness::Within { used, could_fail: _ } => Some(used),
+            Closeness::Apart => None,
+        },
+        Answer::Run(RunAnswer::Fails(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified)
+        | Answer::Bool(_)
+        | Answer::Type(_)
+        | Answer::OptionType(_)
+        | Answer::StructInfo(_)
+        | Answer::Mapping(_)
+        | Answer::Compatibility(_)
+        | Answer::Proof(_)
+        | Answer::Dim(_)
+        | Answer::Match(_)
+        | Answer::Program(_)
+        | Answer::Verdict(_)
+        | Answer::Derived(_) => None,
+    };
+    case.allow.iter().filter_map(used).reduce(f64::min)
+}
+
 fn compare_answer(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> Comparison {
-    let mut judge = Judge { cx: Cx::new().with_edition(edition), ask: &case.ask, oracle, purity: UnsaidPurity::Unsaid };
+    let within = case.within.unwrap_or(BIT_FOR_BIT);
+    let mut judge = Judge { within, ..Judge::new(Cx::new().with_edition(edition), &case.ask, oracle) };
     if !oracle && case.allow.contains(&Answer::Run(RunAnswer::Unspecified)) {
         return Comparison::plain(CaseVerdict::Vacuous);
     }
     if let Some(purity) = judge.allows(case, outcome) {
         return match missing_warnings(case, outcome) {
+            None if !judge.could_fail => Comparison::plain(CaseVerdict::Vacuous),
             None => Comparison { adds_purity: purity == UnsaidPurity::Open, ..Comparison::plain(CaseVerdict::Agree) },
             Some(why) => Comparison::because(CaseVerdict::Diverge, why),
         };
@@ -169,6 +200,15 @@ struct Judge<'a> {
     ask: &'a Ask,
     oracle: bool,
     purity: UnsaidPurity,
+    within: Within,
+    /// Whether the comparison that agreed could have failed.
+    could_fail: bool,
+}
+
+impl<'a> Judge<'a> {
+    fn new(cx: Cx, ask: &'a Ask, oracle: bool) -> Judge<'a> {
+        Judge { cx, ask, oracle, purity: UnsaidPurity::Unsaid, within: BIT_FOR_BIT, could_fail: true }
+    }
 }
 
 impl Judge<'_> {
@@ -232,6 +272,9 @@ impl Judge<'_> {
             (Answer::Verdict(a), Answer::Verdict(b)) if !self.oracle => {
                 matches!(a, Verdict::Accepted) == matches!(b, Verdict::Accepted)
             }
+            (Answer::Run(RunAnswer::Returns(v1, e1)), Answer::Run(RunAnswer::Returns(v2, e2))) => {
+                e1 == e2 && self.same_value(v1, v2)
+            }
             (Answer::Run(RunAnswer::Fails(_, a)), Answer::Run(RunAnswer::Fails(_, b))) if !self.oracle => a == b,
             (Answer::Dim(DimAnswer::Fails(_)), Answer::Dim(DimAnswer::Fails(_))) => !self.oracle || allowed == given,
             (Answer::Match(MatchAnswer::Fails(_)), Answer::Match(MatchAnswer::Fails(_))) => {
@@ -241,6 +284,16 @@ impl Judge<'_> {
                 !self.oracle || allowed == given
             }
             (allowed, given) => allowed == given,
+        }
+    }
+
+    fn same_value(&mut self, expected: &ValueSpec, given: &ValueSpec) -> bool {
+        match closeness(&self.within, expected, given) {
+            Closeness::Apart => false,
+            Closeness::Within { used: _, could_fail } => {
+                self.could_fail = could_fail;
+                true
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 //! The conformance suite: golden cases, the adapter protocol, the runner, reports and ledgers.
 
+pub mod accuracy;
 pub mod adapters;
+pub mod agreement;
 pub mod alpha;
 pub mod campaign;
 pub mod case;
@@ -13,6 +15,7 @@ pub mod oracle;
 pub mod outcome;
 pub mod process;
 pub mod protocol;
+pub mod questions;
 pub mod report;
 pub mod runner;
 pub mod same_program;

@@ -68,6 +68,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::cx::{Cx, Edition, Stuck};
 use crate::eval::{Machine, Stop, Value};
@@ -142,7 +143,7 @@ pub enum Param {
 }
 
 /// What agreement with the reference implementation means.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Accuracy {
     /// Bit for bit: data movement, comparisons, integers.
     Exact,
@@ -152,6 +153,13 @@ pub enum Accuracy {
     Elementary,
     /// Sums and products of many elements, in any order.
     Accumulated,
+    /// Functions composed of elementary ones, in proportion to the largest intermediate result.
+    Absolute,
+}
+
+impl Accuracy {
+    pub const ALL: [Accuracy; 5] =
+        [Accuracy::Exact, Accuracy::Rounded, Accuracy::Elementary, Accuracy::Accumulated, Accuracy::Absolute];
 }
 
 /// What an inference macro is given.

@@ -1,0 +1,196 @@
+//! How implementations agree with the reference operators: what they were asked, and what is known of where they differ.
+//!
+//! `conformance/agreement/NAME.ron` keeps the last result of `relax-spec ops --adapter NAME --update`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::campaign::kind_of_answer;
+use super::case::{Answer, Ask, Case, ron_options};
+use super::compare::{CaseVerdict, tolerance_used};
+use super::outcome::Outcome;
+use super::questions::Question;
+use super::runner::CaseResult;
+use crate::conformance::alpha::same_struct_info;
+use crate::cx::Cx;
+use crate::ops::{Clauses, OpDef};
+use crate::rule::Rule;
+
+include!(concat!(env!("OUT_DIR"), "/agreement.rs"));
+
+/// What an implementation was asked of all operators.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agreement {
+    /// Name and version.
+    pub implementation: String,
+    pub operators: BTreeMap<String, OpAgreement>,
+}
+
+/// What an implementation was asked of one operator.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OpAgreement {
+    /// Questions about inference, by what became of them.
+    pub inference: Tally,
+    /// Cases about values.
+    pub values: Tally,
+    /// The largest part of a tolerance that a value used, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<f64>,
+}
+
+/// Questions by what became of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tally {
+    pub asked: usize,
+    pub agree: usize,
+    /// Differing as the ledger says.
+    pub known: usize,
+    pub unsupported: usize,
+    pub unexplained: usize,
+}
+
+/// Differences of one form, and the clause that decides them: `conformance/ledger/NAME-operators.ron`.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pattern {
+    /// The operators, with the leading `relax.`.
+    pub ops: Vec<String>,
+    /// What the question varies contains one of these; any question if there are none.
+    #[serde(default)]
+    pub what: Vec<String>,
+    /// Kinds of answer: `rejected`, or as [`kind_of_answer`] names them.
+    pub expected: String,
+    pub given: String,
+    /// The clause that decides, by its last word: `infer`, `attrs` or `value` of the operator itself; or a whole id.
+    pub clause: String,
+    pub reason: String,
+    /// The versions that differ so; all if there are none.
+    #[serde(default)]
+    pub versions: Vec<String>,
+}
+
+/// What became of a question.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Answered {
+    Agree,
+    /// The position of the pattern that knows the difference.
+    Known(usize),
+    Unsupported(String),
+    Unexplained {
+        expected: String,
+        given: String,
+    },
+}
+
+impl Tally {
+    pub fn add(&mut self, answered: &Answered) {
+        self.asked += 1;
+        match answered {
+            Answered::Agree => self.agree += 1,
+            Answered::Known(_) => self.known += 1,
+            Answered::Unsupported(_) => self.unsupported += 1,
+            Answered::Unexplained { .. } => self.unexplained += 1,
+        }
+    }
+}
+
+/// The results that are built in, by the name of the adapter.
+pub fn embedded() -> Result<Vec<(&'static str, Agreement)>, ron::error::SpannedError> {
+    AGREEMENT
+        .iter()
+        .map(|(file, text)| Ok((file.strip_suffix(".ron").unwrap_or(file), ron_options().from_str(text)?)))
+        .collect()
+}
+
+/// Holds an answer against the oracle's. Errors are equal whatever they say; dimensions, if they are provably so.
+pub fn judge(op: &OpDef, question: &Question, given: &Outcome, known: &[Pattern], version: &str) -> Answered {
+    let expected = Outcome::of_oracle(&mut Cx::new(), &question.ask);
+    if let Outcome::Unsupported { what } = given {
+        return Answered::Unsupported(what.clone());
+    }
+    if same(&expected, given) {
+        return Answered::Agree;
+    }
+    let (kind_expected, kind_given) = (kind(&expected), kind(given));
+    let fits = |p: &Pattern| {
+        p.ops.iter().any(|name| name == op.name)
+            && (p.what.is_empty() || p.what.iter().any(|part| question.what.contains(part.as_str())))
+            && p.expected == kind_expected
+            && p.given == kind_given
+            && (p.versions.is_empty() || p.versions.iter().any(|v| version.starts_with(v.as_str())))
+    };
+    match known.iter().position(fits) {
+        Some(at) => Answered::Known(at),
+        None => Answered::Unexplained { expected: shown(&expected), given: shown(given) },
+    }
+}
+
+fn same(expected: &Outcome, given: &Outcome) -> bool {
+    match (expected, given) {
+        (
+            Outcome::Answer { answer: Answer::StructInfo(a), .. },
+            Outcome::Answer { answer: Answer::StructInfo(b), .. },
+        ) => same_struct_info(&mut Cx::new(), a, b),
+        (Outcome::Rejected { .. }, Outcome::Rejected { .. }) => true,
+        (_, _) => false,
+    }
+}
+
+/// The kind of an outcome.
+pub fn kind(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Answer { answer, .. } => kind_of_answer(answer),
+        other => format!("{:?}", other.class()).to_lowercase(),
+    }
+}
+
+fn shown(outcome: &Outcome) -> String {
+    format!("{}: {outcome}", kind(outcome))
+}
+
+/// The operators whose value a case is about.
+pub fn ops_of_case(case: &Case) -> impl Iterator<Item = &'static OpDef> + '_ {
+    crate::ops::all().filter(|op| match op.clauses {
+        Clauses::Tensor(clauses) => matches!(case.ask, Ask::Evaluate(..)) && case.rules.contains(&clauses.value),
+        Clauses::Text => false,
+    })
+}
+
+/// Counts a case among those about values. `known`: a ledger lists the outcome.
+pub fn count_case(entry: &mut OpAgreement, case: &Case, result: &CaseResult, known: bool) {
+    let verdict = result.comparison.verdict;
+    entry.values.asked += 1;
+    match verdict {
+        CaseVerdict::Agree => entry.values.agree += 1,
+        CaseVerdict::Unsupported | CaseVerdict::Vacuous => entry.values.unsupported += 1,
+        CaseVerdict::Diverge
+        | CaseVerdict::Crash
+        | CaseVerdict::Timeout
+        | CaseVerdict::InternalError
+        | CaseVerdict::ProtocolError
+        | CaseVerdict::Flaky => match known {
+            true => entry.values.known += 1,
+            false => entry.values.unexplained += 1,
+        },
+    }
+    if case.within.is_some()
+        && let Some(used) = tolerance_used(case, &result.outcome)
+    {
+        entry.used = Some(entry.used.map_or(used, |most| most.max(used)));
+    }
+}
+
+/// The clause that a pattern names, for an operator.
+pub fn clause(op: &OpDef, name: &str) -> Option<Rule> {
+    let Clauses::Tensor(clauses) = op.clauses else { return name.parse().ok() };
+    match name {
+        "infer" => Some(clauses.infer),
+        "value" => Some(clauses.value),
+        "attrs" => clauses.attrs,
+        id => id.parse().ok(),
+    }
+}

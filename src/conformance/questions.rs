@@ -1,0 +1,412 @@
+//! Questions about the inference of operators. The cases of an operator hold calls of it on values; varied in one respect
+//! at a time (symbolic, unknown, another data type, another attribute, wrong), each call becomes some dozens of questions.
+
+use std::collections::HashSet;
+
+use super::case::{Ask, Case, Program};
+use crate::grammar::{
+    AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, FloatBits, Function,
+    GlobalFunc, GlobalVar, IrModule, PrimExpr, PrimValue, Span, StructInfo, TensorShape, TensorStructInfo, Var,
+    VarBinding, VarKind,
+};
+use crate::ops::{AttrKind, Clauses, OpDef};
+use crate::syntax::tvmscript::parse_module;
+
+/// The most questions about one operator.
+const MOST: usize = 72;
+
+/// A question about the inference of an operator.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Question {
+    /// What was varied.
+    pub what: String,
+    pub ask: Ask,
+}
+
+/// A call, with what is known of the variables that it mentions.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Scene {
+    params: Vec<(Var, StructInfo)>,
+    call: Call,
+}
+
+/// The variable whose information is asked for.
+const RESULT: &str = "result";
+
+/// The questions about an operator, from the cases that claim its clauses.
+pub fn questions(op: &OpDef, suite: &[Case]) -> Vec<Question> {
+    let seeds = seeds(op, suite);
+    let mut seen = HashSet::new();
+    let mut varied: Vec<Vec<(String, Scene)>> = seeds.iter().map(|seed| variations(op, seed)).collect();
+    let mut questions = Vec::new();
+    // Each call in turn gives one of its variations, so that none takes all the room.
+    varied.iter_mut().for_each(|list| list.reverse());
+    while questions.len() < MOST && varied.iter().any(|list| !list.is_empty()) {
+        for list in &mut varied {
+            let Some((what, scene)) = list.pop() else { continue };
+            if questions.len() < MOST && seen.insert(scene.clone()) {
+                questions.push(Question { what, ask: scene.ask() });
+            }
+        }
+    }
+    questions
+}
+
+/// The calls of an operator in the cases that claim its value.
+fn seeds(op: &OpDef, suite: &[Case]) -> Vec<Scene> {
+    let Clauses::Tensor(clauses) = op.clauses else { return Vec::new() };
+    let mut found: Vec<Scene> = Vec::new();
+    for case in suite.iter().filter(|case| case.rules.contains(&clauses.value)) {
+        let Ask::Evaluate(program, entry, _) = &case.ask else { continue };
+        for scene in scenes(program, entry, op) {
+            if !found.contains(&scene) {
+                found.push(scene);
+            }
+        }
+    }
+    found
+}
+
+fn scenes(program: &Program, entry: &str, op: &OpDef) -> Vec<Scene> {
+    let parsed;
+    let module = match program {
+        Program::Module(module) => module,
+        Program::Script(text) => match parse_module(text) {
+            Ok(module) => {
+                parsed = module;
+                &parsed
+            }
+            Err(_) => return Vec::new(),
+        },
+    };
+    let Some(GlobalFunc::Function(main)) = module.get(entry) else { return Vec::new() };
+    let Expr::SeqExpr(body) = &main.body else { return Vec::new() };
+    let params: Option<Vec<(Var, StructInfo)>> =
+        main.params.iter().map(|p| Some((p.var.clone(), p.annotation.clone()?))).collect();
+    let Some(params) = params else { return Vec::new() };
+    let values = body.blocks.iter().flat_map(|block| &block.bindings).map(Binding::value);
+    let call_of = |value: &Expr| {
+        if let Expr::Call(call) = value
+            && let Expr::Op(callee) = &call.op
+            && crate::ops::lookup(&callee.op_name).is_some_and(|found| found.name == op.name)
+        {
+            return Some((**call).clone());
+        }
+        None
+    };
+    values.filter_map(call_of).map(|call| Scene { params: params.clone(), call }).collect()
+}
+
+impl Scene {
+    fn ask(&self) -> Ask {
+        let sizes = [PrimExpr::var("n"), PrimExpr::var("m"), PrimExpr::var("k")];
+        let mut params = vec![Binder::var(Var::new("sizes")).annotated(StructInfo::shape(sizes))];
+        params.extend(self.params.iter().map(|(var, info)| Binder::var(var.clone()).annotated(info.clone())));
+        let result = Binder { var: Var::new(RESULT), kind: VarKind::Var, annotation: None };
+        let value = Expr::Call(self.call.clone().into());
+        let binding = Binding::VarBinding(VarBinding { var: result, value, span: Span::NONE });
+        let block = BindingBlock { kind: BlockKind::Binding, bindings: vec![binding], span: Span::NONE };
+        let attrs = Attrs::from([("global_symbol".into(), AttrValue::Str("main".into()))]);
+        let body = Expr::seq(vec![block], Expr::var(RESULT));
+        let main = Function { params, body, ret_struct_info: None, pure: Some(true), attrs, span: Span::NONE };
+        let funcs = vec![(GlobalVar::new("main"), GlobalFunc::Function(main.into()))];
+        let module = IrModule { funcs, ..IrModule::default() };
+        Ask::DeriveVar(Program::Module(module), "main".into(), Var::new(RESULT))
+    }
+
+    fn with_param(&self, i: usize, info: StructInfo) -> Scene {
+        let mut scene = self.clone();
+        if let Some(slot) = scene.params.get_mut(i) {
+            slot.1 = info;
+        }
+        scene
+    }
+
+    fn with_args(&self, args: Vec<Expr>) -> Scene {
+        Scene { params: self.params.clone(), call: Call { args, ..self.call.clone() } }
+    }
+
+    fn with_arg(&self, i: usize, arg: Expr) -> Scene {
+        let mut args = self.call.args.clone();
+        if let Some(slot) = args.get_mut(i) {
+            *slot = arg;
+        }
+        self.with_args(args)
+    }
+
+    fn with_attr(&self, name: &str, value: AttrValue) -> Scene {
+        let mut scene = self.clone();
+        scene.call.attrs.insert(name.into(), value);
+        scene
+    }
+
+    /// The same change to every tensor.
+    fn with_tensors(&self, change: impl Fn(&TensorStructInfo) -> StructInfo) -> Scene {
+        let mut scene = self.clone();
+        for (_, info) in &mut scene.params {
+            *info = on_tensors(info, &change);
+        }
+        scene
+    }
+
+    /// The same change to every dimension, those of literal shapes included.
+    fn with_dims(&self, change: impl Fn(i64) -> PrimExpr) -> Scene {
+        let change = |dim: &PrimExpr| match dim {
+            PrimExpr::IntImm(size) => change(*size),
+            other => other.clone(),
+        };
+        let mut scene = self.with_tensors(|t| match dims_of(t) {
+            Some(dims) => StructInfo::tensor(dims.iter().map(&change), t.dtype),
+            None => StructInfo::Tensor(t.clone()),
+        });
+        for arg in &mut scene.call.args {
+            if let Expr::ShapeExpr(s) = arg {
+                *arg = Expr::shape(s.values.iter().map(&change));
+            }
+        }
+        scene
+    }
+}
+
+fn on_tensors(info: &StructInfo, change: &impl Fn(&TensorStructInfo) -> StructInfo) -> StructInfo {
+    match info {
+        StructInfo::Tensor(t) => change(t),
+        StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| on_tensors(field, change))),
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => info.clone(),
+    }
+}
+
+fn dims_of(t: &TensorStructInfo) -> Option<&[PrimExpr]> {
+    match &t.shape {
+        Some(TensorShape::Dims(dims)) => Some(dims),
+        Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => None,
+    }
+}
+
+fn rank_only(t: &TensorStructInfo) -> StructInfo {
+    match t.ndim {
+        crate::grammar::Ndim::Known(rank) => StructInfo::tensor_ndim(i64::from(rank), t.dtype),
+        crate::grammar::Ndim::Unknown => StructInfo::tensor_ndim(-1, t.dtype),
+    }
+}
+
+fn unknown_rank(t: &TensorStructInfo) -> StructInfo {
+    StructInfo::tensor_ndim(-1, t.dtype)
+}
+
+fn of_dtype(t: &TensorStructInfo, dtype: DataType) -> StructInfo {
+    StructInfo::Tensor(TensorStructInfo { dtype, ..t.clone() })
+}
+
+fn plus(name: &str, n: i64) -> PrimExpr {
+    PrimExpr::binary(BinaryOp::Add, PrimExpr::var(name), PrimExpr::IntImm(n))
+}
+
+/// The call as it is, and varied.
+fn variations(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
+    let mut out = vec![("as it is".to_string(), seed.clone())];
+    whole(seed, &mut out);
+    for i in 0..seed.params.len() {
+        param(seed, i, &mut out);
+    }
+    for i in 0..seed.call.args.len() {
+        argument(seed, i, &mut out);
+    }
+    attributes(op, seed, &mut out);
+    arity(seed, &mut out);
+    for i in 0..seed.params.len() {
+        wrong(seed, i, &mut out);
+    }
+    out
+}
+
+/// Changes of all tensors together.
+fn whole(seed: &Scene, out: &mut Vec<(String, Scene)>) {
+    // Sizes that are equal stay equal; a 1 stays, as it has a meaning of its own.
+    let symbol = |size: i64| match size {
+        1 => PrimExpr::IntImm(1),
+        size if size % 3 == 0 => PrimExpr::var("n"),
+        size if size % 3 == 1 => PrimExpr::var("m"),
+        _ => PrimExpr::var("k"),
+    };
+    out.push(("all dimensions symbolic".into(), seed.with_dims(symbol)));
+    let sum = |size: i64| if size == 1 { PrimExpr::IntImm(1) } else { plus("n", size - 2) };
+    out.push(("all dimensions sums".into(), seed.with_dims(sum)));
+    out.push(("all of known rank only".into(), seed.with_tensors(rank_only)));
+    out.push(("all of unknown rank".into(), seed.with_tensors(unknown_rank)));
+    out.push(("all of unknown data type".into(), seed.with_tensors(|t| of_dtype(t, DataType::VOID))));
+    let nothing = |_: &TensorStructInfo| StructInfo::tensor_ndim(-1, DataType::VOID);
+    out.push(("nothing known of any tensor".into(), seed.with_tensors(nothing)));
+    for dtype in
+        [DataType::FLOAT16, DataType::FLOAT64, DataType::INT32, DataType::INT64, DataType::UINT8, DataType::BOOL]
+    {
+        out.push((format!("all of {dtype}"), seed.with_tensors(|t| of_dtype(t, dtype))));
+    }
+}
+
+/// Changes of one parameter that leave the call possible.
+fn param(seed: &Scene, i: usize, out: &mut Vec<(String, Scene)>) {
+    let Some((var, info)) = seed.params.get(i) else { return };
+    let StructInfo::Tensor(t) = info else { return };
+    let name = &var.name;
+    for (what, changed) in [("known rank only", rank_only(t)), ("unknown rank", unknown_rank(t))] {
+        out.push((format!("{name} of {what}"), seed.with_param(i, changed)));
+    }
+    out.push((format!("{name} of unknown data type"), seed.with_param(i, of_dtype(t, DataType::VOID))));
+    let Some(dims) = dims_of(t) else { return };
+    for j in 0..dims.len() {
+        for (what, dim) in [("symbolic", PrimExpr::var("n")), ("a sum", plus("m", 1)), ("1", PrimExpr::IntImm(1))] {
+            let mut dims = dims.to_vec();
+            if let Some(slot) = dims.get_mut(j) {
+                *slot = dim;
+            }
+            out.push((format!("{name}: dimension {j} {what}"), seed.with_param(i, StructInfo::tensor(dims, t.dtype))));
+        }
+    }
+    let longer = std::iter::once(PrimExpr::IntImm(2)).chain(dims.iter().cloned());
+    out.push((format!("{name} of one dimension more"), seed.with_param(i, StructInfo::tensor(longer, t.dtype))));
+    out.push((format!("{name} scalar"), seed.with_param(i, StructInfo::tensor([], t.dtype))));
+}
+
+/// Changes of one parameter that rather make the call wrong.
+fn wrong(seed: &Scene, i: usize, out: &mut Vec<(String, Scene)>) {
+    let Some((var, info)) = seed.params.get(i) else { return };
+    let name = &var.name;
+    out.push((format!("{name} an object"), seed.with_param(i, StructInfo::Object)));
+    out.push((format!("{name} a shape"), seed.with_param(i, StructInfo::shape_ndim(2))));
+    let StructInfo::Tensor(t) = info else { return };
+    for dtype in [DataType::INT32, DataType::FLOAT16, DataType::BOOL] {
+        out.push((format!("{name} of {dtype}"), seed.with_param(i, of_dtype(t, dtype))));
+    }
+    let Some(dims) = dims_of(t) else { return };
+    for j in 0..dims.len() {
+        let mut dims = dims.to_vec();
+        if let Some(PrimExpr::IntImm(size)) = dims.get_mut(j) {
+            *size += 4;
+        }
+        out.push((format!("{name}: dimension {j} larger"), seed.with_param(i, StructInfo::tensor(dims, t.dtype))));
+    }
+    if let Some((_, rest)) = dims.split_first() {
+        let shorter = StructInfo::tensor(rest.iter().cloned(), t.dtype);
+        out.push((format!("{name} without its first dimension"), seed.with_param(i, shorter)));
+    }
+}
+
+/// Changes of literal arguments.
+fn argument(seed: &Scene, i: usize, out: &mut Vec<(String, Scene)>) {
+    match seed.call.args.get(i) {
+        Some(Expr::ShapeExpr(s)) => {
+            for j in 0..s.values.len() {
+                for (what, dim) in [("symbolic", PrimExpr::var("n")), ("1", 1.into()), ("7", 7.into())] {
+                    let mut dims = s.values.to_vec();
+                    if let Some(slot) = dims.get_mut(j) {
+                        *slot = dim;
+                    }
+                    out.push((format!("argument {i}: dimension {j} {what}"), seed.with_arg(i, Expr::shape(dims))));
+                }
+            }
+            let longer = std::iter::once(PrimExpr::IntImm(2)).chain(s.values.iter().cloned());
+            out.push((format!("argument {i} of one dimension more"), seed.with_arg(i, Expr::shape(longer))));
+            for (what, ndim) in [("known rank only", s.values.len() as i64), ("unknown rank", -1)] {
+                let mut scene = seed.with_arg(i, Expr::var("shape"));
+                scene.params.push((Var::new("shape"), StructInfo::shape_ndim(ndim)));
+                out.push((format!("argument {i} of {what}"), scene));
+            }
+        }
+        Some(Expr::PrimValue(p)) if p.float.is_none() => {
+            let values = [
+                ("symbolic", PrimExpr::var("n")),
+                ("0", 0.into()),
+                ("1", 1.into()),
+                ("-1", PrimExpr::IntImm(-1)),
+                ("5", 5.into()),
+            ];
+            for (what, value) in values {
+                let changed = Expr::PrimValue(PrimValue { value, ..p.clone() });
+                out.push((format!("argument {i} {what}"), seed.with_arg(i, changed)));
+            }
+        }
+        Some(Expr::Tuple(t)) => {
+            let fields = &t.fields;
+            let mut variants = vec![("empty", Vec::new()), ("with its first field again", fields.clone())];
+            if let (Some(first), Some((_, last))) = (fields.first(), variants.split_first_mut()) {
+                for (_, fields) in last {
+                    fields.push(first.clone());
+                }
+                variants.push(("of one field", vec![first.clone()]));
+            }
+            for (what, fields) in variants {
+                out.push((format!("argument {i} {what}"), seed.with_arg(i, Expr::tuple(fields))));
+            }
+        }
+        Some(_) | None => {}
+    }
+}
+
+fn arity(seed: &Scene, out: &mut Vec<(String, Scene)>) {
+    let args = &seed.call.args;
+    if let Some((last, rest)) = args.split_last() {
+        out.push(("an argument less".into(), seed.with_args(rest.to_vec())));
+        out.push(("an argument more".into(), seed.with_args(args.iter().chain([last]).cloned().collect())));
+    }
+}
+
+/// Changes of the attributes, by their kinds.
+fn attributes(op: &OpDef, seed: &Scene, out: &mut Vec<(String, Scene)>) {
+    for attr in op.attrs() {
+        let name = attr.name;
+        if seed.call.attrs.contains_key(name) {
+            let mut scene = seed.clone();
+            scene.call.attrs.remove(name);
+            out.push((format!("without {name}"), scene));
+        }
+        for value in values(attr.kind, seed.call.attrs.get(name)) {
+            let scene = seed.with_attr(name, value.clone());
+            let shown = show(&value);
+            out.push((format!("{name}={shown}"), scene.clone()));
+            // What an attribute must be often depends on the rank alone.
+            if matches!(attr.kind, AttrKind::Int | AttrKind::Ints) {
+                out.push((format!("{name}={shown}, known rank only"), scene.with_tensors(rank_only)));
+            }
+        }
+    }
+}
+
+fn values(kind: AttrKind, present: Option<&AttrValue>) -> Vec<AttrValue> {
+    let ints = |items: &[i64]| AttrValue::List(items.iter().map(|i| AttrValue::Int(*i)).collect());
+    match kind {
+        AttrKind::Int => [0, 1, -1, 2, -3, 7].map(AttrValue::Int).to_vec(),
+        AttrKind::Bool => [true, false].map(AttrValue::Bool).to_vec(),
+        AttrKind::Float => [0.5, -2.0].map(|x| AttrValue::Float(FloatBits::new(x))).to_vec(),
+        AttrKind::Ints => match present {
+            // A list of another length rarely makes sense where one is given.
+            Some(AttrValue::List(items)) if !items.is_empty() => {
+                let each = |i: i64| AttrValue::List(vec![AttrValue::Int(i); items.len()]);
+                let mut shorter = items.clone();
+                shorter.pop();
+                vec![each(0), each(1), each(2), AttrValue::List(shorter), ints(&[1, 0]), ints(&[-1]), ints(&[7])]
+            }
+            Some(_) | None => vec![ints(&[0]), ints(&[-1]), ints(&[1, 0]), ints(&[0, 0]), ints(&[7]), ints(&[-3])],
+        },
+        AttrKind::DataType => [DataType::FLOAT16, DataType::INT64, DataType::FLOAT32].map(AttrValue::DataType).to_vec(),
+        AttrKind::Str(choices) => choices.iter().map(|choice| AttrValue::Str((*choice).into())).collect(),
+        AttrKind::Any => match present {
+            Some(AttrValue::List(_)) => vec![ints(&[1]), ints(&[1, 2]), ints(&[2, 9]), AttrValue::Int(2)],
+            Some(_) | None => [1, 2, 3, 5].map(AttrValue::Int).to_vec(),
+        },
+    }
+}
+
+fn show(value: &AttrValue) -> String {
+    match value {
+        AttrValue::None => "None".into(),
+        AttrValue::Bool(b) => b.to_string(),
+        AttrValue::Int(i) => i.to_string(),
+        AttrValue::Float(x) => x.get().to_string(),
+        AttrValue::Str(text) => text.to_string(),
+        AttrValue::DataType(dtype) => dtype.to_string(),
+        AttrValue::Prim(e) => e.to_string(),
+        AttrValue::List(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
+        AttrValue::Dict(_) | AttrValue::StructInfo(_) => "..".into(),
+    }
+}
