@@ -5,9 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use relax_spec::conformance::agreement;
 use relax_spec::conformance::case::{Answer, Ask, Case, ReadAnswer, Verdict, embedded_suite};
 use relax_spec::conformance::coverage::{self, Knockout};
+use relax_spec::conformance::questions::questions;
 use relax_spec::erratum::{Erratum, Shown};
+use relax_spec::ops::{self, Clauses, OpDef};
 use relax_spec::rule::{Rule, RuleSet, Status};
 
 /// Beginnings of rule ids under which every rule is implemented or excluded. Chapters join this list as they are
@@ -132,6 +135,67 @@ fn every_premise_fails_in_some_case() {
     let fails = |(rule, n): &(Rule, usize)| tested.contains(&(*rule, *n, false)) || redundant.contains_key(rule);
     let unfailing = premises.into_iter().filter(|premise| !fails(premise));
     assert_none("no case in which it fails", unfailing.map(|(rule, n)| format!("premise {n} of {rule}")).collect());
+}
+
+/// Operators whose cases or questions are still to come; the list only ever gets shorter.
+const UNFINISHED_OPERATORS: &[&str] = &["relax.matmul", "relax.take", "relax.strided_slice", "relax.nn.softmax"];
+
+#[test]
+fn every_tensor_operator_is_complete() {
+    let suite = suite();
+    let lacking = ops::all().filter(|op| !UNFINISHED_OPERATORS.contains(&op.name)).flat_map(|op| {
+        agreement::lacking(op, &suite).into_iter().map(|what| format!("{}: {what}", op.name)).collect::<Vec<String>>()
+    });
+    assert_none("operators that lack something", lacking.collect());
+}
+
+#[test]
+fn an_operator_without_its_parts_is_noticed() {
+    let suite = suite();
+    let add = *ops::lookup("relax.add").unwrap();
+    assert_eq!(agreement::lacking(&add, &suite), Vec::<String>::new());
+    let without_inference = OpDef { infer: None, ..add };
+    assert_eq!(agreement::lacking(&without_inference, &suite), ["no inference"]);
+    let without_cases: Vec<Case> = suite.iter().filter(|case| !case.id.starts_with("ops/add-")).cloned().collect();
+    assert!(agreement::lacking(&add, &without_cases).contains(&"no case about its value".to_string()));
+    assert!(agreement::lacking(&add, &without_cases).contains(&"only 0 questions about its inference".to_string()));
+    let subtract = ops::lookup("relax.subtract").unwrap();
+    let with_foreign_text = OpDef { clauses: subtract.clauses, ..add };
+    assert!(
+        agreement::lacking(&with_foreign_text, &suite)
+            .contains(&"its clause `infer` is OPS.subtract.infer".to_string())
+    );
+}
+
+#[test]
+fn the_agreement_of_implementations_is_kept_for_every_operator() {
+    let suite = suite();
+    let kept = agreement::embedded().unwrap();
+    assert!(!kept.is_empty());
+    let finished = || {
+        let tensor = ops::all().filter(|op| matches!(op.clauses, Clauses::Tensor(_)));
+        tensor.filter(|op| !UNFINISHED_OPERATORS.contains(&op.name))
+    };
+    let stale = kept.iter().flat_map(|(name, all)| {
+        finished()
+            .filter_map(|op| {
+                let asked = questions(op, &suite).len();
+                let entry = all.operators.get(op.name);
+                match entry {
+                    None => Some(format!("{name}: nothing of {}", op.name)),
+                    Some(entry) if entry.inference.asked != asked => Some(format!(
+                        "{name}: {} was asked {} questions, there are {asked}",
+                        op.name, entry.inference.asked
+                    )),
+                    Some(entry) if entry.inference.unexplained + entry.values.unexplained > 0 => {
+                        Some(format!("{name}: {} differs without an explanation", op.name))
+                    }
+                    Some(_) => None,
+                }
+            })
+            .collect::<Vec<String>>()
+    });
+    assert_none("run `relax-spec ops --adapter tvm --update`", stale.collect());
 }
 
 #[test]

@@ -184,6 +184,43 @@ pub fn count_case(entry: &mut OpAgreement, case: &Case, result: &CaseResult, kno
     }
 }
 
+/// The least number of questions about the inference of an operator.
+pub const LEAST_QUESTIONS: usize = 30;
+
+/// What a tensor operator lacks. That it has a reference implementation, a class of accuracy and clauses that the text
+/// states is a matter of types: without them nothing compiles.
+pub fn lacking(op: &OpDef, suite: &[Case]) -> Vec<String> {
+    let Clauses::Tensor(clauses) = op.clauses else { return Vec::new() };
+    let mut lacks = Vec::new();
+    if op.infer.is_none() {
+        lacks.push("no inference".to_string());
+    }
+    if !super::accuracy::table().is_ok_and(|table| table.iter().any(|row| row.class == op.accuracy)) {
+        lacks.push(format!("the class {:?} is not in spec/accuracy.ron", op.accuracy));
+    }
+    let short = op.name.strip_prefix("relax.").unwrap_or(op.name);
+    let named = [(Some(clauses.infer), "infer"), (Some(clauses.value), "value"), (clauses.attrs, "attrs")];
+    for (rule, clause) in named.into_iter().filter_map(|(rule, clause)| Some((rule?, clause))) {
+        if rule.id() != format!("OPS.{short}.{clause}") {
+            lacks.push(format!("its clause `{clause}` is {rule}"));
+        }
+        if !suite.iter().any(|case| case.rules.contains(&rule)) {
+            lacks.push(format!("no case about {rule}"));
+        }
+    }
+    if op.attrs().next().is_some() != clauses.attrs.is_some() {
+        lacks.push("attributes without their clause, or the reverse".to_string());
+    }
+    if !suite.iter().any(|case| ops_of_case(case).any(|found| found.name == op.name)) {
+        lacks.push("no case about its value".to_string());
+    }
+    let asked = super::questions::questions(op, suite).len();
+    if asked < LEAST_QUESTIONS {
+        lacks.push(format!("only {asked} questions about its inference"));
+    }
+    lacks
+}
+
 /// The clause that a pattern names, for an operator.
 pub fn clause(op: &OpDef, name: &str) -> Option<Rule> {
     let Clauses::Tensor(clauses) = op.clauses else { return name.parse().ok() };

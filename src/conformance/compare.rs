@@ -156,6 +156,7 @@ pub fn tolerance_used(case: &Case, outcome: &Outcome) -> Option<f64> {
         | Answer::Dim(_)
         | Answer::Match(_)
         | Answer::Program(_)
+        | Answer::Read(_)
         | Answer::Verdict(_)
         | Answer::Derived(_) => None,
     };

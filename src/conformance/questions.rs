@@ -9,7 +9,7 @@ use crate::grammar::{
     GlobalFunc, GlobalVar, IrModule, PrimExpr, PrimValue, Span, StructInfo, TensorShape, TensorStructInfo, Var,
     VarBinding, VarKind,
 };
-use crate::ops::{AttrKind, Clauses, OpDef};
+use crate::ops::{AttrDefault, AttrKind, Clauses, OpDef};
 use crate::syntax::tvmscript::parse_module;
 
 /// The most questions about one operator.
@@ -355,7 +355,8 @@ fn arity(seed: &Scene, out: &mut Vec<(String, Scene)>) {
 fn attributes(op: &OpDef, seed: &Scene, out: &mut Vec<(String, Scene)>) {
     for attr in op.attrs() {
         let name = attr.name;
-        if seed.call.attrs.contains_key(name) {
+        // How to write a call without a required attribute is each implementation's own affair.
+        if attr.default != AttrDefault::Required && seed.call.attrs.contains_key(name) {
             let mut scene = seed.clone();
             scene.call.attrs.remove(name);
             out.push((format!("without {name}"), scene));

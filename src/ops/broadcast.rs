@@ -1,11 +1,11 @@
 //! `broadcast_to` and `where`.
 
-use super::infer::{Dims, arity, broadcast, common_dtype, shape, tensor};
+use super::infer::{Dims, arity, broadcast, common_dtype, of_shape_arg, shape, tensor};
 use super::kernel::{self, at_broadcast, fail, fresh, tabulate};
 use super::{EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
-use crate::grammar::StructInfo;
+use crate::grammar::{PrimExpr, StructInfo};
 use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
@@ -35,9 +35,17 @@ fn infer_broadcast_to(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     {
         return Err(InferError::op(format!("rank {rank} cannot be broadcast to rank {wanted}")));
     }
-    // A clash of constants is found as for any broadcasting.
-    broadcast(&Dims::of(x), &target)?;
-    Ok(target.tensor(x.dtype))
+    if let (Dims::Known(dims), Dims::Known(wanted)) = (Dims::of(x), &target) {
+        for (dim, wanted) in dims.iter().rev().zip(wanted.iter().rev()) {
+            if let (PrimExpr::IntImm(dim), PrimExpr::IntImm(wanted)) = (dim, wanted)
+                && *dim != 1
+                && dim != wanted
+            {
+                return Err(InferError::op(format!("the dimension {dim} cannot be broadcast to {wanted}")));
+            }
+        }
+    }
+    of_shape_arg(a, 1, x.dtype)
 }
 
 fn broadcast_to(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {

@@ -1,6 +1,6 @@
 //! New tensors of one value, and conversions of the data type.
 
-use super::infer::{Dims, arity, dtype_attr, shape, tensor, with_dtype};
+use super::infer::{arity, dtype_attr, of_shape_arg, tensor, with_dtype};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
@@ -80,7 +80,7 @@ fn required_dtype(a: &InferArgs<'_>) -> Result<DataType, InferError> {
 
 fn infer_filled(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
-    Ok(Dims::of_shape(shape(a, 0)?).tensor(required_dtype(a)?))
+    of_shape_arg(a, 0, required_dtype(a)?)
 }
 
 fn filled(m: &mut Machine<'_>, a: &EvalArgs<'_>, value: Scalar) -> Result<Value, Stop> {
@@ -93,15 +93,15 @@ fn filled(m: &mut Machine<'_>, a: &EvalArgs<'_>, value: Scalar) -> Result<Value,
 fn fill_value<'a>(a: &InferArgs<'a>) -> Result<&'a TensorStructInfo, InferError> {
     let fill = tensor(a, 1)?;
     match fill.ndim {
-        Ndim::Known(0) | Ndim::Unknown => Ok(fill),
-        Ndim::Known(rank) => Err(InferError::op(format!("the value that fills has rank {rank}, not 0"))),
+        Ndim::Known(0) => Ok(fill),
+        Ndim::Known(_) | Ndim::Unknown => Err(InferError::op(format!("the value that fills is {fill}, not a scalar"))),
     }
 }
 
 fn infer_full(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(fill_value(a)?.dtype);
-    Ok(Dims::of_shape(shape(a, 0)?).tensor(dtype))
+    of_shape_arg(a, 0, dtype)
 }
 
 fn scalar(a: &EvalArgs<'_>) -> Result<(Scalar, DataType), Stop> {

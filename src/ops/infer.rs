@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use super::{InferArgs, InferError, attr};
+use crate::cx::Cx;
 use crate::grammar::{
     AttrValue, BinaryOp, Call, DataType, DataTypeImm, Expr, FloatBits, Ndim, PrimExpr, PrimValue, ShapeStructInfo,
     StringImm, StructInfo, TensorShape, TensorStructInfo,
 };
+use crate::shape::prove_equal;
+use crate::verdict::Proof;
 
 /// The dimensions of a tensor, as far as they are known.
 #[derive(Clone, PartialEq, Debug)]
@@ -130,6 +133,21 @@ pub(super) fn shape<'a>(a: &InferArgs<'a>, i: usize) -> Result<&'a ShapeStructIn
     }
 }
 
+/// A tensor of the shape that is the i-th argument; held in a variable, if no more is known of it than that.
+pub(super) fn of_shape_arg(a: &InferArgs<'_>, i: usize, dtype: DataType) -> Result<StructInfo, InferError> {
+    let dims = Dims::of_shape(shape(a, i)?);
+    let ndim = dims.ndim();
+    let held = match (&dims, a.call.args.get(i)) {
+        (Dims::Rank(_) | Dims::Unknown, Some(Expr::Var(v))) => Some(TensorShape::Var(v.clone())),
+        (Dims::Rank(_) | Dims::Unknown, Some(Expr::DataflowVar(v))) => Some(TensorShape::DataflowVar(v.clone())),
+        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, Some(_) | None) => None,
+    };
+    Ok(match held {
+        Some(shape) => StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim }),
+        None => dims.tensor(dtype),
+    })
+}
+
 /// The data type that two operands have in common; unknown if either is.
 pub(super) fn common_dtype(a: DataType, b: DataType) -> Result<DataType, InferError> {
     if a.is_void() || b.is_void() {
@@ -168,9 +186,14 @@ fn broadcast_known(a: &Arc<[PrimExpr]>, b: &Arc<[PrimExpr]>) -> Result<Dims, Inf
     Ok(dims.into())
 }
 
+/// Whether two dimensions are provably equal, by the normal form of the prover.
+pub(super) fn same_dim(x: &PrimExpr, y: &PrimExpr) -> bool {
+    x == y || prove_equal(&mut Cx::new(), x, y) == Proof::Equal
+}
+
 /// `None` if the size depends on values that are not known.
 fn broadcast_dim(x: PrimExpr, y: PrimExpr) -> Result<Option<PrimExpr>, InferError> {
-    if x == y {
+    if same_dim(&x, &y) {
         return Ok(Some(x));
     }
     match (&x, &y) {

@@ -81,7 +81,7 @@ pub(crate) use debug::assert_holds;
 pub use prim_func::run_prim_func;
 
 /// One operator.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct OpDef {
     /// As registered, for example `relax.add`.
     pub name: &'static str,

@@ -204,7 +204,7 @@ fn eye_like(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn infer_one_hot(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<3>(a)?;
     let indices = tensor(a, 0)?;
-    if !indices.dtype.is_void() && !indices.dtype.is_int() && !indices.dtype.is_uint() {
+    if !indices.dtype.is_void() && (indices.dtype.is_bool() || indices.dtype.is_float()) {
         return Err(InferError::op(format!("the indices must be integers, they are {}", indices.dtype)));
     }
     let dtype = match (a.args.get(1), a.args.get(2)) {

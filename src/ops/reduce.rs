@@ -95,7 +95,11 @@ fn infer_reduction(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 
 /// Places are int64.
 fn infer_place(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    reduced_dims(a).map(|dims| dims.tensor(DataType::INT64))
+    Ok(match reduced_dims(a)? {
+        Dims::Rank(0) => Dims::from(Vec::new()),
+        dims => dims,
+    }
+    .tensor(DataType::INT64))
 }
 
 fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
@@ -113,11 +117,12 @@ fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
             });
             left.collect::<Vec<_>>().into()
         }
+        (Dims::Rank(_), None) if !keep => Vec::new().into(),
         (Dims::Rank(rank), _) => {
             let gone = reduced(a.call, rank as usize)?.len();
             Dims::of_rank(if keep { rank as usize } else { rank as usize - gone })
         }
-        (Dims::Unknown, None) if !keep => Dims::of_rank(0),
+        (Dims::Unknown, None) if !keep => Vec::new().into(),
         (Dims::Unknown, Some(_) | None) => Dims::Unknown,
     })
 }

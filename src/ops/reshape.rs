@@ -1,7 +1,10 @@
 //! Moving elements without changing them: `reshape`, `flatten`, `permute_dims`, `expand_dims`, `squeeze`, `concat`,
 //! `split`.
 
-use super::infer::{Dims, arity, axes, axis, common_dtype, dim, int_attr, ints_attr, product, shape, tensor, tensors};
+use super::infer::{
+    Dims, arity, axes, axis, common_dtype, dim, int_attr, ints_attr, of_shape_arg, product, same_dim, shape, tensor,
+    tensors,
+};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
 use crate::cx::Cx;
@@ -89,7 +92,7 @@ fn infer_reshape(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     {
         return Err(InferError::op(format!("{n} elements cannot take a shape of {m}")));
     }
-    Ok(target.tensor(x.dtype))
+    of_shape_arg(a, 1, x.dtype)
 }
 
 fn reshape(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
@@ -101,6 +104,7 @@ fn infer_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     let x = tensor(a, 0)?;
     let dims = match Dims::of(x) {
         Dims::Known(dims) => vec![product(dims.iter())].into(),
+        Dims::Rank(0) => vec![PrimExpr::IntImm(1)].into(),
         Dims::Rank(_) | Dims::Unknown => Dims::of_rank(1),
     };
     Ok(dims.tensor(x.dtype))
@@ -257,15 +261,12 @@ fn concatenated(a: Dims, b: Dims, given: i64) -> Result<Dims, InferError> {
             for (i, (x, y)) in a.iter().zip(b.iter()).enumerate() {
                 match (x, y) {
                     (x, y) if i == along => dims.push(dim(BinaryOp::Add, x.clone(), y.clone())),
-                    (x, y) if x == y => dims.push(x.clone()),
+                    (x, y) if same_dim(x, y) => dims.push(x.clone()),
                     (PrimExpr::IntImm(x), PrimExpr::IntImm(y)) => {
                         return Err(InferError::op(format!("dimension {i} is {x} in one part and {y} in another")));
                     }
-                    // Whichever of the two is a constant is the size, if the parts fit at all.
-                    (PrimExpr::IntImm(_), _) => dims.push(x.clone()),
-                    (PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..), _) => {
-                        dims.push(y.clone());
-                    }
+                    // Whether the parts fit is not known.
+                    (_, _) => return Ok(Dims::of_rank(a.len())),
                 }
             }
             Ok(dims.into())
@@ -326,6 +327,44 @@ fn parts(call: &Call, size: i64) -> Result<Vec<(i64, i64)>, InferError> {
     Ok(bounds.iter().zip(bounds.iter().skip(1)).map(|(begin, end)| (*begin, *end.max(begin))).collect())
 }
 
+/// The sizes of the parts along an axis of symbolic size: what lies between two cuts, each brought inside the axis.
+///
+/// `None` for places counted from the end, and for very many parts.
+fn symbolic_parts(call: &Call, size: &PrimExpr) -> Result<Option<Vec<PrimExpr>>, InferError> {
+    let cuts: Vec<PrimExpr> = match sections(call)? {
+        Some(sections) if sections <= MANY_PARTS => {
+            let step = dim(BinaryOp::Add, size.clone(), PrimExpr::IntImm(sections - 1));
+            let step = dim(BinaryOp::FloorDiv, step, PrimExpr::IntImm(sections));
+            (1..sections).map(|i| dim(BinaryOp::Mul, step.clone(), PrimExpr::IntImm(i))).collect()
+        }
+        Some(_) => return Ok(None),
+        None => {
+            let cuts = ints_attr(call, "indices_or_sections")?.unwrap_or_default();
+            if cuts.iter().any(|cut| *cut < 0) || cuts.len() as i64 > MANY_PARTS {
+                return Ok(None);
+            }
+            cuts.into_iter().map(PrimExpr::IntImm).collect()
+        }
+    };
+    // The first cut of equal parts lies inside for itself.
+    let regular = sections(call)?.is_some();
+    let inside = |i: usize, cut: &PrimExpr| match i {
+        0 if regular => cut.clone(),
+        _ => dim(BinaryOp::Min, cut.clone(), size.clone()),
+    };
+    let cuts: Vec<PrimExpr> = cuts.iter().enumerate().map(|(i, cut)| inside(i, cut)).collect();
+    let ends = cuts.iter().chain([size]);
+    let starts = std::iter::once(&PrimExpr::IntImm(0)).chain(&cuts);
+    let length = |(start, end): (&PrimExpr, &PrimExpr)| {
+        let length = dim(BinaryOp::Sub, end.clone(), start.clone());
+        if regular || *start == PrimExpr::IntImm(0) { length } else { dim(BinaryOp::Max, length, PrimExpr::IntImm(0)) }
+    };
+    Ok(Some(starts.zip(ends).map(length).collect()))
+}
+
+/// The most parts of which the sizes are written out.
+const MANY_PARTS: i64 = 64;
+
 /// The largest number of parts.
 const MAX_PARTS: i64 = 100_000;
 
@@ -358,6 +397,19 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
             Dims::from(dims).tensor(x.dtype)
         };
         return Ok(StructInfo::tuple(parts(a.call, *size)?.iter().map(part)));
+    }
+    if let (Dims::Known(dims), Some(along)) = (&dims, along)
+        && let Some(size) = dims.get(along)
+        && let Some(parts) = symbolic_parts(a.call, size)?
+    {
+        let part = |size: PrimExpr| {
+            let mut dims = dims.to_vec();
+            if let Some(dim) = dims.get_mut(along) {
+                *dim = size;
+            }
+            Dims::from(dims).tensor(x.dtype)
+        };
+        return Ok(StructInfo::tuple(parts.into_iter().map(part)));
     }
     let count = match sections(a.call)? {
         Some(sections) => usize::try_from(sections).unwrap_or(0),

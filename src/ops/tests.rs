@@ -65,6 +65,14 @@ fn int_list(items: &[i64]) -> AttrValue {
 }
 
 #[test]
+fn a_default_is_filled_in_and_another_kind_is_refused() {
+    assert_eq!(infer("argsort", &[], &[ranked(2)]), Ok(StructInfo::tensor_ndim(2, DataType::INT32)));
+    assert!(infer("argsort", &[("axis", AttrValue::Str("0".into()))], &[ranked(2)]).is_err());
+    assert!(infer("flip", &[], &[ranked(2)]).is_err(), "the axis must be given");
+    assert!(infer("topk", &[("ret_type", AttrValue::Str("all".into()))], &[ranked(2)]).is_err());
+}
+
+#[test]
 fn every_operator_is_found_by_its_name_and_only_one_has_it() {
     for op in all() {
         assert!(op.name.starts_with("relax."), "{}", op.name);
@@ -213,7 +221,10 @@ fn putting_together_and_taking_apart() {
         infer("split", &halves, &[float(&[5.into()])]),
         Ok(StructInfo::tuple([float(&[3.into()]), float(&[2.into()])]))
     );
-    assert_eq!(infer("split", &halves, &[float(&[n()])]), Ok(StructInfo::tuple([ranked(1), ranked(1)])));
+    // Of n elements the first part has half, rounded up.
+    let half = PrimExpr::binary(BinaryOp::FloorDiv, PrimExpr::binary(BinaryOp::Add, n(), 1.into()), 2.into());
+    let rest = PrimExpr::binary(BinaryOp::Sub, n(), half.clone());
+    assert_eq!(infer("split", &halves, &[float(&[n()])]), Ok(StructInfo::tuple([float(&[half]), float(&[rest])])));
 }
 
 #[test]
@@ -230,7 +241,8 @@ fn reductions() {
     assert!(eval("max", &[], &[tensor(&[0], &[])]).is_err());
     assert_eq!(infer("sum", &first, &[float(&[2.into(), n()])]), Ok(float(&[n()])));
     assert_eq!(infer("sum", &kept, &[float(&[2.into(), n()])]), Ok(float(&[2.into(), 1.into()])));
-    assert_eq!(infer("sum", &[], &[ranked(-1)]), Ok(ranked(0)));
+    // Whatever is reduced completely is a scalar.
+    assert_eq!(infer("sum", &[], &[ranked(-1)]), Ok(float(&[])));
     assert_eq!(infer("sum", &first, &[ranked(3)]), Ok(ranked(2)));
     assert!(infer("sum", &first, &[float(&[])]).is_err());
 }

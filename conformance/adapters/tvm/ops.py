@@ -7,7 +7,7 @@ The canonical call of `call_tir` is flat, `call_tir(f, a1, .., an, shape)` with 
 import functools
 import inspect
 
-from tvm import ir, relax
+from tvm import ir, relax, tirx
 
 import names
 from faults import Unsupported
@@ -88,6 +88,10 @@ def _stand_in(param):
             return names.Tuple([names.relax_var("stand_in", None, False)])
         case "axis" | "axes" | "repeats" | "start" | "end" | "step":
             return 0
+        case "n" | "m" | "k" | "depth":
+            return 1
+        case "on_value" | "off_value":
+            return names.prim_value(tirx.IntImm("int64", 1))
         case "dtype":
             return "float32"
         case "shape" | "newshape":
