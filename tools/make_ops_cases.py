@@ -70,6 +70,8 @@ def number(x):
 
 
 def value(array):
+    if isinstance(array, Shape):
+        return f"Shape({list(array)})"
     if isinstance(array, (tuple, list)):
         return "Tuple([" + ", ".join(value(x) for x in array) + "])"
     array = np.asarray(array)
@@ -512,6 +514,10 @@ def manipulation(op):
     o.case("exact", [Shape((2, 3))])
     o.case("exact", [Shape((5,))])
     o.case("exact", [Shape((4, 1, 2, 7))])
+    o = op("tensor_to_shape", lambda x: Shape(int(d) for d in x))
+    o.case("exact", [np.array([2, 3], I64)], known="Shape(ndim: 2)")
+    o.case("exact", [np.array([7], I64)])
+    o.case("exact", [np.array([4, 1, 0], I64)])
 
 
 def axes(axis):
