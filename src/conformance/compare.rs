@@ -122,9 +122,7 @@ pub fn compare(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -
 /// Whether the oracle's outcome is an answer, and the one expected; the names of bound variables do not count.
 pub fn is_answer(ask: &Ask, expected: &Answer, outcome: &Outcome) -> bool {
     match outcome {
-        Outcome::Answer { answer, warnings: _ } => {
-            Judge::new(Cx::new(), ask, true).matches_answer(expected, answer)
-        }
+        Outcome::Answer { answer, warnings: _ } => Judge::new(Cx::new(), ask, true).matches_answer(expected, answer),
         Outcome::Rejected { .. }
         | Outcome::Trapped { .. }
         | Outcome::Unsupported { .. }

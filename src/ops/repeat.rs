@@ -282,16 +282,13 @@ fn shape_to_tensor(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop>
 fn infer_tensor_to_shape(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
-    if !x.dtype.is_void() && x.dtype != DataType::INT64 {
-        return Err(InferError::op(format!("the dimensions must be int64, they are {}", x.dtype)));
-    }
     match (Dims::of(x).rank(), Dims::of(x)) {
         (Some(1), Dims::Known(dims)) => match dims.first() {
             Some(PrimExpr::IntImm(rank)) => Ok(StructInfo::shape_ndim(*rank)),
             Some(_) | None => Ok(StructInfo::shape_ndim(-1)),
         },
-        (Some(1) | None, _) => Ok(StructInfo::shape_ndim(-1)),
-        (Some(rank), _) => Err(InferError::op(format!("expects a vector, found rank {rank}"))),
+        (Some(1), _) => Ok(StructInfo::shape_ndim(-1)),
+        (Some(_) | None, _) => Err(InferError::op(format!("expects a vector, found {x}"))),
     }
 }
 
