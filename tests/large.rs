@@ -1,10 +1,12 @@
 //! The whole check of large programs: time in proportion to the program, and memory within bounds.
 
 use std::fmt::Write as _;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use relax_spec::check::check_program;
 use relax_spec::cx::Cx;
+use relax_spec::syntax::load::{Form, parse};
 use relax_spec::syntax::tvmscript::parse_module;
 
 const BINDINGS: usize = 100_000;
@@ -32,6 +34,41 @@ fn time(bindings: usize) -> Duration {
     let report = check_program(&mut Cx::new(), &parse_module(&text).unwrap());
     assert!(report.accepts());
     start.elapsed()
+}
+
+/// A body of `If`s nested in each other, which is as far from normal form as it can be.
+fn nested(depth: usize) -> String {
+    let open = r#"{"If": {"cond": {"Var": "c"}, "false_branch": {"Var": "x"}, "true_branch": "#.repeat(depth);
+    let close = "}}".repeat(depth);
+    format!(
+        r#"{{"funcs": [["main", {{"Function": {{"params": [
+            {{"var": "x", "annotation": {{"Tensor": {{"shape": [2], "dtype": "float32"}}}}}},
+            {{"var": "c", "annotation": {{"Tensor": {{"shape": [], "dtype": "bool"}}}}}}],
+            "attrs": {{"global_symbol": {{"Str": "main"}}}}, "body": {open}{{"Var": "x"}}{close}}}}}]]}}"#
+    )
+}
+
+/// Checks a program that was read.
+fn time_nested(depth: usize) -> Duration {
+    let module = parse(Form::Json, &nested(depth)).unwrap();
+    let start = Instant::now();
+    assert!(check_program(&mut Cx::new(), &module).accepts());
+    start.elapsed()
+}
+
+#[test]
+fn deep_programs_take_linear_time() {
+    let work = || {
+        let eighth = time_nested(500).min(time_nested(500)).max(Duration::from_millis(20));
+        // Eight times as deep; a path for each level would take sixty-four times as long. The second try is for a busy
+        // machine.
+        let limit = eighth * 24;
+        let whole = time_nested(4_000);
+        let whole = if whole > limit { time_nested(4_000) } else { whole };
+        assert!(whole <= limit, "{whole:?} where an eighth takes {eighth:?}");
+    };
+    // Dropping deep trees takes stack.
+    thread::Builder::new().stack_size(512 << 20).spawn(work).unwrap().join().unwrap();
 }
 
 /// The most memory that this process has had, in bytes, where the system tells.

@@ -15,7 +15,7 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     if !cx.fire(Rule::WfNf) {
         return Vec::new();
     }
-    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new() };
+    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), first_only: false };
     for (gv, func) in &module.funcs {
         match func {
             GlobalFunc::Function(function) => {
@@ -30,7 +30,7 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
 
 /// Whether a function is in normal form already.
 pub(super) fn is_normal(cx: &mut Cx, function: &Function) -> bool {
-    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new() };
+    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), first_only: true };
     criteria.function(function);
     criteria.findings.is_empty()
 }
@@ -39,6 +39,8 @@ struct Criteria<'c> {
     cx: &'c mut Cx,
     trail: Trail,
     findings: Vec<Diagnostic>,
+    /// One finding is enough: the path of each is as long as its place is deep.
+    first_only: bool,
 }
 
 /// Where an operand stands.
@@ -57,8 +59,10 @@ impl Criteria<'_> {
     }
 
     fn report(&mut self, rule: Rule, span: Span, message: String, hint: &str) {
-        let finding = Diagnostic::error(rule, self.trail.path(), span, message).with_hint(hint);
-        self.findings.push(finding);
+        if self.findings.is_empty() || !self.first_only {
+            let finding = Diagnostic::error(rule, self.trail.path(), span, message).with_hint(hint);
+            self.findings.push(finding);
+        }
     }
 
     /// NF.3.FUNC: the body of a function is a `SeqExpr`.
