@@ -448,6 +448,19 @@ fn judgements_answer_and_explain() {
 }
 
 #[test]
+fn operands_are_read_in_every_notation() {
+    for operand in [
+        "Tensor((n, 4), \"float32\")",
+        "R.Tensor((\"n\", 4), \"float32\")",
+        "Tensor(shape: [\"n\", 4], dtype: \"float32\")",
+        r#"{"Tensor": {"shape": ["n", 4], "dtype": "float32"}}"#,
+    ] {
+        let (status, out, err) = run(&["judge", "unify", operand, "Tensor((n, 4), float32)"]);
+        assert_eq!((status, out.as_str()), (0, "Tensor((n, 4), float32)\n"), "{operand}: {err}");
+    }
+}
+
+#[test]
 fn both_answers_are_shown_where_an_erratum_changes_one() {
     let operands = ["judge", "erase", "Object"];
     assert!(!run(&operands).1.contains("literal text"));

@@ -120,6 +120,10 @@ fn check<T: Sync + std::fmt::Display>(title: &str, laws: &[Law<T>], universe: &[
             literal,
             errata.join(", ")
         );
+        let seen = |erratum: &Erratum| outcome.by_errata.keys().any(|errata| errata.contains(erratum));
+        for erratum in law.explained.iter().filter(|erratum| !seen(erratum)) {
+            let _ = writeln!(failures, "{}: {erratum} is said to explain violations, and explains none", law.name);
+        }
         let show = |instance: &Instance| {
             members(universe, instance).iter().map(ToString::to_string).collect::<Vec<_>>().join("  |  ")
         };

@@ -20,7 +20,8 @@ use crate::syntax::source::SyntaxError;
 ///
 /// Operands are written as on paper: types `Tensor(2, float32)`, `Shape(-1)`, `Func((Object) -> Object, pure)`;
 /// structural information `Tensor((n, 4), float32)`, `Tensor(ndim=2, float32)`, `Shape((n + 1))`; dimensions `n + 1`,
-/// `min(n, 4)`. Where an erratum changes the answer, both answers are shown.
+/// `min(n, 4)`; the annotations of TVMScript, `R.Tensor(("n", 4), "float32")`, and RON or JSON as in cases are read
+/// as well. Where an erratum changes the answer, both answers are shown.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec judge unify 'Tensor((n, 4), float32)' 'Tensor((m, 4), float32)'
@@ -287,7 +288,8 @@ fn dimension(text: &str) -> Result<PrimExpr, Failure> {
     operand("dimension", text, paper::parse_prim_expr)
 }
 
-/// An operand as on paper, or in the form of suite files. The error is that of the notation on paper.
+/// An operand as on paper, in the form of suite files (RON), or in that of the adapter protocol (JSON). The error is that
+/// of the notation on paper.
 fn operand<T: DeserializeOwned>(
     what: &str,
     text: &str,
@@ -295,6 +297,6 @@ fn operand<T: DeserializeOwned>(
 ) -> Result<T, Failure> {
     on_paper(text).or_else(|error| {
         let message = || Failure::unreadable(format!("`{text}` is not a {what}: {error}"));
-        ron_options().from_str(text).map_err(|_| message())
+        ron_options().from_str(text).ok().or_else(|| serde_json::from_str(text).ok()).ok_or_else(message)
     })
 }

@@ -220,7 +220,7 @@ pub fn info_laws() -> Vec<Law<StructInfo>> {
                 let bound = find_lub(cx, &impure(&t1), &impure(&t2));
                 is_subtype(cx, &bound, &impure(&erased))
             },
-            explained: &[A01, A04, A05, A06, A15, A17],
+            explained: &[A01, A04, A05, A06, A15],
         },
         Law {
             name: "SI.WRAP.ROUNDTRIP of infos, without functions",

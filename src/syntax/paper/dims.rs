@@ -147,8 +147,21 @@ impl Parser<'_> {
                 }
                 Some(_) | None => Err(self.expected("a dimension")),
             },
-            Token::Str(_) | Token::Symbol(_) | Token::End => Err(self.expected("a dimension")),
+            Token::Str(text) => self.quoted(text),
+            Token::Symbol(_) | Token::End => Err(self.expected("a dimension")),
         }
+    }
+
+    /// As TVMScript writes what mentions a shape variable: `"n"`, `"n + 1"`.
+    fn quoted(&mut self, text: &str) -> Read<Sized> {
+        let inside = self.nested(|_| {
+            let mut parser = Parser::new(text)?;
+            let dim = parser.disjunction()?;
+            parser.finish().map(|()| dim)
+        });
+        let dim = inside.map_err(|_| self.expected("a dimension"))?;
+        self.next();
+        Ok(dim)
     }
 
     /// `min(a, b)`, `T.Select(c, a, b)`, `T.int64(3)`.

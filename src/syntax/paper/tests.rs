@@ -176,6 +176,10 @@ fn spellings_of_tvmscript() {
     let f32 = DataType::FLOAT32;
     for (text, expected) in [
         ("R.Tensor((n, 4), \"float32\")", StructInfo::tensor([n(), 4.into()], f32)),
+        ("R.Tensor((\"n\", 4), \"float32\")", StructInfo::tensor([n(), 4.into()], f32)),
+        ("R.Shape([\"n + 1\", 'n'])", {
+            StructInfo::shape([PrimExpr::binary(crate::grammar::BinaryOp::Add, n(), 1.into()), n()])
+        }),
         ("R.Tensor((n,), dtype=\"f32\")", StructInfo::tensor([n()], f32)),
         ("Tensor([], float32)", StructInfo::tensor([], f32)),
         ("Tensor(float32)", StructInfo::tensor_ndim(-1, f32)),
@@ -191,5 +195,12 @@ fn spellings_of_tvmscript() {
         ("R.Callable", StructInfo::packed(DeriveFunc::DefaultDerive)),
     ] {
         assert_eq!(parse_struct_info(text), Ok(expected), "{text}");
+    }
+}
+
+#[test]
+fn a_quoted_text_is_one_dimension() {
+    for text in ["R.Shape([\"\"])", "R.Shape([\"n, m\"])", "R.Shape([\"n)\"])", "R.Shape([\"n\" m])"] {
+        assert!(parse_struct_info(text).is_err(), "{text}");
     }
 }
