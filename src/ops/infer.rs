@@ -156,6 +156,19 @@ pub(super) fn common_dtype(a: DataType, b: DataType) -> Result<DataType, InferEr
     if a == b { Ok(a) } else { Err(InferError::op(format!("the data types {a} and {b} differ"))) }
 }
 
+/// A data type must be a floating-point one, or unknown.
+pub(super) fn float_dtype(dtype: DataType) -> Result<(), InferError> {
+    if dtype.is_void() || dtype.is_float() {
+        return Ok(());
+    }
+    Err(InferError::op(format!("expects a floating-point data type, found {dtype}")))
+}
+
+/// Whether two dimensions are provably different.
+pub(super) fn differ(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> bool {
+    prove_equal(cx, a, b) == Proof::Different
+}
+
 /// Broadcasting from the right: equal sizes stay, 1 gives way. What cannot be decided is unknown.
 pub(super) fn broadcast(a: &Dims, b: &Dims) -> Result<Dims, InferError> {
     match (a, b) {
@@ -207,6 +220,10 @@ fn broadcast_dim(x: PrimExpr, y: PrimExpr) -> Result<Option<PrimExpr>, InferErro
             _,
         ) => Ok(None),
     }
+}
+
+pub(super) fn constant(size: i64) -> PrimExpr {
+    PrimExpr::IntImm(size)
 }
 
 /// `a op b`, with constants folded where there is no overflow.

@@ -2,7 +2,7 @@
 //! the index, as a definition on paper does.
 
 use super::{EvalArgs, InferError};
-use crate::eval::tensor::{Scalar, Tensor};
+use crate::eval::tensor::{Element, Scalar, Tensor};
 use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::DataType;
 use crate::rule::Rule;
@@ -108,6 +108,13 @@ pub(super) fn line(x: &Tensor, index: &[i64], along: usize) -> Result<Vec<Scalar
     (0..size).map(element).collect()
 }
 
+/// A new tensor with these elements in row-major order.
+pub(super) fn from_list(dtype: DataType, shape: &[i64], elements: &[Scalar]) -> Result<Tensor, Stop> {
+    let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
+    let written = elements.iter().enumerate().all(|(i, element)| out.set(i, *element));
+    if written && elements.len() == out.len() { Ok(out) } else { Err(fail("elements and shape do not fit")) }
+}
+
 /// Every index of a shape, in row-major order.
 pub(super) fn indices(shape: &[i64]) -> impl Iterator<Item = Vec<i64>> {
     let count: i64 = shape.iter().fold(1, |n, size| n.saturating_mul(*size));
@@ -197,6 +204,37 @@ pub(super) fn broadcast(a: &[i64], b: &[i64]) -> Result<Vec<i64>, Stop> {
             (x, y) => Err(fail(format!("the dimensions {x} and {y} cannot be broadcast"))),
         })
         .collect()
+}
+
+/// The zero of a data type.
+pub(super) fn zero(dtype: DataType) -> Scalar {
+    match (dtype.is_bool(), dtype.is_float(), dtype.is_int()) {
+        (true, _, _) => Scalar::Bool(false),
+        (false, true, _) => Scalar::Float(0.0),
+        (false, false, true) => Scalar::Int(0),
+        (false, false, false) => Scalar::UInt(0),
+    }
+}
+
+/// `sum + x * y`, where integers wrap.
+pub(super) fn multiply_add(sum: Scalar, x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    match (sum, x, y) {
+        (Scalar::Float(sum), Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(sum + x * y)),
+        (Scalar::Int(sum), Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(sum.wrapping_add(x.wrapping_mul(y)))),
+        (Scalar::UInt(sum), Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(sum.wrapping_add(x.wrapping_mul(y)))),
+        // A sum in another data type: what is added is converted first.
+        (Scalar::Float(sum), x, y) => Ok(Scalar::Float(sum + as_float(x) * as_float(y))),
+        (Scalar::Int(sum), x, y) => Ok(Scalar::Int(sum.wrapping_add(as_int(x).wrapping_mul(as_int(y))))),
+        (Scalar::Bool(_) | Scalar::UInt(_), _, _) => Err(fail("a product is not defined on this data type")),
+    }
+}
+
+fn as_float(x: Scalar) -> f64 {
+    Element::from_scalar(x)
+}
+
+fn as_int(x: Scalar) -> i64 {
+    Element::from_scalar(x)
 }
 
 /// A new value from a new tensor.

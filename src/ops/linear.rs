@@ -1,7 +1,7 @@
 //! Matrix products.
 
 use super::infer::{Dims, arity, broadcast, common_dtype, dtype_attr, tensor};
-use super::kernel::{self, at, fail, fresh, tabulate};
+use super::kernel::{self, fail, fresh, multiply_add, zero};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
@@ -98,57 +98,55 @@ fn matmul(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (Some(k), Some(_)) = (k1.copied(), k2.filter(|k2| Some(*k2) == k1)) else {
         return Err(fail(format!("the shapes {:?} and {:?} have no product", x1.shape(), x2.shape())));
     };
-    let mut shape = kernel::broadcast(batch1, batch2)?;
-    let batch = shape.len();
-    shape.extend(rows);
-    shape.extend(columns);
+    let batch = kernel::broadcast(batch1, batch2)?;
+    let shape: Vec<i64> = batch.iter().chain(rows).chain(columns).copied().collect();
     m.spend(shape.iter().fold(k.unsigned_abs(), |n, size| n.saturating_mul(size.unsigned_abs())))?;
-    let product = tabulate(m, dtype, &shape, |index| {
-        let (outer, inner) = index.split_at(batch.min(index.len()));
-        let (row, column) = match (rows, columns, inner) {
-            (Some(_), Some(_), [i, j]) => (Some(*i), Some(*j)),
-            (Some(_), None, [i]) => (Some(*i), None),
-            (None, Some(_), [j]) => (None, Some(*j)),
-            (Some(_) | None, Some(_) | None, _) => (None, None),
-        };
-        (0..k).try_fold(zero(x1), |sum, k| {
-            let x = at(x1, &factor_index(x1, outer, row, k, true))?;
-            let y = at(x2, &factor_index(x2, outer, column, k, false))?;
-            multiply_add(sum, x, y)
-        })
-    })?;
-    fresh(product)
-}
-
-/// Where a factor has the element for a place of the result.
-fn factor_index(x: &Tensor, outer: &[i64], free: Option<i64>, k: i64, left: bool) -> Vec<i64> {
-    let (batch, _, _) = split(x.shape(), left);
-    let skipped = outer.len().saturating_sub(batch.len());
-    let mut index: Vec<i64> =
-        outer.iter().skip(skipped).zip(batch).map(|(i, size)| if *size == 1 { 0 } else { *i }).collect();
-    match (free, left) {
-        (Some(i), true) => index.extend([i, k]),
-        (Some(j), false) => index.extend([k, j]),
-        (None, true | false) => index.push(k),
+    let (rows, columns) = (rows.copied().unwrap_or(1), columns.copied().unwrap_or(1));
+    let (left, right) = (Factor::of(x1, batch1, rows, k), Factor::of(x2, batch2, columns, k));
+    let mut elements = Vec::new();
+    for outer in kernel::indices(&batch) {
+        let (x, y) = (left.matrix(&outer)?, right.matrix(&outer)?);
+        product(&mut elements, (x, y), (rows as usize, columns as usize, k as usize), zero(dtype))?;
     }
-    index
+    fresh(kernel::from_list(dtype, &shape, &elements)?)
 }
 
-fn zero(x: &Tensor) -> Scalar {
-    match (x.dtype().is_float(), x.dtype().is_int()) {
-        (true, _) => Scalar::Float(0.0),
-        (false, true) => Scalar::Int(0),
-        (false, false) => Scalar::UInt(0),
+/// A factor of a matrix product: its elements row-major, matrix by matrix.
+struct Factor<'a> {
+    elements: Vec<Scalar>,
+    batch: &'a [i64],
+    size: usize,
+}
+
+impl<'a> Factor<'a> {
+    fn of(x: &Tensor, batch: &'a [i64], outer: i64, inner: i64) -> Factor<'a> {
+        let elements = (0..x.len()).filter_map(|i| x.get(i)).collect();
+        Factor { elements, batch, size: (outer * inner) as usize }
+    }
+
+    /// The matrix for a place in the batch, to which the batch of the factor is broadcast.
+    fn matrix(&self, outer: &[i64]) -> Result<&[Scalar], Stop> {
+        let skipped = outer.len().saturating_sub(self.batch.len());
+        let place = outer.iter().skip(skipped).zip(self.batch);
+        let flat = place.fold(0, |flat, (i, size)| flat * size + if *size == 1 { 0 } else { *i }) as usize;
+        let matrix = self.elements.get(flat * self.size..(flat + 1) * self.size);
+        matrix.ok_or_else(|| fail("a factor is too short"))
     }
 }
 
-fn multiply_add(sum: Scalar, x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
-    match (sum, x, y) {
-        (Scalar::Float(sum), Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(sum + x * y)),
-        (Scalar::Int(sum), Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(sum.wrapping_add(x.wrapping_mul(y)))),
-        (Scalar::UInt(sum), Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(sum.wrapping_add(x.wrapping_mul(y)))),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _, _) => {
-            Err(fail("a matrix product is not defined on this data type"))
+/// Appends the product of a matrix of `(rows, k)` and one of `(k, columns)`.
+fn product(
+    out: &mut Vec<Scalar>,
+    (x, y): (&[Scalar], &[Scalar]),
+    (rows, columns, k): (usize, usize, usize),
+    zero: Scalar,
+) -> Result<(), Stop> {
+    for row in 0..rows {
+        let row = x.get(row * k..(row + 1) * k).unwrap_or_default();
+        for column in 0..columns {
+            let column = y.iter().skip(column).step_by(columns.max(1));
+            out.push(row.iter().zip(column).try_fold(zero, |sum, (x, y)| multiply_add(sum, *x, *y))?);
         }
     }
+    Ok(())
 }

@@ -39,11 +39,13 @@ macro_rules! operator {
 }
 
 mod activation;
+mod array;
 mod attrs;
 mod binary;
 mod broadcast;
 mod call;
 mod call_tir;
+mod conv;
 mod create;
 mod data_dependent;
 mod debug;
@@ -54,7 +56,9 @@ mod infer;
 mod kernel;
 mod linear;
 mod nn;
+mod norm;
 mod pattern;
+mod pool;
 mod prim_func;
 mod reduce;
 mod repeat;
@@ -63,6 +67,7 @@ mod scan;
 mod search;
 mod shape_of;
 mod unary;
+mod window;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -279,6 +284,9 @@ const FAMILIES: &[&[OpDef]] = &[
     data_dependent::OPS,
     index::OPS,
     nn::OPS,
+    norm::OPS,
+    conv::OPS,
+    pool::OPS,
 ];
 
 /// By the name without the leading `relax.`.

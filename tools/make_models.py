@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Writes conformance/models: three models built with TVM's `relax.frontend.nn`, before and after `LegalizeOps`.
+
+    make_models.py RELAX_SPEC OUTPUT_DIRECTORY
+
+Each is written as TVMScript by TVM's printer (NAME.py, NAME.legalized.py) and as RON by `RELAX_SPEC convert`. Weights are
+parameters of the functions, so that the files hold no constants.
+"""
+
+import pathlib
+import subprocess
+import sys
+
+from tvm import relax
+from tvm.relax.frontend import nn
+from tvm.relax.frontend.nn import op, spec
+
+HIDDEN, HEADS, TOKENS = 64, 4, 32
+HEAD = HIDDEN // HEADS
+#: The width of the decoder's feed-forward part.
+WIDE = 128
+#: What is added to the score of a later token: enough for its weight to be zero.
+MASKED = -1e9
+
+
+class Mlp(nn.Module):
+    """Two linear layers with ReLU between; the batch is symbolic."""
+
+    def __init__(self):
+        self.up = nn.Linear(16, 32)
+        self.down = nn.Linear(32, 8)
+
+    def forward(self, x: nn.Tensor):
+        return self.down(op.relu(self.up(x)))
+
+
+class ConvBlock(nn.Module):
+    """Normalization, ReLU and convolution, twice, around a shortcut; then the mean of every channel."""
+
+    def __init__(self, channels=8, groups=2):
+        self.norm = nn.GroupNorm(groups, channels)
+        self.first = nn.Conv2D(channels, channels, 3, padding=1)
+        self.second = nn.Conv2D(channels, channels, 3, padding=1, bias=False)
+        self.project = nn.Conv2D(channels, 16, 1, stride=2)
+
+    def forward(self, x: nn.Tensor):
+        y = self.first(op.relu(self.norm(x, channel_axis=1, axes=[2, 3])))
+        y = self.project(self.second(op.relu(y)) + x)
+        return op.sum(op.relu(y), axis=[2, 3])
+
+
+class DecoderBlock(nn.Module):
+    """Attention over a cache of keys and values, which are plain tensors, and a gated feed-forward part."""
+
+    def __init__(self):
+        self.attention_norm = nn.RMSNorm(HIDDEN, -1, 1e-5, bias=False)
+        self.query = nn.Linear(HIDDEN, HIDDEN, bias=False)
+        self.key = nn.Linear(HIDDEN, HIDDEN, bias=False)
+        self.value = nn.Linear(HIDDEN, HIDDEN, bias=False)
+        self.out = nn.Linear(HIDDEN, HIDDEN, bias=False)
+        self.feed_norm = nn.RMSNorm(HIDDEN, -1, 1e-5, bias=False)
+        self.gate = nn.Linear(HIDDEN, WIDE, bias=False)
+        self.up = nn.Linear(HIDDEN, WIDE, bias=False)
+        self.down = nn.Linear(WIDE, HIDDEN, bias=False)
+
+    def forward(self, x, keys, values, cosines, sines):
+        past = keys.shape[1]
+        later = op.triu(op.full([1, 1, TOKENS, TOKENS], MASKED, "float32"), 1)
+        mask = op.concat([op.zeros([1, 1, TOKENS, past], "float32"), later], dim=-1)
+        y = self.attention_norm(x)
+        query = rotate(heads(self.query(y)), cosines, sines)
+        keys = op.concat([keys, rotate(heads(self.key(y)), cosines, sines)], dim=1)
+        values = op.concat([values, heads(self.value(y))], dim=1)
+        scores = op.matmul(op.permute_dims(query, [0, 2, 1, 3]), op.permute_dims(keys, [0, 2, 3, 1]))
+        weights = op.softmax(scores * HEAD**-0.5 + mask, axis=-1)
+        mixed = op.permute_dims(op.matmul(weights, op.permute_dims(values, [0, 2, 1, 3])), [0, 2, 1, 3])
+        x = x + self.out(op.reshape(mixed, [1, TOKENS, HIDDEN]))
+        y = self.feed_norm(x)
+        x = x + self.down(op.silu(self.gate(y)) * self.up(y))
+        return x, keys, values
+
+
+def heads(x):
+    return op.reshape(x, [1, TOKENS, HEADS, HEAD])
+
+
+def rotate(x, cosines, sines):
+    """Rotary positions: the tables are given, for no two libraries agree in the last place of a sine."""
+    low, high = op.split(x, 2, axis=-1)
+    return x * cosines + op.concat([op.negative(high), low], dim=-1) * sines
+
+
+MODELS = {
+    "mlp": (Mlp, {"x": spec.Tensor(["batch", 16], "float32")}),
+    "conv_block": (ConvBlock, {"x": spec.Tensor([1, 8, 8, 8], "float32")}),
+    "decoder_block": (
+        DecoderBlock,
+        {
+            "x": spec.Tensor([1, TOKENS, HIDDEN], "float32"),
+            "keys": spec.Tensor([1, "past", HEADS, HEAD], "float32"),
+            "values": spec.Tensor([1, "past", HEADS, HEAD], "float32"),
+            "cosines": spec.Tensor([1, TOKENS, 1, HEAD], "float32"),
+            "sines": spec.Tensor([1, TOKENS, 1, HEAD], "float32"),
+        },
+    ),
+}
+
+
+def write(tool, path, mod):
+    path.write_text(mod.script() + "\n")
+    with path.with_suffix(".ron").open("w") as out:
+        subprocess.run([tool, "convert", path, "--to", "ron"], check=True, stdout=out)
+
+
+def main():
+    tool, directory = sys.argv[1], pathlib.Path(sys.argv[2])
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, (model, inputs) in MODELS.items():
+        mod, _ = model().export_tvm(spec={"forward": inputs})
+        write(tool, directory / f"{name}.py", mod)
+        write(tool, directory / f"{name}.legalized.py", relax.transform.LegalizeOps()(mod))
+
+
+if __name__ == "__main__":
+    main()
