@@ -43,7 +43,7 @@ macro_rules! convolution {
 }
 
 macro_rules! transposed {
-    ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $zeros:expr, $data:literal, $kernel:literal) => {
+    ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $none:expr, $zeros:expr, $data:literal, $kernel:literal) => {
         operator!(
             $name,
             $rules,
@@ -52,7 +52,7 @@ macro_rules! transposed {
                 WEIGHT,
                 Param::Attr(Attr::ints("strides", $ones)),
                 Param::Attr(Attr::ints("padding", $zeros)),
-                Param::Attr(Attr::ints("output_padding", $zeros)),
+                Param::Attr(Attr::ints("output_padding", $none)),
                 Param::Attr(Attr::ints("dilation", $ones)),
                 GROUPS,
                 Param::Attr(Attr::str("data_layout", &[], $data)),
@@ -100,6 +100,7 @@ pub(super) const OPS: &[OpDef] = &[
         [Rule::OpsNnConv1dTransposeInfer, Rule::OpsNnConv1dTransposeValue, Rule::OpsNnConv1dTransposeAttrs],
         1,
         &[1],
+        &[0],
         &[0, 0],
         "NCW",
         "IOW"
@@ -109,6 +110,7 @@ pub(super) const OPS: &[OpDef] = &[
         [Rule::OpsNnConv2dTransposeInfer, Rule::OpsNnConv2dTransposeValue, Rule::OpsNnConv2dTransposeAttrs],
         2,
         &[1, 1],
+        &[0, 0],
         &[0, 0, 0, 0],
         "NCHW",
         "IOHW"
@@ -118,6 +120,7 @@ pub(super) const OPS: &[OpDef] = &[
         [Rule::OpsNnConv3dTransposeInfer, Rule::OpsNnConv3dTransposeValue, Rule::OpsNnConv3dTransposeAttrs],
         3,
         &[1, 1, 1],
+        &[0, 0, 0],
         &[0, 0, 0, 0, 0, 0],
         "NCDHW",
         "IODHW"
@@ -140,7 +143,7 @@ impl Convolution {
         let rank = Layout::canonical(N + 2);
         let data = Layout::read(call, "data_layout", data_axes(N), &rank)?;
         let windows = windows(call, N)?;
-        let output_padding = per_axis(call, "output_padding", N, 0, 0)?;
+        let output_padding = per_axis(call, "output_padding", N, 0, i64::MIN)?;
         if let Some((padding, window)) = output_padding.iter().zip(&windows).find(|(p, w)| T && **p >= w.stride) {
             let message = format!("the output padding {padding} is not less than the stride {}", window.stride);
             return Err(InferError::op(message));

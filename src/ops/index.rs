@@ -1,12 +1,15 @@
-//! Choosing elements: `take`, `strided_slice`.
+//! Choosing elements: `take`, `strided_slice`, `dynamic_strided_slice`.
 
-use super::infer::{Dims, axis, int_attr, ints_attr, tensor, with_attrs};
+use super::gather::{coordinate, integer};
+use super::infer::{
+    Dims, arity, axes, axis, bool_attr, constant, dim, int_attr, ints_attr, str_attr, tensor, with_attrs,
+};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
 use crate::cx::Cx;
-use crate::eval::tensor::Scalar;
+use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
-use crate::grammar::{AttrValue, PrimExpr, StructInfo};
+use crate::grammar::{AttrValue, BinaryOp, DataType, PrimExpr, StructInfo};
 use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
@@ -38,23 +41,37 @@ pub(super) const OPS: &[OpDef] = &[
         Exact,
         strided_slice
     ),
+    operator!(
+        "dynamic_strided_slice",
+        [Rule::OpsDynamicStridedSliceInfer, Rule::OpsDynamicStridedSliceValue],
+        [Param::Arg("x"), Param::Arg("begin"), Param::Arg("end"), Param::Arg("strides")],
+        infer_dynamic_strided_slice,
+        Exact,
+        dynamic_strided_slice
+    ),
 ];
 
 // take
 
 /// The dimension at the axis is replaced by the dimensions of the indices.
 fn infer_take(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    let (x, indices) = (tensor(a, 0)?, tensor(a, 1)?);
-    if indices.dtype.is_float() {
-        return Err(InferError::op(format!("the indices must be integers, they are {}", indices.dtype)));
+    arity::<2>(a)?;
+    let x = tensor(a, 0)?;
+    let (dtype, by) = match a.args.get(1) {
+        // A boxed integer is one index.
+        Some(StructInfo::Prim(p)) => (p.dtype, Dims::Known([].into())),
+        Some(_) | None => tensor(a, 1).map(|indices| (indices.dtype, Dims::of(indices)))?,
+    };
+    if dtype.is_float() || dtype.is_bool() {
+        return Err(InferError::op(format!("the indices must be integers, they are {dtype}")));
     }
     let given = int_attr(a.call, "axis")?;
-    let (from, by) = (Dims::of(x), Dims::of(indices));
+    let from = Dims::of(x);
     let along = match (given, from.rank()) {
         (Some(given), Some(rank)) => Some(axis(given, rank)?),
         (None, Some(1)) => Some(0),
-        (None, Some(rank)) => return Err(InferError::op(format!("an axis is needed for rank {rank}"))),
-        (Some(_) | None, None) => None,
+        (None, Some(_) | None) => return Err(InferError::op("an axis is needed where the rank is not known to be 1")),
+        (Some(_), None) => None,
     };
     let dims = match (&from, &by, along) {
         (Dims::Known(from), Dims::Known(by), Some(along)) => {
@@ -71,9 +88,17 @@ fn infer_take(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(dims.tensor(x.dtype))
 }
 
-/// `out[.., j.., ..] = x[.., indices[j..], ..]`; an index outside is an error.
+/// `out[.., j.., ..] = x[.., indices[j..], ..]`; `mode` says what becomes of an index outside.
 fn take(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let (x, indices) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    let x = kernel::tensor(a, 0)?;
+    let boxed = match a.values.get(1) {
+        Some(Value::Prim(prim)) => Some(kernel::from_list(prim.dtype, &[], &[prim.value])?),
+        Some(_) | None => None,
+    };
+    let indices = match &boxed {
+        Some(index) => index,
+        None => kernel::tensor(a, 1)?,
+    };
     let along = match int_attr(a.call, "axis")? {
         Some(given) => axis(given, x.shape().len())?,
         None if x.shape().len() == 1 => 0,
@@ -83,34 +108,54 @@ fn take(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (before, after) = (x.shape().iter().take(along), x.shape().iter().skip(along + 1));
     let shape: Vec<i64> = before.chain(indices.shape()).chain(after).copied().collect();
     let inner = along + indices.shape().len();
+    let mode = str_attr(a.call, "mode")?;
     fresh(tabulate(m, x.dtype(), &shape, |index| {
         let (head, tail) = index.split_at(inner.min(index.len()));
         let (head, place) = head.split_at(along.min(head.len()));
-        let chosen = match at(indices, place)? {
-            Scalar::Int(i) if i < 0 => i.saturating_add(size),
-            Scalar::Int(i) => i,
-            Scalar::UInt(i) => i64::try_from(i).unwrap_or(i64::MAX),
-            Scalar::Bool(_) | Scalar::Float(_) => return Err(fail("the indices must be integers")),
-        };
-        at(x, &[head, &[chosen], tail].concat())
+        match chosen(at(indices, place)?, size, mode)? {
+            Some(chosen) => at(x, &[head, &[chosen], tail].concat()),
+            None => Ok(Scalar::Float(f64::NAN)),
+        }
     })?)
+}
+
+/// The coordinate that an index chooses; `None` for NaN.
+fn chosen(index: Scalar, size: i64, mode: &str) -> Result<Option<i64>, Stop> {
+    let index = integer(index)?;
+    match mode {
+        "wrap" if size > 0 => Ok(Some(index.rem_euclid(size))),
+        "clip" if size > 0 => Ok(Some(index.clamp(0, size - 1))),
+        "nan" if !(-size..size).contains(&index) => Ok(None),
+        "nan" => Ok(Some(if index < 0 { index + size } else { index })),
+        _ => coordinate(Scalar::Int(index), size).map(Some),
+    }
 }
 
 // strided_slice
 
 /// The lists of a slice, as immediates of the call.
-fn slice_attr(a: &InferArgs<'_>, name: &str) -> Result<Option<Vec<i64>>, InferError> {
+fn slice_attr(a: &InferArgs<'_>, name: &str) -> Result<Option<Vec<PrimExpr>>, InferError> {
     let call = with_attrs(a.call, 1, &["axes", "begin", "end", "strides"]);
     match attr(&call, name) {
-        // A bound that is not a constant is known only when the program runs.
-        Some(AttrValue::List(items)) if items.iter().any(is_symbolic) => Ok(None),
-        Some(_) => ints_attr(&call, name),
+        Some(AttrValue::List(items)) => items.iter().map(|item| bound(name, item)).collect::<Result<_, _>>().map(Some),
+        Some(single) => Ok(Some(vec![bound(name, single)?])),
         None => Ok(None),
     }
 }
 
-fn is_symbolic(item: &AttrValue) -> bool {
-    matches!(item, AttrValue::Prim(PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..)))
+fn bound(name: &str, item: &AttrValue) -> Result<PrimExpr, InferError> {
+    match item {
+        AttrValue::Int(i) => Ok(constant(*i)),
+        AttrValue::Prim(dim) => Ok(dim.clone()),
+        AttrValue::None
+        | AttrValue::Bool(_)
+        | AttrValue::Float(_)
+        | AttrValue::Str(_)
+        | AttrValue::DataType(_)
+        | AttrValue::List(_)
+        | AttrValue::Dict(_)
+        | AttrValue::StructInfo(_) => Err(InferError::op(format!("`{name}` must list integers: {item:?}"))),
+    }
 }
 
 fn infer_strided_slice(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
@@ -121,20 +166,91 @@ fn infer_strided_slice(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infe
     else {
         return Ok(Dims::of_ndim(dims.ndim()).tensor(x.dtype));
     };
-    let strides = slice_attr(a, "strides")?.unwrap_or_else(|| vec![1; along.len()]);
+    let strides = slice_attr(a, "strides")?.unwrap_or_else(|| vec![constant(1); along.len()]);
     if begin.len() != along.len() || end.len() != along.len() || strides.len() != along.len() {
         return Err(InferError::op("axes, begin, end and strides differ in length"));
     }
     let Dims::Known(known) = &dims else { return Ok(Dims::of_ndim(dims.ndim()).tensor(x.dtype)) };
+    let along: Option<Vec<i64>> =
+        along.iter().map(|a| if let PrimExpr::IntImm(a) = a { Some(*a) } else { None }).collect();
+    let along = axes(&along.ok_or_else(|| InferError::op("the axes must be constants"))?, known.len())?;
+    let inbound = bool_attr(a.call, "assume_inbound")?;
     let mut sliced = known.to_vec();
-    for (((a, begin), end), stride) in along.iter().zip(begin).zip(end).zip(strides) {
-        match sliced.get_mut(axis(*a, known.len())?) {
-            Some(PrimExpr::IntImm(size)) => *size = range(*size, begin, end, stride)?.count,
-            // The size of a slice of a symbolic dimension depends on where its bounds are clipped.
-            Some(_) | None => return Ok(Dims::of_ndim(dims.ndim()).tensor(x.dtype)),
+    for (((axis, begin), end), stride) in along.iter().zip(&begin).zip(&end).zip(&strides) {
+        let Some(size) = sliced.get_mut(*axis) else { continue };
+        match slice_length(size, begin, end, stride, inbound)? {
+            Some(length) => *size = length,
+            None => return Ok(Dims::of_ndim(dims.ndim()).tensor(x.dtype)),
         }
     }
     Ok(Dims::from(sliced).tensor(x.dtype))
+}
+
+/// The number of places that a slice chooses; `None` if its stride is not a constant.
+fn slice_length(
+    size: &PrimExpr,
+    begin: &PrimExpr,
+    end: &PrimExpr,
+    stride: &PrimExpr,
+    inbound: bool,
+) -> Result<Option<PrimExpr>, InferError> {
+    let PrimExpr::IntImm(stride) = stride else { return Ok(None) };
+    if let (PrimExpr::IntImm(size), PrimExpr::IntImm(begin), PrimExpr::IntImm(end)) = (size, begin, end) {
+        return Ok(Some(constant(range(*size, *begin, *end, *stride)?.count)));
+    }
+    let step = stride.checked_abs().filter(|step| *step > 0);
+    let step = step.ok_or_else(|| InferError::op(format!("the stride {stride} is not possible")))?;
+    let place = |bound: &PrimExpr| if inbound { from_end(bound, size) } else { clipped(bound, size, *stride) };
+    let (begin_at, end_at) = (place(begin), place(end));
+    let (low, high) = if *stride > 0 { (begin_at, end_at) } else { (end_at, begin_at) };
+    let reached = dim(BinaryOp::Add, dim(BinaryOp::Sub, high, low), constant(step - 1));
+    let length = if step == 1 { reached } else { dim(BinaryOp::FloorDiv, reached, constant(step)) };
+    let least = if inbound || in_order(begin, end, *stride) { length } else { dim(BinaryOp::Max, length, constant(0)) };
+    Ok(Some(least))
+}
+
+/// Whether a slice between clipped bounds cannot have a negative length: bounds that are counted from one side, in order,
+/// or the beginning of the axis.
+fn in_order(begin: &PrimExpr, end: &PrimExpr, stride: i64) -> bool {
+    match (begin, end) {
+        (PrimExpr::IntImm(begin), PrimExpr::IntImm(end)) => {
+            (*begin < 0) == (*end < 0) && if stride > 0 { begin <= end } else { begin >= end }
+                || *begin == 0 && stride > 0
+        }
+        (begin, _) => *begin == constant(0) && stride > 0,
+    }
+}
+
+/// A negative constant counts from the end.
+fn from_end(bound: &PrimExpr, size: &PrimExpr) -> PrimExpr {
+    match bound {
+        PrimExpr::IntImm(i) if *i < 0 => dim(BinaryOp::Add, size.clone(), bound.clone()),
+        PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+            bound.clone()
+        }
+    }
+}
+
+/// A bound of a slice, moved to the nearest place on the axis, or beside it where a slice ends there.
+fn clipped(bound: &PrimExpr, size: &PrimExpr, stride: i64) -> PrimExpr {
+    let (low, high) = if stride > 0 {
+        (constant(0), size.clone())
+    } else {
+        (constant(-1), dim(BinaryOp::Sub, size.clone(), constant(1)))
+    };
+    let place = from_end(bound, size);
+    let raised = match bound {
+        PrimExpr::IntImm(i) if *i >= 0 => place,
+        PrimExpr::Var(_) => place,
+        PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+            PrimExpr::binary(BinaryOp::Max, place, low)
+        }
+    };
+    match raised {
+        PrimExpr::IntImm(0) if stride > 0 => constant(0),
+        raised if raised == high => high,
+        raised => PrimExpr::binary(BinaryOp::Min, raised, high),
+    }
 }
 
 /// The places along an axis that a slice chooses.
@@ -173,9 +289,57 @@ fn strided_slice(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
             *slot = range(*size, begin, end, stride)?;
         }
     }
+    sliced(m, x, &ranges)
+}
+
+/// The elements at the places of a range along each axis.
+fn sliced(m: &mut Machine<'_>, x: &Tensor, ranges: &[Range]) -> Result<Value, Stop> {
     let shape: Vec<i64> = ranges.iter().map(|range| range.count).collect();
     fresh(tabulate(m, x.dtype(), &shape, |index| {
-        let place: Vec<i64> = index.iter().zip(&ranges).map(|(i, range)| range.begin + i * range.stride).collect();
+        let place: Vec<i64> = index.iter().zip(ranges).map(|(i, range)| range.begin + i * range.stride).collect();
         at(x, &place)
     })?)
+}
+
+// dynamic_strided_slice
+
+/// The bounds are tensors, so that only the rank is known.
+fn infer_dynamic_strided_slice(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<4>(a)?;
+    let x = tensor(a, 0)?;
+    for i in 1..4 {
+        let bounds = tensor(a, i)?;
+        if bounds.dtype != DataType::INT64 {
+            return Err(InferError::op(format!("the bounds must be int64, they are {}", bounds.dtype)));
+        }
+        match (Dims::of(bounds), Dims::of(x).rank()) {
+            (Dims::Known(dims), rank) if is_one_for_each(&dims, rank) => {}
+            (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, _) => {
+                return Err(InferError::op("the bounds must be known to be as many as there are axes"));
+            }
+        }
+    }
+    Ok(Dims::of_ndim(Dims::of(x).ndim()).tensor(x.dtype))
+}
+
+fn is_one_for_each(dims: &[PrimExpr], rank: Option<usize>) -> bool {
+    match dims {
+        [PrimExpr::IntImm(count)] => rank.is_none_or(|rank| usize::try_from(*count) == Ok(rank)),
+        _ => false,
+    }
+}
+
+fn dynamic_strided_slice(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let list = |i: usize| {
+        let bounds = kernel::tensor(a, i)?;
+        (0..bounds.len()).filter_map(|i| bounds.get(i)).map(integer).collect::<Result<Vec<i64>, Stop>>()
+    };
+    let (begin, end, strides) = (list(1)?, list(2)?, list(3)?);
+    if [&begin, &end, &strides].iter().any(|list| list.len() != x.shape().len()) {
+        return Err(fail("the bounds must be as many as there are axes"));
+    }
+    let bounds = x.shape().iter().zip(begin).zip(end).zip(strides);
+    let ranges = bounds.map(|(((size, begin), end), stride)| range(*size, begin, end, stride));
+    sliced(m, x, &ranges.collect::<Result<Vec<Range>, InferError>>()?)
 }

@@ -216,6 +216,16 @@ pub(super) fn zero(dtype: DataType) -> Scalar {
     }
 }
 
+/// The one of an element's kind.
+pub(super) fn constant_one(like: Scalar) -> Scalar {
+    match like {
+        Scalar::Bool(_) => Scalar::Bool(true),
+        Scalar::Int(_) => Scalar::Int(1),
+        Scalar::UInt(_) => Scalar::UInt(1),
+        Scalar::Float(_) => Scalar::Float(1.0),
+    }
+}
+
 /// `sum + x * y`, where integers wrap.
 pub(super) fn multiply_add(sum: Scalar, x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     match (sum, x, y) {

@@ -40,6 +40,7 @@ macro_rules! operator {
 
 mod activation;
 mod array;
+mod attention;
 mod attrs;
 mod binary;
 mod broadcast;
@@ -50,13 +51,17 @@ mod create;
 mod data_dependent;
 mod debug;
 mod dps;
+mod einsum;
 mod elementwise;
+mod gather;
 mod index;
 mod infer;
 mod kernel;
 mod linear;
+mod loss;
 mod nn;
 mod norm;
+mod pad;
 mod pattern;
 mod pool;
 mod prim_func;
@@ -64,6 +69,7 @@ mod reduce;
 mod repeat;
 mod reshape;
 mod scan;
+mod scatter;
 mod search;
 mod shape_of;
 mod unary;
@@ -287,6 +293,12 @@ const FAMILIES: &[&[OpDef]] = &[
     norm::OPS,
     conv::OPS,
     pool::OPS,
+    gather::OPS,
+    scatter::OPS,
+    einsum::OPS,
+    pad::OPS,
+    attention::OPS,
+    loss::OPS,
 ];
 
 /// By the name without the leading `relax.`.

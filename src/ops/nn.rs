@@ -39,11 +39,7 @@ fn infer_softmax(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     Ok(StructInfo::Tensor(x.clone()))
 }
 
-fn along_axis(
-    m: &mut Machine<'_>,
-    a: &EvalArgs<'_>,
-    f: fn(&ArrayD<f64>, usize) -> ArrayD<f64>,
-) -> Result<Value, Stop> {
+fn along_axis(m: &mut Machine<'_>, a: &EvalArgs<'_>, f: fn(&ArrayD<f64>, usize) -> ArrayD<f64>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(-1), x.shape().len())?;
     m.spend(x.len() as u64)?;

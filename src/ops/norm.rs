@@ -3,7 +3,7 @@
 use ndarray::{ArrayD, IxDyn};
 
 use super::array::{floats, mean, of_floats, spread};
-use super::infer::{Dims, arity, axes, axis, bool_attr, differ, float_attr, float_dtype, int_attr, ints_attr, tensor};
+use super::infer::{Dims, arity, axes, axis, bool_attr, float_attr, float_dtype, int_attr, ints_attr, tensor};
 use super::kernel::{self, fail};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
@@ -11,6 +11,8 @@ use crate::eval::tensor::Tensor;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::rule::Rule;
+use crate::shape::prove_equal;
+use crate::verdict::Proof;
 
 const EPSILON: Param = Param::Attr(Attr::float("epsilon", 1e-5));
 const CENTER: Param = Param::Attr(Attr::bool("center", true));
@@ -85,7 +87,7 @@ pub(super) const OPS: &[OpDef] = &[
 
 // Inference.
 
-/// The arguments of a normalization: the first is the data, of a floating-point data type, which the parameters share.
+/// The arguments of a normalization: the first is the data, the parameters share its data type.
 fn normalized<'a, const N: usize>(a: &InferArgs<'a>) -> Result<[&'a TensorStructInfo; N], InferError> {
     arity::<N>(a)?;
     let first = tensor(a, 0)?;
@@ -93,35 +95,43 @@ fn normalized<'a, const N: usize>(a: &InferArgs<'a>) -> Result<[&'a TensorStruct
     for (i, slot) in infos.iter_mut().enumerate() {
         *slot = tensor(a, i)?;
     }
-    float_dtype(first.dtype)?;
     match infos.iter().find(|info| info.dtype != first.dtype) {
         Some(other) => Err(InferError::op(format!("the data types {} and {} differ", first.dtype, other.dtype))),
         None => Ok(infos),
     }
 }
 
-/// Each parameter has the dimensions of the data at the axes; what is provably another size is rejected.
-fn fit(cx: &mut Cx, infos: &[&TensorStructInfo], along: Option<&[usize]>, count: usize) -> Result<(), InferError> {
-    let Some((data, parameters)) = infos.split_first() else { return Ok(()) };
+/// Each parameter has the dimensions of the data at the axes: what is provably another size is rejected. Whether all are
+/// provably the same.
+fn fit(cx: &mut Cx, infos: &[&TensorStructInfo], along: Option<&[usize]>, count: usize) -> Result<bool, InferError> {
+    let Some((data, parameters)) = infos.split_first() else { return Ok(true) };
     let mut known: Vec<Vec<PrimExpr>> = Vec::new();
     if let (Dims::Known(dims), Some(along)) = (Dims::of(data), along) {
         known.push(along.iter().filter_map(|i| dims.get(*i).cloned()).collect());
     }
     for parameter in parameters {
         if Dims::of(parameter).rank() != Some(count) {
-            return Err(InferError::op(format!("a parameter must have rank {count}, it is of rank {}", parameter.ndim)));
+            return Err(InferError::op(format!(
+                "a parameter must have rank {count}, it is of rank {}",
+                parameter.ndim
+            )));
         }
         if let Dims::Known(dims) = Dims::of(parameter) {
             known.push(dims.to_vec());
         }
     }
-    let Some((expected, others)) = known.split_first() else { return Ok(()) };
+    let mut same = true;
+    let Some((expected, others)) = known.split_first() else { return Ok(true) };
     for (size, other) in others.iter().flat_map(|dims| expected.iter().zip(dims)) {
-        if differ(cx, size, other) {
-            return Err(InferError::op(format!("a parameter has the size {other} where {size} is normalized")));
+        match prove_equal(cx, size, other) {
+            Proof::Different => {
+                return Err(InferError::op(format!("a parameter has the size {other} where {size} is normalized")));
+            }
+            Proof::Unknown => same = false,
+            Proof::Equal => {}
         }
     }
-    Ok(())
+    Ok(same)
 }
 
 /// The axes to normalize, if the rank of the data is known.
@@ -134,9 +144,14 @@ fn infer_axes_norm<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Str
     let infos = normalized::<N>(a)?;
     let count = ints_attr(a.call, "axes")?.unwrap_or_default().len();
     let data = tensor(a, 0)?;
+    float_dtype(data.dtype)?;
     let along = axes_of(a.call, data)?;
-    fit(cx, &infos, along.as_deref(), count)?;
-    Ok(StructInfo::Tensor(data.clone()))
+    Ok(known_if(fit(cx, &infos, along.as_deref(), count)?, data))
+}
+
+/// The information of a tensor, or its rank alone.
+fn known_if(shape: bool, t: &TensorStructInfo) -> StructInfo {
+    if shape { StructInfo::Tensor(t.clone()) } else { Dims::of_ndim(t.ndim).tensor(t.dtype) }
 }
 
 fn infer_layer_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
@@ -159,11 +174,18 @@ fn channel_axis(call: &Call, data: &TensorStructInfo) -> Result<Option<usize>, I
     Ok(channel)
 }
 
+fn rank_only(t: &TensorStructInfo) -> TensorStructInfo {
+    TensorStructInfo { shape: None, ..t.clone() }
+}
+
 fn infer_channel_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Option<PrimExpr>, InferError> {
     let infos = normalized::<3>(a)?;
     let data = tensor(a, 0)?;
     let channel = channel_axis(a.call, data)?;
-    fit(cx, &infos, channel.as_ref().map(std::slice::from_ref), 1)?;
+    // What two parameters say of each other counts only where the data is known.
+    let known = matches!(Dims::of(data), Dims::Known(_));
+    let (parameters, along) = (infos.map(|info| if known { info.clone() } else { rank_only(info) }), channel);
+    fit(cx, &parameters.each_ref(), along.as_ref().map(std::slice::from_ref), 1)?;
     Ok(match (Dims::of(data), channel) {
         (Dims::Known(dims), Some(channel)) => dims.get(channel).cloned(),
         (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, _) => None,
@@ -171,6 +193,7 @@ fn infer_channel_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Option<PrimExpr>
 }
 
 fn infer_group_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    float_dtype(tensor(a, 0)?.dtype)?;
     let groups = int_attr(a.call, "num_groups")?.unwrap_or(1);
     let channels = infer_channel_norm(cx, a)?;
     if let Some(PrimExpr::IntImm(channels)) = channels
@@ -189,12 +212,12 @@ fn infer_instance_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
 /// The data normalized, and the mean and variance to be kept.
 fn infer_batch_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let infos = normalized::<5>(a)?;
-    let data = tensor(a, 0)?;
+    let [data, _, _, mean, variance] = infos;
+    float_dtype(data.dtype)?;
     let given = int_attr(a.call, "axis")?.unwrap_or(1);
     let along = Dims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
-    fit(cx, &infos, along.as_ref().map(std::slice::from_ref), 1)?;
-    let kept = |i| tensor(a, i).map(|info| StructInfo::Tensor(info.clone()));
-    Ok(StructInfo::tuple([StructInfo::Tensor(data.clone()), kept(3)?, kept(4)?]))
+    let known = fit(cx, &infos, along.as_ref().map(std::slice::from_ref), 1)?;
+    Ok(StructInfo::tuple([data, mean, variance].map(|t| known_if(known, t))))
 }
 
 // Evaluation.
@@ -290,9 +313,11 @@ fn batch_norm(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let epsilon = epsilon(a.call)?;
     if !bool_attr(a.call, "training")? {
         let normal = (&x - &keep_mean) / keep_variance.mapv_into(|v| (v + epsilon).sqrt());
-        let copy = |i| kernel::tensor(a, i).map(Tensor::to_data).and_then(|data| {
-            Tensor::from_data(&data).map(Value::Tensor).map_err(|error| fail(error.to_string()))
-        });
+        let copy = |i| {
+            kernel::tensor(a, i)
+                .map(Tensor::to_data)
+                .and_then(|data| Tensor::from_data(&data).map(Value::Tensor).map_err(|error| fail(error.to_string())))
+        };
         let normal = of_floats(dtype, &transformed(a.call, normal, &gamma, &beta)?)?;
         return Ok(Value::tuple(vec![normal, copy(3)?, copy(4)?]));
     }

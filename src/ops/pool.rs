@@ -156,12 +156,7 @@ fn infer_pool<const N: usize>(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInf
     Ok(Dims::from(out.backward(&pooled)).tensor(data.dtype))
 }
 
-fn pooled(
-    call: &Call,
-    dims: &[PrimExpr],
-    windows: &[Window],
-    pool_size: &[i64],
-) -> Result<Vec<PrimExpr>, InferError> {
+fn pooled(call: &Call, dims: &[PrimExpr], windows: &[Window], pool_size: &[i64]) -> Result<Vec<PrimExpr>, InferError> {
     let ceil = bool_attr(call, "ceil_mode")?;
     let (outer, spatial) = dims.split_at(2.min(dims.len()));
     let sizes = spatial.iter().zip(windows).zip(pool_size).map(|((input, window), size)| {
@@ -170,11 +165,20 @@ fn pooled(
     Ok(outer.iter().cloned().chain(sizes).collect())
 }
 
-/// With `ceil_mode` a last window that does not fit is counted too.
+/// With `ceil_mode` a last window that does not fit is counted too, if it begins in the data or the padding before it.
 fn rounded_up(window: &Window, input: &PrimExpr, size: i64) -> PrimExpr {
-    let room = dim(BinaryOp::Add, window.room(input.clone(), constant(size)), constant(window.stride - 1));
-    let steps = if window.stride == 1 { room } else { dim(BinaryOp::FloorDiv, room, constant(window.stride)) };
-    dim(BinaryOp::Add, steps, constant(1))
+    let up = |room: PrimExpr| {
+        let room = dim(BinaryOp::Add, room, constant(window.stride - 1));
+        if window.stride == 1 { room } else { dim(BinaryOp::FloorDiv, room, constant(window.stride)) }
+    };
+    let fitting = dim(BinaryOp::Add, up(window.room(input.clone(), constant(size))), constant(1));
+    let beginning = up(dim(BinaryOp::Add, input.clone(), constant(window.before)));
+    match (&fitting, &beginning) {
+        (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => constant(*a.min(b)),
+        // A window that reaches at least as far as it moves begins before it ends outside.
+        (_, _) if size.saturating_mul(window.dilation) > window.after.saturating_add(window.stride) => fitting,
+        (_, _) => dim(BinaryOp::Min, fitting, beginning),
+    }
 }
 
 /// The elements of a window, and how many places it has inside of the padded data.
