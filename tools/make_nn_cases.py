@@ -1,0 +1,584 @@
+#!/usr/bin/env python3
+"""Writes conformance/suite/ops: cases about networks' operators, indexing and products, computed with NumPy.
+
+    make_nn_cases.py OUTPUT_DIRECTORY
+
+The forms are those of `make_ops_cases.py`.
+"""
+
+import itertools
+import math
+import sys
+
+import make_ops_cases as cases
+import numpy as np
+from make_ops_cases import ELEMENTARY, F16, F32, F64, I32, I64, I8, Args, Prim, exact, in_float64, wild
+
+FAMILIES = cases.FAMILIES
+FAMILIES.clear()
+family = cases.family
+
+
+def small(dtype, shape, shift=0):
+    """Integers from -3 to 3."""
+    count = math.prod(shape)
+    return np.array([(5 * i + 3 * shift) % 7 - 3 for i in range(count)]).reshape(shape).astype(dtype)
+
+
+def accumulated(length, magnitude):
+    return f"(class: Accumulated, length: {length}, magnitude: {float(magnitude)!r})"
+
+
+def absolute(magnitude):
+    return f"(class: Absolute, magnitude: {float(magnitude)!r})"
+
+
+def axes_of(axes):
+    return tuple(axes) if isinstance(axes, (list, tuple)) else (axes,)
+
+
+# Softmax and normalization
+
+
+def softmax(x, axis=-1):
+    powers = np.exp(x - x.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+def log_softmax(x, axis=-1):
+    x = x - x.max(axis=axis, keepdims=True)
+    return x - np.log(np.exp(x).sum(axis=axis, keepdims=True))
+
+
+def standardized(x, axes, epsilon):
+    centered = x - x.mean(axis=axes, keepdims=True)
+    return centered / np.sqrt((centered**2).mean(axis=axes, keepdims=True) + epsilon)
+
+
+def along(parameter, rank, axes):
+    """The parameter with its dimensions at the axes."""
+    axes = [axis % rank for axis in axes]
+    order = np.argsort(axes)
+    parameter = np.transpose(parameter, order)
+    return np.expand_dims(parameter, tuple(i for i in range(rank) if i not in axes))
+
+
+def layer_norm(x, gamma, beta, axes, epsilon=1e-5, center=True, scale=True):
+    gamma, beta = along(gamma, x.ndim, axes_of(axes)), along(beta, x.ndim, axes_of(axes))
+    y = standardized(x, axes_of(axes), epsilon)
+    y = y * gamma if scale else y
+    return y + beta if center else y
+
+
+def rms_norm(x, weight, axes=-1, epsilon=1e-5):
+    square = (x * x).mean(axis=axes_of(axes), keepdims=True)
+    return x / np.sqrt(square + epsilon) * along(weight, x.ndim, axes_of(axes))
+
+
+def group_norm(x, gamma, beta, num_groups, channel_axis, axes, epsilon=1e-5):
+    channel = channel_axis % x.ndim
+    shape = list(x.shape)
+    shape[channel : channel + 1] = [num_groups, x.shape[channel] // num_groups]
+    inner = (channel + 1, *(axis + 1 if axis > channel else axis for axis in (a % x.ndim for a in axes)))
+    y = standardized(x.reshape(shape), inner, epsilon).reshape(x.shape)
+    return y * along(gamma, x.ndim, [channel]) + along(beta, x.ndim, [channel])
+
+
+def instance_norm(x, gamma, beta, channel_axis, axes, epsilon=1e-5):
+    y = standardized(x, tuple(axes), epsilon)
+    return y * along(gamma, x.ndim, [channel_axis]) + along(beta, x.ndim, [channel_axis])
+
+
+def batch_norm(x, gamma, beta, mean, var, axis, epsilon=1e-5, center=True, scale=True, momentum=0.1, training=True):
+    others = tuple(i for i in range(x.ndim) if i != axis % x.ndim)
+    used, spread = (x.mean(axis=others), x.var(axis=others)) if training else (mean, var)
+    y = (x - along(used, x.ndim, [axis])) / np.sqrt(along(spread, x.ndim, [axis]) + epsilon)
+    y = y * along(gamma, x.ndim, [axis]) if scale else y
+    y = y + along(beta, x.ndim, [axis]) if center else y
+    if training:
+        mean, var = (1 - momentum) * mean + momentum * used, (1 - momentum) * var + momentum * spread
+    return y, mean, var
+
+
+def all_float64(f):
+    """As `in_float64`, for functions of several results."""
+
+    def rounded(*xs, **kw):
+        found = f(*[np.asarray(x).astype(F64) for x in xs], **kw)
+        dtype = np.asarray(xs[0]).dtype
+        return tuple(y.astype(dtype) for y in found) if isinstance(found, tuple) else found.astype(dtype)
+
+    return rounded
+
+
+#: Mean 0 and variance 2**20 along the last axis, and over all: with it the usual epsilon does not show in float32.
+BALANCED = np.array([[[1024, -1024, 1024, -1024], [-1024, -1024, 1024, 1024]]], F32)
+NORMAL = "exact data: the mean is 0, the variance a power of 4 in whose last place epsilon is lost"
+
+
+@family
+def normalization(op):
+    o = op("nn.softmax", in_float64(softmax), True)
+    o.case("exact", [np.full((2, 4), 7, F32)])
+    o.case("exact", [np.array([[0, 0, -1000], [-2000, 5, -1000]], F32)], why="weights that vanish")
+    o.case("exact", [np.full((2, 3), 1, F16)], {"axis": 0})
+    o.case("wild", [wild(F32, (2, 5))], within=ELEMENTARY)
+    o.case("wild", [wild(F64, (3, 2, 2))], {"axis": 1}, within=ELEMENTARY)
+    o = op("nn.log_softmax", in_float64(log_softmax), True)
+    o.case("wild", [wild(F32, (2, 5))], within=absolute(8))
+    o.case("wild", [wild(F64, (3, 2, 2))], {"axis": 1}, within=absolute(8))
+    o.case("exact", [np.array([[0, -1000], [-2000, 5]], F32)], {"axis": -1}, why="the sum is 1")
+    ones = lambda dtype, *shape: np.ones(shape, dtype)
+    o = op("nn.layer_norm", in_float64(layer_norm), True)
+    o.case("exact", [BALANCED, small(F32, (4,)), small(F32, (4,), 1)], {"axes": [-1]}, why=NORMAL)
+    o.case("exact", [BALANCED, small(F32, (2, 4)), small(F32, (2, 4), 1)], {"axes": [1, 2]}, why=NORMAL)
+    o.case("wild", [wild(F32, (2, 5)), wild(F32, (5,)), wild(F32, (5,))], {"axes": [-1]}, within=accumulated(10, 8))
+    o.case("wild", [wild(F64, (2, 3, 2)), wild(F64, (3, 2)), wild(F64, (3, 2))], {"axes": [1, 2], "epsilon": 1e-3}, within=accumulated(12, 8))
+    o = op("nn.rms_norm", in_float64(rms_norm), True)
+    o.case("exact", [BALANCED, small(F32, (4,))], {"axes": [-1]}, why=NORMAL)
+    o.case("exact", [BALANCED, small(F32, (2, 4))], {"axes": [1, 2]}, why=NORMAL)
+    o.case("wild", [wild(F32, (2, 5)), wild(F32, (5,))], {"axes": [-1]}, within=accumulated(10, 6))
+    o.case("wild", [wild(F64, (2, 3, 2)), wild(F64, (2,))], {"axes": [2], "epsilon": 1e-2}, within=accumulated(12, 6))
+    o = op("nn.group_norm", in_float64(group_norm), True)
+    image = np.concatenate([BALANCED.reshape(1, 2, 2, 2), -BALANCED.reshape(1, 2, 2, 2)], axis=1)
+    grouped = {"num_groups": 2, "channel_axis": 1, "axes": [2, 3]}
+    o.case("exact", [image, small(F32, (4,)), small(F32, (4,), 1)], grouped, why=NORMAL)
+    o.case("wild", [wild(F32, (1, 4, 3, 2)), wild(F32, (4,)), wild(F32, (4,))], grouped, within=accumulated(20, 8))
+    o.case("wild", [wild(F64, (2, 3, 6)), wild(F64, (6,)), wild(F64, (6,))], {"num_groups": 3, "channel_axis": -1, "axes": [1]}, within=accumulated(20, 8))
+    o = op("nn.instance_norm", in_float64(instance_norm), True)
+    o.case("exact", [image, small(F32, (4,)), small(F32, (4,), 1)], {"channel_axis": 1, "axes": [2, 3]}, why=NORMAL)
+    o.case("wild", [wild(F32, (2, 3, 4)), wild(F32, (3,)), wild(F32, (3,))], {"channel_axis": 1, "axes": [2]}, within=accumulated(20, 8))
+    o = op("nn.batch_norm", all_float64(batch_norm), True)
+    still = {"axis": 1, "training": False}
+    data = [small(F32, (2, 3, 2)), small(F32, (3,), 1), small(F32, (3,), 2), small(F32, (3,), 3), np.array([2**20, 2**22, 2**18], F32)]
+    o.case("exact", [data[0] * 1024, *data[1:]], still, why="exact data: the variances are powers of 4")
+    o.case("wild", [wild(F32, (2, 3, 2)), *[wild(F32, (3,)) for _ in range(3)], wild(F32, (3,), 0.5, 2)], still, within=accumulated(8, 16))
+    o.case("wild", [wild(F32, (4, 3, 2)), *[wild(F32, (3,)) for _ in range(3)], wild(F32, (3,), 0.5, 2)], {"axis": 1}, within=accumulated(20, 8))
+    o.case("wild", [wild(F64, (4, 3)), *[wild(F64, (3,)) for _ in range(3)], wild(F64, (3,), 0.5, 2)], {"axis": 1, "momentum": 0.25, "center": False}, within=accumulated(20, 8))
+
+
+# Windows
+
+
+def expand(x, n):
+    x = list(x) if isinstance(x, (list, tuple)) else [x]
+    return x * n if len(x) == 1 else x
+
+
+def pads(padding, n):
+    padding = expand(padding, n)
+    return list(zip(padding[:n], padding[n:] if len(padding) == 2 * n else padding))
+
+
+def to_canonical(x, layout, canonical):
+    return np.transpose(x, [layout.index(axis) for axis in canonical])
+
+
+def from_canonical(x, layout, canonical):
+    return np.transpose(x, [canonical.index(axis) for axis in layout])
+
+
+def conv(n):
+    data_axes = {1: "NCW", 2: "NCHW", 3: "NCDHW"}[n]
+
+    def f(x, w, strides=1, padding=0, dilation=1, groups=1, data_layout=data_axes, kernel_layout="OI" + data_axes[2:], out_layout=None, out_dtype=None):
+        dtype = out_dtype or x.dtype
+        wide = F64 if np.dtype(dtype).kind == "f" else I64
+        x = to_canonical(x, data_layout, data_axes).astype(wide)
+        w = to_canonical(w, kernel_layout, "OI" + data_axes[2:]).astype(wide)
+        strides, dilation = expand(strides, n), expand(dilation, n)
+        x = np.pad(x, [(0, 0), (0, 0), *pads(padding, n)])
+        reach = [d * (k - 1) + 1 for d, k in zip(dilation, w.shape[2:])]
+        sizes = [(s - r) // t + 1 for s, r, t in zip(x.shape[2:], reach, strides)]
+        out = np.zeros((x.shape[0], w.shape[0], *sizes), wide)
+        inputs, outputs = w.shape[1], w.shape[0] // groups
+        for o in range(w.shape[0]):
+            group = slice(o // outputs * inputs, (o // outputs + 1) * inputs)
+            for place in itertools.product(*map(range, sizes)):
+                window = tuple(slice(p * t, p * t + r, d) for p, t, r, d in zip(place, strides, reach, dilation))
+                out[(slice(None), o, *place)] = (x[(slice(None), group, *window)] * w[o]).reshape(len(x), -1).sum(axis=1)
+        return from_canonical(out, out_layout or data_layout, data_axes).astype(dtype)
+
+    return f
+
+
+def conv_transpose(n):
+    data_axes = {1: "NCW", 2: "NCHW", 3: "NCDHW"}[n]
+
+    def f(x, w, strides=1, padding=0, output_padding=0, dilation=1, groups=1, data_layout=data_axes, kernel_layout="IO" + data_axes[2:], out_dtype=None):
+        dtype = out_dtype or x.dtype
+        wide = F64 if np.dtype(dtype).kind == "f" else I64
+        x = to_canonical(x, data_layout, data_axes).astype(wide)
+        w = to_canonical(w, kernel_layout, "IO" + data_axes[2:]).astype(wide)
+        strides, dilation, extra = expand(strides, n), expand(dilation, n), expand(output_padding, n)
+        full = [(s - 1) * t + d * (k - 1) + 1 + e for s, t, d, k, e in zip(x.shape[2:], strides, dilation, w.shape[2:], extra)]
+        out = np.zeros((x.shape[0], w.shape[1] * groups, *full), wide)
+        inputs, outputs = w.shape[0] // groups, w.shape[1]
+        for i in range(w.shape[0]):
+            group = slice(i // inputs * outputs, (i // inputs + 1) * outputs)
+            for place in itertools.product(*map(range, x.shape[2:])):
+                window = tuple(slice(p * t, p * t + d * (k - 1) + 1, d) for p, t, d, k in zip(place, strides, dilation, w.shape[2:]))
+                element = x[(slice(None), i, *place)].reshape(-1, *[1] * (n + 1))
+                out[(slice(None), group, *window)] += element * w[i]
+        cut = tuple(slice(before, size - after) for (before, after), size in zip(pads(padding, n), full))
+        return from_canonical(out[(slice(None), slice(None), *cut)], data_layout, data_axes).astype(dtype)
+
+    return f
+
+
+@family
+def convolution(op):
+    o = op("nn.conv2d", conv(2), True)
+    x, w = small(F32, (1, 2, 4, 5)), small(F32, (3, 2, 3, 3), 1)
+    o.case("exact", [x, w])
+    o.case("exact", [x, w], {"padding": [1, 1]})
+    o.case("exact", [x, w], {"padding": [1, 0, 2, 1], "strides": [2, 1]})
+    o.case("exact", [small(F32, (2, 4, 5, 5)), small(F32, (4, 2, 2, 2), 1)], {"groups": 2, "dilation": [2, 2]})
+    o.case("exact", [small(F32, (1, 4, 5, 2)), small(F32, (2, 3, 2, 3), 1)], {"data_layout": "NHWC", "kernel_layout": "HWIO"})
+    o.case("exact", [small(I8, (1, 2, 3, 3)), small(I8, (2, 2, 2, 2), 1)], {"out_dtype": "int32"})
+    o.case("wild", [wild(F32, (1, 2, 4, 4)), wild(F32, (2, 2, 3, 3))], within=accumulated(18, 9 * 18))
+    o = op("nn.conv1d", conv(1), True)
+    x, w = small(F32, (2, 3, 6)), small(F32, (2, 3, 3), 1)
+    o.case("exact", [x, w])
+    o.case("exact", [x, w], {"padding": [1, 2], "strides": [2]})
+    o.case("exact", [small(F32, (1, 4, 6)), small(F32, (4, 2, 2), 1)], {"groups": 2, "dilation": [3]})
+    o.case("exact", [small(F32, (1, 6, 3)), w], {"data_layout": "NWC"})
+    o.case("wild", [wild(F32, (1, 2, 7)), wild(F32, (2, 2, 3))], {"padding": [1, 1]}, within=accumulated(6, 9 * 6))
+    o = op("nn.conv3d", conv(3), True)
+    x, w = small(F32, (1, 2, 3, 3, 4)), small(F32, (2, 2, 2, 2, 2), 1)
+    o.case("exact", [x, w])
+    o.case("exact", [x, w], {"padding": [1, 0, 1, 0, 1, 0], "strides": [2, 1, 1]})
+    o.case("wild", [wild(F32, (1, 1, 3, 3, 3)), wild(F32, (2, 1, 2, 2, 2))], within=accumulated(8, 9 * 8))
+    o = op("nn.conv1d_transpose", conv_transpose(1), True)
+    x, w = small(F32, (2, 2, 4)), small(F32, (2, 3, 3), 1)
+    o.case("exact", [x, w])
+    o.case("exact", [x, w], {"strides": [2], "padding": [1, 1], "output_padding": [1]})
+    o.case("wild", [wild(F32, (1, 2, 5)), wild(F32, (2, 2, 3))], {"strides": [2]}, within=accumulated(6, 9 * 6))
+    o = op("nn.conv2d_transpose", conv_transpose(2), True)
+    x, w = small(F32, (1, 2, 3, 3)), small(F32, (2, 3, 2, 3), 1)
+    o.case("exact", [x, w])
+    o.case("exact", [x, w], {"strides": [2, 3], "padding": [1, 0, 0, 1], "output_padding": [1, 2]})
+    o.case("exact", [small(F32, (1, 4, 3, 3)), small(F32, (4, 1, 2, 2), 1)], {"groups": 2})
+    o.case("wild", [wild(F32, (1, 2, 3, 3)), wild(F32, (2, 2, 2, 2))], {"strides": [2, 2]}, within=accumulated(8, 9 * 8))
+    o = op("nn.conv3d_transpose", conv_transpose(3), True)
+    o.case("exact", [small(F32, (1, 2, 2, 2, 2)), small(F32, (2, 1, 2, 2, 2), 1)], {"strides": [2, 1, 1]})
+
+
+def pool(n, kind, include):
+    data_axes = {1: "NCW", 2: "NCHW", 3: "NCDHW"}[n]
+
+    def f(x, pool_size=1, strides=1, padding=0, dilation=1, ceil_mode=False, count_include_pad=include, layout=data_axes, out_layout=None):
+        y = to_canonical(x, layout, data_axes).astype(F64)
+        size, strides, dilation, padding = expand(pool_size, n), expand(strides, n), expand(dilation, n), pads(padding, n)
+        sizes = []
+        for s, k, t, d, (before, after) in zip(y.shape[2:], size, strides, dilation, padding):
+            room = s + before + after - d * (k - 1) - 1
+            count = (room + t - 1) // t + 1 if ceil_mode else room // t + 1
+            sizes.append(count - 1 if ceil_mode and (count - 1) * t >= s + before else count)
+        out = np.zeros((*y.shape[:2], *sizes))
+        for place in itertools.product(*map(range, sizes)):
+            inside, counted = [], 0
+            for element in itertools.product(*map(range, size)):
+                at = [p * t - before + e * d for p, t, e, d, (before, _) in zip(place, strides, element, dilation, padding)]
+                counted += all(i < s + after for i, s, (_, after) in zip(at, y.shape[2:], padding))
+                if all(0 <= i < s for i, s in zip(at, y.shape[2:])):
+                    inside.append(y[(slice(None), slice(None), *at)])
+            out[(slice(None), slice(None), *place)] = (
+                np.max(inside, axis=0) if kind == "max" else np.sum(inside, axis=0) / (counted if count_include_pad else len(inside))
+            )
+        return from_canonical(out, out_layout or layout, data_axes).astype(x.dtype)
+
+    return f
+
+
+def adaptive(n):
+    data_axes = {1: "NCW", 2: "NCHW", 3: "NCDHW"}[n]
+
+    def f(x, output_size=None, layout=data_axes):
+        y = to_canonical(x, layout, data_axes).astype(F64)
+        sizes = expand(output_size, n) if output_size is not None else y.shape[2:]
+        out = np.zeros((*y.shape[:2], *sizes))
+        for place in itertools.product(*map(range, sizes)):
+            region = tuple(slice(i * s // m, -(-(i + 1) * s // m)) for i, s, m in zip(place, y.shape[2:], sizes))
+            out[(slice(None), slice(None), *place)] = y[(slice(None), slice(None), *region)].mean(axis=tuple(range(2, n + 2)))
+        return from_canonical(out, layout, data_axes).astype(x.dtype)
+
+    return f
+
+
+@family
+def pooling(op):
+    for n, sizes in ((1, (6,)), (2, (4, 5)), (3, (3, 4, 3))):
+        x = small(F32, (1, 2, *sizes))
+        last = np.moveaxis(x, 1, -1)
+        layout = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[n]
+        for kind in ("max", "avg"):
+            o = op(f"nn.{kind}_pool{n}d", pool(n, kind, n != 2), True)
+            o.case("exact", [x], {"pool_size": [2] * n, "strides": [2] * n})
+            o.case("exact", [x], {"pool_size": [2] * n, "padding": [1] * n + [0] * n, "strides": [1] * n, "count_include_pad": True})
+            o.case("exact", [np.ascontiguousarray(last)], {"pool_size": [2] * n, "layout": layout})
+            o.case("exact", [x * 64], {"pool_size": [2] * n, "strides": [2] * n, "ceil_mode": True})
+            if kind == "max":
+                o.case("exact", [x], {"pool_size": [2] * n, "dilation": [2] * n})
+            else:
+                o.case("wild", [wild(F32, x.shape)], {"pool_size": [3] * n, "padding": [1] * 2 * n, "count_include_pad": False}, within=accumulated(3**n, 3))
+        o = op(f"nn.adaptive_avg_pool{n}d", adaptive(n), True)
+        o.case("exact", [small(F32, (1, 2, *[4] * n))], {"output_size": [2] * n})
+        o.case("exact", [small(F32, (1, 2, *[2] * n))], {"output_size": [2] * n})
+        o.case("wild", [wild(F32, (1, 2, *sizes))], {"output_size": [3] * n}, within=accumulated(3**n, 3))
+
+
+# Attention
+
+
+def attention(q, k, v, bias=None, scale=None, causal_mask=None):
+    k, v = (np.repeat(x, q.shape[2] // x.shape[2], axis=2) for x in (k, v))
+    scores = np.einsum("bsnh,btnh->bnst", q, k) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    scores = scores if bias is None else scores + bias
+    if causal_mask:
+        shift = k.shape[1] - q.shape[1] if causal_mask == "BottomRight" else 0
+        scores = np.where(np.arange(k.shape[1])[None] > np.arange(q.shape[1])[:, None] + shift, -np.inf, scores)
+    return np.einsum("bnst,btnv->bsnv", softmax(scores), v)
+
+
+@family
+def attention_family(op):
+    heads = lambda *shape: [wild(F32, (shape[0], n, shape[3], h)) for n, h in ((shape[1], 4), (shape[2], 4), (shape[2], 3))]
+    same = [np.ones((1, 2, 2, 4), F32), np.ones((1, 4, 2, 4), F32), small(F32, (1, 4, 2, 2))]
+    o = op("nn.attention", in_float64(attention), True)
+    o.case("exact", same, why="all weights are a quarter")
+    o.case("wild", heads(2, 3, 5, 2), within=accumulated(40, 30))
+    o.case("wild", heads(1, 3, 5, 2), {"scale": 0.25, "causal_mask": "TopLeft"}, within=accumulated(40, 30))
+    o.case("wild", heads(1, 3, 5, 2), {"causal_mask": "BottomRight"}, within=accumulated(40, 30))
+    o = op("nn.attention_bias", in_float64(attention), True)
+    o.case("exact", [*same, np.array([[0, -1000, 0, -1000], [-1000, 5, -1000, -1000]], F32).reshape(1, 1, 2, 4)], why="weights of a half, of 1 and of 0")
+    o.case("wild", [*heads(1, 3, 5, 2), wild(F32, (1, 2, 3, 5))], within=accumulated(40, 30))
+    o.case("wild", [*heads(1, 3, 5, 2), wild(F32, (1, 1, 1, 5))], {"causal_mask": "TopLeft"}, within=accumulated(40, 30))
+
+
+# Indexing
+
+
+def take(x, indices, axis=0, mode="fast"):
+    return np.take(x, indices, axis=axis, mode="raise" if mode == "fast" else mode)
+
+
+def gather_nd(x, indices, batch_dims=0):
+    if batch_dims:
+        return np.stack([gather_nd(a, i, batch_dims - 1) for a, i in zip(x, indices)])
+    return x[tuple(np.moveaxis(indices, -1, 0))]
+
+
+REDUCTIONS = {"update": lambda a, b: b, "add": lambda a, b: a + b, "mul": lambda a, b: a * b, "min": min, "max": max}
+
+
+def scatter_elements(x, indices, updates, axis=0, reduction="update"):
+    out, arrived = x.copy(), np.ones(x.shape)
+    for place in np.ndindex(*indices.shape):
+        at = list(place)
+        at[axis] = indices[place]
+        out[tuple(at)] = REDUCTIONS["add" if reduction == "mean" else reduction](out[tuple(at)], updates[place])
+        arrived[tuple(at)] += 1
+    return (out / arrived).astype(x.dtype) if reduction == "mean" else out
+
+
+def scatter_nd(x, indices, updates, reduction="update"):
+    out = x.copy()
+    for row in np.ndindex(*indices.shape[:-1]):
+        at = tuple(indices[row])
+        for rest in np.ndindex(*x.shape[len(at) :]):
+            out[at + rest] = REDUCTIONS[reduction](out[at + rest], updates[row + rest])
+    return out
+
+
+def index_put(x, indices, values, accumulate=False):
+    out = x.copy()
+    places = np.broadcast_arrays(*indices, values)
+    for *at, v in zip(*[p.reshape(-1) for p in places]):
+        out[tuple(at)] = out[tuple(at)] + v if accumulate else v
+    return out
+
+
+def slice_scatter(x, src, start, end, step, axis=0):
+    out = x.copy()
+    out[tuple(slice(start, end, step) if i == axis else slice(None) for i in range(x.ndim))] = src
+    return out
+
+
+def strided_slice(x, axes, begin, end, strides=None):
+    chosen = [slice(None)] * x.ndim
+    for i, axis in enumerate(axes):
+        chosen[axis] = slice(begin[i], end[i], strides[i] if strides else None)
+    return x[tuple(chosen)]
+
+
+def dynamic_strided_slice(x, begin, end, strides):
+    return x[tuple(slice(int(b), int(e), int(s)) for b, e, s in zip(begin, end, strides))]
+
+
+class Ints(Prim):
+    """A tuple of integers as argument."""
+
+    def __init__(self, *items):
+        self.items = items
+        super().__init__("(" + "".join(f"{i}, " for i in items) + ")")
+
+
+def with_items(f):
+    return lambda *args, **kw: f(*[tuple(eval(a)) if isinstance(a, str) else a for a in args], **kw)
+
+
+@family
+def indexing(op):
+    ints = lambda *items: np.array(items, I64)
+    x = small(F32, (4, 3))
+    o = op("take", take, True)
+    o.case("exact", [x, ints(2, 0)], {"axis": 0})
+    o.case("exact", [x, np.array([[0, 2, 1]], I32)], {"axis": 1})
+    o.case("exact", [x, ints(-1, 7)], {"axis": 0, "mode": "wrap"})
+    o.case("exact", [x, ints(-1, 7)], {"axis": -1, "mode": "clip"})
+    o.case("exact", [small(I32, (5,)), ints(4, 4, 0)], {})
+    o = op("gather_elements", lambda x, i, axis=0: np.take_along_axis(x, i, axis), True)
+    o.case("exact", [x, np.array([[0, 1, 2], [3, 0, 1]], I64)], {"axis": 0})
+    o.case("exact", [x, np.array([[0], [2], [1], [0]], I64)], {"axis": 1})
+    o.case("exact", [small(I32, (3, 2)), np.array([[2, 1]], I32)], {})
+    o = op("gather_nd", gather_nd, True)
+    o.case("exact", [x, np.array([[0, 2], [3, 1]], I64)])
+    o.case("exact", [x, np.array([[2], [0], [1]], I64)])
+    o.case("exact", [small(F32, (2, 3, 2)), np.array([[1], [2]], I64)], {"batch_dims": 1})
+    o = op("index_tensor", lambda x, i: x[tuple(i)])
+    o.case("exact", [x, Args([ints(3, 0)])])
+    o.case("exact", [x, Args([ints(3, 0), np.array([[1], [2]], I64)])])
+    o = op("scatter_elements", scatter_elements, True)
+    places, updates = np.array([[0, 1, 3], [2, 0, 1]], I64), small(F32, (2, 3), 2)
+    for reduction in ("update", "add", "mul", "min", "max"):
+        o.case("exact", [x, places, updates], {"reduction": reduction})
+    o.case("exact", [x, np.array([[0], [2], [1], [0]], I64), small(F32, (4, 1), 1)], {"axis": 1})
+    o = op("scatter_nd", scatter_nd, True)
+    o.case("exact", [x, np.array([[0, 2], [3, 1]], I64), small(F32, (2,))])
+    for reduction in ("add", "mul", "min", "max"):
+        o.case("exact", [x, np.array([[2], [0]], I64), small(F32, (2, 3), 1)], {"reduction": reduction})
+    o = op("index_put", index_put, True)
+    o.case("exact", [x, Args([ints(3, 0), ints(1, 2)]), small(F32, (2,), 1)])
+    o.case("exact", [x, Args([ints(3, 0, 3), ints(1, 2, 1)]), small(F32, (3,), 1)], {"accumulate": True})
+    o.case("exact", [small(I32, (6,)), Args([ints(5, 0)]), small(I32, (2,), 1)])
+    o = op("slice_scatter", slice_scatter, True)
+    o.case("exact", [x, small(F32, (2, 3), 1), Prim(0), Prim(4), Prim(2)], {"axis": 0})
+    o.case("exact", [x, small(F32, (4, 2), 1), Prim(1), Prim(3), Prim(1)], {"axis": 1})
+    o = op("strided_slice", with_items(strided_slice), True)
+    y = small(F32, (5, 4))
+    o.case("exact", [y, Ints(0), Ints(1), Ints(4)])
+    o.case("exact", [y, Ints(0, 1), Ints(0, 1), Ints(5, 4), Ints(2, 3)])
+    o.case("exact", [y, Ints(-1), Ints(-3), Ints(100)])
+    o.case("exact", [y, Ints(0), Ints(4), Ints(0), Ints(-1)])
+    o.case("exact", [small(I32, (6,)), Ints(0), Ints(-5), Ints(-1), Ints(2)])
+    o = op("dynamic_strided_slice", dynamic_strided_slice)
+    o.case("exact", [y, ints(1, 0), ints(4, 4), ints(1, 2)], known='Tensor(ndim: 2, dtype: "float32")')
+    o.case("exact", [y, ints(-1, 1), ints(0, 3), ints(-2, 1)])
+
+
+# Products
+
+
+@family
+def linear_algebra(op):
+    o = op("matmul", lambda x, y, out_dtype=None: np.matmul(x.astype(F64), y.astype(F64)).astype(out_dtype or x.dtype), True)
+    o.case("exact", [small(F32, (3, 4)), small(F32, (4, 2), 1)])
+    o.case("exact", [small(F32, (4,)), small(F32, (4,), 1)])
+    o.case("exact", [small(F32, (2, 3, 4)), small(F32, (4,), 1)])
+    o.case("exact", [small(F32, (2, 1, 3, 4)), small(F32, (3, 4, 2), 1)])
+    o.case("exact", [small(I8, (3, 4)), small(I8, (4, 2), 1)], {"out_dtype": "int32"})
+    o.case("exact", [small(F16, (2, 3)), small(F16, (3, 2), 1)])
+    o.case("wild", [wild(F32, (3, 5)), wild(F32, (5, 2))], within=accumulated(5, 45))
+    o.case("wild", [wild(F64, (2, 3, 5)), wild(F64, (2, 5, 2))], within=accumulated(5, 45))
+    o = op("outer", np.outer)
+    o.case("exact", [small(F32, (3,)), small(F32, (4,), 1)])
+    o.case("exact", [small(I32, (2,)), small(I32, (3,), 1)])
+    o.case("wild", [wild(F32, (2,)), wild(F32, (3,))], within="(class: Rounded)")
+    o = op("einsum", lambda xs, subscripts: np.asarray(np.einsum(subscripts, *xs)), True)
+    two = [small(F32, (2, 3)), small(F32, (3, 4), 1)]
+    o.case("exact", [Args(two)], {"subscripts": "ij,jk->ki"})
+    o.case("exact", [Args(two)], {"subscripts": "ij,jk"})
+    o.case("exact", [Args([small(F32, (3, 3))])], {"subscripts": "ii->i"})
+    o.case("exact", [Args([small(F32, (2, 2, 3)), small(F32, (3, 2), 1)])], {"subscripts": "...ij,jk->...ik"})
+    o.case("wild", [Args([wild(F32, (2, 3)), wild(F32, (3, 4))])], {"subscripts": "ij,jk->ik"}, within=accumulated(3, 27))
+
+
+# Padding and the like
+
+
+def pad(x, pad_width, pad_mode="constant", pad_value=0.0):
+    mode = {"replicate": "edge", "circular": "wrap"}.get(pad_mode, pad_mode)
+    widths = list(zip(pad_width[::2], pad_width[1::2]))
+    return np.pad(x, widths, mode, **({"constant_values": x.dtype.type(pad_value)} if mode == "constant" else {}))
+
+
+def pixel_shuffle(x, upscale_factor):
+    r = upscale_factor
+    *outer, c, h, w = x.shape
+    y = x.reshape(*outer, c // r**2, r, r, h, w)
+    n = len(outer)
+    return np.transpose(y, [*range(n + 1), n + 3, n + 1, n + 4, n + 2]).reshape(*outer, c // r**2, h * r, w * r)
+
+
+@family
+def padding(op):
+    x = small(F32, (3, 4))
+    o = op("nn.pad", pad, True)
+    o.case("exact", [x], {"pad_width": [1, 1, 0, 2]})
+    o.case("exact", [x], {"pad_width": [0, 1, 2, 0], "pad_value": 2.0})
+    for mode in ("reflect", "replicate", "circular"):
+        o.case("exact", [x], {"pad_width": [1, 1, 0, 2], "pad_mode": mode})
+    o.case("exact", [small(I32, (3,))], {"pad_width": [1, 1], "pad_value": 3.0})
+    o = op("nn.pixel_shuffle", pixel_shuffle, True)
+    o.case("exact", [small(F32, (1, 8, 2, 3))], {"upscale_factor": 2})
+    o.case("exact", [small(I32, (9, 1, 2))], {"upscale_factor": 3})
+    o = op("nn.batch_flatten", lambda x: x.reshape(x.shape[0], -1))
+    o.case("exact", [small(F32, (2, 3, 2))])
+    o.case("exact", [small(I32, (2, 3))])
+    o = op("meshgrid", lambda xs, indexing="ij": tuple(np.meshgrid(*xs, indexing=indexing)), True)
+    o.case("exact", [Args([small(F32, (3,)), small(F32, (2,), 1)])])
+    o.case("exact", [Args([small(I32, (3,)), small(I32, (2,), 1), small(I32, (2,), 2)])], {"indexing": "ij"})
+
+
+# Losses
+
+
+def cross_entropy(x, y):
+    return np.asarray(-(x * y).sum() / (x.shape[0] if x.ndim > 1 else 1))
+
+
+def nll_loss(x, t, w=None, reduction="mean", ignore_index=-100):
+    classes = x.shape[0] if x.ndim == 1 else x.shape[1]
+    w = np.ones(classes) if w is None else w
+    x = np.moveaxis(x, 0 if x.ndim == 1 else 1, -1)
+    counts = t != ignore_index
+    safe = np.where(counts, t, 0)
+    weights = np.where(counts, w[safe], 0.0)
+    losses = -np.take_along_axis(x, safe[..., None], -1)[..., 0] * weights
+    if reduction == "none":
+        return losses
+    return np.asarray(losses.sum() / (weights.sum() if reduction == "mean" else 1.0))
+
+
+@family
+def loss(op):
+    o = op("nn.cross_entropy_with_logits", in_float64(cross_entropy))
+    o.case("exact", [small(F32, (4, 3)), small(F32, (4, 3), 1)])
+    o.case("exact", [small(F32, (5,)), small(F32, (5,), 1)])
+    o.case("wild", [wild(F32, (3, 4)), wild(F32, (3, 4))], within=accumulated(12, 108))
+    targets = lambda f: lambda x, t, *w, **kw: np.asarray(f(x.astype(F64), t, *[v.astype(F64) for v in w], **kw)).astype(x.dtype)
+    o = op("nn.nll_loss", targets(nll_loss), True)
+    x, t, w = small(F32, (4, 3)), np.array([0, 2, 1, 0], I64), np.array([1, 2, 4], F32)
+    o.case("exact", [x, t, w], {"reduction": "none"})
+    o.case("exact", [x, t, w], {})
+    o.case("exact", [x, t], {"reduction": "sum"})
+    o.case("exact", [x, np.array([0, 2, -100, 1], I64)], {"reduction": "sum"})
+    o.case("exact", [small(F32, (2, 3, 2)), np.array([[0, 2], [1, 1]], I64)], {"reduction": "mean"})
+    o.case("wild", [wild(F32, (4, 3)), t, wild(F32, (3,), 0.5, 2)], {}, within=accumulated(8, 24))
+
+
+FAMILIES["attention"] = FAMILIES.pop("attention_family")
+
+if __name__ == "__main__":
+    cases.main(sys.argv[1])
