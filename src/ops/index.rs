@@ -336,6 +336,9 @@ fn dynamic_strided_slice(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value,
         (0..bounds.len()).filter_map(|i| bounds.get(i)).map(integer).collect::<Result<Vec<i64>, Stop>>()
     };
     let (begin, end, strides) = (list(1)?, list(2)?, list(3)?);
+    if begin.iter().chain(&end).any(|bound| *bound < 0) {
+        return Err(Stop::unspecified("a negative bound of dynamic_strided_slice"));
+    }
     if [&begin, &end, &strides].iter().any(|list| list.len() != x.shape().len()) {
         return Err(fail("the bounds must be as many as there are axes"));
     }

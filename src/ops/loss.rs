@@ -194,5 +194,5 @@ fn one(predictions: &Tensor, weights: Option<&Tensor>, index: &[i64], class: i64
         Some(weights) => float(Some(at(weights, &[class])?))?,
         None => 1.0,
     };
-    Ok((-float(Some(at(predictions, &place)?))? * weight, weight))
+    Ok(((0.0 - float(Some(at(predictions, &place)?))?) * weight, weight))
 }

@@ -84,17 +84,19 @@ def _attrs_of(name, values):
 
 def _stand_in(param):
     match param:
-        case "tensors":
+        case "tensors" | "operands":
             return names.Tuple([names.relax_var("stand_in", None, False)])
-        case "axis" | "axes" | "repeats" | "start" | "end" | "step":
+        case "axis" | "axes" | "channel_axis" | "repeats" | "start" | "end" | "step":
             return 0
-        case "n" | "m" | "k" | "depth":
+        case "n" | "m" | "k" | "depth" | "num_groups" | "upscale_factor":
             return 1
         case "on_value" | "off_value":
             return names.prim_value(tirx.IntImm("int64", 1))
         case "dtype":
             return "float32"
-        case "shape" | "newshape":
+        case "subscripts":
+            return "i->i"
+        case "shape" | "newshape" | "pad_width":
             return [1]
         case "indices_or_sections":
             return 1
