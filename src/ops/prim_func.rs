@@ -72,6 +72,7 @@ fn is_misfit_of_output(f: &PrimFunc, error: &TirError, outputs: Range<usize>) ->
         | TirError::OutOfBounds { .. }
         | TirError::OutsideMemory { .. }
         | TirError::Uninitialized { .. }
+        | TirError::Undeclared { .. }
         | TirError::Region { .. }
         | TirError::DivisionByZero { .. }
         | TirError::Shift { .. }
@@ -110,6 +111,7 @@ fn tir_stop(func: &PrimFuncObj, error: &TirError) -> Stop {
         | TirError::OutOfBounds { .. }
         | TirError::OutsideMemory { .. }
         | TirError::Uninitialized { .. }
+        | TirError::Undeclared { .. }
         | TirError::Region { .. }
         | TirError::DivisionByZero { .. }
         | TirError::Shift { .. }

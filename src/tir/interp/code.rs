@@ -75,6 +75,7 @@ pub(super) struct ForCode {
 pub(super) struct BlockCode {
     pub iters: Vec<IterCode>,
     pub predicate: Option<Int>,
+    pub declared: Declared,
     pub allocs: Vec<BufferCode>,
     pub matches: Vec<MatchCode>,
     pub init: Option<Vec<Op>>,
@@ -86,6 +87,19 @@ pub(super) struct IterCode {
     pub reduce: bool,
     pub start: Int,
     pub value: Int,
+}
+
+/// What a block says that it reads and writes; `None` if it does not say.
+pub(super) struct Declared {
+    pub reads: Option<Vec<RegionCode>>,
+    pub writes: Option<Vec<RegionCode>>,
+    /// The buffers from this slot on are the block's own.
+    pub own: usize,
+}
+
+pub(super) struct RegionCode {
+    pub buffer: usize,
+    pub ranges: Vec<(Int, Option<Int>)>,
 }
 
 /// A buffer that is a part of the buffer in a slot.

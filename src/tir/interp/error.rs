@@ -31,6 +31,8 @@ pub enum TirError {
     OutsideMemory { buffer: Name, indices: Vec<i64> },
     #[error("`{buffer}{indices:?}` is read before it is written")]
     Uninitialized { buffer: Name, indices: Vec<i64> },
+    #[error("the block touches `{buffer}{indices:?}`, which is not among what it says it reads or writes")]
+    Undeclared { buffer: Name, indices: Vec<i64> },
     #[error("the part of `{buffer}` has the extents {found:?}, the buffer matched with it the shape {expected:?}")]
     Region { buffer: Name, expected: Vec<i64>, found: Vec<i64> },
     #[error("division of {dividend} by zero")]
@@ -69,6 +71,7 @@ impl TirError {
             | TirError::OutOfBounds { .. }
             | TirError::OutsideMemory { .. }
             | TirError::Uninitialized { .. }
+            | TirError::Undeclared { .. }
             | TirError::Region { .. }
             | TirError::DivisionByZero { .. }
             | TirError::Shift { .. }

@@ -6,7 +6,8 @@ mod vector;
 use std::collections::HashMap;
 
 use super::code::{
-    Access, BlockCode, BufferCode, Float, ForCode, Int, IterCode, MatchCode, Op, ParamCode, Program, Value,
+    Access, BlockCode, BufferCode, Declared, Float, ForCode, Int, IterCode, MatchCode, Op, ParamCode, Program,
+    RegionCode, Value,
 };
 use super::error::TirError;
 use super::scalar::{Repr, Round};
@@ -14,7 +15,8 @@ use crate::cx::with_stack;
 use crate::grammar::{DataType, Name};
 use crate::tir::lanes;
 use crate::tir::{
-    Assert, Block, Buffer, BufferVar, Expr, For, IterKind, MatchRegion, Param, PrimFunc, Stmt, Store, Var,
+    Assert, Block, Buffer, BufferVar, Expr, For, IterKind, MatchRegion, Param, PrimFunc, Range, Region, Stmt, Store,
+    Var,
 };
 
 type Result<T> = std::result::Result<T, TirError>;
@@ -302,9 +304,18 @@ impl Lowering {
                 let reduce = iter.kind == IterKind::Reduce;
                 iters.push(IterCode { slot: l.int_var(&iter.var)?, reduce, start, value });
             }
+            // TVM describes a block that it cannot see through as one that touches nothing.
+            let said = |regions: &Option<Vec<Region>>| regions.as_ref().is_some_and(|regions| !regions.is_empty());
+            let known = said(&b.reads) || said(&b.writes);
+            let declared = Declared {
+                reads: b.reads.as_ref().filter(|_| known).map(|regions| l.regions(regions)).transpose()?,
+                writes: b.writes.as_ref().filter(|_| known).map(|regions| l.regions(regions)).transpose()?,
+                own: l.buffers.len(),
+            };
             Ok(Op::Block(Box::new(BlockCode {
                 iters,
                 predicate: b.predicate.as_ref().map(|e| l.condition(e)).transpose()?,
+                declared,
                 allocs: b.allocs.iter().map(|buffer| l.alloc(buffer)).collect::<Result<_>>()?,
                 matches: b.matches.iter().map(|m| l.match_region(m)).collect::<Result<_>>()?,
                 init: b.init.as_ref().map(|init| l.body(init)).transpose()?,
@@ -313,15 +324,23 @@ impl Lowering {
         })
     }
 
+    fn regions(&mut self, regions: &[Region]) -> Result<Vec<RegionCode>> {
+        regions
+            .iter()
+            .map(|r| Ok(RegionCode { buffer: self.buffer_use(&r.buffer)?.0, ranges: self.ranges(&r.ranges)? }))
+            .collect()
+    }
+
+    fn ranges(&mut self, ranges: &[Range]) -> Result<Vec<(Int, Option<Int>)>> {
+        ranges.iter().map(|r| Ok((self.int(&r.start)?, r.stop.as_ref().map(|e| self.int(e)).transpose()?))).collect()
+    }
+
     fn match_region(&mut self, m: &MatchRegion) -> Result<MatchCode> {
         let (source, rank) = self.buffer_use(&m.source.buffer)?;
         if m.source.ranges.len() != rank || m.source.buffer.dtype != m.buffer.dtype {
             return malformed(format!("`{}` does not fit the buffer it is a part of", m.buffer.name));
         }
-        let mut ranges = Vec::new();
-        for range in &m.source.ranges {
-            ranges.push((self.int(&range.start)?, range.stop.as_ref().map(|e| self.int(e)).transpose()?));
-        }
+        let ranges = self.ranges(&m.source.ranges)?;
         let outer = std::mem::take(&mut self.shape_vars);
         self.binding = true;
         let buffer = self.buffer(&m.buffer);

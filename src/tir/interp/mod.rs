@@ -12,6 +12,7 @@ mod code;
 mod error;
 mod lower;
 mod memory;
+mod region;
 mod run;
 mod scalar;
 

@@ -3,8 +3,12 @@
 use super::code::{Access, Binding, BlockCode, BufferCode, Float, ForCode, Int, MatchCode, Op, Program};
 use super::error::{Run, TirError};
 use super::memory::{Data, Dim, Memory, View, compact_strides};
+use super::region::Touched;
 use super::scalar::{compare_floats, test};
 use crate::eval::tensor::AllocError;
+
+/// The highest rank of which accesses are held against what a block declares.
+const MAX_CHECKED_RANK: usize = 8;
 
 /// How a statement ends.
 enum Flow {
@@ -20,6 +24,8 @@ pub(super) struct Machine<'p> {
     pub views: Vec<View>,
     pub memory: Vec<Memory>,
     pub fuel: u64,
+    /// What the blocks that are open may touch, the innermost last.
+    pub touched: Vec<Touched>,
 }
 
 impl<'p> Machine<'p> {
@@ -31,6 +37,7 @@ impl<'p> Machine<'p> {
             views: vec![View::default(); program.buffers.len()],
             memory: Vec::new(),
             fuel,
+            touched: Vec::new(),
         }
     }
 
@@ -149,6 +156,7 @@ impl<'p> Machine<'p> {
         {
             return Ok(Flow::Next);
         }
+        self.enter(&b.declared);
         let mark = self.memory.len();
         for buffer in &b.allocs {
             self.alloc(buffer)?;
@@ -163,6 +171,7 @@ impl<'p> Machine<'p> {
         }
         let flow = self.sequence(&b.body);
         self.memory.truncate(mark);
+        self.touched.pop();
         flow
     }
 
@@ -263,8 +272,9 @@ impl<'p> Machine<'p> {
 
     /// The position of an element in its memory.
     #[inline]
-    fn position(&mut self, access: &'p Access) -> Run<(usize, usize)> {
+    fn position(&mut self, access: &'p Access, write: bool) -> Run<(usize, usize)> {
         let mut at = self.views[access.buffer].offset;
+        let mut indices = [0; MAX_CHECKED_RANK];
         for (n, index) in access.indices.iter().enumerate() {
             let index = self.int(index)?;
             let dim = self.views[access.buffer].dims[n];
@@ -272,6 +282,14 @@ impl<'p> Machine<'p> {
                 return Err(self.out_of_bounds(access));
             }
             at = at.wrapping_add(index.wrapping_mul(dim.stride));
+            if let Some(place) = indices.get_mut(n) {
+                *place = index;
+            }
+        }
+        if let Some(indices) = indices.get(..access.indices.len())
+            && !self.touched.last().is_none_or(|touched| touched.admits(access.buffer, indices, write))
+        {
+            return Err(self.undeclared(access));
         }
         match usize::try_from(at) {
             Ok(at) => Ok((self.views[access.buffer].memory, at)),
@@ -281,7 +299,7 @@ impl<'p> Machine<'p> {
 
     #[inline]
     fn store(&mut self, access: &'p Access, write: impl FnOnce(&mut Data, usize) -> Option<()>) -> Run<()> {
-        let (memory, at) = self.position(access)?;
+        let (memory, at) = self.position(access, true)?;
         let Some(target) = self.memory.get_mut(memory) else { return Err(self.outside_memory(access)) };
         if write(&mut target.data, at).is_none() {
             return Err(self.outside_memory(access));
@@ -296,7 +314,7 @@ impl<'p> Machine<'p> {
 
     #[inline]
     fn load<T>(&mut self, access: &'p Access, read: impl FnOnce(&Data, usize) -> Option<T>) -> Run<T> {
-        let (memory, at) = self.position(access)?;
+        let (memory, at) = self.position(access, false)?;
         let Some(source) = self.memory.get(memory) else { return Err(self.outside_memory(access)) };
         let Some(value) = read(&source.data, at) else { return Err(self.outside_memory(access)) };
         match &source.written {
@@ -316,6 +334,12 @@ impl<'p> Machine<'p> {
     fn out_of_bounds(&mut self, access: &'p Access) -> Box<TirError> {
         let (buffer, indices) = self.report(access);
         Box::new(TirError::OutOfBounds { buffer, indices, shape: self.views[access.buffer].shape() })
+    }
+
+    #[cold]
+    fn undeclared(&mut self, access: &'p Access) -> Box<TirError> {
+        let (buffer, indices) = self.report(access);
+        Box::new(TirError::Undeclared { buffer, indices })
     }
 
     #[cold]

@@ -336,3 +336,26 @@ fn every_lane_stays_inside() {
     assert_eq!(indices, [3]);
     assert!(matches!(fails("A[0] = T.Cast(\"int32\", A[0:2])"), TirError::Malformed(_) | TirError::Unsupported(_)));
 }
+
+#[test]
+fn blocks_keep_to_what_they_declare() {
+    let block = |declared: &str, body: &str| {
+        format!("with T.sblock(\"b\"):\n    v = T.axis.spatial(1, 0)\n    {declared}\n    {body}")
+    };
+    let read_1 = "A[v] = A[1] + 10";
+    for declared in
+        ["T.reads(A[1])\n    T.writes(A[v])", "T.reads(A[0:2])\n    T.writes(A[0:3])", "T.writes(A[v:v + 2])"]
+    {
+        computes(&block(declared, read_1), &[5.0, 6.0, 7.0], &[16.0, 6.0, 7.0]);
+    }
+    // What it may write it may also read.
+    computes(&block("T.reads()\n    T.writes(A[v])", "A[v] = A[v] + 1"), &[5.0], &[6.0]);
+    // TVM describes a block that it cannot see through so.
+    computes(&block("T.reads()\n    T.writes()", read_1), &[5.0, 6.0, 7.0], &[16.0, 6.0, 7.0]);
+    for declared in ["T.reads(A[2])\n    T.writes(A[v])", "T.reads()\n    T.writes(A[v])"] {
+        let error = fails(&block(declared, read_1));
+        assert!(matches!(&error, TirError::Undeclared { indices, .. } if *indices == [1]), "{declared}: {error}");
+    }
+    let error = fails(&block("T.reads(A[0:3])\n    T.writes(A[v])", "A[2] = A[0]"));
+    assert!(matches!(&error, TirError::Undeclared { indices, .. } if *indices == [2]), "{error}");
+}
