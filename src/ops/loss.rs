@@ -106,7 +106,7 @@ fn split(predictions: &TensorStructInfo) -> Result<(Dims, Option<PrimExpr>), Inf
 
 fn infer_nll_loss(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let (predictions, targets) = (tensor(a, 0)?, tensor(a, 1)?);
-    if targets.dtype.is_float() {
+    if targets.dtype.is_float() || targets.dtype.is_bool() {
         return Err(InferError::op(format!("the targets must be integers, they are {}", targets.dtype)));
     }
     let (expected, classes) = split(predictions)?;

@@ -1,6 +1,6 @@
 //! Writing elements at the places that indices name: `scatter_elements`, `scatter_nd`, `index_put`, `slice_scatter`.
 
-use super::gather::{coordinate, coordinates, from_end, signed_indices};
+use super::gather::{coordinate, coordinates, from_end};
 use super::infer::{
     Dims, arity, axis, bool_attr, common_dtype, constant, differ, int_attr, prim, str_attr, tensor, tensors,
 };
@@ -249,7 +249,7 @@ fn infer_index_put(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
     let (data, indices, values) = (tensor(a, 0)?, tensors(a, 1)?, tensor(a, 2)?);
     common_dtype(data.dtype, values.dtype)?;
     for index in &indices {
-        signed_indices(index.dtype)?;
+        integer_indices(index)?;
     }
     match Dims::of(data).rank() {
         Some(rank) if rank != indices.len() => {
