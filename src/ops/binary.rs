@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 
 use super::elementwise::{binary, compare, infer_arithmetic, infer_comparison, max_float, min_float, number};
-use super::kernel::fail;
-use super::{OpDef, Param};
-use crate::eval::Stop;
+use super::kernel::{self, fail};
+use super::{EvalArgs, OpDef, Param};
 use crate::eval::tensor::Scalar;
+use crate::eval::{Machine, Stop, Value};
 use crate::grammar::DataType;
 use crate::rule::Rule;
 
@@ -35,6 +35,14 @@ macro_rules! logical {
 macro_rules! bitwise {
     ($name:literal, $rules:tt, $f:expr) => {
         arithmetic!($name, $rules, Exact, |x, y| bitwise(x, y, $f))
+    };
+}
+
+macro_rules! shift {
+    ($name:literal, $rules:tt, $int:expr, $uint:expr) => {
+        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_arithmetic, Exact, |m, a| {
+            shift(m, a, $int, $uint)
+        })
     };
 }
 
@@ -103,8 +111,8 @@ pub(super) const OPS: &[OpDef] = &[
     bitwise!("bitwise_and", [Rule::OpsBitwiseAndInfer, Rule::OpsBitwiseAndValue], |x, y| x & y),
     bitwise!("bitwise_or", [Rule::OpsBitwiseOrInfer, Rule::OpsBitwiseOrValue], |x, y| x | y),
     bitwise!("bitwise_xor", [Rule::OpsBitwiseXorInfer, Rule::OpsBitwiseXorValue], |x, y| x ^ y),
-    arithmetic!("left_shift", [Rule::OpsLeftShiftInfer, Rule::OpsLeftShiftValue], Exact, left_shift),
-    arithmetic!("right_shift", [Rule::OpsRightShiftInfer, Rule::OpsRightShiftValue], Exact, right_shift),
+    shift!("left_shift", [Rule::OpsLeftShiftInfer, Rule::OpsLeftShiftValue], |x, by| x << by, |x, by| x << by),
+    shift!("right_shift", [Rule::OpsRightShiftInfer, Rule::OpsRightShiftValue], |x, by| x >> by, |x, by| x >> by),
 ];
 
 fn nonzero(y: Scalar) -> Result<(), Stop> {
@@ -192,25 +200,26 @@ fn bitwise(x: Scalar, y: Scalar, f: impl Fn(u64, u64) -> u64) -> Result<Scalar, 
     }
 }
 
-/// How far to shift. Nothing is said of a shift by less than nothing or by more bits than any integer has.
-fn distance(y: Scalar) -> Result<u32, Stop> {
-    let bits = match y {
+/// The bits of a signed integer move with its sign; what leaves the data type at the top is lost when it is stored.
+fn shift(
+    m: &mut Machine<'_>,
+    a: &EvalArgs<'_>,
+    int: impl Fn(i64, u32) -> i64,
+    uint: impl Fn(u64, u32) -> u64,
+) -> Result<Value, Stop> {
+    let bits = u32::from(kernel::tensor(a, 0)?.dtype().bits);
+    binary(m, a, None, |x, y| {
+        let by = distance(y, bits)?;
+        number(x, y, |x, _| int(x, by), |x, _| uint(x, by), |x, _| x)
+    })
+}
+
+/// How far to shift. Nothing is said of a shift by less than nothing or by as many bits as there are.
+fn distance(y: Scalar, bits: u32) -> Result<u32, Stop> {
+    let by = match y {
         Scalar::Int(y) => u32::try_from(y).ok(),
         Scalar::UInt(y) => u32::try_from(y).ok(),
         Scalar::Bool(_) | Scalar::Float(_) => return Err(fail("a shift is defined on integers")),
     };
-    bits.filter(|bits| *bits < 64)
-        .ok_or_else(|| Stop::unspecified("a shift by a negative number or by 64 bits or more"))
-}
-
-/// Bits that leave the data type at the top are lost when the element is stored.
-fn left_shift(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
-    let by = distance(y)?;
-    number(x, y, |x, _| x << by, |x, _| x << by, |x, _| x)
-}
-
-/// Of a signed integer the sign is repeated.
-fn right_shift(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
-    let by = distance(y)?;
-    number(x, y, |x, _| x >> by, |x, _| x >> by, |x, _| x)
+    by.filter(|by| *by < bits).ok_or_else(|| Stop::unspecified(format!("a shift outside of {bits} bits")))
 }
