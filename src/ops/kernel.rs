@@ -187,9 +187,13 @@ pub(super) fn at(t: &Tensor, index: &[i64]) -> Result<Scalar, Stop> {
 /// The element of a tensor that is broadcast to a shape of at least its rank, at an index of that shape.
 pub(super) fn at_broadcast(t: &Tensor, index: &[i64]) -> Result<Scalar, Stop> {
     let skipped = index.len().saturating_sub(t.shape().len());
-    let own: Vec<i64> =
-        index.iter().skip(skipped).zip(t.shape()).map(|(i, size)| if *size == 1 { 0 } else { *i }).collect();
-    at(t, &own)
+    let own = || index.iter().skip(skipped).zip(t.shape()).map(|(i, size)| if *size == 1 { 0 } else { *i });
+    let inside = index.len() >= t.shape().len() && own().zip(t.shape()).all(|(i, size)| (0..*size).contains(&i));
+    let flat = own().zip(t.shape()).fold(0i64, |flat, (i, size)| flat.wrapping_mul(*size).wrapping_add(i));
+    match usize::try_from(flat).ok().filter(|_| inside).and_then(|flat| t.get(flat)) {
+        Some(element) => Ok(element),
+        None => at(t, &own().collect::<Vec<i64>>()),
+    }
 }
 
 /// The shape to which two shapes broadcast.
