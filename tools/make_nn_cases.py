@@ -113,6 +113,8 @@ def all_float64(f):
 
 #: Mean 0 and variance 2**20 along the last axis, and over all: with it the usual epsilon does not show in float32.
 BALANCED = np.array([[[1024, -1024, 1024, -1024], [-1024, -1024, 1024, 1024]]], F32)
+#: Added so that no sum is 0, where the last place of epsilon would show.
+F32_HALF = np.float32(0.5)
 NORMAL = "exact data: the mean is 0, the variance a power of 4 in whose last place epsilon is lost"
 
 
@@ -142,11 +144,11 @@ def normalization(op):
     o = op("nn.group_norm", in_float64(group_norm), True)
     image = np.concatenate([BALANCED.reshape(1, 2, 2, 2), -BALANCED.reshape(1, 2, 2, 2)], axis=1)
     grouped = {"num_groups": 2, "channel_axis": 1, "axes": [2, 3]}
-    o.case("exact", [image, small(F32, (4,)), small(F32, (4,), 1)], grouped, why=NORMAL)
+    o.case("exact", [image, small(F32, (4,)), small(F32, (4,), 1) + F32_HALF], grouped, why=NORMAL)
     o.case("wild", [wild(F32, (1, 4, 3, 2)), wild(F32, (4,)), wild(F32, (4,))], grouped, within=accumulated(20, 8))
     o.case("wild", [wild(F32, (2, 3, 6)), wild(F32, (6,)), wild(F32, (6,))], {"num_groups": 3, "channel_axis": -1, "axes": [1]}, within=accumulated(20, 8))
     o = op("nn.instance_norm", in_float64(instance_norm), True)
-    o.case("exact", [image, small(F32, (4,)), small(F32, (4,), 1)], {"channel_axis": 1, "axes": [2, 3]}, why=NORMAL)
+    o.case("exact", [image, small(F32, (4,)), small(F32, (4,), 1) + F32_HALF], {"channel_axis": 1, "axes": [2, 3]}, why=NORMAL)
     o.case("wild", [wild(F32, (2, 3, 4)), wild(F32, (3,)), wild(F32, (3,))], {"channel_axis": 1, "axes": [2]}, within=accumulated(20, 8))
     o = op("nn.batch_norm", all_float64(batch_norm), True)
     still = {"axis": 1, "training": False}
