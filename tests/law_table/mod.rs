@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use relax_spec::conformance::alpha::same_struct_info;
-use relax_spec::cx::{Cx, Reading};
+use relax_spec::cx::{Cx, GlbPurity, Reading};
 use relax_spec::erratum::Erratum::{self, A01, A04, A05, A06, A15, A17, A24, A43, A44};
 use relax_spec::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Type};
 use relax_spec::struct_info::{self as si, InScope};
@@ -85,6 +85,28 @@ pub fn type_laws() -> Vec<Law<Type>> {
             explained: &[A06],
         },
         Law {
+            name: "LUB.DEF the least (A27: min)",
+            arity: 3,
+            applies: always,
+            holds: |cx, t| {
+                let bound = find_lub(best_bounds(cx), t[0], t[1]);
+                !(is_subtype(cx, t[0], t[2]) && is_subtype(cx, t[1], t[2])) || is_subtype(cx, &bound, t[2])
+            },
+            // A bound that is too low is no bound, and still below every other.
+            explained: &[A06],
+        },
+        Law {
+            name: "GLB.DEF the greatest (A27: min)",
+            arity: 3,
+            applies: always,
+            holds: |cx, t| {
+                let bound = find_glb(best_bounds(cx), t[0], t[1]);
+                !(is_subtype(cx, t[2], t[0]) && is_subtype(cx, t[2], t[1]))
+                    || bound.is_some_and(|bound| is_subtype(cx, t[2], &bound))
+            },
+            explained: &[A06],
+        },
+        Law {
             name: "SI.WRAP.ROUNDTRIP of types",
             arity: 1,
             applies: |t| !has_pure(t[0]),
@@ -95,6 +117,12 @@ pub fn type_laws() -> Vec<Law<Type>> {
             explained: &[],
         },
     ]
+}
+
+/// As the order on purity has it, without which bounds are not the best ones (A27).
+fn best_bounds(cx: &mut Cx) -> &mut Cx {
+    cx.glb_purity = GlbPurity::Min;
+    cx
 }
 
 fn has_pure(t: &Type) -> bool {
@@ -198,6 +226,17 @@ pub fn info_laws() -> Vec<Law<StructInfo>> {
                 order(cx, s[0], &join) && order(cx, s[1], &join)
             },
             explained: &[A01, A04, A05, A15, A43],
+        },
+        Law {
+            // Functions are joined more cautiously than the order would allow (A42).
+            name: "SI.UNIFY.LUB the least, without functions",
+            arity: 3,
+            applies: |s| !s.iter().any(|s| has_function(s)),
+            holds: |cx, s| {
+                let join = si::unify_struct_info(cx, s[0], s[1]);
+                !(order(cx, s[0], s[2]) && order(cx, s[1], s[2])) || order(cx, &join, s[2])
+            },
+            explained: &[A15],
         },
         Law {
             name: "SI.UNIFY commutative, up to the order",
