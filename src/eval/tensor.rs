@@ -318,6 +318,17 @@ impl Tensor {
         for_elements!(&*self.elements(), array => array.as_slice().and_then(|s| s.get(flat)).map(|x| x.to_scalar()))
     }
 
+    /// Writes every element in row-major order, converting as assignment does; `element` gets the position, and must not
+    /// look at this tensor. Stops at the first error.
+    pub fn fill<E>(&self, mut element: impl FnMut(usize) -> Result<Scalar, E>) -> Result<(), E> {
+        for_elements!(&mut *self.elements_mut(), array => {
+            for (flat, slot) in array.iter_mut().enumerate() {
+                *slot = Element::from_scalar(element(flat)?);
+            }
+        });
+        Ok(())
+    }
+
     /// Writes the element at a row-major position, converting as assignment does; false outside the tensor.
     #[must_use = "a write outside the tensor did not happen"]
     pub fn set(&self, flat: usize, value: Scalar) -> bool {

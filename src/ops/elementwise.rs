@@ -1,7 +1,7 @@
 //! What operators on single elements share: inference, and evaluation with or without broadcasting.
 
 use super::infer::{Dims, arity, broadcast, common_dtype, tensor, with_dtype};
-use super::kernel::{self, at_broadcast, fail, fresh, tabulate};
+use super::kernel::{self, at_broadcast, at_flat, fail, fresh, tabulate, tabulate_flat};
 use super::{EvalArgs, InferArgs, InferError};
 use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
@@ -59,6 +59,10 @@ pub(super) fn binary(
     }
     let shape = kernel::broadcast(x1.shape(), x2.shape())?;
     let dtype = dtype.unwrap_or(x1.dtype());
+    if x1.shape() == x2.shape() {
+        // Nothing is broadcast, so that positions are enough.
+        return fresh(tabulate_flat(m, dtype, &shape, |i| f(at_flat(x1, i)?, at_flat(x2, i)?))?);
+    }
     fresh(tabulate(m, dtype, &shape, |i| f(at_broadcast(x1, i)?, at_broadcast(x2, i)?))?)
 }
 
@@ -68,7 +72,7 @@ pub(super) fn unary(
     f: impl Fn(Scalar) -> Result<Scalar, Stop>,
 ) -> Result<Value, Stop> {
     let x: &Tensor = kernel::tensor(a, 0)?;
-    fresh(tabulate(m, x.dtype(), x.shape(), |i| f(kernel::at(x, i)?))?)
+    fresh(tabulate_flat(m, x.dtype(), x.shape(), |i| f(at_flat(x, i)?))?)
 }
 
 /// Arithmetic on two elements of one kind. Integers wrap; a float is rounded to the data type when it is stored.

@@ -57,13 +57,30 @@ pub(super) fn tabulate(
     let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
     m.spend(out.len() as u64)?;
     let mut index = vec![0; shape.len()];
-    for flat in 0..out.len() {
-        if !out.set(flat, element(&index)?) {
-            return Err(fail("an element lies outside its tensor"));
-        }
+    out.fill(|_| {
+        let value = element(&index);
         advance(&mut index, shape);
-    }
+        value
+    })?;
     Ok(out)
+}
+
+/// A new tensor whose element at each row-major position is given by a formula.
+pub(super) fn tabulate_flat(
+    m: &mut Machine<'_>,
+    dtype: DataType,
+    shape: &[i64],
+    element: impl FnMut(usize) -> Result<Scalar, Stop>,
+) -> Result<Tensor, Stop> {
+    let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
+    m.spend(out.len() as u64)?;
+    out.fill(element)?;
+    Ok(out)
+}
+
+/// The element of a tensor at a row-major position.
+pub(super) fn at_flat(t: &Tensor, flat: usize) -> Result<Scalar, Stop> {
+    t.get(flat).ok_or_else(|| fail(format!("a tensor of shape {:?} has no element {flat}", t.shape())))
 }
 
 /// The same elements in row-major order, in another shape; a new tensor.

@@ -262,6 +262,18 @@ fn creation_and_conversion() {
 }
 
 #[test]
+fn positions_and_indices_choose_the_same_elements() {
+    let (x, y) = ([1.0, -2.0, 3.0, 0.5, 4.0, -8.0], [2.0, 5.0, -1.0, 0.25, 3.0, 2.0]);
+    for op in ["add", "subtract", "maximum", "power"] {
+        let by_position = eval(op, &[], &[tensor(&[2, 3], &x), tensor(&[2, 3], &y)]);
+        // The leading 1 lets the second operand be broadcast, which changes no element.
+        let by_index = eval(op, &[], &[tensor(&[1, 2, 3], &x), tensor(&[2, 3], &y)]);
+        let flat = |result: Result<ValueSpec, String>| eval("reshape", &[], &[result?, ValueSpec::Shape(vec![6])]);
+        assert_eq!(flat(by_position), flat(by_index), "{op}");
+    }
+}
+
+#[test]
 fn choosing_elements() {
     let x = tensor(&[2, 2], &[1.0, 2.0, 3.0, 4.0]);
     let rows = [("axis", AttrValue::Int(0))];
