@@ -3,10 +3,10 @@
     PYTHON passes.py RELAX_SPEC DIRECTORY [--more] [--only GLOB]
 
 The programs are those of the directory (`*.py`), on generated inputs, and those of the suite that are run, on the
-inputs of their cases. Each goes through the passes of the default pipeline up to `LegalizeOps`; with `--more` also
-through passes that a compiler may add. What a pass leaves is judged against what it was given, and what the last one
-leaves against the program itself, by `relax-spec refine`. A line for each change that is not allowed or that could not be
-judged; the exit status is 1 if one is not allowed and `KNOWN` does not explain it.
+inputs of their cases, single operators aside. Each goes through the passes of the default pipeline up to `LegalizeOps`;
+with `--more` also through passes that a compiler may add. What a pass leaves is judged against what it was given, and
+what the last one leaves against the program itself, by `relax-spec refine`. A line for each change that is not allowed or
+that could not be judged; the exit status is 1 if one is not allowed and `KNOWN` does not explain it.
 """
 
 import argparse
@@ -27,8 +27,11 @@ RUNS = 20
 #: Seconds for a judgement.
 PATIENCE = 120
 
-#: Changes that are not allowed, and are TVM's: glob over programs -> the reason.
+#: Changes that are not allowed, and are TVM's or those of normal form: glob over programs -> the reason.
 KNOWN = {
+    "evaluation/extern-missing-before-arguments": "normal form, which passes demand, leaves the ExternFunc in the call and "
+    "puts the argument with its effect in front, so that the look-up fails after the effect",
+    "evaluation/recursion-under-*": "the pass renames a local function where it calls itself, and leaves the new name unbound",
     "evaluation/recursion-local-*": "the pass renames a local function where it calls itself, and leaves the new name unbound",
     "scoping/local-recursion": "the pass renames a local function where it calls itself, and leaves the new name unbound",
     "evaluation/capture-shape-variable": "in 0.25 a pass loses the shape variable that a local function captures",
@@ -146,7 +149,9 @@ class Programs:
             for path in sorted(pathlib.Path(directory).glob("*.json")):
                 found = json.loads(path.read_text())
                 for case in found if isinstance(found, list) else []:
-                    if case["op"] == "evaluate" and case["args"][1]:
+                    # Single operators are compared with TVM value by value, each within its class of accuracy, which
+                    # `refine` knows nothing of; and LegalizeOps turns some into functions of TVM's run time.
+                    if case["op"] == "evaluate" and case["args"][1] and not case["id"].startswith("ops/"):
                         yield case
 
     def compare_files(self, before, after):
