@@ -7,9 +7,9 @@ use crate::diagnostic::{Diagnostic, NodePath, Severity};
 use crate::grammar::IrModule;
 use crate::normal_form::Normalized;
 use crate::rule::Rule;
-use crate::scope::unaffected;
-use crate::struct_info::derive::{DeriveReport, derive_module};
-use crate::types::check::{TypeReport, check_module};
+use crate::scope::{in_order_of_reference, unaffected};
+use crate::struct_info::derive::{DeriveReport, derive_module, derive_module_in};
+use crate::types::check::{TypeReport, check_module_in};
 use crate::types::{erase_struct_info, is_subtype};
 use crate::{normal_form, well_formed};
 
@@ -80,13 +80,14 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
         return report;
     }
     report.stage = Stage::Types;
-    report.types = check_module(cx, &report.module);
+    let groups = in_order_of_reference(&report.module);
+    report.types = check_module_in(cx, &report.module, &groups);
     report.diagnostics.extend(report.types.diagnostics.iter().cloned());
     if !report.types.accepts() && cx.fire(Rule::TcBeforeSi) {
         return report;
     }
     report.stage = Stage::Derivation;
-    report.derived = derive_module(cx, &report.module);
+    report.derived = derive_module_in(cx, &report.module, &groups);
     report.diagnostics.extend(report.derived.diagnostics.iter().cloned());
     if report.accepts() {
         let disagreements = erases_to_type(cx, &report.types, &report.derived);

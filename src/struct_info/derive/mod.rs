@@ -67,8 +67,12 @@ impl DeriveReport {
 /// Errata: A14 takes the strongly connected components of the reference graph, callees first.
 /// 2023-02, Deriving the Structural Information for Each Expression.
 pub fn derive_module(cx: &mut Cx, module: &IrModule) -> DeriveReport {
+    derive_module_in(cx, module, &in_order_of_reference(module))
+}
+
+/// [`derive_module`], given the order of the global functions.
+pub(crate) fn derive_module_in(cx: &mut Cx, module: &IrModule, groups: &[Component]) -> DeriveReport {
     let mut deriver = Deriver::new(cx, module);
-    let groups = in_order_of_reference(module);
     groups.iter().filter(|group| group.members.len() > 1).for_each(|group| deriver.mutual(group));
     if deriver.cx.literal(Erratum::A14) {
         (0..module.funcs.len()).for_each(|member| deriver.global(member));

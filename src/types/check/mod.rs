@@ -48,13 +48,17 @@ impl TypeReport {
 /// Errata: A14 visits the strongly connected components of the reference graph, callees first.
 /// 2023-02, Type Checking.
 pub fn check_module(cx: &mut Cx, module: &IrModule) -> TypeReport {
+    check_module_in(cx, module, &in_order_of_reference(module))
+}
+
+/// [`check_module`], given the order of the global functions.
+pub(crate) fn check_module_in(cx: &mut Cx, module: &IrModule, groups: &[Component]) -> TypeReport {
     let mut checker = Checker::new(cx, module);
-    let groups = in_order_of_reference(module);
-    for group in &groups {
+    for group in groups {
         checker.mutual(group);
     }
     if checker.cx.fire(Rule::TcModuleOrder) && !checker.cx.literal(Erratum::A14) {
-        for group in &groups {
+        for group in groups {
             group.members.iter().for_each(|member| checker.global(*member));
             checker.finish();
         }

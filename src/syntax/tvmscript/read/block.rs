@@ -382,6 +382,7 @@ impl Reader<'_> {
         }
         self.scope.enter_dataflow();
         self.scope.reserve(statements.len());
+        blocks.open.reserve(statements.len());
         for (at, statement) in statements.iter().enumerate() {
             self.statement(statement, blocks, Place::Dataflow(&outputs, at));
         }
