@@ -25,7 +25,7 @@ use crate::ops::{self, Clauses, OpDef};
 ///
 /// With --adapter the questions are asked anew: for each operator dozens of calls that vary its cases in one respect each,
 /// whose inferred information is compared up to provable equality, and the cases about values. A difference is looked up in
-/// the ledgers; one that none explains gives exit status 1.
+/// the ledgers; one that none explains gives exit status 1, and so does an operator that agrees less often than is kept.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec ops
@@ -184,7 +184,8 @@ const STARTUP: Duration = Duration::from_secs(120);
 
 fn ask(args: &Args, suite: &[Case], chosen: &[&OpDef], adapter: &Adapter) -> Outcome {
     let known = patterns(adapter)?;
-    let mut agreement = kept_agreement(adapter)?;
+    let kept = kept_agreement(adapter)?;
+    let mut agreement = kept.clone();
     let mut findings = String::new();
     infer(args, suite, chosen, adapter, &known, &mut agreement, &mut findings)?;
     if !args.inference_only {
@@ -209,8 +210,33 @@ fn ask(args: &Args, suite: &[Case], chosen: &[&OpDef], adapter: &Adapter) -> Out
     ))?;
     if args.update {
         update(adapter, &agreement)?;
+        return Ok(exit(inference.unexplained + values.unexplained > 0));
     }
-    Ok(if inference.unexplained + values.unexplained > 0 { Exit::Findings } else { Exit::AsExpected })
+    let fewer = agree_less_often(chosen, &kept, &agreement);
+    print(&fewer)?;
+    Ok(exit(inference.unexplained + values.unexplained > 0 || !fewer.is_empty()))
+}
+
+fn exit(findings: bool) -> Exit {
+    if findings { Exit::Findings } else { Exit::AsExpected }
+}
+
+/// The operators on which the implementation agrees less often than is kept. The ledger explains differences by their form,
+/// and a new one can have the form of an old one.
+fn agree_less_often(chosen: &[&OpDef], kept: &Agreement, found: &Agreement) -> String {
+    let mut out = String::new();
+    for op in chosen {
+        let (Some(kept), Some(found)) = (kept.operators.get(op.name), found.operators.get(op.name)) else { continue };
+        for (what, before, now) in
+            [("inference", kept.inference, found.inference), ("values", kept.values, found.values)]
+        {
+            if now.agree < before.agree {
+                let (name, now, before) = (op.name, now.agree, before.agree);
+                let _ = writeln!(out, "{name}: {what} agrees {now} times, {before} times are kept");
+            }
+        }
+    }
+    out
 }
 
 fn update(adapter: &Adapter, agreement: &Agreement) -> Result<(), Failure> {
