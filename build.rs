@@ -192,7 +192,10 @@ fn rust_name(id: &str) -> String {
         .collect()
 }
 
-/// Where `Rule::Name` stands in the sources, as `file:line`, tests left out.
+/// How the code cites a rule.
+const RULE: &str = "rule!(\"";
+
+/// Where `rule!("ID")` stands in the sources, by id, as `file:line`, tests left out.
 fn sites(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
     let mut sites: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for path in files(&root.join("src"), "rs")? {
@@ -206,9 +209,9 @@ fn sites(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
             if line.trim_start().starts_with("//") {
                 continue;
             }
-            for (at, _) in line.match_indices("Rule::") {
-                let name: String = line[at + 6..].chars().take_while(char::is_ascii_alphanumeric).collect();
-                sites.entry(name).or_default().push(format!("{}:{}", relative(root, &path), i + 1));
+            for (at, opening) in line.match_indices(RULE) {
+                let id = line[at + opening.len()..].split('"').next().unwrap_or_default();
+                sites.entry(id.to_string()).or_default().push(format!("{}:{}", relative(root, &path), i + 1));
             }
         }
     }
@@ -243,7 +246,7 @@ fn rules_source(
     }
     let _ = writeln!(out, "    ];\n}}\nstatic INFO: &[RuleInfo] = &[");
     for rule in rules.values() {
-        let here = sites.get(&rust_name(&rule.id)).cloned().unwrap_or_default();
+        let here = sites.get(&rule.id).cloned().unwrap_or_default();
         let _ = writeln!(
             out,
             "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, text: {:?}, excluded: {:?}, sites: &{:?} }},",
@@ -262,7 +265,21 @@ fn rules_source(
         );
     }
     out.push_str("];\n");
+    out.push_str(&rule_macro(rules));
     Ok(out)
+}
+
+/// `rule!("ID")` is the rule of that id, as an expression or a pattern. A literal arm for each id, so that a search for
+/// the id of the text finds the code, and an unknown id does not compile.
+fn rule_macro(rules: &BTreeMap<String, RuleText>) -> String {
+    let mut out = String::from(
+        "/// The rule with the id, as an expression or a pattern; an id that the text does not state does not compile.\n#[macro_export]\nmacro_rules! rule {\n",
+    );
+    for id in rules.keys() {
+        let _ = writeln!(out, "    ({id:?}) => {{ $crate::rule::Rule::{} }};", rust_name(id));
+    }
+    out.push_str("    ($id:literal) => { compile_error!(concat!(\"the text states no rule \", $id)) };\n}\n");
+    out
 }
 
 /// The line `also: ["E33", "E34"],` of an erratum: other ids of the same matter.

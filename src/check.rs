@@ -6,7 +6,6 @@ use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, NodePath, Severity};
 use crate::grammar::IrModule;
 use crate::normal_form::Normalized;
-use crate::rule::Rule;
 use crate::scope::{in_order_of_reference, unaffected};
 use crate::struct_info::derive::{DeriveReport, derive_module, derive_module_in};
 use crate::types::check::{TypeReport, check_module_in};
@@ -63,7 +62,7 @@ fn accepts(diagnostics: &[Diagnostic]) -> bool {
 /// Deterministic, and the verdict does not depend on the order of the global functions.
 pub fn check_program(cx: &mut Cx, module: &IrModule) -> CheckReport {
     let report = CheckReport::of(module.clone(), well_formed::check(cx, module));
-    if !accepts(&report.diagnostics) && cx.fire(Rule::WfWhen) {
+    if !accepts(&report.diagnostics) && cx.fire(rule!("WF.WHEN")) {
         return report;
     }
     after_well_formedness(cx, module, report)
@@ -83,7 +82,7 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
     let groups = in_order_of_reference(&report.module);
     report.types = check_module_in(cx, &report.module, &groups);
     report.diagnostics.extend(report.types.diagnostics.iter().cloned());
-    if !report.types.accepts() && cx.fire(Rule::TcBeforeSi) {
+    if !report.types.accepts() && cx.fire(rule!("TC.BEFORE-SI")) {
         return report;
     }
     report.stage = Stage::Derivation;
@@ -130,7 +129,7 @@ pub fn further_findings(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
 /// particular since it knows no purity (A18), and below it where an operator knows more of its arguments.
 fn erases_to_type(cx: &mut Cx, types: &TypeReport, derived: &DeriveReport) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    if !cx.fire(Rule::SiErasesToType) {
+    if !cx.fire(rule!("SI.ERASES-TO-TYPE")) {
         return findings;
     }
     for ((var, ty), (other, info)) in types.vars.iter().zip(&derived.vars) {
@@ -139,7 +138,7 @@ fn erases_to_type(cx: &mut Cx, types: &TypeReport, derived: &DeriveReport) -> Ve
         if !agrees {
             let message =
                 format!("`{var}` has the type {ty}, but its structural information {info} erases to {erased}");
-            findings.push(Diagnostic::error(Rule::SiErasesToType, NodePath::default(), var.span, message));
+            findings.push(Diagnostic::error(rule!("SI.ERASES-TO-TYPE"), NodePath::default(), var.span, message));
         }
     }
     findings
@@ -148,7 +147,7 @@ fn erases_to_type(cx: &mut Cx, types: &TypeReport, derived: &DeriveReport) -> Ve
 /// NF.REQUIRED, NF.BEFORE-OPT: the program as the checkers see it. Where it must not be normalized, one that is not in
 /// normal form is rejected.
 pub fn in_normal_form(cx: &mut Cx, module: &IrModule) -> Normalized {
-    if cx.fire(Rule::NfRequired) && cx.fire(Rule::NfBeforeOpt) {
+    if cx.fire(rule!("NF.REQUIRED")) && cx.fire(rule!("NF.BEFORE-OPT")) {
         return normal_form::normalize_reporting(cx, module);
     }
     Normalized { module: module.clone(), findings: normal_form::check(cx, module) }
@@ -157,6 +156,7 @@ pub fn in_normal_form(cx: &mut Cx, module: &IrModule) -> Normalized {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule::Rule;
     use crate::syntax::tvmscript::parse_module;
 
     const PROGRAM: &str = r#"
@@ -198,12 +198,16 @@ class Module:
     #[test]
     fn later_stages_go_on_with_sound_functions() {
         let report = check_program(&mut Cx::new(), &parse_module(PROGRAM).unwrap());
-        assert_eq!(rules(&report.diagnostics), [(Rule::Wf2Bound, "a")]);
+        assert_eq!(rules(&report.diagnostics), [(rule!("WF.2.BOUND"), "a")]);
         let further = further_findings(&mut Cx::new(), &report);
         let mut found = rules(&further);
         found.sort_unstable();
         // What `calls_a` does wrong hangs on what `a` is, which is not known.
-        let expected = [(Rule::SiDeriveFuncRetErr, "c"), (Rule::TcCallArity, "calls_d"), (Rule::TcTgiNottuple, "b")];
+        let expected = [
+            (rule!("SI.DERIVE.FUNC.RET.ERR"), "c"),
+            (rule!("TC.CALL.ARITY"), "calls_d"),
+            (rule!("TC.TGI.NOTTUPLE"), "b"),
+        ];
         assert_eq!(found, expected);
     }
 

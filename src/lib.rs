@@ -15,6 +15,9 @@
 //! | Evaluating Expressions | [`eval`], [`tir`] |
 //! | Notable Operators | [`ops`] |
 
+#[macro_use]
+pub mod rule;
+
 pub mod check;
 pub mod cli;
 pub mod conformance;
@@ -27,7 +30,6 @@ pub mod grammar;
 pub mod normal_form;
 pub mod ops;
 pub mod purity;
-pub mod rule;
 pub mod scope;
 pub mod shape;
 pub mod struct_info;

@@ -4,7 +4,6 @@ use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::grammar::{AttrValue, Call, Expr, Function};
 use crate::ops::{self, OpDef};
-use crate::rule::Rule;
 
 /// What a call goes to, as far as purity is concerned.
 #[derive(Clone, Copy, Debug)]
@@ -19,13 +18,13 @@ pub enum Callee {
 
 /// PURE.CALL-EFFECT: whether a call is marked pure, which is decided for each call separately.
 pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
-    let attributed = call.attrs.get("pure") == Some(&AttrValue::Bool(true)) && cx.fire(Rule::PureAttrRepr);
+    let attributed = call.attrs.get("pure") == Some(&AttrValue::Bool(true)) && cx.fire(rule!("PURE.ATTR.REPR"));
     match callee {
         Callee::Op(def) => {
             let registered = match def {
                 // That it may raise an error does not count (PURE.ERR.OP).
-                Some(def) => def.is_pure(cx) && cx.fire(Rule::PureErrOp),
-                None => !cx.fire(Rule::PureDefaultImpure),
+                Some(def) => def.is_pure(cx) && cx.fire(rule!("PURE.ERR.OP")),
+                None => !cx.fire(rule!("PURE.DEFAULT-IMPURE")),
             };
             registered || attributed
         }
@@ -36,10 +35,10 @@ pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
 
 /// PURE.EXTERN-ATTR: the attribute of the call asserts that this call has no effect. Without it PURE.DEFAULT-IMPURE.
 fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
-    if cx.fire(Rule::PureExternAttr) && attributed {
-        return cx.fire(Rule::PureCallEffect);
+    if cx.fire(rule!("PURE.EXTERN-ATTR")) && attributed {
+        return cx.fire(rule!("PURE.CALL-EFFECT"));
     }
-    !cx.fire(Rule::PureDefaultImpure)
+    !cx.fire(rule!("PURE.DEFAULT-IMPURE"))
 }
 
 /// The purity of a function.
@@ -56,14 +55,14 @@ pub struct FunctionPurity {
 pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> FunctionPurity {
     let inferred = inferred_purity(cx, all_pure);
     let forced = force_pure_attr(function) == Some(&AttrValue::Bool(true));
-    let forced = cx.rule(Rule::TcFuncPureForce, forced) && cx.fire(Rule::PureForce);
+    let forced = cx.rule(rule!("TC.FUNC.PURE.FORCE"), forced) && cx.fire(rule!("PURE.FORCE"));
     let excused = forced && !cx.literal(Erratum::A32);
     let kept = function.pure != Some(true) || inferred || excused;
-    let broken_promise = !cx.premise(Rule::TcFuncPureAnnotErr, 1, kept);
+    let broken_promise = !cx.premise(rule!("TC.FUNC.PURE.ANNOT-ERR"), 1, kept);
     let declared = match function.pure {
-        None if cx.fire(Rule::TcFuncPureDefault) => inferred,
+        None if cx.fire(rule!("TC.FUNC.PURE.DEFAULT")) => inferred,
         None => false,
-        Some(false) => inferred && !cx.fire(Rule::TcFuncPureAnnotFalse),
+        Some(false) => inferred && !cx.fire(rule!("TC.FUNC.PURE.ANNOT-FALSE")),
         Some(true) => true,
     };
     FunctionPurity { pure: forced || declared, broken_promise }
@@ -73,9 +72,9 @@ pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> Fun
 /// Casts do not count (PURE.ERR-EXEMPT), nor does failing to terminate (PURE.NONTERM-UNTRACKED).
 fn inferred_purity(cx: &mut Cx, all_pure: bool) -> bool {
     if all_pure {
-        return cx.fire(Rule::TcFuncPureInfer) && cx.fire(Rule::PureNontermUntracked);
+        return cx.fire(rule!("TC.FUNC.PURE.INFER")) && cx.fire(rule!("PURE.NONTERM-UNTRACKED"));
     }
-    !(cx.fire(Rule::TcFuncPureInfer) && cx.fire(Rule::PureConservative))
+    !(cx.fire(rule!("TC.FUNC.PURE.INFER")) && cx.fire(rule!("PURE.CONSERVATIVE")))
 }
 
 /// The attribute `force_pure` of a function, in either spelling.

@@ -1,6 +1,6 @@
 //! What ties the text, the code and the golden cases together. Each of these fails by itself when they drift apart.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -100,27 +100,25 @@ fn switching_a_rule_off_is_noticed() {
     assert_none("knock-out", survivors.collect());
 }
 
-/// The premises that the code tests, `premise(Rule::Name, n, ..)`, outside of its unit tests.
+/// The premises that the code tests, `premise(rule!("ID"), n, ..)`, outside of its unit tests.
 fn premises_in_the_code() -> BTreeSet<(Rule, usize)> {
-    let by_name: BTreeMap<String, Rule> = Rule::ALL.iter().map(|rule| (variant(*rule), *rule)).collect();
     let mut found = BTreeSet::new();
     for file in files(&root().join("src"), "rs") {
         let text = fs::read_to_string(file).unwrap();
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
         for call in code.split("premise(").skip(1) {
             let mut arguments = call.split(',').map(str::trim);
-            let rule = arguments.next().and_then(|name| by_name.get(name.strip_prefix("Rule::")?));
+            let rule = arguments.next().and_then(|name| rule_named(name));
             let n = arguments.next().and_then(|n| n.parse().ok());
-            found.extend(rule.copied().zip(n));
+            found.extend(rule.zip(n));
         }
     }
     found
 }
 
-/// `SiUnifyObject` for `SI.UNIFY.OBJECT`.
-fn variant(rule: Rule) -> String {
-    let capitalized = |word: &str| word[..1].to_uppercase() + &word[1..].to_lowercase();
-    rule.id().split(['.', '-', '_']).map(capitalized).collect()
+/// The rule that `rule!("ID")` stands for.
+fn rule_named(code: &str) -> Option<Rule> {
+    code.strip_prefix("rule!(\"")?.strip_suffix("\")")?.parse().ok()
 }
 
 /// A premise that never fails could as well be missing.

@@ -25,16 +25,18 @@ impl Machine<'_> {
             }
             Value::PrimFunc(func) => {
                 let message = format!("@{} is a PrimFunc: as an object it can be used only by call_tir", func.name);
-                self.cannot_call(Rule::ModPrimfuncOnlyCalltir, message)
+                self.cannot_call(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"), message)
             }
-            Value::Object(_) => self.cannot_call(Rule::ValObjectUnusable, "an opaque object cannot be called".into()),
+            Value::Object(_) => {
+                self.cannot_call(rule!("VAL.OBJECT.UNUSABLE"), "an opaque object cannot be called".into())
+            }
             Value::Tensor(_)
             | Value::Tuple(_)
             | Value::Shape(_)
             | Value::Prim(_)
             | Value::Str(_)
             | Value::DataType(_) => {
-                self.cannot_call(Rule::EvalCallCallee, format!("{} cannot be called", callee.category()))
+                self.cannot_call(rule!("EVAL.CALL.CALLEE"), format!("{} cannot be called", callee.category()))
             }
         }
     }
@@ -47,7 +49,7 @@ impl Machine<'_> {
     /// EVAL.CALL.CLOSURE: the body is evaluated in a scope of its own, with the parameters bound to the arguments and
     /// the captured variables to their captured values.
     pub fn call_closure(&mut self, closure: &Rc<Closure>, args: Vec<Value>) -> Result<Value, Stop> {
-        let checked = self.cx.fire(Rule::EvalCallClosureCheck);
+        let checked = self.cx.fire(rule!("EVAL.CALL.CLOSURE.CHECK"));
         self.enter_closure(closure, args, checked)
     }
 
@@ -58,8 +60,8 @@ impl Machine<'_> {
         args: Vec<Value>,
         checked: bool,
     ) -> Result<Value, Stop> {
-        self.cx.apply(Rule::EvalCallClosure)?;
-        self.cx.apply(Rule::ValClosureCall)?;
+        self.cx.apply(rule!("EVAL.CALL.CLOSURE"))?;
+        self.cx.apply(rule!("VAL.CLOSURE.CALL"))?;
         let Some(func) = closure.func.clone() else {
             return Err(Stop::unspecified("the closure came from outside and cannot be called here"));
         };
@@ -68,7 +70,7 @@ impl Machine<'_> {
             return Err(Stop::OutOfFuel);
         }
         let recursive = self.activation.runs(&func);
-        let fresh = self.cx.fire(Rule::SiBoundaryFresh);
+        let fresh = self.cx.fire(rule!("SI.BOUNDARY.FRESH"));
         let callee = self.new_activation(closure, fresh);
         let caller = std::mem::replace(&mut self.activation, callee);
         self.depth += 1;
@@ -79,7 +81,7 @@ impl Machine<'_> {
             self.stale_shape_vars.extend(callee.shape_vars.iter().map(|(var, size)| (var.clone(), *size)));
         }
         // SI.BOUNDARY.RECURSIVE: the caller's own bindings are in force again.
-        if recursive && !self.cx.fire(Rule::SiBoundaryRecursive) {
+        if recursive && !self.cx.fire(rule!("SI.BOUNDARY.RECURSIVE")) {
             self.activation.shape_vars = callee.shape_vars;
         }
         result
@@ -91,7 +93,7 @@ impl Machine<'_> {
     /// instances of the shape variables of the signature.
     fn new_activation(&mut self, closure: &Rc<Closure>, fresh: bool) -> Activation {
         let mut callee = Activation::of(Some(closure.clone()));
-        if !self.cx.fire(Rule::EvalCallClosureScope) {
+        if !self.cx.fire(rule!("EVAL.CALL.CLOSURE.SCOPE")) {
             self.activation.vars.iter().for_each(|(var, value)| callee.vars.bind(var.clone(), value.clone()));
         }
         if !fresh {
@@ -102,11 +104,11 @@ impl Machine<'_> {
 
     /// EVAL.CALL.ARITY: arguments are neither dropped nor made up.
     fn check_arity(&mut self, func: &Function, args: &[Value]) -> Result<(), Stop> {
-        if self.cx.premise(Rule::EvalCallArity, 1, func.params.len() == args.len()) {
+        if self.cx.premise(rule!("EVAL.CALL.ARITY"), 1, func.params.len() == args.len()) {
             return Ok(());
         }
         let message = format!("a function of {} parameters was given {} arguments", func.params.len(), args.len());
-        Err(Stop::error(Rule::EvalCallArity, message))
+        Err(Stop::error(rule!("EVAL.CALL.ARITY"), message))
     }
 
     /// EVAL.CALL.CLOSURE.CHECK: the arguments are checked before the body has any effect, the result afterwards.
@@ -115,7 +117,7 @@ impl Machine<'_> {
             let name = self.global_name(func);
             self.step(func.span, TraceEvent::Enter(name));
         }
-        let checked = checked && self.cx.fire(Rule::SiBoundaryMacro);
+        let checked = checked && self.cx.fire(rule!("SI.BOUNDARY.MACRO"));
         if checked {
             self.check_params(func, &args)?;
         }
@@ -130,7 +132,7 @@ impl Machine<'_> {
 
     /// EVAL.CALL.CLOSURE.ALIAS: the parameters are bound to the arguments themselves.
     fn bind_params(&mut self, func: &Function, args: Vec<Value>) -> Result<(), Stop> {
-        let alias = args.is_empty() || self.cx.fire(Rule::EvalCallClosureAlias);
+        let alias = args.is_empty() || self.cx.fire(rule!("EVAL.CALL.CLOSURE.ALIAS"));
         for (param, arg) in func.params.iter().zip(args) {
             let arg = if alias { arg } else { arg.deep_copy()? };
             self.bind_var(&param.var, arg, Span::NONE)?;
@@ -155,15 +157,15 @@ impl Machine<'_> {
 
     fn check_param(&mut self, param: &Binder, arg: &Value) -> Result<(), Stop> {
         let Some(annotation) = &param.annotation else {
-            return Ok(self.cx.apply(Rule::SiBoundaryNoannot)?);
+            return Ok(self.cx.apply(rule!("SI.BOUNDARY.NOANNOT"))?);
         };
-        if !self.cx.fire(Rule::SiBoundaryParam) {
+        if !self.cx.fire(rule!("SI.BOUNDARY.PARAM")) {
             return Ok(());
         }
         // A parameter's annotation may use the variables before it, so the shape variables are bound one by one.
         let before = self.activation.shape_vars.push();
         self.match_value(arg, annotation).map_err(|stop| at_boundary(stop, &format!("parameter {}", param.var)))?;
-        if !self.cx.fire(Rule::SiBoundaryParamBind) {
+        if !self.cx.fire(rule!("SI.BOUNDARY.PARAM.BIND")) {
             self.activation.shape_vars.pop(before);
         }
         Ok(())
@@ -212,13 +214,13 @@ impl Machine<'_> {
     /// SI.BOUNDARY.RET.ORDER: that is after the body has run, and the value itself is returned, not a copy.
     fn check_return(&mut self, func: &Function, result: Value) -> Result<Value, Stop> {
         let Some(annotation) = &func.ret_struct_info else {
-            self.cx.apply(Rule::SiBoundaryNoannot)?;
+            self.cx.apply(rule!("SI.BOUNDARY.NOANNOT"))?;
             return Ok(result);
         };
-        if self.cx.fire(Rule::SiBoundaryRet) {
+        if self.cx.fire(rule!("SI.BOUNDARY.RET")) {
             self.match_value(&result, annotation).map_err(|stop| at_boundary(stop, "return value"))?;
         }
-        if self.cx.fire(Rule::SiBoundaryRetOrder) { Ok(result) } else { result.deep_copy() }
+        if self.cx.fire(rule!("SI.BOUNDARY.RET.ORDER")) { Ok(result) } else { result.deep_copy() }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::machine::{Machine, Stop};
 use crate::grammar::{PrimExpr, ShapeVar};
-use crate::rule::Rule;
 use crate::shape;
 use crate::verdict::RuntimeError;
 
@@ -25,5 +24,5 @@ impl Machine<'_> {
 /// A variable without a value is what the static checks exclude (`SI.DIM.UNBOUND-ERR` is never a run-time error), so
 /// the text has no answer for it.
 fn dim_error(error: RuntimeError) -> Stop {
-    if error.rule == Rule::SiDimUnboundErr { Stop::Unspecified(error.to_string()) } else { Stop::Error(error) }
+    if error.rule == rule!("SI.DIM.UNBOUND-ERR") { Stop::Unspecified(error.to_string()) } else { Stop::Error(error) }
 }

@@ -18,7 +18,6 @@ use crate::conformance::protocol::{self, ProtocolError, from_json, parse_json};
 use crate::conformance::worker::{StartError, start_and_greet};
 use crate::cx::with_stack;
 use crate::grammar::Name;
-use crate::rule::Rule;
 
 /// A process whose functions a registry holds. It ends with the last of them.
 #[derive(Clone, Debug)]
@@ -122,7 +121,7 @@ impl ExternProcess {
         let accepted = reply.and_then(|reply| match reply.outcome {
             CallOutcome::Raises { message } => {
                 overwrite_all(args, &reply.mutated)?;
-                let rule = if pure { Rule::PureErrOp } else { Rule::PureEffectAbort };
+                let rule = if pure { rule!("PURE.ERR.OP") } else { rule!("PURE.EFFECT.ABORT") };
                 Ok(Err(Stop::error(rule, format!("{function} raised an error: {message}"))))
             }
             CallOutcome::Returns { value } => {

@@ -202,7 +202,7 @@ impl<'m> Machine<'m> {
     /// PURE.EFFECT.IO: values are printed, a visible event in the order in which it happens.
     pub fn print(&mut self, values: &[Value]) -> Result<(), Stop> {
         let printed = super::convert::snapshot(values)?;
-        if self.cx.fire(Rule::PureEffectIo) {
+        if self.cx.fire(rule!("PURE.EFFECT.IO")) {
             self.effect(Effect::Print(printed));
         }
         Ok(())

@@ -21,8 +21,10 @@ struct DimRules {
     eval: Rule,
 }
 
-const TENSOR_DIMS: DimRules = DimRules { bind: Rule::SiMatchcastTensorBind, eval: Rule::SiMatchcastTensorEval };
-const SHAPE_DIMS: DimRules = DimRules { bind: Rule::SiMatchcastShapeBind, eval: Rule::SiMatchcastShapeEval };
+const TENSOR_DIMS: DimRules =
+    DimRules { bind: rule!("SI.MATCHCAST.TENSOR.BIND"), eval: rule!("SI.MATCHCAST.TENSOR.EVAL") };
+const SHAPE_DIMS: DimRules =
+    DimRules { bind: rule!("SI.MATCHCAST.SHAPE.BIND"), eval: rule!("SI.MATCHCAST.SHAPE.EVAL") };
 
 /// The shape variable that a lone dimension consists of.
 pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
@@ -37,7 +39,7 @@ impl Machine<'_> {
     /// error of a check that does not hold names the check.
     pub fn match_value(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
         with_stack(|| match s {
-            StructInfo::Object => Ok(self.cx.apply(Rule::SiMatchcastObject)?),
+            StructInfo::Object => Ok(self.cx.apply(rule!("SI.MATCHCAST.OBJECT"))?),
             StructInfo::Tensor(t) => self.match_tensor(v, t),
             StructInfo::Shape(s) => self.match_shape(v, s),
             StructInfo::Tuple(fields) => self.match_tuple(v, fields),
@@ -56,7 +58,7 @@ impl Machine<'_> {
     fn match_tensor(&mut self, v: &Value, s: &TensorStructInfo) -> Result<(), Stop> {
         let tensor = v.as_tensor();
         let kind = || format!("expected a tensor for {s}, found {}", v.category());
-        self.check(Rule::SiMatchcastTensorKind, 1, tensor.is_some(), kind)?;
+        self.check(rule!("SI.MATCHCAST.TENSOR.KIND"), 1, tensor.is_some(), kind)?;
         let Some(tensor) = tensor else { return Ok(()) };
         self.match_tensor_ndim(tensor, s)?;
         self.match_tensor_dtype(tensor, s)?;
@@ -73,13 +75,15 @@ impl Machine<'_> {
     fn match_tensor_ndim(&mut self, tensor: &Tensor, s: &TensorStructInfo) -> Result<(), Stop> {
         let rank = tensor.shape().len();
         let holds = s.ndim.is_unknown() || s.ndim == Ndim::of_len(rank);
-        self.check(Rule::SiMatchcastTensorNdim, 1, holds, || format!("expected rank {}, found rank {rank}", s.ndim))
+        self.check(rule!("SI.MATCHCAST.TENSOR.NDIM"), 1, holds, || {
+            format!("expected rank {}, found rank {rank}", s.ndim)
+        })
     }
 
     fn match_tensor_dtype(&mut self, tensor: &Tensor, s: &TensorStructInfo) -> Result<(), Stop> {
         let found = tensor.dtype();
         let message = || format!("expected data type {}, found {found}", s.dtype);
-        self.check(Rule::SiMatchcastTensorDtype, 1, s.dtype.is_void() || s.dtype == found, message)
+        self.check(rule!("SI.MATCHCAST.TENSOR.DTYPE"), 1, s.dtype.is_void() || s.dtype == found, message)
     }
 
     fn match_tensor_shape_var(&mut self, tensor: &Tensor, var: &Var) -> Result<(), Stop> {
@@ -88,15 +92,15 @@ impl Machine<'_> {
         };
         let holds = matches!(&value, Value::Shape(dims) if **dims == *tensor.shape());
         let message = || format!("expected the shape {var} = {value}, found {:?}", tensor.shape());
-        self.check(Rule::SiMatchcastTensorShapevar, 1, holds, message)
+        self.check(rule!("SI.MATCHCAST.TENSOR.SHAPEVAR"), 1, holds, message)
     }
 
     fn match_tensor_dims(&mut self, tensor: &Tensor, dims: &[PrimExpr]) -> Result<(), Stop> {
         let rank = tensor.shape().len();
         let message = || format!("expected {} dimensions, found {rank}", dims.len());
-        self.check(Rule::SiMatchcastTensorLen, 1, dims.len() == rank, message)?;
+        self.check(rule!("SI.MATCHCAST.TENSOR.LEN"), 1, dims.len() == rank, message)?;
         // The order makes a difference from the second dimension on.
-        let in_order = dims.len() < 2 || self.cx.fire(Rule::SiMatchcastTensorOrder);
+        let in_order = dims.len() < 2 || self.cx.fire(rule!("SI.MATCHCAST.TENSOR.ORDER"));
         self.match_dims(TENSOR_DIMS, dims, tensor.shape(), in_order)
     }
 
@@ -141,7 +145,8 @@ impl Machine<'_> {
         let var = lone(dim)?;
         let local = self.activation.shape_vars.get(var).is_some();
         let outer = !local && self.activation.shape_var(var).is_some();
-        let bound = self.cx.rule(Rule::SiDimBindOnce, local) || self.cx.rule(Rule::SiBoundaryScopeOuter, outer);
+        let bound =
+            self.cx.rule(rule!("SI.DIM.BIND-ONCE"), local) || self.cx.rule(rule!("SI.BOUNDARY.SCOPE-OUTER"), outer);
         (!bound).then(|| var.clone())
     }
 
@@ -155,11 +160,11 @@ impl Machine<'_> {
     fn match_shape(&mut self, v: &Value, s: &ShapeStructInfo) -> Result<(), Stop> {
         let sizes = v.as_shape();
         let kind = || format!("expected a shape, found {}", v.category());
-        self.check(Rule::SiMatchcastShapeKind, 1, sizes.is_some(), kind)?;
+        self.check(rule!("SI.MATCHCAST.SHAPE.KIND"), 1, sizes.is_some(), kind)?;
         let Some(sizes) = sizes else { return Ok(()) };
         let rank = Ndim::of_len(sizes.len());
         let message = || format!("expected a shape of {} dimensions, found {rank}", s.ndim);
-        self.check(Rule::SiMatchcastShapeNdim, 1, s.ndim.is_unknown() || s.ndim == rank, message)?;
+        self.check(rule!("SI.MATCHCAST.SHAPE.NDIM"), 1, s.ndim.is_unknown() || s.ndim == rank, message)?;
         match &s.values {
             None => Ok(()),
             Some(values) => self.match_dims(SHAPE_DIMS, values, sizes, true),
@@ -174,13 +179,13 @@ impl Machine<'_> {
             Some(t) => format!("expected a tuple of {} fields, found one of {}", fields.len(), t.len()),
             None => format!("expected a tuple of {} fields, found {}", fields.len(), v.category()),
         };
-        self.check(Rule::SiMatchcastTupleKind, 1, tuple.is_some(), kind)?;
+        self.check(rule!("SI.MATCHCAST.TUPLE.KIND"), 1, tuple.is_some(), kind)?;
         let Some(tuple) = tuple else { return Ok(()) };
-        if fields.is_empty() || !self.cx.fire(Rule::SiMatchcastTupleFields) {
+        if fields.is_empty() || !self.cx.fire(rule!("SI.MATCHCAST.TUPLE.FIELDS")) {
             return Ok(());
         }
         // SI.MATCHCAST.RECURSIVE: the comparison goes down into both together.
-        self.cx.apply(Rule::SiMatchcastRecursive)?;
+        self.cx.apply(rule!("SI.MATCHCAST.RECURSIVE"))?;
         for (index, (value, field)) in tuple.fields().iter().zip(fields).enumerate() {
             self.match_value(value, field).map_err(|stop| in_field(stop, index))?;
         }
@@ -194,7 +199,7 @@ impl Machine<'_> {
         if f.params.is_some() {
             let closure = v.as_closure();
             let message = || format!("expected a closure, found {found}");
-            self.check(Rule::SiMatchcastFuncClosure, 1, closure.is_some(), message)?;
+            self.check(rule!("SI.MATCHCAST.FUNC.CLOSURE"), 1, closure.is_some(), message)?;
             if let Some(closure) = closure {
                 self.match_rtsi(closure, f, s)?;
             }
@@ -202,9 +207,9 @@ impl Machine<'_> {
         if f.derive_func.is_some() {
             let packed = matches!(v, Value::PackedFunc(_));
             let message = || format!("expected a packed function, found {found}");
-            self.check(Rule::SiMatchcastFuncPacked, 1, packed, message)?;
+            self.check(rule!("SI.MATCHCAST.FUNC.PACKED"), 1, packed, message)?;
             // Whatever the macro says, nothing more can be found out about a packed function.
-            self.cx.apply(Rule::SiMatchcastFuncPackedNomore)?;
+            self.cx.apply(rule!("SI.MATCHCAST.FUNC.PACKED-NOMORE"))?;
         }
         Ok(())
     }
@@ -221,7 +226,7 @@ impl Machine<'_> {
         let target = self.close_over(s);
         let compatible = super::rtsi::compatible(self.cx, &rtsi, &target);
         let message = || format!("the closure is {rtsi}, which cannot be {target}");
-        self.check(Rule::SiMatchcastFuncRtsi, 1, compatible, message)
+        self.check(rule!("SI.MATCHCAST.FUNC.RTSI"), 1, compatible, message)
     }
 
     // Boxed scalars.
@@ -232,7 +237,7 @@ impl Machine<'_> {
             Value::Prim(prim) => format!("expected a boxed {}, found a boxed {}", s.dtype, prim.dtype),
             other => format!("expected a boxed {}, found {}", s.dtype, other.category()),
         };
-        self.check(Rule::Pr14148SiPrimRules, 1, holds, message)
+        self.check(rule!("PR14148.SI.PRIM.RULES"), 1, holds, message)
     }
 }
 

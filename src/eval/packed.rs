@@ -8,7 +8,6 @@ use super::machine::{Machine, Stop};
 use super::value::{PrimFuncObj, Value};
 use crate::conformance::case::{Effect, ValueSpec};
 use crate::grammar::Name;
-use crate::rule::Rule;
 
 /// A routine of the host.
 pub type PackedImpl = dyn for<'m> Fn(&mut Machine<'m>, &[Value]) -> Result<Returned, Stop>;
@@ -107,7 +106,7 @@ impl Machine<'_> {
     /// What is registered under a global symbol: a `PrimFunc` of the module before a routine of the host.
     pub fn find_packed(&mut self, symbol: &Name) -> Option<Rc<PackedFunc>> {
         let prim_func = self.prim_funcs.get(symbol).cloned();
-        if self.cx.rule(Rule::EvalExternfuncPrimfunc, prim_func.is_some())
+        if self.cx.rule(rule!("EVAL.EXTERNFUNC.PRIMFUNC"), prim_func.is_some())
             && let Some(func) = prim_func
         {
             return Some(Rc::new(PackedFunc::PrimFunc { symbol: symbol.clone(), func }));
@@ -119,7 +118,7 @@ impl Machine<'_> {
     ///
     /// The call is a visible effect unless the function is declared pure (`PURE.DEFAULT-IMPURE`).
     pub fn call_packed(&mut self, f: &PackedFunc, args: &[Value]) -> Result<Value, Stop> {
-        self.cx.apply(Rule::EvalCallPacked)?;
+        self.cx.apply(rule!("EVAL.CALL.PACKED"))?;
         let before = self.record_call(f, args)?;
         let returned = match f {
             PackedFunc::Native(def) => (def.run)(self, args)?,
@@ -141,7 +140,7 @@ impl Machine<'_> {
             return Ok(None);
         }
         let args = super::convert::snapshot(args)?;
-        if self.cx.fire(Rule::EvalCallPackedEffects) {
+        if self.cx.fire(rule!("EVAL.CALL.PACKED.EFFECTS")) {
             self.effect(Effect::Call(f.name().clone(), args.clone()));
         }
         Ok(Some(args))
@@ -151,7 +150,7 @@ impl Machine<'_> {
     fn notice_mutation(&mut self, before: Option<Vec<ValueSpec>>, args: &[Value]) -> Result<(), Stop> {
         let Some(before) = before else { return Ok(()) };
         let changed = super::convert::snapshot(args)? != before;
-        self.mutates |= self.cx.rule(Rule::PureEffectMutate, changed);
+        self.mutates |= self.cx.rule(rule!("PURE.EFFECT.MUTATE"), changed);
         Ok(())
     }
 
@@ -159,19 +158,22 @@ impl Machine<'_> {
     fn accept_returned(&mut self, name: &Name, returned: Returned) -> Result<Value, Stop> {
         match returned {
             Returned::Value(value) => {
-                self.cx.apply(Rule::ValPacked)?;
+                self.cx.apply(rule!("VAL.PACKED"))?;
                 if let Value::Object(_) = &value {
-                    self.cx.apply(Rule::ValObject)?;
+                    self.cx.apply(rule!("VAL.OBJECT"))?;
                 }
                 Ok(value)
             }
             Returned::Nothing => {
-                self.cx.apply(Rule::ValTupleUnit)?;
+                self.cx.apply(rule!("VAL.TUPLE.UNIT"))?;
                 Ok(Value::unit())
             }
             Returned::RawPod => {
-                self.cx.apply(Rule::RtTvmPod)?;
-                Err(Stop::unspecified(format!("{name} returned plain data that is not boxed [{}]", Rule::RtTvmPod)))
+                self.cx.apply(rule!("RT.TVM.POD"))?;
+                Err(Stop::unspecified(format!(
+                    "{name} returned plain data that is not boxed [{}]",
+                    rule!("RT.TVM.POD")
+                )))
             }
         }
     }

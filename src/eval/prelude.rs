@@ -21,7 +21,6 @@ use super::machine::{Machine, Stop};
 use super::packed::{Registry, Returned};
 use super::tensor::{Scalar, Tensor};
 use super::value::Value;
-use crate::rule::Rule;
 
 impl Registry {
     /// The documented functions `relax_spec.*`.
@@ -48,7 +47,7 @@ impl Registry {
 
 /// A packed function of the prelude that is called with the wrong arguments raises an error.
 fn wrong(name: &str, expected: &str) -> Stop {
-    Stop::error(Rule::PureErrOp, format!("relax_spec.{name} expects {expected}"))
+    Stop::error(rule!("PURE.ERR.OP"), format!("relax_spec.{name} expects {expected}"))
 }
 
 fn identity(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
@@ -111,7 +110,7 @@ fn sum(x: Scalar, y: Scalar) -> Scalar {
 
 /// PURE.EFFECT.ABORT: the function is not pure, and ending the program is its effect.
 fn fail(_: &mut Machine<'_>, _: &[Value]) -> Result<Returned, Stop> {
-    Err(Stop::error(Rule::PureEffectAbort, "relax_spec.fail was called"))
+    Err(Stop::error(rule!("PURE.EFFECT.ABORT"), "relax_spec.fail was called"))
 }
 
 fn make_object(_: &mut Machine<'_>, _: &[Value]) -> Result<Returned, Stop> {
@@ -173,7 +172,7 @@ fn run_print(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
 
 /// The condition, then what to say.
 fn run_assert_op(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
-    let condition = args.first().ok_or_else(|| Stop::error(Rule::PureErrOp, "assert_op expects a condition"))?;
+    let condition = args.first().ok_or_else(|| Stop::error(rule!("PURE.ERR.OP"), "assert_op expects a condition"))?;
     crate::ops::assert_holds(m, condition)?;
     Ok(Returned::Nothing)
 }

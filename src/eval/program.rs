@@ -10,7 +10,6 @@ use super::value::{Closure, PrimFuncObj, Value};
 use crate::conformance::case::Effect;
 use crate::cx::{Cx, Stuck};
 use crate::grammar::{AttrValue, Attrs, Function, GlobalFunc, IrModule, Name};
-use crate::rule::Rule;
 use crate::verdict::{Outcome, RuntimeError};
 
 /// A run that has ended.
@@ -57,10 +56,10 @@ pub fn default_entry(cx: &mut Cx, module: &IrModule) -> Result<Name, RuntimeErro
     let eligible = entry_points(module);
     let main = eligible.iter().find(|name| &***name == "main");
     // Without the convention any entry point would do.
-    let chosen = if cx.premise(Rule::ModMain, 1, main.is_some()) { main.or(eligible.first()) } else { None };
+    let chosen = if cx.premise(rule!("MOD.MAIN"), 1, main.is_some()) { main.or(eligible.first()) } else { None };
     chosen.cloned().ok_or_else(|| {
         let message = format!("the module has no entry point `main`; {}", list(&eligible));
-        RuntimeError { rule: Rule::ModMain, message }
+        RuntimeError { rule: rule!("MOD.MAIN"), message }
     })
 }
 
@@ -92,13 +91,13 @@ impl Machine<'_> {
     ///
     /// MOD.MAP: entries of both kinds can be referred to by their `GlobalVar`.
     pub(super) fn load(&mut self) -> Result<(), Stop> {
-        self.cx.apply(Rule::ModMap)?;
+        self.cx.apply(rule!("MOD.MAP"))?;
         for (gv, func) in &self.module.funcs {
             let value = match func {
                 GlobalFunc::Function(f) => self.load_function(f)?,
                 GlobalFunc::PrimFunc(f) => {
                     // MOD.PRIMFUNC-OBJECT: an object that Relax cannot look into.
-                    self.cx.apply(Rule::ModPrimfuncObject)?;
+                    self.cx.apply(rule!("MOD.PRIMFUNC-OBJECT"))?;
                     let object = Rc::new(PrimFuncObj { name: gv.name.clone(), func: f.clone() });
                     // Unless it is private or says otherwise, its symbol is its name (WF.12).
                     let name = (!f.private).then_some(&gv.name);
@@ -115,7 +114,7 @@ impl Machine<'_> {
 
     /// MOD.GLOBAL-CLOSURE: a global function becomes a closure, which captures nothing.
     fn load_function(&mut self, f: &Arc<Function>) -> Result<Value, Stop> {
-        self.cx.apply(Rule::ModGlobalClosure)?;
+        self.cx.apply(rule!("MOD.GLOBAL-CLOSURE"))?;
         Ok(Value::Closure(Rc::new(Closure {
             func: Some(f.clone()),
             self_name: None,
@@ -125,10 +124,10 @@ impl Machine<'_> {
     }
 
     pub(super) fn start(&mut self, entry: &str, args: Vec<Value>) -> Result<Value, Stop> {
-        self.cx.apply(Rule::ModLoadFirst)?;
+        self.cx.apply(rule!("MOD.LOAD-FIRST"))?;
         let entry = self.entry_point(entry)?;
         // SI.BOUNDARY.ENTRY: the checks apply to a call from outside as to any other.
-        let checked = self.cx.fire(Rule::SiBoundaryEntry) && self.cx.fire(Rule::EvalCallClosureCheck);
+        let checked = self.cx.fire(rule!("SI.BOUNDARY.ENTRY")) && self.cx.fire(rule!("EVAL.CALL.CLOSURE.CHECK"));
         self.enter_closure(&entry, args, checked)
     }
 
@@ -139,8 +138,8 @@ impl Machine<'_> {
             GlobalFunc::Function(f) => global_symbol(&f.attrs).is_some_and(|symbol| &**symbol == entry),
             GlobalFunc::PrimFunc(_) => false,
         });
-        self.cx.apply(Rule::ModExtlinkAttr)?;
-        if self.cx.rule(Rule::ModExtlink, linked.is_some())
+        self.cx.apply(rule!("MOD.EXTLINK.ATTR"))?;
+        if self.cx.rule(rule!("MOD.EXTLINK"), linked.is_some())
             && let Some((gv, _)) = linked
             && let Some(closure) = self.globals.get(&gv.name).and_then(Value::as_closure)
         {
@@ -155,8 +154,8 @@ impl Machine<'_> {
 
     /// MOD.PRIVATE: a function without global symbol cannot be invoked from outside.
     fn private(&mut self, entry: &str) -> Result<Rc<Closure>, Stop> {
-        if !self.cx.premise(Rule::ModPrivate, 1, false) {
-            return Err(Stop::error(Rule::ModPrivate, format!("@{entry} has no global symbol, so it is private")));
+        if !self.cx.premise(rule!("MOD.PRIVATE"), 1, false) {
+            return Err(Stop::error(rule!("MOD.PRIVATE"), format!("@{entry} has no global symbol, so it is private")));
         }
         let closure = self.globals.get(entry).and_then(Value::as_closure).cloned();
         closure.ok_or_else(|| Stop::unspecified(format!("@{entry} is not a closure")))
@@ -164,13 +163,13 @@ impl Machine<'_> {
 
     /// MOD.ENTRY-ANY: only an externally linked Relax function may be chosen.
     fn no_entry(&mut self, message: String) -> Result<Rc<Closure>, Stop> {
-        self.cx.apply(Rule::ModEntryAny)?;
-        Err(Stop::error(Rule::ModEntryAny, message))
+        self.cx.apply(rule!("MOD.ENTRY-ANY"))?;
+        Err(Stop::error(rule!("MOD.ENTRY-ANY"), message))
     }
 
     /// PURE.NO-EXCEPTIONS: an error ends the program; nothing can catch it.
     fn no_exceptions(&mut self, error: RuntimeError) -> Result<RuntimeError, Stuck> {
-        self.cx.apply(Rule::PureNoExceptions)?;
+        self.cx.apply(rule!("PURE.NO-EXCEPTIONS"))?;
         Ok(error)
     }
 

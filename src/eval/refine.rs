@@ -175,7 +175,7 @@ fn same_value(cx: &mut Cx, source: &Observed, target: &Observed, before: &ValueS
     if let Some(verdict) = differing_mutations(cx, source, target) {
         return verdict;
     }
-    let rule = if source.mutated { Rule::OptMemCopy } else { Rule::OptGeneral };
+    let rule = if source.mutated { rule!("OPT.MEM.COPY") } else { rule!("OPT.GENERAL") };
     if cx.premise(rule, 1, before == after) {
         return Verdict::Allowed;
     }
@@ -187,16 +187,16 @@ fn same_value(cx: &mut Cx, source: &Observed, target: &Observed, before: &ValueS
 fn differing_effects(cx: &mut Cx, source: &Observed, target: &Observed) -> Option<Verdict> {
     let (before, after) = (&source.effects, &target.effects);
     let called = |effects: &[Effect]| effects.iter().map(callee).collect::<Vec<String>>();
-    if !cx.premise(Rule::OptVisibleIo, 1, called(before) == called(after)) {
+    if !cx.premise(rule!("OPT.VISIBLE.IO"), 1, called(before) == called(after)) {
         let message = format!("the source has the effects {:?}, the target {:?}", called(before), called(after));
-        return Some(not_allowed(Rule::OptVisibleIo, message));
+        return Some(not_allowed(rule!("OPT.VISIBLE.IO"), message));
     }
     let (x, y) = before.iter().zip(after).find(|(x, y)| x != y)?;
     let message = format!("where the source has the effect {x}, the target has {y}");
-    if !cx.premise(Rule::OptVisibleIo, 2, !same_in_any_order(before, after)) {
-        return Some(not_allowed(Rule::OptVisibleIo, message));
+    if !cx.premise(rule!("OPT.VISIBLE.IO"), 2, !same_in_any_order(before, after)) {
+        return Some(not_allowed(rule!("OPT.VISIBLE.IO"), message));
     }
-    let rule = if source.mutated { Rule::OptMemMutvisible } else { Rule::OptGeneral };
+    let rule = if source.mutated { rule!("OPT.MEM.MUTVISIBLE") } else { rule!("OPT.GENERAL") };
     (!cx.premise(rule, 2, false)).then(|| not_allowed(rule, message))
 }
 
@@ -216,18 +216,18 @@ fn callee(effect: &Effect) -> String {
 
 /// OPT.VISIBLE.MUTATION: the contents of what the arguments hold, when the program ends.
 fn differing_mutations(cx: &mut Cx, source: &Observed, target: &Observed) -> Option<Verdict> {
-    if cx.premise(Rule::OptVisibleMutation, 1, source.arguments == target.arguments) {
+    if cx.premise(rule!("OPT.VISIBLE.MUTATION"), 1, source.arguments == target.arguments) {
         return None;
     }
     let mut pairs = source.arguments.iter().zip(&target.arguments).enumerate();
     let (i, (before, after)) = pairs.find(|(_, (before, after))| before != after)?;
     let message = format!("argument {i} ends as {before} in the source, as {after} in the target");
-    Some(not_allowed(Rule::OptVisibleMutation, message))
+    Some(not_allowed(rule!("OPT.VISIBLE.MUTATION"), message))
 }
 
 /// OPT.DF.NEVER-LESS, PURE.DIVERGE.NEVER-LESS: where the source gives a value, the target gives it too.
 fn less_defined(cx: &mut Cx, target: &Observed, error: &RuntimeError) -> Verdict {
-    let rule = if target.in_dataflow_block { Rule::OptDfNeverLess } else { Rule::PureDivergeNeverLess };
+    let rule = if target.in_dataflow_block { rule!("OPT.DF.NEVER-LESS") } else { rule!("PURE.DIVERGE.NEVER-LESS") };
     if cx.premise(rule, 1, false) {
         return Verdict::Allowed;
     }
@@ -242,11 +242,11 @@ fn diverging(cx: &mut Cx, source: &Observed, target: &Observed, error: Option<&R
     match (error, &target.outcome) {
         (Some(before), Outcome::Error(after)) => same_error(cx, source, target, before, after),
         (Some(before), Outcome::Value(_)) => {
-            if cx.premise(Rule::OptOutsideDf, 1, false) {
+            if cx.premise(rule!("OPT.OUTSIDE-DF"), 1, false) {
                 return Verdict::Allowed;
             }
             let message = format!("the source fails outside of DataflowBlocks, the target gives a value: {before}");
-            not_allowed(Rule::OptOutsideDf, message)
+            not_allowed(rule!("OPT.OUTSIDE-DF"), message)
         }
         (Some(_), Outcome::OutOfFuel) => Verdict::Undecided("the target ran out of fuel".to_string()),
         (Some(_), Outcome::Unspecified(reason)) => Verdict::Undecided(reason.clone()),
@@ -261,15 +261,15 @@ fn diverging(cx: &mut Cx, source: &Observed, target: &Observed, error: Option<&R
 fn may_change_divergence(cx: &mut Cx, source: &Observed, error: Option<&RuntimeError>) -> bool {
     if cx.literal(Erratum::A13) {
         return cx.fire(match error {
-            None => Rule::PureNontermOpt,
-            Some(error) if is_cast(error.rule) => Rule::PureCheckedReorder,
-            Some(_) => Rule::PureDivergeMoreDefined,
+            None => rule!("PURE.NONTERM-OPT"),
+            Some(error) if is_cast(error.rule) => rule!("PURE.CHECKED-REORDER"),
+            Some(_) => rule!("PURE.DIVERGE.MORE-DEFINED"),
         });
     }
     let rule = match error {
-        None => Rule::OptDfNonterm,
-        Some(error) if is_cast(error.rule) => Rule::OptDfMatchcast,
-        Some(_) => Rule::OptDfMoreDefined,
+        None => rule!("OPT.DF.NONTERM"),
+        Some(error) if is_cast(error.rule) => rule!("OPT.DF.MATCHCAST"),
+        Some(_) => rule!("OPT.DF.MORE-DEFINED"),
     };
     cx.rule(rule, source.in_dataflow_block)
 }
@@ -280,11 +280,11 @@ fn is_cast(rule: Rule) -> bool {
 
 /// OPT.DF.MORE-DEFINED: the effects up to the divergence are the same; what follows is what the rest does.
 fn more_defined(cx: &mut Cx, source: &Observed, target: &Observed) -> Verdict {
-    if cx.premise(Rule::OptDfMoreDefined, 1, target.effects.starts_with(&source.effects)) {
+    if cx.premise(rule!("OPT.DF.MORE-DEFINED"), 1, target.effects.starts_with(&source.effects)) {
         return Verdict::Allowed;
     }
     let message = "the effects before the source diverges are not those of the target".to_string();
-    not_allowed(Rule::OptDfMoreDefined, message)
+    not_allowed(rule!("OPT.DF.MORE-DEFINED"), message)
 }
 
 /// OPT.ERROR-IDENTITY: the same check fails, after the same effects.
@@ -298,8 +298,8 @@ fn same_error(
     if let Some(verdict) = differing_effects(cx, source, target) {
         return verdict;
     }
-    if cx.premise(Rule::OptErrorIdentity, 1, before.rule == after.rule) {
+    if cx.premise(rule!("OPT.ERROR-IDENTITY"), 1, before.rule == after.rule) {
         return Verdict::Allowed;
     }
-    not_allowed(Rule::OptErrorIdentity, format!("the source fails with `{before}`, the target with `{after}`"))
+    not_allowed(rule!("OPT.ERROR-IDENTITY"), format!("the source fails with `{before}`, the target with `{after}`"))
 }

@@ -8,7 +8,6 @@ use crate::cx::{Cx, with_stack};
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
 };
-use crate::rule::Rule;
 use crate::struct_info::check_compatibility;
 use crate::verdict::Compatibility;
 
@@ -31,7 +30,7 @@ impl Machine<'_> {
         asked: &StructInfo,
     ) -> Result<Option<StructInfo>, Stop> {
         let Some(func) = &closure.func else { return Ok(None) };
-        self.cx.apply(Rule::ValClosureRtsi)?;
+        self.cx.apply(rule!("VAL.CLOSURE.RTSI"))?;
         let object = || StructInfo::Object;
         let signature = StructInfo::Func(Arc::new(FuncStructInfo {
             params: Some(func.params.iter().map(|param| param.annotation.clone().unwrap_or_else(object)).collect()),

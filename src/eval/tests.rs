@@ -141,7 +141,7 @@ fn worked_example(dim: PrimExpr) -> IrModule {
 fn the_value_of_a_failing_cast_has_its_effects() {
     let (outcome, effects) = run(&worked_example(n_plus(1)), &[ValueSpec::Tensor(ints(&[1.0, 2.0]))]);
     let Outcome::Error(error) = outcome else { panic!("{outcome:?}") };
-    assert_eq!(error.rule, Rule::SiMatchcastTensorEval);
+    assert_eq!(error.rule, rule!("SI.MATCHCAST.TENSOR.EVAL"));
     assert_eq!(error.message, "dimension 0: expected n + 1 = 3, found 2");
     // bump is called, then [2, 3] is logged; f is never called.
     assert_eq!(effects.len(), 2);
@@ -163,7 +163,7 @@ fn a_constant_is_new_at_each_evaluation() {
     let body = seq(vec![bind("fresh", fresh), bind("a", bump(call())), bind("b", call())], Expr::var("b"));
     let program = main_of(func(vec![], body));
     assert_eq!(value(&program, &[]), ValueSpec::Tensor(ints(&[5.0])));
-    let mask: RuleSet = [Rule::EvalConstFresh].into_iter().collect();
+    let mask: RuleSet = [rule!("EVAL.CONST.FRESH")].into_iter().collect();
     let (outcome, _) = run_in(&mut Cx::new().with_mask(mask), &program, &[]);
     assert_eq!(outcome, Outcome::Value(ValueSpec::Tensor(ints(&[6.0]))));
 }
@@ -192,11 +192,11 @@ fn tuples_and_shapes_are_new_at_each_evaluation() {
 fn a_missing_field_is_an_error() {
     for index in [-1, 1] {
         let program = main_of(func(vec![("x", None)], Expr::tuple_get_item(Expr::tuple(vec![x()]), index)));
-        assert_eq!(failure(&program, &[ValueSpec::Int(0)]), Rule::EvalTgiCount);
+        assert_eq!(failure(&program, &[ValueSpec::Int(0)]), rule!("EVAL.TGI.COUNT"));
     }
     let program = main_of(func(vec![("x", None)], Expr::tuple_get_item(x(), 0)));
-    assert_eq!(failure(&program, &[ValueSpec::Shape(vec![2])]), Rule::EvalTgiCount);
-    assert_eq!(failure(&program, &[ValueSpec::Object]), Rule::ValObjectUnusable);
+    assert_eq!(failure(&program, &[ValueSpec::Shape(vec![2])]), rule!("EVAL.TGI.COUNT"));
+    assert_eq!(failure(&program, &[ValueSpec::Object]), rule!("VAL.OBJECT.UNUSABLE"));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn only_the_taken_branch_runs() {
     let (outcome, effects) = run(&main_of(func(vec![], if_expr(true))), &[]);
     assert_eq!(outcome, Outcome::Value(ValueSpec::Tensor(ints(&[1.0]))));
     assert_eq!(effects, [logged(&[1.0])]);
-    assert_eq!(failure(&main_of(func(vec![], if_expr(false))), &[]), Rule::EvalExternfuncMissing);
+    assert_eq!(failure(&main_of(func(vec![], if_expr(false))), &[]), rule!("EVAL.EXTERNFUNC.MISSING"));
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_condition_is_a_boolean_scalar() {
     let vector = TensorData::from_values(DataType::BOOL, &[1], &[1.0]).unwrap();
     let int = TensorData::from_values(DataType::INT64, &[], &[1.0]).unwrap();
     for cond in [ValueSpec::Tensor(vector), ValueSpec::Tensor(int), ValueSpec::Bool(true)] {
-        assert_eq!(failure(&program, &[cond]), Rule::EvalIfCond);
+        assert_eq!(failure(&program, &[cond]), rule!("EVAL.IF.COND"));
     }
 }
 
@@ -300,7 +300,7 @@ fn annotations_capture_shape_variables() {
     let call = Expr::call(Expr::var("f"), vec![Expr::constant(ints(&[7.0]))]);
     let program = main_of(func(vec![("x", vector())], seq(vec![bind("f", f)], call)));
     let argument = [ValueSpec::Tensor(ints(&[1.0, 2.0]))];
-    assert_eq!(failure(&program, &argument), Rule::SiMatchcastTensorEval);
+    assert_eq!(failure(&program, &argument), rule!("SI.MATCHCAST.TENSOR.EVAL"));
     let mut literal = Cx::new().with_reading(Reading::literal_only(&[Erratum::A45]));
     assert_eq!(run_in(&mut literal, &program, &argument).0, Outcome::Value(ValueSpec::Tensor(ints(&[7.0]))));
 }
@@ -324,7 +324,7 @@ fn arguments_are_checked_before_the_body_and_the_result_after_it() {
     };
     let scalar = ValueSpec::Tensor(TensorData::from_values(DataType::INT64, &[], &[1.0]).unwrap());
     let (outcome, effects) = run(&annotated(1), &[scalar]);
-    assert!(matches!(&outcome, Outcome::Error(e) if e.rule == Rule::SiMatchcastTensorNdim), "{outcome:?}");
+    assert!(matches!(&outcome, Outcome::Error(e) if e.rule == rule!("SI.MATCHCAST.TENSOR.NDIM")), "{outcome:?}");
     assert_eq!(effects, []);
     let (outcome, effects) = run(&annotated(2), &[ValueSpec::Tensor(ints(&[1.0]))]);
     let Outcome::Error(error) = outcome else { panic!("{outcome:?}") };
@@ -335,28 +335,28 @@ fn arguments_are_checked_before_the_body_and_the_result_after_it() {
 #[test]
 fn arity_is_exact() {
     let program = main_of(func(vec![("x", None)], x()));
-    assert_eq!(failure(&program, &[]), Rule::EvalCallArity);
-    assert_eq!(failure(&program, &[ValueSpec::Int(1), ValueSpec::Int(2)]), Rule::EvalCallArity);
+    assert_eq!(failure(&program, &[]), rule!("EVAL.CALL.ARITY"));
+    assert_eq!(failure(&program, &[ValueSpec::Int(1), ValueSpec::Int(2)]), rule!("EVAL.CALL.ARITY"));
 }
 
 #[test]
 fn entry_points_are_the_externally_linked_functions() {
     let private = (GlobalVar::new("main"), GlobalFunc::Function(Arc::new(func(vec![], Expr::tuple(vec![])))));
-    assert_eq!(failure(&module(vec![private.clone()]), &[]), Rule::ModPrivate);
-    assert_eq!(failure(&module(vec![]), &[]), Rule::ModEntryAny);
+    assert_eq!(failure(&module(vec![private.clone()]), &[]), rule!("MOD.PRIVATE"));
+    assert_eq!(failure(&module(vec![]), &[]), rule!("MOD.ENTRY-ANY"));
     // A call from another global function works.
     let program = module(vec![linked("start", func(vec![], Expr::call(global("main"), vec![]))), private]);
     let run = evaluate(&mut Cx::new(), &program, "start", vec![], &Options::default()).unwrap();
     assert!(matches!(run.outcome, Outcome::Value(Value::Tuple(t)) if t.is_empty()));
     let prim_func = GlobalFunc::PrimFunc(Arc::new(crate::tir::PrimFunc::default()));
-    assert_eq!(failure(&module(vec![(GlobalVar::new("main"), prim_func)]), &[]), Rule::ModEntryAny);
+    assert_eq!(failure(&module(vec![(GlobalVar::new("main"), prim_func)]), &[]), rule!("MOD.ENTRY-ANY"));
 }
 
 #[test]
 fn what_cannot_be_called() {
     let program = main_of(func(vec![("x", None)], Expr::call(x(), vec![])));
-    assert_eq!(failure(&program, &[ValueSpec::Tensor(ints(&[1.0]))]), Rule::EvalCallCallee);
-    assert_eq!(failure(&program, &[ValueSpec::Object]), Rule::ValObjectUnusable);
+    assert_eq!(failure(&program, &[ValueSpec::Tensor(ints(&[1.0]))]), rule!("EVAL.CALL.CALLEE"));
+    assert_eq!(failure(&program, &[ValueSpec::Object]), rule!("VAL.OBJECT.UNUSABLE"));
     assert!(matches!(run(&program, &[ValueSpec::Closure]).0, Outcome::Unspecified(_)));
 }
 
@@ -404,7 +404,7 @@ fn boxed_scalars_and_other_immediates() {
 fn a_negative_dimension_is_an_error() {
     let program = main_of(func(vec![("s", Some(StructInfo::shape([PrimExpr::var("n")])))], Expr::shape([n_plus(-4)])));
     assert_eq!(value(&program, &[ValueSpec::Shape(vec![4])]), ValueSpec::Shape(vec![0]));
-    assert_eq!(failure(&program, &[ValueSpec::Shape(vec![3])]), Rule::SiDimShapeexprErr);
+    assert_eq!(failure(&program, &[ValueSpec::Shape(vec![3])]), rule!("SI.DIM.SHAPEEXPR-ERR"));
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn a_closure_is_cast_by_its_own_information() {
     // The closure captures n = 3, so it takes vectors of 4.
     let argument = [ValueSpec::Shape(vec![3])];
     assert_eq!(value(&program(taking(4)), &argument), ValueSpec::Tuple(vec![]));
-    assert_eq!(failure(&program(taking(5)), &argument), Rule::SiMatchcastFuncRtsi);
+    assert_eq!(failure(&program(taking(5)), &argument), rule!("SI.MATCHCAST.FUNC.RTSI"));
 }
 
 fn fill(args: Vec<Expr>, sinfo_args: Vec<StructInfo>) -> IrModule {
@@ -471,12 +471,15 @@ fn destination_passing() {
 fn destination_passing_needs_a_data_type_and_a_shape() {
     let argument = [ValueSpec::Tensor(ints(&[5.0]))];
     let void = StructInfo::tensor_ndim(1, DataType::VOID);
-    assert_eq!(failure(&fill(vec![x(), Expr::shape([1.into()])], vec![void.clone()]), &argument), Rule::OpCalltirDtype);
-    assert_eq!(failure(&fill(vec![x(), x()], vec![void]), &argument), Rule::OpCalltirShape);
-    assert_eq!(failure(&fill(vec![x(), Expr::shape([])], vec![]), &argument), Rule::OpCalltirTypearg);
+    assert_eq!(
+        failure(&fill(vec![x(), Expr::shape([1.into()])], vec![void.clone()]), &argument),
+        rule!("OP.CALLTIR.DTYPE")
+    );
+    assert_eq!(failure(&fill(vec![x(), x()], vec![void]), &argument), rule!("OP.CALLTIR.SHAPE"));
+    assert_eq!(failure(&fill(vec![x(), Expr::shape([])], vec![]), &argument), rule!("OP.CALLTIR.TYPEARG"));
     assert_eq!(
         failure(&fill(vec![x(), Expr::shape([])], vec![StructInfo::Object]), &argument),
-        Rule::OpCalltirCorrSingle
+        rule!("OP.CALLTIR.CORR.SINGLE")
     );
 }
 
@@ -520,7 +523,7 @@ fn a_prim_func_writes_its_output() {
 fn the_result_of_a_prim_func_is_checked() {
     for out in ["R.Tensor((n + 1,), \"float32\")", "R.Tensor((n,), \"float16\")"] {
         let program = calling_twice(&format!("R.call_tir(Module.twice, (x,), out_sinfo={out})"));
-        assert_eq!(failure(&program, &[floats(&[1.0])]), Rule::OpCalltirResultCheck, "{out}");
+        assert_eq!(failure(&program, &[floats(&[1.0])]), rule!("OP.CALLTIR.RESULT-CHECK"), "{out}");
     }
 }
 
@@ -534,7 +537,7 @@ fn a_prim_func_can_be_reached_by_its_symbol() {
 
 #[test]
 fn a_prim_func_as_an_object_cannot_be_called() {
-    assert_eq!(failure(&calling_twice("Module.twice(x)"), &[floats(&[1.0])]), Rule::ModPrimfuncOnlyCalltir);
+    assert_eq!(failure(&calling_twice("Module.twice(x)"), &[floats(&[1.0])]), rule!("MOD.PRIMFUNC-ONLY-CALLTIR"));
 }
 
 #[test]

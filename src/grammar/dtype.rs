@@ -80,10 +80,10 @@ impl DataType {
     pub fn inadmissible(self) -> Option<Rule> {
         match self.code {
             TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat => {
-                (self.lanes != 1).then_some(Rule::Pr14148DtypeLanes1)
+                (self.lanes != 1).then_some(rule!("PR14148.DTYPE.LANES1"))
             }
-            TypeCode::Handle if self.bits != 64 => Some(Rule::Pr14148DtypeHandleBits64),
-            TypeCode::Handle => (self.lanes != 0).then_some(Rule::Pr14148DtypeHandleLanes0),
+            TypeCode::Handle if self.bits != 64 => Some(rule!("PR14148.DTYPE.HANDLE-BITS64")),
+            TypeCode::Handle => (self.lanes != 0).then_some(rule!("PR14148.DTYPE.HANDLE-LANES0")),
         }
     }
 

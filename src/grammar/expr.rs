@@ -6,7 +6,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Attrs, DataType, Name, PrimExpr, Span, StructInfo, TensorData, Type, Var};
 use crate::cx::Cx;
-use crate::rule::Rule;
 use crate::struct_info::wrap_type;
 
 /// A Relax expression.
@@ -174,7 +173,7 @@ impl TryFrom<CallRepr> for Call {
             (Some(_), Some(_)) => {
                 return Err(format!(
                     "a call has `sinfo_args` or `type_args`, not both ({})",
-                    Rule::Pr14148CallSinfoArgs
+                    rule!("PR14148.CALL.SINFO_ARGS")
                 ));
             }
             (None, Some(types)) => types.iter().map(|t| wrap_type(&mut Cx::new(), t)).collect(),

@@ -12,7 +12,7 @@ use crate::trail::{Step, Trail};
 ///
 /// Each offending node is reported once. 2023-02, Normal Form.
 pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
-    if !cx.fire(Rule::WfNf) {
+    if !cx.fire(rule!("WF.NF")) {
         return Vec::new();
     }
     let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), first_only: false };
@@ -72,22 +72,22 @@ impl Criteria<'_> {
 
     fn body_of_function(&mut self, body: &Expr) {
         let is_seq = matches!(body, Expr::SeqExpr(_));
-        if !self.cx.premise(Rule::Nf3Func, 1, is_seq) {
+        if !self.cx.premise(rule!("NF.3.FUNC"), 1, is_seq) {
             let message = format!("the body of a function is a {}, not a SeqExpr", body.node_name());
-            self.report(Rule::Nf3Func, body.span(), message, "wrap the body in a SeqExpr");
+            self.report(rule!("NF.3.FUNC"), body.span(), message, "wrap the body in a SeqExpr");
         }
-        let allowed = is_seq && self.cx.fire(Rule::Nf2PosFunc);
+        let allowed = is_seq && self.cx.fire(rule!("NF.2.POS-FUNC"));
         self.sequence_or_other(body, allowed);
     }
 
     /// NF.3.IF: both branches are `SeqExpr`s.
     fn branch(&mut self, branch: &Expr) {
         let is_seq = matches!(branch, Expr::SeqExpr(_));
-        if !self.cx.premise(Rule::Nf3If, 1, is_seq) {
+        if !self.cx.premise(rule!("NF.3.IF"), 1, is_seq) {
             let message = format!("a branch of an If is a {}, not a SeqExpr", branch.node_name());
-            self.report(Rule::Nf3If, branch.span(), message, "wrap the branch in a SeqExpr");
+            self.report(rule!("NF.3.IF"), branch.span(), message, "wrap the branch in a SeqExpr");
         }
-        let allowed = is_seq && self.cx.fire(Rule::Nf2PosIf);
+        let allowed = is_seq && self.cx.fire(rule!("NF.2.POS-IF"));
         self.sequence_or_other(branch, allowed);
     }
 
@@ -100,9 +100,9 @@ impl Criteria<'_> {
 
     /// NF.2.NOWHERE-ELSE.
     fn misplaced_sequence(&mut self, seq: &SeqExpr) {
-        if !self.cx.premise(Rule::Nf2NowhereElse, 1, false) {
+        if !self.cx.premise(rule!("NF.2.NOWHERE-ELSE"), 1, false) {
             let message = "a SeqExpr stands where it is neither a function's body nor a branch".to_string();
-            self.report(Rule::Nf2NowhereElse, seq.span, message, "move its bindings in front of this place");
+            self.report(rule!("NF.2.NOWHERE-ELSE"), seq.span, message, "move its bindings in front of this place");
         }
         self.seq_expr(seq);
     }
@@ -122,9 +122,9 @@ impl Criteria<'_> {
             return with_stack(|| self.misplaced_sequence(seq));
         }
         let leaf = self.cx.literal(Erratum::A12) || is_leaf(self.cx, body);
-        if !self.cx.premise(Rule::Nf1BodyLeaf, 1, leaf) {
+        if !self.cx.premise(rule!("NF.1.BODY-LEAF"), 1, leaf) {
             let message = format!("the body of a SeqExpr is a {}, which is not a leaf", body.node_name());
-            self.report(Rule::Nf1BodyLeaf, body.span(), message, "bind it to a variable in the last block");
+            self.report(rule!("NF.1.BODY-LEAF"), body.span(), message, "bind it to a variable in the last block");
         }
         self.inside(body);
     }
@@ -132,12 +132,12 @@ impl Criteria<'_> {
     /// NF.4: no empty block, and no two neighbours of one kind.
     fn block(&mut self, block: &BindingBlock, previous: Option<BlockKind>) {
         let counts = block.kind == BlockKind::Binding || !self.cx.literal(Erratum::A37);
-        if !self.cx.premise(Rule::Nf4DropEmpty, 1, !block.bindings.is_empty() || !counts) {
-            self.report(Rule::Nf4DropEmpty, block.span, "a block is empty".to_string(), "drop it");
+        if !self.cx.premise(rule!("NF.4.DROP-EMPTY"), 1, !block.bindings.is_empty() || !counts) {
+            self.report(rule!("NF.4.DROP-EMPTY"), block.span, "a block is empty".to_string(), "drop it");
         }
         let (rule, name) = match block.kind {
-            BlockKind::Binding => (Rule::Nf4MergeBb, "BindingBlock"),
-            BlockKind::Dataflow => (Rule::Nf4MergeDf, "DataflowBlock"),
+            BlockKind::Binding => (rule!("NF.4.MERGE-BB"), "BindingBlock"),
+            BlockKind::Dataflow => (rule!("NF.4.MERGE-DF"), "DataflowBlock"),
         };
         if !self.cx.premise(rule, 1, previous != Some(block.kind)) {
             let message = format!("a {name} directly follows another {name}");
@@ -151,7 +151,7 @@ impl Criteria<'_> {
     fn binding(&mut self, binding: &Binding) {
         let applies = match binding {
             Binding::VarBinding(_) => true,
-            Binding::MatchCast(_) => self.cx.fire(Rule::Nf1Matchcast),
+            Binding::MatchCast(_) => self.cx.fire(rule!("NF.1.MATCHCAST")),
         };
         self.at(Step::Field("value"), |c| if applies { c.value(binding.value()) } else { c.inside(binding.value()) });
     }
@@ -211,11 +211,11 @@ impl Criteria<'_> {
 
     /// Errata: A12, literally bodies and branches are subexpressions like any other.
     fn bodies_are_exempt(&mut self) -> bool {
-        self.cx.fire(Rule::Nf1ExceptBodies) && !self.cx.literal(Erratum::A12)
+        self.cx.fire(rule!("NF.1.EXCEPT-BODIES")) && !self.cx.literal(Erratum::A12)
     }
 
     fn callee_is_exempt(&mut self) -> bool {
-        self.cx.fire(Rule::Nf1LeafOthers) && !self.cx.literal(Erratum::A12)
+        self.cx.fire(rule!("NF.1.LEAF.OTHERS")) && !self.cx.literal(Erratum::A12)
     }
 
     fn fields(&mut self, fields: &[Expr]) {
@@ -226,7 +226,7 @@ impl Criteria<'_> {
 
     fn operand(&mut self, operand: &Expr, place: Place) {
         match operand {
-            Expr::Tuple(tuple) if self.cx.fire(Rule::Nf1LeafTuple) => self.fields(&tuple.fields),
+            Expr::Tuple(tuple) if self.cx.fire(rule!("NF.1.LEAF.TUPLE")) => self.fields(&tuple.fields),
             // A sequence is reported as misplaced, which says more than that it is no leaf.
             Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
             // NF.1.LEAF.OTHERS: no leaves, but allowed as callees (A12).
@@ -244,7 +244,7 @@ impl Criteria<'_> {
     /// NF.1.SUBLEAF, for the fields of tuples, and NF.1.RHS.
     fn test_leaf(&mut self, operand: &Expr, place: Place) -> bool {
         let leaf = is_leaf(self.cx, operand);
-        let rule = if place == Place::Field { Rule::Nf1Subleaf } else { Rule::Nf1Rhs };
+        let rule = if place == Place::Field { rule!("NF.1.SUBLEAF") } else { rule!("NF.1.RHS") };
         if !self.cx.premise(rule, 1, leaf) {
             let message = format!("an operand is a {}, which is not a leaf", operand.node_name());
             self.report(rule, operand.span(), message, "bind it to a variable first");

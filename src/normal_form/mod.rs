@@ -17,21 +17,20 @@ pub(crate) use normalize::{Piece, normalize_piece};
 
 use crate::cx::{Cx, with_stack};
 use crate::grammar::Expr;
-use crate::rule::Rule;
 
 /// NF.1.LEAF: whether an expression may be used as an operand.
 ///
 /// The immediates are constants in this sense (C04).
 pub fn is_leaf(cx: &mut Cx, expr: &Expr) -> bool {
     match expr {
-        Expr::Var(_) | Expr::DataflowVar(_) | Expr::GlobalVar(_) => cx.fire(Rule::Nf1LeafVar),
-        Expr::Constant(_) => cx.fire(Rule::Nf1LeafConst),
+        Expr::Var(_) | Expr::DataflowVar(_) | Expr::GlobalVar(_) => cx.fire(rule!("NF.1.LEAF.VAR")),
+        Expr::Constant(_) => cx.fire(rule!("NF.1.LEAF.CONST")),
         Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => {
-            cx.fire(Rule::Nf1LeafConst) && cx.fire(Rule::Pr14148NfLeaf)
+            cx.fire(rule!("NF.1.LEAF.CONST")) && cx.fire(rule!("PR14148.NF.LEAF"))
         }
-        Expr::ShapeExpr(_) => cx.fire(Rule::Nf1LeafShape),
+        Expr::ShapeExpr(_) => cx.fire(rule!("NF.1.LEAF.SHAPE")),
         Expr::Tuple(tuple) => {
-            with_stack(|| tuple.fields.iter().all(|field| is_leaf(cx, field))) && cx.fire(Rule::Nf1LeafTuple)
+            with_stack(|| tuple.fields.iter().all(|field| is_leaf(cx, field))) && cx.fire(rule!("NF.1.LEAF.TUPLE"))
         }
         Expr::SeqExpr(_)
         | Expr::Function(_)
@@ -39,6 +38,6 @@ pub fn is_leaf(cx: &mut Cx, expr: &Expr) -> bool {
         | Expr::ExternFunc(_)
         | Expr::Call(_)
         | Expr::TupleGetItem(_)
-        | Expr::Op(_) => !cx.fire(Rule::Nf1LeafOthers),
+        | Expr::Op(_) => !cx.fire(rule!("NF.1.LEAF.OTHERS")),
     }
 }

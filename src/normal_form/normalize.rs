@@ -92,7 +92,7 @@ pub(crate) fn normalize_piece(
             normalizer.block.kind = kind;
             normalizer.value(expr)
         }
-        None => normalizer.body(expr, Rule::NfAlg3Last),
+        None => normalizer.body(expr, rule!("NF.ALG.3.LAST")),
     };
     let Normalizer { fresh: used, out: blocks, findings, .. } = normalizer;
     *fresh = used.unwrap_or_default();
@@ -183,11 +183,11 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// NF.IDEMPOTENT: `None` if the function is in normal form as it stands.
     fn global_function(&mut self, function: &Function) -> Option<Function> {
         let normal = is_normal(self.cx, function);
-        if self.cx.rule(Rule::NfIdempotent, normal) {
+        if self.cx.rule(rule!("NF.IDEMPOTENT"), normal) {
             return None;
         }
         self.repeated = rename::bound_in_several_scopes(function);
-        Some(self.function(function, Rule::NfAlg1WrapBody))
+        Some(self.function(function, rule!("NF.ALG.1.WRAP-BODY")))
     }
 
     /// A function, global (NF.ALG.1) or a literal (NF.ALG.NESTED-FUNC): nothing leaves its body.
@@ -217,7 +217,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// NF.3.WRAP: a function body or a branch as a `SeqExpr`, built by itself.
     pub(super) fn sequence(&mut self, expr: &Expr, rule: Rule) -> Expr {
         let is_seq = matches!(expr, Expr::SeqExpr(_));
-        let wraps = is_seq || (self.cx.fire(rule) && self.cx.fire(Rule::Nf3Wrap));
+        let wraps = is_seq || (self.cx.fire(rule) && self.cx.fire(rule!("NF.3.WRAP")));
         if !wraps {
             return expr.clone();
         }
@@ -226,7 +226,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         (self.block, self.flattening) = (Block::ORDINARY, 0);
         let body = with_stack(|| match expr {
             Expr::SeqExpr(seq) => self.contents(seq),
-            _ => self.body(expr, Rule::NfAlg3Last),
+            _ => self.body(expr, rule!("NF.ALG.3.LAST")),
         });
         self.shapes.leave(mark);
         self.replaced = replaced;
@@ -238,7 +238,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// The blocks of a sequence, emitted into the one under construction, and its body as a leaf.
     fn contents(&mut self, seq: &SeqExpr) -> Expr {
         self.blocks(&seq.blocks);
-        self.at(Step::Field("body"), |n| n.body(&seq.body, Rule::NfAlg2BindBody))
+        self.at(Step::Field("body"), |n| n.body(&seq.body, rule!("NF.ALG.2.BIND-BODY")))
     }
 
     /// NF.ALG.2.BIND-BODY, NF.ALG.BODY-SEQ.
@@ -252,7 +252,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             self.block.kind = last.kind;
         }
         match body {
-            Expr::SeqExpr(inner) if self.cx.fire(Rule::NfAlgBodySeq) => with_stack(|| self.contents(inner)),
+            Expr::SeqExpr(inner) if self.cx.fire(rule!("NF.ALG.BODY-SEQ")) => with_stack(|| self.contents(inner)),
             Expr::Tuple(_) => self.operand(body, false),
             _ if is_leaf(self.cx, body) || !self.cx.fire(rule) => self.leaf(body),
             _ => {
@@ -281,7 +281,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
                 }
             });
         }
-        if self.cx.rule(Rule::Nf4AllEmpty, all_empty && !blocks.is_empty()) && self.flattening == 0 {
+        if self.cx.rule(rule!("NF.4.ALL-EMPTY"), all_empty && !blocks.is_empty()) && self.flattening == 0 {
             self.out.retain(|block| !block.bindings.is_empty());
         }
     }
@@ -289,7 +289,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// NF.4.DROP-EMPTY. Errata: A37, literally only a `BindingBlock` is dropped.
     fn empty_block(&mut self, block: &BindingBlock) {
         let counts = block.kind == BlockKind::Binding || !self.cx.literal(Erratum::A37);
-        if !self.cx.rule(Rule::Nf4DropEmpty, counts) {
+        if !self.cx.rule(rule!("NF.4.DROP-EMPTY"), counts) {
             self.out.push(block.clone());
         }
     }
@@ -317,7 +317,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         let joins = match self.out.last().map(|block| block.kind) {
             None => false,
             Some(last) if last == kind => !starts || self.merges(kind),
-            Some(_) => !self.cx.fire(Rule::Nf4NoMix),
+            Some(_) => !self.cx.fire(rule!("NF.4.NO-MIX")),
         };
         match self.out.last_mut() {
             Some(last) if joins => last.bindings.push(binding),
@@ -329,17 +329,17 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// NF.4.MERGE-BB, NF.4.MERGE-DF, in step NF.ALG.2.CONSOLIDATE.
     fn merges(&mut self, kind: BlockKind) -> bool {
         let rule = match kind {
-            BlockKind::Binding => Rule::Nf4MergeBb,
-            BlockKind::Dataflow => Rule::Nf4MergeDf,
+            BlockKind::Binding => rule!("NF.4.MERGE-BB"),
+            BlockKind::Dataflow => rule!("NF.4.MERGE-DF"),
         };
-        self.cx.fire(rule) && self.cx.fire(Rule::NfAlg2Consolidate)
+        self.cx.fire(rule) && self.cx.fire(rule!("NF.ALG.2.CONSOLIDATE"))
     }
 
     /// NF.ALG.5.FLATTEN: the bindings of a sequence go in front of the binding whose value it is, and its body
     /// takes its place.
     pub(super) fn flatten(&mut self, expr: &Expr, seq: &SeqExpr) -> Expr {
-        if !self.may_flatten(seq) || !self.cx.fire(Rule::NfAlg5Flatten) {
-            return self.sequence(expr, Rule::NfAlg5Flatten);
+        if !self.may_flatten(seq) || !self.cx.fire(rule!("NF.ALG.5.FLATTEN")) {
+            return self.sequence(expr, rule!("NF.ALG.5.FLATTEN"));
         }
         let (mark, replaced, block) = (self.shapes.mark(), self.replaced, self.block);
         self.flattening += 1;
@@ -355,24 +355,25 @@ impl<'c, 'm> Normalizer<'c, 'm> {
 
     /// NF.ALG.5.BODY: a body that is no leaf becomes the value once it is normalized.
     fn flattened_body(&mut self, body: &Expr) -> Expr {
-        if is_leaf(self.cx, body) || self.cx.fire(Rule::NfAlg5Body) { self.value(body) } else { body.clone() }
+        if is_leaf(self.cx, body) || self.cx.fire(rule!("NF.ALG.5.BODY")) { self.value(body) } else { body.clone() }
     }
 
     /// NF.ALG.5.DF-SPLIT, NF.ALG.5.DF-DF, NF.ALG.5.DF-MALFORMED: what may be flattened into what.
     fn may_flatten(&mut self, seq: &SeqExpr) -> bool {
         let has = |kind| seq.blocks.iter().any(|block| block.kind == kind && !block.bindings.is_empty());
         match self.block.kind {
-            BlockKind::Binding => !has(BlockKind::Dataflow) || self.cx.fire(Rule::NfAlg5DfSplit),
+            BlockKind::Binding => !has(BlockKind::Dataflow) || self.cx.fire(rule!("NF.ALG.5.DF-SPLIT")),
             BlockKind::Dataflow if has(BlockKind::Binding) => {
-                let well_formed = self.cx.premise(Rule::NfAlg5DfMalformed, 1, false);
+                let well_formed = self.cx.premise(rule!("NF.ALG.5.DF-MALFORMED"), 1, false);
                 if !well_formed {
                     let message = "a sequence with an ordinary BindingBlock stands inside a DataflowBlock";
-                    let finding = Diagnostic::error(Rule::NfAlg5DfMalformed, self.trail.path(), seq.span, message);
+                    let finding =
+                        Diagnostic::error(rule!("NF.ALG.5.DF-MALFORMED"), self.trail.path(), seq.span, message);
                     self.findings.push(finding.with_hint("make the inner block a DataflowBlock"));
                 }
                 well_formed
             }
-            BlockKind::Dataflow => !has(BlockKind::Dataflow) || self.cx.fire(Rule::NfAlg5DfDf),
+            BlockKind::Dataflow => !has(BlockKind::Dataflow) || self.cx.fire(rule!("NF.ALG.5.DF-DF")),
         }
     }
 
@@ -400,8 +401,11 @@ impl<'c, 'm> Normalizer<'c, 'm> {
                 // Literal E10: flattening is called safe as it is.
                 let elsewhere = self.rest_unknown || self.repeated.contains(var);
                 let clashes = widened && elsewhere && !self.cx.literal(Erratum::E10);
-                let other =
-                    if self.cx.rule(Rule::NfWidenSafe, clashes) { Some(self.fresh().shape_var(var)) } else { None };
+                let other = if self.cx.rule(rule!("NF.WIDEN-SAFE"), clashes) {
+                    Some(self.fresh().shape_var(var))
+                } else {
+                    None
+                };
                 self.replaced += usize::from(other.is_some());
                 self.shapes.enter(var.clone(), other);
             }

@@ -11,7 +11,6 @@ use crate::grammar::{
     Binder, Binding, BlockKind, Call, Expr, Function, If, PrimValue, ShapeExpr, StructInfo, Tuple, TupleGetItem,
     VarBinding, VarKind,
 };
-use crate::rule::Rule;
 use crate::trail::Step;
 
 impl Normalizer<'_, '_> {
@@ -28,7 +27,7 @@ impl Normalizer<'_, '_> {
                 let cond = self.condition(branch);
                 self.if_expr(branch, cond)
             }
-            Expr::Function(function) => Expr::Function(Arc::new(self.function(function, Rule::NfAlgNestedFunc))),
+            Expr::Function(function) => Expr::Function(Arc::new(self.function(function, rule!("NF.ALG.NESTED-FUNC")))),
             Expr::TupleGetItem(get) => Expr::TupleGetItem(Arc::new(TupleGetItem {
                 tuple_value: self.at(Step::Field("tuple_value"), |n| n.operand(&get.tuple_value, false)),
                 index: get.index,
@@ -75,7 +74,7 @@ impl Normalizer<'_, '_> {
 
     /// NF.ALG.4.IF: what is hoisted in a branch stays in the branch.
     fn if_expr(&mut self, branch: &If, cond: Expr) -> Expr {
-        let side = |n: &mut Self, field, side| n.at(Step::Field(field), |n| n.sequence(side, Rule::NfAlg4If));
+        let side = |n: &mut Self, field, side| n.at(Step::Field(field), |n| n.sequence(side, rule!("NF.ALG.4.IF")));
         Expr::If(Arc::new(If {
             cond,
             true_branch: side(self, "true_branch", &branch.true_branch),
@@ -91,7 +90,7 @@ impl Normalizer<'_, '_> {
 
     /// NF.ALG.3.CALLEE: the callee comes before the arguments.
     fn call(&mut self, call: &Call) -> Expr {
-        let callee_first = self.cx.fire(Rule::NfAlg3Callee);
+        let callee_first = self.cx.fire(rule!("NF.ALG.3.CALLEE"));
         let early = if callee_first { Some(self.callee(call)) } else { None };
         let args = self.operands("args", &call.args, false);
         let op = match early {
@@ -112,7 +111,7 @@ impl Normalizer<'_, '_> {
         self.at(Step::Field("op"), |n| match &call.op {
             Expr::Op(_) => call.op.clone(),
             Expr::ExternFunc(_) if !n.effect_among(&call.args) => call.op.clone(),
-            Expr::ExternFunc(_) if !n.cx.fire(Rule::NfPreserves) => call.op.clone(),
+            Expr::ExternFunc(_) if !n.cx.fire(rule!("NF.PRESERVES")) => call.op.clone(),
             callee => n.operand(callee, false),
         })
     }
@@ -127,7 +126,7 @@ impl Normalizer<'_, '_> {
         let asks = exprs.iter().any(|expr| may_fail(expr) || matches!(expr, Expr::Tuple(_)));
         let last_effect = if asks { exprs.iter().rposition(|expr| self.effects.possible(expr)) } else { None };
         let mut done = Vec::with_capacity(exprs.len());
-        let left_to_right = self.cx.fire(Rule::NfAlg3Order);
+        let left_to_right = self.cx.fire(rule!("NF.ALG.3.ORDER"));
         for k in 0..exprs.len() {
             let i = if left_to_right { k } else { exprs.len() - 1 - k };
             let follows = effect_follows || last_effect.is_some_and(|last| last > i);
@@ -150,7 +149,7 @@ impl Normalizer<'_, '_> {
             _ if is_leaf(self.cx, expr) => {
                 // Left in place it would fail after the effect, not before.
                 let late = effect_follows && may_fail(expr);
-                if self.cx.rule(Rule::NfPreserves, late) { self.hoist(expr) } else { self.leaf(expr) }
+                if self.cx.rule(rule!("NF.PRESERVES"), late) { self.hoist(expr) } else { self.leaf(expr) }
             }
             _ => self.hoist(expr),
         }
@@ -158,7 +157,7 @@ impl Normalizer<'_, '_> {
 
     /// NF.ALG.3.HOIST: binds an expression to a fresh variable in the current block.
     pub(super) fn hoist(&mut self, expr: &Expr) -> Expr {
-        if !self.cx.fire(Rule::NfAlg3Hoist) {
+        if !self.cx.fire(rule!("NF.ALG.3.HOIST")) {
             return expr.clone();
         }
         let (binder, value) = self.bound_value(expr);
@@ -186,7 +185,8 @@ impl Normalizer<'_, '_> {
     /// NF.ALG.3.FRESH-KIND: a `DataflowVar` inside a `DataflowBlock`, a `Var` elsewhere.
     fn hoisted_binder(&mut self, expr: &Expr) -> Binder {
         let dataflow = self.block.kind == BlockKind::Dataflow;
-        let kind = if self.cx.rule(Rule::NfAlg3FreshKind, dataflow) { VarKind::DataflowVar } else { VarKind::Var };
+        let kind =
+            if self.cx.rule(rule!("NF.ALG.3.FRESH-KIND"), dataflow) { VarKind::DataflowVar } else { VarKind::Var };
         let annotation = match expr {
             Expr::Function(function) => self.annotation_of_literal(function),
             _ => None,
@@ -198,7 +198,7 @@ impl Normalizer<'_, '_> {
     ///
     /// Errata: A38, literally it has none and type checking rejects the binding.
     fn annotation_of_literal(&mut self, function: &Function) -> Option<StructInfo> {
-        if self.cx.literal(Erratum::A38) || !self.cx.fire(Rule::NfAlgLambdaArg) {
+        if self.cx.literal(Erratum::A38) || !self.cx.fire(rule!("NF.ALG.LAMBDA-ARG")) {
             return None;
         }
         Some(self.struct_info(&function.signature()))

@@ -2,6 +2,7 @@ use super::*;
 use crate::cx::Reading;
 use crate::erratum::Erratum;
 use crate::grammar::*;
+use crate::rule::Rule;
 use crate::testing::*;
 
 fn f1(callee: &str, arg: Expr) -> Expr {
@@ -42,14 +43,14 @@ fn seq(blocks: impl IntoIterator<Item = BindingBlock>, body: Expr) -> Expr {
 #[test]
 fn operands_are_leaves() {
     let y = |value| seq([bb([bind(v("y"), value)])], x("y"));
-    not_normal(y(f1("relax.exp", f1("relax.neg", x("p")))), [Rule::Nf1Rhs]);
-    not_normal(y(f1("relax.exp", Expr::tuple_get_item(x("p"), 0))), [Rule::Nf1Rhs]);
-    not_normal(y(f1("relax.exp", Expr::extern_func("e"))), [Rule::Nf1Rhs]);
-    not_normal(y(Expr::tuple(vec![f1("relax.exp", x("p"))])), [Rule::Nf1Subleaf]);
-    not_normal(y(branch(f1("relax.any", x("p")), seq([], x("p")), seq([], x("q")))), [Rule::Nf1Rhs]);
+    not_normal(y(f1("relax.exp", f1("relax.neg", x("p")))), [rule!("NF.1.RHS")]);
+    not_normal(y(f1("relax.exp", Expr::tuple_get_item(x("p"), 0))), [rule!("NF.1.RHS")]);
+    not_normal(y(f1("relax.exp", Expr::extern_func("e"))), [rule!("NF.1.RHS")]);
+    not_normal(y(Expr::tuple(vec![f1("relax.exp", x("p"))])), [rule!("NF.1.SUBLEAF")]);
+    not_normal(y(branch(f1("relax.any", x("p")), seq([], x("p")), seq([], x("q")))), [rule!("NF.1.RHS")]);
     not_normal(
         seq([bb([cast(None, f1("relax.exp", f1("relax.neg", x("p"))), StructInfo::Object)])], x("p")),
-        [Rule::Nf1Rhs],
+        [rule!("NF.1.RHS")],
     );
     not_normal(y(ext("e", [Expr::tuple(vec![x("p"), Expr::tuple(vec![Expr::shape([n("n")])])])])), []);
     not_normal(y(branch(x("p"), seq([], x("p")), seq([], x("q")))), []);
@@ -60,21 +61,21 @@ fn operands_are_leaves() {
 fn sequences_have_their_places() {
     let inner = || seq([], x("p"));
     not_normal(inner(), []);
-    not_normal(seq([bb([bind(v("y"), inner())])], x("y")), [Rule::Nf2NowhereElse]);
-    not_normal(seq([bb([bind(v("y"), f1("relax.exp", inner()))])], x("y")), [Rule::Nf2NowhereElse]);
-    not_normal(seq([], inner()), [Rule::Nf2NowhereElse]);
-    not_normal(x("p"), [Rule::Nf3Func]);
-    not_normal(seq([bb([bind(v("y"), branch(x("p"), x("p"), inner()))])], x("y")), [Rule::Nf3If]);
-    not_normal(seq([], f1("relax.exp", x("p"))), [Rule::Nf1BodyLeaf]);
+    not_normal(seq([bb([bind(v("y"), inner())])], x("y")), [rule!("NF.2.NOWHERE-ELSE")]);
+    not_normal(seq([bb([bind(v("y"), f1("relax.exp", inner()))])], x("y")), [rule!("NF.2.NOWHERE-ELSE")]);
+    not_normal(seq([], inner()), [rule!("NF.2.NOWHERE-ELSE")]);
+    not_normal(x("p"), [rule!("NF.3.FUNC")]);
+    not_normal(seq([bb([bind(v("y"), branch(x("p"), x("p"), inner()))])], x("y")), [rule!("NF.3.IF")]);
+    not_normal(seq([], f1("relax.exp", x("p"))), [rule!("NF.1.BODY-LEAF")]);
 }
 
 #[test]
 fn blocks_are_consolidated() {
     let a = || bind(v("a"), x("p"));
     let b = || bind(v("b"), x("p"));
-    not_normal(seq([bb([a()]), bb([b()])], x("p")), [Rule::Nf4MergeBb]);
-    not_normal(seq([df([a()]), df([b()])], x("p")), [Rule::Nf4MergeDf]);
-    not_normal(seq([bb([a()]), df([]), bb([b()])], x("p")), [Rule::Nf4DropEmpty]);
+    not_normal(seq([bb([a()]), bb([b()])], x("p")), [rule!("NF.4.MERGE-BB")]);
+    not_normal(seq([df([a()]), df([b()])], x("p")), [rule!("NF.4.MERGE-DF")]);
+    not_normal(seq([bb([a()]), df([]), bb([b()])], x("p")), [rule!("NF.4.DROP-EMPTY")]);
     not_normal(seq([bb([a()]), df([b()])], x("p")), []);
     becomes(seq([bb([a()]), df([]), bb([b()])], x("p")), seq([bb([a(), b()])], x("p")));
     becomes(seq([df([a()]), df([b()])], x("p")), seq([df([a(), b()])], x("p")));
@@ -203,7 +204,7 @@ fn an_ordinary_block_inside_a_dataflow_block_is_malformed() {
     let program = of(seq([df([bind(v("y"), seq([bb([bind(v("a"), x("p"))])], x("a")))])], x("y")));
     let normalized = normalize_reporting(&mut Cx::new(), &program);
     let rules: Vec<Rule> = normalized.findings.iter().map(|finding| finding.rule).collect();
-    assert_eq!((rules, normalized.module), (vec![Rule::NfAlg5DfMalformed], program));
+    assert_eq!((rules, normalized.module), (vec![rule!("NF.ALG.5.DF-MALFORMED")], program));
 }
 
 #[test]

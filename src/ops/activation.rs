@@ -9,7 +9,6 @@ use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
-use crate::rule::Rule;
 
 macro_rules! function {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
@@ -22,19 +21,24 @@ macro_rules! function {
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "nn.relu",
-        [Rule::OpsNnReluInfer, Rule::OpsNnReluValue],
+        [rule!("OPS.nn.relu.infer"), rule!("OPS.nn.relu.value")],
         [Param::Arg("data")],
         infer_same,
         Exact,
         |m, a| unary(m, a, relu)
     ),
-    function!("nn.gelu", [Rule::OpsNnGeluInfer, Rule::OpsNnGeluValue], Elementary, gelu),
-    function!("nn.gelu_tanh", [Rule::OpsNnGeluTanhInfer, Rule::OpsNnGeluTanhValue], Elementary, gelu_tanh),
-    function!("nn.selu", [Rule::OpsNnSeluInfer, Rule::OpsNnSeluValue], Elementary, selu),
-    function!("nn.silu", [Rule::OpsNnSiluInfer, Rule::OpsNnSiluValue], Elementary, |x: f64| x * sigmoid(x)),
+    function!("nn.gelu", [rule!("OPS.nn.gelu.infer"), rule!("OPS.nn.gelu.value")], Elementary, gelu),
+    function!(
+        "nn.gelu_tanh",
+        [rule!("OPS.nn.gelu_tanh.infer"), rule!("OPS.nn.gelu_tanh.value")],
+        Elementary,
+        gelu_tanh
+    ),
+    function!("nn.selu", [rule!("OPS.nn.selu.infer"), rule!("OPS.nn.selu.value")], Elementary, selu),
+    function!("nn.silu", [rule!("OPS.nn.silu.infer"), rule!("OPS.nn.silu.value")], Elementary, |x: f64| x * sigmoid(x)),
     operator!(
         "nn.leakyrelu",
-        [Rule::OpsNnLeakyreluInfer, Rule::OpsNnLeakyreluValue, Rule::OpsNnLeakyreluAttrs],
+        [rule!("OPS.nn.leakyrelu.infer"), rule!("OPS.nn.leakyrelu.value"), rule!("OPS.nn.leakyrelu.attrs")],
         [Param::Arg("data"), Param::Attr(Attr::float("alpha", 0.01))],
         infer_float,
         Rounded,
@@ -42,7 +46,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nn.softplus",
-        [Rule::OpsNnSoftplusInfer, Rule::OpsNnSoftplusValue, Rule::OpsNnSoftplusAttrs],
+        [rule!("OPS.nn.softplus.infer"), rule!("OPS.nn.softplus.value"), rule!("OPS.nn.softplus.attrs")],
         [Param::Arg("data"), Param::Attr(Attr::float("beta", 1.0)), Param::Attr(Attr::float("threshold", 20.0))],
         infer_float,
         Elementary,
@@ -50,7 +54,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nn.prelu",
-        [Rule::OpsNnPreluInfer, Rule::OpsNnPreluValue, Rule::OpsNnPreluAttrs],
+        [rule!("OPS.nn.prelu.infer"), rule!("OPS.nn.prelu.value"), rule!("OPS.nn.prelu.attrs")],
         [Param::Arg("data"), Param::Arg("alpha"), Param::Attr(Attr::int("axis", 1))],
         infer_prelu,
         Rounded,

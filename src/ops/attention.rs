@@ -10,7 +10,6 @@ use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr}
 use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, PrimExpr, StructInfo};
-use crate::rule::Rule;
 
 const SCALE: Param = Param::Attr(Attr::optional("scale", AttrKind::Float));
 const CAUSAL_MASK: Param = Param::Attr(Attr::optional("causal_mask", AttrKind::Str(&["TopLeft", "BottomRight"])));
@@ -19,7 +18,7 @@ const WINDOW_SIZE: Param = Param::Attr(Attr::optional("window_size", AttrKind::I
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "nn.attention",
-        [Rule::OpsNnAttentionInfer, Rule::OpsNnAttentionValue, Rule::OpsNnAttentionAttrs],
+        [rule!("OPS.nn.attention.infer"), rule!("OPS.nn.attention.value"), rule!("OPS.nn.attention.attrs")],
         [Param::Arg("query"), Param::Arg("key"), Param::Arg("value"), SCALE, CAUSAL_MASK, WINDOW_SIZE],
         infer_attention,
         Accumulated,
@@ -27,7 +26,11 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nn.attention_bias",
-        [Rule::OpsNnAttentionBiasInfer, Rule::OpsNnAttentionBiasValue, Rule::OpsNnAttentionBiasAttrs],
+        [
+            rule!("OPS.nn.attention_bias.infer"),
+            rule!("OPS.nn.attention_bias.value"),
+            rule!("OPS.nn.attention_bias.attrs")
+        ],
         [
             Param::Arg("query"),
             Param::Arg("key"),

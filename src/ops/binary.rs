@@ -8,7 +8,6 @@ use super::{EvalArgs, OpDef, Param};
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::DataType;
-use crate::rule::Rule;
 
 macro_rules! arithmetic {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
@@ -47,72 +46,86 @@ macro_rules! shift {
 }
 
 pub(super) const OPS: &[OpDef] = &[
-    arithmetic!("add", [Rule::OpsAddInfer, Rule::OpsAddValue], Rounded, |x, y| number(
+    arithmetic!("add", [rule!("OPS.add.infer"), rule!("OPS.add.value")], Rounded, |x, y| number(
         x,
         y,
         i64::wrapping_add,
         u64::wrapping_add,
         |x, y| x + y
     )),
-    arithmetic!("subtract", [Rule::OpsSubtractInfer, Rule::OpsSubtractValue], Rounded, |x, y| number(
+    arithmetic!("subtract", [rule!("OPS.subtract.infer"), rule!("OPS.subtract.value")], Rounded, |x, y| number(
         x,
         y,
         i64::wrapping_sub,
         u64::wrapping_sub,
         |x, y| x - y
     )),
-    arithmetic!("multiply", [Rule::OpsMultiplyInfer, Rule::OpsMultiplyValue], Rounded, |x, y| number(
+    arithmetic!("multiply", [rule!("OPS.multiply.infer"), rule!("OPS.multiply.value")], Rounded, |x, y| number(
         x,
         y,
         i64::wrapping_mul,
         u64::wrapping_mul,
         |x, y| x * y
     )),
-    arithmetic!("maximum", [Rule::OpsMaximumInfer, Rule::OpsMaximumValue], Exact, |x, y| number(
+    arithmetic!("maximum", [rule!("OPS.maximum.infer"), rule!("OPS.maximum.value")], Exact, |x, y| number(
         x,
         y,
         i64::max,
         u64::max,
         max_float
     )),
-    arithmetic!("minimum", [Rule::OpsMinimumInfer, Rule::OpsMinimumValue], Exact, |x, y| number(
+    arithmetic!("minimum", [rule!("OPS.minimum.infer"), rule!("OPS.minimum.value")], Exact, |x, y| number(
         x,
         y,
         i64::min,
         u64::min,
         min_float
     )),
-    arithmetic!("divide", [Rule::OpsDivideInfer, Rule::OpsDivideValue], Rounded, divide),
-    arithmetic!("floor_divide", [Rule::OpsFloorDivideInfer, Rule::OpsFloorDivideValue], Rounded, floor_divide),
-    arithmetic!("power", [Rule::OpsPowerInfer, Rule::OpsPowerValue], Elementary, power),
-    comparison!("equal", [Rule::OpsEqualInfer, Rule::OpsEqualValue], |o| o == Some(Ordering::Equal)),
-    comparison!("not_equal", [Rule::OpsNotEqualInfer, Rule::OpsNotEqualValue], |o| o != Some(Ordering::Equal)),
-    comparison!("less", [Rule::OpsLessInfer, Rule::OpsLessValue], |o| o == Some(Ordering::Less)),
-    comparison!("less_equal", [Rule::OpsLessEqualInfer, Rule::OpsLessEqualValue], |o| matches!(
+    arithmetic!("divide", [rule!("OPS.divide.infer"), rule!("OPS.divide.value")], Rounded, divide),
+    arithmetic!(
+        "floor_divide",
+        [rule!("OPS.floor_divide.infer"), rule!("OPS.floor_divide.value")],
+        Rounded,
+        floor_divide
+    ),
+    arithmetic!("power", [rule!("OPS.power.infer"), rule!("OPS.power.value")], Elementary, power),
+    comparison!("equal", [rule!("OPS.equal.infer"), rule!("OPS.equal.value")], |o| o == Some(Ordering::Equal)),
+    comparison!("not_equal", [rule!("OPS.not_equal.infer"), rule!("OPS.not_equal.value")], |o| o
+        != Some(Ordering::Equal)),
+    comparison!("less", [rule!("OPS.less.infer"), rule!("OPS.less.value")], |o| o == Some(Ordering::Less)),
+    comparison!("less_equal", [rule!("OPS.less_equal.infer"), rule!("OPS.less_equal.value")], |o| matches!(
         o,
         Some(Ordering::Less | Ordering::Equal)
     )),
-    comparison!("greater", [Rule::OpsGreaterInfer, Rule::OpsGreaterValue], |o| o == Some(Ordering::Greater)),
-    comparison!("greater_equal", [Rule::OpsGreaterEqualInfer, Rule::OpsGreaterEqualValue], |o| matches!(
+    comparison!("greater", [rule!("OPS.greater.infer"), rule!("OPS.greater.value")], |o| o == Some(Ordering::Greater)),
+    comparison!("greater_equal", [rule!("OPS.greater_equal.infer"), rule!("OPS.greater_equal.value")], |o| matches!(
         o,
         Some(Ordering::Greater | Ordering::Equal)
     )),
-    arithmetic!("mod", [Rule::OpsModInfer, Rule::OpsModValue], Exact, remainder),
-    arithmetic!("floor_mod", [Rule::OpsFloorModInfer, Rule::OpsFloorModValue], Rounded, floor_remainder),
-    arithmetic!("atan2", [Rule::OpsAtan2Infer, Rule::OpsAtan2Value], Elementary, |y, x| floats(y, x, f64::atan2)),
-    arithmetic!("log_add_exp", [Rule::OpsLogAddExpInfer, Rule::OpsLogAddExpValue], Elementary, |x, y| floats(
-        x,
+    arithmetic!("mod", [rule!("OPS.mod.infer"), rule!("OPS.mod.value")], Exact, remainder),
+    arithmetic!("floor_mod", [rule!("OPS.floor_mod.infer"), rule!("OPS.floor_mod.value")], Rounded, floor_remainder),
+    arithmetic!("atan2", [rule!("OPS.atan2.infer"), rule!("OPS.atan2.value")], Elementary, |y, x| floats(
         y,
-        log_add_exp
+        x,
+        f64::atan2
     )),
-    logical!("logical_and", [Rule::OpsLogicalAndInfer, Rule::OpsLogicalAndValue], |x, y| x && y),
-    logical!("logical_or", [Rule::OpsLogicalOrInfer, Rule::OpsLogicalOrValue], |x, y| x || y),
-    logical!("logical_xor", [Rule::OpsLogicalXorInfer, Rule::OpsLogicalXorValue], |x, y| x != y),
-    bitwise!("bitwise_and", [Rule::OpsBitwiseAndInfer, Rule::OpsBitwiseAndValue], |x, y| x & y),
-    bitwise!("bitwise_or", [Rule::OpsBitwiseOrInfer, Rule::OpsBitwiseOrValue], |x, y| x | y),
-    bitwise!("bitwise_xor", [Rule::OpsBitwiseXorInfer, Rule::OpsBitwiseXorValue], |x, y| x ^ y),
-    shift!("left_shift", [Rule::OpsLeftShiftInfer, Rule::OpsLeftShiftValue], |x, by| x << by, |x, by| x << by),
-    shift!("right_shift", [Rule::OpsRightShiftInfer, Rule::OpsRightShiftValue], |x, by| x >> by, |x, by| x >> by),
+    arithmetic!("log_add_exp", [rule!("OPS.log_add_exp.infer"), rule!("OPS.log_add_exp.value")], Elementary, |x, y| {
+        floats(x, y, log_add_exp)
+    }),
+    logical!("logical_and", [rule!("OPS.logical_and.infer"), rule!("OPS.logical_and.value")], |x, y| x && y),
+    logical!("logical_or", [rule!("OPS.logical_or.infer"), rule!("OPS.logical_or.value")], |x, y| x || y),
+    logical!("logical_xor", [rule!("OPS.logical_xor.infer"), rule!("OPS.logical_xor.value")], |x, y| x != y),
+    bitwise!("bitwise_and", [rule!("OPS.bitwise_and.infer"), rule!("OPS.bitwise_and.value")], |x, y| x & y),
+    bitwise!("bitwise_or", [rule!("OPS.bitwise_or.infer"), rule!("OPS.bitwise_or.value")], |x, y| x | y),
+    bitwise!("bitwise_xor", [rule!("OPS.bitwise_xor.infer"), rule!("OPS.bitwise_xor.value")], |x, y| x ^ y),
+    shift!("left_shift", [rule!("OPS.left_shift.infer"), rule!("OPS.left_shift.value")], |x, by| x << by, |x, by| x
+        << by),
+    shift!(
+        "right_shift",
+        [rule!("OPS.right_shift.infer"), rule!("OPS.right_shift.value")],
+        |x, by| x >> by,
+        |x, by| x >> by
+    ),
 ];
 
 fn nonzero(y: Scalar) -> Result<(), Stop> {

@@ -6,12 +6,11 @@ use super::{EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "broadcast_to",
-        [Rule::OpsBroadcastToInfer, Rule::OpsBroadcastToValue],
+        [rule!("OPS.broadcast_to.infer"), rule!("OPS.broadcast_to.value")],
         [Param::Arg("x"), Param::ShapeArg("shape")],
         infer_broadcast_to,
         Exact,
@@ -19,7 +18,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "where",
-        [Rule::OpsWhereInfer, Rule::OpsWhereValue],
+        [rule!("OPS.where.infer"), rule!("OPS.where.value")],
         [Param::Arg("condition"), Param::Arg("x1"), Param::Arg("x2")],
         infer_where,
         Exact,

@@ -4,7 +4,6 @@ use super::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, ke
 use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     OpDef {
@@ -80,21 +79,21 @@ fn invoke_closure(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> 
 
 /// OP.CAST: the result has the information asked for.
 fn infer_cast(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    cx.apply(Rule::OpCast)?;
+    cx.apply(rule!("OP.CAST"))?;
     match (a.args, a.call.sinfo_args.as_slice()) {
         ([_], [target]) => Ok(target.clone()),
-        ([] | [_, ..], [] | [_, ..]) => Err(InferError::rule(Rule::OpCast, "expects one argument and one type")),
+        ([] | [_, ..], [] | [_, ..]) => Err(InferError::rule(rule!("OP.CAST"), "expects one argument and one type")),
     }
 }
 
 /// OP.CAST: `v` itself if it matches what is asked for (A40).
 fn cast(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx.apply(Rule::OpCast)?;
+    m.cx.apply(rule!("OP.CAST"))?;
     match (a.values, a.call.sinfo_args.as_slice()) {
         ([v], [target]) => {
             m.match_without_binding(v, target)?;
             Ok(v.clone())
         }
-        ([] | [_, ..], [] | [_, ..]) => Err(Stop::error(Rule::OpCast, "expects one argument and one type")),
+        ([] | [_, ..], [] | [_, ..]) => Err(Stop::error(rule!("OP.CAST"), "expects one argument and one type")),
     }
 }

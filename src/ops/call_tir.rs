@@ -91,15 +91,15 @@ fn has_dims(info: &StructInfo) -> bool {
 
 fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     // OP.CALLTIR.FUNC: the first argument is a GlobalVar bound to a PrimFunc of the module.
-    if !cx.premise(Rule::OpCalltirFunc, 1, names_prim_func(a)) {
+    if !cx.premise(rule!("OP.CALLTIR.FUNC"), 1, names_prim_func(a)) {
         let message = "the first argument of call_tir must be a PrimFunc of the module";
-        return Err(InferError::rule(Rule::OpCalltirFunc, message));
+        return Err(InferError::rule(rule!("OP.CALLTIR.FUNC"), message));
     }
     match CallForm::infer(a.args, &a.call.sinfo_args) {
         CallForm::Tupled => infer_tupled(cx, a),
         CallForm::Flat => {
-            cx.apply(Rule::OpCalltirArgs)?;
-            infer_flat(cx, a, Rule::OpCalltirTypearg)
+            cx.apply(rule!("OP.CALLTIR.ARGS"))?;
+            infer_flat(cx, a, rule!("OP.CALLTIR.TYPEARG"))
         }
     }
 }
@@ -107,7 +107,7 @@ fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 fn infer_call_dps_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     match CallForm::infer(a.args, &a.call.sinfo_args) {
         CallForm::Tupled => infer_tupled(cx, a),
-        CallForm::Flat => infer_flat(cx, a, Rule::OpCalldpsTypearg),
+        CallForm::Flat => infer_flat(cx, a, rule!("OP.CALLDPS.TYPEARG")),
     }
 }
 
@@ -121,7 +121,7 @@ fn names_prim_func(a: &InferArgs<'_>) -> bool {
 
 /// The result is what the structural information says.
 fn infer_tupled(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    cx.apply(Rule::OpCalltirInfer)?;
+    cx.apply(rule!("OP.CALLTIR.INFER"))?;
     Ok(match a.call.sinfo_args.as_slice() {
         [single] => single.clone(),
         several => StructInfo::tuple(several.iter().cloned()),
@@ -139,7 +139,7 @@ fn infer_flat(cx: &mut Cx, a: &InferArgs<'_>, type_arg: Rule) -> Result<StructIn
     let (shape, expr) = match (a.args.split_first(), a.call.args.last()) {
         (Some((_, [.., shape])), Some(expr)) => (shape, expr),
         (Some((_, [])) | None, _) | (Some((_, [_, ..])), None) => {
-            return Err(InferError::rule(Rule::OpCalltirShape, "the shape of the result is missing"));
+            return Err(InferError::rule(rule!("OP.CALLTIR.SHAPE"), "the shape of the result is missing"));
         }
     };
     match shape {
@@ -153,11 +153,11 @@ fn infer_flat(cx: &mut Cx, a: &InferArgs<'_>, type_arg: Rule) -> Result<StructIn
 
 /// OP.CALLTIR.SHAPE: the last argument must be known to be a shape or a tuple of shapes.
 fn not_a_shape(cx: &mut Cx, found: &StructInfo) -> Result<StructInfo, InferError> {
-    if cx.premise(Rule::OpCalltirShape, 1, false) {
+    if cx.premise(rule!("OP.CALLTIR.SHAPE"), 1, false) {
         return Ok(StructInfo::Object);
     }
     let message = format!("the last argument must be a shape or a tuple of shapes, it is {found}");
-    Err(InferError::rule(Rule::OpCalltirShape, message))
+    Err(InferError::rule(rule!("OP.CALLTIR.SHAPE"), message))
 }
 
 /// OP.CALLTIR.CORR.SINGLE: to a single shape belongs a single tensor type.
@@ -168,9 +168,9 @@ fn infer_single(
     target: &StructInfo,
 ) -> Result<StructInfo, InferError> {
     let tensor = if let StructInfo::Tensor(t) = target { Some(t) } else { None };
-    if !cx.premise(Rule::OpCalltirCorrSingle, 1, tensor.is_some()) {
+    if !cx.premise(rule!("OP.CALLTIR.CORR.SINGLE"), 1, tensor.is_some()) {
         let message = format!("the type argument must be a tensor type, it is {target}");
-        return Err(InferError::rule(Rule::OpCalltirCorrSingle, message));
+        return Err(InferError::rule(rule!("OP.CALLTIR.CORR.SINGLE"), message));
     }
     let Some(tensor) = tensor else { return Ok(StructInfo::Object) };
     infer_result(cx, Some(expr), shape, tensor)
@@ -188,12 +188,12 @@ fn infer_tuple(cx: &mut Cx, expr: &Expr, shapes: &[StructInfo], target: &StructI
         | StructInfo::Prim(_)
         | StructInfo::Func(_) => None,
     };
-    if !cx.premise(Rule::OpCalltirCorrTuple, 1, targets.is_some()) {
+    if !cx.premise(rule!("OP.CALLTIR.CORR.TUPLE"), 1, targets.is_some()) {
         let message = format!("the type argument must be a tuple of {} tensor types, it is {target}", shapes.len());
-        return Err(InferError::rule(Rule::OpCalltirCorrTuple, message));
+        return Err(InferError::rule(rule!("OP.CALLTIR.CORR.TUPLE"), message));
     }
     if shapes.is_empty() {
-        cx.apply(Rule::OpCalltirEmptyTuple)?;
+        cx.apply(rule!("OP.CALLTIR.EMPTY-TUPLE"))?;
     }
     for (i, (shape, target)) in shapes.iter().zip(targets.iter().flat_map(|t| t.iter())).enumerate() {
         let StructInfo::Shape(shape) = shape else { return not_a_shape(cx, shape) };
@@ -210,16 +210,16 @@ fn infer_field(
 ) -> Result<StructInfo, InferError> {
     let wrong = || {
         let message = format!("the fields of the type argument must be tensor types, one is {target}");
-        InferError::rule(Rule::OpCalltirCorrTuple, message)
+        InferError::rule(rule!("OP.CALLTIR.CORR.TUPLE"), message)
     };
     if cx.literal(Erratum::A26) {
         // As the text has it the fields are ShapeTypes, so nothing gives the data type of the result.
         let is_shape = matches!(target, StructInfo::Shape(_));
         let object = Dims::of_shape(shape).tensor(DataType::VOID);
-        return if cx.premise(Rule::OpCalltirCorrTuple, 2, is_shape) { Ok(object) } else { Err(wrong()) };
+        return if cx.premise(rule!("OP.CALLTIR.CORR.TUPLE"), 2, is_shape) { Ok(object) } else { Err(wrong()) };
     }
     let tensor = if let StructInfo::Tensor(t) = target { Some(t) } else { None };
-    if !cx.premise(Rule::OpCalltirCorrTuple, 2, tensor.is_some()) {
+    if !cx.premise(rule!("OP.CALLTIR.CORR.TUPLE"), 2, tensor.is_some()) {
         return Err(wrong());
     }
     let Some(tensor) = tensor else { return Ok(StructInfo::Object) };
@@ -239,11 +239,11 @@ fn infer_result(
 ) -> Result<StructInfo, InferError> {
     // OP.CALLTIR.NDIM: the ranks agree where both are known.
     let agree = shape.ndim.is_unknown() || target.ndim.is_unknown() || shape.ndim == target.ndim;
-    if !cx.premise(Rule::OpCalltirNdim, 1, agree) {
+    if !cx.premise(rule!("OP.CALLTIR.NDIM"), 1, agree) {
         let message = format!("the shape has rank {}, the type argument {}", shape.ndim, target.ndim);
-        return Err(InferError::rule(Rule::OpCalltirNdim, message));
+        return Err(InferError::rule(rule!("OP.CALLTIR.NDIM"), message));
     }
-    cx.apply(Rule::OpCalltirInfer)?;
+    cx.apply(rule!("OP.CALLTIR.INFER"))?;
     let variable = match expr {
         Some(Expr::Var(v)) => Some(TensorShape::Var(v.clone())),
         Some(Expr::DataflowVar(v)) => Some(TensorShape::DataflowVar(v.clone())),

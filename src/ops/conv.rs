@@ -11,7 +11,6 @@ use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
-use crate::rule::Rule;
 
 const DATA: Param = Param::Arg("data");
 const WEIGHT: Param = Param::Arg("weight");
@@ -70,7 +69,7 @@ macro_rules! transposed {
 pub(super) const OPS: &[OpDef] = &[
     convolution!(
         "nn.conv1d",
-        [Rule::OpsNnConv1dInfer, Rule::OpsNnConv1dValue, Rule::OpsNnConv1dAttrs],
+        [rule!("OPS.nn.conv1d.infer"), rule!("OPS.nn.conv1d.value"), rule!("OPS.nn.conv1d.attrs")],
         1,
         &[1],
         &[0, 0],
@@ -79,7 +78,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     convolution!(
         "nn.conv2d",
-        [Rule::OpsNnConv2dInfer, Rule::OpsNnConv2dValue, Rule::OpsNnConv2dAttrs],
+        [rule!("OPS.nn.conv2d.infer"), rule!("OPS.nn.conv2d.value"), rule!("OPS.nn.conv2d.attrs")],
         2,
         &[1, 1],
         &[0, 0, 0, 0],
@@ -88,7 +87,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     convolution!(
         "nn.conv3d",
-        [Rule::OpsNnConv3dInfer, Rule::OpsNnConv3dValue, Rule::OpsNnConv3dAttrs],
+        [rule!("OPS.nn.conv3d.infer"), rule!("OPS.nn.conv3d.value"), rule!("OPS.nn.conv3d.attrs")],
         3,
         &[1, 1, 1],
         &[0, 0, 0, 0, 0, 0],
@@ -97,7 +96,11 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     transposed!(
         "nn.conv1d_transpose",
-        [Rule::OpsNnConv1dTransposeInfer, Rule::OpsNnConv1dTransposeValue, Rule::OpsNnConv1dTransposeAttrs],
+        [
+            rule!("OPS.nn.conv1d_transpose.infer"),
+            rule!("OPS.nn.conv1d_transpose.value"),
+            rule!("OPS.nn.conv1d_transpose.attrs")
+        ],
         1,
         &[1],
         &[0],
@@ -107,7 +110,11 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     transposed!(
         "nn.conv2d_transpose",
-        [Rule::OpsNnConv2dTransposeInfer, Rule::OpsNnConv2dTransposeValue, Rule::OpsNnConv2dTransposeAttrs],
+        [
+            rule!("OPS.nn.conv2d_transpose.infer"),
+            rule!("OPS.nn.conv2d_transpose.value"),
+            rule!("OPS.nn.conv2d_transpose.attrs")
+        ],
         2,
         &[1, 1],
         &[0, 0],
@@ -117,7 +124,11 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     transposed!(
         "nn.conv3d_transpose",
-        [Rule::OpsNnConv3dTransposeInfer, Rule::OpsNnConv3dTransposeValue, Rule::OpsNnConv3dTransposeAttrs],
+        [
+            rule!("OPS.nn.conv3d_transpose.infer"),
+            rule!("OPS.nn.conv3d_transpose.value"),
+            rule!("OPS.nn.conv3d_transpose.attrs")
+        ],
         3,
         &[1, 1, 1],
         &[0, 0, 0],

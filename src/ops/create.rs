@@ -7,7 +7,6 @@ use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, Ndim, StructInfo, TensorStructInfo};
-use crate::rule::Rule;
 
 const ZERO: Scalar = Scalar::Int(0);
 const ONE: Scalar = Scalar::Int(1);
@@ -15,7 +14,7 @@ const ONE: Scalar = Scalar::Int(1);
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "zeros",
-        [Rule::OpsZerosInfer, Rule::OpsZerosValue, Rule::OpsZerosAttrs],
+        [rule!("OPS.zeros.infer"), rule!("OPS.zeros.value"), rule!("OPS.zeros.attrs")],
         [Param::ShapeArg("shape"), Param::Attr(Attr::required("dtype", AttrKind::DataType))],
         infer_filled,
         Exact,
@@ -23,7 +22,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "ones",
-        [Rule::OpsOnesInfer, Rule::OpsOnesValue, Rule::OpsOnesAttrs],
+        [rule!("OPS.ones.infer"), rule!("OPS.ones.value"), rule!("OPS.ones.attrs")],
         [Param::ShapeArg("shape"), Param::Attr(Attr::required("dtype", AttrKind::DataType))],
         infer_filled,
         Exact,
@@ -31,7 +30,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "full",
-        [Rule::OpsFullInfer, Rule::OpsFullValue, Rule::OpsFullAttrs],
+        [rule!("OPS.full.infer"), rule!("OPS.full.value"), rule!("OPS.full.attrs")],
         [Param::ShapeArg("shape"), Param::Arg("fill_value"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_full,
         Exact,
@@ -39,7 +38,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "zeros_like",
-        [Rule::OpsZerosLikeInfer, Rule::OpsZerosLikeValue, Rule::OpsZerosLikeAttrs],
+        [rule!("OPS.zeros_like.infer"), rule!("OPS.zeros_like.value"), rule!("OPS.zeros_like.attrs")],
         [Param::Arg("x"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_like,
         Exact,
@@ -47,7 +46,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "ones_like",
-        [Rule::OpsOnesLikeInfer, Rule::OpsOnesLikeValue, Rule::OpsOnesLikeAttrs],
+        [rule!("OPS.ones_like.infer"), rule!("OPS.ones_like.value"), rule!("OPS.ones_like.attrs")],
         [Param::Arg("x"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_like,
         Exact,
@@ -55,7 +54,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "full_like",
-        [Rule::OpsFullLikeInfer, Rule::OpsFullLikeValue, Rule::OpsFullLikeAttrs],
+        [rule!("OPS.full_like.infer"), rule!("OPS.full_like.value"), rule!("OPS.full_like.attrs")],
         [Param::Arg("x"), Param::Arg("fill_value"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_full_like,
         Exact,
@@ -63,7 +62,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "astype",
-        [Rule::OpsAstypeInfer, Rule::OpsAstypeValue, Rule::OpsAstypeAttrs],
+        [rule!("OPS.astype.infer"), rule!("OPS.astype.value"), rule!("OPS.astype.attrs")],
         [Param::Arg("x"), Param::Attr(Attr::required("dtype", AttrKind::DataType))],
         infer_astype,
         Exact,

@@ -10,12 +10,11 @@ use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::{DataType, Expr, PrimExpr, PrimValue, StructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "unique",
-        [Rule::OpsUniqueInfer, Rule::OpsUniqueValue],
+        [rule!("OPS.unique.infer"), rule!("OPS.unique.value")],
         [
             Param::Arg("x"),
             Param::OptionalArg("sorted"),
@@ -30,7 +29,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nonzero",
-        [Rule::OpsNonzeroInfer, Rule::OpsNonzeroValue],
+        [rule!("OPS.nonzero.infer"), rule!("OPS.nonzero.value")],
         [Param::Arg("x")],
         infer_nonzero,
         Exact,

@@ -5,7 +5,6 @@ use super::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, 
 use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, Ndim, StructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     OpDef {
@@ -66,8 +65,8 @@ pub(crate) fn assert_holds(m: &mut Machine<'_>, condition: &Value) -> Result<(),
     let condition = condition.as_tensor().filter(|t| t.dtype() == DataType::BOOL && t.shape().is_empty());
     let Some(condition) = condition else { return Err(kernel::fail("the condition must be a Boolean scalar")) };
     let holds = kernel::at(condition, &[])?.is_true();
-    if m.cx.premise(Rule::PureEffectAbort, 1, holds) {
+    if m.cx.premise(rule!("PURE.EFFECT.ABORT"), 1, holds) {
         return Ok(());
     }
-    Err(Stop::error(Rule::PureEffectAbort, "an assertion failed"))
+    Err(Stop::error(rule!("PURE.EFFECT.ABORT"), "an assertion failed"))
 }

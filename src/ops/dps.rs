@@ -8,7 +8,6 @@ use super::prim_func::{result_misfit, run_prim_func};
 use crate::eval::tensor::Tensor;
 use crate::eval::{Machine, PackedFunc, Stop, Value};
 use crate::grammar::{AttrValue, DataType, StructInfo, TensorShape, TensorStructInfo};
-use crate::rule::Rule;
 
 /// What a call in destination-passing style comes down to.
 struct DpsCall {
@@ -21,7 +20,7 @@ struct DpsCall {
 
 /// OP.CALLTIR.ARG-ORDER: the arguments have been evaluated; now the results are allocated, then `f` is called.
 pub(super) fn call_tir(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx.apply(Rule::OpCalltirArgOrder)?;
+    m.cx.apply(rule!("OP.CALLTIR.ARG-ORDER"))?;
     let func = match a.values.first() {
         Some(Value::PrimFunc(func)) => func.clone(),
         None
@@ -37,14 +36,14 @@ pub(super) fn call_tir(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, S
             | Value::Object(_),
         ) => {
             let message = "the first argument of call_tir is not a PrimFunc of the module";
-            return Err(Stop::error(Rule::OpCalltirFunc, message));
+            return Err(Stop::error(rule!("OP.CALLTIR.FUNC"), message));
         }
     };
     let call = read_call(m, a)?;
     let outputs = allocate(m, &call.results)?;
     let before: Vec<_> = call.inputs.iter().map(contents).collect();
     let mut args = call.inputs.clone();
-    m.cx.apply(Rule::OpCalltirDps)?;
+    m.cx.apply(rule!("OP.CALLTIR.DPS"))?;
     let first_output = args.len();
     args.extend(outputs.iter().cloned().map(Value::Tensor));
     let written = first_output..args.len();
@@ -52,8 +51,12 @@ pub(super) fn call_tir(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, S
     run_prim_func(m, &func, &args, written)?;
     // OP.CALLTIR.MUTATES-INPUT: no behaviour is promised if an input has changed.
     let unchanged = call.inputs.iter().map(contents).eq(before);
-    if !m.cx.premise(Rule::OpCalltirMutatesInput, 1, unchanged) {
-        return Err(Stop::unspecified(format!("@{} mutates an input [{}]", func.name, Rule::OpCalltirMutatesInput)));
+    if !m.cx.premise(rule!("OP.CALLTIR.MUTATES-INPUT"), 1, unchanged) {
+        return Err(Stop::unspecified(format!(
+            "@{} mutates an input [{}]",
+            func.name,
+            rule!("OP.CALLTIR.MUTATES-INPUT")
+        )));
     }
     let result = results(m, outputs, call.tuple)?;
     check_result(m, &result, &a.call.sinfo_args)
@@ -82,14 +85,14 @@ fn contents(value: &Value) -> Option<crate::grammar::TensorData> {
 
 /// OP.CALLDPS: as `call_tir`, with a packed function.
 pub(super) fn call_dps_packed(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx.apply(Rule::OpCalldps)?;
+    m.cx.apply(rule!("OP.CALLDPS"))?;
     let packed = dps_callee(m, a.values.first())?;
     let call = read_call(m, a)?;
     let outputs = allocate(m, &call.results)?;
     // OP.CALLDPS.MUTATE-ARGS: the function may change its inputs, which the caller sees.
-    let shared = m.cx.fire(Rule::OpCalldpsMutateArgs);
+    let shared = m.cx.fire(rule!("OP.CALLDPS.MUTATE-ARGS"));
     let mut args = if shared { call.inputs } else { copies(call.inputs)? };
-    m.cx.apply(Rule::OpCalltirDps)?;
+    m.cx.apply(rule!("OP.CALLTIR.DPS"))?;
     args.extend(outputs.iter().cloned().map(Value::Tensor));
     m.call_packed(&packed, &args)?;
     let result = results(m, outputs, call.tuple)?;
@@ -107,9 +110,9 @@ fn dps_callee(m: &mut Machine<'_>, callee: Option<&Value>) -> Result<Rc<PackedFu
         Some(Value::Str(symbol)) => match m.find_packed(symbol) {
             Some(packed) => Ok(packed),
             None => {
-                m.cx.apply(Rule::OpCalldpsMissing)?;
+                m.cx.apply(rule!("OP.CALLDPS.MISSING"))?;
                 let message = format!("no function is registered under the symbol {symbol}");
-                Err(Stop::error(Rule::OpCalldpsMissing, message))
+                Err(Stop::error(rule!("OP.CALLDPS.MISSING"), message))
             }
         },
         None
@@ -122,7 +125,7 @@ fn dps_callee(m: &mut Machine<'_>, callee: Option<&Value>) -> Result<Rc<PackedFu
             | Value::Prim(_)
             | Value::DataType(_)
             | Value::Object(_),
-        ) => Err(Stop::error(Rule::OpCalldps, "the first argument of call_dps_packed is not a packed function")),
+        ) => Err(Stop::error(rule!("OP.CALLDPS"), "the first argument of call_dps_packed is not a packed function")),
     }
 }
 
@@ -135,13 +138,13 @@ fn read_call(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
 
 fn read_flat(a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
     let ([_, inputs @ .., shape], [target]) = (a.values, a.call.sinfo_args.as_slice()) else {
-        return Err(Stop::error(Rule::OpCalltirTypearg, "expects a shape and one type argument"));
+        return Err(Stop::error(rule!("OP.CALLTIR.TYPEARG"), "expects a shape and one type argument"));
     };
     let wrong = |rule| Stop::error(rule, format!("the shape {shape} does not belong to the type argument {target}"));
     let (results, tuple) = match (shape, target) {
         (Value::Shape(dims), StructInfo::Tensor(t)) => (vec![(dims.to_vec(), t.dtype)], false),
         (Value::Shape(_), StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Tuple(_))
-        | (Value::Shape(_), StructInfo::Func(_)) => return Err(wrong(Rule::OpCalltirCorrSingle)),
+        | (Value::Shape(_), StructInfo::Func(_)) => return Err(wrong(rule!("OP.CALLTIR.CORR.SINGLE"))),
         (Value::Tuple(shapes), StructInfo::Tuple(targets)) if shapes.len() == targets.len() => {
             let fields = shapes.fields().iter().zip(targets.iter());
             let results = fields.map(|(shape, target)| match (shape, target) {
@@ -160,9 +163,9 @@ fn read_flat(a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
                     _,
                 ) => None,
             });
-            (results.collect::<Option<Vec<_>>>().ok_or_else(|| wrong(Rule::OpCalltirCorrTuple))?, true)
+            (results.collect::<Option<Vec<_>>>().ok_or_else(|| wrong(rule!("OP.CALLTIR.CORR.TUPLE")))?, true)
         }
-        (Value::Tuple(_), _) => return Err(wrong(Rule::OpCalltirCorrTuple)),
+        (Value::Tuple(_), _) => return Err(wrong(rule!("OP.CALLTIR.CORR.TUPLE"))),
         (
             Value::Tensor(_)
             | Value::Closure(_)
@@ -173,7 +176,7 @@ fn read_flat(a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
             | Value::DataType(_)
             | Value::Object(_),
             _,
-        ) => return Err(wrong(Rule::OpCalltirShape)),
+        ) => return Err(wrong(rule!("OP.CALLTIR.SHAPE"))),
     };
     Ok(DpsCall { inputs: inputs.to_vec(), results, tuple })
 }
@@ -200,29 +203,29 @@ fn tensor_of(m: &mut Machine<'_>, target: &StructInfo) -> Result<(Vec<i64>, Data
         let dims = dims.iter().map(|dim| m.eval_dim(dim)).collect::<Result<Vec<i64>, Stop>>()?;
         return Ok((dims, *dtype));
     }
-    Err(Stop::error(Rule::OpCalltirTypearg, format!("{target} does not describe a tensor of known shape")))
+    Err(Stop::error(rule!("OP.CALLTIR.TYPEARG"), format!("{target} does not describe a tensor of known shape")))
 }
 
 /// OP.CALLTIR.ALLOC: a new tensor for each result. OP.CALLTIR.EMPTY-TUPLE: none if there are no results.
 fn allocate(m: &mut Machine<'_>, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Tensor>, Stop> {
-    let alloc = if results.is_empty() { Rule::OpCalltirEmptyTuple } else { Rule::OpCalltirAlloc };
+    let alloc = if results.is_empty() { rule!("OP.CALLTIR.EMPTY-TUPLE") } else { rule!("OP.CALLTIR.ALLOC") };
     m.cx.apply(alloc)?;
     let mut outputs = Vec::with_capacity(results.len());
     for (dims, dtype) in results {
         // OP.CALLTIR.DTYPE: that of the type argument; with the data type Void there is nothing to allocate.
-        let dtype = if m.cx.fire(Rule::OpCalltirDtype) { *dtype } else { DataType::FLOAT32 };
+        let dtype = if m.cx.fire(rule!("OP.CALLTIR.DTYPE")) { *dtype } else { DataType::FLOAT32 };
         if dtype.is_void() {
-            return Err(Stop::error(Rule::OpCalltirDtype, "the type argument gives no data type"));
+            return Err(Stop::error(rule!("OP.CALLTIR.DTYPE"), "the type argument gives no data type"));
         }
         let allocated = Tensor::zeros(dtype, dims);
-        outputs.push(allocated.map_err(|error| Stop::error(Rule::OpCalltirAlloc, error.to_string()))?);
+        outputs.push(allocated.map_err(|error| Stop::error(rule!("OP.CALLTIR.ALLOC"), error.to_string()))?);
     }
     Ok(outputs)
 }
 
 /// OP.CALLTIR.RET: the very tensors that were written.
 fn results(m: &mut Machine<'_>, outputs: Vec<Tensor>, tuple: bool) -> Result<Value, Stop> {
-    m.cx.apply(Rule::OpCalltirRet)?;
+    m.cx.apply(rule!("OP.CALLTIR.RET"))?;
     let mut outputs: Vec<Value> = outputs.into_iter().map(Value::Tensor).collect();
     match outputs.pop() {
         Some(single) if !tuple => Ok(single),

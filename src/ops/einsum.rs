@@ -12,12 +12,11 @@ use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, PrimExpr, StructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "einsum",
-        [Rule::OpsEinsumInfer, Rule::OpsEinsumValue, Rule::OpsEinsumAttrs],
+        [rule!("OPS.einsum.infer"), rule!("OPS.einsum.value"), rule!("OPS.einsum.attrs")],
         [Param::Arg("operands"), Param::Attr(Attr::required("subscripts", AttrKind::Str(&[])))],
         infer_einsum,
         Accumulated,
@@ -25,7 +24,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "outer",
-        [Rule::OpsOuterInfer, Rule::OpsOuterValue],
+        [rule!("OPS.outer.infer"), rule!("OPS.outer.value")],
         [Param::Arg("x1"), Param::Arg("x2")],
         infer_outer,
         Rounded,

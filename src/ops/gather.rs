@@ -7,12 +7,11 @@ use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, PrimExpr, StructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "gather_elements",
-        [Rule::OpsGatherElementsInfer, Rule::OpsGatherElementsValue, Rule::OpsGatherElementsAttrs],
+        [rule!("OPS.gather_elements.infer"), rule!("OPS.gather_elements.value"), rule!("OPS.gather_elements.attrs")],
         [Param::Arg("data"), Param::Arg("indices"), Param::Attr(Attr::int("axis", 0))],
         infer_gather_elements,
         Exact,
@@ -20,7 +19,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "gather_nd",
-        [Rule::OpsGatherNdInfer, Rule::OpsGatherNdValue, Rule::OpsGatherNdAttrs],
+        [rule!("OPS.gather_nd.infer"), rule!("OPS.gather_nd.value"), rule!("OPS.gather_nd.attrs")],
         [Param::Arg("data"), Param::Arg("indices"), Param::Attr(Attr::int("batch_dims", 0))],
         infer_gather_nd,
         Exact,
@@ -28,7 +27,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "index_tensor",
-        [Rule::OpsIndexTensorInfer, Rule::OpsIndexTensorValue],
+        [rule!("OPS.index_tensor.infer"), rule!("OPS.index_tensor.value")],
         [Param::Arg("data"), Param::Arg("indices")],
         infer_index_tensor,
         Exact,

@@ -10,12 +10,11 @@ use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{AttrValue, BinaryOp, DataType, PrimExpr, StructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "take",
-        [Rule::OpsTakeInfer, Rule::OpsTakeValue, Rule::OpsTakeAttrs],
+        [rule!("OPS.take.infer"), rule!("OPS.take.value"), rule!("OPS.take.attrs")],
         [
             Param::Arg("x"),
             Param::Arg("indices"),
@@ -28,7 +27,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "strided_slice",
-        [Rule::OpsStridedSliceInfer, Rule::OpsStridedSliceValue, Rule::OpsStridedSliceAttrs],
+        [rule!("OPS.strided_slice.infer"), rule!("OPS.strided_slice.value"), rule!("OPS.strided_slice.attrs")],
         [
             Param::Arg("x"),
             Param::Arg("axes"),
@@ -43,7 +42,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "dynamic_strided_slice",
-        [Rule::OpsDynamicStridedSliceInfer, Rule::OpsDynamicStridedSliceValue],
+        [rule!("OPS.dynamic_strided_slice.infer"), rule!("OPS.dynamic_strided_slice.value")],
         [Param::Arg("x"), Param::Arg("begin"), Param::Arg("end"), Param::Arg("strides")],
         infer_dynamic_strided_slice,
         Exact,

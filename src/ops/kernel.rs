@@ -5,11 +5,10 @@ use super::{EvalArgs, InferError};
 use crate::eval::tensor::{Element, Scalar, Tensor};
 use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::DataType;
-use crate::rule::Rule;
 
 /// An operator raises an error on values that it is not defined for (`PURE.ERR.OP`).
 pub(super) fn fail(message: impl Into<String>) -> Stop {
-    Stop::error(Rule::PureErrOp, message)
+    Stop::error(rule!("PURE.ERR.OP"), message)
 }
 
 impl From<InferError> for Stop {

@@ -7,11 +7,10 @@ use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[operator!(
     "matmul",
-    [Rule::OpsMatmulInfer, Rule::OpsMatmulValue, Rule::OpsMatmulAttrs],
+    [rule!("OPS.matmul.infer"), rule!("OPS.matmul.value"), rule!("OPS.matmul.attrs")],
     [Param::Arg("x1"), Param::Arg("x2"), Param::Attr(Attr::optional("out_dtype", AttrKind::DataType))],
     infer_matmul,
     Accumulated,

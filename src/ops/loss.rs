@@ -8,12 +8,11 @@ use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "nn.cross_entropy_with_logits",
-        [Rule::OpsNnCrossEntropyWithLogitsInfer, Rule::OpsNnCrossEntropyWithLogitsValue],
+        [rule!("OPS.nn.cross_entropy_with_logits.infer"), rule!("OPS.nn.cross_entropy_with_logits.value")],
         [Param::Arg("predictions"), Param::Arg("labels")],
         infer_cross_entropy,
         Accumulated,
@@ -21,7 +20,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nn.nll_loss",
-        [Rule::OpsNnNllLossInfer, Rule::OpsNnNllLossValue, Rule::OpsNnNllLossAttrs],
+        [rule!("OPS.nn.nll_loss.infer"), rule!("OPS.nn.nll_loss.value"), rule!("OPS.nn.nll_loss.attrs")],
         [
             Param::Arg("predictions"),
             Param::Arg("targets"),

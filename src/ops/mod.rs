@@ -5,7 +5,7 @@
 
 /// The clauses of an operator of `tvm.relax.op`: inference, value, and attributes if it has any.
 macro_rules! clauses {
-    ($name:literal, [$infer:path, $value:path]) => {
+    ($name:literal, [$infer:expr, $value:expr $(,)?]) => {
         $crate::ops::Clauses::Tensor($crate::ops::TensorClauses {
             infer: $infer,
             value: $value,
@@ -13,7 +13,7 @@ macro_rules! clauses {
             source: concat!("tvm.relax.op.", $name),
         })
     };
-    ($name:literal, [$infer:path, $value:path, $attrs:path]) => {
+    ($name:literal, [$infer:expr, $value:expr, $attrs:expr $(,)?]) => {
         $crate::ops::Clauses::Tensor($crate::ops::TensorClauses {
             infer: $infer,
             value: $value,
@@ -204,7 +204,7 @@ pub struct EvalArgs<'a> {
 impl InferError {
     /// A rejection by an operator on which the text is silent.
     pub fn op(message: impl Into<String>) -> InferError {
-        InferError::rule(Rule::TcCallOpErr, message)
+        InferError::rule(rule!("TC.CALL.OP.ERR"), message)
     }
 
     pub fn rule(rule: Rule, message: impl Into<String>) -> InferError {
@@ -218,7 +218,7 @@ impl OpDef {
     /// OP.NO-TYPEREL: without an inference macro it is an object (`SI.DERIVE.CALL.OP-DEFAULT`).
     pub fn infer(&self, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInfo, InferError> {
         let Some(infer) = self.infer else {
-            cx.apply(Rule::OpNoTyperel)?;
+            cx.apply(rule!("OP.NO-TYPEREL"))?;
             return Ok(StructInfo::Object);
         };
         let Clauses::Tensor(clauses) = self.clauses else { return infer(cx, args) };
@@ -252,10 +252,10 @@ impl OpDef {
     /// that the text makes.
     pub fn is_pure(&self, cx: &mut Cx) -> bool {
         match self.name {
-            "relax.call_tir" => cx.fire(Rule::OpCalltirPure),
-            "relax.call_dps_packed" if cx.edition == Edition::E2023_02 => !cx.fire(Rule::OpCalldpsImpure),
+            "relax.call_tir" => cx.fire(rule!("OP.CALLTIR.PURE")),
+            "relax.call_dps_packed" if cx.edition == Edition::E2023_02 => !cx.fire(rule!("OP.CALLDPS.IMPURE")),
             "relax.call_dps_packed" => true,
-            _ => cx.fire(Rule::PureRegisterManual) && self.pure,
+            _ => cx.fire(rule!("PURE.REGISTER-MANUAL")) && self.pure,
         }
     }
 }

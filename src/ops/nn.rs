@@ -8,12 +8,11 @@ use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
 use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "nn.softmax",
-        [Rule::OpsNnSoftmaxInfer, Rule::OpsNnSoftmaxValue, Rule::OpsNnSoftmaxAttrs],
+        [rule!("OPS.nn.softmax.infer"), rule!("OPS.nn.softmax.value"), rule!("OPS.nn.softmax.attrs")],
         [Param::Arg("data"), Param::Attr(Attr::int("axis", -1))],
         infer_softmax,
         Elementary,
@@ -21,7 +20,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nn.log_softmax",
-        [Rule::OpsNnLogSoftmaxInfer, Rule::OpsNnLogSoftmaxValue, Rule::OpsNnLogSoftmaxAttrs],
+        [rule!("OPS.nn.log_softmax.infer"), rule!("OPS.nn.log_softmax.value"), rule!("OPS.nn.log_softmax.attrs")],
         [Param::Arg("data"), Param::Attr(Attr::int("axis", -1))],
         infer_softmax,
         Elementary,

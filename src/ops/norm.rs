@@ -10,7 +10,6 @@ use crate::cx::Cx;
 use crate::eval::tensor::Tensor;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
-use crate::rule::Rule;
 use crate::shape::prove_equal;
 use crate::verdict::Proof;
 
@@ -23,7 +22,7 @@ const CHANNEL_AXIS: Param = Param::Attr(Attr::required("channel_axis", AttrKind:
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "nn.layer_norm",
-        [Rule::OpsNnLayerNormInfer, Rule::OpsNnLayerNormValue, Rule::OpsNnLayerNormAttrs],
+        [rule!("OPS.nn.layer_norm.infer"), rule!("OPS.nn.layer_norm.value"), rule!("OPS.nn.layer_norm.attrs")],
         [Param::Arg("data"), Param::Arg("gamma"), Param::Arg("beta"), AXES, EPSILON, CENTER, SCALE],
         infer_layer_norm,
         Accumulated,
@@ -31,7 +30,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nn.rms_norm",
-        [Rule::OpsNnRmsNormInfer, Rule::OpsNnRmsNormValue, Rule::OpsNnRmsNormAttrs],
+        [rule!("OPS.nn.rms_norm.infer"), rule!("OPS.nn.rms_norm.value"), rule!("OPS.nn.rms_norm.attrs")],
         [Param::Arg("data"), Param::Arg("weight"), Param::Attr(Attr::ints("axes", &[-1])), EPSILON],
         infer_rms_norm,
         Accumulated,
@@ -39,7 +38,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nn.group_norm",
-        [Rule::OpsNnGroupNormInfer, Rule::OpsNnGroupNormValue, Rule::OpsNnGroupNormAttrs],
+        [rule!("OPS.nn.group_norm.infer"), rule!("OPS.nn.group_norm.value"), rule!("OPS.nn.group_norm.attrs")],
         [
             Param::Arg("data"),
             Param::Arg("gamma"),
@@ -57,7 +56,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nn.instance_norm",
-        [Rule::OpsNnInstanceNormInfer, Rule::OpsNnInstanceNormValue, Rule::OpsNnInstanceNormAttrs],
+        [rule!("OPS.nn.instance_norm.infer"), rule!("OPS.nn.instance_norm.value"), rule!("OPS.nn.instance_norm.attrs")],
         [Param::Arg("data"), Param::Arg("gamma"), Param::Arg("beta"), CHANNEL_AXIS, AXES, EPSILON, CENTER, SCALE],
         infer_instance_norm,
         Accumulated,
@@ -65,7 +64,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nn.batch_norm",
-        [Rule::OpsNnBatchNormInfer, Rule::OpsNnBatchNormValue, Rule::OpsNnBatchNormAttrs],
+        [rule!("OPS.nn.batch_norm.infer"), rule!("OPS.nn.batch_norm.value"), rule!("OPS.nn.batch_norm.attrs")],
         [
             Param::Arg("data"),
             Param::Arg("gamma"),

@@ -9,12 +9,11 @@ use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "nn.pad",
-        [Rule::OpsNnPadInfer, Rule::OpsNnPadValue, Rule::OpsNnPadAttrs],
+        [rule!("OPS.nn.pad.infer"), rule!("OPS.nn.pad.value"), rule!("OPS.nn.pad.attrs")],
         [
             Param::Arg("data"),
             Param::Attr(Attr::required("pad_width", AttrKind::Ints)),
@@ -27,7 +26,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nn.pixel_shuffle",
-        [Rule::OpsNnPixelShuffleInfer, Rule::OpsNnPixelShuffleValue, Rule::OpsNnPixelShuffleAttrs],
+        [rule!("OPS.nn.pixel_shuffle.infer"), rule!("OPS.nn.pixel_shuffle.value"), rule!("OPS.nn.pixel_shuffle.attrs")],
         [Param::Arg("data"), Param::Attr(Attr::required("upscale_factor", AttrKind::Int))],
         infer_pixel_shuffle,
         Exact,
@@ -35,7 +34,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "nn.batch_flatten",
-        [Rule::OpsNnBatchFlattenInfer, Rule::OpsNnBatchFlattenValue],
+        [rule!("OPS.nn.batch_flatten.infer"), rule!("OPS.nn.batch_flatten.value")],
         [Param::Arg("data")],
         infer_batch_flatten,
         Exact,
@@ -43,7 +42,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "meshgrid",
-        [Rule::OpsMeshgridInfer, Rule::OpsMeshgridValue, Rule::OpsMeshgridAttrs],
+        [rule!("OPS.meshgrid.infer"), rule!("OPS.meshgrid.value"), rule!("OPS.meshgrid.attrs")],
         [Param::Arg("tensors"), Param::Attr(Attr::str("indexing", &["ij", "xy"], "ij"))],
         infer_meshgrid,
         Exact,

@@ -7,12 +7,11 @@ use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::{BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, StructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "arange",
-        [Rule::OpsArangeInfer, Rule::OpsArangeValue, Rule::OpsArangeAttrs],
+        [rule!("OPS.arange.infer"), rule!("OPS.arange.value"), rule!("OPS.arange.attrs")],
         [
             Param::Arg("start"),
             Param::Arg("end"),
@@ -25,7 +24,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "eye",
-        [Rule::OpsEyeInfer, Rule::OpsEyeValue, Rule::OpsEyeAttrs],
+        [rule!("OPS.eye.infer"), rule!("OPS.eye.value"), rule!("OPS.eye.attrs")],
         [Param::Arg("n"), Param::Arg("m"), Param::Arg("k"), Param::Attr(Attr::dtype("dtype", DataType::FLOAT32)),],
         infer_eye,
         Exact,
@@ -33,7 +32,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "eye_like",
-        [Rule::OpsEyeLikeInfer, Rule::OpsEyeLikeValue, Rule::OpsEyeLikeAttrs],
+        [rule!("OPS.eye_like.infer"), rule!("OPS.eye_like.value"), rule!("OPS.eye_like.attrs")],
         [Param::Arg("x"), Param::Arg("k"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_eye_like,
         Exact,
@@ -41,7 +40,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "one_hot",
-        [Rule::OpsOneHotInfer, Rule::OpsOneHotValue, Rule::OpsOneHotAttrs],
+        [rule!("OPS.one_hot.infer"), rule!("OPS.one_hot.value"), rule!("OPS.one_hot.attrs")],
         [
             Param::Arg("indices"),
             Param::Arg("on_value"),
@@ -55,7 +54,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "tril",
-        [Rule::OpsTrilInfer, Rule::OpsTrilValue, Rule::OpsTrilAttrs],
+        [rule!("OPS.tril.infer"), rule!("OPS.tril.value"), rule!("OPS.tril.attrs")],
         [Param::Arg("x"), Param::Attr(Attr { name: "k", kind: AttrKind::Any, default: super::AttrDefault::Int(0) })],
         infer_triangle,
         Exact,
@@ -63,7 +62,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "triu",
-        [Rule::OpsTriuInfer, Rule::OpsTriuValue, Rule::OpsTriuAttrs],
+        [rule!("OPS.triu.infer"), rule!("OPS.triu.value"), rule!("OPS.triu.attrs")],
         [Param::Arg("x"), Param::Attr(Attr { name: "k", kind: AttrKind::Any, default: super::AttrDefault::Int(0) })],
         infer_triangle,
         Exact,

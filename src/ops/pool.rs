@@ -12,7 +12,6 @@ use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
-use crate::rule::Rule;
 
 macro_rules! pool {
     ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $zeros:expr, $include:literal, $layout:literal, $f:expr) => {
@@ -58,7 +57,7 @@ macro_rules! adaptive {
 pub(super) const OPS: &[OpDef] = &[
     pool!(
         "nn.max_pool1d",
-        [Rule::OpsNnMaxPool1dInfer, Rule::OpsNnMaxPool1dValue, Rule::OpsNnMaxPool1dAttrs],
+        [rule!("OPS.nn.max_pool1d.infer"), rule!("OPS.nn.max_pool1d.value"), rule!("OPS.nn.max_pool1d.attrs")],
         1,
         &[1],
         &[0, 0],
@@ -68,7 +67,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     pool!(
         "nn.max_pool2d",
-        [Rule::OpsNnMaxPool2dInfer, Rule::OpsNnMaxPool2dValue, Rule::OpsNnMaxPool2dAttrs],
+        [rule!("OPS.nn.max_pool2d.infer"), rule!("OPS.nn.max_pool2d.value"), rule!("OPS.nn.max_pool2d.attrs")],
         2,
         &[1, 1],
         &[0, 0, 0, 0],
@@ -78,7 +77,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     pool!(
         "nn.max_pool3d",
-        [Rule::OpsNnMaxPool3dInfer, Rule::OpsNnMaxPool3dValue, Rule::OpsNnMaxPool3dAttrs],
+        [rule!("OPS.nn.max_pool3d.infer"), rule!("OPS.nn.max_pool3d.value"), rule!("OPS.nn.max_pool3d.attrs")],
         3,
         &[1, 1, 1],
         &[0, 0, 0, 0, 0, 0],
@@ -88,7 +87,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     pool!(
         "nn.avg_pool1d",
-        [Rule::OpsNnAvgPool1dInfer, Rule::OpsNnAvgPool1dValue, Rule::OpsNnAvgPool1dAttrs],
+        [rule!("OPS.nn.avg_pool1d.infer"), rule!("OPS.nn.avg_pool1d.value"), rule!("OPS.nn.avg_pool1d.attrs")],
         1,
         &[1],
         &[0, 0],
@@ -98,7 +97,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     pool!(
         "nn.avg_pool2d",
-        [Rule::OpsNnAvgPool2dInfer, Rule::OpsNnAvgPool2dValue, Rule::OpsNnAvgPool2dAttrs],
+        [rule!("OPS.nn.avg_pool2d.infer"), rule!("OPS.nn.avg_pool2d.value"), rule!("OPS.nn.avg_pool2d.attrs")],
         2,
         &[1, 1],
         &[0, 0, 0, 0],
@@ -108,7 +107,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     pool!(
         "nn.avg_pool3d",
-        [Rule::OpsNnAvgPool3dInfer, Rule::OpsNnAvgPool3dValue, Rule::OpsNnAvgPool3dAttrs],
+        [rule!("OPS.nn.avg_pool3d.infer"), rule!("OPS.nn.avg_pool3d.value"), rule!("OPS.nn.avg_pool3d.attrs")],
         3,
         &[1, 1, 1],
         &[0, 0, 0, 0, 0, 0],
@@ -118,19 +117,31 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     adaptive!(
         "nn.adaptive_avg_pool1d",
-        [Rule::OpsNnAdaptiveAvgPool1dInfer, Rule::OpsNnAdaptiveAvgPool1dValue, Rule::OpsNnAdaptiveAvgPool1dAttrs],
+        [
+            rule!("OPS.nn.adaptive_avg_pool1d.infer"),
+            rule!("OPS.nn.adaptive_avg_pool1d.value"),
+            rule!("OPS.nn.adaptive_avg_pool1d.attrs")
+        ],
         1,
         "NCW"
     ),
     adaptive!(
         "nn.adaptive_avg_pool2d",
-        [Rule::OpsNnAdaptiveAvgPool2dInfer, Rule::OpsNnAdaptiveAvgPool2dValue, Rule::OpsNnAdaptiveAvgPool2dAttrs],
+        [
+            rule!("OPS.nn.adaptive_avg_pool2d.infer"),
+            rule!("OPS.nn.adaptive_avg_pool2d.value"),
+            rule!("OPS.nn.adaptive_avg_pool2d.attrs")
+        ],
         2,
         "NCHW"
     ),
     adaptive!(
         "nn.adaptive_avg_pool3d",
-        [Rule::OpsNnAdaptiveAvgPool3dInfer, Rule::OpsNnAdaptiveAvgPool3dValue, Rule::OpsNnAdaptiveAvgPool3dAttrs],
+        [
+            rule!("OPS.nn.adaptive_avg_pool3d.infer"),
+            rule!("OPS.nn.adaptive_avg_pool3d.value"),
+            rule!("OPS.nn.adaptive_avg_pool3d.attrs")
+        ],
         3,
         "NCDHW"
     ),

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::kernel::fail;
 use crate::eval::{Machine, PrimFuncObj, Stop, Value};
 use crate::grammar::Name;
-use crate::rule::Rule;
 use crate::tir::interp::interpret_within;
 use crate::tir::{self, PrimFunc, TirArg, TirError};
 
@@ -31,10 +30,10 @@ pub fn run_prim_func(
 }
 
 pub(super) fn result_misfit(m: &mut Machine<'_>, message: String) -> Stop {
-    if m.cx.premise(Rule::OpCalltirResultCheck, 1, false) {
+    if m.cx.premise(rule!("OP.CALLTIR.RESULT-CHECK"), 1, false) {
         Stop::unspecified(message)
     } else {
-        Stop::error(Rule::OpCalltirResultCheck, message)
+        Stop::error(rule!("OP.CALLTIR.RESULT-CHECK"), message)
     }
 }
 

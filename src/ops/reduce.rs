@@ -10,7 +10,6 @@ use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo};
-use crate::rule::Rule;
 
 macro_rules! reduction {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
@@ -47,33 +46,38 @@ macro_rules! place {
 }
 
 pub(super) const OPS: &[OpDef] = &[
-    reduction!("sum", [Rule::OpsSumInfer, Rule::OpsSumValue, Rule::OpsSumAttrs], Accumulated, sum),
-    reduction!("mean", [Rule::OpsMeanInfer, Rule::OpsMeanValue, Rule::OpsMeanAttrs], Accumulated, mean),
-    reduction!("max", [Rule::OpsMaxInfer, Rule::OpsMaxValue, Rule::OpsMaxAttrs], Exact, |x| extreme(
+    reduction!("sum", [rule!("OPS.sum.infer"), rule!("OPS.sum.value"), rule!("OPS.sum.attrs")], Accumulated, sum),
+    reduction!("mean", [rule!("OPS.mean.infer"), rule!("OPS.mean.value"), rule!("OPS.mean.attrs")], Accumulated, mean),
+    reduction!("max", [rule!("OPS.max.infer"), rule!("OPS.max.value"), rule!("OPS.max.attrs")], Exact, |x| extreme(
         x,
         f64::max,
         i64::max,
         u64::max
     )),
-    reduction!("min", [Rule::OpsMinInfer, Rule::OpsMinValue, Rule::OpsMinAttrs], Exact, |x| extreme(
+    reduction!("min", [rule!("OPS.min.infer"), rule!("OPS.min.value"), rule!("OPS.min.attrs")], Exact, |x| extreme(
         x,
         f64::min,
         i64::min,
         u64::min
     )),
-    reduction!("prod", [Rule::OpsProdInfer, Rule::OpsProdValue, Rule::OpsProdAttrs], Accumulated, product),
+    reduction!(
+        "prod",
+        [rule!("OPS.prod.infer"), rule!("OPS.prod.value"), rule!("OPS.prod.attrs")],
+        Accumulated,
+        product
+    ),
     reduction!(
         "variance",
-        [Rule::OpsVarianceInfer, Rule::OpsVarianceValue, Rule::OpsVarianceAttrs],
+        [rule!("OPS.variance.infer"), rule!("OPS.variance.value"), rule!("OPS.variance.attrs")],
         Accumulated,
         variance
     ),
-    reduction!("std", [Rule::OpsStdInfer, Rule::OpsStdValue, Rule::OpsStdAttrs], Accumulated, deviation),
-    place!("argmax", [Rule::OpsArgmaxInfer, Rule::OpsArgmaxValue, Rule::OpsArgmaxAttrs], |x| place_of(
+    reduction!("std", [rule!("OPS.std.infer"), rule!("OPS.std.value"), rule!("OPS.std.attrs")], Accumulated, deviation),
+    place!("argmax", [rule!("OPS.argmax.infer"), rule!("OPS.argmax.value"), rule!("OPS.argmax.attrs")], |x| place_of(
         x,
         Ordering::Greater
     )),
-    place!("argmin", [Rule::OpsArgminInfer, Rule::OpsArgminValue, Rule::OpsArgminAttrs], |x| place_of(
+    place!("argmin", [rule!("OPS.argmin.infer"), rule!("OPS.argmin.value"), rule!("OPS.argmin.attrs")], |x| place_of(
         x,
         Ordering::Less
     )),

@@ -7,12 +7,11 @@ use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "tile",
-        [Rule::OpsTileInfer, Rule::OpsTileValue, Rule::OpsTileAttrs],
+        [rule!("OPS.tile.infer"), rule!("OPS.tile.value"), rule!("OPS.tile.attrs")],
         [Param::Arg("data"), Param::Attr(Attr::required("repeats", AttrKind::Ints))],
         infer_tile,
         Exact,
@@ -20,7 +19,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "repeat",
-        [Rule::OpsRepeatInfer, Rule::OpsRepeatValue, Rule::OpsRepeatAttrs],
+        [rule!("OPS.repeat.infer"), rule!("OPS.repeat.value"), rule!("OPS.repeat.attrs")],
         [
             Param::Arg("data"),
             Param::Attr(Attr::required("repeats", AttrKind::Int)),
@@ -32,7 +31,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "flip",
-        [Rule::OpsFlipInfer, Rule::OpsFlipValue, Rule::OpsFlipAttrs],
+        [rule!("OPS.flip.infer"), rule!("OPS.flip.value"), rule!("OPS.flip.attrs")],
         [Param::Arg("data"), Param::Attr(Attr::required("axis", AttrKind::Int))],
         infer_flip,
         Exact,
@@ -40,16 +39,16 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "stack",
-        [Rule::OpsStackInfer, Rule::OpsStackValue, Rule::OpsStackAttrs],
+        [rule!("OPS.stack.infer"), rule!("OPS.stack.value"), rule!("OPS.stack.attrs")],
         [Param::Arg("tensors"), Param::Attr(Attr::int("axis", 0))],
         infer_stack,
         Exact,
         stack,
     ),
-    operator!("size", [Rule::OpsSizeInfer, Rule::OpsSizeValue], [Param::Arg("x")], infer_size, Exact, size),
+    operator!("size", [rule!("OPS.size.infer"), rule!("OPS.size.value")], [Param::Arg("x")], infer_size, Exact, size),
     operator!(
         "shape_to_tensor",
-        [Rule::OpsShapeToTensorInfer, Rule::OpsShapeToTensorValue],
+        [rule!("OPS.shape_to_tensor.infer"), rule!("OPS.shape_to_tensor.value")],
         [Param::ShapeArg("shape")],
         infer_shape_to_tensor,
         Exact,
@@ -57,7 +56,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "tensor_to_shape",
-        [Rule::OpsTensorToShapeInfer, Rule::OpsTensorToShapeValue],
+        [rule!("OPS.tensor_to_shape.infer"), rule!("OPS.tensor_to_shape.value")],
         [Param::Arg("x")],
         infer_tensor_to_shape,
         Exact,

@@ -11,12 +11,11 @@ use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{AttrValue, BinaryOp, Call, PrimExpr, StructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "reshape",
-        [Rule::OpsReshapeInfer, Rule::OpsReshapeValue],
+        [rule!("OPS.reshape.infer"), rule!("OPS.reshape.value")],
         [Param::Arg("x"), Param::ShapeArg("shape")],
         infer_reshape,
         Exact,
@@ -24,7 +23,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "flatten",
-        [Rule::OpsFlattenInfer, Rule::OpsFlattenValue],
+        [rule!("OPS.flatten.infer"), rule!("OPS.flatten.value")],
         [Param::Arg("x")],
         infer_flatten,
         Exact,
@@ -32,7 +31,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "permute_dims",
-        [Rule::OpsPermuteDimsInfer, Rule::OpsPermuteDimsValue, Rule::OpsPermuteDimsAttrs],
+        [rule!("OPS.permute_dims.infer"), rule!("OPS.permute_dims.value"), rule!("OPS.permute_dims.attrs")],
         [Param::Arg("x"), Param::Attr(Attr::optional("axes", AttrKind::Ints))],
         infer_permute_dims,
         Exact,
@@ -40,7 +39,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "expand_dims",
-        [Rule::OpsExpandDimsInfer, Rule::OpsExpandDimsValue, Rule::OpsExpandDimsAttrs],
+        [rule!("OPS.expand_dims.infer"), rule!("OPS.expand_dims.value"), rule!("OPS.expand_dims.attrs")],
         [Param::Arg("x"), Param::Attr(Attr::required("axis", AttrKind::Ints))],
         infer_expand_dims,
         Exact,
@@ -48,7 +47,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "squeeze",
-        [Rule::OpsSqueezeInfer, Rule::OpsSqueezeValue, Rule::OpsSqueezeAttrs],
+        [rule!("OPS.squeeze.infer"), rule!("OPS.squeeze.value"), rule!("OPS.squeeze.attrs")],
         [Param::Arg("x"), Param::Attr(Attr::optional("axis", AttrKind::Ints))],
         infer_squeeze,
         Exact,
@@ -56,7 +55,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "concat",
-        [Rule::OpsConcatInfer, Rule::OpsConcatValue, Rule::OpsConcatAttrs],
+        [rule!("OPS.concat.infer"), rule!("OPS.concat.value"), rule!("OPS.concat.attrs")],
         [Param::Arg("tensors"), Param::Attr(Attr::int("axis", 0))],
         infer_concat,
         Exact,
@@ -64,7 +63,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "split",
-        [Rule::OpsSplitInfer, Rule::OpsSplitValue, Rule::OpsSplitAttrs],
+        [rule!("OPS.split.infer"), rule!("OPS.split.value"), rule!("OPS.split.attrs")],
         [
             Param::Arg("x"),
             Param::Attr(Attr::required("indices_or_sections", AttrKind::Any)),

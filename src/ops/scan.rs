@@ -7,7 +7,6 @@ use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, StructInfo};
-use crate::rule::Rule;
 
 macro_rules! scan {
     ($name:literal, $rules:tt, $one:literal, $int:expr, $uint:expr, $float:expr) => {
@@ -30,7 +29,7 @@ macro_rules! scan {
 pub(super) const OPS: &[OpDef] = &[
     scan!(
         "cumsum",
-        [Rule::OpsCumsumInfer, Rule::OpsCumsumValue, Rule::OpsCumsumAttrs],
+        [rule!("OPS.cumsum.infer"), rule!("OPS.cumsum.value"), rule!("OPS.cumsum.attrs")],
         0,
         i64::wrapping_add,
         u64::wrapping_add,
@@ -38,7 +37,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     scan!(
         "cumprod",
-        [Rule::OpsCumprodInfer, Rule::OpsCumprodValue, Rule::OpsCumprodAttrs],
+        [rule!("OPS.cumprod.infer"), rule!("OPS.cumprod.value"), rule!("OPS.cumprod.attrs")],
         1,
         i64::wrapping_mul,
         u64::wrapping_mul,

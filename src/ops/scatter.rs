@@ -10,12 +10,11 @@ use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "scatter_elements",
-        [Rule::OpsScatterElementsInfer, Rule::OpsScatterElementsValue, Rule::OpsScatterElementsAttrs],
+        [rule!("OPS.scatter_elements.infer"), rule!("OPS.scatter_elements.value"), rule!("OPS.scatter_elements.attrs")],
         [
             Param::Arg("data"),
             Param::Arg("indices"),
@@ -29,7 +28,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "scatter_nd",
-        [Rule::OpsScatterNdInfer, Rule::OpsScatterNdValue, Rule::OpsScatterNdAttrs],
+        [rule!("OPS.scatter_nd.infer"), rule!("OPS.scatter_nd.value"), rule!("OPS.scatter_nd.attrs")],
         [
             Param::Arg("data"),
             Param::Arg("indices"),
@@ -42,7 +41,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "index_put",
-        [Rule::OpsIndexPutInfer, Rule::OpsIndexPutValue, Rule::OpsIndexPutAttrs],
+        [rule!("OPS.index_put.infer"), rule!("OPS.index_put.value"), rule!("OPS.index_put.attrs")],
         [Param::Arg("data"), Param::Arg("indices"), Param::Arg("values"), Param::Attr(Attr::bool("accumulate", false))],
         infer_index_put,
         Accumulated,
@@ -50,7 +49,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "slice_scatter",
-        [Rule::OpsSliceScatterInfer, Rule::OpsSliceScatterValue, Rule::OpsSliceScatterAttrs],
+        [rule!("OPS.slice_scatter.infer"), rule!("OPS.slice_scatter.value"), rule!("OPS.slice_scatter.attrs")],
         [
             Param::Arg("input_tensor"),
             Param::Arg("src"),

@@ -9,12 +9,11 @@ use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
         "sort",
-        [Rule::OpsSortInfer, Rule::OpsSortValue, Rule::OpsSortAttrs],
+        [rule!("OPS.sort.infer"), rule!("OPS.sort.value"), rule!("OPS.sort.attrs")],
         [Param::Arg("x"), Param::Attr(Attr::int("axis", -1)), Param::Attr(Attr::bool("descending", false))],
         infer_sort,
         Exact,
@@ -22,7 +21,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "argsort",
-        [Rule::OpsArgsortInfer, Rule::OpsArgsortValue, Rule::OpsArgsortAttrs],
+        [rule!("OPS.argsort.infer"), rule!("OPS.argsort.value"), rule!("OPS.argsort.attrs")],
         [
             Param::Arg("data"),
             Param::Attr(Attr::int("axis", -1)),
@@ -35,7 +34,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "topk",
-        [Rule::OpsTopkInfer, Rule::OpsTopkValue, Rule::OpsTopkAttrs],
+        [rule!("OPS.topk.infer"), rule!("OPS.topk.value"), rule!("OPS.topk.attrs")],
         [
             Param::Arg("data"),
             Param::Attr(Attr::int("k", 1)),
@@ -50,7 +49,7 @@ pub(super) const OPS: &[OpDef] = &[
     ),
     operator!(
         "bucketize",
-        [Rule::OpsBucketizeInfer, Rule::OpsBucketizeValue, Rule::OpsBucketizeAttrs],
+        [rule!("OPS.bucketize.infer"), rule!("OPS.bucketize.value"), rule!("OPS.bucketize.attrs")],
         [
             Param::Arg("input_tensor"),
             Param::Arg("boundaries"),

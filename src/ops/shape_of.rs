@@ -5,7 +5,6 @@ use super::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, ke
 use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{ShapeStructInfo, StructInfo, TensorShape};
-use crate::rule::Rule;
 
 pub(super) const OPS: &[OpDef] = &[OpDef {
     name: "relax.shape_of",
@@ -21,10 +20,10 @@ pub(super) const OPS: &[OpDef] = &[OpDef {
 fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     // OP.SHAPEOF.ARG: something known to be no tensor, or only known to be an object, is rejected.
     let argument = tensor(a, 0).ok().filter(|_| a.args.len() == 1);
-    if !cx.premise(Rule::OpShapeofArg, 1, argument.is_some()) {
-        return Err(InferError::rule(Rule::OpShapeofArg, "the argument of shape_of must be a tensor"));
+    if !cx.premise(rule!("OP.SHAPEOF.ARG"), 1, argument.is_some()) {
+        return Err(InferError::rule(rule!("OP.SHAPEOF.ARG"), "the argument of shape_of must be a tensor"));
     }
-    cx.apply(Rule::OpShapeofInfer)?;
+    cx.apply(rule!("OP.SHAPEOF.INFER"))?;
     let Some(t) = argument else { return Ok(StructInfo::shape_ndim(-1)) };
     let values = match (Dims::of(t), &t.shape) {
         (Dims::Known(dims), _) => Some(dims),
@@ -39,14 +38,14 @@ fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 
 /// OP.SHAPEOF: the shape of the tensor. OP.SHAPEOF.FRESH: a new shape object at each evaluation.
 fn shape_of(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx.apply(Rule::OpShapeof)?;
-    m.cx.apply(Rule::ValTensorShape)?;
+    m.cx.apply(rule!("OP.SHAPEOF"))?;
+    m.cx.apply(rule!("VAL.TENSOR.SHAPE"))?;
     let t = match kernel::tensor(a, 0) {
         Ok(t) => t,
-        Err(Stop::Error(error)) if m.cx.fire(Rule::OpShapeofArg) => {
-            return Err(Stop::error(Rule::OpShapeofArg, error.message));
+        Err(Stop::Error(error)) if m.cx.fire(rule!("OP.SHAPEOF.ARG")) => {
+            return Err(Stop::error(rule!("OP.SHAPEOF.ARG"), error.message));
         }
         Err(stop) => return Err(stop),
     };
-    m.fresh_shape(t.shape(), Rule::OpShapeofFresh)
+    m.fresh_shape(t.shape(), rule!("OP.SHAPEOF.FRESH"))
 }

@@ -328,7 +328,7 @@ fn shape_of_a_tensor() {
     assert_eq!(infer("shape_of", &[], &[float(&[n()])]), Ok(StructInfo::shape([n()])));
     assert_eq!(infer("shape_of", &[], &[ranked(2)]), Ok(StructInfo::shape_ndim(2)));
     let rejected = infer("shape_of", &[], &[StructInfo::Object]);
-    assert!(matches!(rejected, Err(InferError::Rejected { rule: Rule::OpShapeofArg, .. })));
+    assert!(matches!(rejected, Err(InferError::Rejected { rule: rule!("OP.SHAPEOF.ARG"), .. })));
 }
 
 /// `call_tir` of a `GlobalVar` with two inputs and a shape.
@@ -366,14 +366,14 @@ fn call_tir_takes_shapes_from_the_shape_and_types_from_the_type() {
     assert_eq!(result, Ok(StructInfo::tuple([float(&[n()]), float(&[])])));
     assert_eq!(
         rejected_by(infer_call_tir(pair.clone(), vec![StructInfo::tuple([ranked(1)])])),
-        Rule::OpCalltirCorrTuple
+        rule!("OP.CALLTIR.CORR.TUPLE")
     );
-    assert_eq!(rejected_by(infer_call_tir(pair, vec![ranked(1)])), Rule::OpCalltirCorrTuple);
-    assert_eq!(rejected_by(infer_call_tir(literal(&[n()]), vec![ranked(2)])), Rule::OpCalltirNdim);
-    assert_eq!(rejected_by(infer_call_tir(literal(&[n()]), vec![])), Rule::OpCalltirTypearg);
-    assert_eq!(rejected_by(infer_call_tir(literal(&[n()]), vec![StructInfo::Object])), Rule::OpCalltirCorrSingle);
+    assert_eq!(rejected_by(infer_call_tir(pair, vec![ranked(1)])), rule!("OP.CALLTIR.CORR.TUPLE"));
+    assert_eq!(rejected_by(infer_call_tir(literal(&[n()]), vec![ranked(2)])), rule!("OP.CALLTIR.NDIM"));
+    assert_eq!(rejected_by(infer_call_tir(literal(&[n()]), vec![])), rule!("OP.CALLTIR.TYPEARG"));
+    assert_eq!(rejected_by(infer_call_tir(literal(&[n()]), vec![StructInfo::Object])), rule!("OP.CALLTIR.CORR.SINGLE"));
     let object = (Expr::var("o"), StructInfo::Object);
-    assert_eq!(rejected_by(infer_call_tir(object, vec![ranked(1)])), Rule::OpCalltirShape);
+    assert_eq!(rejected_by(infer_call_tir(object, vec![ranked(1)])), rule!("OP.CALLTIR.SHAPE"));
 }
 
 #[test]
@@ -385,5 +385,5 @@ fn call_tir_needs_a_prim_func_of_the_module() {
     let module = IrModule::default();
     let infer_args = InferArgs { call: &call, args: &args, module: Some(&module) };
     let result = lookup("call_tir").unwrap().infer(&mut Cx::new(), &infer_args);
-    assert_eq!(rejected_by(result), Rule::OpCalltirFunc);
+    assert_eq!(rejected_by(result), rule!("OP.CALLTIR.FUNC"));
 }

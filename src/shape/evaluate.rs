@@ -16,31 +16,35 @@ use crate::verdict::RuntimeError;
 /// caller to say ([`dimension`]). 2023-02, Expressing Shape Dimensions; corrected reading of A35.
 pub fn evaluate(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<i64, RuntimeError> {
     let exact = value(cx, e, lookup);
-    if let Err(RuntimeError { rule: Rule::SiDimUnboundErr, message }) = exact {
-        let rule = Rule::SiDimUnboundErr;
+    if let Err(RuntimeError { rule: rule!("SI.DIM.UNBOUND-ERR"), message }) = exact {
+        let rule = rule!("SI.DIM.UNBOUND-ERR");
         return if cx.fire(rule) { Err(error(rule, message)) } else { Ok(0) };
     }
-    if !cx.fire(Rule::SiDimEval) {
+    if !cx.fire(rule!("SI.DIM.EVAL")) {
         return Ok(0);
     }
     let exact = exact?;
     let fits = exact.to_i64().ok_or_else(|| {
-        let rule = if let PrimExpr::Binary(BinaryOp::Div, ..) = e { Rule::GramPrimDiv } else { Rule::GramPrimTirsem };
+        let rule = if let PrimExpr::Binary(BinaryOp::Div, ..) = e {
+            rule!("GRAM.PRIM.DIV")
+        } else {
+            rule!("GRAM.PRIM.TIRSEM")
+        };
         error(rule, format!("`{e}` is {exact}, which int64 cannot hold"))
     });
     // Masked, the result wraps around.
     let wrapped = || exact.iter_u64_digits().next().unwrap_or(0).cast_signed();
-    if fits.is_ok() || cx.fire(Rule::GramPrimTirsem) { fits } else { Ok(wrapped()) }
+    if fits.is_ok() || cx.fire(rule!("GRAM.PRIM.TIRSEM")) { fits } else { Ok(wrapped()) }
 }
 
 /// SI.DIM.SHAPEEXPR-ERR: the value of a dimension of a `ShapeExpr`, which may not be negative and must exist.
 pub fn dimension(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<i64, RuntimeError> {
     match evaluate(cx, e, lookup) {
-        Ok(size) if cx.premise(Rule::SiDimShapeexprErr, 1, size >= 0) => Ok(size),
-        Ok(size) => Err(error(Rule::SiDimShapeexprErr, format!("the dimension `{e}` is {size}"))),
-        Err(unbound) if unbound.rule == Rule::SiDimUnboundErr => Err(unbound),
-        Err(RuntimeError { message, .. }) if cx.fire(Rule::SiDimShapeexprErr) => {
-            Err(error(Rule::SiDimShapeexprErr, message))
+        Ok(size) if cx.premise(rule!("SI.DIM.SHAPEEXPR-ERR"), 1, size >= 0) => Ok(size),
+        Ok(size) => Err(error(rule!("SI.DIM.SHAPEEXPR-ERR"), format!("the dimension `{e}` is {size}"))),
+        Err(unbound) if unbound.rule == rule!("SI.DIM.UNBOUND-ERR") => Err(unbound),
+        Err(RuntimeError { message, .. }) if cx.fire(rule!("SI.DIM.SHAPEEXPR-ERR")) => {
+            Err(error(rule!("SI.DIM.SHAPEEXPR-ERR"), message))
         }
         Err(other) => Err(other),
     }
@@ -52,11 +56,11 @@ fn error(rule: Rule, message: String) -> RuntimeError {
 
 fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<BigInt, RuntimeError> {
     with_stack(|| match e {
-        PrimExpr::IntImm(i) => Ok(if cx.fire(Rule::GramPrimIntimm) { (*i).into() } else { BigInt::ZERO }),
+        PrimExpr::IntImm(i) => Ok(if cx.fire(rule!("GRAM.PRIM.INTIMM")) { (*i).into() } else { BigInt::ZERO }),
         PrimExpr::Var(v) => match lookup(v) {
-            Some(size) => Ok(if cx.fire(Rule::GramPrimVar) { size.into() } else { BigInt::ZERO }),
-            None if cx.fire(Rule::GramPrimVar) => {
-                Err(error(Rule::SiDimUnboundErr, format!("the shape variable `{v}` is not bound")))
+            Some(size) => Ok(if cx.fire(rule!("GRAM.PRIM.VAR")) { size.into() } else { BigInt::ZERO }),
+            None if cx.fire(rule!("GRAM.PRIM.VAR")) => {
+                Err(error(rule!("SI.DIM.UNBOUND-ERR"), format!("the shape variable `{v}` is not bound")))
             }
             None => Ok(BigInt::ZERO),
         },
@@ -66,7 +70,7 @@ fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -
         }
         PrimExpr::Not(a) => {
             let a = value(cx, a, lookup)?;
-            Ok(if cx.fire(Rule::GramPrimNot) && cx.fire(Rule::GramPrimTirsem) {
+            Ok(if cx.fire(rule!("GRAM.PRIM.NOT")) && cx.fire(rule!("GRAM.PRIM.TIRSEM")) {
                 i64::from(a.is_zero()).into()
             } else {
                 a
@@ -75,11 +79,12 @@ fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -
         // Only the chosen side is evaluated (A35).
         PrimExpr::Select(c, t, f) => {
             let condition = value(cx, c, lookup)?;
-            let chosen = if cx.fire(Rule::GramPrimSelect) && cx.fire(Rule::GramPrimTirsem) && condition.is_zero() {
-                f
-            } else {
-                t
-            };
+            let chosen =
+                if cx.fire(rule!("GRAM.PRIM.SELECT")) && cx.fire(rule!("GRAM.PRIM.TIRSEM")) && condition.is_zero() {
+                    f
+                } else {
+                    t
+                };
             value(cx, chosen, lookup)
         }
     })
@@ -87,7 +92,7 @@ fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -
 
 fn binary(cx: &mut Cx, e: &PrimExpr, op: BinaryOp, a: BigInt, b: &BigInt) -> Result<BigInt, RuntimeError> {
     // Masked, the operator does nothing to its first operand.
-    if !cx.fire(rule_of(op)) || !cx.fire(Rule::GramPrimTirsem) {
+    if !cx.fire(rule_of(op)) || !cx.fire(rule!("GRAM.PRIM.TIRSEM")) {
         return Ok(a);
     }
     apply(op, &a, b).ok_or_else(|| error(rule_of(op), format!("`{e}` divides by zero")))
@@ -96,14 +101,14 @@ fn binary(cx: &mut Cx, e: &PrimExpr, op: BinaryOp, a: BigInt, b: &BigInt) -> Res
 /// The rule of the grammar that states an operator.
 fn rule_of(op: BinaryOp) -> Rule {
     match op {
-        BinaryOp::Add => Rule::GramPrimAdd,
-        BinaryOp::Sub => Rule::GramPrimSub,
-        BinaryOp::Mul => Rule::GramPrimMul,
-        BinaryOp::Div => Rule::GramPrimDiv,
-        BinaryOp::Min => Rule::GramPrimMin,
-        BinaryOp::Max => Rule::GramPrimMax,
-        BinaryOp::And => Rule::GramPrimAnd,
-        BinaryOp::Or => Rule::GramPrimOr,
+        BinaryOp::Add => rule!("GRAM.PRIM.ADD"),
+        BinaryOp::Sub => rule!("GRAM.PRIM.SUB"),
+        BinaryOp::Mul => rule!("GRAM.PRIM.MUL"),
+        BinaryOp::Div => rule!("GRAM.PRIM.DIV"),
+        BinaryOp::Min => rule!("GRAM.PRIM.MIN"),
+        BinaryOp::Max => rule!("GRAM.PRIM.MAX"),
+        BinaryOp::And => rule!("GRAM.PRIM.AND"),
+        BinaryOp::Or => rule!("GRAM.PRIM.OR"),
         BinaryOp::Mod
         | BinaryOp::FloorDiv
         | BinaryOp::FloorMod
@@ -112,7 +117,7 @@ fn rule_of(op: BinaryOp) -> Rule {
         | BinaryOp::Lt
         | BinaryOp::Le
         | BinaryOp::Gt
-        | BinaryOp::Ge => Rule::GramPrimExtensible,
+        | BinaryOp::Ge => rule!("GRAM.PRIM.EXTENSIBLE"),
     }
 }
 
@@ -166,12 +171,12 @@ mod tests {
 
     #[test]
     fn failures_never_wrap() {
-        assert_eq!(op(Div, 1, 0), Err(Rule::GramPrimDiv));
-        assert_eq!(op(FloorMod, 1, 0), Err(Rule::GramPrimExtensible));
-        assert_eq!(op(Div, i64::MIN, -1), Err(Rule::GramPrimDiv));
-        assert_eq!(op(Add, i64::MAX, 1), Err(Rule::GramPrimTirsem));
-        assert_eq!(op(Sub, i64::MAX, -1), Err(Rule::GramPrimTirsem));
-        assert_eq!(eval(&PrimExpr::var("m")), Err(Rule::SiDimUnboundErr));
+        assert_eq!(op(Div, 1, 0), Err(rule!("GRAM.PRIM.DIV")));
+        assert_eq!(op(FloorMod, 1, 0), Err(rule!("GRAM.PRIM.EXTENSIBLE")));
+        assert_eq!(op(Div, i64::MIN, -1), Err(rule!("GRAM.PRIM.DIV")));
+        assert_eq!(op(Add, i64::MAX, 1), Err(rule!("GRAM.PRIM.TIRSEM")));
+        assert_eq!(op(Sub, i64::MAX, -1), Err(rule!("GRAM.PRIM.TIRSEM")));
+        assert_eq!(eval(&PrimExpr::var("m")), Err(rule!("SI.DIM.UNBOUND-ERR")));
     }
 
     #[test]
@@ -185,7 +190,7 @@ mod tests {
         let bad = || PrimExpr::binary(Div, 1.into(), 0.into());
         let select = |c: i64| PrimExpr::Select(PrimExpr::from(c).into(), bad().into(), PrimExpr::var("n").into());
         assert_eq!(eval(&select(0)), Ok(7));
-        assert_eq!(eval(&select(-1)), Err(Rule::GramPrimDiv));
+        assert_eq!(eval(&select(-1)), Err(rule!("GRAM.PRIM.DIV")));
     }
 
     #[test]
@@ -193,6 +198,6 @@ mod tests {
         let e = PrimExpr::binary(Sub, PrimExpr::var("n"), 8.into());
         let n = |_: &ShapeVar| Some(7);
         assert_eq!(evaluate(&mut Cx::new(), &e, &n), Ok(-1));
-        assert_eq!(dimension(&mut Cx::new(), &e, &n).map_err(|e| e.rule), Err(Rule::SiDimShapeexprErr));
+        assert_eq!(dimension(&mut Cx::new(), &e, &n).map_err(|e| e.rule), Err(rule!("SI.DIM.SHAPEEXPR-ERR")));
     }
 }

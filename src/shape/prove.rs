@@ -9,7 +9,6 @@ use super::polynomial::Polynomial;
 use super::quick::quick;
 use crate::cx::{Cx, Prover};
 use crate::grammar::PrimExpr;
-use crate::rule::Rule;
 use crate::verdict::{BestEffort, Proof};
 
 /// Why a prover answered as it did.
@@ -80,16 +79,16 @@ fn prove<R>(
     }
     if alpha_equal(a, b) {
         // Masked, nothing is known of them.
-        return (if cx.fire(Rule::EqAlpha) { Proof::Equal } else { Proof::Unknown }, alpha);
+        return (if cx.fire(rule!("EQ.ALPHA")) { Proof::Equal } else { Proof::Unknown }, alpha);
     }
     let (proof, reason) = by_prover(cx.prover);
     if proof != Proof::Unknown {
         // Masked, a proof would not bind the answer.
-        let sound = cx.fire(Rule::EqAdvanced);
+        let sound = cx.fire(rule!("EQ.ADVANCED"));
         return (if sound { proof } else { opposite(proof) }, reason);
     }
     // Masked, the licence to be undecided is gone.
-    (if cx.fire(Rule::EqTristate) { Proof::Unknown } else { Proof::Different }, reason)
+    (if cx.fire(rule!("EQ.TRISTATE")) { Proof::Unknown } else { Proof::Different }, reason)
 }
 
 fn opposite(proof: Proof) -> Proof {
@@ -102,7 +101,7 @@ fn opposite(proof: Proof) -> Proof {
 
 /// EQ.CONST: two constants are compared by value. Masked, nothing is known of them.
 fn constants(cx: &mut Cx, a: i64, b: i64) -> Proof {
-    match (cx.fire(Rule::EqConst), a == b) {
+    match (cx.fire(rule!("EQ.CONST")), a == b) {
         (true, true) => Proof::Equal,
         (true, false) => Proof::Different,
         (false, true | false) => Proof::Unknown,

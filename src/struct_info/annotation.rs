@@ -4,7 +4,6 @@ use super::surroundings::Surroundings;
 use crate::cx::{Cx, with_stack};
 use crate::erratum::Erratum;
 use crate::grammar::{Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
-use crate::rule::Rule;
 
 /// SI.DEF.TENSOR.SHAPE-TYPE: what is wrong with the variables that an annotation gives as shapes: each must hold a
 /// shape, and of the annotated rank if both ranks are known. Variables that `scope` does not know are not judged.
@@ -35,7 +34,7 @@ fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Op
         | StructInfo::Prim(_)
         | StructInfo::Tuple(_)
         | StructInfo::Func(_)) => {
-            let holds = cx.premise(Rule::SiDefTensorShapeType, 1, false);
+            let holds = cx.premise(rule!("SI.DEF.TENSOR.SHAPE-TYPE"), 1, false);
             (!holds).then(|| format!("`{var}` is given as a shape, but is {other}"))
         }
     }
@@ -45,6 +44,6 @@ fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Op
 fn other_rank(cx: &mut Cx, var: &Var, held: Ndim, annotated: Ndim) -> Option<String> {
     let silent = cx.literal(Erratum::E25);
     let agree = silent || held == annotated || held.is_unknown() || annotated.is_unknown();
-    let holds = cx.premise(Rule::SiDefTensorShapeType, 2, agree);
+    let holds = cx.premise(rule!("SI.DEF.TENSOR.SHAPE-TYPE"), 2, agree);
     (!holds).then(|| format!("`{var}` is a shape of rank {held}, where the tensor has rank {annotated}"))
 }

@@ -8,7 +8,6 @@ use super::surroundings::Nowhere;
 use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::grammar::{DeriveFunc, FuncStructInfo, Ndim, ShapeStructInfo, StructInfo, TensorStructInfo};
-use crate::rule::Rule;
 use crate::verdict::Proof;
 
 /// Whether one clause of the order, other than reflexivity and transitivity, puts `s1` below `s2`; `below` is the
@@ -16,7 +15,7 @@ use crate::verdict::Proof;
 /// are left to the decision procedure.
 pub fn axiom(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, below: &dyn Fn(&StructInfo, &StructInfo) -> bool) -> bool {
     match (s1, s2) {
-        (_, StructInfo::Object) => cx.fire(Rule::SiOrderTop),
+        (_, StructInfo::Object) => cx.fire(rule!("SI.ORDER.TOP")),
         (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
             forget_rank(cx, t1, t2) || forget_dtype(cx, t1, t2) || forget_shape(cx, t1, t2) || equal_shapes(cx, t1, t2)
         }
@@ -24,7 +23,7 @@ pub fn axiom(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, below: &dyn Fn(&Stru
         (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => {
             let fieldwise =
                 fields1.len() == fields2.len() && fields1.iter().zip(fields2.iter()).all(|(a, b)| below(a, b));
-            cx.rule(Rule::SiOrderTuple, fieldwise)
+            cx.rule(rule!("SI.ORDER.TUPLE"), fieldwise)
         }
         (StructInfo::Func(f1), StructInfo::Func(f2)) => empty_axiom(cx, f1, f2) || params_axiom(cx, f1, f2, below),
         (
@@ -54,34 +53,34 @@ fn counts(cx: &Cx, proof: Proof) -> bool {
 
 fn forget_rank(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
     let above = TensorStructInfo { shape: None, dtype: t1.dtype, ndim: Ndim::Unknown };
-    cx.rule(Rule::SiOrderTensorRank, *t2 == above)
+    cx.rule(rule!("SI.ORDER.TENSOR.RANK"), *t2 == above)
 }
 
 fn forget_dtype(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
     let above = TensorStructInfo { dtype: crate::grammar::DataType::VOID, ..t1.clone() };
-    cx.rule(Rule::SiOrderTensorDtype, *t2 == above)
+    cx.rule(rule!("SI.ORDER.TENSOR.DTYPE"), *t2 == above)
 }
 
 fn forget_shape(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
     let above = TensorStructInfo { shape: None, ..t1.clone() };
-    cx.rule(Rule::SiOrderTensorShape, t1.shape.is_some() && *t2 == above)
+    cx.rule(rule!("SI.ORDER.TENSOR.SHAPE"), t1.shape.is_some() && *t2 == above)
 }
 
 fn equal_shapes(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
     let (Some(shape1), Some(shape2)) = (&t1.shape, &t2.shape) else { return false };
     let proof = compare_shapes(cx, shape1, shape2, &Nowhere).proof;
     let equal = t1.ndim == t2.ndim && t1.dtype == t2.dtype && counts(cx, proof);
-    cx.rule(Rule::SiOrderTensorEqshapes, equal)
+    cx.rule(rule!("SI.ORDER.TENSOR.EQSHAPES"), equal)
 }
 
 fn shape_axiom(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> bool {
     match (&s1.values, &s2.values) {
-        (_, None) if s2.ndim.is_unknown() => cx.fire(Rule::SiOrderShapeRank),
-        (Some(_), None) => cx.rule(Rule::SiOrderShapeValues, s1.ndim == s2.ndim),
+        (_, None) if s2.ndim.is_unknown() => cx.fire(rule!("SI.ORDER.SHAPE.RANK")),
+        (Some(_), None) => cx.rule(rule!("SI.ORDER.SHAPE.VALUES"), s1.ndim == s2.ndim),
         (Some(values1), Some(values2)) => {
             let proof = compare_dims(cx, values1, values2).proof;
             let equal = s1.ndim == s2.ndim && counts(cx, proof);
-            cx.rule(Rule::SiOrderShapeEqvalues, equal)
+            cx.rule(rule!("SI.ORDER.SHAPE.EQVALUES"), equal)
         }
         (None, Some(_) | None) => false,
     }
@@ -91,7 +90,7 @@ fn shape_axiom(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> bool 
 fn empty_axiom(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
     let packed = f1.params.is_none() && f2.params.is_none();
     let stated = !cx.literal(Erratum::A43) && f2.derive_func == Some(DeriveFunc::EmptyDerive);
-    cx.rule(Rule::SiOrderFuncEmpty, packed && stated)
+    cx.rule(rule!("SI.ORDER.FUNC.EMPTY"), packed && stated)
 }
 
 fn params_axiom(
@@ -104,5 +103,5 @@ fn params_axiom(
     let holds = params1.len() == params2.len()
         && params1.iter().zip(params2.iter()).all(|(param1, param2)| below(param2, param1))
         && below(&f1.ret, &f2.ret);
-    cx.rule(Rule::SiOrderFuncParams, holds)
+    cx.rule(rule!("SI.ORDER.FUNC.PARAMS"), holds)
 }

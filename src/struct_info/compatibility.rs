@@ -37,7 +37,7 @@ fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compat
         "check_compatibility",
         || vec![s1.to_string(), s2.to_string()],
         |cx| match (s1, s2) {
-            (_, StructInfo::Object) if cx.fire(Rule::SiCompatObject) => Compatible,
+            (_, StructInfo::Object) if cx.fire(rule!("SI.COMPAT.OBJECT")) => Compatible,
             (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => tuple(cx, fields1, fields2, scope),
             (StructInfo::Shape(s1), StructInfo::Shape(s2)) => shape(cx, s1, s2),
             (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => tensor(cx, t1, t2, scope),
@@ -63,48 +63,48 @@ fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compat
 
 /// Masked, a mismatch of kinds raises no objection.
 fn kind(cx: &mut Cx) -> Compatibility {
-    if cx.fire(Rule::SiCompatKind) { Incompatible } else { Compatible }
+    if cx.fire(rule!("SI.COMPAT.KIND")) { Incompatible } else { Compatible }
 }
 
 fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Scope) -> Compatibility {
-    if cx.rule(Rule::SiCompatTupleLen, fields1.len() != fields2.len()) {
+    if cx.rule(rule!("SI.COMPAT.TUPLE.LEN"), fields1.len() != fields2.len()) {
         return Incompatible;
     }
     let mut worst = Compatible;
     for (field1, field2) in fields1.iter().zip(fields2) {
         worst = worst.max(check(cx, field1, field2, scope));
     }
-    if cx.rule(Rule::SiCompatTupleIncompat, worst == Incompatible) {
+    if cx.rule(rule!("SI.COMPAT.TUPLE.INCOMPAT"), worst == Incompatible) {
         return Incompatible;
     }
-    if cx.rule(Rule::SiCompatTuplePossible, worst == Possibly) {
+    if cx.rule(rule!("SI.COMPAT.TUPLE.POSSIBLE"), worst == Possibly) {
         return Possibly;
     }
-    if cx.fire(Rule::SiCompatTupleAll) { Compatible } else { Possibly }
+    if cx.fire(rule!("SI.COMPAT.TUPLE.ALL")) { Compatible } else { Possibly }
 }
 
 fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> Compatibility {
-    if cx.rule(Rule::SiCompatShapeAnyrank, s2.ndim.is_unknown()) {
+    if cx.rule(rule!("SI.COMPAT.SHAPE.ANYRANK"), s2.ndim.is_unknown()) {
         return Compatible;
     }
-    if cx.rule(Rule::SiCompatShapeRank, s1.ndim != s2.ndim) {
+    if cx.rule(rule!("SI.COMPAT.SHAPE.RANK"), s1.ndim != s2.ndim) {
         return Incompatible;
     }
     let Some(values2) = &s2.values else {
-        return if cx.fire(Rule::SiCompatShapeNovalues) { Compatible } else { Possibly };
+        return if cx.fire(rule!("SI.COMPAT.SHAPE.NOVALUES")) { Compatible } else { Possibly };
     };
     let Some(values1) = &s1.values else {
-        return if cx.fire(Rule::SiCompatShapeS1novalues) { Possibly } else { Compatible };
+        return if cx.fire(rule!("SI.COMPAT.SHAPE.S1NOVALUES")) { Possibly } else { Compatible };
     };
     let compared = compare_dims(cx, values1, values2);
-    let rules = [Rule::SiCompatShapeNeq, Rule::SiCompatShapeEq, Rule::SiCompatShapeUnknown];
+    let rules = [rule!("SI.COMPAT.SHAPE.NEQ"), rule!("SI.COMPAT.SHAPE.EQ"), rule!("SI.COMPAT.SHAPE.UNKNOWN")];
     verdict(cx, compared, rules)
 }
 
 /// The answer that a comparison of dimensions gives, by the rules for different, equal and undecided.
 fn verdict(cx: &mut Cx, compared: Compared, [different, equal, unknown]: [Rule; 3]) -> Compatibility {
     // Masked, a proof beyond the minimum would not bind the answer.
-    let sound = !compared.advanced || cx.fire(Rule::SiCompatBesteffort);
+    let sound = !compared.advanced || cx.fire(rule!("SI.COMPAT.BESTEFFORT"));
     match (compared.proof, sound) {
         (Proof::Different, true) if cx.fire(different) => Incompatible,
         (Proof::Equal, true) if cx.fire(equal) => Compatible,
@@ -117,17 +117,17 @@ fn verdict(cx: &mut Cx, compared: Compared, [different, equal, unknown]: [Rule; 
 }
 
 fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Scope) -> Compatibility {
-    if cx.rule(Rule::SiCompatTensorDtype, !t2.dtype.is_void() && t1.dtype != t2.dtype) {
+    if cx.rule(rule!("SI.COMPAT.TENSOR.DTYPE"), !t2.dtype.is_void() && t1.dtype != t2.dtype) {
         return Incompatible;
     }
-    if cx.rule(Rule::SiCompatTensorNdim, !t2.ndim.is_unknown() && t1.ndim != t2.ndim) {
+    if cx.rule(rule!("SI.COMPAT.TENSOR.NDIM"), !t2.ndim.is_unknown() && t1.ndim != t2.ndim) {
         return Incompatible;
     }
     let Some(shape2) = &t2.shape else {
-        return if cx.fire(Rule::SiCompatTensorNoshape) { Compatible } else { Possibly };
+        return if cx.fire(rule!("SI.COMPAT.TENSOR.NOSHAPE")) { Compatible } else { Possibly };
     };
     let Some(shape1) = &t1.shape else {
-        return if cx.fire(Rule::SiCompatTensorS1noshape) { Possibly } else { Compatible };
+        return if cx.fire(rule!("SI.COMPAT.TENSOR.S1NOSHAPE")) { Possibly } else { Compatible };
     };
     tensor_shapes(cx, shape1, shape2, scope)
 }
@@ -135,25 +135,27 @@ fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Sco
 fn tensor_shapes(cx: &mut Cx, shape1: &TensorShape, shape2: &TensorShape, scope: &Scope) -> Compatibility {
     let compared = compare_shapes(cx, shape1, shape2, scope);
     let rules = if is_var(shape1) || is_var(shape2) {
-        [Rule::SiCompatTensorVarNeq, Rule::SiCompatTensorVarEq, Rule::SiCompatTensorVarUnknown]
+        [rule!("SI.COMPAT.TENSOR.VAR.NEQ"), rule!("SI.COMPAT.TENSOR.VAR.EQ"), rule!("SI.COMPAT.TENSOR.VAR.UNKNOWN")]
     } else {
-        [Rule::SiCompatTensorDimsNeq, Rule::SiCompatTensorDimsEq, Rule::SiCompatTensorDimsUnknown]
+        [rule!("SI.COMPAT.TENSOR.DIMS.NEQ"), rule!("SI.COMPAT.TENSOR.DIMS.EQ"), rule!("SI.COMPAT.TENSOR.DIMS.UNKNOWN")]
     };
     verdict(cx, compared, rules)
 }
 
 fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &Scope) -> Compatibility {
-    if cx.rule(Rule::SiCompatFuncForm, f1.params.is_some() != f2.params.is_some()) {
+    if cx.rule(rule!("SI.COMPAT.FUNC.FORM"), f1.params.is_some() != f2.params.is_some()) {
         return Incompatible;
     }
     let (Some(params1), Some(params2)) = (&f1.params, &f2.params) else {
         return packed(cx, f1, f2);
     };
-    if cx.rule(Rule::SiCompatFuncArity, params1.len() != params2.len()) {
+    if cx.rule(rule!("SI.COMPAT.FUNC.ARITY"), params1.len() != params2.len()) {
         return Incompatible;
     }
     // An impure function where a pure one is demanded, if the infos have the optional field (A18).
-    if f2.pure == Some(true) && !cx.literal(Erratum::A18) && !cx.premise(Rule::SiCompatInvariant, 1, f1.pure == f2.pure)
+    if f2.pure == Some(true)
+        && !cx.literal(Erratum::A18)
+        && !cx.premise(rule!("SI.COMPAT.INVARIANT"), 1, f1.pure == f2.pure)
     {
         return Incompatible;
     }
@@ -162,9 +164,9 @@ fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &Scop
 
 fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibility {
     if same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref()) {
-        return if cx.fire(Rule::SiCompatFuncPackedSame) { Compatible } else { Possibly };
+        return if cx.fire(rule!("SI.COMPAT.FUNC.PACKED.SAME")) { Compatible } else { Possibly };
     }
-    if cx.fire(Rule::SiCompatFuncPackedDiff) { Possibly } else { Incompatible }
+    if cx.fire(rule!("SI.COMPAT.FUNC.PACKED.DIFF")) { Possibly } else { Incompatible }
 }
 
 /// SI.COMPAT.FUNC.MAP: a function info in the variables that the parameters of another introduce, if that changes
@@ -185,7 +187,7 @@ pub(super) fn in_terms_of<'s>(
 fn replaced(cx: &mut Cx, f1: &Arc<FuncStructInfo>, mapping: &Found, scope: &Scope) -> Option<Arc<FuncStructInfo>> {
     if is_identity(mapping) {
         // Nothing is replaced, and a mapping without entries is not even applied.
-        let _ = cx.rule(Rule::SiMappingSubst, !mapping.is_empty());
+        let _ = cx.rule(rule!("SI.MAPPING.SUBST"), !mapping.is_empty());
         return None;
     }
     match substitute(cx, &StructInfo::Func(f1.clone()), &owned(mapping), scope) {
@@ -206,7 +208,7 @@ fn closures(
     params2: &[StructInfo],
     scope: &Scope,
 ) -> Compatibility {
-    let (replaced, _introduced) = if cx.fire(Rule::SiCompatFuncMap) {
+    let (replaced, _introduced) = if cx.fire(rule!("SI.COMPAT.FUNC.MAP")) {
         in_terms_of(cx, f1, f2, scope)
     } else {
         (None, scope.introduce(BTreeSet::new()))
@@ -218,18 +220,18 @@ fn closures(
     for (known, demanded) in reversed.chain([(&f1.ret, &f2.ret)]) {
         worst = worst.max(check(cx, known, demanded, scope));
     }
-    if cx.rule(Rule::SiCompatFuncIncompat, worst == Incompatible) {
+    if cx.rule(rule!("SI.COMPAT.FUNC.INCOMPAT"), worst == Incompatible) {
         return Incompatible;
     }
-    if cx.rule(Rule::SiCompatFuncPossible, worst == Possibly) {
+    if cx.rule(rule!("SI.COMPAT.FUNC.POSSIBLE"), worst == Possibly) {
         return Possibly;
     }
-    if cx.fire(Rule::SiCompatFuncAll) { Compatible } else { Possibly }
+    if cx.fire(rule!("SI.COMPAT.FUNC.ALL")) { Compatible } else { Possibly }
 }
 
 /// Boxed scalars are related to their own datatype only (A53); a known value is compared as a dimension is.
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility {
-    if !cx.premise(Rule::Pr14148SiPrimRules, 1, p1.dtype == p2.dtype) {
+    if !cx.premise(rule!("PR14148.SI.PRIM.RULES"), 1, p1.dtype == p2.dtype) {
         return Incompatible;
     }
     match (&p1.value, &p2.value) {

@@ -4,7 +4,6 @@ use super::wrap_type;
 use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::grammar::{DeriveFunc, StructInfo};
-use crate::rule::Rule;
 use crate::types::erase_struct_info;
 
 /// SI.DERIVEFUNC.DEFAULT: the result of a packed call follows from its `sinfo_args`.
@@ -12,9 +11,9 @@ use crate::types::erase_struct_info;
 /// 2023-02, `derive_func` for `FuncStructInfo`.
 pub fn default_derive(cx: &mut Cx, sinfo_args: &[StructInfo]) -> StructInfo {
     match sinfo_args {
-        [] if cx.fire(Rule::SiDerivefuncDefault0) => StructInfo::Object,
-        [s] if cx.fire(Rule::SiDerivefuncDefault1) => claimed(cx, s),
-        [_, _, ..] if cx.fire(Rule::SiDerivefuncDefaultN) => {
+        [] if cx.fire(rule!("SI.DERIVEFUNC.DEFAULT.0")) => StructInfo::Object,
+        [s] if cx.fire(rule!("SI.DERIVEFUNC.DEFAULT.1")) => claimed(cx, s),
+        [_, _, ..] if cx.fire(rule!("SI.DERIVEFUNC.DEFAULT.N")) => {
             StructInfo::Tuple(sinfo_args.iter().map(|s| claimed(cx, s)).collect())
         }
         // A masked rule leaves no answer; the empty tuple is what no rule gives.
@@ -27,7 +26,7 @@ pub fn default_derive(cx: &mut Cx, sinfo_args: &[StructInfo]) -> StructInfo {
 ///
 /// Errata: A53, literally a call has type arguments only, which know no shapes.
 fn claimed(cx: &mut Cx, info: &StructInfo) -> StructInfo {
-    if !cx.literal(Erratum::A53) && cx.fire(Rule::Pr14148SinfoDefaultDerive) {
+    if !cx.literal(Erratum::A53) && cx.fire(rule!("PR14148.SINFO.DEFAULT_DERIVE")) {
         return info.clone();
     }
     let ty = erase_struct_info(cx, info);
@@ -36,7 +35,7 @@ fn claimed(cx: &mut Cx, info: &StructInfo) -> StructInfo {
 
 /// SI.DERIVEFUNC.EMPTY: nothing is known of the result.
 pub fn empty_derive(cx: &mut Cx) -> StructInfo {
-    if cx.fire(Rule::SiDerivefuncEmpty) { StructInfo::Object } else { StructInfo::tuple([]) }
+    if cx.fire(rule!("SI.DERIVEFUNC.EMPTY")) { StructInfo::Object } else { StructInfo::tuple([]) }
 }
 
 /// SI.DERIVEFUNC.IDENTITY: macros are equal when they are the same registered function, whatever they compute. The
@@ -44,7 +43,7 @@ pub fn empty_derive(cx: &mut Cx) -> StructInfo {
 pub(super) fn same_derive_func(cx: &mut Cx, d1: Option<&DeriveFunc>, d2: Option<&DeriveFunc>) -> bool {
     match (d1, d2) {
         (Some(DeriveFunc::Named(name1)), Some(DeriveFunc::Named(name2))) => {
-            cx.premise(Rule::SiDerivefuncIdentity, 1, name1 == name2)
+            cx.premise(rule!("SI.DERIVEFUNC.IDENTITY"), 1, name1 == name2)
         }
         (Some(_) | None, Some(_) | None) => d1 == d2,
     }

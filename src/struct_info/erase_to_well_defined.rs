@@ -8,7 +8,6 @@ use super::surroundings::{Introduced, Scope, Surroundings};
 use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
-use crate::rule::Rule;
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
 ///
@@ -49,41 +48,43 @@ fn mentions_unknown(e: &PrimExpr, scope: &Scope) -> bool {
 
 fn erase_object(cx: &mut Cx, s: &StructInfo) -> StructInfo {
     // Masking leaves no answer, for which the empty tuple stands.
-    if cx.fire(Rule::SiEraseWdObject) { s.clone() } else { StructInfo::tuple([]) }
+    if cx.fire(rule!("SI.ERASE_WD.OBJECT")) { s.clone() } else { StructInfo::tuple([]) }
 }
 
 fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &Scope) -> StructInfo {
     let without = || StructInfo::Tensor(TensorStructInfo { shape: None, ..tensor.clone() });
     let drop = match &tensor.shape {
-        Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => cx.rule(Rule::SiEraseWdTensorVar, !scope.has_var(v)),
+        Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => {
+            cx.rule(rule!("SI.ERASE_WD.TENSOR.VAR"), !scope.has_var(v))
+        }
         Some(TensorShape::Dims(dims)) => {
             let unknown = dims.iter().any(|dim| mentions_unknown(dim, scope));
-            cx.rule(Rule::SiEraseWdTensorDims, unknown)
+            cx.rule(rule!("SI.ERASE_WD.TENSOR.DIMS"), unknown)
         }
         // Criterion 13 admits no other expression; nothing is known of its variables.
         Some(TensorShape::Other(_)) => true,
-        None => return if cx.fire(Rule::SiEraseWdTensorNoshape) { s.clone() } else { StructInfo::Object },
+        None => return if cx.fire(rule!("SI.ERASE_WD.TENSOR.NOSHAPE")) { s.clone() } else { StructInfo::Object },
     };
     if drop {
         return without();
     }
-    if cx.fire(Rule::SiEraseWdTensorKeep) { s.clone() } else { without() }
+    if cx.fire(rule!("SI.ERASE_WD.TENSOR.KEEP")) { s.clone() } else { without() }
 }
 
 fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Scope) -> StructInfo {
     let without = || StructInfo::Shape(ShapeStructInfo { values: None, ndim: shape.ndim });
     let unknown = shape.values.iter().flat_map(|values| values.iter()).any(|value| mentions_unknown(value, scope));
-    if cx.rule(Rule::SiEraseWdShapeDrop, unknown) {
+    if cx.rule(rule!("SI.ERASE_WD.SHAPE.DROP"), unknown) {
         return without();
     }
     if cx.literal(Erratum::A24) {
         return StructInfo::Object;
     }
-    if cx.fire(Rule::SiEraseWdShapeKeep) { s.clone() } else { StructInfo::Object }
+    if cx.fire(rule!("SI.ERASE_WD.SHAPE.KEEP")) { s.clone() } else { StructInfo::Object }
 }
 
 fn erase_tuple(cx: &mut Cx, fields: &[StructInfo], scope: &Scope) -> StructInfo {
-    if !cx.fire(Rule::SiEraseWdTuple) {
+    if !cx.fire(rule!("SI.ERASE_WD.TUPLE")) {
         return StructInfo::Object;
     }
     StructInfo::Tuple(fields.iter().map(|field| erase(cx, field, scope)).collect())
@@ -96,9 +97,9 @@ fn unbound_in_param(cx: &Cx, param: &StructInfo) -> BTreeSet<crate::grammar::Sha
 
 fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: &Scope) -> StructInfo {
     let mut introduced = Vec::with_capacity(params.len());
-    let grows = cx.fire(Rule::SiEraseWdFuncParams);
+    let grows = cx.fire(rule!("SI.ERASE_WD.FUNC.PARAMS"));
     // Without the order from left to right every parameter sees the variables of all.
-    if grows && !cx.fire(Rule::SiEraseWdFuncOrder) {
+    if grows && !cx.fire(rule!("SI.ERASE_WD.FUNC.ORDER")) {
         introduced.extend(params.iter().map(|param| scope.introduce(unbound_in_param(cx, param))));
     }
     let mut new_params = Vec::with_capacity(params.len());
@@ -108,11 +109,11 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
         }
         new_params.push(erase(cx, param, scope));
     }
-    if !cx.fire(Rule::SiEraseWdFuncRet) {
+    if !cx.fire(rule!("SI.ERASE_WD.FUNC.RET")) {
         introduced.clear();
     }
     let ret = erase(cx, &func.ret, scope);
-    if !cx.fire(Rule::SiEraseWdFuncRestore) {
+    if !cx.fire(rule!("SI.ERASE_WD.FUNC.RESTORE")) {
         introduced.into_iter().for_each(Introduced::keep);
     }
     let params = Some(new_params.into());
@@ -120,7 +121,7 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
 }
 
 fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &Scope) -> StructInfo {
-    if !cx.fire(Rule::SiEraseWdFuncPacked) {
+    if !cx.fire(rule!("SI.ERASE_WD.FUNC.PACKED")) {
         return StructInfo::Object;
     }
     let ret = erase(cx, &func.ret, scope);

@@ -116,7 +116,7 @@ impl<'s> United<'_, 's> {
 
     /// SI.MAPPING.KIND: nothing is mapped. Masked, a tensor's dimensions and a shape's values would correspond.
     fn different_kinds(&mut self, cx: &mut Cx, s1: &'s StructInfo, s2: &'s StructInfo) {
-        if cx.fire(Rule::SiMappingKind) {
+        if cx.fire(rule!("SI.MAPPING.KIND")) {
             return;
         }
         let dims = |s: &'s StructInfo| match s {
@@ -134,7 +134,8 @@ impl<'s> United<'_, 's> {
     }
 
     fn tuples(&mut self, cx: &mut Cx, fields1: &'s [StructInfo], fields2: &'s [StructInfo]) {
-        if cx.rule(Rule::SiMappingTupleLen, fields1.len() != fields2.len()) || !cx.fire(Rule::SiMappingTuple) {
+        if cx.rule(rule!("SI.MAPPING.TUPLE.LEN"), fields1.len() != fields2.len()) || !cx.fire(rule!("SI.MAPPING.TUPLE"))
+        {
             return;
         }
         for (field1, field2) in fields1.iter().zip(fields2) {
@@ -144,35 +145,38 @@ impl<'s> United<'_, 's> {
 
     fn funcs(&mut self, cx: &mut Cx, f1: &'s FuncStructInfo, f2: &'s FuncStructInfo) {
         let (Some(params1), Some(params2)) = (&f1.params, &f2.params) else {
-            if !cx.fire(Rule::SiMappingFuncElse) {
+            if !cx.fire(rule!("SI.MAPPING.FUNC.ELSE")) {
                 self.part(cx, &f1.ret, &f2.ret);
             }
             return;
         };
-        if cx.rule(Rule::SiMappingFuncElse, params1.len() != params2.len()) || !cx.fire(Rule::SiMappingFunc) {
+        if cx.rule(rule!("SI.MAPPING.FUNC.ELSE"), params1.len() != params2.len()) || !cx.fire(rule!("SI.MAPPING.FUNC"))
+        {
             return;
         }
         for (param1, param2) in params1.iter().zip(params2.iter()) {
             self.part(cx, param1, param2);
         }
         // The result is no binding position; the rule is at stake where it looks like one.
-        if !introduced_shape_vars(&f1.ret).is_empty() && !cx.fire(Rule::SiMappingFuncNoret) {
+        if !introduced_shape_vars(&f1.ret).is_empty() && !cx.fire(rule!("SI.MAPPING.FUNC.NORET")) {
             self.part(cx, &f1.ret, &f2.ret);
         }
     }
 
     fn shapes(&mut self, cx: &mut Cx, s1: &'s ShapeStructInfo, s2: &'s ShapeStructInfo) {
         match (&s1.values, &s2.values) {
-            (Some(values1), Some(values2)) if !cx.rule(Rule::SiMappingShapeElse, values1.len() != values2.len()) => {
+            (Some(values1), Some(values2))
+                if !cx.rule(rule!("SI.MAPPING.SHAPE.ELSE"), values1.len() != values2.len()) =>
+            {
                 // The text assigns `S1.values[i]` to itself (A11).
                 let values2 = if cx.literal(Erratum::A11) { values1 } else { values2 };
-                if cx.fire(Rule::SiMappingShape) {
+                if cx.fire(rule!("SI.MAPPING.SHAPE")) {
                     self.dims(cx, values1, values2);
                 }
             }
             (Some(_), Some(_)) => {}
             (None, Some(_) | None) | (Some(_), None) => {
-                self.without_counterpart(cx, Rule::SiMappingShapeElse, s1.values.as_deref())
+                self.without_counterpart(cx, rule!("SI.MAPPING.SHAPE.ELSE"), s1.values.as_deref())
             }
         }
     }
@@ -184,13 +188,15 @@ impl<'s> United<'_, 's> {
         };
         let (dims1, dims2) = (dims(&t1.shape), dims(&t2.shape));
         match (dims1, dims2) {
-            (Some(dims1), Some(dims2)) if !cx.rule(Rule::SiMappingTensorElse, dims1.len() != dims2.len()) => {
-                if cx.fire(Rule::SiMappingTensor) {
+            (Some(dims1), Some(dims2)) if !cx.rule(rule!("SI.MAPPING.TENSOR.ELSE"), dims1.len() != dims2.len()) => {
+                if cx.fire(rule!("SI.MAPPING.TENSOR")) {
                     self.dims(cx, dims1, dims2);
                 }
             }
             (Some(_), Some(_)) => {}
-            (None, Some(_) | None) | (Some(_), None) => self.without_counterpart(cx, Rule::SiMappingTensorElse, dims1),
+            (None, Some(_) | None) | (Some(_), None) => {
+                self.without_counterpart(cx, rule!("SI.MAPPING.TENSOR.ELSE"), dims1)
+            }
         }
     }
 
@@ -219,19 +225,19 @@ impl<'s> United<'_, 's> {
     /// SI.MAPPING.NOTBOUND: a bound variable is not mapped.
     fn lone(&self, cx: &mut Cx, v: &'s ShapeVar) -> Option<&'s ShapeVar> {
         let bound = self.scope.has_shape_var(v);
-        (!cx.rule(Rule::SiMappingNotbound, bound)).then_some(v)
+        (!cx.rule(rule!("SI.MAPPING.NOTBOUND"), bound)).then_some(v)
     }
 
     /// SI.MAPPING.NOTBOUND: a compound dimension is not mapped. Masked, its first variable would be.
     fn compound(&self, cx: &mut Cx, dim: &'s PrimExpr) -> Option<&'s ShapeVar> {
         let mut first = None;
         dim.for_each_var(|v| first = first.or(Some(v)));
-        first.filter(|_| !cx.fire(Rule::SiMappingNotbound))
+        first.filter(|_| !cx.fire(rule!("SI.MAPPING.NOTBOUND")))
     }
 
     /// SI.MAPPING.UNION: the leftmost entry counts.
     fn unite(&mut self, cx: &mut Cx, assigned: Found<'s>) {
-        let united = cx.rule(Rule::SiMappingUnion, self.parts > 0 && !assigned.is_empty());
+        let united = cx.rule(rule!("SI.MAPPING.UNION"), self.parts > 0 && !assigned.is_empty());
         if self.mapping.is_empty() {
             self.mapping = assigned;
             return;

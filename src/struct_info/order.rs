@@ -15,7 +15,6 @@ use crate::erratum::Erratum;
 use crate::grammar::{
     DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
 };
-use crate::rule::Rule;
 use crate::types::equality::{Known, first_difference};
 use crate::verdict::Proof;
 
@@ -90,12 +89,12 @@ impl Order<'_> {
     }
 
     fn cases(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, equal: bool, known: Known) -> bool {
-        if cx.rule(Rule::SiOrderRefl, equal) {
+        if cx.rule(rule!("SI.ORDER.REFL"), equal) {
             return true;
         }
         match (s1, s2) {
-            (_, StructInfo::Object) => cx.fire(Rule::SiOrderTop),
-            (StructInfo::Object, _) => !cx.fire(Rule::SiOrderTop),
+            (_, StructInfo::Object) => cx.fire(rule!("SI.ORDER.TOP")),
+            (StructInfo::Object, _) => !cx.fire(rule!("SI.ORDER.TOP")),
             (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => self.tensor(cx, t1, t2),
             (StructInfo::Shape(s1), StructInfo::Shape(s2)) => self.shape(cx, s1, s2),
             (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => self.tuple(cx, fields1, fields2, known),
@@ -112,7 +111,7 @@ impl Order<'_> {
                 | StructInfo::Prim(_)
                 | StructInfo::Tuple(_)
                 | StructInfo::Func(_),
-            ) => !cx.fire(Rule::SiOrderCross),
+            ) => !cx.fire(rule!("SI.ORDER.CROSS")),
         }
     }
 
@@ -130,13 +129,13 @@ impl Order<'_> {
     /// One step for each rule: the datatype, then the shape and the rank; two steps combine by SI.ORDER.TRANS.
     fn tensor(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
         let other_dtype = t1.dtype != t2.dtype;
-        if other_dtype && !cx.premise(Rule::SiOrderTensorDtype, 1, t2.dtype.is_void()) {
+        if other_dtype && !cx.premise(rule!("SI.ORDER.TENSOR.DTYPE"), 1, t2.dtype.is_void()) {
             return false;
         }
         match self.tensor_shape(cx, t1, t2) {
             // Otherwise they would be equal, which is reflexivity.
             ShapeStep::None => other_dtype,
-            ShapeStep::Taken => !other_dtype || cx.fire(Rule::SiOrderTrans),
+            ShapeStep::Taken => !other_dtype || cx.fire(rule!("SI.ORDER.TRANS")),
             ShapeStep::Missing => false,
         }
     }
@@ -147,41 +146,41 @@ impl Order<'_> {
         match (&t1.shape, &t2.shape) {
             (None, None) if same_rank => ShapeStep::None,
             (Some(shape1), Some(shape2)) if same_rank && same_tensor_shape(shape1, shape2) => ShapeStep::None,
-            (_, None) if t2.ndim.is_unknown() => step(cx.fire(Rule::SiOrderTensorRank)),
-            (Some(_), None) if same_rank => step(cx.fire(Rule::SiOrderTensorShape)),
-            (None, Some(_)) if same_rank => step(!cx.fire(Rule::SiOrderTensorShape)),
+            (_, None) if t2.ndim.is_unknown() => step(cx.fire(rule!("SI.ORDER.TENSOR.RANK"))),
+            (Some(_), None) if same_rank => step(cx.fire(rule!("SI.ORDER.TENSOR.SHAPE"))),
+            (None, Some(_)) if same_rank => step(!cx.fire(rule!("SI.ORDER.TENSOR.SHAPE"))),
             (Some(shape1), Some(shape2)) if same_rank => step(self.equal_shapes(cx, shape1, shape2)),
-            (Some(_) | None, Some(_) | None) => step(!cx.fire(Rule::SiOrderTensorRank)),
+            (Some(_) | None, Some(_) | None) => step(!cx.fire(rule!("SI.ORDER.TENSOR.RANK"))),
         }
     }
 
     fn equal_shapes(&self, cx: &mut Cx, shape1: &TensorShape, shape2: &TensorShape) -> bool {
         let proof = compare_shapes(cx, shape1, shape2, self.scope).proof;
         let equal = self.counts(cx, proof);
-        cx.premise(Rule::SiOrderTensorEqshapes, 1, equal)
+        cx.premise(rule!("SI.ORDER.TENSOR.EQSHAPES"), 1, equal)
     }
 
     fn shape(&self, cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> bool {
         match (&s1.values, &s2.values) {
-            (_, None) if s2.ndim.is_unknown() => cx.fire(Rule::SiOrderShapeRank),
-            (Some(_), None) if s1.ndim == s2.ndim => cx.fire(Rule::SiOrderShapeValues),
-            (None, Some(_)) if s1.ndim == s2.ndim => !cx.fire(Rule::SiOrderShapeValues),
+            (_, None) if s2.ndim.is_unknown() => cx.fire(rule!("SI.ORDER.SHAPE.RANK")),
+            (Some(_), None) if s1.ndim == s2.ndim => cx.fire(rule!("SI.ORDER.SHAPE.VALUES")),
+            (None, Some(_)) if s1.ndim == s2.ndim => !cx.fire(rule!("SI.ORDER.SHAPE.VALUES")),
             (Some(values1), Some(values2)) if s1.ndim == s2.ndim => {
                 let proof = compare_dims(cx, values1, values2).proof;
                 let equal = self.counts(cx, proof);
-                cx.premise(Rule::SiOrderShapeEqvalues, 1, equal)
+                cx.premise(rule!("SI.ORDER.SHAPE.EQVALUES"), 1, equal)
             }
-            (Some(_) | None, Some(_) | None) => !cx.fire(Rule::SiOrderShapeRank),
+            (Some(_) | None, Some(_) | None) => !cx.fire(rule!("SI.ORDER.SHAPE.RANK")),
         }
     }
 
     fn tuple(&self, cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], known: Known) -> bool {
-        if !cx.premise(Rule::SiOrderTuple, 1, fields1.len() == fields2.len()) {
+        if !cx.premise(rule!("SI.ORDER.TUPLE"), 1, fields1.len() == fields2.len()) {
             return false;
         }
         fields1.iter().zip(fields2).enumerate().all(|(i, (field1, field2))| {
             let below = self.below(cx, field1, field2, known.component(i));
-            cx.premise(Rule::SiOrderTuple, 2, below)
+            cx.premise(rule!("SI.ORDER.TUPLE"), 2, below)
         })
     }
 
@@ -192,17 +191,17 @@ impl Order<'_> {
                 let purity = cx.literal(Erratum::A18) || f2.pure != Some(true) || f1.pure == f2.pure;
                 purity && self.params(cx, f1, f2, params2, known)
             }
-            (None, Some(_)) | (Some(_), None) => !cx.fire(Rule::SiOrderCross),
+            (None, Some(_)) | (Some(_), None) => !cx.fire(rule!("SI.ORDER.CROSS")),
         }
     }
 
     fn packed(&self, cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
         let empty = f2.derive_func == Some(DeriveFunc::EmptyDerive) && f1.derive_func != f2.derive_func;
         if empty && !cx.literal(Erratum::A43) {
-            return cx.fire(Rule::SiOrderFuncEmpty);
+            return cx.fire(rule!("SI.ORDER.FUNC.EMPTY"));
         }
         let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
-        cx.premise(Rule::SiOrderFuncSame, 1, same)
+        cx.premise(rule!("SI.ORDER.FUNC.SAME"), 1, same)
     }
 
     fn params(
@@ -215,7 +214,7 @@ impl Order<'_> {
     ) -> bool {
         let arity = params2.len();
         let same_arity = params_of(f1).len() == arity;
-        if !cx.premise(Rule::SiOrderFuncParams, 1, same_arity) {
+        if !cx.premise(rule!("SI.ORDER.FUNC.PARAMS"), 1, same_arity) {
             return false;
         }
         // Literally no variable is replaced first (A44).
@@ -229,11 +228,11 @@ impl Order<'_> {
         let params1 = params_of(f1);
         let contravariant = params2.iter().zip(params1).enumerate().all(|(i, (param2, param1))| {
             let below = self.below(cx, param2, param1, known.component(i));
-            cx.premise(Rule::SiOrderFuncParams, 2, below)
+            cx.premise(rule!("SI.ORDER.FUNC.PARAMS"), 2, below)
         });
         contravariant && {
             let below = self.below(cx, &f1.ret, &f2.ret, known.component(arity));
-            cx.premise(Rule::SiOrderFuncParams, 3, below)
+            cx.premise(rule!("SI.ORDER.FUNC.PARAMS"), 3, below)
         }
     }
 
@@ -247,6 +246,6 @@ impl Order<'_> {
                 self.counts(cx, proof)
             }
         };
-        cx.premise(Rule::Pr14148SiPrimRules, 1, value && p1.dtype == p2.dtype)
+        cx.premise(rule!("PR14148.SI.PRIM.RULES"), 1, value && p1.dtype == p2.dtype)
     }
 }

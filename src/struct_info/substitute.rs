@@ -12,7 +12,6 @@ use crate::erratum::Erratum;
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
-use crate::rule::Rule;
 
 /// SI.MAPPING.SUBST: replaces the mapping's variables in `s` simultaneously.
 ///
@@ -20,7 +19,7 @@ use crate::rule::Rule;
 /// `scope` says which variables are bound outside and hence introduced by no one. 2023-02, Substituting Free
 /// Shape Variables. Literal E80: nothing is renamed.
 pub fn substitute(cx: &mut Cx, s: &StructInfo, mapping: &Mapping, scope: &dyn Surroundings) -> StructInfo {
-    if mapping.is_empty() || !cx.fire(Rule::SiMappingSubst) {
+    if mapping.is_empty() || !cx.fire(rule!("SI.MAPPING.SUBST")) {
         return s.clone();
     }
     let captures = cx.literal(Erratum::E80);

@@ -12,7 +12,6 @@ use crate::erratum::Erratum;
 use crate::grammar::{
     DataType, DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo,
 };
-use crate::rule::Rule;
 use crate::verdict::Proof;
 
 /// SI.UNIFY: an upper bound of both arguments under `<<:`. Nothing is in scope.
@@ -57,61 +56,61 @@ fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Struct
 }
 
 fn object(cx: &mut Cx, other: &StructInfo) -> StructInfo {
-    if cx.fire(Rule::SiUnifyObject) && !cx.literal(Erratum::A01) { StructInfo::Object } else { other.clone() }
+    if cx.fire(rule!("SI.UNIFY.OBJECT")) && !cx.literal(Erratum::A01) { StructInfo::Object } else { other.clone() }
 }
 
 fn kind(cx: &mut Cx, s1: &StructInfo) -> StructInfo {
-    if cx.fire(Rule::SiUnifyKind) { StructInfo::Object } else { s1.clone() }
+    if cx.fire(rule!("SI.UNIFY.KIND")) { StructInfo::Object } else { s1.clone() }
 }
 
 fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> StructInfo {
     let of_ndim = |ndim| StructInfo::Shape(ShapeStructInfo { values: None, ndim });
     let (first, second) = (|| StructInfo::Shape(s1.clone()), || StructInfo::Shape(s2.clone()));
-    if cx.rule(Rule::SiUnifyShapeRank1, s1.ndim.is_unknown()) {
+    if cx.rule(rule!("SI.UNIFY.SHAPE.RANK1"), s1.ndim.is_unknown()) {
         return first();
     }
-    if cx.rule(Rule::SiUnifyShapeRank2, s2.ndim.is_unknown()) {
+    if cx.rule(rule!("SI.UNIFY.SHAPE.RANK2"), s2.ndim.is_unknown()) {
         return second();
     }
-    if cx.rule(Rule::SiUnifyShapeRankdiff, s1.ndim != s2.ndim) {
+    if cx.rule(rule!("SI.UNIFY.SHAPE.RANKDIFF"), s1.ndim != s2.ndim) {
         return of_ndim(Ndim::Unknown);
     }
     let Some(values1) = &s1.values else {
-        return if cx.fire(Rule::SiUnifyShapeNoval1) { first() } else { second() };
+        return if cx.fire(rule!("SI.UNIFY.SHAPE.NOVAL1")) { first() } else { second() };
     };
     // The text tests that `S2.values` is defined (A05).
     let returned = s2.values.is_some() == cx.literal(Erratum::A05);
-    if cx.rule(Rule::SiUnifyShapeNoval2, returned) {
+    if cx.rule(rule!("SI.UNIFY.SHAPE.NOVAL2"), returned) {
         return second();
     }
     // Literally an undefined `S2.values` arrives here; nothing can be proven of it.
     let proof = s2.values.as_ref().map_or(Proof::Unknown, |values2| compare_dims(cx, values1, values2).proof);
-    if cx.rule(Rule::SiUnifyShapeEq, proof == Proof::Equal) {
+    if cx.rule(rule!("SI.UNIFY.SHAPE.EQ"), proof == Proof::Equal) {
         return first();
     }
-    if cx.fire(Rule::SiUnifyShapeNeq) { of_ndim(s1.ndim) } else { first() }
+    if cx.fire(rule!("SI.UNIFY.SHAPE.NEQ")) { of_ndim(s1.ndim) } else { first() }
 }
 
 fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Scope) -> StructInfo {
-    let ndim = if cx.fire(Rule::SiUnifyTensorNdim) && s1.ndim != s2.ndim { Ndim::Unknown } else { s1.ndim };
-    let other = cx.fire(Rule::SiUnifyTensorDtype) && s1.dtype != s2.dtype;
+    let ndim = if cx.fire(rule!("SI.UNIFY.TENSOR.NDIM")) && s1.ndim != s2.ndim { Ndim::Unknown } else { s1.ndim };
+    let other = cx.fire(rule!("SI.UNIFY.TENSOR.DTYPE")) && s1.dtype != s2.dtype;
     let dtype = if other { DataType::VOID } else { s1.dtype };
     let without = StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim });
     let (Some(shape1), Some(shape2), false, false) = (&s1.shape, &s2.shape, s1.ndim != s2.ndim, s1.ndim.is_unknown())
     else {
-        return if cx.fire(Rule::SiUnifyTensorNoshape) { without } else { StructInfo::Tensor(s1.clone()) };
+        return if cx.fire(rule!("SI.UNIFY.TENSOR.NOSHAPE")) { without } else { StructInfo::Tensor(s1.clone()) };
     };
     let proof = compare_shapes(cx, shape1, shape2, scope).proof;
-    if cx.rule(Rule::SiUnifyTensorEq, proof == Proof::Equal) {
+    if cx.rule(rule!("SI.UNIFY.TENSOR.EQ"), proof == Proof::Equal) {
         // The text returns `S1`, whatever the joined datatype is (A04).
         let dtype = if cx.literal(Erratum::A04) { s1.dtype } else { dtype };
         return StructInfo::Tensor(TensorStructInfo { shape: s1.shape.clone(), dtype, ndim });
     }
-    if cx.fire(Rule::SiUnifyTensorNeq) { without } else { StructInfo::Tensor(s1.clone()) }
+    if cx.fire(rule!("SI.UNIFY.TENSOR.NEQ")) { without } else { StructInfo::Tensor(s1.clone()) }
 }
 
 fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Scope) -> StructInfo {
-    if cx.rule(Rule::SiUnifyTupleLen, fields1.len() != fields2.len()) || !cx.fire(Rule::SiUnifyTupleRet) {
+    if cx.rule(rule!("SI.UNIFY.TUPLE.LEN"), fields1.len() != fields2.len()) || !cx.fire(rule!("SI.UNIFY.TUPLE.RET")) {
         return StructInfo::Object;
     }
     let pairs = fields1.iter().zip(fields2);
@@ -123,7 +122,7 @@ fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: 
         (None, None) => packed(cx, f1, f2),
         (Some(params1), Some(params2)) => closures(cx, f1, params1, f2, params2, scope),
         (None, Some(_)) | (Some(_), None) => {
-            if cx.fire(Rule::SiUnifyFuncForm) {
+            if cx.fire(rule!("SI.UNIFY.FUNC.FORM")) {
                 StructInfo::Object
             } else {
                 StructInfo::Func(f1.clone())
@@ -134,10 +133,10 @@ fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: 
 
 fn packed(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo) -> StructInfo {
     let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
-    if cx.rule(Rule::SiUnifyFuncPackedSame, same) {
+    if cx.rule(rule!("SI.UNIFY.FUNC.PACKED.SAME"), same) {
         return StructInfo::Func(f1.clone());
     }
-    let bound = cx.fire(Rule::SiUnifyFuncPackedDiff);
+    let bound = cx.fire(rule!("SI.UNIFY.FUNC.PACKED.DIFF"));
     if bound { StructInfo::packed(DeriveFunc::EmptyDerive) } else { StructInfo::Object }
 }
 
@@ -157,7 +156,7 @@ fn closures(
     params2: &[StructInfo],
     scope: &Scope,
 ) -> StructInfo {
-    if cx.rule(Rule::SiUnifyFuncArity, params1.len() != params2.len()) {
+    if cx.rule(rule!("SI.UNIFY.FUNC.ARITY"), params1.len() != params2.len()) {
         return StructInfo::Object;
     }
     let _introduced = scope.introduce(introduced_around(f1, f2));
@@ -168,7 +167,7 @@ fn closures(
             None => return StructInfo::Object,
         }
     }
-    if !cx.fire(Rule::SiUnifyFuncRet) {
+    if !cx.fire(rule!("SI.UNIFY.FUNC.RET")) {
         return StructInfo::Object;
     }
     let ret = unify(cx, &f1.ret, &f2.ret, scope);
@@ -181,15 +180,15 @@ fn unified_param(cx: &mut Cx, param1: &StructInfo, param2: &StructInfo, scope: &
     let join = unify(cx, param1, param2, scope);
     let below_both =
         below(cx, Relation::Definite, &join, param1, scope) && below(cx, Relation::Definite, &join, param2, scope);
-    if cx.rule(Rule::SiUnifyFuncParamOk, below_both) {
+    if cx.rule(rule!("SI.UNIFY.FUNC.PARAM-OK"), below_both) {
         return Some(join);
     }
-    if cx.fire(Rule::SiUnifyFuncParamBad) { None } else { Some(join) }
+    if cx.fire(rule!("SI.UNIFY.FUNC.PARAM-BAD")) { None } else { Some(join) }
 }
 
 /// Different scalars have only `ObjectStructInfo` in common (A53).
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> StructInfo {
-    if !cx.premise(Rule::Pr14148SiPrimRules, 1, p1.dtype == p2.dtype) {
+    if !cx.premise(rule!("PR14148.SI.PRIM.RULES"), 1, p1.dtype == p2.dtype) {
         return StructInfo::Object;
     }
     let equal = match (&p1.value, &p2.value) {

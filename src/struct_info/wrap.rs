@@ -6,7 +6,6 @@ use crate::cx::Cx;
 use crate::grammar::{
     DeriveFunc, DynTensorType, FuncStructInfo, FuncType, ShapeStructInfo, ShapeType, StructInfo, TensorStructInfo, Type,
 };
-use crate::rule::Rule;
 
 /// SI.WRAP: the structural information that says what a type says and no more.
 ///
@@ -28,16 +27,16 @@ pub fn wrap_type(cx: &mut Cx, t: &Type) -> StructInfo {
 
 fn wrap_object(cx: &mut Cx) -> StructInfo {
     // Masking leaves no answer, for which the empty tuple stands.
-    if cx.fire(Rule::SiWrapObject) { StructInfo::Object } else { StructInfo::tuple([]) }
+    if cx.fire(rule!("SI.WRAP.OBJECT")) { StructInfo::Object } else { StructInfo::tuple([]) }
 }
 
 fn wrap_packed(cx: &mut Cx) -> StructInfo {
-    if cx.fire(Rule::SiWrapPacked) { StructInfo::packed(DeriveFunc::DefaultDerive) } else { StructInfo::Object }
+    if cx.fire(rule!("SI.WRAP.PACKED")) { StructInfo::packed(DeriveFunc::DefaultDerive) } else { StructInfo::Object }
 }
 
 /// Purity is lost: the text has no place for it (A18).
 fn wrap_func(cx: &mut Cx, t: &FuncType) -> StructInfo {
-    if !cx.fire(Rule::SiWrapFunc) {
+    if !cx.fire(rule!("SI.WRAP.FUNC")) {
         return StructInfo::Object;
     }
     let params = t.arg_types.iter().map(|arg_type| wrap_type(cx, arg_type)).collect();
@@ -46,21 +45,21 @@ fn wrap_func(cx: &mut Cx, t: &FuncType) -> StructInfo {
 }
 
 fn wrap_tuple(cx: &mut Cx, fields: &[Type]) -> StructInfo {
-    if !cx.fire(Rule::SiWrapTuple) {
+    if !cx.fire(rule!("SI.WRAP.TUPLE")) {
         return StructInfo::Object;
     }
     StructInfo::Tuple(fields.iter().map(|field| wrap_type(cx, field)).collect())
 }
 
 fn wrap_shape(cx: &mut Cx, t: &ShapeType) -> StructInfo {
-    if !cx.fire(Rule::SiWrapShape) {
+    if !cx.fire(rule!("SI.WRAP.SHAPE")) {
         return StructInfo::Object;
     }
     StructInfo::Shape(ShapeStructInfo { values: None, ndim: t.ndim })
 }
 
 fn wrap_tensor(cx: &mut Cx, t: &DynTensorType) -> StructInfo {
-    if !cx.fire(Rule::SiWrapTensor) {
+    if !cx.fire(rule!("SI.WRAP.TENSOR")) {
         return StructInfo::Object;
     }
     StructInfo::Tensor(TensorStructInfo { shape: None, dtype: t.dtype, ndim: t.ndim })

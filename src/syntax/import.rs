@@ -32,15 +32,15 @@ pub enum ImportError {
     Json(#[from] serde_json::Error),
     #[error("it is not marked as `\"ast\": \"{AST_2022}\"`")]
     Unmarked,
-    #[error("`{var}` has a type of rank {of_type} and a shape of {of_shape} dimensions ({rule})", rule = Rule::Wf9)]
+    #[error("`{var}` has a type of rank {of_type} and a shape of {of_shape} dimensions ({rule})", rule = rule!("WF.9"))]
     Ranks { var: String, of_type: String, of_shape: usize },
-    #[error("`{var}` has a shape, but its type is {of_type} ({rule})", rule = Rule::Wf9)]
+    #[error("`{var}` has a shape, but its type is {of_type} ({rule})", rule = rule!("WF.9"))]
     Shapeless { var: String, of_type: Type },
-    #[error("a MatchShape has a value, a pattern and a variable ({})", Rule::Ast22Matchshape)]
+    #[error("a MatchShape has a value, a pattern and a variable ({})", rule!("AST22.MATCHSHAPE"))]
     MatchShape,
-    #[error("a parameter has a shape that is neither a variable nor a ShapeExpr ({})", Rule::Wf13Form)]
+    #[error("a parameter has a shape that is neither a variable nor a ShapeExpr ({})", rule!("WF.13.FORM"))]
     ParameterShape,
-    #[error("a binding is a VarBinding or a MatchShape, not a {0} ({rule})", rule = Rule::Ast22Binding)]
+    #[error("a binding is a VarBinding or a MatchShape, not a {0} ({rule})", rule = rule!("AST22.BINDING"))]
     Binding(String),
     #[error("{0}")]
     Type(#[from] DecodeError),
@@ -51,10 +51,10 @@ impl ImportError {
     pub fn rule(&self) -> Option<Rule> {
         match self {
             ImportError::Json(_) | ImportError::Unmarked => None,
-            ImportError::Ranks { .. } | ImportError::Shapeless { .. } => Some(Rule::Wf9),
-            ImportError::MatchShape => Some(Rule::Ast22Matchshape),
-            ImportError::ParameterShape => Some(Rule::Wf13Form),
-            ImportError::Binding(_) => Some(Rule::Ast22Binding),
+            ImportError::Ranks { .. } | ImportError::Shapeless { .. } => Some(rule!("WF.9")),
+            ImportError::MatchShape => Some(rule!("AST22.MATCHSHAPE")),
+            ImportError::ParameterShape => Some(rule!("WF.13.FORM")),
+            ImportError::Binding(_) => Some(rule!("AST22.BINDING")),
             ImportError::Type(error) => error.rule,
         }
     }
@@ -107,7 +107,7 @@ impl Importer<'_> {
         fields.remove("checked_type_");
         fields.remove("shape_");
         if let Some(ret) = fields.remove("ret_type")
-            && self.cx.fire(Rule::Ast22Function)
+            && self.cx.fire(rule!("AST22.FUNCTION"))
         {
             let ret = self.ty(ret)?;
             fields.insert("ret_struct_info".into(), serde_json::to_value(wrap_type(self.cx, &ret))?);
@@ -153,7 +153,7 @@ impl Importer<'_> {
     /// AST22.BINDING: there are two kinds of binding.
     fn is_binding(&mut self, item: &Value) -> Result<(), ImportError> {
         let kind = item.as_object().and_then(|fields| fields.keys().next()).map_or("", String::as_str);
-        if self.cx.premise(Rule::Ast22Binding, 1, matches!(kind, "VarBinding" | "MatchShape")) {
+        if self.cx.premise(rule!("AST22.BINDING"), 1, matches!(kind, "VarBinding" | "MatchShape")) {
             return Ok(());
         }
         Err(ImportError::Binding(kind.to_string()))
@@ -175,7 +175,7 @@ impl Importer<'_> {
             self.shapes.insert(name.clone(), matches!(ty, Type::Shape(_)));
         }
         let shape = shape.map(|shape| self.shape(&name, shape)).transpose()?.flatten();
-        if self.cx.fire(Rule::Ast22Var)
+        if self.cx.fire(rule!("AST22.VAR"))
             && let Some(info) = self.merge(&name, ty, shape)?
         {
             fields.insert("annotation".into(), info);
@@ -215,14 +215,15 @@ impl Importer<'_> {
     /// AST22.MATCHSHAPE: the pattern of a shape where the value is known to be one, else that of a tensor.
     fn match_shape(&mut self, mut cast: Map<String, Value>) -> Result<Value, ImportError> {
         let (value, pattern, var) = (cast.remove("value"), cast.remove("pattern"), cast.remove("var"));
-        let complete = self.cx.premise(Rule::Ast22Matchshape, 1, value.is_some() && pattern.is_some() && var.is_some());
+        let complete =
+            self.cx.premise(rule!("AST22.MATCHSHAPE"), 1, value.is_some() && pattern.is_some() && var.is_some());
         let (true, Some(value), Some(Value::Array(pattern))) = (complete, value, pattern) else {
             return Err(ImportError::MatchShape);
         };
         // AST22.MATCHSHAPE.SHAPE, AST22.MATCHSHAPE.TENSOR: by what the value is.
         let is_shape = match self.is_shape(&value) {
-            true => self.cx.fire(Rule::Ast22MatchshapeShape),
-            false => !self.cx.fire(Rule::Ast22MatchshapeTensor),
+            true => self.cx.fire(rule!("AST22.MATCHSHAPE.SHAPE")),
+            false => !self.cx.fire(rule!("AST22.MATCHSHAPE.TENSOR")),
         };
         if let Some(vid) = var.as_ref().and_then(|var| var.get("vid")).and_then(Value::as_str) {
             self.shapes.insert(vid.to_string(), is_shape);
@@ -276,7 +277,7 @@ impl Importer<'_> {
 
     fn agree(&mut self, var: &str, of_type: Ndim, of_shape: usize) -> Result<(), ImportError> {
         let agrees = of_type.is_unknown() || of_type == Ndim::of_len(of_shape);
-        if self.cx.premise(Rule::Wf9, 1, agrees) {
+        if self.cx.premise(rule!("WF.9"), 1, agrees) {
             return Ok(());
         }
         Err(ImportError::Ranks { var: var.into(), of_type: of_type.to_string(), of_shape })
@@ -284,7 +285,7 @@ impl Importer<'_> {
 
     /// A value that is neither a tensor nor a shape has no shape.
     fn shapeless(&mut self, var: &str, of_type: Type) -> Result<Option<Value>, ImportError> {
-        if self.cx.premise(Rule::Wf9, 2, false) {
+        if self.cx.premise(rule!("WF.9"), 2, false) {
             return Ok(None);
         }
         Err(ImportError::Shapeless { var: var.into(), of_type })

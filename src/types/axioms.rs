@@ -7,7 +7,6 @@ use std::hash::Hash;
 use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::grammar::{DynTensorType, FuncType, Type};
-use crate::rule::Rule;
 
 /// A relation on the members of a finite list, by their positions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -73,16 +72,16 @@ impl FiniteRelation {
 /// is the relation of the components.
 pub fn axiom(cx: &mut Cx, t1: &Type, t2: &Type, below: &dyn Fn(&Type, &Type) -> bool) -> bool {
     match (t1, t2) {
-        (_, Type::Object) => cx.fire(Rule::SubTop),
+        (_, Type::Object) => cx.fire(rule!("SUB.TOP")),
         (Type::Tensor(t1), Type::Tensor(t2)) => tensor_axiom(cx, t1, t2),
         (Type::Shape(_), Type::Shape(t2)) => {
             let stated = !cx.literal(Erratum::A17);
-            cx.rule(Rule::SubShape, stated && t2.ndim.is_unknown())
+            cx.rule(rule!("SUB.SHAPE"), stated && t2.ndim.is_unknown())
         }
         (Type::Tuple(fields1), Type::Tuple(fields2)) => {
             let fieldwise =
                 fields1.len() == fields2.len() && fields1.iter().zip(fields2.iter()).all(|(a, b)| below(a, b));
-            cx.rule(Rule::SubTuple, fieldwise)
+            cx.rule(rule!("SUB.TUPLE"), fieldwise)
         }
         (Type::Func(f1), Type::Func(f2)) => purity_axiom(cx, f1, f2) || variance_axiom(cx, f1, f2, below),
         (
@@ -96,12 +95,14 @@ fn tensor_axiom(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> bool {
     let dtype = !t1.ndim.is_unknown() && t1.ndim == t2.ndim && t2.dtype.is_void();
     let rank = !t1.ndim.is_unknown() && !t1.dtype.is_void() && t1.dtype == t2.dtype && t2.ndim.is_unknown();
     let top = !cx.literal(Erratum::A17) && t2.ndim.is_unknown() && t2.dtype.is_void();
-    cx.rule(Rule::SubTensorDtype, dtype) || cx.rule(Rule::SubTensorRank, rank) || cx.rule(Rule::SubTensorTop, top)
+    cx.rule(rule!("SUB.TENSOR.DTYPE"), dtype)
+        || cx.rule(rule!("SUB.TENSOR.RANK"), rank)
+        || cx.rule(rule!("SUB.TENSOR.TOP"), top)
 }
 
 fn purity_axiom(cx: &mut Cx, f1: &FuncType, f2: &FuncType) -> bool {
     let rest = f1.arg_types == f2.arg_types && f1.ret_type == f2.ret_type;
-    cx.rule(Rule::SubFuncPure, f1.pure && !f2.pure && rest)
+    cx.rule(rule!("SUB.FUNC.PURE"), f1.pure && !f2.pure && rest)
 }
 
 fn variance_axiom(cx: &mut Cx, f1: &FuncType, f2: &FuncType, below: &dyn Fn(&Type, &Type) -> bool) -> bool {
@@ -109,5 +110,5 @@ fn variance_axiom(cx: &mut Cx, f1: &FuncType, f2: &FuncType, below: &dyn Fn(&Typ
     let holds = comparable
         && f1.arg_types.iter().zip(f2.arg_types.iter()).all(|(arg1, arg2)| below(arg2, arg1))
         && below(&f1.ret_type, &f2.ret_type);
-    cx.rule(Rule::SubFuncVariance, holds)
+    cx.rule(rule!("SUB.FUNC.VARIANCE"), holds)
 }

@@ -52,17 +52,17 @@ fn glb(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> Option<Type> {
 }
 
 fn glb_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Option<Type> {
-    if cx.rule(Rule::GlbEq, equal) {
+    if cx.rule(rule!("GLB.EQ"), equal) {
         return Some(t2.clone());
     }
-    if cx.rule(Rule::GlbObjL, *t1 == Type::Object) {
+    if cx.rule(rule!("GLB.OBJ-L"), *t1 == Type::Object) {
         return Some(t2.clone());
     }
-    if cx.rule(Rule::GlbObjR, *t2 == Type::Object) {
+    if cx.rule(rule!("GLB.OBJ-R"), *t2 == Type::Object) {
         return Some(t1.clone());
     }
     let different = different_kinds(cx, t1, t2);
-    if cx.rule(Rule::GlbKind, different) {
+    if cx.rule(rule!("GLB.KIND"), different) {
         return None;
     }
     match (t1, t2) {
@@ -97,50 +97,50 @@ fn dtype_clashes(cx: &Cx, ret_dtype: DataType, dtype2: DataType) -> bool {
 }
 
 fn glb_shape(cx: &mut Cx, t1: &ShapeType, t2: &ShapeType) -> Option<Type> {
-    let ret_ndim = fill_ndim(cx, Rule::GlbShapeFill, t1.ndim, t2.ndim);
+    let ret_ndim = fill_ndim(cx, rule!("GLB.SHAPE.FILL"), t1.ndim, t2.ndim);
     let clash = ndim_clashes(cx, ret_ndim, t2.ndim);
-    if cx.rule(Rule::GlbShapeClash, clash) {
+    if cx.rule(rule!("GLB.SHAPE.CLASH"), clash) {
         return None;
     }
-    cx.fire(Rule::GlbShapeRet).then_some(Type::Shape(ShapeType { ndim: ret_ndim }))
+    cx.fire(rule!("GLB.SHAPE.RET")).then_some(Type::Shape(ShapeType { ndim: ret_ndim }))
 }
 
 fn glb_tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> Option<Type> {
-    let ret_ndim = fill_ndim(cx, Rule::GlbTensorFillNdim, t1.ndim, t2.ndim);
-    let fill_dtype = cx.fire(Rule::GlbTensorFillDtype) && t1.dtype.is_void();
+    let ret_ndim = fill_ndim(cx, rule!("GLB.TENSOR.FILL-NDIM"), t1.ndim, t2.ndim);
+    let fill_dtype = cx.fire(rule!("GLB.TENSOR.FILL-DTYPE")) && t1.dtype.is_void();
     let ret_dtype = if fill_dtype { t2.dtype } else { t1.dtype };
     let ndim_clash = ndim_clashes(cx, ret_ndim, t2.ndim);
-    if cx.rule(Rule::GlbTensorClashNdim, ndim_clash) {
+    if cx.rule(rule!("GLB.TENSOR.CLASH-NDIM"), ndim_clash) {
         return None;
     }
     let dtype_clash = dtype_clashes(cx, ret_dtype, t2.dtype);
-    if cx.rule(Rule::GlbTensorClashDtype, dtype_clash) {
+    if cx.rule(rule!("GLB.TENSOR.CLASH-DTYPE"), dtype_clash) {
         return None;
     }
-    cx.fire(Rule::GlbTensorRet).then_some(Type::Tensor(DynTensorType { ndim: ret_ndim, dtype: ret_dtype }))
+    cx.fire(rule!("GLB.TENSOR.RET")).then_some(Type::Tensor(DynTensorType { ndim: ret_ndim, dtype: ret_dtype }))
 }
 
 fn glb_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> Option<Type> {
-    if cx.rule(Rule::GlbTupleLen, t1.len() != t2.len()) {
+    if cx.rule(rule!("GLB.TUPLE.LEN"), t1.len() != t2.len()) {
         return None;
     }
     let mut fields = Vec::with_capacity(t1.len());
     for (i, (field1, field2)) in t1.iter().zip(t2).enumerate() {
         let bound = glb(cx, field1, field2, known.component(i));
-        if cx.rule(Rule::GlbTupleFieldNone, bound.is_none()) {
+        if cx.rule(rule!("GLB.TUPLE.FIELD-NONE"), bound.is_none()) {
             return None;
         }
         fields.push(bound.unwrap_or(Type::Object));
     }
-    cx.fire(Rule::GlbTupleRet).then_some(Type::Tuple(fields.into()))
+    cx.fire(rule!("GLB.TUPLE.RET")).then_some(Type::Tuple(fields.into()))
 }
 
 /// GLB.FUNC.PURITY and GLB.FUNC.PURITY-KEEP: the purity of the result, or `None` where there is no lower bound.
 fn glb_purity(cx: &mut Cx, pure1: bool, pure2: bool) -> Option<bool> {
     if pure1 == pure2 {
-        return Some(if cx.fire(Rule::GlbFuncPurityKeep) { pure1 } else { !pure1 });
+        return Some(if cx.fire(rule!("GLB.FUNC.PURITY-KEEP")) { pure1 } else { !pure1 });
     }
-    match (cx.fire(Rule::GlbFuncPurity), cx.glb_purity) {
+    match (cx.fire(rule!("GLB.FUNC.PURITY")), cx.glb_purity) {
         (false, _) | (true, GlbPurity::Min) => Some(true),
         (true, GlbPurity::Literal) => None,
     }
@@ -149,20 +149,20 @@ fn glb_purity(cx: &mut Cx, pure1: bool, pure2: bool) -> Option<bool> {
 fn glb_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Option<Type> {
     let pure = glb_purity(cx, t1.pure, t2.pure)?;
     let arity = t1.arg_types.len();
-    if cx.rule(Rule::GlbFuncArity, arity != t2.arg_types.len()) {
+    if cx.rule(rule!("GLB.FUNC.ARITY"), arity != t2.arg_types.len()) {
         return None;
     }
     let arg_types = glb_func_args(cx, t1, t2, known);
     let bound = glb(cx, &t1.ret_type, &t2.ret_type, known.component(arity));
-    if cx.rule(Rule::GlbFuncRetNone, bound.is_none()) {
+    if cx.rule(rule!("GLB.FUNC.RET-NONE"), bound.is_none()) {
         return None;
     }
     let ret_type = bound.unwrap_or(Type::Object);
-    cx.fire(Rule::GlbFuncRet).then_some(Type::Func(Arc::new(FuncType { arg_types, ret_type, pure })))
+    cx.fire(rule!("GLB.FUNC.RET")).then_some(Type::Func(Arc::new(FuncType { arg_types, ret_type, pure })))
 }
 
 fn glb_func_args(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Arc<[Type]> {
-    let least = cx.fire(Rule::GlbFuncArgs);
+    let least = cx.fire(rule!("GLB.FUNC.ARGS"));
     let pairs = t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate();
     pairs.map(|(i, (arg1, arg2))| if least { lub(cx, arg1, arg2, known.component(i)) } else { arg1.clone() }).collect()
 }
@@ -181,14 +181,14 @@ fn lub(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> Type {
 }
 
 fn lub_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Type {
-    if cx.rule(Rule::LubEq, equal) {
+    if cx.rule(rule!("LUB.EQ"), equal) {
         return t1.clone();
     }
-    if cx.rule(Rule::LubObj, *t1 == Type::Object || *t2 == Type::Object) {
+    if cx.rule(rule!("LUB.OBJ"), *t1 == Type::Object || *t2 == Type::Object) {
         return Type::Object;
     }
     let different = different_kinds(cx, t1, t2);
-    if cx.rule(Rule::LubKind, different) {
+    if cx.rule(rule!("LUB.KIND"), different) {
         return Type::Object;
     }
     match (t1, t2) {
@@ -211,18 +211,18 @@ fn common_ndim(cx: &mut Cx, rule: Rule, ndim1: Ndim, ndim2: Ndim) -> Ndim {
 }
 
 fn lub_shape(cx: &mut Cx, t1: &ShapeType, t2: &ShapeType) -> Type {
-    Type::Shape(ShapeType { ndim: common_ndim(cx, Rule::LubShape, t1.ndim, t2.ndim) })
+    Type::Shape(ShapeType { ndim: common_ndim(cx, rule!("LUB.SHAPE"), t1.ndim, t2.ndim) })
 }
 
 fn lub_tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> Type {
-    let ndim = common_ndim(cx, Rule::LubTensorNdim, t1.ndim, t2.ndim);
-    let differ = cx.fire(Rule::LubTensorDtype) && t1.dtype != t2.dtype;
+    let ndim = common_ndim(cx, rule!("LUB.TENSOR.NDIM"), t1.ndim, t2.ndim);
+    let differ = cx.fire(rule!("LUB.TENSOR.DTYPE")) && t1.dtype != t2.dtype;
     let dtype = if differ { DataType::VOID } else { t1.dtype };
     Type::Tensor(DynTensorType { ndim, dtype })
 }
 
 fn lub_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> Type {
-    if cx.rule(Rule::LubTupleLen, t1.len() != t2.len()) || !cx.fire(Rule::LubTupleRet) {
+    if cx.rule(rule!("LUB.TUPLE.LEN"), t1.len() != t2.len()) || !cx.fire(rule!("LUB.TUPLE.RET")) {
         return Type::Object;
     }
     let pairs = t1.iter().zip(t2).enumerate();
@@ -230,21 +230,21 @@ fn lub_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> Type {
 }
 
 fn lub_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Type {
-    let pure = if cx.fire(Rule::LubFuncPurity) { t1.pure && t2.pure } else { t1.pure || t2.pure };
+    let pure = if cx.fire(rule!("LUB.FUNC.PURITY")) { t1.pure && t2.pure } else { t1.pure || t2.pure };
     let arity = t1.arg_types.len();
-    if cx.rule(Rule::LubFuncArity, arity != t2.arg_types.len()) {
+    if cx.rule(rule!("LUB.FUNC.ARITY"), arity != t2.arg_types.len()) {
         return Type::Object;
     }
     let mut arg_types = Vec::with_capacity(arity);
     for (i, (arg1, arg2)) in t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate() {
         let bound = glb(cx, arg1, arg2, known.component(i));
-        if cx.rule(Rule::LubFuncArgNone, bound.is_none()) {
+        if cx.rule(rule!("LUB.FUNC.ARG-NONE"), bound.is_none()) {
             return Type::Object;
         }
         arg_types.push(bound.unwrap_or(Type::Object));
     }
     let ret_type = lub(cx, &t1.ret_type, &t2.ret_type, known.component(arity));
-    if !cx.fire(Rule::LubFuncRet) {
+    if !cx.fire(rule!("LUB.FUNC.RET")) {
         return Type::Object;
     }
     Type::Func(Arc::new(FuncType { arg_types: arg_types.into(), ret_type, pure }))

@@ -4,7 +4,6 @@ use super::{find_glb, is_subtype};
 use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::grammar::Type;
-use crate::rule::Rule;
 
 /// What it takes to use a value of one type where another is expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,16 +20,16 @@ pub enum Conversion {
 ///
 /// 2023-02, When Type Conversions are Necessary. Literal A25: all unrelated types are called disjoint.
 pub fn conversion(cx: &mut Cx, actual: &Type, expected: &Type) -> Conversion {
-    let accepted = is_subtype(cx, actual, expected) && cx.fire(Rule::SubMeaning);
-    if cx.rule(Rule::ConvUp, accepted) {
+    let accepted = is_subtype(cx, actual, expected) && cx.fire(rule!("SUB.MEANING"));
+    if cx.rule(rule!("CONV.UP"), accepted) {
         return Conversion::None;
     }
     let more_general = is_subtype(cx, expected, actual);
     if more_general {
-        let strong = cx.fire(Rule::ConvDown) && cx.fire(Rule::TypeStrong);
+        let strong = cx.fire(rule!("CONV.DOWN")) && cx.fire(rule!("TYPE.STRONG"));
         return if strong { Conversion::MatchCast } else { Conversion::None };
     }
-    if !cx.fire(Rule::ConvUnrelated) {
+    if !cx.fire(rule!("CONV.UNRELATED")) {
         return Conversion::None;
     }
     Conversion::Unrelated { disjoint: cx.literal(Erratum::A25) || find_glb(cx, actual, expected).is_none() }

@@ -8,7 +8,6 @@ use crate::grammar::{
     DynTensorType, FuncStructInfo, FuncType, PrimStructInfo, ShapeStructInfo, ShapeType, StructInfo, TensorStructInfo,
     Type,
 };
-use crate::rule::Rule;
 
 /// TYPE.ERASE: turns structural information into a type; total.
 ///
@@ -31,7 +30,7 @@ pub fn erase_struct_info(cx: &mut Cx, si: &StructInfo) -> Type {
 }
 
 fn erase_tensor(cx: &mut Cx, si: &TensorStructInfo) -> Type {
-    if cx.fire(Rule::TypeEraseTensor) {
+    if cx.fire(rule!("TYPE.ERASE.TENSOR")) {
         Type::Tensor(DynTensorType { ndim: si.ndim, dtype: si.dtype })
     } else {
         Type::Object
@@ -39,22 +38,22 @@ fn erase_tensor(cx: &mut Cx, si: &TensorStructInfo) -> Type {
 }
 
 fn erase_shape(cx: &mut Cx, si: &ShapeStructInfo) -> Type {
-    if cx.fire(Rule::TypeEraseShape) { Type::Shape(ShapeType { ndim: si.ndim }) } else { Type::Object }
+    if cx.fire(rule!("TYPE.ERASE.SHAPE")) { Type::Shape(ShapeType { ndim: si.ndim }) } else { Type::Object }
 }
 
 fn erase_tuple(cx: &mut Cx, fields: &[StructInfo]) -> Type {
-    if !cx.fire(Rule::TypeEraseTuple) {
+    if !cx.fire(rule!("TYPE.ERASE.TUPLE")) {
         return Type::Object;
     }
     Type::Tuple(fields.iter().map(|field| erase_struct_info(cx, field)).collect())
 }
 
 fn erase_packed(cx: &mut Cx) -> Type {
-    if cx.fire(Rule::TypeEraseFuncPacked) { Type::PackedFunc } else { Type::Object }
+    if cx.fire(rule!("TYPE.ERASE.FUNC.PACKED")) { Type::PackedFunc } else { Type::Object }
 }
 
 fn erase_func(cx: &mut Cx, si: &FuncStructInfo) -> Type {
-    if !cx.fire(Rule::TypeEraseFunc) {
+    if !cx.fire(rule!("TYPE.ERASE.FUNC")) {
         return Type::Object;
     }
     let arg_types = si.params.iter().flat_map(|params| params.iter()).map(|p| erase_struct_info(cx, p)).collect();
@@ -69,17 +68,17 @@ fn erase_purity(cx: &mut Cx, pure: Option<bool>) -> bool {
         Some(pure) if !cx.literal(Erratum::A18) => pure,
         Some(_) | None => false,
     };
-    carried || !cx.fire(Rule::TypeEraseFuncImpure)
+    carried || !cx.fire(rule!("TYPE.ERASE.FUNC.IMPURE"))
 }
 
 fn erase_prim(cx: &mut Cx, _: &PrimStructInfo) -> Type {
     // Without the rule there is no type for boxed scalars at all; `PackedFuncType` would be any other wrong one.
-    if cx.fire(Rule::Pr14148SiPrimErase) { erase_object(cx) } else { Type::PackedFunc }
+    if cx.fire(rule!("PR14148.SI.PRIM.ERASE")) { erase_object(cx) } else { Type::PackedFunc }
 }
 
 fn erase_object(cx: &mut Cx) -> Type {
     // The last case of the pseudocode: masking it leaves no answer, for which the empty tuple stands.
-    if cx.fire(Rule::TypeEraseObject) { Type::Object } else { Type::tuple([]) }
+    if cx.fire(rule!("TYPE.ERASE.OBJECT")) { Type::Object } else { Type::tuple([]) }
 }
 
 #[cfg(test)]

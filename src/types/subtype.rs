@@ -5,7 +5,6 @@ use super::equality::{Known, first_difference};
 use crate::cx::Cx;
 use crate::erratum::Erratum;
 use crate::grammar::{DynTensorType, FuncType, ShapeType, Type};
-use crate::rule::Rule;
 
 /// SUB: is `t1` a subtype of `t2`, that is, is a member of `t1` accepted wherever one of `t2` is expected?
 ///
@@ -30,12 +29,12 @@ fn subtype(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> bool {
 }
 
 fn related(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> bool {
-    if cx.rule(Rule::SubRefl, equal) {
+    if cx.rule(rule!("SUB.REFL"), equal) {
         return true;
     }
     match (t1, t2) {
-        (_, Type::Object) => cx.fire(Rule::SubTop),
-        (Type::Object, _) => !cx.fire(Rule::SubTop),
+        (_, Type::Object) => cx.fire(rule!("SUB.TOP")),
+        (Type::Object, _) => !cx.fire(rule!("SUB.TOP")),
         (Type::Tensor(t1), Type::Tensor(t2)) => tensor(cx, t1, t2),
         (Type::Shape(t1), Type::Shape(t2)) => shape(cx, t1, t2),
         (Type::Tuple(t1), Type::Tuple(t2)) => tuple(cx, t1, t2, known),
@@ -43,54 +42,54 @@ fn related(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> bool
         (Type::PackedFunc, Type::PackedFunc) => false,
         (Type::PackedFunc, Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_))
         | (Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_), Type::PackedFunc) => {
-            !cx.fire(Rule::SubPacked)
+            !cx.fire(rule!("SUB.PACKED"))
         }
         (Type::Tensor(_), Type::Shape(_) | Type::Tuple(_) | Type::Func(_))
         | (Type::Shape(_), Type::Tensor(_) | Type::Tuple(_) | Type::Func(_))
         | (Type::Tuple(_), Type::Tensor(_) | Type::Shape(_) | Type::Func(_))
-        | (Type::Func(_), Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_)) => !cx.fire(Rule::SubCrossKind),
+        | (Type::Func(_), Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_)) => !cx.fire(rule!("SUB.CROSS-KIND")),
     }
 }
 
 fn tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> bool {
-    forget_dtype(cx, t1, t2) || forget_rank(cx, t1, t2) || tensor_top(cx, t2) || !cx.fire(Rule::SubTensorExact)
+    forget_dtype(cx, t1, t2) || forget_rank(cx, t1, t2) || tensor_top(cx, t2) || !cx.fire(rule!("SUB.TENSOR.EXACT"))
 }
 
 /// SUB.TENSOR.DTYPE: `(m, d) <: (m, Void)` for a known rank m.
 fn forget_dtype(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> bool {
-    cx.rule(Rule::SubTensorDtype, !t1.ndim.is_unknown() && t1.ndim == t2.ndim && t2.dtype.is_void())
+    cx.rule(rule!("SUB.TENSOR.DTYPE"), !t1.ndim.is_unknown() && t1.ndim == t2.ndim && t2.dtype.is_void())
 }
 
 /// SUB.TENSOR.RANK: `(m, d) <: (-1, d)` for a known datatype d.
 fn forget_rank(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> bool {
-    cx.rule(Rule::SubTensorRank, !t1.dtype.is_void() && t1.dtype == t2.dtype && t2.ndim.is_unknown())
+    cx.rule(rule!("SUB.TENSOR.RANK"), !t1.dtype.is_void() && t1.dtype == t2.dtype && t2.ndim.is_unknown())
 }
 
 /// SUB.TENSOR.TOP: every tensor type is below `(-1, Void)`. Literally a corollary that does not follow (A17).
 fn tensor_top(cx: &mut Cx, t2: &DynTensorType) -> bool {
     let axiom = !cx.literal(Erratum::A17);
-    cx.rule(Rule::SubTensorTop, axiom && t2.ndim.is_unknown() && t2.dtype.is_void())
+    cx.rule(rule!("SUB.TENSOR.TOP"), axiom && t2.ndim.is_unknown() && t2.dtype.is_void())
 }
 
 /// SUB.SHAPE: `Shape(n) <: Shape(-1)`, and no other. Literally there is no rule for shapes (A17).
 fn shape(cx: &mut Cx, _: &ShapeType, t2: &ShapeType) -> bool {
     let below = t2.ndim.is_unknown() && !cx.literal(Erratum::A17);
-    below == cx.fire(Rule::SubShape)
+    below == cx.fire(rule!("SUB.SHAPE"))
 }
 
 fn tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> bool {
-    if !cx.premise(Rule::SubTuple, 1, t1.len() == t2.len()) {
+    if !cx.premise(rule!("SUB.TUPLE"), 1, t1.len() == t2.len()) {
         return false;
     }
     t1.iter().zip(t2).enumerate().all(|(i, (field1, field2))| {
         let below = subtype(cx, field1, field2, known.component(i));
-        cx.premise(Rule::SubTuple, 2, below)
+        cx.premise(rule!("SUB.TUPLE"), 2, below)
     })
 }
 
 fn func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> bool {
     match (t1.pure, t2.pure) {
-        (false, true) => !cx.fire(Rule::SubFuncPure),
+        (false, true) => !cx.fire(rule!("SUB.FUNC.PURE")),
         (true, false) => pure_below_impure(cx, t1, t2),
         (true, true) | (false, false) => variance(cx, t1, t2, known),
     }
@@ -100,27 +99,27 @@ fn func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> bool {
 fn pure_below_impure(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> bool {
     let as_impure = FuncType { pure: false, ..t1.clone() };
     let (t1, t2) = (Type::Func(as_impure.clone().into()), Type::Func(t2.clone().into()));
-    let Some(path) = first_difference(&t1, &t2) else { return cx.fire(Rule::SubFuncPure) };
+    let Some(path) = first_difference(&t1, &t2) else { return cx.fire(rule!("SUB.FUNC.PURE")) };
     let Type::Func(impure2) = &t2 else { return false };
-    cx.fire(Rule::SubFuncPure)
-        && cx.fire(Rule::SubTrans)
-        && cx.fire(Rule::SubFuncCombined)
+    cx.fire(rule!("SUB.FUNC.PURE"))
+        && cx.fire(rule!("SUB.TRANS"))
+        && cx.fire(rule!("SUB.FUNC.COMBINED"))
         && variance(cx, &as_impure, impure2, Known::DifferAt(&path))
 }
 
 /// SUB.FUNC.VARIANCE: arguments the other way round, the result in the same direction.
 fn variance(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> bool {
     let arity = t1.arg_types.len();
-    if !cx.premise(Rule::SubFuncVariance, 1, arity == t2.arg_types.len()) {
+    if !cx.premise(rule!("SUB.FUNC.VARIANCE"), 1, arity == t2.arg_types.len()) {
         return false;
     }
     let arguments = t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate().all(|(i, (arg1, arg2))| {
         let below = subtype(cx, arg2, arg1, known.component(i));
-        cx.premise(Rule::SubFuncVariance, 2, below)
+        cx.premise(rule!("SUB.FUNC.VARIANCE"), 2, below)
     });
     arguments && {
         let below = subtype(cx, &t1.ret_type, &t2.ret_type, known.component(arity));
-        cx.premise(Rule::SubFuncVariance, 3, below)
+        cx.premise(rule!("SUB.FUNC.VARIANCE"), 3, below)
     }
 }
 

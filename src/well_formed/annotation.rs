@@ -6,7 +6,6 @@ use crate::cx::with_stack;
 use crate::grammar::{
     DataType, FuncStructInfo, Ndim, ShapeStructInfo, Span, StructInfo, TensorShape, TensorStructInfo, Var, VarKind,
 };
-use crate::rule::Rule;
 use crate::trail::Step;
 
 use std::slice::from_ref;
@@ -25,7 +24,7 @@ impl<'m> Checker<'_, 'm> {
                 }
             }
             StructInfo::Tuple(fields) => {
-                if self.cx.fire(Rule::WfAnnotRecursive) {
+                if self.cx.fire(rule!("WF.ANNOT-RECURSIVE")) {
                     for (i, field) in fields.iter().enumerate() {
                         self.at(Step::Item("fields", i), |c| with_stack(|| c.annotation(field, position, span)));
                     }
@@ -38,9 +37,9 @@ impl<'m> Checker<'_, 'm> {
     fn tensor_annotation(&mut self, tensor: &'m TensorStructInfo, position: Position, span: Span) {
         self.datatype(tensor.dtype, span);
         let permitted = !matches!(tensor.shape, Some(TensorShape::Other(_)));
-        if !self.cx.premise(Rule::Wf13Form, 1, permitted) {
+        if !self.cx.premise(rule!("WF.13.FORM"), 1, permitted) {
             let message = "the shape of a tensor annotation is neither a variable nor a ShapeExpr".to_string();
-            self.report_with_hint(Rule::Wf13Form, span, message, "bind the expression to a variable and use that");
+            self.report_with_hint(rule!("WF.13.FORM"), span, message, "bind the expression to a variable and use that");
         }
         match &tensor.shape {
             None => {}
@@ -58,7 +57,7 @@ impl<'m> Checker<'_, 'm> {
     /// the tree does not have.
     pub(super) fn datatype(&mut self, dtype: DataType, span: Span) {
         let Some(limit) = dtype.inadmissible() else { return };
-        if self.cx.fire(Rule::Pr14148DtypeTirSubset) && !self.cx.premise(limit, 1, false) {
+        if self.cx.fire(rule!("PR14148.DTYPE.TIR-SUBSET")) && !self.cx.premise(limit, 1, false) {
             let message = format!("Relax has no datatype {dtype}");
             self.report_with_hint(limit, span, message, "scalars have one lane, and the unknown datatype is `void`");
         }
@@ -67,17 +66,17 @@ impl<'m> Checker<'_, 'm> {
     /// WF.13.VAR-SCOPE: a variable that stands for the shape is in scope.
     fn shape_is_var(&mut self, var: &'m Var, kind: VarKind) {
         let in_scope = self.use_var(var, kind);
-        if !self.cx.premise(Rule::Wf13VarScope, 1, in_scope) {
+        if !self.cx.premise(rule!("WF.13.VAR-SCOPE"), 1, in_scope) {
             let message = format!("the annotation takes its shape from `{var}`, which is not in scope");
-            self.report(Rule::Wf13VarScope, var.span, message);
+            self.report(rule!("WF.13.VAR-SCOPE"), var.span, message);
         }
     }
 
     /// WF.13.NDIM: as many dimensions as `ndim` says.
     fn ndim_of_tensor(&mut self, ndim: Ndim, len: usize, span: Span) {
-        if !self.cx.premise(Rule::Wf13Ndim, 1, ndim == Ndim::of_len(len)) {
+        if !self.cx.premise(rule!("WF.13.NDIM"), 1, ndim == Ndim::of_len(len)) {
             let message = format!("a tensor annotation has {len} dimensions and an ndim of {ndim}");
-            self.report_with_hint(Rule::Wf13Ndim, span, message, &format!("set ndim to {len}"));
+            self.report_with_hint(rule!("WF.13.NDIM"), span, message, &format!("set ndim to {len}"));
         }
     }
 
@@ -90,25 +89,25 @@ impl<'m> Checker<'_, 'm> {
     /// WF.14.NDIM: as many values as `ndim` says.
     fn ndim_of_shape(&mut self, shape: &ShapeStructInfo, span: Span) {
         let (ndim, len) = (shape.ndim, shape.values.as_ref().map_or(0, |values| values.len()));
-        if !self.cx.premise(Rule::Wf14Ndim, 1, shape.values.is_none() || ndim == Ndim::of_len(len)) {
+        if !self.cx.premise(rule!("WF.14.NDIM"), 1, shape.values.is_none() || ndim == Ndim::of_len(len)) {
             let message = format!("a shape annotation has {len} values and an ndim of {ndim}");
-            self.report_with_hint(Rule::Wf14Ndim, span, message, &format!("set ndim to {len}"));
+            self.report_with_hint(rule!("WF.14.NDIM"), span, message, &format!("set ndim to {len}"));
         }
     }
 
     /// WF.15.EXCLUSIVE, WF.15.ATLEASTONE; then the parameters, whose new shape variables are known only in here.
     fn func_annotation(&mut self, func: &'m FuncStructInfo, position: Position, span: Span) {
         let (params, derives) = (func.params.is_some(), func.derive_func.is_some());
-        if !self.cx.premise(Rule::Wf15Exclusive, 1, !(params && derives)) {
+        if !self.cx.premise(rule!("WF.15.EXCLUSIVE"), 1, !(params && derives)) {
             let message = "a function annotation has both params and derive_func".to_string();
-            self.report_with_hint(Rule::Wf15Exclusive, span, message, "leave out one of the two");
+            self.report_with_hint(rule!("WF.15.EXCLUSIVE"), span, message, "leave out one of the two");
         }
-        if !self.cx.premise(Rule::Wf15Atleastone, 1, params || derives) {
+        if !self.cx.premise(rule!("WF.15.ATLEASTONE"), 1, params || derives) {
             let message = "a function annotation has neither params nor derive_func".to_string();
             let hint = "give params, or a derive_func such as empty_derive for an opaque function";
-            self.report_with_hint(Rule::Wf15Atleastone, span, message, hint);
+            self.report_with_hint(rule!("WF.15.ATLEASTONE"), span, message, hint);
         }
-        if self.cx.fire(Rule::WfAnnotRecursive) {
+        if self.cx.fire(rule!("WF.ANNOT-RECURSIVE")) {
             self.inside_func_annotation(func, position, span);
         }
     }

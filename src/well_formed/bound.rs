@@ -8,7 +8,6 @@ use crate::cx::Cx;
 use crate::diagnostic::{Diagnostic, NodePath};
 use crate::erratum::Erratum;
 use crate::grammar::{Binder, BlockKind, ShapeVar, Span, Var, VarKind};
-use crate::rule::Rule;
 
 use super::recursion::Callee;
 
@@ -98,9 +97,9 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn dataflow_var_in_dataflow_block(&mut self, binder: &Binder, region: Region) {
         let in_dataflow = matches!(region, Region::Block { kind: BlockKind::Dataflow, .. });
         let allowed = binder.kind == VarKind::Var || in_dataflow;
-        if !self.cx.premise(Rule::Wf1Bind, 1, allowed) {
+        if !self.cx.premise(rule!("WF.1.BIND"), 1, allowed) {
             let message = format!("the DataflowVar {} is bound outside a DataflowBlock", quoted(&binder.var));
-            self.report_with_hint(Rule::Wf1Bind, binder.var.span, message, "bind an ordinary Var here");
+            self.report_with_hint(rule!("WF.1.BIND"), binder.var.span, message, "bind an ordinary Var here");
         }
     }
 
@@ -126,7 +125,7 @@ impl<'m> Checker<'_, 'm> {
             older.state = State::Visible;
             return;
         }
-        if self.cx.fire(Rule::ScopeBindOnceLocal) {
+        if self.cx.fire(rule!("SCOPE.BIND-ONCE.LOCAL")) {
             let bound = self.entry(binder, region, State::Visible, callee);
             self.relax.table.insert(&binder.var, bound);
             self.relax.visible.push(&binder.var);
@@ -143,13 +142,18 @@ impl<'m> Checker<'_, 'm> {
         let shadows = !self.cx.literal(Erratum::A03) && self.may_shadow(same_name, region);
         let new = !self.relax.table.contains_key(var) && (shadows || same_name.is_none());
         let new = new && self.is_no_shape_var(var);
-        let mut allowed = self.cx.premise(Rule::ScopeBindOnce, 1, new);
+        let mut allowed = self.cx.premise(rule!("SCOPE.BIND-ONCE"), 1, new);
         if region != Region::Function {
-            allowed = self.cx.premise(Rule::ScopeBindNew, 1, new) || allowed;
+            allowed = self.cx.premise(rule!("SCOPE.BIND.NEW"), 1, new) || allowed;
         }
-        if !self.cx.premise(Rule::Wf2Once, 1, new) && !allowed {
+        if !self.cx.premise(rule!("WF.2.ONCE"), 1, new) && !allowed {
             let message = format!("{} is bound more than once", quoted(var));
-            self.report_with_hint(Rule::Wf2Once, var.span, message, "introduce a new variable for the second binding");
+            self.report_with_hint(
+                rule!("WF.2.ONCE"),
+                var.span,
+                message,
+                "introduce a new variable for the second binding",
+            );
         }
     }
 
@@ -159,12 +163,12 @@ impl<'m> Checker<'_, 'm> {
             (Some(Region::Block { sequence: a, .. }), Region::Block { sequence: b, .. }) => a == b,
             (Some(_) | None, _) => false,
         };
-        self.cx.fire(Rule::ScopeShadow) && (!same_scope || self.cx.fire(Rule::ScopeShadowSameScope))
+        self.cx.fire(rule!("SCOPE.SHADOW")) && (!same_scope || self.cx.fire(rule!("SCOPE.SHADOW.SAME-SCOPE")))
     }
 
     /// SCOPE.NAMESPACE: shape variables have a namespace of their own.
     fn is_no_shape_var(&mut self, var: &Var) -> bool {
-        self.cx.fire(Rule::ScopeNamespace) || !self.shapes.contains(&ShapeVar::numbered(var.name.clone(), var.id))
+        self.cx.fire(rule!("SCOPE.NAMESPACE")) || !self.shapes.contains(&ShapeVar::numbered(var.name.clone(), var.id))
     }
 
     /// The scope of an older variable with the same name and another number, if there is one.
@@ -188,9 +192,9 @@ impl<'m> Checker<'_, 'm> {
             return;
         }
         for early in self.relax.pending.remove(var).unwrap_or_default() {
-            if !self.cx.premise(Rule::Wf3Before, 1, false) {
+            if !self.cx.premise(rule!("WF.3.BEFORE"), 1, false) {
                 let message = format!("{} is used before it is bound", quoted(var));
-                let finding = Diagnostic::error(Rule::Wf3Before, early.path, early.span, message);
+                let finding = Diagnostic::error(rule!("WF.3.BEFORE"), early.path, early.span, message);
                 self.findings.push((early.clock, finding.with_hint("move the binding in front of its first use")));
             }
         }
@@ -200,9 +204,10 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn never_bound(&mut self) {
         for (var, uses) in std::mem::take(&mut self.relax.pending) {
             for lost in uses {
-                if !self.cx.premise(Rule::Wf2Bound, 1, false) {
+                if !self.cx.premise(rule!("WF.2.BOUND"), 1, false) {
                     let message = format!("{} is not bound in this function", quoted(var));
-                    self.findings.push((lost.clock, Diagnostic::error(Rule::Wf2Bound, lost.path, lost.span, message)));
+                    self.findings
+                        .push((lost.clock, Diagnostic::error(rule!("WF.2.BOUND"), lost.path, lost.span, message)));
                 }
             }
         }
@@ -222,7 +227,7 @@ impl<'m> Checker<'_, 'm> {
     fn not_yet_bound(&mut self, var: &'m Var) -> bool {
         let anonymous = self.functions.last().is_some_and(|f| f.callee == Callee::Unknown);
         // A literal that is not the right side of a binding has no name by which to call itself.
-        if !anonymous || self.cx.fire(Rule::ScopeAnon) {
+        if !anonymous || self.cx.fire(rule!("SCOPE.ANON")) {
             let lost = Use { clock: self.clock, path: self.trail.path(), span: var.span };
             self.relax.pending.entry(var).or_default().push(lost);
         }
@@ -231,9 +236,9 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.2.SELF: only a function literal may mention the variable it is bound to.
     fn use_in_own_definition(&mut self, var: &Var) -> bool {
-        if !self.cx.premise(Rule::Wf2Self, 1, false) {
+        if !self.cx.premise(rule!("WF.2.SELF"), 1, false) {
             let message = format!("{} is used in its own definition, which is not a function literal", quoted(var));
-            self.report(Rule::Wf2Self, var.span, message);
+            self.report(rule!("WF.2.SELF"), var.span, message);
         }
         false
     }
@@ -241,15 +246,15 @@ impl<'m> Checker<'_, 'm> {
     fn use_after_scope(&mut self, var: &Var, bound: Bound) -> bool {
         match bound.kind {
             VarKind::DataflowVar => {
-                if !self.cx.premise(Rule::Wf1Use, 1, false) {
+                if !self.cx.premise(rule!("WF.1.USE"), 1, false) {
                     let message = format!("the DataflowVar {} is used outside its DataflowBlock", quoted(var));
                     let hint = "bind the value to an ordinary Var in the block, and use that";
-                    self.report_with_hint(Rule::Wf1Use, var.span, message, hint);
+                    self.report_with_hint(rule!("WF.1.USE"), var.span, message, hint);
                 }
             }
             VarKind::Var => {
-                if !self.cx.premise(Rule::Wf2Bound, 1, false) {
-                    self.report(Rule::Wf2Bound, var.span, format!("{} is not in scope here", quoted(var)));
+                if !self.cx.premise(rule!("WF.2.BOUND"), 1, false) {
+                    self.report(rule!("WF.2.BOUND"), var.span, format!("{} is not in scope here", quoted(var)));
                 }
             }
         }
@@ -261,24 +266,24 @@ impl<'m> Checker<'_, 'm> {
             return false;
         }
         let visible = visible_by_its_region(self.cx, &self.relax.sequences, bound);
-        if !self.cx.premise(Rule::Wf2Bound, 1, visible) {
-            self.report(Rule::Wf2Bound, var.span, format!("{} is not in scope here", quoted(var)));
+        if !self.cx.premise(rule!("WF.2.BOUND"), 1, visible) {
+            self.report(rule!("WF.2.BOUND"), var.span, format!("{} is not in scope here", quoted(var)));
         }
         visible && self.premises_of_use(bound)
     }
 
     /// What else holds of a use that is in order: it follows the binding, and is inside the block.
     fn premises_of_use(&mut self, bound: Bound) -> bool {
-        let in_block = bound.kind == VarKind::Var || self.cx.premise(Rule::Wf1Use, 1, true);
-        self.cx.premise(Rule::Wf3Before, 1, true) && self.cx.premise(Rule::Wf2Self, 1, true) && in_block
+        let in_block = bound.kind == VarKind::Var || self.cx.premise(rule!("WF.1.USE"), 1, true);
+        self.cx.premise(rule!("WF.3.BEFORE"), 1, true) && self.cx.premise(rule!("WF.2.SELF"), 1, true) && in_block
     }
 
     fn used_as_bound(&mut self, var: &Var, kind: VarKind, bound: Bound) -> bool {
         let same = kind == bound.kind;
-        if !same && !self.cx.premise(Rule::Wf2Bound, 1, false) {
+        if !same && !self.cx.premise(rule!("WF.2.BOUND"), 1, false) {
             let (used, bound) = (kind_name(kind), kind_name(bound.kind));
             let message = format!("{} is used as a {used}, but bound as a {bound}", quoted(var));
-            self.report(Rule::Wf2Bound, var.span, message);
+            self.report(rule!("WF.2.BOUND"), var.span, message);
         }
         same
     }
@@ -288,11 +293,11 @@ impl<'m> Checker<'_, 'm> {
         if bound.depth == self.functions.len() {
             return true;
         }
-        let allowed = self.cx.premise(Rule::Wf10, 1, bound.kind == VarKind::Var);
+        let allowed = self.cx.premise(rule!("WF.10"), 1, bound.kind == VarKind::Var);
         if !allowed {
             let message = format!("the body of a function uses the DataflowVar {} of a surrounding block", quoted(var));
             let hint = "bind the value to an ordinary Var, or pass it as an argument";
-            self.report_with_hint(Rule::Wf10, var.span, message, hint);
+            self.report_with_hint(rule!("WF.10"), var.span, message, hint);
         }
         allowed
     }
@@ -311,7 +316,7 @@ impl<'m> Checker<'_, 'm> {
     /// SCOPE.SEQ.EXIT: the variables of a sequence leave scope with it.
     pub(super) fn close_sequence(&mut self) {
         let Some(closed) = self.relax.sequences.pop() else { return };
-        if self.cx.fire(Rule::ScopeSeqExit) {
+        if self.cx.fire(rule!("SCOPE.SEQ.EXIT")) {
             self.leave(closed.start);
         }
     }
@@ -346,12 +351,12 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn close_block(&mut self, kind: BlockKind, start: usize) {
         match kind {
             BlockKind::Binding => {
-                if !self.cx.fire(Rule::ScopeFour) {
+                if !self.cx.fire(rule!("SCOPE.FOUR")) {
                     self.leave(start);
                 }
             }
             BlockKind::Dataflow => {
-                if self.cx.fire(Rule::ScopeDfExit) {
+                if self.cx.fire(rule!("SCOPE.DF.EXIT")) {
                     self.drop_dataflow_vars(start);
                 }
             }
@@ -372,20 +377,20 @@ impl<'m> Checker<'_, 'm> {
 /// The scoping rule by which a visible variable reaches the place where the traversal stands.
 fn visible_by_its_region(cx: &mut Cx, sequences: &[Sequence], bound: Bound) -> bool {
     let (sequence, block, kind) = match bound.region {
-        Region::Function => return cx.fire(Rule::ScopeFuncParam),
-        Region::OwnLiteral => return cx.fire(Rule::ScopeFuncRec),
+        Region::Function => return cx.fire(rule!("SCOPE.FUNC.PARAM")),
+        Region::OwnLiteral => return cx.fire(rule!("SCOPE.FUNC.REC")),
         Region::Block { sequence, block, kind } => (sequence, block, kind),
     };
     if bound.kind == VarKind::DataflowVar {
-        return cx.fire(Rule::ScopeDfLater);
+        return cx.fire(rule!("SCOPE.DF.LATER"));
     }
     let Some(open) = sequences.get(sequence) else { return true };
     let reaches = match open.at {
-        Place::Body => cx.fire(Rule::ScopeSeqBody),
-        Place::Block(at) if at == block => return cx.fire(Rule::ScopeSeqLaterSame),
-        Place::Block(_) => cx.fire(Rule::ScopeSeqLaterBlocks),
+        Place::Body => cx.fire(rule!("SCOPE.SEQ.BODY")),
+        Place::Block(at) if at == block => return cx.fire(rule!("SCOPE.SEQ.LATER-SAME")),
+        Place::Block(_) => cx.fire(rule!("SCOPE.SEQ.LATER-BLOCKS")),
     };
-    reaches && (kind == BlockKind::Binding || cx.fire(Rule::ScopeDfEscape))
+    reaches && (kind == BlockKind::Binding || cx.fire(rule!("SCOPE.DF.ESCAPE")))
 }
 
 fn kind_name(kind: VarKind) -> &'static str {

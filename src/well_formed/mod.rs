@@ -37,7 +37,7 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     checker.entry_point();
     let mut findings = checker.into_findings();
     // WF.NF: the criteria of normal form are for programs that have been normalized.
-    if !cx.fire(Rule::WfNf) {
+    if !cx.fire(rule!("WF.NF")) {
         findings.extend(crate::normal_form::check(cx, module));
     }
     findings
@@ -87,7 +87,7 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn into_findings(mut self) -> Vec<Diagnostic> {
         self.findings.sort_by_key(|(at, _)| *at);
         let mut findings: Vec<Diagnostic> = self.findings.into_iter().map(|(_, finding)| finding).collect();
-        if findings.len() > 1 && !self.cx.fire(Rule::WfReportAll) {
+        if findings.len() > 1 && !self.cx.fire(rule!("WF.REPORT-ALL")) {
             findings.truncate(1);
         }
         findings
@@ -120,7 +120,7 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn global_prim_func(&mut self, index: usize, gv: &'m GlobalVar, prim_func: &PrimFunc) {
         self.trail = Trail::new(gv.name.clone());
         self.global_bound_once(index, gv);
-        if !self.cx.fire(Rule::GramProgramPrimfuncOpaque) {
+        if !self.cx.fire(rule!("GRAM.PROGRAM.PRIMFUNC-OPAQUE")) {
             for param in &prim_func.params {
                 match param {
                     Param::Buffer(buffer) => self.datatype(buffer.dtype, prim_func.span),
@@ -134,10 +134,10 @@ impl<'c, 'm> Checker<'c, 'm> {
     /// SCOPE.BIND-ONCE.GLOBAL: a `GlobalVar` is bound by its entry in the module, and by one only.
     fn global_bound_once(&mut self, index: usize, gv: &'m GlobalVar) {
         let first = self.globals.get(&*gv.name) == Some(&index);
-        if !self.cx.premise(Rule::ScopeBindOnceGlobal, 1, first) {
+        if !self.cx.premise(rule!("SCOPE.BIND-ONCE.GLOBAL"), 1, first) {
             self.trail = Trail::new(gv.name.clone());
             let message = format!("the module binds `{}` more than once", gv.name);
-            self.report_with_hint(Rule::ScopeBindOnceGlobal, gv.span, message, "rename one of the functions");
+            self.report_with_hint(rule!("SCOPE.BIND-ONCE.GLOBAL"), gv.span, message, "rename one of the functions");
         }
     }
 
@@ -145,13 +145,13 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn linked_under_its_name(&mut self, gv: &GlobalVar, function: &Function) {
         let Some(symbol) = function.attrs.get("global_symbol") else { return };
         let same = matches!(symbol, AttrValue::Str(name) if *name == gv.name);
-        if !self.cx.premise(Rule::Wf12, 1, same) {
+        if !self.cx.premise(rule!("WF.12"), 1, same) {
             let message = match symbol {
                 AttrValue::Str(name) => format!("`{}` has the global_symbol `{name}`", gv.name),
                 _ => format!("the global_symbol of `{}` is not a string", gv.name),
             };
             let hint = format!("set global_symbol to `{}`, or leave it out if the function is private", gv.name);
-            self.report_with_hint(Rule::Wf12, function.span, message, &hint);
+            self.report_with_hint(rule!("WF.12"), function.span, message, &hint);
         }
     }
 
@@ -164,9 +164,9 @@ impl<'c, 'm> Checker<'c, 'm> {
             GlobalFunc::PrimFunc(_) => false,
         };
         let some = self.module.funcs.iter().any(|(_, func)| linked(func));
-        if !self.cx.premise(Rule::Wf11, 1, some) {
+        if !self.cx.premise(rule!("WF.11"), 1, some) {
             let message = "no function of the module has a global_symbol, so none can be its entry point";
-            let finding = Diagnostic::error(Rule::Wf11, NodePath::default(), Span::NONE, message);
+            let finding = Diagnostic::error(rule!("WF.11"), NodePath::default(), Span::NONE, message);
             self.clock += 1;
             self.add(finding.with_hint("give the entry function a global_symbol equal to its name"));
         }

@@ -5,7 +5,6 @@
 use super::Checker;
 use crate::diagnostic::Diagnostic;
 use crate::grammar::{Call, Expr, Function, Span};
-use crate::rule::Rule;
 use crate::scope::strongly_connected;
 use crate::trail::Trail;
 
@@ -67,9 +66,9 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn leave_function(&mut self, function: &Function) {
         let Some(frame) = self.functions.pop() else { return };
         let told = !frame.calls_itself || function.ret_struct_info.is_some();
-        if !self.cx.premise(Rule::Wf7Self, 1, told) {
+        if !self.cx.premise(rule!("WF.7.SELF"), 1, told) {
             let message = "a function that calls itself has no return annotation".to_string();
-            self.report_with_hint(Rule::Wf7Self, function.span, message, "annotate the result of the function");
+            self.report_with_hint(rule!("WF.7.SELF"), function.span, message, "annotate the result of the function");
         }
     }
 
@@ -123,19 +122,19 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.6.REC: no `DataflowBlock` calls the function that contains it.
     fn not_recursive(&mut self, call: &Call, recursive: bool) {
-        if !self.cx.premise(Rule::Wf6Rec, 1, !recursive) {
+        if !self.cx.premise(rule!("WF.6.REC"), 1, !recursive) {
             let message = "a DataflowBlock calls the function that contains it".to_string();
-            self.report_with_hint(Rule::Wf6Rec, call.span, message, "move the call into an ordinary BindingBlock");
+            self.report_with_hint(rule!("WF.6.REC"), call.span, message, "move the call into an ordinary BindingBlock");
         }
     }
 
     /// WF.6.IMPURE-WHEN: what kind of function a callee is, and so whether the call is pure, is left to type checking.
     fn purity_is_deferred(&mut self, call: &Call) {
-        let demanded = self.cx.fire(Rule::Wf6Impure);
-        let deferred = self.cx.fire(Rule::Wf6ImpureWhen);
+        let demanded = self.cx.fire(rule!("WF.6.IMPURE"));
+        let deferred = self.cx.fire(rule!("WF.6.IMPURE-WHEN"));
         if demanded && !deferred && !matches!(call.op, Expr::Op(_)) {
             let message = "a call in a DataflowBlock is not known to be pure".to_string();
-            self.report(Rule::Wf6Impure, call.span, message);
+            self.report(rule!("WF.6.IMPURE"), call.span, message);
         }
     }
 
@@ -165,12 +164,12 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn mutual_call_in_dataflow(&mut self, call: &DataflowCall, mutual: bool) {
-        if !self.cx.premise(Rule::Wf6Mutrec, 1, !mutual) {
+        if !self.cx.premise(rule!("WF.6.MUTREC"), 1, !mutual) {
             let message = match self.module.funcs.get(call.callee) {
                 Some((gv, _)) => format!("a DataflowBlock calls `{}`, which is mutually recursive with it", gv.name),
                 None => "a DataflowBlock calls a mutually recursive function".to_string(),
             };
-            let finding = Diagnostic::error(Rule::Wf6Mutrec, call.trail.path(), call.span, message);
+            let finding = Diagnostic::error(rule!("WF.6.MUTREC"), call.trail.path(), call.span, message);
             self.findings.push((call.clock, finding.with_hint("move the call into an ordinary BindingBlock")));
         }
     }
@@ -178,11 +177,11 @@ impl<'m> Checker<'_, 'm> {
     fn mutually_recursive_is_annotated(&mut self, member: usize) {
         let module = self.module;
         let Some((gv, crate::grammar::GlobalFunc::Function(function))) = module.funcs.get(member) else { return };
-        if !self.cx.premise(Rule::Wf7Mutual, 1, function.ret_struct_info.is_some()) {
+        if !self.cx.premise(rule!("WF.7.MUTUAL"), 1, function.ret_struct_info.is_some()) {
             self.clock += 1;
             self.trail = Trail::new(gv.name.clone());
             let message = format!("`{}` takes part in mutual recursion and has no return annotation", gv.name);
-            self.report_with_hint(Rule::Wf7Mutual, function.span, message, "annotate the result of the function");
+            self.report_with_hint(rule!("WF.7.MUTUAL"), function.span, message, "annotate the result of the function");
         }
     }
 }

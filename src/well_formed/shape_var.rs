@@ -39,8 +39,8 @@ impl Owner {
     /// The rule that wants the variables of the dimensions in scope.
     fn scope_rule(self) -> Rule {
         match self {
-            Owner::Tensor => Rule::Wf13DimsScope,
-            Owner::Shape => Rule::Wf14Scope,
+            Owner::Tensor => rule!("WF.13.DIMS-SCOPE"),
+            Owner::Shape => rule!("WF.14.SCOPE"),
         }
     }
 }
@@ -90,7 +90,7 @@ impl<'m> Checker<'_, 'm> {
     /// Errata: A09, literally only a `MatchCast` is excepted from criteria 13 and 14.
     fn alone(&mut self, var: &'m ShapeVar, place: Place) {
         let new = !self.shapes.contains(&var);
-        if new && self.binds(place.position) && self.cx.premise(Rule::Wf5Alone, 1, true) {
+        if new && self.binds(place.position) && self.cx.premise(rule!("WF.5.ALONE"), 1, true) {
             self.bind_shape_var(var);
             let excepted = place.position != Position::Parameter || !self.cx.literal(Erratum::A09);
             self.annotation_scope(var, excepted, place);
@@ -101,20 +101,20 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.5.POSITIONS: which annotations bind a new shape variable.
     fn binds(&mut self, position: Position) -> bool {
-        let only_these = self.cx.fire(Rule::Wf5Positions);
+        let only_these = self.cx.fire(rule!("WF.5.POSITIONS"));
         match position {
-            Position::Parameter => self.cx.fire(Rule::SiDimBindposParam),
-            Position::Cast => self.cx.fire(Rule::SiDimBindposCast),
+            Position::Parameter => self.cx.fire(rule!("SI.DIM.BINDPOS.PARAM")),
+            Position::Cast => self.cx.fire(rule!("SI.DIM.BINDPOS.CAST")),
             Position::FuncParams => true,
-            Position::Return | Position::Other => !(only_these && self.cx.fire(Rule::SiDimBindposNoneElse)),
+            Position::Return | Position::Other => !(only_these && self.cx.fire(rule!("SI.DIM.BINDPOS.NONE-ELSE"))),
         }
     }
 
     pub(super) fn bind_shape_var(&mut self, var: &'m ShapeVar) {
-        let separate = self.cx.fire(Rule::ScopeNamespace);
+        let separate = self.cx.fire(rule!("SCOPE.NAMESPACE"));
         if !separate && self.bound(&Var::numbered(var.name.clone(), var.id)).is_some() {
             let message = format!("the shape variable `{var}` has the name of a Relax variable");
-            self.report(Rule::Wf2Once, var.span, message);
+            self.report(rule!("WF.2.ONCE"), var.span, message);
         }
         self.shapes.enter(var, ());
     }
@@ -123,10 +123,10 @@ impl<'m> Checker<'_, 'm> {
     fn in_compound(&mut self, var: &ShapeVar, in_scope: bool, dim: &PrimExpr, place: Place) {
         match place.position {
             Position::Parameter | Position::Cast | Position::FuncParams => {
-                if !self.cx.premise(Rule::Wf5Alone, 1, in_scope) {
+                if !self.cx.premise(rule!("WF.5.ALONE"), 1, in_scope) {
                     let message = format!("`{dim}` does not bind the new shape variable `{var}`, which is not alone");
                     let hint = format!("bind `{var}` as a dimension of its own before this");
-                    self.report_with_hint(Rule::Wf5Alone, spot(var, place.span), message, &hint);
+                    self.report_with_hint(rule!("WF.5.ALONE"), spot(var, place.span), message, &hint);
                 }
                 self.annotation_scope(var, in_scope, place);
             }
@@ -136,10 +136,10 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.4.RET and WF.5.BEFORE: an occurrence that does not bind.
     fn used(&mut self, var: &ShapeVar, in_scope: bool, place: Place) {
-        if place.position == Position::Return && !self.cx.premise(Rule::Wf4Ret, 1, in_scope) {
+        if place.position == Position::Return && !self.cx.premise(rule!("WF.4.RET"), 1, in_scope) {
             let message =
                 format!("the return annotation uses `{var}`, which neither a parameter nor an outer scope binds");
-            self.report(Rule::Wf4Ret, spot(var, place.span), message);
+            self.report(rule!("WF.4.RET"), spot(var, place.span), message);
         }
         self.bound_before(var, in_scope, place.span);
         self.annotation_scope(var, in_scope, place);
@@ -154,11 +154,11 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn bound_before(&mut self, var: &ShapeVar, in_scope: bool, span: Span) {
-        let bound = in_scope || !self.cx.fire(Rule::SiDimUnboundErr);
-        if !self.cx.premise(Rule::Wf5Before, 1, bound) {
+        let bound = in_scope || !self.cx.fire(rule!("SI.DIM.UNBOUND-ERR"));
+        if !self.cx.premise(rule!("WF.5.BEFORE"), 1, bound) {
             let message = format!("the shape variable `{var}` is not bound at this point");
             let hint = "bind it in a parameter annotation or with a match_cast first";
-            self.report_with_hint(Rule::Wf5Before, spot(var, span), message, hint);
+            self.report_with_hint(rule!("WF.5.BEFORE"), spot(var, span), message, hint);
         }
     }
 
@@ -166,7 +166,7 @@ impl<'m> Checker<'_, 'm> {
     ///
     /// Errata: A08, literally a variable may be bound anywhere in the signature.
     pub(super) fn signature_order(&mut self, annotations: impl Iterator<Item = &'m StructInfo>) {
-        if self.cx.fire(Rule::Wf5SigOrder) && !self.cx.literal(Erratum::A08) {
+        if self.cx.fire(rule!("WF.5.SIG-ORDER")) && !self.cx.literal(Erratum::A08) {
             return;
         }
         for annotation in annotations {

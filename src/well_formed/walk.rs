@@ -10,7 +10,6 @@ use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalVar, If, MatchCast, SeqExpr, VarBinding,
     VarKind,
 };
-use crate::rule::Rule;
 use crate::trail::Step;
 
 use std::slice::from_ref;
@@ -79,10 +78,10 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.8: an operator stands in callee position only.
     fn op_is_callee(&mut self, name: &str, span: crate::grammar::Span, callee: bool) {
-        if !self.cx.premise(Rule::Wf8, 1, callee) {
+        if !self.cx.premise(rule!("WF.8"), 1, callee) {
             let message = format!("the operator `{name}` stands where it is not called");
             let hint = "call it, or wrap the call in a function and use that";
-            self.report_with_hint(Rule::Wf8, span, message, hint);
+            self.report_with_hint(rule!("WF.8"), span, message, hint);
         }
     }
 
@@ -90,15 +89,15 @@ impl<'m> Checker<'_, 'm> {
     fn use_global(&mut self, gv: &GlobalVar) {
         let visible = match self.globals.get(&*gv.name).copied() {
             None => false,
-            Some(index) if !self.cx.rule(Rule::ScopeGlobal, index < self.module.funcs.len()) => false,
+            Some(index) if !self.cx.rule(rule!("SCOPE.GLOBAL"), index < self.module.funcs.len()) => false,
             Some(index) if index == self.global => {
-                self.cx.fire(Rule::ScopeFuncRecGlobal) && self.cx.fire(Rule::ScopeGlobalMutual)
+                self.cx.fire(rule!("SCOPE.FUNC.REC-GLOBAL")) && self.cx.fire(rule!("SCOPE.GLOBAL.MUTUAL"))
             }
-            Some(index) => index < self.global || self.cx.fire(Rule::ScopeGlobalMutual),
+            Some(index) => index < self.global || self.cx.fire(rule!("SCOPE.GLOBAL.MUTUAL")),
         };
-        if !self.cx.premise(Rule::ScopeBindOnceGlobal, 2, visible) {
+        if !self.cx.premise(rule!("SCOPE.BIND-ONCE.GLOBAL"), 2, visible) {
             let message = format!("the module binds no function `{}`", gv.name);
-            self.report(Rule::ScopeBindOnceGlobal, gv.span, message);
+            self.report(rule!("SCOPE.BIND-ONCE.GLOBAL"), gv.span, message);
         }
     }
 
@@ -106,7 +105,7 @@ impl<'m> Checker<'_, 'm> {
         self.at(Step::Field("op"), |c| match &call.op {
             // WF.SYNTACTIC: what operators exist is no concern of the criteria.
             Expr::Op(op) => {
-                let known = c.cx.fire(Rule::WfSyntactic) || crate::ops::lookup(&op.op_name).is_some();
+                let known = c.cx.fire(rule!("WF.SYNTACTIC")) || crate::ops::lookup(&op.op_name).is_some();
                 c.op_is_callee(&op.op_name, op.span, known);
             }
             callee => c.expr(callee),
@@ -123,9 +122,9 @@ impl<'m> Checker<'_, 'm> {
     /// WF.6.IF: a `DataflowBlock` is free of control flow.
     fn if_expr(&mut self, branch: &'m If) {
         let in_dataflow = self.functions.last().is_some_and(|frame| frame.in_dataflow > 0);
-        if !self.cx.premise(Rule::Wf6If, 1, !in_dataflow) {
+        if !self.cx.premise(rule!("WF.6.IF"), 1, !in_dataflow) {
             let message = "an If inside a DataflowBlock".to_string();
-            self.report_with_hint(Rule::Wf6If, branch.span, message, "move it into an ordinary BindingBlock");
+            self.report_with_hint(rule!("WF.6.IF"), branch.span, message, "move it into an ordinary BindingBlock");
         }
         self.at(Step::Field("cond"), |c| c.expr(&branch.cond));
         self.at(Step::Field("true_branch"), |c| c.branch(&branch.true_branch));
@@ -146,7 +145,7 @@ impl<'m> Checker<'_, 'm> {
         self.stand_at(sequence, Place::Body);
         self.at(Step::Field("body"), |c| c.expr(&seq.body));
         self.close_sequence();
-        if self.cx.fire(Rule::ScopeSeqShapevarExit) && self.cx.fire(Rule::SiDimScopeCast) {
+        if self.cx.fire(rule!("SCOPE.SEQ.SHAPEVAR-EXIT")) && self.cx.fire(rule!("SI.DIM.SCOPE.CAST")) {
             self.shapes.leave(shapes);
         }
     }
@@ -237,9 +236,9 @@ impl<'m> Checker<'_, 'm> {
 
     /// SCOPE.FUNC.NEST-ANY: a literal may stand wherever an expression may.
     fn anonymous_function(&mut self, function: &'m Function) {
-        if !self.cx.fire(Rule::ScopeFuncNestAny) {
+        if !self.cx.fire(rule!("SCOPE.FUNC.NEST-ANY")) {
             let message = "a function literal stands where it is not bound".to_string();
-            self.report(Rule::ScopeFuncNestAny, function.span, message);
+            self.report(rule!("SCOPE.FUNC.NEST-ANY"), function.span, message);
         }
         self.function(function, Callee::Unknown);
     }
@@ -255,12 +254,12 @@ impl<'m> Checker<'_, 'm> {
             self.signature(function);
             self.at(Step::Field("body"), |c| c.expr(&function.body));
             self.leave_function(function);
-            if self.cx.fire(Rule::ScopeFuncLocal) {
+            if self.cx.fire(rule!("SCOPE.FUNC.LOCAL")) {
                 self.leave(start);
             }
             // WF.5.PER-FUNC: the shape variables of a global function are unknown to the others.
-            let separate = !self.functions.is_empty() || self.cx.fire(Rule::Wf5PerFunc);
-            if separate && self.cx.fire(Rule::ScopeShapevarLikeVar) && self.cx.fire(Rule::SiDimScopeSig) {
+            let separate = !self.functions.is_empty() || self.cx.fire(rule!("WF.5.PER-FUNC"));
+            if separate && self.cx.fire(rule!("SCOPE.SHAPEVAR-LIKE-VAR")) && self.cx.fire(rule!("SI.DIM.SCOPE.SIG")) {
                 self.shapes.leave(shapes);
             }
         });

@@ -23,7 +23,7 @@ impl<'m> Deriver<'_, 'm> {
         }
         if let Some(annotation) = &binder.annotation {
             for fault in shape_var_faults(self.cx, annotation, &self.scope) {
-                self.error(Rule::SiDefTensorShapeType, binder.var.span, fault);
+                self.error(rule!("SI.DEF.TENSOR.SHAPE-TYPE"), binder.var.span, fault);
             }
         }
         self.enter_silently(binder, info);
@@ -58,17 +58,23 @@ impl<'m> Deriver<'_, 'm> {
         match &binding.value {
             Expr::Function(function) => self.bound_function(binder, function),
             value => {
-                let derives = self.by(Rule::SiDeriveVbValue, binding.span);
+                let derives = self.by(rule!("SI.DERIVE.VB.VALUE"), binding.span);
                 let info = if derives { self.at(Step::Field("value"), |d| d.expr(value)) } else { None };
                 match &binder.annotation {
                     // SI.DERIVE.VB.NOANNOT.
                     None => {
-                        let info = info.filter(|_| self.by(Rule::SiDeriveVbNoannot, binding.span));
+                        let info = info.filter(|_| self.by(rule!("SI.DERIVE.VB.NOANNOT"), binding.span));
                         self.enter(binder, info);
                     }
                     Some(annotation) => {
                         if let Some(info) = &info {
-                            self.fits_annotation(binder, info, annotation, binding.span, Rule::SiDeriveVbAnnotErr);
+                            self.fits_annotation(
+                                binder,
+                                info,
+                                annotation,
+                                binding.span,
+                                rule!("SI.DERIVE.VB.ANNOT.ERR"),
+                            );
                         }
                         self.enter_annotated(binder, annotation, info);
                     }
@@ -79,7 +85,7 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.VB.ANNOT.OK, SI.DERIVE.PIPE.PRESERVE: the annotation replaces what was derived.
     fn enter_annotated(&mut self, binder: &'m Binder, annotation: &StructInfo, derived: Option<StructInfo>) {
-        let replaces = self.cx.fire(Rule::SiDeriveVbAnnotOk) && self.cx.fire(Rule::SiDerivePipePreserve);
+        let replaces = self.cx.fire(rule!("SI.DERIVE.VB.ANNOT.OK")) && self.cx.fire(rule!("SI.DERIVE.PIPE.PRESERVE"));
         self.enter(binder, if replaces { Some(annotation.clone()) } else { derived });
     }
 
@@ -102,10 +108,10 @@ impl<'m> Deriver<'_, 'm> {
             let message = format!("`{}` is annotated as {annotation}, but its value is {derived}", binder.var);
             let hint = "correct the annotation, or use a match_cast to check the value at run time";
             self.error_with_hint(rule, span, message, hint);
-        } else if !self.cx.premise(Rule::SiDeriveVbAnnotWarn, 1, fits != Fit::Perhaps) {
+        } else if !self.cx.premise(rule!("SI.DERIVE.VB.ANNOT.WARN"), 1, fits != Fit::Perhaps) {
             let message =
                 format!("`{}` is annotated as {annotation}, its value is only known to be {derived}", binder.var);
-            self.warning(Rule::SiDeriveVbAnnotWarn, span, message);
+            self.warning(rule!("SI.DERIVE.VB.ANNOT.WARN"), span, message);
         }
     }
 
@@ -114,25 +120,25 @@ impl<'m> Deriver<'_, 'm> {
     /// Errata: A30, literally the variable leaves Δ for good.
     fn bound_function(&mut self, binder: &'m Binder, function: &'m Function) {
         let span = binder.var.span;
-        if !self.cx.premise(Rule::SiDeriveVbFuncAnnot, 1, binder.annotation.is_some()) {
+        if !self.cx.premise(rule!("SI.DERIVE.VB.FUNC.ANNOT"), 1, binder.annotation.is_some()) {
             let message = format!("`{}` is bound to a function literal and has no annotation", binder.var);
             let hint = "annotate the variable with the function's structural information";
-            self.error_with_hint(Rule::SiDeriveVbFuncAnnot, span, message, hint);
+            self.error_with_hint(rule!("SI.DERIVE.VB.FUNC.ANNOT"), span, message, hint);
         }
         let Some(annotation) = &binder.annotation else {
             let info = self.at(Step::Field("value"), |d| d.function(function));
             return self.enter(binder, info);
         };
         let mark = self.scope.delta.mark();
-        if self.cx.fire(Rule::SiDeriveVbFuncRec) {
+        if self.cx.fire(rule!("SI.DERIVE.VB.FUNC.REC")) {
             self.enter_silently(binder, Some(annotation.clone()));
         }
         let info = self.at(Step::Field("value"), |d| d.function(function));
-        if self.cx.fire(Rule::SiDeriveVbFuncRemove) {
+        if self.cx.fire(rule!("SI.DERIVE.VB.FUNC.REMOVE")) {
             self.scope.delta.leave(mark);
         }
         if let Some(info) = &info {
-            self.fits_annotation(binder, info, annotation, span, Rule::SiDeriveVbFuncErr);
+            self.fits_annotation(binder, info, annotation, span, rule!("SI.DERIVE.VB.FUNC.ERR"));
         }
         if !self.cx.literal(Erratum::A30) {
             self.enter_annotated(binder, annotation, info);
@@ -140,10 +146,10 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     fn match_cast(&mut self, cast: &'m MatchCast) {
-        let derives = self.by(Rule::SiDeriveMcValue, cast.span);
+        let derives = self.by(rule!("SI.DERIVE.MC.VALUE"), cast.span);
         let value = if derives { self.at(Step::Field("value"), |d| d.expr(&cast.value)) } else { None };
         // SI.DERIVE.MC.SHAPEVARS.
-        if self.cx.fire(Rule::SiDeriveMcShapevars) {
+        if self.cx.fire(rule!("SI.DERIVE.MC.SHAPEVARS")) {
             self.enter_shape_vars(&cast.struct_info);
         }
         if let Some(value) = &value {
@@ -163,9 +169,9 @@ impl<'m> Deriver<'_, 'm> {
         let down = is_more_specific_in(self.cx, Relation::Possible, target, value, &self.scope);
         let up = is_more_specific_in(self.cx, Relation::Possible, value, target, &self.scope);
         let expected = if self.cx.literal(Erratum::A07) { down && up } else { down || up };
-        if !self.cx.premise(Rule::SiDeriveMcWarn, 1, expected) {
+        if !self.cx.premise(rule!("SI.DERIVE.MC.WARN"), 1, expected) {
             let message = format!("the cast of {value} to {target} cannot succeed");
-            self.warning(Rule::SiDeriveMcWarn, cast.span, message);
+            self.warning(rule!("SI.DERIVE.MC.WARN"), cast.span, message);
         }
     }
 
@@ -174,22 +180,22 @@ impl<'m> Deriver<'_, 'm> {
     /// Errata: A49, the possibly compatible case is accepted with a warning.
     fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast, value: Option<StructInfo>) {
         // SI.DYNAMIC-FALLBACK: what the cast has checked is known from here on, whatever was known before.
-        let known = if self.cx.fire(Rule::SiDynamicFallback) { None } else { value };
+        let known = if self.cx.fire(rule!("SI.DYNAMIC-FALLBACK")) { None } else { value };
         let target = known.as_ref().unwrap_or(&cast.struct_info);
         let Some(annotation) = &binder.annotation else {
-            let info = self.by(Rule::SiDeriveMcNoannot, cast.span).then(|| target.clone());
+            let info = self.by(rule!("SI.DERIVE.MC.NOANNOT"), cast.span).then(|| target.clone());
             return self.enter(binder, info);
         };
         let fits = Fit::of(self.cx, target, annotation, &self.scope);
-        if !self.cx.premise(Rule::SiDeriveMcAnnotErr, 1, fits != Fit::Never) {
+        if !self.cx.premise(rule!("SI.DERIVE.MC.ANNOT.ERR"), 1, fits != Fit::Never) {
             let message = format!("`{}` is annotated as {annotation}, but the cast is to {target}", binder.var);
             let hint = "leave out the annotation of the variable";
-            self.error_with_hint(Rule::SiDeriveMcAnnotErr, cast.span, message, hint);
+            self.error_with_hint(rule!("SI.DERIVE.MC.ANNOT.ERR"), cast.span, message, hint);
         } else if fits == Fit::Perhaps && !self.cx.literal(Erratum::A49) {
             let message = format!("`{}` is annotated as {annotation}, the cast is to {target}", binder.var);
-            self.warning(Rule::SiDeriveMcAnnotOk, cast.span, message);
+            self.warning(rule!("SI.DERIVE.MC.ANNOT.OK"), cast.span, message);
         }
-        let takes = self.cx.fire(Rule::SiDeriveMcAnnotOk);
+        let takes = self.cx.fire(rule!("SI.DERIVE.MC.ANNOT.OK"));
         self.enter(binder, Some(if takes { annotation } else { target }.clone()));
     }
 }

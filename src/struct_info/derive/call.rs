@@ -54,7 +54,7 @@ impl<'m> Deriver<'_, 'm> {
             return self.call_op(call, op);
         }
         // SI.DERIVE.CALL.ORDER: the callee, then the arguments from left to right.
-        let callee_first = self.cx.fire(Rule::SiDeriveCallOrder);
+        let callee_first = self.cx.fire(rule!("SI.DERIVE.CALL.ORDER"));
         let early = if callee_first { self.callee(call) } else { None };
         let args = self.args(call);
         let callee = if callee_first { early } else { self.callee(call) };
@@ -66,7 +66,7 @@ impl<'m> Deriver<'_, 'm> {
         let result = call_of(self.cx, &site, &callee, &args, &call.sinfo_args, &mut warnings);
         for (arg, message) in warnings {
             let span = call.args.get(arg).map_or(call.span, Expr::span);
-            self.at(Step::Item("args", arg), |d| d.warning(Rule::SiDeriveCallArgsWarn, span, message));
+            self.at(Step::Item("args", arg), |d| d.warning(rule!("SI.DERIVE.CALL.ARGS.WARN"), span, message));
         }
         result.map_err(|error| self.call_error(call, error)).ok()
     }
@@ -96,10 +96,11 @@ impl<'m> Deriver<'_, 'm> {
         let args: Option<Vec<StructInfo>> = self.args(call).into_iter().collect();
         let args = args?;
         let Some(def) = ops::lookup(&op.op_name).filter(|def| def.infer.is_some()) else {
-            let known = self.by(Rule::SiDeriveCallOpDefault, call.span) && self.by(Rule::OpNoTyperel, call.span);
+            let known =
+                self.by(rule!("SI.DERIVE.CALL.OP-DEFAULT"), call.span) && self.by(rule!("OP.NO-TYPEREL"), call.span);
             return known.then_some(StructInfo::Object);
         };
-        if !self.by(Rule::SiDeriveCallOp, call.span) {
+        if !self.by(rule!("SI.DERIVE.CALL.OP"), call.span) {
             return None;
         }
         match def.infer(self.cx, &InferArgs { call, args: &args, module: Some(self.module) }) {
@@ -210,12 +211,12 @@ fn call_of(
     warnings: &mut Warnings,
 ) -> Result<StructInfo, CallError> {
     let func = if let StructInfo::Func(func) = callee { Some(func) } else { None };
-    let is_func = cx.premise(Rule::SiDeriveCallNotfunc, 1, func.is_some());
+    let is_func = cx.premise(rule!("SI.DERIVE.CALL.NOTFUNC"), 1, func.is_some());
     let Some(func) = func else {
         return not_a_function(is_func, callee);
     };
     match &func.derive_func {
-        Some(derive) if cx.fire(Rule::SiDeriveCallDerive) => Ok(derived(cx, derive, sinfo_args)),
+        Some(derive) if cx.fire(rule!("SI.DERIVE.CALL.DERIVE")) => Ok(derived(cx, derive, sinfo_args)),
         Some(_) | None => call_by_signature(cx, site, func, args, warnings),
     }
 }
@@ -225,14 +226,14 @@ fn not_a_function(masked: bool, callee: &StructInfo) -> Result<StructInfo, CallE
         return Ok(StructInfo::Object);
     }
     let message = format!("something of {callee} is called, which is not known to be a function");
-    Err(CallError { rule: Rule::SiDeriveCallNotfunc, message, arg: None })
+    Err(CallError { rule: rule!("SI.DERIVE.CALL.NOTFUNC"), message, arg: None })
 }
 
 /// SI.DERIVE.CALL.DERIVE: what the macro returns; `ret` is ignored.
 ///
 /// GRAM.DERIVE_FUNC: a macro is consulted here, and nowhere at run time.
 fn derived(cx: &mut Cx, derive: &DeriveFunc, sinfo_args: &[StructInfo]) -> StructInfo {
-    if !cx.fire(Rule::GramDeriveFunc) {
+    if !cx.fire(rule!("GRAM.DERIVE_FUNC")) {
         return StructInfo::Object;
     }
     match derive {
@@ -252,9 +253,9 @@ fn call_by_signature(
     warnings: &mut Warnings,
 ) -> Result<StructInfo, CallError> {
     let params = func.params.as_deref().unwrap_or_default();
-    if !cx.premise(Rule::SiDeriveCallArity, 1, params.len() == args.len()) {
+    if !cx.premise(rule!("SI.DERIVE.CALL.ARITY"), 1, params.len() == args.len()) {
         let message = format!("a function of {} parameters is called with {} arguments", params.len(), args.len());
-        return Err(CallError { rule: Rule::SiDeriveCallArity, message, arg: None });
+        return Err(CallError { rule: rule!("SI.DERIVE.CALL.ARITY"), message, arg: None });
     }
     let params: Vec<StructInfo> = params.iter().map(|param| renamed(cx, site, param)).collect();
     let ret = renamed(cx, site, &func.ret);
@@ -267,7 +268,7 @@ fn call_by_signature(
     }
     let ret = substitute(cx, &ret, &mapping, site.scope);
     let ret = if cx.literal(Erratum::E57) { without_renaming(cx, site, &ret) } else { ret };
-    Ok(if cx.fire(Rule::SiDeriveCallResult) { erase_to_well_defined(cx, &ret, site.scope) } else { ret })
+    Ok(if cx.fire(rule!("SI.DERIVE.CALL.RESULT")) { erase_to_well_defined(cx, &ret, site.scope) } else { ret })
 }
 
 fn renamed(cx: &mut Cx, site: &Site, info: &StructInfo) -> StructInfo {
@@ -285,7 +286,7 @@ fn without_renaming(cx: &mut Cx, site: &Site, ret: &StructInfo) -> StructInfo {
 
 /// SI.DERIVE.CALL.MAP: the union of the matches of the parameters with the arguments (A10: the leftmost counts).
 fn call_map(cx: &mut Cx, site: &Site, params: &[StructInfo], args: &[StructInfo]) -> Mapping {
-    if !cx.fire(Rule::SiMappingFreevars) || !cx.fire(Rule::SiDeriveCallMap) {
+    if !cx.fire(rule!("SI.MAPPING.FREEVARS")) || !cx.fire(rule!("SI.DERIVE.CALL.MAP")) {
         return Mapping::new();
     }
     united_mapping(cx, params.iter().zip(args), site.scope)
@@ -303,10 +304,10 @@ fn argument(
 ) -> Result<Option<String>, CallError> {
     let (given, expected) = if cx.literal(Erratum::A28) { (param, arg) } else { (arg, param) };
     let fits = Fit::of(cx, given, expected, site.scope);
-    if !cx.premise(Rule::SiDeriveCallArgsErr, 1, fits != Fit::Never) {
+    if !cx.premise(rule!("SI.DERIVE.CALL.ARGS.ERR"), 1, fits != Fit::Never) {
         let message = format!("argument {i} is {arg}, where {param} is expected");
-        return Err(CallError { rule: Rule::SiDeriveCallArgsErr, message, arg: Some(i) });
+        return Err(CallError { rule: rule!("SI.DERIVE.CALL.ARGS.ERR"), message, arg: Some(i) });
     }
-    let certain = cx.premise(Rule::SiDeriveCallArgsWarn, 1, fits != Fit::Perhaps);
+    let certain = cx.premise(rule!("SI.DERIVE.CALL.ARGS.WARN"), 1, fits != Fit::Perhaps);
     Ok((!certain).then(|| format!("argument {i} is {arg}, and may not be {param} as expected")))
 }

@@ -7,7 +7,6 @@ use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr, SeqExpr,
     ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var, VarKind,
 };
-use crate::rule::Rule;
 use crate::struct_info::{Surroundings, erase_to_well_defined, unify_struct_info_in};
 use crate::trail::Step;
 
@@ -17,21 +16,23 @@ impl<'m> Deriver<'_, 'm> {
     /// The structural information of an expression, or `None` after an error.
     pub(super) fn expr(&mut self, expr: &'m Expr) -> Option<StructInfo> {
         match expr {
-            Expr::Constant(constant) => self.by(Rule::SiDeriveConst, constant.span).then(|| info_of_constant(constant)),
+            Expr::Constant(constant) => {
+                self.by(rule!("SI.DERIVE.CONST"), constant.span).then(|| info_of_constant(constant))
+            }
             Expr::Var(var) | Expr::DataflowVar(var) => self.var(var),
             Expr::GlobalVar(gv) => self.global_var(gv),
             Expr::Tuple(tuple) => with_stack(|| self.tuple(tuple)),
             Expr::SeqExpr(seq) => with_stack(|| self.seq_expr(seq)),
             Expr::PrimValue(prim) => {
-                let derived = self.by(Rule::Pr14148SiPrimDerive, prim.span);
+                let derived = self.by(rule!("PR14148.SI.PRIM.DERIVE"), prim.span);
                 (derived && self.in_sigma(from_ref(&prim.value), prim.span)).then(|| StructInfo::prim(prim.dtype))
             }
-            Expr::StringImm(imm) => self.by(Rule::Pr14148ImmDerive, imm.span).then_some(StructInfo::Object),
-            Expr::DataTypeImm(imm) => self.by(Rule::Pr14148ImmDerive, imm.span).then_some(StructInfo::Object),
+            Expr::StringImm(imm) => self.by(rule!("PR14148.IMM.DERIVE"), imm.span).then_some(StructInfo::Object),
+            Expr::DataTypeImm(imm) => self.by(rule!("PR14148.IMM.DERIVE"), imm.span).then_some(StructInfo::Object),
             Expr::Function(function) => with_stack(|| self.function(function)),
             Expr::If(branch) => with_stack(|| self.if_expr(branch)),
             Expr::ExternFunc(func) => {
-                self.by(Rule::SiDeriveExternfunc, func.span).then(|| StructInfo::packed(DeriveFunc::DefaultDerive))
+                self.by(rule!("SI.DERIVE.EXTERNFUNC"), func.span).then(|| StructInfo::packed(DeriveFunc::DefaultDerive))
             }
             Expr::Call(call) => with_stack(|| self.call(call)),
             Expr::ShapeExpr(shape) => self.shape_expr(shape),
@@ -53,9 +54,9 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     fn known(&mut self, known: Option<Option<StructInfo>>, name: &str, span: Span) -> Option<StructInfo> {
-        let known = if self.cx.fire(Rule::SiDeriveVar) { known } else { None };
-        if !self.cx.premise(Rule::TcVarUnbound, 1, known.is_some()) {
-            self.error(Rule::TcVarUnbound, span, format!("nothing is known of `{name}`, which is not in scope"));
+        let known = if self.cx.fire(rule!("SI.DERIVE.VAR")) { known } else { None };
+        if !self.cx.premise(rule!("TC.VAR.UNBOUND"), 1, known.is_some()) {
+            self.error(rule!("TC.VAR.UNBOUND"), span, format!("nothing is known of `{name}`, which is not in scope"));
         }
         known.flatten()
     }
@@ -70,16 +71,16 @@ impl<'m> Deriver<'_, 'm> {
                 }
             });
         }
-        let allowed = self.cx.premise(Rule::SiDeriveContext, 1, outside.is_none());
+        let allowed = self.cx.premise(rule!("SI.DERIVE.CONTEXT"), 1, outside.is_none());
         if let (Some(var), false) = (outside, allowed) {
-            self.error(Rule::SiDeriveContext, span, format!("the shape variable `{var}` is not in scope"));
+            self.error(rule!("SI.DERIVE.CONTEXT"), span, format!("the shape variable `{var}` is not in scope"));
         }
         allowed
     }
 
     /// SI.DERIVE.SHAPEEXPR.
     fn shape_expr(&mut self, shape: &ShapeExpr) -> Option<StructInfo> {
-        let known = self.in_sigma(&shape.values, shape.span) && self.by(Rule::SiDeriveShapeexpr, shape.span);
+        let known = self.in_sigma(&shape.values, shape.span) && self.by(rule!("SI.DERIVE.SHAPEEXPR"), shape.span);
         known.then(|| info_of_shape(shape))
     }
 
@@ -90,18 +91,18 @@ impl<'m> Deriver<'_, 'm> {
             fields.push(self.at(Step::Item("fields", i), |d| d.expr(field)));
         }
         let fields: Option<Vec<StructInfo>> = fields.into_iter().collect();
-        fields.filter(|_| self.by(Rule::SiDeriveTuple, tuple.span)).map(StructInfo::tuple)
+        fields.filter(|_| self.by(rule!("SI.DERIVE.TUPLE"), tuple.span)).map(StructInfo::tuple)
     }
 
     /// SI.DERIVE.IF: the join of the branches. The condition is derived for its errors only.
     fn if_expr(&mut self, branch: &'m If) -> Option<StructInfo> {
-        if self.cx.fire(Rule::SiDeriveIfCond) {
+        if self.cx.fire(rule!("SI.DERIVE.IF.COND")) {
             self.at(Step::Field("cond"), |d| d.expr(&branch.cond));
         }
         let true_info = self.at(Step::Field("true_branch"), |d| d.expr(&branch.true_branch));
         let false_info = self.at(Step::Field("false_branch"), |d| d.expr(&branch.false_branch));
         let (true_info, false_info) = (true_info?, false_info?);
-        let joins = self.by(Rule::SiDeriveIf, branch.span);
+        let joins = self.by(rule!("SI.DERIVE.IF"), branch.span);
         joins.then(|| unify_struct_info_in(self.cx, &true_info, &false_info, &self.scope))
     }
 
@@ -109,34 +110,34 @@ impl<'m> Deriver<'_, 'm> {
     fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<StructInfo> {
         let tuple = self.at(Step::Field("tuple_value"), |d| d.expr(&get.tuple_value))?;
         let fields = if let StructInfo::Tuple(fields) = &tuple { Some(fields) } else { None };
-        if !self.cx.premise(Rule::SiDeriveTgiNottuple, 1, fields.is_some()) {
+        if !self.cx.premise(rule!("SI.DERIVE.TGI.NOTTUPLE"), 1, fields.is_some()) {
             let message = format!("field {} is taken of {tuple}, which is not known to be a tuple", get.index);
             let hint = "cast the value to a tuple first";
-            self.error_with_hint(Rule::SiDeriveTgiNottuple, get.span, message, hint);
+            self.error_with_hint(rule!("SI.DERIVE.TGI.NOTTUPLE"), get.span, message, hint);
         }
         let fields = fields?;
         let field = usize::try_from(get.index).ok().and_then(|index| fields.get(index));
-        if !self.cx.premise(Rule::SiDeriveTgiBound, 1, field.is_some()) {
+        if !self.cx.premise(rule!("SI.DERIVE.TGI.BOUND"), 1, field.is_some()) {
             let message = format!("a tuple of {} fields has no field {}", fields.len(), get.index);
-            self.error(Rule::SiDeriveTgiBound, get.span, message);
+            self.error(rule!("SI.DERIVE.TGI.BOUND"), get.span, message);
         }
-        field.filter(|_| self.by(Rule::SiDeriveTgi, get.span)).cloned()
+        field.filter(|_| self.by(rule!("SI.DERIVE.TGI"), get.span)).cloned()
     }
 
     /// SI.DERIVE.SEQ: blocks, body, and what remains known of the body outside.
     fn seq_expr(&mut self, seq: &'m SeqExpr) -> Option<StructInfo> {
         let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
-        if self.cx.fire(Rule::SiDeriveSeqBindings) {
+        if self.cx.fire(rule!("SI.DERIVE.SEQ.BINDINGS")) {
             seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(Step::Item("blocks", i), |d| d.block(block)));
         }
         let body = self.at(Step::Field("body"), |d| d.expr(&seq.body));
-        let body = body.filter(|_| self.by(Rule::SiDeriveSeqBody, seq.span));
-        if self.cx.fire(Rule::SiDeriveSeqRemove) {
+        let body = body.filter(|_| self.by(rule!("SI.DERIVE.SEQ.BODY"), seq.span));
+        if self.cx.fire(rule!("SI.DERIVE.SEQ.REMOVE")) {
             self.scope.delta.leave(delta);
             self.scope.sigma.leave(sigma);
         }
         let body = body?;
-        let erases = self.cx.fire(Rule::SiDeriveSeqErase);
+        let erases = self.cx.fire(rule!("SI.DERIVE.SEQ.ERASE"));
         Some(if erases { erase_to_well_defined(self.cx, &body, &self.scope) } else { body })
     }
 
@@ -147,7 +148,7 @@ impl<'m> Deriver<'_, 'm> {
         for (i, binding) in block.bindings.iter().enumerate() {
             self.at(Step::Item("bindings", i), |d| d.binding(binding));
         }
-        if self.cx.rule(Rule::SiDeriveSeqDfDrop, block.kind == BlockKind::Dataflow) {
+        if self.cx.rule(rule!("SI.DERIVE.SEQ.DF-DROP"), block.kind == BlockKind::Dataflow) {
             self.scope.delta.leave_some(mark, |_, entry| entry.dataflow);
             // Literal E28: what is known of the variables that stay is not looked at.
             if !self.cx.literal(Erratum::E28) {

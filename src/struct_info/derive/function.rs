@@ -6,7 +6,6 @@ use super::{Deriver, Fit, Scope};
 use crate::cx::with_stack;
 use crate::erratum::Erratum;
 use crate::grammar::{Binder, FuncStructInfo, Function, ShapeVar, StructInfo, Var};
-use crate::rule::Rule;
 use crate::struct_info::{Surroundings, erase_to_well_defined};
 use crate::trail::Step;
 
@@ -20,13 +19,13 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.PARAM, SI.DERIVE.PARAM.ANNOT, SI.DERIVE.PARAM.NONE (A16).
     fn param_info(&mut self, param: &Binder) -> StructInfo {
         // Without the rule parameters are nothing in particular, for which the empty tuple stands.
-        if !self.cx.fire(Rule::SiDeriveFuncParam) {
+        if !self.cx.fire(rule!("SI.DERIVE.FUNC.PARAM")) {
             return StructInfo::tuple([]);
         }
         match &param.annotation {
-            Some(info) if self.cx.fire(Rule::SiDeriveParamAnnot) => info.clone(),
+            Some(info) if self.cx.fire(rule!("SI.DERIVE.PARAM.ANNOT")) => info.clone(),
             Some(_) => StructInfo::Object,
-            None if self.cx.fire(Rule::SiDeriveParamNone) => StructInfo::Object,
+            None if self.cx.fire(rule!("SI.DERIVE.PARAM.NONE")) => StructInfo::Object,
             None => StructInfo::tuple([]),
         }
     }
@@ -34,7 +33,7 @@ impl<'m> Deriver<'_, 'm> {
     /// The information of a function literal; its parameters and shape variables are known inside only.
     pub(super) fn function(&mut self, function: &'m Function) -> Option<StructInfo> {
         // SI.DERIVE.FUNC.NESTED: what is in scope around a literal stays in scope in it.
-        let hidden = if self.depth > 0 && !self.cx.fire(Rule::SiDeriveFuncNested) {
+        let hidden = if self.depth > 0 && !self.cx.fire(rule!("SI.DERIVE.FUNC.NESTED")) {
             Some(std::mem::take(&mut self.scope))
         } else {
             None
@@ -42,18 +41,18 @@ impl<'m> Deriver<'_, 'm> {
         self.depth += 1;
         let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
         let params: Arc<[StructInfo]> = function.params.iter().map(|param| self.param_info(param)).collect();
-        if self.cx.fire(Rule::SiDeriveFuncScope) {
+        if self.cx.fire(rule!("SI.DERIVE.FUNC.SCOPE")) {
             for (param, info) in function.params.iter().zip(params.iter()) {
                 self.enter_shape_vars(info);
                 self.enter(param, Some(info.clone()));
             }
         }
         let body = self.at(Step::Field("body"), |d| with_stack(|| d.expr(&function.body)));
-        let body = body.filter(|_| self.by(Rule::SiDeriveFuncBody, function.span));
+        let body = body.filter(|_| self.by(rule!("SI.DERIVE.FUNC.BODY"), function.span));
         // SI.ALL-EXPRS: down to the body, every expression has structural information.
-        let body = body.filter(|_| self.by(Rule::SiAllExprs, function.span));
+        let body = body.filter(|_| self.by(rule!("SI.ALL-EXPRS"), function.span));
         let ret = self.result(function, body);
-        if self.cx.fire(Rule::SiDeriveFuncCleanup) {
+        if self.cx.fire(rule!("SI.DERIVE.FUNC.CLEANUP")) {
             self.scope.delta.leave(delta);
             self.scope.sigma.leave(sigma);
         }
@@ -70,7 +69,7 @@ impl<'m> Deriver<'_, 'm> {
         // SI.DERIVE.FUNC.RETANNOT: the expected result is an object by default.
         let expected = match annotation {
             Some(info) => info.clone(),
-            None if self.cx.fire(Rule::SiDeriveFuncRetannot) => StructInfo::Object,
+            None if self.cx.fire(rule!("SI.DERIVE.FUNC.RETANNOT")) => StructInfo::Object,
             None => StructInfo::tuple([]),
         };
         if let Some(body) = &body {
@@ -78,7 +77,7 @@ impl<'m> Deriver<'_, 'm> {
         }
         match annotation {
             Some(info) => {
-                let annotated = self.cx.fire(Rule::SiDeriveFuncResultAnnot);
+                let annotated = self.cx.fire(rule!("SI.DERIVE.FUNC.RESULT.ANNOT"));
                 if annotated { Some(info.clone()) } else { body }
             }
             None => self.inferred_result(function, body?),
@@ -88,13 +87,13 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.RET.ERR, SI.DERIVE.FUNC.RET.WARN.
     fn result_fits(&mut self, function: &Function, body: &StructInfo, expected: &StructInfo) {
         let fits = Fit::of(self.cx, body, expected, &self.scope);
-        if !self.cx.premise(Rule::SiDeriveFuncRetErr, 1, fits != Fit::Never) {
+        if !self.cx.premise(rule!("SI.DERIVE.FUNC.RET.ERR"), 1, fits != Fit::Never) {
             let message = format!("the body is {body}, where the function returns {expected}");
             let hint = "correct the return annotation, or cast the result with a match_cast";
-            self.error_with_hint(Rule::SiDeriveFuncRetErr, function.span, message, hint);
-        } else if !self.cx.premise(Rule::SiDeriveFuncRetWarn, 1, fits != Fit::Perhaps) {
+            self.error_with_hint(rule!("SI.DERIVE.FUNC.RET.ERR"), function.span, message, hint);
+        } else if !self.cx.premise(rule!("SI.DERIVE.FUNC.RET.WARN"), 1, fits != Fit::Perhaps) {
             let message = format!("the body is {body}, and may not be {expected} as the function returns");
-            self.warning(Rule::SiDeriveFuncRetWarn, function.span, message);
+            self.warning(rule!("SI.DERIVE.FUNC.RET.WARN"), function.span, message);
         }
     }
 
@@ -102,7 +101,7 @@ impl<'m> Deriver<'_, 'm> {
     ///
     /// Errata: A22, literally the parameters themselves still count as in scope.
     fn inferred_result(&mut self, function: &Function, body: StructInfo) -> Option<StructInfo> {
-        if !self.cx.fire(Rule::SiDeriveFuncResultNoannot) {
+        if !self.cx.fire(rule!("SI.DERIVE.FUNC.RESULT.NOANNOT")) {
             return Some(body);
         }
         if self.cx.literal(Erratum::A22) {

@@ -131,12 +131,12 @@ impl Fit {
     fn of(cx: &mut Cx, given: &StructInfo, expected: &StructInfo, scope: &dyn Surroundings) -> Fit {
         match check_compatibility_in(cx, given, expected, scope) {
             Compatibility::Compatible => Fit::Certainly,
-            Compatibility::Possibly if !cx.fire(Rule::SiBesteffort) => Fit::Never,
+            Compatibility::Possibly if !cx.fire(rule!("SI.BESTEFFORT")) => Fit::Never,
             Compatibility::Possibly => {
-                let warns = cx.fire(Rule::SiCompatPossibleWarn) && cx.fire(Rule::SiBesteffortWarn);
+                let warns = cx.fire(rule!("SI.COMPAT.POSSIBLE-WARN")) && cx.fire(rule!("SI.BESTEFFORT.WARN"));
                 if warns { Fit::Perhaps } else { Fit::Certainly }
             }
-            Compatibility::Incompatible if cx.fire(Rule::SiCompatIncompatErr) => Fit::Never,
+            Compatibility::Incompatible if cx.fire(rule!("SI.COMPAT.INCOMPAT-ERR")) => Fit::Never,
             Compatibility::Incompatible => Fit::Certainly,
         }
     }
@@ -172,7 +172,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
 
     /// SI.DERIVE.MODULE.PREPOPULATE: mutually recursive functions are known by their annotations.
     fn mutual(&mut self, group: &Component) {
-        if !self.cx.fire(Rule::SiDeriveModulePrepopulate) {
+        if !self.cx.fire(rule!("SI.DERIVE.MODULE.PREPOPULATE")) {
             return;
         }
         for member in &group.members {
@@ -189,12 +189,12 @@ impl<'c, 'm> Deriver<'c, 'm> {
         self.trail = Trail::new(gv.name.clone());
         match func {
             GlobalFunc::PrimFunc(_) => {
-                if self.cx.fire(Rule::SiDeriveGlobalPrimfunc) {
+                if self.cx.fire(rule!("SI.DERIVE.GLOBAL.PRIMFUNC")) {
                     self.globals.insert(&gv.name, Some(StructInfo::Object));
                 }
             }
             GlobalFunc::Function(function) => {
-                if self.cx.fire(Rule::SiDeriveFuncGlobal) {
+                if self.cx.fire(rule!("SI.DERIVE.FUNC.GLOBAL")) {
                     let provisional = self.annotated_info(function);
                     self.globals.insert(&gv.name, Some(provisional));
                 }
@@ -207,7 +207,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
                 // SI.DERIVE.FUNC.CLEANUP. Errata: A30, literally the entry of the GlobalVar goes too.
                 if self.cx.literal(Erratum::A30) {
                     self.globals.remove(&*gv.name);
-                } else if self.cx.fire(Rule::SiDeriveModulePerFunc) {
+                } else if self.cx.fire(rule!("SI.DERIVE.MODULE.PER-FUNC")) {
                     self.globals.insert(&gv.name, info);
                 }
             }

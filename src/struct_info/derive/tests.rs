@@ -70,17 +70,17 @@ fn leaves() {
     has_info(Expr::constant(row), tensor([PrimExpr::IntImm(1), PrimExpr::IntImm(2)]));
     has_info(Expr::shape([twice("n")]), StructInfo::shape([twice("n")]));
     has_info(Expr::extern_func("routine"), StructInfo::packed(DeriveFunc::DefaultDerive));
-    no_info(x("absent"), Rule::TcVarUnbound);
-    no_info(Expr::shape([n("absent")]), Rule::SiDeriveContext);
+    no_info(x("absent"), rule!("TC.VAR.UNBOUND"));
+    no_info(Expr::shape([n("absent")]), rule!("SI.DERIVE.CONTEXT"));
 }
 
 #[test]
 fn tuples_and_projections() {
     has_info(Expr::tuple(vec![x("p"), x("o")]), StructInfo::tuple([tensor([n("n")]), StructInfo::Object]));
     has_info(Expr::tuple_get_item(x("t"), 0), tensor([n("n")]));
-    no_info(Expr::tuple(vec![x("absent")]), Rule::TcVarUnbound);
-    no_info(Expr::tuple_get_item(x("t"), 2), Rule::SiDeriveTgiBound);
-    no_info(Expr::tuple_get_item(x("o"), 0), Rule::SiDeriveTgiNottuple);
+    no_info(Expr::tuple(vec![x("absent")]), rule!("TC.VAR.UNBOUND"));
+    no_info(Expr::tuple_get_item(x("t"), 2), rule!("SI.DERIVE.TGI.BOUND"));
+    no_info(Expr::tuple_get_item(x("o"), 0), rule!("SI.DERIVE.TGI.NOTTUPLE"));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn conditionals_are_unified() {
     // n and m may differ: the rank remains.
     has_info(branch(x("c"), x("p"), x("q")), vector());
     has_info(branch(x("c"), x("p"), x("t")), StructInfo::Object);
-    no_info(branch(x("c"), x("p"), x("absent")), Rule::TcVarUnbound);
+    no_info(branch(x("c"), x("p"), x("absent")), rule!("TC.VAR.UNBOUND"));
 }
 
 #[test]
@@ -106,13 +106,13 @@ fn calls_of_closures() {
     // Nothing is known of j, so the size of the result is dropped; whether it fits is seen at run time.
     let vague = bind(v("u").annotated(vector()), x("p"));
     let report = with_block(bb([vague, bind(v("r"), call("g", [x("u")]))]));
-    warns(&report, Rule::SiDeriveCallArgsWarn);
+    warns(&report, rule!("SI.DERIVE.CALL.ARGS.WARN"));
     assert_eq!(report.info_of_var(&Var::new("r")), Some(&vector()));
     // An object is no vector, not even perhaps (SI.COMPAT.KIND).
-    no_info(call("g", [x("o")]), Rule::SiDeriveCallArgsErr);
-    no_info(call("g", []), Rule::SiDeriveCallArity);
-    no_info(call("g", [x("t")]), Rule::SiDeriveCallArgsErr);
-    no_info(call("o", [x("p")]), Rule::SiDeriveCallNotfunc);
+    no_info(call("g", [x("o")]), rule!("SI.DERIVE.CALL.ARGS.ERR"));
+    no_info(call("g", []), rule!("SI.DERIVE.CALL.ARITY"));
+    no_info(call("g", [x("t")]), rule!("SI.DERIVE.CALL.ARGS.ERR"));
+    no_info(call("o", [x("p")]), rule!("SI.DERIVE.CALL.NOTFUNC"));
 }
 
 #[test]
@@ -133,9 +133,9 @@ fn annotated_bindings() {
     let report = annotated(vector(), "p");
     assert_eq!(report.diagnostics, vec![]);
     assert_eq!(report.info_of_var(&Var::new("r")), Some(&vector()));
-    warns(&annotated(tensor([n("n")]), "q"), Rule::SiDeriveVbAnnotWarn);
-    fails(&annotated(StructInfo::shape([n("n")]), "p"), Rule::SiDeriveVbAnnotErr);
-    fails(&with_block(bb([bind(v("r"), lambda([], Expr::seq(vec![], x("p"))))])), Rule::SiDeriveVbFuncAnnot);
+    warns(&annotated(tensor([n("n")]), "q"), rule!("SI.DERIVE.VB.ANNOT.WARN"));
+    fails(&annotated(StructInfo::shape([n("n")]), "p"), rule!("SI.DERIVE.VB.ANNOT.ERR"));
+    fails(&with_block(bb([bind(v("r"), lambda([], Expr::seq(vec![], x("p"))))])), rule!("SI.DERIVE.VB.FUNC.ANNOT"));
 }
 
 #[test]
@@ -154,8 +154,8 @@ fn functions() {
     assert_eq!(derived(identity()).info_of_function("f"), Some(&info));
     let vague = StructInfo::func([tensor([n("n")])], StructInfo::Object);
     assert_eq!(derived(returns(identity(), StructInfo::Object)).info_of_function("f"), Some(&vague));
-    warns(&derived(returns(identity(), tensor([PrimExpr::IntImm(3)]))), Rule::SiDeriveFuncRetWarn);
-    fails(&derived(returns(identity(), StructInfo::tuple([]))), Rule::SiDeriveFuncRetErr);
+    warns(&derived(returns(identity(), tensor([PrimExpr::IntImm(3)]))), rule!("SI.DERIVE.FUNC.RET.WARN"));
+    fails(&derived(returns(identity(), StructInfo::tuple([]))), rule!("SI.DERIVE.FUNC.RET.ERR"));
 }
 
 #[test]
@@ -167,6 +167,6 @@ fn a_shape_held_by_a_variable_is_looked_through() {
         let result = StructInfo::Tensor(TensorStructInfo { shape, dtype: F32, ndim: Ndim::from_i64(1) });
         derived(returns(func([s, p], Expr::seq(vec![], x("p"))), result))
     };
-    fails(&held(3), Rule::SiDeriveFuncRetErr);
+    fails(&held(3), rule!("SI.DERIVE.FUNC.RET.ERR"));
     assert_eq!(rules(&held(4)), []);
 }

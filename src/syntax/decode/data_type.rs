@@ -11,11 +11,11 @@ impl Decoder<'_> {
     /// A datatype as the typed reader takes it, which is its name.
     pub(super) fn data_type(&mut self, value: Value) -> Read {
         match variant_name(&value) {
-            Some("Bool") => self.abbreviation(Rule::GramDtypeBool, Rule::Pr14148DtypeBool, DataType::BOOL),
-            Some("Void") => self.abbreviation(Rule::GramDtypeVoid, Rule::Pr14148DtypeVoid, DataType::VOID),
-            Some("Int") => self.constructor(TypeCode::Int, Some(Rule::GramDtypeInt), content_of(value)),
+            Some("Bool") => self.abbreviation(rule!("GRAM.DTYPE.BOOL"), rule!("PR14148.DTYPE.BOOL"), DataType::BOOL),
+            Some("Void") => self.abbreviation(rule!("GRAM.DTYPE.VOID"), rule!("PR14148.DTYPE.VOID"), DataType::VOID),
+            Some("Int") => self.constructor(TypeCode::Int, Some(rule!("GRAM.DTYPE.INT")), content_of(value)),
             Some("UInt") => self.constructor(TypeCode::UInt, None, content_of(value)),
-            Some("Float") => self.constructor(TypeCode::Float, Some(Rule::GramDtypeFloat), content_of(value)),
+            Some("Float") => self.constructor(TypeCode::Float, Some(rule!("GRAM.DTYPE.FLOAT")), content_of(value)),
             Some("Handle") => self.constructor(TypeCode::Handle, None, content_of(value)),
             Some(_) | None => self.written(value),
         }
@@ -59,14 +59,14 @@ impl Decoder<'_> {
             return Err(self.error(None, format!("{value} is not a datatype")));
         };
         match dtype {
-            DataType::BOOL => self.by(Rule::Pr14148DtypeBool, "bool")?,
-            DataType::VOID => self.by(Rule::Pr14148DtypeVoid, "void")?,
+            DataType::BOOL => self.by(rule!("PR14148.DTYPE.BOOL"), "bool")?,
+            DataType::VOID => self.by(rule!("PR14148.DTYPE.VOID"), "void")?,
             DataType { code: TypeCode::BFloat, .. } => {}
             DataType { code, .. } => self.by(rule_of(code), "DataType")?,
         }
         let long = dtype.to_string();
         if value.as_str() != Some(&long) && !dtype.is_void() {
-            self.by(Rule::Ast22SynF32, "DataType")?;
+            self.by(rule!("AST22.SYN.F32"), "DataType")?;
         }
         Ok(Value::String(long))
     }
@@ -77,7 +77,7 @@ impl Decoder<'_> {
         let Some(dtype) = dtype else { return Ok(()) };
         if dtype.is_void() {
             let message = || "the elements of a constant have no datatype".to_string();
-            self.premise(Rule::Pr14148DtypeVoidMeaning, 1, false, message)?;
+            self.premise(rule!("PR14148.DTYPE.VOID.MEANING"), 1, false, message)?;
         }
         match dtype.inadmissible() {
             None => Ok(()),
@@ -89,9 +89,9 @@ impl Decoder<'_> {
 /// The rule of a constructor.
 fn rule_of(code: TypeCode) -> Rule {
     match code {
-        TypeCode::Int => Rule::Pr14148DtypeInt,
-        TypeCode::UInt => Rule::Pr14148DtypeUint,
-        TypeCode::Float | TypeCode::BFloat => Rule::Pr14148DtypeFloat,
-        TypeCode::Handle => Rule::Pr14148DtypeHandle,
+        TypeCode::Int => rule!("PR14148.DTYPE.INT"),
+        TypeCode::UInt => rule!("PR14148.DTYPE.UINT"),
+        TypeCode::Float | TypeCode::BFloat => rule!("PR14148.DTYPE.FLOAT"),
+        TypeCode::Handle => rule!("PR14148.DTYPE.HANDLE"),
     }
 }

@@ -85,33 +85,35 @@ pub(super) const BLOCK: &[Field] = &[many("bindings", C::Binding), maybe("kind",
 
 pub(super) const TENSOR_DATA: &[Field] = &[one("dtype", C::DataType)];
 
-const GLOBAL_FUNCS: &[Production] =
-    &[node("Function", Rule::GramExprFunction, Fields(FUNCTION)), node("PrimFunc", Rule::GramProgram, One(C::Plain))];
+const GLOBAL_FUNCS: &[Production] = &[
+    node("Function", rule!("GRAM.EXPR.FUNCTION"), Fields(FUNCTION)),
+    node("PrimFunc", rule!("GRAM.PROGRAM"), One(C::Plain)),
+];
 
 const EXPRS: &[Production] = &[
-    node("Constant", Rule::GramExprConstant, Fields(&[one("data", C::TensorData)])),
-    node("Var", Rule::GramExprVar, One(C::Plain)),
-    node("DataflowVar", Rule::GramExprDataflowvar, One(C::Plain)),
-    node("GlobalVar", Rule::GramExprGlobalvar, One(C::Plain)),
-    node("Tuple", Rule::GramExprTuple, Fields(&[many("fields", C::Expr)])),
-    node("SeqExpr", Rule::GramExprSeqexpr, Fields(&[many("blocks", C::Block), one("body", C::Expr)])),
+    node("Constant", rule!("GRAM.EXPR.CONSTANT"), Fields(&[one("data", C::TensorData)])),
+    node("Var", rule!("GRAM.EXPR.VAR"), One(C::Plain)),
+    node("DataflowVar", rule!("GRAM.EXPR.DATAFLOWVAR"), One(C::Plain)),
+    node("GlobalVar", rule!("GRAM.EXPR.GLOBALVAR"), One(C::Plain)),
+    node("Tuple", rule!("GRAM.EXPR.TUPLE"), Fields(&[many("fields", C::Expr)])),
+    node("SeqExpr", rule!("GRAM.EXPR.SEQEXPR"), Fields(&[many("blocks", C::Block), one("body", C::Expr)])),
     node(
         "PrimValue",
-        Rule::Pr14148ExprPrimvalue,
+        rule!("PR14148.EXPR.PRIMVALUE"),
         Fields(&[one("value", C::Dim), maybe("dtype", C::DataType), maybe("float", C::Plain)]),
     ),
-    node("StringImm", Rule::Pr14148ExprStringimm, Fields(&[one("value", C::Plain)])),
-    node("DataTypeImm", Rule::Pr14148ExprDatatypeimm, Fields(&[one("value", C::DataType)])),
-    node("Function", Rule::GramExprFunction, Fields(FUNCTION)),
+    node("StringImm", rule!("PR14148.EXPR.STRINGIMM"), Fields(&[one("value", C::Plain)])),
+    node("DataTypeImm", rule!("PR14148.EXPR.DATATYPEIMM"), Fields(&[one("value", C::DataType)])),
+    node("Function", rule!("GRAM.EXPR.FUNCTION"), Fields(FUNCTION)),
     node(
         "If",
-        Rule::GramExprIf,
+        rule!("GRAM.EXPR.IF"),
         Fields(&[one("cond", C::Expr), one("true_branch", C::Expr), one("false_branch", C::Expr)]),
     ),
-    node("ExternFunc", Rule::GramExprExternfunc, Fields(&[one("global_symbol", C::Plain)])),
+    node("ExternFunc", rule!("GRAM.EXPR.EXTERNFUNC"), Fields(&[one("global_symbol", C::Plain)])),
     node(
         "Call",
-        Rule::GramExprCall,
+        rule!("GRAM.EXPR.CALL"),
         Fields(&[
             one("op", C::Expr),
             many("args", C::Expr),
@@ -120,33 +122,37 @@ const EXPRS: &[Production] = &[
             maybe("attrs", C::Attrs),
         ]),
     ),
-    node("ShapeExpr", Rule::GramExprShapeexpr, Fields(&[many("values", C::Dim)])),
-    node("TupleGetItem", Rule::GramExprTuplegetitem, Fields(&[one("tuple_value", C::Expr), one("index", C::Index)])),
-    node("Op", Rule::GramExprOp, Fields(&[one("op_name", C::Plain)])),
+    node("ShapeExpr", rule!("GRAM.EXPR.SHAPEEXPR"), Fields(&[many("values", C::Dim)])),
+    node(
+        "TupleGetItem",
+        rule!("GRAM.EXPR.TUPLEGETITEM"),
+        Fields(&[one("tuple_value", C::Expr), one("index", C::Index)]),
+    ),
+    node("Op", rule!("GRAM.EXPR.OP"), Fields(&[one("op_name", C::Plain)])),
 ];
 
 const BINDINGS: &[Production] = &[
-    node("VarBinding", Rule::GramBindVarbinding, Fields(&[one("var", C::Binder), one("value", C::Expr)])),
+    node("VarBinding", rule!("GRAM.BIND.VARBINDING"), Fields(&[one("var", C::Binder), one("value", C::Expr)])),
     node(
         "MatchCast",
-        Rule::GramBindMatchcast,
+        rule!("GRAM.BIND.MATCHCAST"),
         Fields(&[maybe("var", C::Binder), one("struct_info", C::StructInfo), one("value", C::Expr)]),
     ),
 ];
 
 const STRUCT_INFOS: &[Production] = &[
-    node("Object", Rule::GramSiObject, Nothing),
+    node("Object", rule!("GRAM.SI.OBJECT"), Nothing),
     node(
         "Tensor",
-        Rule::GramSiTensor,
+        rule!("GRAM.SI.TENSOR"),
         Fields(&[maybe("shape", C::TensorShape), maybe("dtype", C::DataType), maybe("ndim", C::Plain)]),
     ),
-    node("Shape", Rule::GramSiShape, Fields(&[many("values", C::Dim), maybe("ndim", C::Plain)])),
-    node("Prim", Rule::Pr14148SiPrim, Fields(&[one("dtype", C::DataType), maybe("value", C::Dim)])),
-    node("Tuple", Rule::GramSiTuple, Many(C::StructInfo)),
+    node("Shape", rule!("GRAM.SI.SHAPE"), Fields(&[many("values", C::Dim), maybe("ndim", C::Plain)])),
+    node("Prim", rule!("PR14148.SI.PRIM"), Fields(&[one("dtype", C::DataType), maybe("value", C::Dim)])),
+    node("Tuple", rule!("GRAM.SI.TUPLE"), Many(C::StructInfo)),
     node(
         "Func",
-        Rule::GramSiFunc,
+        rule!("GRAM.SI.FUNC"),
         Fields(&[
             many("params", C::StructInfo),
             one("ret", C::StructInfo),
@@ -157,38 +163,38 @@ const STRUCT_INFOS: &[Production] = &[
 ];
 
 const TYPES: &[Production] = &[
-    node("Object", Rule::GramTypeObject, Nothing),
-    node("Tensor", Rule::GramTypeDyntensor, Fields(&[one("ndim", C::Plain), one("dtype", C::DataType)])),
-    node("Shape", Rule::GramTypeShape, Fields(&[one("ndim", C::Plain)])),
-    node("Tuple", Rule::GramTypeTuple, Many(C::Type)),
+    node("Object", rule!("GRAM.TYPE.OBJECT"), Nothing),
+    node("Tensor", rule!("GRAM.TYPE.DYNTENSOR"), Fields(&[one("ndim", C::Plain), one("dtype", C::DataType)])),
+    node("Shape", rule!("GRAM.TYPE.SHAPE"), Fields(&[one("ndim", C::Plain)])),
+    node("Tuple", rule!("GRAM.TYPE.TUPLE"), Many(C::Type)),
     node(
         "Func",
-        Rule::GramTypeFunc,
+        rule!("GRAM.TYPE.FUNC"),
         Fields(&[many("arg_types", C::Type), one("ret_type", C::Type), maybe("pure", C::Plain)]),
     ),
-    node("PackedFunc", Rule::GramTypePacked, Nothing),
+    node("PackedFunc", rule!("GRAM.TYPE.PACKED"), Nothing),
 ];
 
 const DIMS: &[Production] = &[
-    node("Add", Rule::GramPrimAdd, Many(C::Dim)),
-    node("Sub", Rule::GramPrimSub, Many(C::Dim)),
-    node("Mul", Rule::GramPrimMul, Many(C::Dim)),
-    node("Div", Rule::GramPrimDiv, Many(C::Dim)),
-    node("Min", Rule::GramPrimMin, Many(C::Dim)),
-    node("Max", Rule::GramPrimMax, Many(C::Dim)),
-    node("Not", Rule::GramPrimNot, Many(C::Dim)),
-    node("And", Rule::GramPrimAnd, Many(C::Dim)),
-    node("Or", Rule::GramPrimOr, Many(C::Dim)),
-    node("Select", Rule::GramPrimSelect, Many(C::Dim)),
-    node("Mod", Rule::GramPrimExtensible, Many(C::Dim)),
-    node("FloorDiv", Rule::GramPrimExtensible, Many(C::Dim)),
-    node("FloorMod", Rule::GramPrimExtensible, Many(C::Dim)),
-    node("EQ", Rule::GramPrimExtensible, Many(C::Dim)),
-    node("NE", Rule::GramPrimExtensible, Many(C::Dim)),
-    node("LT", Rule::GramPrimExtensible, Many(C::Dim)),
-    node("LE", Rule::GramPrimExtensible, Many(C::Dim)),
-    node("GT", Rule::GramPrimExtensible, Many(C::Dim)),
-    node("GE", Rule::GramPrimExtensible, Many(C::Dim)),
+    node("Add", rule!("GRAM.PRIM.ADD"), Many(C::Dim)),
+    node("Sub", rule!("GRAM.PRIM.SUB"), Many(C::Dim)),
+    node("Mul", rule!("GRAM.PRIM.MUL"), Many(C::Dim)),
+    node("Div", rule!("GRAM.PRIM.DIV"), Many(C::Dim)),
+    node("Min", rule!("GRAM.PRIM.MIN"), Many(C::Dim)),
+    node("Max", rule!("GRAM.PRIM.MAX"), Many(C::Dim)),
+    node("Not", rule!("GRAM.PRIM.NOT"), Many(C::Dim)),
+    node("And", rule!("GRAM.PRIM.AND"), Many(C::Dim)),
+    node("Or", rule!("GRAM.PRIM.OR"), Many(C::Dim)),
+    node("Select", rule!("GRAM.PRIM.SELECT"), Many(C::Dim)),
+    node("Mod", rule!("GRAM.PRIM.EXTENSIBLE"), Many(C::Dim)),
+    node("FloorDiv", rule!("GRAM.PRIM.EXTENSIBLE"), Many(C::Dim)),
+    node("FloorMod", rule!("GRAM.PRIM.EXTENSIBLE"), Many(C::Dim)),
+    node("EQ", rule!("GRAM.PRIM.EXTENSIBLE"), Many(C::Dim)),
+    node("NE", rule!("GRAM.PRIM.EXTENSIBLE"), Many(C::Dim)),
+    node("LT", rule!("GRAM.PRIM.EXTENSIBLE"), Many(C::Dim)),
+    node("LE", rule!("GRAM.PRIM.EXTENSIBLE"), Many(C::Dim)),
+    node("GT", rule!("GRAM.PRIM.EXTENSIBLE"), Many(C::Dim)),
+    node("GE", rule!("GRAM.PRIM.EXTENSIBLE"), Many(C::Dim)),
 ];
 
 /// The nodes of a category that is a choice.

@@ -38,21 +38,21 @@ fn ron_and_json_are_the_same_data() {
 #[test]
 fn a_missing_field_is_told_with_its_place() {
     let found = refused(r#"{"If": {"cond": {"Var": "x"}, "true_branch": {"Var": "x"}}}"#);
-    assert_eq!(found, (Some(Rule::GramExprIf), "funcs/[0]/Function/body/If".to_string()));
+    assert_eq!(found, (Some(rule!("GRAM.EXPR.IF")), "funcs/[0]/Function/body/If".to_string()));
 }
 
 #[test]
 fn a_dimension_is_no_expression() {
-    assert_eq!(refused("3").0, Some(Rule::GramPrimPosition));
-    assert_eq!(refused(r#"{"Add": ["n", 1]}"#).0, Some(Rule::GramPrimPosition));
-    assert_eq!(refused(r#""n""#).0, Some(Rule::GramPrimShapevarOnlyInPrim));
+    assert_eq!(refused("3").0, Some(rule!("GRAM.PRIM.POSITION")));
+    assert_eq!(refused(r#"{"Add": ["n", 1]}"#).0, Some(rule!("GRAM.PRIM.POSITION")));
+    assert_eq!(refused(r#""n""#).0, Some(rule!("GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM")));
 }
 
 #[test]
 fn what_no_rule_forbids_by_name_is_refused_all_the_same() {
     assert_eq!(refused(r#"{"While": {"cond": {"Var": "x"}}}"#).0, None);
     assert_eq!(refused("true").0, None);
-    assert_eq!(refused("null").0, Some(Rule::GramExprFunction));
+    assert_eq!(refused("null").0, Some(rule!("GRAM.EXPR.FUNCTION")));
 }
 
 #[test]

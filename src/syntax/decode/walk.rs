@@ -163,14 +163,14 @@ impl Decoder<'_> {
 
     /// GRAM.PROGRAM: a map from global variables to functions, of which no key occurs twice.
     fn module(&mut self, value: Value) -> Read {
-        self.by(Rule::GramProgram, "IRModule")?;
-        let map = self.map(Rule::GramProgram, "IRModule", value)?;
-        let map = self.fields(Rule::GramProgram, "IRModule", PROGRAM, map)?;
+        self.by(rule!("GRAM.PROGRAM"), "IRModule")?;
+        let map = self.map(rule!("GRAM.PROGRAM"), "IRModule", value)?;
+        let map = self.fields(rule!("GRAM.PROGRAM"), "IRModule", PROGRAM, map)?;
         let mut names = BTreeSet::new();
         for entry in map.get("funcs").and_then(Value::as_array).into_iter().flatten() {
             let name = entry.get(0).and_then(Value::as_str).unwrap_or_default();
             let first = names.insert(name);
-            self.premise(Rule::GramProgram, 2, first, || format!("the module binds `{name}` twice"))?;
+            self.premise(rule!("GRAM.PROGRAM"), 2, first, || format!("the module binds `{name}` twice"))?;
         }
         Ok(Value::Object(map))
     }
@@ -188,9 +188,9 @@ impl Decoder<'_> {
     /// GRAM.PRIM.POSITION, GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM: what stands for a dimension is no expression.
     fn expr(&mut self, value: Value) -> Read {
         let is_dim = value.is_number() || variant_name(&value).is_some_and(|name| named(Category::Dim, name).is_some());
-        self.premise(Rule::GramPrimPosition, 1, !is_dim, || "a dimension stands for an expression".to_string())?;
+        self.premise(rule!("GRAM.PRIM.POSITION"), 1, !is_dim, || "a dimension stands for an expression".to_string())?;
         let message = || format!("the shape variable {value} stands for an expression");
-        self.premise(Rule::GramPrimShapevarOnlyInPrim, 1, !value.is_string(), message)?;
+        self.premise(rule!("GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM"), 1, !value.is_string(), message)?;
         self.node(Category::Expr, value)
     }
 
@@ -200,10 +200,10 @@ impl Decoder<'_> {
         let both = has("sinfo_args") && has("type_args");
         if has("sinfo_args") || both {
             let message = || "a call has `sinfo_args` or `type_args`, not both".to_string();
-            self.premise(Rule::Pr14148CallSinfoArgs, 1, !both, message)?;
+            self.premise(rule!("PR14148.CALL.SINFO_ARGS"), 1, !both, message)?;
         }
         if has("attrs") {
-            self.by(Rule::GramExprCallAttrs, "attrs")?;
+            self.by(rule!("GRAM.EXPR.CALL.ATTRS"), "attrs")?;
         }
         Ok(map)
     }
@@ -219,7 +219,7 @@ impl Decoder<'_> {
     fn type_node(&mut self, value: Value) -> Read {
         if self.profile == Profile::Pr14148 {
             let message = || "the grammar of the later revision has no types".to_string();
-            self.premise(Rule::Pr14148NotypesGrammar, 1, false, message)?;
+            self.premise(rule!("PR14148.NOTYPES.GRAMMAR"), 1, false, message)?;
         }
         self.node(Category::Type, value)
     }
@@ -228,8 +228,8 @@ impl Decoder<'_> {
     fn block(&mut self, value: Value) -> Read {
         let dataflow = value.get("kind").and_then(Value::as_str) == Some("Dataflow");
         let (rule, name) = match dataflow {
-            true => (Rule::GramBlockDataflow, "DataflowBlock"),
-            false => (Rule::GramBlockBinding, "BindingBlock"),
+            true => (rule!("GRAM.BLOCK.DATAFLOW"), "DataflowBlock"),
+            false => (rule!("GRAM.BLOCK.BINDING"), "BindingBlock"),
         };
         self.by(rule, name)?;
         let map = self.map(rule, name, value)?;
@@ -240,12 +240,12 @@ impl Decoder<'_> {
     fn binder(&mut self, value: Value) -> Read {
         let dataflow = value.get("kind").and_then(Value::as_str) == Some("DataflowVar");
         let (rule, name) = match dataflow {
-            true => (Rule::GramExprDataflowvar, "DataflowVar"),
-            false => (Rule::GramExprVar, "Var"),
+            true => (rule!("GRAM.EXPR.DATAFLOWVAR"), "DataflowVar"),
+            false => (rule!("GRAM.EXPR.VAR"), "Var"),
         };
         let other = variant_name(&value).and_then(|name| named(Category::Expr, name));
         let message = || format!("a {} is bound where a variable is", other.map_or("value", |other| other.name));
-        self.premise(Rule::GramBindVarbinding, 2, other.is_none(), message)?;
+        self.premise(rule!("GRAM.BIND.VARBINDING"), 2, other.is_none(), message)?;
         self.by(rule, name)?;
         let map = self.map(rule, name, value)?;
         Ok(Value::Object(self.fields(rule, name, BINDER, map)?))
@@ -254,7 +254,7 @@ impl Decoder<'_> {
     /// A list of dimensions, a variable, or any other expression, which the grammar permits (WF.13.FORM does not).
     fn tensor_shape(&mut self, value: Value) -> Read {
         match value {
-            Value::Array(_) => self.list(Rule::GramSiTensor, "Tensor", Category::Dim, value),
+            Value::Array(_) => self.list(rule!("GRAM.SI.TENSOR"), "Tensor", Category::Dim, value),
             Value::Object(mut map) if map.contains_key("Expr") => {
                 let expr = map.remove("Expr").unwrap_or_default();
                 Ok(json!({"Expr": self.at_category(Category::Expr, expr)?}))
@@ -267,12 +267,12 @@ impl Decoder<'_> {
     fn dim(&mut self, value: Value) -> Read {
         match &value {
             Value::String(_) => {
-                self.by(Rule::GramPrimVar, "Var")?;
+                self.by(rule!("GRAM.PRIM.VAR"), "Var")?;
                 Ok(value)
             }
             Value::Number(number) => {
                 let fits = number.as_i64().is_some();
-                self.premise(Rule::GramPrimIntimm, 1, fits, || format!("{number} is not an int64"))?;
+                self.premise(rule!("GRAM.PRIM.INTIMM"), 1, fits, || format!("{number} is not an int64"))?;
                 Ok(value)
             }
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
@@ -285,7 +285,7 @@ impl Decoder<'_> {
     /// GRAM.PRIM.EXTENSIBLE: the documents alone do not have the extension set.
     fn within_extension(&mut self, value: &Value) -> Result<(), DecodeError> {
         let production = variant_name(value).and_then(|name| named(Category::Dim, name));
-        match production.filter(|production| production.rule == Rule::GramPrimExtensible) {
+        match production.filter(|production| production.rule == rule!("GRAM.PRIM.EXTENSIBLE")) {
             Some(Production { name, rule, .. }) if self.profile == Profile::Pr14148 => {
                 self.premise(*rule, 1, false, || format!("`{name}` is of the extension set, which the documents lack"))
             }
@@ -298,7 +298,7 @@ impl Decoder<'_> {
         let Value::Object(map) = value else { return Err(self.unexpected(Category::Attrs, &value)) };
         let in_function = self.path.iter().rev().nth(1).is_some_and(|step| step == "Function");
         if in_function {
-            self.by(Rule::GramExprFunctionAttrs, "attrs")?;
+            self.by(rule!("GRAM.EXPR.FUNCTION.ATTRS"), "attrs")?;
         }
         let read = |(name, value): (String, Value)| {
             let value = self.inside(name.clone(), |d| d.at_category(Category::AttrValue, value))?;
@@ -319,8 +319,8 @@ impl Decoder<'_> {
     }
 
     fn tensor_data(&mut self, value: Value) -> Read {
-        let map = self.map(Rule::GramExprConstant, "Constant", value)?;
-        let map = self.fields(Rule::GramExprConstant, "Constant", TENSOR_DATA, map)?;
+        let map = self.map(rule!("GRAM.EXPR.CONSTANT"), "Constant", value)?;
+        let map = self.fields(rule!("GRAM.EXPR.CONSTANT"), "Constant", TENSOR_DATA, map)?;
         self.storable(map.get("dtype"))?;
         Ok(Value::Object(map))
     }
@@ -328,7 +328,7 @@ impl Decoder<'_> {
     /// GRAM.EXPR.TUPLEGETITEM: the index is a literal.
     fn index(&mut self, value: Value) -> Read {
         let literal = value.is_i64() || value.is_u64();
-        self.premise(Rule::GramExprTuplegetitem, 1, literal, || "an index is a literal integer".to_string())?;
+        self.premise(rule!("GRAM.EXPR.TUPLEGETITEM"), 1, literal, || "an index is a literal integer".to_string())?;
         Ok(value)
     }
 }

@@ -2,7 +2,6 @@
 
 use super::tokens::{Parser, Read, Token};
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
-use crate::rule::Rule;
 use crate::syntax::source::MAX_NESTING;
 
 /// A dimension with its depth, which bounds the recursion of everything that walks it later.
@@ -126,7 +125,7 @@ impl Parser<'_> {
                 self.next();
                 Ok(Sized(PrimExpr::IntImm(value), 1))
             }
-            Err(_) => Err(self.expected(&format!("an integer that fits in int64 ({})", Rule::GramPrimIntimm))),
+            Err(_) => Err(self.expected(&format!("an integer that fits in int64 ({})", rule!("GRAM.PRIM.INTIMM")))),
         }
     }
 

@@ -63,7 +63,7 @@ impl TirError {
             | TirError::Rank { .. }
             | TirError::Shape { .. }
             | TirError::Stride { .. }
-            | TirError::Offset { .. } => Some(Rule::OpCalltirResultCheck),
+            | TirError::Offset { .. } => Some(rule!("OP.CALLTIR.RESULT-CHECK")),
             TirError::Arity { .. }
             | TirError::Kind { .. }
             | TirError::Range { .. }

@@ -1,7 +1,6 @@
 use super::*;
 use crate::eval::tensor::AllocError;
 use crate::grammar::{DataType, TensorData};
-use crate::rule::Rule;
 use crate::syntax::tvmscript::tir_parse::parse_prim_func;
 
 fn function(text: &str) -> PrimFunc {
@@ -227,7 +226,7 @@ fn shapes_bind_variables_and_must_agree() {
     assert_eq!(call(&f, [4, 2, 3]), Ok(()));
     let error = call(&f, [4, 2, 4]).unwrap_err();
     assert_eq!(error, TirError::Shape { buffer: "C".into(), dim: 0, expected: 3, found: 4 });
-    assert_eq!(error.rule(), Some(Rule::OpCalltirResultCheck));
+    assert_eq!(error.rule(), Some(rule!("OP.CALLTIR.RESULT-CHECK")));
     assert!(matches!(call(&add(["(n * 2,)", "(3,)", "(3,)"]), [2, 3, 3]), Err(TirError::Undetermined { .. })));
     assert!(matches!(call(&add(["(n,)", "(n,)", "(n,)"]), [2, 2, 3]), Err(TirError::Shape { .. })));
 }

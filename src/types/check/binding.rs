@@ -3,7 +3,6 @@
 use super::{Checker, Entry, derive_func_of};
 use crate::erratum::Erratum;
 use crate::grammar::{Binder, Binding, DeriveFunc, Expr, Function, MatchCast, Span, Type, VarBinding, VarKind};
-use crate::rule::Rule;
 use crate::trail::Step;
 use crate::types::{Conversion, conversion, is_subtype};
 
@@ -34,7 +33,7 @@ impl<'m> Checker<'_, 'm> {
         match &binding.value {
             Expr::Function(function) => self.bound_function(binder, function),
             value => {
-                let checked = self.by(Rule::TcVbValue, binding.span);
+                let checked = self.by(rule!("TC.VB.VALUE"), binding.span);
                 let ty = if checked { self.at(Step::Field("value"), |c| c.expr(value)) } else { None };
                 let derive = self.derive_func_of_value(value);
                 self.after_value(binder, ty, derive, binding.span);
@@ -46,7 +45,7 @@ impl<'m> Checker<'_, 'm> {
         match &binder.annotation {
             // TC.VB.NOANNOT: the type of the value.
             None => {
-                let ty = ty.filter(|_| self.by(Rule::TcVbNoannot, span));
+                let ty = ty.filter(|_| self.by(rule!("TC.VB.NOANNOT"), span));
                 self.enter(binder, ty, derive);
             }
             Some(info) => {
@@ -55,7 +54,7 @@ impl<'m> Checker<'_, 'm> {
                     self.fits_annotation(binder, &ty, &annotated, span);
                 }
                 // TC.VB.ANNOT.OK: the annotation's type, even if it says less.
-                let ty = self.cx.fire(Rule::TcVbAnnotOk).then_some(annotated);
+                let ty = self.cx.fire(rule!("TC.VB.ANNOT.OK")).then_some(annotated);
                 let derive = derive_func_of(info);
                 self.enter(binder, ty, derive);
             }
@@ -67,15 +66,15 @@ impl<'m> Checker<'_, 'm> {
         // Literal E41: a type is a supertype of itself.
         let same = self.cx.literal(Erratum::E41) && is_subtype(self.cx, annotated, ty);
         let step = if same { Conversion::MatchCast } else { conversion(self.cx, ty, annotated) };
-        if self.cx.premise(Rule::TcVbAnnotErr, 1, step == Conversion::None) {
+        if self.cx.premise(rule!("TC.VB.ANNOT.ERR"), 1, step == Conversion::None) {
             return;
         }
         let message = format!("`{}` is annotated as {annotated}, but its value has the type {ty}", binder.var);
-        if self.cx.rule(Rule::TcVbAnnotDown, step == Conversion::MatchCast) {
+        if self.cx.rule(rule!("TC.VB.ANNOT.DOWN"), step == Conversion::MatchCast) {
             let hint = "use a match_cast to check at run time that the value is as annotated";
-            self.error_with_hint(Rule::TcVbAnnotDown, span, message, hint);
+            self.error_with_hint(rule!("TC.VB.ANNOT.DOWN"), span, message, hint);
         } else {
-            self.error(Rule::TcVbAnnotErr, span, message);
+            self.error(rule!("TC.VB.ANNOT.ERR"), span, message);
         }
     }
 
@@ -84,10 +83,10 @@ impl<'m> Checker<'_, 'm> {
     /// Errata: A29, literally the rule for functions then enters the variable as the literal itself is annotated. A30,
     /// literally the variable leaves Γ for good (TC.FUNC.REC-DROP).
     fn bound_function(&mut self, binder: &'m Binder, function: &'m Function) {
-        if !self.cx.premise(Rule::TcVbFuncAnnot, 1, binder.annotation.is_some()) {
+        if !self.cx.premise(rule!("TC.VB.FUNC.ANNOT"), 1, binder.annotation.is_some()) {
             let message = format!("`{}` is bound to a function literal and has no annotation", binder.var);
             let hint = "annotate the variable with the function's type";
-            self.error_with_hint(Rule::TcVbFuncAnnot, binder.var.span, message, hint);
+            self.error_with_hint(rule!("TC.VB.FUNC.ANNOT"), binder.var.span, message, hint);
         }
         let Some(info) = &binder.annotation else {
             let ty = self.at(Step::Field("value"), |c| c.function(function, false));
@@ -95,7 +94,7 @@ impl<'m> Checker<'_, 'm> {
         };
         let annotated = self.erase(info);
         let mark = self.gamma.mark();
-        if self.cx.fire(Rule::TcVbFuncPre) {
+        if self.cx.fire(rule!("TC.VB.FUNC.PRE")) {
             self.enter_silently(binder, Some(annotated.clone()), derive_func_of(info));
         }
         if self.cx.literal(Erratum::A29)
@@ -104,31 +103,31 @@ impl<'m> Checker<'_, 'm> {
             self.enter_silently(binder, Some(own), None);
         }
         let ty = self.at(Step::Field("value"), |c| c.function(function, false));
-        if self.cx.fire(Rule::TcFuncRecDrop) {
+        if self.cx.fire(rule!("TC.FUNC.REC-DROP")) {
             self.gamma.leave(mark);
         }
         if let Some(ty) = ty {
             self.fits_annotation(binder, &ty, &annotated, binder.var.span);
         }
         if !self.cx.literal(Erratum::A30) {
-            let ty = self.cx.fire(Rule::TcVbAnnotOk).then_some(annotated);
+            let ty = self.cx.fire(rule!("TC.VB.ANNOT.OK")).then_some(annotated);
             self.enter(binder, ty, derive_func_of(info));
         }
     }
 
     fn match_cast(&mut self, cast: &'m MatchCast) {
-        let checked = self.by(Rule::TcMcValue, cast.span);
+        let checked = self.by(rule!("TC.MC.VALUE"), cast.span);
         let value = if checked { self.at(Step::Field("value"), |c| c.expr(&cast.value)) } else { None };
         self.cast_is_pure(cast);
         // TC.MC.TARGET.
-        let target = if self.cx.fire(Rule::TcMcTarget) { self.erase(&cast.struct_info) } else { Type::Object };
+        let target = if self.cx.fire(rule!("TC.MC.TARGET")) { self.erase(&cast.struct_info) } else { Type::Object };
         if let Some(value) = value {
             self.cast_may_succeed(cast, &value, &target);
         }
         match &cast.var {
             // TC.MC.NOVAR: Γ stays as it is.
             None => {
-                self.by(Rule::TcMcNovar, cast.span);
+                self.by(rule!("TC.MC.NOVAR"), cast.span);
             }
             Some(binder) => self.cast_var(binder, cast, target),
         }
@@ -136,11 +135,11 @@ impl<'m> Checker<'_, 'm> {
 
     /// PURE.ERR.CAST: that a cast can fail does not count as an effect.
     fn cast_is_pure(&mut self, cast: &MatchCast) {
-        let exempt = self.cx.fire(Rule::PureErrExempt) && self.cx.fire(Rule::PureErrCast);
+        let exempt = self.cx.fire(rule!("PURE.ERR-EXEMPT")) && self.cx.fire(rule!("PURE.ERR.CAST"));
         let Some(frame) = self.frames.last_mut() else { return };
         frame.pure &= exempt;
         if frame.in_dataflow > 0 && !exempt {
-            self.error(Rule::PureErrCast, cast.span, "a cast in a DataflowBlock can fail".to_string());
+            self.error(rule!("PURE.ERR.CAST"), cast.span, "a cast in a DataflowBlock can fail".to_string());
         }
     }
 
@@ -153,16 +152,16 @@ impl<'m> Checker<'_, 'm> {
             Conversion::None | Conversion::MatchCast => None,
             Conversion::Unrelated { disjoint } => Some(disjoint),
         };
-        let lenient = self.cx.fire(Rule::TcMcNoerr);
-        if self.cx.premise(Rule::TcMcWarn, 1, unrelated.is_none()) {
+        let lenient = self.cx.fire(rule!("TC.MC.NOERR"));
+        if self.cx.premise(rule!("TC.MC.WARN"), 1, unrelated.is_none()) {
             return;
         }
         let outlook = if unrelated == Some(true) { "must fail" } else { "may fail" };
         let message = format!("the cast of a value of type {value} to {target} {outlook}");
         if lenient {
-            self.warning(Rule::TcMcWarn, cast.span, message);
+            self.warning(rule!("TC.MC.WARN"), cast.span, message);
         } else {
-            self.error(Rule::TcMcWarn, cast.span, message);
+            self.error(rule!("TC.MC.WARN"), cast.span, message);
         }
     }
 
@@ -170,20 +169,20 @@ impl<'m> Checker<'_, 'm> {
     fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast, target: Type) {
         let Some(info) = &binder.annotation else {
             // CONV.MATCHCAST-IS-CAST: from here on the value may be used at the type of the target.
-            let casts = self.by(Rule::TcMcBind, cast.span)
-                && self.by(Rule::ConvDownChecked, cast.span)
-                && self.by(Rule::ConvMatchcastIsCast, cast.span);
+            let casts = self.by(rule!("TC.MC.BIND"), cast.span)
+                && self.by(rule!("CONV.DOWN.CHECKED"), cast.span)
+                && self.by(rule!("CONV.MATCHCAST-IS-CAST"), cast.span);
             let ty = casts.then_some(target);
             let derive = derive_func_of(&cast.struct_info);
             return self.enter(binder, ty, derive);
         };
         let annotated = self.erase(info);
         let step = conversion(self.cx, &target, &annotated);
-        if !self.cx.premise(Rule::TcMcAnnot, 1, step == Conversion::None) {
+        if !self.cx.premise(rule!("TC.MC.ANNOT"), 1, step == Conversion::None) {
             let message = format!("`{}` is annotated as {annotated}, but the cast is to {target}", binder.var);
-            self.error_with_hint(Rule::TcMcAnnot, cast.span, message, "leave out the annotation of the variable");
+            self.error_with_hint(rule!("TC.MC.ANNOT"), cast.span, message, "leave out the annotation of the variable");
         }
-        let ty = self.cx.fire(Rule::TcMcBindAnnot).then_some(annotated);
+        let ty = self.cx.fire(rule!("TC.MC.BIND-ANNOT")).then_some(annotated);
         self.enter(binder, ty, derive_func_of(info));
     }
 }

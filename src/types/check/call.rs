@@ -5,7 +5,6 @@ use crate::erratum::Erratum;
 use crate::grammar::{AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Op, StructInfo, Type};
 use crate::ops::{self, InferArgs, InferError};
 use crate::purity::{Callee, call_is_pure};
-use crate::rule::Rule;
 use crate::struct_info::derive::info_of_literal;
 use crate::struct_info::{default_derive, empty_derive, wrap_type};
 use crate::trail::Step;
@@ -17,7 +16,7 @@ impl<'m> Checker<'_, 'm> {
             return self.call_op(call, op);
         }
         // TC.CALL.ORDER: the callee, then the arguments from left to right.
-        let callee_first = self.cx.fire(Rule::TcCallOrder);
+        let callee_first = self.cx.fire(rule!("TC.CALL.ORDER"));
         let early = if callee_first { self.callee(call) } else { None };
         let args = self.args(call);
         let callee = if callee_first { early } else { self.callee(call) }?;
@@ -41,12 +40,12 @@ impl<'m> Checker<'_, 'm> {
         let args = self.args(call);
         let def = ops::lookup(&op.op_name);
         self.purity(call, Callee::Op(def), &op.op_name);
-        if !self.by(Rule::TcCallOp, call.span) {
+        if !self.by(rule!("TC.CALL.OP"), call.span) {
             return None;
         }
         let Some(def) = def.filter(|def| def.infer.is_some()) else {
             // TYPE.GENERALIZE: a call whose result nothing describes is an object.
-            return self.by(Rule::TypeGeneralize, call.span).then_some(Type::Object);
+            return self.by(rule!("TYPE.GENERALIZE"), call.span).then_some(Type::Object);
         };
         let args: Option<Vec<Type>> = args.into_iter().collect();
         let infos: Vec<StructInfo> = args?.iter().zip(&call.args).map(|(ty, arg)| self.info_of_arg(arg, ty)).collect();
@@ -63,7 +62,7 @@ impl<'m> Checker<'_, 'm> {
             InferError::Rejected { rule, message } => (rule, message),
             InferError::Stuck(stuck) => (stuck.0, stuck.to_string()),
         };
-        if !self.cx.premise(Rule::TcCallOpErr, 1, false) {
+        if !self.cx.premise(rule!("TC.CALL.OP.ERR"), 1, false) {
             self.error(rule, call.span, format!("`{}`: {message}", op.op_name));
         }
         None
@@ -94,13 +93,13 @@ impl<'m> Checker<'_, 'm> {
             self.purity(call, Callee::Packed, "a packed function");
         }
         // TC.CALL.PACKED.VALIDATE: what the function makes of them is its own affair.
-        let unchecked = self.cx.fire(Rule::TcCallPackedAny) && self.cx.fire(Rule::TcCallPackedValidate);
+        let unchecked = self.cx.fire(rule!("TC.CALL.PACKED.ANY")) && self.cx.fire(rule!("TC.CALL.PACKED.VALIDATE"));
         if !unchecked && !args.is_empty() {
-            self.error(Rule::TcCallArity, call.span, "a packed function is called with arguments".to_string());
+            self.error(rule!("TC.CALL.ARITY"), call.span, "a packed function is called with arguments".to_string());
         }
         // TC.CALL.PACKED.DERIVE. Errata: A21, literally the type arguments decide.
         let derive = self.derive_func(&call.op);
-        let by_macro = !self.cx.literal(Erratum::A21) && self.cx.fire(Rule::TcCallPackedDerive);
+        let by_macro = !self.cx.literal(Erratum::A21) && self.cx.fire(rule!("TC.CALL.PACKED.DERIVE"));
         match derive {
             DeriveFunc::EmptyDerive if by_macro => {
                 let info = empty_derive(self.cx);
@@ -117,12 +116,12 @@ impl<'m> Checker<'_, 'm> {
     fn result_of_type_args(&mut self, call: &Call, by_macro: bool) -> Option<Type> {
         let types: Vec<Type> = call.sinfo_args.iter().map(|info| self.erase(info)).collect();
         let rule = match types.len() {
-            0 => Rule::TcCallPackedT0,
-            1 => Rule::TcCallPackedT1,
-            _ => Rule::TcCallPackedTn,
+            0 => rule!("TC.CALL.PACKED.T0"),
+            1 => rule!("TC.CALL.PACKED.T1"),
+            _ => rule!("TC.CALL.PACKED.TN"),
         };
         // TYPE.GENERALIZE: where nothing describes the result it is an object.
-        if !self.by(rule, call.span) || (types.is_empty() && !self.by(Rule::TypeGeneralize, call.span)) {
+        if !self.by(rule, call.span) || (types.is_empty() && !self.by(rule!("TYPE.GENERALIZE"), call.span)) {
             return None;
         }
         if by_macro {
@@ -156,12 +155,17 @@ impl<'m> Checker<'_, 'm> {
     /// TC.CALL.NOTFUNC.
     fn call_not_func(&mut self, call: &Call, callee: &Type) -> Option<Type> {
         let opaque = matches!(&call.op, Expr::GlobalVar(gv) if matches!(self.module.get(&gv.name), Some(GlobalFunc::PrimFunc(_))));
-        if (opaque && !self.cx.fire(Rule::ModPrimfuncOnlyCalltir)) || self.usable_object(callee) {
+        if (opaque && !self.cx.fire(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"))) || self.usable_object(callee) {
             return Some(Type::Object);
         }
-        if !self.cx.premise(Rule::TcCallNotfunc, 1, false) {
+        if !self.cx.premise(rule!("TC.CALL.NOTFUNC"), 1, false) {
             let message = format!("a value of type {callee} is called, which is not a function");
-            self.error_with_hint(Rule::TcCallNotfunc, call.span, message, "cast the callee to a function type first");
+            self.error_with_hint(
+                rule!("TC.CALL.NOTFUNC"),
+                call.span,
+                message,
+                "cast the callee to a function type first",
+            );
         }
         None
     }
@@ -170,9 +174,9 @@ impl<'m> Checker<'_, 'm> {
     fn call_closure(&mut self, call: &'m Call, func: &FuncType, args: &[Option<Type>]) -> Option<Type> {
         self.purity(call, Callee::Closure { pure: func.pure }, "a function of impure type");
         let (expected, given) = (func.arg_types.len(), args.len());
-        if !self.cx.premise(Rule::TcCallArity, 1, expected == given) {
+        if !self.cx.premise(rule!("TC.CALL.ARITY"), 1, expected == given) {
             let message = format!("a function of {expected} parameters is called with {given} arguments");
-            self.error(Rule::TcCallArity, call.span, message);
+            self.error(rule!("TC.CALL.ARITY"), call.span, message);
             return Some(func.ret_type.clone());
         }
         for (i, (param, arg)) in func.arg_types.iter().zip(args).enumerate() {
@@ -180,24 +184,29 @@ impl<'m> Checker<'_, 'm> {
                 self.at(Step::Item("args", i), |c| c.arg_fits(call, i, arg, param));
             }
         }
-        let ignored = self.cx.fire(Rule::TcCallTypeargsIgnored) || call.sinfo_args.is_empty();
+        let ignored = self.cx.fire(rule!("TC.CALL.TYPEARGS-IGNORED")) || call.sinfo_args.is_empty();
         let ret = if ignored { Some(func.ret_type.clone()) } else { self.result_of_type_args(call, false) };
-        ret.filter(|_| self.by(Rule::TcCallRet, call.span))
+        ret.filter(|_| self.by(rule!("TC.CALL.RET"), call.span))
     }
 
     /// TC.CALL.ARGS: the argument's type is a subtype of the parameter's.
     fn arg_fits(&mut self, call: &Call, i: usize, arg: &Type, param: &Type) {
         let step = conversion(self.cx, arg, param);
         // TYPE.OBJECT: every value is an object.
-        let fits = step == Conversion::None && (*param != Type::Object || self.cx.fire(Rule::TypeObject));
-        if !self.cx.premise(Rule::TcCallArgs, 1, fits) {
+        let fits = step == Conversion::None && (*param != Type::Object || self.cx.fire(rule!("TYPE.OBJECT")));
+        if !self.cx.premise(rule!("TC.CALL.ARGS"), 1, fits) {
             let span = call.args.get(i).map_or(call.span, Expr::span);
             let message = format!("argument {i} has the type {arg}, which is not a subtype of {param}");
             match step {
                 Conversion::MatchCast => {
-                    self.error_with_hint(Rule::TcCallArgs, span, message, "cast the argument with a match_cast first");
+                    self.error_with_hint(
+                        rule!("TC.CALL.ARGS"),
+                        span,
+                        message,
+                        "cast the argument with a match_cast first",
+                    );
                 }
-                Conversion::None | Conversion::Unrelated { .. } => self.error(Rule::TcCallArgs, span, message),
+                Conversion::None | Conversion::Unrelated { .. } => self.error(rule!("TC.CALL.ARGS"), span, message),
             }
         }
     }
@@ -215,11 +224,12 @@ impl<'m> Checker<'_, 'm> {
             }
         };
         let (rule, hint) = match callee {
-            Callee::Op(_) => (Rule::TcDfOp, "move the call into an ordinary BindingBlock"),
-            Callee::Packed => (Rule::TcDfExtern, "mark the call `pure`, or move it into an ordinary BindingBlock"),
-            Callee::Closure { .. } => (Rule::TcDfFunc, "call a pure function, or move the call out of the block"),
+            Callee::Op(_) => (rule!("TC.DF.OP"), "move the call into an ordinary BindingBlock"),
+            Callee::Packed => (rule!("TC.DF.EXTERN"), "mark the call `pure`, or move it into an ordinary BindingBlock"),
+            Callee::Closure { .. } => (rule!("TC.DF.FUNC"), "call a pure function, or move the call out of the block"),
         };
-        let demanded = in_dataflow && self.cx.fire(Rule::Wf6Impure) && self.cx.fire(Rule::PureImpureNotInDf);
+        let demanded =
+            in_dataflow && self.cx.fire(rule!("WF.6.IMPURE")) && self.cx.fire(rule!("PURE.IMPURE-NOT-IN-DF"));
         let allowed = pure || !demanded;
         if !self.cx.premise(rule, 1, allowed) {
             let message = format!("a DataflowBlock calls {name}, which is not known to be pure");
@@ -230,8 +240,12 @@ impl<'m> Checker<'_, 'm> {
     /// PURE.ATTR.REPR: the attribute is a Boolean.
     fn purity_attribute(&mut self, call: &Call) {
         let Some(value) = call.attrs.get("pure") else { return };
-        if !self.cx.premise(Rule::PureAttrRepr, 1, matches!(value, AttrValue::Bool(_))) {
-            self.error(Rule::PureAttrRepr, call.span, "the attribute `pure` of a call is not a Boolean".to_string());
+        if !self.cx.premise(rule!("PURE.ATTR.REPR"), 1, matches!(value, AttrValue::Bool(_))) {
+            self.error(
+                rule!("PURE.ATTR.REPR"),
+                call.span,
+                "the attribute `pure` of a call is not a Boolean".to_string(),
+            );
         }
     }
 }

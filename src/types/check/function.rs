@@ -5,7 +5,6 @@ use crate::cx::with_stack;
 use crate::erratum::Erratum;
 use crate::grammar::{AttrValue, Function, Name, Type};
 use crate::purity;
-use crate::rule::Rule;
 use crate::trail::Step;
 use crate::types::{Conversion, conversion, is_subtype};
 
@@ -22,7 +21,7 @@ impl<'m> Checker<'_, 'm> {
         function: &'m Function,
         recursive: bool,
     ) -> Option<Type> {
-        let provisional = if self.cx.fire(Rule::TcFuncRecBind) { self.annotated_type(function) } else { None };
+        let provisional = if self.cx.fire(rule!("TC.FUNC.REC-BIND")) { self.annotated_type(function) } else { None };
         match provisional {
             Some(ty) => {
                 self.globals.insert(name, Some(ty));
@@ -42,7 +41,7 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn annotated_type(&mut self, function: &Function) -> Option<Type> {
         let ret = self.erase(function.ret_struct_info.as_ref()?);
         let params: Vec<Type> = function.params.iter().map(|param| self.param_type(param)).collect();
-        let pure = self.cx.fire(Rule::TcFuncRecPure) && function.pure == Some(true);
+        let pure = self.cx.fire(rule!("TC.FUNC.REC-PURE")) && function.pure == Some(true);
         Some(Type::func(params, ret, pure))
     }
 
@@ -57,7 +56,7 @@ impl<'m> Checker<'_, 'm> {
         let params: Vec<Type> = self.params(function);
         let body = self.at(Step::Field("body"), |c| with_stack(|| c.expr(&function.body)));
         // TC.FUNC.POP.
-        if self.cx.fire(Rule::TcFuncPop) {
+        if self.cx.fire(rule!("TC.FUNC.POP")) {
             self.gamma.leave(mark);
         }
         let all_pure = self.frames.pop().is_none_or(|frame| frame.pure);
@@ -72,15 +71,15 @@ impl<'m> Checker<'_, 'm> {
         for (i, param) in function.params.iter().enumerate() {
             // Literal A16: the grammar and the survey make the annotation optional.
             let annotated = param.annotation.is_some() || self.cx.literal(Erratum::A16);
-            if !self.cx.premise(Rule::TcFuncParamAnnot, 1, annotated) {
+            if !self.cx.premise(rule!("TC.FUNC.PARAM-ANNOT"), 1, annotated) {
                 let message = format!("the parameter `{}` has no annotation", param.var);
                 self.at(Step::Item("params", i), |c| {
                     let hint = "annotate it, with R.Object if nothing is known";
-                    c.error_with_hint(Rule::TcFuncParamAnnot, param.var.span, message, hint);
+                    c.error_with_hint(rule!("TC.FUNC.PARAM-ANNOT"), param.var.span, message, hint);
                 });
             }
             let ty = self.param_type(param);
-            if self.cx.fire(Rule::TcFuncParams) {
+            if self.cx.fire(rule!("TC.FUNC.PARAMS")) {
                 self.enter(param, Some(ty.clone()), param.annotation.as_ref().and_then(derive_func_of));
             }
             types.push(ty);
@@ -95,7 +94,7 @@ impl<'m> Checker<'_, 'm> {
         if verdict.broken_promise {
             let message = "a function declared pure makes a call that is not known to be pure".to_string();
             let hint = "mark the call pure, or give the function the attribute force_pure";
-            self.error_with_hint(Rule::TcFuncPureAnnotErr, function.span, message, hint);
+            self.error_with_hint(rule!("TC.FUNC.PURE.ANNOT-ERR"), function.span, message, hint);
         }
         verdict.pure
     }
@@ -103,9 +102,9 @@ impl<'m> Checker<'_, 'm> {
     /// PURE.ATTR.REPR.
     fn force_pure_is_boolean(&mut self, function: &Function) {
         let Some(value) = purity::force_pure_attr(function) else { return };
-        if !self.cx.premise(Rule::PureAttrRepr, 1, matches!(value, AttrValue::Bool(_))) {
+        if !self.cx.premise(rule!("PURE.ATTR.REPR"), 1, matches!(value, AttrValue::Bool(_))) {
             let message = "the attribute force_pure is not a Boolean".to_string();
-            self.error(Rule::PureAttrRepr, function.span, message);
+            self.error(rule!("PURE.ATTR.REPR"), function.span, message);
         }
     }
 
@@ -118,22 +117,22 @@ impl<'m> Checker<'_, 'm> {
         let same = self.cx.literal(Erratum::E42) && is_subtype(self.cx, &annotated, &body);
         match if same { Conversion::MatchCast } else { conversion(self.cx, &body, &annotated) } {
             Conversion::None => {
-                if !self.cx.fire(Rule::TcFuncRetOk) {
+                if !self.cx.fire(rule!("TC.FUNC.RET.OK")) {
                     return Some(body);
                 }
             }
             Conversion::MatchCast => {
-                if !self.cx.premise(Rule::TcFuncRetDown, 1, false) {
+                if !self.cx.premise(rule!("TC.FUNC.RET.DOWN"), 1, false) {
                     let message = format!("the body has the type {body}, the return annotation is {annotated}");
                     let hint = "cast the result with a match_cast before returning it";
-                    self.error_with_hint(Rule::TcFuncRetDown, function.span, message, hint);
+                    self.error_with_hint(rule!("TC.FUNC.RET.DOWN"), function.span, message, hint);
                 }
             }
             Conversion::Unrelated { .. } => {
-                if !self.cx.premise(Rule::TcFuncRetUnrelated, 1, false) {
+                if !self.cx.premise(rule!("TC.FUNC.RET.UNRELATED"), 1, false) {
                     let message =
                         format!("the body has the type {body}, unrelated to the return annotation {annotated}");
-                    self.error(Rule::TcFuncRetUnrelated, function.span, message);
+                    self.error(rule!("TC.FUNC.RET.UNRELATED"), function.span, message);
                 }
             }
         }
@@ -142,12 +141,12 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.FUNC.RET.NONE; TC.FUNC.RET.REC-NONE if the function is recursive.
     fn ret_of_body(&mut self, function: &Function, body: Option<Type>, recursive: bool) -> Option<Type> {
-        if !self.cx.premise(Rule::TcFuncRetRecNone, 1, !recursive) {
+        if !self.cx.premise(rule!("TC.FUNC.RET.REC-NONE"), 1, !recursive) {
             let message = "a recursive function has no return annotation".to_string();
             let hint = "annotate the result of the function";
-            self.error_with_hint(Rule::TcFuncRetRecNone, function.span, message, hint);
+            self.error_with_hint(rule!("TC.FUNC.RET.REC-NONE"), function.span, message, hint);
             return None;
         }
-        body.filter(|_| self.by(Rule::TcFuncRetNone, function.span))
+        body.filter(|_| self.by(rule!("TC.FUNC.RET.NONE"), function.span))
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn check_module_in(cx: &mut Cx, module: &IrModule, groups: &[Componen
     for group in groups {
         checker.mutual(group);
     }
-    if checker.cx.fire(Rule::TcModuleOrder) && !checker.cx.literal(Erratum::A14) {
+    if checker.cx.fire(rule!("TC.MODULE.ORDER")) && !checker.cx.literal(Erratum::A14) {
         for group in groups {
             group.members.iter().for_each(|member| checker.global(*member));
             checker.finish();
@@ -124,7 +124,7 @@ impl<'c, 'm> Checker<'c, 'm> {
         if group.recursive {
             self.recursive.extend(&group.members);
         }
-        if group.members.len() < 2 || !self.cx.fire(Rule::TcModulePrepopulate) {
+        if group.members.len() < 2 || !self.cx.fire(rule!("TC.MODULE.PREPOPULATE")) {
             return;
         }
         for member in &group.members {
@@ -140,12 +140,12 @@ impl<'c, 'm> Checker<'c, 'm> {
         self.trail = Trail::new(gv.name.clone());
         match func {
             GlobalFunc::PrimFunc(_) => {
-                if self.cx.fire(Rule::TcGlobalPrimfunc) && self.cx.fire(Rule::ModPrimfuncObject) {
+                if self.cx.fire(rule!("TC.GLOBAL.PRIMFUNC")) && self.cx.fire(rule!("MOD.PRIMFUNC-OBJECT")) {
                     self.globals.insert(&gv.name, Some(Type::Object));
                 }
             }
             GlobalFunc::Function(function) => {
-                if self.by(Rule::TcModulePerFunc, function.span) {
+                if self.by(rule!("TC.MODULE.PER-FUNC"), function.span) {
                     self.global_function(index, &gv.name, function);
                 }
             }

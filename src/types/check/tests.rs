@@ -71,26 +71,26 @@ fn leaves() {
     has_type(scalar(), Type::tensor(0, F32));
     has_type(Expr::shape([n("n"), twice("n")]), Type::shape(2));
     has_type(Expr::extern_func("routine"), Type::PackedFunc);
-    no_type(x("absent"), Rule::TcVarUnbound);
-    no_type(gv("absent"), Rule::TcVarUnbound);
+    no_type(x("absent"), rule!("TC.VAR.UNBOUND"));
+    no_type(gv("absent"), rule!("TC.VAR.UNBOUND"));
 }
 
 #[test]
 fn tuples() {
     has_type(Expr::tuple(vec![]), Type::tuple(vec![]));
     has_type(Expr::tuple(vec![x("p"), x("o")]), Type::tuple(vec![vector(), Type::Object]));
-    no_type(Expr::tuple(vec![x("p"), x("absent")]), Rule::TcVarUnbound);
+    no_type(Expr::tuple(vec![x("p"), x("absent")]), rule!("TC.VAR.UNBOUND"));
 }
 
 #[test]
 fn projections() {
     has_type(Expr::tuple_get_item(x("t"), 0), vector());
     has_type(Expr::tuple_get_item(x("t"), 1), Type::shape(2));
-    no_type(Expr::tuple_get_item(x("t"), 2), Rule::TcTgiBound);
-    no_type(Expr::tuple_get_item(x("t"), -1), Rule::TcTgiBound);
-    no_type(Expr::tuple_get_item(x("p"), 0), Rule::TcTgiNottuple);
+    no_type(Expr::tuple_get_item(x("t"), 2), rule!("TC.TGI.BOUND"));
+    no_type(Expr::tuple_get_item(x("t"), -1), rule!("TC.TGI.BOUND"));
+    no_type(Expr::tuple_get_item(x("p"), 0), rule!("TC.TGI.NOTTUPLE"));
     // An object may be a tuple, but only a cast says so.
-    no_type(Expr::tuple_get_item(x("o"), 0), Rule::TcTgiNottuple);
+    no_type(Expr::tuple_get_item(x("o"), 0), rule!("TC.TGI.NOTTUPLE"));
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn conditionals_have_the_least_upper_bound() {
     // Ranks 1 and 0 meet in the unknown rank; different kinds in the object.
     has_type(branch(x("c"), x("p"), scalar()), Type::tensor(-1, F32));
     has_type(branch(x("c"), x("p"), x("t")), Type::Object);
-    assert_eq!(rules(&with_block(bb([bind(v("r"), branch(x("p"), x("p"), x("p")))]))), [Rule::TcIfCond]);
-    assert_eq!(rules(&with_block(bb([bind(v("r"), branch(x("o"), x("p"), x("p")))]))), [Rule::TcIfCond]);
+    assert_eq!(rules(&with_block(bb([bind(v("r"), branch(x("p"), x("p"), x("p")))]))), [rule!("TC.IF.COND")]);
+    assert_eq!(rules(&with_block(bb([bind(v("r"), branch(x("o"), x("p"), x("p")))]))), [rule!("TC.IF.COND")]);
 }
 
 #[test]
@@ -108,17 +108,17 @@ fn sequences() {
     let inner = |body: Expr| Expr::seq(vec![bb([bind(v("y"), Expr::tuple(vec![x("p")]))])], body);
     has_type(inner(x("y")), Type::tuple(vec![vector()]));
     let after = bb([bind(v("r"), inner(x("p"))), bind(v("s"), x("y"))]);
-    gives(after, Rule::TcVarUnbound);
+    gives(after, rule!("TC.VAR.UNBOUND"));
 }
 
 #[test]
 fn calls_of_closures() {
     has_type(call("g", [x("p")]), vector());
-    no_type(call("o", [x("p")]), Rule::TcCallNotfunc);
-    gives(bb([bind(v("r"), call("g", []))]), Rule::TcCallArity);
-    gives(bb([bind(v("r"), call("g", [x("t")]))]), Rule::TcCallArgs);
+    no_type(call("o", [x("p")]), rule!("TC.CALL.NOTFUNC"));
+    gives(bb([bind(v("r"), call("g", []))]), rule!("TC.CALL.ARITY"));
+    gives(bb([bind(v("r"), call("g", [x("t")]))]), rule!("TC.CALL.ARGS"));
     // An object might be a vector, but an argument is not cast by itself.
-    gives(bb([bind(v("r"), call("g", [x("o")]))]), Rule::TcCallArgs);
+    gives(bb([bind(v("r"), call("g", [x("o")]))]), rule!("TC.CALL.ARGS"));
 }
 
 #[test]
@@ -142,9 +142,9 @@ fn annotated_bindings() {
     assert_eq!(report.diagnostics, vec![]);
     assert_eq!(report.type_of_var(&Var::new("r")), Some(&Type::Object));
     let shape = StructInfo::shape([n("n")]);
-    gives(bb([bind(v("r").annotated(shape), x("p"))]), Rule::TcVbAnnotErr);
-    gives(bb([bind(v("r").annotated(tensor([n("n")])), x("o"))]), Rule::TcVbAnnotDown);
-    gives(bb([bind(v("r"), lambda([], x("p")))]), Rule::TcVbFuncAnnot);
+    gives(bb([bind(v("r").annotated(shape), x("p"))]), rule!("TC.VB.ANNOT.ERR"));
+    gives(bb([bind(v("r").annotated(tensor([n("n")])), x("o"))]), rule!("TC.VB.ANNOT.DOWN"));
+    gives(bb([bind(v("r"), lambda([], x("p")))]), rule!("TC.VB.FUNC.ANNOT"));
 }
 
 #[test]
@@ -154,18 +154,18 @@ fn casts() {
     assert_eq!(report.type_of_var(&Var::new("r")), Some(&vector()));
     // No value is a tensor and a shape, yet the cast is only warned of.
     let report = with_block(bb([cast(Some(v("r")), x("p"), StructInfo::shape([n("n")]))]));
-    assert_eq!(rules(&report), [Rule::TcMcWarn]);
+    assert_eq!(rules(&report), [rule!("TC.MC.WARN")]);
     assert!(report.accepts());
     let annotated = v("r").annotated(StructInfo::shape([n("n")]));
-    gives(bb([cast(Some(annotated), x("o"), tensor([n("n")]))]), Rule::TcMcAnnot);
+    gives(bb([cast(Some(annotated), x("o"), tensor([n("n")]))]), rule!("TC.MC.ANNOT"));
 }
 
 #[test]
 fn dataflow_blocks_are_pure() {
     assert_eq!(with_block(df([bind(d("r"), op("relax.add", [x("p"), x("p")]))])).diagnostics, vec![]);
-    gives(df([bind(d("r"), call("g", [x("p")]))]), Rule::TcDfFunc);
-    gives(df([bind(d("r"), call("k", [x("p")]))]), Rule::TcDfExtern);
-    gives(df([bind(d("r"), op("relax.print", [x("p")]))]), Rule::TcDfOp);
+    gives(df([bind(d("r"), call("g", [x("p")]))]), rule!("TC.DF.FUNC"));
+    gives(df([bind(d("r"), call("k", [x("p")]))]), rule!("TC.DF.EXTERN"));
+    gives(df([bind(d("r"), op("relax.print", [x("p")]))]), rule!("TC.DF.OP"));
 }
 
 fn type_of(function: Function) -> Option<Type> {
@@ -186,14 +186,14 @@ fn functions() {
     assert_eq!(type_of(vague), Some(Type::func(vec![vector()], Type::Object, true)));
 
     let promise = Function { pure: Some(true), ..func([k], calls()) };
-    assert_eq!(rules(&checked(promise)), [Rule::TcFuncPureAnnotErr]);
-    assert_eq!(rules(&checked(func([v("a")], Expr::seq(vec![], x("a"))))), [Rule::TcFuncParamAnnot]);
+    assert_eq!(rules(&checked(promise)), [rule!("TC.FUNC.PURE.ANNOT-ERR")]);
+    assert_eq!(rules(&checked(func([v("a")], Expr::seq(vec![], x("a"))))), [rule!("TC.FUNC.PARAM-ANNOT")]);
     let identity =
         |info: StructInfo, ret: StructInfo| returns(func([v("a").annotated(info)], Expr::seq(vec![], x("a"))), ret);
     let down = identity(StructInfo::Object, tensor([]));
-    assert_eq!(rules(&checked(down)), [Rule::TcFuncRetDown]);
+    assert_eq!(rules(&checked(down)), [rule!("TC.FUNC.RET.DOWN")]);
     let unrelated = identity(StructInfo::tuple([]), tensor([]));
-    assert_eq!(rules(&checked(unrelated)), [Rule::TcFuncRetUnrelated]);
+    assert_eq!(rules(&checked(unrelated)), [rule!("TC.FUNC.RET.UNRELATED")]);
 }
 
 #[test]
@@ -202,5 +202,5 @@ fn recursion() {
     let body = || Expr::seq(vec![bb([bind(v("r"), Expr::call(gv("f"), vec![x("p")]))])], x("r"));
     let own = returns(func([p()], body()), StructInfo::tensor_ndim(1, F32));
     assert_eq!(checked(own).type_of_var(&Var::new("r")), Some(&vector()));
-    assert_eq!(rules(&checked(func([p()], body()))), [Rule::TcFuncRetRecNone]);
+    assert_eq!(rules(&checked(func([p()], body()))), [rule!("TC.FUNC.RET.REC-NONE")]);
 }

@@ -261,7 +261,7 @@ impl Reader<'_> {
         let dtype: DataType =
             name.parse().map_err(|error: crate::grammar::DataTypeError| Fault::new(&e.range(), error.to_string()))?;
         if !dtype.is_void() && dtype.to_string() != name {
-            self.older_spelling(crate::rule::Rule::Ast22SynF32, super::fault::span_of(e));
+            self.older_spelling(rule!("AST22.SYN.F32"), super::fault::span_of(e));
         }
         Ok(dtype)
     }

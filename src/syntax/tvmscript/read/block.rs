@@ -15,7 +15,6 @@ use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, DataType, Expr, MatchCast, PrimExpr, PrimValue, SeqExpr, Span,
     StructInfo, Var, VarBinding, VarKind,
 };
-use crate::rule::Rule;
 
 /// Bindings in the order of the text, grouped into blocks.
 #[derive(Default)]
@@ -163,7 +162,9 @@ impl Reader<'_> {
             return self.parallel(targets, value, span, blocks, place);
         }
         let py::Expr::Name(name) = target else {
-            return Err(Fault::expected(self.text, target, "the name of a variable").under(Rule::GramBindVarbinding));
+            return Err(
+                Fault::expected(self.text, target, "the name of a variable").under(rule!("GRAM.BIND.VARBINDING"))
+            );
         };
         let name = name.id.as_str();
         if self.names_module(value) {
@@ -438,7 +439,7 @@ impl Reader<'_> {
 }
 
 fn incomplete(e: &py::Expr, what: &str) -> Fault {
-    Fault::new(e, format!("expected {what}")).under(Rule::GramBindMatchcast)
+    Fault::new(e, format!("expected {what}")).under(rule!("GRAM.BIND.MATCHCAST"))
 }
 
 fn is_shape(info: &StructInfo) -> bool {

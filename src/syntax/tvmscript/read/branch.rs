@@ -11,7 +11,6 @@ use super::fault::{Fault, Read, span_of};
 use super::scope::use_of;
 use crate::cx::with_stack;
 use crate::grammar::{Binder, Binding, Expr, If, SeqExpr, Span, StructInfo, VarBinding, VarKind};
-use crate::rule::Rule;
 
 /// A branch of an `If`, or the inside of a nested sequence: its bindings, its value, and the variable that the text
 /// gives to the value.
@@ -45,7 +44,7 @@ impl Reader<'_> {
         let cond = self.expr(test)?;
         let mut then = self.branch(body, span)?;
         let Some((clause, rest)) = clauses.split_first() else {
-            return Err(Fault::at(span, "an `if` needs an `else`").under(Rule::GramExprIf));
+            return Err(Fault::at(span, "an `if` needs an `else`").under(rule!("GRAM.EXPR.IF")));
         };
         let mut otherwise = match &clause.test {
             None => self.branch(&clause.body, span_of(clause))?,

@@ -13,7 +13,6 @@ use crate::grammar::{
     Attrs, Call, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, ShapeExpr, Span, StringImm, StructInfo, TensorShape,
     TensorStructInfo,
 };
-use crate::rule::Rule;
 
 /// The keywords of type arguments in the dialects.
 const SINFO_ARGS: [&str; 3] = ["sinfo_args", "ty_args", "type_args"];
@@ -66,7 +65,7 @@ impl Reader<'_> {
             None => Vec::new(),
         };
         if let Some(again) = rest.keyword(&SINFO_ARGS) {
-            return Err(Fault::new(again, "type arguments are given twice").under(Rule::Pr14148CallSinfoArgs));
+            return Err(Fault::new(again, "type arguments are given twice").under(rule!("PR14148.CALL.SINFO_ARGS")));
         }
         let attrs = self.keyword_attrs(rest.keywords())?;
         Ok(Call { op, args, sinfo_args, attrs, span })

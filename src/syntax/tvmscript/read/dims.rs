@@ -7,7 +7,6 @@ use super::Reader;
 use super::fault::{Fault, Read, integer, qualified, span_of, string, tir_name};
 use crate::cx::with_stack;
 use crate::grammar::{BinaryOp, DataType, PrimExpr, ShapeVar, Span};
-use crate::rule::Rule;
 use crate::syntax::paper;
 
 /// What a shape variable means that is not in scope.
@@ -121,7 +120,7 @@ impl Reader<'_> {
     }
 
     fn not_int64(&self, e: &py::Expr) -> Fault {
-        Fault::expected(self.text, e, "an integer that fits in int64").under(Rule::GramPrimIntimm)
+        Fault::expected(self.text, e, "an integer that fits in int64").under(rule!("GRAM.PRIM.INTIMM"))
     }
 
     fn not_a_dimension(&self, e: &py::Expr) -> Fault {
@@ -205,7 +204,7 @@ impl Reader<'_> {
             Ok(DataType::INT64) => Ok(true),
             _ => {
                 let message = format!("a shape variable is an int64, not `{dtype}`");
-                Err(Fault::new(&e.range(), message).under(Rule::GramPrimTirsem))
+                Err(Fault::new(&e.range(), message).under(rule!("GRAM.PRIM.TIRSEM")))
             }
         }
     }

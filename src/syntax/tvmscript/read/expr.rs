@@ -11,7 +11,6 @@ use crate::cx::with_stack;
 use crate::grammar::{
     Call, DataType, Expr, FloatBits, GlobalVar, If, Op, PrimExpr, PrimValue, Span, StringImm, Tuple, TupleGetItem,
 };
-use crate::rule::Rule;
 
 impl Reader<'_> {
     pub(super) fn expr(&mut self, e: &py::Expr) -> Read<Expr> {
@@ -100,7 +99,7 @@ impl Reader<'_> {
             Some(index) => i64::try_from(index).map_err(|_| Fault::new(&*subscript.slice, "expected an int64"))?,
             None => {
                 let fault = Fault::expected(self.text, &*subscript.slice, "an integer literal as index");
-                return Err(fault.under(Rule::GramExprTuplegetitem));
+                return Err(fault.under(rule!("GRAM.EXPR.TUPLEGETITEM")));
             }
         };
         let tuple_value = self.expr(&subscript.value)?;

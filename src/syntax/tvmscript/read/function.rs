@@ -7,7 +7,6 @@ use super::block::Place;
 use super::dims::Unbound;
 use super::fault::{Fault, Read, qualified, relax_name, span_of};
 use crate::grammar::{AttrValue, Attrs, Binder, Binding, Expr, Function, Name, StructInfo, VarBinding, VarKind};
-use crate::rule::Rule;
 
 /// What the decorator says.
 pub(super) struct Decoration {
@@ -35,7 +34,7 @@ impl Reader<'_> {
         let kind = match name.as_ref().map(|(_, name)| &**name) {
             Some("function") => Decorator::Relax,
             Some("func") => {
-                self.older_spelling(Rule::Ast22SynF32, span_of(decorator));
+                self.older_spelling(rule!("AST22.SYN.F32"), span_of(decorator));
                 Decorator::Relax
             }
             Some("prim_func" | "func.prim_func") => Decorator::PrimFunc,
@@ -134,7 +133,7 @@ impl Reader<'_> {
         for parameter in parameters.posonlyargs.iter().chain(&parameters.args).chain(&parameters.kwonlyargs) {
             if let Some(default) = &parameter.default {
                 let fault = Fault::new(&**default, "a parameter is a variable and nothing more");
-                return Err(fault.under(Rule::GramExprFunction));
+                return Err(fault.under(rule!("GRAM.EXPR.FUNCTION")));
             }
             let name = &parameter.parameter.name;
             let annotation = match &parameter.parameter.annotation {
