@@ -53,6 +53,7 @@ pub struct Cx {
     pub prover: Prover,
     pub glb_purity: GlbPurity,
     mask: RuleSet,
+    row_mutant: Option<RowMutant>,
     recorded: RuleSet,
     trace: Option<Vec<Derivation>>,
 }
@@ -72,10 +73,53 @@ pub struct Derivation {
 pub enum Step {
     /// A rule was applied.
     Fired(Rule),
+    /// A row of a definition by cases whose condition does not hold.
+    Tried(Rule),
     /// The n-th premise of a rule was tested.
     Premise(Rule, usize, bool),
     /// A judgement was asked.
     Sub(Derivation),
+}
+
+/// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
+pub type Row<T> = (Rule, bool, T);
+
+/// A row whose condition costs something and is looked at only if no row before it applies.
+pub type LazyRow<'a, T> = (Rule, &'a dyn Fn(&mut Cx) -> bool, T);
+
+/// A definition by cases with one mistake in it, at the row of a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RowMutant {
+    pub rule: Rule,
+    pub mistake: Mistake,
+}
+
+/// What is wrong about a row.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Mistake {
+    /// The row is missing.
+    Dropped,
+    /// It applies where its condition does not hold, and only there.
+    Negated,
+    /// It stands behind the next row.
+    Swapped,
+}
+
+impl Mistake {
+    pub const ALL: [Mistake; 3] = [Mistake::Dropped, Mistake::Negated, Mistake::Swapped];
+}
+
+/// What stands in for a conclusion when the rule that draws it is masked: another answer, such as a plausible wrong
+/// implementation would give. The rooms that own the types say what that is; no chapter does.
+pub trait Instead: Sized {
+    /// Another answer than `self`, wherever the type has one.
+    fn instead(self, rule: Rule) -> Self;
+}
+
+impl Instead for bool {
+    fn instead(self, _: Rule) -> bool {
+        !self
+    }
 }
 
 /// A rule without which the judgement cannot go on was masked, or the text gives no rule.
@@ -172,6 +216,17 @@ impl Cx {
         self
     }
 
+    /// Makes a mistake in a definition by cases.
+    pub fn with_row_mutant(mut self, mutant: RowMutant) -> Cx {
+        self.row_mutant = Some(mutant);
+        self
+    }
+
+    /// Whether a rule is switched off. Only for [`Instead`] and its kin: a chapter states what holds with the rule.
+    pub fn is_masked(&self, rule: Rule) -> bool {
+        self.mask.contains(rule)
+    }
+
     /// Collects a derivation tree.
     pub fn with_trace(mut self) -> Cx {
         self.trace = Some(vec![Derivation::default()]);
@@ -190,12 +245,81 @@ impl Cx {
             return false;
         }
         self.recorded.insert(rule);
+        self.step(Step::Fired(rule));
+        true
+    }
+
+    fn step(&mut self, step: Step) {
         if let Some(stack) = &mut self.trace
             && let Some(top) = stack.last_mut()
         {
-            top.steps.push(Step::Fired(rule));
+            top.steps.push(step);
         }
-        true
+    }
+
+    /// Draws the conclusion of a rule: records the rule and gives the conclusion back; if the rule is masked, another
+    /// one ([`Instead`]).
+    pub fn conclude<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
+        if self.fire(rule) { conclusion } else { conclusion.instead(rule) }
+    }
+
+    /// A definition by cases, in the order of the text: the conclusion of the first row whose condition holds, or `None`
+    /// if there is no such row. Records the rule of that row. For a masked rule the conclusion is that of the next row
+    /// with another one, from the top again after the last.
+    pub fn by_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
+        let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1)?;
+        self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].2))
+    }
+
+    /// As [`Cx::by_cases`], with conditions that are looked at in turn.
+    pub fn by_lazy_cases<T: Clone + PartialEq>(&mut self, rows: &[LazyRow<'_, T>]) -> Option<T> {
+        let at = self.first_case(rows.len(), &|i| rows[i].0, &|cx, i| rows[i].1(cx))?;
+        self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].2))
+    }
+
+    /// The first of so many rows that applies, with the mistake that is to be made.
+    fn first_case(
+        &mut self,
+        count: usize,
+        rule: &dyn Fn(usize) -> Rule,
+        holds: &dyn Fn(&mut Cx, usize) -> bool,
+    ) -> Option<usize> {
+        let swapped = (1..count).find(|i| self.mistake_at(rule(i - 1)) == Some(Mistake::Swapped));
+        for position in 0..count {
+            let i = match swapped {
+                Some(second) if position == second => second - 1,
+                Some(second) if position + 1 == second => second,
+                Some(_) | None => position,
+            };
+            let applies = match self.mistake_at(rule(i)) {
+                None | Some(Mistake::Swapped) => holds(self, i),
+                Some(Mistake::Dropped) => false,
+                Some(Mistake::Negated) => !holds(self, i),
+            };
+            if applies {
+                return Some(i);
+            }
+            self.step(Step::Tried(rule(i)));
+        }
+        None
+    }
+
+    fn mistake_at(&self, rule: Rule) -> Option<Mistake> {
+        self.row_mutant.filter(|mutant| mutant.rule == rule).map(|mutant| mutant.mistake)
+    }
+
+    /// The conclusion of the row at `at`, or what stands in for it.
+    fn conclusion_of<'r, T: Clone + PartialEq + 'r>(
+        &mut self,
+        at: usize,
+        count: usize,
+        row: &dyn Fn(usize) -> (Rule, &'r T),
+    ) -> Option<T> {
+        let (rule, conclusion) = row(at);
+        if self.fire(rule) {
+            return Some(conclusion.clone());
+        }
+        (1..count).map(|k| row((at + k) % count).1).find(|other| *other != conclusion).cloned()
     }
 
     /// Applies a rule without which there is no answer.
@@ -217,11 +341,7 @@ impl Cx {
             return true;
         }
         self.recorded.insert(rule);
-        if let Some(stack) = &mut self.trace
-            && let Some(top) = stack.last_mut()
-        {
-            top.steps.push(Step::Premise(rule, n, holds));
-        }
+        self.step(Step::Premise(rule, n, holds));
         holds
     }
 
@@ -271,7 +391,7 @@ impl Cx {
             .into_iter()
             .filter_map(|step| match step {
                 Step::Sub(derivation) => Some(derivation),
-                Step::Fired(_) | Step::Premise(..) => None,
+                Step::Fired(_) | Step::Tried(_) | Step::Premise(..) => None,
             })
             .collect()
     }
@@ -289,7 +409,9 @@ impl Derivation {
     pub fn unwrapped(self) -> Derivation {
         match <[Step; 1]>::try_from(self.steps) {
             Ok([Step::Sub(inner)]) => inner,
-            Ok([step @ (Step::Fired(_) | Step::Premise(..))]) => Derivation { steps: vec![step], ..self },
+            Ok([step @ (Step::Fired(_) | Step::Tried(_) | Step::Premise(..))]) => {
+                Derivation { steps: vec![step], ..self }
+            }
             Err(steps) => Derivation { steps, ..self },
         }
     }
@@ -300,11 +422,55 @@ impl Derivation {
         for step in &self.steps {
             match step {
                 Step::Fired(rule) => writeln!(f, "{indent}  by {rule}")?,
+                Step::Tried(rule) => writeln!(f, "{indent}  not by {rule}")?,
                 Step::Premise(rule, n, true) => writeln!(f, "{indent}  premise {n} of {rule} holds")?,
                 Step::Premise(rule, n, false) => writeln!(f, "{indent}  premise {n} of {rule} FAILS")?,
                 Step::Sub(sub) => with_stack(|| sub.write(f, depth + 1))?,
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Rule = rule!("SI.COMPAT.SHAPE.ANYRANK");
+    const SECOND: Rule = rule!("SI.COMPAT.SHAPE.RANK");
+    const THIRD: Rule = rule!("SI.COMPAT.SHAPE.NOVALUES");
+
+    /// 1 if `a`, else 2 if `b`, else 3 if `c`.
+    fn ask(cx: &mut Cx, [a, b, c]: [bool; 3]) -> Option<u8> {
+        let eager = cx.clone().by_cases(&[(FIRST, a, 1), (SECOND, b, 2), (THIRD, c, 3)]);
+        let lazy = cx.by_lazy_cases(&[(FIRST, &|_| a, 1), (SECOND, &|_| b, 2), (THIRD, &|_| c, 3)]);
+        assert_eq!(eager, lazy);
+        lazy
+    }
+
+    #[test]
+    fn the_first_row_that_holds_decides() {
+        let mut cx = Cx::new().with_trace();
+        assert_eq!(ask(&mut cx, [false, true, true]), Some(2));
+        assert_eq!(cx.recorded().iter().collect::<Vec<Rule>>(), [SECOND]);
+        assert_eq!(cx.take_steps(), [Step::Tried(FIRST), Step::Fired(SECOND)]);
+        assert_eq!(ask(&mut cx, [false, false, false]), None);
+    }
+
+    #[test]
+    fn a_masked_row_gives_the_conclusion_of_the_next() {
+        let without = |rule| Cx::new().with_mask(RuleSet::from_iter([rule]));
+        assert_eq!(ask(&mut without(FIRST), [true, false, false]), Some(2));
+        assert_eq!(ask(&mut without(THIRD), [false, false, true]), Some(1));
+        assert_eq!(ask(&mut without(FIRST), [false, true, false]), Some(2));
+    }
+
+    #[test]
+    fn a_row_can_be_wrong_in_three_ways() {
+        let with = |mistake| Cx::new().with_row_mutant(RowMutant { rule: FIRST, mistake });
+        assert_eq!(ask(&mut with(Mistake::Dropped), [true, true, false]), Some(2));
+        assert_eq!(ask(&mut with(Mistake::Negated), [false, true, false]), Some(1));
+        assert_eq!(ask(&mut with(Mistake::Swapped), [true, true, false]), Some(2));
+        assert_eq!(ask(&mut with(Mistake::Swapped), [true, false, true]), Some(1));
     }
 }

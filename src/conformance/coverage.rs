@@ -87,7 +87,7 @@ fn premises_of(case: &Case) -> BTreeSet<Tested> {
     let mut steps = cx.take_steps();
     while let Some(step) = steps.pop() {
         match step {
-            Step::Fired(_) => {}
+            Step::Fired(_) | Step::Tried(_) => {}
             Step::Premise(rule, n, holds) => drop(tested.insert((rule, n, holds))),
             Step::Sub(derivation) => steps.extend(derivation.steps),
         }
