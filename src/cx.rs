@@ -110,16 +110,10 @@ impl Mistake {
 }
 
 /// What stands in for a conclusion when the rule that draws it is masked: another answer, such as a plausible wrong
-/// implementation would give. The rooms that own the types say what that is; no chapter does.
+/// implementation would give. What that is stands in `knockout`, for all types; no chapter says it.
 pub trait Instead: Sized {
     /// Another answer than `self`, wherever the type has one.
     fn instead(self, rule: Rule) -> Self;
-}
-
-impl Instead for bool {
-    fn instead(self, _: Rule) -> bool {
-        !self
-    }
 }
 
 /// A rule without which the judgement cannot go on was masked, or the text gives no rule.
@@ -269,6 +263,27 @@ impl Cx {
     pub fn by_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
         let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1)?;
         self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].2))
+    }
+
+    /// As [`Cx::by_cases`], with a last row for what none of the others covers.
+    pub fn by_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
+        let row = |i: usize| rows.get(i).map_or((otherwise.0, &otherwise.1), |(rule, _, then)| (*rule, then));
+        let holds = |i: usize| rows.get(i).is_none_or(|(_, holds, _)| *holds);
+        let at = self.first_case(rows.len() + 1, &|i| row(i).0, &|_, i| holds(i)).unwrap_or(rows.len());
+        let conclusion = self.conclusion_of(at, rows.len() + 1, &row);
+        conclusion.unwrap_or(otherwise.1)
+    }
+
+    /// A clause by itself: records the rule and draws its conclusion, or gives another one ([`Instead`]) if it is masked.
+    pub fn clause<T: Instead>(&mut self, rule: Rule, conclusion: impl FnOnce(&mut Cx) -> T) -> T {
+        let applies = self.fire(rule);
+        let conclusion = conclusion(self);
+        if applies { conclusion } else { conclusion.instead(rule) }
+    }
+
+    /// The n-th premise of a rule does not hold, which is why `conclusion` is drawn; another one if the rule is masked.
+    pub fn refuse<T: Instead>(&mut self, rule: Rule, n: usize, conclusion: T) -> T {
+        if self.premise(rule, n, false) { conclusion.instead(rule) } else { conclusion }
     }
 
     /// As [`Cx::by_cases`], with conditions that are looked at in turn.

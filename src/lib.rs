@@ -27,6 +27,7 @@ pub mod erratum;
 pub mod eval;
 pub mod generate;
 pub mod grammar;
+mod knockout;
 pub mod normal_form;
 pub mod ops;
 pub mod purity;

@@ -1,0 +1,113 @@
+//! Types, structural informations, and what is concluded of them.
+
+use std::sync::Arc;
+
+use crate::cx::Instead;
+use crate::diagnostic::Severity;
+use crate::grammar::{DataType, Ndim, StructInfo, Type};
+use crate::rule::Rule;
+use crate::types::Conversion;
+use crate::verdict::{Compatibility, Proof};
+
+/// Nothing is known; of an object, something that is not so.
+impl Instead for StructInfo {
+    fn instead(self, _: Rule) -> StructInfo {
+        match self {
+            StructInfo::Object => StructInfo::tuple([]),
+            StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_) => StructInfo::Object,
+        }
+    }
+}
+
+/// Nothing is known; of an object, something that is not so.
+impl Instead for Type {
+    fn instead(self, _: Rule) -> Type {
+        match self {
+            Type::Object => Type::tuple([]),
+            Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc => Type::Object,
+        }
+    }
+}
+
+impl Instead for Arc<[Type]> {
+    fn instead(self, rule: Rule) -> Arc<[Type]> {
+        self.iter().map(|ty| ty.clone().instead(rule)).collect()
+    }
+}
+
+/// A type where there is none, none where there is one.
+impl Instead for Option<Type> {
+    fn instead(self, _: Rule) -> Option<Type> {
+        match self {
+            Some(_) => None,
+            None => Some(Type::Object),
+        }
+    }
+}
+
+/// Something is known where nothing is, nothing where something is.
+impl Instead for Option<StructInfo> {
+    fn instead(self, _: Rule) -> Option<StructInfo> {
+        match self {
+            Some(_) => None,
+            None => Some(StructInfo::Object),
+        }
+    }
+}
+
+/// A known rank is lost, an unknown one is that of a scalar.
+impl Instead for Ndim {
+    fn instead(self, _: Rule) -> Ndim {
+        if self.is_unknown() { Ndim::Known(0) } else { Ndim::Unknown }
+    }
+}
+
+/// A known datatype is lost, an unknown one is float32.
+impl Instead for DataType {
+    fn instead(self, _: Rule) -> DataType {
+        if self.is_void() { DataType::FLOAT32 } else { DataType::VOID }
+    }
+}
+
+/// What fits is refused, and what does not is accepted.
+impl Instead for Compatibility {
+    fn instead(self, _: Rule) -> Compatibility {
+        match self {
+            Compatibility::Incompatible => Compatibility::Compatible,
+            Compatibility::Compatible | Compatibility::Possibly => Compatibility::Incompatible,
+        }
+    }
+}
+
+/// A wrong proof, and different for undecided.
+impl Instead for Proof {
+    fn instead(self, _: Rule) -> Proof {
+        match self {
+            Proof::Different => Proof::Equal,
+            Proof::Equal | Proof::Unknown => Proof::Different,
+        }
+    }
+}
+
+/// What needs a cast is converted in silence.
+impl Instead for Conversion {
+    fn instead(self, _: Rule) -> Conversion {
+        match self {
+            Conversion::None => Conversion::MatchCast,
+            Conversion::MatchCast | Conversion::Unrelated { .. } => Conversion::None,
+        }
+    }
+}
+
+impl Instead for Severity {
+    fn instead(self, _: Rule) -> Severity {
+        match self {
+            Severity::Error => Severity::Warning,
+            Severity::Warning => Severity::Error,
+        }
+    }
+}

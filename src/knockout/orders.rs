@@ -1,0 +1,51 @@
+//! Lists, whose order or extent a rule prescribes.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cx::Instead;
+use crate::rule::Rule;
+
+/// The other way round.
+impl<T> Instead for Vec<T> {
+    fn instead(mut self, _: Rule) -> Vec<T> {
+        self.reverse();
+        self
+    }
+}
+
+/// The second first.
+impl<T> Instead for [T; 2] {
+    fn instead(self, _: Rule) -> [T; 2] {
+        let [first, second] = self;
+        [second, first]
+    }
+}
+
+/// One too many.
+impl Instead for usize {
+    fn instead(self, _: Rule) -> usize {
+        self.saturating_add(1)
+    }
+}
+
+/// Nothing is found.
+impl<T: Ord> Instead for BTreeSet<T> {
+    fn instead(self, _: Rule) -> BTreeSet<T> {
+        BTreeSet::new()
+    }
+}
+
+/// Nothing is mapped.
+impl<K: Ord, V> Instead for BTreeMap<K, V> {
+    fn instead(self, _: Rule) -> BTreeMap<K, V> {
+        BTreeMap::new()
+    }
+}
+
+/// Nothing is mapped.
+impl<K: Ord + Clone, V: Clone> Instead for Cow<'_, BTreeMap<K, V>> {
+    fn instead(self, _: Rule) -> Self {
+        Cow::Owned(BTreeMap::new())
+    }
+}
