@@ -276,7 +276,7 @@ fn rule_macro(rules: &BTreeMap<String, RuleText>) -> String {
         "/// The rule with the id, as an expression or a pattern; an id that the text does not state does not compile.\n#[macro_export]\nmacro_rules! rule {\n",
     );
     for id in rules.keys() {
-        let _ = writeln!(out, "    ({id:?}) => {{ $crate::rule::Rule::{} }};", rust_name(id));
+        let _ = writeln!(out, "    ({id:?}) => {{ $crate::book::Rule::{} }};", rust_name(id));
     }
     out.push_str("    ($id:literal) => { compile_error!(concat!(\"the text states no rule \", $id)) };\n}\n");
     out

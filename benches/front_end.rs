@@ -1,7 +1,7 @@
 //! How long it takes to read and to check a program, by its number of bindings. The time must grow in proportion.
 
 use divan::{Bencher, counter::ItemsCount};
-use relax_spec::cx::Cx;
+use relax_spec::judge::Cx;
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::well_formed;
 

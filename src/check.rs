@@ -2,13 +2,13 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::cx::Cx;
-use crate::diagnostic::{Diagnostic, NodePath, Severity};
+use crate::derivation::{DeriveReport, derive_module, derive_module_in};
+use crate::findings::{Diagnostic, NodePath, Severity};
 use crate::grammar::IrModule;
+use crate::judge::Cx;
 use crate::normal_form::Normalized;
 use crate::scope::{in_order_of_reference, unaffected};
-use crate::struct_info::derive::{DeriveReport, derive_module, derive_module_in};
-use crate::types::check::{TypeReport, check_module_in};
+use crate::type_checking::{TypeReport, check_module_in};
 use crate::types::{erase_struct_info, is_subtype};
 use crate::{normal_form, well_formed};
 
@@ -156,7 +156,7 @@ pub fn in_normal_form(cx: &mut Cx, module: &IrModule) -> Normalized {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::Rule;
+    use crate::book::Rule;
     use crate::syntax::tvmscript::parse_module;
 
     const PROGRAM: &str = r#"

@@ -9,24 +9,26 @@
 //! | Purity and Dataflow Blocks | [`purity`] |
 //! | Normal Form | [`normal_form`] |
 //! | Well-Formedness Criteria | [`well_formed`] |
-//! | Types, Type Checking | [`types`] |
-//! | Structural Information, Derivation | [`struct_info`] |
+//! | Types | [`types`] |
+//! | Type Checking | [`type_checking`] |
+//! | Structural Information | [`struct_info`] |
+//! | Derivation | [`derivation`] |
 //! | Shape Dimensions, Proving Shapes Equivalent | [`shape`] |
 //! | Evaluating Expressions | [`eval`], [`tir`] |
 //! | Notable Operators | [`ops`] |
 
 #[macro_use]
-pub mod rule;
+pub mod book;
 
 pub mod check;
 pub mod cli;
 pub mod conformance;
-pub mod cx;
-pub mod diagnostic;
-pub mod erratum;
+pub mod derivation;
 pub mod eval;
+pub mod findings;
 pub mod generate;
 pub mod grammar;
+pub mod judge;
 mod knockout;
 pub mod normal_form;
 pub mod ops;
@@ -38,7 +40,6 @@ pub mod syntax;
 #[cfg(test)]
 mod testing;
 pub mod tir;
-pub mod trail;
+pub mod type_checking;
 pub mod types;
-pub mod verdict;
 pub mod well_formed;

@@ -1,8 +1,8 @@
 //! Purity as the checker sees it (chapter Purity and Dataflow Blocks): a flag of operators, calls and functions.
 
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{AttrValue, Call, Expr, Function};
+use crate::judge::Cx;
 use crate::ops::{self, OpDef};
 
 /// What a call goes to, as far as purity is concerned.

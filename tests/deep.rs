@@ -3,12 +3,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use relax_spec::cx::Cx;
 use relax_spec::grammar::{BinaryOp, DataType, PrimExpr, StructInfo, Type};
+use relax_spec::judge::{Compatibility, Cx, Proof};
 use relax_spec::shape::prove_equal;
 use relax_spec::struct_info::{self as si, Nowhere};
 use relax_spec::types;
-use relax_spec::verdict::{Compatibility, Proof};
 
 const DEPTH: usize = 10_000;
 

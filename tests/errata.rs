@@ -1,10 +1,10 @@
 //! Every witness of an erratum is answered as its file says, in either reading, and the two answers differ.
 
+use relax_spec::book::erratum::{Expected, Witness};
+use relax_spec::book::{Erratum, Reading, Rule};
 use relax_spec::conformance::compare::is_answer;
 use relax_spec::conformance::outcome::Outcome;
-use relax_spec::cx::{Cx, Reading};
-use relax_spec::erratum::{Erratum, Expected, Witness};
-use relax_spec::rule::Rule;
+use relax_spec::judge::Cx;
 
 fn witnesses() -> Vec<(Erratum, Witness)> {
     let witness = |erratum: Erratum| erratum.info().unwrap().witness().cloned().map(|witness| (erratum, witness));

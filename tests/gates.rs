@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
+use relax_spec::book::erratum::Shown;
+use relax_spec::book::{Erratum, Rule, RuleSet, Status};
 use relax_spec::conformance::agreement;
 use relax_spec::conformance::case::{Answer, Ask, Case, ReadAnswer, Verdict, embedded_suite};
 use relax_spec::conformance::coverage::{self, Knockout};
 use relax_spec::conformance::questions::questions;
-use relax_spec::erratum::{Erratum, Shown};
 use relax_spec::ops::{self, Clauses, OpDef};
-use relax_spec::rule::{Rule, RuleSet, Status};
 
 /// Beginnings of rule ids under which every rule is implemented or excluded. Chapters join this list as they are
 /// completed, and never leave it.

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use relax_spec::check::check_program;
-use relax_spec::cx::Cx;
+use relax_spec::judge::Cx;
 use relax_spec::syntax::load::{Form, parse};
 use relax_spec::syntax::tvmscript::parse_module;
 

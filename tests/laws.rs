@@ -10,10 +10,12 @@ use std::sync::Arc;
 
 use law_table::{AT_STAKE, Law, has_function, info_laws, literal, order, type_laws};
 use rayon::prelude::*;
-use relax_spec::cx::{Cx, GlbPurity};
-use relax_spec::erratum::Erratum::{self, A15, A17, A43};
-use relax_spec::grammar::{BinaryOp, DataType, DeriveFunc, FuncStructInfo, PrimExpr, StructInfo, Type, Var};
-use relax_spec::grammar::{Ndim, TensorShape, TensorStructInfo};
+use relax_spec::book::Erratum::{self, A15, A17, A43};
+use relax_spec::grammar::{
+    BinaryOp, DataType, DeriveFunc, FuncStructInfo, Ndim, PrimExpr, StructInfo, TensorShape, TensorStructInfo, Type,
+    Var,
+};
+use relax_spec::judge::{Cx, GlbPurity};
 use relax_spec::struct_info as si;
 use relax_spec::types::axioms::FiniteRelation;
 use relax_spec::types::{self, find_glb, find_lub, is_subtype};

@@ -11,9 +11,9 @@ use relax_spec::conformance::accuracy::{Closeness, Within, closeness};
 use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer, ValueSpec, ron_options};
 use relax_spec::conformance::oracle;
 use relax_spec::conformance::same_program::same_program;
-use relax_spec::cx::Cx;
 use relax_spec::eval::{self, Verdict};
 use relax_spec::grammar::{IrModule, TensorData};
+use relax_spec::judge::Cx;
 use relax_spec::ops::Accuracy;
 use relax_spec::syntax::tvmscript::parse_module;
 

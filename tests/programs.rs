@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 
 use proptest::prelude::*;
+use relax_spec::book::Rule;
 use relax_spec::check::{CheckReport, check_program, further_findings};
 use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer, ValueSpec};
 use relax_spec::conformance::oracle;
 use relax_spec::conformance::same_program::same_program;
-use relax_spec::cx::Cx;
-use relax_spec::diagnostic::{Diagnostic, Severity};
+use relax_spec::findings::{Diagnostic, Severity};
 use relax_spec::generate::{ProgramOptions, Tape, module};
 use relax_spec::grammar::visit::{Visitor, walk_function};
 use relax_spec::grammar::{
     Binder, Function, GlobalFunc, IrModule, PrimExpr, ShapeVar, StructInfo, TensorData, TensorShape, Var,
 };
-use relax_spec::rule::Rule;
+use relax_spec::judge::Cx;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::{normal_form, well_formed};
 use serde_json::Value;

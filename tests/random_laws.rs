@@ -12,14 +12,13 @@ use law_table::{AT_STAKE, Law, info_laws, literal, type_laws};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult, Testable};
-use relax_spec::cx::{Cx, Prover};
-use relax_spec::erratum::Erratum;
+use relax_spec::book::Erratum;
 use relax_spec::generate::{self, Tape};
 use relax_spec::grammar::{BinaryOp, DataType, FuncStructInfo, PrimExpr, ShapeVar, StructInfo, Type};
+use relax_spec::judge::{Compatibility, Cx, Proof, Prover};
 use relax_spec::shape::{Assignment, exact_value, prove_equal};
 use relax_spec::struct_info as si;
 use relax_spec::types::{erase_struct_info, find_glb, find_lub, is_subtype};
-use relax_spec::verdict::{Compatibility, Proof};
 
 const NAMES: [&str; 3] = ["n", "m", "k"];
 

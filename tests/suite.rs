@@ -2,10 +2,10 @@
 //! case says what the text gives.
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use relax_spec::book::RuleSet;
 use relax_spec::conformance::case::{Case, embedded_suite};
 use relax_spec::conformance::compare::CaseVerdict;
 use relax_spec::conformance::coverage::{Execution, execute, execute_literally};
-use relax_spec::rule::RuleSet;
 
 fn main() {
     let arguments = Arguments::from_args();

@@ -3,8 +3,8 @@
 use std::io;
 
 use super::{Exit, Failure, Outcome, options};
+use crate::book::Reading;
 use crate::conformance::serve::serve;
-use crate::cx::Reading;
 
 /// Answer questions of the adapter protocol on standard input: the oracle as an implementation
 ///

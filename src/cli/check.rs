@@ -7,9 +7,10 @@ use rayon::prelude::*;
 
 use super::input::{self, InputError, Source};
 use super::{Exit, Failure, Outcome, options, print, render};
+use crate::book::{Edition, Reading};
 use crate::check::{check_program, further_findings};
-use crate::cx::{Cx, Edition, Reading};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::findings::{Diagnostic, Severity};
+use crate::judge::Cx;
 
 /// Check programs: well-formedness, normal form, types and structural information
 ///

@@ -9,6 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Exit, Failure, Outcome, options, print};
+use crate::book::Edition;
 use crate::conformance::adapters::Adapter;
 use crate::conformance::case::{Case, embedded_suite};
 use crate::conformance::checkout::{self, write_atomically};
@@ -17,7 +18,6 @@ use crate::conformance::ledger::{Ledger, Observed};
 use crate::conformance::report::{self, Report, ReportError};
 use crate::conformance::runner::{self, CaseResult, RunOptions, RunResult};
 use crate::conformance::select::{Partition, SelectError, select};
-use crate::cx::Edition;
 
 /// Run the conformance suite against an implementation
 ///

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::errata_text::{field, fold, told_apart};
 use super::{Exit, Failure, Outcome, conflicts, print};
+use crate::book::erratum::{ErratumInfo, ErratumKind, Later, Shown, Witness};
+use crate::book::{Erratum, Reading, Rule};
 use crate::conformance::case::{Answer, Ask, Program};
 use crate::conformance::outcome;
-use crate::cx::{Cx, Reading};
-use crate::erratum::{Erratum, ErratumInfo, ErratumKind, Later, Shown, Witness};
 use crate::grammar::IrModule;
-use crate::rule::Rule;
+use crate::judge::Cx;
 use crate::syntax::tvmscript::{Dialect, print_module};
 
 /// Show the errata of the text: what it says literally, how it is corrected, and a witness in both readings

@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use super::rules::{Row, status_name, table};
 use super::{Exit, Failure, Outcome, conflicts, errata, print};
+use crate::book::{Erratum, Rule};
 use crate::conformance::case::embedded_suite;
-use crate::erratum::Erratum;
-use crate::rule::Rule;
 
 /// Show a rule: its text, the code that applies it, its golden cases, its errata
 #[derive(clap::Args)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 
 use super::{Exit, Failure, Outcome, print};
+use crate::book::Edition;
 use crate::conformance::adapters::Adapter;
 use crate::conformance::campaign::{self, Campaign, Explanation, Finding, Pattern};
 use crate::conformance::case::Ask;
@@ -12,7 +13,6 @@ use crate::conformance::ledger::Ledger;
 use crate::conformance::outcome;
 use crate::conformance::process::CommandLine;
 use crate::conformance::worker::{After, Worker};
-use crate::cx::Edition;
 
 /// Ask an implementation random questions and hold its answers against what the text permits
 ///

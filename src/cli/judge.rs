@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome, options, print};
+use crate::book::{Edition, Erratum, Reading};
 use crate::conformance::case::{Ask, ron_options};
 use crate::conformance::outcome;
 use crate::conformance::protocol::{self, ProtocolError};
-use crate::cx::{Cx, Edition, GlbPurity, Prover, Reading};
-use crate::erratum::Erratum;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var};
+use crate::judge::{Cx, GlbPurity, Prover};
 use crate::syntax::paper;
 use crate::syntax::source::SyntaxError;
 

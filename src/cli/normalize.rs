@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use super::convert::Target;
 use super::{Exit, Outcome, input, options, render};
-use crate::cx::{Cx, Edition, Reading};
+use crate::book::{Edition, Reading};
+use crate::judge::Cx;
 use crate::normal_form::normalize_reporting;
 
 /// Write an equivalent program in normal form

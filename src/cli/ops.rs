@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::fuzz::Respawning;
 use super::{Exit, Failure, Outcome, print};
+use crate::book::Edition;
 use crate::conformance::adapters::Adapter;
 use crate::conformance::agreement::{
     Agreement, Answered, OpAgreement, Pattern, Tally, count_case, embedded, judge, ops_of_case,
@@ -18,7 +19,6 @@ use crate::conformance::checkout::{self, write_atomically};
 use crate::conformance::ledger::Ledger;
 use crate::conformance::questions::questions;
 use crate::conformance::runner::{self, RunOptions};
-use crate::cx::Edition;
 use crate::ops::{self, Clauses, OpDef};
 
 /// List the tensor operators: data types and cases, how implementations agree, how much of the tolerance they use

@@ -1,8 +1,8 @@
 //! Options that several commands share.
 
-use crate::cx::{Edition, GlbPurity, Prover, Reading};
-use crate::erratum::Erratum;
+use crate::book::{Edition, Erratum, Reading};
 use crate::eval::SignatureOrder;
+use crate::judge::{GlbPurity, Prover};
 
 /// `--edition`.
 pub fn edition(text: &str) -> Result<Edition, String> {

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use super::{Exit, Failure, Outcome, input, options, print, value};
+use crate::book::{Edition, Reading};
 use crate::conformance::case::ValueSpec;
-use crate::cx::{Cx, Edition, Reading};
 use crate::eval::{self, Verdict};
+use crate::judge::Cx;
 
 /// Is AFTER an allowed optimization of BEFORE?
 ///

@@ -8,8 +8,8 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::{Value, json};
 
 use super::input::{InputError, Source};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::rule::Rule;
+use crate::book::Rule;
+use crate::findings::{Diagnostic, Severity};
 use crate::syntax::load::LoadError;
 use crate::syntax::source::{SyntaxError, locate};
 

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome, print};
+use crate::book::{Rule, Status};
 use crate::conformance::case::{Case, embedded_suite};
 use crate::conformance::coverage::{self, Knockout};
-use crate::rule::{Rule, Status};
 
 /// List the rules of the specification: where each is implemented, which cases exercise it, whether it is needed
 #[derive(clap::Args)]

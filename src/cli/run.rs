@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
+use crate::book::{Edition, Reading};
 use crate::check::check_program;
 use crate::conformance::case::ValueSpec;
 use crate::conformance::process::CommandLine;
-use crate::cx::{Cx, Edition, Reading};
-use crate::diagnostic::Severity;
 use crate::eval::{self, ExternProcess, Options, Registry, Run, SignatureOrder};
-use crate::verdict;
+use crate::findings::Severity;
+use crate::judge::{self, Cx};
 
 /// Run a program and print its result
 ///
@@ -117,7 +117,7 @@ fn tell(args: &Args, run: &Run) -> Outcome {
         }
     }
     match &run.outcome {
-        verdict::Outcome::Value(result) => {
+        judge::Outcome::Value(result) => {
             let text = match eval::to_spec(result) {
                 Ok(spec) => value::format(&spec),
                 Err(_) => result.to_string(),
@@ -125,11 +125,11 @@ fn tell(args: &Args, run: &Run) -> Outcome {
             print(&(text + "\n"))?;
             Ok(Exit::AsExpected)
         }
-        verdict::Outcome::Error(error) => Err(Failure::new(Exit::Findings, error)),
-        verdict::Outcome::OutOfFuel => {
+        judge::Outcome::Error(error) => Err(Failure::new(Exit::Findings, error)),
+        judge::Outcome::OutOfFuel => {
             Err(Failure::new(Exit::StoppedEarly, "out of fuel (--fuel allows more steps, --depth more open calls)"))
         }
-        verdict::Outcome::Unspecified(reason) => {
+        judge::Outcome::Unspecified(reason) => {
             Err(Failure::new(Exit::Findings, format!("the specification does not say what happens: {reason}")))
         }
     }

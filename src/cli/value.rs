@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 use serde_json::Value as Json;
 
 use crate::conformance::case::{ValueSpec, ron_options};
-use crate::cx::with_stack;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::grammar::{DataType, TensorData};
+use crate::judge::with_stack;
 
 /// Reads a value.
 pub fn parse(text: &str) -> Result<ValueSpec, String> {

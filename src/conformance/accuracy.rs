@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::case::ValueSpec;
-use crate::cx::with_stack;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::grammar::{DataType, TensorData, TypeCode};
+use crate::judge::with_stack;
 use crate::ops::Accuracy;
 
 const TABLE: &str = include_str!("../../spec/accuracy.ron");

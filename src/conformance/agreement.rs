@@ -12,10 +12,10 @@ use super::compare::{CaseVerdict, tolerance_used};
 use super::outcome::Outcome;
 use super::questions::Question;
 use super::runner::CaseResult;
+use crate::book::Rule;
 use crate::conformance::alpha::same_struct_info;
-use crate::cx::Cx;
+use crate::judge::Cx;
 use crate::ops::{Clauses, OpDef};
-use crate::rule::Rule;
 
 include!(concat!(env!("OUT_DIR"), "/agreement.rs"));
 

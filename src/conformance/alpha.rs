@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use super::case::{Answer, Ask};
 use super::oracle;
-use crate::cx::{Cx, with_stack};
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo, TensorShape};
-use crate::verdict::Proof;
+use crate::judge::{Cx, Proof, with_stack};
 
 /// What it means that the first operand does not say of a function whether it is pure, as the text of 2023-02 never
 /// does (A18).

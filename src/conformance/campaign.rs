@@ -9,11 +9,10 @@ use super::alpha::same_struct_info;
 use super::case::{Answer, Ask};
 use super::oracle;
 use super::outcome::Outcome;
-use crate::cx::{Cx, Prover, Reading};
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Reading, Rule};
 use crate::generate::{Tape, struct_info_pair};
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
-use crate::rule::Rule;
+use crate::judge::{Cx, Prover};
 
 /// The nesting of the generated structural information, and the length of their tapes.
 const DEPTH: usize = 3;
@@ -348,7 +347,7 @@ mod tests {
     fn a_wrong_implementation_is_found_and_its_question_cut_down() {
         let mut wrong = |ask: &Ask| match ask {
             Ask::Compatibility(..) => Outcome::Answer {
-                answer: Answer::Compatibility(crate::verdict::Compatibility::Compatible),
+                answer: Answer::Compatibility(crate::judge::Compatibility::Compatible),
                 warnings: None,
             },
             other => oracle(other),

@@ -11,11 +11,10 @@ use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
 use super::accuracy::Within;
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
 use crate::grammar::{DataType, FloatBits, IrModule, Name, PrimExpr, ShapeVar, StructInfo, TensorData, Type, Var};
-use crate::rule::Rule;
+use crate::judge::{Compatibility, Proof, RuntimeError};
 use crate::syntax::decode::Profile;
-use crate::verdict::{Compatibility, Proof, RuntimeError};
 
 include!(concat!(env!("OUT_DIR"), "/suite.rs"));
 
@@ -257,7 +256,7 @@ struct RawCase {
 }
 
 fn first_edition() -> Vec<String> {
-    vec![crate::cx::Edition::default().name().to_string()]
+    vec![crate::book::Edition::default().name().to_string()]
 }
 
 impl Ask {

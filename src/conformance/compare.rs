@@ -12,8 +12,8 @@ use super::case::{
 use super::oracle;
 use super::outcome::Outcome;
 use super::same_program::same_program;
-use crate::cx::{Cx, Edition};
-use crate::erratum::Erratum;
+use crate::book::{Edition, Erratum};
+use crate::judge::Cx;
 
 /// What becomes of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -183,7 +183,7 @@ fn compare_answer(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool
 fn missing_warnings(case: &Case, outcome: &Outcome) -> Option<String> {
     let Outcome::Answer { warnings: Some(given), .. } = outcome else { return None };
     let expected = case.warnings.as_ref()?;
-    let sorted = |rules: &[crate::rule::Rule]| {
+    let sorted = |rules: &[crate::book::Rule]| {
         let mut ids: Vec<&str> = rules.iter().map(|rule| rule.id()).collect();
         ids.sort_unstable();
         ids.dedup();

@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::case::Case;
 use super::compare::{CaseVerdict, Comparison, compare};
 use super::outcome::Outcome;
-use crate::cx::{Cx, Edition, Reading, Step};
-use crate::rule::{Rule, RuleSet};
+use crate::book::{Edition, Reading, Rule, RuleSet};
+use crate::judge::{Cx, Step};
 
 /// The rules that no case can kill, with the reason: `spec/redundant.ron`.
 const REDUNDANT: &str = include_str!("../../spec/redundant.ron");
@@ -126,7 +126,7 @@ pub fn knock_out(suite: &[Case]) -> BTreeMap<Rule, Knockout> {
 
 /// A rule whose absence brings the oracle down was needed.
 fn fails_without(case: &Case, rule: Rule) -> bool {
-    let run = || crate::cx::with_stack(|| passes(case, RuleSet::from_iter([rule])));
+    let run = || crate::judge::with_stack(|| passes(case, RuleSet::from_iter([rule])));
     !catch_unwind(AssertUnwindSafe(run)).unwrap_or(false)
 }
 

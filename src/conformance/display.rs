@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::case::{Answer, Ask, Derived, DimAnswer, Effect, MatchAnswer, Program, ReadAnswer, RunAnswer, ValueSpec};
-use crate::cx::with_stack;
 use crate::grammar::{GlobalFunc, IrModule, TensorData};
+use crate::judge::with_stack;
 use crate::syntax::decode::Profile;
 
 /// Items separated by `, `.

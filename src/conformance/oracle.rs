@@ -4,17 +4,17 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::case::{Answer, Ask, Derived, Program, ReadAnswer, Verdict};
+use crate::book::Rule;
 use crate::check::{check_program, in_normal_form};
-use crate::cx::Cx;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::derivation::{DeriveReport, derive_call, derive_module};
 use crate::eval;
+use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, StructInfo};
-use crate::rule::Rule;
-use crate::struct_info::derive::{DeriveReport, derive_call, derive_module};
+use crate::judge::Cx;
 use crate::struct_info::{self, InScope, Nowhere};
 use crate::syntax::decode::{DecodeError, decode, recognize};
 use crate::syntax::load::Form;
-use crate::types::check::check_module;
+use crate::type_checking::check_module;
 use crate::{normal_form, shape, types, well_formed};
 
 /// Why the oracle gives no answer to a question.
@@ -23,7 +23,7 @@ pub enum NoAnswer {
     #[error("the oracle does not answer this question: {0}")]
     Unsupported(&'static str),
     #[error("{0}")]
-    Stuck(#[from] crate::cx::Stuck),
+    Stuck(#[from] crate::judge::Stuck),
     /// The program in the question cannot be read.
     #[error("{0}")]
     Unreadable(String),

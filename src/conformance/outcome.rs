@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::case::{Answer, Ask, Effect};
 use super::oracle::{self, NoAnswer};
 use super::protocol::{ProtocolError, Reply};
-use crate::cx::Cx;
-use crate::rule::Rule;
+use crate::book::Rule;
+use crate::judge::Cx;
 
 /// The outcome of one question. The last four are found by the runner.
 #[derive(Clone, PartialEq, Debug)]

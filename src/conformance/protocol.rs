@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::case::{Answer, AnswerKind, Ask, Effect, Program, ReadAnswer};
-use crate::cx::{Edition, with_stack};
+use crate::book::{Edition, Rule};
 use crate::grammar::{GlobalFunc, IrModule};
-use crate::rule::Rule;
+use crate::judge::with_stack;
 use crate::syntax::tvmscript::{Dialect, parse_module, print_module};
 
 /// The version spoken here.

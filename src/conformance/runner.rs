@@ -13,7 +13,7 @@ use super::outcome::Outcome;
 use super::process::CommandLine;
 use super::protocol::Implementation;
 use super::worker::{After, StartError, Worker};
-use crate::cx::Edition;
+use crate::book::Edition;
 
 /// How to run.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::cx::with_stack;
 use crate::grammar::{
     AttrValue, Attrs, Binder, Binding, BindingBlock, Expr, Function, GlobalFunc, IrModule, PrimExpr, ShapeVar,
     StructInfo, TensorShape, Var,
 };
+use crate::judge::with_stack;
 
 /// Whether two programs differ at most in what their variables are called. The names of global functions count.
 pub fn same_program(m1: &IrModule, m2: &IrModule) -> bool {

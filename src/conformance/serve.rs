@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::outcome::Outcome;
 use super::protocol::{Greeting, Implementation, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_ops};
-use crate::cx::{Cx, Reading};
+use crate::book::Reading;
+use crate::judge::Cx;
 
 /// Answers the questions of a runner until the input ends. What is not of the protocol is answered with an error
 /// where it has an id, and ends the conversation where it has none.

@@ -6,7 +6,7 @@ use super::case::Ask;
 use super::outcome::Outcome;
 use super::process::{CommandLine, LineProcess, Received};
 use super::protocol::{Greeting, Line, Question, Request};
-use crate::cx::Edition;
+use crate::book::Edition;
 
 /// Why there is no process to ask.
 #[derive(Debug, thiserror::Error)]

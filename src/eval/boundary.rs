@@ -7,10 +7,9 @@ use super::machine::{Activation, Machine, SignatureOrder, Stop};
 use super::match_cast::lone;
 use super::trace::TraceEvent;
 use super::value::{Closure, Value};
-use crate::cx::Edition;
+use crate::book::{Edition, Rule};
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
-use crate::rule::Rule;
-use crate::verdict::RuntimeError;
+use crate::judge::RuntimeError;
 
 impl Machine<'_> {
     /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::machine::Machine;
 use super::scope::Scopes;
-use crate::cx::with_stack;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{
     AttrValue, Binding, Call, Expr, Function, PrimExpr, SeqExpr, ShapeVar, StructInfo, TensorShape, Var,
 };
+use crate::judge::with_stack;
 
 /// What occurs free in a function.
 ///

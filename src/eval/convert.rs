@@ -7,8 +7,8 @@ use super::packed::{PackedFunc, Registry};
 use super::tensor::{AllocError, Scalar, Tensor};
 use super::value::{Closure, Prim, Value};
 use crate::conformance::case::ValueSpec;
-use crate::cx::with_stack;
 use crate::grammar::{DataType, FloatBits};
+use crate::judge::with_stack;
 
 /// Why a written value is not one that a run can start with.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use super::machine::{Machine, Stop};
 use crate::grammar::{PrimExpr, ShapeVar};
+use crate::judge::RuntimeError;
 use crate::shape;
-use crate::verdict::RuntimeError;
 
 impl Machine<'_> {
     /// SI.DIM.EVAL: the value of a dimension with the present values of the shape variables.

@@ -8,11 +8,11 @@ use super::packed::PackedFunc;
 use super::tensor::{Scalar, Tensor};
 use super::trace::TraceEvent;
 use super::value::{Closure, Prim, Value};
-use crate::cx::with_stack;
 use crate::grammar::{
     Binding, BindingBlock, BlockKind, Call, Constant, DataType, Expr, ExternFunc, Function, GlobalVar, If, MatchCast,
     PrimValue, SeqExpr, ShapeExpr, Span, Tuple, TupleGetItem, Var, VarBinding, VarKind,
 };
+use crate::judge::with_stack;
 use crate::ops::{self, EvalArgs};
 
 impl Machine<'_> {

@@ -16,8 +16,8 @@ use crate::conformance::case::ValueSpec;
 use crate::conformance::process::{CommandLine, LineProcess, Received};
 use crate::conformance::protocol::{self, ProtocolError, from_json, parse_json};
 use crate::conformance::worker::{StartError, start_and_greet};
-use crate::cx::with_stack;
 use crate::grammar::Name;
+use crate::judge::with_stack;
 
 /// A process whose functions a registry holds. It ends with the last of them.
 #[derive(Clone, Debug)]

@@ -9,11 +9,10 @@ use super::packed::Registry;
 use super::scope::Scopes;
 use super::trace::{TraceEvent, TraceStep};
 use super::value::{Closure, PrimFuncObj, Value};
+use crate::book::Rule;
 use crate::conformance::case::Effect;
-use crate::cx::{Cx, Stuck};
 use crate::grammar::{Function, IrModule, Name, ShapeVar, Span, StructInfo, Var};
-use crate::rule::Rule;
-use crate::verdict::RuntimeError;
+use crate::judge::{Cx, RuntimeError, Stuck};
 
 /// The limits and choices of a run.
 #[derive(Clone, Debug)]

@@ -4,13 +4,12 @@
 use super::machine::{Machine, Stop};
 use super::trace::TraceEvent;
 use super::value::{Closure, Value};
-use crate::cx::with_stack;
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
 use crate::grammar::{
     FuncStructInfo, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, Span, StructInfo, TensorShape,
     TensorStructInfo, Var,
 };
-use crate::rule::Rule;
+use crate::judge::with_stack;
 
 use super::tensor::Tensor;
 

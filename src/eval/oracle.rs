@@ -8,9 +8,8 @@ use super::program::{default_entry, evaluate};
 use super::refine::{RefineError, Verdict, refine};
 use crate::conformance::case::{self, MatchAnswer, RunAnswer, ValueSpec};
 use crate::conformance::oracle::NoAnswer;
-use crate::cx::Cx;
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
-use crate::verdict::Outcome;
+use crate::judge::{Cx, Outcome};
 
 /// What a match came to, for derivation trees.
 struct Matched(Result<BTreeMap<ShapeVar, i64>, Stop>);

@@ -8,9 +8,8 @@ use super::machine::{Machine, Options, Stop};
 use super::trace::TraceStep;
 use super::value::{Closure, PrimFuncObj, Value};
 use crate::conformance::case::Effect;
-use crate::cx::{Cx, Stuck};
 use crate::grammar::{AttrValue, Attrs, Function, GlobalFunc, IrModule, Name};
-use crate::verdict::{Outcome, RuntimeError};
+use crate::judge::{Cx, Outcome, RuntimeError, Stuck};
 
 /// A run that has ended.
 #[derive(Clone, Debug)]

@@ -5,12 +5,10 @@ use super::convert::{ConvertError, from_specs, to_spec};
 use super::inputs::Inputs;
 use super::machine::{Options, Stop};
 use super::program::evaluate;
+use crate::book::{Erratum, Rule};
 use crate::conformance::case::{Effect, ValueSpec};
-use crate::cx::{Cx, Stuck};
-use crate::erratum::Erratum;
 use crate::grammar::IrModule;
-use crate::rule::Rule;
-use crate::verdict::{Outcome, RuntimeError};
+use crate::judge::{Cx, Outcome, RuntimeError, Stuck};
 
 /// What can be observed of a run.
 #[derive(Clone, PartialEq, Debug)]

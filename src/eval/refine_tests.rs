@@ -2,11 +2,10 @@
 //! first.
 
 use super::{Refinement, Verdict, refine};
+use crate::book::{Erratum, Reading, Rule};
 use crate::conformance::case::ValueSpec;
-use crate::cx::{Cx, Reading};
-use crate::erratum::Erratum;
 use crate::grammar::{DataType, IrModule, TensorData};
-use crate::rule::Rule;
+use crate::judge::Cx;
 use crate::syntax::tvmscript::parse_module;
 
 fn main_of(signature: &str, body: &str) -> IrModule {

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use super::machine::{Machine, Stop};
 use super::value::{Closure, Value};
-use crate::cx::{Cx, with_stack};
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
 };
+use crate::judge::{Compatibility, Cx, with_stack};
 use crate::struct_info::check_compatibility;
-use crate::verdict::Compatibility;
 
 /// Whether a closure of the one information may be used as the other (A19): anything but certain incompatibility.
 pub(super) fn compatible(cx: &mut Cx, rtsi: &StructInfo, target: &StructInfo) -> bool {

@@ -3,12 +3,10 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::book::{Erratum, Reading, Rule, RuleSet};
 use crate::conformance::case::{Effect, ValueSpec};
-use crate::cx::{Cx, Reading};
-use crate::erratum::Erratum;
 use crate::grammar::*;
-use crate::rule::{Rule, RuleSet};
-use crate::verdict::Outcome;
+use crate::judge::{Cx, Outcome};
 
 fn bind(name: &str, value: Expr) -> Binding {
     Binding::VarBinding(VarBinding { var: Binder::var(Var::new(name)), value, span: Span::NONE })

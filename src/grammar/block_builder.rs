@@ -16,7 +16,7 @@
 //! assert_eq!(builder.derive(&u)?, StructInfo::tensor([2.into(), 3.into()], DataType::FLOAT32));
 //! builder.finish_function(&u)?;
 //! let module = builder.finish()?;
-//! assert!(relax_spec::check::check_program(&mut relax_spec::cx::Cx::new(), &module).accepts());
+//! assert!(relax_spec::check::check_program(&mut relax_spec::judge::Cx::new(), &module).accepts());
 //! # Ok::<(), relax_spec::grammar::block_builder::BuildError>(())
 //! ```
 
@@ -29,12 +29,12 @@ use super::{
     AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule,
     MatchCast, Name, SeqExpr, ShapeVar, Span, StructInfo, Var, VarBinding, VarKind,
 };
-use crate::cx::Cx;
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::derivation::derive_module;
+use crate::derivation::single::{Around, derive_annotated, derive_binding, derive_expr, derive_function};
+use crate::findings::{Diagnostic, Severity};
+use crate::judge::Cx;
 use crate::normal_form::{Fresh, Piece, normalize_piece};
 use crate::scope::{Context, Mark};
-use crate::struct_info::derive::derive_module;
-use crate::struct_info::derive::single::{Around, derive_annotated, derive_binding, derive_expr, derive_function};
 use crate::struct_info::{Surroundings, introduced_shape_vars};
 
 /// Why the builder refuses. What was built before stays as it was, except that hoisted bindings may remain.

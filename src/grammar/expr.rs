@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Attrs, DataType, Name, PrimExpr, Span, StructInfo, TensorData, Type, Var};
-use crate::cx::Cx;
+use crate::judge::Cx;
 use crate::struct_info::wrap_type;
 
 /// A Relax expression.

@@ -36,7 +36,7 @@ use super::{
     Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalFunc, If, IrModule, MatchCast, Op, SeqExpr,
     Tuple, TupleGetItem, Var, VarBinding, VarKind,
 };
-use crate::cx::with_stack;
+use crate::judge::with_stack;
 
 /// A rewriting of programs. Every hook keeps its node by default and goes on into the parts.
 pub trait Mutator {
@@ -205,7 +205,7 @@ pub fn mutate_parts<M: Mutator + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cx::Cx;
+    use crate::judge::Cx;
     use crate::syntax::tvmscript::parse_module;
 
     const TEXT: &str = r#"

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{FuncStructInfo, Function, StructInfo, TensorShape, TensorStructInfo};
-use crate::cx::with_stack;
+use crate::judge::with_stack;
 
 impl Function {
     /// The structural information that the function's own annotations give a variable bound to it: `Object` where

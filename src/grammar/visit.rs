@@ -41,7 +41,7 @@ use super::{
     AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalFunc, GlobalVar, IrModule,
     MatchCast, PrimExpr, SeqExpr, ShapeVar, StructInfo, TensorShape, Var, VarBinding, VarKind,
 };
-use crate::cx::with_stack;
+use crate::judge::with_stack;
 
 /// An analysis of programs.
 pub trait Visitor {

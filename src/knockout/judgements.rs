@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::cx::Instead;
-use crate::diagnostic::Severity;
+use crate::book::Rule;
+use crate::findings::Severity;
 use crate::grammar::{DataType, Ndim, StructInfo, Type};
-use crate::rule::Rule;
+use crate::judge::{Compatibility, Instead, Proof};
 use crate::types::Conversion;
-use crate::verdict::{Compatibility, Proof};
 
 /// Nothing is known; of an object, something that is not so.
 impl Instead for StructInfo {

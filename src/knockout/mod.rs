@@ -8,8 +8,8 @@ mod judgements;
 mod orders;
 mod values;
 
-use crate::cx::Instead;
-use crate::rule::Rule;
+use crate::book::Rule;
+use crate::judge::Instead;
 
 /// Yes for no.
 impl Instead for bool {

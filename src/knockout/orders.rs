@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cx::Instead;
-use crate::rule::Rule;
+use crate::book::Rule;
+use crate::judge::Instead;
 
 /// The other way round.
 impl<T> Instead for Vec<T> {

@@ -2,9 +2,8 @@
 
 use num_bigint::BigInt;
 
-use crate::cx::Instead;
-use crate::rule::Rule;
-use crate::verdict::RuntimeError;
+use crate::book::Rule;
+use crate::judge::{Instead, RuntimeError};
 
 /// Off by one.
 impl Instead for i64 {

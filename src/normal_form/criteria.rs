@@ -1,12 +1,10 @@
 //! Criteria 1 to 4: whether a program is in normal form.
 
 use super::is_leaf;
-use crate::cx::{Cx, with_stack};
-use crate::diagnostic::Diagnostic;
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
+use crate::findings::{Diagnostic, Step, Trail};
 use crate::grammar::{Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, If, IrModule, SeqExpr, Span};
-use crate::rule::Rule;
-use crate::trail::{Step, Trail};
+use crate::judge::{Cx, with_stack};
 
 /// NF.1.RHS to NF.4.ALL-EMPTY: every place where a program is not in normal form, in the order of the text.
 ///

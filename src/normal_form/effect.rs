@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::cx::with_stack;
 use crate::grammar::{BinaryOp, Binding, Expr, PrimExpr};
+use crate::judge::with_stack;
 
 /// Which expressions may have a visible effect. Remembers its answers, so that asking at every level of a deep
 /// program stays linear.

@@ -6,8 +6,8 @@
 
 use super::is_leaf;
 use super::normalize::Normalizer;
-use crate::cx::with_stack;
 use crate::grammar::Expr;
+use crate::judge::with_stack;
 
 /// The operands of each depth that are no leaves, from left to right.
 type Levels<'e> = Vec<Vec<&'e Expr>>;

@@ -15,8 +15,8 @@ pub(crate) use fresh::Fresh;
 pub use normalize::{Normalized, normalize, normalize_reporting};
 pub(crate) use normalize::{Piece, normalize_piece};
 
-use crate::cx::{Cx, with_stack};
 use crate::grammar::Expr;
+use crate::judge::{Cx, with_stack};
 
 /// NF.1.LEAF: whether an expression may be used as an operand.
 ///

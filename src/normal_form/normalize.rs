@@ -12,18 +12,16 @@ use super::effect::Effects;
 use super::fresh::Fresh;
 use super::levels::Address;
 use super::{is_leaf, rename};
-use crate::cx::{Cx, with_stack};
-use crate::diagnostic::Diagnostic;
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
+use crate::findings::{Diagnostic, Step, Trail};
 use crate::grammar::visit::Visitor;
 use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, IrModule, MatchCast, PrimExpr,
     SeqExpr, ShapeVar, Span, StructInfo, TensorShape, VarBinding, VarKind,
 };
-use crate::rule::Rule;
+use crate::judge::{Cx, with_stack};
 use crate::scope::Context;
 use crate::struct_info::Surroundings;
-use crate::trail::{Step, Trail};
 
 /// What normalizing a program gives.
 #[derive(Clone, PartialEq, Debug)]

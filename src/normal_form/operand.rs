@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::effect::may_fail;
 use super::is_leaf;
 use super::normalize::Normalizer;
-use crate::cx::with_stack;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
+use crate::findings::Step;
 use crate::grammar::{
     Binder, Binding, BlockKind, Call, Expr, Function, If, PrimValue, ShapeExpr, StructInfo, Tuple, TupleGetItem,
     VarBinding, VarKind,
 };
-use crate::trail::Step;
+use crate::judge::with_stack;
 
 impl Normalizer<'_, '_> {
     /// An expression as the value of a binding: its operands are hoisted, it stays.

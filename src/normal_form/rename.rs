@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::cx::with_stack;
 use crate::grammar::visit::{Visitor, walk_function, walk_seq_expr, walk_struct_info};
 use crate::grammar::{
     AttrValue, Attrs, Binding, FuncStructInfo, Function, PrimExpr, PrimStructInfo, SeqExpr, ShapeStructInfo, ShapeVar,
     StructInfo, TensorShape, TensorStructInfo,
 };
+use crate::judge::with_stack;
 
 /// What replaces a shape variable; `None` where it stays.
 pub(super) type Replace<'a> = &'a dyn Fn(&ShapeVar) -> Option<ShapeVar>;

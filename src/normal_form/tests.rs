@@ -1,8 +1,6 @@
 use super::*;
-use crate::cx::Reading;
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Reading, Rule};
 use crate::grammar::*;
-use crate::rule::Rule;
 use crate::testing::*;
 
 fn f1(callee: &str, arg: Expr) -> Expr {

@@ -5,10 +5,10 @@ use super::infer::{float_attr, tensor};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::unary::{sigmoid, zero_like};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
+use crate::judge::Cx;
 
 macro_rules! function {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {

@@ -7,9 +7,9 @@ use super::infer::{Dims, arity, differ, float_attr, int_attr, str_attr, tensor};
 use super::kernel::{self, fail};
 use super::nn::softmax;
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
-use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, PrimExpr, StructInfo};
+use crate::judge::Cx;
 
 const SCALE: Param = Param::Attr(Attr::optional("scale", AttrKind::Float));
 const CAUSAL_MASK: Param = Param::Attr(Attr::optional("causal_mask", AttrKind::Str(&["TopLeft", "BottomRight"])));

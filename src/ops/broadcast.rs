@@ -3,9 +3,9 @@
 use super::infer::{Dims, arity, broadcast, common_dtype, of_shape_arg, shape, tensor};
 use super::kernel::{self, at_broadcast, fail, fresh, tabulate};
 use super::{EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

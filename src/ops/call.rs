@@ -1,9 +1,9 @@
 //! Operators that call something given to them: `call_pure_packed`, `make_closure`, `invoke_closure`, `cast`.
 
 use super::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     OpDef {

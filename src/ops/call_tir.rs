@@ -7,11 +7,10 @@
 use super::dps::{call_dps_packed, call_tir};
 use super::infer::Dims;
 use super::{Accuracy, Clauses, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
 use crate::eval::Value;
 use crate::grammar::{DataType, Expr, GlobalFunc, Ndim, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
-use crate::rule::Rule;
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     OpDef {

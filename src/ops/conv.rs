@@ -7,10 +7,10 @@ use super::infer::{Dims, arity, common_dtype, constant, differ, dim, dtype_attr,
 use super::kernel::{self, fail, multiply_add, zero};
 use super::window::{Layout, OUT_LAYOUT, Window, data_axes, groups, inside, per_axis, windows};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
+use crate::judge::Cx;
 
 const DATA: Param = Param::Arg("data");
 const WEIGHT: Param = Param::Arg("weight");

@@ -3,10 +3,10 @@
 use super::infer::{arity, dtype_attr, of_shape_arg, tensor, with_dtype};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, Ndim, StructInfo, TensorStructInfo};
+use crate::judge::Cx;
 
 const ZERO: Scalar = Scalar::Int(0);
 const ONE: Scalar = Scalar::Int(1);

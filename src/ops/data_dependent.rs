@@ -6,10 +6,10 @@ use super::infer::{Dims, arity, axis, prim, tensor};
 use super::kernel::{self, at, fail, fresh, indices, tabulate};
 use super::search::order;
 use super::{EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::{DataType, Expr, PrimExpr, PrimValue, StructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

@@ -2,9 +2,9 @@
 
 use super::infer::tensor;
 use super::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, Ndim, StructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     OpDef {

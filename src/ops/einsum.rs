@@ -8,10 +8,10 @@ use super::array::scalars;
 use super::infer::{Dims, arity, common_dtype, differ, str_attr, tensor, tensors};
 use super::kernel::{self, constant_one, fail, multiply_add, zero};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, PrimExpr, StructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

@@ -3,10 +3,10 @@
 use super::infer::{Dims, arity, broadcast, common_dtype, tensor, with_dtype};
 use super::kernel::{self, at_broadcast, at_flat, fail, fresh, tabulate, tabulate_flat};
 use super::{EvalArgs, InferArgs, InferError};
-use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, StructInfo};
+use crate::judge::Cx;
 
 // Inference.
 

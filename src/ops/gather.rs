@@ -3,10 +3,10 @@
 use super::infer::{Dims, arity, axis, broadcast, int_attr, tensor, tensors};
 use super::kernel::{self, at, at_broadcast, fail, fresh, tabulate};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, PrimExpr, StructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

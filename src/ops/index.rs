@@ -6,10 +6,10 @@ use super::infer::{
 };
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
-use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{AttrValue, BinaryOp, DataType, PrimExpr, StructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use super::{InferArgs, InferError, attr};
-use crate::cx::Cx;
 use crate::grammar::{
     AttrValue, BinaryOp, Call, DataType, DataTypeImm, Expr, FloatBits, Ndim, PrimExpr, PrimValue, ShapeStructInfo,
     StringImm, StructInfo, TensorShape, TensorStructInfo,
 };
+use crate::judge::{Cx, Proof};
 use crate::shape::prove_equal;
-use crate::verdict::Proof;
 
 /// The dimensions of a tensor, as far as they are known.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,10 +3,10 @@
 use super::infer::{Dims, arity, broadcast, common_dtype, dtype_attr, tensor};
 use super::kernel::{self, fail, fresh, multiply_add, zero};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[operator!(
     "matmul",

@@ -4,10 +4,10 @@ use super::gather::{coordinate, integer};
 use super::infer::{Dims, arity, common_dtype, differ, int_attr, str_attr, tensor};
 use super::kernel::{self, at, fail, fresh, from_list, indices};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

@@ -81,10 +81,10 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::cx::{Cx, Edition, Stuck};
+use crate::book::{Edition, Rule};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
-use crate::rule::Rule;
+use crate::judge::{Cx, Stuck};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use call_tir::CallForm;

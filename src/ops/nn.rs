@@ -5,9 +5,9 @@ use ndarray::ArrayD;
 use super::array::{floats, largest, of_floats, total};
 use super::infer::{Dims, arity, axis, float_dtype, int_attr, tensor};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

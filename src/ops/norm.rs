@@ -6,12 +6,11 @@ use super::array::{floats, mean, of_floats, spread};
 use super::infer::{Dims, arity, axes, axis, bool_attr, float_attr, float_dtype, int_attr, ints_attr, tensor};
 use super::kernel::{self, fail};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::Tensor;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
+use crate::judge::{Cx, Proof};
 use crate::shape::prove_equal;
-use crate::verdict::Proof;
 
 const EPSILON: Param = Param::Attr(Attr::float("epsilon", 1e-5));
 const CENTER: Param = Param::Attr(Attr::bool("center", true));

@@ -5,10 +5,10 @@ use super::infer::{
 };
 use super::kernel::{self, at, convert, fail, fresh, in_shape, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

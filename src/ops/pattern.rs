@@ -3,10 +3,10 @@
 use super::infer::{Dims, arity, axis, dim, dtype_attr, int_attr, prim, tensor, with_dtype};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::{BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, StructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

@@ -8,10 +8,10 @@ use super::infer::{Dims, arity, bool_attr, constant, dim, ints_attr, tensor};
 use super::kernel::{self, fail, zero};
 use super::window::{Layout, OUT_LAYOUT, Window, data_axes, inside, per_axis, windows};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
+use crate::judge::Cx;
 
 macro_rules! pool {
     ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $zeros:expr, $include:literal, $layout:literal, $f:expr) => {

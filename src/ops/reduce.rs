@@ -6,10 +6,10 @@ use super::infer::{Dims, arity, axes, bool_attr, ints_attr, tensor};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::search::order;
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo};
+use crate::judge::Cx;
 
 macro_rules! reduction {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {

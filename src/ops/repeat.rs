@@ -3,10 +3,10 @@
 use super::infer::{Dims, arity, axis, common_dtype, dim, int_attr, ints_attr, product, shape, tensor, tensors};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

@@ -3,10 +3,10 @@
 use super::infer::{Dims, arity, axis, bool_attr, dtype_attr, int_attr, product, tensor, with_dtype};
 use super::kernel::{self, at, convert, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, StructInfo};
+use crate::judge::Cx;
 
 macro_rules! scan {
     ($name:literal, $rules:tt, $one:literal, $int:expr, $uint:expr, $float:expr) => {

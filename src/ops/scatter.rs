@@ -6,10 +6,10 @@ use super::infer::{
 };
 use super::kernel::{self, at, at_broadcast, fail, indices};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

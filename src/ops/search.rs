@@ -5,10 +5,10 @@ use std::cmp::Ordering;
 use super::infer::{Dims, arity, axis, bool_attr, dtype_attr, int_attr, str_attr, tensor, with_dtype};
 use super::kernel::{self, at, fail, fresh, line, tabulate};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(

@@ -2,9 +2,9 @@
 
 use super::infer::{Dims, tensor};
 use super::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::cx::Cx;
 use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{ShapeStructInfo, StructInfo, TensorShape};
+use crate::judge::Cx;
 
 pub(super) const OPS: &[OpDef] = &[OpDef {
     name: "relax.shape_of",

@@ -4,10 +4,10 @@ use super::elementwise::{float, infer_float, infer_predicate, infer_same, number
 use super::infer::{arity, tensor};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::cx::Cx;
 use crate::eval::tensor::Scalar;
 use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::{DataType, StructInfo};
+use crate::judge::Cx;
 
 /// A function of floats only.
 macro_rules! function {

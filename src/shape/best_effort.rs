@@ -1,7 +1,6 @@
 //! Best-effort judgements: the answer together with every answer that the text permits.
 
-use crate::cx::{Cx, Prover};
-use crate::verdict::BestEffort;
+use crate::judge::{BestEffort, Cx, Prover};
 
 /// Asks a judgement with the prover in use, and with every prover from structural comparison, which is the least that
 /// an implementation provides, to the strongest there is.
@@ -25,8 +24,8 @@ pub fn best_effort<T: PartialEq>(cx: &mut Cx, judgement: impl Fn(&mut Cx) -> T) 
 mod tests {
     use super::*;
     use crate::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
+    use crate::judge::Compatibility;
     use crate::struct_info::{check_compatibility, unify_struct_info};
-    use crate::verdict::Compatibility;
 
     fn vector(dim: PrimExpr) -> StructInfo {
         StructInfo::tensor([dim], DataType::FLOAT32)

@@ -4,10 +4,9 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{RefNum, ToPrimitive, Zero};
 
-use crate::cx::{Cx, with_stack};
+use crate::book::Rule;
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
-use crate::rule::Rule;
-use crate::verdict::RuntimeError;
+use crate::judge::{Cx, RuntimeError, with_stack};
 
 /// SI.DIM.EVAL: the value of a dimension whose variables `lookup` gives.
 ///

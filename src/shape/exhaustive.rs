@@ -12,9 +12,8 @@ use super::evaluate::apply;
 use super::linear::infeasible;
 use super::normal_form::{NormalForm, normal_form, rebuild};
 use super::polynomial::{Atom, Polynomial};
-use crate::cx::with_stack;
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
-use crate::verdict::Proof;
+use crate::judge::{Proof, with_stack};
 
 /// Sizes of the shape variables.
 pub type Assignment = BTreeMap<ShapeVar, i64>;

@@ -9,8 +9,8 @@ use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 
 use super::polynomial::{Atom, Monomial, Polynomial};
-use crate::cx::with_stack;
 use crate::grammar::{BinaryOp, PrimExpr};
+use crate::judge::with_stack;
 
 /// A dimension as a polynomial, and what it divides by where that may be zero.
 #[derive(Clone, PartialEq, Debug)]

@@ -7,9 +7,8 @@ use super::exhaustive::{Assignment, Finding, by_cases, decide};
 use super::normal_form::{NormalForm, normal_form};
 use super::polynomial::Polynomial;
 use super::quick::quick;
-use crate::cx::{Cx, Prover};
 use crate::grammar::PrimExpr;
-use crate::verdict::{BestEffort, Proof};
+use crate::judge::{BestEffort, Cx, Proof, Prover};
 
 /// Why a prover answered as it did.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,7 +5,7 @@ use num_integer::Integer;
 
 use super::evaluate::apply;
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
-use crate::verdict::Proof;
+use crate::judge::Proof;
 
 /// The answer of the algebraic prover, where it is found at once.
 pub(super) fn quick(a: &PrimExpr, b: &PrimExpr) -> Option<Proof> {
@@ -149,8 +149,8 @@ fn value<'e>(e: &'e PrimExpr, assignment: &mut Numbers<'e>, sizes: &[i64; MAX_VA
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cx::{Cx, Prover};
     use crate::generate::{Tape, prim_expr};
+    use crate::judge::{Cx, Prover};
     use crate::shape::prove::{by_normal_forms, prove_equal_briefly, prove_equal_with_reason};
 
     fn v(name: &str) -> PrimExpr {

@@ -1,9 +1,9 @@
 //! Variables as the shapes of annotated tensors.
 
 use super::surroundings::Surroundings;
-use crate::cx::{Cx, with_stack};
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
+use crate::judge::{Cx, with_stack};
 
 /// SI.DEF.TENSOR.SHAPE-TYPE: what is wrong with the variables that an annotation gives as shapes: each must hold a
 /// shape, and of the annotated rank if both ranks are known. Variables that `scope` does not know are not judged.

@@ -5,10 +5,9 @@
 
 use super::same_shape::{compare_dims, compare_shapes};
 use super::surroundings::Nowhere;
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{DeriveFunc, FuncStructInfo, Ndim, ShapeStructInfo, StructInfo, TensorStructInfo};
-use crate::verdict::Proof;
+use crate::judge::{Cx, Proof};
 
 /// Whether one clause of the order, other than reflexivity and transitivity, puts `s1` below `s2`; `below` is the
 /// relation of the components. Functions whose parameters introduce shape variables need these replaced first, and

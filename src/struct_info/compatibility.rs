@@ -8,12 +8,10 @@ use super::mapping::{Found, introduced_around, is_identity, matched, owned, para
 use super::same_shape::{Compared, compare_dims, compare_shapes, is_var};
 use super::substitute::substitute;
 use super::surroundings::{Introduced, Nowhere, Scope, Surroundings};
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
 use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
-use crate::rule::Rule;
-use crate::verdict::Compatibility::{self, Compatible, Incompatible, Possibly};
-use crate::verdict::Proof;
+use crate::judge::Compatibility::{self, Compatible, Incompatible, Possibly};
+use crate::judge::{Cx, Proof};
 
 /// SI.COMPAT: may a value described by `s1` stand where `s2` is expected? Nothing is in scope.
 ///

@@ -1,9 +1,9 @@
 //! The two `derive_func`s of the language.
 
 use super::wrap_type;
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{DeriveFunc, StructInfo};
+use crate::judge::Cx;
 use crate::types::erase_struct_info;
 
 /// SI.DERIVEFUNC.DEFAULT: the result of a packed call follows from its `sinfo_args`.
@@ -52,7 +52,7 @@ pub(super) fn same_derive_func(cx: &mut Cx, d1: Option<&DeriveFunc>, d2: Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cx::Reading;
+    use crate::book::Reading;
     use crate::grammar::DataType;
 
     #[test]

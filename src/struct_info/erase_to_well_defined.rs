@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::mapping::{all_shape_vars, introduced_shape_vars};
 use super::surroundings::{Introduced, Scope, Surroundings};
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
+use crate::judge::Cx;
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
 ///

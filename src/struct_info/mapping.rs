@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::surroundings::Surroundings;
-use crate::cx::{Conclusion, Cx, with_stack};
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
-use crate::rule::Rule;
+use crate::judge::{Conclusion, Cx, with_stack};
 use crate::shape::alpha_equal;
 
 /// What shape variables are to be replaced by.
@@ -299,7 +298,7 @@ fn has_func_inside(func: &FuncStructInfo) -> bool {
 }
 
 /// Every shape variable that an info mentions anywhere.
-pub(super) fn all_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
+pub(crate) fn all_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
     let mut found = BTreeSet::new();
     collect(s, true, &mut |dim| {
         dim.for_each_var(|v| {

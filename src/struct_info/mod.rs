@@ -3,7 +3,6 @@
 pub mod annotation;
 pub mod axioms;
 pub mod compatibility;
-pub mod derive;
 pub mod derive_func;
 pub mod erase_to_well_defined;
 pub mod mapping;

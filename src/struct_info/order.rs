@@ -10,13 +10,12 @@ use super::mapping::params_of;
 use super::same_shape::{compare_dims, compare_shapes};
 use super::surroundings::{Nowhere, Scope, Surroundings};
 use super::syntactic::same_tensor_shape;
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{
     DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
 };
+use crate::judge::{Cx, Proof};
 use crate::types::equality::{Known, first_difference};
-use crate::verdict::Proof;
 
 /// Which pairs of shapes count as equal (A15).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::surroundings::Surroundings;
-use crate::cx::Cx;
 use crate::grammar::{Ndim, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, Var};
+use crate::judge::{Cx, Proof};
 use crate::shape::prove_equal_briefly;
-use crate::verdict::Proof;
 
 /// The outcome of comparing lists of dimensions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

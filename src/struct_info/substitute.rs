@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use super::mapping::{Mapping, all_shape_vars, introduced_by};
 use super::surroundings::Surroundings;
-use crate::cx::{Cx, with_stack};
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
+use crate::judge::{Cx, with_stack};
 
 /// SI.MAPPING.SUBST: replaces the mapping's variables in `s` simultaneously.
 ///

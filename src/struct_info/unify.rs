@@ -7,12 +7,11 @@ use super::mapping::introduced_around;
 use super::order::{Relation, below};
 use super::same_shape::{compare_dims, compare_shapes};
 use super::surroundings::{Nowhere, Scope, Surroundings};
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{
     DataType, DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo,
 };
-use crate::verdict::Proof;
+use crate::judge::{Cx, Proof};
 
 /// SI.UNIFY: an upper bound of both arguments under `<<:`. Nothing is in scope.
 ///

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::cx::Cx;
 use crate::grammar::{
     DeriveFunc, DynTensorType, FuncStructInfo, FuncType, ShapeStructInfo, ShapeType, StructInfo, TensorStructInfo, Type,
 };
+use crate::judge::Cx;
 
 /// SI.WRAP: the structural information that says what a type says and no more.
 ///

@@ -17,9 +17,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::decode::{self, DecodeError};
-use crate::cx::{Cx, with_stack};
+use crate::book::Rule;
 use crate::grammar::{DataType, DynTensorType, Ndim, ShapeType, StructInfo, Type};
-use crate::rule::Rule;
+use crate::judge::{Cx, with_stack};
 use crate::struct_info::wrap_type;
 
 /// The mark of a program to be imported.

@@ -10,8 +10,8 @@ use super::decode::{Profile, decode};
 use super::source::SyntaxError;
 use super::tvmscript::{Dialect, parse_module_all, print_module};
 use crate::conformance::case::ron_options;
-use crate::cx::Cx;
 use crate::grammar::{FORMAT_VERSION, IrModule};
+use crate::judge::Cx;
 
 /// How deep brackets nest in RON and JSON. A level of the deepest TVMScript that is read takes fewer than ten.
 pub const MAX_DATA_NESTING: usize = 9_999;

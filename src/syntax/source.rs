@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use crate::book::Rule;
 use crate::grammar::Span;
-use crate::rule::Rule;
 
 /// How deep brackets, blocks and operators may nest in text; deeper input is refused with a position.
 pub const MAX_NESTING: usize = 1_000;

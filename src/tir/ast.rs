@@ -518,7 +518,7 @@ impl Load {
 
 /// How many elements of a buffer the indices stand for.
 pub(crate) fn lanes(indices: &[Expr]) -> u16 {
-    indices.last().map_or(1, |index| crate::cx::with_stack(|| index.dtype().lanes))
+    indices.last().map_or(1, |index| crate::judge::with_stack(|| index.dtype().lanes))
 }
 
 impl BinaryOp {

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{DynTensorType, FuncType, Type};
+use crate::judge::Cx;
 
 /// A relation on the members of a finite list, by their positions.
 #[derive(Clone, PartialEq, Eq, Debug)]

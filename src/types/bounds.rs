@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::equality::{Known, first_difference};
-use crate::cx::{Conclusion, Cx, GlbPurity};
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
 use crate::grammar::{DataType, DynTensorType, FuncType, Ndim, ShapeType, Type};
-use crate::rule::Rule;
+use crate::judge::{Conclusion, Cx, GlbPurity};
 
 /// GLB: the greatest lower bound of two types, or `None` where there is none.
 ///
@@ -253,7 +252,7 @@ fn lub_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Type {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cx::Reading;
+    use crate::book::Reading;
 
     const F32: DataType = DataType::FLOAT32;
     const VOID: DataType = DataType::VOID;

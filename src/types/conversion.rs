@@ -1,9 +1,9 @@
 //! When type conversions are necessary.
 
 use super::{find_glb, is_subtype};
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::Type;
+use crate::judge::Cx;
 
 /// What it takes to use a value of one type where another is expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,8 +3,8 @@
 //! The algorithms begin every case with `T1 == T2`. Asked anew at each level of two deep types that differ only at
 //! the bottom this takes quadratic time, so what one comparison learned is handed down to the components.
 
-use crate::cx::with_stack;
 use crate::grammar::Type;
+use crate::judge::with_stack;
 
 /// What an enclosing comparison has found out about two trees.
 #[derive(Clone, Copy, Debug)]

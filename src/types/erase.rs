@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{
     DynTensorType, FuncStructInfo, FuncType, PrimStructInfo, ShapeStructInfo, ShapeType, StructInfo, TensorStructInfo,
     Type,
 };
+use crate::judge::Cx;
 
 /// TYPE.ERASE: turns structural information into a type; total.
 ///
@@ -84,7 +84,7 @@ fn erase_object(cx: &mut Cx) -> Type {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cx::Reading;
+    use crate::book::Reading;
     use crate::grammar::{DataType, DeriveFunc, PrimExpr};
 
     fn erase(si: &StructInfo) -> Type {

@@ -1,8 +1,7 @@
-//! Types (chapters Types and Type Checking): erasure, subtyping, bounds, and when a conversion is necessary.
+//! Types (chapter Types): erasure, subtyping, bounds, and when a conversion is necessary.
 
 pub mod axioms;
 pub mod bounds;
-pub mod check;
 pub mod conversion;
 pub(crate) mod equality;
 pub mod erase;

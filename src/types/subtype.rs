@@ -2,9 +2,9 @@
 //! [`super::axioms`]; the tests compare the two.
 
 use super::equality::{Known, first_difference};
-use crate::cx::Cx;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::{DynTensorType, FuncType, ShapeType, Type};
+use crate::judge::Cx;
 
 /// SUB: is `t1` a subtype of `t2`, that is, is a member of `t1` accepted wherever one of `t2` is expected?
 ///
@@ -126,7 +126,7 @@ fn variance(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cx::Reading;
+    use crate::book::Reading;
     use crate::grammar::DataType;
 
     const F32: DataType = DataType::FLOAT32;

@@ -2,11 +2,11 @@
 
 use super::Checker;
 use super::shape_var::{Owner, Place, Position};
-use crate::cx::with_stack;
+use crate::findings::Step;
 use crate::grammar::{
     DataType, FuncStructInfo, Ndim, ShapeStructInfo, Span, StructInfo, TensorShape, TensorStructInfo, Var, VarKind,
 };
-use crate::trail::Step;
+use crate::judge::with_stack;
 
 use std::slice::from_ref;
 

@@ -4,10 +4,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Checker, quoted};
-use crate::cx::Cx;
-use crate::diagnostic::{Diagnostic, NodePath};
-use crate::erratum::Erratum;
+use crate::book::Erratum;
+use crate::findings::{Diagnostic, NodePath};
 use crate::grammar::{Binder, BlockKind, ShapeVar, Span, Var, VarKind};
+use crate::judge::Cx;
 
 use super::recursion::Callee;
 

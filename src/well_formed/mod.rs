@@ -13,13 +13,12 @@ mod walk;
 
 use rustc_hash::FxHashMap;
 
-use crate::cx::Cx;
-use crate::diagnostic::{Diagnostic, NodePath};
+use crate::book::Rule;
+use crate::findings::{Diagnostic, NodePath, Trail};
 use crate::grammar::{AttrValue, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar, Span, Var};
-use crate::rule::Rule;
+use crate::judge::Cx;
 use crate::scope::Context;
 use crate::tir::{Param, PrimFunc};
-use crate::trail::Trail;
 
 /// WF.1.BIND to WF.15.ATLEASTONE: every violation of the fifteen criteria by a program, normalized or not.
 ///

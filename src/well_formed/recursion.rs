@@ -3,10 +3,9 @@
 //! A call is to `f` if its callee is the variable `f` or a variable bound directly to `f` (A34).
 
 use super::Checker;
-use crate::diagnostic::Diagnostic;
+use crate::findings::{Diagnostic, Trail};
 use crate::grammar::{Call, Expr, Function, Span};
 use crate::scope::strongly_connected;
-use crate::trail::Trail;
 
 /// The function that a variable is known to denote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,9 +1,8 @@
 //! Criteria 4 and 5, and the scope demands of 13 and 14: where shape variables are bound and used.
 
 use super::Checker;
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
 use crate::grammar::{PrimExpr, ShapeVar, Span, StructInfo, TensorShape, Var};
-use crate::rule::Rule;
 
 /// Where an annotation stands, as far as shape variables are concerned.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -183,7 +182,7 @@ impl<'m> Checker<'_, 'm> {
             },
             StructInfo::Shape(shape) => shape.values.as_deref().unwrap_or_default(),
             StructInfo::Tuple(fields) => {
-                crate::cx::with_stack(|| fields.iter().for_each(|field| self.bind_all_alone(field)));
+                crate::judge::with_stack(|| fields.iter().for_each(|field| self.bind_all_alone(field)));
                 &[]
             }
         };

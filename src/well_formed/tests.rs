@@ -1,7 +1,7 @@
 //! For each criterion a program that breaks it alone, and a close neighbour that does not.
 
 use super::*;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
 use crate::grammar::*;
 use crate::testing::*;
 
@@ -74,7 +74,7 @@ fn c2_variables_are_bound_once() {
     let shadow = Binder::var(Var::numbered("p".into(), 1));
     let shadowing = program([bb([bind(shadow.clone(), x("p"))])], shadow.to_expr());
     well_formed(&shadowing);
-    let literal = crate::cx::Reading::literal_only(&[Erratum::A03]);
+    let literal = crate::book::Reading::literal_only(&[Erratum::A03]);
     assert_eq!(rules_in(&mut Cx::new().with_reading(literal), &shadowing), [rule!("WF.2.ONCE")]);
 }
 
@@ -86,7 +86,7 @@ fn c2_only_functions_mention_themselves() {
     breaks(&program([bb([bind(v("g"), Expr::tuple(vec![literal()]))])], x("g")), [rule!("WF.2.SELF")]);
     let by_cast = program([bb([cast(Some(v("g")), literal(), StructInfo::Object)])], x("g"));
     breaks(&by_cast, [rule!("WF.2.SELF")]);
-    let a47 = crate::cx::Reading::literal_only(&[Erratum::A47]);
+    let a47 = crate::book::Reading::literal_only(&[Erratum::A47]);
     assert_eq!(rules_in(&mut Cx::new().with_reading(a47), &by_cast), []);
     well_formed(&program([bb([bind(v("g"), literal())])], x("g")));
 }
@@ -142,9 +142,9 @@ fn c5_signatures_bind_from_left_to_right() {
     well_formed(&f(n("n"), twice("n")));
     let late = f(twice("n"), n("n"));
     breaks(&late, [rule!("WF.5.ALONE"), rule!("WF.13.DIMS-SCOPE")]);
-    let a08 = crate::cx::Reading::literal_only(&[Erratum::A08]);
+    let a08 = crate::book::Reading::literal_only(&[Erratum::A08]);
     assert_eq!(rules_in(&mut Cx::new().with_reading(a08), &late), []);
-    let a09 = crate::cx::Reading::literal_only(&[Erratum::A09]);
+    let a09 = crate::book::Reading::literal_only(&[Erratum::A09]);
     assert_eq!(rules_in(&mut Cx::new().with_reading(a09), &f(n("n"), twice("n"))), [rule!("WF.13.DIMS-SCOPE")]);
 }
 
@@ -189,7 +189,7 @@ fn c6_no_control_flow_in_dataflow_blocks() {
     well_formed(&program([bb([bind(v("y"), choice())])], x("y")));
     let nested = program([df([bind(v("g"), lambda([], choice()))])], x("g"));
     well_formed(&nested);
-    let a33 = crate::cx::Reading::literal_only(&[Erratum::A33]);
+    let a33 = crate::book::Reading::literal_only(&[Erratum::A33]);
     assert_eq!(rules_in(&mut Cx::new().with_reading(a33), &nested), [rule!("WF.6.IF")]);
 }
 

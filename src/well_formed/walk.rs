@@ -4,13 +4,13 @@ use super::Checker;
 use super::bound::{Place, Region};
 use super::recursion::Callee;
 use super::shape_var::Position;
-use crate::cx::with_stack;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
+use crate::findings::Step;
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalVar, If, MatchCast, SeqExpr, VarBinding,
     VarKind,
 };
-use crate::trail::Step;
+use crate::judge::with_stack;
 
 use std::slice::from_ref;
 

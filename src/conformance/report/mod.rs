@@ -12,7 +12,7 @@ use super::compare::CaseVerdict;
 use super::ledger::{Known, Ledger, Standing};
 use super::protocol::Implementation;
 use super::runner::{CaseResult, RunResult};
-use crate::cx::Edition;
+use crate::book::Edition;
 
 pub use human::human;
 pub use junit::junit;

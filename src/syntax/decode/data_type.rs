@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::walk::{Decoder, Read, content_of, variant_name};
 use super::{DecodeError, Profile};
+use crate::book::Rule;
 use crate::grammar::{DataType, TypeCode};
-use crate::rule::Rule;
 
 impl Decoder<'_> {
     /// A datatype as the typed reader takes it, which is its name.

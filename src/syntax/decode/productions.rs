@@ -1,6 +1,6 @@
 //! The productions of the grammar as a table: the one under "All nodes" of the chapter, with the rule of each node.
 
-use crate::rule::Rule;
+use crate::book::Rule;
 
 /// What may stand in a place of a tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::productions::{BINDER, BLOCK, Category, Content, Field, PROGRAM, Production, TENSOR_DATA, named, noun};
 use super::{DecodeError, Profile};
-use crate::cx::{Cx, with_stack};
+use crate::book::Rule;
 use crate::grammar::{StructInfo, Type};
-use crate::rule::Rule;
+use crate::judge::{Cx, with_stack};
 use crate::struct_info::wrap_type;
 
 pub(super) type Read = Result<Value, DecodeError>;

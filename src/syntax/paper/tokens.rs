@@ -1,7 +1,7 @@
 //! Words and symbols.
 
-use crate::cx::with_stack;
 use crate::grammar::{DataType, Ndim, Span};
+use crate::judge::with_stack;
 use crate::syntax::source::{MAX_NESTING, SyntaxError};
 
 #[derive(Clone, PartialEq, Eq, Debug)]

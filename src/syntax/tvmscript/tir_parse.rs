@@ -19,8 +19,8 @@ use ruff_python_ast as py;
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::source::{MAX_NESTING, SyntaxError};
-use crate::cx::with_stack;
 use crate::grammar::{Attrs, DataType, Name, Span};
+use crate::judge::with_stack;
 use crate::tir::{Buffer, Expr, Param, PrimFunc, Stmt, Var};
 use args::{Arguments, t_call, t_name};
 

@@ -11,12 +11,11 @@ use super::code::{
 };
 use super::error::TirError;
 use super::scalar::{Repr, Round};
-use crate::cx::with_stack;
 use crate::grammar::{DataType, Name};
-use crate::tir::lanes;
+use crate::judge::with_stack;
 use crate::tir::{
     Assert, Block, Buffer, BufferVar, Expr, For, IterKind, MatchRegion, Param, PrimFunc, Range, Region, Stmt, Store,
-    Var,
+    Var, lanes,
 };
 
 type Result<T> = std::result::Result<T, TirError>;

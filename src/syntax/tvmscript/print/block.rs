@@ -2,8 +2,8 @@
 
 use super::Printer;
 use super::expr::is_inline;
-use crate::cx::with_stack;
 use crate::grammar::{Binder, Binding, BindingBlock, BlockKind, Expr, Function, If, SeqExpr, StructInfo, VarKind};
+use crate::judge::with_stack;
 
 impl Printer {
     /// The blocks of a sequence.

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::Printer;
-use crate::cx::with_stack;
 use crate::grammar::{BinaryOp, PrimExpr};
+use crate::judge::with_stack;
 
 /// From loosest to tightest, as in Python. Logical operators are written as functions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

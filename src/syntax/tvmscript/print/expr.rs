@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::Printer;
 use super::literal::{constant, float, string};
-use crate::cx::with_stack;
 use crate::grammar::{DataType, Expr, If, PrimExpr, PrimValue};
+use crate::judge::with_stack;
 
 impl Printer {
     /// An expression on one line. What needs lines of its own, such as a function, is bound to a variable first.

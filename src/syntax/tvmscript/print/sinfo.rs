@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::Printer;
-use crate::cx::with_stack;
 use crate::grammar::{
     DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
 };
+use crate::judge::with_stack;
 use crate::syntax::tvmscript::Dialect;
 
 impl Printer {

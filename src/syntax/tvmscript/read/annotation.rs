@@ -8,11 +8,11 @@ use ruff_text_size::Ranged;
 use super::Reader;
 use super::dims::Unbound;
 use super::fault::{Fault, Prefix, Read, integer, members, qualified, string};
-use crate::cx::with_stack;
 use crate::grammar::{
     DataType, DeriveFunc, Expr, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape,
     TensorStructInfo,
 };
+use crate::judge::with_stack;
 
 /// The arguments of a call, taken one by one by position or by name.
 pub(super) struct Arguments<'a> {

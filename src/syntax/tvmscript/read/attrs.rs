@@ -7,8 +7,8 @@ use ruff_python_ast as py;
 use super::Reader;
 use super::dims::Unbound;
 use super::fault::{Fault, Read, float, integer, relax_name, span_of, string, tir_name};
-use crate::cx::with_stack;
 use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, Name};
+use crate::judge::with_stack;
 
 impl Reader<'_> {
     /// A dictionary display with strings as keys.

@@ -10,11 +10,11 @@ use super::Reader;
 use super::annotation::Arguments;
 use super::dims::Unbound;
 use super::fault::{Fault, Read, members, relax_name, span_of};
-use crate::cx::with_stack;
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, DataType, Expr, MatchCast, PrimExpr, PrimValue, SeqExpr, Span,
     StructInfo, Var, VarBinding, VarKind,
 };
+use crate::judge::with_stack;
 
 /// Bindings in the order of the text, grouped into blocks.
 #[derive(Default)]

@@ -9,8 +9,8 @@ use super::block::{Blocks, Pending, Place};
 use super::dims::Unbound;
 use super::fault::{Fault, Read, span_of};
 use super::scope::use_of;
-use crate::cx::with_stack;
 use crate::grammar::{Binder, Binding, Expr, If, SeqExpr, Span, StructInfo, VarBinding, VarKind};
+use crate::judge::with_stack;
 
 /// A branch of an `If`, or the inside of a nested sequence: its bindings, its value, and the variable that the text
 /// gives to the value.

@@ -6,8 +6,8 @@ use ruff_python_ast as py;
 use super::Reader;
 use super::annotation::Arguments;
 use super::fault::{Fault, Read, float, integer, members, non_finite, string};
-use crate::cx::with_stack;
 use crate::grammar::{Constant, DataType, Expr, Span, TensorData, TypeCode};
+use crate::judge::with_stack;
 
 /// A number as written.
 #[derive(Clone, Copy, PartialEq, Debug)]

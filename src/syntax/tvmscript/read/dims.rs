@@ -5,8 +5,8 @@ use ruff_text_size::Ranged;
 
 use super::Reader;
 use super::fault::{Fault, Read, integer, qualified, span_of, string, tir_name};
-use crate::cx::with_stack;
 use crate::grammar::{BinaryOp, DataType, PrimExpr, ShapeVar, Span};
+use crate::judge::with_stack;
 use crate::syntax::paper;
 
 /// What a shape variable means that is not in scope.

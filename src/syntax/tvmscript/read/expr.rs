@@ -7,10 +7,10 @@ use super::Reader;
 use super::dims::Unbound;
 use super::fault::{Fault, Read, dotted, float, integer, is_word, non_finite, relax_name, span_of, string, tir_name};
 use super::scope::use_of;
-use crate::cx::with_stack;
 use crate::grammar::{
     Call, DataType, Expr, FloatBits, GlobalVar, If, Op, PrimExpr, PrimValue, Span, StringImm, Tuple, TupleGetItem,
 };
+use crate::judge::with_stack;
 
 impl Reader<'_> {
     pub(super) fn expr(&mut self, e: &py::Expr) -> Read<Expr> {

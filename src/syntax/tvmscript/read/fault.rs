@@ -6,8 +6,8 @@ use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 use smallvec::SmallVec;
 
+use crate::book::Rule;
 use crate::grammar::Span;
-use crate::rule::Rule;
 use crate::syntax::source::SyntaxError;
 
 /// A [`SyntaxError`] in the making: line and column cost a pass over the text, so they wait until the end.

@@ -24,9 +24,9 @@ use self::fault::{Fault, Read, span_of};
 use self::scope::Scope;
 pub(super) use self::signature::{Param, signature};
 use super::guard;
-use crate::cx::Cx;
+use crate::book::Rule;
 use crate::grammar::{Attrs, IrModule, Name, Span, StructInfo, Var};
-use crate::rule::Rule;
+use crate::judge::Cx;
 use crate::syntax::source::{MAX_NESTING, SyntaxError};
 
 /// How many errors are reported at most: each costs a search for its line.
@@ -181,7 +181,7 @@ impl<'t> Reader<'t> {
             return Err(Fault::at(span, format!("the nesting is deeper than {MAX_NESTING}")));
         }
         self.depth += 1;
-        let result = crate::cx::with_stack(|| body(self));
+        let result = crate::judge::with_stack(|| body(self));
         self.depth -= 1;
         result
     }

@@ -1,8 +1,8 @@
 //! Expressions, buffers and attributes as text.
 
 use super::quote;
-use crate::cx::with_stack;
 use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, Name, PrimExpr};
+use crate::judge::with_stack;
 use crate::tir::{Binary, Buffer, Call, Choice, Expr, Extern, Intrinsic, Region, Var};
 
 /// From loosest to tightest, as in Python.

@@ -3,8 +3,8 @@
 use super::super::code::{Access, Int, Op, Value};
 use super::super::error::TirError;
 use super::{Lowering, Result, malformed};
-use crate::cx::with_stack;
 use crate::grammar::{BinaryOp, DataType};
+use crate::judge::with_stack;
 use crate::tir::{Binary, Call, Choice, Expr, LetExpr, Load, Store};
 
 impl Lowering {

@@ -1,12 +1,11 @@
 //! Variable bindings and match casts.
 
 use super::{Deriver, Entry, Fit};
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
+use crate::findings::Step;
 use crate::grammar::{Binder, Binding, Expr, Function, MatchCast, Span, StructInfo, VarBinding, VarKind};
-use crate::rule::Rule;
 use crate::struct_info::annotation::shape_var_faults;
 use crate::struct_info::{Relation, introduced_shape_vars, is_more_specific_in};
-use crate::trail::Step;
 
 impl<'m> Deriver<'_, 'm> {
     pub(super) fn binding(&mut self, binding: &'m Binding) {

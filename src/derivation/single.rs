@@ -3,10 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use super::{Deriver, Entry};
-use crate::cx::Cx;
-use crate::diagnostic::Diagnostic;
+use crate::findings::Diagnostic;
 use crate::grammar::visit::{Visitor, walk_struct_info};
 use crate::grammar::{Binding, Expr, Function, GlobalVar, IrModule, Name, ShapeVar, StructInfo, Var, VarKind};
+use crate::judge::Cx;
 use crate::struct_info::Surroundings;
 
 /// What is known where the derived node stands.

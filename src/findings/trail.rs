@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::diagnostic::NodePath;
+use crate::findings::NodePath;
 use crate::grammar::Name;
 
 /// One step down the tree.

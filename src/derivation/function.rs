@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{Deriver, Fit, Scope};
-use crate::cx::with_stack;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
+use crate::findings::Step;
 use crate::grammar::{Binder, FuncStructInfo, Function, ShapeVar, StructInfo, Var};
+use crate::judge::with_stack;
 use crate::struct_info::{Surroundings, erase_to_well_defined};
-use crate::trail::Step;
 
 impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.GLOBAL: what the annotations alone say of a function.

@@ -1,13 +1,13 @@
 //! Leaves, tuples, conditionals, projections and sequences.
 
 use super::Checker;
-use crate::cx::with_stack;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
+use crate::findings::Step;
 use crate::grammar::{
     BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, Ndim, SeqExpr, ShapeExpr, Tuple, TupleGetItem,
     Type, Var,
 };
-use crate::trail::Step;
+use crate::judge::with_stack;
 use crate::types::find_lub;
 
 impl<'m> Checker<'_, 'm> {

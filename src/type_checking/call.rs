@@ -1,13 +1,13 @@
 //! Calls, and their purity.
 
 use super::Checker;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
+use crate::derivation::info_of_literal;
+use crate::findings::Step;
 use crate::grammar::{AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Op, StructInfo, Type};
 use crate::ops::{self, InferArgs, InferError};
 use crate::purity::{Callee, call_is_pure};
-use crate::struct_info::derive::info_of_literal;
 use crate::struct_info::{default_derive, empty_derive, wrap_type};
-use crate::trail::Step;
 use crate::types::{Conversion, conversion};
 
 impl<'m> Checker<'_, 'm> {
@@ -75,7 +75,7 @@ impl<'m> Checker<'_, 'm> {
             (Expr::Tuple(tuple), Type::Tuple(types)) => {
                 let fields = tuple.fields.iter().zip(types.iter());
                 let fields: Vec<StructInfo> =
-                    fields.map(|(field, ty)| crate::cx::with_stack(|| self.info_of_arg(field, ty))).collect();
+                    fields.map(|(field, ty)| crate::judge::with_stack(|| self.info_of_arg(field, ty))).collect();
                 StructInfo::tuple(fields)
             }
             _ => match info_of_literal(arg) {

@@ -1,9 +1,9 @@
 //! Variable bindings and match casts.
 
 use super::{Checker, Entry, derive_func_of};
-use crate::erratum::Erratum;
+use crate::book::Erratum;
+use crate::findings::Step;
 use crate::grammar::{Binder, Binding, DeriveFunc, Expr, Function, MatchCast, Span, Type, VarBinding, VarKind};
-use crate::trail::Step;
 use crate::types::{Conversion, conversion, is_subtype};
 
 impl<'m> Checker<'_, 'm> {

@@ -1,11 +1,11 @@
 //! Functions: signature, purity, result.
 
 use super::{Checker, Frame};
-use crate::cx::with_stack;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
+use crate::findings::Step;
 use crate::grammar::{AttrValue, Function, Name, Type};
+use crate::judge::with_stack;
 use crate::purity;
-use crate::trail::Step;
 use crate::types::{Conversion, conversion, is_subtype};
 
 use super::derive_func_of;

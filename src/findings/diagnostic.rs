@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::book::Rule;
 use crate::grammar::Span;
-use crate::rule::Rule;
 
 /// Whether a finding makes the program invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]

@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::{Deriver, Entry, Fit, Own};
-use crate::cx::{Cx, with_stack};
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
+use crate::findings::Step;
 use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo};
+use crate::judge::{Cx, with_stack};
 use crate::ops::{self, InferArgs, InferError};
-use crate::rule::Rule;
 use crate::struct_info::mapping::{all_shape_vars, united_mapping};
 use crate::struct_info::{
     InScope, Mapping, Surroundings, default_derive, empty_derive, erase_to_well_defined, introduced_shape_vars,
     substitute,
 };
-use crate::trail::Step;
 
 /// Why a call has no structural information.
 #[derive(Clone, PartialEq, Debug)]

@@ -2,26 +2,8 @@
 //! record. [`Cx::fire`] and [`Cx::premise`] are the only places where the use of a rule is recorded;
 //! claims of golden cases, knock-out and derivation trees all rest on them.
 
-use std::fmt;
-
-use crate::erratum::Erratum;
-use crate::rule::{Rule, RuleSet};
-
-/// The edition of the specification.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
-pub enum Edition {
-    /// The five documents merged by the conflicts table.
-    #[default]
-    E2023_02,
-    /// The last public revision.
-    E2023_12,
-}
-
-/// Which reading of the text: each erratum is taken literally or corrected, independently of the others.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Reading {
-    literal: Vec<Erratum>,
-}
+use super::{Conclusion, Derivation, Step, with_stack};
+use crate::book::{Edition, Erratum, Reading, Rule, RuleSet};
 
 /// How much the prover of shape equality may know. Every answer of a weaker one is an answer of the stronger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
@@ -56,29 +38,6 @@ pub struct Cx {
     row_mutant: Option<RowMutant>,
     recorded: RuleSet,
     trace: Option<Vec<Derivation>>,
-}
-
-/// A judgement, how it was reached, and its conclusion.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Derivation {
-    /// The name of the judgement, for example `unify_struct_info`.
-    pub judgement: &'static str,
-    pub inputs: Vec<String>,
-    pub steps: Vec<Step>,
-    pub conclusion: String,
-}
-
-/// What happened inside a judgement, in order.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Step {
-    /// A rule was applied.
-    Fired(Rule),
-    /// A row of a definition by cases whose condition does not hold.
-    Tried(Rule),
-    /// The n-th premise of a rule was tested.
-    Premise(Rule, usize, bool),
-    /// A judgement was asked.
-    Sub(Derivation),
 }
 
 /// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
@@ -120,69 +79,6 @@ pub trait Instead: Sized {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no rule applies without {0}")]
 pub struct Stuck(pub Rule);
-
-/// A result that a derivation tree can show.
-pub trait Conclusion {
-    fn conclude(&self) -> String;
-}
-
-impl<T: fmt::Display> Conclusion for T {
-    fn conclude(&self) -> String {
-        self.to_string()
-    }
-}
-
-/// Stack kept free below every judgement, and the size of the piece that is added when it runs out.
-const RED_ZONE: usize = 128 * 1024;
-const STACK_PIECE: usize = 4 * 1024 * 1024;
-
-/// Runs `body` with enough stack, however deep the recursion is already.
-pub fn with_stack<T>(body: impl FnOnce() -> T) -> T {
-    stacker::maybe_grow(RED_ZONE, STACK_PIECE, body)
-}
-
-impl Reading {
-    /// Every erratum corrected.
-    pub fn corrected() -> Reading {
-        Reading::default()
-    }
-
-    /// Every erratum as the text has it, but for those that would hide all others.
-    pub fn literal() -> Reading {
-        let taken = Erratum::ALL.iter().copied().filter(|erratum| !Reading::ONLY_BY_NAME.contains(erratum));
-        Reading { literal: taken.collect() }
-    }
-
-    /// Errata whose letter nothing survives: find_glb and find_lub give up on every pair of types (E36), an annotation
-    /// that says exactly what is known is an error (E41, E42). They are taken literally where they are named.
-    pub const ONLY_BY_NAME: [Erratum; 3] = [Erratum::E36, Erratum::E41, Erratum::E42];
-
-    /// Literal for these errata only.
-    pub fn literal_only(errata: &[Erratum]) -> Reading {
-        Reading { literal: errata.to_vec() }
-    }
-
-    pub fn is_literal(&self, erratum: Erratum) -> bool {
-        self.literal.contains(&erratum)
-    }
-}
-
-impl Edition {
-    pub const ALL: [Edition; 2] = [Edition::E2023_02, Edition::E2023_12];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Edition::E2023_02 => "2023-02",
-            Edition::E2023_12 => "2023-12",
-        }
-    }
-}
-
-impl fmt::Display for Edition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 impl Cx {
     pub fn new() -> Cx {
@@ -409,41 +305,6 @@ impl Cx {
                 Step::Fired(_) | Step::Tried(_) | Step::Premise(..) => None,
             })
             .collect()
-    }
-}
-
-impl fmt::Display for Derivation {
-    /// An indented tree, the conclusion first, then the rules and premises that led to it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, 0)
-    }
-}
-
-impl Derivation {
-    /// Without a judgement that does nothing but ask another one.
-    pub fn unwrapped(self) -> Derivation {
-        match <[Step; 1]>::try_from(self.steps) {
-            Ok([Step::Sub(inner)]) => inner,
-            Ok([step @ (Step::Fired(_) | Step::Tried(_) | Step::Premise(..))]) => {
-                Derivation { steps: vec![step], ..self }
-            }
-            Err(steps) => Derivation { steps, ..self },
-        }
-    }
-
-    fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
-        let indent = "  ".repeat(depth);
-        writeln!(f, "{indent}{}({}) = {}", self.judgement, self.inputs.join(", "), self.conclusion)?;
-        for step in &self.steps {
-            match step {
-                Step::Fired(rule) => writeln!(f, "{indent}  by {rule}")?,
-                Step::Tried(rule) => writeln!(f, "{indent}  not by {rule}")?,
-                Step::Premise(rule, n, true) => writeln!(f, "{indent}  premise {n} of {rule} holds")?,
-                Step::Premise(rule, n, false) => writeln!(f, "{indent}  premise {n} of {rule} FAILS")?,
-                Step::Sub(sub) => with_stack(|| sub.write(f, depth + 1))?,
-            }
-        }
-        Ok(())
     }
 }
 

@@ -15,15 +15,12 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::{Surroundings, check_compatibility_in};
-use crate::cx::{Cx, Stuck};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
+use crate::findings::{Diagnostic, Severity, Step, Trail};
 use crate::grammar::{GlobalFunc, IrModule, Name, ShapeVar, Span, StructInfo, Var};
-use crate::rule::Rule;
+use crate::judge::{Compatibility, Cx, Stuck};
 use crate::scope::{Component, Context, in_order_of_reference};
-use crate::trail::{Step, Trail};
-use crate::verdict::Compatibility;
+use crate::struct_info::{Surroundings, check_compatibility_in};
 
 /// What derivation says of a module.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -9,14 +9,12 @@ mod tests;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::erase_struct_info;
-use crate::cx::{Cx, Stuck};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::erratum::Erratum;
+use crate::book::{Erratum, Rule};
+use crate::findings::{Diagnostic, Severity, Step, Trail};
 use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, Span, StructInfo, Type, Var};
-use crate::rule::Rule;
+use crate::judge::{Cx, Stuck};
 use crate::scope::{Component, Context, in_order_of_reference};
-use crate::trail::{Step, Trail};
+use crate::types::erase_struct_info;
 
 /// What type checking says of a module.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -1,14 +1,14 @@
 //! Leaves, tuples, conditionals, projections and sequences.
 
 use super::{Deriver, Entry};
-use crate::cx::with_stack;
-use crate::erratum::Erratum;
+use crate::book::Erratum;
+use crate::findings::Step;
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr, SeqExpr,
     ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var, VarKind,
 };
+use crate::judge::with_stack;
 use crate::struct_info::{Surroundings, erase_to_well_defined, unify_struct_info_in};
-use crate::trail::Step;
 
 use std::slice::from_ref;
 

@@ -1,0 +1,12 @@
+//! The specification as data: its rules, its errata, its editions, and how its text may be read.
+
+mod edition;
+pub mod erratum;
+mod reading;
+#[macro_use]
+pub mod rule;
+
+pub use edition::Edition;
+pub use erratum::{Erratum, UnknownErratum};
+pub use reading::Reading;
+pub use rule::{Rule, RuleInfo, RuleSet, Status, UnknownRule};

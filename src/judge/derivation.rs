@@ -1,0 +1,75 @@
+//! Derivation trees: how a judgement came to its conclusion.
+
+use std::fmt;
+
+use super::with_stack;
+use crate::book::Rule;
+
+/// A judgement, how it was reached, and its conclusion.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Derivation {
+    /// The name of the judgement, for example `unify_struct_info`.
+    pub judgement: &'static str,
+    pub inputs: Vec<String>,
+    pub steps: Vec<Step>,
+    pub conclusion: String,
+}
+
+/// What happened inside a judgement, in order.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Step {
+    /// A rule was applied.
+    Fired(Rule),
+    /// A row of a definition by cases whose condition does not hold.
+    Tried(Rule),
+    /// The n-th premise of a rule was tested.
+    Premise(Rule, usize, bool),
+    /// A judgement was asked.
+    Sub(Derivation),
+}
+
+/// A result that a derivation tree can show.
+pub trait Conclusion {
+    fn conclude(&self) -> String;
+}
+
+impl<T: fmt::Display> Conclusion for T {
+    fn conclude(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for Derivation {
+    /// An indented tree, the conclusion first, then the rules and premises that led to it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, 0)
+    }
+}
+
+impl Derivation {
+    /// Without a judgement that does nothing but ask another one.
+    pub fn unwrapped(self) -> Derivation {
+        match <[Step; 1]>::try_from(self.steps) {
+            Ok([Step::Sub(inner)]) => inner,
+            Ok([step @ (Step::Fired(_) | Step::Tried(_) | Step::Premise(..))]) => {
+                Derivation { steps: vec![step], ..self }
+            }
+            Err(steps) => Derivation { steps, ..self },
+        }
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+        let indent = "  ".repeat(depth);
+        writeln!(f, "{indent}{}({}) = {}", self.judgement, self.inputs.join(", "), self.conclusion)?;
+        for step in &self.steps {
+            match step {
+                Step::Fired(rule) => writeln!(f, "{indent}  by {rule}")?,
+                Step::Tried(rule) => writeln!(f, "{indent}  not by {rule}")?,
+                Step::Premise(rule, n, true) => writeln!(f, "{indent}  premise {n} of {rule} holds")?,
+                Step::Premise(rule, n, false) => writeln!(f, "{indent}  premise {n} of {rule} FAILS")?,
+                Step::Sub(sub) => with_stack(|| sub.write(f, depth + 1))?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,11 @@
+//! What every judgement takes and gives: the context that records the use of rules, derivation trees, and verdicts.
+
+mod cx;
+mod derivation;
+mod stack;
+mod verdict;
+
+pub use cx::{Cx, GlbPurity, Instead, LazyRow, Mistake, Prover, Row, RowMutant, Stuck};
+pub use derivation::{Conclusion, Derivation, Step};
+pub use stack::with_stack;
+pub use verdict::{BestEffort, Compatibility, Outcome, Proof, RuntimeError};
