@@ -20,6 +20,7 @@
 #[macro_use]
 pub mod book;
 
+pub mod builder;
 pub mod check;
 pub mod cli;
 pub mod conformance;

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use relax_spec::book::ron_options;
 use relax_spec::check::check_program;
 use relax_spec::conformance::accuracy::{Closeness, Within, closeness};
-use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer, ValueSpec, ron_options};
+use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer, ValueSpec};
 use relax_spec::conformance::oracle;
 use relax_spec::conformance::same_program::same_program;
 use relax_spec::eval::{self, Verdict};

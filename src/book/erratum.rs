@@ -7,8 +7,8 @@ use std::str::FromStr;
 use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
-use crate::book::Rule;
-use crate::conformance::case::{Answer, Ask, ron_options};
+use crate::book::{Rule, ron_options};
+use crate::conformance::case::{Answer, Ask};
 
 include!(concat!(env!("OUT_DIR"), "/errata.rs"));
 

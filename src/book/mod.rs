@@ -1,11 +1,13 @@
 //! The specification as data: its rules, its errata, its editions, and how its text may be read.
 
+mod dialect;
 mod edition;
 pub mod erratum;
 mod reading;
 #[macro_use]
 pub mod rule;
 
+pub use dialect::ron_options;
 pub use edition::Edition;
 pub use erratum::{Erratum, UnknownErratum};
 pub use reading::Reading;

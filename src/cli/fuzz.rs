@@ -71,9 +71,7 @@ fn known_forms(adapter: &Adapter) -> Result<Vec<Pattern>, Failure> {
     let family = adapter.ledger_name().and_then(|name| name.split('-').next().map(str::to_string));
     let Some(name) = family.map(|family| format!("{family}-judgements")) else { return Ok(Vec::new()) };
     let Some(text) = Ledger::embedded(&name) else { return Ok(Vec::new()) };
-    crate::conformance::case::ron_options()
-        .from_str(text)
-        .map_err(|error| Failure::unreadable(format!("ledger {name}: {error}")))
+    crate::book::ron_options().from_str(text).map_err(|error| Failure::unreadable(format!("ledger {name}: {error}")))
 }
 
 /// An adapter process that is started again when it is lost.

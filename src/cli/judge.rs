@@ -7,14 +7,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome, options, print};
-use crate::book::{Edition, Erratum, Reading};
-use crate::conformance::case::{Ask, ron_options};
+use crate::book::{Edition, Erratum, Reading, ron_options};
+use crate::conformance::case::Ask;
 use crate::conformance::outcome;
 use crate::conformance::protocol::{self, ProtocolError};
-use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var};
+use crate::grammar::source::SyntaxError;
+use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, notation};
 use crate::judge::{Cx, GlbPurity, Prover};
-use crate::syntax::paper;
-use crate::syntax::source::SyntaxError;
 
 /// Ask one judgement on types, structural information or dimensions
 ///
@@ -277,15 +276,15 @@ fn sizes(bindings: &[String]) -> Result<BTreeMap<ShapeVar, i64>, Failure> {
 }
 
 fn struct_info(text: &str) -> Result<StructInfo, Failure> {
-    operand("structural information", text, paper::parse_struct_info)
+    operand("structural information", text, notation::parse_struct_info)
 }
 
 fn ty(text: &str) -> Result<Type, Failure> {
-    operand("type", text, paper::parse_type)
+    operand("type", text, notation::parse_type)
 }
 
 fn dimension(text: &str) -> Result<PrimExpr, Failure> {
-    operand("dimension", text, paper::parse_prim_expr)
+    operand("dimension", text, notation::parse_prim_expr)
 }
 
 /// An operand as on paper, in the form of suite files (RON), or in that of the adapter protocol (JSON). The error is that

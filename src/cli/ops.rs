@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use super::fuzz::Respawning;
 use super::{Exit, Failure, Outcome, print};
-use crate::book::Edition;
+use crate::book::{Edition, ron_options};
 use crate::conformance::adapters::Adapter;
 use crate::conformance::agreement::{
     Agreement, Answered, OpAgreement, Pattern, Tally, count_case, embedded, judge, ops_of_case,
 };
-use crate::conformance::case::{Ask, Case, embedded_suite, ron_options};
+use crate::conformance::case::{Ask, Case, embedded_suite};
 use crate::conformance::checkout::{self, write_atomically};
 use crate::conformance::ledger::Ledger;
 use crate::conformance::questions::questions;

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::input::{InputError, Source};
 use crate::book::Rule;
 use crate::findings::{Diagnostic, Severity};
+use crate::grammar::source::{SyntaxError, locate};
 use crate::syntax::load::LoadError;
-use crate::syntax::source::{SyntaxError, locate};
 
 /// A renderer with colours where a terminal shows them.
 pub fn renderer() -> Renderer {

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value as Json;
 
-use crate::conformance::case::{ValueSpec, ron_options};
+use crate::book::ron_options;
+use crate::conformance::case::ValueSpec;
 use crate::eval::tensor::{Scalar, Tensor};
 use crate::grammar::{DataType, TensorData};
 use crate::judge::with_stack;

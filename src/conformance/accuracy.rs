@@ -51,7 +51,7 @@ pub struct Within {
 pub const BIT_FOR_BIT: Within = Within { class: Accuracy::Exact, length: 0, magnitude: 0.0 };
 
 static CLASSES: LazyLock<Result<Vec<Class>, ron::error::SpannedError>> =
-    LazyLock::new(|| super::case::ron_options().from_str(TABLE));
+    LazyLock::new(|| crate::book::ron_options().from_str(TABLE));
 
 /// The table.
 pub fn table() -> Result<&'static [Class], &'static ron::error::SpannedError> {

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::campaign::kind_of_answer;
-use super::case::{Answer, Ask, Case, ron_options};
+use super::case::{Answer, Ask, Case};
 use super::compare::{CaseVerdict, tolerance_used};
 use super::outcome::Outcome;
 use super::questions::Question;
 use super::runner::CaseResult;
-use crate::book::Rule;
+use crate::book::{Rule, ron_options};
 use crate::conformance::alpha::same_struct_info;
 use crate::judge::Cx;
 use crate::ops::{Clauses, OpDef};

@@ -6,12 +6,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use ron::extensions::Extensions;
 use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
 use super::accuracy::Within;
-use crate::book::{Erratum, Rule};
+use crate::book::{Erratum, Rule, ron_options};
 use crate::grammar::{DataType, FloatBits, IrModule, Name, PrimExpr, ShapeVar, StructInfo, TensorData, Type, Var};
 use crate::judge::{Compatibility, Proof, RuntimeError};
 use crate::syntax::decode::Profile;
@@ -475,14 +474,6 @@ impl<'a> Bare<'a> {
     fn read<T: Deserialize<'a>>(&self) -> Result<T, ron::error::SpannedError> {
         ron_options().from_str(self.0.get_ron())
     }
-}
-
-/// The dialect of suite files and errata: `Tensor(ndim: 2)` stands for `Tensor((ndim: Some(2)))`. `Some` may be
-/// written where that helps, and must be where the value is itself an option.
-pub fn ron_options() -> ron::Options {
-    ron::Options::default()
-        .with_default_extension(Extensions::UNWRAP_VARIANT_NEWTYPES)
-        .with_default_extension(Extensions::IMPLICIT_SOME)
 }
 
 /// An expected program may be written as TVMScript.

@@ -71,7 +71,7 @@ impl Standing {
 
 impl Ledger {
     pub fn parse(text: &str) -> Result<Ledger, LedgerError> {
-        let entries: Vec<Known> = super::case::ron_options().from_str(text)?;
+        let entries: Vec<Known> = crate::book::ron_options().from_str(text)?;
         let mut known = BTreeMap::new();
         for entry in entries {
             if !entry.outcome.is_finding() {
@@ -129,7 +129,7 @@ impl Ledger {
     pub fn to_ron(&self) -> Result<String, ron::Error> {
         let entries: Vec<&Known> = self.known.values().collect();
         let pretty = ron::ser::PrettyConfig::new().depth_limit(1).separate_tuple_members(false);
-        super::case::ron_options().to_string_pretty(&entries, pretty).map(|text| text + "\n")
+        crate::book::ron_options().to_string_pretty(&entries, pretty).map(|text| text + "\n")
     }
 }
 

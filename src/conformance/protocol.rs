@@ -8,6 +8,7 @@ use super::case::{Answer, AnswerKind, Ask, Effect, Program, ReadAnswer};
 use crate::book::{Edition, Rule};
 use crate::grammar::{GlobalFunc, IrModule};
 use crate::judge::with_stack;
+use crate::syntax::depth;
 use crate::syntax::tvmscript::{Dialect, parse_module, print_module};
 
 /// The version spoken here.
@@ -107,25 +108,6 @@ pub enum ProtocolError {
 
 /// How deep brackets may nest in JSON and RON.
 pub const MAX_DEPTH: usize = 20_000;
-
-/// How deep brackets nest in JSON or RON, strings left out.
-pub fn depth(text: &str) -> usize {
-    let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0, false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            b'(' | b'[' | b'{' if !quoted => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b')' | b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
-}
 
 /// Reads JSON.
 pub fn parse_json(text: &str) -> Result<Value, ProtocolError> {

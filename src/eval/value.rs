@@ -12,9 +12,9 @@ use ndarray::{ArrayD, IxDyn};
 use super::machine::Stop;
 use super::packed::PackedFunc;
 use super::tensor::{Elements, Scalar, Tensor};
+use crate::grammar::tir::PrimFunc;
 use crate::grammar::{DataType, Function, Name, ShapeVar, Var};
 use crate::judge::with_stack;
-use crate::tir::PrimFunc;
 
 /// A run-time value.
 #[derive(Clone, Debug)]

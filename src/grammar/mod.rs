@@ -8,15 +8,16 @@
 //! a diagnostic may point at carries a [`Span`], which takes no part in equality, hashing or serialization.
 
 mod attrs;
-pub mod block_builder;
 mod dtype;
 mod expr;
 mod module;
-pub mod mutate;
+pub mod notation;
 mod prim_expr;
 mod signature;
+pub mod source;
 mod struct_info;
 mod tensor_data;
+pub mod tir;
 mod ty;
 mod var;
 pub mod visit;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Attrs, Function, GlobalVar};
-use crate::tir::PrimFunc;
+use crate::grammar::tir::PrimFunc;
 
 /// The version of the serialized form, RON and JSON alike.
 pub const FORMAT_VERSION: u32 = 1;

@@ -271,7 +271,7 @@ impl<'de> Deserialize<'de> for PrimExpr {
             fn visit_str<E: de::Error>(self, text: &str) -> Result<PrimExpr, E> {
                 match lone_name(text).and_then(ShapeVar::parse) {
                     Some(var) => Ok(PrimExpr::Var(var)),
-                    None => crate::syntax::paper::parse_prim_expr(text).map_err(E::custom),
+                    None => crate::grammar::notation::parse_prim_expr(text).map_err(E::custom),
                 }
             }
             fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<PrimExpr, A::Error> {

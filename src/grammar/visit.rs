@@ -34,7 +34,7 @@
 //! defs.visit_function(main);
 //! assert_eq!(defs.0, ["t"]);
 //! assert_eq!(count_vardef(main), 3);
-//! # Ok::<(), relax_spec::syntax::source::SyntaxError>(())
+//! # Ok::<(), relax_spec::grammar::source::SyntaxError>(())
 //! ```
 
 use super::{

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::kernel::fail;
 use crate::eval::{Machine, PrimFuncObj, Stop, Value};
 use crate::grammar::Name;
-use crate::tir::interp::interpret_within;
-use crate::tir::{self, PrimFunc, TirArg, TirError};
+use crate::grammar::tir::{Param, PrimFunc};
+use crate::tir::{TirArg, TirError, interpret_within};
 
 /// Runs a `PrimFunc` on all of its arguments, of which those at `outputs` are destination buffers to be checked.
 pub fn run_prim_func(
@@ -85,10 +85,10 @@ fn is_misfit_of_output(f: &PrimFunc, error: &TirError, outputs: Range<usize>) ->
     }
 }
 
-fn param_name(param: &tir::Param) -> &Name {
+fn param_name(param: &Param) -> &Name {
     match param {
-        tir::Param::Scalar(var) | tir::Param::Handle(var) => &var.name,
-        tir::Param::Buffer(buffer) => &buffer.name,
+        Param::Scalar(var) | Param::Handle(var) => &var.name,
+        Param::Buffer(buffer) => &buffer.name,
     }
 }
 

@@ -7,9 +7,9 @@ use std::{fs, io};
 use serde::Deserialize as _;
 
 use super::decode::{Profile, decode};
-use super::source::SyntaxError;
 use super::tvmscript::{Dialect, parse_module_all, print_module};
-use crate::conformance::case::ron_options;
+use crate::book::ron_options;
+use crate::grammar::source::SyntaxError;
 use crate::grammar::{FORMAT_VERSION, IrModule};
 use crate::judge::Cx;
 
@@ -149,7 +149,7 @@ fn otherwise(form: Form, text: &str, refused: LoadError) -> Result<IrModule, Loa
 
 /// Checks the depth before and the version after reading data.
 fn checked(text: &str, read: impl FnOnce() -> Result<IrModule, LoadError>) -> Result<IrModule, LoadError> {
-    if crate::conformance::protocol::depth(text) > MAX_DATA_NESTING {
+    if crate::syntax::depth(text) > MAX_DATA_NESTING {
         return Err(LoadError::TooDeep);
     }
     let module = read()?;

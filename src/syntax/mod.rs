@@ -1,8 +1,9 @@
 //! Reading and writing programs and structural information as text.
 
 pub mod decode;
+mod depth;
 pub mod import;
 pub mod load;
-pub mod paper;
-pub mod source;
 pub mod tvmscript;
+
+pub use depth::depth;

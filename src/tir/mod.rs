@@ -1,14 +1,56 @@
-//! TIR `PrimFunc`s: an AST of their own, and an interpreter.
+//! Running `PrimFunc`s.
+//!
+//! The meaning is that of the loops run in order: a parallel, vectorized, unrolled or thread-bound loop is a loop, and
+//! a block runs its `init` where all its reduction variables are at the start of their domains. Integers wrap around,
+//! floats round after each operation to their data type. Of `and`, `or`, `T.Select` and `T.if_then_else` only what
+//! decides the result is evaluated.
+//!
+//! A function is first lowered to a tree in which names are numbers of slots, then run.
 
-mod ast;
-pub mod interp;
-mod intrinsic;
+mod bind;
+mod code;
+mod error;
+mod lower;
+mod memory;
+mod region;
+mod run;
+mod scalar;
 
-pub(crate) use ast::lanes;
-pub use ast::{
-    Assert, AttrStmt, Binary, Block, Buffer, BufferVar, Call, Choice, Decl, Expr, Extern, For, ForKind, If, Iter,
-    IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
-    Store, Var, While,
-};
-pub use interp::{TirArg, TirError, interpret};
-pub use intrinsic::{Intrinsic, Signature};
+use crate::eval::tensor::{Scalar, Tensor};
+use crate::grammar::tir::PrimFunc;
+
+pub use error::TirError;
+
+/// An argument.
+#[derive(Clone, Debug)]
+pub enum TirArg {
+    Tensor(Tensor),
+    Scalar(Scalar),
+}
+
+/// How many statements and iterations [`interpret`] runs.
+pub const DEFAULT_FUEL: u64 = 1 << 28;
+
+/// Runs `f` on `args`, inputs and outputs in the order of the parameters; results are in the tensors afterwards, also
+/// after an error.
+///
+/// Arguments that are the same tensor are the same memory. OP.CALLTIR.DPS, OP.CALLTIR.RESULT-CHECK (002:1789).
+///
+/// # Errors
+/// What keeps `f` from being run to its end, see [`TirError`].
+pub fn interpret(f: &PrimFunc, args: &[TirArg]) -> Result<(), TirError> {
+    let mut fuel = DEFAULT_FUEL;
+    interpret_within(f, args, &mut fuel)
+}
+
+/// [`interpret`] with a limit on the statements and iterations to run; what is left of it stays in `fuel`.
+pub fn interpret_within(f: &PrimFunc, args: &[TirArg], fuel: &mut u64) -> Result<(), TirError> {
+    let (program, depth) = lower::lower(f)?;
+    // Evaluation recurses as deep as the tree is.
+    stacker::maybe_grow(depth * 4096 + 256 * 1024, depth * 4096 + 1024 * 1024, || {
+        bind::run(&program, args, fuel).map_err(|error| *error)
+    })
+}
+
+#[cfg(test)]
+mod tests;

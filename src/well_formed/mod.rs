@@ -15,10 +15,10 @@ use rustc_hash::FxHashMap;
 
 use crate::book::Rule;
 use crate::findings::{Diagnostic, NodePath, Trail};
+use crate::grammar::tir::{Param, PrimFunc};
 use crate::grammar::{AttrValue, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar, Span, Var};
 use crate::judge::Cx;
 use crate::scope::Context;
-use crate::tir::{Param, PrimFunc};
 
 /// WF.1.BIND to WF.15.ATLEASTONE: every violation of the fifteen criteria by a program, normalized or not.
 ///

@@ -16,11 +16,10 @@ use serde_json::Value;
 
 use super::import;
 use super::load::{Form, MAX_DATA_NESTING};
-use crate::book::Rule;
-use crate::conformance::case::ron_options;
-use crate::conformance::protocol::depth;
+use crate::book::{Rule, ron_options};
 use crate::grammar::{FORMAT_VERSION, IrModule};
 use crate::judge::Cx;
+use crate::syntax::depth;
 
 /// Stack for trees whose depth is bounded, where the libraries recurse without asking for more.
 const DATA_STACK: usize = 256 * 1024 * 1024;

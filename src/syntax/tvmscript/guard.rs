@@ -3,7 +3,7 @@
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
 
-use crate::syntax::source::MAX_NESTING;
+use crate::grammar::source::MAX_NESTING;
 
 /// The length of the shortest prefix of the text that nests deeper than [`MAX_NESTING`], if there is one.
 pub(super) fn too_deep(text: &str) -> Option<usize> {

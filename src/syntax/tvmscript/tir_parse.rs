@@ -18,10 +18,10 @@ use std::rc::Rc;
 use ruff_python_ast as py;
 use ruff_text_size::{Ranged, TextRange};
 
-use super::super::source::{MAX_NESTING, SyntaxError};
+use crate::grammar::source::{MAX_NESTING, SyntaxError};
+use crate::grammar::tir::{Buffer, Expr, Param, PrimFunc, Stmt, Var};
 use crate::grammar::{Attrs, DataType, Name, Span};
 use crate::judge::with_stack;
-use crate::tir::{Buffer, Expr, Param, PrimFunc, Stmt, Var};
 use args::{Arguments, t_call, t_name};
 
 type Result<T> = std::result::Result<T, SyntaxError>;

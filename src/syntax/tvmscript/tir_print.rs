@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use super::Dialect;
 use crate::grammar::Name;
-use crate::tir::{Buffer, Expr, Param, PrimFunc, Var};
+use crate::grammar::tir::{Buffer, Expr, Param, PrimFunc, Var};
 use expr::{Kind, attrs, buffer_arguments, for_each_var};
 use stmt::Printer;
 

@@ -5,9 +5,8 @@ use ruff_text_size::Ranged;
 
 use super::Reader;
 use super::fault::{Fault, Read, integer, qualified, span_of, string, tir_name};
-use crate::grammar::{BinaryOp, DataType, PrimExpr, ShapeVar, Span};
+use crate::grammar::{BinaryOp, DataType, PrimExpr, ShapeVar, Span, notation};
 use crate::judge::with_stack;
-use crate::syntax::paper;
 
 /// What a shape variable means that is not in scope.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,7 +128,7 @@ impl Reader<'_> {
 
     /// A dimension inside a string.
     fn dim_text(&mut self, text: &str, span: Span, unbound: Unbound) -> Read<PrimExpr> {
-        let dim = paper::parse_prim_expr(text)
+        let dim = notation::parse_prim_expr(text)
             .map_err(|error| Fault::at(span, format!("in the dimension \"{text}\": {}", error.message)))?;
         Ok(self.rename_dims(&dim, span, unbound))
     }

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::book::Rule;
 use crate::grammar::Span;
-use crate::syntax::source::SyntaxError;
+use crate::grammar::source::SyntaxError;
 
 /// A [`SyntaxError`] in the making: line and column cost a pass over the text, so they wait until the end.
 #[derive(Clone, Debug)]

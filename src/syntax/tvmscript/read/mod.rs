@@ -25,9 +25,9 @@ use self::scope::Scope;
 pub(super) use self::signature::{Param, signature};
 use super::guard;
 use crate::book::Rule;
+use crate::grammar::source::{MAX_NESTING, SyntaxError};
 use crate::grammar::{Attrs, IrModule, Name, Span, StructInfo, Var};
 use crate::judge::Cx;
-use crate::syntax::source::{MAX_NESTING, SyntaxError};
 
 /// How many errors are reported at most: each costs a search for its line.
 const MAX_ERRORS: usize = 100;

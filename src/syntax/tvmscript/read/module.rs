@@ -118,7 +118,7 @@ impl Reader<'_> {
     }
 
     /// The place of an error that already is one of line and column.
-    fn tir_fault(&self, def: &py::StmtFunctionDef, error: crate::syntax::source::SyntaxError) -> Fault {
+    fn tir_fault(&self, def: &py::StmtFunctionDef, error: crate::grammar::source::SyntaxError) -> Fault {
         let mut at = 0;
         for (number, line) in self.text.split_inclusive('\n').enumerate() {
             if number + 1 == error.line {

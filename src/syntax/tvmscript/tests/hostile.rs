@@ -1,7 +1,7 @@
 //! No text makes the reader panic, overflow the stack or hang.
 
 use super::*;
-use crate::syntax::source::MAX_NESTING;
+use crate::grammar::source::MAX_NESTING;
 
 /// Reads, writes and reads again; the errors, if it cannot be read.
 fn all_the_way(text: &str) -> Result<(), String> {

@@ -5,8 +5,8 @@ use ruff_text_size::Ranged;
 
 use super::args::{Arguments, axis_call, elements, t_call, t_name};
 use super::{Def, Parser, Result};
+use crate::grammar::tir::{Block, Expr, For, ForKind, Iter, IterKind, Stmt, Var};
 use crate::grammar::{Attrs, Name};
-use crate::tir::{Block, Expr, For, ForKind, Iter, IterKind, Stmt, Var};
 
 /// One variable of a loop nest with its bounds.
 struct Axis {

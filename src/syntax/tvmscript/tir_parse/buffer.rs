@@ -6,8 +6,8 @@ use ruff_python_ast as py;
 
 use super::args::{Arguments, elements, t_call, t_name};
 use super::{Def, Parser, Result};
+use crate::grammar::tir::{Buffer, Expr, MatchRegion, Range, Region};
 use crate::grammar::{DataType, Name, Span};
-use crate::tir::{Buffer, Expr, MatchRegion, Range, Region};
 
 /// The names of the arguments that describe a buffer, in the order of their positions.
 pub(super) type Layout = [&'static str; 12];
@@ -76,7 +76,7 @@ impl Parser<'_> {
             }
         }
         let Some(shape) = get("shape") else {
-            return Err(crate::syntax::source::SyntaxError::at(self.text, span, "expected the shape of the buffer"));
+            return Err(crate::grammar::source::SyntaxError::at(self.text, span, "expected the shape of the buffer"));
         };
         let dtype = get("dtype").map_or(Ok(DataType::FLOAT32), |e| self.dtype(e))?;
         let shape = self.exprs(shape)?;

@@ -6,8 +6,8 @@ use ruff_text_size::Ranged;
 use super::args::{Arguments, t_name};
 use super::expr::Operand;
 use super::{Def, Parser, Result};
+use crate::grammar::tir::{Call, Choice, Expr, Extern, Intrinsic, LetExpr, Signature, Var};
 use crate::grammar::{BinaryOp, DataType, FloatBits, TypeCode};
-use crate::tir::{Call, Choice, Expr, Extern, Intrinsic, LetExpr, Signature, Var};
 
 impl Parser<'_> {
     pub(super) fn call(&mut self, call: &py::ExprCall) -> Result<Operand> {

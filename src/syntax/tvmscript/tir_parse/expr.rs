@@ -6,8 +6,8 @@ use ruff_text_size::Ranged;
 
 use super::args::{Number, elements, number};
 use super::{Def, Parser, Result};
+use crate::grammar::tir::{Buffer, Call, Expr, Intrinsic, Load, Var};
 use crate::grammar::{BinaryOp, DataType, Name, Span, TypeCode};
-use crate::tir::{Buffer, Call, Expr, Intrinsic, Load, Var};
 
 /// An expression, or a number whose data type depends on its surroundings.
 pub(super) enum Operand {

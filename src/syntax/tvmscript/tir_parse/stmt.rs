@@ -7,9 +7,10 @@ use ruff_text_size::Ranged;
 
 use super::args::{Arguments, elements, t_call, t_name};
 use super::{Def, Parser, Result};
+use crate::grammar::tir::{
+    Assert, AttrStmt, Buffer, BufferVar, Decl, Expr, If, LaunchThread, Let, Stmt, Store, Var, While, lanes,
+};
 use crate::grammar::{BinaryOp, DataType, Span};
-use crate::tir::lanes;
-use crate::tir::{Assert, AttrStmt, Buffer, BufferVar, Decl, Expr, If, LaunchThread, Let, Stmt, Store, Var, While};
 
 impl Parser<'_> {
     /// A body in a scope of its own.
@@ -178,7 +179,7 @@ impl Parser<'_> {
             return self.error(assign, format!("expected an index after the buffer `{}`", buffer.name));
         }
         let var = buffer.var(self.span(assign.target.range()));
-        let load = Expr::Load(crate::tir::Load { buffer: var.clone(), indices: indices.clone(), span });
+        let load = Expr::Load(crate::grammar::tir::Load { buffer: var.clone(), indices: indices.clone(), span });
         let value = self.augmented(assign, load)?;
         let value = if value.dtype() == buffer.dtype { value } else { Expr::Cast(buffer.dtype, Box::new(value)) };
         Ok(Stmt::Store(Store { buffer: var, indices, value, span }))

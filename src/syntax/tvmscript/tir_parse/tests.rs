@@ -2,9 +2,9 @@ use ruff_python_ast as py;
 
 use super::*;
 use crate::grammar::BinaryOp;
+use crate::grammar::tir::{For, IterKind};
 use crate::syntax::tvmscript::Dialect;
 use crate::syntax::tvmscript::tir_print::print_prim_func;
-use crate::tir::{For, IterKind};
 
 fn read(text: &str) -> Result<PrimFunc> {
     let module = ruff_python_parser::parse_module(text).unwrap().into_syntax();

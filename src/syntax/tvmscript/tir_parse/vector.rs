@@ -6,7 +6,7 @@ use ruff_text_size::Ranged;
 use super::expr::Operand;
 use super::{Parser, Result};
 use crate::grammar::BinaryOp;
-use crate::tir::{Binary, Expr, Ramp, Shuffle};
+use crate::grammar::tir::{Binary, Expr, Ramp, Shuffle};
 
 impl Parser<'_> {
     /// `T.Ramp(base, stride, lanes)`.

@@ -1,9 +1,9 @@
 //! Expressions, buffers and attributes as text.
 
 use super::quote;
+use crate::grammar::tir::{Binary, Buffer, Call, Choice, Expr, Extern, Intrinsic, Region, Var};
 use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, Name, PrimExpr};
 use crate::judge::with_stack;
-use crate::tir::{Binary, Buffer, Call, Choice, Expr, Extern, Intrinsic, Region, Var};
 
 /// From loosest to tightest, as in Python.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

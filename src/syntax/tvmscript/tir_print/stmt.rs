@@ -2,9 +2,9 @@
 
 use super::expr::{ExprPrinter, Kind, Scope, attrs, buffer_arguments, find, for_each_var};
 use super::quote;
+use crate::grammar::tir::{AttrStmt, Block, Buffer, Expr, For, ForKind, If, Iter, IterKind, LaunchThread, Stmt};
 use crate::grammar::{DataType, Name};
 use crate::judge::with_stack;
-use crate::tir::{AttrStmt, Block, Buffer, Expr, For, ForKind, If, Iter, IterKind, LaunchThread, Stmt};
 
 pub(super) struct Printer {
     out: String,

@@ -280,7 +280,7 @@ fn results_stay_after_an_error() {
 
 #[test]
 fn malformed_functions_are_reported() {
-    use crate::tir::{Expr, Stmt, Var};
+    use crate::grammar::tir::{Expr, Stmt, Var};
     let mut f = with_body("A[0] = 1");
     f.body.push(Stmt::Evaluate(Expr::Var(Var::new("nowhere", DataType::INT32))));
     let args = [tensor(DataType::INT32, &[1], &[1.0]), Tensor::zeros(DataType::FLOAT32, &[0, 2]).unwrap()];
@@ -294,11 +294,12 @@ fn a_deep_expression_runs() {
         [a, Tensor::zeros(DataType::FLOAT32, &[0, 2]).unwrap()]
     };
     let mut f = with_body("A[0] = A[0] + 1");
-    let [crate::tir::Stmt::Store(store)] = f.body.as_mut_slice() else { panic!() };
+    let [crate::grammar::tir::Stmt::Store(store)] = f.body.as_mut_slice() else { panic!() };
     for _ in 0..15_000 {
-        let one = crate::tir::Expr::Int(1, DataType::INT32);
+        let one = crate::grammar::tir::Expr::Int(1, DataType::INT32);
         let before = std::mem::replace(&mut store.value, one.clone());
-        store.value = crate::tir::Expr::binary(crate::grammar::BinaryOp::Add, before, one, crate::grammar::Span::NONE);
+        store.value =
+            crate::grammar::tir::Expr::binary(crate::grammar::BinaryOp::Add, before, one, crate::grammar::Span::NONE);
     }
     let args = args();
     interpret(&f, &args.clone().map(TirArg::Tensor)).unwrap();

@@ -11,12 +11,12 @@ use super::code::{
 };
 use super::error::TirError;
 use super::scalar::{Repr, Round};
-use crate::grammar::{DataType, Name};
-use crate::judge::with_stack;
-use crate::tir::{
+use crate::grammar::tir::{
     Assert, Block, Buffer, BufferVar, Expr, For, IterKind, MatchRegion, Param, PrimFunc, Range, Region, Stmt, Store,
     Var, lanes,
 };
+use crate::grammar::{DataType, Name};
+use crate::judge::with_stack;
 
 type Result<T> = std::result::Result<T, TirError>;
 

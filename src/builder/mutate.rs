@@ -4,8 +4,7 @@
 //! under construction: none, one or several, through a [`BlockBuilder`], which normalizes and derives them.
 //!
 //! ```
-//! use relax_spec::grammar::block_builder::{BlockBuilder, BuildError};
-//! use relax_spec::grammar::mutate::{Mutator, mutate_module};
+//! use relax_spec::builder::{Mutator, mutate_module};
 //! use relax_spec::grammar::{Expr, Op};
 //!
 //! /// Subtraction in place of addition.
@@ -31,8 +30,8 @@
 
 use std::sync::Arc;
 
-use super::block_builder::{BlockBuilder, BuildError};
-use super::{
+use crate::builder::{BlockBuilder, BuildError};
+use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalFunc, If, IrModule, MatchCast, Op, SeqExpr,
     Tuple, TupleGetItem, Var, VarBinding, VarKind,
 };

@@ -3,9 +3,9 @@
 use super::super::code::{Access, Int, Op, Value};
 use super::super::error::TirError;
 use super::{Lowering, Result, malformed};
+use crate::grammar::tir::{Binary, Call, Choice, Expr, LetExpr, Load, Store};
 use crate::grammar::{BinaryOp, DataType};
 use crate::judge::with_stack;
-use crate::tir::{Binary, Call, Choice, Expr, LetExpr, Load, Store};
 
 impl Lowering {
     /// A store of several elements: all values are there before the first element is written.

@@ -1,8 +1,8 @@
 //! Words and symbols.
 
+use crate::grammar::source::{MAX_NESTING, SyntaxError};
 use crate::grammar::{DataType, Ndim, Span};
 use crate::judge::with_stack;
-use crate::syntax::source::{MAX_NESTING, SyntaxError};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Token<'t> {

@@ -4,8 +4,8 @@ use super::super::code::{Binding, Compare, Float, FloatOp, Int, IntOp, Test, Val
 use super::super::error::TirError;
 use super::super::scalar::{Repr, Round, binary, unary};
 use super::{Def, Lowering, Pair, Result, malformed};
+use crate::grammar::tir::{Binary, Call, Choice, Expr, Intrinsic, LetExpr, Load, Var};
 use crate::grammar::{BinaryOp, DataType};
-use crate::tir::{Binary, Call, Choice, Expr, Intrinsic, LetExpr, Load, Var};
 
 impl Lowering {
     /// An expression whose value is an integer.

@@ -1,8 +1,8 @@
 //! Dimensions, with the precedences of Python.
 
 use super::tokens::{Parser, Read, Token};
+use crate::grammar::source::MAX_NESTING;
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
-use crate::syntax::source::MAX_NESTING;
 
 /// A dimension with its depth, which bounds the recursion of everything that walks it later.
 struct Sized(PrimExpr, usize);

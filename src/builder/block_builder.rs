@@ -2,7 +2,7 @@
 //! and its structural information derived at once.
 //!
 //! ```
-//! use relax_spec::grammar::block_builder::BlockBuilder;
+//! use relax_spec::builder::BlockBuilder;
 //! use relax_spec::grammar::{Binder, DataType, Expr, IrModule, StructInfo, Var};
 //!
 //! let x = Binder::var(Var::new("x")).annotated(StructInfo::tensor([2.into(), 3.into()], DataType::FLOAT32));
@@ -17,21 +17,21 @@
 //! builder.finish_function(&u)?;
 //! let module = builder.finish()?;
 //! assert!(relax_spec::check::check_program(&mut relax_spec::judge::Cx::new(), &module).accepts());
-//! # Ok::<(), relax_spec::grammar::block_builder::BuildError>(())
+//! # Ok::<(), relax_spec::builder::BuildError>(())
 //! ```
 
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::visit::Visitor;
-use super::{
-    AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule,
-    MatchCast, Name, SeqExpr, ShapeVar, Span, StructInfo, Var, VarBinding, VarKind,
-};
 use crate::derivation::derive_module;
 use crate::derivation::single::{Around, derive_annotated, derive_binding, derive_expr, derive_function};
 use crate::findings::{Diagnostic, Severity};
+use crate::grammar::visit::Visitor;
+use crate::grammar::{
+    AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule,
+    MatchCast, Name, SeqExpr, ShapeVar, Span, StructInfo, Var, VarBinding, VarKind,
+};
 use crate::judge::Cx;
 use crate::normal_form::{Fresh, Piece, normalize_piece};
 use crate::scope::{Context, Mark};

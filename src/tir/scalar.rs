@@ -4,8 +4,8 @@ use half::{bf16, f16};
 
 use super::code::{Compare, FloatOp, IntOp, Test};
 use super::error::{Run, TirError};
+use crate::grammar::tir::Intrinsic;
 use crate::grammar::{DataType, TypeCode};
-use crate::tir::Intrinsic;
 
 /// The integers of a data type.
 #[derive(Clone, Copy, PartialEq, Debug)]

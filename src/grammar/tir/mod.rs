@@ -1,0 +1,12 @@
+//! TIR `PrimFunc`s as syntax: an AST of their own.
+
+mod ast;
+mod intrinsic;
+
+pub(crate) use ast::lanes;
+pub use ast::{
+    Assert, AttrStmt, Binary, Block, Buffer, BufferVar, Call, Choice, Decl, Expr, Extern, For, ForKind, If, Iter,
+    IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
+    Store, Var, While,
+};
+pub use intrinsic::{Intrinsic, Signature};
