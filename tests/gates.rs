@@ -1,5 +1,7 @@
 //! What ties the text, the code and the golden cases together. Each of these fails by itself when they drift apart.
 
+mod floors;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

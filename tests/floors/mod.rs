@@ -1,0 +1,188 @@
+//! The floors of the house: a room, that is, a module at the root of the crate, imports only rooms of the floors below
+//! its own. Rooms of one floor know nothing of each other. `ARCHITECTURE.md` says what each room is for.
+
+mod imports;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use imports::{Crate, Edge, Sources};
+
+/// The floors from the ground up.
+const FLOORS: &[&[&str]] = &[
+    &["book"],
+    &["judge"],
+    &["grammar"],
+    &["findings", "generate", "scope", "shape", "types", "value"],
+    &["struct_info", "tir"],
+    &["ops"],
+    &["derivation", "eval", "purity", "syntax"],
+    &["normal_form", "question", "refine", "type_checking"],
+    &["builder", "well_formed"],
+    &["check"],
+    &["knockout", "oracle"],
+    &["conformance", "suite"],
+    &["harness"],
+    &["report"],
+    &["cli"],
+];
+
+/// Edges upwards that are still to be turned round. This list only shrinks.
+const STILL: &[(&str, &str)] =
+    &[("book", "conformance"), ("eval", "conformance"), ("grammar", "struct_info"), ("ops", "eval"), ("tir", "eval")];
+
+#[test]
+fn no_room_imports_a_room_above_it() {
+    let edges = Crate::read(&sources(Path::new(env!("CARGO_MANIFEST_DIR")))).unwrap().edges();
+    let found = upwards(FLOORS, &edges);
+    let still: BTreeSet<(&str, &str)> = STILL.iter().copied().collect();
+    let new: Vec<String> = found.iter().filter(|(pair, _)| !still.contains(pair)).map(|(_, edge)| told(edge)).collect();
+    assert!(new.is_empty(), "edges upwards:\n  {}", new.join("\n  "));
+    let gone: Vec<_> = still.iter().filter(|pair| !found.contains_key(*pair)).collect();
+    assert!(gone.is_empty(), "these are no longer there, take them off the list: {gone:?}");
+    if still.is_empty() {
+        assert_eq!(circles(&edges), Vec::<String>::new(), "circles");
+    }
+}
+
+#[test]
+fn every_room_has_its_floor() {
+    let edges = Crate::read(&sources(Path::new(env!("CARGO_MANIFEST_DIR")))).unwrap().edges();
+    let rooms: BTreeSet<&str> = edges.iter().flat_map(|edge| [edge.from.as_str(), edge.to.as_str()]).collect();
+    let homeless: Vec<&&str> = rooms.iter().filter(|room| floor(FLOORS, room).is_none()).collect();
+    assert!(homeless.is_empty(), "rooms without a floor: {homeless:?}");
+    let twice: Vec<&&str> = FLOORS
+        .iter()
+        .copied()
+        .flatten()
+        .filter(|room| FLOORS.iter().copied().flatten().filter(|r| r == room).count() > 1)
+        .collect();
+    assert!(twice.is_empty(), "rooms with two floors: {twice:?}");
+}
+
+#[test]
+fn an_edge_upwards_is_found_however_it_is_written() {
+    const HOUSE: &[&[&str]] = &[&["cellar"], &["parlour"], &["attic"]];
+    for code in [
+        "use crate::attic::Trunk;",
+        "fn f(_: crate::attic::Trunk) {}",
+        "use super::attic;",
+        "use crate::{attic::Trunk, cellar::Wine};",
+        "fn f() { use crate::attic as top; top::open() }",
+        "fn f() { println!(\"{}\", crate::attic::open()) }",
+        "use crate::parlour::Borrowed;",
+        "use crate::parlour::*; fn f(_: Lent) {}",
+        "mod inner { fn f() { super::super::attic::open() } }",
+        "impl From<crate::attic::Trunk> for () {}",
+    ] {
+        let found = found_in(HOUSE, &format!("pub struct Chair; {code}"));
+        assert!(
+            found.contains(&"parlour to attic".to_string()) || found.contains(&"cellar to attic".to_string()),
+            "{code}: {found:?}"
+        );
+    }
+    for code in [
+        "use crate::cellar::Wine;",
+        "#[cfg(test)] use crate::attic::Trunk;",
+        "#[cfg(test)] mod tests { use crate::attic::Trunk; }",
+        "/// [`crate::attic::Trunk`]\npub fn f() {}",
+        "fn attic() {} fn f() { attic() }",
+    ] {
+        assert_eq!(found_in(HOUSE, &format!("pub struct Chair; {code}")), Vec::<String>::new(), "{code}");
+    }
+}
+
+/// The edges upwards in a small house whose parlour has this code.
+fn found_in(house: &[&[&str]], parlour: &str) -> Vec<String> {
+    let borrows = parlour.contains("parlour::");
+    // What is said of the parlour itself is tried from the cellar, by way of the parlour's re-exports.
+    let (cellar, parlour) = if borrows {
+        (parlour.to_string(), "pub use crate::attic::Trunk as Borrowed; pub use crate::attic::*;".to_string())
+    } else {
+        ("pub struct Wine;".to_string(), parlour.to_string())
+    };
+    let files = [
+        ("lib.rs", "mod attic; mod cellar; mod parlour;".to_string()),
+        ("attic.rs", "pub struct Trunk; pub struct Lent; pub fn open() {}".to_string()),
+        ("cellar.rs", cellar),
+        ("parlour/mod.rs", parlour),
+    ];
+    let sources: Sources = files.into_iter().map(|(file, text)| (file.to_string(), text)).collect();
+    let edges = Crate::read(&sources).unwrap().edges();
+    upwards(house, &edges).into_keys().map(|(from, to)| format!("{from} to {to}")).collect()
+}
+
+#[test]
+fn rooms_that_import_each_other_are_a_circle() {
+    let edge = |from: &str, to: &str| Edge {
+        from: from.to_string(),
+        to: to.to_string(),
+        place: String::new(),
+        path: String::new(),
+    };
+    let edges = BTreeSet::from([edge("a", "b"), edge("b", "c"), edge("c", "b"), edge("c", "d")]);
+    assert_eq!(circles(&edges), ["b, c"]);
+}
+
+fn floor(floors: &[&[&str]], room: &str) -> Option<usize> {
+    floors.iter().position(|rooms| rooms.contains(&room))
+}
+
+/// The edges that do not lead to a lower floor; one of them for each pair of rooms.
+fn upwards<'e>(floors: &[&[&str]], edges: &'e BTreeSet<Edge>) -> BTreeMap<(&'e str, &'e str), &'e Edge> {
+    edges
+        .iter()
+        .rev()
+        .filter(|edge| floor(floors, &edge.to) >= floor(floors, &edge.from))
+        .map(|edge| ((edge.from.as_str(), edge.to.as_str()), edge))
+        .collect()
+}
+
+/// The rooms that can be reached from each other.
+fn circles(edges: &BTreeSet<Edge>) -> Vec<String> {
+    let mut reach: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for edge in edges {
+        reach.entry(&edge.from).or_default().insert(&edge.to);
+    }
+    loop {
+        let before: usize = reach.values().map(BTreeSet::len).sum();
+        let further: Vec<(&str, BTreeSet<&str>)> = reach
+            .iter()
+            .map(|(from, to)| (*from, to.iter().filter_map(|room| reach.get(room)).flatten().copied().collect()))
+            .collect();
+        further.into_iter().for_each(|(from, to)| reach.entry(from).or_default().extend(to));
+        if reach.values().map(BTreeSet::len).sum::<usize>() == before {
+            break;
+        }
+    }
+    let reaches = |from: &str, to: &str| reach.get(from).is_some_and(|rooms| rooms.contains(to));
+    let circle = |room: &&str| -> Vec<&str> {
+        reach.keys().copied().filter(|other| reaches(room, other) && reaches(other, room)).collect()
+    };
+    let all: BTreeSet<Vec<&str>> = reach.keys().map(circle).filter(|rooms| rooms.len() > 1).collect();
+    all.into_iter().map(|rooms| rooms.join(", ")).collect()
+}
+
+fn told(edge: &Edge) -> String {
+    format!("{} -> {}: src/{}, {}", edge.from, edge.to, edge.place, edge.path)
+}
+
+/// The sources below `src/`.
+fn sources(root: &Path) -> Sources {
+    let src = root.join("src");
+    let mut found = Sources::new();
+    let mut dirs = vec![src.clone()];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(&src).unwrap().display().to_string();
+                found.insert(name, fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    found
+}
