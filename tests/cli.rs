@@ -528,14 +528,30 @@ fn rules_are_objects_with_the_promised_fields() {
     let (status, out, _) = run(&["rules", "--json"]);
     assert_eq!(status, 0);
     let rules = json_lines(&out);
-    let keys =
-        ["id", "chapter", "editions", "kind", "chevron", "status", "reason", "sites", "cases", "knockout", "errata"];
+    let keys = [
+        "id",
+        "chapter",
+        "editions",
+        "kind",
+        "chevron",
+        "statement",
+        "status",
+        "reason",
+        "sites",
+        "cases",
+        "knockout",
+        "flips",
+        "stuck",
+        "premises",
+        "errata",
+    ];
     for rule in &rules {
         assert!(keys.iter().all(|key| rule.get(key).is_some()), "{rule}");
         let excluded_without_reason = rule["status"] == "excluded" && rule["reason"].is_null();
         assert!(!excluded_without_reason, "{rule}");
     }
-    assert!(rules.iter().any(|rule| rule["knockout"] == "killed"));
+    assert!(rules.iter().any(|rule| rule["knockout"] == "flips"));
+    assert!(rules.iter().any(|rule| rule["premises"][0]["fails_in"][0].is_string()));
     assert_eq!(run(&["rules", "NO.SUCH.PREFIX"]).0, 4);
 }
 

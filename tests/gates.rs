@@ -11,8 +11,10 @@ use relax_spec::book::erratum::Shown;
 use relax_spec::book::{Erratum, Rule, RuleSet, Status};
 use relax_spec::conformance::agreement;
 use relax_spec::conformance::case::{Answer, Ask, Case, ReadAnswer, Verdict, embedded_suite};
-use relax_spec::conformance::coverage::{self, Knockout};
+use relax_spec::conformance::coverage;
+use relax_spec::conformance::knockout::{self, Baseline, EquivalentRows, Shows};
 use relax_spec::conformance::questions::questions;
+use relax_spec::judge::RowMutant;
 use relax_spec::ops::{self, Clauses, OpDef};
 
 /// Beginnings of rule ids under which every rule is implemented or excluded. Chapters join this list as they are
@@ -89,17 +91,78 @@ fn the_lock_is_up_to_date() {
     assert_eq!(kept, now, "run `relax-spec conform --update-lock`");
 }
 
+/// Rules that are only stuck and not yet in spec/stuck.ron. It only ever shrinks, to 0.
+const STUCK_WITHOUT_A_REASON: usize = 475;
+
+/// At most one rule in so many may be only stuck.
+const STUCK_OF: usize = 20;
+
 #[test]
 fn switching_a_rule_off_is_noticed() {
-    let redundant = coverage::redundant().unwrap();
-    let survivors = coverage::knock_out(&suite()).into_iter().filter_map(|(rule, knockout)| {
-        match (knockout, redundant.contains_key(&rule)) {
-            (Knockout::Survived, false) => Some(format!("{rule} changes nothing and is not in spec/redundant.ron")),
-            (Knockout::Killed, true) => Some(format!("{rule} is in spec/redundant.ron, but a case needs it")),
-            (Knockout::Survived, true) | (Knockout::Killed, false) | (Knockout::NoCase, _) => None,
-        }
+    let suite = suite();
+    let (redundant, stuck) = (knockout::redundant().unwrap(), knockout::stuck().unwrap());
+    let knockouts = Baseline::of(&suite).knock_out_each();
+    let wrong = knockouts.iter().filter_map(|(rule, knockout)| {
+        let because = match (knockout.shows(), redundant.contains_key(rule), stuck.contains_key(rule)) {
+            (Shows::Panics, _, _) => format!("panics when it is switched off: {}", knockout.panics.join(", ")),
+            (Shows::Survives, false, _) => "changes nothing and is not in spec/redundant.ron".to_string(),
+            (Shows::Flips, true, _) => format!("is in spec/redundant.ron, but flips {}", knockout.flips.join(", ")),
+            (Shows::Stuck, true, _) => format!("is in spec/redundant.ron, but needed by {}", knockout.stuck.join(", ")),
+            (Shows::NoCase, true, _) => "is in spec/redundant.ron, but no case proves it".to_string(),
+            (Shows::Flips | Shows::Survives | Shows::NoCase, _, true) => "is in spec/stuck.ron, but is not".to_string(),
+            (Shows::Flips | Shows::NoCase, false, false)
+            | (Shows::Survives, true, false)
+            | (Shows::Stuck, false, _) => {
+                return None;
+            }
+        };
+        Some(format!("{rule} {because}"))
     });
-    assert_none("knock-out", survivors.collect());
+    assert_none("knock-out", wrong.collect());
+    let with_cases = knockouts.values().filter(|knockout| knockout.shows() != Shows::NoCase).count();
+    assert!(stuck.len() * STUCK_OF <= with_cases, "{} of {with_cases} rules are only stuck", stuck.len());
+    let without_reason: Vec<String> = knockouts
+        .iter()
+        .filter(|(rule, knockout)| knockout.shows() == Shows::Stuck && !stuck.contains_key(rule))
+        .map(|(rule, _)| rule.to_string())
+        .collect();
+    assert!(
+        without_reason.len() <= STUCK_WITHOUT_A_REASON,
+        "{} rules are stuck without a reason: {}",
+        without_reason.len(),
+        without_reason.join(" ")
+    );
+}
+
+/// Knock-out asks only the cases that record a rule. No other case may depend on it.
+#[test]
+fn a_case_depends_only_on_the_rules_that_it_records() {
+    let suite = suite();
+    let found = Baseline::of(&suite).depends_on_more_than_it_records();
+    assert_none("these answer otherwise without rules that they do not record", to_strings(found));
+}
+
+#[test]
+fn a_mistake_in_a_definition_by_cases_is_noticed() {
+    let suite = suite();
+    let groups = knockout::equivalent_rows().unwrap();
+    assert_none("no reason", groups.iter().filter(|group| !is_text(&group.why)).map(|g| g.why.clone()).collect());
+    let mut equivalent: BTreeSet<RowMutant> = groups.iter().flat_map(EquivalentRows::mutants).collect();
+    let mut wrong = Vec::new();
+    for (mutant, killer) in Baseline::of(&suite).make_each_mistake() {
+        let what = format!("{} {}", mutant.rule, mutant.mistake.name());
+        match (killer, equivalent.remove(&mutant)) {
+            (Some(case), true) => wrong.push(format!("{what}: is in spec/equivalent_rows.ron, but {case} tells it")),
+            (None, false) => wrong.push(format!("{what}: no case tells, and it is not in spec/equivalent_rows.ron")),
+            (Some(_), false) | (None, true) => {}
+        }
+    }
+    wrong.extend(equivalent.iter().map(|m| format!("{} {}: there is no such mistake", m.rule, m.mistake.name())));
+    assert_none("rows", wrong);
+}
+
+fn to_strings(found: Vec<&str>) -> Vec<String> {
+    found.into_iter().map(str::to_string).collect()
 }
 
 /// The premises that the code tests, `premise(rule!("ID"), n, ..)`, outside of its unit tests.
@@ -126,13 +189,14 @@ fn rule_named(code: &str) -> Option<Rule> {
 /// A premise that never fails could as well be missing.
 #[test]
 fn every_premise_fails_in_some_case() {
-    let tested = coverage::premises(&suite());
+    let suite = suite();
+    let tested = coverage::premises(&suite);
     // Those that a function tests on behalf of several rules are known from the cases only.
     let mut premises = premises_in_the_code();
-    premises.extend(tested.iter().map(|(rule, n, _)| (*rule, *n)));
+    premises.extend(tested.keys().map(|(rule, n, _)| (*rule, *n)));
     // A violation of a rule that spec/redundant.ron lists is another rule's to report.
-    let redundant = coverage::redundant().unwrap();
-    let fails = |(rule, n): &(Rule, usize)| tested.contains(&(*rule, *n, false)) || redundant.contains_key(rule);
+    let redundant = knockout::redundant().unwrap();
+    let fails = |(rule, n): &(Rule, usize)| tested.contains_key(&(*rule, *n, false)) || redundant.contains_key(rule);
     let unfailing = premises.into_iter().filter(|premise| !fails(premise));
     assert_none("no case in which it fails", unfailing.map(|(rule, n)| format!("premise {n} of {rule}")).collect());
 }
@@ -193,8 +257,9 @@ fn the_agreement_of_implementations_is_kept_for_every_operator() {
 }
 
 #[test]
-fn every_redundant_rule_has_a_reason() {
-    let empty = coverage::redundant().unwrap().into_iter().filter(|(_, reason)| reason.trim().is_empty());
+fn every_exception_of_knock_out_has_a_reason() {
+    let lists = [knockout::redundant().unwrap(), knockout::stuck().unwrap()];
+    let empty = lists.iter().flatten().filter(|(_, reason)| !is_text(reason));
     assert_none("no reason", empty.map(|(rule, _)| rule.to_string()).collect());
 }
 

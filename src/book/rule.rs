@@ -152,6 +152,12 @@ impl FromIterator<Rule> for RuleSet {
     }
 }
 
+impl Extend<Rule> for RuleSet {
+    fn extend<I: IntoIterator<Item = Rule>>(&mut self, rules: I) {
+        rules.into_iter().for_each(|rule| self.insert(rule));
+    }
+}
+
 impl fmt::Debug for RuleSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::rules::{Row, status_name, table};
+use super::rules::{Evidence, Premise, Row, status_name};
 use super::{Exit, Failure, Outcome, conflicts, errata, print};
 use crate::book::{Erratum, Rule};
 use crate::conformance::case::embedded_suite;
+use crate::conformance::knockout::Shows;
 
 /// Show a rule: its text, the code that applies it, its golden cases, its errata
 #[derive(clap::Args)]
@@ -24,9 +25,7 @@ pub fn run(args: &Args) -> Outcome {
     let id = strip_code(&args.id);
     if let Ok(rule) = id.parse::<Rule>() {
         let suite = embedded_suite()?;
-        let rows = table(&suite)?;
-        let row = rows.iter().find(|row| row.rule == rule).ok_or_else(|| Failure::unreadable("no such rule"))?;
-        print(&explain(row))?;
+        print(&explain(&Evidence::of(&suite)?.row(rule)))?;
         return Ok(Exit::AsExpected);
     }
     if let Ok(errata) = Erratum::named(id) {
@@ -86,14 +85,50 @@ fn explain(row: &Row) -> String {
     field("status", &format!("{}{reason}", status_name(row.rule.status())));
     list(&mut field, "code", info.sites);
     list(&mut field, "cases", &row.cases);
-    match (row.knockout_name(), &row.redundant) {
-        (Some("killed"), _) => field("knock-out", "killed: some case fails without this rule"),
-        (_, Some(reason)) => field("knock-out", &format!("redundant: {reason}")),
-        (_, None) => {}
-    }
+    field("knock-out", &knockout_line(row));
+    let premises: Vec<String> = row.premises.iter().map(premise_line).collect();
+    list(&mut field, "premises", &premises.iter().map(String::as_str).collect::<Vec<&str>>());
     let errata: Vec<String> = info.errata.iter().map(|id| erratum_line(id)).collect();
     list(&mut field, "errata", &errata.iter().map(String::as_str).collect::<Vec<&str>>());
     out
+}
+
+/// What switching the rule off shows.
+fn knockout_line(row: &Row) -> String {
+    let knockout = &row.knockout;
+    let why = row.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+    match knockout.shows() {
+        Shows::Panics => format!("panics without this rule, first in {}", knockout.panics.join(", ")),
+        Shows::Flips => format!(
+            "flips: without this rule {} give another answer, such as {}",
+            number(knockout.flips.len()),
+            some(&knockout.flips)
+        ),
+        Shows::Stuck => format!(
+            "stuck: without this rule {} give no answer, such as {}{why}",
+            number(knockout.stuck.len()),
+            some(&knockout.stuck)
+        ),
+        Shows::Survives => format!("redundant: {} give the same answers without it{why}", number(knockout.same.len())),
+        Shows::NoCase => row.why.as_deref().map(|why| format!("redundant: {why}")).unwrap_or_default(),
+    }
+}
+
+fn premise_line(premise: &Premise) -> String {
+    match premise.fails_in.as_slice() {
+        [] => format!("{}: fails in no case", premise.n),
+        cases => format!("{}: fails in {}, such as {}", premise.n, number(cases.len()), some(cases)),
+    }
+}
+
+fn number(cases: usize) -> String {
+    if cases == 1 { "1 case".to_string() } else { format!("{cases} cases") }
+}
+
+/// The first few.
+fn some(cases: &[&str]) -> String {
+    const SHOWN: usize = 3;
+    cases.iter().take(SHOWN).copied().collect::<Vec<&str>>().join(", ")
 }
 
 /// One item a line, the name on the first.

@@ -3,19 +3,28 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome, print};
 use crate::book::{Rule, Status};
 use crate::conformance::case::{Case, embedded_suite};
-use crate::conformance::coverage::{self, Knockout};
+use crate::conformance::coverage::{self, Tested};
+use crate::conformance::knockout::{self, Baseline, Figures, Knockout, Reasons, Shows};
+use crate::judge::{Mistake, RowMutant};
 
 /// List the rules of the specification: where each is implemented, which cases exercise it, whether it is needed
 #[derive(clap::Args)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "What switching a rule off shows: it flips some answer, there is no answer any more (stuck), or no
+case notices (redundant where the reason is known).
+
+Examples:
   relax-spec rules
   relax-spec rules SI.UNIFY. SUB.
-  relax-spec rules --json | jq 'select(.status == \"pending\") | .id'")]
+  relax-spec rules --knockout
+  relax-spec rules --json | jq 'select(.status == \"pending\") | .id'"
+)]
 pub struct Args {
     /// Beginnings of rule ids; without any, all rules
     #[arg(value_name = "PREFIX")]
@@ -23,30 +32,64 @@ pub struct Args {
     /// One JSON object a line
     #[arg(long)]
     json: bool,
+    /// Figures for each chapter, the rules that no answer depends on, and mistakes in definitions by cases
+    #[arg(long, conflicts_with = "json")]
+    knockout: bool,
 }
 
 /// What is known of a rule.
-pub struct Row<'a> {
+pub struct Row<'s> {
     pub rule: Rule,
-    pub cases: Vec<&'a str>,
-    pub knockout: Knockout,
-    /// Why no case can kill it, if that is known.
-    pub redundant: Option<String>,
+    pub cases: Vec<&'s str>,
+    pub knockout: Knockout<'s>,
+    /// Why it flips no answer, if that is known.
+    pub why: Option<String>,
+    pub premises: Vec<Premise<'s>>,
 }
 
-/// The table of all rules, knock-out included.
-pub fn table(suite: &[Case]) -> Result<Vec<Row<'_>>, Failure> {
-    let claims = coverage::claims(suite);
-    let mut redundant = coverage::redundant().map_err(|e| Failure::unreadable(format!("spec/redundant.ron: {e}")))?;
-    Ok(coverage::knock_out(suite)
-        .into_iter()
-        .map(|(rule, knockout)| Row {
-            rule,
-            cases: claims.get(&rule).into_iter().flatten().map(|case| case.id.as_str()).collect(),
-            knockout,
-            redundant: redundant.remove(&rule),
+/// A premise, and the cases in which it fails.
+pub struct Premise<'s> {
+    pub n: usize,
+    pub fails_in: Vec<&'s str>,
+}
+
+/// What the suite says of rules.
+pub struct Evidence<'s> {
+    claims: BTreeMap<Rule, Vec<&'s Case>>,
+    premises: BTreeMap<Tested, Vec<&'s str>>,
+    baseline: Baseline<'s>,
+    redundant: Reasons,
+    stuck: Reasons,
+}
+
+impl<'s> Evidence<'s> {
+    pub fn of(suite: &'s [Case]) -> Result<Evidence<'s>, Failure> {
+        Ok(Evidence {
+            claims: coverage::claims(suite),
+            premises: coverage::premises(suite),
+            baseline: Baseline::of(suite),
+            redundant: knockout::redundant().map_err(|e| Failure::unreadable(format!("spec/redundant.ron: {e}")))?,
+            stuck: knockout::stuck().map_err(|e| Failure::unreadable(format!("spec/stuck.ron: {e}")))?,
         })
-        .collect())
+    }
+
+    /// What is known of a rule, knock-out included.
+    pub fn row(&self, rule: Rule) -> Row<'s> {
+        let mut premises: BTreeMap<usize, Vec<&'s str>> = BTreeMap::new();
+        for ((_, n, holds), cases) in self.premises.range((rule, 0, false)..=(rule, usize::MAX, true)) {
+            let fails_in = premises.entry(*n).or_default();
+            if !holds {
+                fails_in.clone_from(cases);
+            }
+        }
+        Row {
+            rule,
+            cases: self.claims.get(&rule).into_iter().flatten().map(|case| case.id.as_str()).collect(),
+            knockout: self.baseline.knock_out(rule),
+            why: self.redundant.get(&rule).or_else(|| self.stuck.get(&rule)).cloned(),
+            premises: premises.into_iter().map(|(n, fails_in)| Premise { n, fails_in }).collect(),
+        }
+    }
 }
 
 pub fn status_name(status: Status) -> &'static str {
@@ -58,22 +101,24 @@ pub fn status_name(status: Status) -> &'static str {
 }
 
 impl Row<'_> {
-    /// `killed`, `redundant`, or nothing where no case tells.
+    /// `flips`, `stuck`, `redundant`, or nothing where no case tells. (`panics` fails the tests.)
     pub fn knockout_name(&self) -> Option<&'static str> {
-        match (self.knockout, &self.redundant) {
-            (Knockout::Killed, _) => Some("killed"),
-            (Knockout::Survived | Knockout::NoCase, Some(_)) => Some("redundant"),
-            (Knockout::Survived | Knockout::NoCase, None) => None,
+        match (self.knockout.shows(), &self.why) {
+            (shows @ (Shows::Panics | Shows::Flips | Shows::Stuck), _) => Some(shows.name()),
+            (Shows::Survives | Shows::NoCase, Some(_)) => Some("redundant"),
+            (Shows::Survives | Shows::NoCase, None) => None,
         }
     }
 
-    /// Why the rule is excluded, or why no case can kill it.
+    /// Why the rule is excluded, or why no case flips without it.
     fn reason(&self) -> Option<&str> {
-        self.rule.info().excluded.or(self.redundant.as_deref())
+        self.rule.info().excluded.or(self.why.as_deref())
     }
 
     fn to_json(&self) -> Value {
         let info = self.rule.info();
+        let premises: Vec<Value> =
+            self.premises.iter().map(|premise| json!({ "n": premise.n, "fails_in": premise.fails_in })).collect();
         json!({
             "id": info.id,
             "chapter": self.rule.chapter(),
@@ -82,12 +127,16 @@ impl Row<'_> {
             "chevron": info.chevron,
             "source": info.source,
             "text": format!("{}:{}", info.file, info.line),
+            "statement": info.text,
             "needs": info.needs,
             "status": status_name(self.rule.status()),
             "reason": self.reason(),
             "sites": info.sites,
             "cases": self.cases,
             "knockout": self.knockout_name(),
+            "flips": self.knockout.flips,
+            "stuck": self.knockout.stuck,
+            "premises": premises,
             "errata": info.errata,
         })
     }
@@ -95,14 +144,69 @@ impl Row<'_> {
 
 pub fn run(args: &Args) -> Outcome {
     let suite = embedded_suite()?;
-    let wanted = |row: &Row| args.prefixes.is_empty() || args.prefixes.iter().any(|p| row.rule.id().starts_with(p));
-    let rows: Vec<Row> = table(&suite)?.into_iter().filter(wanted).collect();
-    if rows.is_empty() {
+    let wanted = |rule: &Rule| args.prefixes.is_empty() || args.prefixes.iter().any(|p| rule.id().starts_with(p));
+    let rules: Vec<Rule> = Rule::ALL.iter().copied().filter(wanted).collect();
+    if rules.is_empty() {
         return Err(Failure::new(Exit::NothingRan, format!("no rule id begins with {}", args.prefixes.join(" or "))));
     }
-    let text = if args.json { json_lines(&rows)? } else { human(&rows) };
+    let evidence = Evidence::of(&suite)?;
+    let rows: Vec<Row> = rules.par_iter().with_max_len(1).map(|rule| evidence.row(*rule)).collect();
+    let text = match (args.json, args.knockout) {
+        (true, _) => json_lines(&rows)?,
+        (false, true) => figures(&rows) + &mistakes(&evidence.baseline, &rules)?,
+        (false, false) => human(&rows),
+    };
     print(&text)?;
     Ok(Exit::AsExpected)
+}
+
+/// A line for each chapter, and the rules that flip no answer.
+fn figures(rows: &[Row]) -> String {
+    let mut by_chapter: BTreeMap<&str, Figures> = BTreeMap::new();
+    let mut total = Figures::default();
+    for row in rows {
+        let shows = row.knockout.shows();
+        by_chapter.entry(row.rule.chapter()).or_default().count(shows);
+        total.count(shows);
+    }
+    let width = by_chapter.keys().map(|chapter| chapter.len()).max().unwrap_or_default();
+    let mut out = format!("{:<width$}  with cases", "");
+    for shows in Shows::ALL {
+        let _ = write!(out, "  {:>8}", shows.name());
+    }
+    out.push('\n');
+    for (chapter, figures) in by_chapter.iter().map(|(chapter, figures)| (*chapter, figures)).chain([("all", &total)]) {
+        let _ = write!(out, "{chapter:<width$}  {:>10}", figures.with_cases());
+        for shows in Shows::ALL {
+            let _ = write!(out, "  {:>8}", figures.of(shows));
+        }
+        out.push('\n');
+    }
+    for row in rows.iter().filter(|row| matches!(row.knockout.shows(), Shows::Panics | Shows::Stuck | Shows::Survives))
+    {
+        let shows = row.knockout.shows().name();
+        let _ = writeln!(out, "{shows}: {}  {}", row.rule, row.why.as_deref().unwrap_or("(no reason is known)"));
+    }
+    out
+}
+
+/// The mistakes in definitions by cases, and those that no case tells.
+fn mistakes(baseline: &Baseline, rules: &[Rule]) -> Result<String, Failure> {
+    let known = knockout::equivalent_rows();
+    let known = known.map_err(|e| Failure::unreadable(format!("spec/equivalent_rows.ron: {e}")))?;
+    let why: BTreeMap<RowMutant, &str> =
+        known.iter().flat_map(|group| group.mutants().map(|mutant| (mutant, group.why.as_str()))).collect();
+    let mutants: Vec<RowMutant> =
+        baseline.row_mutants().into_iter().filter(|mutant| rules.contains(&mutant.rule)).collect();
+    let survivors: Vec<RowMutant> =
+        mutants.par_iter().with_max_len(1).filter(|mutant| baseline.killer(**mutant).is_none()).copied().collect();
+    let rows = mutants.iter().filter(|mutant| mutant.mistake == Mistake::Dropped).count();
+    let mut out = format!("{rows} rows, {} mistakes, {} make no difference\n", mutants.len(), survivors.len());
+    for mutant in survivors {
+        let why = why.get(&mutant).copied().unwrap_or("(no reason is known)");
+        let _ = writeln!(out, "{}: {}  {why}", mutant.mistake.name(), mutant.rule);
+    }
+    Ok(out)
 }
 
 fn json_lines(rows: &[Row]) -> Result<String, Failure> {

@@ -1,21 +1,16 @@
-//! What ties the golden cases to the rules: which rules a case records, and whether anything changes when a rule is
-//! switched off (knock-out).
+//! What ties the golden cases to the rules: which rules a case records, and which premises it tests. What happens when a
+//! rule is switched off, is in [`super::knockout`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rayon::prelude::*;
-use serde::Serialize;
 
 use super::case::Case;
-use super::compare::{CaseVerdict, Comparison, compare};
+use super::compare::{Comparison, compare};
 use super::outcome::Outcome;
 use crate::book::{Edition, Reading, Rule, RuleSet};
-use crate::judge::{Cx, Step};
-
-/// The rules that no case can kill, with the reason: `spec/redundant.ron`.
-const REDUNDANT: &str = include_str!("../../spec/redundant.ron");
+use crate::judge::{Cx, RowsLookedAt, Step};
 
 /// A case, asked of the oracle in this process.
 #[derive(Debug)]
@@ -23,18 +18,7 @@ pub struct Execution {
     pub outcome: Outcome,
     pub comparison: Comparison,
     pub recorded: RuleSet,
-}
-
-/// What switching a rule off shows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Knockout {
-    /// Some case that claims the rule fails without it.
-    Killed,
-    /// Every case that claims the rule passes without it.
-    Survived,
-    /// No passing case claims the rule.
-    NoCase,
+    pub rows: RowsLookedAt,
 }
 
 /// The edition that a case is asked in: the first of its list that there is.
@@ -45,14 +29,12 @@ pub fn edition_of(case: &Case) -> Edition {
 
 /// Asks a case in the corrected reading.
 pub fn execute(case: &Case, mask: RuleSet) -> Execution {
-    execute_in(case, Reading::corrected(), mask)
+    execute_in(case, Cx::new().with_mask(mask))
 }
 
 /// Asks a case with its erratum taken literally, and compares with its literal answer; `None` if it has none.
 pub fn execute_literally(case: &Case, mask: RuleSet) -> Option<Execution> {
-    let (literal, erratum) = (case.literal.clone()?, case.erratum?);
-    let case = Case { allow: vec![literal], literal: None, warnings: None, ..case.clone() };
-    Some(execute_in(&case, Reading::literal_only(&[erratum]), mask))
+    execute_literally_in(case, Cx::new().with_mask(mask))
 }
 
 /// The rules that the literal reading of a case records; none if it has no literal answer.
@@ -60,38 +42,56 @@ pub fn recorded_literally(case: &Case) -> RuleSet {
     execute_literally(case, RuleSet::new()).map_or_else(RuleSet::new, |execution| execution.recorded)
 }
 
-fn execute_in(case: &Case, reading: Reading, mask: RuleSet) -> Execution {
+/// Asks a case in each of the readings for which it has an answer, in a context made so.
+pub fn execute_in_its_readings(case: &Case, cx: &Cx) -> impl Iterator<Item = Execution> {
+    std::iter::once(execute_in(case, cx.clone())).chain(execute_literally_in(case, cx.clone()))
+}
+
+fn execute_literally_in(case: &Case, cx: Cx) -> Option<Execution> {
+    let (literal, erratum) = (case.literal.clone()?, case.erratum?);
+    let case = Case { allow: vec![literal], literal: None, warnings: None, ..case.clone() };
+    Some(execute_in(&case, cx.with_reading(Reading::literal_only(&[erratum]))))
+}
+
+fn execute_in(case: &Case, cx: Cx) -> Execution {
     let edition = edition_of(case);
-    let mut cx = Cx::new().with_edition(edition).with_reading(reading).with_mask(mask);
+    let mut cx = cx.with_edition(edition);
     let outcome = Outcome::of_oracle(&mut cx, &case.ask);
     let comparison = compare(case, &outcome, edition, true);
-    Execution { comparison, outcome, recorded: *cx.recorded() }
+    Execution { comparison, outcome, recorded: *cx.recorded(), rows: *cx.rows_looked_at() }
 }
 
 /// A premise by its rule and number, and whether it held.
 pub type Tested = (Rule, usize, bool);
 
-/// The premises that the cases test.
-pub fn premises(suite: &[Case]) -> BTreeSet<Tested> {
-    suite.par_iter().map(premises_of).reduce(BTreeSet::new, |mut all, tested| {
-        all.extend(tested);
-        all
-    })
+/// The premises that the cases test, with the ids of those cases.
+pub fn premises(suite: &[Case]) -> BTreeMap<Tested, Vec<&str>> {
+    let by_case: Vec<(&Case, Vec<Tested>)> = suite.par_iter().map(|case| (case, premises_of(case))).collect();
+    let mut premises: BTreeMap<Tested, Vec<&str>> = BTreeMap::new();
+    for (case, tested) in by_case {
+        for premise in tested {
+            premises.entry(premise).or_default().push(&case.id);
+        }
+    }
+    premises
 }
 
-fn premises_of(case: &Case) -> BTreeSet<Tested> {
+/// Each once.
+fn premises_of(case: &Case) -> Vec<Tested> {
     let mut cx = Cx::new().with_edition(edition_of(case)).with_trace();
     // What the answer is, the suite looks at.
     let _ = Outcome::of_oracle(&mut cx, &case.ask);
-    let mut tested = BTreeSet::new();
+    let mut tested = Vec::new();
     let mut steps = cx.take_steps();
     while let Some(step) = steps.pop() {
         match step {
             Step::Fired(_) | Step::Tried(_) => {}
-            Step::Premise(rule, n, holds) => drop(tested.insert((rule, n, holds))),
+            Step::Premise(rule, n, holds) => tested.push((rule, n, holds)),
             Step::Sub(derivation) => steps.extend(derivation.steps),
         }
     }
+    tested.sort_unstable();
+    tested.dedup();
     tested
 }
 
@@ -104,41 +104,6 @@ pub fn claims(suite: &[Case]) -> BTreeMap<Rule, Vec<&Case>> {
         }
     }
     claims
-}
-
-/// Switches each rule off in turn and asks the cases that claim it, of those that pass with every rule on.
-pub fn knock_out(suite: &[Case]) -> BTreeMap<Rule, Knockout> {
-    let passing: Vec<Case> = suite.par_iter().filter(|case| passes(case, RuleSet::new())).cloned().collect();
-    let claims = claims(&passing);
-    Rule::ALL
-        .par_iter()
-        .map(|rule| {
-            let cases = claims.get(rule).map(Vec::as_slice).unwrap_or_default();
-            let knockout = match cases {
-                [] => Knockout::NoCase,
-                [_, ..] if cases.iter().any(|case| fails_without(case, *rule)) => Knockout::Killed,
-                [_, ..] => Knockout::Survived,
-            };
-            (*rule, knockout)
-        })
-        .collect()
-}
-
-/// A rule whose absence brings the oracle down was needed.
-fn fails_without(case: &Case, rule: Rule) -> bool {
-    let run = || crate::judge::with_stack(|| passes(case, RuleSet::from_iter([rule])));
-    !catch_unwind(AssertUnwindSafe(run)).unwrap_or(false)
-}
-
-/// In both readings, where the case has an answer for either.
-fn passes(case: &Case, mask: RuleSet) -> bool {
-    let agrees = |execution: Execution| execution.comparison.verdict == CaseVerdict::Agree;
-    agrees(execute(case, mask)) && execute_literally(case, mask).is_none_or(agrees)
-}
-
-/// The rules that are known to be redundant, with the reason.
-pub fn redundant() -> Result<BTreeMap<Rule, String>, ron::error::SpannedError> {
-    ron::from_str(REDUNDANT)
 }
 
 /// `conformance/suite.lock`: the rules that each question about a program records. Such a question fires dozens of

@@ -10,6 +10,7 @@ pub mod checkout;
 pub mod compare;
 pub mod coverage;
 mod display;
+pub mod knockout;
 pub mod ledger;
 pub mod oracle;
 pub mod outcome;

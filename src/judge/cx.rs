@@ -37,7 +37,16 @@ pub struct Cx {
     mask: RuleSet,
     row_mutant: Option<RowMutant>,
     recorded: RuleSet,
+    rows: RowsLookedAt,
     trace: Option<Vec<Derivation>>,
+}
+
+/// The rows whose conditions were looked at: what a [`RowMutant`] can make a difference to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowsLookedAt {
+    pub rows: RuleSet,
+    /// Those among them that another row follows.
+    pub followed: RuleSet,
 }
 
 /// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
@@ -47,14 +56,14 @@ pub type Row<T> = (Rule, bool, T);
 pub type LazyRow<'a, T> = (Rule, &'a dyn Fn(&mut Cx) -> bool, T);
 
 /// A definition by cases with one mistake in it, at the row of a rule.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RowMutant {
     pub rule: Rule,
     pub mistake: Mistake,
 }
 
 /// What is wrong about a row.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Mistake {
     /// The row is missing.
     Dropped,
@@ -66,6 +75,14 @@ pub enum Mistake {
 
 impl Mistake {
     pub const ALL: [Mistake; 3] = [Mistake::Dropped, Mistake::Negated, Mistake::Swapped];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Mistake::Dropped => "dropped",
+            Mistake::Negated => "negated",
+            Mistake::Swapped => "swapped",
+        }
+    }
 }
 
 /// What stands in for a conclusion when the rule that draws it is masked: another answer, such as a plausible wrong
@@ -202,6 +219,10 @@ impl Cx {
                 Some(second) if position + 1 == second => second,
                 Some(_) | None => position,
             };
+            self.rows.rows.insert(rule(i));
+            if i + 1 < count {
+                self.rows.followed.insert(rule(i));
+            }
             let applies = match self.mistake_at(rule(i)) {
                 None | Some(Mistake::Swapped) => holds(self, i),
                 Some(Mistake::Dropped) => false,
@@ -283,6 +304,11 @@ impl Cx {
         &self.recorded
     }
 
+    /// The rows of definitions by cases that were looked at so far.
+    pub fn rows_looked_at(&self) -> &RowsLookedAt {
+        &self.rows
+    }
+
     /// Forgets the rules that were used.
     pub fn clear_recorded(&mut self) {
         self.recorded = RuleSet::new();
@@ -339,6 +365,16 @@ mod tests {
         assert_eq!(ask(&mut without(FIRST), [true, false, false]), Some(2));
         assert_eq!(ask(&mut without(THIRD), [false, false, true]), Some(1));
         assert_eq!(ask(&mut without(FIRST), [false, true, false]), Some(2));
+    }
+
+    #[test]
+    fn the_rows_up_to_the_first_that_holds_are_looked_at() {
+        let mut cx = Cx::new();
+        assert_eq!(ask(&mut cx, [false, true, true]), Some(2));
+        assert_eq!(cx.rows_looked_at().rows, RuleSet::from_iter([FIRST, SECOND]));
+        assert_eq!(ask(&mut cx, [false, false, false]), None);
+        assert_eq!(cx.rows_looked_at().rows, RuleSet::from_iter([FIRST, SECOND, THIRD]));
+        assert_eq!(cx.rows_looked_at().followed, RuleSet::from_iter([FIRST, SECOND]));
     }
 
     #[test]

@@ -1,0 +1,299 @@
+//! Knock-out: does the suite notice when a rule is switched off, or when a definition by cases has a mistake?
+//!
+//! The whole suite is asked about every rule. A case that does not record a rule cannot depend on it, since recording
+//! and masking are one act ([`Cx::fire`]); so of the suite only those cases are run again that record the rule in one
+//! of their readings. [`Baseline::depends_on_more_than_it_records`] examines this very assumption.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::case::{Answer, Case, Derived, DimAnswer, MatchAnswer, ReadAnswer, RunAnswer, Verdict};
+use super::compare::CaseVerdict;
+use super::coverage::{Execution, execute_in_its_readings};
+use super::outcome::Outcome;
+use crate::book::{Rule, RuleSet};
+use crate::judge::{Cx, Mistake, RowMutant, RowsLookedAt, with_stack};
+
+/// The rules that nothing can tell from their absence, with the reason.
+const REDUNDANT: &str = include_str!("../../spec/redundant.ron");
+/// The rules without which there is no answer at all, and no wrong one that a plausible implementation would give.
+const STUCK: &str = include_str!("../../spec/stuck.ron");
+/// The mistakes in definitions by cases that make no difference, with the reason.
+const EQUIVALENT_ROWS: &str = include_str!("../../spec/equivalent_rows.ron");
+
+/// What switching a rule off shows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shows {
+    /// Some case brings the oracle down: a defect of ours.
+    Panics,
+    /// Some case gives another answer.
+    Flips,
+    /// Some case gives no answer any more, and none another.
+    Stuck,
+    /// Every case gives the same answer.
+    Survives,
+    /// No case records the rule.
+    NoCase,
+}
+
+impl Shows {
+    pub const ALL: [Shows; 5] = [Shows::Panics, Shows::Flips, Shows::Stuck, Shows::Survives, Shows::NoCase];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Shows::Panics => "panics",
+            Shows::Flips => "flips",
+            Shows::Stuck => "stuck",
+            Shows::Survives => "survives",
+            Shows::NoCase => "no case",
+        }
+    }
+}
+
+/// The cases that were asked without a rule, by what becomes of them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Knockout<'s> {
+    pub flips: Vec<&'s str>,
+    pub stuck: Vec<&'s str>,
+    pub panics: Vec<&'s str>,
+    pub same: Vec<&'s str>,
+}
+
+impl Knockout<'_> {
+    pub fn shows(&self) -> Shows {
+        match (self.panics.is_empty(), self.flips.is_empty(), self.stuck.is_empty(), self.same.is_empty()) {
+            (false, _, _, _) => Shows::Panics,
+            (true, false, _, _) => Shows::Flips,
+            (true, true, false, _) => Shows::Stuck,
+            (true, true, true, false) => Shows::Survives,
+            (true, true, true, true) => Shows::NoCase,
+        }
+    }
+}
+
+/// What a change in the oracle does to one case.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Effect {
+    Same,
+    Stuck,
+    Flip,
+    Panic,
+}
+
+/// The cases that pass with every rule on, and what they make use of.
+pub struct Baseline<'s> {
+    cases: Vec<Passing<'s>>,
+}
+
+struct Passing<'s> {
+    case: &'s Case,
+    /// In any of its readings, as the rows.
+    recorded: RuleSet,
+    rows: RowsLookedAt,
+}
+
+impl<'s> Baseline<'s> {
+    pub fn of(suite: &'s [Case]) -> Baseline<'s> {
+        Baseline { cases: suite.par_iter().filter_map(Passing::of).collect() }
+    }
+
+    /// Asks the cases that record the rule without it.
+    pub fn knock_out(&self, rule: Rule) -> Knockout<'s> {
+        let cx = Cx::new().with_mask(RuleSet::from_iter([rule]));
+        let mut knockout = Knockout::default();
+        for passing in self.cases.iter().filter(|passing| passing.recorded.contains(rule)) {
+            let cases = match effect(passing.case, &cx, rule) {
+                Effect::Same => &mut knockout.same,
+                Effect::Stuck => &mut knockout.stuck,
+                Effect::Flip => &mut knockout.flips,
+                Effect::Panic => &mut knockout.panics,
+            };
+            cases.push(&passing.case.id);
+        }
+        knockout
+    }
+
+    /// Switches each rule off in turn.
+    pub fn knock_out_each(&self) -> BTreeMap<Rule, Knockout<'s>> {
+        Rule::ALL.par_iter().with_max_len(1).map(|rule| (*rule, self.knock_out(*rule))).collect()
+    }
+
+    /// The cases that answer otherwise when every rule that they do not record is switched off. There must be none.
+    pub fn depends_on_more_than_it_records(&self) -> Vec<&'s str> {
+        let others = |recorded: &RuleSet| Rule::ALL.iter().copied().filter(|rule| !recorded.contains(*rule)).collect();
+        let depends = |passing: &&Passing<'s>| {
+            let cx = Cx::new().with_mask(others(&passing.recorded));
+            !execute_in_its_readings(passing.case, &cx).all(|execution| agrees(&execution))
+        };
+        self.cases.par_iter().filter(depends).map(|passing| passing.case.id.as_str()).collect()
+    }
+
+    /// Every mistake that can be made at a row that some case looks at. The last row of a definition cannot be swapped
+    /// with the next.
+    pub fn row_mutants(&self) -> BTreeSet<RowMutant> {
+        let looked_at: BTreeSet<Rule> = self.cases.iter().flat_map(|passing| passing.rows.rows.iter()).collect();
+        let followed: BTreeSet<Rule> = self.cases.iter().flat_map(|passing| passing.rows.followed.iter()).collect();
+        let possible = |mutant: &RowMutant| mutant.mistake != Mistake::Swapped || followed.contains(&mutant.rule);
+        let mistakes = |rule: Rule| Mistake::ALL.map(|mistake| RowMutant { rule, mistake });
+        looked_at.into_iter().flat_map(mistakes).filter(possible).collect()
+    }
+
+    /// A case that tells the mistake: its answer is another one, or none.
+    pub fn killer(&self, mutant: RowMutant) -> Option<&'s str> {
+        let cx = Cx::new().with_row_mutant(mutant);
+        let mut concerned = self.cases.iter().filter(|passing| passing.rows.rows.contains(mutant.rule));
+        // A mistake that brings the oracle down is noticed as well.
+        let killer = concerned.find(|passing| effect(passing.case, &cx, mutant.rule) != Effect::Same)?;
+        Some(&killer.case.id)
+    }
+
+    /// Makes each mistake in turn.
+    pub fn make_each_mistake(&self) -> BTreeMap<RowMutant, Option<&'s str>> {
+        let mutants: Vec<RowMutant> = self.row_mutants().into_iter().collect();
+        mutants.into_par_iter().with_max_len(1).map(|mutant| (mutant, self.killer(mutant))).collect()
+    }
+}
+
+impl<'s> Passing<'s> {
+    /// `None` if the case does not pass.
+    fn of(case: &'s Case) -> Option<Passing<'s>> {
+        let mut passing = Passing { case, recorded: RuleSet::new(), rows: RowsLookedAt::default() };
+        for execution in execute_in_its_readings(case, &Cx::new()) {
+            if !agrees(&execution) {
+                return None;
+            }
+            passing.recorded.extend(execution.recorded.iter());
+            passing.rows.rows.extend(execution.rows.rows.iter());
+            passing.rows.followed.extend(execution.rows.followed.iter());
+        }
+        Some(passing)
+    }
+}
+
+fn agrees(execution: &Execution) -> bool {
+    execution.comparison.verdict == CaseVerdict::Agree
+}
+
+/// The worst that happens in any reading of the case.
+fn effect(case: &Case, cx: &Cx, rule: Rule) -> Effect {
+    let ask = || execute_in_its_readings(case, cx).map(|execution| effect_on(&execution, rule)).max();
+    catch_unwind(AssertUnwindSafe(|| with_stack(ask))).map_or(Effect::Panic, |effect| effect.unwrap_or(Effect::Same))
+}
+
+fn effect_on(execution: &Execution, rule: Rule) -> Effect {
+    match execution.comparison.verdict {
+        CaseVerdict::Agree | CaseVerdict::Vacuous => Effect::Same,
+        CaseVerdict::Diverge
+        | CaseVerdict::Unsupported
+        | CaseVerdict::Crash
+        | CaseVerdict::Timeout
+        | CaseVerdict::InternalError
+        | CaseVerdict::ProtocolError
+        | CaseVerdict::Flaky => match &execution.outcome {
+            Outcome::Answer { answer, warnings: _ } if is_answer_without(answer, rule) => Effect::Flip,
+            Outcome::Answer { .. }
+            | Outcome::Rejected { .. }
+            | Outcome::Trapped { .. }
+            | Outcome::Unsupported { .. }
+            | Outcome::InternalError { .. }
+            | Outcome::Crash { .. }
+            | Outcome::Timeout { .. }
+            | Outcome::ProtocolError { .. }
+            | Outcome::Flaky { .. } => Effect::Stuck,
+        },
+    }
+}
+
+/// Whether an answer says something. One that blames the rule that was switched off only says that a judgement could not
+/// go on without it; a run that never ends, or about which the text is silent, has no answer.
+fn is_answer_without(answer: &Answer, rule: Rule) -> bool {
+    match answer {
+        Answer::Verdict(Verdict::Rejected(rules)) | Answer::Read(ReadAnswer::Rejected(rules)) => !rules.contains(&rule),
+        Answer::Derived(Derived::Rejected(blamed))
+        | Answer::Dim(DimAnswer::Fails(blamed))
+        | Answer::Match(MatchAnswer::Fails(blamed))
+        | Answer::Run(RunAnswer::Fails(blamed, _)) => *blamed != rule,
+        Answer::Run(RunAnswer::OutOfFuel | RunAnswer::Unspecified) => false,
+        Answer::Verdict(Verdict::Accepted)
+        | Answer::Read(ReadAnswer::Module(_))
+        | Answer::Derived(Derived::Is(_))
+        | Answer::Dim(DimAnswer::Is(_))
+        | Answer::Match(MatchAnswer::Matches(_))
+        | Answer::Run(RunAnswer::Returns(..))
+        | Answer::Bool(_)
+        | Answer::Type(_)
+        | Answer::OptionType(_)
+        | Answer::StructInfo(_)
+        | Answer::Mapping(_)
+        | Answer::Compatibility(_)
+        | Answer::Proof(_)
+        | Answer::Program(_) => true,
+    }
+}
+
+/// What the rules of a chapter show, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Figures {
+    counts: [usize; Shows::ALL.len()],
+}
+
+impl Figures {
+    pub fn count(&mut self, shows: Shows) {
+        self.counts[shows as usize] += 1;
+    }
+
+    pub fn of(&self, shows: Shows) -> usize {
+        self.counts[shows as usize]
+    }
+
+    /// How many rules some case records.
+    pub fn with_cases(&self) -> usize {
+        Shows::ALL.iter().filter(|shows| **shows != Shows::NoCase).map(|shows| self.of(*shows)).sum()
+    }
+}
+
+/// Rules, each with the reason why it stands in the list.
+pub type Reasons = BTreeMap<Rule, String>;
+
+/// The rules that nothing can tell from their absence, with the reason: `spec/redundant.ron`.
+pub fn redundant() -> Result<Reasons, ron::error::SpannedError> {
+    ron::from_str(REDUNDANT)
+}
+
+/// The rules without which there is no answer, right or wrong, with the reason: `spec/stuck.ron`.
+pub fn stuck() -> Result<Reasons, ron::error::SpannedError> {
+    ron::from_str(STUCK)
+}
+
+/// Mistakes that make no difference for one reason.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EquivalentRows {
+    pub why: String,
+    #[serde(default)]
+    dropped: Vec<Rule>,
+    #[serde(default)]
+    negated: Vec<Rule>,
+    #[serde(default)]
+    swapped: Vec<Rule>,
+}
+
+impl EquivalentRows {
+    pub fn mutants(&self) -> impl Iterator<Item = RowMutant> {
+        let of = |mistake: Mistake, rules: &[Rule]| {
+            rules.iter().map(|rule| RowMutant { rule: *rule, mistake }).collect::<Vec<RowMutant>>()
+        };
+        [(Mistake::Dropped, &self.dropped), (Mistake::Negated, &self.negated), (Mistake::Swapped, &self.swapped)]
+            .into_iter()
+            .flat_map(move |(mistake, rules)| of(mistake, rules))
+    }
+}
+
+/// The mistakes in definitions by cases that make no difference: `spec/equivalent_rows.ron`.
+pub fn equivalent_rows() -> Result<Vec<EquivalentRows>, ron::error::SpannedError> {
+    ron::from_str(EQUIVALENT_ROWS)
+}
