@@ -67,7 +67,7 @@ pub struct BlockBuilder {
     globals: FxHashMap<Name, StructInfo>,
     function: Option<Header>,
     sequences: Vec<Sequence>,
-    scope: Scope,
+    scope: Visible,
     values: FxHashMap<Var, Expr>,
     warnings: Vec<Diagnostic>,
 }
@@ -89,13 +89,14 @@ struct Sequence {
     start: (Mark, Mark),
 }
 
+/// The variables in scope at the point reached.
 #[derive(Default)]
-struct Scope {
+struct Visible {
     delta: Context<Var, (VarKind, StructInfo)>,
     sigma: Context<ShapeVar, ()>,
 }
 
-impl Scope {
+impl Visible {
     fn enter_shape_vars(&mut self, info: &StructInfo) {
         for var in introduced_shape_vars(info) {
             if !self.sigma.contains(&var) {
@@ -105,7 +106,7 @@ impl Scope {
     }
 }
 
-impl Surroundings for Scope {
+impl Surroundings for Visible {
     fn has_var(&self, var: &Var) -> bool {
         self.delta.contains(var)
     }
@@ -137,7 +138,7 @@ impl BlockBuilder {
             globals,
             function: None,
             sequences: Vec::new(),
-            scope: Scope::default(),
+            scope: Visible::default(),
             values: FxHashMap::default(),
             warnings: Vec::new(),
         }

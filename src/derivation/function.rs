@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Deriver, Fit, Scope};
+use super::{Contexts, Deriver, Fit};
 use crate::book::Erratum;
 use crate::findings::Step;
 use crate::grammar::{Binder, FuncStructInfo, Function, ShapeVar, StructInfo, Var};
@@ -118,7 +118,7 @@ fn func_info(params: Arc<[StructInfo]>, ret: StructInfo) -> StructInfo {
 
 /// The scope of a function's result: its shape variables, but not its parameters.
 struct WithoutParams<'a, 'm> {
-    scope: &'a Scope<'m>,
+    scope: &'a Contexts<'m>,
     params: &'a [Binder],
 }
 

@@ -81,7 +81,7 @@ pub(crate) fn derive_module_in(cx: &mut Cx, module: &IrModule, groups: &[Compone
 
 /// Δ and Σ.
 #[derive(Default)]
-struct Scope<'m> {
+struct Contexts<'m> {
     delta: Context<&'m Var, Entry>,
     sigma: Context<ShapeVar, ()>,
 }
@@ -98,7 +98,7 @@ struct Entry {
 #[derive(Clone, Default)]
 struct Own(Option<std::sync::Arc<[ShapeVar]>>);
 
-impl Surroundings for Scope<'_> {
+impl Surroundings for Contexts<'_> {
     fn has_var(&self, var: &Var) -> bool {
         self.delta.contains(var)
     }
@@ -142,7 +142,7 @@ impl Fit {
 struct Deriver<'c, 'm> {
     cx: &'c mut Cx,
     module: &'m IrModule,
-    scope: Scope<'m>,
+    scope: Contexts<'m>,
     /// Δ, for global variables.
     globals: FxHashMap<&'m str, Option<StructInfo>>,
     /// How many fresh shape variables were made.
@@ -158,7 +158,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
         Deriver {
             cx,
             module,
-            scope: Scope::default(),
+            scope: Contexts::default(),
             globals: FxHashMap::default(),
             fresh: 0,
             depth: 0,

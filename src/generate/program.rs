@@ -58,7 +58,7 @@ pub fn module(tape: &mut Tape, options: &ProgramOptions) -> IrModule {
 
 /// A variable in scope.
 #[derive(Clone)]
-struct Known {
+struct Candidate {
     expr: Expr,
     info: StructInfo,
 }
@@ -72,8 +72,8 @@ struct Generator<'a> {
 }
 
 /// The variables in scope of one function, and what is allowed there.
-struct Scope {
-    known: Vec<Known>,
+struct Site {
+    known: Vec<Candidate>,
     dims: Vec<ShapeVar>,
     dataflow: bool,
     effects: bool,
@@ -109,7 +109,7 @@ fn truth(value: bool) -> Option<Expr> {
     TensorData::from_values(DataType::BOOL, &[], &[f64::from(u8::from(value))]).ok().map(Expr::constant)
 }
 
-fn is_float(known: &Known) -> bool {
+fn is_float(known: &Candidate) -> bool {
     dims_of(&known.info).is_some_and(|(_, dtype)| dtype == DataType::FLOAT32)
 }
 
@@ -130,7 +130,7 @@ impl Generator<'_> {
     }
 
     /// A function literal. With a name it is global; `outer` are the variables that it may capture.
-    fn function(&mut self, global: Option<&str>, outer: &[Known]) -> Function {
+    fn function(&mut self, global: Option<&str>, outer: &[Candidate]) -> Function {
         let dims = vec![self.fresh_dim(), self.fresh_dim()];
         let mut params: Vec<Binder> = Vec::new();
         for _ in 0..=self.tape.choose(2) {
@@ -141,13 +141,13 @@ impl Generator<'_> {
         known.extend(
             params
                 .iter()
-                .map(|p| Known { expr: p.to_expr(), info: p.annotation.clone().unwrap_or(StructInfo::Object) }),
+                .map(|p| Candidate { expr: p.to_expr(), info: p.annotation.clone().unwrap_or(StructInfo::Object) }),
         );
         // Only variables that stand alone in a parameter are bound by it; every generated one does.
         let bound = dims.into_iter().filter(|d| params.iter().any(|p| binds(p, d))).collect();
         let effects = global.is_some() && self.options.effects && self.tape.one_in(2);
         let mut scope =
-            Scope { known, dims: bound, dataflow: false, effects, depth: if global.is_some() { 2 } else { 1 } };
+            Site { known, dims: bound, dataflow: false, effects, depth: if global.is_some() { 2 } else { 1 } };
         let (body, ret) = self.sequence(&mut scope);
         let attrs = global.map(linked).unwrap_or_default();
         Function { params, body, ret_struct_info: Some(ret), pure: Some(!effects), attrs, span: Span::NONE }
@@ -165,7 +165,7 @@ impl Generator<'_> {
     }
 
     /// A sequence of blocks and its result, with the information that holds outside it.
-    fn sequence(&mut self, scope: &mut Scope) -> (Expr, StructInfo) {
+    fn sequence(&mut self, scope: &mut Site) -> (Expr, StructInfo) {
         let mut blocks = Vec::new();
         for _ in 0..=self.tape.choose(3) {
             blocks.push(self.block(scope));
@@ -181,7 +181,7 @@ impl Generator<'_> {
     }
 
     /// What may be said of a value where the sequence's own shape variables are out of scope: its rank.
-    fn outside(&self, info: &StructInfo, scope: &Scope) -> StructInfo {
+    fn outside(&self, info: &StructInfo, scope: &Site) -> StructInfo {
         match dims_of(info) {
             Some((dims, dtype)) if !dims.iter().all(|d| in_scope(d, &scope.dims)) => {
                 StructInfo::tensor_ndim(i64::try_from(dims.len()).unwrap_or(-1), dtype)
@@ -200,15 +200,15 @@ impl Generator<'_> {
         }
     }
 
-    fn block(&mut self, scope: &mut Scope) -> BindingBlock {
+    fn block(&mut self, scope: &mut Site) -> BindingBlock {
         let dataflow = self.tape.one_in(2);
         let before = scope.known.len();
         scope.dataflow = dataflow;
         let bindings: Vec<Binding> =
             (0..=self.tape.choose(self.options.bindings)).filter_map(|_| self.binding(scope)).collect();
         scope.dataflow = false;
-        let is_local = |k: &Known| matches!(k.expr, Expr::DataflowVar(_));
-        let kept: Vec<Known> = scope.known.drain(before..).filter(|k| !is_local(k)).collect();
+        let is_local = |k: &Candidate| matches!(k.expr, Expr::DataflowVar(_));
+        let kept: Vec<Candidate> = scope.known.drain(before..).filter(|k| !is_local(k)).collect();
         scope.known.extend(kept);
         BindingBlock {
             kind: if dataflow { BlockKind::Dataflow } else { BlockKind::Binding },
@@ -217,7 +217,7 @@ impl Generator<'_> {
         }
     }
 
-    fn binding(&mut self, scope: &mut Scope) -> Option<Binding> {
+    fn binding(&mut self, scope: &mut Site) -> Option<Binding> {
         if self.tape.one_in(8) {
             return self.match_cast(scope);
         }
@@ -230,13 +230,13 @@ impl Generator<'_> {
     }
 
     /// A new variable for a value, put into scope. Functions need an annotation to be bound.
-    fn binder(&mut self, scope: &mut Scope, info: &StructInfo) -> Binder {
+    fn binder(&mut self, scope: &mut Site, info: &StructInfo) -> Binder {
         let binder = if scope.dataflow && self.tape.one_in(2) {
             Binder::dataflow(self.fresh("lv"))
         } else {
             Binder::var(self.fresh("v"))
         };
-        scope.known.push(Known { expr: binder.to_expr(), info: info.clone() });
+        scope.known.push(Candidate { expr: binder.to_expr(), info: info.clone() });
         match info {
             StructInfo::Func(_) => binder.annotated(info.clone()),
             StructInfo::Object
@@ -248,7 +248,7 @@ impl Generator<'_> {
     }
 
     /// Forgets what is known of a tensor's dimensions and gives them fresh names, which always succeeds.
-    fn match_cast(&mut self, scope: &mut Scope) -> Option<Binding> {
+    fn match_cast(&mut self, scope: &mut Site) -> Option<Binding> {
         let known = self.pick(scope, |k| dims_of(&k.info).is_some())?;
         let (dims, dtype) = dims_of(&known.info)?;
         let fresh: Vec<PrimExpr> = dims.iter().map(|_| PrimExpr::Var(self.fresh_dim())).collect();
@@ -257,13 +257,13 @@ impl Generator<'_> {
         Some(Binding::MatchCast(MatchCast { var: Some(var), struct_info: info, value: known.expr, span: Span::NONE }))
     }
 
-    fn pick(&mut self, scope: &Scope, accept: impl Fn(&Known) -> bool) -> Option<Known> {
-        let candidates: Vec<&Known> = scope.known.iter().filter(|k| accept(k)).collect();
+    fn pick(&mut self, scope: &Site, accept: impl Fn(&Candidate) -> bool) -> Option<Candidate> {
+        let candidates: Vec<&Candidate> = scope.known.iter().filter(|k| accept(k)).collect();
         self.tape.pick(&candidates).map(|k| (*k).clone())
     }
 
     /// The right-hand side of a binding and what is known of its value.
-    fn value(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+    fn value(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
         let control = self.options.control && !scope.dataflow && scope.depth > 0;
         match self.tape.choose(14) {
             0..=3 => self.arithmetic(scope),
@@ -281,7 +281,7 @@ impl Generator<'_> {
         }
     }
 
-    fn arithmetic(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+    fn arithmetic(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
         let a = self.pick(scope, is_float)?;
         let operand = self.operand(&a);
         if self.tape.one_in(3) {
@@ -294,20 +294,20 @@ impl Generator<'_> {
     }
 
     /// A variable, or where nesting is allowed a call that keeps its information.
-    fn operand(&mut self, known: &Known) -> Expr {
+    fn operand(&mut self, known: &Candidate) -> Expr {
         if self.options.nested && self.tape.one_in(4) {
             return Expr::call(Expr::op("relax.negative"), vec![known.expr.clone()]);
         }
         known.expr.clone()
     }
 
-    fn tuple(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
-        let fields: Vec<Known> = (0..=self.tape.choose(3)).filter_map(|_| self.pick(scope, |_| true)).collect();
+    fn tuple(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+        let fields: Vec<Candidate> = (0..=self.tape.choose(3)).filter_map(|_| self.pick(scope, |_| true)).collect();
         let exprs = fields.iter().map(|k| k.expr.clone()).collect();
         Some((Expr::tuple(exprs), StructInfo::tuple(fields.into_iter().map(|k| k.info))))
     }
 
-    fn tuple_get_item(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+    fn tuple_get_item(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
         let known = self.pick(scope, |k| matches!(&k.info, StructInfo::Tuple(fields) if !fields.is_empty()))?;
         let StructInfo::Tuple(fields) = &known.info else { return None };
         let index = self.tape.choose(fields.len());
@@ -315,7 +315,7 @@ impl Generator<'_> {
         Some((Expr::tuple_get_item(known.expr, i64::try_from(index).ok()?), info))
     }
 
-    fn shape(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+    fn shape(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
         if self.tape.one_in(2) {
             let known = self.pick(scope, |k| dims_of(&k.info).is_some())?;
             let (dims, _) = dims_of(&known.info)?;
@@ -339,7 +339,7 @@ impl Generator<'_> {
     }
 
     /// An effect: the packed function records its argument and returns it.
-    fn log(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+    fn log(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
         let known = self.pick(scope, is_float)?;
         let (dims, dtype) = dims_of(&known.info)?;
         let result = StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, dtype);
@@ -353,7 +353,7 @@ impl Generator<'_> {
         Some((Expr::Call(Arc::new(call)), result))
     }
 
-    fn conditional(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+    fn conditional(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
         let truth = truth(self.tape.one_in(2))?;
         let bound = self.pick(scope, |k| k.info == StructInfo::tensor([], DataType::BOOL));
         let cond = bound.map_or(truth, |known| known.expr);
@@ -369,8 +369,8 @@ impl Generator<'_> {
         Some((Expr::If(Arc::new(e)), StructInfo::Object))
     }
 
-    fn local_function(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
-        let captured: Vec<Known> =
+    fn local_function(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+        let captured: Vec<Candidate> =
             scope.known.iter().filter(|k| !matches!(k.expr, Expr::DataflowVar(_))).cloned().collect();
         let function = self.function(None, &captured);
         let (params, ret) = signature(&function);
@@ -379,7 +379,7 @@ impl Generator<'_> {
     }
 
     /// A call of an earlier global function whose parameters some variables in scope fit literally.
-    fn call(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+    fn call(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
         let (name, (params, ret), pure) = self.tape.pick(&self.globals)?.clone();
         if !pure && !scope.effects {
             return None;
@@ -389,7 +389,7 @@ impl Generator<'_> {
     }
 
     /// A call of a closure, which counts as impure since its structural information does not say otherwise.
-    fn call_closure(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+    fn call_closure(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
         if !scope.effects {
             return None;
         }
@@ -400,7 +400,7 @@ impl Generator<'_> {
     }
 
     /// Arguments that fit parameters for sure: the same rank and datatype, and one size for each shape variable.
-    fn args(&mut self, scope: &Scope, params: &[StructInfo]) -> Option<Vec<Expr>> {
+    fn args(&mut self, scope: &Site, params: &[StructInfo]) -> Option<Vec<Expr>> {
         let mut sizes: Vec<(PrimExpr, PrimExpr)> = Vec::new();
         let mut args = Vec::new();
         for param in params {
@@ -423,12 +423,12 @@ impl Generator<'_> {
     }
 
     /// A local function that calls itself, bound with the annotation that it needs.
-    fn recursive_binding(&mut self, scope: &mut Scope) -> Binding {
+    fn recursive_binding(&mut self, scope: &mut Site) -> Binding {
         let var = self.fresh("v");
         let function = self.recursive(Expr::Var(var.clone()));
         let (params, ret) = signature(&function);
         let info = StructInfo::func(params, ret);
-        scope.known.push(Known { expr: Expr::Var(var.clone()), info: info.clone() });
+        scope.known.push(Candidate { expr: Expr::Var(var.clone()), info: info.clone() });
         let value = Expr::Function(Arc::new(function));
         Binding::VarBinding(VarBinding { var: Binder::var(var).annotated(info), value, span: Span::NONE })
     }

@@ -56,19 +56,19 @@ impl Blocks {
 
 /// Where a statement stands, which decides the kind of the variables that it binds.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum Placement<'a> {
     Ordinary,
     /// In a dataflow block, at a statement. The names that the block outputs, each with the statement of its last
     /// binding.
     Dataflow(&'a FxHashMap<&'a str, usize>, usize),
 }
 
-impl Place<'_> {
+impl Placement<'_> {
     pub fn kind_of(self, name: &str) -> VarKind {
         match self {
-            Place::Ordinary => VarKind::Var,
-            Place::Dataflow(outputs, at) if outputs.get(name) == Some(&at) => VarKind::Var,
-            Place::Dataflow(..) => VarKind::DataflowVar,
+            Placement::Ordinary => VarKind::Var,
+            Placement::Dataflow(outputs, at) if outputs.get(name) == Some(&at) => VarKind::Var,
+            Placement::Dataflow(..) => VarKind::DataflowVar,
         }
     }
 }
@@ -103,7 +103,7 @@ impl Reader<'_> {
                     },
                     None => result = Some(super::expr::tuple_of(Vec::new(), span_of(statement))),
                 },
-                (statement, None) => self.statement(statement, &mut blocks, Place::Ordinary),
+                (statement, None) => self.statement(statement, &mut blocks, Placement::Ordinary),
             }
         }
         match result {
@@ -113,13 +113,18 @@ impl Reader<'_> {
     }
 
     /// One statement; what is wrong with it is recorded, and reading goes on behind it.
-    pub(super) fn statement(&mut self, statement: &py::Stmt, blocks: &mut Blocks, place: Place<'_>) {
+    pub(super) fn statement(&mut self, statement: &py::Stmt, blocks: &mut Blocks, place: Placement<'_>) {
         if let Err(fault) = with_stack(|| self.try_statement(statement, blocks, place)) {
             self.fault(fault);
         }
     }
 
-    pub(super) fn try_statement(&mut self, statement: &py::Stmt, blocks: &mut Blocks, place: Place<'_>) -> Read<()> {
+    pub(super) fn try_statement(
+        &mut self,
+        statement: &py::Stmt,
+        blocks: &mut Blocks,
+        place: Placement<'_>,
+    ) -> Read<()> {
         let span = span_of(statement);
         match statement {
             py::Stmt::Assign(assign) => match assign.targets.as_slice() {
@@ -156,7 +161,7 @@ impl Reader<'_> {
         value: &py::Expr,
         span: Span,
         blocks: &mut Blocks,
-        place: Place<'_>,
+        place: Placement<'_>,
     ) -> Read<()> {
         if let (Some(targets), None) = (members(target), annotation) {
             return self.parallel(targets, value, span, blocks, place);
@@ -199,7 +204,7 @@ impl Reader<'_> {
         value: &py::Expr,
         span: Span,
         blocks: &mut Blocks,
-        place: Place<'_>,
+        place: Placement<'_>,
     ) -> Read<()> {
         match members(value) {
             Some(values) if values.len() == targets.len() => {
@@ -245,12 +250,12 @@ impl Reader<'_> {
         }
     }
 
-    fn bind(&mut self, pending: Pending<'_>, blocks: &mut Blocks, place: Place<'_>) {
+    fn bind(&mut self, pending: Pending<'_>, blocks: &mut Blocks, place: Placement<'_>) {
         let span = pending.span;
         self.bind_at(pending, span, blocks, place);
     }
 
-    fn bind_at(&mut self, pending: Pending<'_>, target: Span, blocks: &mut Blocks, place: Place<'_>) {
+    fn bind_at(&mut self, pending: Pending<'_>, target: Span, blocks: &mut Blocks, place: Placement<'_>) {
         let kind = place.kind_of(&pending.name);
         let var = self.scope.fresh(&pending.name, kind, target);
         let is_shape = pending.annotation.as_ref().is_some_and(is_shape) || self.is_shape_value(&pending.value);
@@ -309,7 +314,7 @@ impl Reader<'_> {
     }
 
     /// A call for its effect, or one of the directives to the function.
-    fn expr_statement(&mut self, e: &py::Expr, span: Span, blocks: &mut Blocks, place: Place<'_>) -> Read<()> {
+    fn expr_statement(&mut self, e: &py::Expr, span: Span, blocks: &mut Blocks, place: Placement<'_>) -> Read<()> {
         if let py::Expr::StringLiteral(_) | py::Expr::EllipsisLiteral(_) = e {
             return Ok(());
         }
@@ -340,7 +345,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn with(&mut self, with: &py::StmtWith, blocks: &mut Blocks, place: Place<'_>) -> Read<()> {
+    fn with(&mut self, with: &py::StmtWith, blocks: &mut Blocks, place: Placement<'_>) -> Read<()> {
         let item = match with.items.as_slice() {
             [item] if item.optional_vars.is_none() => item,
             _ => return Err(Fault::new(with, "expected `with R.dataflow():`")),
@@ -350,8 +355,8 @@ impl Reader<'_> {
             _ => None,
         };
         match (name.as_deref(), place) {
-            (Some("dataflow"), Place::Ordinary) => self.dataflow(with, blocks),
-            (Some("dataflow"), Place::Dataflow(..)) => Err(Fault::new(with, "dataflow blocks do not nest")),
+            (Some("dataflow"), Placement::Ordinary) => self.dataflow(with, blocks),
+            (Some("dataflow"), Placement::Dataflow(..)) => Err(Fault::new(with, "dataflow blocks do not nest")),
             (Some("SeqExpr"), _) => {
                 let branch = self.branch(&with.body, span_of(with))?;
                 let (name, annotation) = (branch.name.clone(), branch.annotation.clone());
@@ -385,7 +390,7 @@ impl Reader<'_> {
         self.scope.reserve(statements.len());
         blocks.open.reserve(statements.len());
         for (at, statement) in statements.iter().enumerate() {
-            self.statement(statement, blocks, Place::Dataflow(&outputs, at));
+            self.statement(statement, blocks, Placement::Dataflow(&outputs, at));
         }
         let exported: Vec<_> = names.iter().map(|name| (*name, self.scope.var(name.id.as_str()))).collect();
         self.scope.leave();

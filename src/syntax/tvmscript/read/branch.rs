@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ruff_python_ast as py;
 
 use super::Reader;
-use super::block::{Blocks, Pending, Place};
+use super::block::{Blocks, Pending, Placement};
 use super::dims::Unbound;
 use super::fault::{Fault, Read, span_of};
 use super::scope::use_of;
@@ -90,7 +90,7 @@ impl Reader<'_> {
         let result = match statements.split_last() {
             Some((last, statements)) => {
                 for statement in statements {
-                    self.statement(statement, &mut blocks, Place::Ordinary);
+                    self.statement(statement, &mut blocks, Placement::Ordinary);
                 }
                 self.last_of_branch(last, &mut blocks)
             }
@@ -129,7 +129,7 @@ impl Reader<'_> {
             _ => {}
         }
         // Any other statement stays, and the value is the variable that it binds.
-        with_stack(|| self.try_statement(last, blocks, Place::Ordinary))?;
+        with_stack(|| self.try_statement(last, blocks, Placement::Ordinary))?;
         match blocks.last().and_then(Binding::binder) {
             Some(binder) if binder.kind == VarKind::Var => {
                 let value = use_of(binder.var.clone().at(span), binder.kind);

@@ -3,7 +3,7 @@
 use ruff_python_ast as py;
 
 use super::Reader;
-use super::block::Place;
+use super::block::Placement;
 use super::dims::Unbound;
 use super::fault::{Fault, Read, qualified, relax_name, span_of};
 use crate::grammar::{AttrValue, Attrs, Binder, Binding, Expr, Function, Name, StructInfo, VarBinding, VarKind};
@@ -79,7 +79,7 @@ impl Reader<'_> {
     }
 
     /// A function inside a function: a binding of its name, which its own body may use.
-    pub(super) fn local_function(&mut self, def: &py::StmtFunctionDef, place: Place<'_>) -> Read<Binding> {
+    pub(super) fn local_function(&mut self, def: &py::StmtFunctionDef, place: Placement<'_>) -> Read<Binding> {
         let decoration = self.decoration(def)?;
         if decoration.kind == Decorator::PrimFunc {
             return Err(Fault::new(&def.name, "a @T.prim_func stands in the module, not inside a function"));

@@ -21,7 +21,7 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 pub(super) use self::attrs::names_dtype;
 use self::fault::{Fault, Read, span_of};
-use self::scope::Scope;
+use self::scope::Identities;
 pub(super) use self::signature::{Param, signature};
 use super::guard;
 use crate::book::Rule;
@@ -132,7 +132,7 @@ pub(super) struct Reader<'t> {
     aliases: FxHashSet<String>,
     /// The functions of the module.
     globals: FxHashSet<String>,
-    scope: Scope,
+    scope: Identities,
     /// The operators met so far, by the names that the text gives them.
     ops: FxHashMap<Name, Name>,
     /// Variables that the text says are shapes, which decides what `R.match_shape` of them means.
@@ -152,7 +152,7 @@ impl<'t> Reader<'t> {
             text,
             aliases: FxHashSet::from_iter(["cls".to_string()]),
             globals: FxHashSet::default(),
-            scope: Scope::default(),
+            scope: Identities::default(),
             ops: FxHashMap::default(),
             shapes: FxHashSet::default(),
             function_attrs: Attrs::new(),

@@ -1,4 +1,4 @@
-//! Names become identities (A03): each binding of a name already used in the module gets the next number, and a use
+//! NameTable become identities (A03): each binding of a name already used in the module gets the next number, and a use
 //! refers to the innermost binding in scope.
 
 use rustc_hash::FxHashMap;
@@ -7,9 +7,9 @@ use crate::grammar::{Expr, Name, ShapeVar, Span, Var, VarKind};
 
 /// The names in scope within the global function at hand, and how often each was bound in the module.
 #[derive(Default)]
-pub(super) struct Scope {
-    vars: Names<(Var, VarKind)>,
-    dims: Names<ShapeVar>,
+pub(super) struct Identities {
+    vars: NameTable<(Var, VarKind)>,
+    dims: NameTable<ShapeVar>,
     /// How far the undo logs were when each scope was entered; `None` where shape variables outlive the scope, as they
     /// do a dataflow block.
     frames: Vec<(usize, Option<usize>)>,
@@ -18,13 +18,13 @@ pub(super) struct Scope {
 }
 
 /// What is known of each name. One map, so that a binding costs one search of it.
-struct Names<V> {
-    known: FxHashMap<Name, Known<V>>,
+struct NameTable<V> {
+    known: FxHashMap<Name, Naming<V>>,
     /// What each name meant before it was brought into scope.
     log: Vec<(Name, Option<Box<V>>)>,
 }
 
-struct Known<V> {
+struct Naming<V> {
     /// The key, to be shared by the bindings.
     name: Name,
     /// How often the name was bound in the module.
@@ -34,13 +34,13 @@ struct Known<V> {
     visible: Option<V>,
 }
 
-impl<V> Default for Names<V> {
-    fn default() -> Names<V> {
-        Names { known: FxHashMap::default(), log: Vec::new() }
+impl<V> Default for NameTable<V> {
+    fn default() -> NameTable<V> {
+        NameTable { known: FxHashMap::default(), log: Vec::new() }
     }
 }
 
-impl<V: Clone> Names<V> {
+impl<V: Clone> NameTable<V> {
     /// Makes the next binding of a name from the name and the number of bindings before.
     fn fresh(&mut self, name: &str, function: u32, make: impl FnOnce(Name, u32) -> V) -> V {
         if let Some(known) = self.known.get_mut(name) {
@@ -51,7 +51,7 @@ impl<V: Clone> Names<V> {
         }
         let name: Name = name.into();
         let made = make(name.clone(), 0);
-        let known = Known { name: name.clone(), count: 1, latest: Some((function, made.clone())), visible: None };
+        let known = Naming { name: name.clone(), count: 1, latest: Some((function, made.clone())), visible: None };
         self.known.insert(name, known);
         made
     }
@@ -77,14 +77,14 @@ impl<V: Clone> Names<V> {
     /// The latest binding in the function, if there is one, and the number that the next one would get.
     fn latest(&self, name: &str, function: u32) -> (Option<&V>, u32) {
         match self.known.get(name) {
-            Some(Known { count, latest: Some((by, value)), .. }) if *by == function => (Some(value), *count),
-            Some(Known { count, .. }) => (None, *count),
+            Some(Naming { count, latest: Some((by, value)), .. }) if *by == function => (Some(value), *count),
+            Some(Naming { count, .. }) => (None, *count),
             None => (None, 0),
         }
     }
 }
 
-impl Scope {
+impl Identities {
     /// Nothing of one global function is in scope in the next, but no variable is bound in two of them (`WF.2.ONCE`).
     pub fn next_function(&mut self) {
         self.frames.clear();
@@ -154,7 +154,7 @@ impl Scope {
         }
     }
 
-    /// As [`Scope::stray`], for shape variables.
+    /// As [`Identities::stray`], for shape variables.
     pub fn stray_dim(&self, name: &str, span: Span) -> ShapeVar {
         match self.dims.latest(name, self.function) {
             (Some(var), _) => var.clone().at(span),

@@ -41,7 +41,7 @@ pub(super) enum Kind {
 }
 
 /// The names in scope, the innermost last.
-pub(super) type Scope = Vec<(Name, Kind)>;
+pub(super) type Declarations = Vec<(Name, Kind)>;
 
 /// Writes expressions, and notes the variables that `T.Let` binds in them: these must be declared before.
 #[derive(Default)]

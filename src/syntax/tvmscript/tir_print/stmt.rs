@@ -1,6 +1,6 @@
 //! Statements as text.
 
-use super::expr::{ExprPrinter, Kind, Scope, attrs, buffer_arguments, find, for_each_var};
+use super::expr::{Declarations, ExprPrinter, Kind, attrs, buffer_arguments, find, for_each_var};
 use super::quote;
 use crate::grammar::tir::{AttrStmt, Block, Buffer, Expr, For, ForKind, If, Iter, IterKind, LaunchThread, Stmt};
 use crate::grammar::{DataType, Name};
@@ -9,7 +9,7 @@ use crate::judge::with_stack;
 pub(super) struct Printer {
     out: String,
     indent: usize,
-    scope: Scope,
+    scope: Declarations,
 }
 
 impl Printer {
