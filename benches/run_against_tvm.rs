@@ -10,11 +10,11 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use relax_spec::conformance::adapters::Adapter;
-use relax_spec::conformance::case::ValueSpec;
-use relax_spec::eval::{Options, evaluate, from_specs, to_spec};
+use relax_spec::eval::{Options, evaluate};
 use relax_spec::grammar::{DataType, IrModule, TensorData};
 use relax_spec::judge::{Cx, Outcome};
 use relax_spec::syntax::tvmscript::parse_module;
+use relax_spec::value::{ValueSpec, from_specs, to_spec};
 use serde::{Deserialize, Serialize};
 
 /// A measurement is repeated at least so often, and at least so long; the shortest repetition counts: what the machine

@@ -14,6 +14,7 @@
 //! | Structural Information | [`struct_info`] |
 //! | Derivation | [`derivation`] |
 //! | Shape Dimensions, Proving Shapes Equivalent | [`shape`] |
+//! | Values | [`value`] |
 //! | Evaluating Expressions | [`eval`], [`tir`] |
 //! | Notable Operators | [`ops`] |
 
@@ -43,4 +44,5 @@ mod testing;
 pub mod tir;
 pub mod type_checking;
 pub mod types;
+pub mod value;
 pub mod well_formed;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use relax_spec::book::ron_options;
 use relax_spec::check::check_program;
 use relax_spec::conformance::accuracy::{Closeness, Within, closeness};
-use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer, ValueSpec};
+use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer};
 use relax_spec::conformance::oracle;
 use relax_spec::conformance::same_program::same_program;
 use relax_spec::eval::{self, Verdict};
@@ -17,6 +17,7 @@ use relax_spec::grammar::{IrModule, TensorData};
 use relax_spec::judge::Cx;
 use relax_spec::ops::Accuracy;
 use relax_spec::syntax::tvmscript::parse_module;
+use relax_spec::value::ValueSpec;
 
 const MODELS: [&str; 3] = ["mlp", "conv_block", "decoder_block"];
 const ENTRY: &str = "forward";

@@ -7,7 +7,7 @@ use std::num::NonZero;
 use proptest::prelude::*;
 use relax_spec::book::Rule;
 use relax_spec::check::{CheckReport, check_program, further_findings};
-use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer, ValueSpec};
+use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer};
 use relax_spec::conformance::oracle;
 use relax_spec::conformance::same_program::same_program;
 use relax_spec::findings::{Diagnostic, Severity};
@@ -18,6 +18,7 @@ use relax_spec::grammar::{
 };
 use relax_spec::judge::Cx;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
+use relax_spec::value::ValueSpec;
 use relax_spec::{normal_form, well_formed};
 use serde_json::Value;
 

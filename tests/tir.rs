@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use relax_spec::eval::tensor::{Scalar, Tensor};
 use relax_spec::grammar::TensorData;
 use relax_spec::grammar::tir::PrimFunc;
 use relax_spec::syntax::tvmscript::Dialect;
 use relax_spec::syntax::tvmscript::tir_parse::parse_prim_func;
 use relax_spec::syntax::tvmscript::tir_print::print_prim_func;
 use relax_spec::tir::{TirArg, interpret};
+use relax_spec::value::{Scalar, Tensor};
 use ruff_python_ast::Stmt;
 
 /// Inputs, and what TVM computed from them; the relative error to allow where TVM approximates a function.

@@ -112,8 +112,8 @@ fn dtypes(cases: &[&Case]) -> BTreeSet<String> {
     found
 }
 
-fn note_dtypes(value: &crate::conformance::case::ValueSpec, found: &mut BTreeSet<String>) {
-    use crate::conformance::case::ValueSpec;
+fn note_dtypes(value: &crate::value::ValueSpec, found: &mut BTreeSet<String>) {
+    use crate::value::ValueSpec;
     match value {
         ValueSpec::Tensor(data) => {
             found.insert(data.dtype.to_string());

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use super::{Exit, Failure, Outcome, input, options, print, value};
 use crate::book::{Edition, Reading};
-use crate::conformance::case::ValueSpec;
 use crate::eval::{self, Verdict};
 use crate::judge::Cx;
+use crate::value::ValueSpec;
 
 /// Is AFTER an allowed optimization of BEFORE?
 ///

@@ -6,11 +6,11 @@ use std::time::Duration;
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
 use crate::book::{Edition, Reading};
 use crate::check::check_program;
-use crate::conformance::case::ValueSpec;
 use crate::conformance::process::CommandLine;
-use crate::eval::{self, ExternProcess, Options, Registry, Run, SignatureOrder};
+use crate::eval::{self, ExternProcess, Options, Run, SignatureOrder};
 use crate::findings::Severity;
 use crate::judge::{self, Cx};
+use crate::value::{self as values, Registry, ValueSpec};
 
 /// Run a program and print its result
 ///
@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> Outcome {
     options.fuel = args.fuel.unwrap_or(options.fuel);
     options.max_depth = args.depth.unwrap_or(options.max_depth);
     let externs = bind_externs(args, &mut options.registry)?;
-    let values = eval::from_specs(&args.args, &options.registry).map_err(Failure::unreadable)?;
+    let values = values::from_specs(&args.args, &options.registry).map_err(Failure::unreadable)?;
     let entry = match &args.entry {
         Some(entry) => entry.as_str().into(),
         None => eval::default_entry(&mut cx(), &module).map_err(Failure::unreadable)?,
@@ -118,7 +118,7 @@ fn tell(args: &Args, run: &Run) -> Outcome {
     }
     match &run.outcome {
         judge::Outcome::Value(result) => {
-            let text = match eval::to_spec(result) {
+            let text = match values::to_spec(result) {
                 Ok(spec) => value::format(&spec),
                 Err(_) => result.to_string(),
             };

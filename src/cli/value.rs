@@ -10,10 +10,9 @@ use std::fmt::Write as _;
 use serde_json::Value as Json;
 
 use crate::book::ron_options;
-use crate::conformance::case::ValueSpec;
-use crate::eval::tensor::{Scalar, Tensor};
 use crate::grammar::{DataType, TensorData};
 use crate::judge::with_stack;
+use crate::value::{Scalar, Tensor, ValueSpec};
 
 /// Reads a value.
 pub fn parse(text: &str) -> Result<ValueSpec, String> {

@@ -4,11 +4,10 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::case::ValueSpec;
-use crate::eval::tensor::{Scalar, Tensor};
 use crate::grammar::{DataType, TensorData, TypeCode};
 use crate::judge::with_stack;
 use crate::ops::Accuracy;
+use crate::value::{Scalar, Tensor, ValueSpec};
 
 const TABLE: &str = include_str!("../../spec/accuracy.ron");
 

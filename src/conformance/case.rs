@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::accuracy::Within;
 use crate::book::{Erratum, Rule, ron_options};
-use crate::grammar::{DataType, FloatBits, IrModule, Name, PrimExpr, ShapeVar, StructInfo, TensorData, Type, Var};
+use crate::grammar::{IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
 use crate::judge::{Compatibility, Proof, RuntimeError};
 use crate::syntax::decode::Profile;
+use crate::value::{Effect, ValueSpec};
 
 include!(concat!(env!("OUT_DIR"), "/suite.rs"));
 
@@ -81,38 +82,6 @@ pub enum Program {
     /// TVMScript.
     Script(String),
     Module(IrModule),
-}
-
-/// A run-time value, as written in cases and sent over the protocol.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum ValueSpec {
-    Tensor(TensorData),
-    Tuple(Vec<ValueSpec>),
-    Shape(Vec<i64>),
-    /// A packed function, by name.
-    PackedFunc(Name),
-    /// Some closure; what is inside cannot be seen.
-    Closure,
-    /// A TIR function.
-    PrimFunc,
-    Int(i64),
-    Bool(bool),
-    Float(FloatBits),
-    Str(Name),
-    DataType(DataType),
-    /// Any other object.
-    Object,
-    /// The very object that is argument `i` (an alias, not a copy), so that identity can be asked for.
-    Arg(usize),
-}
-
-/// A visible effect of a run, in order.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Effect {
-    /// A packed function was called; the arguments are as they were at the call.
-    Call(Name, Vec<ValueSpec>),
-    /// Something was printed.
-    Print(Vec<ValueSpec>),
 }
 
 /// An answer. [`AnswerKind`] says which variant belongs to which question.
@@ -599,6 +568,7 @@ impl fmt::Display for Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grammar::DataType;
 
     fn one(text: &str) -> Case {
         read_cases("test", text).unwrap().remove(0)

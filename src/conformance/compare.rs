@@ -6,14 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::accuracy::{BIT_FOR_BIT, Closeness, Within, closeness};
 use super::alpha::{UnsaidPurity, same_but_for};
-use super::case::{
-    Answer, Ask, Case, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, ValueSpec, Verdict,
-};
+use super::case::{Answer, Ask, Case, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, Verdict};
 use super::oracle;
 use super::outcome::Outcome;
 use super::same_program::same_program;
 use crate::book::{Edition, Erratum};
 use crate::judge::Cx;
+use crate::value::ValueSpec;
 
 /// What becomes of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::case::{Answer, Ask, Derived, DimAnswer, Effect, MatchAnswer, Program, ReadAnswer, RunAnswer, ValueSpec};
-use crate::grammar::{GlobalFunc, IrModule, TensorData};
-use crate::judge::with_stack;
+use super::case::{Answer, Ask, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer};
+use crate::grammar::{GlobalFunc, IrModule};
 use crate::syntax::decode::Profile;
 
 /// Items separated by `, `.
@@ -155,55 +154,5 @@ impl fmt::Display for RunAnswer {
             RunAnswer::OutOfFuel => f.write_str("runs out of fuel"),
             RunAnswer::Unspecified => f.write_str("unspecified"),
         }
-    }
-}
-
-impl fmt::Display for Effect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Effect::Call(name, args) => write!(f, "{name}({})", List(args)),
-            Effect::Print(args) => write!(f, "print({})", List(args)),
-        }
-    }
-}
-
-impl fmt::Display for ValueSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ValueSpec::Tensor(data) => write_tensor(f, data),
-            ValueSpec::Tuple(fields) => with_stack(|| write!(f, "({})", List(fields))),
-            ValueSpec::Shape(dims) => write!(f, "shape({})", List(dims)),
-            ValueSpec::PackedFunc(name) => write!(f, "packed {name}"),
-            ValueSpec::Closure => f.write_str("closure"),
-            ValueSpec::PrimFunc => f.write_str("PrimFunc"),
-            ValueSpec::Int(i) => write!(f, "{i}"),
-            ValueSpec::Bool(b) => write!(f, "{b}"),
-            ValueSpec::Float(x) => write!(f, "{:?}", x.get()),
-            ValueSpec::Str(text) => write!(f, "{text:?}"),
-            ValueSpec::DataType(dtype) => write!(f, "{dtype}"),
-            ValueSpec::Object => f.write_str("object"),
-            ValueSpec::Arg(i) => write!(f, "argument {i} itself"),
-        }
-    }
-}
-
-/// How many elements of a tensor are shown.
-const SHOWN: usize = 16;
-
-fn write_tensor(f: &mut fmt::Formatter<'_>, data: &TensorData) -> fmt::Result {
-    write!(f, "{}({})", data.dtype, List(&data.shape))?;
-    let Ok(tensor) = crate::eval::tensor::Tensor::from_data(data) else { return Ok(()) };
-    let shown: Vec<String> = (0..tensor.len().min(SHOWN)).filter_map(|i| tensor.get(i)).map(scalar).collect();
-    let more = if tensor.len() > SHOWN { ", .." } else { "" };
-    write!(f, "[{}{more}]", List(&shown))
-}
-
-fn scalar(value: crate::eval::tensor::Scalar) -> String {
-    use crate::eval::tensor::Scalar;
-    match value {
-        Scalar::Bool(b) => b.to_string(),
-        Scalar::Int(i) => i.to_string(),
-        Scalar::UInt(u) => u.to_string(),
-        Scalar::Float(x) => x.to_string(),
     }
 }

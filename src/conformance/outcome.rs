@@ -4,11 +4,12 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::case::{Answer, Ask, Effect};
+use super::case::{Answer, Ask};
 use super::oracle::{self, NoAnswer};
 use super::protocol::{ProtocolError, Reply};
 use crate::book::Rule;
 use crate::judge::Cx;
+use crate::value::Effect;
 
 /// The outcome of one question. The last four are found by the runner.
 #[derive(Clone, PartialEq, Debug)]

@@ -4,12 +4,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::case::{Answer, AnswerKind, Ask, Effect, Program, ReadAnswer};
+use super::case::{Answer, AnswerKind, Ask, Program, ReadAnswer};
 use crate::book::{Edition, Rule};
 use crate::grammar::{GlobalFunc, IrModule};
 use crate::judge::with_stack;
 use crate::syntax::depth;
 use crate::syntax::tvmscript::{Dialect, parse_module, print_module};
+use crate::value::Effect;
 
 /// The version spoken here.
 pub const VERSION: u32 = 1;

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::machine::{Activation, Machine, SignatureOrder, Stop};
+use super::machine::{Activation, Machine, SignatureOrder};
 use super::match_cast::lone;
 use super::trace::TraceEvent;
-use super::value::{Closure, Value};
 use crate::book::{Edition, Rule};
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
 use crate::judge::RuntimeError;
+use crate::value::{Closure, Stop, Value};
 
 impl Machine<'_> {
     /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function.

@@ -1,9 +1,10 @@
 //! The values of dimensions during a run.
 
-use super::machine::{Machine, Stop};
+use super::machine::Machine;
 use crate::grammar::{PrimExpr, ShapeVar};
 use crate::judge::RuntimeError;
 use crate::shape;
+use crate::value::Stop;
 
 impl Machine<'_> {
     /// SI.DIM.EVAL: the value of a dimension with the present values of the shape variables.

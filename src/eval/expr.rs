@@ -3,17 +3,15 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::machine::{Machine, Stop};
-use super::packed::PackedFunc;
-use super::tensor::{Scalar, Tensor};
+use super::machine::Machine;
 use super::trace::TraceEvent;
-use super::value::{Closure, Prim, Value};
 use crate::grammar::{
     Binding, BindingBlock, BlockKind, Call, Constant, DataType, Expr, ExternFunc, Function, GlobalVar, If, MatchCast,
     PrimValue, SeqExpr, ShapeExpr, Span, Tuple, TupleGetItem, Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
 use crate::ops::{self, EvalArgs};
+use crate::value::{Closure, Host, PackedFunc, Prim, Scalar, Stop, Tensor, Value};
 
 impl Machine<'_> {
     /// The value of an expression in the current scope.

@@ -7,24 +7,19 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::convert::{from_spec, to_spec};
-use super::machine::{Machine, Stop};
-use super::packed::{Registry, Returned};
-use super::tensor::Tensor;
-use super::value::Value;
-use crate::conformance::case::ValueSpec;
 use crate::conformance::process::{CommandLine, LineProcess, Received};
 use crate::conformance::protocol::{self, ProtocolError, from_json, parse_json};
 use crate::conformance::worker::{StartError, start_and_greet};
 use crate::grammar::Name;
 use crate::judge::with_stack;
+use crate::value::{Host, Registry, Returned, Stop, Tensor, Value, ValueSpec, from_spec, to_spec};
 
 /// A process whose functions a registry holds. It ends with the last of them.
 #[derive(Clone, Debug)]
-pub struct ExternProcess(Rc<RefCell<Host>>);
+pub struct ExternProcess(Rc<RefCell<Provider>>);
 
 #[derive(Debug)]
-struct Host {
+struct Provider {
     command: String,
     process: LineProcess,
     timeout: Duration,
@@ -97,7 +92,7 @@ impl ExternProcess {
         let (process, line) = start_and_greet(command, startup)?;
         let greeting = Greeting::parse(&line)
             .map_err(|error| StartError::Protocol { command: command.to_string(), message: error.to_string() })?;
-        let host = Host { command: command.to_string(), process, timeout, next_id: 1, failure: None };
+        let host = Provider { command: command.to_string(), process, timeout, next_id: 1, failure: None };
         let extern_process = ExternProcess(Rc::new(RefCell::new(host)));
         for Declared { name, pure } in greeting.functions {
             let (bound, function) = (extern_process.clone(), name.clone());
@@ -113,7 +108,7 @@ impl ExternProcess {
 
     /// An error that the function raises is one of the program (`PURE.ERR.OP`, or `PURE.EFFECT.ABORT` if the function is
     /// not pure); that the process fails says nothing of the program.
-    fn call(&self, m: &mut Machine<'_>, function: &Name, pure: bool, args: &[Value]) -> Result<Returned, Stop> {
+    fn call(&self, m: &mut dyn Host, function: &Name, pure: bool, args: &[Value]) -> Result<Returned, Stop> {
         let specs = args.iter().map(to_spec).collect::<Result<Vec<ValueSpec>, Stop>>()?;
         m.spend(1)?;
         // The process cannot call back, so nobody else holds the host now.
@@ -159,7 +154,7 @@ impl Greeting {
     }
 }
 
-impl Host {
+impl Provider {
     fn ask(&mut self, function: &Name, args: &[ValueSpec]) -> Result<Reply, Fault> {
         let id = self.next_id;
         self.next_id += 1;
@@ -196,7 +191,7 @@ impl Host {
     }
 }
 
-fn returned(value: Option<ValueSpec>, args: &[Value], m: &Machine<'_>) -> Result<Returned, Fault> {
+fn returned(value: Option<ValueSpec>, args: &[Value], m: &dyn Host) -> Result<Returned, Fault> {
     match value {
         None => Ok(Returned::Nothing),
         Some(value) => {

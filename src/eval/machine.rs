@@ -5,14 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::capture::Free;
-use super::packed::Registry;
+use super::prelude::prelude;
 use super::scope::Scopes;
 use super::trace::{TraceEvent, TraceStep};
-use super::value::{Closure, PrimFuncObj, Value};
 use crate::book::Rule;
-use crate::conformance::case::Effect;
-use crate::grammar::{Function, IrModule, Name, ShapeVar, Span, StructInfo, Var};
-use crate::judge::{Cx, RuntimeError, Stuck};
+use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructInfo, Var};
+use crate::judge::Cx;
+use crate::value::{Closure, Effect, Host, PackedFunc, PrimFuncObj, Registry, Stop, Value};
 
 /// The limits and choices of a run.
 #[derive(Clone, Debug)]
@@ -44,36 +43,8 @@ impl Default for Options {
             max_depth: 50_000,
             signature_order: SignatureOrder::default(),
             trace: false,
-            registry: Registry::prelude(),
+            registry: prelude(),
         }
-    }
-}
-
-/// Why evaluation does not go on.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Stop {
-    /// The semantics prescribes an error.
-    Error(RuntimeError),
-    OutOfFuel,
-    /// The text says nothing of this case.
-    Unspecified(String),
-    /// A rule that is needed was masked.
-    Stuck(Stuck),
-}
-
-impl From<Stuck> for Stop {
-    fn from(stuck: Stuck) -> Stop {
-        Stop::Stuck(stuck)
-    }
-}
-
-impl Stop {
-    pub fn error(rule: Rule, message: impl Into<String>) -> Stop {
-        Stop::Error(RuntimeError { rule, message: message.into() })
-    }
-
-    pub fn unspecified(reason: impl Into<String>) -> Stop {
-        Stop::Unspecified(reason.into())
     }
 }
 
@@ -164,51 +135,60 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// The module that runs.
-    pub fn module(&self) -> &'m IrModule {
-        self.module
-    }
-
-    /// The packed functions that the program finds.
-    pub fn registry(&self) -> &'m Registry {
-        &self.options.registry
-    }
-
-    /// Uses up fuel.
-    pub fn spend(&mut self, steps: u64) -> Result<(), Stop> {
-        match self.fuel.checked_sub(steps) {
-            Some(rest) => {
-                self.fuel = rest;
-                Ok(())
-            }
-            None => Err(Stop::OutOfFuel),
+    /// Records a step, if steps are asked for. Callers with costly events test [`Machine::traces`] first.
+    pub(super) fn step(&mut self, span: Span, event: TraceEvent) {
+        if self.options.trace {
+            self.steps.push(TraceStep { depth: self.depth, span, event });
         }
     }
 
-    /// How much fuel is left.
-    pub fn fuel_left(&self) -> u64 {
+    pub(super) fn traces(&self) -> bool {
+        self.options.trace
+    }
+}
+
+impl Host for Machine<'_> {
+    fn cx(&mut self) -> &mut Cx {
+        self.cx
+    }
+
+    fn spend(&mut self, steps: u64) -> Result<(), Stop> {
+        self.fuel = self.fuel.checked_sub(steps).ok_or(Stop::OutOfFuel)?;
+        Ok(())
+    }
+
+    fn fuel_left(&self) -> u64 {
         self.fuel
     }
 
-    /// Something visible happens.
-    pub fn effect(&mut self, effect: Effect) {
+    fn effect(&mut self, effect: Effect) {
         if self.options.trace {
             self.step(Span::NONE, TraceEvent::Effect(effect.clone()));
         }
         self.effects.push(effect);
     }
 
-    /// PURE.EFFECT.IO: values are printed, a visible event in the order in which it happens.
-    pub fn print(&mut self, values: &[Value]) -> Result<(), Stop> {
-        let printed = super::convert::snapshot(values)?;
-        if self.cx.fire(rule!("PURE.EFFECT.IO")) {
-            self.effect(Effect::Print(printed));
-        }
-        Ok(())
+    fn registry(&self) -> &Registry {
+        &self.options.registry
     }
 
-    /// A new shape object, by a rule of freshness; without the rule equal shapes are one object.
-    pub fn fresh_shape(&mut self, dims: &[i64], rule: Rule) -> Result<Value, Stop> {
+    fn find_packed(&mut self, symbol: &Name) -> Option<Rc<PackedFunc>> {
+        Machine::find_packed(self, symbol)
+    }
+
+    fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
+        Machine::call_value(self, callee, args)
+    }
+
+    fn call_packed(&mut self, f: &PackedFunc, args: &[Value]) -> Result<Value, Stop> {
+        Machine::call_packed(self, f, args)
+    }
+
+    fn eval_dim(&mut self, e: &PrimExpr) -> Result<i64, Stop> {
+        Machine::eval_dim(self, e)
+    }
+
+    fn fresh_shape(&mut self, dims: &[i64], rule: Rule) -> Result<Value, Stop> {
         if self.cx.fire(rule) {
             return Ok(Value::shape(dims));
         }
@@ -220,22 +200,10 @@ impl<'m> Machine<'m> {
         Ok(value)
     }
 
-    /// A match that binds no shape variables beyond itself.
-    pub fn match_without_binding(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
+    fn match_without_binding(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
         let mark = self.activation.shape_vars.push();
         let result = self.match_value(v, s);
         self.activation.shape_vars.pop(mark);
         result
-    }
-
-    /// Records a step, if steps are asked for. Callers with costly events test [`Machine::traces`] first.
-    pub(super) fn step(&mut self, span: Span, event: TraceEvent) {
-        if self.options.trace {
-            self.steps.push(TraceStep { depth: self.depth, span, event });
-        }
-    }
-
-    pub(super) fn traces(&self) -> bool {
-        self.options.trace
     }
 }

@@ -1,17 +1,15 @@
 //! Match casts (chapter Match casts and function boundaries): `match(v, S, sigma)` compares a value with structural
 //! information and binds the shape variables that the information introduces.
 
-use super::machine::{Machine, Stop};
+use super::machine::Machine;
 use super::trace::TraceEvent;
-use super::value::{Closure, Value};
 use crate::book::{Erratum, Rule};
 use crate::grammar::{
     FuncStructInfo, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, Span, StructInfo, TensorShape,
     TensorStructInfo, Var,
 };
 use crate::judge::with_stack;
-
-use super::tensor::Tensor;
+use crate::value::{Closure, Stop, Tensor, Value};
 
 /// The rules of comparing one list of dimensions: those of tensors, or those of shapes.
 #[derive(Clone, Copy)]

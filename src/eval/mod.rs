@@ -5,7 +5,6 @@
 
 mod boundary;
 mod capture;
-mod convert;
 mod dim;
 mod expr;
 mod extern_process;
@@ -19,19 +18,15 @@ mod program;
 mod refine;
 mod rtsi;
 mod scope;
-pub mod tensor;
 mod trace;
-mod value;
 
-pub use convert::{ConvertError, from_spec, from_specs, to_spec};
 pub use extern_process::{ExternError, ExternProcess};
-pub use machine::{Machine, Options, SignatureOrder, Stop};
+pub use machine::{Machine, Options, SignatureOrder};
 pub use oracle::{answer_evaluate, answer_match_value, answer_refine};
-pub use packed::{PackedDef, PackedFunc, Registry, Returned};
+pub use prelude::prelude;
 pub use program::{Run, default_entry, evaluate};
 pub use refine::{Observed, RefineError, Refinement, Verdict, judge_runs, observe, refine};
 pub use trace::{TraceEvent, TraceStep};
-pub use value::{Closure, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 
 #[cfg(test)]
 mod refine_tests;

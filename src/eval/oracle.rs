@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::convert::{from_spec, from_specs, to_spec};
-use super::machine::{Machine, Options, Stop};
+use super::machine::{Machine, Options};
 use super::program::{default_entry, evaluate};
 use super::refine::{RefineError, Verdict, refine};
-use crate::conformance::case::{self, MatchAnswer, RunAnswer, ValueSpec};
+use crate::conformance::case::{self, MatchAnswer, RunAnswer};
 use crate::conformance::oracle::NoAnswer;
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Outcome};
+use crate::value::{Stop, ValueSpec, from_spec, from_specs, to_spec};
 
 /// What a match came to, for derivation trees.
 struct Matched(Result<BTreeMap<ShapeVar, i64>, Stop>);

@@ -17,32 +17,27 @@
 //!
 //! Beside them stand `relax.run.print` and `relax.run.assert_op`, to which TVM lowers the operators.
 
-use super::machine::{Machine, Stop};
-use super::packed::{Registry, Returned};
-use super::tensor::{Scalar, Tensor};
-use super::value::Value;
+use crate::value::{Host, Registry, Returned, Scalar, Stop, Tensor, Value};
 
-impl Registry {
-    /// The documented functions `relax_spec.*`.
-    pub fn prelude() -> Registry {
-        let mut registry = Registry::empty();
-        registry.register("relax_spec.identity", true, identity);
-        registry.register("relax_spec.alias", true, alias);
-        registry.register("relax_spec.log", false, log);
-        registry.register("relax_spec.add", true, add);
-        registry.register("relax_spec.add_inplace", false, add_inplace);
-        registry.register("relax_spec.fail", false, fail);
-        registry.register("relax_spec.make_object", true, make_object);
-        registry.register("relax_spec.same_object", true, same_object);
-        registry.register("relax_spec.shape_double", true, shape_double);
-        registry.register("relax_spec.call_closure", false, call_closure);
-        registry.register("relax_spec.raw_int", true, raw_int);
-        registry.register("relax_spec.fill_dps", false, fill_dps);
-        // What TVM's LegalizeOps makes of the operators `print` and `assert_op`: their effects are the operators' own.
-        registry.register("relax.run.print", true, run_print);
-        registry.register("relax.run.assert_op", true, run_assert_op);
-        registry
-    }
+/// The documented functions `relax_spec.*`.
+pub fn prelude() -> Registry {
+    let mut registry = Registry::empty();
+    registry.register("relax_spec.identity", true, identity);
+    registry.register("relax_spec.alias", true, alias);
+    registry.register("relax_spec.log", false, log);
+    registry.register("relax_spec.add", true, add);
+    registry.register("relax_spec.add_inplace", false, add_inplace);
+    registry.register("relax_spec.fail", false, fail);
+    registry.register("relax_spec.make_object", true, make_object);
+    registry.register("relax_spec.same_object", true, same_object);
+    registry.register("relax_spec.shape_double", true, shape_double);
+    registry.register("relax_spec.call_closure", false, call_closure);
+    registry.register("relax_spec.raw_int", true, raw_int);
+    registry.register("relax_spec.fill_dps", false, fill_dps);
+    // What TVM's LegalizeOps makes of the operators `print` and `assert_op`: their effects are the operators' own.
+    registry.register("relax.run.print", true, run_print);
+    registry.register("relax.run.assert_op", true, run_assert_op);
+    registry
 }
 
 /// A packed function of the prelude that is called with the wrong arguments raises an error.
@@ -50,7 +45,7 @@ fn wrong(name: &str, expected: &str) -> Stop {
     Stop::error(rule!("PURE.ERR.OP"), format!("relax_spec.{name} expects {expected}"))
 }
 
-fn identity(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+fn identity(_: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     match args {
         [Value::Tensor(t)] => Ok(Returned::Value(Value::Tensor(Tensor::from_elements(t.elements().clone())))),
         [other] => Ok(Returned::Value(other.clone())),
@@ -58,32 +53,32 @@ fn identity(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
     }
 }
 
-fn alias(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+fn alias(_: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     match args {
         [value] => Ok(Returned::Value(value.clone())),
         [] | [_, ..] => Err(wrong("alias", "one argument")),
     }
 }
 
-fn log(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+fn log(_: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     Ok(args.first().map_or(Returned::Nothing, |value| Returned::Value(value.clone())))
 }
 
-fn add(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+fn add(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     let [Value::Tensor(a), Value::Tensor(b)] = args else { return Err(wrong("add", "two tensors")) };
     let sum = Tensor::from_elements(a.elements().clone());
     add_to(m, &sum, b, "add")?;
     Ok(Returned::Value(Value::Tensor(sum)))
 }
 
-fn add_inplace(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+fn add_inplace(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     let [Value::Tensor(a), Value::Tensor(b)] = args else { return Err(wrong("add_inplace", "two tensors")) };
     add_to(m, a, b, "add_inplace")?;
     Ok(Returned::Value(Value::Tensor(a.clone())))
 }
 
 /// `a[i] += b[i]`, for tensors of one shape and data type; a `b` of rank 0 is added to every element.
-fn add_to(m: &mut Machine<'_>, a: &Tensor, b: &Tensor, name: &str) -> Result<(), Stop> {
+fn add_to(m: &mut dyn Host, a: &Tensor, b: &Tensor, name: &str) -> Result<(), Stop> {
     let scalar = b.shape().is_empty();
     if a.dtype() != b.dtype() || (a.shape() != b.shape() && !scalar) {
         return Err(wrong(name, "tensors of one shape and data type, or a scalar as the second"));
@@ -109,35 +104,35 @@ fn sum(x: Scalar, y: Scalar) -> Scalar {
 }
 
 /// PURE.EFFECT.ABORT: the function is not pure, and ending the program is its effect.
-fn fail(_: &mut Machine<'_>, _: &[Value]) -> Result<Returned, Stop> {
+fn fail(_: &mut dyn Host, _: &[Value]) -> Result<Returned, Stop> {
     Err(Stop::error(rule!("PURE.EFFECT.ABORT"), "relax_spec.fail was called"))
 }
 
-fn make_object(_: &mut Machine<'_>, _: &[Value]) -> Result<Returned, Stop> {
+fn make_object(_: &mut dyn Host, _: &[Value]) -> Result<Returned, Stop> {
     Ok(Returned::Value(Value::object("object of relax_spec.make_object")))
 }
 
-fn same_object(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+fn same_object(_: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     let [a, b] = args else { return Err(wrong("same_object", "two arguments")) };
     Ok(Returned::Value(Value::bool_scalar(a.same_as(b))))
 }
 
-fn shape_double(_: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+fn shape_double(_: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     let [Value::Shape(dims)] = args else { return Err(wrong("shape_double", "a shape")) };
     let doubled: Option<Vec<i64>> = dims.iter().map(|d| d.checked_mul(2)).collect();
     doubled.map(|dims| Returned::Value(Value::shape(&dims))).ok_or_else(|| wrong("shape_double", "sizes below 2^62"))
 }
 
-fn call_closure(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+fn call_closure(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     let [callee, args @ ..] = args else { return Err(wrong("call_closure", "a closure and its arguments")) };
     m.call_value(callee, args.to_vec()).map(Returned::Value)
 }
 
-fn raw_int(_: &mut Machine<'_>, _: &[Value]) -> Result<Returned, Stop> {
+fn raw_int(_: &mut dyn Host, _: &[Value]) -> Result<Returned, Stop> {
     Ok(Returned::RawPod)
 }
 
-fn fill_dps(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+fn fill_dps(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     let [inputs @ .., Value::Tensor(out)] = args else { return Err(wrong("fill_dps", "a tensor as last argument")) };
     let size = |value: &Value| match value {
         Value::Tensor(t) => t.len() as i64,
@@ -162,7 +157,7 @@ fn fill_dps(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
 }
 
 /// The format, then the values to print.
-fn run_print(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+fn run_print(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     let values = match args {
         [Value::Str(_), values @ ..] | values => values,
     };
@@ -171,7 +166,7 @@ fn run_print(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
 }
 
 /// The condition, then what to say.
-fn run_assert_op(m: &mut Machine<'_>, args: &[Value]) -> Result<Returned, Stop> {
+fn run_assert_op(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     let condition = args.first().ok_or_else(|| Stop::error(rule!("PURE.ERR.OP"), "assert_op expects a condition"))?;
     crate::ops::assert_holds(m, condition)?;
     Ok(Returned::Nothing)

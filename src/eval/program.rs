@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::machine::{Machine, Options, Stop};
+use super::machine::{Machine, Options};
 use super::trace::TraceStep;
-use super::value::{Closure, PrimFuncObj, Value};
-use crate::conformance::case::Effect;
 use crate::grammar::{AttrValue, Attrs, Function, GlobalFunc, IrModule, Name};
 use crate::judge::{Cx, Outcome, RuntimeError, Stuck};
+use crate::value::{Closure, Effect, PrimFuncObj, Stop, Value};
 
 /// A run that has ended.
 #[derive(Clone, Debug)]

@@ -1,14 +1,13 @@
 //! Refinement (chapter Optimizations): whether a target program does only what the text allows an optimizer to make of
 //! a source program. Both are run on the same inputs, and what can be observed of the two runs is compared.
 
-use super::convert::{ConvertError, from_specs, to_spec};
 use super::inputs::Inputs;
-use super::machine::{Options, Stop};
+use super::machine::Options;
 use super::program::evaluate;
 use crate::book::{Erratum, Rule};
-use crate::conformance::case::{Effect, ValueSpec};
 use crate::grammar::IrModule;
 use crate::judge::{Cx, Outcome, RuntimeError, Stuck};
+use crate::value::{ConvertError, Effect, Stop, ValueSpec, from_specs, to_spec};
 
 /// What can be observed of a run.
 #[derive(Clone, PartialEq, Debug)]

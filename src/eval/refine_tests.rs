@@ -3,10 +3,10 @@
 
 use super::{Refinement, Verdict, refine};
 use crate::book::{Erratum, Reading, Rule};
-use crate::conformance::case::ValueSpec;
 use crate::grammar::{DataType, IrModule, TensorData};
 use crate::judge::Cx;
 use crate::syntax::tvmscript::parse_module;
+use crate::value::ValueSpec;
 
 fn main_of(signature: &str, body: &str) -> IrModule {
     let body: String =

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::machine::{Machine, Stop};
-use super::value::{Closure, Value};
+use super::machine::Machine;
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
 };
 use crate::judge::{Compatibility, Cx, with_stack};
 use crate::struct_info::check_compatibility;
+use crate::value::{Closure, Stop, Value};
 
 /// Whether a closure of the one information may be used as the other (A19): anything but certain incompatibility.
 pub(super) fn compatible(cx: &mut Cx, rtsi: &StructInfo, target: &StructInfo) -> bool {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::*;
 use crate::book::{Erratum, Reading, Rule, RuleSet};
-use crate::conformance::case::{Effect, ValueSpec};
 use crate::grammar::*;
 use crate::judge::{Cx, Outcome};
+use crate::value::{Effect, Stop, Value, ValueSpec, from_specs, to_spec};
 
 fn bind(name: &str, value: Expr) -> Binding {
     Binding::VarBinding(VarBinding { var: Binder::var(Var::new(name)), value, span: Span::NONE })

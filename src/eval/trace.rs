@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::conformance::case::Effect;
 use crate::grammar::{Name, ShapeVar, Span, Var};
+use crate::value::Effect;
 
 /// One step.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,10 +5,9 @@ use super::infer::{float_attr, tensor};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::unary::{sigmoid, zero_like};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::Scalar;
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! function {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
@@ -82,13 +81,13 @@ fn selu(x: f64) -> f64 {
     if x > 0.0 { SCALE * x } else { SCALE * ALPHA * x.exp_m1() }
 }
 
-fn leakyrelu(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn leakyrelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let alpha = float_attr(a.call, "alpha")?;
     unary(m, a, |x| float(x).map(|x| Scalar::Float(if x > 0.0 { x } else { alpha * x })))
 }
 
 /// The logarithm of 1 + exp(beta x) over beta, and x itself above the threshold.
-fn softplus(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn softplus(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (beta, threshold) = (float_attr(a.call, "beta")?, float_attr(a.call, "threshold")?);
     unary(m, a, |x| {
         let f = |x: f64| if beta * x > threshold { x } else { (beta * x).exp().ln_1p() / beta };
@@ -112,7 +111,7 @@ fn infer_prelu(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 }
 
 /// Negative elements times the factor of their place along the axis; one factor serves for all places.
-fn prelu(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn prelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, alpha) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let along = super::infer::axis(super::infer::int_attr(a.call, "axis")?.unwrap_or(1), data.shape().len())?;
     fresh(tabulate(m, data.dtype(), data.shape(), |i| {

@@ -3,9 +3,8 @@
 use ndarray::{ArrayD, Axis, IxDyn};
 
 use super::kernel::{fail, fresh};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Stop, Value};
 use crate::grammar::DataType;
+use crate::value::{Scalar, Stop, Tensor, Value};
 
 /// The elements of a tensor.
 pub(super) fn scalars(t: &Tensor) -> Result<ArrayD<Scalar>, Stop> {

@@ -7,9 +7,9 @@ use super::infer::{Dims, arity, differ, float_attr, int_attr, str_attr, tensor};
 use super::kernel::{self, fail};
 use super::nn::softmax;
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Stop, Value};
 
 const SCALE: Param = Param::Attr(Attr::optional("scale", AttrKind::Float));
 const CAUSAL_MASK: Param = Param::Attr(Attr::optional("causal_mask", AttrKind::Str(&["TopLeft", "BottomRight"])));
@@ -121,7 +121,7 @@ fn multiple(heads: &PrimExpr, shared: &PrimExpr) -> Result<(), InferError> {
 // Evaluation.
 
 /// `softmax(query * key * scale + bias) * value`, head by head; a score that the mask forbids weighs nothing.
-fn attention(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn attention(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     if int_attr(a.call, "window_size")?.is_some() {
         return Err(Stop::unspecified("attention in a sliding window"));
     }

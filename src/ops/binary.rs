@@ -5,9 +5,8 @@ use std::cmp::Ordering;
 use super::elementwise::{binary, compare, infer_arithmetic, infer_comparison, max_float, min_float, number};
 use super::kernel::{self, fail};
 use super::{EvalArgs, OpDef, Param};
-use crate::eval::tensor::Scalar;
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::DataType;
+use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! arithmetic {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
@@ -215,7 +214,7 @@ fn bitwise(x: Scalar, y: Scalar, f: impl Fn(u64, u64) -> u64) -> Result<Scalar, 
 
 /// The bits of a signed integer move with its sign; what leaves the data type at the top is lost when it is stored.
 fn shift(
-    m: &mut Machine<'_>,
+    m: &mut dyn Host,
     a: &EvalArgs<'_>,
     int: impl Fn(i64, u32) -> i64,
     uint: impl Fn(u64, u32) -> u64,

@@ -3,9 +3,9 @@
 use super::infer::{Dims, arity, broadcast, common_dtype, of_shape_arg, shape, tensor};
 use super::kernel::{self, at_broadcast, fail, fresh, tabulate};
 use super::{EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Stop, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -47,7 +47,7 @@ fn infer_broadcast_to(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     of_shape_arg(a, 1, x.dtype)
 }
 
-fn broadcast_to(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn broadcast_to(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, target) = (kernel::tensor(a, 0)?, kernel::shape(a, 1)?);
     if kernel::broadcast(x.shape(), target)? != target {
         return Err(fail(format!("{:?} cannot be broadcast to {target:?}", x.shape())));
@@ -66,7 +66,7 @@ fn infer_where(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 }
 
 /// `x1[i]` where the condition holds at `i`, `x2[i]` elsewhere.
-fn select(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn select(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (c, x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     if !c.dtype().is_bool() || x1.dtype() != x2.dtype() {
         return Err(fail("expects a Boolean condition and two tensors of one data type"));

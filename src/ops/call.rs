@@ -1,9 +1,9 @@
 //! Operators that call something given to them: `call_pure_packed`, `make_closure`, `invoke_closure`, `cast`.
 
 use super::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
+use crate::value::{Host, Stop, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     OpDef {
@@ -64,13 +64,13 @@ fn infer_from_sinfo_args(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
 }
 
 /// The first argument is called with the others.
-fn call_first(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn call_first(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [callee, args @ ..] = a.values else { return Err(kernel::fail("a callee is missing")) };
     m.call_value(callee, args.to_vec())
 }
 
 /// The first argument is called with the fields of the second, a tuple.
-fn invoke_closure(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn invoke_closure(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     match a.values {
         [callee, Value::Tuple(args)] => m.call_value(callee, args.fields().to_vec()),
         [] | [_, ..] => Err(kernel::fail("expects a closure and a tuple of arguments")),
@@ -87,8 +87,8 @@ fn infer_cast(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 }
 
 /// OP.CAST: `v` itself if it matches what is asked for (A40).
-fn cast(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx.apply(rule!("OP.CAST"))?;
+fn cast(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    m.cx().apply(rule!("OP.CAST"))?;
     match (a.values, a.call.sinfo_args.as_slice()) {
         ([v], [target]) => {
             m.match_without_binding(v, target)?;

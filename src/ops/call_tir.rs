@@ -8,9 +8,9 @@ use super::dps::{call_dps_packed, call_tir};
 use super::infer::Dims;
 use super::{Accuracy, Clauses, InferArgs, InferError, OpDef, Param};
 use crate::book::{Erratum, Rule};
-use crate::eval::Value;
 use crate::grammar::{DataType, Expr, GlobalFunc, Ndim, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
+use crate::value::Value;
 
 pub(super) const OPS: &[OpDef] = &[
     OpDef {

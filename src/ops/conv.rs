@@ -7,10 +7,9 @@ use super::infer::{Dims, arity, common_dtype, constant, differ, dim, dtype_attr,
 use super::kernel::{self, fail, multiply_add, zero};
 use super::window::{Layout, OUT_LAYOUT, Window, data_axes, groups, inside, per_axis, windows};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 const DATA: Param = Param::Arg("data");
 const WEIGHT: Param = Param::Arg("weight");
@@ -240,12 +239,12 @@ fn result_dims<const T: bool>(
 
 // Evaluation.
 
-fn evaluate<const N: usize, const T: bool>(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, w) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let convolution = Convolution::read::<N, T>(a.call)?;
     let dtype = out_dtype(a.call, x, w)?;
     let (data, weight) = (ranked(x, &convolution.data)?, ranked(w, &convolution.kernel)?);
-    let shape = result_dims::<T>(m.cx, &convolution, &immediates(&data), &immediates(&weight))?;
+    let shape = result_dims::<T>(m.cx(), &convolution, &immediates(&data), &immediates(&weight))?;
     let shape = shape.iter().map(|dim| if let PrimExpr::IntImm(size) = dim { *size } else { 0 }).collect::<Vec<i64>>();
     let steps = shape.iter().skip(2).fold(weight.len() as u64, |n, size| n.saturating_mul(size.unsigned_abs()));
     m.spend(steps.saturating_mul(data.shape().first().copied().unwrap_or(1) as u64))?;

@@ -3,10 +3,9 @@
 use super::infer::{arity, dtype_attr, of_shape_arg, tensor, with_dtype};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::Scalar;
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, Ndim, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Value};
 
 const ZERO: Scalar = Scalar::Int(0);
 const ONE: Scalar = Scalar::Int(1);
@@ -82,7 +81,7 @@ fn infer_filled(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     of_shape_arg(a, 0, required_dtype(a)?)
 }
 
-fn filled(m: &mut Machine<'_>, a: &EvalArgs<'_>, value: Scalar) -> Result<Value, Stop> {
+fn filled(m: &mut dyn Host, a: &EvalArgs<'_>, value: Scalar) -> Result<Value, Stop> {
     let shape = kernel::shape(a, 0)?;
     let dtype = dtype_attr(a.call, "dtype")?.ok_or_else(|| fail("the attribute `dtype` is missing"))?;
     fresh(tabulate(m, dtype, shape, |_| Ok(value))?)
@@ -109,7 +108,7 @@ fn scalar(a: &EvalArgs<'_>) -> Result<(Scalar, DataType), Stop> {
     Ok((at(fill, &[])?, dtype))
 }
 
-fn full(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn full(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (value, dtype) = scalar(a)?;
     fresh(tabulate(m, dtype, kernel::shape(a, 0)?, |_| Ok(value))?)
 }
@@ -121,7 +120,7 @@ fn infer_like(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(with_dtype(x, dtype))
 }
 
-fn like(m: &mut Machine<'_>, a: &EvalArgs<'_>, value: Scalar) -> Result<Value, Stop> {
+fn like(m: &mut dyn Host, a: &EvalArgs<'_>, value: Scalar) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(x.dtype());
     fresh(tabulate(m, dtype, x.shape(), |_| Ok(value))?)
@@ -135,7 +134,7 @@ fn infer_full_like(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
     Ok(with_dtype(x, dtype))
 }
 
-fn full_like(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn full_like(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(x.dtype());
     let value = at(kernel::tensor(a, 1)?, &[])?;
@@ -148,7 +147,7 @@ fn infer_astype(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
 }
 
 /// Each element is converted: floats are truncated towards zero, integers wrap.
-fn astype(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn astype(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let dtype = dtype_attr(a.call, "dtype")?.ok_or_else(|| fail("the attribute `dtype` is missing"))?;
     fresh(tabulate(m, dtype, x.shape(), |i| in_range(at(x, i)?, dtype))?)

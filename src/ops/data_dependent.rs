@@ -6,10 +6,9 @@ use super::infer::{Dims, arity, axis, prim, tensor};
 use super::kernel::{self, at, fail, fresh, indices, tabulate};
 use super::search::order;
 use super::{EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::{DataType, Expr, PrimExpr, PrimValue, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -121,7 +120,7 @@ fn asked(a: &EvalArgs<'_>, i: usize) -> Result<bool, Stop> {
     }
 }
 
-fn unique(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn unique(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let along = match a.values.get(5) {
         Some(_) => Some(axis(kernel::int(a, 5)?, x.shape().len())?),
@@ -169,7 +168,7 @@ fn unique(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 }
 
 /// The first of each group.
-fn distinct(m: &mut Machine<'_>, x: &Tensor, along: Option<usize>, groups: &[Vec<usize>]) -> Result<Tensor, Stop> {
+fn distinct(m: &mut dyn Host, x: &Tensor, along: Option<usize>, groups: &[Vec<usize>]) -> Result<Tensor, Stop> {
     let first = |i: &i64| {
         let group = usize::try_from(*i).ok().and_then(|i| groups.get(i));
         group.and_then(|group| group.first()).copied().ok_or_else(|| fail("an index lies outside its tensor"))
@@ -189,7 +188,7 @@ fn distinct(m: &mut Machine<'_>, x: &Tensor, along: Option<usize>, groups: &[Vec
     })
 }
 
-fn vector(m: &mut Machine<'_>, items: Vec<i64>) -> Result<Value, Stop> {
+fn vector(m: &mut dyn Host, items: Vec<i64>) -> Result<Value, Stop> {
     let mut rest = items.iter();
     let next = |_: &[i64]| rest.next().map(|i| Scalar::Int(*i)).ok_or_else(|| fail("an element is missing"));
     fresh(tabulate(m, DataType::INT64, &[items.len() as i64], next)?)
@@ -204,7 +203,7 @@ fn infer_nonzero(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     Ok(Dims::of_rank(2).tensor(DataType::INT64))
 }
 
-fn nonzero(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn nonzero(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let mut found = Vec::new();
     for index in indices(x.shape()) {

@@ -2,9 +2,9 @@
 
 use super::infer::tensor;
 use super::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, Ndim, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Stop, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     OpDef {
@@ -46,7 +46,7 @@ fn infer_assert(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
 }
 
 /// PURE.EFFECT.IO: the values are printed, which is a visible event. A string in front of them says how.
-fn print(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn print(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     match a.values {
         [Value::Str(_), values @ ..] | values => m.print(values)?,
     }
@@ -54,18 +54,18 @@ fn print(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 }
 
 /// PURE.EFFECT.ABORT: ends the program unless the condition holds.
-fn assert_op(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn assert_op(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let condition = a.values.first().ok_or_else(|| kernel::fail("the condition is missing"))?;
     assert_holds(m, condition)?;
     Ok(Value::unit())
 }
 
 /// Stops the program unless a value is a true Boolean scalar.
-pub(crate) fn assert_holds(m: &mut Machine<'_>, condition: &Value) -> Result<(), Stop> {
+pub(crate) fn assert_holds(m: &mut dyn Host, condition: &Value) -> Result<(), Stop> {
     let condition = condition.as_tensor().filter(|t| t.dtype() == DataType::BOOL && t.shape().is_empty());
     let Some(condition) = condition else { return Err(kernel::fail("the condition must be a Boolean scalar")) };
     let holds = kernel::at(condition, &[])?.is_true();
-    if m.cx.premise(rule!("PURE.EFFECT.ABORT"), 1, holds) {
+    if m.cx().premise(rule!("PURE.EFFECT.ABORT"), 1, holds) {
         return Ok(());
     }
     Err(Stop::error(rule!("PURE.EFFECT.ABORT"), "an assertion failed"))

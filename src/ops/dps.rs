@@ -5,9 +5,8 @@ use std::rc::Rc;
 use super::EvalArgs;
 use super::call_tir::CallForm;
 use super::prim_func::{result_misfit, run_prim_func};
-use crate::eval::tensor::Tensor;
-use crate::eval::{Machine, PackedFunc, Stop, Value};
 use crate::grammar::{AttrValue, DataType, StructInfo, TensorShape, TensorStructInfo};
+use crate::value::{Host, PackedFunc, Stop, Tensor, Value};
 
 /// What a call in destination-passing style comes down to.
 struct DpsCall {
@@ -19,8 +18,8 @@ struct DpsCall {
 }
 
 /// OP.CALLTIR.ARG-ORDER: the arguments have been evaluated; now the results are allocated, then `f` is called.
-pub(super) fn call_tir(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx.apply(rule!("OP.CALLTIR.ARG-ORDER"))?;
+pub(super) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    m.cx().apply(rule!("OP.CALLTIR.ARG-ORDER"))?;
     let func = match a.values.first() {
         Some(Value::PrimFunc(func)) => func.clone(),
         None
@@ -43,7 +42,7 @@ pub(super) fn call_tir(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, S
     let outputs = allocate(m, &call.results)?;
     let before: Vec<_> = call.inputs.iter().map(contents).collect();
     let mut args = call.inputs.clone();
-    m.cx.apply(rule!("OP.CALLTIR.DPS"))?;
+    m.cx().apply(rule!("OP.CALLTIR.DPS"))?;
     let first_output = args.len();
     args.extend(outputs.iter().cloned().map(Value::Tensor));
     let written = first_output..args.len();
@@ -51,7 +50,7 @@ pub(super) fn call_tir(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, S
     run_prim_func(m, &func, &args, written)?;
     // OP.CALLTIR.MUTATES-INPUT: no behaviour is promised if an input has changed.
     let unchanged = call.inputs.iter().map(contents).eq(before);
-    if !m.cx.premise(rule!("OP.CALLTIR.MUTATES-INPUT"), 1, unchanged) {
+    if !m.cx().premise(rule!("OP.CALLTIR.MUTATES-INPUT"), 1, unchanged) {
         return Err(Stop::unspecified(format!(
             "@{} mutates an input [{}]",
             func.name,
@@ -63,7 +62,7 @@ pub(super) fn call_tir(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, S
 }
 
 /// OP.CALLTIR.RESULT-CHECK: the result has the shape and data type that the structural information says.
-fn check_result(m: &mut Machine<'_>, result: &Value, sinfo_args: &[StructInfo]) -> Result<Value, Stop> {
+fn check_result(m: &mut dyn Host, result: &Value, sinfo_args: &[StructInfo]) -> Result<Value, Stop> {
     let [target] = sinfo_args else { return Ok(result.clone()) };
     match m.match_without_binding(result, target) {
         Ok(()) => Ok(result.clone()),
@@ -73,7 +72,7 @@ fn check_result(m: &mut Machine<'_>, result: &Value, sinfo_args: &[StructInfo]) 
 }
 
 /// The attribute `tir_vars` of TVM's dialect: integers that follow the outputs.
-fn tir_vars(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Vec<Value>, Stop> {
+fn tir_vars(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Vec<Value>, Stop> {
     let Some(AttrValue::List(items)) = a.call.attrs.get("tir_vars") else { return Ok(Vec::new()) };
     let dims = items.iter().filter_map(|item| if let AttrValue::Prim(dim) = item { Some(dim) } else { None });
     dims.map(|dim| m.eval_dim(dim).map(Value::int)).collect()
@@ -84,15 +83,15 @@ fn contents(value: &Value) -> Option<crate::grammar::TensorData> {
 }
 
 /// OP.CALLDPS: as `call_tir`, with a packed function.
-pub(super) fn call_dps_packed(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx.apply(rule!("OP.CALLDPS"))?;
+pub(super) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    m.cx().apply(rule!("OP.CALLDPS"))?;
     let packed = dps_callee(m, a.values.first())?;
     let call = read_call(m, a)?;
     let outputs = allocate(m, &call.results)?;
     // OP.CALLDPS.MUTATE-ARGS: the function may change its inputs, which the caller sees.
-    let shared = m.cx.fire(rule!("OP.CALLDPS.MUTATE-ARGS"));
+    let shared = m.cx().fire(rule!("OP.CALLDPS.MUTATE-ARGS"));
     let mut args = if shared { call.inputs } else { copies(call.inputs)? };
-    m.cx.apply(rule!("OP.CALLTIR.DPS"))?;
+    m.cx().apply(rule!("OP.CALLTIR.DPS"))?;
     args.extend(outputs.iter().cloned().map(Value::Tensor));
     m.call_packed(&packed, &args)?;
     let result = results(m, outputs, call.tuple)?;
@@ -104,13 +103,13 @@ fn copies(values: Vec<Value>) -> Result<Vec<Value>, Stop> {
 }
 
 /// The packed function, given as such or by its symbol (C15).
-fn dps_callee(m: &mut Machine<'_>, callee: Option<&Value>) -> Result<Rc<PackedFunc>, Stop> {
+fn dps_callee(m: &mut dyn Host, callee: Option<&Value>) -> Result<Rc<PackedFunc>, Stop> {
     match callee {
         Some(Value::PackedFunc(packed)) => Ok(packed.clone()),
         Some(Value::Str(symbol)) => match m.find_packed(symbol) {
             Some(packed) => Ok(packed),
             None => {
-                m.cx.apply(rule!("OP.CALLDPS.MISSING"))?;
+                m.cx().apply(rule!("OP.CALLDPS.MISSING"))?;
                 let message = format!("no function is registered under the symbol {symbol}");
                 Err(Stop::error(rule!("OP.CALLDPS.MISSING"), message))
             }
@@ -129,7 +128,7 @@ fn dps_callee(m: &mut Machine<'_>, callee: Option<&Value>) -> Result<Rc<PackedFu
     }
 }
 
-fn read_call(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
+fn read_call(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
     match CallForm::of_values(a.values, &a.call.sinfo_args) {
         CallForm::Flat => read_flat(a),
         CallForm::Tupled => read_tupled(m, a),
@@ -181,7 +180,7 @@ fn read_flat(a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
     Ok(DpsCall { inputs: inputs.to_vec(), results, tuple })
 }
 
-fn read_tupled(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
+fn read_tupled(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
     let mut inputs = match a.values.get(1).and_then(Value::as_tuple) {
         Some(tuple) => tuple.fields().to_vec(),
         None => Vec::new(),
@@ -198,7 +197,7 @@ fn read_tupled(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
     Ok(DpsCall { inputs, results, tuple })
 }
 
-fn tensor_of(m: &mut Machine<'_>, target: &StructInfo) -> Result<(Vec<i64>, DataType), Stop> {
+fn tensor_of(m: &mut dyn Host, target: &StructInfo) -> Result<(Vec<i64>, DataType), Stop> {
     if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), dtype, .. }) = target {
         let dims = dims.iter().map(|dim| m.eval_dim(dim)).collect::<Result<Vec<i64>, Stop>>()?;
         return Ok((dims, *dtype));
@@ -207,13 +206,13 @@ fn tensor_of(m: &mut Machine<'_>, target: &StructInfo) -> Result<(Vec<i64>, Data
 }
 
 /// OP.CALLTIR.ALLOC: a new tensor for each result. OP.CALLTIR.EMPTY-TUPLE: none if there are no results.
-fn allocate(m: &mut Machine<'_>, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Tensor>, Stop> {
+fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Tensor>, Stop> {
     let alloc = if results.is_empty() { rule!("OP.CALLTIR.EMPTY-TUPLE") } else { rule!("OP.CALLTIR.ALLOC") };
-    m.cx.apply(alloc)?;
+    m.cx().apply(alloc)?;
     let mut outputs = Vec::with_capacity(results.len());
     for (dims, dtype) in results {
         // OP.CALLTIR.DTYPE: that of the type argument; with the data type Void there is nothing to allocate.
-        let dtype = if m.cx.fire(rule!("OP.CALLTIR.DTYPE")) { *dtype } else { DataType::FLOAT32 };
+        let dtype = if m.cx().fire(rule!("OP.CALLTIR.DTYPE")) { *dtype } else { DataType::FLOAT32 };
         if dtype.is_void() {
             return Err(Stop::error(rule!("OP.CALLTIR.DTYPE"), "the type argument gives no data type"));
         }
@@ -224,8 +223,8 @@ fn allocate(m: &mut Machine<'_>, results: &[(Vec<i64>, DataType)]) -> Result<Vec
 }
 
 /// OP.CALLTIR.RET: the very tensors that were written.
-fn results(m: &mut Machine<'_>, outputs: Vec<Tensor>, tuple: bool) -> Result<Value, Stop> {
-    m.cx.apply(rule!("OP.CALLTIR.RET"))?;
+fn results(m: &mut dyn Host, outputs: Vec<Tensor>, tuple: bool) -> Result<Value, Stop> {
+    m.cx().apply(rule!("OP.CALLTIR.RET"))?;
     let mut outputs: Vec<Value> = outputs.into_iter().map(Value::Tensor).collect();
     match outputs.pop() {
         Some(single) if !tuple => Ok(single),

@@ -8,10 +8,9 @@ use super::array::scalars;
 use super::infer::{Dims, arity, common_dtype, differ, str_attr, tensor, tensors};
 use super::kernel::{self, constant_one, fail, multiply_add, zero};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::Scalar;
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -171,7 +170,7 @@ fn subscripts(call: &Call) -> Result<&str, InferError> {
 }
 
 /// The sum, over the labels that the result lacks, of the products of the operands' elements.
-fn einsum(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn einsum(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let operands = kernel::tensors(a, 0)?;
     let Some(dtype) = operands.first().map(|t| t.dtype()) else { return Err(fail("einsum needs an operand")) };
     if operands.iter().any(|t| t.dtype() != dtype) {
@@ -254,13 +253,13 @@ fn infer_outer(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 }
 
 /// `out[i, j] = x1[i] * x2[j]`
-fn outer(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn outer(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     if x1.dtype() != x2.dtype() || x1.shape().len() != 1 || x2.shape().len() != 1 {
         return Err(fail("an outer product is one of vectors of one data type"));
     }
     m.spend((x1.len() as u64).saturating_mul(x2.len() as u64))?;
-    let list = |x: &crate::eval::tensor::Tensor| (0..x.len()).filter_map(|i| x.get(i)).collect::<Vec<Scalar>>();
+    let list = |x: &Tensor| (0..x.len()).filter_map(|i| x.get(i)).collect::<Vec<Scalar>>();
     let (rows, columns) = (list(x1), list(x2));
     let mut elements = Vec::with_capacity(rows.len().saturating_mul(columns.len()));
     for (x, y) in rows.iter().flat_map(|x| columns.iter().map(move |y| (*x, *y))) {

@@ -3,10 +3,9 @@
 use super::infer::{Dims, arity, broadcast, common_dtype, tensor, with_dtype};
 use super::kernel::{self, at_broadcast, at_flat, fail, fresh, tabulate, tabulate_flat};
 use super::{EvalArgs, InferArgs, InferError};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 // Inference.
 
@@ -48,7 +47,7 @@ pub(super) fn infer_predicate(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInf
 // Evaluation.
 
 pub(super) fn binary(
-    m: &mut Machine<'_>,
+    m: &mut dyn Host,
     a: &EvalArgs<'_>,
     dtype: Option<DataType>,
     f: impl Fn(Scalar, Scalar) -> Result<Scalar, Stop>,
@@ -67,7 +66,7 @@ pub(super) fn binary(
 }
 
 pub(super) fn unary(
-    m: &mut Machine<'_>,
+    m: &mut dyn Host,
     a: &EvalArgs<'_>,
     f: impl Fn(Scalar) -> Result<Scalar, Stop>,
 ) -> Result<Value, Stop> {

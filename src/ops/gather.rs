@@ -3,10 +3,9 @@
 use super::infer::{Dims, arity, axis, broadcast, int_attr, tensor, tensors};
 use super::kernel::{self, at, at_broadcast, fail, fresh, tabulate};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -81,7 +80,7 @@ fn infer_gather_elements(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
 }
 
 /// `out[.., i, ..] = data[.., indices[.., i, ..], ..]`
-fn gather_elements(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn gather_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;
     let size = data.shape().get(along).copied().unwrap_or(0);
@@ -131,7 +130,7 @@ fn infer_gather_nd(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 }
 
 /// `out[b.., i.., r..] = data[b.., indices[b.., i.., 0], .., indices[b.., i.., k - 1], r..]`
-fn gather_nd(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn gather_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let rank = data.shape().len();
     let batch = batch_dims(int_attr(a.call, "batch_dims")?.unwrap_or(0), Some(rank))?;
@@ -182,7 +181,7 @@ fn infer_index_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 }
 
 /// The indices are broadcast together and name coordinates along the first axes.
-fn index_tensor(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn index_tensor(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensors(a, 1)?);
     let places = indices.iter().try_fold(Vec::new(), |shape, index| kernel::broadcast(&shape, index.shape()))?;
     let rest = data.shape().get(indices.len()..).ok_or_else(|| fail("more tensors of indices than axes"))?;

@@ -6,10 +6,9 @@ use super::infer::{
 };
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{AttrValue, BinaryOp, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -88,7 +87,7 @@ fn infer_take(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 }
 
 /// `out[.., j.., ..] = x[.., indices[j..], ..]`; `mode` says what becomes of an index outside.
-fn take(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn take(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let boxed = match a.values.get(1) {
         Some(Value::Prim(prim)) => Some(kernel::from_list(prim.dtype, &[], &[prim.value])?),
@@ -271,7 +270,7 @@ fn range(size: i64, begin: i64, end: i64, stride: i64) -> Result<Range, InferErr
     Ok(Range { begin, stride, count })
 }
 
-fn strided_slice(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let list = |i: usize, name: &str| match a.values.get(i) {
         Some(value) => kernel::ints(value).map(Some),
@@ -292,7 +291,7 @@ fn strided_slice(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 }
 
 /// The elements at the places of a range along each axis.
-fn sliced(m: &mut Machine<'_>, x: &Tensor, ranges: &[Range]) -> Result<Value, Stop> {
+fn sliced(m: &mut dyn Host, x: &Tensor, ranges: &[Range]) -> Result<Value, Stop> {
     let shape: Vec<i64> = ranges.iter().map(|range| range.count).collect();
     fresh(tabulate(m, x.dtype(), &shape, |index| {
         let place: Vec<i64> = index.iter().zip(ranges).map(|(i, range)| range.begin + i * range.stride).collect();
@@ -328,7 +327,7 @@ fn is_one_for_each(dims: &[PrimExpr], rank: Option<usize>) -> bool {
     }
 }
 
-fn dynamic_strided_slice(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn dynamic_strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let list = |i: usize| {
         let bounds = kernel::tensor(a, i)?;

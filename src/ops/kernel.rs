@@ -2,9 +2,8 @@
 //! the index, as a definition on paper does.
 
 use super::{EvalArgs, InferError};
-use crate::eval::tensor::{Element, Scalar, Tensor};
-use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::DataType;
+use crate::value::{Element, Host, Prim, Scalar, Stop, Tensor, Value};
 
 /// An operator raises an error on values that it is not defined for (`PURE.ERR.OP`).
 pub(super) fn fail(message: impl Into<String>) -> Stop {
@@ -48,7 +47,7 @@ pub(super) fn shape<'a>(a: &EvalArgs<'a>, i: usize) -> Result<&'a [i64], Stop> {
 
 /// A new tensor whose element at each index is given by a formula.
 pub(super) fn tabulate(
-    m: &mut Machine<'_>,
+    m: &mut dyn Host,
     dtype: DataType,
     shape: &[i64],
     mut element: impl FnMut(&[i64]) -> Result<Scalar, Stop>,
@@ -66,7 +65,7 @@ pub(super) fn tabulate(
 
 /// A new tensor whose element at each row-major position is given by a formula.
 pub(super) fn tabulate_flat(
-    m: &mut Machine<'_>,
+    m: &mut dyn Host,
     dtype: DataType,
     shape: &[i64],
     element: impl FnMut(usize) -> Result<Scalar, Stop>,
@@ -83,7 +82,7 @@ pub(super) fn at_flat(t: &Tensor, flat: usize) -> Result<Scalar, Stop> {
 }
 
 /// The same elements in row-major order, in another shape; a new tensor.
-pub(super) fn in_shape(m: &mut Machine<'_>, x: &Tensor, shape: &[i64]) -> Result<Tensor, Stop> {
+pub(super) fn in_shape(m: &mut dyn Host, x: &Tensor, shape: &[i64]) -> Result<Tensor, Stop> {
     let mut flat = 0;
     let out = tabulate(m, x.dtype(), shape, |_| {
         let element = x.get(flat).ok_or_else(|| fail(format!("{:?} has fewer elements than {shape:?}", x.shape())));
@@ -143,7 +142,7 @@ pub(super) fn indices(shape: &[i64]) -> impl Iterator<Item = Vec<i64>> {
 }
 
 /// The part of a tensor from `begin` to `end` along an axis, as a new tensor.
-pub(super) fn slice(m: &mut Machine<'_>, x: &Tensor, along: usize, begin: i64, end: i64) -> Result<Value, Stop> {
+pub(super) fn slice(m: &mut dyn Host, x: &Tensor, along: usize, begin: i64, end: i64) -> Result<Value, Stop> {
     let mut shape = x.shape().to_vec();
     if let Some(size) = shape.get_mut(along) {
         *size = end - begin;

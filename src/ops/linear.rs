@@ -3,10 +3,9 @@
 use super::infer::{Dims, arity, broadcast, common_dtype, dtype_attr, tensor};
 use super::kernel::{self, fail, fresh, multiply_add, zero};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(super) const OPS: &[OpDef] = &[operator!(
     "matmul",
@@ -85,7 +84,7 @@ fn split<T>(dims: &[T], left: bool) -> (&[T], Option<&T>, Option<&T>) {
 
 /// `sum over k of x1[.., i, k] * x2[.., k, j]`, accumulated exactly enough that only the final rounding shows for
 /// small integers and dyadic fractions.
-fn matmul(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let dtype = match dtype_attr(a.call, "out_dtype")? {
         Some(dtype) if !dtype.is_void() => dtype,

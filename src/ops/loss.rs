@@ -4,10 +4,9 @@ use super::gather::{coordinate, integer};
 use super::infer::{Dims, arity, common_dtype, differ, int_attr, str_attr, tensor};
 use super::kernel::{self, at, fail, fresh, from_list, indices};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -59,7 +58,7 @@ fn infer_cross_entropy(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
 }
 
 /// Minus the sum of the products, divided by the first dimension if there are several.
-fn cross_entropy(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn cross_entropy(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (predictions, labels) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     if predictions.shape() != labels.shape() || predictions.dtype() != labels.dtype() {
         return Err(fail("predictions and labels differ in shape or data type"));
@@ -149,7 +148,7 @@ fn weighted(
 
 /// Minus the prediction for the target class, times its weight; a mean is divided by the sum of the weights. Targets
 /// equal to `ignore_index` count for nothing.
-fn nll_loss(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn nll_loss(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (predictions, targets) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let weights = a.values.get(2).and_then(Value::as_tensor);
     let ignored = int_attr(a.call, "ignore_index")?.unwrap_or(-100);

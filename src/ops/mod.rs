@@ -82,9 +82,9 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::book::{Edition, Rule};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
 use crate::judge::{Cx, Stuck};
+use crate::value::{Host, Stop, Value};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use call_tir::CallForm;
@@ -136,7 +136,7 @@ pub struct TensorClauses {
 pub type Infer = fn(&mut Cx, &InferArgs<'_>) -> Result<StructInfo, InferError>;
 
 /// The reference implementation of an operator, on the values of its arguments.
-pub type Eval = fn(&mut Machine<'_>, &EvalArgs<'_>) -> Result<Value, Stop>;
+pub type Eval = fn(&mut dyn Host, &EvalArgs<'_>) -> Result<Value, Stop>;
 
 /// A parameter of an operator in the surface syntax.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -228,10 +228,10 @@ impl OpDef {
     }
 
     /// What a call of the operator gives, on the values of its arguments (`OP.FREE`).
-    pub fn evaluate(&self, m: &mut Machine<'_>, args: &EvalArgs<'_>) -> Result<Value, Stop> {
+    pub fn evaluate(&self, m: &mut dyn Host, args: &EvalArgs<'_>) -> Result<Value, Stop> {
         let Clauses::Tensor(clauses) = self.clauses else { return (self.eval)(m, args) };
-        let call = self.call(m.cx, &clauses, args.call)?;
-        m.cx.apply(clauses.value)?;
+        let call = self.call(m.cx(), &clauses, args.call)?;
+        m.cx().apply(clauses.value)?;
         (self.eval)(m, &EvalArgs { call: &call, ..*args })
     }
 

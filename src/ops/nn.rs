@@ -5,9 +5,9 @@ use ndarray::ArrayD;
 use super::array::{floats, largest, of_floats, total};
 use super::infer::{Dims, arity, axis, float_dtype, int_attr, tensor};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
+use crate::value::{Host, Stop, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -38,7 +38,7 @@ fn infer_softmax(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     Ok(StructInfo::Tensor(x.clone()))
 }
 
-fn along_axis(m: &mut Machine<'_>, a: &EvalArgs<'_>, f: fn(&ArrayD<f64>, usize) -> ArrayD<f64>) -> Result<Value, Stop> {
+fn along_axis(m: &mut dyn Host, a: &EvalArgs<'_>, f: fn(&ArrayD<f64>, usize) -> ArrayD<f64>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(-1), x.shape().len())?;
     m.spend(x.len() as u64)?;

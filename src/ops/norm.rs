@@ -6,11 +6,10 @@ use super::array::{floats, mean, of_floats, spread};
 use super::infer::{Dims, arity, axes, axis, bool_attr, float_attr, float_dtype, int_attr, ints_attr, tensor};
 use super::kernel::{self, fail};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::Tensor;
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::{Cx, Proof};
 use crate::shape::prove_equal;
+use crate::value::{Host, Stop, Tensor, Value};
 
 const EPSILON: Param = Param::Attr(Attr::float("epsilon", 1e-5));
 const CENTER: Param = Param::Attr(Attr::bool("center", true));
@@ -221,7 +220,7 @@ fn infer_batch_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
 // Evaluation.
 
 /// Data and parameters as arrays.
-fn arrays<const N: usize>(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<([ArrayD<f64>; N], DataType), Stop> {
+fn arrays<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<([ArrayD<f64>; N], DataType), Stop> {
     let dtype = kernel::tensor(a, 0)?.dtype();
     m.spend(kernel::tensor(a, 0)?.len() as u64)?;
     let mut arrays = [const { None }; N];
@@ -248,7 +247,7 @@ fn transformed(call: &Call, x: ArrayD<f64>, gamma: &ArrayD<f64>, beta: &ArrayD<f
     Ok(if bool_attr(call, "center")? { x + beta } else { x })
 }
 
-fn layer_norm(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
     let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
     let (gamma, beta) = (spread(&gamma, &x, &along)?, spread(&beta, &x, &along)?);
@@ -256,7 +255,7 @@ fn layer_norm(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 }
 
 /// `x / sqrt(mean of x * x + epsilon) * weight`.
-fn rms_norm(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn rms_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, weight], dtype) = arrays::<2>(m, a)?;
     let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
     let weight = spread(&weight, &x, &along)?;
@@ -265,7 +264,7 @@ fn rms_norm(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     of_floats(dtype, &(x / scale * weight))
 }
 
-fn instance_norm(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
     let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
     let channel = axis(int_attr(a.call, "channel_axis")?.unwrap_or(1), x.ndim())?;
@@ -274,7 +273,7 @@ fn instance_norm(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 }
 
 /// The channels are put into groups, and each group is normalized over its channels and the axes.
-fn group_norm(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
     let channel = axis(int_attr(a.call, "channel_axis")?.unwrap_or(1), x.ndim())?;
     let (gamma, beta) = (spread(&gamma, &x, &[channel])?, spread(&beta, &x, &[channel])?);
@@ -303,7 +302,7 @@ fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usi
 
 /// With `training` the data is normalized by its own mean and variance over all axes but one, and the moving ones are
 /// moved towards these; without, it is normalized by the moving ones, which stay.
-fn batch_norm(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn batch_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta, old_mean, old_variance], dtype) = arrays::<5>(m, a)?;
     let channel = axis(int_attr(a.call, "axis")?.unwrap_or(1), x.ndim())?;
     let (gamma, beta) = (spread(&gamma, &x, &[channel])?, spread(&beta, &x, &[channel])?);

@@ -5,10 +5,9 @@ use super::infer::{
 };
 use super::kernel::{self, at, convert, fail, fresh, in_shape, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::Scalar;
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -79,7 +78,7 @@ fn infer_pad(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(dims.tensor(x.dtype))
 }
 
-fn pad(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn pad(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let widths = widths(a.call, x.shape().len())?;
     let mode = str_attr(a.call, "pad_mode")?;
@@ -143,7 +142,7 @@ fn shuffled(dims: &[PrimExpr], factor: i64) -> Result<Vec<PrimExpr>, InferError>
 }
 
 /// `out[.., c, h * r + i, w * r + j] = data[.., (c * r + i) * r + j, h, w]`
-fn pixel_shuffle(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn pixel_shuffle(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let r = factor(a.call)?;
     let [outer @ .., channels, rows, columns] = x.shape() else { return Err(fail("expects channels, rows, columns")) };
@@ -173,7 +172,7 @@ fn infer_batch_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infe
     Ok(dims.tensor(x.dtype))
 }
 
-fn batch_flatten(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn batch_flatten(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     match x.shape() {
         [] | [_] => Err(fail("the data has no axis beside the batch")),
@@ -212,7 +211,7 @@ fn infer_meshgrid(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
 }
 
 /// The i-th result has the elements of the i-th tensor along the i-th axis, repeated along the others.
-fn meshgrid(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn meshgrid(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let parts = kernel::tensors(a, 0)?;
     if parts.iter().any(|part| part.shape().len() != 1) {
         return Err(fail("each tensor must have one dimension"));

@@ -3,10 +3,9 @@
 use super::infer::{Dims, arity, axis, dim, dtype_attr, int_attr, prim, tensor, with_dtype};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::Scalar;
-use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::{BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Prim, Scalar, Stop, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -134,7 +133,7 @@ fn float_count(call: &Call) -> Option<i64> {
     }
 }
 
-fn arange(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn arange(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let dtype = dtype_of(a.call, DataType::VOID)?;
     let number = |i: usize| match a.values.get(i) {
         Some(Value::Prim(Prim { value: Scalar::Float(x), .. })) => Ok((*x, None)),
@@ -170,14 +169,14 @@ fn infer_eye(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 }
 
 /// Ones on the k-th diagonal above the main one.
-fn diagonal(m: &mut Machine<'_>, dtype: DataType, shape: &[i64], k: i64) -> Result<Value, Stop> {
+fn diagonal(m: &mut dyn Host, dtype: DataType, shape: &[i64], k: i64) -> Result<Value, Stop> {
     fresh(tabulate(m, dtype, shape, |index| match index {
         [row, column] => Ok(Scalar::Int(i64::from(*column == row.saturating_add(k)))),
         [] | [_] | [_, _, _, ..] => Err(fail("a diagonal is that of a matrix")),
     })?)
 }
 
-fn eye(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn eye(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (rows, columns, k) = (kernel::int(a, 0)?, kernel::int(a, 1)?, kernel::int(a, 2)?);
     diagonal(m, dtype_of(a.call, DataType::FLOAT32)?, &[rows, columns], k)
 }
@@ -193,7 +192,7 @@ fn infer_eye_like(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
     }
 }
 
-fn eye_like(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn eye_like(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     diagonal(m, dtype_of(a.call, x.dtype())?, x.shape(), kernel::int(a, 1)?)
 }
@@ -230,7 +229,7 @@ fn depth(call: &Call) -> Result<i64, InferError> {
     int_attr(call, "depth")?.filter(|depth| *depth > 0).ok_or_else(|| InferError::op("the depth must be positive"))
 }
 
-fn one_hot(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn one_hot(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let indices = kernel::tensor(a, 0)?;
     let (Some(Value::Prim(on)), Some(Value::Prim(off))) = (a.values.get(1), a.values.get(2)) else {
         return Err(fail("the two values must be boxed scalars"));
@@ -262,7 +261,7 @@ fn infer_triangle(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
 }
 
 /// The elements on one side of the k-th diagonal of the last two dimensions, and zeros on the other.
-fn triangle(m: &mut Machine<'_>, a: &EvalArgs<'_>, keep: impl Fn(i64, i64, i64) -> bool) -> Result<Value, Stop> {
+fn triangle(m: &mut dyn Host, a: &EvalArgs<'_>, keep: impl Fn(i64, i64, i64) -> bool) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let k = int_attr(a.call, "k")?.unwrap_or(0);
     let zero = kernel::convert(Scalar::Int(0), x.dtype())?;

@@ -8,10 +8,9 @@ use super::infer::{Dims, arity, bool_attr, constant, dim, ints_attr, tensor};
 use super::kernel::{self, fail, zero};
 use super::window::{Layout, OUT_LAYOUT, Window, data_axes, inside, per_axis, windows};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::Scalar;
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! pool {
     ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $zeros:expr, $include:literal, $layout:literal, $f:expr) => {
@@ -195,7 +194,7 @@ fn rounded_up(window: &Window, input: &PrimExpr, size: i64) -> PrimExpr {
 /// The elements of a window, and how many places it has inside of the padded data.
 type OfWindow = fn(&[Scalar], usize) -> Result<Scalar, Stop>;
 
-fn pool<const N: usize>(m: &mut Machine<'_>, a: &EvalArgs<'_>, f: OfWindow) -> Result<Value, Stop> {
+fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (layout, out) = layouts::<N>(a.call)?;
     let data = ranked(x, &layout)?;
@@ -316,7 +315,7 @@ fn region(i: usize, n: usize, size: usize) -> std::ops::Range<usize> {
     (i * size / n)..((i + 1) * size).div_ceil(n)
 }
 
-fn adaptive_mean<const N: usize>(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn adaptive_mean<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (layout, out) = layouts::<N>(a.call)?;
     let data = ranked(x, &layout)?;

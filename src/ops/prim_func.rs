@@ -3,18 +3,13 @@
 use std::ops::Range;
 
 use super::kernel::fail;
-use crate::eval::{Machine, PrimFuncObj, Stop, Value};
 use crate::grammar::Name;
 use crate::grammar::tir::{Param, PrimFunc};
 use crate::tir::{TirArg, TirError, interpret_within};
+use crate::value::{Host, PrimFuncObj, Stop, Value};
 
 /// Runs a `PrimFunc` on all of its arguments, of which those at `outputs` are destination buffers to be checked.
-pub fn run_prim_func(
-    m: &mut Machine<'_>,
-    func: &PrimFuncObj,
-    args: &[Value],
-    outputs: Range<usize>,
-) -> Result<(), Stop> {
+pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outputs: Range<usize>) -> Result<(), Stop> {
     let args = args.iter().map(tir_arg).collect::<Option<Vec<TirArg>>>();
     let args = args.ok_or_else(|| fail(format!("@{} takes tensors and boxed scalars", func.name)))?;
     let mut fuel = m.fuel_left();
@@ -29,8 +24,8 @@ pub fn run_prim_func(
     }
 }
 
-pub(super) fn result_misfit(m: &mut Machine<'_>, message: String) -> Stop {
-    if m.cx.premise(rule!("OP.CALLTIR.RESULT-CHECK"), 1, false) {
+pub(super) fn result_misfit(m: &mut dyn Host, message: String) -> Stop {
+    if m.cx().premise(rule!("OP.CALLTIR.RESULT-CHECK"), 1, false) {
         Stop::unspecified(message)
     } else {
         Stop::error(rule!("OP.CALLTIR.RESULT-CHECK"), message)

@@ -6,10 +6,9 @@ use super::infer::{Dims, arity, axes, bool_attr, ints_attr, tensor};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::search::order;
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 macro_rules! reduction {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
@@ -132,7 +131,7 @@ fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
 }
 
 fn reduce(
-    m: &mut Machine<'_>,
+    m: &mut dyn Host,
     a: &EvalArgs<'_>,
     dtype: Option<DataType>,
     f: impl Fn(&[Scalar]) -> Result<Scalar, Stop>,

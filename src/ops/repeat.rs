@@ -3,10 +3,9 @@
 use super::infer::{Dims, arity, axis, common_dtype, dim, int_attr, ints_attr, product, shape, tensor, tensors};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::Scalar;
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -96,7 +95,7 @@ fn before<T>(list: &[T], rank: usize, i: usize) -> Option<&T> {
     (i + list.len()).checked_sub(rank).and_then(|i| list.get(i))
 }
 
-fn tile(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn tile(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, times) = (kernel::tensor(a, 0)?, repeats(a.call)?);
     let rank = x.shape().len().max(times.len());
     let own = |i: usize| before(x.shape(), rank, i).copied().unwrap_or(1);
@@ -141,7 +140,7 @@ fn infer_repeat(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     Ok(dims.tensor(x.dtype))
 }
 
-fn repeat(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn repeat(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, times) = (kernel::tensor(a, 0)?, times(a.call)?);
     let (source, along) = match int_attr(a.call, "axis")? {
         Some(given) => (x.clone(), axis(given, x.shape().len())?),
@@ -171,7 +170,7 @@ fn infer_flip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(StructInfo::Tensor(x.clone()))
 }
 
-fn flip(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn flip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), x.shape().len())?;
     fresh(tabulate(m, x.dtype(), x.shape(), |index| {
@@ -232,7 +231,7 @@ fn alike(a: Dims, b: Dims) -> Result<Dims, InferError> {
     }
 }
 
-fn stack(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn stack(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let parts = kernel::tensors(a, 0)?;
     let Some(first) = parts.first() else { return Err(fail("nothing to stack")) };
     if parts.iter().any(|part| part.shape() != first.shape() || part.dtype() != first.dtype()) {
@@ -257,7 +256,7 @@ fn infer_size(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 }
 
 /// The number of elements.
-fn size(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn size(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let size = kernel::tensor(a, 0)?.len() as i64;
     fresh(tabulate(m, DataType::INT64, &[], |_| Ok(Scalar::Int(size)))?)
 }
@@ -271,7 +270,7 @@ fn infer_shape_to_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
     Ok(dims.tensor(DataType::INT64))
 }
 
-fn shape_to_tensor(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn shape_to_tensor(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let dims = kernel::shape(a, 0)?;
     let mut rest = dims.iter();
     let next = |_: &[i64]| rest.next().map(|dim| Scalar::Int(*dim)).ok_or_else(|| fail("a dimension is missing"));
@@ -291,7 +290,7 @@ fn infer_tensor_to_shape(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
     }
 }
 
-fn tensor_to_shape(_: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn tensor_to_shape(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let dim = |i: usize| match x.get(i) {
         Some(Scalar::Int(dim)) => Ok(dim),

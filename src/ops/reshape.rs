@@ -7,10 +7,9 @@ use super::infer::{
 };
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{AttrValue, BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -76,7 +75,7 @@ pub(super) const OPS: &[OpDef] = &[
 ];
 
 /// The same elements in another shape.
-fn in_shape(m: &mut Machine<'_>, x: &Tensor, shape: &[i64]) -> Result<Value, Stop> {
+fn in_shape(m: &mut dyn Host, x: &Tensor, shape: &[i64]) -> Result<Value, Stop> {
     fresh(kernel::in_shape(m, x, shape)?)
 }
 
@@ -94,7 +93,7 @@ fn infer_reshape(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     of_shape_arg(a, 1, x.dtype)
 }
 
-fn reshape(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn reshape(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     in_shape(m, kernel::tensor(a, 0)?, kernel::shape(a, 1)?)
 }
 
@@ -109,7 +108,7 @@ fn infer_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     Ok(dims.tensor(x.dtype))
 }
 
-fn flatten(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn flatten(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     in_shape(m, x, &[x.len() as i64])
 }
@@ -143,7 +142,7 @@ fn infer_permute_dims(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 }
 
 /// `out[i_p0, i_p1, ..] = x[i_0, i_1, ..]`.
-fn permute_dims(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn permute_dims(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let from = permutation(a.call, x.shape().len())?;
     let shape: Vec<i64> = from.iter().filter_map(|i| x.shape().get(*i).copied()).collect();
@@ -183,7 +182,7 @@ fn infer_expand_dims(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
     Ok(dims.tensor(x.dtype))
 }
 
-fn expand_dims(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn expand_dims(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     in_shape(m, x, &expanded(x.shape(), &new_axes(a.call, x.shape().len())?, &1))
 }
@@ -219,7 +218,7 @@ fn may_be_one(dim: &PrimExpr) -> bool {
     !is_constant(dim) || *dim == PrimExpr::IntImm(1)
 }
 
-fn squeeze(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn squeeze(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let sizes = || x.shape().iter().copied().enumerate();
     let gone = match ints_attr(a.call, "axis")? {
@@ -278,7 +277,7 @@ fn concatenated(a: Dims, b: Dims, given: i64) -> Result<Dims, InferError> {
     }
 }
 
-fn concat(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn concat(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let parts = kernel::tensors(a, 0)?;
     let Some(first) = parts.first() else { return Err(fail("nothing to concatenate")) };
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), first.shape().len())?;
@@ -418,7 +417,7 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     Ok(StructInfo::tuple(std::iter::repeat_n(part, count)))
 }
 
-fn split(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn split(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), x.shape().len())?;
     let size = x.shape().get(along).copied().unwrap_or(0);

@@ -3,10 +3,9 @@
 use super::infer::{Dims, arity, axis, bool_attr, dtype_attr, int_attr, product, tensor, with_dtype};
 use super::kernel::{self, at, convert, fail, fresh, tabulate};
 use super::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::Scalar;
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! scan {
     ($name:literal, $rules:tt, $one:literal, $int:expr, $uint:expr, $float:expr) => {
@@ -65,7 +64,7 @@ fn infer_scan(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 }
 
 fn scan(
-    m: &mut Machine<'_>,
+    m: &mut dyn Host,
     a: &EvalArgs<'_>,
     neutral: i64,
     f: impl Fn(Scalar, Scalar) -> Result<Scalar, Stop>,

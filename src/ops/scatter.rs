@@ -6,10 +6,9 @@ use super::infer::{
 };
 use super::kernel::{self, at, at_broadcast, fail, indices};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -178,7 +177,7 @@ fn integer_indices(indices: &TensorStructInfo) -> Result<(), InferError> {
     Ok(())
 }
 
-fn scatter_elements(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, by, updates) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     one_dtype(data, updates)?;
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;
@@ -221,7 +220,7 @@ fn infer_scatter_nd(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
     Ok(StructInfo::Tensor(data.clone()))
 }
 
-fn scatter_nd(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn scatter_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, by, updates) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     one_dtype(data, updates)?;
     let Some((count, outer)) = by.shape().split_last() else {
@@ -259,7 +258,7 @@ fn infer_index_put(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 }
 
 /// The indices and values are broadcast together; each value is written to, or added at, the place of its indices.
-fn index_put(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn index_put(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, by, values) = (kernel::tensor(a, 0)?, kernel::tensors(a, 1)?, kernel::tensor(a, 2)?);
     one_dtype(data, values)?;
     if by.len() != data.shape().len() {
@@ -313,7 +312,7 @@ fn infer_slice_scatter(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     Ok(StructInfo::Tensor(data.clone()))
 }
 
-fn slice_scatter(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn slice_scatter(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, src) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     one_dtype(data, src)?;
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;

@@ -5,10 +5,9 @@ use std::cmp::Ordering;
 use super::infer::{Dims, arity, axis, bool_attr, dtype_attr, int_attr, str_attr, tensor, with_dtype};
 use super::kernel::{self, at, fail, fresh, line, tabulate};
 use super::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::{Scalar, Tensor};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(super) const OPS: &[OpDef] = &[
     operator!(
@@ -119,14 +118,14 @@ fn chosen(x: &Tensor, index: &[i64], along: usize, descending: bool) -> Result<(
     Ok((place, from))
 }
 
-fn sort(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn sort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (along, descending) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "descending")?);
     m.spend((x.len() as u64).saturating_mul(x.shape().get(along).map_or(1, |size| size.unsigned_abs())))?;
     fresh(tabulate(m, x.dtype(), x.shape(), |index| at(x, &chosen(x, index, along, descending)?.0))?)
 }
 
-fn argsort(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn argsort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (along, descending) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "descending")?);
     m.spend((x.len() as u64).saturating_mul(x.shape().get(along).map_or(1, |size| size.unsigned_abs())))?;
@@ -161,7 +160,7 @@ fn infer_topk(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     })
 }
 
-fn topk(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn topk(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (along, largest) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "largest")?);
     let k = int_attr(a.call, "k")?.unwrap_or(1);
@@ -193,7 +192,7 @@ fn infer_bucketize(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 }
 
 /// How many boundaries lie below each element; with `right`, one that equals it counts too.
-fn bucketize(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn bucketize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, boundaries) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let right = bool_attr(a.call, "right")?;
     let dtype = if bool_attr(a.call, "out_int32")? { DataType::INT32 } else { DataType::INT64 };

@@ -2,9 +2,9 @@
 
 use super::infer::{Dims, tensor};
 use super::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::eval::{Machine, Stop, Value};
 use crate::grammar::{ShapeStructInfo, StructInfo, TensorShape};
 use crate::judge::Cx;
+use crate::value::{Host, Stop, Value};
 
 pub(super) const OPS: &[OpDef] = &[OpDef {
     name: "relax.shape_of",
@@ -37,12 +37,12 @@ fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 }
 
 /// OP.SHAPEOF: the shape of the tensor. OP.SHAPEOF.FRESH: a new shape object at each evaluation.
-fn shape_of(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx.apply(rule!("OP.SHAPEOF"))?;
-    m.cx.apply(rule!("VAL.TENSOR.SHAPE"))?;
+fn shape_of(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    m.cx().apply(rule!("OP.SHAPEOF"))?;
+    m.cx().apply(rule!("VAL.TENSOR.SHAPE"))?;
     let t = match kernel::tensor(a, 0) {
         Ok(t) => t,
-        Err(Stop::Error(error)) if m.cx.fire(rule!("OP.SHAPEOF.ARG")) => {
+        Err(Stop::Error(error)) if m.cx().fire(rule!("OP.SHAPEOF.ARG")) => {
             return Err(Stop::error(rule!("OP.SHAPEOF.ARG"), error.message));
         }
         Err(stop) => return Err(stop),

@@ -1,11 +1,11 @@
 //! Operators on small values, and what their inference says of the same calls.
 
 use super::*;
-use crate::conformance::case::ValueSpec;
-use crate::eval::{Options, from_spec, to_spec};
+use crate::eval::{Machine, Options};
 use crate::grammar::{
     Attrs, BinaryOp, DataType, Expr, Ndim, PrimExpr, Span, TensorData, TensorShape, TensorStructInfo,
 };
+use crate::value::{ValueSpec, from_spec, to_spec};
 
 fn call(attrs: &[(&str, AttrValue)], args: usize) -> Call {
     Call {

@@ -4,10 +4,9 @@ use super::elementwise::{float, infer_float, infer_predicate, infer_same, number
 use super::infer::{arity, tensor};
 use super::kernel::{self, at, fail, fresh, tabulate};
 use super::{EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::eval::tensor::Scalar;
-use crate::eval::{Machine, Prim, Stop, Value};
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
+use crate::value::{Host, Prim, Scalar, Stop, Value};
 
 /// A function of floats only.
 macro_rules! function {
@@ -97,7 +96,7 @@ fn atanh(x: f64) -> f64 {
     if x == 0.0 { x } else { x.atanh() }
 }
 
-fn ask(m: &mut Machine<'_>, a: &EvalArgs<'_>, other: bool, f: impl Fn(f64) -> bool) -> Result<Value, Stop> {
+fn ask(m: &mut dyn Host, a: &EvalArgs<'_>, other: bool, f: impl Fn(f64) -> bool) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     fresh(tabulate(m, DataType::BOOL, x.shape(), |i| match at(x, i)? {
         Scalar::Float(x) => Ok(Scalar::Bool(f(x))),
@@ -165,7 +164,7 @@ fn infer_clip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 }
 
 /// Each element brought into the range; what is not a number stays.
-fn clip(m: &mut Machine<'_>, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+fn clip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (low, high) = (bound(a, 1)?, bound(a, 2)?);
     unary(m, a, |x| match x {
         Scalar::Float(x) if x.is_nan() => Ok(Scalar::Float(x)),

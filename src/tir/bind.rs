@@ -6,8 +6,8 @@ use super::error::{Run, TirError};
 use super::memory::{Dim, Memory, View, compact_strides};
 use super::run::Machine;
 use super::scalar::{Repr, Round};
-use crate::eval::tensor::{Scalar, Tensor};
 use crate::grammar::{DataType, Name};
+use crate::value::{Scalar, Tensor};
 
 /// Matches the arguments, runs the body, and writes the results back.
 pub(super) fn run(program: &Program, args: &[TirArg], fuel: &mut u64) -> Run<()> {

@@ -1,8 +1,8 @@
 //! Why a `PrimFunc` does not run to its end.
 
 use crate::book::Rule;
-use crate::eval::tensor::AllocError;
 use crate::grammar::{DataType, Name};
+use crate::value::AllocError;
 
 /// Why a `PrimFunc` does not run to its end.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]

@@ -3,8 +3,8 @@
 use half::{bf16, f16};
 
 use super::error::{Run, TirError};
-use crate::eval::tensor::{AllocError, Elements, MAX_ELEMENTS, Tensor};
 use crate::grammar::DataType;
+use crate::value::{AllocError, Elements, MAX_ELEMENTS, Tensor};
 
 /// The elements of a tensor or of an allocation.
 pub(super) struct Memory {

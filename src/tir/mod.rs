@@ -16,8 +16,8 @@ mod region;
 mod run;
 mod scalar;
 
-use crate::eval::tensor::{Scalar, Tensor};
 use crate::grammar::tir::PrimFunc;
+use crate::value::{Scalar, Tensor};
 
 pub use error::TirError;
 

@@ -5,7 +5,7 @@ use super::error::{Run, TirError};
 use super::memory::{Data, Dim, Memory, View, compact_strides};
 use super::region::Touched;
 use super::scalar::{compare_floats, test};
-use crate::eval::tensor::AllocError;
+use crate::value::AllocError;
 
 /// The highest rank of which accesses are held against what a block declares.
 const MAX_CHECKED_RANK: usize = 8;

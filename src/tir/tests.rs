@@ -1,7 +1,7 @@
 use super::*;
-use crate::eval::tensor::AllocError;
 use crate::grammar::{DataType, TensorData};
 use crate::syntax::tvmscript::tir_parse::parse_prim_func;
+use crate::value::AllocError;
 
 fn function(text: &str) -> PrimFunc {
     let module = ruff_python_parser::parse_module(text).unwrap().into_syntax();

@@ -1,14 +1,39 @@
 //! Values as written in cases and sent over the protocol ([`ValueSpec`]), and back.
 
+use std::fmt;
 use std::rc::Rc;
 
-use super::machine::Stop;
+use serde::{Deserialize, Serialize};
+
+use super::object::{Closure, Prim, Value};
 use super::packed::{PackedFunc, Registry};
+use super::stop::Stop;
 use super::tensor::{AllocError, Scalar, Tensor};
-use super::value::{Closure, Prim, Value};
-use crate::conformance::case::ValueSpec;
-use crate::grammar::{DataType, FloatBits};
+use crate::grammar::{DataType, FloatBits, Name, TensorData};
 use crate::judge::with_stack;
+
+/// A run-time value, as written in cases and sent over the protocol.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum ValueSpec {
+    Tensor(TensorData),
+    Tuple(Vec<ValueSpec>),
+    Shape(Vec<i64>),
+    /// A packed function, by name.
+    PackedFunc(Name),
+    /// Some closure; what is inside cannot be seen.
+    Closure,
+    /// A TIR function.
+    PrimFunc,
+    Int(i64),
+    Bool(bool),
+    Float(FloatBits),
+    Str(Name),
+    DataType(DataType),
+    /// Any other object.
+    Object,
+    /// The very object that is argument `i` (an alias, not a copy), so that identity can be asked for.
+    Arg(usize),
+}
 
 /// Why a written value is not one that a run can start with.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -72,7 +97,7 @@ pub fn to_spec(value: &Value) -> Result<ValueSpec, Stop> {
 }
 
 /// The descriptions of several values.
-pub(super) fn snapshot(values: &[Value]) -> Result<Vec<ValueSpec>, Stop> {
+pub fn snapshot(values: &[Value]) -> Result<Vec<ValueSpec>, Stop> {
     let mut describe = Describe { nodes: 0 };
     values.iter().map(|value| describe.value(value, 0)).collect()
 }
@@ -108,5 +133,60 @@ impl Describe {
             Value::DataType(d) => ValueSpec::DataType(*d),
             Value::Object(_) => ValueSpec::Object,
         })
+    }
+}
+
+/// Items separated by `, `.
+pub(super) struct List<'a, T>(pub(super) &'a [T]);
+
+impl<T: fmt::Display> fmt::Display for List<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, item) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{item}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ValueSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueSpec::Tensor(data) => write_tensor(f, data),
+            ValueSpec::Tuple(fields) => with_stack(|| write!(f, "({})", List(fields))),
+            ValueSpec::Shape(dims) => write!(f, "shape({})", List(dims)),
+            ValueSpec::PackedFunc(name) => write!(f, "packed {name}"),
+            ValueSpec::Closure => f.write_str("closure"),
+            ValueSpec::PrimFunc => f.write_str("PrimFunc"),
+            ValueSpec::Int(i) => write!(f, "{i}"),
+            ValueSpec::Bool(b) => write!(f, "{b}"),
+            ValueSpec::Float(x) => write!(f, "{:?}", x.get()),
+            ValueSpec::Str(text) => write!(f, "{text:?}"),
+            ValueSpec::DataType(dtype) => write!(f, "{dtype}"),
+            ValueSpec::Object => f.write_str("object"),
+            ValueSpec::Arg(i) => write!(f, "argument {i} itself"),
+        }
+    }
+}
+
+/// How many elements of a tensor are shown.
+const SHOWN: usize = 16;
+
+fn write_tensor(f: &mut fmt::Formatter<'_>, data: &TensorData) -> fmt::Result {
+    write!(f, "{}({})", data.dtype, List(&data.shape))?;
+    let Ok(tensor) = Tensor::from_data(data) else { return Ok(()) };
+    let shown: Vec<String> = (0..tensor.len().min(SHOWN)).filter_map(|i| tensor.get(i)).map(scalar).collect();
+    let more = if tensor.len() > SHOWN { ", .." } else { "" };
+    write!(f, "[{}{more}]", List(&shown))
+}
+
+fn scalar(value: Scalar) -> String {
+    match value {
+        Scalar::Bool(b) => b.to_string(),
+        Scalar::Int(i) => i.to_string(),
+        Scalar::UInt(u) => u.to_string(),
+        Scalar::Float(x) => x.to_string(),
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use ndarray::{ArrayD, IxDyn};
 
-use super::machine::Stop;
 use super::packed::PackedFunc;
+use super::stop::Stop;
 use super::tensor::{Elements, Scalar, Tensor};
 use crate::grammar::tir::PrimFunc;
 use crate::grammar::{DataType, Function, Name, ShapeVar, Var};

@@ -1,0 +1,56 @@
+//! What operators and packed functions may ask of the evaluator that runs them.
+
+use std::rc::Rc;
+
+use super::effect::Effect;
+use super::object::Value;
+use super::packed::{PackedFunc, Registry};
+use super::stop::Stop;
+use super::written::snapshot;
+use crate::book::Rule;
+use crate::grammar::{Name, PrimExpr, StructInfo};
+use crate::judge::Cx;
+
+/// An evaluator, as seen by what it runs: to record rules, to spend fuel, to have effects, and to call back.
+pub trait Host {
+    fn cx(&mut self) -> &mut Cx;
+
+    /// Uses up fuel.
+    fn spend(&mut self, steps: u64) -> Result<(), Stop>;
+
+    /// How much fuel is left.
+    fn fuel_left(&self) -> u64;
+
+    /// Something visible happens.
+    fn effect(&mut self, effect: Effect);
+
+    /// The packed functions that the program finds.
+    fn registry(&self) -> &Registry;
+
+    /// What is registered under a global symbol.
+    fn find_packed(&mut self, symbol: &Name) -> Option<Rc<PackedFunc>>;
+
+    /// EVAL.CALL.CALLEE: a call of a value.
+    fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop>;
+
+    /// EVAL.CALL.PACKED: a call of a packed function.
+    fn call_packed(&mut self, f: &PackedFunc, args: &[Value]) -> Result<Value, Stop>;
+
+    /// SI.DIM.EVAL: the value of a dimension where the call stands.
+    fn eval_dim(&mut self, e: &PrimExpr) -> Result<i64, Stop>;
+
+    /// A new shape object, by a rule of freshness; without the rule equal shapes are one object.
+    fn fresh_shape(&mut self, dims: &[i64], rule: Rule) -> Result<Value, Stop>;
+
+    /// A match (`match(v, S, sigma)`) that binds no shape variables beyond itself.
+    fn match_without_binding(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop>;
+
+    /// PURE.EFFECT.IO: values are printed, a visible event in the order in which it happens.
+    fn print(&mut self, values: &[Value]) -> Result<(), Stop> {
+        let printed = snapshot(values)?;
+        if self.cx().fire(rule!("PURE.EFFECT.IO")) {
+            self.effect(Effect::Print(printed));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,19 @@
+//! Run-time values, and what an operator or a packed function may ask of whoever runs it (chapter Values).
+//!
+//! Nothing here knows how programs are evaluated: [`Host`] is what an evaluator provides.
+
+mod effect;
+mod host;
+mod object;
+mod packed;
+mod stop;
+mod tensor;
+mod written;
+
+pub use effect::Effect;
+pub use host::Host;
+pub use object::{Closure, Opaque, Prim, PrimFuncObj, TupleObj, Value};
+pub use packed::{PackedDef, PackedFunc, PackedImpl, Registry, Returned};
+pub use stop::Stop;
+pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Scalar, Tensor};
+pub use written::{ConvertError, ValueSpec, from_spec, from_specs, snapshot, to_spec};

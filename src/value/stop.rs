@@ -1,0 +1,33 @@
+//! Why evaluation does not go on.
+
+use crate::book::Rule;
+use crate::judge::RuntimeError;
+use crate::judge::Stuck;
+
+/// Why evaluation does not go on.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stop {
+    /// The semantics prescribes an error.
+    Error(RuntimeError),
+    OutOfFuel,
+    /// The text says nothing of this case.
+    Unspecified(String),
+    /// A rule that is needed was masked.
+    Stuck(Stuck),
+}
+
+impl From<Stuck> for Stop {
+    fn from(stuck: Stuck) -> Stop {
+        Stop::Stuck(stuck)
+    }
+}
+
+impl Stop {
+    pub fn error(rule: Rule, message: impl Into<String>) -> Stop {
+        Stop::Error(RuntimeError { rule, message: message.into() })
+    }
+
+    pub fn unspecified(reason: impl Into<String>) -> Stop {
+        Stop::Unspecified(reason.into())
+    }
+}
