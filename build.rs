@@ -1,5 +1,5 @@
 //! Turns the text of the specification into data: `enum Rule` from the `r[ID]` anchors under `spec/`,
-//! `enum Erratum` from `spec/errata/`, the places in `src/` where each rule fires, and the embedded golden suite.
+//! `enum Erratum` from `spec/errata/`, the places in `src/` where each rule fires, and the files that are embedded.
 //!
 //! A duplicate id, a rule without its metadata line, an unknown `needs`, an exclusion of an unknown rule, or two ids
 //! that give one Rust name fail the build, so that text and code cannot drift apart.
@@ -47,7 +47,8 @@ fn generate(root: &Path) -> Result<(), String> {
     let excluded = read_exclusions(root, &rules)?;
     let errata = read_errata(root)?;
     let out = PathBuf::from(env::var("OUT_DIR").map_err(|e| e.to_string())?);
-    write(&out.join("rules.rs"), &rules_source(root, &rules, &excluded)?)?;
+    write(&out.join("rules.rs"), &rules_source(&rules, &excluded)?)?;
+    write(&out.join("sites.rs"), &sites_source(&rules, &sites(root)?))?;
     write(&out.join("errata.rs"), &errata_source(&errata)?)?;
     write(&out.join("suite.rs"), &embedded(root, "FILES", "conformance/suite", "ron")?)?;
     write(&out.join("ledgers.rs"), &embedded(root, "LEDGERS", "conformance/ledger", "ron")?)?;
@@ -218,12 +219,17 @@ fn sites(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
     Ok(sites)
 }
 
-fn rules_source(
-    root: &Path,
-    rules: &BTreeMap<String, RuleText>,
-    excluded: &BTreeMap<String, String>,
-) -> Result<String, String> {
-    let sites = sites(root)?;
+/// The places of each rule, in the order of the ids.
+fn sites_source(rules: &BTreeMap<String, RuleText>, sites: &BTreeMap<String, Vec<String>>) -> String {
+    let mut out = String::from("static SITES: &[&[&str]] = &[\n");
+    for id in rules.keys() {
+        let _ = writeln!(out, "    &{:?},", sites.get(id).map(Vec::as_slice).unwrap_or_default());
+    }
+    out.push_str("];\n");
+    out
+}
+
+fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, String>) -> Result<String, String> {
     let mut names: BTreeMap<String, &str> = BTreeMap::new();
     for id in rules.keys() {
         if let Some(other) = names.insert(rust_name(id), id) {
@@ -246,10 +252,9 @@ fn rules_source(
     }
     let _ = writeln!(out, "    ];\n}}\nstatic INFO: &[RuleInfo] = &[");
     for rule in rules.values() {
-        let here = sites.get(&rule.id).cloned().unwrap_or_default();
         let _ = writeln!(
             out,
-            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, text: {:?}, excluded: {:?}, sites: &{:?} }},",
+            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, text: {:?}, excluded: {:?} }},",
             rule.id,
             rule.file,
             rule.line,
@@ -261,7 +266,6 @@ fn rules_source(
             rule.chevron,
             rule.text,
             excluded.get(&rule.id),
-            here,
         );
     }
     out.push_str("];\n");

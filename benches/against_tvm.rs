@@ -11,10 +11,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use relax_spec::check::check_program;
-use relax_spec::conformance::adapters::Adapter;
-use relax_spec::conformance::campaign;
 use relax_spec::conformance::case::Ask;
 use relax_spec::grammar::{IrModule, StructInfo};
+use relax_spec::harness::adapters::Adapter;
+use relax_spec::harness::campaign;
 use relax_spec::judge::Cx;
 use relax_spec::struct_info::{check_compatibility, unify_struct_info};
 use relax_spec::syntax::tvmscript::parse_module;
@@ -186,7 +186,7 @@ fn all_unified(pairs: &[(StructInfo, StructInfo)]) {
 /// Lets TVM do the work in a process of its own.
 fn tvm(adapter: &str, request: &Request) -> Result<Timing, Box<dyn std::error::Error>> {
     let adapter = Adapter::named(Some(adapter))?.into_iter().next().ok_or("no such adapter")?;
-    let command = adapter.prepare()?;
+    let command = adapter.prepare(&|text| eprintln!("{text}"))?;
     let script = command.args.first().ok_or("the adapter has no script")?.replace("adapter.py", "timing.py");
     let mut child = Command::new(&command.program).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().ok_or("no standard input")?;

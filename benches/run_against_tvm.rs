@@ -9,9 +9,9 @@ use std::io::Write as _;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use relax_spec::conformance::adapters::Adapter;
 use relax_spec::eval::{Options, evaluate};
 use relax_spec::grammar::{DataType, IrModule, TensorData};
+use relax_spec::harness::adapters::Adapter;
 use relax_spec::judge::{Cx, Outcome};
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::{ValueSpec, from_specs, to_spec};
@@ -178,7 +178,7 @@ fn run_once(module: &IrModule, args: &[ValueSpec]) -> Result<ValueSpec, Failure>
 /// Lets TVM do the work in a process of its own.
 fn run_there(adapter: &str, subject: &Subject) -> Result<Timing, Failure> {
     let adapter = Adapter::named(Some(adapter))?.into_iter().next().ok_or("no such adapter")?;
-    let command = adapter.prepare()?;
+    let command = adapter.prepare(&|text| eprintln!("{text}"))?;
     let script = command.args.first().ok_or("the adapter has no script")?.replace("adapter.py", "timing_run.py");
     let mut child = Command::new(&command.program).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().ok_or("no standard input")?;

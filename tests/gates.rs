@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use relax_spec::book::erratum::Shown;
 use relax_spec::book::{Erratum, Rule, RuleSet, Status};
-use relax_spec::conformance::agreement;
 use relax_spec::conformance::case::{Answer, Ask, Case, ReadAnswer, Verdict, embedded_suite};
 use relax_spec::conformance::coverage;
 use relax_spec::conformance::knockout::{self, Baseline, EquivalentRows, Shows};
-use relax_spec::conformance::questions::questions;
+use relax_spec::harness::agreement;
+use relax_spec::harness::questions::questions;
 use relax_spec::judge::RowMutant;
 use relax_spec::ops::{self, Clauses, OpDef};
 
@@ -53,12 +53,9 @@ fn every_complete_prefix_names_rules() {
 
 #[test]
 fn no_excluded_rule_fires_in_the_code() {
-    let both = |rule: &&Rule| rule.status() == Status::Excluded && !rule.info().sites.is_empty();
+    let both = |rule: &&Rule| rule.status() == Status::Excluded && !rule.sites().is_empty();
     let found = Rule::ALL.iter().filter(both);
-    assert_none(
-        "excluded, but fired",
-        found.map(|rule| format!("{rule} at {}", rule.info().sites.join(", "))).collect(),
-    );
+    assert_none("excluded, but fired", found.map(|rule| format!("{rule} at {}", rule.sites().join(", "))).collect());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io;
 
 use super::{Exit, Failure, Outcome, options};
 use crate::book::Reading;
-use crate::conformance::serve::serve;
+use crate::harness::serve::serve;
 
 /// Answer questions of the adapter protocol on standard input: the oracle as an implementation
 ///

@@ -8,16 +8,18 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Exit, Failure, Outcome, options, print};
+use super::{Exit, Failure, Outcome, asking, options, print};
 use crate::book::Edition;
-use crate::conformance::adapters::Adapter;
 use crate::conformance::case::{Case, embedded_suite};
-use crate::conformance::checkout::{self, write_atomically};
 use crate::conformance::coverage;
 use crate::conformance::ledger::{Ledger, Observed};
-use crate::conformance::report::{self, Report, ReportError};
-use crate::conformance::runner::{self, CaseResult, RunOptions, RunResult};
 use crate::conformance::select::{Partition, SelectError, select};
+use crate::harness::adapters::Adapter;
+use crate::harness::checkout::{self, write_atomically};
+use crate::harness::implementation::Launch;
+use crate::harness::process::Interrupt;
+use crate::harness::runner::{self, CaseResult, RunOptions, RunResult};
+use crate::report::{self, Report, ReportError};
 
 /// Run the conformance suite against an implementation
 ///
@@ -132,18 +134,25 @@ pub fn run(args: &Args) -> Outcome {
     if adapters.len() > 1 && args.expect.is_some() {
         return Err(Failure::unreadable("--expect needs one implementation: name a version, for example tvm@0.25"));
     }
-    let mut worst = Exit::AsExpected;
+    let (mut worst, interrupt) = (Exit::AsExpected, asking::interrupt()?);
     for adapter in &adapters {
         let suffix = if adapters.len() > 1 { adapter.ledger_name() } else { None };
-        worst = worst.max(one(args, &suite, &cases, adapter, suffix.as_deref())?);
+        worst = worst.max(one(args, &suite, &cases, adapter, &interrupt, suffix.as_deref())?);
     }
     Ok(worst)
 }
 
-fn one(args: &Args, suite: &[Case], cases: &[&Case], adapter: &Adapter, suffix: Option<&str>) -> Outcome {
+fn one(
+    args: &Args,
+    suite: &[Case],
+    cases: &[&Case],
+    adapter: &Adapter,
+    interrupt: &Interrupt,
+    suffix: Option<&str>,
+) -> Outcome {
     let ledger_path = ledger_path(args, adapter)?;
     let ledger = read_ledger(args, adapter, ledger_path.as_deref())?;
-    let result = ask_all(args, cases, adapter, &ledger)?;
+    let result = ask_all(args, cases, adapter, interrupt, &ledger)?;
     let ids: BTreeSet<&str> = suite.iter().map(|case| case.id.as_str()).collect();
     if args.update_expect {
         let path = ledger_path.ok_or_else(|| {
@@ -194,14 +203,23 @@ fn read_ledger(args: &Args, adapter: &Adapter, path: Option<&Path>) -> Result<Le
     Ledger::parse(&text).map_err(|error| Failure::unreadable(format!("{place}: {error}")))
 }
 
-fn ask_all(args: &Args, cases: &[&Case], adapter: &Adapter, ledger: &Ledger) -> Result<RunResult, Failure> {
+fn ask_all(
+    args: &Args,
+    cases: &[&Case],
+    adapter: &Adapter,
+    interrupt: &Interrupt,
+    ledger: &Ledger,
+) -> Result<RunResult, Failure> {
     let seconds = |s: f64| Duration::try_from_secs_f64(s).map_err(|error| Failure::unreadable(format!("{s}: {error}")));
     let options = RunOptions {
-        command: adapter.prepare()?,
         edition: args.edition,
         jobs: args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
+    };
+    let launch = Launch {
+        command: asking::prepare(adapter)?,
         timeout: seconds(args.timeout)?,
         startup: seconds(args.startup_timeout)?,
+        interrupt: interrupt.clone(),
     };
     let bar = ProgressBar::new(cases.len() as u64).with_message(adapter.to_string());
     if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
@@ -212,7 +230,7 @@ fn ask_all(args: &Args, cases: &[&Case], adapter: &Adapter, ledger: &Ledger) -> 
         let id = cases.get(result.index).map_or("", |case| case.id.as_str());
         !(args.fail_fast && ledger.standing(id, result.comparison.verdict).is_unexpected())
     };
-    let result = runner::run(cases, &options, &go_on);
+    let result = runner::run(cases, options, &|| launch.start(), &go_on);
     bar.finish_and_clear();
     Ok(result?)
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::{Exit, Failure, Outcome, input, print};
-use crate::conformance::checkout::write_atomically;
 use crate::grammar::IrModule;
+use crate::harness::checkout::write_atomically;
 use crate::syntax::load::{self, Form};
 use crate::syntax::tvmscript::{self, Dialect};
 

@@ -11,6 +11,7 @@ use crate::book::{Erratum, Reading, Rule};
 use crate::conformance::case::{Answer, Ask, Program};
 use crate::conformance::outcome;
 use crate::grammar::IrModule;
+use crate::harness::protocol::Reply;
 use crate::judge::Cx;
 use crate::syntax::tvmscript::{Dialect, print_module};
 
@@ -212,7 +213,7 @@ fn to_json(erratum: Erratum) -> Result<Value, Failure> {
     match &info.shown {
         Shown::By(witness) => {
             let (literal, corrected) = both(erratum, &witness.ask);
-            let reply = |run: &Run| run.outcome.to_reply().map_err(Failure::unreadable);
+            let reply = |run: &Run| Reply::of(&run.outcome).map_err(Failure::unreadable);
             value["witness"] = json!({
                 "question": witness.ask,
                 "literal": reply(&literal)?,

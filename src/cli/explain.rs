@@ -83,7 +83,7 @@ fn explain(row: &Row) -> String {
     field("needs", &info.needs.join(", "));
     let reason = info.excluded.map(|reason| format!(": {reason}")).unwrap_or_default();
     field("status", &format!("{}{reason}", status_name(row.rule.status())));
-    list(&mut field, "code", info.sites);
+    list(&mut field, "code", row.rule.sites());
     list(&mut field, "cases", &row.cases);
     field("knock-out", &knockout_line(row));
     let premises: Vec<String> = row.premises.iter().map(premise_line).collect();

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome};
 use crate::conformance::case::{Answer, Case, embedded_suite};
-use crate::conformance::checkout::write_atomically;
-use crate::conformance::protocol::ProtocolError;
+use crate::harness::checkout::write_atomically;
+use crate::harness::protocol::ProtocolError;
 
 /// The JSON Schema of the exported files.
 const SCHEMA: &str = include_str!("suite.schema.json");

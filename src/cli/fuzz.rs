@@ -4,15 +4,12 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 
+use super::asking::{interrupt, start};
 use super::{Exit, Failure, Outcome, print};
-use crate::book::Edition;
-use crate::conformance::adapters::Adapter;
-use crate::conformance::campaign::{self, Campaign, Explanation, Finding, Pattern};
-use crate::conformance::case::Ask;
 use crate::conformance::ledger::Ledger;
-use crate::conformance::outcome;
-use crate::conformance::process::CommandLine;
-use crate::conformance::worker::{After, Worker};
+use crate::harness::adapters::Adapter;
+use crate::harness::campaign::{self, Campaign, Explanation, Finding, Pattern};
+use crate::harness::process::Interrupt;
 
 /// Ask an implementation random questions and hold its answers against what the text permits
 ///
@@ -37,31 +34,26 @@ pub struct Args {
     timeout: u64,
 }
 
-/// How long an adapter may take to start.
-const STARTUP: Duration = Duration::from_secs(120);
-
 pub fn run(args: &Args) -> Outcome {
     let mut worst = Exit::AsExpected;
     if args.runs == 0 {
         return Err(Failure::new(Exit::NothingRan, "--runs 0 asks nothing"));
     }
+    let interrupt = interrupt()?;
     for adapter in Adapter::named(args.adapter.as_deref())? {
-        let campaign = one(args, &adapter)?;
+        let campaign = one(args, &adapter, &interrupt)?;
         worst = worst.max(if campaign.has_unexplained() { Exit::Findings } else { Exit::AsExpected });
     }
     Ok(worst)
 }
 
-fn one(args: &Args, adapter: &Adapter) -> Result<Campaign, Failure> {
+fn one(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Result<Campaign, Failure> {
     let known = known_forms(adapter)?;
-    let mut implementation = Respawning::start(adapter.prepare()?, Duration::from_secs(args.timeout))?;
+    let mut implementation = start(adapter, Duration::from_secs(args.timeout), interrupt)?;
     let bar = ProgressBar::new(args.runs).with_message(adapter.to_string());
-    let mut ask = |ask: &Ask| implementation.ask(ask);
-    let campaign = campaign::judgements(args.seed, 0..args.runs, &known, &mut ask, &mut || bar.inc(1));
+    let campaign = campaign::judgements(args.seed, 0..args.runs, &known, &mut implementation, &mut || bar.inc(1));
     bar.finish_and_clear();
-    if let Some(error) = implementation.failure {
-        return Err(error);
-    }
+    let campaign = campaign?;
     print(&report(adapter, &campaign, &known))?;
     Ok(campaign)
 }
@@ -72,39 +64,6 @@ fn known_forms(adapter: &Adapter) -> Result<Vec<Pattern>, Failure> {
     let Some(name) = family.map(|family| format!("{family}-judgements")) else { return Ok(Vec::new()) };
     let Some(text) = Ledger::embedded(&name) else { return Ok(Vec::new()) };
     crate::book::ron_options().from_str(text).map_err(|error| Failure::unreadable(format!("ledger {name}: {error}")))
-}
-
-/// An adapter process that is started again when it is lost.
-pub(super) struct Respawning {
-    command: CommandLine,
-    timeout: Duration,
-    worker: Option<Worker>,
-    pub(super) failure: Option<Failure>,
-}
-
-impl Respawning {
-    pub(super) fn start(command: CommandLine, timeout: Duration) -> Result<Respawning, Failure> {
-        let worker = Some(Worker::start(&command, STARTUP)?);
-        Ok(Respawning { command, timeout, worker, failure: None })
-    }
-
-    pub(super) fn ask(&mut self, ask: &Ask) -> outcome::Outcome {
-        if self.worker.is_none() && self.failure.is_none() {
-            match Worker::start(&self.command, STARTUP) {
-                Ok(worker) => self.worker = Some(worker),
-                Err(error) => self.failure = Some(error.into()),
-            }
-        }
-        let Some(worker) = &mut self.worker else {
-            return outcome::Outcome::Unsupported { what: "the adapter cannot be started again".into() };
-        };
-        let (outcome, after) = worker.ask(Edition::default(), ask, self.timeout);
-        match after {
-            After::Usable => {}
-            After::Lost => self.worker = None,
-        }
-        outcome
-    }
 }
 
 fn report(adapter: &Adapter, campaign: &Campaign, known: &[Pattern]) -> String {

@@ -10,9 +10,9 @@ use super::{Exit, Failure, Outcome, options, print};
 use crate::book::{Edition, Erratum, Reading, ron_options};
 use crate::conformance::case::Ask;
 use crate::conformance::outcome;
-use crate::conformance::protocol::{self, ProtocolError};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, notation};
+use crate::harness::protocol::{self, ProtocolError, Reply};
 use crate::judge::{Cx, GlbPurity, Prover};
 
 /// Ask one judgement on types, structural information or dimensions
@@ -218,9 +218,9 @@ fn to_text(
 fn to_json(outcome: &outcome::Outcome, others: &[(Erratum, outcome::Outcome, String)]) -> Result<Value, Failure> {
     let mut literal = serde_json::Map::new();
     for (erratum, outcome, _) in others {
-        literal.insert(erratum.id().to_string(), json!(outcome.to_reply().map_err(Failure::unreadable)?));
+        literal.insert(erratum.id().to_string(), json!(Reply::of(outcome).map_err(Failure::unreadable)?));
     }
-    let mut value = json!(outcome.to_reply().map_err(Failure::unreadable)?);
+    let mut value = json!(Reply::of(outcome).map_err(Failure::unreadable)?);
     value["literal"] = json!(literal);
     Ok(value)
 }

@@ -1,6 +1,7 @@
 //! The command line. Results go to standard output, everything else to standard error.
 
 mod adapter;
+mod asking;
 mod check;
 mod completions;
 mod conflicts;
@@ -29,9 +30,9 @@ use std::thread;
 
 use clap::{Parser, Subcommand};
 
-use crate::conformance::adapters::SetupError;
 use crate::conformance::case::CaseError;
-use crate::conformance::worker::StartError;
+use crate::harness::adapters::SetupError;
+use crate::harness::worker::StartError;
 
 /// Executable reference semantics, test oracle and conformance suite for the Relax IR.
 #[derive(Parser)]
@@ -154,7 +155,14 @@ impl From<CaseError> for Failure {
 
 impl From<StartError> for Failure {
     fn from(error: StartError) -> Failure {
-        Failure::new(Exit::Adapter, error)
+        let exit = match &error {
+            StartError::Interrupted => Exit::StoppedEarly,
+            StartError::Spawn { .. }
+            | StartError::Timeout { .. }
+            | StartError::Ended { .. }
+            | StartError::Protocol { .. } => Exit::Adapter,
+        };
+        Failure::new(exit, error)
     }
 }
 

@@ -7,18 +7,20 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
-use super::fuzz::Respawning;
+use super::asking::{STARTUP, interrupt, prepare, start};
 use super::{Exit, Failure, Outcome, print};
 use crate::book::{Edition, ron_options};
-use crate::conformance::adapters::Adapter;
-use crate::conformance::agreement::{
+use crate::conformance::case::{Ask, Case, embedded_suite};
+use crate::conformance::ledger::Ledger;
+use crate::harness::adapters::Adapter;
+use crate::harness::agreement::{
     Agreement, Answered, OpAgreement, Pattern, Tally, count_case, embedded, judge, ops_of_case,
 };
-use crate::conformance::case::{Ask, Case, embedded_suite};
-use crate::conformance::checkout::{self, write_atomically};
-use crate::conformance::ledger::Ledger;
-use crate::conformance::questions::questions;
-use crate::conformance::runner::{self, RunOptions};
+use crate::harness::checkout::{self, write_atomically};
+use crate::harness::implementation::{Implementation, Launch};
+use crate::harness::process::Interrupt;
+use crate::harness::questions::questions;
+use crate::harness::runner::{self, RunOptions};
 use crate::ops::{self, Clauses, OpDef};
 
 /// List the tensor operators: data types and cases, how implementations agree, how much of the tolerance they use
@@ -57,9 +59,9 @@ pub fn run(args: &Args) -> Outcome {
     let suite = embedded_suite()?;
     let chosen = chosen(args)?;
     let Some(adapter) = &args.adapter else { return table(args, &suite, &chosen) };
-    let mut worst = Exit::AsExpected;
+    let (mut worst, interrupt) = (Exit::AsExpected, interrupt()?);
     for adapter in Adapter::named(Some(adapter))? {
-        worst = worst.max(ask(args, &suite, &chosen, &adapter)?);
+        worst = worst.max(ask(args, &suite, &chosen, &adapter, &interrupt)?);
     }
     Ok(worst)
 }
@@ -179,17 +181,14 @@ fn tally(t: &Tally) -> String {
 
 // Asking.
 
-/// How long an adapter may take to start.
-const STARTUP: Duration = Duration::from_secs(120);
-
-fn ask(args: &Args, suite: &[Case], chosen: &[&OpDef], adapter: &Adapter) -> Outcome {
+fn ask(args: &Args, suite: &[Case], chosen: &[&OpDef], adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
     let known = patterns(adapter)?;
     let kept = kept_agreement(adapter)?;
     let mut agreement = kept.clone();
     let mut findings = String::new();
-    infer(args, suite, chosen, adapter, &known, &mut agreement, &mut findings)?;
+    infer(args, suite, chosen, adapter, interrupt, &known, &mut agreement, &mut findings)?;
     if !args.inference_only {
-        values(args, suite, chosen, adapter, &mut agreement, &mut findings)?;
+        values(args, suite, chosen, adapter, interrupt, &mut agreement, &mut findings)?;
     }
     let sum = |tally: fn(&OpAgreement) -> Tally| {
         let each = chosen.iter().filter_map(|op| agreement.operators.get(op.name)).map(tally);
@@ -279,17 +278,18 @@ fn infer(
     suite: &[Case],
     chosen: &[&OpDef],
     adapter: &Adapter,
+    interrupt: &Interrupt,
     known: &[Pattern],
     agreement: &mut Agreement,
     findings: &mut String,
 ) -> Result<(), Failure> {
-    let mut implementation = Respawning::start(adapter.prepare()?, Duration::from_secs(args.timeout))?;
+    let mut implementation = start(adapter, Duration::from_secs(args.timeout), interrupt)?;
     let version = adapter.to_string().rsplit('@').next().unwrap_or_default().to_string();
     let bar = ProgressBar::new(chosen.len() as u64).with_message(adapter.to_string());
     for op in chosen {
         let mut inference = Tally::default();
         for question in questions(op, suite) {
-            let given = implementation.ask(&question.ask);
+            let given = implementation.ask(Edition::default(), &question.ask)?;
             let answered = judge(op, &question, &given, known, &version);
             inference.add(&answered);
             match &answered {
@@ -312,7 +312,7 @@ fn infer(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    implementation.failure.map_or(Ok(()), Err)
+    Ok(())
 }
 
 fn values(
@@ -320,17 +320,19 @@ fn values(
     suite: &[Case],
     chosen: &[&OpDef],
     adapter: &Adapter,
+    interrupt: &Interrupt,
     agreement: &mut Agreement,
     findings: &mut String,
 ) -> Result<(), Failure> {
     let is_chosen = |op: &'static OpDef| chosen.iter().any(|c| c.name == op.name);
     let cases: Vec<&Case> = suite.iter().filter(|case| ops_of_case(case).any(is_chosen)).collect();
-    let options = RunOptions {
-        command: adapter.prepare()?,
-        edition: Edition::default(),
-        jobs: std::thread::available_parallelism().map_or(1, usize::from),
-        timeout: Duration::from_secs(args.timeout),
+    let options =
+        RunOptions { edition: Edition::default(), jobs: std::thread::available_parallelism().map_or(1, usize::from) };
+    let launch = Launch {
+        command: prepare(adapter)?,
         startup: STARTUP,
+        timeout: Duration::from_secs(args.timeout),
+        interrupt: interrupt.clone(),
     };
     let ledger_text = adapter.ledger_name().and_then(|name| {
         let path = checkout::root().map(|root| root.join(format!("conformance/ledger/{name}.ron")));
@@ -339,7 +341,7 @@ fn values(
     });
     let ledger = Ledger::parse(ledger_text.as_deref().unwrap_or("[]")).map_err(Failure::unreadable)?;
     let bar = ProgressBar::new(cases.len() as u64).with_message(adapter.to_string());
-    let result = runner::run(&cases, &options, &|_| {
+    let result = runner::run(&cases, options, &|| launch.start(), &|_| {
         bar.inc(1);
         true
     });
@@ -377,7 +379,7 @@ mod tests {
                 for name in &pattern.ops {
                     let op = ops::lookup(name).unwrap_or_else(|| panic!("{name}"));
                     assert!(
-                        crate::conformance::agreement::clause(op, &pattern.clause).is_some(),
+                        crate::harness::agreement::clause(op, &pattern.clause).is_some(),
                         "{name}: {}",
                         pattern.clause
                     );

@@ -131,7 +131,7 @@ impl Row<'_> {
             "needs": info.needs,
             "status": status_name(self.rule.status()),
             "reason": self.reason(),
-            "sites": info.sites,
+            "sites": self.rule.sites(),
             "cases": self.cases,
             "knockout": self.knockout_name(),
             "flips": self.knockout.flips,

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::asking::interrupt;
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
 use crate::book::{Edition, Reading};
 use crate::check::check_program;
-use crate::conformance::process::CommandLine;
-use crate::eval::{self, ExternProcess, Options, Run, SignatureOrder};
+use crate::eval::{self, Options, Run, SignatureOrder};
 use crate::findings::Severity;
+use crate::harness::extern_process::ExternProcess;
+use crate::harness::process::{CommandLine, Interrupt};
 use crate::judge::{self, Cx};
 use crate::value::{self as values, Registry, ValueSpec};
 
@@ -96,10 +98,11 @@ pub fn run(args: &Args) -> Outcome {
 /// Starts the processes; a later one hides functions of the same names.
 fn bind_externs(args: &Args, registry: &mut Registry) -> Result<Vec<ExternProcess>, Failure> {
     let timeout = Duration::try_from_secs_f64(args.extern_timeout).map_err(Failure::unreadable)?;
+    let interrupt = if args.externs.is_empty() { Interrupt::default() } else { interrupt()? };
     let bind = |line: &String| {
         let command = CommandLine::split(line)
             .ok_or_else(|| Failure::unreadable(format!("`{line}` is not a command line (unbalanced quotes?)")))?;
-        Ok(ExternProcess::bind(registry, &command, EXTERN_STARTUP, timeout)?)
+        Ok(ExternProcess::bind(registry, &command, EXTERN_STARTUP, timeout, &interrupt)?)
     };
     args.externs.iter().map(bind).collect()
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::case::{Answer, Ask};
 use super::oracle::{self, NoAnswer};
-use super::protocol::{ProtocolError, Reply};
 use crate::book::Rule;
 use crate::judge::Cx;
 use crate::value::Effect;
@@ -83,40 +82,6 @@ impl Outcome {
             Outcome::ProtocolError { .. } => OutcomeClass::ProtocolError,
             Outcome::Flaky { .. } => OutcomeClass::Flaky,
         }
-    }
-
-    /// Reads a reply to a question.
-    pub fn from_reply(ask: &Ask, reply: Reply) -> Outcome {
-        match reply {
-            Reply::Answer { answer, warnings } => match ask.answer_kind().read_json(answer) {
-                Ok(answer) => Outcome::Answer { answer, warnings },
-                Err(error) => Outcome::ProtocolError { message: format!("not an answer to `{}`: {error}", ask.op()) },
-            },
-            Reply::Rejected { stage, class, message } => Outcome::Rejected { stage, class, message },
-            Reply::Trapped { class, message, effects } => Outcome::Trapped { class, message, effects },
-            Reply::Unsupported { what } => Outcome::Unsupported { what },
-            Reply::InternalError { message } => Outcome::InternalError { message },
-        }
-    }
-
-    /// The reply that says this; what only a runner can find is an error of the adapter here.
-    pub fn to_reply(&self) -> Result<Reply, ProtocolError> {
-        Ok(match self {
-            Outcome::Answer { answer, warnings } => {
-                Reply::Answer { answer: answer.to_bare_json()?, warnings: warnings.clone() }
-            }
-            Outcome::Rejected { stage, class, message } => {
-                Reply::Rejected { stage: stage.clone(), class: class.clone(), message: message.clone() }
-            }
-            Outcome::Trapped { class, message, effects } => {
-                Reply::Trapped { class: class.clone(), message: message.clone(), effects: effects.clone() }
-            }
-            Outcome::Unsupported { what } => Reply::Unsupported { what: what.clone() },
-            Outcome::InternalError { message } => Reply::InternalError { message: message.clone() },
-            Outcome::Crash { .. } | Outcome::Timeout { .. } | Outcome::ProtocolError { .. } | Outcome::Flaky { .. } => {
-                Reply::InternalError { message: self.to_string() }
-            }
-        })
     }
 
     /// What the oracle makes of a question.

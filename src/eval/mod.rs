@@ -7,7 +7,6 @@ mod boundary;
 mod capture;
 mod dim;
 mod expr;
-mod extern_process;
 mod inputs;
 mod machine;
 mod match_cast;
@@ -20,7 +19,6 @@ mod rtsi;
 mod scope;
 mod trace;
 
-pub use extern_process::{ExternError, ExternProcess};
 pub use machine::{Machine, Options, SignatureOrder};
 pub use oracle::{answer_evaluate, answer_match_value, answer_refine};
 pub use prelude::prelude;

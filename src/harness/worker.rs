@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use super::case::Ask;
-use super::outcome::Outcome;
-use super::process::{CommandLine, LineProcess, Received};
+use super::implementation::Launch;
+use super::process::{CommandLine, Interrupt, LineProcess, Received};
 use super::protocol::{Greeting, Line, Question, Request};
 use crate::book::Edition;
+use crate::conformance::case::Ask;
+use crate::conformance::outcome::Outcome;
 
 /// Why there is no process to ask.
 #[derive(Debug, thiserror::Error)]
@@ -19,9 +20,12 @@ pub enum StartError {
     Ended { command: String, cause: String, stderr: String },
     #[error("`{command}` broke the protocol on `hello`: {message}")]
     Protocol { command: String, message: String },
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// A running adapter.
+#[derive(Debug)]
 pub struct Worker {
     process: LineProcess,
     pub greeting: Greeting,
@@ -35,10 +39,14 @@ pub enum After {
 }
 
 /// Starts a process and says `hello` to it: the process, and the line that it answers.
-pub fn start_and_greet(command: &CommandLine, startup: Duration) -> Result<(LineProcess, String), StartError> {
+pub fn start_and_greet(
+    command: &CommandLine,
+    startup: Duration,
+    interrupt: &Interrupt,
+) -> Result<(LineProcess, String), StartError> {
     let name = command.to_string();
     let mut process =
-        LineProcess::start(command).map_err(|error| StartError::Spawn { command: name.clone(), error })?;
+        LineProcess::start(command, interrupt).map_err(|error| StartError::Spawn { command: name.clone(), error })?;
     process.send(Request::hello_line());
     match process.receive(startup) {
         Received::Line(line) => Ok((process, line)),
@@ -50,25 +58,28 @@ pub fn start_and_greet(command: &CommandLine, startup: Duration) -> Result<(Line
             let stderr = process.indented_stderr();
             Err(StartError::Timeout { command: name, seconds: startup.as_secs(), stderr })
         }
+        Received::Interrupted => Err(StartError::Interrupted),
     }
 }
 
 impl Worker {
     /// Starts the process and exchanges greetings.
-    pub fn start(command: &CommandLine, startup: Duration) -> Result<Worker, StartError> {
-        let (process, line) = start_and_greet(command, startup)?;
-        let greeting = Greeting::parse(&line)
-            .map_err(|error| StartError::Protocol { command: command.to_string(), message: error.to_string() })?;
+    pub fn start(launch: &Launch) -> Result<Worker, StartError> {
+        let (process, line) = start_and_greet(&launch.command, launch.startup, &launch.interrupt)?;
+        let greeting = Greeting::parse(&line).map_err(|error| StartError::Protocol {
+            command: launch.command.to_string(),
+            message: error.to_string(),
+        })?;
         Ok(Worker { process, greeting, next_id: 1 })
     }
 
     /// Asks a question and waits for the reply until the time is up.
-    pub fn ask(&mut self, edition: Edition, ask: &Ask, timeout: Duration) -> (Outcome, After) {
+    pub fn ask(&mut self, edition: Edition, ask: &Ask, timeout: Duration) -> Result<(Outcome, After), StartError> {
         let question = Question { id: self.next_id, edition, ask: ask.clone() };
         self.next_id += 1;
         match question.to_line() {
             Ok(line) => self.process.send(line),
-            Err(error) => return (Outcome::InternalError { message: error.to_string() }, After::Usable),
+            Err(error) => return Ok((Outcome::InternalError { message: error.to_string() }, After::Usable)),
         }
         let deadline = Instant::now() + timeout;
         let mut stage = None;
@@ -77,20 +88,21 @@ impl Worker {
                 Received::Line(line) => match Line::parse(&line) {
                     Ok(Line::Heartbeat { id, stage: now }) if id == question.id => stage = Some(now),
                     Ok(Line::Reply { id, reply }) if id == question.id => {
-                        return (Outcome::from_reply(ask, reply), After::Usable);
+                        return Ok((reply.into_outcome(ask), After::Usable));
                     }
                     Ok(Line::Heartbeat { id, .. } | Line::Reply { id, .. }) => {
                         let message = format!("a line about question {id} while question {} is open", question.id);
-                        return (Outcome::ProtocolError { message }, After::Lost);
+                        return Ok((Outcome::ProtocolError { message }, After::Lost));
                     }
-                    Err(error) => return (Outcome::ProtocolError { message: error.to_string() }, After::Lost),
+                    Err(error) => return Ok((Outcome::ProtocolError { message: error.to_string() }, After::Lost)),
                 },
-                Received::Malformed(message) => return (Outcome::ProtocolError { message }, After::Lost),
+                Received::Malformed(message) => return Ok((Outcome::ProtocolError { message }, After::Lost)),
                 Received::Ended => {
                     let cause = self.process.ending();
-                    return (Outcome::Crash { cause, stage, stderr: self.process.last_stderr() }, After::Lost);
+                    return Ok((Outcome::Crash { cause, stage, stderr: self.process.last_stderr() }, After::Lost));
                 }
-                Received::TimedOut => return (Outcome::Timeout { stage }, After::Lost),
+                Received::TimedOut => return Ok((Outcome::Timeout { stage }, After::Lost)),
+                Received::Interrupted => return Err(StartError::Interrupted),
             }
         }
     }

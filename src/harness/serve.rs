@@ -4,9 +4,9 @@ use std::io::{self, BufRead, Write};
 
 use serde_json::json;
 
-use super::outcome::Outcome;
-use super::protocol::{Greeting, Implementation, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_ops};
+use super::protocol::{Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_ops};
 use crate::book::Reading;
+use crate::conformance::outcome::Outcome;
 use crate::judge::Cx;
 
 /// Answers the questions of a runner until the input ends. What is not of the protocol is answered with an error
@@ -23,7 +23,7 @@ pub fn serve(reading: &Reading, input: impl BufRead, mut output: impl Write) -> 
             Ok((_, Ok(Request::Question(question)))) => {
                 let mut cx = Cx::new().with_edition(question.edition).with_reading(reading.clone());
                 let outcome = Outcome::of_oracle(&mut cx, &question.ask);
-                write_line(&mut output, &reply_text(question.id, outcome.to_reply()))?;
+                write_line(&mut output, &reply_text(question.id, Reply::of(&outcome)))?;
             }
             Ok((Some(id), Err(error))) => write_line(&mut output, &reply_text(id, Ok(not_understood(&error))))?,
             Ok((None, Err(error))) | Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
@@ -43,7 +43,7 @@ fn greet(id: u64, [low, high]: [u32; 2]) -> String {
         let error = ProtocolError::Shape(format!("only protocol version {VERSION} is spoken"));
         return reply_text(id, Ok(not_understood(&error)));
     }
-    let implementation = Implementation { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
+    let implementation = Identity { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
     json!(Greeting { id, protocol: VERSION, implementation, capabilities: all_ops() }).to_string()
 }
 

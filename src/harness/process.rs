@@ -1,12 +1,20 @@
-//! A process that is spoken to in lines: started, written to and read from without ever blocking on it, and ended.
+//! A process that is spoken to in lines: started, written to and read from without ever blocking on it, and ended
+//! together with every process that it started itself.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+#[cfg(windows)]
+use process_wrap::std::JobObject;
+#[cfg(unix)]
+use process_wrap::std::ProcessGroup;
+use process_wrap::std::{ChildWrapper, CommandWrap};
 
 /// How to start a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,6 +32,23 @@ impl CommandLine {
     }
 }
 
+/// Whether the work is to end, as somebody at the keyboard wants it: everything that waits for a process looks here.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// The flag itself, for whoever catches the signal.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
+    fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How often somebody who waits looks for an interrupt.
+const TICK: Duration = Duration::from_millis(100);
 /// The longest line that is read; a longer one is an error of the process.
 const MAX_LINE: u64 = 256 * 1024 * 1024;
 /// How many lines of standard error are kept for the report of a crash.
@@ -48,29 +73,34 @@ pub enum Received {
     Malformed(String),
     Ended,
     TimedOut,
+    Interrupted,
 }
 
 /// A running process.
 #[derive(Debug)]
 pub struct LineProcess {
-    child: Child,
+    /// The process and, in a group with it, those that it starts.
+    child: Box<dyn ChildWrapper>,
+    interrupt: Interrupt,
     to_child: Option<Sender<String>>,
     from_child: Receiver<Event>,
     stderr: Arc<Mutex<VecDeque<String>>>,
 }
 
 impl LineProcess {
-    pub fn start(command: &CommandLine) -> std::io::Result<LineProcess> {
-        let mut child = Command::new(&command.program)
-            .args(&command.args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let to_child = child.stdin.take().map(write_in_background);
-        let from_child = read_in_background(child.stdout.take());
-        let stderr = keep_last_lines(child.stderr.take());
-        Ok(LineProcess { child, to_child, from_child, stderr })
+    pub fn start(command: &CommandLine, interrupt: &Interrupt) -> std::io::Result<LineProcess> {
+        let mut wrapped = CommandWrap::with_new(&command.program, |builder| {
+            builder.args(&command.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        });
+        #[cfg(unix)]
+        wrapped.wrap(ProcessGroup::leader());
+        #[cfg(windows)]
+        wrapped.wrap(JobObject);
+        let mut child = wrapped.spawn()?;
+        let to_child = child.stdin().take().map(write_in_background);
+        let from_child = read_in_background(child.stdout().take());
+        let stderr = keep_last_lines(child.stderr().take());
+        Ok(LineProcess { child, interrupt: interrupt.clone(), to_child, from_child, stderr })
     }
 
     /// Sends a line. One that cannot be sent shows as the end of the process on the reading side.
@@ -82,11 +112,17 @@ impl LineProcess {
 
     /// Waits for the next line.
     pub fn receive(&self, timeout: Duration) -> Received {
-        match self.from_child.recv_timeout(timeout) {
-            Ok(Event::Line(line)) => Received::Line(line),
-            Ok(Event::End(Some(message))) => Received::Malformed(message),
-            Ok(Event::End(None)) | Err(RecvTimeoutError::Disconnected) => Received::Ended,
-            Err(RecvTimeoutError::Timeout) => Received::TimedOut,
+        let deadline = Instant::now() + timeout;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.from_child.recv_timeout(left.min(TICK)) {
+                Ok(Event::Line(line)) => return Received::Line(line),
+                Ok(Event::End(Some(message))) => return Received::Malformed(message),
+                Ok(Event::End(None)) | Err(RecvTimeoutError::Disconnected) => return Received::Ended,
+                Err(RecvTimeoutError::Timeout) if self.interrupt.is_raised() => return Received::Interrupted,
+                Err(RecvTimeoutError::Timeout) if left <= TICK => return Received::TimedOut,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
         }
     }
 
@@ -126,13 +162,13 @@ impl LineProcess {
 }
 
 impl Drop for LineProcess {
-    /// A process that lingers after its input was closed is killed.
+    /// A process that lingers after its input was closed is killed, and whatever it started in any case: a process
+    /// that ended may have left others behind, which hold what it was given open.
     fn drop(&mut self) {
         self.to_child = None;
-        if self.wait(FAREWELL).is_none() {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
+        let _ = self.wait(FAREWELL);
+        let _ = self.child.start_kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -233,5 +269,66 @@ impl std::fmt::Display for CommandLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.program)?;
         self.args.iter().try_for_each(|arg| write!(f, " {arg}"))
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(10);
+
+    fn shell(script: &str, interrupt: &Interrupt) -> LineProcess {
+        let command = CommandLine { program: "sh".into(), args: vec!["-c".into(), script.into()] };
+        LineProcess::start(&command, interrupt).unwrap()
+    }
+
+    /// Whether a process runs; one that ended and that nobody has waited for yet does not.
+    fn runs(pid: &str) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
+    }
+
+    fn ends_soon(pid: &str) -> bool {
+        let deadline = Instant::now() + SOON;
+        while runs(pid) && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(10));
+        }
+        !runs(pid)
+    }
+
+    /// The line that a script writes first: the number of the process that it has started.
+    fn grandchild(process: &LineProcess) -> String {
+        match process.receive(SOON) {
+            Received::Line(line) => line.trim().to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_a_hung_process_started_is_killed_with_it() {
+        let process = shell("sleep 600 & echo $!; sleep 600", &Interrupt::default());
+        let pid = grandchild(&process);
+        assert!(runs(&pid));
+        drop(process);
+        assert!(ends_soon(&pid));
+    }
+
+    #[test]
+    fn what_a_process_left_behind_when_it_ended_is_killed() {
+        let mut process = shell("sleep 600 & echo $!", &Interrupt::default());
+        let pid = grandchild(&process);
+        assert_eq!(process.ending(), "exit status: 0");
+        assert!(runs(&pid));
+        drop(process);
+        assert!(ends_soon(&pid));
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_wait() {
+        let interrupt = Interrupt::default();
+        let process = shell("sleep 600", &interrupt);
+        interrupt.flag().store(true, Ordering::Relaxed);
+        assert_eq!(process.receive(Duration::from_secs(600)), Received::Interrupted);
     }
 }

@@ -7,23 +7,26 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::case::Case;
-use super::compare::{Comparison, compare};
-use super::outcome::Outcome;
-use super::process::CommandLine;
-use super::protocol::Implementation;
-use super::worker::{After, StartError, Worker};
+use super::implementation::Implementation;
+use super::protocol::{Identity, ORACLE};
+use super::worker::StartError;
 use crate::book::Edition;
+use crate::conformance::case::Case;
+use crate::conformance::compare::{Comparison, compare};
+use crate::conformance::outcome::Outcome;
 
 /// How to run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RunOptions {
-    pub command: CommandLine,
     pub edition: Edition,
+    /// How many are asked at a time.
     pub jobs: usize,
-    pub timeout: Duration,
-    pub startup: Duration,
 }
+
+/// What is asked, one for each job.
+pub type Asked = Box<dyn Implementation + Send>;
+/// How another one is had.
+pub type Start<'a> = &'a (dyn Fn() -> Result<Asked, StartError> + Sync);
 
 /// What became of a case.
 #[derive(Clone, PartialEq, Debug)]
@@ -38,7 +41,7 @@ pub struct CaseResult {
 /// Everything that a run found, in the order of the cases.
 #[derive(Debug)]
 pub struct RunResult {
-    pub implementation: Implementation,
+    pub implementation: Identity,
     pub results: Vec<CaseResult>,
     /// Whether the run ended before all cases were asked.
     pub stopped: bool,
@@ -50,7 +53,8 @@ const THREAD_STACK: usize = 256 * 1024 * 1024;
 /// What the threads share.
 struct Shared<'a> {
     cases: &'a [&'a Case],
-    options: &'a RunOptions,
+    options: RunOptions,
+    start: Start<'a>,
     next: AtomicUsize,
     stop: AtomicBool,
     results: Mutex<Vec<CaseResult>>,
@@ -58,18 +62,20 @@ struct Shared<'a> {
     go_on: &'a (dyn Fn(&CaseResult) -> bool + Sync),
 }
 
-/// Runs the cases; `go_on` sees each result and may end the run. An adapter that cannot be started, or not again,
-/// ends it with an error.
+/// Runs the cases; `go_on` sees each result and may end the run, as an interrupt does. An implementation that cannot be
+/// started, or not again, ends it with an error.
 pub fn run(
     cases: &[&Case],
-    options: &RunOptions,
+    options: RunOptions,
+    start: Start<'_>,
     go_on: &(dyn Fn(&CaseResult) -> bool + Sync),
 ) -> Result<RunResult, StartError> {
-    let first = Worker::start(&options.command, options.startup)?;
-    let implementation = first.greeting.implementation.clone();
+    let first = start()?;
+    let implementation = first.identity().clone();
     let shared = Shared {
         cases,
         options,
+        start,
         next: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
         results: Mutex::new(Vec::with_capacity(cases.len())),
@@ -79,10 +85,10 @@ pub fn run(
     let mut first = Some(first);
     thread::scope(|scope| {
         for i in 0..options.jobs.clamp(1, cases.len().max(1)) {
-            let worker = first.take();
+            let ready = first.take();
             let shared = &shared;
             let builder = thread::Builder::new().name(format!("worker {i}")).stack_size(THREAD_STACK);
-            if let Err(error) = builder.spawn_scoped(scope, move || shared.work(worker)) {
+            if let Err(error) = builder.spawn_scoped(scope, move || shared.work(ready)) {
                 shared.fail(StartError::Spawn { command: "a thread".into(), error });
             }
         }
@@ -102,20 +108,27 @@ impl Shared<'_> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
-    fn work(&self, worker: Option<Worker>) {
-        if let Err(error) = self.take_cases(worker) {
-            self.fail(error);
+    fn work(&self, ready: Option<Asked>) {
+        match self.take_cases(ready) {
+            Ok(()) => {}
+            Err(StartError::Interrupted) => self.stop.store(true, Ordering::Relaxed),
+            Err(error) => self.fail(error),
         }
     }
 
-    fn take_cases(&self, mut worker: Option<Worker>) -> Result<(), StartError> {
+    fn take_cases(&self, ready: Option<Asked>) -> Result<(), StartError> {
+        let mut slot = ready;
         while !self.stop.load(Ordering::Relaxed) {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(case) = self.cases.get(index) else { return Ok(()) };
             let start = Instant::now();
-            let (outcome, implementation) = self.ask(&mut worker, case)?;
-            let oracle = implementation.name == super::protocol::ORACLE;
-            let comparison = compare(case, &outcome, self.options.edition, oracle);
+            let asked = match &mut slot {
+                Some(asked) => asked,
+                None => slot.insert((self.start)()?),
+            };
+            let outcome = self.ask(asked.as_mut(), case)?;
+            let is_oracle = asked.identity().name == ORACLE;
+            let comparison = compare(case, &outcome, self.options.edition, is_oracle);
             self.report(CaseResult { index, outcome, comparison, time: start.elapsed() });
         }
         Ok(())
@@ -128,36 +141,17 @@ impl Shared<'_> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
     }
 
-    /// Asks; after a crash or a time-out, asks once more in a new process.
-    fn ask(&self, worker: &mut Option<Worker>, case: &Case) -> Result<(Outcome, Implementation), StartError> {
-        let (first, implementation) = self.ask_once(worker, case)?;
-        if !matches!(first, Outcome::Crash { .. } | Outcome::Timeout { .. }) {
-            return Ok((first, implementation));
-        }
-        let (second, implementation) = self.ask_once(worker, case)?;
-        if first.class() == second.class() {
-            return Ok((second, implementation));
-        }
-        Ok((Outcome::Flaky { first: Box::new(first), second: Box::new(second) }, implementation))
-    }
-
-    fn ask_once(&self, slot: &mut Option<Worker>, case: &Case) -> Result<(Outcome, Implementation), StartError> {
-        let mut worker = match slot.take() {
-            Some(worker) => worker,
-            None => Worker::start(&self.options.command, self.options.startup)?,
-        };
-        let implementation = worker.greeting.implementation.clone();
+    /// Asks; after a crash or a time-out, asks once more.
+    fn ask(&self, asked: &mut dyn Implementation, case: &Case) -> Result<Outcome, StartError> {
         let ask = if case.as_text { case.ask.clone() } else { case.ask.clone().with_module() };
-        if !worker.greeting.capabilities.contains(&ask.op()) {
-            let outcome = Outcome::Unsupported { what: format!("no capability `{}`", ask.op()) };
-            *slot = Some(worker);
-            return Ok((outcome, implementation));
+        let first = asked.ask(self.options.edition, &ask)?;
+        if !matches!(first, Outcome::Crash { .. } | Outcome::Timeout { .. }) {
+            return Ok(first);
         }
-        let (outcome, after) = worker.ask(self.options.edition, &ask, self.options.timeout);
-        match after {
-            After::Usable => *slot = Some(worker),
-            After::Lost => drop(worker),
+        let second = asked.ask(self.options.edition, &ask)?;
+        if first.class() == second.class() {
+            return Ok(second);
         }
-        Ok((outcome, implementation))
+        Ok(Outcome::Flaky { first: Box::new(first), second: Box::new(second) })
     }
 }

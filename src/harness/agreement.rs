@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::campaign::kind_of_answer;
-use super::case::{Answer, Ask, Case};
-use super::compare::{CaseVerdict, tolerance_used};
-use super::outcome::Outcome;
 use super::questions::Question;
 use super::runner::CaseResult;
 use crate::book::{Rule, ron_options};
 use crate::conformance::alpha::same_struct_info;
+use crate::conformance::case::{Answer, Ask, Case};
+use crate::conformance::compare::{CaseVerdict, tolerance_used};
+use crate::conformance::outcome::Outcome;
 use crate::judge::Cx;
 use crate::ops::{Clauses, OpDef};
 
@@ -195,7 +195,7 @@ pub fn lacking(op: &OpDef, suite: &[Case]) -> Vec<String> {
     if op.infer.is_none() {
         lacks.push("no inference".to_string());
     }
-    if !super::accuracy::table().is_ok_and(|table| table.iter().any(|row| row.class == op.accuracy)) {
+    if !crate::conformance::accuracy::table().is_ok_and(|table| table.iter().any(|row| row.class == op.accuracy)) {
         lacks.push(format!("the class {:?} is not in spec/accuracy.ron", op.accuracy));
     }
     let short = op.name.strip_prefix("relax.").unwrap_or(op.name);

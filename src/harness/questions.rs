@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::case::{Ask, Case, Program};
+use crate::conformance::case::{Ask, Case, Program};
 use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, FloatBits, Function,
     GlobalFunc, GlobalVar, IrModule, PrimExpr, PrimValue, Span, StructInfo, TensorShape, TensorStructInfo, Var,

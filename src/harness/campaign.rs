@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::alpha::same_struct_info;
-use super::case::{Answer, Ask};
-use super::oracle;
-use super::outcome::Outcome;
-use crate::book::{Erratum, Reading, Rule};
+use super::implementation::Implementation;
+use super::worker::StartError;
+use crate::book::{Edition, Erratum, Reading, Rule};
+use crate::conformance::alpha::same_struct_info;
+use crate::conformance::case::{Answer, Ask};
+use crate::conformance::oracle;
+use crate::conformance::outcome::Outcome;
 use crate::generate::{Tape, struct_info_pair};
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::{Cx, Prover};
@@ -95,25 +97,25 @@ pub fn judgements(
     seed: u64,
     numbers: std::ops::Range<u64>,
     known: &[Pattern],
-    implementation: &mut dyn FnMut(&Ask) -> Outcome,
+    implementation: &mut dyn Implementation,
     progress: &mut dyn FnMut(),
-) -> Campaign {
+) -> Result<Campaign, StartError> {
     let mut campaign = Campaign::default();
     let mut found: BTreeMap<Signature, Finding> = BTreeMap::new();
     for number in numbers {
         for ask in questions(seed, number) {
             campaign.asked += 1;
-            let outcome = implementation(&ask);
+            let outcome = implementation.ask(Edition::default(), &ask)?;
             if matches!(outcome, Outcome::Unsupported { .. }) {
                 campaign.unsupported += 1;
             } else if !is_permitted(&ask, &outcome) {
-                note(&mut found, known, reduce(ask, outcome, implementation), number);
+                note(&mut found, known, reduce(ask, outcome, implementation)?, number);
             }
         }
         progress();
     }
     campaign.findings = found.into_values().collect();
-    campaign
+    Ok(campaign)
 }
 
 fn note(found: &mut BTreeMap<Signature, Finding>, known: &[Pattern], (ask, outcome): (Ask, Outcome), number: u64) {
@@ -205,17 +207,17 @@ fn kind_of_info(s: &StructInfo) -> &'static str {
 }
 
 /// Cuts a divergence down: as long as a part of the question still diverges, the question becomes that part.
-fn reduce(ask: Ask, outcome: Outcome, implementation: &mut dyn FnMut(&Ask) -> Outcome) -> (Ask, Outcome) {
+fn reduce(ask: Ask, outcome: Outcome, implementation: &mut dyn Implementation) -> Result<(Ask, Outcome), StartError> {
     let (mut ask, mut outcome) = (ask, outcome);
     'smaller: loop {
         for part in parts(&ask) {
-            let answer = implementation(&part);
+            let answer = implementation.ask(Edition::default(), &part)?;
             if matches!(answer, Outcome::Answer { .. }) && !is_permitted(&part, &answer) {
                 (ask, outcome) = (part, answer);
                 continue 'smaller;
             }
         }
-        return (ask, outcome);
+        return Ok((ask, outcome));
     }
 }
 
@@ -322,37 +324,49 @@ fn fewer_dims(dims1: &[PrimExpr], dims2: &[PrimExpr]) -> Vec<(Vec<PrimExpr>, Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::implementation::InProcess;
+    use crate::harness::protocol::Identity;
 
-    fn oracle(ask: &Ask) -> Outcome {
-        Outcome::of_oracle(&mut Cx::new(), ask)
+    /// An implementation that always answers compatible.
+    struct Credulous(InProcess);
+
+    impl Implementation for Credulous {
+        fn identity(&self) -> &Identity {
+            self.0.identity()
+        }
+
+        fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+            match ask {
+                Ask::Compatibility(..) => Ok(Outcome::Answer {
+                    answer: Answer::Compatibility(crate::judge::Compatibility::Compatible),
+                    warnings: None,
+                }),
+                other => self.0.ask(edition, other),
+            }
+        }
+    }
+
+    fn campaign(seed: u64, pairs: u64, implementation: &mut dyn Implementation) -> Campaign {
+        judgements(seed, 0..pairs, &[], implementation, &mut || {}).unwrap()
     }
 
     #[test]
     fn the_oracle_has_no_divergence_from_itself() {
-        let campaign = judgements(1, 0..300, &[], &mut oracle, &mut || {});
+        let campaign = campaign(1, 300, &mut InProcess::new(Reading::corrected()));
         assert_eq!(campaign.asked, 600);
         assert_eq!(campaign.findings, Vec::new());
     }
 
     #[test]
     fn a_literal_implementation_is_explained_by_its_erratum() {
-        let mut literal =
-            |ask: &Ask| Outcome::of_oracle(&mut Cx::new().with_reading(Reading::literal_only(&[Erratum::A05])), ask);
-        let campaign = judgements(1, 0..300, &[], &mut literal, &mut || {});
+        let campaign = campaign(1, 300, &mut InProcess::new(Reading::literal_only(&[Erratum::A05])));
         assert!(!campaign.findings.is_empty());
         assert!(campaign.findings.iter().all(|f| f.explanation == Explanation::Erratum(Erratum::A05)));
     }
 
     #[test]
     fn a_wrong_implementation_is_found_and_its_question_cut_down() {
-        let mut wrong = |ask: &Ask| match ask {
-            Ask::Compatibility(..) => Outcome::Answer {
-                answer: Answer::Compatibility(crate::judge::Compatibility::Compatible),
-                warnings: None,
-            },
-            other => oracle(other),
-        };
-        let campaign = judgements(2, 0..200, &[], &mut wrong, &mut || {});
+        let campaign = campaign(2, 200, &mut Credulous(InProcess::new(Reading::corrected())));
         assert!(campaign.has_unexplained());
         assert!(
             campaign

@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::case::{Answer, AnswerKind, Ask, Program, ReadAnswer};
 use crate::book::{Edition, Rule};
+use crate::conformance::case::{Answer, AnswerKind, Ask, Program, ReadAnswer};
+use crate::conformance::outcome::Outcome;
 use crate::grammar::{GlobalFunc, IrModule};
 use crate::judge::with_stack;
 use crate::syntax::depth;
@@ -23,14 +24,14 @@ pub const ORACLE: &str = "relax-spec";
 pub struct Greeting {
     pub id: u64,
     pub protocol: u32,
-    pub implementation: Implementation,
+    pub implementation: Identity,
     #[serde(default)]
     pub capabilities: Vec<String>,
 }
 
 /// Who answers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Implementation {
+pub struct Identity {
     pub name: String,
     #[serde(default)]
     pub version: String,
@@ -278,6 +279,42 @@ impl Request {
 
     pub fn bye_line() -> String {
         json!({"op": "bye"}).to_string()
+    }
+}
+
+impl Reply {
+    /// Reads a reply to a question.
+    pub fn into_outcome(self, ask: &Ask) -> Outcome {
+        match self {
+            Reply::Answer { answer, warnings } => match ask.answer_kind().read_json(answer) {
+                Ok(answer) => Outcome::Answer { answer, warnings },
+                Err(error) => Outcome::ProtocolError { message: format!("not an answer to `{}`: {error}", ask.op()) },
+            },
+            Reply::Rejected { stage, class, message } => Outcome::Rejected { stage, class, message },
+            Reply::Trapped { class, message, effects } => Outcome::Trapped { class, message, effects },
+            Reply::Unsupported { what } => Outcome::Unsupported { what },
+            Reply::InternalError { message } => Outcome::InternalError { message },
+        }
+    }
+
+    /// The reply that says this; what only a runner can find is an error of the adapter here.
+    pub fn of(outcome: &Outcome) -> Result<Reply, ProtocolError> {
+        Ok(match outcome {
+            Outcome::Answer { answer, warnings } => {
+                Reply::Answer { answer: answer.to_bare_json()?, warnings: warnings.clone() }
+            }
+            Outcome::Rejected { stage, class, message } => {
+                Reply::Rejected { stage: stage.clone(), class: class.clone(), message: message.clone() }
+            }
+            Outcome::Trapped { class, message, effects } => {
+                Reply::Trapped { class: class.clone(), message: message.clone(), effects: effects.clone() }
+            }
+            Outcome::Unsupported { what } => Reply::Unsupported { what: what.clone() },
+            Outcome::InternalError { message } => Reply::InternalError { message: message.clone() },
+            Outcome::Crash { .. } | Outcome::Timeout { .. } | Outcome::ProtocolError { .. } | Outcome::Flaky { .. } => {
+                Reply::InternalError { message: outcome.to_string() }
+            }
+        })
     }
 }
 

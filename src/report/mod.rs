@@ -7,12 +7,12 @@ mod template;
 
 use std::collections::BTreeMap;
 
-use super::case::Case;
-use super::compare::CaseVerdict;
-use super::ledger::{Known, Ledger, Standing};
-use super::protocol::Implementation;
-use super::runner::{CaseResult, RunResult};
 use crate::book::Edition;
+use crate::conformance::case::Case;
+use crate::conformance::compare::CaseVerdict;
+use crate::conformance::ledger::{Known, Ledger, Standing};
+use crate::harness::protocol::Identity;
+use crate::harness::runner::{CaseResult, RunResult};
 
 pub use human::human;
 pub use junit::junit;
@@ -32,7 +32,7 @@ pub enum ReportError {
 
 /// A run, seen against a ledger.
 pub struct Report<'a> {
-    pub implementation: &'a Implementation,
+    pub implementation: &'a Identity,
     pub edition: Edition,
     pub rows: Vec<Row<'a>>,
     /// Entries of the ledger about cases that the suite does not have.

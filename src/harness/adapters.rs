@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::{env, fmt};
 
-use indicatif::ProgressBar;
-
 use super::checkout::{self, write_atomically};
 use super::process::CommandLine;
 
@@ -29,6 +27,9 @@ pub enum TvmVersion {
     V0_25,
     V0_27,
 }
+
+/// Where it is told what is being set up.
+pub type Tell<'a> = &'a dyn Fn(String);
 
 /// Why an adapter cannot be made ready.
 #[derive(Debug, thiserror::Error)]
@@ -89,14 +90,14 @@ impl Adapter {
         }
     }
 
-    /// The command to start, after setting up what it needs.
-    pub fn prepare(&self) -> Result<CommandLine, SetupError> {
+    /// The command to start, after setting up what it needs; `tell` is told what takes long.
+    pub fn prepare(&self, tell: Tell<'_>) -> Result<CommandLine, SetupError> {
         match self {
             Adapter::Oracle => {
                 let program = env::current_exe().map_err(|error| io_error(Path::new("relax-spec"), error))?;
                 Ok(CommandLine { program: program.display().to_string(), args: vec!["adapter".to_string()] })
             }
-            Adapter::Tvm(version) => prepare_tvm(*version),
+            Adapter::Tvm(version) => prepare_tvm(*version, tell),
             Adapter::Command(command) => Ok(command.clone()),
         }
     }
@@ -106,7 +107,7 @@ fn io_error(path: &Path, error: io::Error) -> SetupError {
     SetupError::Io { path: path.to_path_buf(), error }
 }
 
-fn prepare_tvm(version: TvmVersion) -> Result<CommandLine, SetupError> {
+fn prepare_tvm(version: TvmVersion, tell: Tell<'_>) -> Result<CommandLine, SetupError> {
     let checkout = checkout::root();
     let cache = match (env::var_os("RELAX_SPEC_CACHE"), &checkout) {
         (Some(dir), _) => PathBuf::from(dir),
@@ -114,7 +115,7 @@ fn prepare_tvm(version: TvmVersion) -> Result<CommandLine, SetupError> {
         (None, None) => return Err(SetupError::NoCache),
     };
     fs::create_dir_all(&cache).map_err(|error| io_error(&cache, error))?;
-    let python = virtual_environment(&cache, version)?;
+    let python = virtual_environment(&cache, version, tell)?;
     let script = match checkout {
         Some(root) => root.join("conformance/adapters/tvm/adapter.py"),
         None => unpack(&cache)?,
@@ -134,7 +135,7 @@ fn unpack(cache: &Path) -> Result<PathBuf, SetupError> {
 
 /// The Python of a virtual environment with this release, created on first use. A file in it names what was
 /// installed, and is written last, so that an interrupted installation is begun anew.
-fn virtual_environment(cache: &Path, version: TvmVersion) -> Result<PathBuf, SetupError> {
+fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Result<PathBuf, SetupError> {
     let dir = cache.join(format!("tvm-{}", version.name()));
     let python = dir.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let mark = dir.join("installed.txt");
@@ -147,15 +148,9 @@ fn virtual_environment(cache: &Path, version: TvmVersion) -> Result<PathBuf, Set
         return Ok(python);
     }
     let system = system_python()?;
-    let progress = ProgressBar::new_spinner();
-    progress.enable_steady_tick(std::time::Duration::from_millis(120));
-    let say = |text: String| {
-        // A pipe gets a plain line, since a bar draws only on a terminal.
-        if progress.is_hidden() { eprintln!("{text}") } else { progress.set_message(text) }
-    };
-    say(format!("creating a virtual environment for apache-tvm {} in {}", version.name(), dir.display()));
+    tell(format!("creating a virtual environment for apache-tvm {} in {}", version.name(), dir.display()));
     run_step("python -m venv", Command::new(&system).args(["-m", "venv", "--clear"]).arg(&dir))?;
-    say(format!("installing {} (about 100 MB on first use)", version.requirements().join(" ")));
+    tell(format!("installing {} (about 100 MB on first use)", version.requirements().join(" ")));
     run_step(
         "pip install",
         Command::new(&python)
@@ -163,7 +158,6 @@ fn virtual_environment(cache: &Path, version: TvmVersion) -> Result<PathBuf, Set
             .args(version.requirements()),
     )?;
     write_atomically(&mark, wanted.as_bytes()).map_err(|error| io_error(&mark, error))?;
-    progress.finish_and_clear();
     Ok(python)
 }
 

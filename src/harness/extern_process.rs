@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::conformance::process::{CommandLine, LineProcess, Received};
-use crate::conformance::protocol::{self, ProtocolError, from_json, parse_json};
-use crate::conformance::worker::{StartError, start_and_greet};
+use super::process::{CommandLine, Interrupt, LineProcess, Received};
+use super::protocol::{self, ProtocolError, from_json, parse_json};
+use super::worker::{StartError, start_and_greet};
 use crate::grammar::Name;
 use crate::judge::with_stack;
 use crate::value::{Host, Registry, Returned, Stop, Tensor, Value, ValueSpec, from_spec, to_spec};
@@ -36,6 +36,8 @@ pub enum ExternError {
     Timeout { command: String, function: Name, seconds: Duration },
     #[error("`{command}` broke the protocol in the call of `{function}`: {message}")]
     Protocol { command: String, function: Name, message: String },
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// The reply to `hello`.
@@ -88,12 +90,13 @@ impl ExternProcess {
         command: &CommandLine,
         startup: Duration,
         timeout: Duration,
+        interrupt: &Interrupt,
     ) -> Result<ExternProcess, StartError> {
-        let (process, line) = start_and_greet(command, startup)?;
+        let (process, line) = start_and_greet(command, startup, interrupt)?;
         let greeting = Greeting::parse(&line)
             .map_err(|error| StartError::Protocol { command: command.to_string(), message: error.to_string() })?;
-        let host = Provider { command: command.to_string(), process, timeout, next_id: 1, failure: None };
-        let extern_process = ExternProcess(Rc::new(RefCell::new(host)));
+        let provider = Provider { command: command.to_string(), process, timeout, next_id: 1, failure: None };
+        let extern_process = ExternProcess(Rc::new(RefCell::new(provider)));
         for Declared { name, pure } in greeting.functions {
             let (bound, function) = (extern_process.clone(), name.clone());
             registry.register(&name, pure, move |m, args| bound.call(m, &function, pure, args));
@@ -111,7 +114,7 @@ impl ExternProcess {
     fn call(&self, m: &mut dyn Host, function: &Name, pure: bool, args: &[Value]) -> Result<Returned, Stop> {
         let specs = args.iter().map(to_spec).collect::<Result<Vec<ValueSpec>, Stop>>()?;
         m.spend(1)?;
-        // The process cannot call back, so nobody else holds the host now.
+        // The process cannot call back, so nobody else holds the provider now.
         let reply = self.0.borrow_mut().ask(function, &specs);
         let accepted = reply.and_then(|reply| match reply.outcome {
             CallOutcome::Raises { message } => {
@@ -135,6 +138,7 @@ impl ExternProcess {
 enum Fault {
     Ended,
     Timeout,
+    Interrupted,
     Protocol(String),
 }
 
@@ -172,6 +176,7 @@ impl Provider {
             Received::Malformed(message) => Err(Fault::Protocol(message)),
             Received::Ended => Err(Fault::Ended),
             Received::TimedOut => Err(Fault::Timeout),
+            Received::Interrupted => Err(Fault::Interrupted),
         }
     }
 
@@ -183,6 +188,7 @@ impl Provider {
                 ExternError::Ended { command, function, cause, stderr: self.process.indented_stderr() }
             }
             Fault::Timeout => ExternError::Timeout { command, function, seconds: self.timeout },
+            Fault::Interrupted => ExternError::Interrupted,
             Fault::Protocol(message) => ExternError::Protocol { command, function, message },
         };
         let stop = Stop::unspecified(error.to_string());

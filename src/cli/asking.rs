@@ -1,0 +1,44 @@
+//! Starting what is asked, with what a terminal adds to it: progress, and an end when somebody wants one.
+
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::{Exit, Failure};
+use crate::harness::adapters::{Adapter, SetupError};
+use crate::harness::implementation::{ChildProcess, Launch};
+use crate::harness::process::{CommandLine, Interrupt};
+
+/// How long an adapter may take to start.
+pub const STARTUP: Duration = Duration::from_secs(120);
+
+/// Sets an adapter up. A pipe gets plain lines, since a bar draws only on a terminal.
+pub fn prepare(adapter: &Adapter) -> Result<CommandLine, SetupError> {
+    let progress = ProgressBar::new_spinner();
+    progress.enable_steady_tick(Duration::from_millis(120));
+    let tell = |text: String| {
+        if progress.is_hidden() { eprintln!("{text}") } else { progress.set_message(text) }
+    };
+    let command = adapter.prepare(&tell);
+    progress.finish_and_clear();
+    command
+}
+
+/// Starts the one process of a command that asks one question after another.
+pub fn start(adapter: &Adapter, timeout: Duration, interrupt: &Interrupt) -> Result<ChildProcess, Failure> {
+    let launch = Launch { command: prepare(adapter)?, startup: STARTUP, timeout, interrupt: interrupt.clone() };
+    Ok(ChildProcess::start(launch)?)
+}
+
+/// An interrupt that the keyboard raises. The processes of adapters are in groups of their own, which a terminal does not
+/// signal, so this one must live to end them. A second signal ends it at once.
+pub fn interrupt() -> Result<Interrupt, Failure> {
+    let interrupt = Interrupt::default();
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, Exit::StoppedEarly as i32, interrupt.flag())?;
+        flag::register(signal, interrupt.flag())?;
+    }
+    Ok(interrupt)
+}
