@@ -11,11 +11,11 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use relax_spec::check::check_program;
-use relax_spec::conformance::case::Ask;
 use relax_spec::grammar::{IrModule, StructInfo};
 use relax_spec::harness::adapters::Adapter;
 use relax_spec::harness::campaign;
 use relax_spec::judge::Cx;
+use relax_spec::question::Ask;
 use relax_spec::struct_info::{check_compatibility, unify_struct_info};
 use relax_spec::syntax::tvmscript::parse_module;
 use serde::{Deserialize, Serialize};

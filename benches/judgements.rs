@@ -1,10 +1,10 @@
 //! How long single judgements take.
 
 use divan::{Bencher, black_box};
-use relax_spec::conformance::case::Ask;
 use relax_spec::grammar::{BinaryOp, DataType, PrimExpr, StructInfo, Type};
 use relax_spec::harness::campaign;
 use relax_spec::judge::{Cx, Prover};
+use relax_spec::question::Ask;
 use relax_spec::{shape, struct_info, types};
 
 /// As the command has it.

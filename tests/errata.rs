@@ -1,18 +1,19 @@
 //! Every witness of an erratum is answered as its file says, in either reading, and the two answers differ.
 
-use relax_spec::book::erratum::{Expected, Witness};
 use relax_spec::book::{Erratum, Reading, Rule};
-use relax_spec::conformance::compare::is_answer;
-use relax_spec::conformance::outcome::Outcome;
 use relax_spec::judge::Cx;
+use relax_spec::oracle;
+use relax_spec::question::Outcome;
+use relax_spec::suite::compare::is_answer;
+use relax_spec::suite::{Expected, Witness, witness};
 
 fn witnesses() -> Vec<(Erratum, Witness)> {
-    let witness = |erratum: Erratum| erratum.info().unwrap().witness().cloned().map(|witness| (erratum, witness));
-    Erratum::ALL.iter().copied().filter_map(witness).collect()
+    let of = |erratum: Erratum| witness(&erratum.info().unwrap()).unwrap().map(|witness| (erratum, witness));
+    Erratum::ALL.iter().copied().filter_map(of).collect()
 }
 
 fn outcome(witness: &Witness, reading: Reading) -> Outcome {
-    Outcome::of_oracle(&mut Cx::new().with_reading(reading), &witness.ask)
+    oracle::outcome(&mut Cx::new().with_reading(reading), &witness.ask)
 }
 
 fn warnings(outcome: &Outcome) -> Vec<Rule> {
@@ -64,7 +65,7 @@ fn every_erratum_that_the_code_takes_literally_has_a_witness() {
     let code = sources(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")));
     let silent = Erratum::ALL.iter().filter(|erratum| {
         let asked = code.contains(&format!("literal(Erratum::{erratum})"));
-        asked && erratum.info().unwrap().witness().is_none() && **erratum != Erratum::A25
+        asked && witness(&erratum.info().unwrap()).unwrap().is_none() && **erratum != Erratum::A25
     });
     // A25 changes the wording of a warning and nothing else.
     assert_none("literal code without a witness", silent.map(ToString::to_string).collect());
@@ -87,7 +88,7 @@ fn sources(dir: &std::path::Path) -> String {
 
 #[test]
 fn every_witness_whose_answers_differ_has_a_golden_case_beside_it() {
-    let suite = relax_spec::conformance::case::embedded_suite().unwrap();
+    let suite = relax_spec::suite::embedded_suite().unwrap();
     // Golden cases have the answer of the literal reading, and not its warnings.
     let differ = witnesses().into_iter().filter(|(_, witness)| witness.literal.answer != witness.corrected.answer);
     let without = differ.filter(|(erratum, _)| !suite.iter().any(|case| case.erratum == Some(*erratum)));
@@ -96,11 +97,11 @@ fn every_witness_whose_answers_differ_has_a_golden_case_beside_it() {
 
 #[test]
 fn all_errata_taken_literally_at_once_answer_every_case() {
-    let suite = relax_spec::conformance::case::embedded_suite().unwrap();
+    let suite = relax_spec::suite::embedded_suite().unwrap();
     let everything = Reading::literal_only(Erratum::ALL);
     let unanswered = suite.iter().filter_map(|case| {
-        let outcome = Outcome::of_oracle(&mut Cx::new().with_reading(everything.clone()), &case.ask);
-        let corrected = Outcome::of_oracle(&mut Cx::new(), &case.ask);
+        let outcome = oracle::outcome(&mut Cx::new().with_reading(everything.clone()), &case.ask);
+        let corrected = oracle::outcome(&mut Cx::new(), &case.ask);
         // What is refused before it is judged is refused in any reading; a run may fail earlier, but it ends.
         let lost = matches!(corrected, Outcome::Answer { .. })
             && matches!(outcome, Outcome::Unsupported { .. } | Outcome::InternalError { .. });

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use relax_spec::book::erratum::Shown;
 use relax_spec::book::{Erratum, Rule, RuleSet, Status};
-use relax_spec::conformance::case::{Answer, Ask, Case, ReadAnswer, Verdict, embedded_suite};
-use relax_spec::conformance::coverage;
-use relax_spec::conformance::knockout::{self, Baseline, EquivalentRows, Shows};
 use relax_spec::harness::agreement;
 use relax_spec::harness::questions::questions;
 use relax_spec::judge::RowMutant;
 use relax_spec::ops::{self, Clauses, OpDef};
+use relax_spec::question::{Answer, Ask, ReadAnswer, Verdict};
+use relax_spec::suite::knockout::{self, Baseline, EquivalentRows, Shows};
+use relax_spec::suite::{Case, coverage, embedded_suite};
 
 /// Beginnings of rule ids under which every rule is implemented or excluded. Chapters join this list as they are
 /// completed, and never leave it.

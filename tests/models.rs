@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use relax_spec::book::ron_options;
 use relax_spec::check::check_program;
-use relax_spec::conformance::accuracy::{Closeness, Within, closeness};
-use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer};
-use relax_spec::conformance::oracle;
-use relax_spec::conformance::same_program::same_program;
-use relax_spec::eval::{self, Verdict};
 use relax_spec::grammar::{IrModule, TensorData};
 use relax_spec::judge::Cx;
 use relax_spec::ops::Accuracy;
+use relax_spec::oracle;
+use relax_spec::question::{Answer, Ask, Program, RunAnswer};
+use relax_spec::refine::{Verdict, refine};
+use relax_spec::suite::accuracy::{Closeness, Within, closeness};
+use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::ValueSpec;
 
@@ -125,8 +125,7 @@ fn both_forms_compute_what_tvm_computes_bit_for_bit() {
 fn legalization_refines() {
     for name in MODELS {
         let [(_, before), (_, after)] = forms(name);
-        let refinement =
-            eval::refine(&mut Cx::new(), &before, &after, ENTRY, &[inputs(name)], 0).expect("a comparison");
+        let refinement = refine(&mut Cx::new(), &before, &after, ENTRY, &[inputs(name)], 0).expect("a comparison");
         assert_eq!((refinement.verdict, refinement.compared), (Verdict::Allowed, 1), "{name}");
     }
 }
@@ -136,7 +135,7 @@ fn a_wrong_legalization_does_not_refine() {
     let before = model("mlp");
     let text = text("mlp.legalized.py").replacen("T.max(", "T.min(", 1);
     let after = parse_module(&text).expect("a program");
-    let refinement = eval::refine(&mut Cx::new(), &before, &after, ENTRY, &[inputs("mlp")], 0).expect("a comparison");
+    let refinement = refine(&mut Cx::new(), &before, &after, ENTRY, &[inputs("mlp")], 0).expect("a comparison");
     assert!(matches!(refinement.verdict, Verdict::NotAllowed { .. }), "{:?}", refinement.verdict);
 }
 

@@ -7,9 +7,6 @@ use std::num::NonZero;
 use proptest::prelude::*;
 use relax_spec::book::Rule;
 use relax_spec::check::{CheckReport, check_program, further_findings};
-use relax_spec::conformance::case::{Answer, Ask, Program, RunAnswer};
-use relax_spec::conformance::oracle;
-use relax_spec::conformance::same_program::same_program;
 use relax_spec::findings::{Diagnostic, Severity};
 use relax_spec::generate::{ProgramOptions, Tape, module};
 use relax_spec::grammar::visit::{Visitor, walk_function};
@@ -17,6 +14,9 @@ use relax_spec::grammar::{
     Binder, Function, GlobalFunc, IrModule, PrimExpr, ShapeVar, StructInfo, TensorData, TensorShape, Var,
 };
 use relax_spec::judge::Cx;
+use relax_spec::oracle;
+use relax_spec::question::{Answer, Ask, Program, RunAnswer};
+use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::value::ValueSpec;
 use relax_spec::{normal_form, well_formed};

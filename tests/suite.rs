@@ -3,9 +3,9 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use relax_spec::book::RuleSet;
-use relax_spec::conformance::case::{Case, embedded_suite};
-use relax_spec::conformance::compare::CaseVerdict;
-use relax_spec::conformance::coverage::{Execution, execute, execute_literally};
+use relax_spec::suite::compare::CaseVerdict;
+use relax_spec::suite::coverage::{Execution, execute, execute_literally};
+use relax_spec::suite::{Case, embedded_suite};
 
 fn main() {
     let arguments = Arguments::from_args();

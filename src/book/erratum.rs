@@ -7,8 +7,7 @@ use std::str::FromStr;
 use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
-use crate::book::{Rule, ron_options};
-use crate::conformance::case::{Answer, Ask};
+use super::{Rule, ron_options};
 
 include!(concat!(env!("OUT_DIR"), "/errata.rs"));
 
@@ -69,24 +68,10 @@ pub struct ErratumInfo {
 /// Whether a question shows what the reading changes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Shown {
-    By(Box<Witness>),
+    /// The question with the answer of each reading, as it is written.
+    By(String),
     /// Why no question can.
     Not(String),
-}
-
-/// A question whose answer depends on the reading.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Witness {
-    pub ask: Ask,
-    pub literal: Expected,
-    pub corrected: Expected,
-}
-
-/// The answer of one reading; with its warnings, where they are what tells the readings apart.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Expected {
-    pub answer: Answer,
-    pub warnings: Option<Vec<Rule>>,
 }
 
 /// Why the file of an erratum cannot be read.
@@ -110,7 +95,7 @@ struct RawErratum {
     literal: String,
     corrected: String,
     #[serde(default)]
-    witness: Option<RawWitness>,
+    witness: Option<Box<RawValue>>,
     #[serde(default)]
     unseen: Option<String>,
     #[serde(default)]
@@ -119,35 +104,12 @@ struct RawErratum {
     alternatives: Vec<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename = "Witness", deny_unknown_fields)]
-struct RawWitness {
-    ask: Ask,
-    literal: Box<RawValue>,
-    corrected: Box<RawValue>,
-    #[serde(default)]
-    literal_warnings: Option<Vec<Rule>>,
-    #[serde(default)]
-    corrected_warnings: Option<Vec<Rule>>,
-}
-
-impl TryFrom<RawWitness> for Witness {
-    type Error = ErratumError;
-
-    fn try_from(raw: RawWitness) -> Result<Witness, ErratumError> {
-        let kind = raw.ask.answer_kind();
-        let expected = |answer: &RawValue, warnings| Ok(Expected { answer: kind.read(answer)?, warnings });
-        let literal: Result<Expected, ErratumError> = expected(&raw.literal, raw.literal_warnings);
-        Ok(Witness { literal: literal?, corrected: expected(&raw.corrected, raw.corrected_warnings)?, ask: raw.ask })
-    }
-}
-
 impl TryFrom<RawErratum> for ErratumInfo {
     type Error = ErratumError;
 
     fn try_from(raw: RawErratum) -> Result<ErratumInfo, ErratumError> {
         let shown = match (raw.witness, raw.unseen) {
-            (Some(witness), None) => Shown::By(Box::new(witness.try_into()?)),
+            (Some(witness), None) => Shown::By(witness.get_ron().trim().to_string()),
             (None, Some(reason)) => Shown::Not(reason),
             (None, None) | (Some(_), Some(_)) => return Err(ErratumError::WitnessOrReason),
         };
@@ -163,16 +125,6 @@ impl TryFrom<RawErratum> for ErratumInfo {
             later: raw.later,
             alternatives: raw.alternatives,
         })
-    }
-}
-
-impl ErratumInfo {
-    /// The question that shows it, if there is one.
-    pub fn witness(&self) -> Option<&Witness> {
-        match &self.shown {
-            Shown::By(witness) => Some(witness),
-            Shown::Not(_) => None,
-        }
     }
 }
 

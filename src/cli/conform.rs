@@ -10,16 +10,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Exit, Failure, Outcome, asking, options, print};
 use crate::book::Edition;
-use crate::conformance::case::{Case, embedded_suite};
-use crate::conformance::coverage;
-use crate::conformance::ledger::{Ledger, Observed};
-use crate::conformance::select::{Partition, SelectError, select};
 use crate::harness::adapters::Adapter;
 use crate::harness::checkout::{self, write_atomically};
 use crate::harness::implementation::Launch;
 use crate::harness::process::Interrupt;
 use crate::harness::runner::{self, CaseResult, RunOptions, RunResult};
 use crate::report::{self, Report, ReportError};
+use crate::suite::ledger::{Ledger, Observed};
+use crate::suite::select::{Partition, SelectError, select};
+use crate::suite::{Case, coverage, embedded_suite};
 
 /// Run the conformance suite against an implementation
 ///

@@ -6,13 +6,14 @@ use serde_json::{Value, json};
 
 use super::errata_text::{field, fold, told_apart};
 use super::{Exit, Failure, Outcome, conflicts, print};
-use crate::book::erratum::{ErratumInfo, ErratumKind, Later, Shown, Witness};
+use crate::book::erratum::{ErratumInfo, ErratumKind, Later, Shown};
 use crate::book::{Erratum, Reading, Rule};
-use crate::conformance::case::{Answer, Ask, Program};
-use crate::conformance::outcome;
 use crate::grammar::IrModule;
 use crate::harness::protocol::Reply;
 use crate::judge::Cx;
+use crate::oracle;
+use crate::question::{self, Answer, Ask, Program};
+use crate::suite::{Witness, witness};
 use crate::syntax::tvmscript::{Dialect, print_module};
 
 /// Show the errata of the text: what it says literally, how it is corrected, and a witness in both readings
@@ -56,6 +57,10 @@ fn info(erratum: Erratum) -> Result<ErratumInfo, Failure> {
     erratum.info().map_err(|error| Failure::unreadable(format!("spec/errata/{erratum}.ron: {error}")))
 }
 
+fn witness_of(info: &ErratumInfo) -> Result<Option<Witness>, Failure> {
+    witness(info).map_err(|error| Failure::unreadable(format!("spec/errata/{}.ron, witness: {error}", info.id)))
+}
+
 fn kind_name(kind: ErratumKind) -> &'static str {
     match kind {
         ErratumKind::Erratum => "erratum",
@@ -83,7 +88,7 @@ fn line(erratum: Erratum) -> Result<String, Failure> {
 
 /// The witness in one reading.
 struct Run {
-    outcome: outcome::Outcome,
+    outcome: question::Outcome,
     derivation: Vec<String>,
 }
 
@@ -95,13 +100,13 @@ fn run_witness(ask: &Ask, reading: Reading) -> Run {
         "answer",
         || vec![ask.to_string()],
         |cx| {
-            let answer = outcome::Outcome::of_oracle(cx, ask);
+            let answer = oracle::outcome(cx, ask);
             let shown = answer.to_string();
             outcome = Some(answer);
             shown
         },
     );
-    let outcome = outcome.unwrap_or(outcome::Outcome::InternalError { message: shown });
+    let outcome = outcome.unwrap_or(question::Outcome::InternalError { message: shown });
     let trees = cx.take_derivations().into_iter().map(|tree| tree.unwrapped().to_string());
     Run { outcome, derivation: trees.flat_map(|tree| tree.lines().map(str::to_string).collect::<Vec<_>>()).collect() }
 }
@@ -122,9 +127,11 @@ pub fn one(erratum: Erratum) -> Result<String, Failure> {
     field(&mut out, "corrected", &info.corrected);
     info.alternatives.iter().for_each(|alternative| field(&mut out, "or else", alternative));
     info.later.iter().for_each(|later| field(&mut out, "2023-12", later_name(*later)));
-    match &info.shown {
-        Shown::By(witness) => show(&mut out, erratum, witness),
-        Shown::Not(reason) => field(&mut out, "unseen", reason),
+    if let Some(witness) = witness_of(&info)? {
+        show(&mut out, erratum, &witness);
+    }
+    if let Shown::Not(reason) = &info.shown {
+        field(&mut out, "unseen", reason);
     }
     Ok(out)
 }
@@ -155,10 +162,10 @@ fn show(out: &mut String, erratum: Erratum, witness: &Witness) {
 }
 
 /// The answer of one reading, its warnings, and its program.
-fn answer(out: &mut String, reading: &str, outcome: &outcome::Outcome) {
+fn answer(out: &mut String, reading: &str, outcome: &question::Outcome) {
     let mut text = outcome.to_string();
     let mut program = None;
-    if let outcome::Outcome::Answer { answer, warnings } = outcome {
+    if let question::Outcome::Answer { answer, warnings } = outcome {
         let rules: Vec<&str> = warnings.iter().flatten().map(|rule| rule.id()).collect();
         if !rules.is_empty() {
             let _ = write!(text, ", with a warning by {}", rules.join(", "));
@@ -177,10 +184,7 @@ fn programs_of(ask: &Ask) -> Vec<String> {
         Program::Script(text) => text.trim().to_string(),
         Program::Module(module) => script(module),
     };
-    match ask {
-        Ask::Refine(source, target, ..) => vec![text(source), text(target)],
-        other => other.program().map(text).into_iter().collect(),
-    }
+    ask.programs().into_iter().map(text).collect()
 }
 
 /// A module as text, without the comment that says what to import.
@@ -210,17 +214,17 @@ fn to_json(erratum: Erratum) -> Result<Value, Failure> {
         "witness": Value::Null,
         "unseen": Value::Null,
     });
-    match &info.shown {
-        Shown::By(witness) => {
-            let (literal, corrected) = both(erratum, &witness.ask);
-            let reply = |run: &Run| Reply::of(&run.outcome).map_err(Failure::unreadable);
-            value["witness"] = json!({
-                "question": witness.ask,
-                "literal": reply(&literal)?,
-                "corrected": reply(&corrected)?,
-            });
-        }
-        Shown::Not(reason) => value["unseen"] = json!(reason),
+    if let Some(witness) = witness_of(&info)? {
+        let (literal, corrected) = both(erratum, &witness.ask);
+        let reply = |run: &Run| Reply::of(&run.outcome).map_err(Failure::unreadable);
+        value["witness"] = json!({
+            "question": witness.ask,
+            "literal": reply(&literal)?,
+            "corrected": reply(&corrected)?,
+        });
+    }
+    if let Shown::Not(reason) = &info.shown {
+        value["unseen"] = json!(reason);
     }
     Ok(value)
 }

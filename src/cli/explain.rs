@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::rules::{Evidence, Premise, Row, status_name};
 use super::{Exit, Failure, Outcome, conflicts, errata, print};
 use crate::book::{Erratum, Rule};
-use crate::conformance::case::embedded_suite;
-use crate::conformance::knockout::Shows;
+use crate::suite::embedded_suite;
+use crate::suite::knockout::Shows;
 
 /// Show a rule: its text, the code that applies it, its golden cases, its errata
 #[derive(clap::Args)]

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome};
-use crate::conformance::case::{Answer, Case, embedded_suite};
 use crate::harness::checkout::write_atomically;
 use crate::harness::protocol::ProtocolError;
+use crate::question::Answer;
+use crate::suite::{Case, embedded_suite};
 
 /// The JSON Schema of the exported files.
 const SCHEMA: &str = include_str!("suite.schema.json");

@@ -6,10 +6,10 @@ use indicatif::ProgressBar;
 
 use super::asking::{interrupt, start};
 use super::{Exit, Failure, Outcome, print};
-use crate::conformance::ledger::Ledger;
 use crate::harness::adapters::Adapter;
 use crate::harness::campaign::{self, Campaign, Explanation, Finding, Pattern};
 use crate::harness::process::Interrupt;
+use crate::suite::ledger::Ledger;
 
 /// Ask an implementation random questions and hold its answers against what the text permits
 ///

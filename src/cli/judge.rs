@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome, options, print};
 use crate::book::{Edition, Erratum, Reading, ron_options};
-use crate::conformance::case::Ask;
-use crate::conformance::outcome;
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, notation};
 use crate::harness::protocol::{self, ProtocolError, Reply};
 use crate::judge::{Cx, GlbPurity, Prover};
+use crate::oracle;
+use crate::question::{self, Ask};
 
 /// Ask one judgement on types, structural information or dimensions
 ///
@@ -141,10 +141,10 @@ fn json_question(args: &Args, text: &str) -> Outcome {
 }
 
 /// An outcome with its derivations.
-type Answered = (outcome::Outcome, String);
+type Answered = (question::Outcome, String);
 
 /// The answer in the reading asked for and, where none is, what single errata taken literally make of it.
-fn ask_both(args: &Args, ask: &Ask) -> (Answered, Vec<(Erratum, outcome::Outcome, String)>) {
+fn ask_both(args: &Args, ask: &Ask) -> (Answered, Vec<(Erratum, question::Outcome, String)>) {
     let answered = answer(args, ask, args.reading.clone().unwrap_or_default());
     let others = if args.reading.is_none() { changed_by(args, ask, &answered.0) } else { Vec::new() };
     (answered, others)
@@ -161,31 +161,31 @@ fn one(args: &Args, ask: &Ask) -> Outcome {
     Ok(exit(&outcome))
 }
 
-fn exit(outcome: &outcome::Outcome) -> Exit {
+fn exit(outcome: &question::Outcome) -> Exit {
     match outcome {
-        outcome::Outcome::Answer { .. } => Exit::AsExpected,
-        outcome::Outcome::Rejected { .. }
-        | outcome::Outcome::Trapped { .. }
-        | outcome::Outcome::Unsupported { .. }
-        | outcome::Outcome::InternalError { .. }
-        | outcome::Outcome::Crash { .. }
-        | outcome::Outcome::Timeout { .. }
-        | outcome::Outcome::ProtocolError { .. }
-        | outcome::Outcome::Flaky { .. } => Exit::Findings,
+        question::Outcome::Answer { .. } => Exit::AsExpected,
+        question::Outcome::Rejected { .. }
+        | question::Outcome::Trapped { .. }
+        | question::Outcome::Unsupported { .. }
+        | question::Outcome::InternalError { .. }
+        | question::Outcome::Crash { .. }
+        | question::Outcome::Timeout { .. }
+        | question::Outcome::ProtocolError { .. }
+        | question::Outcome::Flaky { .. } => Exit::Findings,
     }
 }
 
-fn answer(args: &Args, ask: &Ask, reading: Reading) -> (outcome::Outcome, String) {
+fn answer(args: &Args, ask: &Ask, reading: Reading) -> (question::Outcome, String) {
     let cx = Cx::new().with_edition(args.edition).with_prover(args.prover).with_reading(reading);
     let mut cx = if args.explain { cx.with_trace() } else { cx };
     cx.glb_purity = args.glb_purity;
-    let outcome = outcome::Outcome::of_oracle(&mut cx, ask);
+    let outcome = oracle::outcome(&mut cx, ask);
     let derivations = cx.take_derivations().iter().map(ToString::to_string).collect();
     (outcome, derivations)
 }
 
 /// The errata that, taken literally by themselves, change the answer; without those that change every other one.
-fn changed_by(args: &Args, ask: &Ask, corrected: &outcome::Outcome) -> Vec<(Erratum, outcome::Outcome, String)> {
+fn changed_by(args: &Args, ask: &Ask, corrected: &question::Outcome) -> Vec<(Erratum, question::Outcome, String)> {
     let alone = |erratum: &Erratum| {
         let (outcome, derivations) = answer(args, ask, Reading::literal_only(&[*erratum]));
         (*erratum, outcome, derivations)
@@ -197,9 +197,9 @@ fn changed_by(args: &Args, ask: &Ask, corrected: &outcome::Outcome) -> Vec<(Erra
 fn to_text(
     args: &Args,
     ask: &Ask,
-    outcome: &outcome::Outcome,
+    outcome: &question::Outcome,
     derivations: &str,
-    others: &[(Erratum, outcome::Outcome, String)],
+    others: &[(Erratum, question::Outcome, String)],
 ) -> String {
     let mut text = if args.stdin { format!("{ask} = {outcome}\n") } else { format!("{outcome}\n") };
     if args.explain {
@@ -215,7 +215,7 @@ fn to_text(
     text
 }
 
-fn to_json(outcome: &outcome::Outcome, others: &[(Erratum, outcome::Outcome, String)]) -> Result<Value, Failure> {
+fn to_json(outcome: &question::Outcome, others: &[(Erratum, question::Outcome, String)]) -> Result<Value, Failure> {
     let mut literal = serde_json::Map::new();
     for (erratum, outcome, _) in others {
         literal.insert(erratum.id().to_string(), json!(Reply::of(outcome).map_err(Failure::unreadable)?));

@@ -30,9 +30,9 @@ use std::thread;
 
 use clap::{Parser, Subcommand};
 
-use crate::conformance::case::CaseError;
 use crate::harness::adapters::SetupError;
 use crate::harness::worker::StartError;
+use crate::suite::CaseError;
 
 /// Executable reference semantics, test oracle and conformance suite for the Relax IR.
 #[derive(Parser)]

@@ -10,8 +10,6 @@ use serde_json::{Value, json};
 use super::asking::{STARTUP, interrupt, prepare, start};
 use super::{Exit, Failure, Outcome, print};
 use crate::book::{Edition, ron_options};
-use crate::conformance::case::{Ask, Case, embedded_suite};
-use crate::conformance::ledger::Ledger;
 use crate::harness::adapters::Adapter;
 use crate::harness::agreement::{
     Agreement, Answered, OpAgreement, Pattern, Tally, count_case, embedded, judge, ops_of_case,
@@ -22,6 +20,9 @@ use crate::harness::process::Interrupt;
 use crate::harness::questions::questions;
 use crate::harness::runner::{self, RunOptions};
 use crate::ops::{self, Clauses, OpDef};
+use crate::question::Ask;
+use crate::suite::ledger::Ledger;
+use crate::suite::{Case, embedded_suite};
 
 /// List the tensor operators: data types and cases, how implementations agree, how much of the tolerance they use
 ///

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use super::{Exit, Failure, Outcome, input, options, print, value};
 use crate::book::{Edition, Reading};
-use crate::eval::{self, Verdict};
+use crate::eval;
 use crate::judge::Cx;
+use crate::refine::{Verdict, refine};
 use crate::value::ValueSpec;
 
 /// Is AFTER an allowed optimization of BEFORE?
@@ -48,7 +49,7 @@ pub fn run(args: &Args) -> Outcome {
         None => eval::default_entry(&mut cx, &before).map_err(Failure::unreadable)?,
     };
     let given: Vec<Vec<ValueSpec>> = if args.args.is_empty() { Vec::new() } else { vec![args.args.clone()] };
-    let refinement = eval::refine(&mut cx, &before, &after, &entry, &given, args.runs).map_err(Failure::unreadable)?;
+    let refinement = refine(&mut cx, &before, &after, &entry, &given, args.runs).map_err(Failure::unreadable)?;
     match refinement.verdict {
         Verdict::Allowed => {
             print(&format!("allowed on {} inputs\n", refinement.compared))?;

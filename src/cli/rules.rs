@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome, print};
 use crate::book::{Rule, Status};
-use crate::conformance::case::{Case, embedded_suite};
-use crate::conformance::coverage::{self, Tested};
-use crate::conformance::knockout::{self, Baseline, Figures, Knockout, Reasons, Shows};
 use crate::judge::{Mistake, RowMutant};
+use crate::suite::coverage::{self, Tested};
+use crate::suite::knockout::{self, Baseline, Figures, Knockout, Reasons, Shows};
+use crate::suite::{Case, embedded_suite};
 
 /// List the rules of the specification: where each is implemented, which cases exercise it, whether it is needed
 #[derive(clap::Args)]

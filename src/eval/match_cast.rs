@@ -1,14 +1,17 @@
 //! Match casts (chapter Match casts and function boundaries): `match(v, S, sigma)` compares a value with structural
 //! information and binds the shape variables that the information introduces.
 
-use super::machine::Machine;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::machine::{Machine, Options};
 use super::trace::TraceEvent;
 use crate::book::{Erratum, Rule};
 use crate::grammar::{
-    FuncStructInfo, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, Span, StructInfo, TensorShape,
+    FuncStructInfo, IrModule, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, Span, StructInfo, TensorShape,
     TensorStructInfo, Var,
 };
-use crate::judge::with_stack;
+use crate::judge::{Cx, with_stack};
 use crate::value::{Closure, Stop, Tensor, Value};
 
 /// The rules of comparing one list of dimensions: those of tensors, or those of shapes.
@@ -29,6 +32,43 @@ pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
         PrimExpr::Var(v) => Some(v),
         PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => None,
     }
+}
+
+/// What a match came to, for derivation trees.
+struct Matched(Result<BTreeMap<ShapeVar, i64>, Stop>);
+
+impl fmt::Display for Matched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Ok(bound) => {
+                let sizes: Vec<String> = bound.iter().map(|(var, size)| format!("{var} = {size}")).collect();
+                write!(f, "matches with {{{}}}", sizes.join(", "))
+            }
+            Err(Stop::Error(error)) => write!(f, "fails: {error}"),
+            Err(Stop::OutOfFuel) => f.write_str("out of fuel"),
+            Err(Stop::Unspecified(reason)) => write!(f, "unspecified: {reason}"),
+            Err(Stop::Stuck(stuck)) => stuck.fmt(f),
+        }
+    }
+}
+
+/// `match(v, S, sigma)` by itself: all shape variables that are bound afterwards.
+pub fn match_value(
+    cx: &mut Cx,
+    v: &Value,
+    s: &StructInfo,
+    sigma: &BTreeMap<ShapeVar, i64>,
+    options: &Options,
+) -> Result<BTreeMap<ShapeVar, i64>, Stop> {
+    let module = IrModule::default();
+    let inputs = || vec![v.to_string(), s.to_string()];
+    let matched = cx.judge("match", inputs, |cx| {
+        let mut machine = Machine::new(cx, &module, options);
+        sigma.iter().for_each(|(var, size)| machine.activation.shape_vars.bind(var.clone(), *size));
+        let result = machine.match_value(v, s);
+        Matched(result.map(|()| machine.activation.shape_vars.iter().map(|(var, size)| (var.clone(), *size)).collect()))
+    });
+    matched.0
 }
 
 impl Machine<'_> {

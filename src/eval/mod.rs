@@ -7,26 +7,20 @@ mod boundary;
 mod capture;
 mod dim;
 mod expr;
-mod inputs;
 mod machine;
 mod match_cast;
-mod oracle;
 mod packed;
 mod prelude;
 mod program;
-mod refine;
 mod rtsi;
 mod scope;
 mod trace;
 
 pub use machine::{Machine, Options, SignatureOrder};
-pub use oracle::{answer_evaluate, answer_match_value, answer_refine};
+pub use match_cast::match_value;
 pub use prelude::prelude;
 pub use program::{Run, default_entry, evaluate};
-pub use refine::{Observed, RefineError, Refinement, Verdict, judge_runs, observe, refine};
 pub use trace::{TraceEvent, TraceStep};
 
-#[cfg(test)]
-mod refine_tests;
 #[cfg(test)]
 mod tests;

@@ -416,15 +416,6 @@ fn the_trace_shows_every_step() {
 }
 
 #[test]
-fn witnesses_show_what_the_reading_changes() {
-    for erratum in [Erratum::A19, Erratum::A45] {
-        let ask = erratum.info().unwrap().witness().unwrap().ask.clone();
-        let answer = |reading| crate::conformance::oracle::answer(&mut Cx::new().with_reading(reading), &ask).unwrap();
-        assert_ne!(answer(Reading::literal_only(&[erratum])), answer(Reading::corrected()), "{erratum}");
-    }
-}
-
-#[test]
 fn a_closure_is_cast_by_its_own_information() {
     let f = || lambda(vec![("p", Some(StructInfo::tensor([n_plus(1)], DataType::INT64)))], Expr::var("p"));
     let program = |target: StructInfo| {

@@ -10,12 +10,13 @@ use super::campaign::kind_of_answer;
 use super::questions::Question;
 use super::runner::CaseResult;
 use crate::book::{Rule, ron_options};
-use crate::conformance::alpha::same_struct_info;
-use crate::conformance::case::{Answer, Ask, Case};
-use crate::conformance::compare::{CaseVerdict, tolerance_used};
-use crate::conformance::outcome::Outcome;
 use crate::judge::Cx;
 use crate::ops::{Clauses, OpDef};
+use crate::oracle;
+use crate::question::{Answer, Ask, Outcome};
+use crate::suite::Case;
+use crate::suite::alpha::same_struct_info;
+use crate::suite::compare::{CaseVerdict, tolerance_used};
 
 include!(concat!(env!("OUT_DIR"), "/agreement.rs"));
 
@@ -108,7 +109,7 @@ pub fn embedded() -> Result<Vec<(&'static str, Agreement)>, ron::error::SpannedE
 
 /// Holds an answer against the oracle's. Errors are equal whatever they say; dimensions, if they are provably so.
 pub fn judge(op: &OpDef, question: &Question, given: &Outcome, known: &[Pattern], version: &str) -> Answered {
-    let expected = Outcome::of_oracle(&mut Cx::new(), &question.ask);
+    let expected = oracle::outcome(&mut Cx::new(), &question.ask);
     if let Outcome::Unsupported { what } = given {
         return Answered::Unsupported(what.clone());
     }
@@ -195,7 +196,7 @@ pub fn lacking(op: &OpDef, suite: &[Case]) -> Vec<String> {
     if op.infer.is_none() {
         lacks.push("no inference".to_string());
     }
-    if !crate::conformance::accuracy::table().is_ok_and(|table| table.iter().any(|row| row.class == op.accuracy)) {
+    if !crate::suite::accuracy::table().is_ok_and(|table| table.iter().any(|row| row.class == op.accuracy)) {
         lacks.push(format!("the class {:?} is not in spec/accuracy.ron", op.accuracy));
     }
     let short = op.name.strip_prefix("relax.").unwrap_or(op.name);

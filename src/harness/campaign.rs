@@ -8,13 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::implementation::Implementation;
 use super::worker::StartError;
 use crate::book::{Edition, Erratum, Reading, Rule};
-use crate::conformance::alpha::same_struct_info;
-use crate::conformance::case::{Answer, Ask};
-use crate::conformance::oracle;
-use crate::conformance::outcome::Outcome;
 use crate::generate::{Tape, struct_info_pair};
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::{Cx, Prover};
+use crate::oracle;
+use crate::question::{Answer, Ask, Outcome};
+use crate::suite::alpha::same_struct_info;
 
 /// The nesting of the generated structural information, and the length of their tapes.
 const DEPTH: usize = 3;

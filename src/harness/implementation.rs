@@ -8,9 +8,9 @@ use super::protocol::{Identity, ORACLE};
 use super::runner::Asked;
 use super::worker::{After, StartError, Worker};
 use crate::book::{Edition, Reading};
-use crate::conformance::case::Ask;
-use crate::conformance::outcome::Outcome;
 use crate::judge::Cx;
+use crate::oracle;
+use crate::question::{Ask, Outcome};
 
 /// Whatever answers the questions of the suite.
 pub trait Implementation {
@@ -41,7 +41,7 @@ impl Implementation for InProcess {
 
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
         let mut cx = Cx::new().with_edition(edition).with_reading(self.reading.clone());
-        Ok(Outcome::of_oracle(&mut cx, ask))
+        Ok(oracle::outcome(&mut cx, ask))
     }
 }
 

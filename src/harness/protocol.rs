@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::book::{Edition, Rule};
-use crate::conformance::case::{Answer, AnswerKind, Ask, Program, ReadAnswer};
-use crate::conformance::outcome::Outcome;
 use crate::grammar::{GlobalFunc, IrModule};
 use crate::judge::with_stack;
+use crate::question::{Answer, AnswerKind, Ask, Outcome, Program, ReadAnswer, snake_case};
 use crate::syntax::depth;
 use crate::syntax::tvmscript::{Dialect, parse_module, print_module};
 use crate::value::Effect;
@@ -133,18 +132,6 @@ fn to_json<T: Serialize>(value: &T) -> Result<Value, ProtocolError> {
     with_stack(|| serde_json::to_value(value)).map_err(|e| ProtocolError::Shape(e.to_string()))
 }
 
-/// `EraseToWellDefined` becomes `erase_to_well_defined`.
-fn snake_case(variant: &str) -> String {
-    let mut out = String::new();
-    for c in variant.chars() {
-        if c.is_ascii_uppercase() && !out.is_empty() {
-            out.push('_');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
-}
-
 /// `erase_to_well_defined` becomes `EraseToWellDefined`.
 fn camel_case(op: &str) -> String {
     op.split('_')
@@ -169,11 +156,6 @@ impl Ask {
         Ok((self.op(), args))
     }
 
-    /// The name of the question in the protocol.
-    pub fn op(&self) -> String {
-        snake_case(self.variant())
-    }
-
     /// The question from its name and arguments on the wire.
     pub fn from_wire(op: &str, mut args: Vec<Value>) -> Result<Ask, ProtocolError> {
         let variant = camel_case(op);
@@ -186,13 +168,7 @@ impl Ask {
 
     /// The same question with its programs as ASTs, as far as they can be read.
     pub fn with_module(self) -> Ask {
-        if let Ask::Refine(source, target, entry, inputs) = self {
-            return Ask::Refine(as_module(source), as_module(target), entry, inputs);
-        }
-        match self.program().cloned() {
-            Some(program) => self.with_program(as_module(program)),
-            None => self,
-        }
+        self.map_programs(as_module)
     }
 }
 

@@ -3,13 +3,14 @@
 
 use std::collections::HashSet;
 
-use crate::conformance::case::{Ask, Case, Program};
 use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, FloatBits, Function,
     GlobalFunc, GlobalVar, IrModule, PrimExpr, PrimValue, Span, StructInfo, TensorShape, TensorStructInfo, Var,
     VarBinding, VarKind,
 };
 use crate::ops::{AttrDefault, AttrKind, Clauses, OpDef};
+use crate::question::{Ask, Program};
+use crate::suite::Case;
 use crate::syntax::tvmscript::parse_module;
 
 /// The most questions about one operator.

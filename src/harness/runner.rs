@@ -11,9 +11,9 @@ use super::implementation::Implementation;
 use super::protocol::{Identity, ORACLE};
 use super::worker::StartError;
 use crate::book::Edition;
-use crate::conformance::case::Case;
-use crate::conformance::compare::{Comparison, compare};
-use crate::conformance::outcome::Outcome;
+use crate::question::Outcome;
+use crate::suite::Case;
+use crate::suite::compare::{Comparison, compare};
 
 /// How to run.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::protocol::{Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_ops};
 use crate::book::Reading;
-use crate::conformance::outcome::Outcome;
 use crate::judge::Cx;
+use crate::oracle;
 
 /// Answers the questions of a runner until the input ends. What is not of the protocol is answered with an error
 /// where it has an id, and ends the conversation where it has none.
@@ -22,7 +22,7 @@ pub fn serve(reading: &Reading, input: impl BufRead, mut output: impl Write) -> 
             Ok((_, Ok(Request::Hello { id, versions }))) => write_line(&mut output, &greet(id, versions))?,
             Ok((_, Ok(Request::Question(question)))) => {
                 let mut cx = Cx::new().with_edition(question.edition).with_reading(reading.clone());
-                let outcome = Outcome::of_oracle(&mut cx, &question.ask);
+                let outcome = oracle::outcome(&mut cx, &question.ask);
                 write_line(&mut output, &reply_text(question.id, Reply::of(&outcome)))?;
             }
             Ok((Some(id), Err(error))) => write_line(&mut output, &reply_text(id, Ok(not_understood(&error))))?,

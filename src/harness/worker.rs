@@ -6,8 +6,7 @@ use super::implementation::Launch;
 use super::process::{CommandLine, Interrupt, LineProcess, Received};
 use super::protocol::{Greeting, Line, Question, Request};
 use crate::book::Edition;
-use crate::conformance::case::Ask;
-use crate::conformance::outcome::Outcome;
+use crate::question::{Ask, Outcome};
 
 /// Why there is no process to ask.
 #[derive(Debug, thiserror::Error)]

@@ -3,9 +3,9 @@
 use std::fmt::{self, Write as _};
 
 use super::{Report, Row};
-use crate::conformance::compare::CaseVerdict;
-use crate::conformance::ledger::Standing;
-use crate::conformance::outcome::Outcome;
+use crate::question::Outcome;
+use crate::suite::compare::CaseVerdict;
+use crate::suite::ledger::Standing;
 
 /// Findings first, one paragraph each, then a table by chapter and the sum. `all`: findings that the ledger knows are
 /// told at length too.

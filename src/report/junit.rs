@@ -3,7 +3,7 @@
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use super::{Report, ReportError, Row};
-use crate::conformance::compare::CaseVerdict;
+use crate::suite::compare::CaseVerdict;
 
 pub fn junit(report: &Report) -> Result<String, ReportError> {
     let who = report.implementation;

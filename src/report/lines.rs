@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::{Report, ReportError, Row};
-use crate::conformance::ledger::Standing;
-use crate::conformance::outcome::Outcome;
+use crate::question::Outcome;
+use crate::suite::ledger::Standing;
 
 pub fn jsonl(report: &Report) -> Result<String, ReportError> {
     let mut out = String::new();

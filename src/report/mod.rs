@@ -8,11 +8,11 @@ mod template;
 use std::collections::BTreeMap;
 
 use crate::book::Edition;
-use crate::conformance::case::Case;
-use crate::conformance::compare::CaseVerdict;
-use crate::conformance::ledger::{Known, Ledger, Standing};
 use crate::harness::protocol::Identity;
 use crate::harness::runner::{CaseResult, RunResult};
+use crate::suite::Case;
+use crate::suite::compare::CaseVerdict;
+use crate::suite::ledger::{Known, Ledger, Standing};
 
 pub use human::human;
 pub use junit::junit;

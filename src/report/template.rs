@@ -4,8 +4,8 @@ use minijinja::{Environment, context};
 use serde_json::{Value, json};
 
 use super::{Report, ReportError, Row};
-use crate::conformance::compare::CaseVerdict;
-use crate::conformance::ledger::Standing;
+use crate::suite::compare::CaseVerdict;
+use crate::suite::ledger::Standing;
 
 const HTML: &str = include_str!("report.html");
 const MARKDOWN: &str = include_str!("report.md");

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use relax_spec::book::Erratum::{self, A01, A04, A05, A06, A15, A17, A24, A43, A44};
 use relax_spec::book::Reading;
-use relax_spec::conformance::alpha::same_struct_info;
 use relax_spec::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Type};
 use relax_spec::judge::{Compatibility, Cx, GlbPurity};
 use relax_spec::struct_info::{self as si, InScope};
+use relax_spec::suite::alpha::same_struct_info;
 use relax_spec::types::{self, find_glb, find_lub, is_subtype};
 
 /// A law: true of an instance in a context.

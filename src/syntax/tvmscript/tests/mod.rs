@@ -296,6 +296,6 @@ class Module:
     let new = print_module(&module, Dialect::Tvm027);
     assert!(old.contains("(x,), out_sinfo=R.Tensor((n,), dtype=\"float32\"), tir_vars=R.shape([n]))"), "{old}");
     assert!(!new.contains("R.call_tir(") && !new.contains("tir_vars=") && new.contains("\"tir_vars\""), "{new}");
-    assert!(crate::conformance::same_program::same_program(&parse_module(&old).unwrap(), &module));
-    assert!(crate::conformance::same_program::same_program(&parse_module(&new).unwrap(), &module), "{new}");
+    assert!(crate::suite::same_program::same_program(&parse_module(&old).unwrap(), &module));
+    assert!(crate::suite::same_program::same_program(&parse_module(&new).unwrap(), &module), "{new}");
 }

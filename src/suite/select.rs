@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use glob::Pattern;
 
-use super::case::Case;
+use super::Case;
 use crate::book::Edition;
 
 /// One of `n` parts of the suite, by a hash of the case ids, so that adding a case moves no other.

@@ -1,10 +1,12 @@
 //! Refinement (chapter Optimizations): whether a target program does only what the text allows an optimizer to make of
 //! a source program. Both are run on the same inputs, and what can be observed of the two runs is compared.
 
-use super::inputs::Inputs;
-use super::machine::Options;
-use super::program::evaluate;
+mod inputs;
+
+use inputs::Inputs;
+
 use crate::book::{Erratum, Rule};
+use crate::eval::{Options, evaluate};
 use crate::grammar::IrModule;
 use crate::judge::{Cx, Outcome, RuntimeError, Stuck};
 use crate::value::{ConvertError, Effect, Stop, ValueSpec, from_specs, to_spec};

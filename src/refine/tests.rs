@@ -1,7 +1,8 @@
 //! Allowed optimizations and miscompilations of small programs; the changes of the chapter's worked example are the
 //! first.
 
-use super::{Refinement, Verdict, refine};
+use super::{Refinement, Verdict};
+use crate::refine;
 use crate::book::{Erratum, Reading, Rule};
 use crate::grammar::{DataType, IrModule, TensorData};
 use crate::judge::Cx;

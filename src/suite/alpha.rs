@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::case::{Answer, Ask};
-use super::oracle;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo, TensorShape};
 use crate::judge::{Cx, Proof, with_stack};
+use crate::oracle;
+use crate::question::{Answer, Ask};
 
 /// What it means that the first operand does not say of a function whether it is pure, as the text of 2023-02 never
 /// does (A18).

@@ -1,16 +1,17 @@
 //! The oracle behind the questions: one arm per question, each naming the judgement that answers it.
 
+mod run;
+
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::case::{Answer, Ask, Derived, Program, ReadAnswer, Verdict};
 use crate::book::Rule;
 use crate::check::{check_program, in_normal_form};
 use crate::derivation::{DeriveReport, derive_call, derive_module};
-use crate::eval;
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, StructInfo};
 use crate::judge::Cx;
+use crate::question::{Answer, Ask, Derived, Outcome, Program, ReadAnswer, Verdict};
 use crate::struct_info::{self, InScope, Nowhere};
 use crate::syntax::decode::{DecodeError, decode, recognize};
 use crate::syntax::load::Form;
@@ -41,6 +42,20 @@ pub fn answer_with_warnings(cx: &mut Cx, ask: &Ask) -> Result<(Answer, Option<Ve
     Ok((answer, warnings))
 }
 
+/// What the oracle makes of a question.
+pub fn outcome(cx: &mut Cx, ask: &Ask) -> Outcome {
+    match answer_with_warnings(cx, ask) {
+        Ok((answer, warnings)) => Outcome::Answer { answer, warnings },
+        Err(NoAnswer::Unsupported(what)) => Outcome::Unsupported { what: what.to_string() },
+        Err(NoAnswer::Stuck(stuck)) => {
+            Outcome::Rejected { stage: "judge".into(), class: stuck.0.id().into(), message: stuck.to_string() }
+        }
+        Err(NoAnswer::Unreadable(message)) => {
+            Outcome::Rejected { stage: "parse".into(), class: "SyntaxError".into(), message }
+        }
+    }
+}
+
 fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result<Answer, NoAnswer> {
     match ask {
         Ask::Subtype(t1, t2) => Ok(Answer::Bool(types::is_subtype(cx, t1, t2))),
@@ -58,7 +73,7 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
         Ask::Unify(s1, s2) => Ok(Answer::StructInfo(struct_info::unify_struct_info(cx, s1, s2))),
         Ask::ProveEqual(a, b) => Ok(Answer::Proof(shape::prove_equal(cx, a, b))),
         Ask::EvalDim(e, sizes) => Ok(Answer::Dim(shape::evaluate(cx, e, &|v| sizes.get(v).copied()).into())),
-        Ask::MatchValue(v, s, sigma) => eval::answer_match_value(cx, v, s, sigma).map(Answer::Match),
+        Ask::MatchValue(v, s, sigma) => run::answer_match_value(cx, v, s, sigma).map(Answer::Match),
         Ask::Parse(text) => Ok(Answer::Read(parse(cx, text))),
         Ask::Decode(text, profile) => Ok(Answer::Read(read_answer(decode(cx, data_form(text), text, *profile)))),
         Ask::WellFormed(program) => Ok(verdict(&well_formed::check(cx, &*read(program)?), warnings)),
@@ -80,11 +95,9 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
                 Err(rule) => Derived::Rejected(rule),
             }))
         }
-        Ask::Evaluate(program, entry, args) => {
-            eval::answer_evaluate(cx, &*read(program)?, entry, args).map(Answer::Run)
-        }
+        Ask::Evaluate(program, entry, args) => run::answer_evaluate(cx, &*read(program)?, entry, args).map(Answer::Run),
         Ask::Refine(source, target, entry, inputs) => {
-            eval::answer_refine(cx, &*read(source)?, &*read(target)?, entry, inputs).map(Answer::Verdict)
+            run::answer_refine(cx, &*read(source)?, &*read(target)?, entry, inputs).map(Answer::Verdict)
         }
     }
 }

@@ -4,14 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Case;
 use super::accuracy::{BIT_FOR_BIT, Closeness, Within, closeness};
 use super::alpha::{UnsaidPurity, same_but_for};
-use super::case::{Answer, Ask, Case, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, Verdict};
-use super::oracle;
-use super::outcome::Outcome;
 use super::same_program::same_program;
 use crate::book::{Edition, Erratum};
 use crate::judge::Cx;
+use crate::oracle;
+use crate::question::{Answer, Ask, Derived, DimAnswer, MatchAnswer, Outcome, Program, ReadAnswer, RunAnswer, Verdict};
 use crate::value::ValueSpec;
 
 /// What becomes of a case.

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::refine::RefineError;
 use crate::grammar::visit::{Visitor, walk_module};
 use crate::grammar::{
     AttrValue, DataType, FloatBits, Function, GlobalFunc, IrModule, Ndim, PrimExpr, ShapeVar, StructInfo, TensorData,
     TensorShape, TensorStructInfo,
 };
 use crate::judge::Cx;
+use crate::refine::RefineError;
 use crate::value::ValueSpec;
 
 /// A source of arguments; the same programs always give the same ones.

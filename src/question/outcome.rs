@@ -4,10 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::case::{Answer, Ask};
-use super::oracle::{self, NoAnswer};
+use super::Answer;
 use crate::book::Rule;
-use crate::judge::Cx;
 use crate::value::Effect;
 
 /// The outcome of one question. The last four are found by the runner.
@@ -81,20 +79,6 @@ impl Outcome {
             Outcome::Timeout { .. } => OutcomeClass::Timeout,
             Outcome::ProtocolError { .. } => OutcomeClass::ProtocolError,
             Outcome::Flaky { .. } => OutcomeClass::Flaky,
-        }
-    }
-
-    /// What the oracle makes of a question.
-    pub fn of_oracle(cx: &mut Cx, ask: &Ask) -> Outcome {
-        match oracle::answer_with_warnings(cx, ask) {
-            Ok((answer, warnings)) => Outcome::Answer { answer, warnings },
-            Err(NoAnswer::Unsupported(what)) => Outcome::Unsupported { what: what.to_string() },
-            Err(NoAnswer::Stuck(stuck)) => {
-                Outcome::Rejected { stage: "judge".into(), class: stuck.0.id().into(), message: stuck.to_string() }
-            }
-            Err(NoAnswer::Unreadable(message)) => {
-                Outcome::Rejected { stage: "parse".into(), class: "SyntaxError".into(), message }
-            }
         }
     }
 }

@@ -2,32 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::machine::{Machine, Options};
-use super::program::{default_entry, evaluate};
-use super::refine::{RefineError, Verdict, refine};
-use crate::conformance::case::{self, MatchAnswer, RunAnswer};
-use crate::conformance::oracle::NoAnswer;
+use super::NoAnswer;
+use crate::eval::{Options, default_entry, evaluate, match_value};
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Outcome};
+use crate::question::{self, MatchAnswer, RunAnswer};
+use crate::refine::{RefineError, Verdict, refine};
 use crate::value::{Stop, ValueSpec, from_spec, from_specs, to_spec};
-
-/// What a match came to, for derivation trees.
-struct Matched(Result<BTreeMap<ShapeVar, i64>, Stop>);
-
-impl std::fmt::Display for Matched {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.0 {
-            Ok(bound) => {
-                let sizes: Vec<String> = bound.iter().map(|(var, size)| format!("{var} = {size}")).collect();
-                write!(f, "matches with {{{}}}", sizes.join(", "))
-            }
-            Err(Stop::Error(error)) => write!(f, "fails: {error}"),
-            Err(Stop::OutOfFuel) => f.write_str("out of fuel"),
-            Err(Stop::Unspecified(reason)) => write!(f, "unspecified: {reason}"),
-            Err(Stop::Stuck(stuck)) => stuck.fmt(f),
-        }
-    }
-}
 
 /// `match(v, S, sigma)`: all shape variables that are bound afterwards, or the rule that failed.
 pub fn answer_match_value(
@@ -36,16 +17,9 @@ pub fn answer_match_value(
     s: &StructInfo,
     sigma: &BTreeMap<ShapeVar, i64>,
 ) -> Result<MatchAnswer, NoAnswer> {
-    let (module, options) = (IrModule::default(), Options::default());
+    let options = Options::default();
     let v = from_spec(value, &[], &options.registry).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
-    let inputs = || vec![v.to_string(), s.to_string()];
-    let matched = cx.judge("match", inputs, |cx| {
-        let mut machine = Machine::new(cx, &module, &options);
-        sigma.iter().for_each(|(var, size)| machine.activation.shape_vars.bind(var.clone(), *size));
-        let result = machine.match_value(&v, s);
-        Matched(result.map(|()| machine.activation.shape_vars.iter().map(|(var, size)| (var.clone(), *size)).collect()))
-    });
-    match matched.0 {
+    match match_value(cx, &v, s, sigma, &options) {
         Ok(bound) => Ok(MatchAnswer::Matches(bound)),
         Err(Stop::Error(error)) => Ok(MatchAnswer::Fails(error.rule)),
         Err(Stop::Stuck(stuck)) => Err(NoAnswer::Stuck(stuck)),
@@ -83,7 +57,7 @@ pub fn answer_refine(
     target: &IrModule,
     entry: &str,
     inputs: &[Vec<ValueSpec>],
-) -> Result<case::Verdict, NoAnswer> {
+) -> Result<question::Verdict, NoAnswer> {
     let refinement = refine(cx, source, target, entry, inputs, 0).map_err(|error| match error {
         RefineError::Stuck(stuck) => NoAnswer::Stuck(stuck),
         RefineError::Input(_) | RefineError::Entry(_) | RefineError::Arguments(_) => {
@@ -91,8 +65,8 @@ pub fn answer_refine(
         }
     })?;
     match refinement.verdict {
-        Verdict::Allowed => Ok(case::Verdict::Accepted),
-        Verdict::NotAllowed { rule, .. } => Ok(case::Verdict::Rejected(vec![rule])),
+        Verdict::Allowed => Ok(question::Verdict::Accepted),
+        Verdict::NotAllowed { rule, .. } => Ok(question::Verdict::Rejected(vec![rule])),
         Verdict::Undecided(reason) => Err(NoAnswer::Unreadable(reason)),
     }
 }

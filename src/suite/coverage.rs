@@ -1,16 +1,17 @@
 //! What ties the golden cases to the rules: which rules a case records, and which premises it tests. What happens when a
-//! rule is switched off, is in [`super::knockout`].
+//! rule is switched off, is in [`crate::suite::knockout`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use rayon::prelude::*;
 
-use super::case::Case;
+use super::Case;
 use super::compare::{Comparison, compare};
-use super::outcome::Outcome;
 use crate::book::{Edition, Reading, Rule, RuleSet};
 use crate::judge::{Cx, RowsLookedAt, Step};
+use crate::oracle;
+use crate::question::Outcome;
 
 /// A case, asked of the oracle in this process.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ fn execute_literally_in(case: &Case, cx: Cx) -> Option<Execution> {
 fn execute_in(case: &Case, cx: Cx) -> Execution {
     let edition = edition_of(case);
     let mut cx = cx.with_edition(edition);
-    let outcome = Outcome::of_oracle(&mut cx, &case.ask);
+    let outcome = oracle::outcome(&mut cx, &case.ask);
     let comparison = compare(case, &outcome, edition, true);
     Execution { comparison, outcome, recorded: *cx.recorded(), rows: *cx.rows_looked_at() }
 }
@@ -80,7 +81,7 @@ pub fn premises(suite: &[Case]) -> BTreeMap<Tested, Vec<&str>> {
 fn premises_of(case: &Case) -> Vec<Tested> {
     let mut cx = Cx::new().with_edition(edition_of(case)).with_trace();
     // What the answer is, the suite looks at.
-    let _ = Outcome::of_oracle(&mut cx, &case.ask);
+    let _ = oracle::outcome(&mut cx, &case.ask);
     let mut tested = Vec::new();
     let mut steps = cx.take_steps();
     while let Some(step) = steps.pop() {

@@ -10,12 +10,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::case::{Answer, Case, Derived, DimAnswer, MatchAnswer, ReadAnswer, RunAnswer, Verdict};
+use super::Case;
 use super::compare::CaseVerdict;
 use super::coverage::{Execution, execute_in_its_readings};
-use super::outcome::Outcome;
 use crate::book::{Rule, RuleSet};
 use crate::judge::{Cx, Mistake, RowMutant, RowsLookedAt, with_stack};
+use crate::question::{Answer, Derived, DimAnswer, MatchAnswer, Outcome, ReadAnswer, RunAnswer, Verdict};
 
 /// The rules that nothing can tell from their absence, with the reason.
 const REDUNDANT: &str = include_str!("../../spec/redundant.ron");

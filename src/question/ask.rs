@@ -1,0 +1,205 @@
+//! Questions to an implementation, a row for each kind.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::AnswerKind;
+use super::part::Part;
+use crate::grammar::{IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
+use crate::syntax::decode::Profile;
+use crate::value::ValueSpec;
+
+/// A row for each kind of question: what it is about, its name with the parts of the question, and the kind of its
+/// answer ([`super::Answer`]). The name, in snake case, is the `op` of the protocol.
+macro_rules! questions {
+    ($($(#[$doc:meta])* $about:ident $name:ident($($part:ident: $type:ty),+) -> $answer:ident;)+) => {
+        /// A question to an implementation.
+        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+        pub enum Ask {
+            $(
+                $(#[$doc])*
+                #[doc = concat!("\n\nAnswered by [`Answer::", stringify!($answer), "`](super::Answer::", stringify!($answer), ").")]
+                $name($($type),+),
+            )+
+        }
+
+        impl Ask {
+            /// The names of the questions, in the order of the type.
+            pub const VARIANTS: &'static [&'static str] = &[$(stringify!($name)),+];
+
+            /// The name of the question.
+            pub fn variant(&self) -> &'static str {
+                match self {
+                    $(Ask::$name(..) => stringify!($name),)+
+                }
+            }
+
+            pub fn about(&self) -> About {
+                match self {
+                    $(Ask::$name(..) => About::$about,)+
+                }
+            }
+
+            pub fn answer_kind(&self) -> AnswerKind {
+                match self {
+                    $(Ask::$name(..) => AnswerKind::$answer,)+
+                }
+            }
+
+            fn parts(&self) -> Vec<&dyn Part> {
+                match self {
+                    $(Ask::$name($($part),+) => vec![$($part as &dyn Part),+],)+
+                }
+            }
+
+            fn parts_mut(&mut self) -> Vec<&mut dyn Part> {
+                match self {
+                    $(Ask::$name($($part),+) => vec![$($part as &mut dyn Part),+],)+
+                }
+            }
+        }
+    };
+}
+
+questions! {
+    /// Is the first type a subtype of the second?
+    Terms Subtype(t1: Type, t2: Type) -> Bool;
+    /// `find_glb`.
+    Terms Glb(t1: Type, t2: Type) -> OptionType;
+    /// `find_lub`.
+    Terms Lub(t1: Type, t2: Type) -> Type;
+    /// `erase_struct_info`.
+    Terms Erase(s: StructInfo) -> Type;
+    /// `wrap_type`.
+    Terms Wrap(t: Type) -> StructInfo;
+    /// `erase_to_well_defined` with the variables in scope.
+    Terms EraseToWellDefined(s: StructInfo, gamma: Vec<Var>, delta: Vec<ShapeVar>) -> StructInfo;
+    /// `get_shape_var_mapping`.
+    Terms ShapeVarMapping(s1: StructInfo, s2: StructInfo) -> Mapping;
+    /// `check_compatibility`.
+    Terms Compatibility(s1: StructInfo, s2: StructInfo) -> Compatibility;
+    /// `S1 <<: S2`, the definite relation (A15).
+    Terms MoreSpecific(s1: StructInfo, s2: StructInfo) -> Bool;
+    /// `S1 <<: S2` with shapes that are only possibly equal.
+    Terms PossiblyMoreSpecific(s1: StructInfo, s2: StructInfo) -> Bool;
+    /// `unify_struct_info`.
+    Terms Unify(s1: StructInfo, s2: StructInfo) -> StructInfo;
+    /// Are two dimensions equal?
+    Terms ProveEqual(a: PrimExpr, b: PrimExpr) -> Proof;
+    /// The value of a dimension.
+    Terms EvalDim(e: PrimExpr, sigma: BTreeMap<ShapeVar, i64>) -> Dim;
+    /// Match a value against structural information, with shape variables already bound.
+    Terms MatchValue(v: ValueSpec, s: StructInfo, sigma: BTreeMap<ShapeVar, i64>) -> Match;
+    /// Read a program's text.
+    Text Parse(text: String) -> Read;
+    /// Read a program from data, RON or JSON, by the productions of the grammar.
+    Text Decode(text: String, profile: Profile) -> Read;
+    /// Are the well-formedness criteria met?
+    Program WellFormed(program: Program) -> Verdict;
+    /// Are the criteria of normal form met?
+    Program NormalForm(program: Program) -> Verdict;
+    /// An equivalent program in normal form.
+    Program Normalize(program: Program) -> Program;
+    /// The type checking rules.
+    Program TypeCheck(program: Program) -> Verdict;
+    /// Well-formed, normalized, type-checked and derived without error?
+    Program Check(program: Program) -> Verdict;
+    /// The structural information of a global function.
+    Program DeriveFunction(program: Program, function: Name) -> StructInfo;
+    /// The entry that a local variable of a global function has in the context.
+    Program DeriveVar(program: Program, function: Name, var: Var) -> StructInfo;
+    /// The structural information of a call: callee, arguments, `sinfo_args`.
+    Call DeriveCall(callee: StructInfo, args: Vec<StructInfo>, sinfo_args: Vec<StructInfo>) -> Derived;
+    /// Run an entry point on arguments.
+    Program Evaluate(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
+    /// Does the second program, as an optimization of the first, do only what is allowed on these inputs of the entry
+    /// point?
+    TwoPrograms Refine(before: Program, after: Program, entry: Name, inputs: Vec<Vec<ValueSpec>>) -> Verdict;
+}
+
+/// What a question is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum About {
+    /// Types, structural information, dimensions and values by themselves.
+    Terms,
+    /// The text of a program, as text.
+    Text,
+    /// The program that is its first part.
+    Program,
+    /// A call of a function, by its structural information.
+    Call,
+    TwoPrograms,
+}
+
+/// A program, as text or as an AST.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Program {
+    /// TVMScript.
+    Script(String),
+    Module(IrModule),
+}
+
+impl Ask {
+    /// The programs that the question has among its parts.
+    pub fn programs(&self) -> Vec<&Program> {
+        self.parts().into_iter().filter_map(Part::program).collect()
+    }
+
+    /// The program that the question is about, if it is about one.
+    pub fn program(&self) -> Option<&Program> {
+        match self.about() {
+            About::Program => self.programs().into_iter().next(),
+            About::Terms | About::Text | About::Call | About::TwoPrograms => None,
+        }
+    }
+
+    /// The same question about another program; unchanged where it is about none.
+    pub fn with_program(self, program: Program) -> Ask {
+        match self.about() {
+            About::Program => self.map_programs(|_| program.clone()),
+            About::Terms | About::Text | About::Call | About::TwoPrograms => self,
+        }
+    }
+
+    /// The same question about other programs, each made from its own.
+    pub fn map_programs(mut self, other: impl Fn(Program) -> Program) -> Ask {
+        for program in self.parts_mut().into_iter().filter_map(Part::program_mut) {
+            let own = std::mem::replace(program, Program::Script(String::new()));
+            *program = other(own);
+        }
+        self
+    }
+
+    /// Whether `rules` must name every rule that is recorded. That is so for judgements on types and structural
+    /// information; a question about a program fires dozens of rules, of which `rules` names the ones at stake.
+    pub fn claims_exactly(&self) -> bool {
+        self.about() == About::Terms
+    }
+
+    /// The name of the question in the protocol: `erase_to_well_defined` for `EraseToWellDefined`.
+    pub fn op(&self) -> String {
+        snake_case(self.variant())
+    }
+}
+
+/// `EraseToWellDefined` becomes `erase_to_well_defined`.
+pub fn snake_case(variant: &str) -> String {
+    let mut out = String::new();
+    for c in variant.chars() {
+        if c.is_ascii_uppercase() && !out.is_empty() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+impl fmt::Display for Ask {
+    /// In one line, as reports show it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = self.parts().iter().map(|part| part.told()).filter(|told| !told.is_empty()).collect();
+        write!(f, "{}({})", self.op(), parts.join(", "))
+    }
+}

@@ -1,0 +1,10 @@
+//! The language between a suite and those who answer it: questions, their answers, and what asking may come to.
+
+mod answer;
+mod ask;
+mod outcome;
+mod part;
+
+pub use answer::{Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, ReadAnswer, RunAnswer, Verdict};
+pub use ask::{About, Ask, Program, snake_case};
+pub use outcome::{Outcome, OutcomeClass};

@@ -1,0 +1,145 @@
+//! The parts of questions: how reports tell them in one line, and which of them are programs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::Program;
+use crate::grammar::{GlobalFunc, IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
+use crate::syntax::decode::Profile;
+use crate::value::ValueSpec;
+
+/// A part of a question.
+pub(super) trait Part {
+    /// In a few words; empty where there is nothing to tell.
+    fn told(&self) -> String;
+
+    fn program(&self) -> Option<&Program> {
+        None
+    }
+
+    fn program_mut(&mut self) -> Option<&mut Program> {
+        None
+    }
+}
+
+/// Items separated by `, `.
+pub(super) struct List<'a, T>(pub &'a [T]);
+
+/// A map as `{k: v, ..}`.
+pub(super) struct Map<'a, K, V>(pub &'a BTreeMap<K, V>);
+
+/// A module by its functions.
+pub(super) struct Functions<'a>(pub &'a IrModule);
+
+impl Part for Program {
+    fn told(&self) -> String {
+        self.to_string()
+    }
+
+    fn program(&self) -> Option<&Program> {
+        Some(self)
+    }
+
+    fn program_mut(&mut self) -> Option<&mut Program> {
+        Some(self)
+    }
+}
+
+/// Parts that are told as they are printed.
+macro_rules! printed {
+    ($($type:ty),+) => {
+        $(impl Part for $type {
+            fn told(&self) -> String {
+                self.to_string()
+            }
+        })+
+    };
+}
+
+printed!(Type, StructInfo, PrimExpr, ValueSpec, Name, Var);
+
+impl Part for String {
+    fn told(&self) -> String {
+        format!("text of {} lines", self.trim().lines().count())
+    }
+}
+
+impl Part for Profile {
+    fn told(&self) -> String {
+        match self {
+            Profile::Merged => String::new(),
+            Profile::Pr14148 => "later revision".to_string(),
+        }
+    }
+}
+
+/// Lists of parts that are told as they are printed.
+macro_rules! listed {
+    ($($type:ty),+) => {
+        $(impl Part for Vec<$type> {
+            fn told(&self) -> String {
+                format!("[{}]", List(self))
+            }
+        })+
+    };
+}
+
+listed!(Var, ShapeVar, StructInfo, ValueSpec);
+
+impl Part for Vec<Vec<ValueSpec>> {
+    fn told(&self) -> String {
+        format!("{} inputs", self.len())
+    }
+}
+
+impl Part for BTreeMap<ShapeVar, i64> {
+    fn told(&self) -> String {
+        Map(self).to_string()
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for List<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, item) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{item}")?;
+        }
+        Ok(())
+    }
+}
+
+impl<K: fmt::Display, V: fmt::Display> fmt::Display for Map<'_, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pairs: Vec<String> = self.0.iter().map(|(k, v)| format!("{k}: {v}")).collect();
+        write!(f, "{{{}}}", List(&pairs))
+    }
+}
+
+impl fmt::Display for Functions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self
+            .0
+            .funcs
+            .iter()
+            .map(|(gv, func)| match func {
+                GlobalFunc::Function(_) => gv.name.to_string(),
+                GlobalFunc::PrimFunc(_) => format!("{} (PrimFunc)", gv.name),
+            })
+            .collect();
+        write!(f, "module of {}", List(&names))
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Program::Script(text) => {
+                let lines = text.trim().lines().count();
+                write!(f, "script of {lines} lines")
+            }
+            Program::Module(module) => Functions(module).fmt(f),
+        }
+    }
+}
