@@ -318,11 +318,15 @@ fn errata_source(errata: &[(String, PathBuf)]) -> Result<String, String> {
     Ok(out)
 }
 
+/// What stands beside the files of a directory to check them, and is not built in.
+const CHECKS: &str = "checks";
+
 /// Files that are built into the program: `(path below the directory, text)`.
 fn embedded(root: &Path, name: &str, dir: &str, extension: &str) -> Result<String, String> {
     let dir = root.join(dir);
     let mut out = format!("static {name}: &[(&str, &str)] = &[\n");
-    for path in files(&dir, extension)? {
+    let is_built_in = |path: &PathBuf| !path.iter().any(|part| part == CHECKS);
+    for path in files(&dir, extension)?.into_iter().filter(is_built_in) {
         let _ = writeln!(out, "    ({:?}, include_str!({:?})),", relative(&dir, &path), path.display().to_string());
     }
     out.push_str("];\n");

@@ -187,7 +187,7 @@ fn all_unified(pairs: &[(StructInfo, StructInfo)]) {
 fn tvm(adapter: &str, request: &Request) -> Result<Timing, Box<dyn std::error::Error>> {
     let adapter = Adapter::named(Some(adapter))?.into_iter().next().ok_or("no such adapter")?;
     let command = adapter.prepare(&|text| eprintln!("{text}"))?;
-    let script = command.args.first().ok_or("the adapter has no script")?.replace("adapter.py", "timing.py");
+    let script = command.args.first().ok_or("the adapter has no script")?.replace("adapter.py", "checks/timing.py");
     let mut child = Command::new(&command.program).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().ok_or("no standard input")?;
     stdin.write_all(serde_json::to_string(request)?.as_bytes())?;

@@ -179,7 +179,7 @@ fn run_once(module: &IrModule, args: &[ValueSpec]) -> Result<ValueSpec, Failure>
 fn run_there(adapter: &str, subject: &Subject) -> Result<Timing, Failure> {
     let adapter = Adapter::named(Some(adapter))?.into_iter().next().ok_or("no such adapter")?;
     let command = adapter.prepare(&|text| eprintln!("{text}"))?;
-    let script = command.args.first().ok_or("the adapter has no script")?.replace("adapter.py", "timing_run.py");
+    let script = command.args.first().ok_or("the adapter has no script")?.replace("adapter.py", "checks/timing_run.py");
     let mut child = Command::new(&command.program).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().ok_or("no standard input")?;
     let at_least = AT_LEAST.as_secs_f64();

@@ -23,6 +23,7 @@ pub mod book;
 
 pub mod builder;
 pub mod check;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod derivation;
 pub mod eval;
@@ -38,6 +39,7 @@ pub mod oracle;
 pub mod purity;
 pub mod question;
 pub mod refine;
+#[cfg(feature = "cli")]
 pub mod report;
 pub mod scope;
 pub mod shape;

@@ -12,7 +12,7 @@ import sys
 
 import make_ops_cases as cases
 import numpy as np
-from make_ops_cases import ELEMENTARY, F16, F32, F64, I32, I64, I8, Args, Prim, exact, in_float64, wild
+from make_ops_cases import ELEMENTARY, F16, F32, F64, I8, I32, I64, Args, Prim, in_float64, wild
 
 FAMILIES = cases.FAMILIES
 FAMILIES.clear()
@@ -130,7 +130,6 @@ def normalization(op):
     o.case("wild", [wild(F32, (2, 5))], within=absolute(8))
     o.case("wild", [wild(F64, (3, 2, 2))], {"axis": 1}, within=absolute(8))
     o.case("exact", [np.array([[0, -1000], [-2000, 5]], F32)], {"axis": -1}, why="the sum is 1")
-    ones = lambda dtype, *shape: np.ones(shape, dtype)
     o = op("nn.layer_norm", in_float64(layer_norm), True)
     o.case("exact", [BALANCED, small(F32, (4,)), small(F32, (4,), 1)], {"axes": [-1]}, why=NORMAL)
     o.case("exact", [BALANCED, small(F32, (2, 4)), small(F32, (2, 4), 1)], {"axes": [1, 2]}, why=NORMAL)

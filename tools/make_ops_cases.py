@@ -11,6 +11,7 @@ To add an operator, call `op` in the function of its family. The first case of a
 inference, and every case is a call that `relax-spec ops` varies to ask about inference.
 """
 
+import functools
 import math
 import pathlib
 import sys
@@ -183,7 +184,7 @@ class Op:
         rules: {self.rules("infer")},
         ask: {ask("DeriveVar", text, '"y"')},
         allow: [{known or info(expected)}],
-        why: "{'the size depends on the values' if known else 'the shape and the datatype of what NumPy computes'}",
+        why: "{"the size depends on the values" if known else "the shape and the datatype of what NumPy computes"}",
     ),"""
             )
         return self
@@ -679,7 +680,7 @@ HEAD = "// Written by tools/make_ops_cases.py with NumPy.\n"
 def main(directory):
     for name, function in FAMILIES.items():
         out = []
-        function(lambda op_name, reference, has_attrs=False: Op(out, op_name, reference, has_attrs))
+        function(functools.partial(Op, out))
         path = pathlib.Path(directory) / f"{name}.ron"
         path.write_text(HEAD + "[\n" + "\n".join(out) + "\n]\n", encoding="utf-8")
 

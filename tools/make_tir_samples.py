@@ -3,8 +3,9 @@
 
     make_tir_samples.py OUTPUT_DIRECTORY
 
-Run once with each version of TVM: each writes its text as NAME.VERSION.py (VERSION is 025 or 027); the first one also
-runs the functions and writes NAME.json, the second one checks that it computes the same.
+Run once with each version of TVM: each writes its text as NAME.VERSION.py (VERSION is 025 or 027), and where both print
+the same there is only NAME.py; the first one also runs the functions and writes NAME.json, the second one checks that it
+computes the same.
 """
 
 import json
@@ -277,7 +278,9 @@ def values(name, index, shape, dtype, rng):
     if name.startswith(("divide", "floor_divide", "mod", "integers")) and index == 1:
         return rng.choice([-4, -2, 1, 2, 3 if "f" not in dtype else 4], shape).astype(dtype)
     if dtype == "int64" and name not in ("mod_i64", "equal_i64") or name == "take_symbolic" and index == 1:
-        return rng.permutation(np.arange(int(np.prod(shape, dtype=int))) % 4).reshape(shape).astype(dtype) % (3 if name == "nll_loss" else 4)
+        return rng.permutation(np.arange(int(np.prod(shape, dtype=int))) % 4).reshape(shape).astype(dtype) % (
+            3 if name == "nll_loss" else 4
+        )
     if name in ("sqrt", "rsqrt", "log", "power", "batch_norm"):
         return (rng.integers(1, 16, shape) ** 2 / 16).astype(dtype)
     if "wraps" in name or dtype == "int8":
@@ -327,7 +330,7 @@ def shapes_of(function, inputs):
             if isinstance(dim, tirx.Var):
                 binding[dim] = tirx.IntImm(dim.dtype, extent)
     outputs = []
-    for buffer in buffers[len(inputs):]:
+    for buffer in buffers[len(inputs) :]:
         shape = [int(tvm.arith.Analyzer().simplify(tirx.stmt_functor.substitute(dim, binding))) for dim in buffer.shape]
         outputs.append((tuple(shape), str(buffer.dtype)))
     return outputs
@@ -341,9 +344,21 @@ def run(function, inputs, outputs):
     return [result.numpy() for result in results]
 
 
+def write_text(directory, name, text):
+    """The text of this version, apart from that of the other one only where they differ."""
+    of_both, mine = directory / f"{name}.py", directory / f"{name}.{VERSION}.py"
+    theirs = directory / f"{name}.{'027' if VERSION == '025' else '025'}.py"
+    if of_both.exists():
+        of_both.rename(theirs)
+    if theirs.exists() and theirs.read_text() == text:
+        theirs.rename(of_both)
+        mine.unlink(missing_ok=True)
+    else:
+        mine.write_text(text)
+
+
 def make(directory, name, accuracy, function, types, outputs):
-    text = function.script()
-    (directory / f"{name}.{VERSION}.py").write_text(text + "\n")
+    write_text(directory, name, function.script() + "\n")
     path = directory / f"{name}.json"
     if path.exists():
         sample = json.loads(path.read_text())

@@ -94,9 +94,7 @@ def is_weight(x):
 
 def other(inputs):
     """Normal numbers of the shapes of the inputs; weights are scaled so that sums keep their size."""
-    return [
-        (RNG.standard_normal(x.shape) / np.sqrt(x[0].size if is_weight(x) else 1)).astype("float32") for x in inputs
-    ]
+    return [(RNG.standard_normal(x.shape) / np.sqrt(x[0].size if is_weight(x) else 1)).astype("float32") for x in inputs]
 
 
 def bound(mod, inputs):
@@ -170,7 +168,7 @@ def oracle(tool, path, inputs):
     answer = json.loads(reply.splitlines()[-1])
     returned, effects = answer["answer"]["Returns"]
     assert not effects
-    fields = returned["Tuple"] if "Tuple" in returned else [returned]
+    fields = returned.get("Tuple", [returned])
     return [untensor(field["Tensor"]) for field in fields], elapsed
 
 

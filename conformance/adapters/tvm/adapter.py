@@ -137,10 +137,7 @@ OPS = {
             "derive_call",
         )
     },
-    **{
-        name: _of_program(name)
-        for name in ("well_formed", "normal_form", "normalize", "check", "derive_function", "derive_var")
-    },
+    **{name: _of_program(name) for name in ("well_formed", "normal_form", "normalize", "check", "derive_function", "derive_var")},
     "type_check": _of_program("check"),
     "eval_dim": _running("eval_dim"),
     "match_value": _running("match_value"),

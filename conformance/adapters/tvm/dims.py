@@ -121,7 +121,7 @@ def read(expr, name_of):
         return {"Select": [read(e, name_of) for e in (expr.condition, expr.true_value, expr.false_value)]}
     if isinstance(expr, tirx.Cast):
         return read(expr.value, name_of)
-    if isinstance(expr, tirx.Var) or isinstance(expr, names.RelaxVar):
+    if isinstance(expr, (tirx.Var, names.RelaxVar)):
         return name_of(expr)
     return _read_call(expr, name_of)
 

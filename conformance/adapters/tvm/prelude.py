@@ -12,12 +12,12 @@ class Run:
     """What is going on now: the effects so far, and the virtual machine that calls closures."""
 
     def __init__(self):
-        self.reset(None)
+        self.reset(None, None)
 
-    def reset(self, vm):
+    def reset(self, vm, some_closure):
         self.effects = []
         self.vm = vm
-        self.values = Values()
+        self.values = Values(functions, some_closure)
 
     def record(self, name, args):
         read = [self.values.read(arg) for arg in args]
@@ -28,10 +28,16 @@ class Run:
         self.effects.append({"Call": [name, read]})
 
 
-NOW = Run()
-
-#: The prelude: name, purity, function.
+#: The prelude: name and function.
 _PRELUDE = []
+
+
+def functions():
+    """Pairs of function object and name."""
+    return [(tvm.get_global_func(name), name) for name, _ in _PRELUDE]
+
+
+NOW = Run()
 
 
 class PreludeError(RuntimeError):
@@ -146,8 +152,3 @@ def register():
         tvm_ffi.register_global_func(name, func, override=True)
     # Printing is an effect to record, not something to show.
     tvm_ffi.register_global_func("relax.run.print", _print, override=True)
-
-
-def functions():
-    """Pairs of function object and name."""
-    return [(tvm.get_global_func(name), name) for name, _ in _PRELUDE]

@@ -1,9 +1,5 @@
 """Judgements on whole programs."""
 
-import textwrap
-import typing
-
-import tvm
 import tvm_ffi
 from tvm import ir, relax
 
@@ -14,6 +10,7 @@ from build import Builder, Scope, binders, bound_by_casts, bound_by_params, forc
 from faults import Rejected, Unsupported, stage
 from judge import mentions_purity
 from read import Reader
+from text import parse_text
 
 #: Rounds of finding return annotations and purities that the program leaves open; each can only sharpen.
 _ROUNDS = 8
@@ -171,24 +168,6 @@ def functions_below(func):
             visit(node.tuple_value)
 
     visit(func)
-    return found
-
-
-def parse_text(text):
-    """Text through TVM's own parser. Imports are not allowed in it: the names are provided."""
-    from tvm.script import ir as I
-    from tvm.script import relax as R
-    from tvm.script import tirx as T
-
-    lines = [line for line in text.splitlines() if not line.startswith(("from ", "import "))]
-    source = textwrap.dedent("\n".join(lines)) + "\n"
-    # 0.27 writes shape variables as `n = TypeVar("n")` before the module.
-    names_in_text = {"I": I, "R": R, "T": T, "TypeVar": typing.TypeVar}
-    with stage("parse"):
-        found = tvm.script.from_source(source, extra_vars=names_in_text, check_well_formed=False)
-    if isinstance(found, relax.Function):
-        name = found.attrs.get("global_symbol", "main") if found.attrs else "main"
-        return ir.IRModule({ir.GlobalVar(str(name)): found})
     return found
 
 

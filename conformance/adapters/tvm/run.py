@@ -12,7 +12,7 @@ import names
 import tensors
 from build import Builder
 from faults import Trapped, is_own_mistake, last_words, stage
-from prelude import NOW
+from prelude import NOW, functions
 
 
 def compile_module(mod, beat):
@@ -24,10 +24,10 @@ def compile_module(mod, beat):
 
 def machine(executable):
     """Loads the code. Functions that are missing are missed here, so that this is where the run begins."""
-    NOW.reset(None)
+    NOW.reset(None, some_closure)
     with trap():
         vm = relax.VirtualMachine(executable, tvm.cpu())
-    NOW.reset(vm)
+    NOW.reset(vm, some_closure)
     return vm
 
 
@@ -103,7 +103,7 @@ def match_value(value, info_json, sizes, beat):
         body = relax.SeqExpr(blocks, shape)
         ret = names.ShapeInfo(None, len(order))
         function = names.function([param, operand], body, ret, True, {"global_symbol": "main"})
-    args = [argument, tensors.Values().to_tvm(value, [])]
+    args = [argument, tensors.Values(functions, some_closure).to_tvm(value, [])]
     result = run_function(function, args, beat)
     return {"Matches": {name: int(size) for name, size in zip(order, result)}}
 

@@ -45,9 +45,15 @@ def _unknown_function(*_):
 
 
 class Values:
-    """Values of one run, with the functions known by name and the arguments known by identity."""
+    """Values of one run, with the functions known by name and the arguments known by identity.
 
-    def __init__(self):
+    `known` gives pairs of a function and its name beside those that the run asks for by name; `some_closure` makes a
+    closure, of which only that it is one matters.
+    """
+
+    def __init__(self, known, some_closure):
+        self.known = known
+        self.some_closure = some_closure
         self.functions = []
         self.arguments = []
 
@@ -84,9 +90,7 @@ class Values:
             case "Object":
                 return tvm.ir.SourceName("some object")
             case "Closure":
-                import run
-
-                return run.some_closure()
+                return self.some_closure()
         raise Unsupported(f"a value {kind} as argument")
 
     def packed(self, name):
@@ -123,9 +127,7 @@ class Values:
 
     def _read_object(self, value):
         if isinstance(value, tvm_ffi.Function):
-            import prelude
-
-            for func, name in [*self.functions, *prelude.functions()]:
+            for func, name in [*self.functions, *self.known()]:
                 if func.same_as(value):
                     return {"PackedFunc": name}
             # The only other functions that a run can give: closures are objects of a kind of their own.

@@ -3,6 +3,7 @@
 import re
 
 from faults import Unsupported
+from text import parse_text
 
 
 def parse(text, wanted):
@@ -11,8 +12,6 @@ def parse(text, wanted):
         if wanted:
             raise Unsupported("PrimFuncs without their text")
         return []
-    from programs import parse_text
-
     mod = parse_text(dialect(text))
     return list(mod.functions.items())
 

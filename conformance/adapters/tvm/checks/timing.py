@@ -6,8 +6,11 @@ seconds for one pass of base check and of lca over all pairs.
 """
 
 import json
+import os
 import sys
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from adapter import in_large_stack, take_over_stdout
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def tensor(*dims, dtype="float32"):
@@ -67,7 +67,11 @@ def module(**functions):
     return {"Module": {"version": 1, "funcs": [[n, {"Function": f}] for n, f in functions.items()]}}
 
 
-def main_of(bindings, body, params=(("x", tensor("n")),), **more):
+#: The parameters of `main` where a test needs no others.
+X = (("x", tensor("n")),)
+
+
+def main_of(bindings, body, params=X, **more):
     return module(main=function(params, seq(bindings, body), name="main", **more))
 
 
@@ -249,9 +253,7 @@ class Runs(Conversation):
         self.answers({"Returns": [result, []]}, "evaluate", double, "main", [data([2], [1, 2])])
 
     def test_effects_up_to_a_failure(self):
-        program = main_of(
-            [bind("a", extern("relax_spec.log", var("x"))), bind("b", extern("relax_spec.fail"))], var("a")
-        )
+        program = main_of([bind("a", extern("relax_spec.log", var("x"))), bind("b", extern("relax_spec.fail"))], var("a"))
         reply = self.ends("trapped", "evaluate", program, "main", [data([1], [1])])
         self.assertEqual([effect["Call"][0] for effect in reply["effects"]], ["relax_spec.log", "relax_spec.fail"])
         # The record begins anew with each run.

@@ -7,7 +7,10 @@ stands there as `{"rejected": message}`, what cannot be put to it as `{"unsuppor
 
 import functools
 import json
+import os
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from adapter import in_large_stack, take_over_stdout
 

@@ -15,9 +15,12 @@ information and refuses them, too. The exit status is 1 if a program fails.
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from adapter import in_large_stack
 
@@ -52,7 +55,7 @@ def numbered(text):
 
 def parse(text, what):
     from faults import Rejected
-    from programs import parse_text
+    from text import parse_text
 
     try:
         return parse_text(text)
@@ -100,7 +103,7 @@ def first_difference(original, read):
 
 
 def functions(module):
-    return {name: function for name, function in module.get("funcs", [])}
+    return dict(module.get("funcs", []))
 
 
 class Comparison:

@@ -6,8 +6,11 @@ Reads one JSON object from standard input: `text`, a TVMScript module; `args`, t
 """
 
 import json
+import os
 import sys
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from adapter import in_large_stack, take_over_stdout
 
