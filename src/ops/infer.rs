@@ -355,6 +355,14 @@ pub(super) fn dtype_attr(call: &Call, name: &str) -> Result<Option<DataType>, In
     }
 }
 
+/// The data type that the attribute `dtype` gives, which the operator needs.
+pub(super) fn required_dtype(a: &InferArgs<'_>) -> Result<DataType, InferError> {
+    match dtype_attr(a.call, "dtype")? {
+        Some(dtype) if !dtype.is_void() => Ok(dtype),
+        Some(_) | None => Err(InferError::op("the attribute `dtype` is missing")),
+    }
+}
+
 /// The call with immediates that stand in the place of attributes moved to the attributes, for operators whose
 /// attributes may also be written as arguments: from argument `first` on, in the order of `names`.
 pub(super) fn with_attrs(call: &Call, first: usize, names: &[&str]) -> Call {

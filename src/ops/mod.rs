@@ -38,42 +38,11 @@ macro_rules! operator {
     };
 }
 
-mod activation;
-mod array;
-mod attention;
 mod attrs;
-mod binary;
-mod broadcast;
-mod call;
-mod call_tir;
-mod conv;
-mod create;
-mod data_dependent;
-mod debug;
-mod dps;
-mod einsum;
-mod elementwise;
-mod gather;
-mod index;
 mod infer;
 mod kernel;
-mod linear;
-mod loss;
-mod nn;
-mod norm;
-mod pad;
-mod pattern;
-mod pool;
-mod prim_func;
-mod reduce;
-mod repeat;
-mod reshape;
-mod scan;
-mod scatter;
-mod search;
-mod shape_of;
-mod unary;
-mod window;
+mod language;
+mod tensor;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -87,9 +56,8 @@ use crate::judge::{Cx, Stuck};
 use crate::value::{Host, Stop, Value};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
-pub use call_tir::CallForm;
-pub(crate) use debug::assert_holds;
-pub use prim_func::run_prim_func;
+pub(crate) use language::assert_holds;
+pub use language::{CallForm, run_prim_func};
 
 /// One operator.
 #[derive(Clone, Copy, Debug)]
@@ -269,45 +237,13 @@ impl Param {
     }
 }
 
-/// The families, each a list of operators.
-const FAMILIES: &[&[OpDef]] = &[
-    call::OPS,
-    call_tir::OPS,
-    shape_of::OPS,
-    debug::OPS,
-    unary::OPS,
-    activation::OPS,
-    binary::OPS,
-    linear::OPS,
-    reshape::OPS,
-    broadcast::OPS,
-    repeat::OPS,
-    create::OPS,
-    pattern::OPS,
-    reduce::OPS,
-    scan::OPS,
-    search::OPS,
-    data_dependent::OPS,
-    index::OPS,
-    nn::OPS,
-    norm::OPS,
-    conv::OPS,
-    pool::OPS,
-    gather::OPS,
-    scatter::OPS,
-    einsum::OPS,
-    pad::OPS,
-    attention::OPS,
-    loss::OPS,
-];
-
 /// By the name without the leading `relax.`.
 static BY_NAME: LazyLock<FxHashMap<&'static str, &'static OpDef>> =
     LazyLock::new(|| all().map(|op| (short(op.name), op)).collect());
 
 /// Every operator.
 pub fn all() -> impl Iterator<Item = &'static OpDef> {
-    FAMILIES.iter().flat_map(|family| family.iter())
+    language::all().chain(tensor::all())
 }
 
 /// The operator of a name, given with or without the leading `relax.`.

@@ -1,0 +1,92 @@
+//! Tensors as arrays, for reference implementations that are formulas over whole arrays.
+
+use ndarray::{ArrayD, Axis, IxDyn};
+
+use crate::grammar::DataType;
+use crate::ops::kernel::{fail, fresh};
+use crate::value::{Scalar, Stop, Tensor, Value};
+
+/// The elements of a tensor.
+pub(in crate::ops) fn scalars(t: &Tensor) -> Result<ArrayD<Scalar>, Stop> {
+    array(t, (0..t.len()).filter_map(|i| t.get(i)).collect())
+}
+
+/// The elements of a floating-point tensor as float64, which holds those of every width exactly.
+pub(in crate::ops) fn floats(t: &Tensor) -> Result<ArrayD<f64>, Stop> {
+    let float = |i| match t.get(i) {
+        Some(Scalar::Float(x)) => Ok(x),
+        Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_)) | None => {
+            Err(fail(format!("expects a floating-point data type, found {}", t.dtype())))
+        }
+    };
+    array(t, (0..t.len()).map(float).collect::<Result<_, Stop>>()?)
+}
+
+fn array<T>(t: &Tensor, elements: Vec<T>) -> Result<ArrayD<T>, Stop> {
+    ArrayD::from_shape_vec(IxDyn(&sizes(t.shape())?), elements).map_err(|error| fail(error.to_string()))
+}
+
+/// A shape as `ndarray` has it.
+pub(in crate::ops) fn sizes(shape: &[i64]) -> Result<Vec<usize>, Stop> {
+    let size = |size: &i64| usize::try_from(*size).map_err(|_| fail(format!("{size} is no size")));
+    shape.iter().map(size).collect()
+}
+
+/// A new tensor with these elements, converted as assignment does.
+pub(in crate::ops) fn of_scalars(dtype: DataType, elements: &ArrayD<Scalar>) -> Result<Value, Stop> {
+    of_elements(dtype, elements.shape(), elements.iter().copied())
+}
+
+pub(in crate::ops) fn of_floats(dtype: DataType, elements: &ArrayD<f64>) -> Result<Value, Stop> {
+    of_elements(dtype, elements.shape(), elements.iter().copied().map(Scalar::Float))
+}
+
+fn of_elements(dtype: DataType, shape: &[usize], elements: impl Iterator<Item = Scalar>) -> Result<Value, Stop> {
+    let shape: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
+    let out = Tensor::zeros(dtype, &shape).map_err(|error| fail(error.to_string()))?;
+    for (i, element) in elements.enumerate() {
+        if !out.set(i, element) {
+            return Err(fail("an element lies outside its tensor"));
+        }
+    }
+    fresh(out)
+}
+
+/// The array with its axes in this order, a permutation.
+pub(in crate::ops) fn permuted<T: Clone>(x: ArrayD<T>, axes: &[usize]) -> Result<ArrayD<T>, Stop> {
+    let mut sorted = axes.to_vec();
+    sorted.sort_unstable();
+    if !sorted.into_iter().eq(0..x.ndim()) {
+        return Err(fail(format!("{axes:?} is no order of {} axes", x.ndim())));
+    }
+    Ok(x.permuted_axes(IxDyn(axes)))
+}
+
+/// The sums over axes, which stay with size 1.
+pub(in crate::ops) fn total(x: &ArrayD<f64>, axes: &[usize]) -> ArrayD<f64> {
+    axes.iter().fold(x.clone(), |x, axis| x.sum_axis(Axis(*axis)).insert_axis(Axis(*axis)))
+}
+
+/// The means over axes, which stay with size 1.
+pub(in crate::ops) fn mean(x: &ArrayD<f64>, axes: &[usize]) -> ArrayD<f64> {
+    let count: usize = axes.iter().filter_map(|axis| x.shape().get(*axis)).product();
+    total(x, axes) / count as f64
+}
+
+/// The largest elements along an axis, which stays with size 1; NaN wins.
+pub(in crate::ops) fn largest(x: &ArrayD<f64>, axis: usize) -> ArrayD<f64> {
+    let larger = |a: &f64, b: &f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(*b) };
+    x.fold_axis(Axis(axis), f64::NEG_INFINITY, larger).insert_axis(Axis(axis))
+}
+
+/// A parameter whose dimensions are those of the array at the given axes, in their order, repeated over the others.
+pub(in crate::ops) fn spread(parameter: &ArrayD<f64>, like: &ArrayD<f64>, axes: &[usize]) -> Result<ArrayD<f64>, Stop> {
+    let expected: Vec<usize> = axes.iter().filter_map(|axis| like.shape().get(*axis)).copied().collect();
+    if parameter.shape() != expected {
+        return Err(fail(format!("a parameter has the shape {:?}, not {expected:?}", parameter.shape())));
+    }
+    Ok(ArrayD::from_shape_fn(like.raw_dim(), |index| {
+        let place: Vec<usize> = axes.iter().map(|axis| index[*axis]).collect();
+        parameter.get(IxDyn(&place)).copied().unwrap_or(f64::NAN)
+    }))
+}

@@ -1,0 +1,276 @@
+//! What reference implementations share: reading values, and building tensors element by element from a formula over
+//! the index, as a definition on paper does.
+
+pub(in crate::ops) mod array;
+pub(in crate::ops) mod elementwise;
+pub(in crate::ops) mod window;
+
+use crate::grammar::DataType;
+use crate::ops::{EvalArgs, InferError};
+use crate::value::{Element, Host, Prim, Scalar, Stop, Tensor, Value};
+
+/// An operator raises an error on values that it is not defined for (`PURE.ERR.OP`).
+pub(in crate::ops) fn fail(message: impl Into<String>) -> Stop {
+    Stop::error(rule!("PURE.ERR.OP"), message)
+}
+
+impl From<InferError> for Stop {
+    /// What an inference macro would have rejected is an error in a program run unchecked.
+    fn from(error: InferError) -> Stop {
+        match error {
+            InferError::Rejected { message, .. } => fail(message),
+            InferError::Stuck(stuck) => Stop::Stuck(stuck),
+        }
+    }
+}
+
+/// The i-th argument, a tensor.
+pub(in crate::ops) fn tensor<'a>(a: &EvalArgs<'a>, i: usize) -> Result<&'a Tensor, Stop> {
+    match a.values.get(i) {
+        Some(Value::Tensor(t)) => Ok(t),
+        Some(other) => Err(fail(format!("argument {i} must be a tensor, it is {}", other.category()))),
+        None => Err(fail(format!("argument {i} is missing"))),
+    }
+}
+
+/// The i-th argument, a tuple of tensors.
+pub(in crate::ops) fn tensors<'a>(a: &EvalArgs<'a>, i: usize) -> Result<Vec<&'a Tensor>, Stop> {
+    let fields = a.values.get(i).and_then(Value::as_tuple).map(|t| t.fields());
+    let tensors = fields.and_then(|fields| fields.iter().map(Value::as_tensor).collect());
+    tensors.ok_or_else(|| fail(format!("argument {i} must be a tuple of tensors")))
+}
+
+/// The i-th argument, a shape.
+pub(in crate::ops) fn shape<'a>(a: &EvalArgs<'a>, i: usize) -> Result<&'a [i64], Stop> {
+    match a.values.get(i) {
+        Some(Value::Shape(dims)) => Ok(dims),
+        Some(other) => Err(fail(format!("argument {i} must be a shape, it is {}", other.category()))),
+        None => Err(fail(format!("argument {i} is missing"))),
+    }
+}
+
+/// A new tensor whose element at each index is given by a formula.
+pub(in crate::ops) fn tabulate(
+    m: &mut dyn Host,
+    dtype: DataType,
+    shape: &[i64],
+    mut element: impl FnMut(&[i64]) -> Result<Scalar, Stop>,
+) -> Result<Tensor, Stop> {
+    let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
+    m.spend(out.len() as u64)?;
+    let mut index = vec![0; shape.len()];
+    out.fill(|_| {
+        let value = element(&index);
+        advance(&mut index, shape);
+        value
+    })?;
+    Ok(out)
+}
+
+/// A new tensor whose element at each row-major position is given by a formula.
+pub(in crate::ops) fn tabulate_flat(
+    m: &mut dyn Host,
+    dtype: DataType,
+    shape: &[i64],
+    element: impl FnMut(usize) -> Result<Scalar, Stop>,
+) -> Result<Tensor, Stop> {
+    let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
+    m.spend(out.len() as u64)?;
+    out.fill(element)?;
+    Ok(out)
+}
+
+/// The element of a tensor at a row-major position.
+pub(in crate::ops) fn at_flat(t: &Tensor, flat: usize) -> Result<Scalar, Stop> {
+    t.get(flat).ok_or_else(|| fail(format!("a tensor of shape {:?} has no element {flat}", t.shape())))
+}
+
+/// The same elements in row-major order, in another shape; a new tensor.
+pub(in crate::ops) fn in_shape(m: &mut dyn Host, x: &Tensor, shape: &[i64]) -> Result<Tensor, Stop> {
+    let mut flat = 0;
+    let out = tabulate(m, x.dtype(), shape, |_| {
+        let element = x.get(flat).ok_or_else(|| fail(format!("{:?} has fewer elements than {shape:?}", x.shape())));
+        flat += 1;
+        element
+    })?;
+    if out.len() != x.len() {
+        return Err(fail(format!("{:?} has more elements than {shape:?}", x.shape())));
+    }
+    Ok(out)
+}
+
+/// An element as a data type stores it.
+pub(in crate::ops) fn convert(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
+    let cell = Tensor::zeros(dtype, &[]).map_err(|error| fail(error.to_string()))?;
+    if !cell.set(0, x) {
+        return Err(fail("an element lies outside its tensor"));
+    }
+    cell.get(0).ok_or_else(|| fail("a tensor of rank 0 is empty"))
+}
+
+/// A boxed integer.
+pub(in crate::ops) fn int(a: &EvalArgs<'_>, i: usize) -> Result<i64, Stop> {
+    match a.values.get(i) {
+        Some(Value::Prim(Prim { value: Scalar::Int(i), .. })) => Ok(*i),
+        Some(other) => Err(fail(format!("argument {i} must be an integer, it is {}", other.category()))),
+        None => Err(fail(format!("argument {i} is missing"))),
+    }
+}
+
+/// The elements along an axis through an index, in order.
+pub(in crate::ops) fn line(x: &Tensor, index: &[i64], along: usize) -> Result<Vec<Scalar>, Stop> {
+    let size = x.shape().get(along).copied().unwrap_or(0);
+    let element = |i: i64| {
+        let place: Vec<i64> = index.iter().enumerate().map(|(a, own)| if a == along { i } else { *own }).collect();
+        at(x, &place)
+    };
+    (0..size).map(element).collect()
+}
+
+/// A new tensor with these elements in row-major order.
+pub(in crate::ops) fn from_list(dtype: DataType, shape: &[i64], elements: &[Scalar]) -> Result<Tensor, Stop> {
+    let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
+    let written = elements.iter().enumerate().all(|(i, element)| out.set(i, *element));
+    if written && elements.len() == out.len() { Ok(out) } else { Err(fail("elements and shape do not fit")) }
+}
+
+/// Every index of a shape, in row-major order.
+pub(in crate::ops) fn indices(shape: &[i64]) -> impl Iterator<Item = Vec<i64>> {
+    let count: i64 = shape.iter().fold(1, |n, size| n.saturating_mul(*size));
+    let mut index = vec![0; shape.len()];
+    (0..count).map(move |_| {
+        let this = index.clone();
+        advance(&mut index, shape);
+        this
+    })
+}
+
+/// The part of a tensor from `begin` to `end` along an axis, as a new tensor.
+pub(in crate::ops) fn slice(m: &mut dyn Host, x: &Tensor, along: usize, begin: i64, end: i64) -> Result<Value, Stop> {
+    let mut shape = x.shape().to_vec();
+    if let Some(size) = shape.get_mut(along) {
+        *size = end - begin;
+    }
+    fresh(tabulate(m, x.dtype(), &shape, |index| {
+        let place: Vec<i64> = index.iter().enumerate().map(|(a, i)| if a == along { i + begin } else { *i }).collect();
+        at(x, &place)
+    })?)
+}
+
+/// A shape, or a tuple of boxed integers, as a list.
+pub(in crate::ops) fn ints(value: &Value) -> Result<Vec<i64>, Stop> {
+    if let Some(dims) = value.as_shape() {
+        return Ok(dims.to_vec());
+    }
+    let int = |field: &Value| match field {
+        Value::Prim(Prim { value: Scalar::Int(i), .. }) => Some(*i),
+        Value::Prim(_)
+        | Value::Tensor(_)
+        | Value::Tuple(_)
+        | Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => None,
+    };
+    let list = value.as_tuple().and_then(|tuple| tuple.fields().iter().map(int).collect());
+    list.ok_or_else(|| fail("expects a tuple of integers"))
+}
+
+/// The next index in row-major order.
+fn advance(index: &mut [i64], shape: &[i64]) {
+    for (i, size) in index.iter_mut().zip(shape).rev() {
+        *i += 1;
+        if *i < *size {
+            return;
+        }
+        *i = 0;
+    }
+}
+
+/// The element of a tensor at an index.
+pub(in crate::ops) fn at(t: &Tensor, index: &[i64]) -> Result<Scalar, Stop> {
+    let mut flat: i64 = 0;
+    for (i, size) in index.iter().zip(t.shape()) {
+        if !(0..*size).contains(i) {
+            return Err(fail(format!("the index {index:?} lies outside a tensor of shape {:?}", t.shape())));
+        }
+        flat = flat * size + i;
+    }
+    let flat = usize::try_from(flat).ok().filter(|_| index.len() == t.shape().len());
+    flat.and_then(|flat| t.get(flat)).ok_or_else(|| fail(format!("a tensor has no element at {index:?}")))
+}
+
+/// The element of a tensor that is broadcast to a shape of at least its rank, at an index of that shape.
+pub(in crate::ops) fn at_broadcast(t: &Tensor, index: &[i64]) -> Result<Scalar, Stop> {
+    let skipped = index.len().saturating_sub(t.shape().len());
+    let own = || index.iter().skip(skipped).zip(t.shape()).map(|(i, size)| if *size == 1 { 0 } else { *i });
+    let inside = index.len() >= t.shape().len() && own().zip(t.shape()).all(|(i, size)| (0..*size).contains(&i));
+    let flat = own().zip(t.shape()).fold(0i64, |flat, (i, size)| flat.wrapping_mul(*size).wrapping_add(i));
+    match usize::try_from(flat).ok().filter(|_| inside).and_then(|flat| t.get(flat)) {
+        Some(element) => Ok(element),
+        None => at(t, &own().collect::<Vec<i64>>()),
+    }
+}
+
+/// The shape to which two shapes broadcast.
+pub(in crate::ops) fn broadcast(a: &[i64], b: &[i64]) -> Result<Vec<i64>, Stop> {
+    let rank = a.len().max(b.len());
+    let at = |dims: &[i64], i: usize| (i + dims.len()).checked_sub(rank).and_then(|i| dims.get(i)).copied();
+    (0..rank)
+        .map(|i| match (at(a, i).unwrap_or(1), at(b, i).unwrap_or(1)) {
+            (x, y) if x == y => Ok(x),
+            (1, y) => Ok(y),
+            (x, 1) => Ok(x),
+            (x, y) => Err(fail(format!("the dimensions {x} and {y} cannot be broadcast"))),
+        })
+        .collect()
+}
+
+/// The zero of a data type.
+pub(in crate::ops) fn zero(dtype: DataType) -> Scalar {
+    match (dtype.is_bool(), dtype.is_float(), dtype.is_int()) {
+        (true, _, _) => Scalar::Bool(false),
+        (false, true, _) => Scalar::Float(0.0),
+        (false, false, true) => Scalar::Int(0),
+        (false, false, false) => Scalar::UInt(0),
+    }
+}
+
+/// The one of an element's kind.
+pub(in crate::ops) fn constant_one(like: Scalar) -> Scalar {
+    match like {
+        Scalar::Bool(_) => Scalar::Bool(true),
+        Scalar::Int(_) => Scalar::Int(1),
+        Scalar::UInt(_) => Scalar::UInt(1),
+        Scalar::Float(_) => Scalar::Float(1.0),
+    }
+}
+
+/// `sum + x * y`, where integers wrap.
+pub(in crate::ops) fn multiply_add(sum: Scalar, x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    match (sum, x, y) {
+        (Scalar::Float(sum), Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(sum + x * y)),
+        (Scalar::Int(sum), Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(sum.wrapping_add(x.wrapping_mul(y)))),
+        (Scalar::UInt(sum), Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(sum.wrapping_add(x.wrapping_mul(y)))),
+        // A sum in another data type: what is added is converted first.
+        (Scalar::Float(sum), x, y) => Ok(Scalar::Float(sum + as_float(x) * as_float(y))),
+        (Scalar::Int(sum), x, y) => Ok(Scalar::Int(sum.wrapping_add(as_int(x).wrapping_mul(as_int(y))))),
+        (Scalar::Bool(_) | Scalar::UInt(_), _, _) => Err(fail("a product is not defined on this data type")),
+    }
+}
+
+fn as_float(x: Scalar) -> f64 {
+    Element::from_scalar(x)
+}
+
+fn as_int(x: Scalar) -> i64 {
+    Element::from_scalar(x)
+}
+
+/// A new value from a new tensor.
+pub(in crate::ops) fn fresh(t: Tensor) -> Result<Value, Stop> {
+    Ok(Value::Tensor(t))
+}

@@ -1,0 +1,270 @@
+//! `call_tir` and `call_dps_packed`: calls in destination-passing style.
+//!
+//! Two forms of the call are read (C14): the inputs as arguments of their own followed by the shape, with one
+//! structural information that gives the data types; and the inputs as one tuple, with the shapes in the structural
+//! information itself. Here is what the operators are and what they infer; `dps` runs them.
+
+use crate::book::{Erratum, Rule};
+use crate::grammar::{DataType, Expr, GlobalFunc, Ndim, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::Dims;
+use crate::ops::language::dps::{call_dps_packed, call_tir};
+use crate::ops::{Accuracy, Clauses, InferArgs, InferError, OpDef, Param};
+use crate::value::Value;
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    OpDef {
+        name: "relax.call_tir",
+        params: &[Param::Arg("prim_func"), Param::Rest("args")],
+        pure: true,
+        infer: Some(infer_call_tir),
+        eval: call_tir,
+        accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
+    },
+    OpDef {
+        name: "relax.call_dps_packed",
+        params: &[Param::Arg("func"), Param::Rest("args")],
+        pure: false,
+        infer: Some(infer_call_dps_packed),
+        eval: call_dps_packed,
+        accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
+    },
+];
+
+/// How the call gives its inputs and the shapes of its results (C14).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CallForm {
+    /// `[f, a1, .., an, shape]` with one structural information, whose data types count.
+    Flat,
+    /// `[f, (a1, .., an)]`, or `[f, (a1, .., an), ints]`, with shapes and data types in the structural information.
+    Tupled,
+}
+
+impl CallForm {
+    /// `inputs` says of the second argument that it is a tuple, and not one of shapes.
+    fn of(args: usize, tuple_of_inputs: bool, sinfo_args: &[StructInfo]) -> CallForm {
+        if matches!(args, 2 | 3) && tuple_of_inputs && sinfo_args.iter().all(has_dims) {
+            CallForm::Tupled
+        } else {
+            CallForm::Flat
+        }
+    }
+
+    /// The form of a call whose arguments have the given structural information.
+    pub fn infer(args: &[StructInfo], sinfo_args: &[StructInfo]) -> CallForm {
+        let tupled = match args.get(1) {
+            Some(StructInfo::Tuple(fields)) => {
+                fields.is_empty() || !fields.iter().all(|f| matches!(f, StructInfo::Shape(_)))
+            }
+            None
+            | Some(
+                StructInfo::Object
+                | StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Func(_),
+            ) => false,
+        };
+        CallForm::of(args.len(), tupled, sinfo_args)
+    }
+
+    pub(in crate::ops) fn of_values(values: &[Value], sinfo_args: &[StructInfo]) -> CallForm {
+        let tuple = values.get(1).and_then(Value::as_tuple);
+        let tupled = tuple.is_some_and(|t| t.is_empty() || !t.fields().iter().all(|f| f.as_shape().is_some()));
+        CallForm::of(values.len(), tupled, sinfo_args)
+    }
+}
+
+/// Whether structural information says every size of the tensors it describes.
+fn has_dims(info: &StructInfo) -> bool {
+    match info {
+        StructInfo::Tensor(t) => matches!(t.shape, Some(TensorShape::Dims(_))),
+        StructInfo::Tuple(fields) => fields.iter().all(has_dims),
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => false,
+    }
+}
+
+// Inference.
+
+fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    // OP.CALLTIR.FUNC: the first argument is a GlobalVar bound to a PrimFunc of the module.
+    if !cx.premise(rule!("OP.CALLTIR.FUNC"), 1, names_prim_func(a)) {
+        let message = "the first argument of call_tir must be a PrimFunc of the module";
+        return Err(InferError::rule(rule!("OP.CALLTIR.FUNC"), message));
+    }
+    match CallForm::infer(a.args, &a.call.sinfo_args) {
+        CallForm::Tupled => infer_tupled(cx, a),
+        CallForm::Flat => {
+            cx.apply(rule!("OP.CALLTIR.ARGS"))?;
+            infer_flat(cx, a, rule!("OP.CALLTIR.TYPEARG"))
+        }
+    }
+}
+
+fn infer_call_dps_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    match CallForm::infer(a.args, &a.call.sinfo_args) {
+        CallForm::Tupled => infer_tupled(cx, a),
+        CallForm::Flat => infer_flat(cx, a, rule!("OP.CALLDPS.TYPEARG")),
+    }
+}
+
+fn names_prim_func(a: &InferArgs<'_>) -> bool {
+    let Some(Expr::GlobalVar(gv)) = a.call.args.first() else { return false };
+    match a.module.map(|module| module.get(&gv.name)) {
+        None | Some(Some(GlobalFunc::PrimFunc(_))) => true,
+        Some(None | Some(GlobalFunc::Function(_))) => false,
+    }
+}
+
+/// The result is what the structural information says.
+fn infer_tupled(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    cx.apply(rule!("OP.CALLTIR.INFER"))?;
+    Ok(match a.call.sinfo_args.as_slice() {
+        [single] => single.clone(),
+        several => StructInfo::tuple(several.iter().cloned()),
+    })
+}
+
+fn infer_flat(cx: &mut Cx, a: &InferArgs<'_>, type_arg: Rule) -> Result<StructInfo, InferError> {
+    // OP.CALLTIR.TYPEARG, OP.CALLDPS.TYPEARG: exactly one type argument.
+    let single = if let [single] = a.call.sinfo_args.as_slice() { Some(single) } else { None };
+    if !cx.premise(type_arg, 1, single.is_some()) {
+        let message = format!("expects one type argument, found {}", a.call.sinfo_args.len());
+        return Err(InferError::rule(type_arg, message));
+    }
+    let target = single.unwrap_or(&StructInfo::Object);
+    let (shape, expr) = match (a.args.split_first(), a.call.args.last()) {
+        (Some((_, [.., shape])), Some(expr)) => (shape, expr),
+        (Some((_, [])) | None, _) | (Some((_, [_, ..])), None) => {
+            return Err(InferError::rule(rule!("OP.CALLTIR.SHAPE"), "the shape of the result is missing"));
+        }
+    };
+    match shape {
+        StructInfo::Shape(s) => infer_single(cx, expr, s, target),
+        StructInfo::Tuple(fields) => infer_tuple(cx, expr, fields, target),
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Prim(_) | StructInfo::Func(_) => {
+            not_a_shape(cx, shape)
+        }
+    }
+}
+
+/// OP.CALLTIR.SHAPE: the last argument must be known to be a shape or a tuple of shapes.
+fn not_a_shape(cx: &mut Cx, found: &StructInfo) -> Result<StructInfo, InferError> {
+    if cx.premise(rule!("OP.CALLTIR.SHAPE"), 1, false) {
+        return Ok(StructInfo::Object);
+    }
+    let message = format!("the last argument must be a shape or a tuple of shapes, it is {found}");
+    Err(InferError::rule(rule!("OP.CALLTIR.SHAPE"), message))
+}
+
+/// OP.CALLTIR.CORR.SINGLE: to a single shape belongs a single tensor type.
+fn infer_single(
+    cx: &mut Cx,
+    expr: &Expr,
+    shape: &ShapeStructInfo,
+    target: &StructInfo,
+) -> Result<StructInfo, InferError> {
+    let tensor = if let StructInfo::Tensor(t) = target { Some(t) } else { None };
+    if !cx.premise(rule!("OP.CALLTIR.CORR.SINGLE"), 1, tensor.is_some()) {
+        let message = format!("the type argument must be a tensor type, it is {target}");
+        return Err(InferError::rule(rule!("OP.CALLTIR.CORR.SINGLE"), message));
+    }
+    let Some(tensor) = tensor else { return Ok(StructInfo::Object) };
+    infer_result(cx, Some(expr), shape, tensor)
+}
+
+/// OP.CALLTIR.CORR.TUPLE: to a tuple of shapes belongs a tuple of as many tensor types (A26).
+fn infer_tuple(cx: &mut Cx, expr: &Expr, shapes: &[StructInfo], target: &StructInfo) -> Result<StructInfo, InferError> {
+    let mut results = Vec::with_capacity(shapes.len());
+    let targets = match target {
+        StructInfo::Tuple(targets) if targets.len() == shapes.len() => Some(targets),
+        StructInfo::Tuple(_)
+        | StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Func(_) => None,
+    };
+    if !cx.premise(rule!("OP.CALLTIR.CORR.TUPLE"), 1, targets.is_some()) {
+        let message = format!("the type argument must be a tuple of {} tensor types, it is {target}", shapes.len());
+        return Err(InferError::rule(rule!("OP.CALLTIR.CORR.TUPLE"), message));
+    }
+    if shapes.is_empty() {
+        cx.apply(rule!("OP.CALLTIR.EMPTY-TUPLE"))?;
+    }
+    for (i, (shape, target)) in shapes.iter().zip(targets.iter().flat_map(|t| t.iter())).enumerate() {
+        let StructInfo::Shape(shape) = shape else { return not_a_shape(cx, shape) };
+        results.push(infer_field(cx, field_expr(expr, i), shape, target)?);
+    }
+    Ok(StructInfo::tuple(results))
+}
+
+fn infer_field(
+    cx: &mut Cx,
+    expr: Option<&Expr>,
+    shape: &ShapeStructInfo,
+    target: &StructInfo,
+) -> Result<StructInfo, InferError> {
+    let wrong = || {
+        let message = format!("the fields of the type argument must be tensor types, one is {target}");
+        InferError::rule(rule!("OP.CALLTIR.CORR.TUPLE"), message)
+    };
+    if cx.literal(Erratum::A26) {
+        // As the text has it the fields are ShapeTypes, so nothing gives the data type of the result.
+        let is_shape = matches!(target, StructInfo::Shape(_));
+        let object = Dims::of_shape(shape).tensor(DataType::VOID);
+        return if cx.premise(rule!("OP.CALLTIR.CORR.TUPLE"), 2, is_shape) { Ok(object) } else { Err(wrong()) };
+    }
+    let tensor = if let StructInfo::Tensor(t) = target { Some(t) } else { None };
+    if !cx.premise(rule!("OP.CALLTIR.CORR.TUPLE"), 2, tensor.is_some()) {
+        return Err(wrong());
+    }
+    let Some(tensor) = tensor else { return Ok(StructInfo::Object) };
+    infer_result(cx, expr, shape, tensor)
+}
+
+fn field_expr(expr: &Expr, i: usize) -> Option<&Expr> {
+    if let Expr::Tuple(t) = expr { t.fields.get(i) } else { None }
+}
+
+/// OP.CALLTIR.INFER: the shape from the shape argument (as the variable if it is one), the data type from `aT`.
+fn infer_result(
+    cx: &mut Cx,
+    expr: Option<&Expr>,
+    shape: &ShapeStructInfo,
+    target: &TensorStructInfo,
+) -> Result<StructInfo, InferError> {
+    // OP.CALLTIR.NDIM: the ranks agree where both are known.
+    let agree = shape.ndim.is_unknown() || target.ndim.is_unknown() || shape.ndim == target.ndim;
+    if !cx.premise(rule!("OP.CALLTIR.NDIM"), 1, agree) {
+        let message = format!("the shape has rank {}, the type argument {}", shape.ndim, target.ndim);
+        return Err(InferError::rule(rule!("OP.CALLTIR.NDIM"), message));
+    }
+    cx.apply(rule!("OP.CALLTIR.INFER"))?;
+    let variable = match expr {
+        Some(Expr::Var(v)) => Some(TensorShape::Var(v.clone())),
+        Some(Expr::DataflowVar(v)) => Some(TensorShape::DataflowVar(v.clone())),
+        None
+        | Some(
+            Expr::Constant(_)
+            | Expr::GlobalVar(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::Call(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_)
+            | Expr::Op(_),
+        ) => None,
+    };
+    let literal = shape.values.clone().map(TensorShape::Dims);
+    let ndim = if shape.ndim == Ndim::Unknown { target.ndim } else { shape.ndim };
+    Ok(StructInfo::Tensor(TensorStructInfo { shape: variable.or(literal), dtype: target.dtype, ndim }))
+}

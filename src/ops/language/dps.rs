@@ -1,0 +1,237 @@
+//! Running calls in destination-passing style: `call_tir`, `call_dps_packed`.
+
+use std::rc::Rc;
+
+use crate::grammar::{AttrValue, DataType, StructInfo, TensorShape, TensorStructInfo};
+use crate::ops::EvalArgs;
+use crate::ops::language::call_tir::CallForm;
+use crate::ops::language::prim_func::{result_misfit, run_prim_func};
+use crate::value::{Host, PackedFunc, Stop, Tensor, Value};
+
+/// What a call in destination-passing style comes down to.
+struct DpsCall {
+    inputs: Vec<Value>,
+    /// Shape and data type of each result.
+    results: Vec<(Vec<i64>, DataType)>,
+    /// Whether the result is a tuple of tensors.
+    tuple: bool,
+}
+
+/// OP.CALLTIR.ARG-ORDER: the arguments have been evaluated; now the results are allocated, then `f` is called.
+pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    m.cx().apply(rule!("OP.CALLTIR.ARG-ORDER"))?;
+    let func = match a.values.first() {
+        Some(Value::PrimFunc(func)) => func.clone(),
+        None
+        | Some(
+            Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_)
+            | Value::Object(_),
+        ) => {
+            let message = "the first argument of call_tir is not a PrimFunc of the module";
+            return Err(Stop::error(rule!("OP.CALLTIR.FUNC"), message));
+        }
+    };
+    let call = read_call(m, a)?;
+    let outputs = allocate(m, &call.results)?;
+    let before: Vec<_> = call.inputs.iter().map(contents).collect();
+    let mut args = call.inputs.clone();
+    m.cx().apply(rule!("OP.CALLTIR.DPS"))?;
+    let first_output = args.len();
+    args.extend(outputs.iter().cloned().map(Value::Tensor));
+    let written = first_output..args.len();
+    args.extend(tir_vars(m, a)?);
+    run_prim_func(m, &func, &args, written)?;
+    // OP.CALLTIR.MUTATES-INPUT: no behaviour is promised if an input has changed.
+    let unchanged = call.inputs.iter().map(contents).eq(before);
+    if !m.cx().premise(rule!("OP.CALLTIR.MUTATES-INPUT"), 1, unchanged) {
+        return Err(Stop::unspecified(format!(
+            "@{} mutates an input [{}]",
+            func.name,
+            rule!("OP.CALLTIR.MUTATES-INPUT")
+        )));
+    }
+    let result = results(m, outputs, call.tuple)?;
+    check_result(m, &result, &a.call.sinfo_args)
+}
+
+/// OP.CALLTIR.RESULT-CHECK: the result has the shape and data type that the structural information says.
+fn check_result(m: &mut dyn Host, result: &Value, sinfo_args: &[StructInfo]) -> Result<Value, Stop> {
+    let [target] = sinfo_args else { return Ok(result.clone()) };
+    match m.match_without_binding(result, target) {
+        Ok(()) => Ok(result.clone()),
+        Err(Stop::Error(error)) => Err(result_misfit(m, error.message)),
+        Err(stop) => Err(stop),
+    }
+}
+
+/// The attribute `tir_vars` of TVM's dialect: integers that follow the outputs.
+fn tir_vars(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Vec<Value>, Stop> {
+    let Some(AttrValue::List(items)) = a.call.attrs.get("tir_vars") else { return Ok(Vec::new()) };
+    let dims = items.iter().filter_map(|item| if let AttrValue::Prim(dim) = item { Some(dim) } else { None });
+    dims.map(|dim| m.eval_dim(dim).map(Value::int)).collect()
+}
+
+fn contents(value: &Value) -> Option<crate::grammar::TensorData> {
+    value.as_tensor().map(Tensor::to_data)
+}
+
+/// OP.CALLDPS: as `call_tir`, with a packed function.
+pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    m.cx().apply(rule!("OP.CALLDPS"))?;
+    let packed = dps_callee(m, a.values.first())?;
+    let call = read_call(m, a)?;
+    let outputs = allocate(m, &call.results)?;
+    // OP.CALLDPS.MUTATE-ARGS: the function may change its inputs, which the caller sees.
+    let shared = m.cx().fire(rule!("OP.CALLDPS.MUTATE-ARGS"));
+    let mut args = if shared { call.inputs } else { copies(call.inputs)? };
+    m.cx().apply(rule!("OP.CALLTIR.DPS"))?;
+    args.extend(outputs.iter().cloned().map(Value::Tensor));
+    m.call_packed(&packed, &args)?;
+    let result = results(m, outputs, call.tuple)?;
+    check_result(m, &result, &a.call.sinfo_args)
+}
+
+fn copies(values: Vec<Value>) -> Result<Vec<Value>, Stop> {
+    values.into_iter().map(Value::deep_copy).collect()
+}
+
+/// The packed function, given as such or by its symbol (C15).
+fn dps_callee(m: &mut dyn Host, callee: Option<&Value>) -> Result<Rc<PackedFunc>, Stop> {
+    match callee {
+        Some(Value::PackedFunc(packed)) => Ok(packed.clone()),
+        Some(Value::Str(symbol)) => match m.find_packed(symbol) {
+            Some(packed) => Ok(packed),
+            None => {
+                m.cx().apply(rule!("OP.CALLDPS.MISSING"))?;
+                let message = format!("no function is registered under the symbol {symbol}");
+                Err(Stop::error(rule!("OP.CALLDPS.MISSING"), message))
+            }
+        },
+        None
+        | Some(
+            Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::DataType(_)
+            | Value::Object(_),
+        ) => Err(Stop::error(rule!("OP.CALLDPS"), "the first argument of call_dps_packed is not a packed function")),
+    }
+}
+
+fn read_call(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
+    match CallForm::of_values(a.values, &a.call.sinfo_args) {
+        CallForm::Flat => read_flat(a),
+        CallForm::Tupled => read_tupled(m, a),
+    }
+}
+
+fn read_flat(a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
+    let ([_, inputs @ .., shape], [target]) = (a.values, a.call.sinfo_args.as_slice()) else {
+        return Err(Stop::error(rule!("OP.CALLTIR.TYPEARG"), "expects a shape and one type argument"));
+    };
+    let wrong = |rule| Stop::error(rule, format!("the shape {shape} does not belong to the type argument {target}"));
+    let (results, tuple) = match (shape, target) {
+        (Value::Shape(dims), StructInfo::Tensor(t)) => (vec![(dims.to_vec(), t.dtype)], false),
+        (Value::Shape(_), StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Tuple(_))
+        | (Value::Shape(_), StructInfo::Func(_)) => return Err(wrong(rule!("OP.CALLTIR.CORR.SINGLE"))),
+        (Value::Tuple(shapes), StructInfo::Tuple(targets)) if shapes.len() == targets.len() => {
+            let fields = shapes.fields().iter().zip(targets.iter());
+            let results = fields.map(|(shape, target)| match (shape, target) {
+                (Value::Shape(dims), StructInfo::Tensor(t)) => Some((dims.to_vec(), t.dtype)),
+                (
+                    Value::Tensor(_)
+                    | Value::Tuple(_)
+                    | Value::Shape(_)
+                    | Value::Closure(_)
+                    | Value::PackedFunc(_)
+                    | Value::PrimFunc(_)
+                    | Value::Prim(_)
+                    | Value::Str(_)
+                    | Value::DataType(_)
+                    | Value::Object(_),
+                    _,
+                ) => None,
+            });
+            (results.collect::<Option<Vec<_>>>().ok_or_else(|| wrong(rule!("OP.CALLTIR.CORR.TUPLE")))?, true)
+        }
+        (Value::Tuple(_), _) => return Err(wrong(rule!("OP.CALLTIR.CORR.TUPLE"))),
+        (
+            Value::Tensor(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_)
+            | Value::Object(_),
+            _,
+        ) => return Err(wrong(rule!("OP.CALLTIR.SHAPE"))),
+    };
+    Ok(DpsCall { inputs: inputs.to_vec(), results, tuple })
+}
+
+fn read_tupled(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
+    let mut inputs = match a.values.get(1).and_then(Value::as_tuple) {
+        Some(tuple) => tuple.fields().to_vec(),
+        None => Vec::new(),
+    };
+    if let Some(ints) = a.values.get(2).and_then(Value::as_shape) {
+        inputs.extend(ints.iter().map(|i| Value::int(*i)));
+    }
+    let (targets, tuple): (&[StructInfo], bool) = match a.call.sinfo_args.as_slice() {
+        [StructInfo::Tuple(fields)] => (fields, true),
+        single @ [_] => (single, false),
+        several => (several, true),
+    };
+    let results = targets.iter().map(|target| tensor_of(m, target)).collect::<Result<Vec<_>, Stop>>()?;
+    Ok(DpsCall { inputs, results, tuple })
+}
+
+fn tensor_of(m: &mut dyn Host, target: &StructInfo) -> Result<(Vec<i64>, DataType), Stop> {
+    if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), dtype, .. }) = target {
+        let dims = dims.iter().map(|dim| m.eval_dim(dim)).collect::<Result<Vec<i64>, Stop>>()?;
+        return Ok((dims, *dtype));
+    }
+    Err(Stop::error(rule!("OP.CALLTIR.TYPEARG"), format!("{target} does not describe a tensor of known shape")))
+}
+
+/// OP.CALLTIR.ALLOC: a new tensor for each result. OP.CALLTIR.EMPTY-TUPLE: none if there are no results.
+fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Tensor>, Stop> {
+    let alloc = if results.is_empty() { rule!("OP.CALLTIR.EMPTY-TUPLE") } else { rule!("OP.CALLTIR.ALLOC") };
+    m.cx().apply(alloc)?;
+    let mut outputs = Vec::with_capacity(results.len());
+    for (dims, dtype) in results {
+        // OP.CALLTIR.DTYPE: that of the type argument; with the data type Void there is nothing to allocate.
+        let dtype = if m.cx().fire(rule!("OP.CALLTIR.DTYPE")) { *dtype } else { DataType::FLOAT32 };
+        if dtype.is_void() {
+            return Err(Stop::error(rule!("OP.CALLTIR.DTYPE"), "the type argument gives no data type"));
+        }
+        let allocated = Tensor::zeros(dtype, dims);
+        outputs.push(allocated.map_err(|error| Stop::error(rule!("OP.CALLTIR.ALLOC"), error.to_string()))?);
+    }
+    Ok(outputs)
+}
+
+/// OP.CALLTIR.RET: the very tensors that were written.
+fn results(m: &mut dyn Host, outputs: Vec<Tensor>, tuple: bool) -> Result<Value, Stop> {
+    m.cx().apply(rule!("OP.CALLTIR.RET"))?;
+    let mut outputs: Vec<Value> = outputs.into_iter().map(Value::Tensor).collect();
+    match outputs.pop() {
+        Some(single) if !tuple => Ok(single),
+        Some(last) => {
+            outputs.push(last);
+            Ok(Value::tuple(outputs))
+        }
+        None => Ok(Value::unit()),
+    }
+}

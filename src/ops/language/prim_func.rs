@@ -1,0 +1,118 @@
+//! Running `PrimFunc`s, and what their errors mean to the program that calls them.
+
+use std::ops::Range;
+
+use crate::grammar::Name;
+use crate::grammar::tir::{Param, PrimFunc};
+use crate::ops::kernel::fail;
+use crate::tir::{TirArg, TirError, interpret_within};
+use crate::value::{Host, PrimFuncObj, Stop, Value};
+
+/// Runs a `PrimFunc` on all of its arguments, of which those at `outputs` are destination buffers to be checked.
+pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outputs: Range<usize>) -> Result<(), Stop> {
+    let args = args.iter().map(tir_arg).collect::<Option<Vec<TirArg>>>();
+    let args = args.ok_or_else(|| fail(format!("@{} takes tensors and boxed scalars", func.name)))?;
+    let mut fuel = m.fuel_left();
+    let result = interpret_within(&func.func, &args, &mut fuel);
+    m.spend(m.fuel_left().saturating_sub(fuel))?;
+    let misfit = result.as_ref().is_err_and(|error| is_misfit_of_output(&func.func, error, outputs));
+    match result {
+        Ok(()) => Ok(()),
+        // OP.CALLTIR.RESULT-CHECK: what `f` produces does not fit what was asked for.
+        Err(error) if misfit => Err(result_misfit(m, format!("@{}: {error}", func.name))),
+        Err(error) => Err(tir_stop(func, &error)),
+    }
+}
+
+pub(in crate::ops) fn result_misfit(m: &mut dyn Host, message: String) -> Stop {
+    if m.cx().premise(rule!("OP.CALLTIR.RESULT-CHECK"), 1, false) {
+        Stop::unspecified(message)
+    } else {
+        Stop::error(rule!("OP.CALLTIR.RESULT-CHECK"), message)
+    }
+}
+
+fn tir_arg(value: &Value) -> Option<TirArg> {
+    match value {
+        Value::Tensor(t) => Some(TirArg::Tensor(t.clone())),
+        Value::Prim(prim) => Some(TirArg::Scalar(prim.value)),
+        Value::Tuple(_)
+        | Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => None,
+    }
+}
+
+/// Whether an error says that one of the parameters at `outputs` is declared with another shape or data type than
+/// the buffer has that it was given.
+fn is_misfit_of_output(f: &PrimFunc, error: &TirError, outputs: Range<usize>) -> bool {
+    let is_output = |name: &Name| {
+        let params = f.params.iter().enumerate().filter(|(i, _)| outputs.contains(i));
+        params.into_iter().any(|(_, param)| param_name(param) == name)
+    };
+    match error {
+        TirError::DataType { param, .. } | TirError::Kind { param, .. } | TirError::Range { param, .. } => {
+            is_output(param)
+        }
+        TirError::Rank { buffer, .. } | TirError::Shape { buffer, .. } => is_output(buffer),
+        TirError::Arity { .. }
+        | TirError::Stride { .. }
+        | TirError::Offset { .. }
+        | TirError::Undetermined { .. }
+        | TirError::OutOfBounds { .. }
+        | TirError::OutsideMemory { .. }
+        | TirError::Uninitialized { .. }
+        | TirError::Undeclared { .. }
+        | TirError::Region { .. }
+        | TirError::DivisionByZero { .. }
+        | TirError::Shift { .. }
+        | TirError::Cast { .. }
+        | TirError::Step(_)
+        | TirError::Assert { .. }
+        | TirError::Alloc(_)
+        | TirError::Unsupported(_)
+        | TirError::Malformed(_)
+        | TirError::OutOfFuel => false,
+    }
+}
+
+fn param_name(param: &Param) -> &Name {
+    match param {
+        Param::Scalar(var) | Param::Handle(var) => &var.name,
+        Param::Buffer(buffer) => &buffer.name,
+    }
+}
+
+/// Arguments that do not fit and failed assertions are errors; what TIR leaves undefined is not specified.
+fn tir_stop(func: &PrimFuncObj, error: &TirError) -> Stop {
+    let message = format!("@{}: {error}", func.name);
+    match error {
+        TirError::Arity { .. }
+        | TirError::Kind { .. }
+        | TirError::DataType { .. }
+        | TirError::Range { .. }
+        | TirError::Rank { .. }
+        | TirError::Shape { .. }
+        | TirError::Stride { .. }
+        | TirError::Offset { .. }
+        | TirError::Assert { .. } => fail(message),
+        TirError::OutOfFuel => Stop::OutOfFuel,
+        TirError::Undetermined { .. }
+        | TirError::OutOfBounds { .. }
+        | TirError::OutsideMemory { .. }
+        | TirError::Uninitialized { .. }
+        | TirError::Undeclared { .. }
+        | TirError::Region { .. }
+        | TirError::DivisionByZero { .. }
+        | TirError::Shift { .. }
+        | TirError::Cast { .. }
+        | TirError::Step(_)
+        | TirError::Alloc(_)
+        | TirError::Unsupported(_)
+        | TirError::Malformed(_) => Stop::Unspecified(message),
+    }
+}

@@ -1,0 +1,51 @@
+//! `shape_of`.
+
+use crate::grammar::{ShapeStructInfo, StructInfo, TensorShape};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, tensor};
+use crate::ops::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use crate::value::{Host, Stop, Value};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[OpDef {
+    name: "relax.shape_of",
+    params: &[Param::Arg("x")],
+    pure: true,
+    infer: Some(infer_shape_of),
+    eval: shape_of,
+    accuracy: Accuracy::Exact,
+    clauses: Clauses::Text,
+}];
+
+/// OP.SHAPEOF.INFER: the dimensions of the tensor if they are known, otherwise its rank.
+fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    // OP.SHAPEOF.ARG: something known to be no tensor, or only known to be an object, is rejected.
+    let argument = tensor(a, 0).ok().filter(|_| a.args.len() == 1);
+    if !cx.premise(rule!("OP.SHAPEOF.ARG"), 1, argument.is_some()) {
+        return Err(InferError::rule(rule!("OP.SHAPEOF.ARG"), "the argument of shape_of must be a tensor"));
+    }
+    cx.apply(rule!("OP.SHAPEOF.INFER"))?;
+    let Some(t) = argument else { return Ok(StructInfo::shape_ndim(-1)) };
+    let values = match (Dims::of(t), &t.shape) {
+        (Dims::Known(dims), _) => Some(dims),
+        (
+            Dims::Rank(_) | Dims::Unknown,
+            None
+            | Some(TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)),
+        ) => None,
+    };
+    Ok(StructInfo::Shape(ShapeStructInfo { values, ndim: t.ndim }))
+}
+
+/// OP.SHAPEOF: the shape of the tensor. OP.SHAPEOF.FRESH: a new shape object at each evaluation.
+fn shape_of(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    m.cx().apply(rule!("OP.SHAPEOF"))?;
+    m.cx().apply(rule!("VAL.TENSOR.SHAPE"))?;
+    let t = match kernel::tensor(a, 0) {
+        Ok(t) => t,
+        Err(Stop::Error(error)) if m.cx().fire(rule!("OP.SHAPEOF.ARG")) => {
+            return Err(Stop::error(rule!("OP.SHAPEOF.ARG"), error.message));
+        }
+        Err(stop) => return Err(stop),
+    };
+    m.fresh_shape(t.shape(), rule!("OP.SHAPEOF.FRESH"))
+}

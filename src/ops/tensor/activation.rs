@@ -1,0 +1,126 @@
+//! Activation functions.
+
+use crate::grammar::StructInfo;
+use crate::judge::Cx;
+use crate::ops::infer::{float_attr, tensor};
+use crate::ops::kernel::elementwise::{float, infer_float, infer_same, max_float, number, unary};
+use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::tensor::unary::{sigmoid, zero_like};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Value};
+
+macro_rules! function {
+    ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+        operator!($name, $rules, [Param::Arg("data")], infer_float, $accuracy, |m, a| {
+            unary(m, a, |x| float(x).map($f).map(Scalar::Float))
+        })
+    };
+}
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "nn.relu",
+        [rule!("OPS.nn.relu.infer"), rule!("OPS.nn.relu.value")],
+        [Param::Arg("data")],
+        infer_same,
+        Exact,
+        |m, a| unary(m, a, relu)
+    ),
+    function!("nn.gelu", [rule!("OPS.nn.gelu.infer"), rule!("OPS.nn.gelu.value")], Elementary, gelu),
+    function!(
+        "nn.gelu_tanh",
+        [rule!("OPS.nn.gelu_tanh.infer"), rule!("OPS.nn.gelu_tanh.value")],
+        Elementary,
+        gelu_tanh
+    ),
+    function!("nn.selu", [rule!("OPS.nn.selu.infer"), rule!("OPS.nn.selu.value")], Elementary, selu),
+    function!("nn.silu", [rule!("OPS.nn.silu.infer"), rule!("OPS.nn.silu.value")], Elementary, |x: f64| x * sigmoid(x)),
+    operator!(
+        "nn.leakyrelu",
+        [rule!("OPS.nn.leakyrelu.infer"), rule!("OPS.nn.leakyrelu.value"), rule!("OPS.nn.leakyrelu.attrs")],
+        [Param::Arg("data"), Param::Attr(Attr::float("alpha", 0.01))],
+        infer_float,
+        Rounded,
+        leakyrelu
+    ),
+    operator!(
+        "nn.softplus",
+        [rule!("OPS.nn.softplus.infer"), rule!("OPS.nn.softplus.value"), rule!("OPS.nn.softplus.attrs")],
+        [Param::Arg("data"), Param::Attr(Attr::float("beta", 1.0)), Param::Attr(Attr::float("threshold", 20.0))],
+        infer_float,
+        Elementary,
+        softplus
+    ),
+    operator!(
+        "nn.prelu",
+        [rule!("OPS.nn.prelu.infer"), rule!("OPS.nn.prelu.value"), rule!("OPS.nn.prelu.attrs")],
+        [Param::Arg("data"), Param::Arg("alpha"), Param::Attr(Attr::int("axis", 1))],
+        infer_prelu,
+        Rounded,
+        prelu
+    ),
+];
+
+fn relu(x: Scalar) -> Result<Scalar, Stop> {
+    number(x, zero_like(x), i64::max, u64::max, max_float)
+}
+
+/// x times the distribution function of the normal distribution.
+fn gelu(x: f64) -> f64 {
+    0.5 * x * (1.0 + libm::erf(x / std::f64::consts::SQRT_2))
+}
+
+/// The approximation of `gelu` by the hyperbolic tangent.
+fn gelu_tanh(x: f64) -> f64 {
+    0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x)).tanh())
+}
+
+fn selu(x: f64) -> f64 {
+    const ALPHA: f64 = 1.673_263_242_354_377_2;
+    const SCALE: f64 = 1.050_700_987_355_480_5;
+    if x > 0.0 { SCALE * x } else { SCALE * ALPHA * x.exp_m1() }
+}
+
+fn leakyrelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let alpha = float_attr(a.call, "alpha")?;
+    unary(m, a, |x| float(x).map(|x| Scalar::Float(if x > 0.0 { x } else { alpha * x })))
+}
+
+/// The logarithm of 1 + exp(beta x) over beta, and x itself above the threshold.
+fn softplus(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (beta, threshold) = (float_attr(a.call, "beta")?, float_attr(a.call, "threshold")?);
+    unary(m, a, |x| {
+        let f = |x: f64| if beta * x > threshold { x } else { (beta * x).exp().ln_1p() / beta };
+        float(x).map(|x| Scalar::Float(f(x)))
+    })
+}
+
+fn infer_prelu(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    crate::ops::infer::arity::<2>(a)?;
+    let (data, alpha) = (tensor(a, 0)?, tensor(a, 1)?);
+    for t in [data, alpha] {
+        if !t.dtype.is_void() && !t.dtype.is_float() {
+            return Err(InferError::op(format!("expects a floating-point data type, found {}", t.dtype)));
+        }
+    }
+    let given = crate::ops::infer::int_attr(a.call, "axis")?.unwrap_or(1);
+    if let Some(rank) = crate::ops::infer::Dims::of(data).rank() {
+        crate::ops::infer::axis(given, rank)?;
+    }
+    Ok(StructInfo::Tensor(data.clone()))
+}
+
+/// Negative elements times the factor of their place along the axis; one factor serves for all places.
+fn prelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (data, alpha) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    let along = crate::ops::infer::axis(crate::ops::infer::int_attr(a.call, "axis")?.unwrap_or(1), data.shape().len())?;
+    fresh(tabulate(m, data.dtype(), data.shape(), |i| {
+        let place = if alpha.len() == 1 { 0 } else { i.get(along).copied().unwrap_or(0) };
+        match (at(data, i)?, at(alpha, &[place])?) {
+            (Scalar::Float(x), Scalar::Float(alpha)) => Ok(Scalar::Float(if x > 0.0 { x } else { alpha * x })),
+            (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+                Err(fail("expects a floating-point data type"))
+            }
+        }
+    })?)
+}

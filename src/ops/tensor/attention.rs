@@ -1,0 +1,184 @@
+//! Attention: `nn.attention` and `nn.attention_bias`.
+
+use ndarray::{ArrayD, Axis, IxDyn};
+
+use crate::grammar::{Call, PrimExpr, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, differ, float_attr, int_attr, str_attr, tensor};
+use crate::ops::kernel::array::{floats, of_floats};
+use crate::ops::kernel::{self, fail};
+use crate::ops::tensor::normalization::softmax::softmax;
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
+use crate::value::{Host, Stop, Value};
+
+const SCALE: Param = Param::Attr(Attr::optional("scale", AttrKind::Float));
+const CAUSAL_MASK: Param = Param::Attr(Attr::optional("causal_mask", AttrKind::Str(&["TopLeft", "BottomRight"])));
+const WINDOW_SIZE: Param = Param::Attr(Attr::optional("window_size", AttrKind::Int));
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "nn.attention",
+        [rule!("OPS.nn.attention.infer"), rule!("OPS.nn.attention.value"), rule!("OPS.nn.attention.attrs")],
+        [Param::Arg("query"), Param::Arg("key"), Param::Arg("value"), SCALE, CAUSAL_MASK, WINDOW_SIZE],
+        infer_attention,
+        Accumulated,
+        attention
+    ),
+    operator!(
+        "nn.attention_bias",
+        [
+            rule!("OPS.nn.attention_bias.infer"),
+            rule!("OPS.nn.attention_bias.value"),
+            rule!("OPS.nn.attention_bias.attrs")
+        ],
+        [
+            Param::Arg("query"),
+            Param::Arg("key"),
+            Param::Arg("value"),
+            Param::Arg("bias"),
+            SCALE,
+            CAUSAL_MASK,
+            WINDOW_SIZE
+        ],
+        infer_attention_bias,
+        Accumulated,
+        attention
+    ),
+];
+
+// Inference.
+
+/// The dimensions of an argument, which must have rank 4; `None` if only that is known.
+fn four(a: &InferArgs<'_>, i: usize) -> Result<Option<[PrimExpr; 4]>, InferError> {
+    match Dims::of(tensor(a, i)?) {
+        Dims::Known(dims) if dims.len() == 4 => Ok(<[PrimExpr; 4]>::try_from(dims.to_vec()).ok()),
+        Dims::Rank(4) => Ok(None),
+        Dims::Known(_) | Dims::Rank(_) | Dims::Unknown => {
+            Err(InferError::op(format!("argument {i} must have batch, sequence, heads and the size of a head")))
+        }
+    }
+}
+
+fn infer_attention(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<3>(a)?;
+    infer(cx, a)
+}
+
+fn infer_attention_bias(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<4>(a)?;
+    let (query, key, bias) = (four(a, 0)?, four(a, 1)?, four(a, 3)?);
+    if let (Some([batch, rows, heads, _]), Some([_, columns, _, _]), Some(bias)) = (query, key, bias) {
+        let [b, n, s, t] = bias;
+        for (size, expected) in [(b, batch), (n, heads), (s, rows)] {
+            if size != PrimExpr::IntImm(1) {
+                agree(cx, &size, &expected)?;
+            }
+        }
+        agree(cx, &t, &columns)?;
+    }
+    infer(cx, a)
+}
+
+fn agree(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> Result<(), InferError> {
+    if differ(cx, a, b) {
+        return Err(InferError::op(format!("the sizes {a} and {b} differ")));
+    }
+    Ok(())
+}
+
+/// `(b, s, n, h)`, `(b, t, m, h)` and `(b, t, m, v)` give `(b, s, n, v)`, where m divides n.
+fn infer(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let (query, key, value) = (four(a, 0)?, four(a, 1)?, four(a, 2)?);
+    let dtype = tensor(a, 0)?.dtype;
+    if let (Some(q), Some(k)) = (&query, &key) {
+        let ([batch, _, heads, size], [key_batch, _, key_heads, key_size]) = (q, k);
+        agree(cx, batch, key_batch)?;
+        agree(cx, size, key_size)?;
+        multiple(heads, key_heads)?;
+    }
+    if let (Some(k), Some(v)) = (&key, &value) {
+        let ([batch, length, ..], [value_batch, value_length, ..]) = (k, v);
+        agree(cx, batch, value_batch)?;
+        agree(cx, length, value_length)?;
+    }
+    let (Some([batch, rows, heads, _]), Some([_, _, value_heads, size])) = (query, value) else {
+        return Ok(Dims::of_rank(4).tensor(dtype));
+    };
+    multiple(&heads, &value_heads)?;
+    Ok(Dims::from(vec![batch, rows, heads, size]).tensor(dtype))
+}
+
+/// Several heads of the query may share a head of keys and values.
+fn multiple(heads: &PrimExpr, shared: &PrimExpr) -> Result<(), InferError> {
+    match (heads, shared) {
+        (PrimExpr::IntImm(heads), PrimExpr::IntImm(shared)) if heads.checked_rem(*shared) != Some(0) => {
+            Err(InferError::op(format!("{heads} heads cannot share {shared}")))
+        }
+        (_, _) => Ok(()),
+    }
+}
+
+// Evaluation.
+
+/// `softmax(query * key * scale + bias) * value`, head by head; a score that the mask forbids weighs nothing.
+fn attention(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    if int_attr(a.call, "window_size")?.is_some() {
+        return Err(Stop::unspecified("attention in a sliding window"));
+    }
+    let [query, key, value] = [0, 1, 2].map(|i| kernel::tensor(a, i).and_then(floats));
+    let (query, key, value) = (query?, key?, value?);
+    let bias = if a.values.len() > 3 { Some(floats(kernel::tensor(a, 3)?)?) } else { None };
+    let (&[batch, rows, heads, size], &[_, columns, shared, _], &[_, _, _, width]) =
+        (query.shape(), key.shape(), value.shape())
+    else {
+        return Err(fail("query, key and value have batch, sequence, heads and the size of a head"));
+    };
+    let per_head = heads.checked_div(shared).filter(|n| n * shared == heads);
+    let per_head = per_head.ok_or_else(|| fail(format!("{heads} heads cannot share {shared}")))?;
+    if key.shape() != [batch, columns, shared, size] || value.shape() != [batch, columns, shared, width] {
+        return Err(fail("query, key and value do not fit"));
+    }
+    m.spend([batch, heads, rows, columns, size.max(width)].iter().fold(1u64, |n, d| n.saturating_mul(*d as u64)))?;
+    let scale = if attr(a.call, "scale").is_some() { float_attr(a.call, "scale")? } else { 1.0 / (size as f64).sqrt() };
+    let dot = |index: &[usize]| {
+        let (b, n, s, t) = four_of(index);
+        let terms = (0..size).map(|h| query.get(IxDyn(&[b, s, n, h])).zip(key.get(IxDyn(&[b, t, n / per_head, h]))));
+        terms.flatten().map(|(q, k)| q * k).sum::<f64>() * scale
+    };
+    let mut scores =
+        ArrayD::from_shape_fn(IxDyn(&[batch, heads, rows, columns]), |index| dot(ndarray::Dimension::slice(&index)));
+    if let Some(bias) = bias {
+        let bias = bias.broadcast(scores.raw_dim()).ok_or_else(|| fail("the bias does not fit the scores"))?;
+        scores = scores + bias;
+    }
+    mask(a.call, &mut scores, rows, columns)?;
+    let weights = softmax(&scores, 3);
+    let out = ArrayD::from_shape_fn(IxDyn(&[batch, rows, heads, width]), |index| {
+        let (b, s, n, v) = four_of(ndarray::Dimension::slice(&index));
+        let line =
+            (0..columns).map(|t| weights.get(IxDyn(&[b, n, s, t])).zip(value.get(IxDyn(&[b, t, n / per_head, v]))));
+        line.flatten().map(|(w, x)| w * x).sum()
+    });
+    of_floats(kernel::tensor(a, 0)?.dtype(), &out)
+}
+
+fn four_of(index: &[usize]) -> (usize, usize, usize, usize) {
+    if let [a, b, c, d] = index { (*a, *b, *c, *d) } else { (0, 0, 0, 0) }
+}
+
+/// Row `s` sees the columns up to `s`, or with `BottomRight` up to `s` plus what there are more columns than rows.
+fn mask(call: &Call, scores: &mut ArrayD<f64>, rows: usize, columns: usize) -> Result<(), Stop> {
+    let shift = match attr(call, "causal_mask") {
+        None => return Ok(()),
+        Some(_) if str_attr(call, "causal_mask")? == "BottomRight" => columns as i64 - rows as i64,
+        Some(_) => 0,
+    };
+    for (s, mut row) in scores.axis_iter_mut(Axis(2)).enumerate() {
+        for (t, mut column) in row.axis_iter_mut(Axis(2)).enumerate() {
+            if t as i64 > s as i64 + shift {
+                column.fill(f64::NEG_INFINITY);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Arithmetic on two elements, with broadcasting.
+
+use crate::ops::kernel::elementwise::{binary, infer_arithmetic, max_float, min_float, number};
+use crate::ops::kernel::fail;
+use crate::ops::{OpDef, Param};
+use crate::value::{Scalar, Stop};
+
+macro_rules! arithmetic {
+    ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_arithmetic, $accuracy, |m, a| {
+            binary(m, a, None, $f)
+        })
+    };
+}
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    arithmetic!("add", [rule!("OPS.add.infer"), rule!("OPS.add.value")], Rounded, |x, y| number(
+        x,
+        y,
+        i64::wrapping_add,
+        u64::wrapping_add,
+        |x, y| x + y
+    )),
+    arithmetic!("subtract", [rule!("OPS.subtract.infer"), rule!("OPS.subtract.value")], Rounded, |x, y| number(
+        x,
+        y,
+        i64::wrapping_sub,
+        u64::wrapping_sub,
+        |x, y| x - y
+    )),
+    arithmetic!("multiply", [rule!("OPS.multiply.infer"), rule!("OPS.multiply.value")], Rounded, |x, y| number(
+        x,
+        y,
+        i64::wrapping_mul,
+        u64::wrapping_mul,
+        |x, y| x * y
+    )),
+    arithmetic!("maximum", [rule!("OPS.maximum.infer"), rule!("OPS.maximum.value")], Exact, |x, y| number(
+        x,
+        y,
+        i64::max,
+        u64::max,
+        max_float
+    )),
+    arithmetic!("minimum", [rule!("OPS.minimum.infer"), rule!("OPS.minimum.value")], Exact, |x, y| number(
+        x,
+        y,
+        i64::min,
+        u64::min,
+        min_float
+    )),
+    arithmetic!("divide", [rule!("OPS.divide.infer"), rule!("OPS.divide.value")], Rounded, divide),
+    arithmetic!(
+        "floor_divide",
+        [rule!("OPS.floor_divide.infer"), rule!("OPS.floor_divide.value")],
+        Rounded,
+        floor_divide
+    ),
+    arithmetic!("power", [rule!("OPS.power.infer"), rule!("OPS.power.value")], Elementary, power),
+    arithmetic!("mod", [rule!("OPS.mod.infer"), rule!("OPS.mod.value")], Exact, remainder),
+    arithmetic!("floor_mod", [rule!("OPS.floor_mod.infer"), rule!("OPS.floor_mod.value")], Rounded, floor_remainder),
+    arithmetic!("atan2", [rule!("OPS.atan2.infer"), rule!("OPS.atan2.value")], Elementary, |y, x| floats(
+        y,
+        x,
+        f64::atan2
+    )),
+    arithmetic!("log_add_exp", [rule!("OPS.log_add_exp.infer"), rule!("OPS.log_add_exp.value")], Elementary, |x, y| {
+        floats(x, y, log_add_exp)
+    }),
+];
+
+fn nonzero(y: Scalar) -> Result<(), Stop> {
+    match y {
+        Scalar::Int(0) | Scalar::UInt(0) => Err(fail("an integer is divided by zero")),
+        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) => Ok(()),
+    }
+}
+
+/// Integers are divided with truncation towards zero.
+fn divide(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    nonzero(y)?;
+    number(x, y, i64::wrapping_div, u64::wrapping_div, |x, y| x / y)
+}
+
+fn floor_divide(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    nonzero(y)?;
+    let floor = |x: i64, y: i64| {
+        let (q, r) = (x.wrapping_div(y), x.wrapping_rem(y));
+        if r != 0 && (r < 0) != (y < 0) { q - 1 } else { q }
+    };
+    number(x, y, floor, u64::wrapping_div, |x, y| (x / y).floor())
+}
+
+fn power(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    if let Scalar::Int(..0) = y {
+        return Err(fail("an integer is raised to a negative power"));
+    }
+    let exponent = |y: u64| u32::try_from(y).unwrap_or(u32::MAX);
+    number(x, y, |x, y| x.wrapping_pow(exponent(y.unsigned_abs())), |x, y| x.wrapping_pow(exponent(y)), f64::powf)
+}
+
+/// What is left of truncating division; it has the sign of the dividend.
+fn remainder(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    nonzero(y)?;
+    number(x, y, i64::wrapping_rem, u64::wrapping_rem, |x, y| x % y)
+}
+
+/// What is left of division rounded down; it has the sign of the divisor.
+fn floor_remainder(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
+    nonzero(y)?;
+    let int = |x: i64, y: i64| {
+        let r = x.wrapping_rem(y);
+        if r != 0 && (r < 0) != (y < 0) { r.wrapping_add(y) } else { r }
+    };
+    let float = |x: f64, y: f64| {
+        let r = x % y;
+        if r != 0.0 && (r < 0.0) != (y < 0.0) { r + y } else { r }
+    };
+    number(x, y, int, u64::wrapping_rem, float)
+}
+
+fn floats(x: Scalar, y: Scalar, f: impl Fn(f64, f64) -> f64) -> Result<Scalar, Stop> {
+    match (x, y) {
+        (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(f(x, y))),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+            Err(fail("expects a floating-point data type"))
+        }
+    }
+}
+
+/// Written so that neither exponential overflows.
+fn log_add_exp(x: f64, y: f64) -> f64 {
+    if x == y { x + std::f64::consts::LN_2 } else { max_float(x, y) + (-(x - y).abs()).exp().ln_1p() }
+}

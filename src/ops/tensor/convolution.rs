@@ -1,0 +1,334 @@
+//! Convolution over one, two or three spatial axes, and its transpose.
+
+use ndarray::{ArrayD, Dimension, IxDyn};
+
+use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, common_dtype, constant, differ, dim, dtype_attr, tensor};
+use crate::ops::kernel::array::{of_scalars, permuted, scalars, sizes};
+use crate::ops::kernel::window::{Layout, OUT_LAYOUT, Window, data_axes, groups, inside, per_axis, windows};
+use crate::ops::kernel::{self, fail, multiply_add, zero};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
+
+const DATA: Param = Param::Arg("data");
+const WEIGHT: Param = Param::Arg("weight");
+const GROUPS: Param = Param::Attr(Attr::int("groups", 1));
+const OUT_DTYPE: Param = Param::Attr(Attr::optional("out_dtype", AttrKind::DataType));
+
+macro_rules! convolution {
+    ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $zeros:expr, $data:literal, $kernel:literal) => {
+        operator!(
+            $name,
+            $rules,
+            [
+                DATA,
+                WEIGHT,
+                Param::Attr(Attr::ints("strides", $ones)),
+                Param::Attr(Attr::ints("padding", $zeros)),
+                Param::Attr(Attr::ints("dilation", $ones)),
+                GROUPS,
+                Param::Attr(Attr::str("data_layout", &[], $data)),
+                Param::Attr(Attr::str("kernel_layout", &[], $kernel)),
+                OUT_LAYOUT,
+                OUT_DTYPE
+            ],
+            infer::<$spatial, false>,
+            Accumulated,
+            evaluate::<$spatial, false>
+        )
+    };
+}
+
+macro_rules! transposed {
+    ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $none:expr, $zeros:expr, $data:literal, $kernel:literal) => {
+        operator!(
+            $name,
+            $rules,
+            [
+                DATA,
+                WEIGHT,
+                Param::Attr(Attr::ints("strides", $ones)),
+                Param::Attr(Attr::ints("padding", $zeros)),
+                Param::Attr(Attr::ints("output_padding", $none)),
+                Param::Attr(Attr::ints("dilation", $ones)),
+                GROUPS,
+                Param::Attr(Attr::str("data_layout", &[], $data)),
+                Param::Attr(Attr::str("kernel_layout", &[], $kernel)),
+                OUT_LAYOUT,
+                OUT_DTYPE
+            ],
+            infer::<$spatial, true>,
+            Accumulated,
+            evaluate::<$spatial, true>
+        )
+    };
+}
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    convolution!(
+        "nn.conv1d",
+        [rule!("OPS.nn.conv1d.infer"), rule!("OPS.nn.conv1d.value"), rule!("OPS.nn.conv1d.attrs")],
+        1,
+        &[1],
+        &[0, 0],
+        "NCW",
+        "OIW"
+    ),
+    convolution!(
+        "nn.conv2d",
+        [rule!("OPS.nn.conv2d.infer"), rule!("OPS.nn.conv2d.value"), rule!("OPS.nn.conv2d.attrs")],
+        2,
+        &[1, 1],
+        &[0, 0, 0, 0],
+        "NCHW",
+        "OIHW"
+    ),
+    convolution!(
+        "nn.conv3d",
+        [rule!("OPS.nn.conv3d.infer"), rule!("OPS.nn.conv3d.value"), rule!("OPS.nn.conv3d.attrs")],
+        3,
+        &[1, 1, 1],
+        &[0, 0, 0, 0, 0, 0],
+        "NCDHW",
+        "OIDHW"
+    ),
+    transposed!(
+        "nn.conv1d_transpose",
+        [
+            rule!("OPS.nn.conv1d_transpose.infer"),
+            rule!("OPS.nn.conv1d_transpose.value"),
+            rule!("OPS.nn.conv1d_transpose.attrs")
+        ],
+        1,
+        &[1],
+        &[0],
+        &[0, 0],
+        "NCW",
+        "IOW"
+    ),
+    transposed!(
+        "nn.conv2d_transpose",
+        [
+            rule!("OPS.nn.conv2d_transpose.infer"),
+            rule!("OPS.nn.conv2d_transpose.value"),
+            rule!("OPS.nn.conv2d_transpose.attrs")
+        ],
+        2,
+        &[1, 1],
+        &[0, 0],
+        &[0, 0, 0, 0],
+        "NCHW",
+        "IOHW"
+    ),
+    transposed!(
+        "nn.conv3d_transpose",
+        [
+            rule!("OPS.nn.conv3d_transpose.infer"),
+            rule!("OPS.nn.conv3d_transpose.value"),
+            rule!("OPS.nn.conv3d_transpose.attrs")
+        ],
+        3,
+        &[1, 1, 1],
+        &[0, 0, 0],
+        &[0, 0, 0, 0, 0, 0],
+        "NCDHW",
+        "IODHW"
+    ),
+];
+
+/// The attributes of a convolution, checked.
+struct Convolution {
+    data: Layout,
+    kernel: Layout,
+    out: Layout,
+    windows: Vec<Window>,
+    output_padding: Vec<i64>,
+    groups: i64,
+}
+
+impl Convolution {
+    fn read<const N: usize, const T: bool>(call: &Call) -> Result<Convolution, InferError> {
+        let kernel_axes = if T { "IO".to_owned() } else { "OI".to_owned() } + data_axes(N).trim_start_matches("NC");
+        let rank = Layout::canonical(N + 2);
+        let data = Layout::read(call, "data_layout", data_axes(N), &rank)?;
+        let windows = windows(call, N)?;
+        let output_padding = per_axis(call, "output_padding", N, 0, i64::MIN)?;
+        if let Some((padding, window)) = output_padding.iter().zip(&windows).find(|(p, w)| T && **p >= w.stride) {
+            let message = format!("the output padding {padding} is not less than the stride {}", window.stride);
+            return Err(InferError::op(message));
+        }
+        Ok(Convolution {
+            kernel: Layout::read(call, "kernel_layout", &kernel_axes, &rank)?,
+            out: Layout::read(call, "out_layout", data_axes(N), &data)?,
+            data,
+            windows,
+            output_padding,
+            groups: groups(call)?,
+        })
+    }
+
+    /// The size of the result along a spatial axis of a transposed convolution.
+    fn spread(&self, axis: usize, input: PrimExpr, size: PrimExpr) -> PrimExpr {
+        let (Some(window), Some(padding)) = (self.windows.get(axis), self.output_padding.get(axis)) else {
+            return input;
+        };
+        let last = dim(BinaryOp::Sub, input, constant(1));
+        let reached = dim(BinaryOp::Add, dim(BinaryOp::Mul, last, constant(window.stride)), window.reach(size));
+        dim(BinaryOp::Add, reached, constant(padding + 1 - window.before - window.after))
+    }
+}
+
+// Inference.
+
+fn infer<const N: usize, const T: bool>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (data, weight) = (tensor(a, 0)?, tensor(a, 1)?);
+    let convolution = Convolution::read::<N, T>(a.call)?;
+    of_rank(data, N + 2)?;
+    of_rank(weight, N + 2)?;
+    let dtype = match dtype_attr(a.call, "out_dtype")? {
+        Some(dtype) if !dtype.is_void() => dtype,
+        Some(_) | None => common_dtype(data.dtype, weight.dtype)?,
+    };
+    let (Dims::Known(data), Dims::Known(weight)) = (Dims::of(data), Dims::of(weight)) else {
+        return Ok(Dims::of_rank(N + 2).tensor(dtype));
+    };
+    let (data, weight) = (convolution.data.forward(&data), convolution.kernel.forward(&weight));
+    let dims = result_dims::<T>(cx, &convolution, &data, &weight)?;
+    Ok(Dims::from(convolution.out.backward(&dims)).tensor(dtype))
+}
+
+/// A rank that is known must be the one that the layout has.
+pub(in crate::ops) fn of_rank(t: &TensorStructInfo, rank: usize) -> Result<(), InferError> {
+    match Dims::of(t).rank() {
+        Some(found) if found != rank => Err(InferError::op(format!("the layout has rank {rank}, the tensor {found}"))),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The dimensions of the result, batch and channel first; channels that provably do not fit are rejected.
+fn result_dims<const T: bool>(
+    cx: &mut Cx,
+    convolution: &Convolution,
+    data: &[PrimExpr],
+    weight: &[PrimExpr],
+) -> Result<Vec<PrimExpr>, InferError> {
+    let ([batch, channels, data @ ..], [first, second, weight @ ..]) = (data, weight) else {
+        return Err(InferError::op("a convolution needs a batch and a channel axis"));
+    };
+    let groups = constant(convolution.groups);
+    let (expected, divided, made) = if T {
+        (first.clone(), first, dim(BinaryOp::Mul, second.clone(), groups))
+    } else {
+        (dim(BinaryOp::Mul, second.clone(), groups), first, first.clone())
+    };
+    if differ(cx, channels, &expected) {
+        return Err(InferError::op(format!("the data has {channels} channels, the weight takes {expected}")));
+    }
+    if let PrimExpr::IntImm(divided) = divided
+        && divided % convolution.groups != 0
+    {
+        return Err(InferError::op(format!("{divided} channels do not make {} equal groups", convolution.groups)));
+    }
+    let sizes = convolution.windows.iter().enumerate().zip(data.iter().zip(weight)).map(|((axis, window), (x, w))| {
+        if T { convolution.spread(axis, x.clone(), w.clone()) } else { window.places(x.clone(), w.clone()) }
+    });
+    Ok([batch.clone(), made].into_iter().chain(sizes).collect())
+}
+
+// Evaluation.
+
+fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (x, w) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    let convolution = Convolution::read::<N, T>(a.call)?;
+    let dtype = out_dtype(a.call, x, w)?;
+    let (data, weight) = (ranked(x, &convolution.data)?, ranked(w, &convolution.kernel)?);
+    let shape = result_dims::<T>(m.cx(), &convolution, &immediates(&data), &immediates(&weight))?;
+    let shape = shape.iter().map(|dim| if let PrimExpr::IntImm(size) = dim { *size } else { 0 }).collect::<Vec<i64>>();
+    let steps = shape.iter().skip(2).fold(weight.len() as u64, |n, size| n.saturating_mul(size.unsigned_abs()));
+    m.spend(steps.saturating_mul(data.shape().first().copied().unwrap_or(1) as u64))?;
+    let mut out = ArrayD::from_elem(IxDyn(&sizes(&shape)?), zero(dtype));
+    for (index, slot) in out.indexed_iter_mut() {
+        let sum = Sum { convolution: &convolution, data: &data, weight: &weight, zero: zero(x.dtype()) };
+        *slot = sum.at::<T>(index.slice(), zero(dtype))?;
+    }
+    of_scalars(dtype, &permuted(out, &convolution.out.inverse())?)
+}
+
+fn out_dtype(call: &Call, x: &Tensor, w: &Tensor) -> Result<DataType, Stop> {
+    match dtype_attr(call, "out_dtype")? {
+        Some(dtype) if !dtype.is_void() => Ok(dtype),
+        Some(_) | None if x.dtype() == w.dtype() => Ok(x.dtype()),
+        Some(_) | None => Err(fail(format!("the data types {} and {} differ", x.dtype(), w.dtype()))),
+    }
+}
+
+/// A tensor in the order of the rules.
+pub(in crate::ops) fn ranked(t: &Tensor, layout: &Layout) -> Result<ArrayD<Scalar>, Stop> {
+    permuted(scalars(t)?, layout.axes())
+}
+
+fn immediates(x: &ArrayD<Scalar>) -> Vec<PrimExpr> {
+    x.shape().iter().map(|size| constant(*size as i64)).collect()
+}
+
+/// One element of the result is a sum over input channels and the elements of the window.
+struct Sum<'a> {
+    convolution: &'a Convolution,
+    data: &'a ArrayD<Scalar>,
+    weight: &'a ArrayD<Scalar>,
+    zero: Scalar,
+}
+
+impl Sum<'_> {
+    fn at<const T: bool>(&self, index: &[usize], start: Scalar) -> Result<Scalar, Stop> {
+        let ([batch, made, place @ ..], [first, second, window @ ..]) = (index, self.weight.shape()) else {
+            return Err(fail("a convolution needs a batch and a channel axis"));
+        };
+        let groups = usize::try_from(self.convolution.groups).unwrap_or(1);
+        // The channels of the input that the group of this channel sees.
+        let (taken, per_group) = if T { (first / groups.max(1), *second) } else { (*second, first / groups.max(1)) };
+        let group = made / per_group.max(1);
+        let mut sum = start;
+        for channel in 0..taken {
+            let input = group * taken + channel;
+            let factor = if T { [input, made % per_group.max(1)] } else { [*made, channel] };
+            for element in ndarray::indices(window) {
+                let element = element.slice();
+                let Some(x) = self.data_at::<T>(*batch, input, place, element) else { continue };
+                let at: Vec<usize> = factor.iter().chain(element).copied().collect();
+                let w = self.weight.get(IxDyn(&at)).copied().ok_or_else(|| fail("the weight has no such element"))?;
+                sum = multiply_add(sum, x, w)?;
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The element of the data under an element of the window. Zero in the padding of a convolution; nothing where the
+    /// transpose has no element.
+    fn data_at<const T: bool>(
+        &self,
+        batch: usize,
+        channel: usize,
+        place: &[usize],
+        element: &[usize],
+    ) -> Option<Scalar> {
+        let mut index = vec![batch, channel];
+        let spatial = self.data.shape().iter().skip(2);
+        for (((window, size), out), element) in self.convolution.windows.iter().zip(spatial).zip(place).zip(element) {
+            let found = if T {
+                let distance = *out as i64 + window.before - (*element as i64).saturating_mul(window.dilation);
+                let hit = distance.checked_rem(window.stride) == Some(0);
+                inside(if hit { distance / window.stride } else { -1 }, *size)
+            } else {
+                inside(window.place(*out, *element), *size)
+            };
+            match found {
+                Some(found) => index.push(found),
+                None => return (!T).then_some(self.zero),
+            }
+        }
+        self.data.get(IxDyn(&index)).copied()
+    }
+}

@@ -1,0 +1,8 @@
+//! Creation: new tensors of one value, of a regular content, and parts of tensors.
+
+mod filled;
+mod pattern;
+
+use crate::ops::OpDef;
+
+pub(super) const FAMILIES: &[&[OpDef]] = &[filled::OPS, pattern::OPS];

@@ -1,0 +1,9 @@
+//! Indexing: reading and writing elements at places that are given.
+
+pub(in crate::ops) mod gather;
+mod scatter;
+mod slice;
+
+use crate::ops::OpDef;
+
+pub(super) const FAMILIES: &[&[OpDef]] = &[gather::OPS, scatter::OPS, slice::OPS];

@@ -1,0 +1,206 @@
+//! Gathering elements by tensors of indices: `gather_elements`, `gather_nd`, `index_tensor`.
+
+use crate::grammar::{DataType, PrimExpr, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, axis, broadcast, int_attr, tensor, tensors};
+use crate::ops::kernel::{self, at, at_broadcast, fail, fresh, tabulate};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "gather_elements",
+        [rule!("OPS.gather_elements.infer"), rule!("OPS.gather_elements.value"), rule!("OPS.gather_elements.attrs")],
+        [Param::Arg("data"), Param::Arg("indices"), Param::Attr(Attr::int("axis", 0))],
+        infer_gather_elements,
+        Exact,
+        gather_elements
+    ),
+    operator!(
+        "gather_nd",
+        [rule!("OPS.gather_nd.infer"), rule!("OPS.gather_nd.value"), rule!("OPS.gather_nd.attrs")],
+        [Param::Arg("data"), Param::Arg("indices"), Param::Attr(Attr::int("batch_dims", 0))],
+        infer_gather_nd,
+        Exact,
+        gather_nd
+    ),
+    operator!(
+        "index_tensor",
+        [rule!("OPS.index_tensor.infer"), rule!("OPS.index_tensor.value")],
+        [Param::Arg("data"), Param::Arg("indices")],
+        infer_index_tensor,
+        Exact,
+        index_tensor
+    ),
+];
+
+/// Indices are signed integers, or their data type is unknown.
+pub(in crate::ops) fn signed_indices(dtype: DataType) -> Result<(), InferError> {
+    if dtype.is_void() || dtype.is_int() {
+        return Ok(());
+    }
+    Err(InferError::op(format!("the indices must be signed integers, they are {dtype}")))
+}
+
+/// An index as a coordinate along an axis of the given size; outside of it nothing is specified.
+pub(in crate::ops) fn coordinate(index: Scalar, size: i64) -> Result<i64, Stop> {
+    let index = integer(index)?;
+    if (0..size).contains(&index) {
+        return Ok(index);
+    }
+    Err(Stop::unspecified(format!("the index {index} lies outside of an axis of size {size}")))
+}
+
+pub(in crate::ops) fn integer(index: Scalar) -> Result<i64, Stop> {
+    match index {
+        Scalar::Int(i) => Ok(i),
+        Scalar::UInt(i) => Ok(i64::try_from(i).unwrap_or(i64::MAX)),
+        Scalar::Bool(_) | Scalar::Float(_) => Err(fail("the indices must be integers")),
+    }
+}
+
+// gather_elements
+
+fn infer_gather_elements(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (data, indices) = (tensor(a, 0)?, tensor(a, 1)?);
+    signed_indices(indices.dtype)?;
+    let (from, by) = (Dims::of(data), Dims::of(indices));
+    if let Some(rank) = from.rank() {
+        axis(int_attr(a.call, "axis")?.unwrap_or(0), rank)?;
+    }
+    let dims = match (from.rank(), by.rank()) {
+        (Some(rank), Some(other)) if rank != other => {
+            return Err(InferError::op(format!("the data has rank {rank}, the indices {other}")));
+        }
+        (Some(_), Some(_)) => by,
+        (None, _) | (_, None) => Dims::Unknown,
+    };
+    Ok(dims.tensor(data.dtype))
+}
+
+/// `out[.., i, ..] = data[.., indices[.., i, ..], ..]`
+fn gather_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;
+    let size = data.shape().get(along).copied().unwrap_or(0);
+    fresh(tabulate(m, data.dtype(), indices.shape(), |index| {
+        let mut place = index.to_vec();
+        if let Some(slot) = place.get_mut(along) {
+            *slot = coordinate(at(indices, index)?, size)?;
+        }
+        at(data, &place)
+    })?)
+}
+
+// gather_nd
+
+/// The number of leading dimensions that data and indices share.
+fn batch_dims(a: i64, rank: Option<usize>) -> Result<usize, InferError> {
+    let batch = usize::try_from(a).ok().filter(|batch| rank.is_none_or(|rank| *batch < rank));
+    batch.ok_or_else(|| InferError::op(format!("{a} leading dimensions cannot be shared")))
+}
+
+fn infer_gather_nd(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (data, indices) = (tensor(a, 0)?, tensor(a, 1)?);
+    signed_indices(indices.dtype)?;
+    let (from, by) = (Dims::of(data), Dims::of(indices));
+    let batch = batch_dims(int_attr(a.call, "batch_dims")?.unwrap_or(0), from.rank())?;
+    if by.rank() == Some(0) {
+        return Err(InferError::op("the indices need a last dimension, of coordinates"));
+    }
+    let dims = match (&from, &by) {
+        (from, Dims::Known(by)) => match (from.rank(), by.split_last()) {
+            (Some(rank), Some((PrimExpr::IntImm(count), outer))) => {
+                let first = usize::try_from(*count).ok().map(|count| batch + count).filter(|first| *first <= rank);
+                let first = first.ok_or_else(|| InferError::op(format!("{count} coordinates for rank {rank}")))?;
+                match from {
+                    Dims::Known(from) => {
+                        outer.iter().chain(from.iter().skip(first)).cloned().collect::<Vec<_>>().into()
+                    }
+                    Dims::Rank(_) | Dims::Unknown => Dims::of_rank(outer.len() + rank - first),
+                }
+            }
+            (Some(_) | None, _) => Dims::Unknown,
+        },
+        (_, Dims::Rank(_) | Dims::Unknown) => Dims::Unknown,
+    };
+    Ok(dims.tensor(data.dtype))
+}
+
+/// `out[b.., i.., r..] = data[b.., indices[b.., i.., 0], .., indices[b.., i.., k - 1], r..]`
+fn gather_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    let rank = data.shape().len();
+    let batch = batch_dims(int_attr(a.call, "batch_dims")?.unwrap_or(0), Some(rank))?;
+    let Some((count, outer)) = indices.shape().split_last() else {
+        return Err(fail("the indices need a last dimension, of coordinates"));
+    };
+    let first = batch + usize::try_from(*count).unwrap_or(usize::MAX).min(rank);
+    let rest = data.shape().get(first..).ok_or_else(|| fail(format!("{count} coordinates for rank {rank}")))?;
+    let shape = [outer, rest].concat();
+    fresh(tabulate(m, data.dtype(), &shape, |index| {
+        let (outer, rest) = index.split_at(outer.len().min(index.len()));
+        let shared = outer.get(..batch).ok_or_else(|| fail("the indices lack the shared dimensions"))?;
+        at(data, &[shared, &coordinates(data, indices, outer, batch)?, rest].concat())
+    })?)
+}
+
+/// The coordinates that a row of indices names, along the axes from `first` on.
+pub(in crate::ops) fn coordinates(
+    data: &Tensor,
+    indices: &Tensor,
+    row: &[i64],
+    first: usize,
+) -> Result<Vec<i64>, Stop> {
+    let count = indices.shape().last().copied().unwrap_or(0);
+    let sizes = data.shape().iter().skip(first);
+    (0..count).zip(sizes).map(|(k, size)| coordinate(at(indices, &[row, &[k]].concat())?, *size)).collect()
+}
+
+// index_tensor
+
+fn infer_index_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (data, indices) = (tensor(a, 0)?, tensors(a, 1)?);
+    let from = Dims::of(data);
+    if indices.is_empty() || from.rank().is_some_and(|rank| indices.len() > rank) {
+        return Err(InferError::op(format!("{} tensors of indices for rank {}", indices.len(), data.ndim)));
+    }
+    let mut places = Dims::Known([].into());
+    for index in &indices {
+        signed_indices(index.dtype)?;
+        places = broadcast(&places, &Dims::of(index))?;
+    }
+    let dims = match (places, &from) {
+        (Dims::Known(places), Dims::Known(from)) => {
+            places.iter().chain(from.iter().skip(indices.len())).cloned().collect::<Vec<_>>().into()
+        }
+        (Dims::Known(places), Dims::Rank(rank)) => Dims::of_rank(places.len() + *rank as usize - indices.len()),
+        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, Dims::Known(_) | Dims::Rank(_) | Dims::Unknown) => {
+            Dims::Unknown
+        }
+    };
+    Ok(dims.tensor(data.dtype))
+}
+
+/// The indices are broadcast together and name coordinates along the first axes.
+fn index_tensor(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensors(a, 1)?);
+    let places = indices.iter().try_fold(Vec::new(), |shape, index| kernel::broadcast(&shape, index.shape()))?;
+    let rest = data.shape().get(indices.len()..).ok_or_else(|| fail("more tensors of indices than axes"))?;
+    let shape = [&places, rest].concat();
+    fresh(tabulate(m, data.dtype(), &shape, |index| {
+        let (place, rest) = index.split_at(places.len().min(index.len()));
+        let axes = indices.iter().zip(data.shape());
+        // Negative indices count from the end.
+        let chosen = axes.map(|(index, size)| coordinate(from_end(at_broadcast(index, place)?, *size)?, *size));
+        at(data, &[&chosen.collect::<Result<Vec<i64>, Stop>>()?, rest].concat())
+    })?)
+}
+
+pub(in crate::ops) fn from_end(index: Scalar, size: i64) -> Result<Scalar, Stop> {
+    let index = integer(index)?;
+    Ok(Scalar::Int(if index < 0 { index.saturating_add(size) } else { index }))
+}

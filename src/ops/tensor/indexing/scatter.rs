@@ -1,0 +1,335 @@
+//! Writing elements at the places that indices name: `scatter_elements`, `scatter_nd`, `index_put`, `slice_scatter`.
+
+use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{
+    Dims, arity, axis, bool_attr, common_dtype, constant, differ, int_attr, prim, str_attr, tensor, tensors,
+};
+use crate::ops::kernel::{self, at, at_broadcast, fail, indices};
+use crate::ops::tensor::indexing::gather::{coordinate, coordinates, from_end};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "scatter_elements",
+        [rule!("OPS.scatter_elements.infer"), rule!("OPS.scatter_elements.value"), rule!("OPS.scatter_elements.attrs")],
+        [
+            Param::Arg("data"),
+            Param::Arg("indices"),
+            Param::Arg("updates"),
+            Param::Attr(Attr::int("axis", 0)),
+            Param::Attr(Attr::str("reduction", &["update", "add", "mul", "mean", "min", "max"], "update"))
+        ],
+        infer_scatter_elements,
+        Accumulated,
+        scatter_elements
+    ),
+    operator!(
+        "scatter_nd",
+        [rule!("OPS.scatter_nd.infer"), rule!("OPS.scatter_nd.value"), rule!("OPS.scatter_nd.attrs")],
+        [
+            Param::Arg("data"),
+            Param::Arg("indices"),
+            Param::Arg("updates"),
+            Param::Attr(Attr::str("reduction", &["update", "add", "mul", "min", "max"], "update"))
+        ],
+        infer_scatter_nd,
+        Accumulated,
+        scatter_nd
+    ),
+    operator!(
+        "index_put",
+        [rule!("OPS.index_put.infer"), rule!("OPS.index_put.value"), rule!("OPS.index_put.attrs")],
+        [Param::Arg("data"), Param::Arg("indices"), Param::Arg("values"), Param::Attr(Attr::bool("accumulate", false))],
+        infer_index_put,
+        Accumulated,
+        index_put
+    ),
+    operator!(
+        "slice_scatter",
+        [rule!("OPS.slice_scatter.infer"), rule!("OPS.slice_scatter.value"), rule!("OPS.slice_scatter.attrs")],
+        [
+            Param::Arg("input_tensor"),
+            Param::Arg("src"),
+            Param::Arg("start"),
+            Param::Arg("end"),
+            Param::Arg("step"),
+            Param::Attr(Attr::int("axis", 0))
+        ],
+        infer_slice_scatter,
+        Exact,
+        slice_scatter
+    ),
+];
+
+/// What becomes of an element at which a value arrives; `None` for a mean, which needs all of them.
+fn combine(reduction: &str, old: Scalar, new: Scalar) -> Result<Scalar, Stop> {
+    let numbers = |float: fn(f64, f64) -> f64, int: fn(i64, i64) -> i64, uint: fn(u64, u64) -> u64| match (old, new) {
+        (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(float(x, y))),
+        (Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(int(x, y))),
+        (Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(uint(x, y))),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+            Err(fail(format!("`{reduction}` is not defined on this data type")))
+        }
+    };
+    match reduction {
+        "add" | "mean" => numbers(|x, y| x + y, i64::wrapping_add, u64::wrapping_add),
+        "mul" => numbers(|x, y| x * y, i64::wrapping_mul, u64::wrapping_mul),
+        "min" => numbers(f64::min, i64::min, u64::min),
+        "max" => numbers(f64::max, i64::max, u64::max),
+        _ => Ok(new),
+    }
+}
+
+/// A copy of a tensor that is being written to, in row-major order; the last of several writes to a place counts.
+struct Target {
+    elements: Vec<Scalar>,
+    /// How many values have arrived at each place.
+    arrived: Vec<u32>,
+    shape: Vec<i64>,
+}
+
+impl Target {
+    fn of(data: &Tensor) -> Target {
+        let elements: Vec<Scalar> = (0..data.len()).filter_map(|i| data.get(i)).collect();
+        Target { arrived: vec![0; elements.len()], elements, shape: data.shape().to_vec() }
+    }
+
+    fn write(&mut self, place: &[i64], reduction: &str, value: Scalar) -> Result<(), Stop> {
+        let flat = place.iter().zip(&self.shape).fold(0i64, |flat, (i, size)| flat * size + i);
+        let flat = usize::try_from(flat).ok();
+        let slots = flat.and_then(|i| self.elements.get_mut(i).zip(self.arrived.get_mut(i)));
+        let (slot, arrived) = slots.ok_or_else(|| fail("a place lies outside its tensor"))?;
+        *slot = combine(reduction, *slot, value)?;
+        *arrived += 1;
+        Ok(())
+    }
+
+    /// Sums become means of the old element and of what has arrived.
+    fn averaged(&mut self) {
+        for (slot, arrived) in self.elements.iter_mut().zip(&self.arrived) {
+            let count = arrived + 1;
+            *slot = match *slot {
+                Scalar::Float(x) => Scalar::Float(x / f64::from(count)),
+                Scalar::Int(x) => Scalar::Int(x / i64::from(count)),
+                Scalar::UInt(x) => Scalar::UInt(x / u64::from(count)),
+                Scalar::Bool(x) => Scalar::Bool(x),
+            };
+        }
+    }
+
+    fn finish(self, like: &Tensor) -> Result<Value, Stop> {
+        kernel::fresh(kernel::from_list(like.dtype(), &self.shape, &self.elements)?)
+    }
+}
+
+/// Two tensors of one data type.
+fn one_dtype(data: &Tensor, other: &Tensor) -> Result<(), Stop> {
+    if data.dtype() == other.dtype() {
+        return Ok(());
+    }
+    Err(fail(format!("the data types {} and {} differ", data.dtype(), other.dtype())))
+}
+
+fn same_rank(a: &TensorStructInfo, b: &TensorStructInfo) -> Result<(), InferError> {
+    match (Dims::of(a).rank(), Dims::of(b).rank()) {
+        (Some(a), Some(b)) if a != b => Err(InferError::op(format!("the ranks {a} and {b} differ"))),
+        (Some(_) | None, Some(_) | None) => Ok(()),
+    }
+}
+
+/// The dimensions must not be provably different.
+fn same_dims(cx: &mut Cx, a: &[PrimExpr], b: &[PrimExpr]) -> Result<(), InferError> {
+    if a.len() != b.len() {
+        return Err(InferError::op(format!("the ranks {} and {} differ", a.len(), b.len())));
+    }
+    match a.iter().zip(b).find(|(x, y)| differ(cx, x, y)) {
+        Some((x, y)) => Err(InferError::op(format!("the sizes {x} and {y} differ"))),
+        None => Ok(()),
+    }
+}
+
+// scatter_elements
+
+fn infer_scatter_elements(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<3>(a)?;
+    let (data, indices, updates) = (tensor(a, 0)?, tensor(a, 1)?, tensor(a, 2)?);
+    integer_indices(indices)?;
+    common_dtype(data.dtype, updates.dtype)?;
+    same_rank(data, indices)?;
+    same_rank(data, updates)?;
+    same_rank(indices, updates)?;
+    if let Some(rank) = Dims::of(data).rank() {
+        axis(int_attr(a.call, "axis")?.unwrap_or(0), rank)?;
+    }
+    if let (Dims::Known(indices), Dims::Known(updates)) = (Dims::of(indices), Dims::of(updates)) {
+        same_dims(cx, &indices, &updates)?;
+    }
+    Ok(StructInfo::Tensor(data.clone()))
+}
+
+/// Indices are integers, or their data type is unknown.
+fn integer_indices(indices: &TensorStructInfo) -> Result<(), InferError> {
+    if indices.dtype.is_float() || indices.dtype.is_bool() {
+        return Err(InferError::op(format!("the indices must be integers, they are {}", indices.dtype)));
+    }
+    Ok(())
+}
+
+fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (data, by, updates) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
+    one_dtype(data, updates)?;
+    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;
+    let size = data.shape().get(along).copied().unwrap_or(0);
+    let reduction = str_attr(a.call, "reduction")?;
+    m.spend(data.len() as u64 + updates.len() as u64)?;
+    let mut target = Target::of(data);
+    for index in indices(by.shape()) {
+        let mut place = index.clone();
+        if let Some(slot) = place.get_mut(along) {
+            *slot = coordinate(from_end(at(by, &index)?, size)?, size)?;
+        }
+        if place.len() != data.shape().len() || place.iter().zip(data.shape()).any(|(i, size)| i >= size) {
+            return Err(Stop::unspecified("the indices reach beyond the data"));
+        }
+        target.write(&place, reduction, at(updates, &index)?)?;
+    }
+    if reduction == "mean" {
+        target.averaged();
+    }
+    target.finish(data)
+}
+
+// scatter_nd
+
+fn infer_scatter_nd(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<3>(a)?;
+    let (data, indices, updates) = (tensor(a, 0)?, tensor(a, 1)?, tensor(a, 2)?);
+    integer_indices(indices)?;
+    common_dtype(data.dtype, updates.dtype)?;
+    if let (Dims::Known(from), Dims::Known(by)) = (Dims::of(data), Dims::of(indices))
+        && let Some((PrimExpr::IntImm(count), outer)) = by.split_last()
+    {
+        let rest = usize::try_from(*count).ok().and_then(|count| from.get(count..));
+        let rest = rest.ok_or_else(|| InferError::op(format!("{count} coordinates for rank {}", from.len())))?;
+        if let Dims::Known(updates) = Dims::of(updates) {
+            same_dims(cx, &[outer, rest].concat(), &updates)?;
+        }
+    }
+    Ok(StructInfo::Tensor(data.clone()))
+}
+
+fn scatter_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (data, by, updates) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
+    one_dtype(data, updates)?;
+    let Some((count, outer)) = by.shape().split_last() else {
+        return Err(fail("the indices need a last dimension, of coordinates"));
+    };
+    if usize::try_from(*count).is_ok_and(|count| count > data.shape().len()) {
+        return Err(fail(format!("{count} coordinates for rank {}", data.shape().len())));
+    }
+    let reduction = str_attr(a.call, "reduction")?;
+    m.spend(data.len() as u64 + updates.len() as u64)?;
+    let mut target = Target::of(data);
+    for index in indices(updates.shape()) {
+        let (row, rest) = index.split_at(outer.len().min(index.len()));
+        let place = [&coordinates(data, by, row, 0)?, rest].concat();
+        target.write(&place, reduction, at(updates, &index)?)?;
+    }
+    target.finish(data)
+}
+
+// index_put
+
+fn infer_index_put(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<3>(a)?;
+    let (data, indices, values) = (tensor(a, 0)?, tensors(a, 1)?, tensor(a, 2)?);
+    common_dtype(data.dtype, values.dtype)?;
+    for index in &indices {
+        integer_indices(index)?;
+    }
+    match Dims::of(data).rank() {
+        Some(rank) if rank != indices.len() => {
+            Err(InferError::op(format!("{} tensors of indices for rank {rank}", indices.len())))
+        }
+        Some(_) | None => Ok(StructInfo::Tensor(data.clone())),
+    }
+}
+
+/// The indices and values are broadcast together; each value is written to, or added at, the place of its indices.
+fn index_put(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (data, by, values) = (kernel::tensor(a, 0)?, kernel::tensors(a, 1)?, kernel::tensor(a, 2)?);
+    one_dtype(data, values)?;
+    if by.len() != data.shape().len() {
+        return Err(fail(format!("{} tensors of indices for rank {}", by.len(), data.shape().len())));
+    }
+    let places = by.iter().try_fold(Vec::new(), |shape, index| kernel::broadcast(&shape, index.shape()))?;
+    if kernel::broadcast(&places, values.shape())? != places {
+        return Err(fail("there are more values than places"));
+    }
+    let reduction = if bool_attr(a.call, "accumulate")? { "add" } else { "update" };
+    m.spend(data.len() as u64)?;
+    let mut target = Target::of(data);
+    for index in indices(&places) {
+        let axes = by.iter().zip(data.shape());
+        let place = axes.map(|(by, size)| coordinate(from_end(at_broadcast(by, &index)?, *size)?, *size));
+        target.write(&place.collect::<Result<Vec<i64>, Stop>>()?, reduction, at_broadcast(values, &index)?)?;
+    }
+    target.finish(data)
+}
+
+// slice_scatter
+
+/// The number of places from `start` to `end`, which is left out.
+fn count(start: i64, end: i64, step: i64) -> Option<i64> {
+    (step > 0).then(|| end.saturating_sub(start).saturating_add(step - 1).max(0) / step)
+}
+
+fn infer_slice_scatter(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<5>(a)?;
+    let (data, src) = (tensor(a, 0)?, tensor(a, 1)?);
+    common_dtype(data.dtype, src.dtype)?;
+    same_rank(data, src)?;
+    let along = Dims::of(data).rank().map(|rank| axis(int_attr(a.call, "axis")?.unwrap_or(0), rank)).transpose()?;
+    let (start, end, step) = (prim(a, 2)?, prim(a, 3)?, prim(a, 4)?);
+    if let Some(PrimExpr::IntImm(..=0)) = step {
+        return Err(InferError::op("the step must be positive"));
+    }
+    if let (Dims::Known(data), Dims::Known(src), Some(along)) = (Dims::of(data), Dims::of(src), along) {
+        let mut expected = data.to_vec();
+        let sizes = (expected.get_mut(along), src.get(along));
+        if let (Some(slot), Some(own)) = sizes {
+            *slot = match (start, end, step) {
+                (Some(PrimExpr::IntImm(start)), Some(PrimExpr::IntImm(end)), Some(PrimExpr::IntImm(step))) => {
+                    constant(count(*start, *end, *step).unwrap_or(0))
+                }
+                (Some(_) | None, Some(_) | None, Some(_) | None) => own.clone(),
+            };
+        }
+        same_dims(cx, &expected, &src)?;
+    }
+    Ok(StructInfo::Tensor(data.clone()))
+}
+
+fn slice_scatter(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (data, src) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    one_dtype(data, src)?;
+    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;
+    let (start, end, step) = (kernel::int(a, 2)?, kernel::int(a, 3)?, kernel::int(a, 4)?);
+    let size = data.shape().get(along).copied().unwrap_or(0);
+    let inside = (0..=size).contains(&start) && (0..=size).contains(&end);
+    if !inside || count(start, end, step) != src.shape().get(along).copied() {
+        return Err(fail(format!("the source does not fit the places from {start} to {end} in steps of {step}")));
+    }
+    m.spend(data.len() as u64)?;
+    let mut target = Target::of(data);
+    for index in indices(src.shape()) {
+        let mut place = index.clone();
+        if let Some(slot) = place.get_mut(along) {
+            *slot = start + *slot * step;
+        }
+        target.write(&place, "update", at(src, &index)?)?;
+    }
+    target.finish(data)
+}

@@ -1,0 +1,269 @@
+//! Sums of products over labelled axes: `einsum` and `outer`.
+
+use std::collections::BTreeMap;
+
+use ndarray::{ArrayD, IxDyn};
+
+use crate::grammar::{Call, PrimExpr, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, common_dtype, differ, str_attr, tensor, tensors};
+use crate::ops::kernel::array::scalars;
+use crate::ops::kernel::{self, constant_one, fail, multiply_add, zero};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "einsum",
+        [rule!("OPS.einsum.infer"), rule!("OPS.einsum.value"), rule!("OPS.einsum.attrs")],
+        [Param::Arg("operands"), Param::Attr(Attr::required("subscripts", AttrKind::Str(&[])))],
+        infer_einsum,
+        Accumulated,
+        einsum
+    ),
+    operator!(
+        "outer",
+        [rule!("OPS.outer.infer"), rule!("OPS.outer.value")],
+        [Param::Arg("x1"), Param::Arg("x2")],
+        infer_outer,
+        Rounded,
+        outer
+    ),
+];
+
+/// The name of an axis.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Label {
+    /// One of the axes that an ellipsis stands for, counted from the right.
+    Rest(usize),
+    Letter(char),
+}
+
+/// The labels of the operands' axes, and of those of the result.
+struct Subscripts {
+    operands: Vec<Vec<Label>>,
+    result: Vec<Label>,
+}
+
+impl Subscripts {
+    /// For operands of the given ranks.
+    fn parse(text: &str, ranks: &[usize]) -> Result<Subscripts, InferError> {
+        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let (inputs, output) = match text.split_once("->") {
+            Some((inputs, output)) => (inputs, Some(output)),
+            None => (text.as_str(), None),
+        };
+        let terms: Vec<&str> = inputs.split(',').collect();
+        if terms.len() != ranks.len() {
+            return Err(InferError::op(format!("{} terms for {} operands", terms.len(), ranks.len())));
+        }
+        let operands = terms.iter().zip(ranks).map(|(term, rank)| labels(term, Some(*rank)));
+        let operands = operands.collect::<Result<Vec<_>, InferError>>()?;
+        let result = match output {
+            Some(output) => {
+                let rest = operands.iter().flatten().filter(|label| matches!(label, Label::Rest(_)));
+                labels(output, None)?.into_iter().flat_map(|label| expanded(label, rest.clone())).collect()
+            }
+            None => implied(&operands),
+        };
+        let unknown = result.iter().enumerate().find(|(i, label)| {
+            !operands.iter().flatten().any(|other| other == *label) || result.iter().take(*i).any(|l| l == *label)
+        });
+        match unknown {
+            Some((_, label)) => Err(InferError::op(format!("{label:?} cannot be an axis of the result"))),
+            None => Ok(Subscripts { operands, result }),
+        }
+    }
+}
+
+/// The labels of a term. Without a rank an ellipsis is left as one place, `Rest(usize::MAX)`.
+fn labels(term: &str, rank: Option<usize>) -> Result<Vec<Label>, InferError> {
+    let letters = |text: &str| text.chars().map(Label::Letter).collect::<Vec<Label>>();
+    let wrong = |text: &str| text.chars().any(|c| !c.is_ascii_alphabetic());
+    let (before, after, ellipsis) = match term.split_once("...") {
+        Some((before, after)) => (before, after, true),
+        None => (term, "", false),
+    };
+    if wrong(before) || wrong(after) {
+        return Err(InferError::op(format!("`{term}` is no list of labels")));
+    }
+    let named = before.len() + after.len();
+    let rest: Vec<Label> = match (rank, ellipsis) {
+        (Some(rank), true) if rank >= named => (0..rank - named).rev().map(Label::Rest).collect(),
+        (Some(rank), false) if rank == named => Vec::new(),
+        (None, true) => vec![Label::Rest(usize::MAX)],
+        (None, false) => Vec::new(),
+        (Some(rank), true | false) => {
+            return Err(InferError::op(format!("`{term}` does not label an operand of rank {rank}")));
+        }
+    };
+    Ok([letters(before), rest, letters(after)].concat())
+}
+
+/// An ellipsis in the result stands for the axes of the longest one.
+fn expanded<'a>(label: Label, rest: impl Iterator<Item = &'a Label>) -> Vec<Label> {
+    if label != Label::Rest(usize::MAX) {
+        return vec![label];
+    }
+    let mut rest: Vec<Label> = rest.copied().collect();
+    rest.sort_unstable();
+    rest.dedup();
+    rest.reverse();
+    rest
+}
+
+/// Without an arrow the result has what an ellipsis stands for, then the labels that occur once, in order.
+fn implied(operands: &[Vec<Label>]) -> Vec<Label> {
+    let mut counts: BTreeMap<Label, usize> = BTreeMap::new();
+    operands.iter().flatten().for_each(|label| *counts.entry(*label).or_default() += 1);
+    let letters = counts.iter().filter(|(label, count)| matches!(label, Label::Letter(_)) && **count == 1);
+    let rest = expanded(Label::Rest(usize::MAX), counts.keys().filter(|label| matches!(label, Label::Rest(_))));
+    rest.into_iter().chain(letters.map(|(label, _)| *label)).collect()
+}
+
+/// The size of every label: sizes of 1 give way to others.
+fn label_sizes<T: Clone>(
+    subscripts: &Subscripts,
+    shapes: &[Vec<T>],
+    mut meet: impl FnMut(&T, &T) -> Result<T, InferError>,
+) -> Result<BTreeMap<Label, T>, InferError> {
+    let mut sizes: BTreeMap<Label, T> = BTreeMap::new();
+    for (label, size) in subscripts.operands.iter().zip(shapes).flat_map(|(labels, shape)| labels.iter().zip(shape)) {
+        let met = match sizes.get(label) {
+            Some(other) => meet(other, size)?,
+            None => size.clone(),
+        };
+        sizes.insert(*label, met);
+    }
+    Ok(sizes)
+}
+
+fn infer_einsum(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let operands = tensors(a, 0)?;
+    let mut dtypes = operands.iter().map(|t| t.dtype);
+    let first = dtypes.next().ok_or_else(|| InferError::op("einsum needs an operand"))?;
+    let dtype = dtypes.try_fold(first, common_dtype)?;
+    let Some(ranks) = operands.iter().map(|t| Dims::of(t).rank()).collect::<Option<Vec<usize>>>() else {
+        return Ok(Dims::Unknown.tensor(dtype));
+    };
+    let subscripts = Subscripts::parse(subscripts(a.call)?, &ranks)?;
+    let known = operands.iter().map(|t| match Dims::of(t) {
+        Dims::Known(dims) => Some(dims.to_vec()),
+        Dims::Rank(_) | Dims::Unknown => None,
+    });
+    let Some(shapes) = known.collect::<Option<Vec<_>>>() else {
+        return Ok(Dims::of_rank(subscripts.result.len()).tensor(dtype));
+    };
+    let sizes = label_sizes(&subscripts, &shapes, |a, b| match (a, b) {
+        (PrimExpr::IntImm(1), b) => Ok(b.clone()),
+        (a, PrimExpr::IntImm(1)) => Ok(a.clone()),
+        (a, b) if differ(cx, a, b) => Err(InferError::op(format!("one label has the sizes {a} and {b}"))),
+        (a, _) => Ok(a.clone()),
+    })?;
+    let dims = subscripts.result.iter().filter_map(|label| sizes.get(label).cloned());
+    Ok(Dims::from(dims.collect::<Vec<_>>()).tensor(dtype))
+}
+
+fn subscripts(call: &Call) -> Result<&str, InferError> {
+    str_attr(call, "subscripts")
+}
+
+/// The sum, over the labels that the result lacks, of the products of the operands' elements.
+fn einsum(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let operands = kernel::tensors(a, 0)?;
+    let Some(dtype) = operands.first().map(|t| t.dtype()) else { return Err(fail("einsum needs an operand")) };
+    if operands.iter().any(|t| t.dtype() != dtype) {
+        return Err(fail("the operands differ in data type"));
+    }
+    let shapes: Vec<Vec<i64>> = operands.iter().map(|t| t.shape().to_vec()).collect();
+    let subscripts = Subscripts::parse(subscripts(a.call)?, &shapes.iter().map(Vec::len).collect::<Vec<_>>())?;
+    let sizes = label_sizes(&subscripts, &shapes, |a, b| match (*a, *b) {
+        (a, b) if a == b || b == 1 => Ok(a),
+        (1, b) => Ok(b),
+        (a, b) => Err(InferError::op(format!("one label has the sizes {a} and {b}"))),
+    })?;
+    let size_of = |label: &Label| sizes.get(label).copied().unwrap_or(1);
+    let summed: Vec<Label> = sizes.keys().filter(|label| !subscripts.result.contains(label)).copied().collect();
+    let shape: Vec<i64> = subscripts.result.iter().map(size_of).collect();
+    let inner: Vec<i64> = summed.iter().map(size_of).collect();
+    m.spend(sizes.values().fold(1u64, |n, size| n.saturating_mul(size.unsigned_abs())))?;
+    let arrays = operands.iter().map(|t| scalars(t)).collect::<Result<Vec<_>, Stop>>()?;
+    let mut elements = Vec::new();
+    for outer in kernel::indices(&shape) {
+        let mut places: BTreeMap<Label, i64> = subscripts.result.iter().copied().zip(outer).collect();
+        let mut sum = zero(dtype);
+        for index in kernel::indices(&inner) {
+            places.extend(summed.iter().copied().zip(index));
+            sum = term(&arrays, &subscripts, &places, sum)?;
+        }
+        elements.push(sum);
+    }
+    kernel::fresh(kernel::from_list(dtype, &shape, &elements)?)
+}
+
+/// The sum with the product of the operands' elements at some places added.
+fn term(
+    arrays: &[ArrayD<Scalar>],
+    subscripts: &Subscripts,
+    places: &BTreeMap<Label, i64>,
+    sum: Scalar,
+) -> Result<Scalar, Stop> {
+    let mut product = None;
+    for (array, labels) in arrays.iter().zip(&subscripts.operands) {
+        let index: Vec<usize> = labels
+            .iter()
+            .zip(array.shape())
+            .map(|(label, size)| if *size == 1 { 0 } else { places.get(label).map_or(0, |i| *i as usize) })
+            .collect();
+        let element = array.get(IxDyn(&index)).copied().ok_or_else(|| fail("an index lies outside its tensor"))?;
+        product = Some(match product {
+            None => element,
+            Some(product) => multiply_add(zero_of(product), product, element)?,
+        });
+    }
+    match product {
+        Some(product) => multiply_add(sum, product, constant_one(product)),
+        None => Ok(sum),
+    }
+}
+
+fn zero_of(x: Scalar) -> Scalar {
+    match x {
+        Scalar::Bool(_) => Scalar::Bool(false),
+        Scalar::Int(_) => Scalar::Int(0),
+        Scalar::UInt(_) => Scalar::UInt(0),
+        // Of the zeros, the one that adds nothing to any number, -0 included.
+        Scalar::Float(_) => Scalar::Float(-0.0),
+    }
+}
+
+// outer
+
+fn infer_outer(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (x1, x2) = (tensor(a, 0)?, tensor(a, 1)?);
+    let dtype = common_dtype(x1.dtype, x2.dtype)?;
+    let dims = match (Dims::of(x1), Dims::of(x2)) {
+        (Dims::Known(x1), Dims::Known(x2)) if x1.len() == 1 && x2.len() == 1 => [&*x1, &*x2].concat().into(),
+        (x1, x2) if x1.rank() == Some(1) && x2.rank() == Some(1) => Dims::of_rank(2),
+        (_, _) => return Err(InferError::op("an outer product is one of vectors")),
+    };
+    Ok(dims.tensor(dtype))
+}
+
+/// `out[i, j] = x1[i] * x2[j]`
+fn outer(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    if x1.dtype() != x2.dtype() || x1.shape().len() != 1 || x2.shape().len() != 1 {
+        return Err(fail("an outer product is one of vectors of one data type"));
+    }
+    m.spend((x1.len() as u64).saturating_mul(x2.len() as u64))?;
+    let list = |x: &Tensor| (0..x.len()).filter_map(|i| x.get(i)).collect::<Vec<Scalar>>();
+    let (rows, columns) = (list(x1), list(x2));
+    let mut elements = Vec::with_capacity(rows.len().saturating_mul(columns.len()));
+    for (x, y) in rows.iter().flat_map(|x| columns.iter().map(move |y| (*x, *y))) {
+        elements.push(multiply_add(zero_of(x), x, y)?);
+    }
+    kernel::fresh(kernel::from_list(x1.dtype(), &[x1.shape(), x2.shape()].concat(), &elements)?)
+}

@@ -1,0 +1,150 @@
+//! Matrix products.
+
+use crate::grammar::{PrimExpr, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, broadcast, common_dtype, dtype_attr, tensor};
+use crate::ops::kernel::{self, fail, fresh, multiply_add, zero};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
+    "matmul",
+    [rule!("OPS.matmul.infer"), rule!("OPS.matmul.value"), rule!("OPS.matmul.attrs")],
+    [Param::Arg("x1"), Param::Arg("x2"), Param::Attr(Attr::optional("out_dtype", AttrKind::DataType))],
+    infer_matmul,
+    Accumulated,
+    matmul
+)];
+
+/// `[.., m, k]` times `[.., k, n]` is `[.., m, n]`; a vector stands for a row on the left and a column on the right.
+fn infer_matmul(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (x1, x2) = (tensor(a, 0)?, tensor(a, 1)?);
+    let dtype = match dtype_attr(a.call, "out_dtype")? {
+        Some(dtype) if !dtype.is_void() => dtype,
+        Some(_) | None => common_dtype(x1.dtype, x2.dtype)?,
+    };
+    let (d1, d2) = (Dims::of(x1), Dims::of(x2));
+    if d1.rank() == Some(0) || d2.rank() == Some(0) {
+        return Err(InferError::op("a scalar has no matrix product"));
+    }
+    let dims = match (&d1, &d2) {
+        (Dims::Known(d1), Dims::Known(d2)) => product_dims(d1, d2)?,
+        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, Dims::Known(_) | Dims::Rank(_) | Dims::Unknown) => {
+            product_rank(d1.rank(), d2.rank())
+        }
+    };
+    Ok(dims.tensor(dtype))
+}
+
+fn product_rank(r1: Option<usize>, r2: Option<usize>) -> Dims {
+    match (r1, r2) {
+        (Some(r1), Some(r2)) => {
+            let rank = r1.max(r2).max(2) - usize::from(r1 == 1) - usize::from(r2 == 1);
+            Dims::of_rank(rank)
+        }
+        (None, _) | (_, None) => Dims::Unknown,
+    }
+}
+
+fn product_dims(d1: &[PrimExpr], d2: &[PrimExpr]) -> Result<Dims, InferError> {
+    let (batch1, m, k1) = split(d1, true);
+    let (batch2, n, k2) = split(d2, false);
+    if let (Some(PrimExpr::IntImm(k1)), Some(PrimExpr::IntImm(k2))) = (k1, k2)
+        && k1 != k2
+    {
+        return Err(InferError::op(format!("the inner dimensions {k1} and {k2} differ")));
+    }
+    let batch = broadcast(&Dims::Known(batch1.into()), &Dims::Known(batch2.into()))?;
+    Ok(match batch {
+        Dims::Known(batch) => {
+            let mut dims = batch.to_vec();
+            dims.extend(m.cloned());
+            dims.extend(n.cloned());
+            dims.into()
+        }
+        Dims::Rank(_) | Dims::Unknown => product_rank(Some(d1.len()), Some(d2.len())),
+    })
+}
+
+/// The batch dimensions of a factor, its outer dimension (absent for a vector), and its inner one.
+fn split<T>(dims: &[T], left: bool) -> (&[T], Option<&T>, Option<&T>) {
+    match dims {
+        [] => (&[], None, None),
+        [k] => (&[], None, Some(k)),
+        [batch @ .., rows, columns] => {
+            if left {
+                (batch, Some(rows), Some(columns))
+            } else {
+                (batch, Some(columns), Some(rows))
+            }
+        }
+    }
+}
+
+/// `sum over k of x1[.., i, k] * x2[.., k, j]`, accumulated exactly enough that only the final rounding shows for
+/// small integers and dyadic fractions.
+fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    let dtype = match dtype_attr(a.call, "out_dtype")? {
+        Some(dtype) if !dtype.is_void() => dtype,
+        Some(_) | None if x1.dtype() == x2.dtype() => x1.dtype(),
+        Some(_) | None => return Err(fail(format!("the data types {} and {} differ", x1.dtype(), x2.dtype()))),
+    };
+    let (batch1, rows, k1) = split(x1.shape(), true);
+    let (batch2, columns, k2) = split(x2.shape(), false);
+    let (Some(k), Some(_)) = (k1.copied(), k2.filter(|k2| Some(*k2) == k1)) else {
+        return Err(fail(format!("the shapes {:?} and {:?} have no product", x1.shape(), x2.shape())));
+    };
+    let batch = kernel::broadcast(batch1, batch2)?;
+    let shape: Vec<i64> = batch.iter().chain(rows).chain(columns).copied().collect();
+    m.spend(shape.iter().fold(k.unsigned_abs(), |n, size| n.saturating_mul(size.unsigned_abs())))?;
+    let (rows, columns) = (rows.copied().unwrap_or(1), columns.copied().unwrap_or(1));
+    let (left, right) = (Factor::of(x1, batch1, rows, k), Factor::of(x2, batch2, columns, k));
+    let mut elements = Vec::new();
+    for outer in kernel::indices(&batch) {
+        let (x, y) = (left.matrix(&outer)?, right.matrix(&outer)?);
+        product(&mut elements, (x, y), (rows as usize, columns as usize, k as usize), zero(dtype))?;
+    }
+    fresh(kernel::from_list(dtype, &shape, &elements)?)
+}
+
+/// A factor of a matrix product: its elements row-major, matrix by matrix.
+struct Factor<'a> {
+    elements: Vec<Scalar>,
+    batch: &'a [i64],
+    size: usize,
+}
+
+impl<'a> Factor<'a> {
+    fn of(x: &Tensor, batch: &'a [i64], outer: i64, inner: i64) -> Factor<'a> {
+        let elements = (0..x.len()).filter_map(|i| x.get(i)).collect();
+        Factor { elements, batch, size: (outer * inner) as usize }
+    }
+
+    /// The matrix for a place in the batch, to which the batch of the factor is broadcast.
+    fn matrix(&self, outer: &[i64]) -> Result<&[Scalar], Stop> {
+        let skipped = outer.len().saturating_sub(self.batch.len());
+        let place = outer.iter().skip(skipped).zip(self.batch);
+        let flat = place.fold(0, |flat, (i, size)| flat * size + if *size == 1 { 0 } else { *i }) as usize;
+        let matrix = self.elements.get(flat * self.size..(flat + 1) * self.size);
+        matrix.ok_or_else(|| fail("a factor is too short"))
+    }
+}
+
+/// Appends the product of a matrix of `(rows, k)` and one of `(k, columns)`.
+fn product(
+    out: &mut Vec<Scalar>,
+    (x, y): (&[Scalar], &[Scalar]),
+    (rows, columns, k): (usize, usize, usize),
+    zero: Scalar,
+) -> Result<(), Stop> {
+    for row in 0..rows {
+        let row = x.get(row * k..(row + 1) * k).unwrap_or_default();
+        for column in 0..columns {
+            let column = y.iter().skip(column).step_by(columns.max(1));
+            out.push(row.iter().zip(column).try_fold(zero, |sum, (x, y)| multiply_add(sum, *x, *y))?);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! Losses: `nn.cross_entropy_with_logits` and `nn.nll_loss`.
+
+use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, common_dtype, differ, int_attr, str_attr, tensor};
+use crate::ops::kernel::{self, at, fail, fresh, from_list, indices};
+use crate::ops::tensor::indexing::gather::{coordinate, integer};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "nn.cross_entropy_with_logits",
+        [rule!("OPS.nn.cross_entropy_with_logits.infer"), rule!("OPS.nn.cross_entropy_with_logits.value")],
+        [Param::Arg("predictions"), Param::Arg("labels")],
+        infer_cross_entropy,
+        Accumulated,
+        cross_entropy
+    ),
+    operator!(
+        "nn.nll_loss",
+        [rule!("OPS.nn.nll_loss.infer"), rule!("OPS.nn.nll_loss.value"), rule!("OPS.nn.nll_loss.attrs")],
+        [
+            Param::Arg("predictions"),
+            Param::Arg("targets"),
+            Param::OptionalArg("weights"),
+            Param::Attr(Attr::str("reduction", &["none", "mean", "sum"], "mean")),
+            Param::Attr(Attr::int("ignore_index", -100))
+        ],
+        infer_nll_loss,
+        Accumulated,
+        nll_loss
+    ),
+];
+
+/// Known dimensions that are provably different are rejected.
+fn agree(cx: &mut Cx, a: &[PrimExpr], b: &[PrimExpr]) -> Result<(), InferError> {
+    match a.iter().zip(b).find(|(x, y)| differ(cx, x, y)) {
+        Some((x, y)) => Err(InferError::op(format!("the sizes {x} and {y} differ"))),
+        None => Ok(()),
+    }
+}
+
+fn infer_cross_entropy(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (predictions, labels) = (tensor(a, 0)?, tensor(a, 1)?);
+    let dtype = common_dtype(predictions.dtype, labels.dtype)?;
+    let (x, y) = (Dims::of(predictions), Dims::of(labels));
+    if let (Some(x), Some(y)) = (x.rank(), y.rank())
+        && x != y
+    {
+        return Err(InferError::op(format!("the ranks {x} and {y} differ")));
+    }
+    if let (Dims::Known(x), Dims::Known(y)) = (x, y) {
+        agree(cx, &x, &y)?;
+    }
+    Ok(Dims::Known([].into()).tensor(dtype))
+}
+
+/// Minus the sum of the products, divided by the first dimension if there are several.
+fn cross_entropy(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (predictions, labels) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    if predictions.shape() != labels.shape() || predictions.dtype() != labels.dtype() {
+        return Err(fail("predictions and labels differ in shape or data type"));
+    }
+    m.spend(predictions.len() as u64)?;
+    let mut sum = 0.0;
+    for i in 0..predictions.len() {
+        sum += float(predictions.get(i))? * float(labels.get(i))?;
+    }
+    let batch = match predictions.shape() {
+        [batch, _, ..] => *batch as f64,
+        [] | [_] => 1.0,
+    };
+    fresh(from_list(predictions.dtype(), &[], &[Scalar::Float(-sum / batch)])?)
+}
+
+fn float(x: Option<Scalar>) -> Result<f64, Stop> {
+    match x {
+        Some(Scalar::Float(x)) => Ok(x),
+        Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_)) | None => {
+            Err(fail("a loss is defined on floating-point data types"))
+        }
+    }
+}
+
+// nll_loss
+
+/// The dimensions of the targets that the predictions, `(N, C, d1, ..)` or `(C,)`, ask for, and the classes.
+fn split(predictions: &TensorStructInfo) -> Result<(Dims, Option<PrimExpr>), InferError> {
+    match Dims::of(predictions) {
+        Dims::Known(dims) => match &*dims {
+            [] => Err(InferError::op("the predictions have no axis of classes")),
+            [classes] => Ok((Vec::new().into(), Some(classes.clone()))),
+            [batch, classes, rest @ ..] => {
+                Ok(([std::slice::from_ref(batch), rest].concat().into(), Some(classes.clone())))
+            }
+        },
+        Dims::Rank(0) => Err(InferError::op("the predictions have no axis of classes")),
+        Dims::Rank(rank) => Ok((Dims::of_rank(rank as usize - 1), None)),
+        Dims::Unknown => Ok((Dims::Unknown, None)),
+    }
+}
+
+fn infer_nll_loss(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let (predictions, targets) = (tensor(a, 0)?, tensor(a, 1)?);
+    if targets.dtype.is_float() || targets.dtype.is_bool() {
+        return Err(InferError::op(format!("the targets must be integers, they are {}", targets.dtype)));
+    }
+    let (expected, classes) = split(predictions)?;
+    let found = Dims::of(targets);
+    if let (Some(x), Some(y)) = (expected.rank(), found.rank())
+        && x != y
+    {
+        return Err(InferError::op(format!("the targets must have rank {x}, not {y}")));
+    }
+    if let (Dims::Known(x), Dims::Known(y)) = (&expected, &found) {
+        agree(cx, x, y)?;
+    }
+    let dtype = match a.args.len() {
+        0..=2 => predictions.dtype,
+        _ => weighted(cx, predictions, tensor(a, 2)?, classes)?,
+    };
+    match str_attr(a.call, "reduction")? {
+        "none" => Ok(expected.tensor(dtype)),
+        _ => Ok(Dims::Known([].into()).tensor(dtype)),
+    }
+}
+
+/// There is a weight for each class.
+fn weighted(
+    cx: &mut Cx,
+    predictions: &TensorStructInfo,
+    weights: &TensorStructInfo,
+    classes: Option<PrimExpr>,
+) -> Result<crate::grammar::DataType, InferError> {
+    let dims = Dims::of(weights);
+    if let Some(rank) = dims.rank()
+        && rank != 1
+    {
+        return Err(InferError::op(format!("the weights must have rank 1, not {rank}")));
+    }
+    if let (Dims::Known(dims), Some(classes)) = (dims, classes) {
+        agree(cx, &dims, &[classes])?;
+    }
+    common_dtype(predictions.dtype, weights.dtype)
+}
+
+/// Minus the prediction for the target class, times its weight; a mean is divided by the sum of the weights. Targets
+/// equal to `ignore_index` count for nothing.
+fn nll_loss(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (predictions, targets) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    let weights = a.values.get(2).and_then(Value::as_tensor);
+    let ignored = int_attr(a.call, "ignore_index")?.unwrap_or(-100);
+    let (shape, classes) = match predictions.shape() {
+        [] => return Err(fail("the predictions have no axis of classes")),
+        [classes] => (Vec::new(), *classes),
+        [batch, classes, rest @ ..] => ([&[*batch], rest].concat(), *classes),
+    };
+    if targets.shape() != shape || weights.is_some_and(|w| w.shape() != [classes]) {
+        return Err(fail("predictions, targets and weights do not fit"));
+    }
+    m.spend(targets.len() as u64)?;
+    let (mut losses, mut total) = (Vec::new(), 0.0);
+    for index in indices(&shape) {
+        let target = at(targets, &index)?;
+        let (loss, weight) = if integer(target)? == ignored {
+            (0.0, 0.0)
+        } else {
+            one(predictions, weights, &index, coordinate(target, classes)?)?
+        };
+        losses.push(loss);
+        total += weight;
+    }
+    let sum: f64 = losses.iter().sum();
+    let (shape, losses) = match str_attr(a.call, "reduction")? {
+        "none" => (shape, losses),
+        "sum" => (Vec::new(), vec![sum]),
+        _ => (Vec::new(), vec![sum / total]),
+    };
+    let losses: Vec<Scalar> = losses.into_iter().map(Scalar::Float).collect();
+    fresh(from_list(predictions.dtype(), &shape, &losses)?)
+}
+
+/// The loss and the weight of one target.
+fn one(predictions: &Tensor, weights: Option<&Tensor>, index: &[i64], class: i64) -> Result<(f64, f64), Stop> {
+    let place = match index {
+        [] => vec![class],
+        [batch, rest @ ..] => [&[*batch, class], rest].concat(),
+    };
+    let weight = match weights {
+        Some(weights) => float(Some(at(weights, &[class])?))?,
+        None => 1.0,
+    };
+    Ok(((0.0 - float(Some(at(predictions, &place)?))?) * weight, weight))
+}

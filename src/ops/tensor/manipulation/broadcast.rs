@@ -1,0 +1,46 @@
+//! `broadcast_to`.
+
+use crate::grammar::{PrimExpr, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, of_shape_arg, shape, tensor};
+use crate::ops::kernel::{self, at_broadcast, fail, fresh, tabulate};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Stop, Value};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
+    "broadcast_to",
+    [rule!("OPS.broadcast_to.infer"), rule!("OPS.broadcast_to.value")],
+    [Param::Arg("x"), Param::ShapeArg("shape")],
+    infer_broadcast_to,
+    Exact,
+    broadcast_to
+)];
+
+fn infer_broadcast_to(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (x, target) = (tensor(a, 0)?, Dims::of_shape(shape(a, 1)?));
+    if let (Some(rank), Some(wanted)) = (Dims::of(x).rank(), target.rank())
+        && rank > wanted
+    {
+        return Err(InferError::op(format!("rank {rank} cannot be broadcast to rank {wanted}")));
+    }
+    if let (Dims::Known(dims), Dims::Known(wanted)) = (Dims::of(x), &target) {
+        for (dim, wanted) in dims.iter().rev().zip(wanted.iter().rev()) {
+            if let (PrimExpr::IntImm(dim), PrimExpr::IntImm(wanted)) = (dim, wanted)
+                && *dim != 1
+                && dim != wanted
+            {
+                return Err(InferError::op(format!("the dimension {dim} cannot be broadcast to {wanted}")));
+            }
+        }
+    }
+    of_shape_arg(a, 1, x.dtype)
+}
+
+fn broadcast_to(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (x, target) = (kernel::tensor(a, 0)?, kernel::shape(a, 1)?);
+    if kernel::broadcast(x.shape(), target)? != target {
+        return Err(fail(format!("{:?} cannot be broadcast to {target:?}", x.shape())));
+    }
+    fresh(tabulate(m, x.dtype(), target, |i| at_broadcast(x, i))?)
+}

@@ -1,0 +1,301 @@
+//! Putting copies beside each other, and reversing: `tile`, `repeat`, `flip`, `stack`; shapes as tensors.
+
+use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, axis, common_dtype, dim, int_attr, ints_attr, product, shape, tensor, tensors};
+use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Value};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "tile",
+        [rule!("OPS.tile.infer"), rule!("OPS.tile.value"), rule!("OPS.tile.attrs")],
+        [Param::Arg("data"), Param::Attr(Attr::required("repeats", AttrKind::Ints))],
+        infer_tile,
+        Exact,
+        tile,
+    ),
+    operator!(
+        "repeat",
+        [rule!("OPS.repeat.infer"), rule!("OPS.repeat.value"), rule!("OPS.repeat.attrs")],
+        [
+            Param::Arg("data"),
+            Param::Attr(Attr::required("repeats", AttrKind::Int)),
+            Param::Attr(Attr::optional("axis", AttrKind::Int)),
+        ],
+        infer_repeat,
+        Exact,
+        repeat,
+    ),
+    operator!(
+        "flip",
+        [rule!("OPS.flip.infer"), rule!("OPS.flip.value"), rule!("OPS.flip.attrs")],
+        [Param::Arg("data"), Param::Attr(Attr::required("axis", AttrKind::Int))],
+        infer_flip,
+        Exact,
+        flip,
+    ),
+    operator!(
+        "stack",
+        [rule!("OPS.stack.infer"), rule!("OPS.stack.value"), rule!("OPS.stack.attrs")],
+        [Param::Arg("tensors"), Param::Attr(Attr::int("axis", 0))],
+        infer_stack,
+        Exact,
+        stack,
+    ),
+    operator!("size", [rule!("OPS.size.infer"), rule!("OPS.size.value")], [Param::Arg("x")], infer_size, Exact, size),
+    operator!(
+        "shape_to_tensor",
+        [rule!("OPS.shape_to_tensor.infer"), rule!("OPS.shape_to_tensor.value")],
+        [Param::ShapeArg("shape")],
+        infer_shape_to_tensor,
+        Exact,
+        shape_to_tensor
+    ),
+    operator!(
+        "tensor_to_shape",
+        [rule!("OPS.tensor_to_shape.infer"), rule!("OPS.tensor_to_shape.value")],
+        [Param::Arg("x")],
+        infer_tensor_to_shape,
+        Exact,
+        tensor_to_shape
+    ),
+];
+
+// tile
+
+fn repeats(call: &Call) -> Result<Vec<i64>, InferError> {
+    let given = ints_attr(call, "repeats")?.unwrap_or_default();
+    match given.iter().find(|times| **times < 0) {
+        Some(times) => Err(InferError::op(format!("nothing can be repeated {times} times"))),
+        None => Ok(given),
+    }
+}
+
+/// The shorter of shape and numbers is filled up with 1 in front.
+fn infer_tile(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let (x, times) = (tensor(a, 0)?, repeats(a.call)?);
+    let dims = match Dims::of(x) {
+        Dims::Known(dims) => {
+            let rank = dims.len().max(times.len());
+            let size = |i: usize| before(&dims, rank, i).cloned().unwrap_or(PrimExpr::IntImm(1));
+            let factor = |i: usize| PrimExpr::IntImm(before(&times, rank, i).copied().unwrap_or(1));
+            (0..rank).map(|i| dim(BinaryOp::Mul, size(i), factor(i))).collect::<Vec<_>>().into()
+        }
+        Dims::Rank(rank) => Dims::of_rank((rank as usize).max(times.len())),
+        Dims::Unknown => Dims::Unknown,
+    };
+    Ok(dims.tensor(x.dtype))
+}
+
+/// The entry of a list that is aligned with the end of `rank` places.
+fn before<T>(list: &[T], rank: usize, i: usize) -> Option<&T> {
+    (i + list.len()).checked_sub(rank).and_then(|i| list.get(i))
+}
+
+fn tile(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (x, times) = (kernel::tensor(a, 0)?, repeats(a.call)?);
+    let rank = x.shape().len().max(times.len());
+    let own = |i: usize| before(x.shape(), rank, i).copied().unwrap_or(1);
+    let shape: Vec<i64> =
+        (0..rank).map(|i| own(i).saturating_mul(before(&times, rank, i).copied().unwrap_or(1))).collect();
+    fresh(tabulate(m, x.dtype(), &shape, |index| {
+        let skipped = rank - x.shape().len();
+        let place: Vec<i64> =
+            index.iter().skip(skipped).zip(x.shape()).map(|(i, size)| i.checked_rem(*size).unwrap_or(0)).collect();
+        at(x, &place)
+    })?)
+}
+
+// repeat
+
+fn times(call: &Call) -> Result<i64, InferError> {
+    let given = int_attr(call, "repeats")?.filter(|times| *times >= 0);
+    given.ok_or_else(|| InferError::op("the number of repetitions must not be negative"))
+}
+
+/// Without an axis the tensor is flattened.
+fn infer_repeat(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let (x, times) = (tensor(a, 0)?, PrimExpr::IntImm(times(a.call)?));
+    let dims = match (int_attr(a.call, "axis")?, Dims::of(x)) {
+        (Some(given), Dims::Known(dims)) => {
+            let along = axis(given, dims.len())?;
+            let mut dims = dims.to_vec();
+            if let Some(size) = dims.get_mut(along) {
+                *size = dim(BinaryOp::Mul, size.clone(), times);
+            }
+            dims.into()
+        }
+        (Some(given), Dims::Rank(rank)) => {
+            axis(given, rank as usize)?;
+            Dims::Rank(rank)
+        }
+        (Some(_), Dims::Unknown) => Dims::Unknown,
+        (None, Dims::Known(dims)) => vec![dim(BinaryOp::Mul, product(dims.iter()), times)].into(),
+        (None, Dims::Rank(_) | Dims::Unknown) => Dims::of_rank(1),
+    };
+    Ok(dims.tensor(x.dtype))
+}
+
+fn repeat(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (x, times) = (kernel::tensor(a, 0)?, times(a.call)?);
+    let (source, along) = match int_attr(a.call, "axis")? {
+        Some(given) => (x.clone(), axis(given, x.shape().len())?),
+        None => (kernel::in_shape(m, x, &[x.len() as i64])?, 0),
+    };
+    let mut shape = source.shape().to_vec();
+    if let Some(size) = shape.get_mut(along) {
+        *size = size.saturating_mul(times);
+    }
+    fresh(tabulate(m, x.dtype(), &shape, |index| {
+        let mut place = index.to_vec();
+        if let Some(i) = place.get_mut(along) {
+            *i = i.checked_div(times).unwrap_or(0);
+        }
+        at(&source, &place)
+    })?)
+}
+
+// flip
+
+fn infer_flip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    if let (Some(given), Some(rank)) = (int_attr(a.call, "axis")?, Dims::of(x).rank()) {
+        axis(given, rank)?;
+    }
+    Ok(StructInfo::Tensor(x.clone()))
+}
+
+fn flip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), x.shape().len())?;
+    fresh(tabulate(m, x.dtype(), x.shape(), |index| {
+        let mut place = index.to_vec();
+        if let (Some(i), Some(size)) = (place.get_mut(along), x.shape().get(along)) {
+            *i = size - 1 - *i;
+        }
+        at(x, &place)
+    })?)
+}
+
+// stack
+
+fn infer_stack(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let parts = tensors(a, 0)?;
+    let Some((first, rest)) = parts.split_first() else { return Err(InferError::op("nothing to stack")) };
+    let (mut dims, mut dtype) = (Dims::of(first), first.dtype);
+    for part in rest {
+        dtype = common_dtype(dtype, part.dtype)?;
+        dims = alike(dims, Dims::of(part))?;
+    }
+    let given = int_attr(a.call, "axis")?.unwrap_or(0);
+    let stacked = match dims {
+        Dims::Known(dims) => {
+            let mut dims = dims.to_vec();
+            dims.insert(axis(given, dims.len() + 1)?, PrimExpr::IntImm(parts.len() as i64));
+            dims.into()
+        }
+        Dims::Rank(rank) => {
+            axis(given, rank as usize + 1)?;
+            Dims::of_rank(rank as usize + 1)
+        }
+        Dims::Unknown => Dims::Unknown,
+    };
+    Ok(stacked.tensor(dtype))
+}
+
+/// What is known of two shapes that must be the same.
+fn alike(a: Dims, b: Dims) -> Result<Dims, InferError> {
+    match (a.rank(), b.rank()) {
+        (Some(a), Some(b)) if a != b => return Err(InferError::op(format!("the ranks {a} and {b} differ"))),
+        (None, None) => return Ok(Dims::Unknown),
+        (Some(_) | None, Some(_) | None) => {}
+    }
+    match (a, b) {
+        (Dims::Known(a), Dims::Known(b)) => {
+            for (x, y) in a.iter().zip(b.iter()) {
+                if let (PrimExpr::IntImm(x), PrimExpr::IntImm(y)) = (x, y)
+                    && x != y
+                {
+                    return Err(InferError::op(format!("the dimensions {x} and {y} differ")));
+                }
+            }
+            Ok(if a == b { Dims::Known(a) } else { Dims::of_rank(a.len()) })
+        }
+        (a, b) => Ok(Dims::of_ndim(a.ndim().max(b.ndim()))),
+    }
+}
+
+fn stack(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let parts = kernel::tensors(a, 0)?;
+    let Some(first) = parts.first() else { return Err(fail("nothing to stack")) };
+    if parts.iter().any(|part| part.shape() != first.shape() || part.dtype() != first.dtype()) {
+        return Err(fail("only tensors of one shape and one data type can be stacked"));
+    }
+    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), first.shape().len() + 1)?;
+    let mut shape = first.shape().to_vec();
+    shape.insert(along, parts.len() as i64);
+    fresh(tabulate(m, first.dtype(), &shape, |index| {
+        let mut place = index.to_vec();
+        let part = usize::try_from(place.remove(along)).ok().and_then(|i| parts.get(i));
+        part.map_or_else(|| Err(fail("an index lies outside its tensor")), |part| at(part, &place))
+    })?)
+}
+
+// Shapes as tensors
+
+fn infer_size(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    tensor(a, 0)?;
+    Ok(Dims::from(Vec::new()).tensor(DataType::INT64))
+}
+
+/// The number of elements.
+fn size(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let size = kernel::tensor(a, 0)?.len() as i64;
+    fresh(tabulate(m, DataType::INT64, &[], |_| Ok(Scalar::Int(size)))?)
+}
+
+fn infer_shape_to_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let dims = match shape(a, 0)?.ndim {
+        Ndim::Known(rank) => vec![PrimExpr::IntImm(i64::from(rank))].into(),
+        Ndim::Unknown => Dims::of_rank(1),
+    };
+    Ok(dims.tensor(DataType::INT64))
+}
+
+fn shape_to_tensor(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let dims = kernel::shape(a, 0)?;
+    let mut rest = dims.iter();
+    let next = |_: &[i64]| rest.next().map(|dim| Scalar::Int(*dim)).ok_or_else(|| fail("a dimension is missing"));
+    fresh(tabulate(m, DataType::INT64, &[dims.len() as i64], next)?)
+}
+
+fn infer_tensor_to_shape(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    match (Dims::of(x).rank(), Dims::of(x)) {
+        (Some(1), Dims::Known(dims)) => match dims.first() {
+            Some(PrimExpr::IntImm(rank)) => Ok(StructInfo::shape_ndim(*rank)),
+            Some(_) | None => Ok(StructInfo::shape_ndim(-1)),
+        },
+        (Some(1), _) => Ok(StructInfo::shape_ndim(-1)),
+        (Some(_) | None, _) => Err(InferError::op(format!("expects a vector, found {x}"))),
+    }
+}
+
+fn tensor_to_shape(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let dim = |i: usize| match x.get(i) {
+        Some(Scalar::Int(dim)) => Ok(dim),
+        Some(_) | None => Err(fail("the dimensions must be int64")),
+    };
+    let dims: Vec<i64> = (0..x.len()).map(dim).collect::<Result<_, Stop>>()?;
+    Ok(Value::shape(&dims))
+}

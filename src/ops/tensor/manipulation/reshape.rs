@@ -1,0 +1,429 @@
+//! Moving elements without changing them: `reshape`, `flatten`, `permute_dims`, `expand_dims`, `squeeze`, `concat`,
+//! `split`.
+
+use crate::grammar::{AttrValue, BinaryOp, Call, PrimExpr, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{
+    Dims, arity, axes, axis, common_dtype, dim, int_attr, ints_attr, of_shape_arg, product, same_dim, shape, tensor,
+    tensors,
+};
+use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "reshape",
+        [rule!("OPS.reshape.infer"), rule!("OPS.reshape.value")],
+        [Param::Arg("x"), Param::ShapeArg("shape")],
+        infer_reshape,
+        Exact,
+        reshape
+    ),
+    operator!(
+        "flatten",
+        [rule!("OPS.flatten.infer"), rule!("OPS.flatten.value")],
+        [Param::Arg("x")],
+        infer_flatten,
+        Exact,
+        flatten
+    ),
+    operator!(
+        "permute_dims",
+        [rule!("OPS.permute_dims.infer"), rule!("OPS.permute_dims.value"), rule!("OPS.permute_dims.attrs")],
+        [Param::Arg("x"), Param::Attr(Attr::optional("axes", AttrKind::Ints))],
+        infer_permute_dims,
+        Exact,
+        permute_dims
+    ),
+    operator!(
+        "expand_dims",
+        [rule!("OPS.expand_dims.infer"), rule!("OPS.expand_dims.value"), rule!("OPS.expand_dims.attrs")],
+        [Param::Arg("x"), Param::Attr(Attr::required("axis", AttrKind::Ints))],
+        infer_expand_dims,
+        Exact,
+        expand_dims
+    ),
+    operator!(
+        "squeeze",
+        [rule!("OPS.squeeze.infer"), rule!("OPS.squeeze.value"), rule!("OPS.squeeze.attrs")],
+        [Param::Arg("x"), Param::Attr(Attr::optional("axis", AttrKind::Ints))],
+        infer_squeeze,
+        Exact,
+        squeeze
+    ),
+    operator!(
+        "concat",
+        [rule!("OPS.concat.infer"), rule!("OPS.concat.value"), rule!("OPS.concat.attrs")],
+        [Param::Arg("tensors"), Param::Attr(Attr::int("axis", 0))],
+        infer_concat,
+        Exact,
+        concat
+    ),
+    operator!(
+        "split",
+        [rule!("OPS.split.infer"), rule!("OPS.split.value"), rule!("OPS.split.attrs")],
+        [
+            Param::Arg("x"),
+            Param::Attr(Attr::required("indices_or_sections", AttrKind::Any)),
+            Param::Attr(Attr::int("axis", 0))
+        ],
+        infer_split,
+        Exact,
+        split
+    ),
+];
+
+/// The same elements in another shape.
+fn in_shape(m: &mut dyn Host, x: &Tensor, shape: &[i64]) -> Result<Value, Stop> {
+    fresh(kernel::in_shape(m, x, shape)?)
+}
+
+// reshape, flatten
+
+fn infer_reshape(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (x, target) = (tensor(a, 0)?, Dims::of_shape(shape(a, 1)?));
+    if let (Dims::Known(from), Dims::Known(to)) = (Dims::of(x), &target)
+        && let (PrimExpr::IntImm(n), PrimExpr::IntImm(m)) = (product(from.iter()), product(to.iter()))
+        && n != m
+    {
+        return Err(InferError::op(format!("{n} elements cannot take a shape of {m}")));
+    }
+    of_shape_arg(a, 1, x.dtype)
+}
+
+fn reshape(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    in_shape(m, kernel::tensor(a, 0)?, kernel::shape(a, 1)?)
+}
+
+fn infer_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    let dims = match Dims::of(x) {
+        Dims::Known(dims) => vec![product(dims.iter())].into(),
+        Dims::Rank(0) => vec![PrimExpr::IntImm(1)].into(),
+        Dims::Rank(_) | Dims::Unknown => Dims::of_rank(1),
+    };
+    Ok(dims.tensor(x.dtype))
+}
+
+fn flatten(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    in_shape(m, x, &[x.len() as i64])
+}
+
+// permute_dims
+
+/// Where each dimension of the result comes from; the reverse order by default.
+fn permutation(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
+    match ints_attr(call, "axes")? {
+        None => Ok((0..rank).rev().collect()),
+        Some(given) if given.len() == rank => axes(&given, rank),
+        Some(given) => Err(InferError::op(format!("{} axes are given for rank {rank}", given.len()))),
+    }
+}
+
+fn infer_permute_dims(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    let dims = match Dims::of(x) {
+        Dims::Known(dims) => {
+            let from = permutation(a.call, dims.len())?;
+            from.iter().filter_map(|i| dims.get(*i).cloned()).collect::<Vec<_>>().into()
+        }
+        Dims::Rank(rank) => {
+            permutation(a.call, rank as usize)?;
+            Dims::Rank(rank)
+        }
+        Dims::Unknown => ints_attr(a.call, "axes")?.map_or(Dims::Unknown, |axes| Dims::of_rank(axes.len())),
+    };
+    Ok(dims.tensor(x.dtype))
+}
+
+/// `out[i_p0, i_p1, ..] = x[i_0, i_1, ..]`.
+fn permute_dims(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let from = permutation(a.call, x.shape().len())?;
+    let shape: Vec<i64> = from.iter().filter_map(|i| x.shape().get(*i).copied()).collect();
+    fresh(tabulate(m, x.dtype(), &shape, |index| {
+        let mut source = vec![0; index.len()];
+        for (i, place) in from.iter().zip(index) {
+            if let Some(slot) = source.get_mut(*i) {
+                *slot = *place;
+            }
+        }
+        at(x, &source)
+    })?)
+}
+
+// expand_dims, squeeze
+
+/// The axes of the result that are new.
+fn new_axes(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
+    let given = ints_attr(call, "axis")?.ok_or_else(|| InferError::op("the attribute `axis` is missing"))?;
+    axes(&given, rank + given.len())
+}
+
+/// A shape with 1 put in at the new axes.
+fn expanded<T: Clone>(dims: &[T], new: &[usize], one: &T) -> Vec<T> {
+    let mut old = dims.iter();
+    (0..dims.len() + new.len()).filter_map(|i| if new.contains(&i) { Some(one) } else { old.next() }).cloned().collect()
+}
+
+fn infer_expand_dims(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    let dims = match Dims::of(x) {
+        Dims::Known(dims) => expanded(&dims, &new_axes(a.call, dims.len())?, &PrimExpr::IntImm(1)).into(),
+        Dims::Rank(rank) => Dims::of_rank(rank as usize + new_axes(a.call, rank as usize)?.len()),
+        Dims::Unknown => Dims::Unknown,
+    };
+    Ok(dims.tensor(x.dtype))
+}
+
+fn expand_dims(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    in_shape(m, x, &expanded(x.shape(), &new_axes(a.call, x.shape().len())?, &1))
+}
+
+fn infer_squeeze(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    let given = ints_attr(a.call, "axis")?;
+    let dims = match (Dims::of(x), given) {
+        (Dims::Known(dims), Some(given)) => {
+            let gone = axes(&given, dims.len())?;
+            if let Some(dim) = gone.iter().filter_map(|i| dims.get(*i)).find(|dim| !may_be_one(dim)) {
+                return Err(InferError::op(format!("the dimension {dim} is not 1")));
+            }
+            let left = dims.iter().enumerate().filter(|(i, _)| !gone.contains(i)).map(|(_, dim)| dim.clone());
+            left.collect::<Vec<_>>().into()
+        }
+        // Without axes every 1 goes, which can be told only if all sizes are constants.
+        (Dims::Known(dims), None) if dims.iter().all(is_constant) => {
+            dims.iter().filter(|dim| **dim != PrimExpr::IntImm(1)).cloned().collect::<Vec<_>>().into()
+        }
+        (Dims::Rank(rank), Some(given)) => Dims::of_rank(rank as usize - axes(&given, rank as usize)?.len()),
+        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, None) | (Dims::Unknown, Some(_)) => Dims::Unknown,
+    };
+    Ok(dims.tensor(x.dtype))
+}
+
+fn is_constant(dim: &PrimExpr) -> bool {
+    matches!(dim, PrimExpr::IntImm(_))
+}
+
+fn may_be_one(dim: &PrimExpr) -> bool {
+    !is_constant(dim) || *dim == PrimExpr::IntImm(1)
+}
+
+fn squeeze(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let sizes = || x.shape().iter().copied().enumerate();
+    let gone = match ints_attr(a.call, "axis")? {
+        Some(given) => axes(&given, x.shape().len())?,
+        None => sizes().filter(|(_, size)| *size == 1).map(|(i, _)| i).collect(),
+    };
+    if let Some((i, size)) = sizes().find(|(i, size)| gone.contains(i) && *size != 1) {
+        return Err(fail(format!("dimension {i} is {size}, not 1")));
+    }
+    let shape: Vec<i64> = sizes().filter(|(i, _)| !gone.contains(i)).map(|(_, size)| size).collect();
+    in_shape(m, x, &shape)
+}
+
+// concat
+
+fn infer_concat(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let parts = tensors(a, 0)?;
+    let Some((first, rest)) = parts.split_first() else { return Err(InferError::op("nothing to concatenate")) };
+    let mut dtype = first.dtype;
+    let mut dims = Dims::of(first);
+    let given = int_attr(a.call, "axis")?.unwrap_or(0);
+    for part in rest {
+        dtype = common_dtype(dtype, part.dtype)?;
+        dims = concatenated(dims, Dims::of(part), given)?;
+    }
+    if let Some(rank) = dims.rank() {
+        axis(given, rank)?;
+    }
+    Ok(dims.tensor(dtype))
+}
+
+fn concatenated(a: Dims, b: Dims, given: i64) -> Result<Dims, InferError> {
+    match (a, b) {
+        (Dims::Known(a), Dims::Known(b)) if a.len() == b.len() => {
+            let along = axis(given, a.len())?;
+            let mut dims = Vec::with_capacity(a.len());
+            for (i, (x, y)) in a.iter().zip(b.iter()).enumerate() {
+                match (x, y) {
+                    (x, y) if i == along => dims.push(dim(BinaryOp::Add, x.clone(), y.clone())),
+                    (x, y) if same_dim(x, y) => dims.push(x.clone()),
+                    (PrimExpr::IntImm(x), PrimExpr::IntImm(y)) => {
+                        return Err(InferError::op(format!("dimension {i} is {x} in one part and {y} in another")));
+                    }
+                    // Whether the parts fit is not known.
+                    (_, _) => return Ok(Dims::of_rank(a.len())),
+                }
+            }
+            Ok(dims.into())
+        }
+        (a, b) => match (a.rank(), b.rank()) {
+            (Some(a), Some(b)) if a != b => Err(InferError::op(format!("the ranks {a} and {b} differ"))),
+            (Some(rank), _) | (None, Some(rank)) => Ok(Dims::of_rank(rank)),
+            (None, None) => Ok(Dims::Unknown),
+        },
+    }
+}
+
+fn concat(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let parts = kernel::tensors(a, 0)?;
+    let Some(first) = parts.first() else { return Err(fail("nothing to concatenate")) };
+    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), first.shape().len())?;
+    let mut shape = first.shape().to_vec();
+    let size_of = |part: &Tensor| part.shape().get(along).copied().unwrap_or(0);
+    for part in &parts {
+        let fits = part.dtype() == first.dtype()
+            && part.shape().len() == shape.len()
+            && part.shape().iter().zip(first.shape()).enumerate().all(|(i, (x, y))| i == along || x == y);
+        if !fits {
+            return Err(fail(format!("{:?} and {:?} cannot be concatenated", first.shape(), part.shape())));
+        }
+    }
+    if let Some(size) = shape.get_mut(along) {
+        *size = parts.iter().map(|part| size_of(part)).fold(0, i64::saturating_add);
+    }
+    fresh(tabulate(m, first.dtype(), &shape, |index| {
+        let mut index = index.to_vec();
+        for part in &parts {
+            let Some(place) = index.get_mut(along) else { break };
+            if *place < size_of(part) {
+                return at(part, &index);
+            }
+            *place -= size_of(part);
+        }
+        Err::<Scalar, Stop>(fail("an index lies outside its tensor"))
+    })?)
+}
+
+// split
+
+/// Where the parts begin and end along an axis of the given size.
+fn parts(call: &Call, size: i64) -> Result<Vec<(i64, i64)>, InferError> {
+    let bounds: Vec<i64> = match sections(call)? {
+        Some(sections) => {
+            let step = size.checked_add(sections - 1).map_or(size, |n| n / sections);
+            (0..=sections).map(|i| i.saturating_mul(step).min(size)).collect()
+        }
+        None => {
+            let inner = ints_attr(call, "indices_or_sections")?.unwrap_or_default();
+            let inner = inner.into_iter().map(|i| if i < 0 { i.saturating_add(size) } else { i }.clamp(0, size));
+            std::iter::once(0).chain(inner).chain(std::iter::once(size)).collect()
+        }
+    };
+    Ok(bounds.iter().zip(bounds.iter().skip(1)).map(|(begin, end)| (*begin, *end.max(begin))).collect())
+}
+
+/// The sizes of the parts along an axis of symbolic size: what lies between two cuts, each brought inside the axis.
+///
+/// `None` for places counted from the end, and for very many parts.
+fn symbolic_parts(call: &Call, size: &PrimExpr) -> Result<Option<Vec<PrimExpr>>, InferError> {
+    let cuts: Vec<PrimExpr> = match sections(call)? {
+        Some(sections) if sections <= MANY_PARTS => {
+            let step = dim(BinaryOp::Add, size.clone(), PrimExpr::IntImm(sections - 1));
+            let step = dim(BinaryOp::FloorDiv, step, PrimExpr::IntImm(sections));
+            (1..sections).map(|i| dim(BinaryOp::Mul, step.clone(), PrimExpr::IntImm(i))).collect()
+        }
+        Some(_) => return Ok(None),
+        None => {
+            let cuts = ints_attr(call, "indices_or_sections")?.unwrap_or_default();
+            if cuts.iter().any(|cut| *cut < 0) || cuts.len() as i64 > MANY_PARTS {
+                return Ok(None);
+            }
+            cuts.into_iter().map(PrimExpr::IntImm).collect()
+        }
+    };
+    // The first cut of equal parts lies inside for itself.
+    let regular = sections(call)?.is_some();
+    let inside = |i: usize, cut: &PrimExpr| match i {
+        0 if regular => cut.clone(),
+        _ => dim(BinaryOp::Min, cut.clone(), size.clone()),
+    };
+    let cuts: Vec<PrimExpr> = cuts.iter().enumerate().map(|(i, cut)| inside(i, cut)).collect();
+    let ends = cuts.iter().chain([size]);
+    let starts = std::iter::once(&PrimExpr::IntImm(0)).chain(&cuts);
+    let length = |(start, end): (&PrimExpr, &PrimExpr)| {
+        let length = dim(BinaryOp::Sub, end.clone(), start.clone());
+        if regular || *start == PrimExpr::IntImm(0) { length } else { dim(BinaryOp::Max, length, PrimExpr::IntImm(0)) }
+    };
+    Ok(Some(starts.zip(ends).map(length).collect()))
+}
+
+/// The most parts of which the sizes are written out.
+const MANY_PARTS: i64 = 64;
+
+/// The largest number of parts.
+const MAX_PARTS: i64 = 100_000;
+
+/// The number of equal parts, if the attribute is one number; `None` if it lists where to cut.
+fn sections(call: &Call) -> Result<Option<i64>, InferError> {
+    match attr(call, "indices_or_sections") {
+        None => Err(InferError::op("the attribute `indices_or_sections` is missing")),
+        Some(AttrValue::List(_)) => Ok(None),
+        Some(_) => match int_attr(call, "indices_or_sections")? {
+            Some(sections) if (1..=MAX_PARTS).contains(&sections) => Ok(Some(sections)),
+            Some(_) | None => Err(InferError::op("the number of parts must be positive")),
+        },
+    }
+}
+
+fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    let given = int_attr(a.call, "axis")?.unwrap_or(0);
+    let dims = Dims::of(x);
+    let along = dims.rank().map(|rank| axis(given, rank)).transpose()?;
+    if let (Dims::Known(dims), Some(along)) = (&dims, along)
+        && let Some(PrimExpr::IntImm(size)) = dims.get(along)
+    {
+        let part = |(begin, end): &(i64, i64)| {
+            let mut dims = dims.to_vec();
+            if let Some(dim) = dims.get_mut(along) {
+                *dim = PrimExpr::IntImm(end - begin);
+            }
+            Dims::from(dims).tensor(x.dtype)
+        };
+        return Ok(StructInfo::tuple(parts(a.call, *size)?.iter().map(part)));
+    }
+    if let (Dims::Known(dims), Some(along)) = (&dims, along)
+        && let Some(size) = dims.get(along)
+        && let Some(parts) = symbolic_parts(a.call, size)?
+    {
+        let part = |size: PrimExpr| {
+            let mut dims = dims.to_vec();
+            if let Some(dim) = dims.get_mut(along) {
+                *dim = size;
+            }
+            Dims::from(dims).tensor(x.dtype)
+        };
+        return Ok(StructInfo::tuple(parts.into_iter().map(part)));
+    }
+    let count = match sections(a.call)? {
+        Some(sections) => usize::try_from(sections).unwrap_or(0),
+        None => ints_attr(a.call, "indices_or_sections")?.map_or(1, |cuts| cuts.len() + 1),
+    };
+    let part = Dims::of_ndim(dims.ndim()).tensor(x.dtype);
+    Ok(StructInfo::tuple(std::iter::repeat_n(part, count)))
+}
+
+fn split(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), x.shape().len())?;
+    let size = x.shape().get(along).copied().unwrap_or(0);
+    let mut fields = Vec::new();
+    for (begin, end) in parts(a.call, size)? {
+        fields.push(kernel::slice(m, x, along, begin, end)?);
+    }
+    Ok(Value::tuple(fields))
+}

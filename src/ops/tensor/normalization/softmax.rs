@@ -1,0 +1,60 @@
+//! `nn.softmax` and `nn.log_softmax`.
+
+use ndarray::ArrayD;
+
+use crate::grammar::StructInfo;
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, axis, float_dtype, int_attr, tensor};
+use crate::ops::kernel::array::{floats, largest, of_floats, total};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use crate::value::{Host, Stop, Value};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "nn.softmax",
+        [rule!("OPS.nn.softmax.infer"), rule!("OPS.nn.softmax.value"), rule!("OPS.nn.softmax.attrs")],
+        [Param::Arg("data"), Param::Attr(Attr::int("axis", -1))],
+        infer_softmax,
+        Elementary,
+        |m, a| along_axis(m, a, softmax)
+    ),
+    operator!(
+        "nn.log_softmax",
+        [rule!("OPS.nn.log_softmax.infer"), rule!("OPS.nn.log_softmax.value"), rule!("OPS.nn.log_softmax.attrs")],
+        [Param::Arg("data"), Param::Attr(Attr::int("axis", -1))],
+        infer_softmax,
+        Elementary,
+        |m, a| along_axis(m, a, log_softmax)
+    ),
+];
+
+fn infer_softmax(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    float_dtype(x.dtype)?;
+    if let Some(rank) = Dims::of(x).rank() {
+        axis(int_attr(a.call, "axis")?.unwrap_or(-1), rank)?;
+    }
+    Ok(StructInfo::Tensor(x.clone()))
+}
+
+fn along_axis(m: &mut dyn Host, a: &EvalArgs<'_>, f: fn(&ArrayD<f64>, usize) -> ArrayD<f64>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let along = axis(int_attr(a.call, "axis")?.unwrap_or(-1), x.shape().len())?;
+    m.spend(x.len() as u64)?;
+    of_floats(x.dtype(), &f(&floats(x)?, along))
+}
+
+/// `exp(x - max)` divided by the sum of these along the axis.
+pub(in crate::ops) fn softmax(x: &ArrayD<f64>, along: usize) -> ArrayD<f64> {
+    let powers = (x - &largest(x, along)).mapv_into(f64::exp);
+    let sums = total(&powers, &[along]);
+    powers / sums
+}
+
+/// `x - max` minus the logarithm of the sum of `exp(x - max)` along the axis.
+fn log_softmax(x: &ArrayD<f64>, along: usize) -> ArrayD<f64> {
+    let lowered = x - &largest(x, along);
+    let logs = total(&lowered.mapv(f64::exp), &[along]).mapv_into(f64::ln);
+    lowered - logs
+}

@@ -1,0 +1,334 @@
+//! Normalization: `layer_norm`, `rms_norm`, `group_norm`, `instance_norm`, `batch_norm`.
+
+use ndarray::{ArrayD, IxDyn};
+
+use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
+use crate::judge::{Cx, Proof};
+use crate::ops::infer::{Dims, arity, axes, axis, bool_attr, float_attr, float_dtype, int_attr, ints_attr, tensor};
+use crate::ops::kernel::array::{floats, mean, of_floats, spread};
+use crate::ops::kernel::{self, fail};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::shape::prove_equal;
+use crate::value::{Host, Stop, Tensor, Value};
+
+const EPSILON: Param = Param::Attr(Attr::float("epsilon", 1e-5));
+const CENTER: Param = Param::Attr(Attr::bool("center", true));
+const SCALE: Param = Param::Attr(Attr::bool("scale", true));
+const AXES: Param = Param::Attr(Attr::required("axes", AttrKind::Ints));
+const CHANNEL_AXIS: Param = Param::Attr(Attr::required("channel_axis", AttrKind::Int));
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "nn.layer_norm",
+        [rule!("OPS.nn.layer_norm.infer"), rule!("OPS.nn.layer_norm.value"), rule!("OPS.nn.layer_norm.attrs")],
+        [Param::Arg("data"), Param::Arg("gamma"), Param::Arg("beta"), AXES, EPSILON, CENTER, SCALE],
+        infer_layer_norm,
+        Accumulated,
+        layer_norm
+    ),
+    operator!(
+        "nn.rms_norm",
+        [rule!("OPS.nn.rms_norm.infer"), rule!("OPS.nn.rms_norm.value"), rule!("OPS.nn.rms_norm.attrs")],
+        [Param::Arg("data"), Param::Arg("weight"), Param::Attr(Attr::ints("axes", &[-1])), EPSILON],
+        infer_rms_norm,
+        Accumulated,
+        rms_norm
+    ),
+    operator!(
+        "nn.group_norm",
+        [rule!("OPS.nn.group_norm.infer"), rule!("OPS.nn.group_norm.value"), rule!("OPS.nn.group_norm.attrs")],
+        [
+            Param::Arg("data"),
+            Param::Arg("gamma"),
+            Param::Arg("beta"),
+            Param::Attr(Attr::required("num_groups", AttrKind::Int)),
+            CHANNEL_AXIS,
+            AXES,
+            EPSILON,
+            CENTER,
+            SCALE
+        ],
+        infer_group_norm,
+        Accumulated,
+        group_norm
+    ),
+    operator!(
+        "nn.instance_norm",
+        [rule!("OPS.nn.instance_norm.infer"), rule!("OPS.nn.instance_norm.value"), rule!("OPS.nn.instance_norm.attrs")],
+        [Param::Arg("data"), Param::Arg("gamma"), Param::Arg("beta"), CHANNEL_AXIS, AXES, EPSILON, CENTER, SCALE],
+        infer_instance_norm,
+        Accumulated,
+        instance_norm
+    ),
+    operator!(
+        "nn.batch_norm",
+        [rule!("OPS.nn.batch_norm.infer"), rule!("OPS.nn.batch_norm.value"), rule!("OPS.nn.batch_norm.attrs")],
+        [
+            Param::Arg("data"),
+            Param::Arg("gamma"),
+            Param::Arg("beta"),
+            Param::Arg("moving_mean"),
+            Param::Arg("moving_var"),
+            Param::Attr(Attr::required("axis", AttrKind::Int)),
+            EPSILON,
+            CENTER,
+            SCALE,
+            Param::Attr(Attr::float("momentum", 0.1)),
+            Param::Attr(Attr::bool("training", true))
+        ],
+        infer_batch_norm,
+        Accumulated,
+        batch_norm
+    ),
+];
+
+// Inference.
+
+/// The arguments of a normalization: the first is the data, the parameters share its data type.
+fn normalized<'a, const N: usize>(a: &InferArgs<'a>) -> Result<[&'a TensorStructInfo; N], InferError> {
+    arity::<N>(a)?;
+    let first = tensor(a, 0)?;
+    let mut infos = [first; N];
+    for (i, slot) in infos.iter_mut().enumerate() {
+        *slot = tensor(a, i)?;
+    }
+    match infos.iter().find(|info| info.dtype != first.dtype) {
+        Some(other) => Err(InferError::op(format!("the data types {} and {} differ", first.dtype, other.dtype))),
+        None => Ok(infos),
+    }
+}
+
+/// Each parameter has the dimensions of the data at the axes: what is provably another size is rejected. Whether all are
+/// provably the same.
+fn fit(cx: &mut Cx, infos: &[&TensorStructInfo], along: Option<&[usize]>, count: usize) -> Result<bool, InferError> {
+    let Some((data, parameters)) = infos.split_first() else { return Ok(true) };
+    let mut known: Vec<Vec<PrimExpr>> = Vec::new();
+    if let (Dims::Known(dims), Some(along)) = (Dims::of(data), along) {
+        known.push(along.iter().filter_map(|i| dims.get(*i).cloned()).collect());
+    }
+    for parameter in parameters {
+        if Dims::of(parameter).rank() != Some(count) {
+            return Err(InferError::op(format!(
+                "a parameter must have rank {count}, it is of rank {}",
+                parameter.ndim
+            )));
+        }
+        if let Dims::Known(dims) = Dims::of(parameter) {
+            known.push(dims.to_vec());
+        }
+    }
+    let mut same = true;
+    let Some((expected, others)) = known.split_first() else { return Ok(true) };
+    for (size, other) in others.iter().flat_map(|dims| expected.iter().zip(dims)) {
+        match prove_equal(cx, size, other) {
+            Proof::Different => {
+                return Err(InferError::op(format!("a parameter has the size {other} where {size} is normalized")));
+            }
+            Proof::Unknown => same = false,
+            Proof::Equal => {}
+        }
+    }
+    Ok(same)
+}
+
+/// The axes to normalize, if the rank of the data is known.
+fn axes_of(call: &Call, data: &TensorStructInfo) -> Result<Option<Vec<usize>>, InferError> {
+    let given = ints_attr(call, "axes")?.unwrap_or_default();
+    Dims::of(data).rank().map(|rank| axes(&given, rank)).transpose()
+}
+
+fn infer_axes_norm<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let infos = normalized::<N>(a)?;
+    let count = ints_attr(a.call, "axes")?.unwrap_or_default().len();
+    let data = tensor(a, 0)?;
+    float_dtype(data.dtype)?;
+    let along = axes_of(a.call, data)?;
+    Ok(known_if(fit(cx, &infos, along.as_deref(), count)?, data))
+}
+
+/// The information of a tensor, or its rank alone.
+fn known_if(shape: bool, t: &TensorStructInfo) -> StructInfo {
+    if shape { StructInfo::Tensor(t.clone()) } else { Dims::of_ndim(t.ndim).tensor(t.dtype) }
+}
+
+fn infer_layer_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    infer_axes_norm::<3>(cx, a)
+}
+
+fn infer_rms_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    infer_axes_norm::<2>(cx, a)
+}
+
+/// The channel axis, if the rank of the data is known; it is not normalized as one of the axes.
+fn channel_axis(call: &Call, data: &TensorStructInfo) -> Result<Option<usize>, InferError> {
+    let given = int_attr(call, "channel_axis")?.unwrap_or(1);
+    let channel = Dims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
+    if let (Some(channel), Some(along)) = (channel, axes_of(call, data)?)
+        && along.contains(&channel)
+    {
+        return Err(InferError::op("the channel axis is among the axes"));
+    }
+    Ok(channel)
+}
+
+fn rank_only(t: &TensorStructInfo) -> TensorStructInfo {
+    TensorStructInfo { shape: None, ..t.clone() }
+}
+
+fn infer_channel_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Option<PrimExpr>, InferError> {
+    let infos = normalized::<3>(a)?;
+    let data = tensor(a, 0)?;
+    let channel = channel_axis(a.call, data)?;
+    // What two parameters say of each other counts only where the data is known.
+    let known = matches!(Dims::of(data), Dims::Known(_));
+    let (parameters, along) = (infos.map(|info| if known { info.clone() } else { rank_only(info) }), channel);
+    fit(cx, &parameters.each_ref(), along.as_ref().map(std::slice::from_ref), 1)?;
+    Ok(match (Dims::of(data), channel) {
+        (Dims::Known(dims), Some(channel)) => dims.get(channel).cloned(),
+        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, _) => None,
+    })
+}
+
+fn infer_group_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    float_dtype(tensor(a, 0)?.dtype)?;
+    let groups = int_attr(a.call, "num_groups")?.unwrap_or(1);
+    let channels = infer_channel_norm(cx, a)?;
+    if let Some(PrimExpr::IntImm(channels)) = channels
+        && channels.checked_rem(groups) != Some(0)
+    {
+        return Err(InferError::op(format!("{channels} channels cannot be put into {groups} equal groups")));
+    }
+    Ok(StructInfo::Tensor(tensor(a, 0)?.clone()))
+}
+
+fn infer_instance_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    infer_channel_norm(cx, a)?;
+    Ok(StructInfo::Tensor(tensor(a, 0)?.clone()))
+}
+
+/// The data normalized, and the mean and variance to be kept.
+fn infer_batch_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let infos = normalized::<5>(a)?;
+    let [data, _, _, mean, variance] = infos;
+    float_dtype(data.dtype)?;
+    let given = int_attr(a.call, "axis")?.unwrap_or(1);
+    let along = Dims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
+    let known = fit(cx, &infos, along.as_ref().map(std::slice::from_ref), 1)?;
+    Ok(StructInfo::tuple([data, mean, variance].map(|t| known_if(known, t))))
+}
+
+// Evaluation.
+
+/// Data and parameters as arrays.
+fn arrays<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<([ArrayD<f64>; N], DataType), Stop> {
+    let dtype = kernel::tensor(a, 0)?.dtype();
+    m.spend(kernel::tensor(a, 0)?.len() as u64)?;
+    let mut arrays = [const { None }; N];
+    for (i, slot) in arrays.iter_mut().enumerate() {
+        *slot = Some(floats(kernel::tensor(a, i)?)?);
+    }
+    Ok((arrays.map(Option::unwrap_or_default), dtype))
+}
+
+fn epsilon(call: &Call) -> Result<f64, Stop> {
+    Ok(float_attr(call, "epsilon")?)
+}
+
+/// The data with mean 0 and variance 1 over the axes, but for `epsilon`.
+fn standardized(x: &ArrayD<f64>, along: &[usize], epsilon: f64) -> ArrayD<f64> {
+    let centered = x - &mean(x, along);
+    let variance = mean(&(&centered * &centered), along);
+    centered / variance.mapv_into(|v| (v + epsilon).sqrt())
+}
+
+/// `x * gamma + beta`, where `scale` and `center` ask for it.
+fn transformed(call: &Call, x: ArrayD<f64>, gamma: &ArrayD<f64>, beta: &ArrayD<f64>) -> Result<ArrayD<f64>, Stop> {
+    let x = if bool_attr(call, "scale")? { x * gamma } else { x };
+    Ok(if bool_attr(call, "center")? { x + beta } else { x })
+}
+
+fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
+    let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
+    let (gamma, beta) = (spread(&gamma, &x, &along)?, spread(&beta, &x, &along)?);
+    of_floats(dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
+}
+
+/// `x / sqrt(mean of x * x + epsilon) * weight`.
+fn rms_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let ([x, weight], dtype) = arrays::<2>(m, a)?;
+    let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
+    let weight = spread(&weight, &x, &along)?;
+    let epsilon = epsilon(a.call)?;
+    let scale = mean(&(&x * &x), &along).mapv_into(|square| (square + epsilon).sqrt());
+    of_floats(dtype, &(x / scale * weight))
+}
+
+fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
+    let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
+    let channel = axis(int_attr(a.call, "channel_axis")?.unwrap_or(1), x.ndim())?;
+    let (gamma, beta) = (spread(&gamma, &x, &[channel])?, spread(&beta, &x, &[channel])?);
+    of_floats(dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
+}
+
+/// The channels are put into groups, and each group is normalized over its channels and the axes.
+fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
+    let channel = axis(int_attr(a.call, "channel_axis")?.unwrap_or(1), x.ndim())?;
+    let (gamma, beta) = (spread(&gamma, &x, &[channel])?, spread(&beta, &x, &[channel])?);
+    let mut along = vec![channel + 1];
+    for axis in axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())? {
+        along.push(if axis > channel { axis + 1 } else { axis });
+    }
+    let grouped = grouped_shape(a.call, x.shape(), channel)?;
+    let reshape = |x: ArrayD<f64>, shape: &[usize]| x.into_shape_with_order(IxDyn(shape));
+    let shape = x.shape().to_vec();
+    let groups = reshape(x, &grouped).map_err(|error| fail(error.to_string()))?;
+    let normal = reshape(standardized(&groups, &along, epsilon(a.call)?), &shape).map_err(|e| fail(e.to_string()))?;
+    of_floats(dtype, &transformed(a.call, normal, &gamma, &beta)?)
+}
+
+/// The shape with the channel axis split into groups and channels of a group.
+fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usize>, Stop> {
+    let groups = int_attr(call, "num_groups")?.and_then(|groups| usize::try_from(groups).ok()).unwrap_or(0);
+    let size = shape.get(channel).copied().unwrap_or(0);
+    let per_group = size.checked_div(groups).filter(|per_group| per_group * groups == size);
+    let per_group = per_group.ok_or_else(|| fail(format!("{size} channels do not make {groups} equal groups")))?;
+    let mut grouped = shape.to_vec();
+    grouped.splice(channel..=channel, [groups, per_group]);
+    Ok(grouped)
+}
+
+/// With `training` the data is normalized by its own mean and variance over all axes but one, and the moving ones are
+/// moved towards these; without, it is normalized by the moving ones, which stay.
+fn batch_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let ([x, gamma, beta, old_mean, old_variance], dtype) = arrays::<5>(m, a)?;
+    let channel = axis(int_attr(a.call, "axis")?.unwrap_or(1), x.ndim())?;
+    let (gamma, beta) = (spread(&gamma, &x, &[channel])?, spread(&beta, &x, &[channel])?);
+    let (keep_mean, keep_variance) = (spread(&old_mean, &x, &[channel])?, spread(&old_variance, &x, &[channel])?);
+    let epsilon = epsilon(a.call)?;
+    if !bool_attr(a.call, "training")? {
+        let normal = (&x - &keep_mean) / keep_variance.mapv_into(|v| (v + epsilon).sqrt());
+        let copy = |i| {
+            kernel::tensor(a, i)
+                .map(Tensor::to_data)
+                .and_then(|data| Tensor::from_data(&data).map(Value::Tensor).map_err(|error| fail(error.to_string())))
+        };
+        let normal = of_floats(dtype, &transformed(a.call, normal, &gamma, &beta)?)?;
+        return Ok(Value::tuple(vec![normal, copy(3)?, copy(4)?]));
+    }
+    let others: Vec<usize> = (0..x.ndim()).filter(|axis| *axis != channel).collect();
+    let own_mean = mean(&x, &others);
+    let centered = &x - &own_mean;
+    let own_variance = mean(&(&centered * &centered), &others);
+    let normal = centered / own_variance.mapv(|v| (v + epsilon).sqrt());
+    let normal = of_floats(dtype, &transformed(a.call, normal, &gamma, &beta)?)?;
+    let momentum = float_attr(a.call, "momentum")?;
+    let moved = |old: ArrayD<f64>, new: ArrayD<f64>| {
+        let moved = old.iter().zip(new.iter()).map(|(old, new)| (1.0 - momentum) * old + momentum * new).collect();
+        let moved = ArrayD::from_shape_vec(old.raw_dim(), moved).map_err(|error| fail(error.to_string()))?;
+        of_floats(dtype, &moved)
+    };
+    Ok(Value::tuple(vec![normal, moved(old_mean, own_mean)?, moved(old_variance, own_variance)?]))
+}

@@ -1,0 +1,346 @@
+//! Pooling: the largest element or the mean of a window, and means over a given number of regions.
+
+use ndarray::{ArrayD, Dimension, IxDyn};
+
+use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, bool_attr, constant, dim, ints_attr, tensor};
+use crate::ops::kernel::array::{of_scalars, permuted, sizes};
+use crate::ops::kernel::window::{Layout, OUT_LAYOUT, Window, data_axes, inside, per_axis, windows};
+use crate::ops::kernel::{self, fail, zero};
+use crate::ops::tensor::convolution::{of_rank, ranked};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Value};
+
+macro_rules! pool {
+    ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $zeros:expr, $include:literal, $layout:literal, $f:expr) => {
+        operator!(
+            $name,
+            $rules,
+            [
+                Param::Arg("data"),
+                Param::Attr(Attr::ints("pool_size", $ones)),
+                Param::Attr(Attr::ints("strides", $ones)),
+                Param::Attr(Attr::ints("padding", $zeros)),
+                Param::Attr(Attr::ints("dilation", $ones)),
+                Param::Attr(Attr::bool("ceil_mode", false)),
+                Param::Attr(Attr::bool("count_include_pad", $include)),
+                Param::Attr(Attr::str("layout", &[], $layout)),
+                OUT_LAYOUT
+            ],
+            infer_pool::<$spatial>,
+            Accumulated,
+            |m, a| pool::<$spatial>(m, a, $f)
+        )
+    };
+}
+
+macro_rules! adaptive {
+    ($name:literal, $rules:tt, $spatial:literal, $layout:literal) => {
+        operator!(
+            $name,
+            $rules,
+            [
+                Param::Arg("data"),
+                Param::Attr(Attr::optional("output_size", AttrKind::Ints)),
+                Param::Attr(Attr::str("layout", &[], $layout)),
+                OUT_LAYOUT
+            ],
+            infer_adaptive::<$spatial>,
+            Accumulated,
+            adaptive_mean::<$spatial>
+        )
+    };
+}
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    pool!(
+        "nn.max_pool1d",
+        [rule!("OPS.nn.max_pool1d.infer"), rule!("OPS.nn.max_pool1d.value"), rule!("OPS.nn.max_pool1d.attrs")],
+        1,
+        &[1],
+        &[0, 0],
+        false,
+        "NCW",
+        max
+    ),
+    pool!(
+        "nn.max_pool2d",
+        [rule!("OPS.nn.max_pool2d.infer"), rule!("OPS.nn.max_pool2d.value"), rule!("OPS.nn.max_pool2d.attrs")],
+        2,
+        &[1, 1],
+        &[0, 0, 0, 0],
+        false,
+        "NCHW",
+        max
+    ),
+    pool!(
+        "nn.max_pool3d",
+        [rule!("OPS.nn.max_pool3d.infer"), rule!("OPS.nn.max_pool3d.value"), rule!("OPS.nn.max_pool3d.attrs")],
+        3,
+        &[1, 1, 1],
+        &[0, 0, 0, 0, 0, 0],
+        false,
+        "NCDHW",
+        max
+    ),
+    pool!(
+        "nn.avg_pool1d",
+        [rule!("OPS.nn.avg_pool1d.infer"), rule!("OPS.nn.avg_pool1d.value"), rule!("OPS.nn.avg_pool1d.attrs")],
+        1,
+        &[1],
+        &[0, 0],
+        true,
+        "NCW",
+        mean
+    ),
+    pool!(
+        "nn.avg_pool2d",
+        [rule!("OPS.nn.avg_pool2d.infer"), rule!("OPS.nn.avg_pool2d.value"), rule!("OPS.nn.avg_pool2d.attrs")],
+        2,
+        &[1, 1],
+        &[0, 0, 0, 0],
+        false,
+        "NCHW",
+        mean
+    ),
+    pool!(
+        "nn.avg_pool3d",
+        [rule!("OPS.nn.avg_pool3d.infer"), rule!("OPS.nn.avg_pool3d.value"), rule!("OPS.nn.avg_pool3d.attrs")],
+        3,
+        &[1, 1, 1],
+        &[0, 0, 0, 0, 0, 0],
+        true,
+        "NCDHW",
+        mean
+    ),
+    adaptive!(
+        "nn.adaptive_avg_pool1d",
+        [
+            rule!("OPS.nn.adaptive_avg_pool1d.infer"),
+            rule!("OPS.nn.adaptive_avg_pool1d.value"),
+            rule!("OPS.nn.adaptive_avg_pool1d.attrs")
+        ],
+        1,
+        "NCW"
+    ),
+    adaptive!(
+        "nn.adaptive_avg_pool2d",
+        [
+            rule!("OPS.nn.adaptive_avg_pool2d.infer"),
+            rule!("OPS.nn.adaptive_avg_pool2d.value"),
+            rule!("OPS.nn.adaptive_avg_pool2d.attrs")
+        ],
+        2,
+        "NCHW"
+    ),
+    adaptive!(
+        "nn.adaptive_avg_pool3d",
+        [
+            rule!("OPS.nn.adaptive_avg_pool3d.infer"),
+            rule!("OPS.nn.adaptive_avg_pool3d.value"),
+            rule!("OPS.nn.adaptive_avg_pool3d.attrs")
+        ],
+        3,
+        "NCDHW"
+    ),
+];
+
+fn layouts<const N: usize>(call: &Call) -> Result<(Layout, Layout), InferError> {
+    let layout = Layout::read(call, "layout", data_axes(N), &Layout::canonical(N + 2))?;
+    let out = Layout::read(call, "out_layout", data_axes(N), &layout)?;
+    Ok((layout, out))
+}
+
+// Windows of a fixed size.
+
+fn infer_pool<const N: usize>(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let data = tensor(a, 0)?;
+    let (layout, out) = layouts::<N>(a.call)?;
+    of_rank(data, N + 2)?;
+    let windows = windows(a.call, N)?;
+    let pool_size = per_axis(a.call, "pool_size", N, 1, 1)?;
+    let Dims::Known(dims) = Dims::of(data) else { return Ok(Dims::of_rank(N + 2).tensor(data.dtype)) };
+    let pooled = pooled(a.call, &layout.forward(&dims), &windows, &pool_size)?;
+    Ok(Dims::from(out.backward(&pooled)).tensor(data.dtype))
+}
+
+fn pooled(call: &Call, dims: &[PrimExpr], windows: &[Window], pool_size: &[i64]) -> Result<Vec<PrimExpr>, InferError> {
+    let ceil = bool_attr(call, "ceil_mode")?;
+    let (outer, spatial) = dims.split_at(2.min(dims.len()));
+    let sizes = spatial.iter().zip(windows).zip(pool_size).map(|((input, window), size)| {
+        if ceil { rounded_up(window, input, *size) } else { window.places(input.clone(), constant(*size)) }
+    });
+    Ok(outer.iter().cloned().chain(sizes).collect())
+}
+
+/// With `ceil_mode` a last window that does not fit is counted too, if it begins in the data or the padding before it.
+fn rounded_up(window: &Window, input: &PrimExpr, size: i64) -> PrimExpr {
+    let up = |room: PrimExpr| {
+        let room = dim(BinaryOp::Add, room, constant(window.stride - 1));
+        if window.stride == 1 { room } else { dim(BinaryOp::FloorDiv, room, constant(window.stride)) }
+    };
+    let fitting = dim(BinaryOp::Add, up(window.room(input.clone(), constant(size))), constant(1));
+    let beginning = up(dim(BinaryOp::Add, input.clone(), constant(window.before)));
+    match (&fitting, &beginning) {
+        (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => constant(*a.min(b)),
+        // A window that reaches at least as far as it moves begins before it ends outside.
+        (_, _) if size.saturating_mul(window.dilation) > window.after.saturating_add(window.stride) => fitting,
+        (_, _) => dim(BinaryOp::Min, fitting, beginning),
+    }
+}
+
+/// The elements of a window, and how many places it has inside of the padded data.
+type OfWindow = fn(&[Scalar], usize) -> Result<Scalar, Stop>;
+
+fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let (layout, out) = layouts::<N>(a.call)?;
+    let data = ranked(x, &layout)?;
+    let windows = windows(a.call, N)?;
+    let pool_size = per_axis(a.call, "pool_size", N, 1, 1)?;
+    let dims: Vec<PrimExpr> = data.shape().iter().map(|size| constant(*size as i64)).collect();
+    let shape = pooled(a.call, &dims, &windows, &pool_size)?;
+    let shape: Vec<i64> = shape.iter().map(|dim| if let PrimExpr::IntImm(size) = dim { *size } else { 0 }).collect();
+    let counted = bool_attr(a.call, "count_include_pad")?;
+    let mut result = ArrayD::from_elem(IxDyn(&sizes(&shape)?), zero(x.dtype()));
+    let elements = ndarray::indices(sizes(&pool_size)?);
+    m.spend((result.len() as u64).saturating_mul(elements.clone().into_iter().count() as u64))?;
+    for (index, slot) in result.indexed_iter_mut() {
+        let index = index.slice();
+        let (mut found, mut places) = (Vec::new(), 0);
+        for element in elements.clone() {
+            let place = Place::of(&data, &windows, index, element.slice());
+            found.extend(place.element(&data));
+            places += usize::from(place.padded);
+        }
+        let places = if counted { places } else { found.len() };
+        *slot = f(&found, places)?;
+    }
+    of_scalars(x.dtype(), &permuted(result, &out.inverse())?)
+}
+
+/// Where an element of a window lies.
+struct Place {
+    /// Its index in the data, unless it lies in the padding or beyond.
+    index: Option<Vec<usize>>,
+    /// Whether it lies in the data or its padding.
+    padded: bool,
+}
+
+impl Place {
+    fn of(data: &ArrayD<Scalar>, windows: &[Window], out: &[usize], element: &[usize]) -> Place {
+        let (outer, spatial) = out.split_at(2.min(out.len()));
+        let mut index = Some(outer.to_vec());
+        let mut padded = true;
+        let sizes = data.shape().iter().skip(2);
+        for (((window, size), out), element) in windows.iter().zip(sizes).zip(spatial).zip(element) {
+            let place = window.place(*out, *element);
+            padded &= place < *size as i64 + window.after;
+            index = index.zip(inside(place, *size)).map(|(mut index, place)| {
+                index.push(place);
+                index
+            });
+        }
+        Place { index, padded }
+    }
+
+    fn element(&self, data: &ArrayD<Scalar>) -> Option<Scalar> {
+        self.index.as_ref().and_then(|index| data.get(IxDyn(index))).copied()
+    }
+}
+
+/// The largest element; the padding counts for nothing.
+fn max(found: &[Scalar], _: usize) -> Result<Scalar, Stop> {
+    match found {
+        [] => Err(Stop::unspecified("a window lies in the padding alone")),
+        [first, rest @ ..] => rest.iter().try_fold(*first, |a, b| match (a, *b) {
+            (Scalar::Float(a), Scalar::Float(b)) if a.is_nan() || b.is_nan() => Ok(Scalar::Float(f64::NAN)),
+            (Scalar::Float(a), Scalar::Float(b)) => Ok(Scalar::Float(a.max(b))),
+            (Scalar::Int(a), Scalar::Int(b)) => Ok(Scalar::Int(a.max(b))),
+            (Scalar::UInt(a), Scalar::UInt(b)) => Ok(Scalar::UInt(a.max(b))),
+            (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+                Err(fail("pooling is not defined on this data type"))
+            }
+        }),
+    }
+}
+
+/// The sum divided by the number of places that count.
+fn mean(found: &[Scalar], places: usize) -> Result<Scalar, Stop> {
+    if found.is_empty() && places == 0 {
+        return Err(Stop::unspecified("a window lies in the padding alone"));
+    }
+    let mut sum = 0.0;
+    for element in found {
+        match element {
+            Scalar::Float(x) => sum += x,
+            Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => {
+                return Err(fail("the mean is defined on floating-point data types"));
+            }
+        }
+    }
+    Ok(Scalar::Float(sum / places.max(1) as f64))
+}
+
+// A given number of regions.
+
+/// The sizes of the result; those of the data where nothing is given.
+fn output_size<const N: usize>(call: &Call) -> Result<Option<Vec<i64>>, InferError> {
+    match ints_attr(call, "output_size")? {
+        Some(_) => per_axis(call, "output_size", N, 1, 0).map(Some),
+        None => Ok(None),
+    }
+}
+
+fn infer_adaptive<const N: usize>(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let data = tensor(a, 0)?;
+    let (layout, out) = layouts::<N>(a.call)?;
+    of_rank(data, N + 2)?;
+    let size = output_size::<N>(a.call)?;
+    let Dims::Known(dims) = Dims::of(data) else { return Ok(Dims::of_rank(N + 2).tensor(data.dtype)) };
+    let mut dims = layout.forward(&dims);
+    if let Some(size) = size {
+        dims.truncate(2);
+        dims.extend(size.into_iter().map(constant));
+    }
+    Ok(Dims::from(out.backward(&dims)).tensor(data.dtype))
+}
+
+/// Region `i` of `n` reaches from `floor(i * size / n)` to `ceil((i + 1) * size / n)`.
+fn region(i: usize, n: usize, size: usize) -> std::ops::Range<usize> {
+    let n = n.max(1);
+    (i * size / n)..((i + 1) * size).div_ceil(n)
+}
+
+fn adaptive_mean<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let (layout, out) = layouts::<N>(a.call)?;
+    let data = ranked(x, &layout)?;
+    let mut shape = data.shape().to_vec();
+    if let Some(size) = output_size::<N>(a.call)? {
+        shape.truncate(2);
+        shape.extend(sizes(&size)?);
+    }
+    m.spend(x.len() as u64)?;
+    let mut result = ArrayD::from_elem(IxDyn(&shape), zero(x.dtype()));
+    for (index, slot) in result.indexed_iter_mut() {
+        let index = index.slice();
+        let spatial = index.iter().zip(&shape).zip(data.shape()).skip(2);
+        let regions: Vec<_> = spatial.map(|((i, n), size)| region(*i, *n, *size)).collect();
+        let lengths: Vec<usize> = regions.iter().map(|region| region.len()).collect();
+        let found: Vec<Scalar> = ndarray::indices(lengths)
+            .into_iter()
+            .filter_map(|offset| {
+                let starts = index.iter().take(2).copied();
+                let offset = offset.slice().to_vec();
+                let inner = regions.iter().zip(offset).map(|(region, offset)| region.start + offset);
+                data.get(IxDyn(&starts.chain(inner).collect::<Vec<_>>())).copied()
+            })
+            .collect();
+        *slot = mean(&found, found.len())?;
+    }
+    of_scalars(x.dtype(), &permuted(result, &out.inverse())?)
+}

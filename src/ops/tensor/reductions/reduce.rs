@@ -1,0 +1,255 @@
+//! Reductions: sums and products, statistics, extremes and their places.
+
+use std::cmp::Ordering;
+
+use crate::grammar::{Call, DataType, PrimExpr, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, axes, bool_attr, ints_attr, tensor};
+use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::tensor::search::order;
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
+
+macro_rules! reduction {
+    ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+        operator!(
+            $name,
+            $rules,
+            [
+                Param::Arg("x"),
+                Param::Attr(Attr::optional("axis", AttrKind::Ints)),
+                Param::Attr(Attr::bool("keepdims", false)),
+            ],
+            infer_reduction,
+            $accuracy,
+            |m, a| reduce(m, a, None, $f),
+        )
+    };
+}
+
+macro_rules! place {
+    ($name:literal, $rules:tt, $f:expr) => {
+        operator!(
+            $name,
+            $rules,
+            [
+                Param::Arg("x"),
+                Param::Attr(Attr::optional("axis", AttrKind::Int)),
+                Param::Attr(Attr::bool("keepdims", false)),
+            ],
+            infer_place,
+            Exact,
+            |m, a| reduce(m, a, Some(DataType::INT64), $f),
+        )
+    };
+}
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    reduction!("sum", [rule!("OPS.sum.infer"), rule!("OPS.sum.value"), rule!("OPS.sum.attrs")], Accumulated, sum),
+    reduction!("mean", [rule!("OPS.mean.infer"), rule!("OPS.mean.value"), rule!("OPS.mean.attrs")], Accumulated, mean),
+    reduction!("max", [rule!("OPS.max.infer"), rule!("OPS.max.value"), rule!("OPS.max.attrs")], Exact, |x| extreme(
+        x,
+        f64::max,
+        i64::max,
+        u64::max
+    )),
+    reduction!("min", [rule!("OPS.min.infer"), rule!("OPS.min.value"), rule!("OPS.min.attrs")], Exact, |x| extreme(
+        x,
+        f64::min,
+        i64::min,
+        u64::min
+    )),
+    reduction!(
+        "prod",
+        [rule!("OPS.prod.infer"), rule!("OPS.prod.value"), rule!("OPS.prod.attrs")],
+        Accumulated,
+        product
+    ),
+    reduction!(
+        "variance",
+        [rule!("OPS.variance.infer"), rule!("OPS.variance.value"), rule!("OPS.variance.attrs")],
+        Accumulated,
+        variance
+    ),
+    reduction!("std", [rule!("OPS.std.infer"), rule!("OPS.std.value"), rule!("OPS.std.attrs")], Accumulated, deviation),
+    place!("argmax", [rule!("OPS.argmax.infer"), rule!("OPS.argmax.value"), rule!("OPS.argmax.attrs")], |x| place_of(
+        x,
+        Ordering::Greater
+    )),
+    place!("argmin", [rule!("OPS.argmin.infer"), rule!("OPS.argmin.value"), rule!("OPS.argmin.attrs")], |x| place_of(
+        x,
+        Ordering::Less
+    )),
+];
+
+/// The axes that a call reduces; all of them if it names none.
+fn reduced(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
+    match ints_attr(call, "axis")? {
+        Some(given) => axes(&given, rank),
+        None => Ok((0..rank).collect()),
+    }
+}
+
+/// A reduced dimension is left out, or 1 with `keepdims`.
+fn infer_reduction(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let dtype = tensor(a, 0)?.dtype;
+    reduced_dims(a).map(|dims| dims.tensor(dtype))
+}
+
+/// Places are int64.
+fn infer_place(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    Ok(match reduced_dims(a)? {
+        Dims::Rank(0) => Dims::from(Vec::new()),
+        dims => dims,
+    }
+    .tensor(DataType::INT64))
+}
+
+fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    let keep = bool_attr(a.call, "keepdims")?;
+    let given = ints_attr(a.call, "axis")?;
+    Ok(match (Dims::of(x), given) {
+        (Dims::Known(dims), _) => {
+            let reduced = reduced(a.call, dims.len())?;
+            let left = dims.iter().enumerate().filter_map(|(i, dim)| match (reduced.contains(&i), keep) {
+                (false, _) => Some(dim.clone()),
+                (true, true) => Some(PrimExpr::IntImm(1)),
+                (true, false) => None,
+            });
+            left.collect::<Vec<_>>().into()
+        }
+        (Dims::Rank(_), None) if !keep => Vec::new().into(),
+        (Dims::Rank(rank), _) => {
+            let gone = reduced(a.call, rank as usize)?.len();
+            Dims::of_rank(if keep { rank as usize } else { rank as usize - gone })
+        }
+        (Dims::Unknown, None) if !keep => Vec::new().into(),
+        (Dims::Unknown, Some(_) | None) => Dims::Unknown,
+    })
+}
+
+fn reduce(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    dtype: Option<DataType>,
+    f: impl Fn(&[Scalar]) -> Result<Scalar, Stop>,
+) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let reduced = reduced(a.call, x.shape().len())?;
+    let keep = bool_attr(a.call, "keepdims")?;
+    let sizes = || x.shape().iter().copied().enumerate();
+    let shape: Vec<i64> = sizes()
+        .filter(|(i, _)| keep || !reduced.contains(i))
+        .map(|(i, size)| if reduced.contains(&i) { 1 } else { size })
+        .collect();
+    m.spend(x.len() as u64)?;
+    let inner: Vec<i64> = sizes().map(|(i, size)| if reduced.contains(&i) { size } else { 1 }).collect();
+    fresh(tabulate(m, dtype.unwrap_or(x.dtype()), &shape, |index| f(&group(x, &reduced, &inner, index, keep)?))?)
+}
+
+/// The elements that make up one place of the result, in row-major order.
+fn group(x: &Tensor, reduced: &[usize], inner: &[i64], index: &[i64], keep: bool) -> Result<Vec<Scalar>, Stop> {
+    let mut outer = index.iter();
+    let base: Vec<i64> = (0..inner.len())
+        .map(|i| match (reduced.contains(&i), keep) {
+            (true, false) => 0,
+            (true, true) => outer.next().map_or(0, |_| 0),
+            (false, _) => outer.next().copied().unwrap_or(0),
+        })
+        .collect();
+    kernel::indices(inner)
+        .map(|offset| at(x, &base.iter().zip(&offset).map(|(b, o)| b + o).collect::<Vec<i64>>()))
+        .collect()
+}
+
+fn sum(items: &[Scalar]) -> Result<Scalar, Stop> {
+    items
+        .iter()
+        .try_fold(None, |sum, item| match (sum, *item) {
+            (None, Scalar::Bool(_)) => Err(fail("a sum is not defined on Booleans")),
+            (None, first) => Ok(Some(first)),
+            (Some(Scalar::Float(sum)), Scalar::Float(x)) => Ok(Some(Scalar::Float(sum + x))),
+            (Some(Scalar::Int(sum)), Scalar::Int(x)) => Ok(Some(Scalar::Int(sum.wrapping_add(x)))),
+            (Some(Scalar::UInt(sum)), Scalar::UInt(x)) => Ok(Some(Scalar::UInt(sum.wrapping_add(x)))),
+            (Some(_), _) => Err(fail("elements of different kinds are added")),
+        })
+        // The sum of nothing is zero.
+        .map(|sum| sum.unwrap_or(Scalar::Int(0)))
+}
+
+fn mean(items: &[Scalar]) -> Result<Scalar, Stop> {
+    match (sum(items)?, items.len()) {
+        (_, 0) => Ok(Scalar::Float(f64::NAN)),
+        (Scalar::Float(sum), n) => Ok(Scalar::Float(sum / n as f64)),
+        (Scalar::Int(sum), n) => Ok(Scalar::Int(sum.wrapping_div(n as i64))),
+        (Scalar::UInt(sum), n) => Ok(Scalar::UInt(sum / n as u64)),
+        (Scalar::Bool(_), _) => Err(fail("a mean is not defined on Booleans")),
+    }
+}
+
+fn extreme(
+    items: &[Scalar],
+    float: impl Fn(f64, f64) -> f64,
+    int: impl Fn(i64, i64) -> i64,
+    uint: impl Fn(u64, u64) -> u64,
+) -> Result<Scalar, Stop> {
+    let pick = |a: Scalar, b: &Scalar| match (a, *b) {
+        (Scalar::Float(x), Scalar::Float(y)) if x.is_nan() || y.is_nan() => Ok(Scalar::Float(f64::NAN)),
+        (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(float(x, y))),
+        (Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(int(x, y))),
+        (Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(uint(x, y))),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+            Err(fail("an extreme is not defined on this data type"))
+        }
+    };
+    match items {
+        [] => Err(fail("nothing has no extreme")),
+        [first, rest @ ..] => rest.iter().try_fold(*first, pick),
+    }
+}
+
+fn product(items: &[Scalar]) -> Result<Scalar, Stop> {
+    let times = |product: Option<Scalar>, item: &Scalar| match (product, *item) {
+        (_, Scalar::Bool(_)) => Err(fail("a product is not defined on Booleans")),
+        (None, first) => Ok(Some(first)),
+        (Some(Scalar::Float(product)), Scalar::Float(x)) => Ok(Some(Scalar::Float(product * x))),
+        (Some(Scalar::Int(product)), Scalar::Int(x)) => Ok(Some(Scalar::Int(product.wrapping_mul(x)))),
+        (Some(Scalar::UInt(product)), Scalar::UInt(x)) => Ok(Some(Scalar::UInt(product.wrapping_mul(x)))),
+        (Some(_), _) => Err(fail("elements of different kinds are multiplied")),
+    };
+    // The product of nothing is one.
+    items.iter().try_fold(None, times).map(|product| product.unwrap_or(Scalar::Int(1)))
+}
+
+/// The mean of the squares of the distances from the mean.
+fn variance(items: &[Scalar]) -> Result<Scalar, Stop> {
+    let middle = mean(items)?;
+    let square = |item: &Scalar| match (*item, middle) {
+        (Scalar::Float(x), Scalar::Float(mean)) => Ok(Scalar::Float((x - mean) * (x - mean))),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+            Err(fail("a variance is defined on floats"))
+        }
+    };
+    mean(&items.iter().map(square).collect::<Result<Vec<_>, _>>()?)
+}
+
+fn deviation(items: &[Scalar]) -> Result<Scalar, Stop> {
+    match variance(items)? {
+        Scalar::Float(x) => Ok(Scalar::Float(x.sqrt())),
+        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Err(fail("a deviation is defined on floats")),
+    }
+}
+
+/// The first place of an element that stands so to all others.
+fn place_of(items: &[Scalar], wanted: Ordering) -> Result<Scalar, Stop> {
+    let better = |best: usize, i: usize| match (items.get(i), items.get(best)) {
+        (Some(x), Some(y)) if order(*x, *y) == wanted => i,
+        (_, _) => best,
+    };
+    if items.is_empty() {
+        return Err(fail("nothing has no extreme"));
+    }
+    Ok(Scalar::Int((1..items.len()).fold(0, better) as i64))
+}

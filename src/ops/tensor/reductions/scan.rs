@@ -1,0 +1,94 @@
+//! Sums and products of all elements up to each: `cumsum`, `cumprod`.
+
+use crate::grammar::{Call, DataType, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, arity, axis, bool_attr, dtype_attr, int_attr, product, tensor, with_dtype};
+use crate::ops::kernel::{self, at, convert, fail, fresh, tabulate};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Value};
+
+macro_rules! scan {
+    ($name:literal, $rules:tt, $one:literal, $int:expr, $uint:expr, $float:expr) => {
+        operator!(
+            $name,
+            $rules,
+            [
+                Param::Arg("data"),
+                Param::Attr(Attr::optional("axis", AttrKind::Int)),
+                Param::Attr(Attr::optional("dtype", AttrKind::DataType)),
+                Param::Attr(Attr::bool("exclusive", false)),
+            ],
+            infer_scan,
+            Accumulated,
+            |m, a| scan(m, a, $one, |x, y| crate::ops::kernel::elementwise::number(x, y, $int, $uint, $float)),
+        )
+    };
+}
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    scan!(
+        "cumsum",
+        [rule!("OPS.cumsum.infer"), rule!("OPS.cumsum.value"), rule!("OPS.cumsum.attrs")],
+        0,
+        i64::wrapping_add,
+        u64::wrapping_add,
+        |x, y| x + y
+    ),
+    scan!(
+        "cumprod",
+        [rule!("OPS.cumprod.infer"), rule!("OPS.cumprod.value"), rule!("OPS.cumprod.attrs")],
+        1,
+        i64::wrapping_mul,
+        u64::wrapping_mul,
+        |x, y| x * y
+    ),
+];
+
+fn dtype_of(call: &Call, own: DataType) -> Result<DataType, InferError> {
+    Ok(dtype_attr(call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(own))
+}
+
+/// Without an axis the tensor is flattened.
+fn infer_scan(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    let dtype = dtype_of(a.call, x.dtype)?;
+    match (int_attr(a.call, "axis")?, Dims::of(x)) {
+        (Some(given), dims) => {
+            dims.rank().map(|rank| axis(given, rank)).transpose()?;
+            Ok(with_dtype(x, dtype))
+        }
+        (None, Dims::Known(dims)) => Ok(Dims::from(vec![product(dims.iter())]).tensor(dtype)),
+        (None, Dims::Rank(_) | Dims::Unknown) => Ok(Dims::of_rank(1).tensor(dtype)),
+    }
+}
+
+fn scan(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    neutral: i64,
+    f: impl Fn(Scalar, Scalar) -> Result<Scalar, Stop>,
+) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let dtype = dtype_of(a.call, x.dtype())?;
+    let exclusive = bool_attr(a.call, "exclusive")?;
+    let (shape, along) = match int_attr(a.call, "axis")? {
+        Some(given) => (x.shape().to_vec(), axis(given, x.shape().len())?),
+        None => (vec![x.len() as i64], 0),
+    };
+    m.spend(x.len() as u64)?;
+    let source = kernel::in_shape(m, x, &shape)?;
+    let neutral = convert(Scalar::Int(neutral), dtype)?;
+    let size = shape.get(along).copied().unwrap_or(0);
+    // One line at a time: what has been summed is kept until the line is written.
+    let mut lines: std::collections::BTreeMap<Vec<i64>, Scalar> = Default::default();
+    m.spend(x.len() as u64)?;
+    fresh(tabulate(m, dtype, &shape, |index| {
+        let line: Vec<i64> = index.iter().enumerate().map(|(a, i)| if a == along { size } else { *i }).collect();
+        let before = lines.get(&line).copied().unwrap_or(neutral);
+        let after = convert(f(before, convert(at(&source, index)?, dtype)?)?, dtype)?;
+        lines.insert(line, after);
+        Ok::<Scalar, Stop>(if exclusive { before } else { after })
+    })?)
+    .map_err(|stop| if dtype.is_bool() { fail("Booleans are not added up") } else { stop })
+}

@@ -1,0 +1,240 @@
+//! Sorting, searching and choosing: `where`, `sort`, `argsort`, `topk`, `bucketize`.
+
+use std::cmp::Ordering;
+
+use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{
+    Dims, arity, axis, bool_attr, broadcast, common_dtype, dtype_attr, int_attr, str_attr, tensor, with_dtype,
+};
+use crate::ops::kernel::{self, at, at_broadcast, fail, fresh, line, tabulate};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "where",
+        [rule!("OPS.where.infer"), rule!("OPS.where.value")],
+        [Param::Arg("condition"), Param::Arg("x1"), Param::Arg("x2")],
+        infer_where,
+        Exact,
+        select
+    ),
+    operator!(
+        "sort",
+        [rule!("OPS.sort.infer"), rule!("OPS.sort.value"), rule!("OPS.sort.attrs")],
+        [Param::Arg("x"), Param::Attr(Attr::int("axis", -1)), Param::Attr(Attr::bool("descending", false))],
+        infer_sort,
+        Exact,
+        sort,
+    ),
+    operator!(
+        "argsort",
+        [rule!("OPS.argsort.infer"), rule!("OPS.argsort.value"), rule!("OPS.argsort.attrs")],
+        [
+            Param::Arg("data"),
+            Param::Attr(Attr::int("axis", -1)),
+            Param::Attr(Attr::bool("descending", false)),
+            Param::Attr(Attr::dtype("dtype", DataType::INT32)),
+        ],
+        infer_argsort,
+        Exact,
+        argsort,
+    ),
+    operator!(
+        "topk",
+        [rule!("OPS.topk.infer"), rule!("OPS.topk.value"), rule!("OPS.topk.attrs")],
+        [
+            Param::Arg("data"),
+            Param::Attr(Attr::int("k", 1)),
+            Param::Attr(Attr::int("axis", -1)),
+            Param::Attr(Attr::str("ret_type", &["both", "values", "indices"], "both")),
+            Param::Attr(Attr::bool("largest", true)),
+            Param::Attr(Attr::dtype("dtype", DataType::INT32)),
+        ],
+        infer_topk,
+        Exact,
+        topk,
+    ),
+    operator!(
+        "bucketize",
+        [rule!("OPS.bucketize.infer"), rule!("OPS.bucketize.value"), rule!("OPS.bucketize.attrs")],
+        [
+            Param::Arg("input_tensor"),
+            Param::Arg("boundaries"),
+            Param::Attr(Attr::bool("out_int32", false)),
+            Param::Attr(Attr::bool("right", false)),
+        ],
+        infer_bucketize,
+        Exact,
+        bucketize,
+    ),
+];
+
+/// The order of two elements of one kind; zeros of both signs are one value, and what is not a number comes last.
+pub(in crate::ops) fn order(a: Scalar, b: Scalar) -> Ordering {
+    match (a, b) {
+        (Scalar::Int(a), Scalar::Int(b)) => a.cmp(&b),
+        (Scalar::UInt(a), Scalar::UInt(b)) => a.cmp(&b),
+        (Scalar::Bool(a), Scalar::Bool(b)) => a.cmp(&b),
+        (Scalar::Float(a), Scalar::Float(b)) => a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan())),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => Ordering::Equal,
+    }
+}
+
+/// The places of the elements of a line in order; equal elements keep theirs.
+fn sorted(items: &[Scalar], descending: bool) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..items.len()).collect();
+    let item = |i: usize| items.get(i).copied().unwrap_or(Scalar::Bool(false));
+    places.sort_by(|a, b| {
+        let order = order(item(*a), item(*b));
+        if descending { order.reverse() } else { order }
+    });
+    places
+}
+
+fn along_of(call: &Call, rank: usize) -> Result<usize, InferError> {
+    axis(int_attr(call, "axis")?.unwrap_or(-1), rank)
+}
+
+fn checked<'a>(a: &InferArgs<'a>) -> Result<&'a TensorStructInfo, InferError> {
+    arity::<1>(a)?;
+    let x = tensor(a, 0)?;
+    Dims::of(x).rank().map(|rank| along_of(a.call, rank)).transpose()?;
+    Ok(x)
+}
+
+fn index_dtype(call: &Call) -> Result<DataType, InferError> {
+    Ok(dtype_attr(call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(DataType::INT32))
+}
+
+// sort, argsort
+
+fn infer_sort(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    checked(a).map(|x| StructInfo::Tensor(x.clone()))
+}
+
+fn infer_argsort(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let dtype = index_dtype(a.call)?;
+    checked(a).map(|x| with_dtype(x, dtype))
+}
+
+/// For each place of the result: where along the axis its element comes from.
+fn chosen(x: &Tensor, index: &[i64], along: usize, descending: bool) -> Result<(Vec<i64>, i64), Stop> {
+    let places = sorted(&line(x, index, along)?, descending);
+    let own = index.get(along).and_then(|i| usize::try_from(*i).ok()).and_then(|i| places.get(i));
+    let from = own.map(|place| *place as i64).ok_or_else(|| fail("an index lies outside its tensor"))?;
+    let place = index.iter().enumerate().map(|(a, i)| if a == along { from } else { *i }).collect();
+    Ok((place, from))
+}
+
+fn sort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let (along, descending) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "descending")?);
+    m.spend((x.len() as u64).saturating_mul(x.shape().get(along).map_or(1, |size| size.unsigned_abs())))?;
+    fresh(tabulate(m, x.dtype(), x.shape(), |index| at(x, &chosen(x, index, along, descending)?.0))?)
+}
+
+fn argsort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let (along, descending) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "descending")?);
+    m.spend((x.len() as u64).saturating_mul(x.shape().get(along).map_or(1, |size| size.unsigned_abs())))?;
+    let dtype = index_dtype(a.call)?;
+    fresh(tabulate(m, dtype, x.shape(), |index| Ok(Scalar::Int(chosen(x, index, along, descending)?.1)))?)
+}
+
+// topk
+
+/// The first k of each line; all of it if k is less than 1.
+fn infer_topk(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let x = checked(a)?;
+    let k = int_attr(a.call, "k")?.unwrap_or(1);
+    let dims = match Dims::of(x) {
+        Dims::Known(dims) if k > 0 => {
+            let along = along_of(a.call, dims.len())?;
+            let mut dims = dims.to_vec();
+            match dims.get_mut(along) {
+                Some(PrimExpr::IntImm(size)) => *size = k.min(*size),
+                Some(size) => *size = PrimExpr::IntImm(k),
+                None => {}
+            }
+            Dims::from(dims)
+        }
+        dims => dims,
+    };
+    let (values, indices) = (dims.clone().tensor(x.dtype), dims.tensor(index_dtype(a.call)?));
+    Ok(match str_attr(a.call, "ret_type")? {
+        "values" => values,
+        "indices" => indices,
+        _ => StructInfo::tuple([values, indices]),
+    })
+}
+
+fn topk(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let (along, largest) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "largest")?);
+    let k = int_attr(a.call, "k")?.unwrap_or(1);
+    let mut shape = x.shape().to_vec();
+    if let Some(size) = shape.get_mut(along).filter(|_| k > 0) {
+        *size = k.min(*size);
+    }
+    m.spend((x.len() as u64).saturating_mul(x.shape().get(along).map_or(1, |size| size.unsigned_abs())))?;
+    let values = tabulate(m, x.dtype(), &shape, |index| at(x, &chosen(x, index, along, largest)?.0))?;
+    let dtype = index_dtype(a.call)?;
+    let indices = tabulate(m, dtype, &shape, |index| Ok(Scalar::Int(chosen(x, index, along, largest)?.1)))?;
+    Ok(match str_attr(a.call, "ret_type")? {
+        "values" => Value::Tensor(values),
+        "indices" => Value::Tensor(indices),
+        _ => Value::tuple(vec![Value::Tensor(values), Value::Tensor(indices)]),
+    })
+}
+
+// bucketize
+
+fn infer_bucketize(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (x, boundaries) = (tensor(a, 0)?, tensor(a, 1)?);
+    if let Some(rank) = Dims::of(boundaries).rank().filter(|rank| *rank != 1) {
+        return Err(InferError::op(format!("the boundaries must be a vector, they have rank {rank}")));
+    }
+    let dtype = if bool_attr(a.call, "out_int32")? { DataType::INT32 } else { DataType::INT64 };
+    Ok(with_dtype(x, dtype))
+}
+
+/// How many boundaries lie below each element; with `right`, one that equals it counts too.
+fn bucketize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (x, boundaries) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    let right = bool_attr(a.call, "right")?;
+    let dtype = if bool_attr(a.call, "out_int32")? { DataType::INT32 } else { DataType::INT64 };
+    let bounds: Vec<Scalar> = (0..boundaries.len()).filter_map(|i| boundaries.get(i)).collect();
+    fresh(tabulate(m, dtype, x.shape(), |index| {
+        let element = at(x, index)?;
+        let below = |bound: &&Scalar| match order(**bound, element) {
+            Ordering::Less => true,
+            Ordering::Equal => right,
+            Ordering::Greater => false,
+        };
+        Ok::<Scalar, Stop>(Scalar::Int(bounds.iter().take_while(below).count() as i64))
+    })?)
+}
+
+fn infer_where(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<3>(a)?;
+    let (c, x1, x2) = (tensor(a, 0)?, tensor(a, 1)?, tensor(a, 2)?);
+    if !c.dtype.is_void() && !c.dtype.is_bool() {
+        return Err(InferError::op(format!("the condition must be Boolean, it is {}", c.dtype)));
+    }
+    let dims = broadcast(&broadcast(&Dims::of(c), &Dims::of(x1))?, &Dims::of(x2))?;
+    Ok(dims.tensor(common_dtype(x1.dtype, x2.dtype)?))
+}
+
+/// `x1[i]` where the condition holds at `i`, `x2[i]` elsewhere.
+fn select(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (c, x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
+    if !c.dtype().is_bool() || x1.dtype() != x2.dtype() {
+        return Err(fail("expects a Boolean condition and two tensors of one data type"));
+    }
+    let shape = kernel::broadcast(&kernel::broadcast(c.shape(), x1.shape())?, x2.shape())?;
+    let element = |i: &[i64]| if at_broadcast(c, i)?.is_true() { at_broadcast(x1, i) } else { at_broadcast(x2, i) };
+    fresh(tabulate(m, x1.dtype(), &shape, element)?)
+}

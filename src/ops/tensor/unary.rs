@@ -1,0 +1,188 @@
+//! Functions of one element: arithmetic, rounding, elementary functions, predicates.
+
+use crate::grammar::{DataType, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{arity, tensor};
+use crate::ops::kernel::elementwise::{float, infer_float, infer_predicate, infer_same, number, unary};
+use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Prim, Scalar, Stop, Value};
+
+/// A function of floats only.
+macro_rules! function {
+    ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+        operator!($name, $rules, [Param::Arg("x")], infer_float, $accuracy, |m, a| {
+            unary(m, a, |x| float(x).map($f).map(Scalar::Float))
+        })
+    };
+}
+
+/// A function whose result has the data type of its argument, whatever that is.
+macro_rules! arithmetic {
+    ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+        operator!($name, $rules, [Param::Arg("x")], infer_same, $accuracy, |m, a| unary(m, a, $f))
+    };
+}
+
+/// Rounding, which leaves integers as they are.
+macro_rules! rounding {
+    ($name:literal, $rules:tt, $f:expr) => {
+        arithmetic!($name, $rules, Exact, |x| Ok(rounded(x, $f)))
+    };
+}
+
+/// A question about a float; the answer for anything else is given.
+macro_rules! predicate {
+    ($name:literal, $rules:tt, $other:literal, $f:expr) => {
+        operator!($name, $rules, [Param::Arg("x")], infer_predicate, Exact, |m, a| ask(m, a, $other, $f))
+    };
+}
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    function!("acos", [rule!("OPS.acos.infer"), rule!("OPS.acos.value")], Elementary, f64::acos),
+    function!("acosh", [rule!("OPS.acosh.infer"), rule!("OPS.acosh.value")], Elementary, f64::acosh),
+    function!("asin", [rule!("OPS.asin.infer"), rule!("OPS.asin.value")], Elementary, f64::asin),
+    function!("asinh", [rule!("OPS.asinh.infer"), rule!("OPS.asinh.value")], Elementary, asinh),
+    function!("atan", [rule!("OPS.atan.infer"), rule!("OPS.atan.value")], Elementary, f64::atan),
+    function!("atanh", [rule!("OPS.atanh.infer"), rule!("OPS.atanh.value")], Elementary, atanh),
+    function!("cos", [rule!("OPS.cos.infer"), rule!("OPS.cos.value")], Elementary, f64::cos),
+    function!("cosh", [rule!("OPS.cosh.infer"), rule!("OPS.cosh.value")], Elementary, f64::cosh),
+    function!("erf", [rule!("OPS.erf.infer"), rule!("OPS.erf.value")], Elementary, libm::erf),
+    function!("exp", [rule!("OPS.exp.infer"), rule!("OPS.exp.value")], Elementary, f64::exp),
+    function!("log", [rule!("OPS.log.infer"), rule!("OPS.log.value")], Elementary, f64::ln),
+    function!("rsqrt", [rule!("OPS.rsqrt.infer"), rule!("OPS.rsqrt.value")], Elementary, |x: f64| 1.0 / x.sqrt()),
+    function!("sigmoid", [rule!("OPS.sigmoid.infer"), rule!("OPS.sigmoid.value")], Elementary, sigmoid),
+    function!("sin", [rule!("OPS.sin.infer"), rule!("OPS.sin.value")], Elementary, f64::sin),
+    function!("sinh", [rule!("OPS.sinh.infer"), rule!("OPS.sinh.value")], Elementary, f64::sinh),
+    function!("sqrt", [rule!("OPS.sqrt.infer"), rule!("OPS.sqrt.value")], Rounded, f64::sqrt),
+    function!("tan", [rule!("OPS.tan.infer"), rule!("OPS.tan.value")], Elementary, f64::tan),
+    function!("tanh", [rule!("OPS.tanh.infer"), rule!("OPS.tanh.value")], Elementary, f64::tanh),
+    arithmetic!("abs", [rule!("OPS.abs.infer"), rule!("OPS.abs.value")], Exact, absolute),
+    arithmetic!("negative", [rule!("OPS.negative.infer"), rule!("OPS.negative.value")], Exact, negative),
+    arithmetic!("sign", [rule!("OPS.sign.infer"), rule!("OPS.sign.value")], Exact, sign),
+    arithmetic!("square", [rule!("OPS.square.infer"), rule!("OPS.square.value")], Rounded, square),
+    arithmetic!("bitwise_not", [rule!("OPS.bitwise_not.infer"), rule!("OPS.bitwise_not.value")], Exact, bitwise_not),
+    arithmetic!("logical_not", [rule!("OPS.logical_not.infer"), rule!("OPS.logical_not.value")], Exact, logical_not),
+    rounding!("ceil", [rule!("OPS.ceil.infer"), rule!("OPS.ceil.value")], f64::ceil),
+    rounding!("floor", [rule!("OPS.floor.infer"), rule!("OPS.floor.value")], f64::floor),
+    rounding!("round", [rule!("OPS.round.infer"), rule!("OPS.round.value")], f64::round_ties_even),
+    rounding!("trunc", [rule!("OPS.trunc.infer"), rule!("OPS.trunc.value")], f64::trunc),
+    predicate!("isfinite", [rule!("OPS.isfinite.infer"), rule!("OPS.isfinite.value")], true, f64::is_finite),
+    predicate!("isinf", [rule!("OPS.isinf.infer"), rule!("OPS.isinf.value")], false, f64::is_infinite),
+    predicate!("isnan", [rule!("OPS.isnan.infer"), rule!("OPS.isnan.value")], false, f64::is_nan),
+    operator!(
+        "clip",
+        [rule!("OPS.clip.infer"), rule!("OPS.clip.value")],
+        [Param::Arg("x"), Param::Arg("min"), Param::Arg("max")],
+        infer_clip,
+        Exact,
+        clip
+    ),
+];
+
+fn rounded(x: Scalar, f: impl Fn(f64) -> f64) -> Scalar {
+    match x {
+        Scalar::Float(x) => Scalar::Float(f(x)),
+        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => x,
+    }
+}
+
+/// Keeps the sign of a zero, which the standard library's loses.
+fn asinh(x: f64) -> f64 {
+    if x == 0.0 { x } else { x.asinh() }
+}
+
+fn atanh(x: f64) -> f64 {
+    if x == 0.0 { x } else { x.atanh() }
+}
+
+fn ask(m: &mut dyn Host, a: &EvalArgs<'_>, other: bool, f: impl Fn(f64) -> bool) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    fresh(tabulate(m, DataType::BOOL, x.shape(), |i| match at(x, i)? {
+        Scalar::Float(x) => Ok(Scalar::Bool(f(x))),
+        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Ok(Scalar::Bool(other)),
+    })?)
+}
+
+fn negative(x: Scalar) -> Result<Scalar, Stop> {
+    number(zero_like(x), x, i64::wrapping_sub, u64::wrapping_sub, |_, x| -x)
+}
+
+fn absolute(x: Scalar) -> Result<Scalar, Stop> {
+    number(x, x, |x, _| x.wrapping_abs(), |x, _| x, |x, _| x.abs())
+}
+
+/// -1, 0 or 1; a zero, and what is not a number, stays as it is.
+fn sign(x: Scalar) -> Result<Scalar, Stop> {
+    let float = |x: f64| if x == 0.0 || x.is_nan() { x } else { x.signum() };
+    number(x, x, |x, _| x.signum(), |x, _| x.min(1), |x, _| float(x))
+}
+
+fn square(x: Scalar) -> Result<Scalar, Stop> {
+    number(x, x, i64::wrapping_mul, u64::wrapping_mul, |x, y| x * y)
+}
+
+fn bitwise_not(x: Scalar) -> Result<Scalar, Stop> {
+    match x {
+        Scalar::Bool(b) => Ok(Scalar::Bool(!b)),
+        Scalar::Int(i) => Ok(Scalar::Int(!i)),
+        Scalar::UInt(u) => Ok(Scalar::UInt(!u)),
+        Scalar::Float(_) => Err(fail("a float has no bits to invert")),
+    }
+}
+
+fn logical_not(x: Scalar) -> Result<Scalar, Stop> {
+    match x {
+        Scalar::Bool(b) => Ok(Scalar::Bool(!b)),
+        Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) => Err(fail("negation is defined on Booleans")),
+    }
+}
+
+pub(in crate::ops) fn zero_like(x: Scalar) -> Scalar {
+    match x {
+        Scalar::Bool(_) => Scalar::Bool(false),
+        Scalar::Int(_) => Scalar::Int(0),
+        Scalar::UInt(_) => Scalar::UInt(0),
+        Scalar::Float(_) => Scalar::Float(0.0),
+    }
+}
+
+pub(in crate::ops) fn sigmoid(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+// clip
+
+fn infer_clip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<3>(a)?;
+    for bound in [1, 2] {
+        if !matches!(a.args.get(bound), Some(StructInfo::Prim(_))) {
+            return Err(InferError::op(format!("argument {bound} must be a boxed scalar")));
+        }
+    }
+    tensor(a, 0).map(|t| StructInfo::Tensor(t.clone()))
+}
+
+/// Each element brought into the range; what is not a number stays.
+fn clip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let (low, high) = (bound(a, 1)?, bound(a, 2)?);
+    unary(m, a, |x| match x {
+        Scalar::Float(x) if x.is_nan() => Ok(Scalar::Float(x)),
+        Scalar::Float(x) => Ok(Scalar::Float(x.max(low.0).min(high.0))),
+        Scalar::Int(x) => Ok(Scalar::Int(x.max(low.1).min(high.1))),
+        Scalar::UInt(x) => {
+            let unsigned = |i: i64| u64::try_from(i).unwrap_or(0);
+            Ok(Scalar::UInt(x.max(unsigned(low.1)).min(unsigned(high.1))))
+        }
+        Scalar::Bool(_) => Err(fail("a range of Booleans is not defined")),
+    })
+}
+
+/// A bound as float and as integer.
+fn bound(a: &EvalArgs<'_>, i: usize) -> Result<(f64, i64), Stop> {
+    match a.values.get(i) {
+        Some(Value::Prim(Prim { value: Scalar::Float(x), .. })) => Ok((*x, *x as i64)),
+        Some(Value::Prim(Prim { value: Scalar::Int(i), .. })) => Ok((*i as f64, *i)),
+        Some(_) | None => Err(fail("the bounds of a range must be numbers")),
+    }
+}
