@@ -483,3 +483,64 @@ fn looks_like_a_rule(word: &str) -> bool {
 fn belongs_to(rule: Rule, word: &str) -> bool {
     rule.id().strip_prefix(word.trim_end_matches('.')).is_some_and(|rest| rest.starts_with('.'))
 }
+
+/// A mutant by hand: the source file, the golden cases that are to find it, and the text that is replaced.
+fn hand_mutant(text: &str) -> Option<(&str, Vec<&str>, String)> {
+    let (head, rest) = text.split_once("\n--- replace\n")?;
+    let (replaced, _) = rest.split_once("\n--- with\n")?;
+    let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(name));
+    field("mistake: ")?;
+    let killed_by = field("killed by: ")?.split(", ").collect();
+    let in_pieces = replaced.matches('«').count() == 1 && replaced.matches('»').count() == 1;
+    in_pieces
+        .then(|| (field("file: "), killed_by, replaced.replace(['«', '»'], " ")))
+        .and_then(|(file, by, text)| Some((file?, by, text)))
+}
+
+/// A text without white space, so that the formatter does not matter.
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+/// `tools/hand_mutants.py` builds them and sees that the cases find them.
+#[test]
+fn every_hand_made_mutant_still_applies() {
+    let cases: BTreeSet<String> = suite().into_iter().map(|case| case.id).collect();
+    let mutants = files(&root().join("tests/mutants"), "mutant");
+    let faults = mutants.iter().filter_map(|path| {
+        let text = fs::read_to_string(path).unwrap();
+        let told = |fault: String| Some(format!("{}: {fault}", path.display()));
+        let Some((file, killed_by, replaced)) = hand_mutant(&text) else { return told("not of its form".to_string()) };
+        if let Some(unknown) = killed_by.iter().find(|id| !cases.contains(**id)) {
+            return told(format!("there is no case {unknown}"));
+        }
+        let source = fs::read_to_string(root().join(file)).unwrap_or_default();
+        let found = squeezed(&source).matches(&squeezed(&replaced)).count();
+        if found == 1 { None } else { told(format!("the replaced text occurs {found} times in {file}")) }
+    });
+    assert_none("mutants by hand", faults.collect());
+    assert!(mutants.len() >= 40, "{} mutants by hand", mutants.len());
+}
+
+/// An operator stands in the file, or the directory, of the chapter that has its clauses.
+#[test]
+fn every_operator_stands_in_its_chapter() {
+    let code: Vec<(String, String)> = files(&root().join("src/ops/tensor"), "rs")
+        .iter()
+        .map(|path| (path.display().to_string(), fs::read_to_string(path).unwrap()))
+        .collect();
+    let strayed = files(&root().join("spec/src/ops"), "md").into_iter().flat_map(|path| {
+        let chapter = path.file_stem().unwrap_or_default().to_string_lossy().to_string();
+        let (file, directory) = (format!("/tensor/{chapter}.rs"), format!("/tensor/{chapter}/"));
+        let text = fs::read_to_string(path).unwrap();
+        let clauses = text.lines().filter_map(|line| line.strip_prefix("r[OPS.")?.strip_suffix(".infer]"));
+        let strayed = clauses.filter(|name| {
+            let clause = format!("rule!(\"OPS.{name}.infer\")");
+            !code
+                .iter()
+                .any(|(path, code)| (path.ends_with(&file) || path.contains(&directory)) && code.contains(&clause))
+        });
+        strayed.map(|name| format!("{name} is not in {chapter}")).collect::<Vec<String>>()
+    });
+    assert_none("operators", strayed.collect());
+}
