@@ -12,7 +12,7 @@ use crate::harness::protocol::Identity;
 use crate::harness::runner::{CaseResult, RunResult};
 use crate::suite::Case;
 use crate::suite::compare::CaseVerdict;
-use crate::suite::ledger::{Known, Ledger, Standing};
+use crate::suite::ledger::{KnownDivergence, Ledger, Standing};
 
 pub use human::human;
 pub use junit::junit;
@@ -36,7 +36,7 @@ pub struct Report<'a> {
     pub edition: Edition,
     pub rows: Vec<Row<'a>>,
     /// Entries of the ledger about cases that the suite does not have.
-    pub stale: Vec<&'a Known>,
+    pub stale: Vec<&'a KnownDivergence>,
     pub stopped: bool,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Report<'a> {
         run: &'a RunResult,
         edition: Edition,
         ledger: &'a Ledger,
-        stale: Vec<&'a Known>,
+        stale: Vec<&'a KnownDivergence>,
     ) -> Report<'a> {
         let rows = run
             .results

@@ -11,7 +11,7 @@ include!(concat!(env!("OUT_DIR"), "/ledgers.rs"));
 /// A known divergence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Known {
+pub struct KnownDivergence {
     pub case: String,
     pub outcome: CaseVerdict,
     pub reason: String,
@@ -20,10 +20,10 @@ pub struct Known {
     pub link: Option<String>,
 }
 
-/// `conformance/ledger/NAME.ron`: a list of [`Known`], in the order of the case ids.
+/// `conformance/ledger/NAME.ron`: a list of [`KnownDivergence`], in the order of the case ids.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ledger {
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, KnownDivergence>,
 }
 
 /// Why a ledger cannot be read.
@@ -45,11 +45,11 @@ pub enum Standing {
     /// Not listed, and nothing to list.
     Expected,
     /// Listed, and observed as listed.
-    Known(Known),
+    Known(KnownDivergence),
     /// A finding that is not listed.
     New,
     /// Listed, but observed otherwise: the entry is out of date.
-    Changed(Known),
+    Changed(KnownDivergence),
 }
 
 /// What was observed of a case.
@@ -71,7 +71,7 @@ impl Standing {
 
 impl Ledger {
     pub fn parse(text: &str) -> Result<Ledger, LedgerError> {
-        let entries: Vec<Known> = crate::book::ron_options().from_str(text)?;
+        let entries: Vec<KnownDivergence> = crate::book::ron_options().from_str(text)?;
         let mut known = BTreeMap::new();
         for entry in entries {
             if !entry.outcome.is_finding() {
@@ -102,14 +102,14 @@ impl Ledger {
     }
 
     /// The entries about cases that the suite does not have.
-    pub fn stale<'a>(&'a self, suite: &BTreeSet<&str>) -> Vec<&'a Known> {
+    pub fn stale<'a>(&'a self, suite: &BTreeSet<&str>) -> Vec<&'a KnownDivergence> {
         self.known.values().filter(|known| !suite.contains(known.case.as_str())).collect()
     }
 
     /// The ledger that expects just what was observed. Reasons and links are kept where the outcome is the same;
     /// so are entries of cases that were not asked but exist.
     pub fn updated(&self, observed: &[Observed], suite: &BTreeSet<&str>) -> Ledger {
-        let mut known: BTreeMap<String, Known> = self
+        let mut known: BTreeMap<String, KnownDivergence> = self
             .known
             .iter()
             .filter(|(case, _)| suite.contains(case.as_str()))
@@ -119,7 +119,7 @@ impl Ledger {
             if !verdict.is_finding() {
                 known.remove(*case);
             } else if known.get(*case).is_none_or(|entry| entry.outcome != *verdict) {
-                let entry = Known { case: case.to_string(), outcome: *verdict, reason: reason.clone(), link: None };
+                let entry = KnownDivergence { case: case.to_string(), outcome: *verdict, reason: reason.clone(), link: None };
                 known.insert(case.to_string(), entry);
             }
         }
@@ -127,7 +127,7 @@ impl Ledger {
     }
 
     pub fn to_ron(&self) -> Result<String, ron::Error> {
-        let entries: Vec<&Known> = self.known.values().collect();
+        let entries: Vec<&KnownDivergence> = self.known.values().collect();
         let pretty = ron::ser::PrettyConfig::new().depth_limit(1).separate_tuple_members(false);
         crate::book::ron_options().to_string_pretty(&entries, pretty).map(|text| text + "\n")
     }

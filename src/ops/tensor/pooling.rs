@@ -211,7 +211,7 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
         let index = index.slice();
         let (mut found, mut places) = (Vec::new(), 0);
         for element in elements.clone() {
-            let place = Place::of(&data, &windows, index, element.slice());
+            let place = Cell::of(&data, &windows, index, element.slice());
             found.extend(place.element(&data));
             places += usize::from(place.padded);
         }
@@ -222,15 +222,15 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
 }
 
 /// Where an element of a window lies.
-struct Place {
+struct Cell {
     /// Its index in the data, unless it lies in the padding or beyond.
     index: Option<Vec<usize>>,
     /// Whether it lies in the data or its padding.
     padded: bool,
 }
 
-impl Place {
-    fn of(data: &ArrayD<Scalar>, windows: &[Window], out: &[usize], element: &[usize]) -> Place {
+impl Cell {
+    fn of(data: &ArrayD<Scalar>, windows: &[Window], out: &[usize], element: &[usize]) -> Cell {
         let (outer, spatial) = out.split_at(2.min(out.len()));
         let mut index = Some(outer.to_vec());
         let mut padded = true;
@@ -243,7 +243,7 @@ impl Place {
                 index
             });
         }
-        Place { index, padded }
+        Cell { index, padded }
     }
 
     fn element(&self, data: &ArrayD<Scalar>) -> Option<Scalar> {
