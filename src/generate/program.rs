@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::Tape;
 use crate::grammar::{
     AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, Function, GlobalFunc, GlobalVar,
-    If, IrModule, MatchCast, PrimExpr, ShapeVar, Span, StructInfo, TensorData, TensorShape, Var, VarBinding,
+    If, IrModule, MatchCast, PrimExpr, ShapeVar, Span, StructInfo, TensorData, Var, VarBinding,
 };
 
 /// What programs may contain.
@@ -86,17 +86,8 @@ fn signature(f: &Function) -> (Vec<StructInfo>, StructInfo) {
 }
 
 fn dims_of(info: &StructInfo) -> Option<(&Arc<[PrimExpr]>, DataType)> {
-    match info {
-        StructInfo::Tensor(t) => match &t.shape {
-            Some(TensorShape::Dims(dims)) => Some((dims, t.dtype)),
-            None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => None,
-        },
-        StructInfo::Object
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_)
-        | StructInfo::Func(_) => None,
-    }
+    let tensor = info.as_tensor()?;
+    Some((tensor.shape.as_ref()?.as_dims()?, tensor.dtype))
 }
 
 /// The attributes of a global function that is externally linked.
@@ -237,14 +228,7 @@ impl Generator<'_> {
             Binder::var(self.fresh("v"))
         };
         scope.known.push(Candidate { expr: binder.to_expr(), info: info.clone() });
-        match info {
-            StructInfo::Func(_) => binder.annotated(info.clone()),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_) => binder,
-        }
+        if info.as_func().is_some() { binder.annotated(info.clone()) } else { binder }
     }
 
     /// Forgets what is known of a tensor's dimensions and gives them fresh names, which always succeeds.

@@ -10,6 +10,7 @@
 mod attrs;
 mod dtype;
 mod expr;
+mod kinds;
 mod module;
 pub mod notation;
 mod prim_expr;

@@ -107,6 +107,11 @@ impl Ndim {
         u32::try_from(len).map_or(Ndim::Unknown, Ndim::Known)
     }
 
+    /// The rank that follows from the shape of a tensor: that of its dimensions, if it gives any.
+    pub fn implied_by(shape: Option<&TensorShape>) -> Ndim {
+        shape.and_then(TensorShape::as_dims).map_or(Ndim::Unknown, |dims| Ndim::of_len(dims.len()))
+    }
+
     pub fn is_unknown(self) -> bool {
         self == Ndim::Unknown
     }
@@ -167,10 +172,7 @@ fn void() -> DataType {
 
 impl From<TensorRepr> for TensorStructInfo {
     fn from(repr: TensorRepr) -> TensorStructInfo {
-        let implied = match &repr.shape {
-            Some(TensorShape::Dims(dims)) => Ndim::of_len(dims.len()),
-            None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => Ndim::Unknown,
-        };
+        let implied = Ndim::implied_by(repr.shape.as_ref());
         TensorStructInfo { ndim: repr.ndim.unwrap_or(implied), shape: repr.shape, dtype: repr.dtype }
     }
 }

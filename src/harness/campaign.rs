@@ -222,36 +222,13 @@ fn reduce(ask: Ask, outcome: Outcome, implementation: &mut dyn Implementation) -
 
 /// Smaller questions of the same kind.
 fn parts(ask: &Ask) -> Vec<Ask> {
-    match ask {
-        Ask::Compatibility(s1, s2) => {
-            parts_of_pair(s1, s2, true).into_iter().map(|(a, b)| Ask::Compatibility(a, b)).collect()
-        }
-        Ask::Unify(s1, s2) => parts_of_pair(s1, s2, false).into_iter().map(|(a, b)| Ask::Unify(a, b)).collect(),
-        Ask::Subtype(..)
-        | Ask::Glb(..)
-        | Ask::Lub(..)
-        | Ask::Erase(_)
-        | Ask::Wrap(_)
-        | Ask::EraseToWellDefined(..)
-        | Ask::ShapeVarMapping(..)
-        | Ask::MoreSpecific(..)
-        | Ask::PossiblyMoreSpecific(..)
-        | Ask::ProveEqual(..)
-        | Ask::EvalDim(..)
-        | Ask::MatchValue(..)
-        | Ask::Parse(_)
-        | Ask::Decode(..)
-        | Ask::WellFormed(_)
-        | Ask::NormalForm(_)
-        | Ask::Normalize(_)
-        | Ask::TypeCheck(_)
-        | Ask::Check(_)
-        | Ask::DeriveFunction(..)
-        | Ask::DeriveVar(..)
-        | Ask::DeriveCall(..)
-        | Ask::Evaluate(..)
-        | Ask::Refine(..) => Vec::new(),
+    if let Ask::Compatibility(s1, s2) = ask {
+        return parts_of_pair(s1, s2, true).into_iter().map(|(a, b)| Ask::Compatibility(a, b)).collect();
     }
+    if let Ask::Unify(s1, s2) = ask {
+        return parts_of_pair(s1, s2, false).into_iter().map(|(a, b)| Ask::Unify(a, b)).collect();
+    }
+    Vec::new()
 }
 
 /// Pairs of corresponding parts. `contravariant`: parameters are compared the other way round.

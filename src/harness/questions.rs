@@ -5,8 +5,7 @@ use std::collections::HashSet;
 
 use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, FloatBits, Function,
-    GlobalFunc, GlobalVar, IrModule, PrimExpr, PrimValue, Span, StructInfo, TensorShape, TensorStructInfo, Var,
-    VarBinding, VarKind,
+    GlobalFunc, GlobalVar, IrModule, PrimExpr, PrimValue, Span, StructInfo, TensorStructInfo, Var, VarBinding, VarKind,
 };
 use crate::ops::{AttrDefault, AttrKind, Clauses, OpDef};
 use crate::question::{Ask, Program};
@@ -178,10 +177,7 @@ fn on_tensors(info: &StructInfo, change: &impl Fn(&TensorStructInfo) -> StructIn
 }
 
 fn dims_of(t: &TensorStructInfo) -> Option<&[PrimExpr]> {
-    match &t.shape {
-        Some(TensorShape::Dims(dims)) => Some(dims),
-        Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => None,
-    }
+    t.shape.as_ref()?.as_dims().map(|dims| &**dims)
 }
 
 fn rank_only(t: &TensorStructInfo) -> StructInfo {

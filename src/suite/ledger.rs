@@ -119,7 +119,8 @@ impl Ledger {
             if !verdict.is_finding() {
                 known.remove(*case);
             } else if known.get(*case).is_none_or(|entry| entry.outcome != *verdict) {
-                let entry = KnownDivergence { case: case.to_string(), outcome: *verdict, reason: reason.clone(), link: None };
+                let entry =
+                    KnownDivergence { case: case.to_string(), outcome: *verdict, reason: reason.clone(), link: None };
                 known.insert(case.to_string(), entry);
             }
         }

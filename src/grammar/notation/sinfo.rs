@@ -94,10 +94,7 @@ impl Parser<'_> {
             Some(Positional::Blank) | None => None,
             Some(Positional::Dtype(_)) => return Err(self.expected("a shape in front")),
         };
-        let implied = match &shape {
-            Some(TensorShape::Dims(dims)) => Ndim::of_len(dims.len()),
-            Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => Ndim::Unknown,
-        };
+        let implied = Ndim::implied_by(shape.as_ref());
         Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim: ndim.unwrap_or(implied) }))
     }
 

@@ -145,7 +145,7 @@ impl Reader<'_> {
         };
         let shape = if is_blank(shape) { None } else { Some(self.tensor_shape(shape, unbound)?) };
         let dtype = dtype.map_or(Ok(DataType::VOID), |dtype| self.dtype(dtype))?;
-        let ndim = implied_ndim(shape.as_ref());
+        let ndim = Ndim::implied_by(shape.as_ref());
         Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim }))
     }
 
@@ -162,7 +162,7 @@ impl Reader<'_> {
             Some(_) | None => None,
         };
         let dtype = dtype.map_or(Ok(DataType::VOID), |dtype| self.dtype(dtype))?;
-        let ndim = self.ndim(args)?.unwrap_or(implied_ndim(shape.as_ref()));
+        let ndim = self.ndim(args)?.unwrap_or(Ndim::implied_by(shape.as_ref()));
         Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim }))
     }
 
@@ -277,13 +277,6 @@ pub(super) fn is_blank(e: &py::Expr) -> bool {
         py::Expr::Name(name) => name.id.as_str() == "_",
         py::Expr::NoneLiteral(_) => true,
         _ => false,
-    }
-}
-
-fn implied_ndim(shape: Option<&TensorShape>) -> Ndim {
-    match shape {
-        Some(TensorShape::Dims(dims)) => Ndim::of_len(dims.len()),
-        Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => Ndim::Unknown,
     }
 }
 

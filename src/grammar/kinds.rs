@@ -1,0 +1,47 @@
+//! Which kind a tree is of: what is in it if it is of one kind, and whether two are of the same.
+
+use std::mem::discriminant;
+use std::sync::Arc;
+
+use super::{
+    DynTensorType, FuncStructInfo, FuncType, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeType, ShapeVar,
+    StructInfo, TensorShape, TensorStructInfo, Type,
+};
+
+/// For each kind a function that gives what is in a tree of that kind, and `None` for all others.
+macro_rules! kinds {
+    ($type:ident { $($name:ident: $kind:ident($part:ty)),+ $(,)? }) => {
+        impl $type {
+            $(
+                #[doc = concat!("What is in a `", stringify!($kind), "`.")]
+                pub fn $name(&self) -> Option<&$part> {
+                    if let $type::$kind(part) = self { Some(part) } else { None }
+                }
+            )+
+
+            /// Whether the two are of one kind, whatever is in them.
+            pub fn same_kind(&self, other: &$type) -> bool {
+                discriminant(self) == discriminant(other)
+            }
+        }
+    };
+}
+
+kinds!(StructInfo {
+    as_tensor: Tensor(TensorStructInfo),
+    as_shape: Shape(ShapeStructInfo),
+    as_prim: Prim(PrimStructInfo),
+    as_tuple: Tuple(Arc<[StructInfo]>),
+    as_func: Func(Arc<FuncStructInfo>),
+});
+
+kinds!(Type {
+    as_tensor: Tensor(DynTensorType),
+    as_shape: Shape(ShapeType),
+    as_tuple: Tuple(Arc<[Type]>),
+    as_func: Func(Arc<FuncType>),
+});
+
+kinds!(TensorShape { as_dims: Dims(Arc<[PrimExpr]>) });
+
+kinds!(PrimExpr { as_int: IntImm(i64), as_var: Var(ShapeVar) });
