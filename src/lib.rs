@@ -18,6 +18,9 @@
 //! | Evaluating Expressions | [`eval`], [`tir`] |
 //! | Notable Operators | [`ops`] |
 
+// No panic on any input: what cannot be is a value of an error type.
+#![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
+
 #[macro_use]
 pub mod book;
 

@@ -63,7 +63,7 @@ pub struct Args {
     /// Stop at the first finding that no ledger lists
     #[arg(long)]
     fail_fast: bool,
-    /// Rewrite conformance/suite.lock, which keeps the rules that each question about a program uses, and run nothing
+    /// Rewrite conformance/lock, which keeps the rules that each question about a program uses, and run nothing
     #[arg(long)]
     update_lock: bool,
     /// Tell at length of known divergences too
@@ -170,9 +170,12 @@ fn one(
 
 fn update_lock(suite: &[Case]) -> Outcome {
     let root = checkout::root().ok_or_else(|| Failure::unreadable("--update-lock works inside a checkout only"))?;
-    let path = root.join("conformance/suite.lock");
-    write_atomically(&path, coverage::lock(suite).as_bytes())?;
-    eprintln!("wrote {}", path.display());
+    let dir = root.join("conformance/lock");
+    let locks = coverage::locks(suite);
+    for (chapter, text) in &locks {
+        write_atomically(&dir.join(format!("{chapter}.lock")), text.as_bytes())?;
+    }
+    eprintln!("wrote the locks of {} chapters to {}", locks.len(), dir.display());
     Ok(Exit::AsExpected)
 }
 

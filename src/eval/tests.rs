@@ -346,7 +346,7 @@ fn entry_points_are_the_externally_linked_functions() {
     let program = module(vec![linked("start", func(vec![], Expr::call(global("main"), vec![]))), private]);
     let run = evaluate(&mut Cx::new(), &program, "start", vec![], &Options::default()).unwrap();
     assert!(matches!(run.outcome, Outcome::Value(Value::Tuple(t)) if t.is_empty()));
-    let prim_func = GlobalFunc::PrimFunc(Arc::new(crate::grammar::tir::PrimFunc::default()));
+    let prim_func = GlobalFunc::PrimFunc(Arc::new(tir::PrimFunc::default()));
     assert_eq!(failure(&module(vec![(GlobalVar::new("main"), prim_func)]), &[]), rule!("MOD.ENTRY-ANY"));
 }
 

@@ -2,7 +2,6 @@
 //! rule is switched off, is in [`crate::suite::knockout`].
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use rayon::prelude::*;
 
@@ -107,30 +106,27 @@ pub fn claims(suite: &[Case]) -> BTreeMap<Rule, Vec<&Case>> {
     claims
 }
 
-/// `conformance/suite.lock`: the rules that each question about a program records. Such a question fires dozens of
-/// rules, of which the case names the ones at stake; a change in the others shows in the difference of this file.
-pub fn lock(suite: &[Case]) -> String {
-    let mut lines: Vec<String> = suite
-        .par_iter()
-        .filter(|case| !case.ask.claims_exactly())
-        .map(|case| {
-            let recorded: Vec<&str> = execute(case, RuleSet::new()).recorded.iter().map(Rule::id).collect();
-            format!("{}: {}", case.id, recorded.join(" "))
-        })
-        .collect();
-    lines.sort_unstable();
-    let mut text = String::from("# Written by `relax-spec conform --update-lock`; see src/conformance/coverage.rs.\n");
-    for (chapter, count) in counts(suite) {
-        let _ = writeln!(text, "# {chapter}: {count} cases");
+/// `conformance/lock/CHAPTER.lock`, by chapter: how many cases there are, and the rules that each question about a program
+/// records. Such a question fires dozens of rules, of which the case names the ones at stake; a change in the others shows
+/// in the difference of these files.
+pub fn locks(suite: &[Case]) -> BTreeMap<&str, String> {
+    let mut lines: Vec<(&Case, Option<String>)> = suite.par_iter().map(|case| (case, lock_line(case))).collect();
+    lines.sort_unstable_by(|(a, _), (b, _)| a.id.cmp(&b.id));
+    let mut chapters: BTreeMap<&str, (usize, String)> = BTreeMap::new();
+    for (case, line) in &lines {
+        let (count, text) = chapters.entry(case.chapter()).or_default();
+        *count += 1;
+        text.extend(line.as_deref());
     }
-    text + &lines.join("\n") + "\n"
+    let head = "# Written by `relax-spec conform --update-lock`; see src/suite/coverage.rs.";
+    chapters.into_iter().map(|(name, (count, text))| (name, format!("{head}\n# {count} cases\n{text}"))).collect()
 }
 
-/// How many cases each chapter has.
-pub fn counts(suite: &[Case]) -> BTreeMap<String, usize> {
-    let mut counts = BTreeMap::new();
-    for case in suite {
-        *counts.entry(case.chapter().to_string()).or_default() += 1;
+/// Nothing for a question that claims exactly what it records.
+fn lock_line(case: &Case) -> Option<String> {
+    if case.ask.claims_exactly() {
+        return None;
     }
-    counts
+    let recorded: Vec<&str> = execute(case, RuleSet::new()).recorded.iter().map(Rule::id).collect();
+    Some(format!("{}: {}\n", case.id, recorded.join(" ")))
 }

@@ -29,7 +29,7 @@ fn value(params: &str, expression: &str) -> Expr {
     seq.blocks[0].bindings[0].value().clone()
 }
 
-fn error(text: &str) -> crate::grammar::source::SyntaxError {
+fn error(text: &str) -> source::SyntaxError {
     match parse_module(text) {
         Err(error) => error,
         Ok(module) => panic!("{module:?}"),

@@ -1,14 +1,11 @@
 //! The laws of the static judgements on random inputs, larger than the universe of `laws.rs`: the same laws, carried by
 //! proptest and by quickcheck; the provers against evaluation; and the judgements against each other.
 
-mod law_table;
-
 use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use law_table::{AT_STAKE, Law, info_laws, literal, type_laws};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult, Testable};
@@ -19,6 +16,8 @@ use relax_spec::judge::{Compatibility, Cx, Proof, Prover};
 use relax_spec::shape::{Assignment, exact_value, prove_equal};
 use relax_spec::struct_info as si;
 use relax_spec::types::{erase_struct_info, find_glb, find_lub, is_subtype};
+
+use crate::law_table::{AT_STAKE, Law, info_laws, literal, type_laws};
 
 const NAMES: [&str; 3] = ["n", "m", "k"];
 

@@ -1,4 +1,4 @@
-//! The laws of the static judgements, as `tests/laws.rs` examines them on small universes and `tests/random_laws.rs` on
+//! The laws of the static judgements, as `tests/it/laws.rs` examines them on small universes and `tests/it/random_laws.rs` on
 //! large random inputs.
 
 use std::collections::BTreeSet;

@@ -2,13 +2,10 @@
 //! corrected reading none is broken, in the literal one exactly as the errata explain. Prints a table of laws,
 //! readings and violations.
 
-mod law_table;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use law_table::{AT_STAKE, Law, has_function, info_laws, literal, order, type_laws};
 use rayon::prelude::*;
 use relax_spec::book::Erratum::{self, A15, A17, A43};
 use relax_spec::grammar::{
@@ -19,6 +16,8 @@ use relax_spec::judge::{Cx, GlbPurity};
 use relax_spec::struct_info as si;
 use relax_spec::types::axioms::FiniteRelation;
 use relax_spec::types::{self, find_glb, find_lub, is_subtype};
+
+use crate::law_table::{AT_STAKE, Law, has_function, info_laws, literal, order, type_laws};
 
 const F32: DataType = DataType::FLOAT32;
 const I32: DataType = DataType::INT32;

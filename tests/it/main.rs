@@ -1,0 +1,13 @@
+//! The tests of the whole but for the golden suite, in one program, so that everything is linked once.
+
+#[cfg(feature = "cli")]
+mod cli;
+mod errata;
+mod floors;
+mod gates;
+mod law_table;
+mod laws;
+mod models;
+mod programs;
+mod random_laws;
+mod tir;
