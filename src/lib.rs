@@ -1,6 +1,7 @@
 //! Executable reference semantics, test oracle and conformance suite for the Relax IR.
 //!
-//! Each module follows a chapter of the specification book under `spec/`, in the order of the chapter.
+//! Each module is a room, and imports only rooms on lower floors; `ARCHITECTURE.md` tells what each is for and what it may
+//! never know. Those that judge follow a chapter of the specification book under `spec/`, in the order of the chapter:
 //!
 //! | chapter | module |
 //! | --- | --- |
@@ -16,7 +17,12 @@
 //! | Shape Dimensions, Proving Shapes Equivalent | [`shape`] |
 //! | Values | [`value`] |
 //! | Evaluating Expressions | [`eval`], [`tir`] |
+//! | Optimizations | [`refine`] |
 //! | Notable Operators | [`ops`] |
+//!
+//! Below them stand the text as data ([`book`]) and what every judgement takes ([`judge`]) and reports ([`findings`]). Above
+//! them are the whole check of a program ([`check`]), the questions that can be asked ([`question`]), the [`oracle`] that
+//! answers them, the golden [`suite`], and what asks an implementation ([`harness`]).
 
 // No panic on any input: what cannot be is a value of an error type.
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]

@@ -92,6 +92,45 @@ fn an_edge_upwards_is_found_however_it_is_written() {
     }
 }
 
+/// The rooms of each floor as ARCHITECTURE.md lists them, `| 3 | `grammar` |`, from the ground up.
+fn floors_of_the_page(page: &str) -> Vec<Vec<String>> {
+    let rows = page.lines().filter_map(|line| {
+        let (number, rooms) = line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
+        number.parse::<usize>().ok()?;
+        Some(rooms.split(", ").map(|room| room.trim_matches('`').to_string()).collect())
+    });
+    let mut floors: Vec<Vec<String>> = rows.collect();
+    floors.reverse();
+    floors
+}
+
+#[test]
+fn the_page_on_the_architecture_has_these_floors_and_a_paragraph_for_each_room() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md")).unwrap();
+    assert_eq!(floors_of_the_page(&page), FLOORS);
+    let paragraphs: Vec<&str> = page.split("\n\n").collect();
+    let untold = FLOORS.iter().copied().flatten().filter(|room| {
+        let begins = format!("**`{room}`**");
+        !paragraphs.iter().any(|text| text.starts_with(&begins) && text.contains("*Invariant:*"))
+    });
+    assert_eq!(untold.collect::<Vec<_>>(), Vec::<&&str>::new(), "rooms without a paragraph and an invariant");
+}
+
+#[test]
+fn the_files_that_the_pages_name_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut missing = Vec::new();
+    for page in ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "conformance/INTERPRETING.md"] {
+        let text = fs::read_to_string(root.join(page)).unwrap();
+        let named = text.split('`').skip(1).step_by(2).filter(|word| {
+            ["src/", "tests/", "tools/", "spec/", "conformance/"].iter().any(|dir| word.starts_with(dir))
+                && !word.contains(|c: char| c.is_ascii_uppercase() || matches!(c, '*' | '<' | ' '))
+        });
+        missing.extend(named.filter(|path| !root.join(path).exists()).map(|path| format!("{page}: {path}")));
+    }
+    assert_eq!(missing, Vec::<String>::new());
+}
+
 /// The edges upwards in a small house whose parlour has this code.
 fn found_in(house: &[&[&str]], parlour: &str) -> Vec<String> {
     let borrows = parlour.contains("parlour::");
