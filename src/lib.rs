@@ -1,7 +1,39 @@
 //! Executable reference semantics, test oracle and conformance suite for the Relax IR.
 //!
-//! Each module is a room, and imports only rooms on lower floors; `ARCHITECTURE.md` tells what each is for and what it may
-//! never know. Those that judge follow a chapter of the specification book under `spec/`, in the order of the chapter:
+//! Ask it what a program means, one function for each thing that people ask:
+//!
+//! ```
+//! let module = relax_spec::parse(
+//!     "@I.ir_module
+//! class Module:
+//!     @R.function
+//!     def main(x: R.Tensor(('n',), 'float32'), y: R.Tensor(('n',), 'float32')):
+//!         return R.add(x, y)
+//! ")?;
+//! assert!(relax_spec::check(&module).accepts());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | question | function |
+//! | --- | --- |
+//! | What is the tree of this text? | [`parse`] |
+//! | Is the program well-formed and well-typed? | [`fn@check`] |
+//! | What is known of its functions and variables? | [`derive`] |
+//! | What is its normal form? | [`normalize`] |
+//! | What does it compute? | [`run`] |
+//! | Is another program an allowed optimization of it? | [`fn@refine`] |
+//! | A subtype, a bound, compatible, unified? | [`fn@judge`] |
+//!
+//! # The rule is the unit
+//!
+//! Each rule of the specification has an id, such as `SUB.TENSOR.RANK`, and is a [`Rule`] here. What a judgement used is
+//! recorded in the context, [`judge::Cx`], that every judgement takes; it also holds the edition and the reading, that is,
+//! which errata of the text are corrected, and collects a derivation tree if asked.
+//!
+//! # The rooms
+//!
+//! The modules follow the chapters of the specification book under `spec/`. `ARCHITECTURE.md` tells what each of them
+//! knows, and what it may never import.
 //!
 //! | chapter | module |
 //! | --- | --- |
@@ -36,6 +68,7 @@ pub mod check;
 pub mod cli;
 pub mod derivation;
 pub mod eval;
+mod facade;
 pub mod findings;
 pub mod generate;
 pub mod grammar;
@@ -62,3 +95,9 @@ pub mod type_checking;
 pub mod types;
 pub mod value;
 pub mod well_formed;
+
+pub use book::{Edition, Erratum, Reading, Rule};
+pub use facade::{check, derive, judge, normalize, parse, refine, run};
+pub use grammar::IrModule;
+pub use question::{Answer, Ask, RunAnswer};
+pub use value::ValueSpec;

@@ -2,6 +2,8 @@
 
 mod run;
 
+pub use run::answer_evaluate;
+
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -95,7 +97,7 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
                 Err(rule) => Derived::Rejected(rule),
             }))
         }
-        Ask::Evaluate(program, entry, args) => run::answer_evaluate(cx, &*read(program)?, entry, args).map(Answer::Run),
+        Ask::Evaluate(program, entry, args) => answer_evaluate(cx, &*read(program)?, entry, args).map(Answer::Run),
         Ask::Refine(source, target, entry, inputs) => {
             run::answer_refine(cx, &*read(source)?, &*read(target)?, entry, inputs).map(Answer::Verdict)
         }

@@ -177,9 +177,7 @@ fn spellings_of_tvmscript() {
     for (text, expected) in [
         ("R.Tensor((n, 4), \"float32\")", StructInfo::tensor([n(), 4.into()], f32)),
         ("R.Tensor((\"n\", 4), \"float32\")", StructInfo::tensor([n(), 4.into()], f32)),
-        ("R.Shape([\"n + 1\", 'n'])", {
-            StructInfo::shape([PrimExpr::binary(BinaryOp::Add, n(), 1.into()), n()])
-        }),
+        ("R.Shape([\"n + 1\", 'n'])", { StructInfo::shape([PrimExpr::binary(BinaryOp::Add, n(), 1.into()), n()]) }),
         ("R.Tensor((n,), dtype=\"f32\")", StructInfo::tensor([n()], f32)),
         ("Tensor([], float32)", StructInfo::tensor([], f32)),
         ("Tensor(float32)", StructInfo::tensor_ndim(-1, f32)),

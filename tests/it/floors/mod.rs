@@ -22,7 +22,7 @@ const FLOORS: &[&[&str]] = &[
     &["builder", "well_formed"],
     &["check"],
     &["knockout", "oracle"],
-    &["suite"],
+    &["facade", "suite"],
     &["harness"],
     &["report"],
     &["cli"],

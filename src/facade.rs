@@ -1,0 +1,165 @@
+//! The front door: one function for each thing that people ask, in edition 2023-02, in the corrected reading. Who wants
+//! another reading, a derivation tree or the rules that were used asks the room of the chapter with a [`Cx`] of their own.
+
+use std::path::Path;
+
+use crate::check::{CheckReport, check_program, in_normal_form};
+use crate::derivation::{DeriveReport, derive_module};
+use crate::grammar::IrModule;
+use crate::judge::Cx;
+use crate::normal_form::{Normalized, normalize_reporting};
+use crate::oracle::{self, NoAnswer};
+use crate::question::{Answer, Ask, RunAnswer};
+use crate::refine::{self, RefineError, Refinement};
+use crate::syntax::load::{self, Form, LoadError};
+use crate::value::ValueSpec;
+
+/// Reads a program: TVMScript, RON or JSON, told apart by what it begins with.
+///
+/// # Errors
+///
+/// Where the text is none of these, with the position and, if the grammar names one, the rule that it breaks.
+///
+/// ```
+/// let error = relax_spec::parse("@R.function\ndef f(x: R.Tensor(").unwrap_err();
+/// assert!(error.to_string().contains("line 2"), "{error}");
+/// ```
+pub fn parse(text: &str) -> Result<IrModule, LoadError> {
+    load::parse(Form::of(Path::new("-"), text), text)
+}
+
+/// Is the program well-formed, and do its types and structural information fit together?
+///
+/// ```
+/// let module = relax_spec::parse(
+///     "@I.ir_module
+/// class Module:
+///     @R.function
+///     def main(x: R.Tensor((2,), 'float32')) -> R.Tensor((3,), 'float32'):
+///         return x
+/// ")?;
+/// let report = relax_spec::check(&module);
+/// assert!(!report.accepts());
+/// assert_eq!(report.diagnostics[0].rule.id(), "SI.DERIVE.FUNC.RET.INCOMPAT");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn check(module: &IrModule) -> CheckReport {
+    check_program(&mut Cx::new(), module)
+}
+
+/// An equivalent program in normal form, and what of the program has none.
+///
+/// ```
+/// let module = relax_spec::parse(
+///     "@I.ir_module
+/// class Module:
+///     @R.function
+///     def main(x: R.Tensor((2,), 'float32')) -> R.Tensor((2,), 'float32'):
+///         return R.add(R.add(x, x), x)
+/// ")?;
+/// let normalized = relax_spec::normalize(&module);
+/// assert!(normalized.findings.is_empty());
+/// assert_ne!(normalized.module, module);
+/// assert_eq!(relax_spec::normalize(&normalized.module).module, normalized.module);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn normalize(module: &IrModule) -> Normalized {
+    normalize_reporting(&mut Cx::new(), module)
+}
+
+/// The structural information of every function and variable of a program.
+///
+/// ```
+/// let module = relax_spec::parse(
+///     "@I.ir_module
+/// class Module:
+///     @R.function
+///     def main(x: R.Tensor(('n',), 'float32')):
+///         return R.concat((x, x))
+/// ")?;
+/// let report = relax_spec::derive(&module);
+/// let info = report.info_of_function("main").map(ToString::to_string);
+/// assert_eq!(info.as_deref(), Some("Func((Tensor([n], float32)) -> Tensor([n * 2], float32), pure)"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn derive(module: &IrModule) -> DeriveReport {
+    let mut cx = Cx::new();
+    let normalized = in_normal_form(&mut cx, module);
+    let mut report = derive_module(&mut cx, &normalized.module);
+    report.diagnostics.extend(normalized.findings);
+    report
+}
+
+/// Runs a function of a program on arguments: the value or the rule that makes it an error, and the visible effects.
+///
+/// The program is run as it is; [`check`] says beforehand whether the text gives it a meaning.
+///
+/// # Errors
+///
+/// Where an argument cannot be a value of the language.
+///
+/// ```
+/// use relax_spec::{RunAnswer, ValueSpec};
+///
+/// let module = relax_spec::parse(
+///     "@I.ir_module
+/// class Module:
+///     @R.function
+///     def main(s: R.Shape(('n',))) -> R.Shape(ndim=2):
+///         n = T.int64()
+///         return R.shape([n, n + 1])
+/// ")?;
+/// let answer = relax_spec::run(&module, "main", &[ValueSpec::Shape(vec![4])])?;
+/// assert_eq!(answer, RunAnswer::Returns(ValueSpec::Shape(vec![4, 5]), vec![]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run(module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
+    oracle::answer_evaluate(&mut Cx::new(), module, entry, args)
+}
+
+/// Is the second program an allowed optimization of the first, on so many generated arguments of the entry function?
+///
+/// # Errors
+///
+/// Where no arguments can be made for the function's signature.
+///
+/// ```
+/// use relax_spec::refine::Verdict;
+///
+/// let program = |operator: &str| {
+///     relax_spec::parse(&format!(
+///         "@I.ir_module
+/// class Module:
+///     @R.function
+///     def main(x: R.Tensor((3,), 'float32'), y: R.Tensor((3,), 'float32')):
+///         return {operator}
+/// "
+///     ))
+/// };
+/// let (before, same) = (program("R.add(x, y)")?, program("R.add(y, x)")?);
+/// assert_eq!(relax_spec::refine(&before, &same, "main", 20)?.verdict, Verdict::Allowed);
+/// let other = relax_spec::refine(&before, &program("R.subtract(x, y)")?, "main", 20)?;
+/// assert!(matches!(other.verdict, Verdict::NotAllowed { .. }) && other.input.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn refine(before: &IrModule, after: &IrModule, entry: &str, runs: usize) -> Result<Refinement, RefineError> {
+    refine::refine(&mut Cx::new(), before, after, entry, &[], runs)
+}
+
+/// Answers a question of the conformance suite: subtyping, bounds, compatibility, unification, and so on.
+///
+/// # Errors
+///
+/// Where the program in the question cannot be read.
+///
+/// ```
+/// use relax_spec::grammar::{DataType, Type};
+/// use relax_spec::{Answer, Ask};
+///
+/// let (matrix, tensor) = (Type::tensor(2, DataType::FLOAT32), Type::tensor(-1, DataType::FLOAT32));
+/// assert_eq!(relax_spec::judge(&Ask::Subtype(matrix, tensor))?, Answer::Bool(true));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn judge(question: &Ask) -> Result<Answer, NoAnswer> {
+    oracle::answer(&mut Cx::new(), question)
+}
