@@ -16,7 +16,7 @@ const FLOORS: &[&[&str]] = &[
     &["grammar"],
     &["findings", "generate", "scope", "shape", "types", "value"],
     &["struct_info", "tir"],
-    &["ops"],
+    &["data", "ops"],
     &["derivation", "eval", "purity", "syntax"],
     &["normal_form", "question", "refine", "type_checking"],
     &["builder", "well_formed"],
