@@ -16,7 +16,7 @@ use crate::harness::implementation::Launch;
 use crate::harness::process::Interrupt;
 use crate::harness::runner::{self, CaseResult, RunOptions, RunResult};
 use crate::report::{self, Report, ReportError};
-use crate::suite::ledger::{Ledger, Observed};
+use crate::suite::ledger::{Ledger, ObservedCase};
 use crate::suite::select::{Partition, SelectError, select};
 use crate::suite::{Case, coverage, embedded_suite};
 
@@ -238,7 +238,7 @@ fn ask_all(
 }
 
 fn update(path: &Path, ledger: &Ledger, cases: &[&Case], result: &RunResult, ids: &BTreeSet<&str>) -> Outcome {
-    let observed: Vec<Observed> =
+    let observed: Vec<ObservedCase> =
         result.results.iter().filter_map(|result| Some(observed(cases.get(result.index)?, result))).collect();
     let text = ledger.updated(&observed, ids).to_ron().map_err(Failure::unreadable)?;
     write_atomically(path, text.as_bytes())?;
@@ -247,13 +247,13 @@ fn update(path: &Path, ledger: &Ledger, cases: &[&Case], result: &RunResult, ids
 }
 
 /// The reason of a new entry says what was given and what the case expects; whoever adjudicates it writes a better one.
-fn observed<'a>(case: &'a Case, result: &CaseResult) -> Observed<'a> {
+fn observed<'a>(case: &'a Case, result: &CaseResult) -> ObservedCase<'a> {
     let literal =
         result.comparison.literal.map(|erratum| format!("the literal text ({erratum}): ")).unwrap_or_default();
     let given = result.outcome.to_string().split_whitespace().collect::<Vec<&str>>().join(" ");
     let given: String = given.chars().take(LONGEST_GIVEN).collect();
     let reason = format!("{literal}{given}; the case: {}", case.why);
-    Observed { case: &case.id, verdict: result.comparison.verdict, reason }
+    ObservedCase { case: &case.id, verdict: result.comparison.verdict, reason }
 }
 
 /// How much of an outcome a ledger repeats.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::rules::{Evidence, Premise, Row, status_name};
+use super::rules::{Evidence, Premise, RuleRow, status_name};
 use super::{Exit, Failure, Outcome, conflicts, errata, print};
 use crate::book::{Erratum, Rule};
 use crate::suite::embedded_suite;
@@ -63,7 +63,7 @@ fn unknown(id: &str) -> String {
     }
 }
 
-fn explain(row: &Row) -> String {
+fn explain(row: &RuleRow) -> String {
     let info = row.rule.info();
     let mut out = String::new();
     let _ = writeln!(out, "{}\n", info.id);
@@ -94,7 +94,7 @@ fn explain(row: &Row) -> String {
 }
 
 /// What switching the rule off shows.
-fn knockout_line(row: &Row) -> String {
+fn knockout_line(row: &RuleRow) -> String {
     let knockout = &row.knockout;
     let why = row.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
     match knockout.shows() {

@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use super::asking::{interrupt, start};
 use super::{Exit, Failure, Outcome, print};
 use crate::harness::adapters::Adapter;
-use crate::harness::campaign::{self, Campaign, Explanation, Finding, Pattern};
+use crate::harness::campaign::{self, Campaign, Divergence, Explanation, Pattern};
 use crate::harness::process::Interrupt;
 use crate::suite::ledger::Ledger;
 
@@ -74,7 +74,7 @@ fn report(adapter: &Adapter, campaign: &Campaign, known: &[Pattern]) -> String {
         campaign.unsupported,
         campaign.findings.len()
     );
-    let mut findings: Vec<&Finding> = campaign.findings.iter().collect();
+    let mut findings: Vec<&Divergence> = campaign.findings.iter().collect();
     findings.sort_by_key(|f| (f.explanation != Explanation::None, std::cmp::Reverse(f.count)));
     for finding in findings {
         out.push_str(&describe(finding, known));
@@ -82,7 +82,7 @@ fn report(adapter: &Adapter, campaign: &Campaign, known: &[Pattern]) -> String {
     out
 }
 
-fn describe(finding: &Finding, known: &[Pattern]) -> String {
+fn describe(finding: &Divergence, known: &[Pattern]) -> String {
     let why = match &finding.explanation {
         Explanation::Erratum(erratum) => format!("the literal text gives it ({erratum})"),
         Explanation::Known(at) => known.get(*at).map_or_else(String::new, |p| format!("known: {}", p.reason)),

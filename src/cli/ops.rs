@@ -12,7 +12,7 @@ use super::{Exit, Failure, Outcome, print};
 use crate::book::{Edition, ron_options};
 use crate::harness::adapters::Adapter;
 use crate::harness::agreement::{
-    Agreement, Answered, OpAgreement, Pattern, Tally, count_case, embedded, judge, ops_of_case,
+    Agreement, Answered, OpAgreement, OperatorPattern, Tally, count_case, embedded, judge, ops_of_case,
 };
 use crate::harness::checkout::{self, write_atomically};
 use crate::harness::implementation::{Implementation, Launch};
@@ -252,7 +252,7 @@ fn update(adapter: &Adapter, agreement: &Agreement) -> Result<(), Failure> {
 }
 
 /// The divergences that are known by their form; the releases of an implementation share them.
-fn patterns(adapter: &Adapter) -> Result<Vec<Pattern>, Failure> {
+fn patterns(adapter: &Adapter) -> Result<Vec<OperatorPattern>, Failure> {
     let family = adapter.ledger_name().and_then(|name| name.split('-').next().map(str::to_string));
     let Some(name) = family.map(|family| format!("{family}-operators")) else { return Ok(Vec::new()) };
     let path = checkout::root().map(|root| root.join(format!("conformance/ledger/{name}.ron")));
@@ -280,7 +280,7 @@ fn infer(
     chosen: &[&OpDef],
     adapter: &Adapter,
     interrupt: &Interrupt,
-    known: &[Pattern],
+    known: &[OperatorPattern],
     agreement: &mut Agreement,
     findings: &mut String,
 ) -> Result<(), Failure> {

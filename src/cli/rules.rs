@@ -38,7 +38,7 @@ pub struct Args {
 }
 
 /// What is known of a rule.
-pub struct Row<'s> {
+pub struct RuleRow<'s> {
     pub rule: Rule,
     pub cases: Vec<&'s str>,
     pub knockout: Knockout<'s>,
@@ -74,7 +74,7 @@ impl<'s> Evidence<'s> {
     }
 
     /// What is known of a rule, knock-out included.
-    pub fn row(&self, rule: Rule) -> Row<'s> {
+    pub fn row(&self, rule: Rule) -> RuleRow<'s> {
         let mut premises: BTreeMap<usize, Vec<&'s str>> = BTreeMap::new();
         for ((_, n, holds), cases) in self.premises.range((rule, 0, false)..=(rule, usize::MAX, true)) {
             let fails_in = premises.entry(*n).or_default();
@@ -82,7 +82,7 @@ impl<'s> Evidence<'s> {
                 fails_in.clone_from(cases);
             }
         }
-        Row {
+        RuleRow {
             rule,
             cases: self.claims.get(&rule).into_iter().flatten().map(|case| case.id.as_str()).collect(),
             knockout: self.baseline.knock_out(rule),
@@ -100,7 +100,7 @@ pub fn status_name(status: Status) -> &'static str {
     }
 }
 
-impl Row<'_> {
+impl RuleRow<'_> {
     /// `flips`, `stuck`, `redundant`, or nothing where no case tells. (`panics` fails the tests.)
     pub fn knockout_name(&self) -> Option<&'static str> {
         match (self.knockout.shows(), &self.why) {
@@ -150,7 +150,7 @@ pub fn run(args: &Args) -> Outcome {
         return Err(Failure::new(Exit::NothingRan, format!("no rule id begins with {}", args.prefixes.join(" or "))));
     }
     let evidence = Evidence::of(&suite)?;
-    let rows: Vec<Row> = rules.par_iter().with_max_len(1).map(|rule| evidence.row(*rule)).collect();
+    let rows: Vec<RuleRow> = rules.par_iter().with_max_len(1).map(|rule| evidence.row(*rule)).collect();
     let text = match (args.json, args.knockout) {
         (true, _) => json_lines(&rows)?,
         (false, true) => figures(&rows) + &mistakes(&evidence.baseline, &rules)?,
@@ -161,7 +161,7 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 /// A line for each chapter, and the rules that flip no answer.
-fn figures(rows: &[Row]) -> String {
+fn figures(rows: &[RuleRow]) -> String {
     let mut by_chapter: BTreeMap<&str, Figures> = BTreeMap::new();
     let mut total = Figures::default();
     for row in rows {
@@ -209,7 +209,7 @@ fn mistakes(baseline: &Baseline, rules: &[Rule]) -> Result<String, Failure> {
     Ok(out)
 }
 
-fn json_lines(rows: &[Row]) -> Result<String, Failure> {
+fn json_lines(rows: &[RuleRow]) -> Result<String, Failure> {
     let mut out = String::new();
     for row in rows {
         out.push_str(&serde_json::to_string(&row.to_json()).map_err(Failure::unreadable)?);
@@ -218,7 +218,7 @@ fn json_lines(rows: &[Row]) -> Result<String, Failure> {
     Ok(out)
 }
 
-fn human(rows: &[Row]) -> String {
+fn human(rows: &[RuleRow]) -> String {
     let width = rows.iter().map(|row| row.rule.id().len()).max().unwrap_or_default();
     let mut out = String::new();
     let mut totals: BTreeMap<&str, usize> = BTreeMap::new();

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::campaign::kind_of_answer;
-use super::questions::Question;
+use super::questions::OperatorQuestion;
 use super::runner::CaseResult;
 use crate::book::{Rule, ron_options};
 use crate::judge::Cx;
@@ -57,7 +57,7 @@ pub struct Tally {
 /// Differences of one form, and the clause that decides them: `conformance/ledger/NAME-operators.ron`.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Pattern {
+pub struct OperatorPattern {
     /// The operators, with the leading `relax.`.
     pub ops: Vec<String>,
     /// What the question varies contains one of these; any question if there are none.
@@ -108,7 +108,13 @@ pub fn embedded() -> Result<Vec<(&'static str, Agreement)>, ron::error::SpannedE
 }
 
 /// Holds an answer against the oracle's. Errors are equal whatever they say; dimensions, if they are provably so.
-pub fn judge(op: &OpDef, question: &Question, given: &Outcome, known: &[Pattern], version: &str) -> Answered {
+pub fn judge(
+    op: &OpDef,
+    question: &OperatorQuestion,
+    given: &Outcome,
+    known: &[OperatorPattern],
+    version: &str,
+) -> Answered {
     let expected = oracle::outcome(&mut Cx::new(), &question.ask);
     if let Outcome::Unsupported { what } = given {
         return Answered::Unsupported(what.clone());
@@ -117,7 +123,7 @@ pub fn judge(op: &OpDef, question: &Question, given: &Outcome, known: &[Pattern]
         return Answered::Agree;
     }
     let (kind_expected, kind_given) = (kind(&expected), kind(given));
-    let fits = |p: &Pattern| {
+    let fits = |p: &OperatorPattern| {
         p.ops.iter().any(|name| name == op.name)
             && (p.what.is_empty() || p.what.iter().any(|part| question.what.contains(part.as_str())))
             && p.expected == kind_expected

@@ -46,8 +46,8 @@ pub enum Explanation {
 
 /// Divergences of one form.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Finding {
-    pub signature: Signature,
+pub struct Divergence {
+    pub signature: DivergenceSignature,
     pub explanation: Explanation,
     pub count: usize,
     /// A reduced question, what the text permits, and what was answered.
@@ -60,7 +60,7 @@ pub struct Finding {
 
 /// What divergences of one form have in common.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Signature {
+pub struct DivergenceSignature {
     pub op: String,
     pub rules: Vec<Rule>,
     pub expected: String,
@@ -72,7 +72,7 @@ pub struct Signature {
 pub struct Campaign {
     pub asked: u64,
     pub unsupported: u64,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Divergence>,
 }
 
 impl Campaign {
@@ -100,7 +100,7 @@ pub fn judgements(
     progress: &mut dyn FnMut(),
 ) -> Result<Campaign, StartError> {
     let mut campaign = Campaign::default();
-    let mut found: BTreeMap<Signature, Finding> = BTreeMap::new();
+    let mut found: BTreeMap<DivergenceSignature, Divergence> = BTreeMap::new();
     for number in numbers {
         for ask in questions(seed, number) {
             campaign.asked += 1;
@@ -117,7 +117,12 @@ pub fn judgements(
     Ok(campaign)
 }
 
-fn note(found: &mut BTreeMap<Signature, Finding>, known: &[Pattern], (ask, outcome): (Ask, Outcome), number: u64) {
+fn note(
+    found: &mut BTreeMap<DivergenceSignature, Divergence>,
+    known: &[Pattern],
+    (ask, outcome): (Ask, Outcome),
+    number: u64,
+) {
     let signature = signature(&ask, &outcome);
     if let Some(finding) = found.get_mut(&signature) {
         finding.count += 1;
@@ -125,7 +130,7 @@ fn note(found: &mut BTreeMap<Signature, Finding>, known: &[Pattern], (ask, outco
     }
     let explanation = explain(&ask, &outcome, &signature, known);
     let (permitted, given) = (permitted(&ask), outcome.to_string());
-    found.insert(signature.clone(), Finding { signature, explanation, count: 1, ask, permitted, given, number });
+    found.insert(signature.clone(), Divergence { signature, explanation, count: 1, ask, permitted, given, number });
 }
 
 /// Every answer that the text permits: those of provers from the floor to the ceiling.
@@ -154,7 +159,7 @@ fn same_answer(a: &Answer, b: &Answer) -> bool {
 }
 
 /// Looks for an erratum whose literal reading gives the answer, then for a known form.
-fn explain(ask: &Ask, outcome: &Outcome, signature: &Signature, known: &[Pattern]) -> Explanation {
+fn explain(ask: &Ask, outcome: &Outcome, signature: &DivergenceSignature, known: &[Pattern]) -> Explanation {
     if let Outcome::Answer { answer: given, .. } = outcome {
         for erratum in Erratum::ALL {
             let mut cx = Cx::new().with_reading(Reading::literal_only(&[*erratum]));
@@ -172,14 +177,14 @@ fn explain(ask: &Ask, outcome: &Outcome, signature: &Signature, known: &[Pattern
     known.iter().position(fits).map_or(Explanation::None, Explanation::Known)
 }
 
-fn signature(ask: &Ask, outcome: &Outcome) -> Signature {
+fn signature(ask: &Ask, outcome: &Outcome) -> DivergenceSignature {
     let mut cx = Cx::new();
     let expected = oracle::answer(&mut cx, ask).map_or_else(|_| "none".to_string(), |answer| kind_of_answer(&answer));
     let given = match outcome {
         Outcome::Answer { answer, .. } => kind_of_answer(answer),
         other => format!("{:?}", other.class()).to_lowercase(),
     };
-    Signature { op: ask.op(), rules: cx.recorded().iter().collect(), expected, given }
+    DivergenceSignature { op: ask.op(), rules: cx.recorded().iter().collect(), expected, given }
 }
 
 /// An answer without its details: a verdict as it is, of structural information the outermost node.

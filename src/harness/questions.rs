@@ -17,7 +17,7 @@ const MOST: usize = 72;
 
 /// A question about the inference of an operator.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Question {
+pub struct OperatorQuestion {
     /// What was varied.
     pub what: String,
     pub ask: Ask,
@@ -34,7 +34,7 @@ struct Scene {
 const RESULT: &str = "result";
 
 /// The questions about an operator, from the cases that claim its clauses.
-pub fn questions(op: &OpDef, suite: &[Case]) -> Vec<Question> {
+pub fn questions(op: &OpDef, suite: &[Case]) -> Vec<OperatorQuestion> {
     let seeds = seeds(op, suite);
     let mut seen = HashSet::new();
     let mut varied: Vec<Vec<(String, Scene)>> = seeds.iter().map(|seed| variations(op, seed)).collect();
@@ -45,7 +45,7 @@ pub fn questions(op: &OpDef, suite: &[Case]) -> Vec<Question> {
         for list in &mut varied {
             let Some((what, scene)) = list.pop() else { continue };
             if questions.len() < MOST && seen.insert(scene.clone()) {
-                questions.push(Question { what, ask: scene.ask() });
+                questions.push(OperatorQuestion { what, ask: scene.ask() });
             }
         }
     }

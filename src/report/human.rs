@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{Report, Row};
+use super::{CaseRow, Report};
 use crate::question::Outcome;
 use crate::suite::compare::CaseVerdict;
 use crate::suite::ledger::Standing;
@@ -27,11 +27,11 @@ fn write(out: &mut String, report: &Report, all: bool) -> fmt::Result {
     summary(out, report)
 }
 
-fn is_told(row: &Row, all: bool) -> bool {
+fn is_told(row: &CaseRow, all: bool) -> bool {
     row.standing.is_unexpected() || (all && row.verdict().is_finding())
 }
 
-fn finding(out: &mut String, row: &Row) -> fmt::Result {
+fn finding(out: &mut String, row: &CaseRow) -> fmt::Result {
     writeln!(out, "{} {}", row.verdict().name().to_uppercase(), row.case.id)?;
     field(out, "rules", &row.rules())?;
     field(out, "question", &row.case.ask.to_string())?;

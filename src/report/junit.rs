@@ -2,7 +2,7 @@
 
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
-use super::{Report, ReportError, Row};
+use super::{CaseRow, Report, ReportError};
 use crate::suite::compare::CaseVerdict;
 
 pub fn junit(report: &Report) -> Result<String, ReportError> {
@@ -18,7 +18,7 @@ pub fn junit(report: &Report) -> Result<String, ReportError> {
     Ok(out.to_string()?)
 }
 
-fn test_case(row: &Row) -> TestCase {
+fn test_case(row: &CaseRow) -> TestCase {
     let mut status = match row.verdict() {
         _ if row.standing.is_unexpected() => TestCaseStatus::non_success(kind(row.verdict())),
         CaseVerdict::Agree => TestCaseStatus::success(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::{Report, ReportError, Row};
+use super::{CaseRow, Report, ReportError};
 use crate::question::Outcome;
 use crate::suite::ledger::Standing;
 
@@ -19,7 +19,7 @@ pub fn jsonl(report: &Report) -> Result<String, ReportError> {
     Ok(out)
 }
 
-fn case(row: &Row) -> serde_json::Value {
+fn case(row: &CaseRow) -> serde_json::Value {
     let given = match &row.result.outcome {
         Outcome::Answer { answer, .. } => answer.to_bare_json().unwrap_or_default(),
         _ => serde_json::Value::Null,

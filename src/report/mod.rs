@@ -34,14 +34,14 @@ pub enum ReportError {
 pub struct Report<'a> {
     pub implementation: &'a Identity,
     pub edition: Edition,
-    pub rows: Vec<Row<'a>>,
+    pub rows: Vec<CaseRow<'a>>,
     /// Entries of the ledger about cases that the suite does not have.
     pub stale: Vec<&'a KnownDivergence>,
     pub stopped: bool,
 }
 
 /// A case and what became of it.
-pub struct Row<'a> {
+pub struct CaseRow<'a> {
     pub case: &'a Case,
     pub result: &'a CaseResult,
     pub standing: Standing,
@@ -63,7 +63,7 @@ impl<'a> Report<'a> {
             .iter()
             .filter_map(|result| {
                 let case: &'a Case = cases.get(result.index).copied()?;
-                Some(Row { case, result, standing: ledger.standing(&case.id, result.comparison.verdict) })
+                Some(CaseRow { case, result, standing: ledger.standing(&case.id, result.comparison.verdict) })
             })
             .collect();
         Report { implementation: &run.implementation, edition, rows, stale, stopped: run.stopped }
@@ -112,7 +112,7 @@ impl<'a> Report<'a> {
     }
 }
 
-impl Row<'_> {
+impl CaseRow<'_> {
     pub fn verdict(&self) -> CaseVerdict {
         self.result.comparison.verdict
     }

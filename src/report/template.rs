@@ -3,7 +3,7 @@
 use minijinja::{Environment, context};
 use serde_json::{Value, json};
 
-use super::{Report, ReportError, Row};
+use super::{CaseRow, Report, ReportError};
 use crate::suite::compare::CaseVerdict;
 use crate::suite::ledger::Standing;
 
@@ -49,7 +49,7 @@ fn render(name: &'static str, template: &'static str, report: &Report) -> Result
     Ok(text + "\n")
 }
 
-fn finding(row: &Row) -> Value {
+fn finding(row: &CaseRow) -> Value {
     let link = match &row.standing {
         Standing::Known(known) | Standing::Changed(known) => known.link.clone(),
         Standing::Expected | Standing::New => None,

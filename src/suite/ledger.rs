@@ -53,7 +53,7 @@ pub enum Standing {
 }
 
 /// What was observed of a case.
-pub struct Observed<'a> {
+pub struct ObservedCase<'a> {
     pub case: &'a str,
     pub verdict: CaseVerdict,
     /// What is written as the reason of a new entry.
@@ -108,14 +108,14 @@ impl Ledger {
 
     /// The ledger that expects just what was observed. Reasons and links are kept where the outcome is the same;
     /// so are entries of cases that were not asked but exist.
-    pub fn updated(&self, observed: &[Observed], suite: &BTreeSet<&str>) -> Ledger {
+    pub fn updated(&self, observed: &[ObservedCase], suite: &BTreeSet<&str>) -> Ledger {
         let mut known: BTreeMap<String, KnownDivergence> = self
             .known
             .iter()
             .filter(|(case, _)| suite.contains(case.as_str()))
             .map(|(k, v)| (k.clone(), v.clone()))
             .collect();
-        for Observed { case, verdict, reason } in observed {
+        for ObservedCase { case, verdict, reason } in observed {
             if !verdict.is_finding() {
                 known.remove(*case);
             } else if known.get(*case).is_none_or(|entry| entry.outcome != *verdict) {
@@ -164,7 +164,7 @@ mod tests {
         let suite = BTreeSet::from(["a/kept", "a/mended", "a/new"]);
         let observed =
             [("a/kept", CaseVerdict::Diverge), ("a/mended", CaseVerdict::Agree), ("a/new", CaseVerdict::Timeout)]
-                .map(|(case, verdict)| Observed { case, verdict, reason: "new".to_string() });
+                .map(|(case, verdict)| ObservedCase { case, verdict, reason: "new".to_string() });
         let updated = Ledger::parse(&ledger.updated(&observed, &suite).to_ron().unwrap()).unwrap();
         let reasons: Vec<(&str, &str)> =
             updated.known.values().map(|known| (known.case.as_str(), known.reason.as_str())).collect();
