@@ -27,7 +27,7 @@ use crate::suite::{Case, coverage, embedded_suite};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec conform
-  relax-spec conform 'unification/*' 'SI.LUB.*'
+  relax-spec conform 'unification/*' 'SI.UNIFY.*'
   relax-spec conform --adapter tvm@0.25 --report human --report html=tvm.html
   relax-spec conform --adapter './my-adapter --fast' --expect my-ledger.ron -j 4")]
 pub struct Args {

@@ -12,11 +12,11 @@ use crate::suite::knockout::Shows;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec explain SUB.TENSOR.RANK
-  relax-spec explain 'E[WF.5.USE]'
+  relax-spec explain 'E[WF.5.BEFORE]'
   relax-spec explain A17
   relax-spec explain C05")]
 pub struct Args {
-    /// A rule id, the code of a diagnostic such as E[WF.5.USE], an erratum, or a conflict between documents
+    /// A rule id, the code of a diagnostic such as E[WF.5.BEFORE], an erratum, or a conflict between documents
     #[arg(value_name = "ID")]
     id: String,
 }
@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> Outcome {
     Err(Failure::unreadable(unknown(id)))
 }
 
-/// `WF.5.USE` out of `E[WF.5.USE]` or `W[WF.5.USE]`.
+/// `WF.5.BEFORE` out of `E[WF.5.BEFORE]` or `W[WF.5.BEFORE]`.
 fn strip_code(id: &str) -> &str {
     let inner = |prefix: &str| id.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(']'));
     inner("E[").or_else(|| inner("W[")).unwrap_or(id)
@@ -151,9 +151,9 @@ mod tests {
 
     #[test]
     fn codes_of_diagnostics_name_their_rule() {
-        assert_eq!(strip_code("E[WF.5.USE]"), "WF.5.USE");
-        assert_eq!(strip_code("W[WF.5.USE]"), "WF.5.USE");
-        assert_eq!(strip_code("WF.5.USE"), "WF.5.USE");
+        assert_eq!(strip_code("E[WF.5.BEFORE]"), "WF.5.BEFORE");
+        assert_eq!(strip_code("W[WF.5.BEFORE]"), "WF.5.BEFORE");
+        assert_eq!(strip_code("WF.5.BEFORE"), "WF.5.BEFORE");
     }
 
     #[test]

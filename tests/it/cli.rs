@@ -7,14 +7,14 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn relax_spec(args: &[&str]) -> Command {
+pub fn relax_spec(args: &[&str]) -> Command {
     let mut command = Command::cargo_bin("relax-spec").unwrap();
     command.args(args);
     command
 }
 
 /// Runs a command: its exit status, standard output, standard error.
-fn run(args: &[&str]) -> (i32, String, String) {
+pub fn run(args: &[&str]) -> (i32, String, String) {
     run_with(relax_spec(args))
 }
 
@@ -35,7 +35,7 @@ fn json_lines(text: &str) -> Vec<Value> {
 }
 
 /// Implementations that misbehave, as shell scripts.
-mod fake {
+pub mod fake {
     use super::*;
 
     /// An adapter that knows `subtype` and does `on_question` (with `$id` set) at each.

@@ -1,0 +1,93 @@
+//! What documents, help texts and comments cite is in the text of the specification.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use relax_spec::book::{Erratum, Rule};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The files below a directory whose names end so.
+fn below(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            below(&path, endings, found);
+        } else if path.extension().is_some_and(|e| endings.iter().any(|ending| e == *ending)) {
+            found.push(path);
+        }
+    }
+}
+
+/// Everything that people read: pages, help texts and comments.
+fn read_by_people() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md"]
+        .into_iter()
+        .map(|name| root().join(name))
+        .filter(|path| path.exists())
+        .collect();
+    below(&root().join("spec"), &["md", "ron"], &mut found);
+    below(&root().join("conformance"), &["md"], &mut found);
+    below(&root().join("conformance/ledger"), &["ron"], &mut found);
+    below(&root().join("src"), &["rs"], &mut found);
+    found
+}
+
+/// What looks like an id, a beginning of ids (`SI.UNIFY.`) or a glob over ids (`SUB.*`).
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let part_of_word = |c: char| c.is_ascii_alphanumeric() || ['.', '-', '_', '*'].contains(&c);
+    line.split(move |c| !part_of_word(c)).map(|word| word.trim_matches('-')).filter(|word| word.contains('.'))
+}
+
+/// Whether a word is no id, or is one, or some ids begin like it.
+fn is_known(word: &str) -> bool {
+    let head = word.split('.').next().unwrap_or_default();
+    let is_family = Rule::ALL.iter().any(|rule| rule.id().split('.').next() == Some(head));
+    let (stem, open) = match word.strip_suffix('*') {
+        Some(stem) => (stem, true),
+        None => (word, false),
+    };
+    let stem = if open { stem } else { stem.trim_end_matches('.') };
+    let begins = |id: &str| id.strip_prefix(stem).is_some_and(|rest| open || rest.is_empty() || rest.starts_with('.'));
+    !is_family || Rule::ALL.iter().any(|rule| begins(rule.id()))
+}
+
+#[test]
+fn every_rule_that_is_cited_exists() {
+    let mut unknown = Vec::new();
+    for path in read_by_people() {
+        let text = fs::read_to_string(&path).unwrap();
+        let is_code = path.extension().is_some_and(|e| e == "rs");
+        // In code the compiler sees to the rest; what the command line says stands in attributes and comments.
+        let is_read =
+            |line: &str| !is_code || line.trim_start().starts_with("//") || path.starts_with(root().join("src/cli"));
+        for (i, line) in text.lines().enumerate().filter(|(_, line)| is_read(line)) {
+            let place = path.strip_prefix(root()).unwrap_or(&path).display();
+            unknown.extend(words(line).filter(|word| !is_known(word)).map(|word| format!("{place}:{}: {word}", i + 1)));
+        }
+    }
+    assert!(unknown.is_empty(), "cited, but not stated by the text:\n  {}", unknown.join("\n  "));
+}
+
+#[test]
+fn every_erratum_that_a_help_text_cites_exists() {
+    let mut files = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    below(&root().join("src/cli"), &["rs"], &mut files);
+    let is_id =
+        |word: &&str| word.len() == 3 && word.starts_with(['A', 'E']) && word[1..].bytes().all(|b| b.is_ascii_digit());
+    let mut unknown = Vec::new();
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        let ids = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_id);
+        unknown.extend(ids.filter(|id| Erratum::named(id).is_err()).map(|id| format!("{}: {id}", path.display())));
+    }
+    assert!(unknown.is_empty(), "no such errata:\n  {}", unknown.join("\n  "));
+}
+
+#[test]
+fn the_gate_can_fail() {
+    assert!(is_known("SUB.TENSOR.RANK") && is_known("SI.UNIFY.") && is_known("SUB.*") && is_known("file.rs"));
+    assert!(!is_known("SUB.TENSOR.NONSENSE") && !is_known("SI.NONSENSE.*") && !is_known("WF.5.USE"));
+}
