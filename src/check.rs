@@ -88,7 +88,7 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
     report.stage = Stage::Derivation;
     report.derived = derive_module_in(cx, &report.module, &groups);
     report.diagnostics.extend(report.derived.diagnostics.iter().cloned());
-    if report.accepts() {
+    if report.accepts() && cx.fire(rule!("SI.ERASES-TO-TYPE")) {
         let disagreements = erases_to_type(cx, &report.types, &report.derived);
         report.diagnostics.extend(disagreements);
     }
@@ -129,9 +129,6 @@ pub fn further_findings(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
 /// particular since it knows no purity (A18), and below it where an operator knows more of its arguments.
 fn erases_to_type(cx: &mut Cx, types: &TypeReport, derived: &DeriveReport) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    if !cx.fire(rule!("SI.ERASES-TO-TYPE")) {
-        return findings;
-    }
     for ((var, ty), (other, info)) in types.vars.iter().zip(&derived.vars) {
         let erased = erase_struct_info(cx, info);
         let agrees = var == other && (erased == *ty || is_subtype(cx, ty, &erased) || is_subtype(cx, &erased, ty));
@@ -144,13 +141,13 @@ fn erases_to_type(cx: &mut Cx, types: &TypeReport, derived: &DeriveReport) -> Ve
     findings
 }
 
-/// NF.REQUIRED, NF.BEFORE-OPT: the program as the checkers see it. Where it must not be normalized, one that is not in
-/// normal form is rejected.
+/// NF.REQUIRED, NF.BEFORE-OPT: the program as the checkers see it.
 pub fn in_normal_form(cx: &mut Cx, module: &IrModule) -> Normalized {
+    let mut program = Normalized { module: module.clone(), findings: Vec::new() };
     if cx.fire(rule!("NF.REQUIRED")) && cx.fire(rule!("NF.BEFORE-OPT")) {
-        return normal_form::normalize_reporting(cx, module);
+        program = normal_form::normalize_reporting(cx, module);
     }
-    Normalized { module: module.clone(), findings: normal_form::check(cx, module) }
+    program
 }
 
 #[cfg(test)]

@@ -18,13 +18,14 @@ pub enum Callee {
 
 /// PURE.CALL-EFFECT: whether a call is marked pure, which is decided for each call separately.
 pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
-    let attributed = call.attrs.get("pure") == Some(&AttrValue::Bool(true)) && cx.fire(rule!("PURE.ATTR.REPR"));
+    let attributed =
+        call.attrs.get("pure") == Some(&AttrValue::Bool(true)) && cx.conclude(rule!("PURE.ATTR.REPR"), true);
     match callee {
         Callee::Op(def) => {
             let registered = match def {
                 // That it may raise an error does not count (PURE.ERR.OP).
-                Some(def) => def.is_pure(cx) && cx.fire(rule!("PURE.ERR.OP")),
-                None => !cx.fire(rule!("PURE.DEFAULT-IMPURE")),
+                Some(def) => def.is_pure(cx) && cx.conclude(rule!("PURE.ERR.OP"), true),
+                None => cx.conclude(rule!("PURE.DEFAULT-IMPURE"), false),
             };
             registered || attributed
         }
@@ -35,10 +36,12 @@ pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
 
 /// PURE.EXTERN-ATTR: the attribute of the call asserts that this call has no effect. Without it PURE.DEFAULT-IMPURE.
 fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
-    if cx.fire(rule!("PURE.EXTERN-ATTR")) && attributed {
-        return cx.fire(rule!("PURE.CALL-EFFECT"));
+    let asserted = cx.conclude(rule!("PURE.EXTERN-ATTR"), attributed);
+    if asserted {
+        cx.conclude(rule!("PURE.CALL-EFFECT"), true)
+    } else {
+        cx.conclude(rule!("PURE.DEFAULT-IMPURE"), false)
     }
-    !cx.fire(rule!("PURE.DEFAULT-IMPURE"))
 }
 
 /// The purity of a function.
@@ -55,14 +58,13 @@ pub struct FunctionPurity {
 pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> FunctionPurity {
     let inferred = inferred_purity(cx, all_pure);
     let forced = force_pure_attr(function) == Some(&AttrValue::Bool(true));
-    let forced = cx.rule(rule!("TC.FUNC.PURE.FORCE"), forced) && cx.fire(rule!("PURE.FORCE"));
+    let forced = cx.rule(rule!("TC.FUNC.PURE.FORCE"), forced) && cx.conclude(rule!("PURE.FORCE"), true);
     let excused = forced && !cx.literal(Erratum::A32);
     let kept = function.pure != Some(true) || inferred || excused;
     let broken_promise = !cx.premise(rule!("TC.FUNC.PURE.ANNOT-ERR"), 1, kept);
     let declared = match function.pure {
-        None if cx.fire(rule!("TC.FUNC.PURE.DEFAULT")) => inferred,
-        None => false,
-        Some(false) => inferred && !cx.fire(rule!("TC.FUNC.PURE.ANNOT-FALSE")),
+        None => cx.conclude(rule!("TC.FUNC.PURE.DEFAULT"), inferred),
+        Some(false) => inferred && cx.conclude(rule!("TC.FUNC.PURE.ANNOT-FALSE"), false),
         Some(true) => true,
     };
     FunctionPurity { pure: forced || declared, broken_promise }
@@ -72,9 +74,9 @@ pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> Fun
 /// Casts do not count (PURE.ERR-EXEMPT), nor does failing to terminate (PURE.NONTERM-UNTRACKED).
 fn inferred_purity(cx: &mut Cx, all_pure: bool) -> bool {
     if all_pure {
-        return cx.fire(rule!("TC.FUNC.PURE.INFER")) && cx.fire(rule!("PURE.NONTERM-UNTRACKED"));
+        return cx.conclude(rule!("TC.FUNC.PURE.INFER"), true) && cx.conclude(rule!("PURE.NONTERM-UNTRACKED"), true);
     }
-    !(cx.fire(rule!("TC.FUNC.PURE.INFER")) && cx.fire(rule!("PURE.CONSERVATIVE")))
+    cx.conclude(rule!("TC.FUNC.PURE.INFER"), false) || cx.conclude(rule!("PURE.CONSERVATIVE"), false)
 }
 
 /// The attribute `force_pure` of a function, in either spelling.

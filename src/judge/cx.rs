@@ -92,6 +92,10 @@ pub trait Instead: Sized {
     fn instead(self, rule: Rule) -> Self;
 }
 
+/// All that there is of something, where a rule wants every one of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Every<T>(pub Vec<T>);
+
 /// A rule without which the judgement cannot go on was masked, or the text gives no rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no rule applies without {0}")]

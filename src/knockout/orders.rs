@@ -4,12 +4,20 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::book::Rule;
-use crate::judge::Instead;
+use crate::judge::{Every, Instead};
 
 /// The other way round.
 impl<T> Instead for Vec<T> {
     fn instead(mut self, _: Rule) -> Vec<T> {
         self.reverse();
+        self
+    }
+}
+
+/// The first is enough.
+impl<T> Instead for Every<T> {
+    fn instead(mut self, _: Rule) -> Every<T> {
+        self.0.truncate(1);
         self
     }
 }

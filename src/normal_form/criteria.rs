@@ -10,18 +10,9 @@ use crate::judge::{Cx, with_stack};
 ///
 /// Each offending node is reported once. 2023-02, Normal Form.
 pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
-    if !cx.fire(rule!("WF.NF")) {
-        return Vec::new();
-    }
     let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), first_only: false };
-    for (gv, func) in &module.funcs {
-        match func {
-            GlobalFunc::Function(function) => {
-                criteria.trail = Trail::new(gv.name.clone());
-                criteria.function(function);
-            }
-            GlobalFunc::PrimFunc(_) => {}
-        }
+    if criteria.cx.fire(rule!("WF.NF")) {
+        criteria.module(module);
     }
     criteria.findings
 }
@@ -63,6 +54,18 @@ impl Criteria<'_> {
         }
     }
 
+    fn module(&mut self, module: &IrModule) {
+        for (gv, func) in &module.funcs {
+            match func {
+                GlobalFunc::Function(function) => {
+                    self.trail = Trail::new(gv.name.clone());
+                    self.function(function);
+                }
+                GlobalFunc::PrimFunc(_) => {}
+            }
+        }
+    }
+
     /// NF.3.FUNC: the body of a function is a `SeqExpr`.
     fn function(&mut self, function: &Function) {
         with_stack(|| self.at(Step::Field("body"), |c| c.body_of_function(&function.body)));
@@ -74,7 +77,7 @@ impl Criteria<'_> {
             let message = format!("the body of a function is a {}, not a SeqExpr", body.node_name());
             self.report(rule!("NF.3.FUNC"), body.span(), message, "wrap the body in a SeqExpr");
         }
-        let allowed = is_seq && self.cx.fire(rule!("NF.2.POS-FUNC"));
+        let allowed = is_seq && self.cx.conclude(rule!("NF.2.POS-FUNC"), true);
         self.sequence_or_other(body, allowed);
     }
 
@@ -85,7 +88,7 @@ impl Criteria<'_> {
             let message = format!("a branch of an If is a {}, not a SeqExpr", branch.node_name());
             self.report(rule!("NF.3.IF"), branch.span(), message, "wrap the branch in a SeqExpr");
         }
-        let allowed = is_seq && self.cx.fire(rule!("NF.2.POS-IF"));
+        let allowed = is_seq && self.cx.conclude(rule!("NF.2.POS-IF"), true);
         self.sequence_or_other(branch, allowed);
     }
 
@@ -149,7 +152,7 @@ impl Criteria<'_> {
     fn binding(&mut self, binding: &Binding) {
         let applies = match binding {
             Binding::VarBinding(_) => true,
-            Binding::MatchCast(_) => self.cx.fire(rule!("NF.1.MATCHCAST")),
+            Binding::MatchCast(_) => self.cx.conclude(rule!("NF.1.MATCHCAST"), true),
         };
         self.at(Step::Field("value"), |c| if applies { c.value(binding.value()) } else { c.inside(binding.value()) });
     }
@@ -209,11 +212,11 @@ impl Criteria<'_> {
 
     /// Errata: A12, literally bodies and branches are subexpressions like any other.
     fn bodies_are_exempt(&mut self) -> bool {
-        self.cx.fire(rule!("NF.1.EXCEPT-BODIES")) && !self.cx.literal(Erratum::A12)
+        self.cx.conclude(rule!("NF.1.EXCEPT-BODIES"), true) && !self.cx.literal(Erratum::A12)
     }
 
     fn callee_is_exempt(&mut self) -> bool {
-        self.cx.fire(rule!("NF.1.LEAF.OTHERS")) && !self.cx.literal(Erratum::A12)
+        self.cx.conclude(rule!("NF.1.LEAF.OTHERS"), true) && !self.cx.literal(Erratum::A12)
     }
 
     fn fields(&mut self, fields: &[Expr]) {
@@ -224,7 +227,7 @@ impl Criteria<'_> {
 
     fn operand(&mut self, operand: &Expr, place: Place) {
         match operand {
-            Expr::Tuple(tuple) if self.cx.fire(rule!("NF.1.LEAF.TUPLE")) => self.fields(&tuple.fields),
+            Expr::Tuple(tuple) if self.cx.conclude(rule!("NF.1.LEAF.TUPLE"), true) => self.fields(&tuple.fields),
             // A sequence is reported as misplaced, which says more than that it is no leaf.
             Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
             // NF.1.LEAF.OTHERS: no leaves, but allowed as callees (A12).

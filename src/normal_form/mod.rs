@@ -23,14 +23,15 @@ use crate::judge::{Cx, with_stack};
 /// The immediates are constants in this sense (C04).
 pub fn is_leaf(cx: &mut Cx, expr: &Expr) -> bool {
     match expr {
-        Expr::Var(_) | Expr::DataflowVar(_) | Expr::GlobalVar(_) => cx.fire(rule!("NF.1.LEAF.VAR")),
-        Expr::Constant(_) => cx.fire(rule!("NF.1.LEAF.CONST")),
+        Expr::Var(_) | Expr::DataflowVar(_) | Expr::GlobalVar(_) => cx.conclude(rule!("NF.1.LEAF.VAR"), true),
+        Expr::Constant(_) => cx.conclude(rule!("NF.1.LEAF.CONST"), true),
         Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => {
-            cx.fire(rule!("NF.1.LEAF.CONST")) && cx.fire(rule!("PR14148.NF.LEAF"))
+            cx.conclude(rule!("NF.1.LEAF.CONST"), true) && cx.conclude(rule!("PR14148.NF.LEAF"), true)
         }
-        Expr::ShapeExpr(_) => cx.fire(rule!("NF.1.LEAF.SHAPE")),
+        Expr::ShapeExpr(_) => cx.conclude(rule!("NF.1.LEAF.SHAPE"), true),
         Expr::Tuple(tuple) => {
-            with_stack(|| tuple.fields.iter().all(|field| is_leaf(cx, field))) && cx.fire(rule!("NF.1.LEAF.TUPLE"))
+            with_stack(|| tuple.fields.iter().all(|field| is_leaf(cx, field)))
+                && cx.conclude(rule!("NF.1.LEAF.TUPLE"), true)
         }
         Expr::SeqExpr(_)
         | Expr::Function(_)
@@ -38,6 +39,6 @@ pub fn is_leaf(cx: &mut Cx, expr: &Expr) -> bool {
         | Expr::ExternFunc(_)
         | Expr::Call(_)
         | Expr::TupleGetItem(_)
-        | Expr::Op(_) => !cx.fire(rule!("NF.1.LEAF.OTHERS")),
+        | Expr::Op(_) => cx.conclude(rule!("NF.1.LEAF.OTHERS"), false),
     }
 }

@@ -215,10 +215,11 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// NF.3.WRAP: a function body or a branch as a `SeqExpr`, built by itself.
     pub(super) fn sequence(&mut self, expr: &Expr, rule: Rule) -> Expr {
         let is_seq = matches!(expr, Expr::SeqExpr(_));
-        let wraps = is_seq || (self.cx.fire(rule) && self.cx.fire(rule!("NF.3.WRAP")));
-        if !wraps {
-            return expr.clone();
-        }
+        let wraps = is_seq || (self.cx.conclude(rule, true) && self.cx.conclude(rule!("NF.3.WRAP"), true));
+        if wraps { self.built_by_itself(expr) } else { expr.clone() }
+    }
+
+    fn built_by_itself(&mut self, expr: &Expr) -> Expr {
         let outer = (std::mem::take(&mut self.out), self.block, self.flattening);
         let (mark, replaced) = (self.shapes.mark(), self.replaced);
         (self.block, self.flattening) = (Block::ORDINARY, 0);
@@ -250,9 +251,11 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             self.block.kind = last.kind;
         }
         match body {
-            Expr::SeqExpr(inner) if self.cx.fire(rule!("NF.ALG.BODY-SEQ")) => with_stack(|| self.contents(inner)),
+            Expr::SeqExpr(inner) if self.cx.conclude(rule!("NF.ALG.BODY-SEQ"), true) => {
+                with_stack(|| self.contents(inner))
+            }
             Expr::Tuple(_) => self.operand(body, false),
-            _ if is_leaf(self.cx, body) || !self.cx.fire(rule) => self.leaf(body),
+            _ if is_leaf(self.cx, body) || !self.cx.conclude(rule, true) => self.leaf(body),
             _ => {
                 let (binder, value) = self.bound_value(body);
                 // It leaves the block, so it is a Var even where A37 puts it into a DataflowBlock.
@@ -315,7 +318,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         let joins = match self.out.last().map(|block| block.kind) {
             None => false,
             Some(last) if last == kind => !starts || self.merges(kind),
-            Some(_) => !self.cx.fire(rule!("NF.4.NO-MIX")),
+            Some(_) => self.cx.conclude(rule!("NF.4.NO-MIX"), false),
         };
         match self.out.last_mut() {
             Some(last) if joins => last.bindings.push(binding),
@@ -330,13 +333,13 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             BlockKind::Binding => rule!("NF.4.MERGE-BB"),
             BlockKind::Dataflow => rule!("NF.4.MERGE-DF"),
         };
-        self.cx.fire(rule) && self.cx.fire(rule!("NF.ALG.2.CONSOLIDATE"))
+        self.cx.conclude(rule, true) && self.cx.conclude(rule!("NF.ALG.2.CONSOLIDATE"), true)
     }
 
     /// NF.ALG.5.FLATTEN: the bindings of a sequence go in front of the binding whose value it is, and its body
     /// takes its place.
     pub(super) fn flatten(&mut self, expr: &Expr, seq: &SeqExpr) -> Expr {
-        if !self.may_flatten(seq) || !self.cx.fire(rule!("NF.ALG.5.FLATTEN")) {
+        if !self.may_flatten(seq) || !self.cx.conclude(rule!("NF.ALG.5.FLATTEN"), true) {
             return self.sequence(expr, rule!("NF.ALG.5.FLATTEN"));
         }
         let (mark, replaced, block) = (self.shapes.mark(), self.replaced, self.block);
@@ -353,14 +356,15 @@ impl<'c, 'm> Normalizer<'c, 'm> {
 
     /// NF.ALG.5.BODY: a body that is no leaf becomes the value once it is normalized.
     fn flattened_body(&mut self, body: &Expr) -> Expr {
-        if is_leaf(self.cx, body) || self.cx.fire(rule!("NF.ALG.5.BODY")) { self.value(body) } else { body.clone() }
+        let becomes_the_value = is_leaf(self.cx, body) || self.cx.conclude(rule!("NF.ALG.5.BODY"), true);
+        if becomes_the_value { self.value(body) } else { body.clone() }
     }
 
     /// NF.ALG.5.DF-SPLIT, NF.ALG.5.DF-DF, NF.ALG.5.DF-MALFORMED: what may be flattened into what.
     fn may_flatten(&mut self, seq: &SeqExpr) -> bool {
         let has = |kind| seq.blocks.iter().any(|block| block.kind == kind && !block.bindings.is_empty());
         match self.block.kind {
-            BlockKind::Binding => !has(BlockKind::Dataflow) || self.cx.fire(rule!("NF.ALG.5.DF-SPLIT")),
+            BlockKind::Binding => !has(BlockKind::Dataflow) || self.cx.conclude(rule!("NF.ALG.5.DF-SPLIT"), true),
             BlockKind::Dataflow if has(BlockKind::Binding) => {
                 let well_formed = self.cx.premise(rule!("NF.ALG.5.DF-MALFORMED"), 1, false);
                 if !well_formed {
@@ -371,7 +375,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
                 }
                 well_formed
             }
-            BlockKind::Dataflow => !has(BlockKind::Dataflow) || self.cx.fire(rule!("NF.ALG.5.DF-DF")),
+            BlockKind::Dataflow => !has(BlockKind::Dataflow) || self.cx.conclude(rule!("NF.ALG.5.DF-DF"), true),
         }
     }
 
@@ -399,11 +403,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
                 // Literal E10: flattening is called safe as it is.
                 let elsewhere = self.rest_unknown || self.repeated.contains(var);
                 let clashes = widened && elsewhere && !self.cx.literal(Erratum::E10);
-                let other = if self.cx.rule(rule!("NF.WIDEN-SAFE"), clashes) {
-                    Some(self.fresh().shape_var(var))
-                } else {
-                    None
-                };
+                let other = self.cx.rule(rule!("NF.WIDEN-SAFE"), clashes).then(|| self.fresh().shape_var(var));
                 self.replaced += usize::from(other.is_some());
                 self.shapes.enter(var.clone(), other);
             }

@@ -13,6 +13,12 @@ use crate::grammar::{
 };
 use crate::judge::with_stack;
 
+/// The parts of a call that are evaluated.
+enum Part {
+    Callee,
+    Arguments,
+}
+
 impl Normalizer<'_, '_> {
     /// An expression as the value of a binding: its operands are hoisted, it stays.
     pub(super) fn value(&mut self, expr: &Expr) -> Expr {
@@ -90,15 +96,15 @@ impl Normalizer<'_, '_> {
 
     /// NF.ALG.3.CALLEE: the callee comes before the arguments.
     fn call(&mut self, call: &Call) -> Expr {
-        let callee_first = self.cx.fire(rule!("NF.ALG.3.CALLEE"));
-        let early = if callee_first { Some(self.callee(call)) } else { None };
-        let args = self.operands("args", &call.args, false);
-        let op = match early {
-            Some(op) => op,
-            None => self.callee(call),
-        };
+        let (mut op, mut args) = (None, Vec::new());
+        for part in self.cx.conclude(rule!("NF.ALG.3.CALLEE"), [Part::Callee, Part::Arguments]) {
+            match part {
+                Part::Callee => op = Some(self.callee(call)),
+                Part::Arguments => args = self.operands("args", &call.args, false),
+            }
+        }
         Expr::Call(Arc::new(Call {
-            op,
+            op: op.unwrap_or_else(|| call.op.clone()),
             args,
             sinfo_args: call.sinfo_args.iter().map(|info| self.struct_info(info)).collect(),
             attrs: self.attrs(&call.attrs),
@@ -110,14 +116,14 @@ impl Normalizer<'_, '_> {
     fn callee(&mut self, call: &Call) -> Expr {
         self.at(Step::Field("op"), |n| match &call.op {
             Expr::Op(_) => call.op.clone(),
-            Expr::ExternFunc(_) if !n.effect_among(&call.args) => call.op.clone(),
-            Expr::ExternFunc(_) if !n.cx.fire(rule!("NF.PRESERVES")) => call.op.clone(),
+            Expr::ExternFunc(_) if !n.is_looked_up_before_an_effect(&call.args) => call.op.clone(),
             callee => n.operand(callee, false),
         })
     }
 
-    fn effect_among(&mut self, exprs: &[Expr]) -> bool {
-        exprs.iter().any(|expr| self.effects.possible(expr))
+    /// NF.PRESERVES: left in place, an `ExternFunc` that is not found would fail after the effects of the arguments.
+    fn is_looked_up_before_an_effect(&mut self, args: &[Expr]) -> bool {
+        args.iter().any(|arg| self.effects.possible(arg)) && self.cx.conclude(rule!("NF.PRESERVES"), true)
     }
 
     /// NF.ALG.3.ORDER: operands are hoisted from left to right, each after its own operands (A20).
@@ -126,16 +132,12 @@ impl Normalizer<'_, '_> {
         let asks = exprs.iter().any(|expr| may_fail(expr) || matches!(expr, Expr::Tuple(_)));
         let last_effect = if asks { exprs.iter().rposition(|expr| self.effects.possible(expr)) } else { None };
         let mut done = Vec::with_capacity(exprs.len());
-        let left_to_right = self.cx.fire(rule!("NF.ALG.3.ORDER"));
-        for k in 0..exprs.len() {
-            let i = if left_to_right { k } else { exprs.len() - 1 - k };
+        for (i, expr) in self.cx.conclude(rule!("NF.ALG.3.ORDER"), exprs.iter().enumerate().collect::<Vec<_>>()) {
             let follows = effect_follows || last_effect.is_some_and(|last| last > i);
-            done.push(self.at(Step::Item(field, i), |n| n.operand(&exprs[i], follows)));
+            done.push((i, self.at(Step::Item(field, i), |n| n.operand(expr, follows))));
         }
-        if !left_to_right {
-            done.reverse();
-        }
-        done
+        done.sort_by_key(|(i, _)| *i);
+        done.into_iter().map(|(_, operand)| operand).collect()
     }
 
     /// An expression as an operand: a leaf, or a variable bound to it.
@@ -157,9 +159,10 @@ impl Normalizer<'_, '_> {
 
     /// NF.ALG.3.HOIST: binds an expression to a fresh variable in the current block.
     pub(super) fn hoist(&mut self, expr: &Expr) -> Expr {
-        if !self.cx.fire(rule!("NF.ALG.3.HOIST")) {
-            return expr.clone();
-        }
+        if self.cx.conclude(rule!("NF.ALG.3.HOIST"), true) { self.bind_fresh(expr) } else { expr.clone() }
+    }
+
+    fn bind_fresh(&mut self, expr: &Expr) -> Expr {
         let (binder, value) = self.bound_value(expr);
         let result = binder.to_expr();
         self.emit(Binding::VarBinding(VarBinding { var: binder, value, span: expr.span() }));
@@ -185,22 +188,19 @@ impl Normalizer<'_, '_> {
     /// NF.ALG.3.FRESH-KIND: a `DataflowVar` inside a `DataflowBlock`, a `Var` elsewhere.
     fn hoisted_binder(&mut self, expr: &Expr) -> Binder {
         let dataflow = self.block.kind == BlockKind::Dataflow;
-        let kind =
-            if self.cx.rule(rule!("NF.ALG.3.FRESH-KIND"), dataflow) { VarKind::DataflowVar } else { VarKind::Var };
+        let kind = self.cx.by_cases(&[(rule!("NF.ALG.3.FRESH-KIND"), dataflow, VarKind::DataflowVar)]);
         let annotation = match expr {
             Expr::Function(function) => self.annotation_of_literal(function),
             _ => None,
         };
-        Binder { var: self.fresh().var(), kind, annotation }
+        Binder { var: self.fresh().var(), kind: kind.unwrap_or(VarKind::Var), annotation }
     }
 
     /// NF.ALG.LAMBDA-ARG: the annotation of a hoisted literal says what its own annotations say.
     ///
     /// Errata: A38, literally it has none and type checking rejects the binding.
     fn annotation_of_literal(&mut self, function: &Function) -> Option<StructInfo> {
-        if self.cx.literal(Erratum::A38) || !self.cx.fire(rule!("NF.ALG.LAMBDA-ARG")) {
-            return None;
-        }
-        Some(self.struct_info(&function.signature()))
+        let annotated = !self.cx.literal(Erratum::A38) && self.cx.fire(rule!("NF.ALG.LAMBDA-ARG"));
+        annotated.then(|| self.struct_info(&function.signature()))
     }
 }

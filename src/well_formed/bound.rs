@@ -163,12 +163,18 @@ impl<'m> Checker<'_, 'm> {
             (Some(Region::Block { sequence: a, .. }), Region::Block { sequence: b, .. }) => a == b,
             (Some(_) | None, _) => false,
         };
-        self.cx.fire(rule!("SCOPE.SHADOW")) && (!same_scope || self.cx.fire(rule!("SCOPE.SHADOW.SAME-SCOPE")))
+        self.cx.conclude(rule!("SCOPE.SHADOW"), true)
+            && (!same_scope || self.cx.conclude(rule!("SCOPE.SHADOW.SAME-SCOPE"), true))
     }
 
     /// SCOPE.NAMESPACE: shape variables have a namespace of their own.
     fn is_no_shape_var(&mut self, var: &Var) -> bool {
-        self.cx.fire(rule!("SCOPE.NAMESPACE")) || !self.shapes.contains(&ShapeVar::numbered(var.name.clone(), var.id))
+        let shared = self.shares_the_namespace_of_shape_vars();
+        !(shared && self.shapes.contains(&ShapeVar::numbered(var.name.clone(), var.id)))
+    }
+
+    pub(super) fn shares_the_namespace_of_shape_vars(&mut self) -> bool {
+        self.cx.conclude(rule!("SCOPE.NAMESPACE"), false)
     }
 
     /// The scope of an older variable with the same name and another number, if there is one.
@@ -227,7 +233,7 @@ impl<'m> Checker<'_, 'm> {
     fn not_yet_bound(&mut self, var: &'m Var) -> bool {
         let anonymous = self.functions.last().is_some_and(|f| f.callee == Callee::Unknown);
         // A literal that is not the right side of a binding has no name by which to call itself.
-        if !anonymous || self.cx.fire(rule!("SCOPE.ANON")) {
+        if !anonymous || self.cx.conclude(rule!("SCOPE.ANON"), true) {
             let lost = Use { clock: self.clock, path: self.trail.path(), span: var.span };
             self.relax.pending.entry(var).or_default().push(lost);
         }
@@ -351,7 +357,8 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn close_block(&mut self, kind: BlockKind, start: usize) {
         match kind {
             BlockKind::Binding => {
-                if !self.cx.fire(rule!("SCOPE.FOUR")) {
+                let is_scope = self.cx.conclude(rule!("SCOPE.FOUR"), false);
+                if is_scope {
                     self.leave(start);
                 }
             }
@@ -374,23 +381,33 @@ impl<'m> Checker<'_, 'm> {
     }
 }
 
-/// The scoping rule by which a visible variable reaches the place where the traversal stands.
+/// Whether a scoping rule lets a visible variable reach the place where the traversal stands.
 fn visible_by_its_region(cx: &mut Cx, sequences: &[Sequence], bound: Bound) -> bool {
-    let (sequence, block, kind) = match bound.region {
-        Region::Function => return cx.fire(rule!("SCOPE.FUNC.PARAM")),
-        Region::OwnLiteral => return cx.fire(rule!("SCOPE.FUNC.REC")),
-        Region::Block { sequence, block, kind } => (sequence, block, kind),
+    let Bound { kind, region, .. } = bound;
+    let at = match region {
+        Region::Function | Region::OwnLiteral => None,
+        Region::Block { sequence, .. } => sequences.get(sequence).map(|open| open.at),
     };
-    if bound.kind == VarKind::DataflowVar {
-        return cx.fire(rule!("SCOPE.DF.LATER"));
+    let in_block = |at: usize| matches!(region, Region::Block { block, .. } if block == at);
+    let visible = cx.by_cases(&[
+        (rule!("SCOPE.FUNC.PARAM"), region == Region::Function, true),
+        (rule!("SCOPE.FUNC.REC"), region == Region::OwnLiteral, true),
+        (rule!("SCOPE.DF.LATER"), kind == VarKind::DataflowVar, true),
+        (rule!("SCOPE.SEQ.BODY"), at == Some(Place::Body), true),
+        (rule!("SCOPE.SEQ.LATER-SAME"), matches!(at, Some(Place::Block(at)) if in_block(at)), true),
+        (rule!("SCOPE.SEQ.LATER-BLOCKS"), matches!(at, Some(Place::Block(at)) if !in_block(at)), true),
+    ]);
+    visible.is_some() && (!escapes(bound, at) || cx.conclude(rule!("SCOPE.DF.ESCAPE"), true))
+}
+
+/// Whether an ordinary variable of a `DataflowBlock` is used behind that block.
+fn escapes(bound: Bound, at: Option<Place>) -> bool {
+    match (bound.region, at) {
+        (Region::Block { block, kind: BlockKind::Dataflow, .. }, Some(at)) => {
+            bound.kind == VarKind::Var && at != Place::Block(block)
+        }
+        (Region::Function | Region::OwnLiteral | Region::Block { .. }, _) => false,
     }
-    let Some(open) = sequences.get(sequence) else { return true };
-    let reaches = match open.at {
-        Place::Body => cx.fire(rule!("SCOPE.SEQ.BODY")),
-        Place::Block(at) if at == block => return cx.fire(rule!("SCOPE.SEQ.LATER-SAME")),
-        Place::Block(_) => cx.fire(rule!("SCOPE.SEQ.LATER-BLOCKS")),
-    };
-    reaches && (kind == BlockKind::Binding || cx.fire(rule!("SCOPE.DF.ESCAPE")))
 }
 
 fn kind_name(kind: VarKind) -> &'static str {

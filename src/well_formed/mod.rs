@@ -17,7 +17,7 @@ use crate::book::Rule;
 use crate::findings::{Diagnostic, NodePath, Trail};
 use crate::grammar::tir::{Param, PrimFunc};
 use crate::grammar::{AttrValue, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar, Span, Var};
-use crate::judge::Cx;
+use crate::judge::{Cx, Every};
 use crate::scope::Context;
 
 /// WF.1.BIND to WF.15.ATLEASTONE: every violation of the fifteen criteria by a program, normalized or not.
@@ -34,12 +34,7 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     }
     checker.mutual_recursion();
     checker.entry_point();
-    let mut findings = checker.into_findings();
-    // WF.NF: the criteria of normal form are for programs that have been normalized.
-    if !cx.fire(rule!("WF.NF")) {
-        findings.extend(crate::normal_form::check(cx, module));
-    }
-    findings
+    checker.into_findings()
 }
 
 /// The state of the traversal.
@@ -82,14 +77,11 @@ impl<'c, 'm> Checker<'c, 'm> {
         }
     }
 
-    /// WF.REPORT-ALL: each violation counts; without the rule one of them is enough.
+    /// WF.REPORT-ALL: each violation counts.
     fn into_findings(mut self) -> Vec<Diagnostic> {
         self.findings.sort_by_key(|(at, _)| *at);
-        let mut findings: Vec<Diagnostic> = self.findings.into_iter().map(|(_, finding)| finding).collect();
-        if findings.len() > 1 && !self.cx.fire(rule!("WF.REPORT-ALL")) {
-            findings.truncate(1);
-        }
-        findings
+        let findings: Vec<Diagnostic> = self.findings.into_iter().map(|(_, finding)| finding).collect();
+        if findings.len() > 1 { self.cx.conclude(rule!("WF.REPORT-ALL"), Every(findings)).0 } else { findings }
     }
 
     fn report(&mut self, rule: Rule, span: Span, message: String) {
@@ -119,7 +111,8 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn global_prim_func(&mut self, index: usize, gv: &'m GlobalVar, prim_func: &PrimFunc) {
         self.trail = Trail::new(gv.name.clone());
         self.global_bound_once(index, gv);
-        if !self.cx.fire(rule!("GRAM.PROGRAM.PRIMFUNC-OPAQUE")) {
+        let transparent = self.cx.conclude(rule!("GRAM.PROGRAM.PRIMFUNC-OPAQUE"), false);
+        if transparent {
             for param in &prim_func.params {
                 match param {
                     Param::Buffer(buffer) => self.datatype(buffer.dtype, prim_func.span),

@@ -129,9 +129,9 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.6.IMPURE-WHEN: what kind of function a callee is, and so whether the call is pure, is left to type checking.
     fn purity_is_deferred(&mut self, call: &Call) {
-        let demanded = self.cx.fire(rule!("WF.6.IMPURE"));
-        let deferred = self.cx.fire(rule!("WF.6.IMPURE-WHEN"));
-        if demanded && !deferred && !matches!(call.op, Expr::Op(_)) {
+        let demanded = self.cx.conclude(rule!("WF.6.IMPURE"), true);
+        let judged_here = self.cx.conclude(rule!("WF.6.IMPURE-WHEN"), false);
+        if demanded && judged_here && !matches!(call.op, Expr::Op(_)) {
             let message = "a call in a DataflowBlock is not known to be pure".to_string();
             self.report(rule!("WF.6.IMPURE"), call.span, message);
         }

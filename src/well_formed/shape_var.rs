@@ -100,18 +100,20 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.5.POSITIONS: which annotations bind a new shape variable.
     fn binds(&mut self, position: Position) -> bool {
-        let only_these = self.cx.fire(rule!("WF.5.POSITIONS"));
+        let anywhere = self.cx.conclude(rule!("WF.5.POSITIONS"), false);
         match position {
-            Position::Parameter => self.cx.fire(rule!("SI.DIM.BINDPOS.PARAM")),
-            Position::Cast => self.cx.fire(rule!("SI.DIM.BINDPOS.CAST")),
+            Position::Parameter => self.cx.conclude(rule!("SI.DIM.BINDPOS.PARAM"), true),
+            Position::Cast => self.cx.conclude(rule!("SI.DIM.BINDPOS.CAST"), true),
             Position::FuncParams => true,
-            Position::Return | Position::Other => !(only_these && self.cx.fire(rule!("SI.DIM.BINDPOS.NONE-ELSE"))),
+            Position::Return | Position::Other => {
+                anywhere || self.cx.conclude(rule!("SI.DIM.BINDPOS.NONE-ELSE"), false)
+            }
         }
     }
 
     pub(super) fn bind_shape_var(&mut self, var: &'m ShapeVar) {
-        let separate = self.cx.fire(rule!("SCOPE.NAMESPACE"));
-        if !separate && self.bound(&Var::numbered(var.name.clone(), var.id)).is_some() {
+        let shared = self.shares_the_namespace_of_shape_vars();
+        if shared && self.bound(&Var::numbered(var.name.clone(), var.id)).is_some() {
             let message = format!("the shape variable `{var}` has the name of a Relax variable");
             self.report(rule!("WF.2.ONCE"), var.span, message);
         }
@@ -153,7 +155,7 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn bound_before(&mut self, var: &ShapeVar, in_scope: bool, span: Span) {
-        let bound = in_scope || !self.cx.fire(rule!("SI.DIM.UNBOUND-ERR"));
+        let bound = in_scope || self.cx.conclude(rule!("SI.DIM.UNBOUND-ERR"), false);
         if !self.cx.premise(rule!("WF.5.BEFORE"), 1, bound) {
             let message = format!("the shape variable `{var}` is not bound at this point");
             let hint = "bind it in a parameter annotation or with a match_cast first";
@@ -165,7 +167,8 @@ impl<'m> Checker<'_, 'm> {
     ///
     /// Errata: A08, literally a variable may be bound anywhere in the signature.
     pub(super) fn signature_order(&mut self, annotations: impl Iterator<Item = &'m StructInfo>) {
-        if self.cx.fire(rule!("WF.5.SIG-ORDER")) && !self.cx.literal(Erratum::A08) {
+        let in_order = self.cx.conclude(rule!("WF.5.SIG-ORDER"), true) && !self.cx.literal(Erratum::A08);
+        if in_order {
             return;
         }
         for annotation in annotations {

@@ -89,11 +89,7 @@ impl<'m> Checker<'_, 'm> {
     fn use_global(&mut self, gv: &GlobalVar) {
         let visible = match self.globals.get(&*gv.name).copied() {
             None => false,
-            Some(index) if !self.cx.rule(rule!("SCOPE.GLOBAL"), index < self.module.funcs.len()) => false,
-            Some(index) if index == self.global => {
-                self.cx.fire(rule!("SCOPE.FUNC.REC-GLOBAL")) && self.cx.fire(rule!("SCOPE.GLOBAL.MUTUAL"))
-            }
-            Some(index) => index < self.global || self.cx.fire(rule!("SCOPE.GLOBAL.MUTUAL")),
+            Some(index) => self.cx.conclude(rule!("SCOPE.GLOBAL"), true) && self.sees(index),
         };
         if !self.cx.premise(rule!("SCOPE.BIND-ONCE.GLOBAL"), 2, visible) {
             let message = format!("the module binds no function `{}`", gv.name);
@@ -101,12 +97,20 @@ impl<'m> Checker<'_, 'm> {
         }
     }
 
+    /// SCOPE.FUNC.REC-GLOBAL and SCOPE.GLOBAL.MUTUAL: the order in which the module lists its functions does not matter.
+    fn sees(&mut self, index: usize) -> bool {
+        let itself = index == self.global;
+        let is_earlier = index < self.global;
+        (!itself || self.cx.conclude(rule!("SCOPE.FUNC.REC-GLOBAL"), true))
+            && (is_earlier || self.cx.conclude(rule!("SCOPE.GLOBAL.MUTUAL"), true))
+    }
+
     fn call(&mut self, call: &'m Call) {
         self.at(Step::Field("op"), |c| match &call.op {
             // WF.SYNTACTIC: what operators exist is no concern of the criteria.
             Expr::Op(op) => {
-                let known = c.cx.fire(rule!("WF.SYNTACTIC")) || crate::ops::lookup(&op.op_name).is_some();
-                c.op_is_callee(&op.op_name, op.span, known);
+                let consulted = c.cx.conclude(rule!("WF.SYNTACTIC"), false);
+                c.op_is_callee(&op.op_name, op.span, !consulted || crate::ops::lookup(&op.op_name).is_some());
             }
             callee => c.expr(callee),
         });
@@ -236,11 +240,9 @@ impl<'m> Checker<'_, 'm> {
 
     /// SCOPE.FUNC.NEST-ANY: a literal may stand wherever an expression may.
     fn anonymous_function(&mut self, function: &'m Function) {
-        if !self.cx.fire(rule!("SCOPE.FUNC.NEST-ANY")) {
-            let message = "a function literal stands where it is not bound".to_string();
-            self.report(rule!("SCOPE.FUNC.NEST-ANY"), function.span, message);
+        if self.cx.fire(rule!("SCOPE.FUNC.NEST-ANY")) {
+            self.function(function, Callee::Unknown);
         }
-        self.function(function, Callee::Unknown);
     }
 
     pub(super) fn function(&mut self, function: &'m Function, callee: Callee) {
@@ -258,7 +260,7 @@ impl<'m> Checker<'_, 'm> {
                 self.leave(start);
             }
             // WF.5.PER-FUNC: the shape variables of a global function are unknown to the others.
-            let separate = !self.functions.is_empty() || self.cx.fire(rule!("WF.5.PER-FUNC"));
+            let separate = !self.functions.is_empty() || self.cx.conclude(rule!("WF.5.PER-FUNC"), true);
             if separate && self.cx.fire(rule!("SCOPE.SHAPEVAR-LIKE-VAR")) && self.cx.fire(rule!("SI.DIM.SCOPE.SIG")) {
                 self.shapes.leave(shapes);
             }
