@@ -386,16 +386,21 @@ fn visible_by_its_region(cx: &mut Cx, sequences: &[Sequence], bound: Bound) -> b
     let Bound { kind, region, .. } = bound;
     let at = match region {
         Region::Function | Region::OwnLiteral => None,
-        Region::Block { sequence, .. } => sequences.get(sequence).map(|open| open.at),
+        Region::Block { sequence, .. } => match sequences.get(sequence) {
+            Some(open) => Some(open.at),
+            // What has not left scope with its sequence (SCOPE.SEQ.EXIT) stays visible.
+            None => return true,
+        },
     };
+    let ordinary = kind == VarKind::Var;
     let in_block = |at: usize| matches!(region, Region::Block { block, .. } if block == at);
     let visible = cx.by_cases(&[
         (rule!("SCOPE.FUNC.PARAM"), region == Region::Function, true),
         (rule!("SCOPE.FUNC.REC"), region == Region::OwnLiteral, true),
-        (rule!("SCOPE.DF.LATER"), kind == VarKind::DataflowVar, true),
-        (rule!("SCOPE.SEQ.BODY"), at == Some(Place::Body), true),
-        (rule!("SCOPE.SEQ.LATER-SAME"), matches!(at, Some(Place::Block(at)) if in_block(at)), true),
-        (rule!("SCOPE.SEQ.LATER-BLOCKS"), matches!(at, Some(Place::Block(at)) if !in_block(at)), true),
+        (rule!("SCOPE.DF.LATER"), at.is_some() && !ordinary, true),
+        (rule!("SCOPE.SEQ.BODY"), at == Some(Place::Body) && ordinary, true),
+        (rule!("SCOPE.SEQ.LATER-SAME"), matches!(at, Some(Place::Block(at)) if in_block(at) && ordinary), true),
+        (rule!("SCOPE.SEQ.LATER-BLOCKS"), matches!(at, Some(Place::Block(at)) if !in_block(at) && ordinary), true),
     ]);
     visible.is_some() && (!escapes(bound, at) || cx.conclude(rule!("SCOPE.DF.ESCAPE"), true))
 }

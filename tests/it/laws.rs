@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use relax_spec::book::Erratum::{self, A15, A17, A43};
+use relax_spec::book::{Rule, RuleSet};
+use relax_spec::conformance::knockout;
 use relax_spec::grammar::{
     BinaryOp, DataType, DeriveFunc, FuncStructInfo, Ndim, PrimExpr, StructInfo, TensorShape, TensorStructInfo, Type,
     Var,
@@ -404,6 +406,40 @@ fn joins_are_the_least_upper_bounds() {
         })
         .sum();
     assert_eq!(broken, 0, "among {} infos", universe.len());
+}
+
+/// The rules of the list that break a law when they are switched off, with the law.
+fn noticed<T: Sync>(rules: &[Rule], laws: &[Law<T>], universe: &[T]) -> Vec<String> {
+    let noticed_by = |law: &Law<T>| {
+        let instances: Vec<Instance> = instances_of_pairs(law, universe);
+        let mut used = Cx::new();
+        let holds = instances.iter().all(|instance| (law.holds)(&mut used, &members(universe, instance)));
+        assert!(holds, "{}", law.name);
+        let at_stake = rules.iter().filter(|rule| used.recorded().contains(**rule));
+        let broken = at_stake.filter(|rule| {
+            let without = || Cx::new().with_mask(RuleSet::from_iter([**rule]));
+            instances.iter().any(|instance| !(law.holds)(&mut without(), &members(universe, instance)))
+        });
+        broken.map(|rule| format!("{rule}: {}", law.name)).collect::<Vec<String>>()
+    };
+    laws.par_iter().flat_map(noticed_by).collect()
+}
+
+/// Those of which a law speaks, of one or two members.
+fn instances_of_pairs<T>(law: &Law<T>, universe: &[T]) -> Vec<Instance> {
+    let all = if law.arity > 2 { Vec::new() } else { instances(law, universe) };
+    all.into_iter().filter(|instance| (law.applies)(&members(universe, instance))).collect()
+}
+
+/// What no case tells from its absence, no law tells either.
+#[test]
+fn no_law_notices_a_redundant_rule() {
+    let rules: Vec<Rule> = knockout::redundant().unwrap().into_keys().collect();
+    let types: Vec<Type> = type_universe().into_iter().step_by(9).collect();
+    let infos: Vec<StructInfo> = info_universe().into_iter().step_by(7).collect();
+    let mut found = noticed(&rules, &type_laws(), &types);
+    found.extend(noticed(&rules, &info_laws(), &infos));
+    assert!(found.is_empty(), "in spec/redundant.ron, but a law needs them: {found:?}");
 }
 
 #[test]
