@@ -62,7 +62,7 @@ fn accepts(diagnostics: &[Diagnostic]) -> bool {
 /// Deterministic, and the verdict does not depend on the order of the global functions.
 pub fn check_program(cx: &mut Cx, module: &IrModule) -> CheckReport {
     let report = CheckReport::of(module.clone(), well_formed::check(cx, module));
-    if !accepts(&report.diagnostics) && cx.fire(rule!("WF.WHEN")) {
+    if cx.rule(rule!("WF.WHEN"), !accepts(&report.diagnostics)) {
         return report;
     }
     after_well_formedness(cx, module, report)
@@ -82,7 +82,7 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
     let groups = in_order_of_reference(&report.module);
     report.types = check_module_in(cx, &report.module, &groups);
     report.diagnostics.extend(report.types.diagnostics.iter().cloned());
-    if !report.types.accepts() && cx.fire(rule!("TC.BEFORE-SI")) {
+    if cx.rule(rule!("TC.BEFORE-SI"), !report.types.accepts()) {
         return report;
     }
     report.stage = Stage::Derivation;

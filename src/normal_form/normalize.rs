@@ -215,8 +215,11 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// NF.3.WRAP: a function body or a branch as a `SeqExpr`, built by itself.
     pub(super) fn sequence(&mut self, expr: &Expr, rule: Rule) -> Expr {
         let is_seq = matches!(expr, Expr::SeqExpr(_));
-        let wraps = is_seq || (self.cx.conclude(rule, true) && self.cx.conclude(rule!("NF.3.WRAP"), true));
-        if wraps { self.built_by_itself(expr) } else { expr.clone() }
+        let mut body = expr.clone();
+        if is_seq || (self.cx.fire(rule) && self.cx.fire(rule!("NF.3.WRAP"))) {
+            body = self.built_by_itself(expr);
+        }
+        body
     }
 
     fn built_by_itself(&mut self, expr: &Expr) -> Expr {
@@ -255,16 +258,20 @@ impl<'c, 'm> Normalizer<'c, 'm> {
                 with_stack(|| self.contents(inner))
             }
             Expr::Tuple(_) => self.operand(body, false),
-            _ if is_leaf(self.cx, body) || !self.cx.conclude(rule, true) => self.leaf(body),
-            _ => {
-                let (binder, value) = self.bound_value(body);
-                // It leaves the block, so it is a Var even where A37 puts it into a DataflowBlock.
-                let binder = Binder { kind: VarKind::Var, ..binder };
-                let result = binder.to_expr();
-                self.emit(Binding::VarBinding(VarBinding { var: binder, value, span: body.span() }));
-                result
-            }
+            _ => self.body_as_leaf(body, rule),
         }
+    }
+
+    fn body_as_leaf(&mut self, body: &Expr, rule: Rule) -> Expr {
+        let mut result = self.leaf(body);
+        if !is_leaf(self.cx, body) && self.cx.fire(rule) {
+            let (binder, value) = self.bound_value(body);
+            // It leaves the block, so it is a Var even where A37 puts it into a DataflowBlock.
+            let binder = Binder { kind: VarKind::Var, ..binder };
+            result = binder.to_expr();
+            self.emit(Binding::VarBinding(VarBinding { var: binder, value, span: body.span() }));
+        }
+        result
     }
 
     fn blocks(&mut self, blocks: &[BindingBlock]) {
@@ -356,8 +363,11 @@ impl<'c, 'm> Normalizer<'c, 'm> {
 
     /// NF.ALG.5.BODY: a body that is no leaf becomes the value once it is normalized.
     fn flattened_body(&mut self, body: &Expr) -> Expr {
-        let becomes_the_value = is_leaf(self.cx, body) || self.cx.conclude(rule!("NF.ALG.5.BODY"), true);
-        if becomes_the_value { self.value(body) } else { body.clone() }
+        let mut value = body.clone();
+        if is_leaf(self.cx, body) || self.cx.fire(rule!("NF.ALG.5.BODY")) {
+            value = self.value(body);
+        }
+        value
     }
 
     /// NF.ALG.5.DF-SPLIT, NF.ALG.5.DF-DF, NF.ALG.5.DF-MALFORMED: what may be flattened into what.

@@ -159,7 +159,11 @@ impl Normalizer<'_, '_> {
 
     /// NF.ALG.3.HOIST: binds an expression to a fresh variable in the current block.
     pub(super) fn hoist(&mut self, expr: &Expr) -> Expr {
-        if self.cx.conclude(rule!("NF.ALG.3.HOIST"), true) { self.bind_fresh(expr) } else { expr.clone() }
+        let mut operand = expr.clone();
+        if self.cx.fire(rule!("NF.ALG.3.HOIST")) {
+            operand = self.bind_fresh(expr);
+        }
+        operand
     }
 
     fn bind_fresh(&mut self, expr: &Expr) -> Expr {
