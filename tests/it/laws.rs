@@ -9,13 +9,13 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use relax_spec::book::Erratum::{self, A15, A17, A43};
 use relax_spec::book::{Rule, RuleSet};
-use relax_spec::conformance::knockout;
 use relax_spec::grammar::{
     BinaryOp, DataType, DeriveFunc, FuncStructInfo, Ndim, PrimExpr, StructInfo, TensorShape, TensorStructInfo, Type,
     Var,
 };
 use relax_spec::judge::{Cx, GlbPurity};
 use relax_spec::struct_info as si;
+use relax_spec::suite::knockout;
 use relax_spec::types::axioms::FiniteRelation;
 use relax_spec::types::{self, find_glb, find_lub, is_subtype};
 
