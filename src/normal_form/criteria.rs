@@ -2,7 +2,7 @@
 
 use super::is_leaf;
 use crate::book::{Erratum, Rule};
-use crate::findings::{Diagnostic, Step, Trail};
+use crate::findings::{Diagnostic, Finder, Step, Trail};
 use crate::grammar::{Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, If, IrModule, SeqExpr, Span};
 use crate::judge::{Cx, with_stack};
 
@@ -10,10 +10,17 @@ use crate::judge::{Cx, with_stack};
 ///
 /// Each offending node is reported once. 2023-02, Normal Form.
 pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
-    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), first_only: false };
-    if criteria.cx.fire(rule!("WF.NF")) {
-        criteria.module(module);
+    let mut findings = Vec::new();
+    if cx.fire(rule!("WF.NF")) {
+        findings = violations(cx, module);
     }
+    findings
+}
+
+/// The violations of the criteria by a program, whether it has been normalized or not.
+pub(crate) fn violations(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
+    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), first_only: false };
+    criteria.module(module);
     criteria.findings
 }
 
@@ -40,17 +47,20 @@ enum Place {
     Other,
 }
 
-impl Criteria<'_> {
-    fn at(&mut self, step: Step, body: impl FnOnce(&mut Self)) {
-        self.trail.push(step);
-        body(self);
-        self.trail.pop();
+impl Finder for Criteria<'_> {
+    fn trail(&mut self) -> &mut Trail {
+        &mut self.trail
     }
 
+    fn found(&mut self, finding: Diagnostic) {
+        self.findings.push(finding);
+    }
+}
+
+impl Criteria<'_> {
     fn report(&mut self, rule: Rule, span: Span, message: String, hint: &str) {
         if self.findings.is_empty() || !self.first_only {
-            let finding = Diagnostic::error(rule, self.trail.path(), span, message).with_hint(hint);
-            self.findings.push(finding);
+            self.error_with_hint(rule, span, message, hint);
         }
     }
 

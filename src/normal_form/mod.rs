@@ -11,6 +11,7 @@ mod rename;
 mod tests;
 
 pub use criteria::check;
+pub(crate) use criteria::violations;
 pub(crate) use fresh::Fresh;
 pub use normalize::{Normalized, normalize, normalize_reporting};
 pub(crate) use normalize::{Piece, normalize_piece};

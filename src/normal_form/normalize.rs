@@ -13,7 +13,7 @@ use super::fresh::Fresh;
 use super::levels::Address;
 use super::{is_leaf, rename};
 use crate::book::{Erratum, Rule};
-use crate::findings::{Diagnostic, Step, Trail};
+use crate::findings::{Diagnostic, Finder, Step, Trail};
 use crate::grammar::visit::Visitor;
 use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, IrModule, MatchCast, PrimExpr,
@@ -146,6 +146,16 @@ impl Block {
     const ORDINARY: Block = Block { kind: BlockKind::Binding, span: Span::NONE, starts: true };
 }
 
+impl Finder for Normalizer<'_, '_> {
+    fn trail(&mut self) -> &mut Trail {
+        &mut self.trail
+    }
+
+    fn found(&mut self, finding: Diagnostic) {
+        self.findings.push(finding);
+    }
+}
+
 impl<'c, 'm> Normalizer<'c, 'm> {
     fn new(cx: &'c mut Cx, module: &'m IrModule) -> Normalizer<'c, 'm> {
         Normalizer {
@@ -169,13 +179,6 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     pub(super) fn fresh(&mut self) -> &mut Fresh {
         let module = self.module;
         self.fresh.get_or_insert_with(|| Fresh::for_module(module))
-    }
-
-    pub(super) fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
-        self.trail.push(step);
-        let result = body(self);
-        self.trail.pop();
-        result
     }
 
     /// NF.IDEMPOTENT: `None` if the function is in normal form as it stands.
@@ -379,9 +382,8 @@ impl<'c, 'm> Normalizer<'c, 'm> {
                 let well_formed = self.cx.premise(rule!("NF.ALG.5.DF-MALFORMED"), 1, false);
                 if !well_formed {
                     let message = "a sequence with an ordinary BindingBlock stands inside a DataflowBlock";
-                    let finding =
-                        Diagnostic::error(rule!("NF.ALG.5.DF-MALFORMED"), self.trail.path(), seq.span, message);
-                    self.findings.push(finding.with_hint("make the inner block a DataflowBlock"));
+                    let hint = "make the inner block a DataflowBlock";
+                    self.error_with_hint(rule!("NF.ALG.5.DF-MALFORMED"), seq.span, message, hint);
                 }
                 well_formed
             }

@@ -6,7 +6,7 @@ use super::effect::may_fail;
 use super::is_leaf;
 use super::normalize::Normalizer;
 use crate::book::Erratum;
-use crate::findings::Step;
+use crate::findings::{Finder, Step};
 use crate::grammar::{
     Binder, Binding, BlockKind, Call, Expr, Function, If, PrimValue, ShapeExpr, StructInfo, Tuple, TupleGetItem,
     VarBinding, VarKind,

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::shape_var::{Owner, Place, Position};
-use crate::findings::Step;
+use crate::findings::{Finder, Step};
 use crate::grammar::{
     DataType, FuncStructInfo, Ndim, ShapeStructInfo, Span, StructInfo, TensorShape, TensorStructInfo, Var, VarKind,
 };
@@ -39,7 +39,7 @@ impl<'m> Checker<'_, 'm> {
         let permitted = !matches!(tensor.shape, Some(TensorShape::Other(_)));
         if !self.cx.premise(rule!("WF.13.FORM"), 1, permitted) {
             let message = "the shape of a tensor annotation is neither a variable nor a ShapeExpr".to_string();
-            self.report_with_hint(rule!("WF.13.FORM"), span, message, "bind the expression to a variable and use that");
+            self.error_with_hint(rule!("WF.13.FORM"), span, message, "bind the expression to a variable and use that");
         }
         match &tensor.shape {
             None => {}
@@ -59,7 +59,7 @@ impl<'m> Checker<'_, 'm> {
         let Some(limit) = dtype.inadmissible() else { return };
         if self.cx.fire(rule!("PR14148.DTYPE.TIR-SUBSET")) && !self.cx.premise(limit, 1, false) {
             let message = format!("Relax has no datatype {dtype}");
-            self.report_with_hint(limit, span, message, "scalars have one lane, and the unknown datatype is `void`");
+            self.error_with_hint(limit, span, message, "scalars have one lane, and the unknown datatype is `void`");
         }
     }
 
@@ -68,7 +68,7 @@ impl<'m> Checker<'_, 'm> {
         let in_scope = self.use_var(var, kind);
         if !self.cx.premise(rule!("WF.13.VAR-SCOPE"), 1, in_scope) {
             let message = format!("the annotation takes its shape from `{var}`, which is not in scope");
-            self.report(rule!("WF.13.VAR-SCOPE"), var.span, message);
+            self.error(rule!("WF.13.VAR-SCOPE"), var.span, message);
         }
     }
 
@@ -76,7 +76,7 @@ impl<'m> Checker<'_, 'm> {
     fn ndim_of_tensor(&mut self, ndim: Ndim, len: usize, span: Span) {
         if !self.cx.premise(rule!("WF.13.NDIM"), 1, ndim == Ndim::of_len(len)) {
             let message = format!("a tensor annotation has {len} dimensions and an ndim of {ndim}");
-            self.report_with_hint(rule!("WF.13.NDIM"), span, message, &format!("set ndim to {len}"));
+            self.error_with_hint(rule!("WF.13.NDIM"), span, message, &format!("set ndim to {len}"));
         }
     }
 
@@ -91,7 +91,7 @@ impl<'m> Checker<'_, 'm> {
         let (ndim, len) = (shape.ndim, shape.values.as_ref().map_or(0, |values| values.len()));
         if !self.cx.premise(rule!("WF.14.NDIM"), 1, shape.values.is_none() || ndim == Ndim::of_len(len)) {
             let message = format!("a shape annotation has {len} values and an ndim of {ndim}");
-            self.report_with_hint(rule!("WF.14.NDIM"), span, message, &format!("set ndim to {len}"));
+            self.error_with_hint(rule!("WF.14.NDIM"), span, message, &format!("set ndim to {len}"));
         }
     }
 
@@ -100,12 +100,12 @@ impl<'m> Checker<'_, 'm> {
         let (params, derives) = (func.params.is_some(), func.derive_func.is_some());
         if !self.cx.premise(rule!("WF.15.EXCLUSIVE"), 1, !(params && derives)) {
             let message = "a function annotation has both params and derive_func".to_string();
-            self.report_with_hint(rule!("WF.15.EXCLUSIVE"), span, message, "leave out one of the two");
+            self.error_with_hint(rule!("WF.15.EXCLUSIVE"), span, message, "leave out one of the two");
         }
         if !self.cx.premise(rule!("WF.15.ATLEASTONE"), 1, params || derives) {
             let message = "a function annotation has neither params nor derive_func".to_string();
             let hint = "give params, or a derive_func such as empty_derive for an opaque function";
-            self.report_with_hint(rule!("WF.15.ATLEASTONE"), span, message, hint);
+            self.error_with_hint(rule!("WF.15.ATLEASTONE"), span, message, hint);
         }
         if self.cx.fire(rule!("WF.ANNOT-RECURSIVE")) {
             self.inside_func_annotation(func, position, span);

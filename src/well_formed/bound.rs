@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Checker, quoted};
 use crate::book::Erratum;
-use crate::findings::{Diagnostic, NodePath};
+use crate::findings::{Diagnostic, Finder, NodePath};
 use crate::grammar::{Binder, BlockKind, ShapeVar, Span, Var, VarKind};
 use crate::judge::Cx;
 
@@ -99,7 +99,7 @@ impl<'m> Checker<'_, 'm> {
         let allowed = binder.kind == VarKind::Var || in_dataflow;
         if !self.cx.premise(rule!("WF.1.BIND"), 1, allowed) {
             let message = format!("the DataflowVar {} is bound outside a DataflowBlock", quoted(&binder.var));
-            self.report_with_hint(rule!("WF.1.BIND"), binder.var.span, message, "bind an ordinary Var here");
+            self.error_with_hint(rule!("WF.1.BIND"), binder.var.span, message, "bind an ordinary Var here");
         }
     }
 
@@ -148,7 +148,7 @@ impl<'m> Checker<'_, 'm> {
         }
         if !self.cx.premise(rule!("WF.2.ONCE"), 1, new) && !allowed {
             let message = format!("{} is bound more than once", quoted(var));
-            self.report_with_hint(
+            self.error_with_hint(
                 rule!("WF.2.ONCE"),
                 var.span,
                 message,
@@ -244,7 +244,7 @@ impl<'m> Checker<'_, 'm> {
     fn use_in_own_definition(&mut self, var: &Var) -> bool {
         if !self.cx.premise(rule!("WF.2.SELF"), 1, false) {
             let message = format!("{} is used in its own definition, which is not a function literal", quoted(var));
-            self.report(rule!("WF.2.SELF"), var.span, message);
+            self.error(rule!("WF.2.SELF"), var.span, message);
         }
         false
     }
@@ -255,12 +255,12 @@ impl<'m> Checker<'_, 'm> {
                 if !self.cx.premise(rule!("WF.1.USE"), 1, false) {
                     let message = format!("the DataflowVar {} is used outside its DataflowBlock", quoted(var));
                     let hint = "bind the value to an ordinary Var in the block, and use that";
-                    self.report_with_hint(rule!("WF.1.USE"), var.span, message, hint);
+                    self.error_with_hint(rule!("WF.1.USE"), var.span, message, hint);
                 }
             }
             VarKind::Var => {
                 if !self.cx.premise(rule!("WF.2.BOUND"), 1, false) {
-                    self.report(rule!("WF.2.BOUND"), var.span, format!("{} is not in scope here", quoted(var)));
+                    self.error(rule!("WF.2.BOUND"), var.span, format!("{} is not in scope here", quoted(var)));
                 }
             }
         }
@@ -273,7 +273,7 @@ impl<'m> Checker<'_, 'm> {
         }
         let visible = visible_by_its_region(self.cx, &self.relax.sequences, bound);
         if !self.cx.premise(rule!("WF.2.BOUND"), 1, visible) {
-            self.report(rule!("WF.2.BOUND"), var.span, format!("{} is not in scope here", quoted(var)));
+            self.error(rule!("WF.2.BOUND"), var.span, format!("{} is not in scope here", quoted(var)));
         }
         visible && self.premises_of_use(bound)
     }
@@ -289,7 +289,7 @@ impl<'m> Checker<'_, 'm> {
         if !same && !self.cx.premise(rule!("WF.2.BOUND"), 1, false) {
             let (used, bound) = (kind_name(kind), kind_name(bound.kind));
             let message = format!("{} is used as a {used}, but bound as a {bound}", quoted(var));
-            self.report(rule!("WF.2.BOUND"), var.span, message);
+            self.error(rule!("WF.2.BOUND"), var.span, message);
         }
         same
     }
@@ -303,7 +303,7 @@ impl<'m> Checker<'_, 'm> {
         if !allowed {
             let message = format!("the body of a function uses the DataflowVar {} of a surrounding block", quoted(var));
             let hint = "bind the value to an ordinary Var, or pass it as an argument";
-            self.report_with_hint(rule!("WF.10"), var.span, message, hint);
+            self.error_with_hint(rule!("WF.10"), var.span, message, hint);
         }
         allowed
     }

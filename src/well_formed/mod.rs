@@ -14,7 +14,7 @@ mod walk;
 use rustc_hash::FxHashMap;
 
 use crate::book::Rule;
-use crate::findings::{Diagnostic, NodePath, Trail};
+use crate::findings::{Diagnostic, Finder, NodePath, Step, Trail};
 use crate::grammar::tir::{Param, PrimFunc};
 use crate::grammar::{AttrValue, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar, Span, Var};
 use crate::judge::{Cx, Every};
@@ -34,7 +34,13 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     }
     checker.mutual_recursion();
     checker.entry_point();
-    checker.into_findings()
+    let mut findings = checker.into_findings();
+    // WF.NF: the criteria of normal form are for programs that have been normalized.
+    let demands_normal_form = cx.conclude(rule!("WF.NF"), false);
+    if demands_normal_form {
+        findings.extend(crate::normal_form::violations(cx, module));
+    }
+    findings
 }
 
 /// The state of the traversal.
@@ -54,6 +60,24 @@ struct Checker<'c, 'm> {
     shapes: Context<&'m ShapeVar, ()>,
     functions: Vec<recursion::FunctionFrame>,
     calls: recursion::CallGraph,
+}
+
+impl Finder for Checker<'_, '_> {
+    fn trail(&mut self) -> &mut Trail {
+        &mut self.trail
+    }
+
+    fn found(&mut self, finding: Diagnostic) {
+        self.findings.push((self.clock, finding));
+    }
+
+    fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
+        self.trail.push(step);
+        self.clock += 1;
+        let result = body(self);
+        self.trail.pop();
+        result
+    }
 }
 
 impl<'c, 'm> Checker<'c, 'm> {
@@ -82,20 +106,6 @@ impl<'c, 'm> Checker<'c, 'm> {
         self.findings.sort_by_key(|(at, _)| *at);
         let findings: Vec<Diagnostic> = self.findings.into_iter().map(|(_, finding)| finding).collect();
         if findings.len() > 1 { self.cx.conclude(rule!("WF.REPORT-ALL"), Every(findings)).0 } else { findings }
-    }
-
-    fn report(&mut self, rule: Rule, span: Span, message: String) {
-        let path = self.trail.path();
-        self.add(Diagnostic::error(rule, path, span, message));
-    }
-
-    fn report_with_hint(&mut self, rule: Rule, span: Span, message: String, hint: &str) {
-        let path = self.trail.path();
-        self.add(Diagnostic::error(rule, path, span, message).with_hint(hint));
-    }
-
-    fn add(&mut self, finding: Diagnostic) {
-        self.findings.push((self.clock, finding));
     }
 
     fn global_function(&mut self, index: usize, gv: &'m GlobalVar, function: &'m Function) {
@@ -129,7 +139,7 @@ impl<'c, 'm> Checker<'c, 'm> {
         if !self.cx.premise(rule!("SCOPE.BIND-ONCE.GLOBAL"), 1, first) {
             self.trail = Trail::new(gv.name.clone());
             let message = format!("the module binds `{}` more than once", gv.name);
-            self.report_with_hint(rule!("SCOPE.BIND-ONCE.GLOBAL"), gv.span, message, "rename one of the functions");
+            self.error_with_hint(rule!("SCOPE.BIND-ONCE.GLOBAL"), gv.span, message, "rename one of the functions");
         }
     }
 
@@ -143,7 +153,7 @@ impl<'c, 'm> Checker<'c, 'm> {
                 _ => format!("the global_symbol of `{}` is not a string", gv.name),
             };
             let hint = format!("set global_symbol to `{}`, or leave it out if the function is private", gv.name);
-            self.report_with_hint(rule!("WF.12"), function.span, message, &hint);
+            self.error_with_hint(rule!("WF.12"), function.span, message, &hint);
         }
     }
 
@@ -160,7 +170,7 @@ impl<'c, 'm> Checker<'c, 'm> {
             let message = "no function of the module has a global_symbol, so none can be its entry point";
             let finding = Diagnostic::error(rule!("WF.11"), NodePath::default(), Span::NONE, message);
             self.clock += 1;
-            self.add(finding.with_hint("give the entry function a global_symbol equal to its name"));
+            self.found(finding.with_hint("give the entry function a global_symbol equal to its name"));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A call is to `f` if its callee is the variable `f` or a variable bound directly to `f` (A34).
 
 use super::Checker;
-use crate::findings::{Diagnostic, Trail};
+use crate::findings::{Diagnostic, Finder, Trail};
 use crate::grammar::{Call, Expr, Function, Span};
 use crate::scope::strongly_connected;
 
@@ -67,7 +67,7 @@ impl<'m> Checker<'_, 'm> {
         let told = !frame.calls_itself || function.ret_struct_info.is_some();
         if !self.cx.premise(rule!("WF.7.SELF"), 1, told) {
             let message = "a function that calls itself has no return annotation".to_string();
-            self.report_with_hint(rule!("WF.7.SELF"), function.span, message, "annotate the result of the function");
+            self.error_with_hint(rule!("WF.7.SELF"), function.span, message, "annotate the result of the function");
         }
     }
 
@@ -123,7 +123,7 @@ impl<'m> Checker<'_, 'm> {
     fn not_recursive(&mut self, call: &Call, recursive: bool) {
         if !self.cx.premise(rule!("WF.6.REC"), 1, !recursive) {
             let message = "a DataflowBlock calls the function that contains it".to_string();
-            self.report_with_hint(rule!("WF.6.REC"), call.span, message, "move the call into an ordinary BindingBlock");
+            self.error_with_hint(rule!("WF.6.REC"), call.span, message, "move the call into an ordinary BindingBlock");
         }
     }
 
@@ -133,7 +133,7 @@ impl<'m> Checker<'_, 'm> {
         let judged_here = self.cx.conclude(rule!("WF.6.IMPURE-WHEN"), false);
         if demanded && judged_here && !matches!(call.op, Expr::Op(_)) {
             let message = "a call in a DataflowBlock is not known to be pure".to_string();
-            self.report(rule!("WF.6.IMPURE"), call.span, message);
+            self.error(rule!("WF.6.IMPURE"), call.span, message);
         }
     }
 
@@ -180,7 +180,7 @@ impl<'m> Checker<'_, 'm> {
             self.clock += 1;
             self.trail = Trail::new(gv.name.clone());
             let message = format!("`{}` takes part in mutual recursion and has no return annotation", gv.name);
-            self.report_with_hint(rule!("WF.7.MUTUAL"), function.span, message, "annotate the result of the function");
+            self.error_with_hint(rule!("WF.7.MUTUAL"), function.span, message, "annotate the result of the function");
         }
     }
 }

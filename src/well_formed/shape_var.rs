@@ -2,6 +2,7 @@
 
 use super::Checker;
 use crate::book::{Erratum, Rule};
+use crate::findings::Finder;
 use crate::grammar::{PrimExpr, ShapeVar, Span, StructInfo, TensorShape, Var};
 
 /// Where an annotation stands, as far as shape variables are concerned.
@@ -115,7 +116,7 @@ impl<'m> Checker<'_, 'm> {
         let shared = self.shares_the_namespace_of_shape_vars();
         if shared && self.bound(&Var::numbered(var.name.clone(), var.id)).is_some() {
             let message = format!("the shape variable `{var}` has the name of a Relax variable");
-            self.report(rule!("WF.2.ONCE"), var.span, message);
+            self.error(rule!("WF.2.ONCE"), var.span, message);
         }
         self.shapes.enter(var, ());
     }
@@ -127,7 +128,7 @@ impl<'m> Checker<'_, 'm> {
                 if !self.cx.premise(rule!("WF.5.ALONE"), 1, in_scope) {
                     let message = format!("`{dim}` does not bind the new shape variable `{var}`, which is not alone");
                     let hint = format!("bind `{var}` as a dimension of its own before this");
-                    self.report_with_hint(rule!("WF.5.ALONE"), spot(var, place.span), message, &hint);
+                    self.error_with_hint(rule!("WF.5.ALONE"), spot(var, place.span), message, &hint);
                 }
                 self.annotation_scope(var, in_scope, place);
             }
@@ -140,7 +141,7 @@ impl<'m> Checker<'_, 'm> {
         if place.position == Position::Return && !self.cx.premise(rule!("WF.4.RET"), 1, in_scope) {
             let message =
                 format!("the return annotation uses `{var}`, which neither a parameter nor an outer scope binds");
-            self.report(rule!("WF.4.RET"), spot(var, place.span), message);
+            self.error(rule!("WF.4.RET"), spot(var, place.span), message);
         }
         self.bound_before(var, in_scope, place.span);
         self.annotation_scope(var, in_scope, place);
@@ -150,7 +151,7 @@ impl<'m> Checker<'_, 'm> {
     fn annotation_scope(&mut self, var: &ShapeVar, allowed: bool, place: Place) {
         let rule = place.owner.scope_rule();
         if !self.cx.premise(rule, 1, allowed) {
-            self.report(rule, spot(var, place.span), format!("the annotation uses `{var}`, which is not in scope"));
+            self.error(rule, spot(var, place.span), format!("the annotation uses `{var}`, which is not in scope"));
         }
     }
 
@@ -159,7 +160,7 @@ impl<'m> Checker<'_, 'm> {
         if !self.cx.premise(rule!("WF.5.BEFORE"), 1, bound) {
             let message = format!("the shape variable `{var}` is not bound at this point");
             let hint = "bind it in a parameter annotation or with a match_cast first";
-            self.report_with_hint(rule!("WF.5.BEFORE"), spot(var, span), message, hint);
+            self.error_with_hint(rule!("WF.5.BEFORE"), spot(var, span), message, hint);
         }
     }
 

@@ -5,7 +5,7 @@ use super::bound::{Place, Region};
 use super::recursion::Callee;
 use super::shape_var::Position;
 use crate::book::Erratum;
-use crate::findings::Step;
+use crate::findings::{Finder, Step};
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalVar, If, MatchCast, SeqExpr, VarBinding,
     VarKind,
@@ -15,15 +15,6 @@ use crate::judge::with_stack;
 use std::slice::from_ref;
 
 impl<'m> Checker<'_, 'm> {
-    /// Runs `body` one step further down.
-    pub(super) fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
-        self.trail.push(step);
-        self.clock += 1;
-        let result = body(self);
-        self.trail.pop();
-        result
-    }
-
     /// An expression anywhere but in callee position.
     pub(super) fn expr(&mut self, expr: &'m Expr) {
         match expr {
@@ -81,7 +72,7 @@ impl<'m> Checker<'_, 'm> {
         if !self.cx.premise(rule!("WF.8"), 1, callee) {
             let message = format!("the operator `{name}` stands where it is not called");
             let hint = "call it, or wrap the call in a function and use that";
-            self.report_with_hint(rule!("WF.8"), span, message, hint);
+            self.error_with_hint(rule!("WF.8"), span, message, hint);
         }
     }
 
@@ -93,7 +84,7 @@ impl<'m> Checker<'_, 'm> {
         };
         if !self.cx.premise(rule!("SCOPE.BIND-ONCE.GLOBAL"), 2, visible) {
             let message = format!("the module binds no function `{}`", gv.name);
-            self.report(rule!("SCOPE.BIND-ONCE.GLOBAL"), gv.span, message);
+            self.error(rule!("SCOPE.BIND-ONCE.GLOBAL"), gv.span, message);
         }
     }
 
@@ -128,7 +119,7 @@ impl<'m> Checker<'_, 'm> {
         let in_dataflow = self.functions.last().is_some_and(|frame| frame.in_dataflow > 0);
         if !self.cx.premise(rule!("WF.6.IF"), 1, !in_dataflow) {
             let message = "an If inside a DataflowBlock".to_string();
-            self.report_with_hint(rule!("WF.6.IF"), branch.span, message, "move it into an ordinary BindingBlock");
+            self.error_with_hint(rule!("WF.6.IF"), branch.span, message, "move it into an ordinary BindingBlock");
         }
         self.at(Step::Field("cond"), |c| c.expr(&branch.cond));
         self.at(Step::Field("true_branch"), |c| c.branch(&branch.true_branch));
