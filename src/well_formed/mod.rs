@@ -13,7 +13,6 @@ mod walk;
 
 use rustc_hash::FxHashMap;
 
-use crate::book::Rule;
 use crate::findings::{Diagnostic, Finder, NodePath, Step, Trail};
 use crate::grammar::tir::{Param, PrimFunc};
 use crate::grammar::{AttrValue, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar, Span, Var};
