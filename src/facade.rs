@@ -40,7 +40,7 @@ pub fn parse(text: &str) -> Result<IrModule, LoadError> {
 /// ")?;
 /// let report = relax_spec::check(&module);
 /// assert!(!report.accepts());
-/// assert_eq!(report.diagnostics[0].rule.id(), "SI.DERIVE.FUNC.RET.INCOMPAT");
+/// assert_eq!(report.diagnostics[0].rule.id(), "SI.DERIVE.FUNC.RET.ERR");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn check(module: &IrModule) -> CheckReport {
