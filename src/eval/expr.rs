@@ -264,7 +264,7 @@ impl Machine<'_> {
         let values = self.evaluate_all(&call.args)?;
         // EVAL.CALL.OP.MUTATE, EVAL.CALL.OP.ALIAS: it is given the arguments themselves, and its result is the value.
         let values = if self.cx.fire(rule!("EVAL.CALL.OP.MUTATE")) { values } else { deep_copies(values)? };
-        let result = op.evaluate(self, &EvalArgs { call, values: &values })?;
+        let result = op.evaluate(self, &EvalArgs { call, values: &values, result: None })?;
         if self.cx.fire(rule!("EVAL.CALL.OP.ALIAS")) { Ok(result) } else { result.deep_copy() }
     }
 

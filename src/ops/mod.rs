@@ -42,6 +42,7 @@ mod attrs;
 mod infer;
 mod kernel;
 mod language;
+mod result;
 mod tensor;
 
 use std::borrow::Cow;
@@ -167,6 +168,8 @@ pub struct EvalArgs<'a> {
     pub call: &'a Call,
     /// The values of the call's arguments, in order.
     pub values: &'a [Value],
+    /// What inference makes of them, for the operators of tensors: every size of the result is known.
+    pub result: Option<&'a StructInfo>,
 }
 
 impl InferError {
@@ -196,11 +199,15 @@ impl OpDef {
     }
 
     /// What a call of the operator gives, on the values of its arguments (`OP.FREE`).
+    ///
+    /// What inference demands of the arguments is demanded of their values in the same words, and only there: the
+    /// implementation is given the result as inference knows it.
     pub fn evaluate(&self, m: &mut dyn Host, args: &EvalArgs<'_>) -> Result<Value, Stop> {
         let Clauses::Tensor(clauses) = self.clauses else { return (self.eval)(m, args) };
         let call = self.call(m.cx(), &clauses, args.call)?;
         m.cx().apply(clauses.value)?;
-        (self.eval)(m, &EvalArgs { call: &call, ..*args })
+        let result = result::of_values(self.infer, &call, args.values)?;
+        (self.eval)(m, &EvalArgs { call: &call, result: Some(&result), ..*args })
     }
 
     /// The call with all its attributes, checked.

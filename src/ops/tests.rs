@@ -36,7 +36,7 @@ fn eval(name: &str, attrs: &[(&str, AttrValue)], args: &[ValueSpec]) -> Result<V
     let mut machine = Machine::new(&mut cx, &module, &options);
     let values: Vec<Value> = args.iter().map(|spec| from_spec(spec, &[], &options.registry).unwrap()).collect();
     let call = call(attrs, args.len());
-    match lookup(name).unwrap().evaluate(&mut machine, &EvalArgs { call: &call, values: &values }) {
+    match lookup(name).unwrap().evaluate(&mut machine, &EvalArgs { call: &call, values: &values, result: None }) {
         Ok(value) => Ok(to_spec(&value).unwrap()),
         Err(Stop::Error(error)) => Err(error.message),
         Err(Stop::Unspecified(reason)) => Err(format!("unspecified: {reason}")),

@@ -1,0 +1,81 @@
+//! What inference knows of a call whose arguments are values: every size is a constant, so that its demands are decided
+//! before an operator runs, and the sizes of the result are known.
+
+use std::borrow::Cow;
+
+use super::{Infer, InferArgs};
+use crate::grammar::{
+    Call, DataTypeImm, Expr, FloatBits, PrimExpr, PrimStructInfo, PrimValue, Span, StringImm, StructInfo,
+};
+use crate::judge::{Cx, with_stack};
+use crate::value::{Prim, Scalar, Stop, Value};
+
+/// The structural information of the result, or the error that its inference gives.
+///
+/// Nothing is recorded: the rule at work is that of the operator's value.
+pub(super) fn of_values(infer: Option<Infer>, call: &Call, values: &[Value]) -> Result<StructInfo, Stop> {
+    let Some(infer) = infer else { return Ok(StructInfo::Object) };
+    let args: Vec<StructInfo> = values.iter().map(of_value).collect();
+    let call = with_immediates(call, values);
+    Ok(infer(&mut Cx::new(), &InferArgs { call: &call, args: &args, module: None })?)
+}
+
+/// The structural information of a value, as far as an operator on tensors asks for it.
+fn of_value(value: &Value) -> StructInfo {
+    let dims = |sizes: &[i64]| sizes.iter().copied().map(PrimExpr::IntImm).collect::<Vec<PrimExpr>>();
+    match value {
+        Value::Tensor(tensor) => StructInfo::tensor(dims(tensor.shape()), tensor.dtype()),
+        Value::Shape(sizes) => StructInfo::shape(dims(sizes)),
+        Value::Tuple(tuple) => with_stack(|| StructInfo::tuple(tuple.fields().iter().map(of_value))),
+        Value::Prim(prim) => StructInfo::Prim(PrimStructInfo { dtype: prim.dtype, value: integer(prim) }),
+        Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => StructInfo::Object,
+    }
+}
+
+fn integer(prim: &Prim) -> Option<PrimExpr> {
+    match prim.value {
+        Scalar::Int(i) => Some(PrimExpr::IntImm(i)),
+        Scalar::UInt(i) => i64::try_from(i).ok().map(PrimExpr::IntImm),
+        Scalar::Bool(b) => Some(PrimExpr::IntImm(b.into())),
+        Scalar::Float(_) => None,
+    }
+}
+
+/// The call with literals in the place of arguments that inference reads as such.
+fn with_immediates<'a>(call: &'a Call, values: &[Value]) -> Cow<'a, Call> {
+    if values.iter().all(|value| matches!(value, Value::Tensor(_))) {
+        return Cow::Borrowed(call);
+    }
+    let mut call = call.clone();
+    for (arg, value) in call.args.iter_mut().zip(values) {
+        if let Some(literal) = immediate(value) {
+            *arg = literal;
+        }
+    }
+    Cow::Owned(call)
+}
+
+fn immediate(value: &Value) -> Option<Expr> {
+    match value {
+        Value::Shape(sizes) => Some(Expr::shape(sizes.iter().copied().map(PrimExpr::IntImm))),
+        Value::Prim(prim) => Some(Expr::PrimValue(boxed(prim))),
+        Value::Str(text) => Some(Expr::StringImm(StringImm { value: text.clone(), span: Span::NONE })),
+        Value::DataType(dtype) => Some(Expr::DataTypeImm(DataTypeImm { value: *dtype, span: Span::NONE })),
+        Value::Tuple(tuple) => {
+            let fields = with_stack(|| tuple.fields().iter().map(immediate).collect::<Option<Vec<Expr>>>());
+            fields.map(Expr::tuple)
+        }
+        Value::Tensor(_) | Value::Closure(_) | Value::PackedFunc(_) | Value::PrimFunc(_) | Value::Object(_) => None,
+    }
+}
+
+fn boxed(prim: &Prim) -> PrimValue {
+    let float = if let Scalar::Float(x) = prim.value { Some(FloatBits::new(x)) } else { None };
+    let value = integer(prim).unwrap_or(PrimExpr::IntImm(0));
+    PrimValue { value, dtype: prim.dtype, float, span: Span::NONE }
+}
