@@ -49,20 +49,14 @@ pub(in crate::ops) fn infer_predicate(_: &mut Cx, a: &InferArgs<'_>) -> Result<S
 pub(in crate::ops) fn binary(
     m: &mut dyn Host,
     a: &EvalArgs<'_>,
-    dtype: Option<DataType>,
     f: impl Fn(Scalar, Scalar) -> Result<Scalar, Stop>,
 ) -> Result<Value, Stop> {
-    let (x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
-    if x1.dtype() != x2.dtype() {
-        return Err(fail(format!("the data types {} and {} differ", x1.dtype(), x2.dtype())));
-    }
-    let shape = kernel::broadcast(x1.shape(), x2.shape())?;
-    let dtype = dtype.unwrap_or(x1.dtype());
+    let (x1, x2, out) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::out(a)?);
     if x1.shape() == x2.shape() {
         // Nothing is broadcast, so that positions are enough.
-        return fresh(tabulate_flat(m, dtype, &shape, |i| f(at_flat(x1, i)?, at_flat(x2, i)?))?);
+        return fresh(tabulate_flat(m, out.dtype, &out.shape, |i| f(at_flat(x1, i)?, at_flat(x2, i)?))?);
     }
-    fresh(tabulate(m, dtype, &shape, |i| f(at_broadcast(x1, i)?, at_broadcast(x2, i)?))?)
+    fresh(tabulate(m, out.dtype, &out.shape, |i| f(at_broadcast(x1, i)?, at_broadcast(x2, i)?))?)
 }
 
 pub(in crate::ops) fn unary(

@@ -5,7 +5,8 @@ pub(in crate::ops) mod array;
 pub(in crate::ops) mod elementwise;
 pub(in crate::ops) mod window;
 
-use crate::grammar::DataType;
+use crate::grammar::{DataType, PrimExpr, StructInfo, TensorShape};
+use crate::judge::Cx;
 use crate::ops::{EvalArgs, InferError};
 use crate::value::{Element, Host, Prim, Scalar, Stop, Tensor, Value};
 
@@ -47,6 +48,47 @@ pub(in crate::ops) fn shape<'a>(a: &EvalArgs<'a>, i: usize) -> Result<&'a [i64],
         Some(other) => Err(fail(format!("argument {i} must be a shape, it is {}", other.category()))),
         None => Err(fail(format!("argument {i} is missing"))),
     }
+}
+
+/// The result as inference knows it of the values: its data type and its shape.
+pub(in crate::ops) struct Out {
+    pub(in crate::ops) dtype: DataType,
+    pub(in crate::ops) shape: Vec<i64>,
+}
+
+/// The result of an operator that gives one tensor, whose sizes depend on those of its arguments only.
+pub(in crate::ops) fn out(a: &EvalArgs<'_>) -> Result<Out, Stop> {
+    let tensor = if let Some(StructInfo::Tensor(tensor)) = a.result { Some(tensor) } else { None };
+    let out = tensor.and_then(|tensor| {
+        let dims = if let Some(TensorShape::Dims(dims)) = &tensor.shape { Some(dims) } else { None };
+        let shape = dims?.iter().map(constant_size).collect::<Option<Vec<i64>>>()?;
+        Some(Out { dtype: tensor.dtype, shape })
+    });
+    out.ok_or_else(|| Stop::unspecified("inference does not tell the sizes of the result"))
+}
+
+fn constant_size(dim: &PrimExpr) -> Option<i64> {
+    match dim {
+        PrimExpr::IntImm(size) => Some(*size),
+        PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+            crate::shape::evaluate(&mut Cx::new(), dim, &|_| None).ok()
+        }
+    }
+}
+
+/// The result, with an element at each index that is given by a formula.
+pub(in crate::ops) fn tabulate_out(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    element: impl FnMut(&[i64]) -> Result<Scalar, Stop>,
+) -> Result<Value, Stop> {
+    let out = out(a)?;
+    fresh(tabulate(m, out.dtype, &out.shape, element)?)
+}
+
+/// The result, with the elements of a tensor in row-major order.
+pub(in crate::ops) fn in_shape_of_out(m: &mut dyn Host, a: &EvalArgs<'_>, x: &Tensor) -> Result<Value, Stop> {
+    fresh(in_shape(m, x, &out(a)?.shape)?)
 }
 
 /// A new tensor whose element at each index is given by a formula.

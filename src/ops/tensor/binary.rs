@@ -8,7 +8,7 @@ use crate::value::{Scalar, Stop};
 macro_rules! arithmetic {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
         operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_arithmetic, $accuracy, |m, a| {
-            binary(m, a, None, $f)
+            binary(m, a, $f)
         })
     };
 }

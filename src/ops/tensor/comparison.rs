@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use crate::grammar::DataType;
 use crate::ops::kernel::elementwise::{binary, compare, infer_comparison};
 use crate::ops::{OpDef, Param};
 use crate::value::Scalar;
@@ -10,7 +9,7 @@ use crate::value::Scalar;
 macro_rules! comparison {
     ($name:literal, $rules:tt, $f:expr) => {
         operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_comparison, Exact, |m, a| {
-            binary(m, a, Some(DataType::BOOL), |x, y| compare(x, y).map($f).map(Scalar::Bool))
+            binary(m, a, |x, y| compare(x, y).map($f).map(Scalar::Bool))
         })
     };
 }

@@ -2,8 +2,8 @@
 
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{arity, dtype_attr, required_dtype, tensor, with_dtype};
-use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::infer::{arity, required_dtype, tensor, with_dtype};
+use crate::ops::kernel::{self, at, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};
 
@@ -24,8 +24,8 @@ fn infer_astype(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
 /// Each element is converted: floats are truncated towards zero, integers wrap.
 fn astype(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
-    let dtype = dtype_attr(a.call, "dtype")?.ok_or_else(|| fail("the attribute `dtype` is missing"))?;
-    fresh(tabulate(m, dtype, x.shape(), |i| in_range(at(x, i)?, dtype))?)
+    let dtype = kernel::out(a)?.dtype;
+    tabulate_out(m, a, |i| in_range(at(x, i)?, dtype))
 }
 
 /// Nothing is said of a float that an integer data type cannot hold.

@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayD, Dimension, IxDyn};
 
-use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
+use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, arity, common_dtype, constant, differ, dim, dtype_attr, tensor};
 use crate::ops::kernel::array::{of_scalars, permuted, scalars, sizes};
@@ -242,10 +242,9 @@ fn result_dims<const T: bool>(
 fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, w) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let convolution = Convolution::read::<N, T>(a.call)?;
-    let dtype = out_dtype(a.call, x, w)?;
+    let kernel::Out { dtype, shape } = kernel::out(a)?;
     let (data, weight) = (ranked(x, &convolution.data)?, ranked(w, &convolution.kernel)?);
-    let shape = result_dims::<T>(m.cx(), &convolution, &immediates(&data), &immediates(&weight))?;
-    let shape = shape.iter().map(|dim| if let PrimExpr::IntImm(size) = dim { *size } else { 0 }).collect::<Vec<i64>>();
+    let shape = convolution.out.forward(&shape);
     let steps = shape.iter().skip(2).fold(weight.len() as u64, |n, size| n.saturating_mul(size.unsigned_abs()));
     m.spend(steps.saturating_mul(data.shape().first().copied().unwrap_or(1) as u64))?;
     let mut out = ArrayD::from_elem(IxDyn(&sizes(&shape)?), zero(dtype));
@@ -256,21 +255,9 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
     of_scalars(dtype, &permuted(out, &convolution.out.inverse())?)
 }
 
-fn out_dtype(call: &Call, x: &Tensor, w: &Tensor) -> Result<DataType, Stop> {
-    match dtype_attr(call, "out_dtype")? {
-        Some(dtype) if !dtype.is_void() => Ok(dtype),
-        Some(_) | None if x.dtype() == w.dtype() => Ok(x.dtype()),
-        Some(_) | None => Err(fail(format!("the data types {} and {} differ", x.dtype(), w.dtype()))),
-    }
-}
-
 /// A tensor in the order of the rules.
 pub(in crate::ops) fn ranked(t: &Tensor, layout: &Layout) -> Result<ArrayD<Scalar>, Stop> {
     permuted(scalars(t)?, layout.axes())
-}
-
-fn immediates(x: &ArrayD<Scalar>) -> Vec<PrimExpr> {
-    x.shape().iter().map(|size| constant(*size as i64)).collect()
 }
 
 /// One element of the result is a sum over input channels and the elements of the window.

@@ -8,7 +8,7 @@ use crate::value::{Host, Scalar, Stop, Value};
 macro_rules! logical {
     ($name:literal, $rules:tt, $f:expr) => {
         operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_arithmetic, Exact, |m, a| {
-            binary(m, a, None, |x, y| logical(x, y, $f))
+            binary(m, a, |x, y| logical(x, y, $f))
         })
     };
 }
@@ -16,7 +16,7 @@ macro_rules! logical {
 macro_rules! bitwise {
     ($name:literal, $rules:tt, $f:expr) => {
         operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_arithmetic, Exact, |m, a| {
-            binary(m, a, None, |x, y| bitwise(x, y, $f))
+            binary(m, a, |x, y| bitwise(x, y, $f))
         })
     };
 }
@@ -75,7 +75,7 @@ fn shift(
     uint: impl Fn(u64, u32) -> u64,
 ) -> Result<Value, Stop> {
     let bits = u32::from(kernel::tensor(a, 0)?.dtype().bits);
-    binary(m, a, None, |x, y| {
+    binary(m, a, |x, y| {
         let by = distance(y, bits)?;
         number(x, y, |x, _| int(x, by), |x, _| uint(x, by), |x, _| x)
     })

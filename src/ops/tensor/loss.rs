@@ -60,9 +60,6 @@ fn infer_cross_entropy(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
 /// Minus the sum of the products, divided by the first dimension if there are several.
 fn cross_entropy(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (predictions, labels) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
-    if predictions.shape() != labels.shape() || predictions.dtype() != labels.dtype() {
-        return Err(fail("predictions and labels differ in shape or data type"));
-    }
     m.spend(predictions.len() as u64)?;
     let mut sum = 0.0;
     for i in 0..predictions.len() {
@@ -152,17 +149,14 @@ fn nll_loss(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (predictions, targets) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let weights = a.values.get(2).and_then(Value::as_tensor);
     let ignored = int_attr(a.call, "ignore_index")?.unwrap_or(-100);
-    let (shape, classes) = match predictions.shape() {
-        [] => return Err(fail("the predictions have no axis of classes")),
-        [classes] => (Vec::new(), *classes),
-        [batch, classes, rest @ ..] => ([&[*batch], rest].concat(), *classes),
+    let out = kernel::out(a)?;
+    let classes = match predictions.shape() {
+        [classes] | [_, classes, ..] => *classes,
+        [] => 0,
     };
-    if targets.shape() != shape || weights.is_some_and(|w| w.shape() != [classes]) {
-        return Err(fail("predictions, targets and weights do not fit"));
-    }
     m.spend(targets.len() as u64)?;
     let (mut losses, mut total) = (Vec::new(), 0.0);
-    for index in indices(&shape) {
+    for index in indices(targets.shape()) {
         let target = at(targets, &index)?;
         let (loss, weight) = if integer(target)? == ignored {
             (0.0, 0.0)
@@ -173,13 +167,13 @@ fn nll_loss(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         total += weight;
     }
     let sum: f64 = losses.iter().sum();
-    let (shape, losses) = match str_attr(a.call, "reduction")? {
-        "none" => (shape, losses),
-        "sum" => (Vec::new(), vec![sum]),
-        _ => (Vec::new(), vec![sum / total]),
+    let losses = match str_attr(a.call, "reduction")? {
+        "none" => losses,
+        "sum" => vec![sum],
+        _ => vec![sum / total],
     };
     let losses: Vec<Scalar> = losses.into_iter().map(Scalar::Float).collect();
-    fresh(from_list(predictions.dtype(), &shape, &losses)?)
+    fresh(from_list(out.dtype, &out.shape, &losses)?)
 }
 
 /// The loss and the weight of one target.

@@ -200,9 +200,7 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
     let data = ranked(x, &layout)?;
     let windows = windows(a.call, N)?;
     let pool_size = per_axis(a.call, "pool_size", N, 1, 1)?;
-    let dims: Vec<PrimExpr> = data.shape().iter().map(|size| constant(*size as i64)).collect();
-    let shape = pooled(a.call, &dims, &windows, &pool_size)?;
-    let shape: Vec<i64> = shape.iter().map(|dim| if let PrimExpr::IntImm(size) = dim { *size } else { 0 }).collect();
+    let shape = out.forward(&kernel::out(a)?.shape);
     let counted = bool_attr(a.call, "count_include_pad")?;
     let mut result = ArrayD::from_elem(IxDyn(&sizes(&shape)?), zero(x.dtype()));
     let elements = ndarray::indices(sizes(&pool_size)?);
@@ -319,11 +317,7 @@ fn adaptive_mean<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<V
     let x = kernel::tensor(a, 0)?;
     let (layout, out) = layouts::<N>(a.call)?;
     let data = ranked(x, &layout)?;
-    let mut shape = data.shape().to_vec();
-    if let Some(size) = output_size::<N>(a.call)? {
-        shape.truncate(2);
-        shape.extend(sizes(&size)?);
-    }
+    let shape = sizes(&out.forward(&kernel::out(a)?.shape))?;
     m.spend(x.len() as u64)?;
     let mut result = ArrayD::from_elem(IxDyn(&shape), zero(x.dtype()));
     for (index, slot) in result.indexed_iter_mut() {

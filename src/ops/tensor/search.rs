@@ -7,7 +7,7 @@ use crate::judge::Cx;
 use crate::ops::infer::{
     Dims, arity, axis, bool_attr, broadcast, common_dtype, dtype_attr, int_attr, str_attr, tensor, with_dtype,
 };
-use crate::ops::kernel::{self, at, at_broadcast, fail, fresh, line, tabulate};
+use crate::ops::kernel::{self, at, at_broadcast, fail, fresh, line, tabulate, tabulate_out};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
@@ -231,10 +231,6 @@ fn infer_where(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 /// `x1[i]` where the condition holds at `i`, `x2[i]` elsewhere.
 fn select(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (c, x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
-    if !c.dtype().is_bool() || x1.dtype() != x2.dtype() {
-        return Err(fail("expects a Boolean condition and two tensors of one data type"));
-    }
-    let shape = kernel::broadcast(&kernel::broadcast(c.shape(), x1.shape())?, x2.shape())?;
     let element = |i: &[i64]| if at_broadcast(c, i)?.is_true() { at_broadcast(x1, i) } else { at_broadcast(x2, i) };
-    fresh(tabulate(m, x1.dtype(), &shape, element)?)
+    tabulate_out(m, a, element)
 }

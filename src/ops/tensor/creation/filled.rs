@@ -1,9 +1,9 @@
 //! New tensors of one value.
 
-use crate::grammar::{DataType, Ndim, StructInfo, TensorStructInfo};
+use crate::grammar::{Ndim, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{arity, dtype_attr, of_shape_arg, required_dtype, tensor, with_dtype};
-use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::kernel::{self, at, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};
 
@@ -41,7 +41,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [Param::Arg("x"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_like,
         Exact,
-        |m, a| like(m, a, ZERO)
+        |m, a| filled(m, a, ZERO)
     ),
     operator!(
         "ones_like",
@@ -49,7 +49,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [Param::Arg("x"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_like,
         Exact,
-        |m, a| like(m, a, ONE)
+        |m, a| filled(m, a, ONE)
     ),
     operator!(
         "full_like",
@@ -57,7 +57,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [Param::Arg("x"), Param::Arg("fill_value"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_full_like,
         Exact,
-        full_like
+        full
     ),
 ];
 
@@ -66,10 +66,9 @@ fn infer_filled(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     of_shape_arg(a, 0, required_dtype(a)?)
 }
 
+/// One value everywhere.
 fn filled(m: &mut dyn Host, a: &EvalArgs<'_>, value: Scalar) -> Result<Value, Stop> {
-    let shape = kernel::shape(a, 0)?;
-    let dtype = dtype_attr(a.call, "dtype")?.ok_or_else(|| fail("the attribute `dtype` is missing"))?;
-    fresh(tabulate(m, dtype, shape, |_| Ok(value))?)
+    tabulate_out(m, a, |_| Ok(value))
 }
 
 /// The value that fills is a scalar; the result has its data type unless the attribute names another.
@@ -87,15 +86,9 @@ fn infer_full(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     of_shape_arg(a, 0, dtype)
 }
 
-fn scalar(a: &EvalArgs<'_>) -> Result<(Scalar, DataType), Stop> {
-    let fill = kernel::tensor(a, 1)?;
-    let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(fill.dtype());
-    Ok((at(fill, &[])?, dtype))
-}
-
 fn full(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let (value, dtype) = scalar(a)?;
-    fresh(tabulate(m, dtype, kernel::shape(a, 0)?, |_| Ok(value))?)
+    let value = at(kernel::tensor(a, 1)?, &[])?;
+    filled(m, a, value)
 }
 
 fn infer_like(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
@@ -105,23 +98,10 @@ fn infer_like(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(with_dtype(x, dtype))
 }
 
-fn like(m: &mut dyn Host, a: &EvalArgs<'_>, value: Scalar) -> Result<Value, Stop> {
-    let x = kernel::tensor(a, 0)?;
-    let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(x.dtype());
-    fresh(tabulate(m, dtype, x.shape(), |_| Ok(value))?)
-}
-
 fn infer_full_like(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     fill_value(a)?;
     let x = tensor(a, 0)?;
     let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(x.dtype);
     Ok(with_dtype(x, dtype))
-}
-
-fn full_like(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let x = kernel::tensor(a, 0)?;
-    let dtype = dtype_attr(a.call, "dtype")?.filter(|dtype| !dtype.is_void()).unwrap_or(x.dtype());
-    let value = at(kernel::tensor(a, 1)?, &[])?;
-    fresh(tabulate(m, dtype, x.shape(), |_| Ok(value))?)
 }

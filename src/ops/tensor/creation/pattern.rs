@@ -3,7 +3,7 @@
 use crate::grammar::{BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, arity, axis, dim, dtype_attr, int_attr, prim, tensor, with_dtype};
-use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
 
@@ -241,9 +241,7 @@ fn one_hot(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         return Err(fail("the two values must be boxed scalars"));
     };
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(-1), indices.shape().len() + 1)?;
-    let mut shape = indices.shape().to_vec();
-    shape.insert(along, depth(a.call)?);
-    fresh(tabulate(m, on.dtype, &shape, |index| {
+    tabulate_out(m, a, |index| {
         let mut place = index.to_vec();
         let class = place.remove(along);
         let is_on = match at(indices, &place)? {
@@ -252,7 +250,7 @@ fn one_hot(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
             Scalar::Bool(_) | Scalar::Float(_) => return Err(fail("the indices must be integers")),
         };
         Ok(if is_on { on.value } else { off.value })
-    })?)
+    })
 }
 
 // tril, triu

@@ -3,7 +3,7 @@
 use crate::grammar::{DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, arity, axis, broadcast, int_attr, tensor, tensors};
-use crate::ops::kernel::{self, at, at_broadcast, fail, fresh, tabulate};
+use crate::ops::kernel::{self, at, at_broadcast, fail, tabulate_out};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
@@ -84,13 +84,13 @@ fn gather_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;
     let size = data.shape().get(along).copied().unwrap_or(0);
-    fresh(tabulate(m, data.dtype(), indices.shape(), |index| {
+    tabulate_out(m, a, |index| {
         let mut place = index.to_vec();
         if let Some(slot) = place.get_mut(along) {
             *slot = coordinate(at(indices, index)?, size)?;
         }
         at(data, &place)
-    })?)
+    })
 }
 
 // gather_nd
@@ -134,17 +134,12 @@ fn gather_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let rank = data.shape().len();
     let batch = batch_dims(int_attr(a.call, "batch_dims")?.unwrap_or(0), Some(rank))?;
-    let Some((count, outer)) = indices.shape().split_last() else {
-        return Err(fail("the indices need a last dimension, of coordinates"));
-    };
-    let first = batch + usize::try_from(*count).unwrap_or(usize::MAX).min(rank);
-    let rest = data.shape().get(first..).ok_or_else(|| fail(format!("{count} coordinates for rank {rank}")))?;
-    let shape = [outer, rest].concat();
-    fresh(tabulate(m, data.dtype(), &shape, |index| {
-        let (outer, rest) = index.split_at(outer.len().min(index.len()));
+    let outer = indices.shape().len().saturating_sub(1);
+    tabulate_out(m, a, |index| {
+        let (outer, rest) = index.split_at(outer.min(index.len()));
         let shared = outer.get(..batch).ok_or_else(|| fail("the indices lack the shared dimensions"))?;
         at(data, &[shared, &coordinates(data, indices, outer, batch)?, rest].concat())
-    })?)
+    })
 }
 
 /// The coordinates that a row of indices names, along the axes from `first` on.
@@ -188,16 +183,15 @@ fn infer_index_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 /// The indices are broadcast together and name coordinates along the first axes.
 fn index_tensor(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensors(a, 1)?);
-    let places = indices.iter().try_fold(Vec::new(), |shape, index| kernel::broadcast(&shape, index.shape()))?;
-    let rest = data.shape().get(indices.len()..).ok_or_else(|| fail("more tensors of indices than axes"))?;
-    let shape = [&places, rest].concat();
-    fresh(tabulate(m, data.dtype(), &shape, |index| {
-        let (place, rest) = index.split_at(places.len().min(index.len()));
+    // Behind the places come the axes that have no indices.
+    let rest = data.shape().len().saturating_sub(indices.len());
+    tabulate_out(m, a, |index| {
+        let (place, rest) = index.split_at(index.len().saturating_sub(rest));
         let axes = indices.iter().zip(data.shape());
         // Negative indices count from the end.
         let chosen = axes.map(|(index, size)| coordinate(from_end(at_broadcast(index, place)?, *size)?, *size));
         at(data, &[&chosen.collect::<Result<Vec<i64>, Stop>>()?, rest].concat())
-    })?)
+    })
 }
 
 pub(in crate::ops) fn from_end(index: Scalar, size: i64) -> Result<Scalar, Stop> {

@@ -5,7 +5,7 @@ use crate::judge::Cx;
 use crate::ops::infer::{
     Dims, arity, axes, axis, bool_attr, constant, dim, int_attr, ints_attr, str_attr, tensor, with_attrs,
 };
-use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::tensor::indexing::gather::{coordinate, integer};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
@@ -99,22 +99,19 @@ fn take(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     };
     let along = match int_attr(a.call, "axis")? {
         Some(given) => axis(given, x.shape().len())?,
-        None if x.shape().len() == 1 => 0,
-        None => return Err(fail(format!("an axis is needed for rank {}", x.shape().len()))),
+        None => 0,
     };
     let size = x.shape().get(along).copied().unwrap_or(0);
-    let (before, after) = (x.shape().iter().take(along), x.shape().iter().skip(along + 1));
-    let shape: Vec<i64> = before.chain(indices.shape()).chain(after).copied().collect();
     let inner = along + indices.shape().len();
     let mode = str_attr(a.call, "mode")?;
-    fresh(tabulate(m, x.dtype(), &shape, |index| {
+    tabulate_out(m, a, |index| {
         let (head, tail) = index.split_at(inner.min(index.len()));
         let (head, place) = head.split_at(along.min(head.len()));
         match chosen(at(indices, place)?, size, mode)? {
             Some(chosen) => at(x, &[head, &[chosen], tail].concat()),
             None => Ok(Scalar::Float(f64::NAN)),
         }
-    })?)
+    })
 }
 
 /// The coordinate that an index chooses; `None` for NaN.

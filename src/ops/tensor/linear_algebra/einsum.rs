@@ -172,20 +172,12 @@ fn subscripts(call: &Call) -> Result<&str, InferError> {
 /// The sum, over the labels that the result lacks, of the products of the operands' elements.
 fn einsum(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let operands = kernel::tensors(a, 0)?;
-    let Some(dtype) = operands.first().map(|t| t.dtype()) else { return Err(fail("einsum needs an operand")) };
-    if operands.iter().any(|t| t.dtype() != dtype) {
-        return Err(fail("the operands differ in data type"));
-    }
+    let kernel::Out { dtype, shape } = kernel::out(a)?;
     let shapes: Vec<Vec<i64>> = operands.iter().map(|t| t.shape().to_vec()).collect();
     let subscripts = Subscripts::parse(subscripts(a.call)?, &shapes.iter().map(Vec::len).collect::<Vec<_>>())?;
-    let sizes = label_sizes(&subscripts, &shapes, |a, b| match (*a, *b) {
-        (a, b) if a == b || b == 1 => Ok(a),
-        (1, b) => Ok(b),
-        (a, b) => Err(InferError::op(format!("one label has the sizes {a} and {b}"))),
-    })?;
+    let sizes = label_sizes(&subscripts, &shapes, |a, b| Ok(if *a == 1 { *b } else { *a }))?;
     let size_of = |label: &Label| sizes.get(label).copied().unwrap_or(1);
     let summed: Vec<Label> = sizes.keys().filter(|label| !subscripts.result.contains(label)).copied().collect();
-    let shape: Vec<i64> = subscripts.result.iter().map(size_of).collect();
     let inner: Vec<i64> = summed.iter().map(size_of).collect();
     m.spend(sizes.values().fold(1u64, |n, size| n.saturating_mul(size.unsigned_abs())))?;
     let arrays = operands.iter().map(|t| scalars(t)).collect::<Result<Vec<_>, Stop>>()?;
@@ -255,9 +247,6 @@ fn infer_outer(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 /// `out[i, j] = x1[i] * x2[j]`
 fn outer(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
-    if x1.dtype() != x2.dtype() || x1.shape().len() != 1 || x2.shape().len() != 1 {
-        return Err(fail("an outer product is one of vectors of one data type"));
-    }
     m.spend((x1.len() as u64).saturating_mul(x2.len() as u64))?;
     let list = |x: &Tensor| (0..x.len()).filter_map(|i| x.get(i)).collect::<Vec<Scalar>>();
     let (rows, columns) = (list(x1), list(x2));

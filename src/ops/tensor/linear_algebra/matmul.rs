@@ -86,23 +86,17 @@ fn split<T>(dims: &[T], left: bool) -> (&[T], Option<&T>, Option<&T>) {
 /// small integers and dyadic fractions.
 fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
-    let dtype = match dtype_attr(a.call, "out_dtype")? {
-        Some(dtype) if !dtype.is_void() => dtype,
-        Some(_) | None if x1.dtype() == x2.dtype() => x1.dtype(),
-        Some(_) | None => return Err(fail(format!("the data types {} and {} differ", x1.dtype(), x2.dtype()))),
-    };
+    let kernel::Out { dtype, shape } = kernel::out(a)?;
     let (batch1, rows, k1) = split(x1.shape(), true);
-    let (batch2, columns, k2) = split(x2.shape(), false);
-    let (Some(k), Some(_)) = (k1.copied(), k2.filter(|k2| Some(*k2) == k1)) else {
-        return Err(fail(format!("the shapes {:?} and {:?} have no product", x1.shape(), x2.shape())));
-    };
-    let batch = kernel::broadcast(batch1, batch2)?;
-    let shape: Vec<i64> = batch.iter().chain(rows).chain(columns).copied().collect();
+    let (batch2, columns, _) = split(x2.shape(), false);
+    let k = k1.copied().unwrap_or(0);
+    let outer = usize::from(rows.is_some()) + usize::from(columns.is_some());
+    let batch = shape.get(..shape.len().saturating_sub(outer)).unwrap_or_default();
     m.spend(shape.iter().fold(k.unsigned_abs(), |n, size| n.saturating_mul(size.unsigned_abs())))?;
     let (rows, columns) = (rows.copied().unwrap_or(1), columns.copied().unwrap_or(1));
     let (left, right) = (Factor::of(x1, batch1, rows, k), Factor::of(x2, batch2, columns, k));
     let mut elements = Vec::new();
-    for outer in kernel::indices(&batch) {
+    for outer in kernel::indices(batch) {
         let (x, y) = (left.matrix(&outer)?, right.matrix(&outer)?);
         product(&mut elements, (x, y), (rows as usize, columns as usize, k as usize), zero(dtype))?;
     }

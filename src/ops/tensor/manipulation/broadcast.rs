@@ -3,7 +3,7 @@
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, arity, of_shape_arg, shape, tensor};
-use crate::ops::kernel::{self, at_broadcast, fail, fresh, tabulate};
+use crate::ops::kernel::{self, at_broadcast, tabulate_out};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Stop, Value};
 
@@ -38,9 +38,6 @@ fn infer_broadcast_to(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 }
 
 fn broadcast_to(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let (x, target) = (kernel::tensor(a, 0)?, kernel::shape(a, 1)?);
-    if kernel::broadcast(x.shape(), target)? != target {
-        return Err(fail(format!("{:?} cannot be broadcast to {target:?}", x.shape())));
-    }
-    fresh(tabulate(m, x.dtype(), target, |i| at_broadcast(x, i))?)
+    let x = kernel::tensor(a, 0)?;
+    tabulate_out(m, a, |i| at_broadcast(x, i))
 }

@@ -5,7 +5,7 @@ use crate::judge::Cx;
 use crate::ops::infer::{
     Dims, arity, common_dtype, constant, dim, float_attr, int_attr, ints_attr, product, str_attr, tensor, tensors,
 };
-use crate::ops::kernel::{self, at, convert, fail, fresh, in_shape, tabulate};
+use crate::ops::kernel::{self, at, convert, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};
 
@@ -83,8 +83,7 @@ fn pad(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let widths = widths(a.call, x.shape().len())?;
     let mode = str_attr(a.call, "pad_mode")?;
     let fill = convert(Scalar::Float(float_attr(a.call, "pad_value")?), x.dtype())?;
-    let shape: Vec<i64> = x.shape().iter().zip(&widths).map(|(size, (before, after))| size + before + after).collect();
-    fresh(tabulate(m, x.dtype(), &shape, |index| {
+    tabulate_out(m, a, |index| {
         let places = index.iter().zip(&widths).zip(x.shape());
         let source: Vec<i64> = places.map(|((i, (before, _)), size)| source(i - before, *size, mode)).collect();
         match source.iter().zip(x.shape()).all(|(i, size)| (0..*size).contains(i)) {
@@ -92,7 +91,7 @@ fn pad(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
             false if mode == "constant" => Ok(fill),
             false => Err(Stop::unspecified(format!("`{mode}` reaches beyond what it repeats"))),
         }
-    })?)
+    })
 }
 
 /// Where the element at a place before, in or after an axis is taken from.
@@ -145,15 +144,10 @@ fn shuffled(dims: &[PrimExpr], factor: i64) -> Result<Vec<PrimExpr>, InferError>
 fn pixel_shuffle(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let r = factor(a.call)?;
-    let [outer @ .., channels, rows, columns] = x.shape() else { return Err(fail("expects channels, rows, columns")) };
-    if channels % (r * r) != 0 {
-        return Err(fail(format!("{channels} channels do not make squares of {r} by {r}")));
-    }
-    let shape = [outer, &[channels / (r * r), rows * r, columns * r]].concat();
-    fresh(tabulate(m, x.dtype(), &shape, |index| {
+    tabulate_out(m, a, |index| {
         let [outer @ .., c, h, w] = index else { return Err(fail("an index is too short")) };
         at(x, &[outer, &[(c * r + h % r) * r + w % r, h / r, w / r]].concat())
-    })?)
+    })
 }
 
 // batch_flatten
@@ -173,11 +167,7 @@ fn infer_batch_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infe
 }
 
 fn batch_flatten(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let x = kernel::tensor(a, 0)?;
-    match x.shape() {
-        [] | [_] => Err(fail("the data has no axis beside the batch")),
-        [batch, rest @ ..] => fresh(in_shape(m, x, &[*batch, rest.iter().product()])?),
-    }
+    kernel::in_shape_of_out(m, a, kernel::tensor(a, 0)?)
 }
 
 // meshgrid
@@ -213,9 +203,6 @@ fn infer_meshgrid(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
 /// The i-th result has the elements of the i-th tensor along the i-th axis, repeated along the others.
 fn meshgrid(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let parts = kernel::tensors(a, 0)?;
-    if parts.iter().any(|part| part.shape().len() != 1) {
-        return Err(fail("each tensor must have one dimension"));
-    }
     let sizes: Vec<i64> = parts.iter().flat_map(|part| part.shape()).copied().collect();
     let axes = swapped(a.call, (0..parts.len()).collect())?;
     let shape = swapped(a.call, sizes)?;

@@ -3,7 +3,7 @@
 use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, arity, axis, common_dtype, dim, int_attr, ints_attr, product, shape, tensor, tensors};
-use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};
 
@@ -96,17 +96,13 @@ fn before<T>(list: &[T], rank: usize, i: usize) -> Option<&T> {
 }
 
 fn tile(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let (x, times) = (kernel::tensor(a, 0)?, repeats(a.call)?);
-    let rank = x.shape().len().max(times.len());
-    let own = |i: usize| before(x.shape(), rank, i).copied().unwrap_or(1);
-    let shape: Vec<i64> =
-        (0..rank).map(|i| own(i).saturating_mul(before(&times, rank, i).copied().unwrap_or(1))).collect();
-    fresh(tabulate(m, x.dtype(), &shape, |index| {
-        let skipped = rank - x.shape().len();
+    let x = kernel::tensor(a, 0)?;
+    tabulate_out(m, a, |index| {
+        let skipped = index.len().saturating_sub(x.shape().len());
         let place: Vec<i64> =
             index.iter().skip(skipped).zip(x.shape()).map(|(i, size)| i.checked_rem(*size).unwrap_or(0)).collect();
         at(x, &place)
-    })?)
+    })
 }
 
 // repeat
@@ -146,17 +142,13 @@ fn repeat(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         Some(given) => (x.clone(), axis(given, x.shape().len())?),
         None => (kernel::in_shape(m, x, &[x.len() as i64])?, 0),
     };
-    let mut shape = source.shape().to_vec();
-    if let Some(size) = shape.get_mut(along) {
-        *size = size.saturating_mul(times);
-    }
-    fresh(tabulate(m, x.dtype(), &shape, |index| {
+    tabulate_out(m, a, |index| {
         let mut place = index.to_vec();
         if let Some(i) = place.get_mut(along) {
             *i = i.checked_div(times).unwrap_or(0);
         }
         at(&source, &place)
-    })?)
+    })
 }
 
 // flip
@@ -233,14 +225,9 @@ fn alike(a: Dims, b: Dims) -> Result<Dims, InferError> {
 
 fn stack(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let parts = kernel::tensors(a, 0)?;
-    let Some(first) = parts.first() else { return Err(fail("nothing to stack")) };
-    if parts.iter().any(|part| part.shape() != first.shape() || part.dtype() != first.dtype()) {
-        return Err(fail("only tensors of one shape and one data type can be stacked"));
-    }
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), first.shape().len() + 1)?;
-    let mut shape = first.shape().to_vec();
-    shape.insert(along, parts.len() as i64);
-    fresh(tabulate(m, first.dtype(), &shape, |index| {
+    let out = kernel::out(a)?;
+    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), out.shape.len())?;
+    fresh(tabulate(m, out.dtype, &out.shape, |index| {
         let mut place = index.to_vec();
         let part = usize::try_from(place.remove(along)).ok().and_then(|i| parts.get(i));
         part.map_or_else(|| Err(fail("an index lies outside its tensor")), |part| at(part, &place))

@@ -7,7 +7,7 @@ use crate::ops::infer::{
     Dims, arity, axes, axis, common_dtype, dim, int_attr, ints_attr, of_shape_arg, product, same_dim, shape, tensor,
     tensors,
 };
-use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
@@ -18,7 +18,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [Param::Arg("x"), Param::ShapeArg("shape")],
         infer_reshape,
         Exact,
-        reshape
+        in_another_shape
     ),
     operator!(
         "flatten",
@@ -26,7 +26,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [Param::Arg("x")],
         infer_flatten,
         Exact,
-        flatten
+        in_another_shape
     ),
     operator!(
         "permute_dims",
@@ -42,7 +42,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [Param::Arg("x"), Param::Attr(Attr::required("axis", AttrKind::Ints))],
         infer_expand_dims,
         Exact,
-        expand_dims
+        in_another_shape
     ),
     operator!(
         "squeeze",
@@ -50,7 +50,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [Param::Arg("x"), Param::Attr(Attr::optional("axis", AttrKind::Ints))],
         infer_squeeze,
         Exact,
-        squeeze
+        in_another_shape
     ),
     operator!(
         "concat",
@@ -74,9 +74,9 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-/// The same elements in another shape.
-fn in_shape(m: &mut dyn Host, x: &Tensor, shape: &[i64]) -> Result<Value, Stop> {
-    fresh(kernel::in_shape(m, x, shape)?)
+/// The same elements in the shape of the result.
+fn in_another_shape(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    kernel::in_shape_of_out(m, a, kernel::tensor(a, 0)?)
 }
 
 // reshape, flatten
@@ -93,10 +93,6 @@ fn infer_reshape(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     of_shape_arg(a, 1, x.dtype)
 }
 
-fn reshape(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    in_shape(m, kernel::tensor(a, 0)?, kernel::shape(a, 1)?)
-}
-
 fn infer_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
@@ -106,11 +102,6 @@ fn infer_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
         Dims::Rank(_) | Dims::Unknown => Dims::of_rank(1),
     };
     Ok(dims.tensor(x.dtype))
-}
-
-fn flatten(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let x = kernel::tensor(a, 0)?;
-    in_shape(m, x, &[x.len() as i64])
 }
 
 // permute_dims
@@ -145,8 +136,7 @@ fn infer_permute_dims(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 fn permute_dims(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let from = permutation(a.call, x.shape().len())?;
-    let shape: Vec<i64> = from.iter().filter_map(|i| x.shape().get(*i).copied()).collect();
-    fresh(tabulate(m, x.dtype(), &shape, |index| {
+    tabulate_out(m, a, |index| {
         let mut source = vec![0; index.len()];
         for (i, place) in from.iter().zip(index) {
             if let Some(slot) = source.get_mut(*i) {
@@ -154,7 +144,7 @@ fn permute_dims(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
             }
         }
         at(x, &source)
-    })?)
+    })
 }
 
 // expand_dims, squeeze
@@ -180,11 +170,6 @@ fn infer_expand_dims(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
         Dims::Unknown => Dims::Unknown,
     };
     Ok(dims.tensor(x.dtype))
-}
-
-fn expand_dims(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let x = kernel::tensor(a, 0)?;
-    in_shape(m, x, &expanded(x.shape(), &new_axes(a.call, x.shape().len())?, &1))
 }
 
 fn infer_squeeze(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
@@ -216,20 +201,6 @@ fn is_constant(dim: &PrimExpr) -> bool {
 
 fn may_be_one(dim: &PrimExpr) -> bool {
     !is_constant(dim) || *dim == PrimExpr::IntImm(1)
-}
-
-fn squeeze(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let x = kernel::tensor(a, 0)?;
-    let sizes = || x.shape().iter().copied().enumerate();
-    let gone = match ints_attr(a.call, "axis")? {
-        Some(given) => axes(&given, x.shape().len())?,
-        None => sizes().filter(|(_, size)| *size == 1).map(|(i, _)| i).collect(),
-    };
-    if let Some((i, size)) = sizes().find(|(i, size)| gone.contains(i) && *size != 1) {
-        return Err(fail(format!("dimension {i} is {size}, not 1")));
-    }
-    let shape: Vec<i64> = sizes().filter(|(i, _)| !gone.contains(i)).map(|(_, size)| size).collect();
-    in_shape(m, x, &shape)
 }
 
 // concat
@@ -279,22 +250,10 @@ fn concatenated(a: Dims, b: Dims, given: i64) -> Result<Dims, InferError> {
 
 fn concat(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let parts = kernel::tensors(a, 0)?;
-    let Some(first) = parts.first() else { return Err(fail("nothing to concatenate")) };
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), first.shape().len())?;
-    let mut shape = first.shape().to_vec();
+    let out = kernel::out(a)?;
+    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), out.shape.len())?;
     let size_of = |part: &Tensor| part.shape().get(along).copied().unwrap_or(0);
-    for part in &parts {
-        let fits = part.dtype() == first.dtype()
-            && part.shape().len() == shape.len()
-            && part.shape().iter().zip(first.shape()).enumerate().all(|(i, (x, y))| i == along || x == y);
-        if !fits {
-            return Err(fail(format!("{:?} and {:?} cannot be concatenated", first.shape(), part.shape())));
-        }
-    }
-    if let Some(size) = shape.get_mut(along) {
-        *size = parts.iter().map(|part| size_of(part)).fold(0, i64::saturating_add);
-    }
-    fresh(tabulate(m, first.dtype(), &shape, |index| {
+    fresh(tabulate(m, out.dtype, &out.shape, |index| {
         let mut index = index.to_vec();
         for part in &parts {
             let Some(place) = index.get_mut(along) else { break };

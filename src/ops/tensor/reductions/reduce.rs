@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, arity, axes, bool_attr, ints_attr, tensor};
-use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::kernel::{self, at, fail, tabulate_out};
 use crate::ops::tensor::search::order;
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
@@ -22,7 +22,7 @@ macro_rules! reduction {
             ],
             infer_reduction,
             $accuracy,
-            |m, a| reduce(m, a, None, $f),
+            |m, a| reduce(m, a, $f),
         )
     };
 }
@@ -39,7 +39,7 @@ macro_rules! place {
             ],
             infer_place,
             Exact,
-            |m, a| reduce(m, a, Some(DataType::INT64), $f),
+            |m, a| reduce(m, a, $f),
         )
     };
 }
@@ -130,23 +130,14 @@ fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
     })
 }
 
-fn reduce(
-    m: &mut dyn Host,
-    a: &EvalArgs<'_>,
-    dtype: Option<DataType>,
-    f: impl Fn(&[Scalar]) -> Result<Scalar, Stop>,
-) -> Result<Value, Stop> {
+fn reduce(m: &mut dyn Host, a: &EvalArgs<'_>, f: impl Fn(&[Scalar]) -> Result<Scalar, Stop>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let reduced = reduced(a.call, x.shape().len())?;
     let keep = bool_attr(a.call, "keepdims")?;
     let sizes = || x.shape().iter().copied().enumerate();
-    let shape: Vec<i64> = sizes()
-        .filter(|(i, _)| keep || !reduced.contains(i))
-        .map(|(i, size)| if reduced.contains(&i) { 1 } else { size })
-        .collect();
     m.spend(x.len() as u64)?;
     let inner: Vec<i64> = sizes().map(|(i, size)| if reduced.contains(&i) { size } else { 1 }).collect();
-    fresh(tabulate(m, dtype.unwrap_or(x.dtype()), &shape, |index| f(&group(x, &reduced, &inner, index, keep)?))?)
+    tabulate_out(m, a, |index| f(&group(x, &reduced, &inner, index, keep)?))
 }
 
 /// The elements that make up one place of the result, in row-major order.
