@@ -19,7 +19,9 @@ pub struct CheckReport {
     pub module: IrModule,
     /// How far the check came.
     pub stage: Stage,
+    /// What type checking found; empty if it was not reached.
     pub types: TypeReport,
+    /// What derivation found; empty if it was not reached.
     pub derived: DeriveReport,
     /// The findings of all stages, warnings included, in order.
     pub diagnostics: Vec<Diagnostic>,
@@ -28,9 +30,13 @@ pub struct CheckReport {
 /// The last stage that was reached.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Stage {
+    /// The criteria `WF.*`; an error there ends the check.
     WellFormed,
+    /// Into normal form, `NF.*`.
     Normalize,
+    /// The chapter Type Checking.
     Types,
+    /// The chapter Derivation, with the structural information of every expression.
     Derivation,
 }
 

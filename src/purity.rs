@@ -13,7 +13,10 @@ pub enum Callee {
     /// An `ExternFunc`, or any value of `PackedFuncType` (A31).
     Packed,
     /// A value of a `FuncType` of this purity.
-    Closure { pure: bool },
+    Closure {
+        /// What its annotation says.
+        pure: bool,
+    },
 }
 
 /// PURE.CALL-EFFECT: whether a call is marked pure, which is decided for each call separately.
@@ -47,6 +50,7 @@ fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
 /// The purity of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FunctionPurity {
+    /// Whether calls of it are pure.
     pub pure: bool,
     /// It is declared pure, and its body is not (TC.FUNC.PURE.ANNOT-ERR).
     pub broken_promise: bool,

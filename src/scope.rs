@@ -31,6 +31,7 @@ impl<K, V> Default for Context<K, V> {
 }
 
 impl<K: Clone + Eq + Hash, V> Context<K, V> {
+    /// The context without entries.
     pub fn new() -> Context<K, V> {
         Context::default()
     }
@@ -81,6 +82,7 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
         };
     }
 
+    /// The innermost entry of the key.
     pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -88,6 +90,7 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
         self.entries.get(key)
     }
 
+    /// Whether the key has an entry.
     pub fn contains<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -95,6 +98,7 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
         self.entries.contains_key(key)
     }
 
+    /// Whether there is no entry at all.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

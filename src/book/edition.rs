@@ -13,8 +13,10 @@ pub enum Edition {
 }
 
 impl Edition {
+    /// Every edition, the oldest first.
     pub const ALL: [Edition; 2] = [Edition::E2023_02, Edition::E2023_12];
 
+    /// As in `--edition` and on the wire: the year and month of the document.
     pub fn name(self) -> &'static str {
         match self {
             Edition::E2023_02 => "2023-02",

@@ -40,6 +40,7 @@ pub enum Later {
     Worse,
     /// Some of it was repaired.
     Part,
+    /// All of it was repaired.
     Fixed,
     /// What it was about is gone.
     Moot,
@@ -48,16 +49,21 @@ pub enum Later {
 /// The content of `spec/errata/ID.ron`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ErratumInfo {
+    /// As the file is named: `A08`, `E01`, ...
     pub id: String,
+    /// What is wrong with the text.
     pub kind: ErratumKind,
+    /// The matter in one line.
     pub title: String,
     /// Other ids under which the same matter was found.
     pub also: Vec<String>,
+    /// The rules at stake.
     pub rules: Vec<Rule>,
     /// What the literal text gives.
     pub literal: String,
     /// What the corrected reading gives; the tools' default.
     pub corrected: String,
+    /// The question that tells the readings apart, or why there is none.
     pub shown: Shown,
     /// `None` where the later edition was not compared, or has no other words.
     pub later: Option<Later>,
@@ -77,8 +83,10 @@ pub enum Shown {
 /// Why the file of an erratum cannot be read.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ErratumError {
+    /// It is not RON, or not of this form.
     #[error(transparent)]
     Ron(#[from] ron::error::SpannedError),
+    /// Both of the two fields are there, or neither.
     #[error("it needs a `witness`, or `unseen` to say why there is none, and not both")]
     WitnessOrReason,
 }
@@ -134,6 +142,7 @@ impl TryFrom<RawErratum> for ErratumInfo {
 pub struct UnknownErratum(pub String);
 
 impl Erratum {
+    /// As the file is named, without its ending.
     pub fn id(self) -> &'static str {
         SOURCES[self as usize].id
     }

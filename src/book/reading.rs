@@ -29,6 +29,7 @@ impl Reading {
         Reading { literal: errata.to_vec() }
     }
 
+    /// Whether the text is taken literally where this erratum touches it.
     pub fn is_literal(&self, erratum: Erratum) -> bool {
         self.literal.contains(&erratum)
     }

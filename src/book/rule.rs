@@ -20,19 +20,25 @@ mod sites {
 /// What the text says of a rule, and where the code applies it.
 #[derive(Debug)]
 pub struct RuleInfo {
+    /// The anchor in the text: `r[ID]`.
     pub id: &'static str,
     /// The chapter file and line of the anchor.
     pub file: &'static str,
+    /// The line of the anchor, counted from 1.
     pub line: usize,
     /// `judgement`, `algorithm-branch`, `error`, ... as the catalogue classifies it.
     pub kind: &'static str,
+    /// The editions that state it, by name.
     pub editions: &'static [&'static str],
     /// Where the source documents state it, as `document:lines`.
     pub source: &'static str,
+    /// The rules and parts of the language that it rests on, by id.
     pub needs: &'static [&'static str],
+    /// The errata that touch it, by id.
     pub errata: &'static [&'static str],
     /// Whether the source marks it as absent from the prototype of the day.
     pub chevron: bool,
+    /// The statement itself, in Markdown.
     pub text: &'static str,
     /// Why no run can fire it, if so.
     pub excluded: Option<&'static str>,
@@ -41,6 +47,7 @@ pub struct RuleInfo {
 /// Where a rule stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
+    /// The code cites it by `rule!`.
     Implemented,
     /// It cannot fire; the reason is in [`RuleInfo::excluded`].
     Excluded,
@@ -49,10 +56,12 @@ pub enum Status {
 }
 
 impl Rule {
+    /// What the text says of it.
     pub fn info(self) -> &'static RuleInfo {
         &INFO[self as usize]
     }
 
+    /// The id, as in the anchor `r[ID]`.
     pub fn id(self) -> &'static str {
         self.info().id
     }
@@ -69,6 +78,7 @@ impl Rule {
         name.strip_suffix(".md").unwrap_or(name)
     }
 
+    /// Excluded if a reason is given; else implemented if some place of the code names it.
     pub fn status(self) -> Status {
         match (self.info().excluded, self.sites()) {
             (Some(_), _) => Status::Excluded,
@@ -135,24 +145,29 @@ impl Default for RuleSet {
 }
 
 impl RuleSet {
+    /// The empty set.
     pub fn new() -> RuleSet {
         RuleSet::default()
     }
 
+    /// Adds a rule; one that is in already stays.
     pub fn insert(&mut self, rule: Rule) {
         let (word, bit) = (rule as usize / 64, rule as usize % 64);
         self.bits[word] |= 1 << bit;
     }
 
+    /// Whether the rule is in the set.
     pub fn contains(&self, rule: Rule) -> bool {
         let (word, bit) = (rule as usize / 64, rule as usize % 64);
         self.bits.get(word).is_some_and(|bits| bits & (1 << bit) != 0)
     }
 
+    /// Whether no rule is in the set.
     pub fn is_empty(&self) -> bool {
         self.bits.iter().all(|bits| *bits == 0)
     }
 
+    /// The rules, in the order of the ids.
     pub fn iter(&self) -> impl Iterator<Item = Rule> + '_ {
         Rule::ALL.iter().copied().filter(|rule| self.contains(*rule))
     }

@@ -40,18 +40,25 @@ use crate::struct_info::{Surroundings, introduced_shape_vars};
 /// Why the builder refuses. What was built before stays as it was, except that hoisted bindings may remain.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum BuildError {
+    /// The call needs a function that is being built.
     #[error("no function has been begun")]
     NoFunction,
+    /// The call needs a block that is being built.
     #[error("no block has been begun")]
     NoBlock,
+    /// A module is asked for, or another function begun, before the end of this one.
     #[error("a function has been begun and not finished")]
     OpenFunction,
+    /// A function is finished, or another block begun, before the end of this one.
     #[error("a block has been begun and not ended")]
     OpenBlock,
+    /// An output is declared outside of a DataflowBlock.
     #[error("no DataflowBlock has been begun")]
     NotDataflow,
+    /// A second global function of this name.
     #[error("the module has a function `{0}` already")]
     Defined(Name),
+    /// A second binding of this variable.
     #[error("`{0}` is bound already")]
     Bound(Var),
     /// At least one error of normalization or derivation.
@@ -254,10 +261,12 @@ impl BlockBuilder {
         if self.sequences.len() < 2 { Err(BuildError::NoFunction) } else { self.close_sequence(body) }
     }
 
+    /// Begins a BindingBlock. An error outside of a function and inside of another block.
     pub fn begin_binding_block(&mut self) -> Result<(), BuildError> {
         self.begin_block(BlockKind::Binding)
     }
 
+    /// Begins a DataflowBlock. An error outside of a function and inside of another block.
     pub fn begin_dataflow_block(&mut self) -> Result<(), BuildError> {
         self.begin_block(BlockKind::Dataflow)
     }

@@ -47,6 +47,7 @@ pub trait Mutator {
         }
     }
 
+    /// Rewrites the bindings of a block, one by one. The block itself is begun already.
     fn mutate_binding_block(&mut self, builder: &mut BlockBuilder, block: &BindingBlock) -> Result<(), BuildError> {
         mutate_bindings(self, builder, block)
     }
@@ -56,6 +57,7 @@ pub trait Mutator {
         self.mutate_binding_block(builder, block)
     }
 
+    /// Rewrites a binding by its kind.
     fn mutate_binding(&mut self, builder: &mut BlockBuilder, binding: &Binding) -> Result<(), BuildError> {
         match binding {
             Binding::VarBinding(binding) => self.mutate_var_binding(builder, binding),
@@ -63,6 +65,7 @@ pub trait Mutator {
         }
     }
 
+    /// Rewrites the value, and emits the binding with it.
     fn mutate_var_binding(&mut self, builder: &mut BlockBuilder, binding: &VarBinding) -> Result<(), BuildError> {
         let value = match &binding.value {
             Expr::Function(function) => self.mutate_function(builder, function, Some(&binding.var))?,
@@ -71,11 +74,13 @@ pub trait Mutator {
         builder.emit_normalized(Binding::VarBinding(VarBinding { value, ..binding.clone() }))
     }
 
+    /// Rewrites the value, and emits the cast with it; the structural information stays.
     fn mutate_match_cast(&mut self, builder: &mut BlockBuilder, cast: &MatchCast) -> Result<(), BuildError> {
         let value = self.mutate_expr(builder, &cast.value)?;
         builder.emit_normalized(Binding::MatchCast(MatchCast { value, ..cast.clone() }))
     }
 
+    /// Rewrites an expression: its parts, by default.
     fn mutate_expr(&mut self, builder: &mut BlockBuilder, expr: &Expr) -> Result<Expr, BuildError> {
         mutate_parts(self, builder, expr)
     }
@@ -101,6 +106,7 @@ pub trait Mutator {
         }
     }
 
+    /// What stands for an operator: itself, by default.
     fn mutate_op(&mut self, op: &Op) -> Expr {
         Expr::Op(op.clone())
     }

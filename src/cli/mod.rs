@@ -67,11 +67,17 @@ enum Command {
 /// How a command ended, as the exit status.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
+    /// 0: all is as it should be, known divergences included.
     AsExpected = 0,
+    /// 1: the program, or an answer of the implementation, is not as it should be.
     Findings = 1,
+    /// 2: an input or an argument cannot be read.
     Unreadable = 2,
+    /// 3: the adapter cannot be made ready or started, or breaks the protocol.
     Adapter = 3,
+    /// 4: nothing was left to run.
     NothingRan = 4,
+    /// 5: an interrupt or a limit ended the run before its end.
     StoppedEarly = 5,
 }
 

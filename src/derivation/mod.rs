@@ -31,6 +31,7 @@ pub struct DeriveReport {
     pub vars: Vec<(Var, StructInfo)>,
     /// Which of `vars` belong to which global function.
     pub vars_of: Vec<(Name, Range<usize>)>,
+    /// What was found, in the order of the derivation.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -40,10 +41,12 @@ impl DeriveReport {
         self.diagnostics.iter().all(|finding| finding.severity == Severity::Warning)
     }
 
+    /// The structural information of a global function; `None` if there is none of this name, or none was derived.
     pub fn info_of_function(&self, name: &str) -> Option<&StructInfo> {
         self.functions.iter().find(|(known, _)| &**known == name).map(|(_, info)| info)
     }
 
+    /// The structural information of a local variable of any function; `None` if it was not reached.
     pub fn info_of_var(&self, var: &Var) -> Option<&StructInfo> {
         self.vars.iter().find(|(known, _)| known == var).map(|(_, info)| info)
     }

@@ -20,9 +20,11 @@ pub struct Options {
     pub fuel: u64,
     /// How many activations may be open at once.
     pub max_depth: usize,
+    /// In which order shape variables of a signature are bound.
     pub signature_order: SignatureOrder,
     /// Whether to record every step.
     pub trace: bool,
+    /// The packed functions that the program can call.
     pub registry: Registry,
 }
 
@@ -89,6 +91,7 @@ impl Activation {
 /// A run in progress. Operators and packed functions are given it to call back, to spend fuel and to have effects.
 #[derive(Debug)]
 pub struct Machine<'m> {
+    /// The context: it records the rules that are used, and says which of them are masked.
     pub cx: &'m mut Cx,
     pub(super) module: &'m IrModule,
     pub(super) options: &'m Options,
@@ -114,6 +117,7 @@ pub struct Machine<'m> {
 }
 
 impl<'m> Machine<'m> {
+    /// A run of the module that has not begun: no global is made yet, no effect has happened.
     pub fn new(cx: &'m mut Cx, module: &'m IrModule, options: &'m Options) -> Machine<'m> {
         Machine {
             cx,

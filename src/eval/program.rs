@@ -13,6 +13,7 @@ use crate::value::{Closure, Effect, PrimFuncObj, Stop, Value};
 /// A run that has ended.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// How the run ended.
     pub outcome: Outcome<Value>,
     /// The visible effects in their order, up to the end of the run.
     pub effects: Vec<Effect>,

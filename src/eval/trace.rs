@@ -10,7 +10,9 @@ use crate::value::Effect;
 pub struct TraceStep {
     /// How many calls are open.
     pub depth: usize,
+    /// Where in the source it happens.
     pub span: Span,
+    /// What happened.
     pub event: TraceEvent,
 }
 
@@ -21,8 +23,11 @@ pub enum TraceEvent {
     Enter(Option<Name>),
     /// The call returns.
     Return(String),
+    /// A variable is bound to a value.
     Bind(Var, String),
+    /// A shape variable is bound to a size.
     BindShapeVar(ShapeVar, i64),
+    /// The world outside sees something.
     Effect(Effect),
 }
 

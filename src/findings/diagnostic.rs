@@ -10,7 +10,9 @@ use crate::grammar::Span;
 /// Whether a finding makes the program invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Severity {
+    /// The program is not valid.
     Error,
+    /// The program is valid, and probably not what was meant.
     Warning,
 }
 
@@ -28,10 +30,13 @@ impl NodePath {
 /// One finding. Its code is the rule's id: `E[id]` for errors, `W[id]` for warnings.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Diagnostic {
+    /// Whether the program is invalid.
     pub severity: Severity,
+    /// The rule that the program breaks.
     pub rule: Rule,
     /// One line: what is wrong with this program.
     pub message: String,
+    /// The node that it is about.
     pub path: NodePath,
     /// Where it was written; [`Span::NONE`] for programs that did not come from text.
     #[serde(skip)]
@@ -42,14 +47,17 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// An error of a node, without a hint.
     pub fn error(rule: Rule, path: NodePath, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Error, rule, message: message.into(), path, span, hint: None }
     }
 
+    /// A warning of a node, without a hint.
     pub fn warning(rule: Rule, path: NodePath, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(rule, path, span, message) }
     }
 
+    /// Adds what the author can do about it.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(hint.into());
         self

@@ -23,18 +23,22 @@ pub struct Trail {
 }
 
 impl Trail {
+    /// The trail that has reached a global function and none of its parts.
     pub fn new(global: Name) -> Trail {
         Trail { global, steps: Vec::new() }
     }
 
+    /// Goes down to a part of the node.
     pub fn push(&mut self, step: Step) {
         self.steps.push(step);
     }
 
+    /// Goes back up to the node whose part this is.
     pub fn pop(&mut self) {
         self.steps.pop();
     }
 
+    /// The node that the trail has reached, as a path.
     pub fn path(&self) -> NodePath {
         let mut text = self.global.to_string();
         for step in &self.steps {

@@ -16,6 +16,7 @@ include!(concat!(env!("OUT_DIR"), "/adapters.rs"));
 pub enum Adapter {
     /// The oracle itself, behind the protocol.
     Oracle,
+    /// Apache TVM, through the adapter that is built in.
     Tvm(TvmVersion),
     /// Any command that speaks the protocol.
     Command(CommandLine),
@@ -24,7 +25,9 @@ pub enum Adapter {
 /// The releases of Apache TVM that the adapter in `conformance/adapters/tvm` speaks to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TvmVersion {
+    /// 0.25.
     V0_25,
+    /// 0.27.
     V0_27,
 }
 
@@ -34,18 +37,34 @@ pub type Tell<'a> = &'a dyn Fn(String);
 /// Why an adapter cannot be made ready.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
+    /// It cannot be split into words as a shell does.
     #[error("`{0}` is not a command line (unbalanced quotes?)")]
     CommandLine(String),
+    /// It is no name of an adapter, and no command.
     #[error("there is no adapter `{0}` (known: tvm, tvm@0.25, tvm@0.27, or a command)")]
     Unknown(String),
+    /// Neither the platform nor the environment names a directory for caches.
     #[error("the adapter needs a directory for its virtual environments: set RELAX_SPEC_CACHE")]
     NoCache,
+    /// No Python is found, or only an old one.
     #[error("the TVM adapter needs Python 3.10 or later: {0}")]
     Python(String),
+    /// A step of the installation ended with an error.
     #[error("{step} failed:\n{output}\nThe first use needs a network; later ones do not.")]
-    Install { step: String, output: String },
+    Install {
+        /// The command, for people.
+        step: String,
+        /// What it wrote, for people.
+        output: String,
+    },
+    /// A file of the adapter cannot be written.
     #[error("{path}: {error}")]
-    Io { path: PathBuf, error: io::Error },
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
 }
 
 impl TvmVersion {

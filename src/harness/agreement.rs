@@ -26,6 +26,7 @@ include!(concat!(env!("OUT_DIR"), "/agreement.rs"));
 pub struct Agreement {
     /// Name and version.
     pub implementation: String,
+    /// By name, with the leading `relax.`.
     pub operators: BTreeMap<String, OpAgreement>,
 }
 
@@ -46,11 +47,15 @@ pub struct OpAgreement {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tally {
+    /// All of them.
     pub asked: usize,
+    /// Answered as the oracle does.
     pub agree: usize,
     /// Differing as the ledger says.
     pub known: usize,
+    /// Not answered: the implementation says that it cannot.
     pub unsupported: usize,
+    /// Differing, and no pattern knows of it.
     pub unexplained: usize,
 }
 
@@ -65,9 +70,11 @@ pub struct OperatorPattern {
     pub what: Vec<String>,
     /// Kinds of answer: `rejected`, or as [`kind_of_answer`] names them.
     pub expected: String,
+    /// The kind of answer that the implementation gives instead.
     pub given: String,
     /// The clause that decides, by its last word: `infer`, `attrs` or `value` of the operator itself; or a whole id.
     pub clause: String,
+    /// Why the difference is known, for people.
     pub reason: String,
     /// The versions that differ so; all if there are none.
     #[serde(default)]
@@ -77,17 +84,23 @@ pub struct OperatorPattern {
 /// What became of a question.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answered {
+    /// As the oracle does.
     Agree,
     /// The position of the pattern that knows the difference.
     Known(usize),
+    /// The implementation says that it cannot; what it lacks.
     Unsupported(String),
+    /// A difference that no pattern knows.
     Unexplained {
+        /// The kind of the oracle's answer.
         expected: String,
+        /// The kind of the implementation's.
         given: String,
     },
 }
 
 impl Tally {
+    /// Counts one question more.
     pub fn add(&mut self, answered: &Answered) {
         self.asked += 1;
         match answered {

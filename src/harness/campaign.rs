@@ -23,13 +23,17 @@ const TAPE: usize = 256;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
+    /// The kind of question, as `op` in the protocol.
     pub op: String,
     /// A rule that the oracle uses on the reduced question.
     pub rule: Rule,
     /// Kinds of answer, as [`kind_of_answer`] names them.
     pub expected: String,
+    /// The kind of answer that the implementation gives instead.
     pub given: String,
+    /// Why it differs, for people.
     pub reason: String,
+    /// Where it is reported or discussed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
 }
@@ -41,18 +45,24 @@ pub enum Explanation {
     Erratum(Erratum),
     /// The ledger lists divergences of this form; the position of the entry.
     Known(usize),
+    /// Nothing explains it.
     None,
 }
 
 /// Divergences of one form.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Divergence {
+    /// The form.
     pub signature: DivergenceSignature,
+    /// Why they may be, if they may.
     pub explanation: Explanation,
+    /// How many divergences have this form.
     pub count: usize,
     /// A reduced question, what the text permits, and what was answered.
     pub ask: Ask,
+    /// Every answer that the text permits.
     pub permitted: Vec<Answer>,
+    /// What the implementation answered, for people.
     pub given: String,
     /// The number of the generated question, for `--seed`.
     pub number: u64,
@@ -61,17 +71,24 @@ pub struct Divergence {
 /// What divergences of one form have in common.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct DivergenceSignature {
+    /// The kind of question, as `op` in the protocol.
     pub op: String,
+    /// The rules that the oracle uses on the reduced question.
     pub rules: Vec<Rule>,
+    /// The kind of the permitted answer.
     pub expected: String,
+    /// The kind of the answer given.
     pub given: String,
 }
 
 /// The outcome of a campaign.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Campaign {
+    /// How many questions were asked.
     pub asked: u64,
+    /// How many the implementation said that it cannot answer.
     pub unsupported: u64,
+    /// The divergences, one entry for each form.
     pub findings: Vec<Divergence>,
 }
 

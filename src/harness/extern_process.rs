@@ -30,12 +30,39 @@ struct Provider {
 /// How a process failed its part of the protocol. A function that raises an error does not.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ExternError {
+    /// It ended during a call.
     #[error("`{command}` ended while `{function}` was called ({cause}){stderr}")]
-    Ended { command: String, function: Name, cause: String, stderr: String },
+    Ended {
+        /// How it was started.
+        command: String,
+        /// The function that was called.
+        function: Name,
+        /// The signal or the exit status, in words.
+        cause: String,
+        /// Its last lines on standard error; empty if it wrote none.
+        stderr: String,
+    },
+    /// It did not return in time, and was stopped.
     #[error("`{command}` did not return from `{function}` within {} s", seconds.as_secs_f64())]
-    Timeout { command: String, function: Name, seconds: Duration },
+    Timeout {
+        /// How it was started.
+        command: String,
+        /// The function that was called.
+        function: Name,
+        /// The limit.
+        seconds: Duration,
+    },
+    /// It wrote what is no reply.
     #[error("`{command}` broke the protocol in the call of `{function}`: {message}")]
-    Protocol { command: String, function: Name, message: String },
+    Protocol {
+        /// How it was started.
+        command: String,
+        /// The function that was called.
+        function: Name,
+        /// What is wrong with the line.
+        message: String,
+    },
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }

@@ -14,6 +14,7 @@ use crate::question::{Ask, Outcome};
 
 /// Whatever answers the questions of the suite.
 pub trait Implementation {
+    /// Its name and version.
     fn identity(&self) -> &Identity;
 
     /// Asks a question. That the answer is a crash or does not come is an outcome; an error is that nobody can be asked.
@@ -28,6 +29,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
+    /// The oracle, answering in this reading.
     pub fn new(reading: Reading) -> InProcess {
         let identity = Identity { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
         InProcess { identity, reading }
@@ -48,11 +50,13 @@ impl Implementation for InProcess {
 /// How an adapter is started, and how long it may take.
 #[derive(Clone, Debug)]
 pub struct Launch {
+    /// What is started.
     pub command: CommandLine,
     /// For the greeting.
     pub startup: Duration,
     /// For an answer.
     pub timeout: Duration,
+    /// Asks a waiting runner to stop.
     pub interrupt: Interrupt,
 }
 
@@ -72,6 +76,7 @@ pub struct ChildProcess {
 }
 
 impl ChildProcess {
+    /// Starts the adapter and greets it. An error if it does not start, or does not speak the protocol.
     pub fn start(launch: Launch) -> Result<ChildProcess, StartError> {
         let worker = Worker::start(&launch)?;
         Ok(ChildProcess { identity: worker.greeting.implementation.clone(), worker: Some(worker), launch })

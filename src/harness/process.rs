@@ -19,7 +19,9 @@ use process_wrap::std::{ChildWrapper, CommandWrap};
 /// How to start a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommandLine {
+    /// A path, or a name to look up in `PATH`.
     pub program: String,
+    /// Its arguments, one word each.
     pub args: Vec<String>,
 }
 
@@ -68,11 +70,15 @@ enum Event {
 /// What came of waiting for a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Received {
+    /// A whole line, without its end.
     Line(String),
     /// Something that is no line of text.
     Malformed(String),
+    /// The process closed its output.
     Ended,
+    /// Nothing came in the time that was given.
     TimedOut,
+    /// The user asked to stop.
     Interrupted,
 }
 
@@ -88,6 +94,7 @@ pub struct LineProcess {
 }
 
 impl LineProcess {
+    /// Starts the process in a group of its own, so that its children can be stopped with it.
     pub fn start(command: &CommandLine, interrupt: &Interrupt) -> std::io::Result<LineProcess> {
         let mut wrapped = CommandWrap::with_new(&command.program, |builder| {
             builder.args(&command.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -148,6 +155,7 @@ impl LineProcess {
         None
     }
 
+    /// The last lines that it wrote on standard error.
     pub fn last_stderr(&self) -> String {
         // The reading thread may lag behind the end of the process by a moment.
         thread::sleep(Duration::from_millis(50));

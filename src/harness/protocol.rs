@@ -21,9 +21,13 @@ pub const ORACLE: &str = "relax-spec";
 /// The reply to `hello`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Greeting {
+    /// That of the `hello`.
     pub id: u64,
+    /// The version that the adapter chooses of those offered.
     pub protocol: u32,
+    /// Who answers.
     pub implementation: Identity,
+    /// The kinds of question that it can answer, as `op` in the protocol.
     #[serde(default)]
     pub capabilities: Vec<String>,
 }
@@ -31,7 +35,9 @@ pub struct Greeting {
 /// Who answers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Identity {
+    /// As in reports; the oracle's is [`ORACLE`].
     pub name: String,
+    /// Free text; empty if it says none.
     #[serde(default)]
     pub version: String,
 }
@@ -39,16 +45,27 @@ pub struct Identity {
 /// What an adapter reads.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Request {
-    Hello { id: u64, versions: [u32; 2] },
+    /// The first line: asks who answers, and for the version of the protocol.
+    Hello {
+        /// Comes back in the greeting.
+        id: u64,
+        /// The oldest and the newest version of the protocol that the runner speaks.
+        versions: [u32; 2],
+    },
+    /// A question, answered by a [`Line`].
     Question(Question),
+    /// The last line: the adapter ends.
     Bye,
 }
 
 /// A question on the wire.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Question {
+    /// Comes back in the reply.
     pub id: u64,
+    /// The edition of the text that is meant.
     pub edition: Edition,
+    /// What is asked.
     pub ask: Ask,
 }
 
@@ -56,32 +73,47 @@ pub struct Question {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Reply {
+    /// An answer; whether it is right is for the runner to say.
     Answer {
+        /// As JSON, in the form of the question's [`AnswerKind`].
         answer: Value,
+        /// The rules that it warns of; `None` from one that does not tell.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         warnings: Option<Vec<Rule>>,
     },
+    /// The program or the term is refused before it runs.
     Rejected {
+        /// How far it came, in the implementation's own words.
         #[serde(default)]
         stage: String,
+        /// The kind of error, in its own words.
         #[serde(default)]
         class: String,
+        /// For people.
         #[serde(default)]
         message: String,
     },
+    /// The run ended with an error.
     Trapped {
+        /// The kind of error, in its own words.
         #[serde(default)]
         class: String,
+        /// For people.
         #[serde(default)]
         message: String,
+        /// What the world outside saw before.
         #[serde(default)]
         effects: Vec<Effect>,
     },
+    /// The implementation has no such thing.
     Unsupported {
+        /// What it lacks.
         #[serde(default)]
         what: String,
     },
+    /// It failed by a defect of its own.
     InternalError {
+        /// For people.
         #[serde(default)]
         message: String,
     },
@@ -90,19 +122,35 @@ pub enum Reply {
 /// A line that an adapter writes after a question.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Line {
-    Heartbeat { id: u64, stage: String },
-    Reply { id: u64, reply: Reply },
+    /// It still works; the limit of time stays as it is.
+    Heartbeat {
+        /// That of the question.
+        id: u64,
+        /// What it is about to do, kept for a crash.
+        stage: String,
+    },
+    /// The end of a question.
+    Reply {
+        /// That of the question.
+        id: u64,
+        /// What the question came to.
+        reply: Reply,
+    },
 }
 
 /// Why a line is not of the protocol.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ProtocolError {
+    /// What the JSON reader says.
     #[error("not JSON: {0}")]
     Json(String),
+    /// JSON of another form; what is wrong with it.
     #[error("{0}")]
     Shape(String),
+    /// A version that this runner does not speak.
     #[error("the implementation speaks protocol {0}, this runner version {VERSION}")]
     Version(u32),
+    /// A kind of question that does not exist.
     #[error("there is no op `{0}`")]
     UnknownOp(String),
 }
@@ -253,6 +301,7 @@ impl Request {
         json!({"id": 0, "op": "hello", "protocol": [VERSION, VERSION]}).to_string()
     }
 
+    /// The line of [`Request::Bye`].
     pub fn bye_line() -> String {
         json!({"op": "bye"}).to_string()
     }
@@ -295,6 +344,7 @@ impl Reply {
 }
 
 impl Greeting {
+    /// Reads the first line of an adapter. An error if it is of another form or version.
     pub fn parse(text: &str) -> Result<Greeting, ProtocolError> {
         let greeting: Greeting = from_json(parse_json(text)?)?;
         if greeting.protocol != VERSION {
@@ -305,6 +355,7 @@ impl Greeting {
 }
 
 impl Line {
+    /// Reads a line: a reply if it has an `outcome`, else a heartbeat.
     pub fn parse(text: &str) -> Result<Line, ProtocolError> {
         let value = parse_json(text)?;
         let id = value
@@ -320,6 +371,7 @@ impl Line {
         }
     }
 
+    /// The line as it is sent, without its end.
     pub fn to_text(&self) -> Result<String, ProtocolError> {
         let value = match self {
             Line::Heartbeat { id, stage } => json!({"id": id, "stage": stage}),

@@ -20,6 +20,7 @@ const MOST: usize = 72;
 pub struct OperatorQuestion {
     /// What was varied.
     pub what: String,
+    /// The question itself.
     pub ask: Ask,
 }
 

@@ -18,6 +18,7 @@ use crate::suite::compare::{Comparison, compare};
 /// How to run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions {
+    /// The edition that the questions mean.
     pub edition: Edition,
     /// How many are asked at a time.
     pub jobs: usize,
@@ -33,15 +34,20 @@ pub type Start<'a> = &'a (dyn Fn() -> Result<Asked, StartError> + Sync);
 pub struct CaseResult {
     /// Position in the list of cases that was run.
     pub index: usize,
+    /// What the question came to.
     pub outcome: Outcome,
+    /// Whether the case allows that.
     pub comparison: Comparison,
+    /// How long that took.
     pub time: Duration,
 }
 
 /// Everything that a run found, in the order of the cases.
 #[derive(Debug)]
 pub struct RunResult {
+    /// Who was asked.
     pub implementation: Identity,
+    /// In the order of the cases.
     pub results: Vec<CaseResult>,
     /// Whether the run ended before all cases were asked.
     pub stopped: bool,

@@ -11,14 +11,43 @@ use crate::question::{Ask, Outcome};
 /// Why there is no process to ask.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// The system does not start the command.
     #[error("cannot start `{command}`: {error}")]
-    Spawn { command: String, error: std::io::Error },
+    Spawn {
+        /// As given.
+        command: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// It started, and did not introduce itself.
     #[error("`{command}` did not answer `hello` within {seconds} s{stderr}")]
-    Timeout { command: String, seconds: u64, stderr: String },
+    Timeout {
+        /// As given.
+        command: String,
+        /// The limit.
+        seconds: u64,
+        /// Its last lines on standard error; empty if it wrote none.
+        stderr: String,
+    },
+    /// It ended without introducing itself.
     #[error("`{command}` ended before it answered `hello` ({cause}){stderr}")]
-    Ended { command: String, cause: String, stderr: String },
+    Ended {
+        /// As given.
+        command: String,
+        /// The signal or the exit status, in words.
+        cause: String,
+        /// Its last lines on standard error; empty if it wrote none.
+        stderr: String,
+    },
+    /// Its greeting is none.
     #[error("`{command}` broke the protocol on `hello`: {message}")]
-    Protocol { command: String, message: String },
+    Protocol {
+        /// As given.
+        command: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
@@ -27,13 +56,16 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct Worker {
     process: LineProcess,
+    /// How it introduced itself.
     pub greeting: Greeting,
     next_id: u64,
 }
 
 /// Whether the worker can be asked again.
 pub enum After {
+    /// It waits for the next question.
     Usable,
+    /// The process is gone, or cannot be trusted any more.
     Lost,
 }
 

@@ -30,9 +30,13 @@ pub enum GlbPurity {
 /// The context of a judgement.
 #[derive(Clone, Debug, Default)]
 pub struct Cx {
+    /// The edition whose rules hold.
     pub edition: Edition,
+    /// Which errata are read literally.
     pub reading: Reading,
+    /// How strong the prover of shape equality is.
     pub prover: Prover,
+    /// What `find_glb` does about purity.
     pub glb_purity: GlbPurity,
     mask: RuleSet,
     row_mutant: Option<RowMutant>,
@@ -44,6 +48,7 @@ pub struct Cx {
 /// The rows whose conditions were looked at: what a [`RowMutant`] can make a difference to.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RowsLookedAt {
+    /// All of them, by their rules.
     pub rows: RuleSet,
     /// Those among them that another row follows.
     pub followed: RuleSet,
@@ -58,7 +63,9 @@ pub type LazyRow<'a, T> = (Rule, &'a dyn Fn(&mut Cx) -> bool, T);
 /// A definition by cases with one mistake in it, at the row of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RowMutant {
+    /// The rule of the row.
     pub rule: Rule,
+    /// What is wrong about it.
     pub mistake: Mistake,
 }
 
@@ -74,8 +81,10 @@ pub enum Mistake {
 }
 
 impl Mistake {
+    /// Every mistake.
     pub const ALL: [Mistake; 3] = [Mistake::Dropped, Mistake::Negated, Mistake::Swapped];
 
+    /// As in reports and tables.
     pub fn name(self) -> &'static str {
         match self {
             Mistake::Dropped => "dropped",
@@ -102,20 +111,24 @@ pub struct Every<T>(pub Vec<T>);
 pub struct Stuck(pub Rule);
 
 impl Cx {
+    /// The default edition, the corrected reading, the middle prover; nothing masked, nothing recorded.
     pub fn new() -> Cx {
         Cx::default()
     }
 
+    /// The same with another reading.
     pub fn with_reading(mut self, reading: Reading) -> Cx {
         self.reading = reading;
         self
     }
 
+    /// The same with another prover.
     pub fn with_prover(mut self, prover: Prover) -> Cx {
         self.prover = prover;
         self
     }
 
+    /// The same with another edition.
     pub fn with_edition(mut self, edition: Edition) -> Cx {
         self.edition = edition;
         self

@@ -10,8 +10,11 @@ use crate::book::Rule;
 pub struct Derivation {
     /// The name of the judgement, for example `unify_struct_info`.
     pub judgement: &'static str,
+    /// What it was about, as written.
     pub inputs: Vec<String>,
+    /// What was done, in order.
     pub steps: Vec<Step>,
+    /// What it answered, as written.
     pub conclusion: String,
 }
 
@@ -30,6 +33,7 @@ pub enum Step {
 
 /// A result that a derivation tree can show.
 pub trait Conclusion {
+    /// The result as written in a tree.
     fn conclude(&self) -> String;
 }
 

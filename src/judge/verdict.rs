@@ -9,8 +9,11 @@ use crate::book::Rule;
 /// The answer of `check_compatibility`. From best to worst.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Compatibility {
+    /// Every value of the first may be used where the second is expected.
     Compatible,
+    /// Some may; the run decides.
     Possibly,
+    /// None may.
     Incompatible,
 }
 
@@ -28,6 +31,7 @@ pub enum Proof {
 /// A best-effort answer together with every answer that the text permits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BestEffort<T> {
+    /// The answer of the prover that was chosen.
     pub answer: T,
     /// From the floor (alpha-equality) to the ceiling (the truth), without repetition.
     pub permitted: Vec<T>,
@@ -36,8 +40,11 @@ pub struct BestEffort<T> {
 /// How an evaluation ends.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome<V> {
+    /// The result.
     Value(V),
+    /// An error that the text prescribes.
     Error(RuntimeError),
+    /// A limit was reached: the steps, or the depth of calls.
     OutOfFuel,
     /// The text says nothing of this case.
     Unspecified(String),
@@ -47,7 +54,9 @@ pub enum Outcome<V> {
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("{message} [{rule}]")]
 pub struct RuntimeError {
+    /// The rule that makes it an error.
     pub rule: Rule,
+    /// For people.
     pub message: String,
 }
 

@@ -26,6 +26,7 @@ use crate::struct_info::Surroundings;
 /// What normalizing a program gives.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Normalized {
+    /// The same program in normal form.
     pub module: IrModule,
     /// The malformed places, which are left as they were.
     pub findings: Vec<Diagnostic>,

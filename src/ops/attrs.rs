@@ -6,19 +6,26 @@ use crate::grammar::{AttrValue, Attrs, Call, DataType, FloatBits, PrimExpr};
 /// An attribute of an operator.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Attr {
+    /// As written in a call.
     pub name: &'static str,
+    /// What it may be.
     pub kind: AttrKind,
+    /// What holds where it is not given.
     pub default: AttrDefault,
 }
 
 /// What an attribute may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AttrKind {
+    /// An integer.
     Int,
+    /// A truth value; an integer 0 or 1 in the syntax tree.
     Bool,
+    /// A number.
     Float,
     /// A list of integers, or one integer for a list of one.
     Ints,
+    /// A data type, by its name.
     DataType,
     /// One of these strings; any string if there are none.
     Str(&'static [&'static str]),
@@ -33,35 +40,47 @@ pub enum AttrDefault {
     Required,
     /// Absence has a meaning of its own.
     Absent,
+    /// This integer.
     Int(i64),
+    /// This truth value.
     Bool(bool),
+    /// This number.
     Float(f64),
+    /// These integers.
     Ints(&'static [i64]),
+    /// This word.
     Str(&'static str),
+    /// This data type.
     DataType(DataType),
 }
 
 impl Attr {
+    /// An integer with a default.
     pub const fn int(name: &'static str, default: i64) -> Attr {
         Attr { name, kind: AttrKind::Int, default: AttrDefault::Int(default) }
     }
 
+    /// A truth value with a default.
     pub const fn bool(name: &'static str, default: bool) -> Attr {
         Attr { name, kind: AttrKind::Bool, default: AttrDefault::Bool(default) }
     }
 
+    /// A number with a default.
     pub const fn float(name: &'static str, default: f64) -> Attr {
         Attr { name, kind: AttrKind::Float, default: AttrDefault::Float(default) }
     }
 
+    /// A list of integers with a default.
     pub const fn ints(name: &'static str, default: &'static [i64]) -> Attr {
         Attr { name, kind: AttrKind::Ints, default: AttrDefault::Ints(default) }
     }
 
+    /// One of some words, with a default among them.
     pub const fn str(name: &'static str, choices: &'static [&'static str], default: &'static str) -> Attr {
         Attr { name, kind: AttrKind::Str(choices), default: AttrDefault::Str(default) }
     }
 
+    /// A data type with a default.
     pub const fn dtype(name: &'static str, default: DataType) -> Attr {
         Attr { name, kind: AttrKind::DataType, default: AttrDefault::DataType(default) }
     }
@@ -71,6 +90,7 @@ impl Attr {
         Attr { name, kind, default: AttrDefault::Absent }
     }
 
+    /// An attribute that every call gives.
     pub const fn required(name: &'static str, kind: AttrKind) -> Attr {
         Attr { name, kind, default: AttrDefault::Required }
     }

@@ -138,6 +138,7 @@ pub enum Accuracy {
 }
 
 impl Accuracy {
+    /// Every class, the strictest first.
     pub const ALL: [Accuracy; 5] =
         [Accuracy::Exact, Accuracy::Rounded, Accuracy::Elementary, Accuracy::Accumulated, Accuracy::Absolute];
 }
@@ -145,6 +146,7 @@ impl Accuracy {
 /// What an inference macro is given.
 #[derive(Clone, Copy, Debug)]
 pub struct InferArgs<'a> {
+    /// The call itself, with its attributes.
     pub call: &'a Call,
     /// The structural information of the call's arguments, in order.
     pub args: &'a [StructInfo],
@@ -157,7 +159,13 @@ pub struct InferArgs<'a> {
 pub enum InferError {
     /// The rule is that of the operator's own chapter, or `TC.CALL.OP.ERR` where the text leaves the operator open.
     #[error("{message}")]
-    Rejected { rule: Rule, message: String },
+    Rejected {
+        /// The clause that it breaks.
+        rule: Rule,
+        /// For people.
+        message: String,
+    },
+    /// A rule without which there is no answer is switched off.
     #[error(transparent)]
     Stuck(#[from] Stuck),
 }
@@ -165,6 +173,7 @@ pub enum InferError {
 /// What a reference implementation is given.
 #[derive(Clone, Copy, Debug)]
 pub struct EvalArgs<'a> {
+    /// The call itself, with its attributes.
     pub call: &'a Call,
     /// The values of the call's arguments, in order.
     pub values: &'a [Value],
@@ -178,6 +187,7 @@ impl InferError {
         InferError::rule(rule!("TC.CALL.OP.ERR"), message)
     }
 
+    /// A rejection by a clause of the operator's own.
     pub fn rule(rule: Rule, message: impl Into<String>) -> InferError {
         InferError::Rejected { rule, message: message.into() }
     }
@@ -236,6 +246,7 @@ impl OpDef {
 }
 
 impl Param {
+    /// As in the surface syntax.
     pub fn name(self) -> &'static str {
         match self {
             Param::Arg(name) | Param::OptionalArg(name) | Param::ShapeArg(name) | Param::Rest(name) => name,

@@ -23,8 +23,10 @@ use crate::{normal_form, shape, types, well_formed};
 /// Why the oracle gives no answer to a question.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum NoAnswer {
+    /// There is nothing to compute it with; why.
     #[error("the oracle does not answer this question: {0}")]
     Unsupported(&'static str),
+    /// A rule without which there is no answer is switched off.
     #[error("{0}")]
     Stuck(#[from] crate::judge::Stuck),
     /// The program in the question cannot be read.

@@ -16,46 +16,67 @@ use crate::value::{Effect, ValueSpec};
 /// An answer. [`AnswerKind`] says which variant belongs to which question.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Answer {
+    /// Yes or no.
     Bool(bool),
+    /// A type.
     Type(Type),
+    /// A type, or none (`find_glb`).
     OptionType(Option<Type>),
+    /// Structural information.
     StructInfo(StructInfo),
+    /// Shape variables with what they stand for (`get_shape_var_mapping`).
     Mapping(BTreeMap<ShapeVar, PrimExpr>),
+    /// The answer of `check_compatibility`.
     Compatibility(Compatibility),
+    /// The answer of a prover.
     Proof(Proof),
+    /// The value of a dimension.
     Dim(DimAnswer),
+    /// What matching a value gives.
     Match(MatchAnswer),
+    /// A program, compared up to names.
     Program(IrModule),
+    /// What reading a text gives.
     Read(ReadAnswer),
+    /// Accepted or rejected.
     Verdict(Verdict),
+    /// What a call is known to be.
     Derived(Derived),
+    /// How a run ends.
     Run(RunAnswer),
 }
 
 /// The program that was read, or the rules of the grammar that it breaks; none where the grammar names none.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum ReadAnswer {
+    /// The program.
     Module(IrModule),
+    /// The productions that it breaks.
     Rejected(Vec<Rule>),
 }
 
 /// The value of a dimension, or the rule that makes it an error.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum DimAnswer {
+    /// The value, as `int64`.
     Is(i64),
+    /// The rule that makes it an error.
     Fails(Rule),
 }
 
 /// The outcome of matching a value: the shape variables bound, or the rule that failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum MatchAnswer {
+    /// The shape variables with their sizes.
     Matches(BTreeMap<ShapeVar, i64>),
+    /// The rule that is not met.
     Fails(Rule),
 }
 
 /// The outcome of a static check.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Verdict {
+    /// No error; warnings are no matter.
     Accepted,
     /// The rules broken, sorted, each once. Of an implementation only the rejection itself is compared.
     Rejected(Vec<Rule>),
@@ -64,36 +85,55 @@ pub enum Verdict {
 /// The outcome of deriving a call.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Derived {
+    /// What the result is known to be.
     Is(StructInfo),
+    /// The rule that makes the call an error.
     Rejected(Rule),
 }
 
 /// The outcome of a run, with the effects up to its end.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum RunAnswer {
+    /// The value that it returns, and the effects in their order.
     Returns(ValueSpec, #[serde(default)] Vec<Effect>),
     /// Of an implementation only the failure and the effects are compared.
     Fails(Rule, #[serde(default)] Vec<Effect>),
+    /// A limit was reached, which is no answer about the program.
     OutOfFuel,
+    /// The text says nothing of this run.
     Unspecified,
 }
 
 /// The type of the answers to a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AnswerKind {
+    /// [`Answer::Bool`].
     Bool,
+    /// [`Answer::Type`].
     Type,
+    /// [`Answer::OptionType`].
     OptionType,
+    /// [`Answer::StructInfo`].
     StructInfo,
+    /// [`Answer::Mapping`].
     Mapping,
+    /// [`Answer::Compatibility`].
     Compatibility,
+    /// [`Answer::Proof`].
     Proof,
+    /// [`Answer::Dim`].
     Dim,
+    /// [`Answer::Match`].
     Match,
+    /// [`Answer::Program`].
     Program,
+    /// [`Answer::Read`].
     Read,
+    /// [`Answer::Verdict`].
     Verdict,
+    /// [`Answer::Derived`].
     Derived,
+    /// [`Answer::Run`].
     Run,
 }
 

@@ -36,12 +36,14 @@ macro_rules! questions {
                 }
             }
 
+            /// What it is about.
             pub fn about(&self) -> About {
                 match self {
                     $(Ask::$name(..) => About::$about,)+
                 }
             }
 
+            /// The type of its answers.
             pub fn answer_kind(&self) -> AnswerKind {
                 match self {
                     $(Ask::$name(..) => AnswerKind::$answer,)+
@@ -130,6 +132,7 @@ pub enum About {
     Program,
     /// A call of a function, by its structural information.
     Call,
+    /// A program, and what an optimizer made of it.
     TwoPrograms,
 }
 
@@ -138,6 +141,7 @@ pub enum About {
 pub enum Program {
     /// TVMScript.
     Script(String),
+    /// The syntax tree itself.
     Module(IrModule),
 }
 

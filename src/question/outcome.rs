@@ -11,43 +11,65 @@ use crate::value::Effect;
 /// The outcome of one question. The last four are found by the runner.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
+    /// It was answered.
     Answer {
+        /// What was answered.
         answer: Answer,
+        /// The rules that it warns of; `None` from an implementation that does not tell.
         warnings: Option<Vec<Rule>>,
     },
+    /// The program or the term was refused before it ran.
     Rejected {
+        /// How far it came, in the implementation's own words.
         stage: String,
+        /// The kind of error, in its own words.
         class: String,
+        /// For people.
         message: String,
     },
+    /// The run ended with an error.
     Trapped {
+        /// The kind of error, in its own words.
         class: String,
+        /// For people.
         message: String,
+        /// What the world outside saw before.
         effects: Vec<Effect>,
     },
+    /// The implementation has no such thing.
     Unsupported {
+        /// What it lacks.
         what: String,
     },
+    /// It failed by a defect of its own, as it says itself.
     InternalError {
+        /// For people.
         message: String,
     },
     /// The process ended.
     Crash {
         /// How: the signal or the exit status, in words.
         cause: String,
+        /// What it was doing at last, if it told.
         stage: Option<String>,
         /// The last lines of standard error, for people.
         stderr: String,
     },
+    /// No answer came in time.
     Timeout {
+        /// What it was doing at last, if it told.
         stage: Option<String>,
     },
+    /// It wrote what is no reply.
     ProtocolError {
+        /// What is wrong with the line.
         message: String,
     },
     /// Asked twice, ended differently.
     Flaky {
+        /// The outcome of the first time.
         first: Box<Outcome>,
+        /// The outcome of the second.
         second: Box<Outcome>,
     },
 }
@@ -56,18 +78,28 @@ pub enum Outcome {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeClass {
+    /// [`Outcome::Answer`].
     Answer,
+    /// [`Outcome::Rejected`].
     Rejected,
+    /// [`Outcome::Trapped`].
     Trapped,
+    /// [`Outcome::Unsupported`].
     Unsupported,
+    /// [`Outcome::InternalError`].
     InternalError,
+    /// [`Outcome::Crash`].
     Crash,
+    /// [`Outcome::Timeout`].
     Timeout,
+    /// [`Outcome::ProtocolError`].
     ProtocolError,
+    /// [`Outcome::Flaky`].
     Flaky,
 }
 
 impl Outcome {
+    /// The class, without what was said.
     pub fn class(&self) -> OutcomeClass {
         match self {
             Outcome::Answer { .. } => OutcomeClass::Answer,

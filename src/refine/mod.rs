@@ -14,12 +14,15 @@ use crate::value::{ConvertError, Effect, Stop, ValueSpec, from_specs, to_spec};
 /// What can be observed of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Observed {
+    /// How it ended.
     pub outcome: Outcome<ValueSpec>,
+    /// What the world outside saw, in order.
     pub effects: Vec<Effect>,
     /// The contents of the arguments at the end, where mutations show.
     pub arguments: Vec<ValueSpec>,
     /// Whether a packed function has mutated anything.
     pub mutated: bool,
+    /// Whether it ended inside of a DataflowBlock, where more is allowed (`OPT.DF.*`).
     pub in_dataflow_block: bool,
 }
 
@@ -29,7 +32,12 @@ pub enum Verdict {
     /// The target may do this.
     Allowed,
     /// The clause that the target breaks.
-    NotAllowed { rule: Rule, message: String },
+    NotAllowed {
+        /// The clause.
+        rule: Rule,
+        /// What the target does, for people.
+        message: String,
+    },
     /// The source run has no prescribed behaviour, or a limit was reached.
     Undecided(String),
 }
@@ -37,6 +45,7 @@ pub enum Verdict {
 /// The outcome of [`refine`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Refinement {
+    /// On all inputs together.
     pub verdict: Verdict,
     /// The smallest input found on which the target breaks the clause.
     pub input: Option<Vec<ValueSpec>>,
@@ -47,12 +56,16 @@ pub struct Refinement {
 /// Why two programs cannot be compared.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RefineError {
+    /// A rule without which there is no answer is switched off.
     #[error("{0}")]
     Stuck(#[from] Stuck),
+    /// An argument that was given is no value of a run.
     #[error("{0}")]
     Input(#[from] ConvertError),
+    /// The source has no such function.
     #[error("there is no entry point `{0}` from which arguments could be made")]
     Entry(String),
+    /// The signature leaves open too much, or nothing meets it.
     #[error("no argument can be made for the signature of `{0}`; give the arguments")]
     Arguments(String),
 }

@@ -5,6 +5,7 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use super::{CaseRow, Report, ReportError};
 use crate::suite::compare::CaseVerdict;
 
+/// As JUnit XML: a suite for each chapter, a failure for each unexpected finding.
 pub fn junit(report: &Report) -> Result<String, ReportError> {
     let who = report.implementation;
     let mut out = quick_junit::Report::new(format!("relax-spec on {} {}", who.name, who.version));

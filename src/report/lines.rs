@@ -8,6 +8,7 @@ use super::{CaseRow, Report, ReportError};
 use crate::question::Outcome;
 use crate::suite::ledger::Standing;
 
+/// A line of JSON for each case.
 pub fn jsonl(report: &Report) -> Result<String, ReportError> {
     let mut out = String::new();
     for row in &report.rows {

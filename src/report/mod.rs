@@ -22,28 +22,38 @@ pub use template::{html, markdown};
 /// Why a report cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
+    /// What the template engine says.
     #[error("{0}")]
     Template(#[from] minijinja::Error),
+    /// What the writer of XML says.
     #[error("{0}")]
     Junit(#[from] quick_junit::SerializeError),
+    /// What the writer of JSON says.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
 }
 
 /// A run, seen against a ledger.
 pub struct Report<'a> {
+    /// Who was asked.
     pub implementation: &'a Identity,
+    /// The edition that the questions mean.
     pub edition: Edition,
+    /// In the order of the cases.
     pub rows: Vec<CaseRow<'a>>,
     /// Entries of the ledger about cases that the suite does not have.
     pub stale: Vec<&'a KnownDivergence>,
+    /// Whether the run ended before all cases were asked.
     pub stopped: bool,
 }
 
 /// A case and what became of it.
 pub struct CaseRow<'a> {
+    /// The case.
     pub case: &'a Case,
+    /// What became of it.
     pub result: &'a CaseResult,
+    /// How that stands to the ledger.
     pub standing: Standing,
 }
 
@@ -51,6 +61,7 @@ pub struct CaseRow<'a> {
 pub type Counts = BTreeMap<CaseVerdict, usize>;
 
 impl<'a> Report<'a> {
+    /// Sees a run against a ledger. `stale` are the ledger's entries of cases that the suite does not have.
     pub fn new(
         cases: &[&'a Case],
         run: &'a RunResult,
@@ -74,6 +85,7 @@ impl<'a> Report<'a> {
         self.stale.is_empty() && self.unexpected() == 0
     }
 
+    /// How many rows are findings that the ledger does not list, or lists otherwise.
     pub fn unexpected(&self) -> usize {
         self.rows.iter().filter(|row| row.standing.is_unexpected()).count()
     }
@@ -92,6 +104,7 @@ impl<'a> Report<'a> {
         chapters
     }
 
+    /// How many rows have each verdict.
     pub fn totals(&self) -> Counts {
         let mut totals = Counts::new();
         for row in &self.rows {
@@ -113,15 +126,18 @@ impl<'a> Report<'a> {
 }
 
 impl CaseRow<'_> {
+    /// Whether the outcome is one that the case allows.
     pub fn verdict(&self) -> CaseVerdict {
         self.result.comparison.verdict
     }
 
+    /// The ids of the rules that the case is about, separated by commas.
     pub fn rules(&self) -> String {
         let ids: Vec<&str> = self.case.rules.iter().map(|rule| rule.id()).collect();
         ids.join(", ")
     }
 
+    /// The outcomes that the case allows, as written.
     pub fn expected(&self) -> String {
         let allowed: Vec<String> = self.case.allow.iter().map(ToString::to_string).collect();
         allowed.join(" or ")

@@ -10,10 +10,12 @@ use crate::suite::ledger::Standing;
 const HTML: &str = include_str!("report.html");
 const MARKDOWN: &str = include_str!("report.md");
 
+/// A page of HTML that needs no other file.
 pub fn html(report: &Report) -> Result<String, ReportError> {
     render("report.html", HTML, report)
 }
 
+/// A page of Markdown.
 pub fn markdown(report: &Report) -> Result<String, ReportError> {
     render("report.md", MARKDOWN, report)
 }

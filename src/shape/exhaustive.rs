@@ -24,7 +24,12 @@ pub enum Finding {
     /// Equal, or different, whatever the sizes are.
     Always(Proof),
     /// Equal for the first assignment and different for the second: no definite answer is true.
-    Depends { equal: Assignment, different: Assignment },
+    Depends {
+        /// Here the two are equal.
+        equal: Assignment,
+        /// Here they are different.
+        different: Assignment,
+    },
     /// The methods do not suffice.
     Open,
 }

@@ -15,6 +15,7 @@ use crate::judge::with_stack;
 /// A dimension as a polynomial, and what it divides by where that may be zero.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NormalForm {
+    /// The polynomial.
     pub value: Polynomial,
     /// Each divisor that may be zero, with the conditions under which it is evaluated.
     pub divisors: BTreeSet<(Vec<Polynomial>, Polynomial)>,

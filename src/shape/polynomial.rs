@@ -69,18 +69,22 @@ impl Monomial {
 }
 
 impl Polynomial {
+    /// The polynomial without terms.
     pub fn zero() -> Polynomial {
         Polynomial::default()
     }
 
+    /// A number.
     pub fn constant(value: impl Into<BigInt>) -> Polynomial {
         Polynomial::zero().plus_term(Monomial::default(), value.into())
     }
 
+    /// One atom, to the power of one.
     pub fn atom(atom: Atom) -> Polynomial {
         Polynomial::zero().plus_term(Monomial(vec![(atom, 1)]), BigInt::one())
     }
 
+    /// Whether all terms cancel out: then it is zero for every assignment.
     pub fn is_zero(&self) -> bool {
         self.terms.is_empty()
     }
@@ -113,12 +117,14 @@ impl Polynomial {
         self
     }
 
+    /// The sum.
     pub fn plus(self, other: Polynomial) -> Polynomial {
         // The smaller into the larger, so that a long sum takes linear time.
         let (large, small) = if self.terms.len() < other.terms.len() { (other, self) } else { (self, other) };
         small.terms.into_iter().fold(large, |sum, (monomial, coefficient)| sum.plus_term(monomial, coefficient))
     }
 
+    /// The product with a number.
     pub fn scaled(mut self, factor: &BigInt) -> Polynomial {
         if factor.is_zero() {
             return Polynomial::zero();
@@ -127,14 +133,17 @@ impl Polynomial {
         self
     }
 
+    /// The product with -1.
     pub fn negated(self) -> Polynomial {
         self.scaled(&BigInt::from(-1))
     }
 
+    /// The difference.
     pub fn minus(self, other: Polynomial) -> Polynomial {
         self.plus(other.negated())
     }
 
+    /// The product.
     pub fn times(&self, other: &Polynomial) -> Polynomial {
         let mut product = Polynomial::zero();
         for (monomial1, coefficient1) in &self.terms {

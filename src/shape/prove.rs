@@ -24,7 +24,12 @@ pub enum Reason {
     /// A distinction of cases covers every assignment.
     EveryCase,
     /// Equal for the first assignment, different for the second.
-    Witnesses { equal: Assignment, different: Assignment },
+    Witnesses {
+        /// Here the two are equal.
+        equal: Assignment,
+        /// Here they are different.
+        different: Assignment,
+    },
     /// No method of the prover reached a conclusion.
     NoConclusion,
 }

@@ -27,7 +27,9 @@ pub struct Nowhere;
 /// Explicit sets of variables.
 #[derive(Clone, Default, Debug)]
 pub struct InScope {
+    /// The variables, `Gamma` in the text.
     pub vars: BTreeSet<Var>,
+    /// The shape variables, `Delta` in the text.
     pub shape_vars: BTreeSet<ShapeVar>,
 }
 
@@ -78,6 +80,7 @@ impl Drop for Introduced<'_> {
 }
 
 impl InScope {
+    /// These variables and no others.
     pub fn new(vars: &[Var], shape_vars: &[ShapeVar]) -> InScope {
         InScope { vars: vars.iter().cloned().collect(), shape_vars: shape_vars.iter().cloned().collect() }
     }

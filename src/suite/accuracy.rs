@@ -15,8 +15,11 @@ const TABLE: &str = include_str!("../../spec/accuracy.ron");
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
+    /// Which class.
     pub class: Accuracy,
+    /// How far a float may be off.
     pub bound: Bound,
+    /// Where the bound comes from, for people.
     pub source: String,
 }
 
@@ -37,6 +40,7 @@ pub enum Bound {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Within {
+    /// The class of the operators that make the value.
     pub class: Accuracy,
     /// For a reduction: how many terms make up an element.
     #[serde(default)]
@@ -102,7 +106,12 @@ pub enum Closeness {
     /// Out of bounds, or another kind of value.
     Apart,
     /// Within; the largest part of a tolerance that an element uses, 0 if all are equal.
-    Within { used: f64, could_fail: bool },
+    Within {
+        /// The part of the tolerance, from 0 to 1.
+        used: f64,
+        /// Whether another value would have been apart.
+        could_fail: bool,
+    },
 }
 
 /// Compares two values: numbers within the class, everything else for equality.

@@ -23,11 +23,13 @@ pub struct Case {
     pub rules: Vec<Rule>,
     /// The editions in which the expectation holds.
     pub editions: Vec<String>,
+    /// What is asked.
     pub ask: Ask,
     /// Every permitted answer, in the corrected reading.
     pub allow: Vec<Answer>,
     /// The answer of the literal reading, where `erratum` makes it another one.
     pub literal: Option<Answer>,
+    /// The erratum on whose reading the answer depends.
     pub erratum: Option<Erratum>,
     /// The rules of the warnings that a static check must give; `None` where the case does not say.
     pub warnings: Option<Vec<Rule>>,
@@ -43,7 +45,9 @@ pub struct Case {
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("{file}: {message}")]
 pub struct CaseError {
+    /// The name of the file.
     pub file: String,
+    /// What is wrong, and where.
     pub message: String,
 }
 

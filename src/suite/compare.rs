@@ -18,21 +18,30 @@ use crate::value::ValueSpec;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseVerdict {
+    /// The case allows the outcome.
     Agree,
     /// The text leaves the outcome open, or a tolerance everything, so that nothing could have failed.
     Vacuous,
+    /// The case allows other outcomes only.
     Diverge,
+    /// The implementation says that it cannot.
     Unsupported,
+    /// The process ended.
     Crash,
+    /// No answer came in time.
     Timeout,
+    /// The implementation says that it failed by a defect of its own.
     InternalError,
+    /// It wrote what is no reply.
     ProtocolError,
+    /// Asked twice, it ended differently.
     Flaky,
 }
 
 /// The verdict on a case, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Comparison {
+    /// What becomes of the case.
     pub verdict: CaseVerdict,
     /// What is wrong, where something is.
     pub why: Option<String>,
@@ -43,6 +52,7 @@ pub struct Comparison {
 }
 
 impl CaseVerdict {
+    /// Every verdict, as reports list them.
     pub const ALL: [CaseVerdict; 9] = [
         CaseVerdict::Agree,
         CaseVerdict::Vacuous,
@@ -55,6 +65,7 @@ impl CaseVerdict {
         CaseVerdict::Flaky,
     ];
 
+    /// As in reports and ledgers.
     pub fn name(self) -> &'static str {
         match self {
             CaseVerdict::Agree => "agree",

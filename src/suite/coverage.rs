@@ -15,9 +15,13 @@ use crate::question::Outcome;
 /// A case, asked of the oracle in this process.
 #[derive(Debug)]
 pub struct Execution {
+    /// What the question came to.
     pub outcome: Outcome,
+    /// Whether the case allows that.
     pub comparison: Comparison,
+    /// Every rule that was recorded.
     pub recorded: RuleSet,
+    /// Every row of a definition by cases that was looked at.
     pub rows: RowsLookedAt,
 }
 

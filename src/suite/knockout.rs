@@ -41,8 +41,10 @@ pub enum Shows {
 }
 
 impl Shows {
+    /// In the order of precedence: one case that panics outweighs all that flip.
     pub const ALL: [Shows; 5] = [Shows::Panics, Shows::Flips, Shows::Stuck, Shows::Survives, Shows::NoCase];
 
+    /// As in reports.
     pub fn name(self) -> &'static str {
         match self {
             Shows::Panics => "panics",
@@ -57,13 +59,18 @@ impl Shows {
 /// The cases that were asked without a rule, by what becomes of them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Knockout<'s> {
+    /// They get another answer.
     pub flips: Vec<&'s str>,
+    /// They get none any more.
     pub stuck: Vec<&'s str>,
+    /// They bring the oracle down.
     pub panics: Vec<&'s str>,
+    /// They get the same answer.
     pub same: Vec<&'s str>,
 }
 
 impl Knockout<'_> {
+    /// All cases together: the first of [`Shows::ALL`] that some case shows.
     pub fn shows(&self) -> Shows {
         match (self.panics.is_empty(), self.flips.is_empty(), self.stuck.is_empty(), self.same.is_empty()) {
             (false, _, _, _) => Shows::Panics,
@@ -97,6 +104,7 @@ struct Passing<'s> {
 }
 
 impl<'s> Baseline<'s> {
+    /// Asks every case with every rule on, and keeps those that pass.
     pub fn of(suite: &'s [Case]) -> Baseline<'s> {
         Baseline { cases: suite.par_iter().filter_map(Passing::of).collect() }
     }
@@ -242,10 +250,12 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// Counts one rule more.
     pub fn count(&mut self, shows: Shows) {
         self.counts[shows as usize] += 1;
     }
 
+    /// How many rules show this.
     pub fn of(&self, shows: Shows) -> usize {
         self.counts[shows as usize]
     }
@@ -273,6 +283,7 @@ pub fn stuck() -> Result<Reasons, ron::error::SpannedError> {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EquivalentRows {
+    /// The reason.
     pub why: String,
     #[serde(default)]
     dropped: Vec<Rule>,
@@ -283,6 +294,7 @@ pub struct EquivalentRows {
 }
 
 impl EquivalentRows {
+    /// The mistakes, one for each rule that is listed.
     pub fn mutants(&self) -> impl Iterator<Item = RowMutant> {
         let of = |mistake: Mistake, rules: &[Rule]| {
             rules.iter().map(|rule| RowMutant { rule: *rule, mistake }).collect::<Vec<RowMutant>>()

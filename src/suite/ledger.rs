@@ -12,8 +12,11 @@ include!(concat!(env!("OUT_DIR"), "/ledgers.rs"));
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownDivergence {
+    /// The id of the case.
     pub case: String,
+    /// What becomes of it, always a finding.
     pub outcome: CaseVerdict,
+    /// Why it is known, for people; never empty.
     pub reason: String,
     /// Where it is reported or discussed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,12 +32,16 @@ pub struct Ledger {
 /// Why a ledger cannot be read.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum LedgerError {
+    /// It is not RON, or not of this form.
     #[error("{0}")]
     Syntax(#[from] ron::error::SpannedError),
+    /// Two entries have this id.
     #[error("case {0} is listed twice")]
     Twice(String),
+    /// This verdict does not stand against an implementation, so that no entry can know it.
     #[error("case {0} is listed as `{1}`, which is not a finding")]
     NoFinding(String, CaseVerdict),
+    /// The reason of this entry is empty.
     #[error("the entry of case {0} gives no reason")]
     NoReason(String),
 }
@@ -54,13 +61,16 @@ pub enum Standing {
 
 /// What was observed of a case.
 pub struct ObservedCase<'a> {
+    /// The id of the case.
     pub case: &'a str,
+    /// What became of it.
     pub verdict: CaseVerdict,
     /// What is written as the reason of a new entry.
     pub reason: String,
 }
 
 impl Standing {
+    /// Whether the ledger does not account for it.
     pub fn is_unexpected(&self) -> bool {
         match self {
             Standing::Expected | Standing::Known(_) => false,
@@ -70,6 +80,7 @@ impl Standing {
 }
 
 impl Ledger {
+    /// Reads a ledger. An error if an entry is no finding, has no reason, or is there twice.
     pub fn parse(text: &str) -> Result<Ledger, LedgerError> {
         let entries: Vec<KnownDivergence> = crate::book::ron_options().from_str(text)?;
         let mut known = BTreeMap::new();
@@ -92,6 +103,7 @@ impl Ledger {
         LEDGERS.iter().find(|(file, _)| file.strip_suffix(".ron") == Some(name)).map(|(_, text)| *text)
     }
 
+    /// How the verdict on a case stands to its entry.
     pub fn standing(&self, case: &str, verdict: CaseVerdict) -> Standing {
         match self.known.get(case) {
             Some(known) if known.outcome == verdict => Standing::Known(known.clone()),
@@ -127,6 +139,7 @@ impl Ledger {
         Ledger { known }
     }
 
+    /// The ledger as it is kept in a file, in the order of the case ids.
     pub fn to_ron(&self) -> Result<String, ron::Error> {
         let entries: Vec<&KnownDivergence> = self.known.values().collect();
         let pretty = ron::ser::PrettyConfig::new().depth_limit(1).separate_tuple_members(false);

@@ -12,16 +12,25 @@ use crate::book::Edition;
 pub struct Partition {
     /// From 1 to `count`.
     pub part: u64,
+    /// How many parts there are.
     pub count: u64,
 }
 
 /// Why no cases are selected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SelectError {
+    /// It cannot be compiled.
     #[error("`{glob}` is not a glob: {message}")]
-    Glob { glob: String, message: String },
+    Glob {
+        /// As given.
+        glob: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The glob that selects nothing.
     #[error("no case or rule id matches `{0}`")]
     NoMatch(String),
+    /// Every case is deselected.
     #[error("no case is left to run")]
     Empty,
 }
@@ -39,6 +48,7 @@ impl FromStr for Partition {
 }
 
 impl Partition {
+    /// Whether the case with this id is in the part.
     pub fn contains(self, id: &str) -> bool {
         fnv1a(id) % self.count.max(1) == self.part - 1
     }

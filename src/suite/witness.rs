@@ -11,15 +11,20 @@ use crate::question::{Answer, Ask};
 /// A question whose answer depends on the reading.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Witness {
+    /// What is asked.
     pub ask: Ask,
+    /// Where the erratum is read literally.
     pub literal: Expected,
+    /// Where it is read as corrected.
     pub corrected: Expected,
 }
 
 /// The answer of one reading; with its warnings, where they are what tells the readings apart.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expected {
+    /// The answer.
     pub answer: Answer,
+    /// The rules that are warned of; `None` where they are no matter.
     pub warnings: Option<Vec<Rule>>,
 }
 

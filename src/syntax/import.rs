@@ -28,20 +28,40 @@ pub const AST_2022: &str = "2022-06";
 /// Why a program is not imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
+    /// It is not JSON, or not of the form of the syntax tree of 2022.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
+    /// Without the mark it could be of another version of the tree.
     #[error("it is not marked as `\"ast\": \"{AST_2022}\"`")]
     Unmarked,
+    /// The type and the shape of a variable have different ranks.
     #[error("`{var}` has a type of rank {of_type} and a shape of {of_shape} dimensions ({rule})", rule = rule!("WF.9"))]
-    Ranks { var: String, of_type: String, of_shape: usize },
+    Ranks {
+        /// The variable.
+        var: String,
+        /// The rank that its type says.
+        of_type: String,
+        /// The number of dimensions of its shape.
+        of_shape: usize,
+    },
+    /// A variable that is no tensor has a shape.
     #[error("`{var}` has a shape, but its type is {of_type} ({rule})", rule = rule!("WF.9"))]
-    Shapeless { var: String, of_type: Type },
+    Shapeless {
+        /// The variable.
+        var: String,
+        /// Its type.
+        of_type: Type,
+    },
+    /// A MatchShape is not of the form of 2022.
     #[error("a MatchShape has a value, a pattern and a variable ({})", rule!("AST22.MATCHSHAPE"))]
     MatchShape,
+    /// A parameter has a shape that is computed.
     #[error("a parameter has a shape that is neither a variable nor a ShapeExpr ({})", rule!("WF.13.FORM"))]
     ParameterShape,
+    /// The kind that stands where a binding is expected.
     #[error("a binding is a VarBinding or a MatchShape, not a {0} ({rule})", rule = rule!("AST22.BINDING"))]
     Binding(String),
+    /// A type is not written as one.
     #[error("{0}")]
     Type(#[from] DecodeError),
 }

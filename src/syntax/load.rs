@@ -22,27 +22,36 @@ const WRITER_STACK: usize = 256 * 1024 * 1024;
 /// An external form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
+    /// Python source, as TVM prints it: `.py`.
     TvmScript,
+    /// The syntax tree in Rusty Object Notation: `.ron`.
     Ron,
+    /// The syntax tree in JSON, with the version of the format: `.json`.
     Json,
 }
 
 /// Why there is no program.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
+    /// The file cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
+    /// The path names one.
     #[error("it is a directory")]
     Directory,
+    /// The offset of the first byte that is wrong.
     #[error("it is not UTF-8 (the byte at offset {0})")]
     Utf8(usize),
+    /// Nothing but white space.
     #[error("it is empty")]
     Empty,
     /// What is wrong with RON or JSON, with the position.
     #[error("{0}")]
     Data(String),
+    /// Deeper than [`MAX_DATA_NESTING`].
     #[error("it nests deeper than {MAX_DATA_NESTING} brackets")]
     TooDeep,
+    /// The version that it says, which this library does not read.
     #[error("it is of format version {0}, not {FORMAT_VERSION}")]
     Version(u32),
     /// At least one error.

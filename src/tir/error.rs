@@ -7,50 +7,179 @@ use crate::value::AllocError;
 /// Why a `PrimFunc` does not run to its end.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum TirError {
+    /// The call has too few or too many arguments.
     #[error("the function has {expected} parameters, {found} arguments are given")]
-    Arity { expected: usize, found: usize },
+    Arity {
+        /// How many parameters there are.
+        expected: usize,
+        /// How many arguments are given.
+        found: usize,
+    },
+    /// A tensor is given for a scalar, or the other way round.
     #[error("the parameter `{param}` takes a {expected}")]
-    Kind { param: Name, expected: &'static str },
+    Kind {
+        /// The parameter.
+        param: Name,
+        /// What it takes, in words.
+        expected: &'static str,
+    },
+    /// The argument has another data type.
     #[error("the parameter `{param}` has the data type {expected}, the argument {found}")]
-    DataType { param: Name, expected: DataType, found: DataType },
+    DataType {
+        /// The parameter.
+        param: Name,
+        /// That of the parameter.
+        expected: DataType,
+        /// That of the argument.
+        found: DataType,
+    },
+    /// The argument is not among the values of the data type.
     #[error("the value {value} of the parameter `{param}` is not a {dtype}")]
-    Range { param: Name, value: String, dtype: DataType },
+    Range {
+        /// The parameter.
+        param: Name,
+        /// The argument, as written.
+        value: String,
+        /// The data type of the parameter.
+        dtype: DataType,
+    },
+    /// The argument has another rank.
     #[error("the buffer `{buffer}` has {expected} dimensions, the argument {found}")]
-    Rank { buffer: Name, expected: usize, found: usize },
+    Rank {
+        /// The buffer of the parameter.
+        buffer: Name,
+        /// Its rank.
+        expected: usize,
+        /// That of the argument.
+        found: usize,
+    },
+    /// The argument has another size in some dimension.
     #[error("dimension {dim} of the buffer `{buffer}` is {expected}, that of the argument {found}")]
-    Shape { buffer: Name, dim: usize, expected: i64, found: i64 },
+    Shape {
+        /// The buffer of the parameter.
+        buffer: Name,
+        /// The dimension, counted from 0.
+        dim: usize,
+        /// The size in the buffer.
+        expected: i64,
+        /// That in the argument.
+        found: i64,
+    },
+    /// The buffer asks for another layout than a row-major tensor has.
     #[error("stride {dim} of the buffer `{buffer}` is {expected}, that of the argument {found}")]
-    Stride { buffer: Name, dim: usize, expected: i64, found: i64 },
+    Stride {
+        /// The buffer of the parameter.
+        buffer: Name,
+        /// The dimension, counted from 0.
+        dim: usize,
+        /// The stride of the buffer, in elements.
+        expected: i64,
+        /// That of the argument.
+        found: i64,
+    },
+    /// The buffer asks for an offset that the argument does not have.
     #[error("the offset of the buffer `{buffer}` is {expected}, that of the argument {found}")]
-    Offset { buffer: Name, expected: i64, found: i64 },
+    Offset {
+        /// The buffer of the parameter.
+        buffer: Name,
+        /// The offset of the buffer, in elements.
+        expected: i64,
+        /// That of the argument.
+        found: i64,
+    },
+    /// A variable of the signature stands in no place that an argument could bind.
     #[error("no argument determines the variable `{var}`")]
-    Undetermined { var: Name },
+    Undetermined {
+        /// The variable.
+        var: Name,
+    },
+    /// An index is negative, or not below the size.
     #[error("`{buffer}{indices:?}` is outside of the shape {shape:?}")]
-    OutOfBounds { buffer: Name, indices: Vec<i64>, shape: Vec<i64> },
+    OutOfBounds {
+        /// The buffer.
+        buffer: Name,
+        /// An index for each dimension.
+        indices: Vec<i64>,
+        /// Its sizes.
+        shape: Vec<i64>,
+    },
+    /// The index is inside of the view, but not of what the view is of.
     #[error("`{buffer}{indices:?}` is outside of the memory that `{buffer}` is a view of")]
-    OutsideMemory { buffer: Name, indices: Vec<i64> },
+    OutsideMemory {
+        /// The view.
+        buffer: Name,
+        /// An index for each dimension.
+        indices: Vec<i64>,
+    },
+    /// The element has no value yet.
     #[error("`{buffer}{indices:?}` is read before it is written")]
-    Uninitialized { buffer: Name, indices: Vec<i64> },
+    Uninitialized {
+        /// The buffer.
+        buffer: Name,
+        /// An index for each dimension.
+        indices: Vec<i64>,
+    },
+    /// The access is outside of the regions that the block declares.
     #[error("the block touches `{buffer}{indices:?}`, which is not among what it says it reads or writes")]
-    Undeclared { buffer: Name, indices: Vec<i64> },
+    Undeclared {
+        /// The buffer.
+        buffer: Name,
+        /// An index for each dimension.
+        indices: Vec<i64>,
+    },
+    /// A `match_buffer` of a block does not fit.
     #[error("the part of `{buffer}` has the extents {found:?}, the buffer matched with it the shape {expected:?}")]
-    Region { buffer: Name, expected: Vec<i64>, found: Vec<i64> },
+    Region {
+        /// The buffer of which it is a part.
+        buffer: Name,
+        /// The sizes of the new buffer.
+        expected: Vec<i64>,
+        /// Those of the part.
+        found: Vec<i64>,
+    },
+    /// Division or remainder by zero.
     #[error("division of {dividend} by zero")]
-    DivisionByZero { dividend: i64 },
+    DivisionByZero {
+        /// What is divided.
+        dividend: i64,
+    },
+    /// By a negative number of bits, or by the width or more.
     #[error("a {dtype} is shifted by {amount}")]
-    Shift { amount: i64, dtype: DataType },
+    Shift {
+        /// The number of bits.
+        amount: i64,
+        /// The data type of what is shifted.
+        dtype: DataType,
+    },
+    /// A float is not a number, or outside of the integers of the data type.
     #[error("{value} has no value as {dtype}")]
-    Cast { value: f64, dtype: DataType },
+    Cast {
+        /// The float.
+        value: f64,
+        /// The data type that it is to have.
+        dtype: DataType,
+    },
+    /// A loop whose step is not positive.
     #[error("a loop with the step {0}")]
     Step(i64),
+    /// An `AssertStmt` whose condition is false.
     #[error("{kind}: {message}")]
-    Assert { kind: Name, message: String },
+    Assert {
+        /// The kind of error that it names.
+        kind: Name,
+        /// What it says.
+        message: String,
+    },
+    /// A buffer cannot be allocated.
     #[error("{0}")]
     Alloc(AllocError),
+    /// What the interpreter does not know.
     #[error("not supported: {0}")]
     Unsupported(String),
+    /// What no printer of TIR would write, for people.
     #[error("the function is malformed: {0}")]
     Malformed(String),
+    /// The limit of steps is reached.
     #[error("out of fuel")]
     OutOfFuel,
 }

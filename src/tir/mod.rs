@@ -24,7 +24,9 @@ pub use error::TirError;
 /// An argument.
 #[derive(Clone, Debug)]
 pub enum TirArg {
+    /// For a buffer: the tensor itself, not a copy, so that the function can write to it.
     Tensor(Tensor),
+    /// For a scalar parameter.
     Scalar(Scalar),
 }
 

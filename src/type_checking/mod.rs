@@ -23,6 +23,7 @@ pub struct TypeReport {
     pub functions: Vec<(Name, Type)>,
     /// The type with which each local variable entered the context, in the order of checking.
     pub vars: Vec<(Var, Type)>,
+    /// What was found, in the order of the check.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -32,10 +33,12 @@ impl TypeReport {
         self.diagnostics.iter().all(|finding| finding.severity == Severity::Warning)
     }
 
+    /// The type of a global function; `None` if there is none of this name, or none was found.
     pub fn type_of_function(&self, name: &str) -> Option<&Type> {
         self.functions.iter().find(|(known, _)| &**known == name).map(|(_, t)| t)
     }
 
+    /// The type of a local variable of any function; `None` if it was not reached.
     pub fn type_of_var(&self, var: &Var) -> Option<&Type> {
         self.vars.iter().find(|(known, _)| known == var).map(|(_, t)| t)
     }

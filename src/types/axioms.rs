@@ -44,6 +44,7 @@ impl FiniteRelation {
         }
     }
 
+    /// Whether `i` is related to `j`.
     pub fn contains(&self, i: usize, j: usize) -> bool {
         self.rows.get(i).and_then(|row| row.get(j / 64)).is_some_and(|word| word & (1 << (j % 64)) != 0)
     }

@@ -13,7 +13,10 @@ pub enum Conversion {
     /// A compile-time error that asks for a `MatchCast`.
     MatchCast,
     /// A type error; `disjoint` if no value can belong to both types, so that a `MatchCast` must fail.
-    Unrelated { disjoint: bool },
+    Unrelated {
+        /// Whether no value belongs to both.
+        disjoint: bool,
+    },
 }
 
 /// CONV: what it takes to use a value of type `actual` where `expected` is wanted.

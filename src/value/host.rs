@@ -13,6 +13,7 @@ use crate::judge::Cx;
 
 /// An evaluator, as seen by what it runs: to record rules, to spend fuel, to have effects, and to call back.
 pub trait Host {
+    /// The context: it records the rules that are used.
     fn cx(&mut self) -> &mut Cx;
 
     /// Uses up fuel.

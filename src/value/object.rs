@@ -19,16 +19,23 @@ use crate::judge::with_stack;
 /// A run-time value.
 #[derive(Clone, Debug)]
 pub enum Value {
+    /// `VAL.TENSOR`. Mutable in place, and shared by its aliases.
     Tensor(Tensor),
+    /// `VAL.TUPLE`.
     Tuple(Rc<TupleObj>),
+    /// `VAL.SHAPE`: the dimensions, outermost first.
     Shape(Rc<[i64]>),
+    /// `VAL.CLOSURE`.
     Closure(Rc<Closure>),
+    /// `VAL.PACKED`.
     PackedFunc(Rc<PackedFunc>),
     /// A `PrimFunc` of the module, which Relax cannot look into (`MOD.PRIMFUNC-OBJECT`).
     PrimFunc(Rc<PrimFuncObj>),
     /// A boxed scalar (`PR14148.EVAL.IMM`).
     Prim(Prim),
+    /// A boxed string.
     Str(Name),
+    /// A boxed data type.
     DataType(DataType),
     /// Any other object (`VAL.OBJECT`).
     Object(Rc<Opaque>),
@@ -43,7 +50,9 @@ pub struct TupleObj {
 /// A boxed scalar of a data type.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Prim {
+    /// The data type, of which the value is one.
     pub dtype: DataType,
+    /// The value itself.
     pub value: Scalar,
 }
 
@@ -55,8 +64,11 @@ pub struct Prim {
 pub struct Closure {
     /// The definition; absent for a closure that came from outside and cannot be looked into.
     pub func: Option<Arc<Function>>,
+    /// The name by which it can call itself.
     pub self_name: Option<Var>,
+    /// The free variables of the definition, as they were where it was evaluated (`VAL.CLOSURE.FREE`).
     pub captured: BTreeMap<Var, Value>,
+    /// The free shape variables (`VAL.CLOSURE.SHAPEVARS`).
     pub captured_shape_vars: BTreeMap<ShapeVar, i64>,
 }
 
@@ -65,6 +77,7 @@ pub struct Closure {
 pub struct PrimFuncObj {
     /// The name of its `GlobalVar`.
     pub name: Name,
+    /// The definition.
     pub func: Arc<PrimFunc>,
 }
 
@@ -126,18 +139,22 @@ impl Value {
         }
     }
 
+    /// The tensor, if it is one.
     pub fn as_tensor(&self) -> Option<&Tensor> {
         if let Value::Tensor(tensor) = self { Some(tensor) } else { None }
     }
 
+    /// The tuple, if it is one.
     pub fn as_tuple(&self) -> Option<&TupleObj> {
         if let Value::Tuple(tuple) = self { Some(tuple) } else { None }
     }
 
+    /// The dimensions, if it is a shape.
     pub fn as_shape(&self) -> Option<&[i64]> {
         if let Value::Shape(dims) = self { Some(dims) } else { None }
     }
 
+    /// The closure, if it is one.
     pub fn as_closure(&self) -> Option<&Rc<Closure>> {
         if let Value::Closure(closure) = self { Some(closure) } else { None }
     }
@@ -190,14 +207,17 @@ impl Value {
 }
 
 impl TupleObj {
+    /// The very fields, from left to right.
     pub fn fields(&self) -> &[Value] {
         &self.fields
     }
 
+    /// How many fields there are.
     pub fn len(&self) -> usize {
         self.fields.len()
     }
 
+    /// Whether it is unit (`VAL.TUPLE.UNIT`).
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }

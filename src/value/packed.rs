@@ -15,15 +15,18 @@ pub type PackedImpl = dyn Fn(&mut dyn Host, &[Value]) -> Result<Returned, Stop>;
 /// A packed function as registered.
 #[derive(Clone)]
 pub struct PackedDef {
+    /// The global name by which programs find it.
     pub name: Name,
     /// The declaration of purity (`PURE.REGISTER-MANUAL`): calls of a pure function are not recorded as effects.
     pub pure: bool,
+    /// The routine.
     pub run: Rc<PackedImpl>,
 }
 
 /// What a routine returns.
 #[derive(Clone, Debug)]
 pub enum Returned {
+    /// An object of the language.
     Value(Value),
     /// Nothing, which the program sees as unit (`VAL.TUPLE.UNIT`).
     Nothing,
@@ -34,10 +37,13 @@ pub enum Returned {
 /// A packed function as a value.
 #[derive(Debug)]
 pub enum PackedFunc {
+    /// One of the registry.
     Native(PackedDef),
     /// A `PrimFunc` of the module, reached through its global symbol (`EVAL.EXTERNFUNC.PRIMFUNC`).
     PrimFunc {
+        /// The global symbol.
         symbol: Name,
+        /// What is called.
         func: Rc<PrimFuncObj>,
     },
     /// One that came from outside the registry; it cannot be called.
@@ -66,16 +72,19 @@ impl Registry {
         self.functions.insert(name.into(), PackedDef { name: name.into(), pure, run: Rc::new(run) });
     }
 
+    /// The function of this name (`EVAL.EXTERNFUNC`); `None` if none is registered (`EVAL.EXTERNFUNC.MISSING`).
     pub fn get(&self, name: &str) -> Option<&PackedDef> {
         self.functions.get(name)
     }
 
+    /// All functions, in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = &PackedDef> {
         self.functions.values()
     }
 }
 
 impl PackedFunc {
+    /// The global name.
     pub fn name(&self) -> &Name {
         match self {
             PackedFunc::Native(def) => &def.name,
@@ -84,10 +93,12 @@ impl PackedFunc {
         }
     }
 
+    /// Whether both are found by one name.
     pub fn same_as(&self, other: &PackedFunc) -> bool {
         self.name() == other.name()
     }
 
+    /// Whether its calls are declared to be without effect; only a registered function can be.
     pub fn is_pure(&self) -> bool {
         match self {
             PackedFunc::Native(def) => def.pure,

@@ -9,6 +9,7 @@ use crate::judge::Stuck;
 pub enum Stop {
     /// The semantics prescribes an error.
     Error(RuntimeError),
+    /// A limit was reached: the steps, or the depth of calls.
     OutOfFuel,
     /// The text says nothing of this case.
     Unspecified(String),
@@ -23,10 +24,12 @@ impl From<Stuck> for Stop {
 }
 
 impl Stop {
+    /// An error that the text prescribes, under the rule that makes it one.
     pub fn error(rule: Rule, message: impl Into<String>) -> Stop {
         Stop::Error(RuntimeError { rule, message: message.into() })
     }
 
+    /// The end of what the text says, with the reason.
     pub fn unspecified(reason: impl Into<String>) -> Stop {
         Stop::Unspecified(reason.into())
     }

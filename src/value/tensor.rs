@@ -22,27 +22,44 @@ struct TensorObj {
 /// The elements, row-major, by data type.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Elements {
+    /// `bool`.
     Bool(ArrayD<bool>),
+    /// `int8`.
     Int8(ArrayD<i8>),
+    /// `int16`.
     Int16(ArrayD<i16>),
+    /// `int32`.
     Int32(ArrayD<i32>),
+    /// `int64`.
     Int64(ArrayD<i64>),
+    /// `uint8`.
     UInt8(ArrayD<u8>),
+    /// `uint16`.
     UInt16(ArrayD<u16>),
+    /// `uint32`.
     UInt32(ArrayD<u32>),
+    /// `uint64`.
     UInt64(ArrayD<u64>),
+    /// `float16`.
     Float16(ArrayD<f16>),
+    /// `bfloat16`.
     BFloat16(ArrayD<bf16>),
+    /// `float32`.
     Float32(ArrayD<f32>),
+    /// `float64`.
     Float64(ArrayD<f64>),
 }
 
 /// One element. Floating-point elements of every width are exact as float64.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Scalar {
+    /// Of `bool`.
     Bool(bool),
+    /// Of a signed integer type.
     Int(i64),
+    /// Of an unsigned integer type.
     UInt(u64),
+    /// Of a floating-point type, widened.
     Float(f64),
 }
 
@@ -69,9 +86,11 @@ macro_rules! for_elements {
 
 /// A Rust type that tensors have as elements.
 pub trait Element: Copy {
+    /// The element, widened without loss.
     fn to_scalar(self) -> Scalar;
     /// The conversion of assignment: wraps integers, rounds floats to nearest even, truncates floats towards zero.
     fn from_scalar(scalar: Scalar) -> Self;
+    /// Appends the element, the least significant byte first.
     fn to_bytes(self, out: &mut Vec<u8>);
     /// `bytes` has exactly the element's size.
     fn from_bytes(bytes: &[u8]) -> Self;
@@ -228,10 +247,18 @@ pub const MAX_ELEMENTS: u64 = 1 << 28;
 /// Why a tensor cannot be made.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum AllocError {
+    /// There are no elements of this type: `void`, or a width that the oracle does not know.
     #[error("no tensor has elements of type {0}")]
     DataType(DataType),
+    /// A dimension is negative.
     #[error("dimension {index} is {size}, which is negative")]
-    Negative { index: usize, size: i64 },
+    Negative {
+        /// The dimension, counted from 0.
+        index: usize,
+        /// Its size.
+        size: i64,
+    },
+    /// The shape has more elements than the limit.
     #[error("a tensor of shape {0:?} is larger than the oracle allocates")]
     TooLarge(Vec<i64>),
 }
@@ -283,10 +310,12 @@ impl Tensor {
         }
     }
 
+    /// The data type of the elements.
     pub fn dtype(&self) -> DataType {
         self.0.dtype
     }
 
+    /// The size of each dimension, outermost first; none for a scalar (`VAL.TENSOR.SCALAR`).
     pub fn shape(&self) -> &[i64] {
         &self.0.shape
     }
@@ -296,6 +325,7 @@ impl Tensor {
         for_elements!(&*self.elements(), array => array.len())
     }
 
+    /// Whether there is no element, because some dimension is zero (`VAL.TENSOR.ZERO-DIM`).
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -305,10 +335,12 @@ impl Tensor {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
+    /// The elements, to read. Give the guard back before anything can write to an alias.
     pub fn elements(&self) -> Ref<'_, Elements> {
         self.0.elements.borrow()
     }
 
+    /// The elements, to write in place: every alias sees it (`EVAL.BYREF`).
     pub fn elements_mut(&self) -> RefMut<'_, Elements> {
         self.0.elements.borrow_mut()
     }

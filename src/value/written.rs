@@ -15,8 +15,11 @@ use crate::judge::with_stack;
 /// A run-time value, as written in cases and sent over the protocol.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ValueSpec {
+    /// A tensor with its data.
     Tensor(TensorData),
+    /// A tuple of these fields.
     Tuple(Vec<ValueSpec>),
+    /// A shape of these dimensions.
     Shape(Vec<i64>),
     /// A packed function, by name.
     PackedFunc(Name),
@@ -24,10 +27,15 @@ pub enum ValueSpec {
     Closure,
     /// A TIR function.
     PrimFunc,
+    /// A boxed integer, as `int64`.
     Int(i64),
+    /// A boxed truth value.
     Bool(bool),
+    /// A boxed float, by its bits.
     Float(FloatBits),
+    /// A boxed string.
     Str(Name),
+    /// A boxed data type.
     DataType(DataType),
     /// Any other object.
     Object,
@@ -38,6 +46,7 @@ pub enum ValueSpec {
 /// Why a written value is not one that a run can start with.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ConvertError {
+    /// A tensor cannot be made.
     #[error("{0}")]
     Alloc(#[from] AllocError),
     /// `Arg(i)` can only refer to an argument before it.

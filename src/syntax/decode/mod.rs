@@ -41,6 +41,7 @@ pub struct DecodeError {
     pub rule: Option<Rule>,
     /// The way from the module to the node, as `funcs[0]/body/blocks[1]`.
     pub path: String,
+    /// What is wrong, for people.
     pub message: String,
 }
 

@@ -22,8 +22,10 @@ pub use read::{parse_module, parse_module_all, parse_module_in};
 /// The version of TVM whose spelling is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Dialect {
+    /// 0.25.
     #[default]
     Tvm025,
+    /// 0.27.
     Tvm027,
 }
 
