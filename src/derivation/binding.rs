@@ -2,7 +2,7 @@
 
 use super::{Deriver, Entry, Fit};
 use crate::book::{Erratum, Rule};
-use crate::findings::Step;
+use crate::findings::{Finder, Step};
 use crate::grammar::{Binder, Binding, Expr, Function, MatchCast, Span, StructInfo, VarBinding, VarKind};
 use crate::struct_info::annotation::shape_var_faults;
 use crate::struct_info::{Relation, introduced_shape_vars, is_more_specific_in};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Deriver, Entry, Fit, Own};
 use crate::book::{Erratum, Rule};
-use crate::findings::Step;
+use crate::findings::{Finder, Step};
 use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo};
 use crate::judge::{Cx, with_stack};
 use crate::ops::{self, InferArgs, InferError};

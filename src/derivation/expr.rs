@@ -2,7 +2,7 @@
 
 use super::{Deriver, Entry};
 use crate::book::Erratum;
-use crate::findings::Step;
+use crate::findings::{Finder, Step};
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr, SeqExpr,
     ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var, VarKind,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Contexts, Deriver, Fit};
 use crate::book::Erratum;
-use crate::findings::Step;
+use crate::findings::{Finder, Step};
 use crate::grammar::{Binder, FuncStructInfo, Function, ShapeVar, StructInfo, Var};
 use crate::judge::with_stack;
 use crate::struct_info::{Surroundings, erase_to_well_defined};

@@ -16,7 +16,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::book::{Erratum, Rule};
-use crate::findings::{Diagnostic, Severity, Step, Trail};
+use crate::findings::{Diagnostic, Finder, Severity, Trail};
 use crate::grammar::{GlobalFunc, IrModule, Name, ShapeVar, Span, StructInfo, Var};
 use crate::judge::{Compatibility, Cx, Stuck};
 use crate::scope::{Component, Context, in_order_of_reference};
@@ -156,6 +156,16 @@ struct Deriver<'c, 'm> {
     report: DeriveReport,
 }
 
+impl Finder for Deriver<'_, '_> {
+    fn trail(&mut self) -> &mut Trail {
+        &mut self.trail
+    }
+
+    fn found(&mut self, finding: Diagnostic) {
+        self.report.diagnostics.push(finding);
+    }
+}
+
 impl<'c, 'm> Deriver<'c, 'm> {
     fn new(cx: &'c mut Cx, module: &'m IrModule) -> Deriver<'c, 'm> {
         Deriver {
@@ -214,13 +224,6 @@ impl<'c, 'm> Deriver<'c, 'm> {
         }
     }
 
-    fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
-        self.trail.push(step);
-        let result = body(self);
-        self.trail.pop();
-        result
-    }
-
     /// Applies a rule without which nothing is known of an expression.
     fn by(&mut self, rule: Rule, span: Span) -> bool {
         let applies = self.cx.fire(rule);
@@ -228,18 +231,5 @@ impl<'c, 'm> Deriver<'c, 'm> {
             self.error(rule, span, Stuck(rule).to_string());
         }
         applies
-    }
-
-    fn error(&mut self, rule: Rule, span: Span, message: String) {
-        self.report.diagnostics.push(Diagnostic::error(rule, self.trail.path(), span, message));
-    }
-
-    fn error_with_hint(&mut self, rule: Rule, span: Span, message: String, hint: &str) {
-        let finding = Diagnostic::error(rule, self.trail.path(), span, message).with_hint(hint);
-        self.report.diagnostics.push(finding);
-    }
-
-    fn warning(&mut self, rule: Rule, span: Span, message: String) {
-        self.report.diagnostics.push(Diagnostic::warning(rule, self.trail.path(), span, message));
     }
 }

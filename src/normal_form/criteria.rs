@@ -41,7 +41,7 @@ struct Criteria<'c> {
 
 /// Where an operand stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum OperandPlace {
     Callee,
     Field,
     Other,
@@ -173,13 +173,13 @@ impl Criteria<'_> {
             Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
             Expr::Tuple(tuple) => self.fields(&tuple.fields),
             Expr::Call(call) => {
-                self.at(Step::Field("op"), |c| c.operand(&call.op, Place::Callee));
+                self.at(Step::Field("op"), |c| c.operand(&call.op, OperandPlace::Callee));
                 for (i, arg) in call.args.iter().enumerate() {
-                    self.at(Step::Item("args", i), |c| c.operand(arg, Place::Other));
+                    self.at(Step::Item("args", i), |c| c.operand(arg, OperandPlace::Other));
                 }
             }
             Expr::TupleGetItem(get) => {
-                self.at(Step::Field("tuple_value"), |c| c.operand(&get.tuple_value, Place::Other));
+                self.at(Step::Field("tuple_value"), |c| c.operand(&get.tuple_value, OperandPlace::Other));
             }
             Expr::If(branch) => self.if_value(branch),
             Expr::Function(function) => self.function_value(function),
@@ -198,7 +198,7 @@ impl Criteria<'_> {
 
     /// NF.1.EXCEPT-BODIES: of an `If`, criterion 1 tests the condition only.
     fn if_value(&mut self, branch: &If) {
-        self.at(Step::Field("cond"), |c| c.operand(&branch.cond, Place::Other));
+        self.at(Step::Field("cond"), |c| c.operand(&branch.cond, OperandPlace::Other));
         let exempt = self.bodies_are_exempt();
         self.at(Step::Field("true_branch"), |c| c.branch_value(&branch.true_branch, exempt));
         self.at(Step::Field("false_branch"), |c| c.branch_value(&branch.false_branch, exempt));
@@ -206,7 +206,7 @@ impl Criteria<'_> {
 
     fn branch_value(&mut self, branch: &Expr, exempt: bool) {
         if !exempt {
-            self.test_leaf(branch, Place::Other);
+            self.test_leaf(branch, OperandPlace::Other);
         }
         with_stack(|| self.branch(branch));
     }
@@ -214,7 +214,7 @@ impl Criteria<'_> {
     fn function_value(&mut self, function: &Function) {
         if !self.bodies_are_exempt() {
             self.at(Step::Field("body"), |c| {
-                c.test_leaf(&function.body, Place::Other);
+                c.test_leaf(&function.body, OperandPlace::Other);
             });
         }
         self.function(function);
@@ -231,31 +231,31 @@ impl Criteria<'_> {
 
     fn fields(&mut self, fields: &[Expr]) {
         for (i, field) in fields.iter().enumerate() {
-            self.at(Step::Item("fields", i), |c| with_stack(|| c.operand(field, Place::Field)));
+            self.at(Step::Item("fields", i), |c| with_stack(|| c.operand(field, OperandPlace::Field)));
         }
     }
 
-    fn operand(&mut self, operand: &Expr, place: Place) {
+    fn operand(&mut self, operand: &Expr, place: OperandPlace) {
         match operand {
             Expr::Tuple(tuple) if self.cx.conclude(rule!("NF.1.LEAF.TUPLE"), true) => self.fields(&tuple.fields),
             // A sequence is reported as misplaced, which says more than that it is no leaf.
             Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
             // NF.1.LEAF.OTHERS: no leaves, but allowed as callees (A12).
-            Expr::Op(_) | Expr::ExternFunc(_) if place == Place::Callee && self.callee_is_exempt() => {}
+            Expr::Op(_) | Expr::ExternFunc(_) if place == OperandPlace::Callee && self.callee_is_exempt() => {}
             _ => self.simple_operand(operand, place),
         }
     }
 
-    fn simple_operand(&mut self, operand: &Expr, place: Place) {
+    fn simple_operand(&mut self, operand: &Expr, place: OperandPlace) {
         if !self.test_leaf(operand, place) {
             with_stack(|| self.value(operand));
         }
     }
 
     /// NF.1.SUBLEAF, for the fields of tuples, and NF.1.RHS.
-    fn test_leaf(&mut self, operand: &Expr, place: Place) -> bool {
+    fn test_leaf(&mut self, operand: &Expr, place: OperandPlace) -> bool {
         let leaf = is_leaf(self.cx, operand);
-        let rule = if place == Place::Field { rule!("NF.1.SUBLEAF") } else { rule!("NF.1.RHS") };
+        let rule = if place == OperandPlace::Field { rule!("NF.1.SUBLEAF") } else { rule!("NF.1.RHS") };
         if !self.cx.premise(rule, 1, leaf) {
             let message = format!("an operand is a {}, which is not a leaf", operand.node_name());
             self.report(rule, operand.span(), message, "bind it to a variable first");

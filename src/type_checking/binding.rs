@@ -2,7 +2,7 @@
 
 use super::{Checker, Entry, derive_func_of};
 use crate::book::Erratum;
-use crate::findings::Step;
+use crate::findings::{Finder, Step};
 use crate::grammar::{Binder, Binding, DeriveFunc, Expr, Function, MatchCast, Span, Type, VarBinding, VarKind};
 use crate::types::{Conversion, conversion, is_subtype};
 

@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::book::Erratum;
 use crate::derivation::info_of_literal;
-use crate::findings::Step;
+use crate::findings::{Finder, Step};
 use crate::grammar::{AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Op, StructInfo, Type};
 use crate::ops::{self, InferArgs, InferError};
 use crate::purity::{Callee, call_is_pure};

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use crate::book::Erratum;
-use crate::findings::Step;
+use crate::findings::{Finder, Step};
 use crate::grammar::{
     BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, Ndim, SeqExpr, ShapeExpr, Tuple, TupleGetItem,
     Type, Var,

@@ -2,7 +2,7 @@
 
 use super::{Checker, Frame};
 use crate::book::Erratum;
-use crate::findings::Step;
+use crate::findings::{Finder, Step};
 use crate::grammar::{AttrValue, Function, Name, Type};
 use crate::judge::with_stack;
 use crate::purity;

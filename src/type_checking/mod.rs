@@ -10,7 +10,7 @@ mod tests;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::book::{Erratum, Rule};
-use crate::findings::{Diagnostic, Severity, Step, Trail};
+use crate::findings::{Diagnostic, Finder, Severity, Trail};
 use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, Span, StructInfo, Type, Var};
 use crate::judge::{Cx, Stuck};
 use crate::scope::{Component, Context, in_order_of_reference};
@@ -105,6 +105,16 @@ struct Checker<'c, 'm> {
     report: TypeReport,
 }
 
+impl Finder for Checker<'_, '_> {
+    fn trail(&mut self) -> &mut Trail {
+        &mut self.trail
+    }
+
+    fn found(&mut self, finding: Diagnostic) {
+        self.report.diagnostics.push(finding);
+    }
+}
+
 impl<'c, 'm> Checker<'c, 'm> {
     fn new(cx: &'c mut Cx, module: &'m IrModule) -> Checker<'c, 'm> {
         Checker {
@@ -168,13 +178,6 @@ impl<'c, 'm> Checker<'c, 'm> {
         self.globals.extend(self.finished.drain(..));
     }
 
-    fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
-        self.trail.push(step);
-        let result = body(self);
-        self.trail.pop();
-        result
-    }
-
     /// Applies a rule without which an expression has no type.
     fn by(&mut self, rule: Rule, span: Span) -> bool {
         let applies = self.cx.fire(rule);
@@ -182,21 +185,6 @@ impl<'c, 'm> Checker<'c, 'm> {
             self.error(rule, span, Stuck(rule).to_string());
         }
         applies
-    }
-
-    fn error(&mut self, rule: Rule, span: Span, message: String) {
-        let finding = Diagnostic::error(rule, self.trail.path(), span, message);
-        self.report.diagnostics.push(finding);
-    }
-
-    fn error_with_hint(&mut self, rule: Rule, span: Span, message: String, hint: &str) {
-        let finding = Diagnostic::error(rule, self.trail.path(), span, message).with_hint(hint);
-        self.report.diagnostics.push(finding);
-    }
-
-    fn warning(&mut self, rule: Rule, span: Span, message: String) {
-        let finding = Diagnostic::warning(rule, self.trail.path(), span, message);
-        self.report.diagnostics.push(finding);
     }
 
     fn erase(&mut self, info: &StructInfo) -> Type {

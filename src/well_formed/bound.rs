@@ -64,12 +64,12 @@ pub(super) enum Region {
 
 /// An open `SeqExpr`, and where in it the traversal stands.
 struct Sequence {
-    at: Place,
+    at: SequencePoint,
     start: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SequencePoint {
     Block(usize),
     Body,
 }
@@ -309,11 +309,11 @@ impl<'m> Checker<'_, 'm> {
     }
 
     pub(super) fn open_sequence(&mut self) -> usize {
-        self.relax.sequences.push(Sequence { at: Place::Block(0), start: self.relax.visible.len() });
+        self.relax.sequences.push(Sequence { at: SequencePoint::Block(0), start: self.relax.visible.len() });
         self.relax.sequences.len() - 1
     }
 
-    pub(super) fn stand_at(&mut self, sequence: usize, place: Place) {
+    pub(super) fn stand_at(&mut self, sequence: usize, place: SequencePoint) {
         if let Some(open) = self.relax.sequences.get_mut(sequence) {
             open.at = place;
         }
@@ -398,18 +398,22 @@ fn visible_by_its_region(cx: &mut Cx, sequences: &[Sequence], bound: Bound) -> b
         (rule!("SCOPE.FUNC.PARAM"), region == Region::Function, true),
         (rule!("SCOPE.FUNC.REC"), region == Region::OwnLiteral, true),
         (rule!("SCOPE.DF.LATER"), at.is_some() && !ordinary, true),
-        (rule!("SCOPE.SEQ.BODY"), at == Some(Place::Body) && ordinary, true),
-        (rule!("SCOPE.SEQ.LATER-SAME"), matches!(at, Some(Place::Block(at)) if in_block(at) && ordinary), true),
-        (rule!("SCOPE.SEQ.LATER-BLOCKS"), matches!(at, Some(Place::Block(at)) if !in_block(at) && ordinary), true),
+        (rule!("SCOPE.SEQ.BODY"), at == Some(SequencePoint::Body) && ordinary, true),
+        (rule!("SCOPE.SEQ.LATER-SAME"), matches!(at, Some(SequencePoint::Block(at)) if in_block(at) && ordinary), true),
+        (
+            rule!("SCOPE.SEQ.LATER-BLOCKS"),
+            matches!(at, Some(SequencePoint::Block(at)) if !in_block(at) && ordinary),
+            true,
+        ),
     ]);
     visible.is_some() && (!escapes(bound, at) || cx.conclude(rule!("SCOPE.DF.ESCAPE"), true))
 }
 
 /// Whether an ordinary variable of a `DataflowBlock` is used behind that block.
-fn escapes(bound: Bound, at: Option<Place>) -> bool {
+fn escapes(bound: Bound, at: Option<SequencePoint>) -> bool {
     match (bound.region, at) {
         (Region::Block { block, kind: BlockKind::Dataflow, .. }, Some(at)) => {
-            bound.kind == VarKind::Var && at != Place::Block(block)
+            bound.kind == VarKind::Var && at != SequencePoint::Block(block)
         }
         (Region::Function | Region::OwnLiteral | Region::Block { .. }, _) => false,
     }

@@ -1,7 +1,7 @@
 //! The traversal, in the order of evaluation, and criteria 6 and 8.
 
 use super::Checker;
-use super::bound::{Place, Region};
+use super::bound::{Region, SequencePoint};
 use super::recursion::Callee;
 use super::shape_var::Position;
 use crate::book::Erratum;
@@ -134,10 +134,10 @@ impl<'m> Checker<'_, 'm> {
         let sequence = self.open_sequence();
         let shapes = self.shapes.mark();
         for (i, block) in seq.blocks.iter().enumerate() {
-            self.stand_at(sequence, Place::Block(i));
+            self.stand_at(sequence, SequencePoint::Block(i));
             self.at(Step::Item("blocks", i), |c| c.block(block, sequence, i));
         }
-        self.stand_at(sequence, Place::Body);
+        self.stand_at(sequence, SequencePoint::Body);
         self.at(Step::Field("body"), |c| c.expr(&seq.body));
         self.close_sequence();
         if self.cx.fire(rule!("SCOPE.SEQ.SHAPEVAR-EXIT")) && self.cx.fire(rule!("SI.DIM.SCOPE.CAST")) {
