@@ -1,7 +1,7 @@
 //! For each criterion a program that breaks it alone, and a close neighbour that does not.
 
 use super::*;
-use crate::book::Erratum;
+use crate::book::{Erratum, Rule};
 use crate::grammar::*;
 use crate::testing::*;
 
