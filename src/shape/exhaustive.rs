@@ -20,7 +20,7 @@ pub type Assignment = BTreeMap<ShapeVar, i64>;
 
 /// What the strongest prover finds.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Finding {
+pub enum Decision {
     /// Equal, or different, whatever the sizes are.
     Always(Proof),
     /// Equal for the first assignment and different for the second: no definite answer is true.
@@ -45,7 +45,7 @@ const REGULAR_FROM: i64 = 256;
 const MAX_SUM: usize = 100_000;
 
 /// Decides whether two dimensions are equal for all sizes, for none, or depending on them.
-pub fn decide(a: &PrimExpr, b: &PrimExpr) -> Finding {
+pub fn decide(a: &PrimExpr, b: &PrimExpr) -> Decision {
     let mut vars = Vec::new();
     a.for_each_var(|v| vars.push(v.clone()));
     b.for_each_var(|v| vars.push(v.clone()));
@@ -53,15 +53,15 @@ pub fn decide(a: &PrimExpr, b: &PrimExpr) -> Finding {
     vars.dedup();
     let seen = search(a, b, &vars);
     if let (Some(equal), Some(different)) = (seen.equal, seen.different) {
-        return Finding::Depends { equal, different };
+        return Decision::Depends { equal, different };
     }
     if let [v] = vars.as_slice()
         && let Some(proof) = periodic(a, b, v)
     {
-        return Finding::Always(proof);
+        return Decision::Always(proof);
     }
-    let (Some(a), Some(b)) = (normal_form(a), normal_form(b)) else { return Finding::Open };
-    by_cases(&a, &b, MAX_CASES).map_or(Finding::Open, Finding::Always)
+    let (Some(a), Some(b)) = (normal_form(a), normal_form(b)) else { return Decision::Open };
+    by_cases(&a, &b, MAX_CASES).map_or(Decision::Open, Decision::Always)
 }
 
 #[derive(Default)]
@@ -286,8 +286,8 @@ mod tests {
 
     fn always(a: &PrimExpr, b: &PrimExpr) -> Option<Proof> {
         match decide(a, b) {
-            Finding::Always(proof) => Some(proof),
-            Finding::Depends { .. } | Finding::Open => None,
+            Decision::Always(proof) => Some(proof),
+            Decision::Depends { .. } | Decision::Open => None,
         }
     }
 
@@ -308,23 +308,26 @@ mod tests {
         assert_eq!(always(&square, &2.into()), Some(Proof::Different));
         assert_eq!(always(&square, &op(FloorMod, n(), 2)), Some(Proof::Equal));
         // Equal only at 1.
-        assert!(matches!(decide(&op(Mul, n(), n()), &1.into()), Finding::Depends { .. }));
+        assert!(matches!(decide(&op(Mul, n(), n()), &1.into()), Decision::Depends { .. }));
         assert_eq!(always(&op(Mul, n(), n()), &2.into()), Some(Proof::Different));
         // Truncation differs from flooring only on negative numbers, here at 0.
         let below = || op(Sub, n(), 1);
-        assert!(matches!(decide(&op(Div, below(), 2), &op(FloorDiv, below(), 2)), Finding::Depends { .. }));
+        assert!(matches!(decide(&op(Div, below(), 2), &op(FloorDiv, below(), 2)), Decision::Depends { .. }));
     }
 
     #[test]
     fn sums_that_no_sizes_reach() {
         assert_eq!(always(&op(Add, op(Mul, 3, v("n")), op(Mul, 5, v("m"))), &7.into()), Some(Proof::Different));
-        assert!(matches!(decide(&op(Add, op(Mul, 3, v("n")), op(Mul, 5, v("m"))), &8.into()), Finding::Depends { .. }));
+        assert!(matches!(
+            decide(&op(Add, op(Mul, 3, v("n")), op(Mul, 5, v("m"))), &8.into()),
+            Decision::Depends { .. }
+        ));
     }
 
     #[test]
     fn witnesses_are_witnesses() {
         let (a, b) = (op(Mul, v("n"), v("m")), op(Add, v("n"), v("m")));
-        let Finding::Depends { equal, different } = decide(&a, &b) else { panic!() };
+        let Decision::Depends { equal, different } = decide(&a, &b) else { panic!() };
         assert_eq!(exact_value(&a, &equal), exact_value(&b, &equal));
         assert_ne!(exact_value(&a, &different), exact_value(&b, &different));
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::alpha_equal;
-use super::exhaustive::{Assignment, Finding, by_cases, decide};
+use super::exhaustive::{Assignment, Decision, by_cases, decide};
 use super::normal_form::{NormalForm, normal_form};
 use super::polynomial::Polynomial;
 use super::quick::quick;
@@ -152,9 +152,9 @@ fn never_zero(difference: &Polynomial) -> bool {
 fn exhaustive(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
     match algebraic(a, b) {
         (Proof::Unknown, _) => match decide(a, b) {
-            Finding::Always(proof) => (proof, Reason::EveryCase),
-            Finding::Depends { equal, different } => (Proof::Unknown, Reason::Witnesses { equal, different }),
-            Finding::Open => (Proof::Unknown, Reason::NoConclusion),
+            Decision::Always(proof) => (proof, Reason::EveryCase),
+            Decision::Depends { equal, different } => (Proof::Unknown, Reason::Witnesses { equal, different }),
+            Decision::Open => (Proof::Unknown, Reason::NoConclusion),
         },
         definite => definite,
     }

@@ -172,7 +172,7 @@ fn premises_in_the_code() -> BTreeSet<(Rule, usize)> {
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
         for call in code.split("premise(").skip(1) {
             let mut arguments = call.split(',').map(str::trim);
-            let rule = arguments.next().and_then(|name| rule_named(name));
+            let rule = arguments.next().and_then(rule_named);
             let n = arguments.next().and_then(|n| n.parse().ok());
             found.extend(rule.zip(n));
         }
