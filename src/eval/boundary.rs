@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use super::machine::{Activation, Machine, SignatureOrder};
 use super::match_cast::lone;
+use super::scope::{Mark, Scopes};
 use super::trace::TraceEvent;
 use crate::book::{Edition, Rule};
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
 use crate::judge::RuntimeError;
-use crate::value::{Closure, Stop, Value};
+use crate::value::{Closure, Itself, Stop, Value};
 
 impl Machine<'_> {
     /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function.
@@ -26,9 +27,7 @@ impl Machine<'_> {
                 let message = format!("@{} is a PrimFunc: as an object it can be used only by call_tir", func.name);
                 self.cannot_call(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"), message)
             }
-            Value::Object(_) => {
-                self.cannot_call(rule!("VAL.OBJECT.UNUSABLE"), "an opaque object cannot be called".into())
-            }
+            Value::Object(_) => self.unusable("an opaque object cannot be called"),
             Value::Tensor(_)
             | Value::Tuple(_)
             | Value::Shape(_)
@@ -41,8 +40,7 @@ impl Machine<'_> {
     }
 
     fn cannot_call(&mut self, rule: Rule, message: String) -> Result<Value, Stop> {
-        self.cx.apply(rule)?;
-        Err(Stop::error(rule, message))
+        self.cx.conclude(rule, Err(Stop::error(rule, message)))
     }
 
     /// EVAL.CALL.CLOSURE: the body is evaluated in a scope of its own, with the parameters bound to the arguments and
@@ -59,8 +57,8 @@ impl Machine<'_> {
         args: Vec<Value>,
         checked: bool,
     ) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.CALL.CLOSURE"))?;
-        self.cx.apply(rule!("VAL.CLOSURE.CALL"))?;
+        let args = self.cx.conclude(rule!("EVAL.CALL.CLOSURE"), args);
+        let called = self.cx.open(rule!("VAL.CLOSURE.CALL"));
         let Some(func) = closure.func.clone() else {
             return Err(Stop::unspecified("the closure came from outside and cannot be called here"));
         };
@@ -69,36 +67,34 @@ impl Machine<'_> {
             return Err(Stop::OutOfFuel);
         }
         let recursive = self.activation.runs(&func);
-        let fresh = self.cx.fire(rule!("SI.BOUNDARY.FRESH"));
-        let callee = self.new_activation(closure, fresh);
+        let callee = self.new_activation(closure);
         let caller = std::mem::replace(&mut self.activation, callee);
         self.depth += 1;
         let result = self.run_body(&func, args, checked);
         self.depth -= 1;
         let callee = std::mem::replace(&mut self.activation, caller);
-        if !fresh {
-            self.stale_shape_vars.extend(callee.shape_vars.iter().map(|(var, size)| (var.clone(), *size)));
+        if recursive {
+            self.after_recursion(callee.shape_vars);
         }
-        // SI.BOUNDARY.RECURSIVE: the caller's own bindings are in force again.
-        if recursive && !self.cx.fire(rule!("SI.BOUNDARY.RECURSIVE")) {
-            self.activation.shape_vars = callee.shape_vars;
-        }
-        result
+        called.conclude(result)
+    }
+
+    /// SI.BOUNDARY.RECURSIVE: the caller's own bindings are in force again, not those of the call that has ended.
+    fn after_recursion(&mut self, callees: Scopes<ShapeVar, i64>) {
+        let own = std::mem::take(&mut self.activation.shape_vars);
+        self.activation.shape_vars = self.cx.rather(rule!("SI.BOUNDARY.RECURSIVE"), own, callees);
     }
 
     /// The scope in which a closure's body runs.
     ///
     /// EVAL.CALL.CLOSURE.SCOPE: nothing of the caller's is visible in it. SI.BOUNDARY.FRESH: each call has its own
     /// instances of the shape variables of the signature.
-    fn new_activation(&mut self, closure: &Rc<Closure>, fresh: bool) -> Activation {
-        let mut callee = Activation::of(Some(closure.clone()));
-        if !self.cx.fire(rule!("EVAL.CALL.CLOSURE.SCOPE")) {
-            self.activation.vars.iter().for_each(|(var, value)| callee.vars.bind(var.clone(), value.clone()));
-        }
-        if !fresh {
-            self.stale_shape_vars.iter().for_each(|(var, size)| callee.shape_vars.bind(var.clone(), *size));
-        }
-        callee
+    fn new_activation(&mut self, closure: &Rc<Closure>) -> Activation {
+        let (no_vars, no_shape_vars) = (Scopes::default(), Scopes::default());
+        let callers = &self.activation;
+        let vars = self.cx.rather(rule!("EVAL.CALL.CLOSURE.SCOPE"), &no_vars, &callers.vars).clone();
+        let shape_vars = self.cx.rather(rule!("SI.BOUNDARY.FRESH"), &no_shape_vars, &callers.shape_vars).clone();
+        Activation { closure: Some(closure.clone()), vars, shape_vars }
     }
 
     /// EVAL.CALL.ARITY: arguments are neither dropped nor made up.
@@ -120,7 +116,7 @@ impl Machine<'_> {
         if checked {
             self.check_params(func, &args)?;
         }
-        self.bind_params(func, args)?;
+        self.bind_params(func, args);
         let result = self.evaluate(&func.body)?;
         let result = if checked { self.check_return(func, result)? } else { result };
         if self.traces() {
@@ -130,13 +126,11 @@ impl Machine<'_> {
     }
 
     /// EVAL.CALL.CLOSURE.ALIAS: the parameters are bound to the arguments themselves.
-    fn bind_params(&mut self, func: &Function, args: Vec<Value>) -> Result<(), Stop> {
-        let alias = args.is_empty() || self.cx.fire(rule!("EVAL.CALL.CLOSURE.ALIAS"));
+    fn bind_params(&mut self, func: &Function, args: Vec<Value>) {
         for (param, arg) in func.params.iter().zip(args) {
-            let arg = if alias { arg } else { arg.deep_copy()? };
-            self.bind_var(&param.var, arg, Span::NONE)?;
+            let Itself(arg) = self.cx.conclude(rule!("EVAL.CALL.CLOSURE.ALIAS"), Itself(arg));
+            self.bind_var(&param.var, arg, Span::NONE);
         }
-        Ok(())
     }
 
     /// SI.BOUNDARY.PARAM: each argument is compared with its parameter's annotation, from left to right.
@@ -156,18 +150,21 @@ impl Machine<'_> {
 
     fn check_param(&mut self, param: &Binder, arg: &Value) -> Result<(), Stop> {
         let Some(annotation) = &param.annotation else {
-            return Ok(self.cx.apply(rule!("SI.BOUNDARY.NOANNOT"))?);
+            return self.cx.conclude(rule!("SI.BOUNDARY.NOANNOT"), Ok(()));
         };
-        if !self.cx.fire(rule!("SI.BOUNDARY.PARAM")) {
-            return Ok(());
-        }
-        // A parameter's annotation may use the variables before it, so the shape variables are bound one by one.
-        let before = self.activation.shape_vars.push();
-        self.match_value(arg, annotation).map_err(|stop| at_boundary(stop, &format!("parameter {}", param.var)))?;
-        if !self.cx.fire(rule!("SI.BOUNDARY.PARAM.BIND")) {
-            self.activation.shape_vars.pop(before);
+        if self.cx.fire(rule!("SI.BOUNDARY.PARAM")) {
+            let before = self.activation.shape_vars.push();
+            self.match_value(arg, annotation).map_err(|stop| at_boundary(stop, &format!("parameter {}", param.var)))?;
+            self.keep_bindings(before);
         }
         Ok(())
+    }
+
+    /// SI.BOUNDARY.PARAM.BIND: what the annotation of a parameter binds stays bound from there on, as far as the body.
+    fn keep_bindings(&mut self, before: Mark) {
+        let here = self.activation.shape_vars.push();
+        let from = self.cx.rather(rule!("SI.BOUNDARY.PARAM.BIND"), here, before);
+        self.activation.shape_vars.pop(from);
     }
 
     /// [`SignatureOrder::Any`] (A08): every lone position of the signature binds before anything is compared.
@@ -213,13 +210,14 @@ impl Machine<'_> {
     /// SI.BOUNDARY.RET.ORDER: that is after the body has run, and the value itself is returned, not a copy.
     fn check_return(&mut self, func: &Function, result: Value) -> Result<Value, Stop> {
         let Some(annotation) = &func.ret_struct_info else {
-            self.cx.apply(rule!("SI.BOUNDARY.NOANNOT"))?;
-            return Ok(result);
+            let unchecked = self.cx.conclude(rule!("SI.BOUNDARY.NOANNOT"), Ok(()));
+            return unchecked.map(|()| result);
         };
         if self.cx.fire(rule!("SI.BOUNDARY.RET")) {
             self.match_value(&result, annotation).map_err(|stop| at_boundary(stop, "return value"))?;
         }
-        if self.cx.fire(rule!("SI.BOUNDARY.RET.ORDER")) { Ok(result) } else { result.deep_copy() }
+        let Itself(result) = self.cx.conclude(rule!("SI.BOUNDARY.RET.ORDER"), Itself(result));
+        Ok(result)
     }
 }
 

@@ -1,17 +1,19 @@
 //! Evaluating expressions, one function for each form, in the order of the chapter.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::capture::Free;
 use super::machine::Machine;
 use super::trace::TraceEvent;
 use crate::grammar::{
     Binding, BindingBlock, BlockKind, Call, Constant, DataType, Expr, ExternFunc, Function, GlobalVar, If, MatchCast,
-    PrimValue, SeqExpr, ShapeExpr, Span, Tuple, TupleGetItem, Var, VarBinding, VarKind,
+    PrimValue, SeqExpr, ShapeExpr, ShapeVar, Span, TensorData, Tuple, TupleGetItem, Var, VarBinding, VarKind,
 };
-use crate::judge::with_stack;
+use crate::judge::{Open, with_stack};
 use crate::ops::{self, EvalArgs};
-use crate::value::{Closure, Host, PackedFunc, Prim, Scalar, Stop, Tensor, Value};
+use crate::value::{Closure, Host, Itself, Prim, Scalar, Stop, Tensor, Value};
 
 impl Machine<'_> {
     /// The value of an expression in the current scope.
@@ -25,8 +27,8 @@ impl Machine<'_> {
             Expr::TupleGetItem(e) => self.tuple_get_item(e),
             Expr::ShapeExpr(e) => self.shape_expr(e),
             Expr::PrimValue(e) => self.prim_value(e),
-            Expr::StringImm(e) => self.immediate(Value::Str(e.value.clone())),
-            Expr::DataTypeImm(e) => self.immediate(Value::DataType(e.value)),
+            Expr::StringImm(e) => Ok(self.immediate(Value::Str(e.value.clone()))),
+            Expr::DataTypeImm(e) => Ok(self.immediate(Value::DataType(e.value))),
             Expr::Function(f) => self.function(f, None),
             Expr::If(e) => self.if_expr(e),
             Expr::ExternFunc(e) => self.extern_func(e),
@@ -40,64 +42,48 @@ impl Machine<'_> {
 
     /// EVAL.CONST.FRESH: a new tensor with the literal's contents at each evaluation.
     fn constant(&mut self, e: &Constant) -> Result<Value, Stop> {
-        if self.cx.fire(rule!("EVAL.CONST.FRESH")) {
-            return self.new_constant(e);
-        }
-        // Without the rule, one tensor would serve all evaluations of the node.
-        let key = std::ptr::from_ref(e) as usize;
-        if let Some(shared) = self.shared_constants.get(&key) {
-            return Ok(shared.clone());
-        }
-        let value = self.new_constant(e)?;
-        self.shared_constants.insert(key, value.clone());
-        Ok(value)
+        let made = (std::ptr::from_ref(e) as usize, self.tensor(&e.data));
+        self.cx.fresh(rule!("EVAL.CONST.FRESH"), made, |a, b| a.0 == b.0).1
     }
 
-    fn new_constant(&mut self, e: &Constant) -> Result<Value, Stop> {
-        self.cx.apply(rule!("VAL.TENSOR"))?;
-        if e.data.shape.contains(&0) {
-            self.cx.apply(rule!("VAL.TENSOR.ZERO-DIM"))?;
-        }
-        Tensor::from_data(&e.data).map(Value::Tensor).map_err(|error| Stop::unspecified(error.to_string()))
+    /// VAL.TENSOR: an array of scalars. VAL.TENSOR.ZERO-DIM: without elements if a dimension is 0.
+    fn tensor(&mut self, data: &TensorData) -> Result<Value, Stop> {
+        let array = self.cx.open(rule!("VAL.TENSOR"));
+        let empty = data.shape.contains(&0).then(|| self.cx.open(rule!("VAL.TENSOR.ZERO-DIM")));
+        let tensor = Tensor::from_data(data).map_err(|error| Stop::unspecified(error.to_string()))?;
+        let tensor = array.conclude(Value::Tensor(tensor));
+        Ok(match empty {
+            Some(empty) => empty.conclude(tensor),
+            None => tensor,
+        })
     }
 
     /// EVAL.VAR: the very value that is stored for the variable.
     fn var(&mut self, v: &Var) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.VAR"))?;
-        self.activation.var(v).ok_or_else(|| Stop::unspecified(format!("the variable {v} has no value here")))
+        let stored = self.cx.open(rule!("EVAL.VAR"));
+        let value = self.activation.var(v).map(|value| stored.conclude(Itself(value)).0);
+        value.ok_or_else(|| Stop::unspecified(format!("the variable {v} has no value here")))
     }
 
     /// EVAL.VAR for a global variable.
     fn global_var(&mut self, e: &GlobalVar) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.VAR"))?;
-        let value = self.globals.get(&e.name).cloned();
+        let stored = self.cx.open(rule!("EVAL.VAR"));
+        let value = self.globals.get(&e.name).map(|value| stored.conclude(Itself(value.clone())).0);
         value.ok_or_else(|| Stop::unspecified(format!("the module binds no @{}", e.name)))
     }
 
     /// EVAL.TUPLE: the fields from left to right, then a tuple of those very values.
     fn tuple(&mut self, e: &Tuple) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.TUPLE"))?;
+        let by = self.cx.open(rule!("EVAL.TUPLE"));
         let fields = self.evaluate_all(&e.fields)?;
-        self.new_tuple(fields)
+        Ok(self.new_tuple(by.conclude(fields)))
     }
 
     /// EVAL.TUPLE.FRESH: each evaluation gives a new tuple object.
-    fn new_tuple(&mut self, fields: Vec<Value>) -> Result<Value, Stop> {
-        self.cx.apply(if fields.is_empty() { rule!("VAL.TUPLE.UNIT") } else { rule!("VAL.TUPLE") })?;
-        if self.cx.fire(rule!("EVAL.TUPLE.FRESH")) {
-            return Ok(Value::tuple(fields));
-        }
-        // Without the rule, tuples with the same fields could be one object.
-        let same = |known: &Value| {
-            let known = known.as_tuple().map(|t| t.fields()).unwrap_or_default();
-            known.len() == fields.len() && known.iter().zip(&fields).all(|(a, b)| a.same_as(b))
-        };
-        if let Some(known) = self.interned.iter().find(|known| same(known)) {
-            return Ok(known.clone());
-        }
-        let value = Value::tuple(fields);
-        self.interned.push(value.clone());
-        Ok(value)
+    fn new_tuple(&mut self, fields: Vec<Value>) -> Value {
+        let rule = if fields.is_empty() { rule!("VAL.TUPLE.UNIT") } else { rule!("VAL.TUPLE") };
+        let tuple = self.cx.conclude(rule, Value::tuple(fields));
+        self.cx.fresh(rule!("EVAL.TUPLE.FRESH"), tuple, have_same_fields)
     }
 
     /// Evaluates from left to right.
@@ -107,43 +93,44 @@ impl Machine<'_> {
 
     /// EVAL.TGI: the field itself, without copying.
     fn tuple_get_item(&mut self, e: &TupleGetItem) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.TGI"))?;
+        let by = self.cx.open(rule!("EVAL.TGI"));
         let value = self.evaluate(&e.tuple_value)?;
         if let Value::Object(_) | Value::PrimFunc(_) = &value {
-            self.cx.apply(rule!("VAL.OBJECT.UNUSABLE"))?;
-            return Err(Stop::error(rule!("VAL.OBJECT.UNUSABLE"), "an opaque object is indexed as a tuple"));
+            return self.unusable("an opaque object is indexed as a tuple");
         }
-        let field = value.as_tuple().and_then(|t| t.fields().get(usize::try_from(e.index).ok()?));
-        if !self.cx.premise(rule!("EVAL.TGI.COUNT"), 1, field.is_some()) {
-            let message = format!("{value} has no field {}", e.index);
-            return Err(Stop::error(rule!("EVAL.TGI.COUNT"), message));
-        }
-        Ok(field.cloned().unwrap_or_else(Value::unit))
+        let index = by.conclude(e.index);
+        let field = value.as_tuple().and_then(|t| t.fields().get(usize::try_from(index).ok()?)).cloned();
+        let none = || Stop::error(rule!("EVAL.TGI.COUNT"), format!("{value} has no field {index}"));
+        self.cx.given(rule!("EVAL.TGI.COUNT"), 1, field.ok_or_else(none))
+    }
+
+    /// VAL.OBJECT.UNUSABLE: nothing but an operator or a packed function can use an opaque object.
+    pub(super) fn unusable(&mut self, how: &str) -> Result<Value, Stop> {
+        let rule = rule!("VAL.OBJECT.UNUSABLE");
+        self.cx.conclude(rule, Err(Stop::error(rule, how)))
     }
 
     /// EVAL.SHAPEEXPR: the dimensions from left to right, as a new shape.
     fn shape_expr(&mut self, e: &ShapeExpr) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.SHAPEEXPR"))?;
-        self.cx.apply(rule!("VAL.SHAPE"))?;
+        let (by, shape) = (self.cx.open(rule!("EVAL.SHAPEEXPR")), self.cx.open(rule!("VAL.SHAPE")));
         let dims = e.values.iter().map(|dim| self.eval_shape_dim(dim)).collect::<Result<Vec<i64>, Stop>>()?;
-        Ok(Value::shape(&dims))
+        Ok(shape.conclude(Value::shape(&by.conclude(dims))))
     }
 
     /// PR14148.EVAL.IMM: the expression's present value, boxed.
     fn prim_value(&mut self, e: &PrimValue) -> Result<Value, Stop> {
-        self.cx.apply(rule!("PR14148.EVAL.IMM"))?;
+        let boxed = self.cx.open(rule!("PR14148.EVAL.IMM"));
         let value = match e.float {
             Some(bits) => Scalar::Float(bits.get()),
             None if e.dtype == DataType::BOOL => Scalar::Bool(self.eval_dim(&e.value)? != 0),
             None => Scalar::Int(self.eval_dim(&e.value)?),
         };
-        Ok(Value::Prim(Prim { dtype: e.dtype, value }))
+        Ok(boxed.conclude(Value::Prim(Prim { dtype: e.dtype, value })))
     }
 
     /// PR14148.EVAL.IMM: a string or data type object.
-    fn immediate(&mut self, value: Value) -> Result<Value, Stop> {
-        self.cx.apply(rule!("PR14148.EVAL.IMM"))?;
-        Ok(value)
+    fn immediate(&mut self, value: Value) -> Value {
+        self.cx.conclude(rule!("PR14148.EVAL.IMM"), value)
     }
 
     // Functions and closures.
@@ -152,43 +139,56 @@ impl Machine<'_> {
     ///
     /// EVAL.FUNC.RECBIND: if the function is the value of a local binding, the closure knows itself by that name.
     pub(super) fn function(&mut self, f: &Arc<Function>, name: Option<&Var>) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.FUNC.CLOSURE"))?;
-        self.cx.apply(rule!("VAL.CLOSURE"))?;
+        let (by, category) = (self.cx.open(rule!("EVAL.FUNC.CLOSURE")), self.cx.open(rule!("VAL.CLOSURE")));
         let free = self.free_of(f);
         if let Some(v) = free.dataflow_vars.iter().next() {
-            // EVAL.FUNC.NO-DFVAR: such a program is ill-formed (WF.10), and nothing is said of its evaluation.
-            self.cx.apply(rule!("EVAL.FUNC.NO-DFVAR"))?;
-            return Err(Stop::unspecified(format!("a function uses the DataflowVar {v} of its surroundings")));
+            return self.captures_no_dataflow_var(v);
         }
-        let self_name =
-            name.filter(|name| self.cx.rule(rule!("EVAL.FUNC.RECBIND"), free.vars.contains(*name))).cloned();
-        if self_name.is_some() {
-            self.cx.apply(rule!("VAL.CLOSURE.SELFNAME"))?;
-        }
-        let by_reference = free.vars.is_empty() || self.cx.fire(rule!("EVAL.FUNC.BYREF"));
-        let mut closure = Closure {
+        let self_name = name.filter(|name| free.vars.contains(*name));
+        let knows_itself = self_name.map(|_| self.knows_itself());
+        let closure = Closure {
             func: Some(f.clone()),
-            self_name,
-            captured: Default::default(),
-            captured_shape_vars: Default::default(),
+            self_name: self_name.cloned(),
+            captured: self.captured(&free, name),
+            captured_shape_vars: self.captured_shape_vars(&free),
         };
-        // VAL.CLOSURE.FREE: the free variables, and no others.
-        let captures = !free.vars.is_empty() && self.cx.fire(rule!("VAL.CLOSURE.FREE"));
-        for v in free.vars.iter().filter(|v| captures && name != Some(*v)) {
-            if let Some(value) = self.activation.var(v) {
-                let value = if by_reference { value } else { value.deep_copy()? };
-                closure.captured.insert(v.clone(), value);
-            }
+        let closure = Value::Closure(Rc::new(closure));
+        let closure = knows_itself.into_iter().flatten().fold(closure, |closure, rule| rule.conclude(closure));
+        Ok(by.conclude(category.conclude(closure)))
+    }
+
+    /// EVAL.FUNC.NO-DFVAR: such a program is ill-formed (WF.10), and nothing is said of its evaluation.
+    fn captures_no_dataflow_var(&mut self, v: &Var) -> Result<Value, Stop> {
+        let reason = format!("a function uses the DataflowVar {v} of its surroundings");
+        self.cx.conclude(rule!("EVAL.FUNC.NO-DFVAR"), Err(Stop::unspecified(reason)))
+    }
+
+    /// EVAL.FUNC.RECBIND, VAL.CLOSURE.SELFNAME: the closure of a bound function stores the name by which it calls itself.
+    fn knows_itself(&mut self) -> [Open; 2] {
+        [self.cx.open(rule!("EVAL.FUNC.RECBIND")), self.cx.open(rule!("VAL.CLOSURE.SELFNAME"))]
+    }
+
+    /// VAL.CLOSURE.FREE: the free variables and no others. EVAL.FUNC.BYREF: with their very values.
+    fn captured(&mut self, free: &Free, own_name: Option<&Var>) -> BTreeMap<Var, Value> {
+        if free.vars.is_empty() {
+            return BTreeMap::new();
         }
+        let (all, by_reference) = (self.cx.open(rule!("VAL.CLOSURE.FREE")), self.cx.open(rule!("EVAL.FUNC.BYREF")));
+        let others = free.vars.iter().filter(|v| own_name != Some(*v));
+        let valued = others.filter_map(|v| Some((v.clone(), self.activation.var(v)?)));
+        valued.map(|(v, value)| (v, by_reference.conclude(Itself(all.conclude(value))).0)).collect()
+    }
+
+    /// VAL.CLOSURE.SHAPEVARS: the shape variables too. SI.DIM.CAPTURE: with the values that they have now.
+    fn captured_shape_vars(&mut self, free: &Free) -> BTreeMap<ShapeVar, i64> {
+        let mut captured = BTreeMap::new();
         for v in &free.shape_vars {
             if let Some(size) = self.activation.shape_var(v) {
-                // VAL.CLOSURE.SHAPEVARS, SI.DIM.CAPTURE: with the value that it has now.
-                self.cx.apply(rule!("VAL.CLOSURE.SHAPEVARS"))?;
-                self.cx.apply(rule!("SI.DIM.CAPTURE"))?;
-                closure.captured_shape_vars.insert(v.clone(), size);
+                let size = self.cx.conclude(rule!("VAL.CLOSURE.SHAPEVARS"), size);
+                captured.insert(v.clone(), self.cx.conclude(rule!("SI.DIM.CAPTURE"), size));
             }
         }
-        Ok(Value::Closure(Rc::new(closure)))
+        captured
     }
 
     // Conditionals.
@@ -198,22 +198,17 @@ impl Machine<'_> {
     fn if_expr(&mut self, e: &If) -> Result<Value, Stop> {
         let cond = self.evaluate(&e.cond)?;
         if let Value::Object(_) | Value::PrimFunc(_) = &cond {
-            self.cx.apply(rule!("VAL.OBJECT.UNUSABLE"))?;
-            return Err(Stop::error(rule!("VAL.OBJECT.UNUSABLE"), "an opaque object is used as a condition"));
+            return self.unusable("an opaque object is used as a condition");
         }
         let truth = boolean_scalar(&cond).filter(|_| self.cx.fire(rule!("VAL.TENSOR.SCALAR")));
         if !self.cx.premise(rule!("EVAL.IF.COND"), 1, truth.is_some()) {
             let message = format!("the condition is {cond}, not a scalar tensor of data type bool");
             return Err(Stop::error(rule!("EVAL.IF.COND"), message));
         }
-        self.cx.apply(rule!("PR14148.DTYPE.BOOL.VALUES"))?;
-        let branch = if truth == Some(true) {
-            self.cx.apply(rule!("EVAL.IF.TRUE"))?;
-            &e.true_branch
-        } else {
-            self.cx.apply(rule!("EVAL.IF.FALSE"))?;
-            &e.false_branch
-        };
+        let holds = self.cx.conclude(rule!("PR14148.DTYPE.BOOL.VALUES"), truth == Some(true));
+        let branch = self
+            .cx
+            .by_cases_or(&[(rule!("EVAL.IF.TRUE"), holds, &e.true_branch)], (rule!("EVAL.IF.FALSE"), &e.false_branch));
         self.evaluate(branch)
     }
 
@@ -221,13 +216,11 @@ impl Machine<'_> {
 
     /// EVAL.EXTERNFUNC: the packed function that is registered under the global symbol now (A50).
     pub(super) fn extern_func(&mut self, e: &ExternFunc) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.EXTERNFUNC"))?;
         let found = self.find_packed(&e.global_symbol);
-        if !self.cx.premise(rule!("EVAL.EXTERNFUNC.MISSING"), 1, found.is_some()) {
-            let message = format!("no function is registered under the symbol {}", e.global_symbol);
-            return Err(Stop::error(rule!("EVAL.EXTERNFUNC.MISSING"), message));
-        }
-        Ok(Value::PackedFunc(found.unwrap_or_else(|| Rc::new(PackedFunc::Unknown(e.global_symbol.clone())))))
+        let found = self.cx.conclude(rule!("EVAL.EXTERNFUNC"), found).map(Value::PackedFunc);
+        let missing = rule!("EVAL.EXTERNFUNC.MISSING");
+        let message = || format!("no function is registered under the symbol {}", e.global_symbol);
+        self.cx.given(missing, 1, found.ok_or_else(|| Stop::error(missing, message())))
     }
 
     // Calls.
@@ -255,44 +248,50 @@ impl Machine<'_> {
 
     /// EVAL.CALL.OP.ARGS: the arguments from left to right, then the operator on their values.
     fn call_op(&mut self, name: &str, call: &Call) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.CALL.OP.ARGS"))?;
+        let given = self.cx.open(rule!("EVAL.CALL.OP.ARGS"));
         let Some(op) = ops::lookup(name) else {
             return Err(Stop::unspecified(format!("no operator {name} is registered")));
         };
         // OP.FREE: what the operator does is its own definition.
-        self.cx.apply(rule!("OP.FREE"))?;
-        let values = self.evaluate_all(&call.args)?;
+        let own = self.cx.open(rule!("OP.FREE"));
+        let values = given.conclude(self.evaluate_all(&call.args)?);
         // EVAL.CALL.OP.MUTATE, EVAL.CALL.OP.ALIAS: it is given the arguments themselves, and its result is the value.
-        let values = if self.cx.fire(rule!("EVAL.CALL.OP.MUTATE")) { values } else { deep_copies(values)? };
-        let result = op.evaluate(self, &EvalArgs { call, values: &values, result: None })?;
-        if self.cx.fire(rule!("EVAL.CALL.OP.ALIAS")) { Ok(result) } else { result.deep_copy() }
+        let Itself(values) = self.cx.conclude(rule!("EVAL.CALL.OP.MUTATE"), Itself(values));
+        let result = own.conclude(op.evaluate(self, &EvalArgs { call, values: &values, result: None }))?;
+        let Itself(result) = self.cx.conclude(rule!("EVAL.CALL.OP.ALIAS"), Itself(result));
+        Ok(result)
     }
 
     /// EVAL.ORDER.ARGS: the callee first, then the arguments from left to right, then the call.
     fn call_expr(&mut self, call: &Call) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.ORDER.ARGS"))?;
-        let callee = self.evaluate(&call.op)?;
-        let args = self.evaluate_all(&call.args)?;
-        self.call_value(&callee, args)
+        let parts: Vec<(usize, &Expr)> = std::iter::once(&call.op).chain(&call.args).enumerate().collect();
+        let mut values = Vec::with_capacity(parts.len());
+        for (place, part) in self.cx.conclude(rule!("EVAL.ORDER.ARGS"), parts) {
+            values.push((place, self.evaluate(part)?));
+        }
+        values.sort_by_key(|(place, _)| *place);
+        let mut values = values.into_iter().map(|(_, value)| value);
+        let callee = values.next().unwrap_or_else(Value::unit);
+        self.call_value(&callee, values.collect())
     }
 
     // Sequences and bindings.
 
     /// EVAL.SEQ.PUSH, EVAL.SEQ.BODY, EVAL.SEQ.POP: a scope around the blocks in order and the body.
     fn seq_expr(&mut self, e: &SeqExpr) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.SEQ.PUSH"))?;
-        let mark = (self.activation.vars.push(), self.activation.shape_vars.push());
-        if !e.blocks.is_empty() {
-            self.cx.apply(rule!("EVAL.SEQ.ORDER"))?;
+        let pushed = self.activation.push();
+        let mark = self.cx.rather(rule!("EVAL.SEQ.PUSH"), pushed, Default::default());
+        let mut blocks: Vec<&BindingBlock> = e.blocks.iter().collect();
+        if !blocks.is_empty() {
+            blocks = self.cx.conclude(rule!("EVAL.SEQ.ORDER"), blocks);
         }
-        for block in &e.blocks {
+        for block in blocks {
             self.block(block)?;
         }
-        self.cx.apply(rule!("EVAL.SEQ.BODY"))?;
-        let result = self.evaluate(&e.body)?;
+        let body = self.cx.open(rule!("EVAL.SEQ.BODY"));
+        let result = body.conclude(self.evaluate(&e.body)?);
         if self.cx.fire(rule!("EVAL.SEQ.POP")) {
-            self.activation.vars.pop(mark.0);
-            self.activation.shape_vars.pop(mark.1);
+            self.activation.pop(mark);
         }
         Ok(result)
     }
@@ -334,7 +333,7 @@ impl Machine<'_> {
 
     /// EVAL.SEQ.VARBINDING: the value, then the variable bound to that value.
     fn var_binding(&mut self, b: &VarBinding) -> Result<(), Stop> {
-        self.cx.apply(rule!("EVAL.SEQ.VARBINDING"))?;
+        let by = self.cx.open(rule!("EVAL.SEQ.VARBINDING"));
         let value = match &b.value {
             Expr::Function(f) => {
                 self.spend(1)?;
@@ -342,14 +341,15 @@ impl Machine<'_> {
             }
             other => self.evaluate(other)?,
         };
-        self.bind_var(&b.var.var, value, b.span)
+        self.bind_var(&b.var.var, by.conclude(value), b.span);
+        Ok(())
     }
 
     /// The value is evaluated before any check (`EVAL.SEQ.MATCHCAST.VALUE-FIRST`), then checked, and the variable is
     /// bound to it.
     fn match_cast(&mut self, b: &MatchCast) -> Result<(), Stop> {
-        self.cx.apply(rule!("EVAL.SEQ.MATCHCAST.VALUE-FIRST"))?;
-        let value = self.evaluate(&b.value)?;
+        let by = self.cx.open(rule!("EVAL.SEQ.MATCHCAST.VALUE-FIRST"));
+        let value = by.conclude(self.evaluate(&b.value)?);
         // RT.RECOGNIZABLE: the category of the value is seen, whatever its representation.
         if self.cx.fire(rule!("EVAL.SEQ.MATCHCAST.CHECK")) && self.cx.fire(rule!("RT.RECOGNIZABLE")) {
             let result = self.match_value(&value, &b.struct_info);
@@ -358,13 +358,14 @@ impl Machine<'_> {
         match &b.var {
             Some(binder) => {
                 // SI.MATCHCAST.RESULT: the very value that was checked.
-                let same = self.cx.fire(rule!("EVAL.SEQ.MATCHCAST.BIND")) && self.cx.fire(rule!("SI.MATCHCAST.RESULT"));
-                let value = if same { value } else { value.deep_copy()? };
-                self.bind_var(&binder.var, value, b.span)
+                let bound = self.cx.conclude(rule!("EVAL.SEQ.MATCHCAST.BIND"), Itself(value));
+                let Itself(value) = self.cx.conclude(rule!("SI.MATCHCAST.RESULT"), bound);
+                self.bind_var(&binder.var, value, b.span);
+                Ok(())
             }
             None => {
-                self.cx.apply(rule!("EVAL.SEQ.MATCHCAST.NOVAR"))?;
-                Ok(self.cx.apply(rule!("SI.MATCHCAST.NOVAR"))?)
+                let nothing_more = self.cx.conclude(rule!("EVAL.SEQ.MATCHCAST.NOVAR"), Ok(()));
+                nothing_more.and(self.cx.conclude(rule!("SI.MATCHCAST.NOVAR"), Ok(())))
             }
         }
     }
@@ -372,31 +373,33 @@ impl Machine<'_> {
     /// SI.MATCHCAST.ERR: a check that does not hold is a run-time error, which ends the program.
     fn raise(&mut self, result: Result<(), Stop>) -> Result<(), Stop> {
         match result {
-            Err(Stop::Error(_)) if !self.cx.fire(rule!("SI.MATCHCAST.ERR")) => Ok(()),
-            result => result,
+            error @ Err(Stop::Error(_)) => self.cx.conclude(rule!("SI.MATCHCAST.ERR"), error),
+            result @ (Ok(()) | Err(Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_))) => result,
         }
     }
 
     /// EVAL.BYREF: the variable is an alias of the value.
     ///
     /// VAL.FIRSTCLASS: so it is for values of every category. VAL.OBJECT.FAITHFUL: an opaque object stays the same.
-    pub(super) fn bind_var(&mut self, var: &Var, value: Value, span: Span) -> Result<(), Stop> {
-        self.cx.apply(rule!("VAL.FIRSTCLASS"))?;
-        let value = match value {
-            Value::Object(o) if !self.cx.fire(rule!("VAL.OBJECT.FAITHFUL")) => Value::object(o.description),
-            value => value,
-        };
-        let value = if self.cx.fire(rule!("EVAL.BYREF")) { value } else { value.deep_copy()? };
+    pub(super) fn bind_var(&mut self, var: &Var, value: Value, span: Span) {
+        let mut value = Itself(self.cx.conclude(rule!("VAL.FIRSTCLASS"), value));
+        if let Value::Object(_) = &value.0 {
+            value = self.cx.conclude(rule!("VAL.OBJECT.FAITHFUL"), value);
+        }
+        let Itself(value) = self.cx.conclude(rule!("EVAL.BYREF"), value);
         if self.traces() {
             self.step(span, TraceEvent::Bind(var.clone(), value.to_string()));
         }
         self.activation.vars.bind(var.clone(), value);
-        Ok(())
     }
 }
 
-fn deep_copies(values: Vec<Value>) -> Result<Vec<Value>, Stop> {
-    values.into_iter().map(Value::deep_copy).collect()
+/// Whether two tuples hold the same objects.
+fn have_same_fields(a: &Value, b: &Value) -> bool {
+    match (a.as_tuple(), b.as_tuple()) {
+        (Some(a), Some(b)) => a.len() == b.len() && a.fields().iter().zip(b.fields()).all(|(a, b)| a.same_as(b)),
+        (None, _) | (_, None) => false,
+    }
 }
 
 /// The truth of a scalar tensor of Boolean data type; `None` for anything else.

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use super::capture::Free;
 use super::prelude::prelude;
-use super::scope::Scopes;
+use super::scope::{Mark, Scopes};
 use super::trace::{TraceEvent, TraceStep};
-use crate::book::Rule;
 use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructInfo, Var};
 use crate::judge::Cx;
 use crate::value::{Closure, Effect, Host, PackedFunc, PrimFuncObj, Registry, Stop, Value};
@@ -69,6 +68,17 @@ impl Activation {
         running.is_some_and(|running| Arc::ptr_eq(running, func))
     }
 
+    /// Begins a scope.
+    pub(super) fn push(&self) -> (Mark, Mark) {
+        (self.vars.push(), self.shape_vars.push())
+    }
+
+    /// Ends a scope.
+    pub(super) fn pop(&mut self, (vars, shape_vars): (Mark, Mark)) {
+        self.vars.pop(vars);
+        self.shape_vars.pop(shape_vars);
+    }
+
     /// The value of a variable: a local one, the closure's own name, or a captured one.
     pub(super) fn var(&self, var: &Var) -> Option<Value> {
         if let Some(value) = self.vars.get(var) {
@@ -103,11 +113,6 @@ pub struct Machine<'m> {
     pub(super) effects: Vec<Effect>,
     pub(super) steps: Vec<TraceStep>,
     pub(super) free_variables: HashMap<usize, Rc<Free>>,
-    /// Stand-ins for what fresh allocation forbids; empty unless the rules of freshness are masked.
-    pub(super) shared_constants: HashMap<usize, Value>,
-    pub(super) interned: Vec<Value>,
-    /// What earlier calls bound; empty unless the rule that calls do not share bindings is masked.
-    pub(super) stale_shape_vars: BTreeMap<ShapeVar, i64>,
     pub(super) fuel: u64,
     pub(super) depth: usize,
     /// Whether a packed function has mutated what it was given.
@@ -129,9 +134,6 @@ impl<'m> Machine<'m> {
             effects: Vec::new(),
             steps: Vec::new(),
             free_variables: HashMap::new(),
-            shared_constants: HashMap::new(),
-            interned: Vec::new(),
-            stale_shape_vars: BTreeMap::new(),
             fuel: options.fuel,
             depth: 0,
             mutates: false,
@@ -190,18 +192,6 @@ impl Host for Machine<'_> {
 
     fn eval_dim(&mut self, e: &PrimExpr) -> Result<i64, Stop> {
         Machine::eval_dim(self, e)
-    }
-
-    fn fresh_shape(&mut self, dims: &[i64], rule: Rule) -> Result<Value, Stop> {
-        if self.cx.fire(rule) {
-            return Ok(Value::shape(dims));
-        }
-        if let Some(known) = self.interned.iter().find(|known| known.as_shape() == Some(dims)) {
-            return Ok(known.clone());
-        }
-        let value = Value::shape(dims);
-        self.interned.push(value.clone());
-        Ok(value)
     }
 
     fn match_without_binding(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {

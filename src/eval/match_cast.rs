@@ -12,7 +12,7 @@ use crate::grammar::{
     TensorStructInfo, Var,
 };
 use crate::judge::{Cx, with_stack};
-use crate::value::{Closure, Stop, Tensor, Value};
+use crate::value::{Closure, Stop, Tensor, TupleObj, Value};
 
 /// The rules of comparing one list of dimensions: those of tensors, or those of shapes.
 #[derive(Clone, Copy)]
@@ -25,6 +25,11 @@ const TENSOR_DIMS: DimRules =
     DimRules { bind: rule!("SI.MATCHCAST.TENSOR.BIND"), eval: rule!("SI.MATCHCAST.TENSOR.EVAL") };
 const SHAPE_DIMS: DimRules =
     DimRules { bind: rule!("SI.MATCHCAST.SHAPE.BIND"), eval: rule!("SI.MATCHCAST.SHAPE.EVAL") };
+
+/// Dimensions with their sizes, by index.
+fn pairs<'d>(dims: &'d [PrimExpr], sizes: &[i64]) -> Vec<(usize, &'d PrimExpr, i64)> {
+    dims.iter().zip(sizes).enumerate().map(|(index, (dim, size))| (index, dim, *size)).collect()
+}
 
 /// The shape variable that a lone dimension consists of.
 pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
@@ -76,7 +81,7 @@ impl Machine<'_> {
     /// error of a check that does not hold names the check.
     pub fn match_value(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
         with_stack(|| match s {
-            StructInfo::Object => Ok(self.cx.apply(rule!("SI.MATCHCAST.OBJECT"))?),
+            StructInfo::Object => self.cx.conclude(rule!("SI.MATCHCAST.OBJECT"), Ok(())),
             StructInfo::Tensor(t) => self.match_tensor(v, t),
             StructInfo::Shape(s) => self.match_shape(v, s),
             StructInfo::Tuple(fields) => self.match_tuple(v, fields),
@@ -136,26 +141,21 @@ impl Machine<'_> {
         let rank = tensor.shape().len();
         let message = || format!("expected {} dimensions, found {rank}", dims.len());
         self.check(rule!("SI.MATCHCAST.TENSOR.LEN"), 1, dims.len() == rank, message)?;
+        let pairs = pairs(dims, tensor.shape());
         // The order makes a difference from the second dimension on.
-        let in_order = dims.len() < 2 || self.cx.fire(rule!("SI.MATCHCAST.TENSOR.ORDER"));
-        self.match_dims(TENSOR_DIMS, dims, tensor.shape(), in_order)
+        let ordered = dims.len() > 1;
+        let pairs = if ordered { self.cx.conclude(rule!("SI.MATCHCAST.TENSOR.ORDER"), pairs) } else { pairs };
+        self.match_dims(TENSOR_DIMS, pairs)
     }
 
     /// Compares dimensions one by one, so that a variable bound at one index is in force at the next.
-    fn match_dims(&mut self, rules: DimRules, dims: &[PrimExpr], sizes: &[i64], in_order: bool) -> Result<(), Stop> {
-        let mut pairs: Vec<(usize, (&PrimExpr, &i64))> = dims.iter().zip(sizes).enumerate().collect();
-        if !in_order {
-            pairs.reverse();
-        }
-        for (index, (dim, size)) in pairs {
-            self.match_dim(rules, index, dim, *size)?;
-        }
-        Ok(())
+    fn match_dims(&mut self, rules: DimRules, pairs: Vec<(usize, &PrimExpr, i64)>) -> Result<(), Stop> {
+        pairs.into_iter().try_for_each(|(index, dim, size)| self.match_dim(rules, index, dim, size))
     }
 
     fn match_dim(&mut self, rules: DimRules, index: usize, dim: &PrimExpr, size: i64) -> Result<(), Stop> {
         if let Some(var) = self.newly_bound(dim) {
-            self.cx.apply(rules.bind)?;
+            let size = self.cx.conclude(rules.bind, size);
             self.bind_shape_var(var, size);
             return Ok(());
         }
@@ -204,7 +204,7 @@ impl Machine<'_> {
         self.check(rule!("SI.MATCHCAST.SHAPE.NDIM"), 1, s.ndim.is_unknown() || s.ndim == rank, message)?;
         match &s.values {
             None => Ok(()),
-            Some(values) => self.match_dims(SHAPE_DIMS, values, sizes, true),
+            Some(values) => self.match_dims(SHAPE_DIMS, pairs(values, sizes)),
         }
     }
 
@@ -218,12 +218,17 @@ impl Machine<'_> {
         };
         self.check(rule!("SI.MATCHCAST.TUPLE.KIND"), 1, tuple.is_some(), kind)?;
         let Some(tuple) = tuple else { return Ok(()) };
-        if fields.is_empty() || !self.cx.fire(rule!("SI.MATCHCAST.TUPLE.FIELDS")) {
-            return Ok(());
+        if !fields.is_empty() && self.cx.fire(rule!("SI.MATCHCAST.TUPLE.FIELDS")) {
+            self.match_fields(tuple, fields)?;
         }
-        // SI.MATCHCAST.RECURSIVE: the comparison goes down into both together.
-        self.cx.apply(rule!("SI.MATCHCAST.RECURSIVE"))?;
-        for (index, (value, field)) in tuple.fields().iter().zip(fields).enumerate() {
+        Ok(())
+    }
+
+    /// SI.MATCHCAST.RECURSIVE: the comparison goes down into both together.
+    fn match_fields(&mut self, tuple: &TupleObj, fields: &[StructInfo]) -> Result<(), Stop> {
+        let values: Vec<&Value> = tuple.fields().iter().collect();
+        let values = self.cx.conclude(rule!("SI.MATCHCAST.RECURSIVE"), values);
+        for (index, (value, field)) in values.into_iter().zip(fields).enumerate() {
             self.match_value(value, field).map_err(|stop| in_field(stop, index))?;
         }
         Ok(())
@@ -246,7 +251,7 @@ impl Machine<'_> {
             let message = || format!("expected a packed function, found {found}");
             self.check(rule!("SI.MATCHCAST.FUNC.PACKED"), 1, packed, message)?;
             // Whatever the macro says, nothing more can be found out about a packed function.
-            self.cx.apply(rule!("SI.MATCHCAST.FUNC.PACKED-NOMORE"))?;
+            self.cx.conclude(rule!("SI.MATCHCAST.FUNC.PACKED-NOMORE"), Ok(()))?;
         }
         Ok(())
     }
@@ -259,7 +264,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let asked = self.close_over(&f.ret);
-        let Some(rtsi) = self.run_time_struct_info(closure, &asked)? else { return Ok(()) };
+        let Some(rtsi) = self.run_time_struct_info(closure, &asked) else { return Ok(()) };
         let target = self.close_over(s);
         let compatible = super::rtsi::compatible(self.cx, &rtsi, &target);
         let message = || format!("the closure is {rtsi}, which cannot be {target}");

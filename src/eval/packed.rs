@@ -23,7 +23,8 @@ impl Machine<'_> {
     ///
     /// The call is a visible effect unless the function is declared pure (`PURE.DEFAULT-IMPURE`).
     pub(super) fn call_packed(&mut self, f: &PackedFunc, args: &[Value]) -> Result<Value, Stop> {
-        self.cx.apply(rule!("EVAL.CALL.PACKED"))?;
+        let args = self.cx.conclude(rule!("EVAL.CALL.PACKED"), args.to_vec());
+        let args = args.as_slice();
         let before = self.record_call(f, args)?;
         let returned = match f {
             PackedFunc::Native(def) => (def.run)(self, args)?,
@@ -63,22 +64,16 @@ impl Machine<'_> {
     fn accept_returned(&mut self, name: &Name, returned: Returned) -> Result<Value, Stop> {
         match returned {
             Returned::Value(value) => {
-                self.cx.apply(rule!("VAL.PACKED"))?;
-                if let Value::Object(_) = &value {
-                    self.cx.apply(rule!("VAL.OBJECT"))?;
-                }
-                Ok(value)
+                let value = self.cx.conclude(rule!("VAL.PACKED"), value);
+                // VAL.OBJECT: what is of no other category is an opaque object.
+                let opaque = matches!(value, Value::Object(_));
+                Ok(if opaque { self.cx.conclude(rule!("VAL.OBJECT"), value) } else { value })
             }
-            Returned::Nothing => {
-                self.cx.apply(rule!("VAL.TUPLE.UNIT"))?;
-                Ok(Value::unit())
-            }
+            Returned::Nothing => Ok(self.cx.conclude(rule!("VAL.TUPLE.UNIT"), Value::unit())),
             Returned::RawPod => {
-                self.cx.apply(rule!("RT.TVM.POD"))?;
-                Err(Stop::unspecified(format!(
-                    "{name} returned plain data that is not boxed [{}]",
-                    rule!("RT.TVM.POD")
-                )))
+                let rule = rule!("RT.TVM.POD");
+                let reason = format!("{name} returned plain data that is not boxed [{rule}]");
+                self.cx.conclude(rule, Err(Stop::unspecified(reason)))
             }
         }
     }

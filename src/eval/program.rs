@@ -37,10 +37,11 @@ pub fn evaluate(
     options: &Options,
 ) -> Result<Run, Stuck> {
     let mut machine = Machine::new(cx, module, options);
-    let result = machine.load().and_then(|()| machine.start(entry, args));
-    let outcome = match result {
+    machine.load();
+    let result = machine.start(entry, args);
+    let outcome = match machine.no_exceptions(result) {
         Ok(value) => Outcome::Value(value),
-        Err(Stop::Error(error)) => Outcome::Error(machine.no_exceptions(error)?),
+        Err(Stop::Error(error)) => Outcome::Error(error),
         Err(Stop::OutOfFuel) => Outcome::OutOfFuel,
         Err(Stop::Unspecified(reason)) => Outcome::Unspecified(reason),
         Err(Stop::Stuck(stuck)) => return Err(stuck),
@@ -54,12 +55,11 @@ pub fn evaluate(
 pub fn default_entry(cx: &mut Cx, module: &IrModule) -> Result<Name, RuntimeError> {
     let eligible = entry_points(module);
     let main = eligible.iter().find(|name| &***name == "main");
-    // Without the convention any entry point would do.
-    let chosen = if cx.premise(rule!("MOD.MAIN"), 1, main.is_some()) { main.or(eligible.first()) } else { None };
-    chosen.cloned().ok_or_else(|| {
+    let chosen = main.cloned().ok_or_else(|| {
         let message = format!("the module has no entry point `main`; {}", list(&eligible));
         RuntimeError { rule: rule!("MOD.MAIN"), message }
-    })
+    });
+    cx.given(rule!("MOD.MAIN"), 1, chosen)
 }
 
 /// MOD.EXTLINK: the global symbol of an externally linked function.
@@ -89,65 +89,62 @@ impl Machine<'_> {
     /// MOD.LOAD-FIRST: enters every function of the module into the global scope.
     ///
     /// MOD.MAP: entries of both kinds can be referred to by their `GlobalVar`.
-    pub(super) fn load(&mut self) -> Result<(), Stop> {
-        self.cx.apply(rule!("MOD.MAP"))?;
+    pub(super) fn load(&mut self) {
+        let mapped = self.cx.open(rule!("MOD.MAP"));
         for (gv, func) in &self.module.funcs {
             let value = match func {
-                GlobalFunc::Function(f) => self.load_function(f)?,
+                GlobalFunc::Function(f) => self.load_function(f),
                 GlobalFunc::PrimFunc(f) => {
-                    // MOD.PRIMFUNC-OBJECT: an object that Relax cannot look into.
-                    self.cx.apply(rule!("MOD.PRIMFUNC-OBJECT"))?;
                     let object = Rc::new(PrimFuncObj { name: gv.name.clone(), func: f.clone() });
                     // Unless it is private or says otherwise, its symbol is its name (WF.12).
                     let name = (!f.private).then_some(&gv.name);
                     if let Some(symbol) = global_symbol(&f.attrs).or(name) {
                         self.prim_funcs.entry(symbol.clone()).or_insert_with(|| object.clone());
                     }
-                    Value::PrimFunc(object)
+                    // MOD.PRIMFUNC-OBJECT: an object that Relax cannot look into.
+                    self.cx.conclude(rule!("MOD.PRIMFUNC-OBJECT"), Value::PrimFunc(object))
                 }
             };
-            self.globals.entry(gv.name.clone()).or_insert(value);
+            self.globals.entry(gv.name.clone()).or_insert(mapped.conclude(value));
         }
-        Ok(())
     }
 
     /// MOD.GLOBAL-CLOSURE: a global function becomes a closure, which captures nothing.
-    fn load_function(&mut self, f: &Arc<Function>) -> Result<Value, Stop> {
-        self.cx.apply(rule!("MOD.GLOBAL-CLOSURE"))?;
-        Ok(Value::Closure(Rc::new(Closure {
+    fn load_function(&mut self, f: &Arc<Function>) -> Value {
+        let closure = Closure {
             func: Some(f.clone()),
             self_name: None,
             captured: BTreeMap::new(),
             captured_shape_vars: BTreeMap::new(),
-        })))
+        };
+        self.cx.conclude(rule!("MOD.GLOBAL-CLOSURE"), Value::Closure(Rc::new(closure)))
     }
 
     pub(super) fn start(&mut self, entry: &str, args: Vec<Value>) -> Result<Value, Stop> {
-        self.cx.apply(rule!("MOD.LOAD-FIRST"))?;
-        let entry = self.entry_point(entry)?;
+        let loaded = self.cx.open(rule!("MOD.LOAD-FIRST"));
+        let Some(closure) = self.entry_point(entry)? else { return self.no_entry(entry) };
         // SI.BOUNDARY.ENTRY: the checks apply to a call from outside as to any other.
         let checked = self.cx.fire(rule!("SI.BOUNDARY.ENTRY")) && self.cx.fire(rule!("EVAL.CALL.CLOSURE.CHECK"));
-        self.enter_closure(&entry, args, checked)
+        loaded.conclude(self.enter_closure(&closure, args, checked))
     }
 
-    /// The closure of an externally linked Relax function.
-    fn entry_point(&mut self, entry: &str) -> Result<Rc<Closure>, Stop> {
+    /// The closure of an externally linked Relax function; `None` if nothing of the name can be one.
+    fn entry_point(&mut self, entry: &str) -> Result<Option<Rc<Closure>>, Stop> {
         let module = self.module;
         let linked = module.funcs.iter().find(|(_, func)| match func {
             GlobalFunc::Function(f) => global_symbol(&f.attrs).is_some_and(|symbol| &**symbol == entry),
             GlobalFunc::PrimFunc(_) => false,
         });
-        self.cx.apply(rule!("MOD.EXTLINK.ATTR"))?;
+        let linked = self.cx.conclude(rule!("MOD.EXTLINK.ATTR"), linked);
         if self.cx.rule(rule!("MOD.EXTLINK"), linked.is_some())
             && let Some((gv, _)) = linked
             && let Some(closure) = self.globals.get(&gv.name).and_then(Value::as_closure)
         {
-            return Ok(closure.clone());
+            return Ok(Some(closure.clone()));
         }
         match module.get(entry) {
-            Some(GlobalFunc::Function(_)) => self.private(entry),
-            Some(GlobalFunc::PrimFunc(_)) => self.no_entry(format!("@{entry} is a PrimFunc, not a Relax function")),
-            None => self.no_entry(format!("the module has no entry point `{entry}`; {}", list(&entry_points(module)))),
+            Some(GlobalFunc::Function(_)) => self.private(entry).map(Some),
+            Some(GlobalFunc::PrimFunc(_)) | None => Ok(None),
         }
     }
 
@@ -161,15 +158,22 @@ impl Machine<'_> {
     }
 
     /// MOD.ENTRY-ANY: only an externally linked Relax function may be chosen.
-    fn no_entry(&mut self, message: String) -> Result<Rc<Closure>, Stop> {
-        self.cx.apply(rule!("MOD.ENTRY-ANY"))?;
-        Err(Stop::error(rule!("MOD.ENTRY-ANY"), message))
+    fn no_entry(&mut self, entry: &str) -> Result<Value, Stop> {
+        let message = match self.module.get(entry) {
+            Some(GlobalFunc::PrimFunc(_)) => format!("@{entry} is a PrimFunc, not a Relax function"),
+            Some(GlobalFunc::Function(_)) | None => {
+                format!("the module has no entry point `{entry}`; {}", list(&entry_points(self.module)))
+            }
+        };
+        self.cx.conclude(rule!("MOD.ENTRY-ANY"), Err(Stop::error(rule!("MOD.ENTRY-ANY"), message)))
     }
 
     /// PURE.NO-EXCEPTIONS: an error ends the program; nothing can catch it.
-    fn no_exceptions(&mut self, error: RuntimeError) -> Result<RuntimeError, Stuck> {
-        self.cx.apply(rule!("PURE.NO-EXCEPTIONS"))?;
-        Ok(error)
+    fn no_exceptions(&mut self, result: Result<Value, Stop>) -> Result<Value, Stop> {
+        match result {
+            error @ Err(Stop::Error(_)) => self.cx.conclude(rule!("PURE.NO-EXCEPTIONS"), error),
+            result @ (Ok(_) | Err(Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_))) => result,
+        }
     }
 
     /// The name of the global variable that is bound to a definition.

@@ -8,7 +8,7 @@ use crate::grammar::{
 };
 use crate::judge::{Compatibility, Cx, with_stack};
 use crate::struct_info::check_compatibility;
-use crate::value::{Closure, Stop, Value};
+use crate::value::{Closure, Value};
 
 /// Whether a closure of the one information may be used as the other (A19): anything but certain incompatibility.
 pub(super) fn compatible(cx: &mut Cx, rtsi: &StructInfo, target: &StructInfo) -> bool {
@@ -23,13 +23,8 @@ impl Machine<'_> {
     /// `None` for a closure from outside, about which nothing is known.
     ///
     /// Without a return annotation nothing is known of the result, so it may be the one `asked` for.
-    pub(super) fn run_time_struct_info(
-        &mut self,
-        closure: &Closure,
-        asked: &StructInfo,
-    ) -> Result<Option<StructInfo>, Stop> {
-        let Some(func) = &closure.func else { return Ok(None) };
-        self.cx.apply(rule!("VAL.CLOSURE.RTSI"))?;
+    pub(super) fn run_time_struct_info(&mut self, closure: &Closure, asked: &StructInfo) -> Option<StructInfo> {
+        let func = closure.func.as_ref()?;
         let object = || StructInfo::Object;
         let signature = StructInfo::Func(Arc::new(FuncStructInfo {
             params: Some(func.params.iter().map(|param| param.annotation.clone().unwrap_or_else(object)).collect()),
@@ -39,7 +34,8 @@ impl Machine<'_> {
         }));
         let sizes = |v: &ShapeVar| closure.captured_shape_vars.get(v).copied();
         let shapes = |v: &Var| closure.captured.get(v).and_then(Value::as_shape).map(<[i64]>::to_vec);
-        Ok(Some(Substitution { sizes: &sizes, shapes: &shapes }.struct_info(&signature)))
+        let known = Some(Substitution { sizes: &sizes, shapes: &shapes }.struct_info(&signature));
+        self.cx.conclude(rule!("VAL.CLOSURE.RTSI"), known)
     }
 
     /// Information with the variables of the current scope replaced by their values.

@@ -5,20 +5,26 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 /// A stack of scopes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Scopes<K, V> {
     visible: HashMap<K, V>,
     /// What was visible before each change, oldest first.
     hidden: Vec<(K, Option<V>)>,
 }
 
-/// Where a scope began.
-#[derive(Clone, Copy, Debug)]
+/// Where a scope began; by default the outermost one.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mark(usize);
+
+impl<K, V> Default for Scopes<K, V> {
+    fn default() -> Scopes<K, V> {
+        Scopes { visible: HashMap::new(), hidden: Vec::new() }
+    }
+}
 
 impl<K: Eq + Hash + Clone, V> Scopes<K, V> {
     pub(super) fn new() -> Scopes<K, V> {
-        Scopes { visible: HashMap::new(), hidden: Vec::new() }
+        Scopes::default()
     }
 
     /// Begins a scope.

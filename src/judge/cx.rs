@@ -2,6 +2,9 @@
 //! record. [`Cx::fire`] and [`Cx::premise`] are the only places where the use of a rule is recorded;
 //! claims of golden cases, knock-out and derivation trees all rest on them.
 
+use std::any::Any;
+use std::rc::Rc;
+
 use super::{Conclusion, Derivation, Step, with_stack};
 use crate::book::{Edition, Erratum, Reading, Rule, RuleSet};
 
@@ -42,6 +45,8 @@ pub struct Cx {
     row_mutant: Option<RowMutant>,
     recorded: RuleSet,
     rows: RowsLookedAt,
+    /// What masked rules of freshness have made ([`Cx::fresh`]).
+    made: Vec<(Rule, Rc<dyn Any>)>,
     trace: Option<Vec<Derivation>>,
 }
 
@@ -104,6 +109,21 @@ pub trait Instead: Sized {
 /// All that there is of something, where a rule wants every one of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Every<T>(pub Vec<T>);
+
+/// A rule that applies, before its conclusion is known ([`Cx::open`]).
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a rule draws a conclusion"]
+pub struct Open {
+    rule: Rule,
+    applies: bool,
+}
+
+impl Open {
+    /// The conclusion, or another one if the rule is masked.
+    pub fn conclude<T: Instead>(self, conclusion: T) -> T {
+        if self.applies { conclusion } else { conclusion.instead(self.rule) }
+    }
+}
 
 /// A rule without which the judgement cannot go on was masked, or the text gives no rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -209,6 +229,38 @@ impl Cx {
         let applies = self.fire(rule);
         let conclusion = conclusion(self);
         if applies { conclusion } else { conclusion.instead(rule) }
+    }
+
+    /// Records a rule whose conclusion is drawn later, when what it needs is there.
+    pub fn open(&mut self, rule: Rule) -> Open {
+        Open { rule, applies: self.fire(rule) }
+    }
+
+    /// By a rule `this`, and not `that`.
+    pub fn rather<T>(&mut self, rule: Rule, this: T, that: T) -> T {
+        if self.fire(rule) { this } else { that }
+    }
+
+    /// By a rule what was made is new; if the rule is masked it may be one of those that were made before.
+    pub fn fresh<T: Clone + 'static>(&mut self, rule: Rule, new: T, like: impl Fn(&T, &T) -> bool) -> T {
+        if self.fire(rule) {
+            return new;
+        }
+        let before = self.made.iter().filter(|(by, _)| *by == rule).filter_map(|(_, made)| made.downcast_ref::<T>());
+        if let Some(known) = before.into_iter().find(|known| like(known, &new)).cloned() {
+            return known;
+        }
+        self.made.push((rule, Rc::new(new.clone())));
+        new
+    }
+
+    /// The n-th premise of a rule, which holds where there is no error.
+    pub fn given<T, E>(&mut self, rule: Rule, n: usize, result: Result<T, E>) -> Result<T, E>
+    where
+        Result<T, E>: Instead,
+    {
+        let accepted = self.premise(rule, n, result.is_ok());
+        if accepted && result.is_err() { result.instead(rule) } else { result }
     }
 
     /// The n-th premise of a rule does not hold, which is why `conclusion` is drawn; another one if the rule is masked.

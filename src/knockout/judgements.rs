@@ -65,9 +65,12 @@ impl Instead for Ndim {
     }
 }
 
-/// A known datatype is lost, an unknown one is float32.
+/// A known datatype is lost, an unknown one is float32; of what is allocated it is another one.
 impl Instead for DataType {
-    fn instead(self, _: Rule) -> DataType {
+    fn instead(self, rule: Rule) -> DataType {
+        if rule == rule!("OP.CALLTIR.DTYPE") {
+            return if self == DataType::FLOAT32 { DataType::INT32 } else { DataType::FLOAT32 };
+        }
         if self.is_void() { DataType::FLOAT32 } else { DataType::VOID }
     }
 }

@@ -4,6 +4,7 @@
 //!
 //! This room knows the types of conclusions and no judgement. No other room imports it.
 
+mod evaluation;
 mod judgements;
 mod orders;
 mod values;

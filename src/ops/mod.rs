@@ -199,13 +199,12 @@ impl OpDef {
     /// OP.NO-TYPEREL: without an inference macro it is an object (`SI.DERIVE.CALL.OP-DEFAULT`).
     pub fn infer(&self, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInfo, InferError> {
         let Some(infer) = self.infer else {
-            cx.apply(rule!("OP.NO-TYPEREL"))?;
-            return Ok(StructInfo::Object);
+            return Ok(cx.conclude(rule!("OP.NO-TYPEREL"), StructInfo::Object));
         };
         let Clauses::Tensor(clauses) = self.clauses else { return infer(cx, args) };
         let call = self.call(cx, &clauses, args.call)?;
-        cx.apply(clauses.infer)?;
-        infer(cx, &InferArgs { call: &call, ..*args })
+        let by = cx.open(clauses.infer);
+        by.conclude(infer(cx, &InferArgs { call: &call, ..*args }))
     }
 
     /// What a call of the operator gives, on the values of its arguments (`OP.FREE`).
@@ -215,17 +214,17 @@ impl OpDef {
     pub fn evaluate(&self, m: &mut dyn Host, args: &EvalArgs<'_>) -> Result<Value, Stop> {
         let Clauses::Tensor(clauses) = self.clauses else { return (self.eval)(m, args) };
         let call = self.call(m.cx(), &clauses, args.call)?;
-        m.cx().apply(clauses.value)?;
-        let result = result::of_values(self.infer, &call, args.values)?;
-        (self.eval)(m, &EvalArgs { call: &call, result: Some(&result), ..*args })
+        let by = m.cx().open(clauses.value);
+        let result = result::of_values(self.infer, &call, args.values);
+        by.conclude(result.and_then(|result| (self.eval)(m, &EvalArgs { call: &call, result: Some(&result), ..*args })))
     }
 
     /// The call with all its attributes, checked.
     fn call<'a>(&self, cx: &mut Cx, clauses: &TensorClauses, call: &'a Call) -> Result<Cow<'a, Call>, InferError> {
         match clauses.attrs {
             Some(rule) => {
-                cx.apply(rule)?;
-                self.completed(call).map(Cow::Owned)
+                let given = cx.conclude(rule, Cow::Borrowed(call));
+                self.completed(&given).map(Cow::Owned)
             }
             None => Ok(Cow::Borrowed(call)),
         }
@@ -237,10 +236,12 @@ impl OpDef {
     /// that the text makes.
     pub fn is_pure(&self, cx: &mut Cx) -> bool {
         match self.name {
-            "relax.call_tir" => cx.fire(rule!("OP.CALLTIR.PURE")),
-            "relax.call_dps_packed" if cx.edition == Edition::E2023_02 => !cx.fire(rule!("OP.CALLDPS.IMPURE")),
+            "relax.call_tir" => cx.conclude(rule!("OP.CALLTIR.PURE"), true),
+            "relax.call_dps_packed" if cx.edition == Edition::E2023_02 => {
+                cx.conclude(rule!("OP.CALLDPS.IMPURE"), false)
+            }
             "relax.call_dps_packed" => true,
-            _ => cx.fire(rule!("PURE.REGISTER-MANUAL")) && self.pure,
+            _ => cx.conclude(rule!("PURE.REGISTER-MANUAL"), self.pure),
         }
     }
 }

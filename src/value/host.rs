@@ -7,7 +7,6 @@ use super::object::Value;
 use super::packed::{PackedFunc, Registry};
 use super::stop::Stop;
 use super::written::snapshot;
-use crate::book::Rule;
 use crate::grammar::{Name, PrimExpr, StructInfo};
 use crate::judge::Cx;
 
@@ -39,9 +38,6 @@ pub trait Host {
 
     /// SI.DIM.EVAL: the value of a dimension where the call stands.
     fn eval_dim(&mut self, e: &PrimExpr) -> Result<i64, Stop>;
-
-    /// A new shape object, by a rule of freshness; without the rule equal shapes are one object.
-    fn fresh_shape(&mut self, dims: &[i64], rule: Rule) -> Result<Value, Stop>;
 
     /// A match (`match(v, S, sigma)`) that binds no shape variables beyond itself.
     fn match_without_binding(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop>;

@@ -12,7 +12,7 @@ mod written;
 
 pub use effect::Effect;
 pub use host::Host;
-pub use object::{Closure, Opaque, Prim, PrimFuncObj, TupleObj, Value};
+pub use object::{Closure, Itself, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Registry, Returned};
 pub use stop::Stop;
 pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Scalar, Tensor};

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use ndarray::{ArrayD, IxDyn};
 
 use super::packed::PackedFunc;
-use super::stop::Stop;
 use super::tensor::{Elements, Scalar, Tensor};
 use crate::grammar::tir::PrimFunc;
 use crate::grammar::{DataType, Function, Name, ShapeVar, Var};
@@ -40,6 +39,10 @@ pub enum Value {
     /// Any other object (`VAL.OBJECT`).
     Object(Rc<Opaque>),
 }
+
+/// A value of which a rule says that it is this very object, no copy of it (`EVAL.BYREF`).
+#[derive(Clone, Debug)]
+pub struct Itself<T>(pub T);
 
 /// A tuple (`VAL.TUPLE`). The empty one is unit (`VAL.TUPLE.UNIT`).
 #[derive(Debug)]
@@ -117,26 +120,6 @@ impl Value {
     /// A new tensor of rank 0 that holds a Boolean.
     pub fn bool_scalar(value: bool) -> Value {
         Value::Tensor(Tensor::from_elements(Elements::Bool(ArrayD::from_elem(IxDyn(&[]), value))))
-    }
-
-    /// A copy that shares no tensor with the original, as passing by value would make it.
-    pub fn deep_copy(self) -> Result<Value, Stop> {
-        match &self {
-            Value::Tensor(t) => Ok(Value::Tensor(Tensor::from_elements(t.elements().clone()))),
-            Value::Tuple(t) => {
-                let fields: Result<Vec<Value>, Stop> =
-                    t.fields().iter().map(|field| with_stack(|| field.clone().deep_copy())).collect();
-                Ok(Value::tuple(fields?))
-            }
-            Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_) => Ok(self),
-        }
     }
 
     /// The tensor, if it is one.

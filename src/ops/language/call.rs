@@ -79,20 +79,20 @@ fn invoke_closure(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 /// OP.CAST: the result has the information asked for.
 fn infer_cast(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    cx.apply(rule!("OP.CAST"))?;
+    let by = cx.open(rule!("OP.CAST"));
     match (a.args, a.call.sinfo_args.as_slice()) {
-        ([_], [target]) => Ok(target.clone()),
+        ([_], [target]) => Ok(by.conclude(target.clone())),
         ([] | [_, ..], [] | [_, ..]) => Err(InferError::rule(rule!("OP.CAST"), "expects one argument and one type")),
     }
 }
 
 /// OP.CAST: `v` itself if it matches what is asked for (A40).
 fn cast(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx().apply(rule!("OP.CAST"))?;
+    let by = m.cx().open(rule!("OP.CAST"));
     match (a.values, a.call.sinfo_args.as_slice()) {
         ([v], [target]) => {
             m.match_without_binding(v, target)?;
-            Ok(v.clone())
+            Ok(by.conclude(v.clone()))
         }
         ([] | [_, ..], [] | [_, ..]) => Err(Stop::error(rule!("OP.CAST"), "expects one argument and one type")),
     }

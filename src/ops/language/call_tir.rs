@@ -97,8 +97,8 @@ fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
     match CallForm::infer(a.args, &a.call.sinfo_args) {
         CallForm::Tupled => infer_tupled(cx, a),
         CallForm::Flat => {
-            cx.apply(rule!("OP.CALLTIR.ARGS"))?;
-            infer_flat(cx, a, rule!("OP.CALLTIR.TYPEARG"))
+            let args = cx.conclude(rule!("OP.CALLTIR.ARGS"), a.args.to_vec());
+            infer_flat(cx, &InferArgs { args: &args, ..*a }, rule!("OP.CALLTIR.TYPEARG"))
         }
     }
 }
@@ -120,11 +120,11 @@ fn names_prim_func(a: &InferArgs<'_>) -> bool {
 
 /// The result is what the structural information says.
 fn infer_tupled(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    cx.apply(rule!("OP.CALLTIR.INFER"))?;
-    Ok(match a.call.sinfo_args.as_slice() {
+    let result = match a.call.sinfo_args.as_slice() {
         [single] => single.clone(),
         several => StructInfo::tuple(several.iter().cloned()),
-    })
+    };
+    Ok(cx.conclude(rule!("OP.CALLTIR.INFER"), result))
 }
 
 fn infer_flat(cx: &mut Cx, a: &InferArgs<'_>, type_arg: Rule) -> Result<StructInfo, InferError> {
@@ -152,11 +152,9 @@ fn infer_flat(cx: &mut Cx, a: &InferArgs<'_>, type_arg: Rule) -> Result<StructIn
 
 /// OP.CALLTIR.SHAPE: the last argument must be known to be a shape or a tuple of shapes.
 fn not_a_shape(cx: &mut Cx, found: &StructInfo) -> Result<StructInfo, InferError> {
-    if cx.premise(rule!("OP.CALLTIR.SHAPE"), 1, false) {
-        return Ok(StructInfo::Object);
-    }
     let message = format!("the last argument must be a shape or a tuple of shapes, it is {found}");
-    Err(InferError::rule(rule!("OP.CALLTIR.SHAPE"), message))
+    let rule = rule!("OP.CALLTIR.SHAPE");
+    cx.refuse(rule, 1, Err(InferError::rule(rule, message)))
 }
 
 /// OP.CALLTIR.CORR.SINGLE: to a single shape belongs a single tensor type.
@@ -192,7 +190,7 @@ fn infer_tuple(cx: &mut Cx, expr: &Expr, shapes: &[StructInfo], target: &StructI
         return Err(InferError::rule(rule!("OP.CALLTIR.CORR.TUPLE"), message));
     }
     if shapes.is_empty() {
-        cx.apply(rule!("OP.CALLTIR.EMPTY-TUPLE"))?;
+        return Ok(cx.conclude(rule!("OP.CALLTIR.EMPTY-TUPLE"), StructInfo::tuple([])));
     }
     for (i, (shape, target)) in shapes.iter().zip(targets.iter().flat_map(|t| t.iter())).enumerate() {
         let StructInfo::Shape(shape) = shape else { return not_a_shape(cx, shape) };
@@ -242,7 +240,7 @@ fn infer_result(
         let message = format!("the shape has rank {}, the type argument {}", shape.ndim, target.ndim);
         return Err(InferError::rule(rule!("OP.CALLTIR.NDIM"), message));
     }
-    cx.apply(rule!("OP.CALLTIR.INFER"))?;
+    let by = cx.open(rule!("OP.CALLTIR.INFER"));
     let variable = match expr {
         Some(Expr::Var(v)) => Some(TensorShape::Var(v.clone())),
         Some(Expr::DataflowVar(v)) => Some(TensorShape::DataflowVar(v.clone())),
@@ -266,5 +264,6 @@ fn infer_result(
     };
     let literal = shape.values.clone().map(TensorShape::Dims);
     let ndim = if shape.ndim == Ndim::Unknown { target.ndim } else { shape.ndim };
-    Ok(StructInfo::Tensor(TensorStructInfo { shape: variable.or(literal), dtype: target.dtype, ndim }))
+    let result = TensorStructInfo { shape: variable.or(literal), dtype: target.dtype, ndim };
+    Ok(by.conclude(StructInfo::Tensor(result)))
 }

@@ -6,7 +6,7 @@ use crate::grammar::{AttrValue, DataType, StructInfo, TensorShape, TensorStructI
 use crate::ops::EvalArgs;
 use crate::ops::language::call_tir::CallForm;
 use crate::ops::language::prim_func::{result_misfit, run_prim_func};
-use crate::value::{Host, PackedFunc, Stop, Tensor, Value};
+use crate::value::{Host, Itself, PackedFunc, Stop, Tensor, Value};
 
 /// What a call in destination-passing style comes down to.
 struct DpsCall {
@@ -19,7 +19,7 @@ struct DpsCall {
 
 /// OP.CALLTIR.ARG-ORDER: the arguments have been evaluated; now the results are allocated, then `f` is called.
 pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx().apply(rule!("OP.CALLTIR.ARG-ORDER"))?;
+    let ordered = m.cx().open(rule!("OP.CALLTIR.ARG-ORDER"));
     let func = match a.values.first() {
         Some(Value::PrimFunc(func)) => func.clone(),
         None
@@ -41,10 +41,9 @@ pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Val
     let call = read_call(m, a)?;
     let outputs = allocate(m, &call.results)?;
     let before: Vec<_> = call.inputs.iter().map(contents).collect();
-    let mut args = call.inputs.clone();
-    m.cx().apply(rule!("OP.CALLTIR.DPS"))?;
-    let first_output = args.len();
-    args.extend(outputs.iter().cloned().map(Value::Tensor));
+    let inputs = ordered.conclude(call.inputs.clone());
+    let first_output = inputs.len();
+    let mut args = destination_passing(m, inputs, &outputs);
     let written = first_output..args.len();
     args.extend(tir_vars(m, a)?);
     run_prim_func(m, &func, &args, written)?;
@@ -57,7 +56,7 @@ pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Val
             rule!("OP.CALLTIR.MUTATES-INPUT")
         )));
     }
-    let result = results(m, outputs, call.tuple)?;
+    let result = results(m, outputs, call.tuple);
     check_result(m, &result, &a.call.sinfo_args)
 }
 
@@ -66,9 +65,15 @@ fn check_result(m: &mut dyn Host, result: &Value, sinfo_args: &[StructInfo]) -> 
     let [target] = sinfo_args else { return Ok(result.clone()) };
     match m.match_without_binding(result, target) {
         Ok(()) => Ok(result.clone()),
-        Err(Stop::Error(error)) => Err(result_misfit(m, error.message)),
+        Err(Stop::Error(error)) => result_misfit(m, error.message).map(|()| result.clone()),
         Err(stop) => Err(stop),
     }
+}
+
+/// OP.CALLTIR.DPS: the inputs, then the outputs.
+fn destination_passing(m: &mut dyn Host, inputs: Vec<Value>, outputs: &[Tensor]) -> Vec<Value> {
+    let outputs = outputs.iter().cloned().map(Value::Tensor).collect();
+    m.cx().conclude(rule!("OP.CALLTIR.DPS"), [inputs, outputs]).concat()
 }
 
 /// The attribute `tir_vars` of TVM's dialect: integers that follow the outputs.
@@ -84,36 +89,26 @@ fn contents(value: &Value) -> Option<crate::grammar::TensorData> {
 
 /// OP.CALLDPS: as `call_tir`, with a packed function.
 pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx().apply(rule!("OP.CALLDPS"))?;
-    let packed = dps_callee(m, a.values.first())?;
+    let by = m.cx().open(rule!("OP.CALLDPS"));
+    let Some(packed) = dps_callee(m, a.values.first())? else {
+        let missing = rule!("OP.CALLDPS.MISSING");
+        return m.cx().conclude(missing, Err(Stop::error(missing, "no function is registered under the symbol")));
+    };
     let call = read_call(m, a)?;
     let outputs = allocate(m, &call.results)?;
     // OP.CALLDPS.MUTATE-ARGS: the function may change its inputs, which the caller sees.
-    let shared = m.cx().fire(rule!("OP.CALLDPS.MUTATE-ARGS"));
-    let mut args = if shared { call.inputs } else { copies(call.inputs)? };
-    m.cx().apply(rule!("OP.CALLTIR.DPS"))?;
-    args.extend(outputs.iter().cloned().map(Value::Tensor));
+    let Itself(inputs) = m.cx().conclude(rule!("OP.CALLDPS.MUTATE-ARGS"), Itself(call.inputs));
+    let args = destination_passing(m, inputs, &outputs);
     m.call_packed(&packed, &args)?;
-    let result = results(m, outputs, call.tuple)?;
-    check_result(m, &result, &a.call.sinfo_args)
+    let result = results(m, outputs, call.tuple);
+    by.conclude(check_result(m, &result, &a.call.sinfo_args))
 }
 
-fn copies(values: Vec<Value>) -> Result<Vec<Value>, Stop> {
-    values.into_iter().map(Value::deep_copy).collect()
-}
-
-/// The packed function, given as such or by its symbol (C15).
-fn dps_callee(m: &mut dyn Host, callee: Option<&Value>) -> Result<Rc<PackedFunc>, Stop> {
+/// The packed function, given as such or by its symbol (C15); `None` if nothing is registered under the symbol.
+fn dps_callee(m: &mut dyn Host, callee: Option<&Value>) -> Result<Option<Rc<PackedFunc>>, Stop> {
     match callee {
-        Some(Value::PackedFunc(packed)) => Ok(packed.clone()),
-        Some(Value::Str(symbol)) => match m.find_packed(symbol) {
-            Some(packed) => Ok(packed),
-            None => {
-                m.cx().apply(rule!("OP.CALLDPS.MISSING"))?;
-                let message = format!("no function is registered under the symbol {symbol}");
-                Err(Stop::error(rule!("OP.CALLDPS.MISSING"), message))
-            }
-        },
+        Some(Value::PackedFunc(packed)) => Ok(Some(packed.clone())),
+        Some(Value::Str(symbol)) => Ok(m.find_packed(symbol)),
         None
         | Some(
             Value::Tensor(_)
@@ -207,31 +202,29 @@ fn tensor_of(m: &mut dyn Host, target: &StructInfo) -> Result<(Vec<i64>, DataTyp
 
 /// OP.CALLTIR.ALLOC: a new tensor for each result. OP.CALLTIR.EMPTY-TUPLE: none if there are no results.
 fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Tensor>, Stop> {
-    let alloc = if results.is_empty() { rule!("OP.CALLTIR.EMPTY-TUPLE") } else { rule!("OP.CALLTIR.ALLOC") };
-    m.cx().apply(alloc)?;
+    let rule = if results.is_empty() { rule!("OP.CALLTIR.EMPTY-TUPLE") } else { rule!("OP.CALLTIR.ALLOC") };
+    let by = m.cx().open(rule);
     let mut outputs = Vec::with_capacity(results.len());
     for (dims, dtype) in results {
         // OP.CALLTIR.DTYPE: that of the type argument; with the data type Void there is nothing to allocate.
-        let dtype = if m.cx().fire(rule!("OP.CALLTIR.DTYPE")) { *dtype } else { DataType::FLOAT32 };
+        let dtype = m.cx().conclude(rule!("OP.CALLTIR.DTYPE"), *dtype);
         if dtype.is_void() {
             return Err(Stop::error(rule!("OP.CALLTIR.DTYPE"), "the type argument gives no data type"));
         }
-        let allocated = Tensor::zeros(dtype, dims);
+        let allocated = Tensor::zeros(dtype, &by.conclude(dims.clone()));
         outputs.push(allocated.map_err(|error| Stop::error(rule!("OP.CALLTIR.ALLOC"), error.to_string()))?);
     }
     Ok(outputs)
 }
 
 /// OP.CALLTIR.RET: the very tensors that were written.
-fn results(m: &mut dyn Host, outputs: Vec<Tensor>, tuple: bool) -> Result<Value, Stop> {
-    m.cx().apply(rule!("OP.CALLTIR.RET"))?;
-    let mut outputs: Vec<Value> = outputs.into_iter().map(Value::Tensor).collect();
-    match outputs.pop() {
-        Some(single) if !tuple => Ok(single),
-        Some(last) => {
-            outputs.push(last);
-            Ok(Value::tuple(outputs))
-        }
-        None => Ok(Value::unit()),
-    }
+fn results(m: &mut dyn Host, outputs: Vec<Tensor>, tuple: bool) -> Value {
+    let by = m.cx().open(rule!("OP.CALLTIR.RET"));
+    let outputs: Vec<Value> = outputs.into_iter().map(Value::Tensor).collect();
+    by.conclude(match <[Value; 1]>::try_from(outputs) {
+        Ok([single]) if !tuple => single,
+        Ok([single]) => Value::tuple(vec![single]),
+        Err(outputs) if outputs.is_empty() => m.cx().conclude(rule!("OP.CALLTIR.EMPTY-TUPLE"), Value::unit()),
+        Err(outputs) => Value::tuple(outputs),
+    })
 }

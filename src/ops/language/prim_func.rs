@@ -19,17 +19,14 @@ pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outpu
     match result {
         Ok(()) => Ok(()),
         // OP.CALLTIR.RESULT-CHECK: what `f` produces does not fit what was asked for.
-        Err(error) if misfit => Err(result_misfit(m, format!("@{}: {error}", func.name))),
+        Err(error) if misfit => result_misfit(m, format!("@{}: {error}", func.name)),
         Err(error) => Err(tir_stop(func, &error)),
     }
 }
 
-pub(in crate::ops) fn result_misfit(m: &mut dyn Host, message: String) -> Stop {
-    if m.cx().premise(rule!("OP.CALLTIR.RESULT-CHECK"), 1, false) {
-        Stop::unspecified(message)
-    } else {
-        Stop::error(rule!("OP.CALLTIR.RESULT-CHECK"), message)
-    }
+pub(in crate::ops) fn result_misfit(m: &mut dyn Host, message: String) -> Result<(), Stop> {
+    let rule = rule!("OP.CALLTIR.RESULT-CHECK");
+    m.cx().refuse(rule, 1, Err(Stop::error(rule, message)))
 }
 
 fn tir_arg(value: &Value) -> Option<TirArg> {

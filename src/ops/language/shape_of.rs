@@ -23,8 +23,8 @@ fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
     if !cx.premise(rule!("OP.SHAPEOF.ARG"), 1, argument.is_some()) {
         return Err(InferError::rule(rule!("OP.SHAPEOF.ARG"), "the argument of shape_of must be a tensor"));
     }
-    cx.apply(rule!("OP.SHAPEOF.INFER"))?;
-    let Some(t) = argument else { return Ok(StructInfo::shape_ndim(-1)) };
+    let by = cx.open(rule!("OP.SHAPEOF.INFER"));
+    let Some(t) = argument else { return Ok(by.conclude(StructInfo::shape_ndim(-1))) };
     let values = match (Dims::of(t), &t.shape) {
         (Dims::Known(dims), _) => Some(dims),
         (
@@ -33,13 +33,12 @@ fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
             | Some(TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)),
         ) => None,
     };
-    Ok(StructInfo::Shape(ShapeStructInfo { values, ndim: t.ndim }))
+    Ok(by.conclude(StructInfo::Shape(ShapeStructInfo { values, ndim: t.ndim })))
 }
 
 /// OP.SHAPEOF: the shape of the tensor. OP.SHAPEOF.FRESH: a new shape object at each evaluation.
 fn shape_of(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    m.cx().apply(rule!("OP.SHAPEOF"))?;
-    m.cx().apply(rule!("VAL.TENSOR.SHAPE"))?;
+    let (by, sizes) = (m.cx().open(rule!("OP.SHAPEOF")), m.cx().open(rule!("VAL.TENSOR.SHAPE")));
     let t = match kernel::tensor(a, 0) {
         Ok(t) => t,
         Err(Stop::Error(error)) if m.cx().fire(rule!("OP.SHAPEOF.ARG")) => {
@@ -47,5 +46,6 @@ fn shape_of(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         }
         Err(stop) => return Err(stop),
     };
-    m.fresh_shape(t.shape(), rule!("OP.SHAPEOF.FRESH"))
+    let shape = sizes.conclude(Value::shape(&by.conclude(t.shape().to_vec())));
+    Ok(m.cx().fresh(rule!("OP.SHAPEOF.FRESH"), shape, |a, b| a.as_shape() == b.as_shape()))
 }

@@ -1,0 +1,155 @@
+//! Values, and what happens in a run.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use crate::book::Rule;
+use crate::refine::Verdict;
+use crate::grammar::{Attrs, Call, Name, StructInfo};
+use crate::judge::{Instead, with_stack};
+use crate::ops::InferError;
+use crate::value::{Itself, Prim, Scalar, Stop, Tensor, Value};
+
+/// Another value of the same category, where there is one.
+impl Instead for Value {
+    fn instead(self, rule: Rule) -> Value {
+        match self {
+            Value::Tensor(t) => Value::Tensor(t.instead(rule)),
+            Value::Tuple(t) => match t.fields().split_last() {
+                Some((_, rest)) => Value::tuple(rest.to_vec()),
+                None => Value::shape(&[]),
+            },
+            Value::Shape(dims) if dims.is_empty() => Value::shape(&[1]),
+            Value::Shape(dims) => Value::shape(&dims.iter().map(|size| size.instead(rule)).collect::<Vec<i64>>()),
+            Value::Prim(prim) => Value::Prim(Prim { value: prim.value.instead(rule), ..prim }),
+            Value::Str(text) => Value::Str(text.instead(rule)),
+            Value::DataType(dtype) => Value::DataType(dtype.instead(rule)),
+            Value::Closure(_) | Value::PackedFunc(_) | Value::PrimFunc(_) => Value::object("no function"),
+            Value::Object(_) => Value::unit(),
+        }
+    }
+}
+
+/// Other elements; an element where there are none.
+impl Instead for Tensor {
+    fn instead(self, rule: Rule) -> Tensor {
+        let sizes: Vec<i64> = self.shape().iter().map(|size| (*size).max(1)).collect();
+        let Ok(other) = Tensor::zeros(self.dtype(), &sizes) else { return self };
+        let element = |i: usize| Ok::<Scalar, Stop>(self.get(i).map_or(Scalar::Int(1), |x| x.instead(rule)));
+        match other.fill(element) {
+            Ok(()) => other,
+            Err(_) => self,
+        }
+    }
+}
+
+/// No for yes, one more for an integer, the other side of zero for a float.
+impl Instead for Scalar {
+    fn instead(self, _: Rule) -> Scalar {
+        match self {
+            Scalar::Bool(b) => Scalar::Bool(!b),
+            Scalar::Int(i) => Scalar::Int(i.wrapping_add(1)),
+            Scalar::UInt(u) => Scalar::UInt(u.wrapping_add(1)),
+            Scalar::Float(x) if x.is_nan() => Scalar::Float(0.0),
+            Scalar::Float(x) if x == -0.5 => Scalar::Float(0.5),
+            Scalar::Float(x) => Scalar::Float(-x - 1.0),
+        }
+    }
+}
+
+/// A copy.
+impl Instead for Itself<Value> {
+    fn instead(self, _: Rule) -> Itself<Value> {
+        Itself(copy(&self.0))
+    }
+}
+
+/// Copies.
+impl Instead for Itself<Vec<Value>> {
+    fn instead(self, _: Rule) -> Itself<Vec<Value>> {
+        Itself(self.0.iter().map(copy).collect())
+    }
+}
+
+/// What passing by value would make of a value: it shares no tensor and no object with the original.
+fn copy(value: &Value) -> Value {
+    match value {
+        Value::Tensor(t) => Value::Tensor(Tensor::from_elements(t.elements().clone())),
+        Value::Tuple(t) => Value::tuple(t.fields().iter().map(|field| with_stack(|| copy(field))).collect()),
+        Value::Object(o) => Value::object(o.description),
+        Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Prim(_)
+        | Value::Str(_)
+        | Value::DataType(_) => value.clone(),
+    }
+}
+
+/// Another value, and unit where there is none.
+impl Instead for Result<Value, Stop> {
+    fn instead(self, rule: Rule) -> Self {
+        match self {
+            Ok(value) => Ok(value.instead(rule)),
+            Err(Stop::Error(_) | Stop::Unspecified(_)) => Ok(Value::unit()),
+            Err(stop @ (Stop::OutOfFuel | Stop::Stuck(_))) => Err(stop),
+        }
+    }
+}
+
+/// An error goes unnoticed; what is in order is refused, by a rule that is not the one in question.
+impl Instead for Result<(), Stop> {
+    fn instead(self, rule: Rule) -> Self {
+        match self {
+            Ok(()) => {
+                let blamed = [rule!("SI.MATCHCAST.ERR"), rule!("SI.BOUNDARY.PARAM")].into_iter().find(|r| *r != rule);
+                Err(blamed.map_or(Stop::OutOfFuel, |blamed| Stop::error(blamed, "refused without a reason")))
+            }
+            Err(Stop::Error(_) | Stop::Unspecified(_)) => Ok(()),
+            Err(stop @ (Stop::OutOfFuel | Stop::Stuck(_))) => Err(stop),
+        }
+    }
+}
+
+/// Other information; of what is rejected nothing is known.
+impl Instead for Result<StructInfo, InferError> {
+    fn instead(self, rule: Rule) -> Self {
+        match self {
+            Ok(info) => Ok(info.instead(rule)),
+            Err(InferError::Rejected { .. }) => Ok(StructInfo::Object),
+            Err(InferError::Stuck(stuck)) => Err(InferError::Stuck(stuck)),
+        }
+    }
+}
+
+/// A call without the attributes that were given.
+impl Instead for Cow<'_, Call> {
+    fn instead(self, _: Rule) -> Self {
+        Cow::Owned(Call { attrs: Attrs::default(), ..self.into_owned() })
+    }
+}
+
+/// What was found is missed.
+impl<T> Instead for Option<Rc<T>> {
+    fn instead(self, _: Rule) -> Self {
+        None
+    }
+}
+
+/// The name of nothing.
+impl Instead for Name {
+    fn instead(self, _: Rule) -> Name {
+        Name::default()
+    }
+}
+
+/// What is allowed is refused, and the other way round.
+impl Instead for Verdict {
+    fn instead(self, rule: Rule) -> Verdict {
+        match self {
+            Verdict::Allowed => Verdict::NotAllowed { rule, message: "refused without a reason".to_string() },
+            Verdict::NotAllowed { .. } | Verdict::Undecided(_) => Verdict::Allowed,
+        }
+    }
+}
