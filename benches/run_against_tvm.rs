@@ -169,7 +169,7 @@ fn run_here(subject: &Subject) -> Result<(f64, ValueSpec), Failure> {
 fn run_once(module: &IrModule, args: &[ValueSpec]) -> Result<ValueSpec, Failure> {
     let options = Options { fuel: u64::MAX, ..Options::default() };
     let args = from_specs(args, &options.registry)?;
-    match evaluate(&mut Cx::new(), module, "main", args, &options)?.outcome {
+    match evaluate(&mut Cx::new(), module, "main", args, &options).outcome {
         Outcome::Value(value) => to_spec(&value).map_err(|stop| format!("{stop:?}").into()),
         other => Err(format!("{other:?}").into()),
     }

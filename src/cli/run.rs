@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> Outcome {
         Some(entry) => entry.as_str().into(),
         None => eval::default_entry(&mut cx(), &module).map_err(Failure::unreadable)?,
     };
-    let run = eval::evaluate(&mut cx(), &module, &entry, values, &options).map_err(Failure::unreadable)?;
+    let run = eval::evaluate(&mut cx(), &module, &entry, values, &options);
     let ended = tell(args, &run);
     match externs.iter().find_map(ExternProcess::failure) {
         Some(error) => Err(Failure::new(Exit::Adapter, error)),

@@ -104,12 +104,8 @@ impl<'m> Deriver<'_, 'm> {
         }
         match def.infer(self.cx, &InferArgs { call, args: &args, module: Some(self.module) }) {
             Ok(info) => Some(info),
-            Err(InferError::Rejected { rule, message }) => {
+            Err(InferError { rule, message }) => {
                 self.error(rule, call.span, format!("`{}`: {message}", op.op_name));
-                None
-            }
-            Err(InferError::Stuck(stuck)) => {
-                self.error(stuck.0, call.span, stuck.to_string());
                 None
             }
         }

@@ -225,6 +225,6 @@ impl Machine<'_> {
 fn at_boundary(stop: Stop, place: &str) -> Stop {
     match stop {
         Stop::Error(RuntimeError { rule, message }) => Stop::error(rule, format!("{place}: {message}")),
-        Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_) => stop,
+        Stop::OutOfFuel | Stop::Unspecified(_) => stop,
     }
 }

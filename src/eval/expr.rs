@@ -206,10 +206,11 @@ impl Machine<'_> {
             return Err(Stop::error(rule!("EVAL.IF.COND"), message));
         }
         let holds = self.cx.conclude(rule!("PR14148.DTYPE.BOOL.VALUES"), truth == Some(true));
-        let branch = self
-            .cx
-            .by_cases_or(&[(rule!("EVAL.IF.TRUE"), holds, &e.true_branch)], (rule!("EVAL.IF.FALSE"), &e.false_branch));
-        self.evaluate(branch)
+        let branch = self.cx.by_cases(&[
+            (rule!("EVAL.IF.TRUE"), holds, &e.true_branch),
+            (rule!("EVAL.IF.FALSE"), !holds, &e.false_branch),
+        ]);
+        branch.map_or_else(|| Err(Stop::unspecified("no branch is chosen")), |branch| self.evaluate(branch))
     }
 
     // External functions.
@@ -281,12 +282,8 @@ impl Machine<'_> {
     fn seq_expr(&mut self, e: &SeqExpr) -> Result<Value, Stop> {
         let pushed = self.activation.push();
         let mark = self.cx.rather(rule!("EVAL.SEQ.PUSH"), pushed, Default::default());
-        let mut blocks: Vec<&BindingBlock> = e.blocks.iter().collect();
-        if !blocks.is_empty() {
-            blocks = self.cx.conclude(rule!("EVAL.SEQ.ORDER"), blocks);
-        }
-        for block in blocks {
-            self.block(block)?;
+        if !e.blocks.is_empty() {
+            self.blocks(&e.blocks)?;
         }
         let body = self.cx.open(rule!("EVAL.SEQ.BODY"));
         let result = body.conclude(self.evaluate(&e.body)?);
@@ -296,14 +293,23 @@ impl Machine<'_> {
         Ok(result)
     }
 
-    /// The bindings of a block in order. EVAL.SEQ.DF-CLEAN: at the end of a `DataflowBlock` its `DataflowVar`s go.
-    fn block(&mut self, block: &BindingBlock) -> Result<(), Stop> {
+    /// EVAL.SEQ.ORDER: the blocks in order, and in each of them the bindings.
+    fn blocks(&mut self, blocks: &[BindingBlock]) -> Result<(), Stop> {
+        let in_order = self.cx.open(rule!("EVAL.SEQ.ORDER"));
+        for block in in_order.conclude(blocks.iter().collect::<Vec<&BindingBlock>>()) {
+            self.block(block, in_order)?;
+        }
+        Ok(())
+    }
+
+    /// The bindings of a block. EVAL.SEQ.DF-CLEAN: at the end of a `DataflowBlock` its `DataflowVar`s go.
+    fn block(&mut self, block: &BindingBlock, in_order: Open) -> Result<(), Stop> {
         match block.kind {
-            BlockKind::Binding => self.bindings(block),
+            BlockKind::Binding => self.bindings(block, in_order),
             BlockKind::Dataflow => {
                 // Left open if the run ends inside, so that one can tell afterwards.
                 self.dataflow_blocks += 1;
-                self.bindings(block)?;
+                self.bindings(block, in_order)?;
                 self.dataflow_blocks -= 1;
                 self.clean_up(block);
                 Ok(())
@@ -311,8 +317,8 @@ impl Machine<'_> {
         }
     }
 
-    fn bindings(&mut self, block: &BindingBlock) -> Result<(), Stop> {
-        for binding in &block.bindings {
+    fn bindings(&mut self, block: &BindingBlock, in_order: Open) -> Result<(), Stop> {
+        for binding in in_order.conclude(block.bindings.iter().collect::<Vec<&Binding>>()) {
             self.spend(1)?;
             match binding {
                 Binding::VarBinding(b) => self.var_binding(b)?,
@@ -374,7 +380,7 @@ impl Machine<'_> {
     fn raise(&mut self, result: Result<(), Stop>) -> Result<(), Stop> {
         match result {
             error @ Err(Stop::Error(_)) => self.cx.conclude(rule!("SI.MATCHCAST.ERR"), error),
-            result @ (Ok(()) | Err(Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_))) => result,
+            result @ (Ok(()) | Err(Stop::OutOfFuel | Stop::Unspecified(_))) => result,
         }
     }
 

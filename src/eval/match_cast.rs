@@ -52,7 +52,6 @@ impl fmt::Display for Matched {
             Err(Stop::Error(error)) => write!(f, "fails: {error}"),
             Err(Stop::OutOfFuel) => f.write_str("out of fuel"),
             Err(Stop::Unspecified(reason)) => write!(f, "unspecified: {reason}"),
-            Err(Stop::Stuck(stuck)) => stuck.fmt(f),
         }
     }
 }
@@ -182,9 +181,8 @@ impl Machine<'_> {
         let var = lone(dim)?;
         let local = self.activation.shape_vars.get(var).is_some();
         let outer = !local && self.activation.shape_var(var).is_some();
-        let bound =
-            self.cx.rule(rule!("SI.DIM.BIND-ONCE"), local) || self.cx.rule(rule!("SI.BOUNDARY.SCOPE-OUTER"), outer);
-        (!bound).then(|| var.clone())
+        let has_value = [(rule!("SI.DIM.BIND-ONCE"), local, ()), (rule!("SI.BOUNDARY.SCOPE-OUTER"), outer, ())];
+        self.cx.by_cases(&has_value).is_none().then(|| var.clone())
     }
 
     pub(super) fn bind_shape_var(&mut self, var: ShapeVar, size: i64) {
@@ -289,6 +287,6 @@ fn in_field(stop: Stop, index: usize) -> Stop {
             error.message = format!("field {index}: {}", error.message);
             Stop::Error(error)
         }
-        Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_) => stop,
+        Stop::OutOfFuel | Stop::Unspecified(_) => stop,
     }
 }

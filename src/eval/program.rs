@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::machine::{Machine, Options};
 use super::trace::TraceStep;
 use crate::grammar::{AttrValue, Attrs, Function, GlobalFunc, IrModule, Name};
-use crate::judge::{Cx, Outcome, RuntimeError, Stuck};
+use crate::judge::{Cx, Outcome, RuntimeError};
 use crate::value::{Closure, Effect, PrimFuncObj, Stop, Value};
 
 /// A run that has ended.
@@ -27,15 +27,8 @@ pub struct Run {
 
 /// Runs the entry point of a module on argument values.
 ///
-/// MOD.LOAD-FIRST: every entry of the module is loaded before the entry function is called. An error is that a rule
-/// without which nothing can be evaluated is masked.
-pub fn evaluate(
-    cx: &mut Cx,
-    module: &IrModule,
-    entry: &str,
-    args: Vec<Value>,
-    options: &Options,
-) -> Result<Run, Stuck> {
+/// MOD.LOAD-FIRST: every entry of the module is loaded before the entry function is called.
+pub fn evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: Vec<Value>, options: &Options) -> Run {
     let mut machine = Machine::new(cx, module, options);
     machine.load();
     let result = machine.start(entry, args);
@@ -44,11 +37,10 @@ pub fn evaluate(
         Err(Stop::Error(error)) => Outcome::Error(error),
         Err(Stop::OutOfFuel) => Outcome::OutOfFuel,
         Err(Stop::Unspecified(reason)) => Outcome::Unspecified(reason),
-        Err(Stop::Stuck(stuck)) => return Err(stuck),
     };
     let in_dataflow_block = machine.dataflow_blocks > 0;
     let Machine { effects, mutates, steps, .. } = machine;
-    Ok(Run { outcome, effects, mutates, in_dataflow_block, steps })
+    Run { outcome, effects, mutates, in_dataflow_block, steps }
 }
 
 /// MOD.MAIN: where a module starts that is run without an entry being named.
@@ -172,7 +164,7 @@ impl Machine<'_> {
     fn no_exceptions(&mut self, result: Result<Value, Stop>) -> Result<Value, Stop> {
         match result {
             error @ Err(Stop::Error(_)) => self.cx.conclude(rule!("PURE.NO-EXCEPTIONS"), error),
-            result @ (Ok(_) | Err(Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_))) => result,
+            result @ (Ok(_) | Err(Stop::OutOfFuel | Stop::Unspecified(_))) => result,
         }
     }
 

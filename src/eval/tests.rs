@@ -89,7 +89,7 @@ fn n_plus(i: i64) -> PrimExpr {
 fn run_in(cx: &mut Cx, module: &IrModule, args: &[ValueSpec]) -> (Outcome<ValueSpec>, Vec<Effect>) {
     let options = Options::default();
     let args = from_specs(args, &options.registry).unwrap();
-    let run = evaluate(cx, module, "main", args, &options).unwrap();
+    let run = evaluate(cx, module, "main", args, &options);
     let outcome = match run.outcome {
         Outcome::Value(value) => Outcome::Value(to_spec(&value).unwrap()),
         Outcome::Error(error) => Outcome::Error(error),
@@ -344,7 +344,7 @@ fn entry_points_are_the_externally_linked_functions() {
     assert_eq!(failure(&module(vec![]), &[]), rule!("MOD.ENTRY-ANY"));
     // A call from another global function works.
     let program = module(vec![linked("start", func(vec![], Expr::call(global("main"), vec![]))), private]);
-    let run = evaluate(&mut Cx::new(), &program, "start", vec![], &Options::default()).unwrap();
+    let run = evaluate(&mut Cx::new(), &program, "start", vec![], &Options::default());
     assert!(matches!(run.outcome, Outcome::Value(Value::Tuple(t)) if t.is_empty()));
     let prim_func = GlobalFunc::PrimFunc(Arc::new(tir::PrimFunc::default()));
     assert_eq!(failure(&module(vec![(GlobalVar::new("main"), prim_func)]), &[]), rule!("MOD.ENTRY-ANY"));
@@ -410,7 +410,7 @@ fn the_trace_shows_every_step() {
     let options = Options { trace: true, ..Options::default() };
     let body = seq(vec![bind("y", x())], Expr::var("y"));
     let program = main_of(func(vec![("x", Some(StructInfo::shape([PrimExpr::var("n")])))], body));
-    let run = evaluate(&mut Cx::new(), &program, "main", vec![Value::shape(&[2])], &options).unwrap();
+    let run = evaluate(&mut Cx::new(), &program, "main", vec![Value::shape(&[2])], &options);
     let steps: Vec<String> = run.steps.iter().map(|step| step.to_string().trim().to_string()).collect();
     assert_eq!(steps, ["call @main", "n := 2", "x = shape(2)", "y = shape(2)", "return shape(2)"]);
 }

@@ -323,11 +323,6 @@ impl Cx {
         (1..count).map(|k| row((at + k) % count).1).find(|other| *other != conclusion).cloned()
     }
 
-    /// Applies a rule without which there is no answer.
-    pub fn apply(&mut self, rule: Rule) -> Result<(), Stuck> {
-        if self.fire(rule) { Ok(()) } else { Err(Stuck(rule)) }
-    }
-
     /// A branch of an algorithm: if the condition holds and the rule is not masked, records it and answers true.
     #[must_use = "the branch is taken only if this holds"]
     pub fn rule(&mut self, rule: Rule, condition: bool) -> bool {

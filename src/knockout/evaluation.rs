@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::book::Rule;
-use crate::refine::Verdict;
 use crate::grammar::{Attrs, Call, Name, StructInfo};
 use crate::judge::{Instead, with_stack};
 use crate::ops::InferError;
+use crate::refine::Verdict;
 use crate::value::{Itself, Prim, Scalar, Stop, Tensor, Value};
 
 /// Another value of the same category, where there is one.
@@ -93,7 +93,7 @@ impl Instead for Result<Value, Stop> {
         match self {
             Ok(value) => Ok(value.instead(rule)),
             Err(Stop::Error(_) | Stop::Unspecified(_)) => Ok(Value::unit()),
-            Err(stop @ (Stop::OutOfFuel | Stop::Stuck(_))) => Err(stop),
+            Err(Stop::OutOfFuel) => Err(Stop::OutOfFuel),
         }
     }
 }
@@ -107,7 +107,7 @@ impl Instead for Result<(), Stop> {
                 Err(blamed.map_or(Stop::OutOfFuel, |blamed| Stop::error(blamed, "refused without a reason")))
             }
             Err(Stop::Error(_) | Stop::Unspecified(_)) => Ok(()),
-            Err(stop @ (Stop::OutOfFuel | Stop::Stuck(_))) => Err(stop),
+            Err(Stop::OutOfFuel) => Err(Stop::OutOfFuel),
         }
     }
 }
@@ -117,8 +117,7 @@ impl Instead for Result<StructInfo, InferError> {
     fn instead(self, rule: Rule) -> Self {
         match self {
             Ok(info) => Ok(info.instead(rule)),
-            Err(InferError::Rejected { .. }) => Ok(StructInfo::Object),
-            Err(InferError::Stuck(stuck)) => Err(InferError::Stuck(stuck)),
+            Err(InferError { .. }) => Ok(StructInfo::Object),
         }
     }
 }

@@ -53,7 +53,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::book::{Edition, Rule};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
-use crate::judge::{Cx, Stuck};
+use crate::judge::Cx;
 use crate::value::{Host, Stop, Value};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
@@ -154,20 +154,15 @@ pub struct InferArgs<'a> {
     pub module: Option<&'a IrModule>,
 }
 
-/// Why an inference macro rejects a call (`TC.CALL.OP.ERR`).
+/// Why an inference macro rejects a call (`TC.CALL.OP.ERR`). The rule is that of the operator's own chapter, or
+/// `TC.CALL.OP.ERR` where the text leaves the operator open.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum InferError {
-    /// The rule is that of the operator's own chapter, or `TC.CALL.OP.ERR` where the text leaves the operator open.
-    #[error("{message}")]
-    Rejected {
-        /// The clause that it breaks.
-        rule: Rule,
-        /// For people.
-        message: String,
-    },
-    /// A rule without which there is no answer is switched off.
-    #[error(transparent)]
-    Stuck(#[from] Stuck),
+#[error("{message}")]
+pub struct InferError {
+    /// The clause that it breaks.
+    pub rule: Rule,
+    /// For people.
+    pub message: String,
 }
 
 /// What a reference implementation is given.
@@ -189,7 +184,7 @@ impl InferError {
 
     /// A rejection by a clause of the operator's own.
     pub fn rule(rule: Rule, message: impl Into<String>) -> InferError {
-        InferError::Rejected { rule, message: message.into() }
+        InferError { rule, message: message.into() }
     }
 }
 

@@ -26,9 +26,6 @@ pub enum NoAnswer {
     /// There is nothing to compute it with; why.
     #[error("the oracle does not answer this question: {0}")]
     Unsupported(&'static str),
-    /// A rule without which there is no answer is switched off.
-    #[error("{0}")]
-    Stuck(#[from] crate::judge::Stuck),
     /// The program in the question cannot be read.
     #[error("{0}")]
     Unreadable(String),
@@ -51,9 +48,6 @@ pub fn outcome(cx: &mut Cx, ask: &Ask) -> Outcome {
     match answer_with_warnings(cx, ask) {
         Ok((answer, warnings)) => Outcome::Answer { answer, warnings },
         Err(NoAnswer::Unsupported(what)) => Outcome::Unsupported { what: what.to_string() },
-        Err(NoAnswer::Stuck(stuck)) => {
-            Outcome::Rejected { stage: "judge".into(), class: stuck.0.id().into(), message: stuck.to_string() }
-        }
         Err(NoAnswer::Unreadable(message)) => {
             Outcome::Rejected { stage: "parse".into(), class: "SyntaxError".into(), message }
         }

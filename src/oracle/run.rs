@@ -7,7 +7,7 @@ use crate::eval::{Options, default_entry, evaluate, match_value};
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Outcome};
 use crate::question::{self, MatchAnswer, RunAnswer};
-use crate::refine::{RefineError, Verdict, refine};
+use crate::refine::{Verdict, refine};
 use crate::value::{Stop, ValueSpec, from_spec, from_specs, to_spec};
 
 /// `match(v, S, sigma)`: all shape variables that are bound afterwards, or the rule that failed.
@@ -22,7 +22,6 @@ pub fn answer_match_value(
     match match_value(cx, &v, s, sigma, &options) {
         Ok(bound) => Ok(MatchAnswer::Matches(bound)),
         Err(Stop::Error(error)) => Ok(MatchAnswer::Fails(error.rule)),
-        Err(Stop::Stuck(stuck)) => Err(NoAnswer::Stuck(stuck)),
         Err(Stop::OutOfFuel) => Err(NoAnswer::Unsupported("MatchValue on a value of this size")),
         Err(Stop::Unspecified(reason)) => Err(NoAnswer::Unreadable(reason)),
     }
@@ -38,11 +37,11 @@ pub fn answer_evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: &[Valu
         Ok(entry) => entry,
         Err(error) => return Ok(RunAnswer::Fails(error.rule, Vec::new())),
     };
-    let run = evaluate(cx, module, entry, args, &options)?;
+    let run = evaluate(cx, module, entry, args, &options);
     Ok(match run.outcome {
         Outcome::Value(value) => match to_spec(&value) {
             Ok(spec) => RunAnswer::Returns(spec, run.effects),
-            Err(Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Stuck(_)) => RunAnswer::Unspecified,
+            Err(Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_)) => RunAnswer::Unspecified,
         },
         Outcome::Error(error) => RunAnswer::Fails(error.rule, run.effects),
         Outcome::OutOfFuel => RunAnswer::OutOfFuel,
@@ -58,12 +57,8 @@ pub fn answer_refine(
     entry: &str,
     inputs: &[Vec<ValueSpec>],
 ) -> Result<question::Verdict, NoAnswer> {
-    let refinement = refine(cx, source, target, entry, inputs, 0).map_err(|error| match error {
-        RefineError::Stuck(stuck) => NoAnswer::Stuck(stuck),
-        RefineError::Input(_) | RefineError::Entry(_) | RefineError::Arguments(_) => {
-            NoAnswer::Unreadable(error.to_string())
-        }
-    })?;
+    let refinement = refine(cx, source, target, entry, inputs, 0);
+    let refinement = refinement.map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
     match refinement.verdict {
         Verdict::Allowed => Ok(question::Verdict::Accepted),
         Verdict::NotAllowed { rule, .. } => Ok(question::Verdict::Rejected(vec![rule])),

@@ -8,7 +8,7 @@ use inputs::Inputs;
 use crate::book::{Erratum, Rule};
 use crate::eval::{Options, evaluate};
 use crate::grammar::IrModule;
-use crate::judge::{Cx, Outcome, RuntimeError, Stuck};
+use crate::judge::{Cx, Outcome, RuntimeError};
 use crate::value::{ConvertError, Effect, Stop, ValueSpec, from_specs, to_spec};
 
 /// What can be observed of a run.
@@ -56,9 +56,6 @@ pub struct Refinement {
 /// Why two programs cannot be compared.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RefineError {
-    /// A rule without which there is no answer is switched off.
-    #[error("{0}")]
-    Stuck(#[from] Stuck),
     /// An argument that was given is no value of a run.
     #[error("{0}")]
     Input(#[from] ConvertError),
@@ -137,7 +134,7 @@ fn size_of(input: &[ValueSpec]) -> usize {
 pub fn observe(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<Observed, RefineError> {
     let options = Options::default();
     let args = from_specs(args, &options.registry)?;
-    let run = evaluate(cx, module, entry, args.clone(), &options)?;
+    let run = evaluate(cx, module, entry, args.clone(), &options);
     let outcome = match run.outcome {
         Outcome::Value(value) => {
             to_spec(&value).map_err(|stop| unspecified(&stop)).map_or_else(Outcome::Unspecified, Outcome::Value)
@@ -156,7 +153,6 @@ fn unspecified(stop: &Stop) -> String {
         Stop::Unspecified(reason) => reason.clone(),
         Stop::Error(error) => error.to_string(),
         Stop::OutOfFuel => "out of fuel".to_string(),
-        Stop::Stuck(stuck) => stuck.to_string(),
     }
 }
 
@@ -240,10 +236,7 @@ fn differing_mutations(cx: &mut Cx, source: &Observed, target: &Observed) -> Opt
 /// OPT.DF.NEVER-LESS, PURE.DIVERGE.NEVER-LESS: where the source gives a value, the target gives it too.
 fn less_defined(cx: &mut Cx, target: &Observed, error: &RuntimeError) -> Verdict {
     let rule = if target.in_dataflow_block { rule!("OPT.DF.NEVER-LESS") } else { rule!("PURE.DIVERGE.NEVER-LESS") };
-    if cx.premise(rule, 1, false) {
-        return Verdict::Allowed;
-    }
-    not_allowed(rule, format!("the source gives a value, the target fails: {error}"))
+    cx.refuse(rule, 1, not_allowed(rule, format!("the source gives a value, the target fails: {error}")))
 }
 
 /// The source fails (or does not end, if there is no error).
@@ -254,11 +247,9 @@ fn diverging(cx: &mut Cx, source: &Observed, target: &Observed, error: Option<&R
     match (error, &target.outcome) {
         (Some(before), Outcome::Error(after)) => same_error(cx, source, target, before, after),
         (Some(before), Outcome::Value(_)) => {
-            if cx.premise(rule!("OPT.OUTSIDE-DF"), 1, false) {
-                return Verdict::Allowed;
-            }
             let message = format!("the source fails outside of DataflowBlocks, the target gives a value: {before}");
-            not_allowed(rule!("OPT.OUTSIDE-DF"), message)
+            let rule = rule!("OPT.OUTSIDE-DF");
+            cx.refuse(rule, 1, not_allowed(rule, message))
         }
         (Some(_), Outcome::OutOfFuel) => Verdict::Undecided("the target ran out of fuel".to_string()),
         (Some(_), Outcome::Unspecified(reason)) => Verdict::Undecided(reason.clone()),

@@ -58,10 +58,7 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.CALL.OP.ERR: the macro's rejection is a type error of the call.
     fn rejected(&mut self, call: &Call, op: &Op, rejection: InferError) -> Option<Type> {
-        let (rule, message) = match rejection {
-            InferError::Rejected { rule, message } => (rule, message),
-            InferError::Stuck(stuck) => (stuck.0, stuck.to_string()),
-        };
+        let InferError { rule, message } = rejection;
         if !self.cx.premise(rule!("TC.CALL.OP.ERR"), 1, false) {
             self.error(rule, call.span, format!("`{}`: {message}", op.op_name));
         }

@@ -2,7 +2,6 @@
 
 use crate::book::Rule;
 use crate::judge::RuntimeError;
-use crate::judge::Stuck;
 
 /// Why evaluation does not go on.
 #[derive(Clone, PartialEq, Debug)]
@@ -13,14 +12,6 @@ pub enum Stop {
     OutOfFuel,
     /// The text says nothing of this case.
     Unspecified(String),
-    /// A rule that is needed was masked.
-    Stuck(Stuck),
-}
-
-impl From<Stuck> for Stop {
-    fn from(stuck: Stuck) -> Stop {
-        Stop::Stuck(stuck)
-    }
 }
 
 impl Stop {

@@ -18,10 +18,7 @@ pub(in crate::ops) fn fail(message: impl Into<String>) -> Stop {
 impl From<InferError> for Stop {
     /// What an inference macro would have rejected is an error in a program run unchecked.
     fn from(error: InferError) -> Stop {
-        match error {
-            InferError::Rejected { message, .. } => fail(message),
-            InferError::Stuck(stuck) => Stop::Stuck(stuck),
-        }
+        fail(error.message)
     }
 }
 
