@@ -26,11 +26,6 @@ const TENSOR_DIMS: DimRules =
 const SHAPE_DIMS: DimRules =
     DimRules { bind: rule!("SI.MATCHCAST.SHAPE.BIND"), eval: rule!("SI.MATCHCAST.SHAPE.EVAL") };
 
-/// Dimensions with their sizes, by index.
-fn pairs<'d>(dims: &'d [PrimExpr], sizes: &[i64]) -> Vec<(usize, &'d PrimExpr, i64)> {
-    dims.iter().zip(sizes).enumerate().map(|(index, (dim, size))| (index, dim, *size)).collect()
-}
-
 /// The shape variable that a lone dimension consists of.
 pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
     match dim {
@@ -140,16 +135,18 @@ impl Machine<'_> {
         let rank = tensor.shape().len();
         let message = || format!("expected {} dimensions, found {rank}", dims.len());
         self.check(rule!("SI.MATCHCAST.TENSOR.LEN"), 1, dims.len() == rank, message)?;
-        let pairs = pairs(dims, tensor.shape());
+        let mut sizes = tensor.shape().to_vec();
         // The order makes a difference from the second dimension on.
-        let ordered = dims.len() > 1;
-        let pairs = if ordered { self.cx.conclude(rule!("SI.MATCHCAST.TENSOR.ORDER"), pairs) } else { pairs };
-        self.match_dims(TENSOR_DIMS, pairs)
+        if dims.len() > 1 {
+            sizes = self.cx.conclude(rule!("SI.MATCHCAST.TENSOR.ORDER"), sizes);
+        }
+        self.match_dims(TENSOR_DIMS, dims, &sizes)
     }
 
     /// Compares dimensions one by one, so that a variable bound at one index is in force at the next.
-    fn match_dims(&mut self, rules: DimRules, pairs: Vec<(usize, &PrimExpr, i64)>) -> Result<(), Stop> {
-        pairs.into_iter().try_for_each(|(index, dim, size)| self.match_dim(rules, index, dim, size))
+    fn match_dims(&mut self, rules: DimRules, dims: &[PrimExpr], sizes: &[i64]) -> Result<(), Stop> {
+        let mut pairs = dims.iter().zip(sizes).enumerate();
+        pairs.try_for_each(|(index, (dim, size))| self.match_dim(rules, index, dim, *size))
     }
 
     fn match_dim(&mut self, rules: DimRules, index: usize, dim: &PrimExpr, size: i64) -> Result<(), Stop> {
@@ -202,7 +199,7 @@ impl Machine<'_> {
         self.check(rule!("SI.MATCHCAST.SHAPE.NDIM"), 1, s.ndim.is_unknown() || s.ndim == rank, message)?;
         match &s.values {
             None => Ok(()),
-            Some(values) => self.match_dims(SHAPE_DIMS, pairs(values, sizes)),
+            Some(values) => self.match_dims(SHAPE_DIMS, values, sizes),
         }
     }
 
