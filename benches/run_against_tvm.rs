@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use relax_spec::eval::{Options, evaluate};
 use relax_spec::grammar::{DataType, IrModule, TensorData};
 use relax_spec::harness::adapters::Adapter;
-use relax_spec::judge::{Cx, Outcome};
+use relax_spec::judge::{Cx, Ending};
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::{ValueSpec, from_specs, to_spec};
 use serde::{Deserialize, Serialize};
@@ -170,7 +170,7 @@ fn run_once(module: &IrModule, args: &[ValueSpec]) -> Result<ValueSpec, Failure>
     let options = Options { fuel: u64::MAX, ..Options::default() };
     let args = from_specs(args, &options.registry)?;
     match evaluate(&mut Cx::new(), module, "main", args, &options).outcome {
-        Outcome::Value(value) => to_spec(&value).map_err(|stop| format!("{stop:?}").into()),
+        Ending::Value(value) => to_spec(&value).map_err(|stop| format!("{stop:?}").into()),
         other => Err(format!("{other:?}").into()),
     }
 }

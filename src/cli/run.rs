@@ -120,7 +120,7 @@ fn tell(args: &Args, run: &Run) -> Outcome {
         }
     }
     match &run.outcome {
-        judge::Outcome::Value(result) => {
+        judge::Ending::Value(result) => {
             let text = match values::to_spec(result) {
                 Ok(spec) => value::format(&spec),
                 Err(_) => result.to_string(),
@@ -128,11 +128,11 @@ fn tell(args: &Args, run: &Run) -> Outcome {
             print(&(text + "\n"))?;
             Ok(Exit::AsExpected)
         }
-        judge::Outcome::Error(error) => Err(Failure::new(Exit::Findings, error)),
-        judge::Outcome::OutOfFuel => {
+        judge::Ending::Error(error) => Err(Failure::new(Exit::Findings, error)),
+        judge::Ending::OutOfFuel => {
             Err(Failure::new(Exit::StoppedEarly, "out of fuel (--fuel allows more steps, --depth more open calls)"))
         }
-        judge::Outcome::Unspecified(reason) => {
+        judge::Ending::Unspecified(reason) => {
             Err(Failure::new(Exit::Findings, format!("the specification does not say what happens: {reason}")))
         }
     }

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use super::machine::{Machine, Options};
 use super::trace::TraceStep;
 use crate::grammar::{AttrValue, Attrs, Function, GlobalFunc, IrModule, Name};
-use crate::judge::{Cx, Outcome, RuntimeError};
+use crate::judge::{Cx, Ending, RuntimeError};
 use crate::value::{Closure, Effect, PrimFuncObj, Stop, Value};
 
 /// A run that has ended.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// How the run ended.
-    pub outcome: Outcome<Value>,
+    pub outcome: Ending<Value>,
     /// The visible effects in their order, up to the end of the run.
     pub effects: Vec<Effect>,
     /// Whether a packed function has mutated what it was given (`PURE.EFFECT.MUTATE`).
@@ -33,10 +33,10 @@ pub fn evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: Vec<Value>, o
     machine.load();
     let result = machine.start(entry, args);
     let outcome = match machine.no_exceptions(result) {
-        Ok(value) => Outcome::Value(value),
-        Err(Stop::Error(error)) => Outcome::Error(error),
-        Err(Stop::OutOfFuel) => Outcome::OutOfFuel,
-        Err(Stop::Unspecified(reason)) => Outcome::Unspecified(reason),
+        Ok(value) => Ending::Value(value),
+        Err(Stop::Error(error)) => Ending::Error(error),
+        Err(Stop::OutOfFuel) => Ending::OutOfFuel,
+        Err(Stop::Unspecified(reason)) => Ending::Unspecified(reason),
     };
     let in_dataflow_block = machine.dataflow_blocks > 0;
     let Machine { effects, mutates, steps, .. } = machine;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::book::{Erratum, Reading, Rule, RuleSet};
 use crate::grammar::*;
-use crate::judge::{Cx, Outcome};
+use crate::judge::{Cx, Ending};
 use crate::value::{Effect, Stop, Value, ValueSpec, from_specs, to_spec};
 
 fn bind(name: &str, value: Expr) -> Binding {
@@ -86,33 +86,33 @@ fn n_plus(i: i64) -> PrimExpr {
     PrimExpr::binary(BinaryOp::Add, PrimExpr::var("n"), i.into())
 }
 
-fn run_in(cx: &mut Cx, module: &IrModule, args: &[ValueSpec]) -> (Outcome<ValueSpec>, Vec<Effect>) {
+fn run_in(cx: &mut Cx, module: &IrModule, args: &[ValueSpec]) -> (Ending<ValueSpec>, Vec<Effect>) {
     let options = Options::default();
     let args = from_specs(args, &options.registry).unwrap();
     let run = evaluate(cx, module, "main", args, &options);
     let outcome = match run.outcome {
-        Outcome::Value(value) => Outcome::Value(to_spec(&value).unwrap()),
-        Outcome::Error(error) => Outcome::Error(error),
-        Outcome::OutOfFuel => Outcome::OutOfFuel,
-        Outcome::Unspecified(reason) => Outcome::Unspecified(reason),
+        Ending::Value(value) => Ending::Value(to_spec(&value).unwrap()),
+        Ending::Error(error) => Ending::Error(error),
+        Ending::OutOfFuel => Ending::OutOfFuel,
+        Ending::Unspecified(reason) => Ending::Unspecified(reason),
     };
     (outcome, run.effects)
 }
 
-fn run(module: &IrModule, args: &[ValueSpec]) -> (Outcome<ValueSpec>, Vec<Effect>) {
+fn run(module: &IrModule, args: &[ValueSpec]) -> (Ending<ValueSpec>, Vec<Effect>) {
     run_in(&mut Cx::new(), module, args)
 }
 
 fn value(module: &IrModule, args: &[ValueSpec]) -> ValueSpec {
     match run(module, args).0 {
-        Outcome::Value(value) => value,
+        Ending::Value(value) => value,
         other => panic!("{other:?}"),
     }
 }
 
 fn failure(module: &IrModule, args: &[ValueSpec]) -> Rule {
     match run(module, args).0 {
-        Outcome::Error(error) => error.rule,
+        Ending::Error(error) => error.rule,
         other => panic!("{other:?}"),
     }
 }
@@ -138,7 +138,7 @@ fn worked_example(dim: PrimExpr) -> IrModule {
 #[test]
 fn the_value_of_a_failing_cast_has_its_effects() {
     let (outcome, effects) = run(&worked_example(n_plus(1)), &[ValueSpec::Tensor(ints(&[1.0, 2.0]))]);
-    let Outcome::Error(error) = outcome else { panic!("{outcome:?}") };
+    let Ending::Error(error) = outcome else { panic!("{outcome:?}") };
     assert_eq!(error.rule, rule!("SI.MATCHCAST.TENSOR.EVAL"));
     assert_eq!(error.message, "dimension 0: expected n + 1 = 3, found 2");
     // bump is called, then [2, 3] is logged; f is never called.
@@ -150,7 +150,7 @@ fn the_value_of_a_failing_cast_has_its_effects() {
 fn a_closure_sees_a_mutation_made_after_it_was_created() {
     let (outcome, effects) = run(&worked_example(PrimExpr::var("n")), &[ValueSpec::Tensor(ints(&[1.0, 2.0]))]);
     // Everything is an alias of the argument.
-    assert_eq!(outcome, Outcome::Value(ValueSpec::Tensor(ints(&[2.0, 3.0]))));
+    assert_eq!(outcome, Ending::Value(ValueSpec::Tensor(ints(&[2.0, 3.0]))));
     assert_eq!(effects[1..], [logged(&[2.0, 3.0]), logged(&[2.0, 3.0])]);
 }
 
@@ -163,7 +163,7 @@ fn a_constant_is_new_at_each_evaluation() {
     assert_eq!(value(&program, &[]), ValueSpec::Tensor(ints(&[5.0])));
     let mask: RuleSet = [rule!("EVAL.CONST.FRESH")].into_iter().collect();
     let (outcome, _) = run_in(&mut Cx::new().with_mask(mask), &program, &[]);
-    assert_eq!(outcome, Outcome::Value(ValueSpec::Tensor(ints(&[6.0]))));
+    assert_eq!(outcome, Ending::Value(ValueSpec::Tensor(ints(&[6.0]))));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn only_the_taken_branch_runs() {
         }))
     };
     let (outcome, effects) = run(&main_of(func(vec![], if_expr(true))), &[]);
-    assert_eq!(outcome, Outcome::Value(ValueSpec::Tensor(ints(&[1.0]))));
+    assert_eq!(outcome, Ending::Value(ValueSpec::Tensor(ints(&[1.0]))));
     assert_eq!(effects, [logged(&[1.0])]);
     assert_eq!(failure(&main_of(func(vec![], if_expr(false))), &[]), rule!("EVAL.EXTERNFUNC.MISSING"));
 }
@@ -249,7 +249,7 @@ fn dataflow_variables_end_with_their_block() {
     };
     assert_eq!(value(&dataflow(Expr::var("v")), &[ValueSpec::Int(3)]), ValueSpec::Int(3));
     let (outcome, _) = run(&dataflow(Expr::DataflowVar(Var::new("d"))), &[ValueSpec::Int(3)]);
-    assert!(matches!(outcome, Outcome::Unspecified(_)));
+    assert!(matches!(outcome, Ending::Unspecified(_)));
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn annotations_capture_shape_variables() {
     let argument = [ValueSpec::Tensor(ints(&[1.0, 2.0]))];
     assert_eq!(failure(&program, &argument), rule!("SI.MATCHCAST.TENSOR.EVAL"));
     let mut literal = Cx::new().with_reading(Reading::literal_only(&[Erratum::A45]));
-    assert_eq!(run_in(&mut literal, &program, &argument).0, Outcome::Value(ValueSpec::Tensor(ints(&[7.0]))));
+    assert_eq!(run_in(&mut literal, &program, &argument).0, Ending::Value(ValueSpec::Tensor(ints(&[7.0]))));
 }
 
 #[test]
@@ -322,10 +322,10 @@ fn arguments_are_checked_before_the_body_and_the_result_after_it() {
     };
     let scalar = ValueSpec::Tensor(TensorData::from_values(DataType::INT64, &[], &[1.0]).unwrap());
     let (outcome, effects) = run(&annotated(1), &[scalar]);
-    assert!(matches!(&outcome, Outcome::Error(e) if e.rule == rule!("SI.MATCHCAST.TENSOR.NDIM")), "{outcome:?}");
+    assert!(matches!(&outcome, Ending::Error(e) if e.rule == rule!("SI.MATCHCAST.TENSOR.NDIM")), "{outcome:?}");
     assert_eq!(effects, []);
     let (outcome, effects) = run(&annotated(2), &[ValueSpec::Tensor(ints(&[1.0]))]);
-    let Outcome::Error(error) = outcome else { panic!("{outcome:?}") };
+    let Ending::Error(error) = outcome else { panic!("{outcome:?}") };
     assert_eq!(error.message, "return value: expected rank 2, found rank 1");
     assert_eq!(effects, [logged(&[1.0])]);
 }
@@ -345,7 +345,7 @@ fn entry_points_are_the_externally_linked_functions() {
     // A call from another global function works.
     let program = module(vec![linked("start", func(vec![], Expr::call(global("main"), vec![]))), private]);
     let run = evaluate(&mut Cx::new(), &program, "start", vec![], &Options::default());
-    assert!(matches!(run.outcome, Outcome::Value(Value::Tuple(t)) if t.is_empty()));
+    assert!(matches!(run.outcome, Ending::Value(Value::Tuple(t)) if t.is_empty()));
     let prim_func = GlobalFunc::PrimFunc(Arc::new(tir::PrimFunc::default()));
     assert_eq!(failure(&module(vec![(GlobalVar::new("main"), prim_func)]), &[]), rule!("MOD.ENTRY-ANY"));
 }
@@ -355,19 +355,19 @@ fn what_cannot_be_called() {
     let program = main_of(func(vec![("x", None)], Expr::call(x(), vec![])));
     assert_eq!(failure(&program, &[ValueSpec::Tensor(ints(&[1.0]))]), rule!("EVAL.CALL.CALLEE"));
     assert_eq!(failure(&program, &[ValueSpec::Object]), rule!("VAL.OBJECT.UNUSABLE"));
-    assert!(matches!(run(&program, &[ValueSpec::Closure]).0, Outcome::Unspecified(_)));
+    assert!(matches!(run(&program, &[ValueSpec::Closure]).0, Ending::Unspecified(_)));
 }
 
 #[test]
 fn a_host_may_return_nothing_but_not_raw_data() {
     assert_eq!(value(&main_of(func(vec![], packed("log", vec![]))), &[]), ValueSpec::Tuple(vec![]));
-    assert!(matches!(run(&main_of(func(vec![], packed("raw_int", vec![]))), &[]).0, Outcome::Unspecified(_)));
+    assert!(matches!(run(&main_of(func(vec![], packed("raw_int", vec![]))), &[]).0, Ending::Unspecified(_)));
 }
 
 #[test]
 fn endless_recursion_runs_out_of_fuel() {
     let program = main_of(func(vec![], Expr::call(global("main"), vec![])));
-    assert_eq!(run(&program, &[]).0, Outcome::OutOfFuel);
+    assert_eq!(run(&program, &[]).0, Ending::OutOfFuel);
 }
 
 /// `grow(c, t) = if c then grow(c, (t,)) else t` nests a tuple at every call and never returns.
@@ -381,7 +381,7 @@ fn deep_values_are_given_up_without_overflow() {
     }));
     let program = main_of(func(vec![("c", None), ("t", None)], body));
     let yes = ValueSpec::Tensor(TensorData::from_values(DataType::BOOL, &[], &[1.0]).unwrap());
-    assert_eq!(run(&program, &[yes, ValueSpec::Int(0)]).0, Outcome::OutOfFuel);
+    assert_eq!(run(&program, &[yes, ValueSpec::Int(0)]).0, Ending::OutOfFuel);
 }
 
 #[test]
@@ -520,7 +520,7 @@ fn the_result_of_a_prim_func_is_checked() {
 fn a_prim_func_can_be_reached_by_its_symbol() {
     let program = calling_twice("(R.call_packed(\"twice\", x, x), x)");
     let (outcome, effects) = run(&program, &[floats(&[1.0])]);
-    assert_eq!(outcome, Outcome::Value(ValueSpec::Tuple(vec![ValueSpec::Tuple(vec![]), floats(&[2.0])])));
+    assert_eq!(outcome, Ending::Value(ValueSpec::Tuple(vec![ValueSpec::Tuple(vec![]), floats(&[2.0])])));
     assert_eq!(effects, [Effect::Call("twice".into(), vec![floats(&[1.0]), floats(&[1.0])])]);
 }
 

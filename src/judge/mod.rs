@@ -8,4 +8,4 @@ mod verdict;
 pub use cx::{Cx, Every, GlbPurity, Instead, LazyRow, Mistake, Open, Prover, Row, RowMutant, RowsLookedAt, Stuck};
 pub use derivation::{Conclusion, Derivation, Step};
 pub use stack::with_stack;
-pub use verdict::{BestEffort, Compatibility, Outcome, Proof, RuntimeError};
+pub use verdict::{BestEffort, Compatibility, Ending, Proof, RuntimeError};

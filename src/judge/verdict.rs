@@ -39,7 +39,7 @@ pub struct BestEffort<T> {
 
 /// How an evaluation ends.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Outcome<V> {
+pub enum Ending<V> {
     /// The result.
     Value(V),
     /// An error that the text prescribes.

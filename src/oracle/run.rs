@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::NoAnswer;
 use crate::eval::{Options, default_entry, evaluate, match_value};
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
-use crate::judge::{Cx, Outcome};
+use crate::judge::{Cx, Ending};
 use crate::question::{self, MatchAnswer, RunAnswer};
 use crate::refine::{Verdict, refine};
 use crate::value::{Stop, ValueSpec, from_spec, from_specs, to_spec};
@@ -39,13 +39,13 @@ pub fn answer_evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: &[Valu
     };
     let run = evaluate(cx, module, entry, args, &options);
     Ok(match run.outcome {
-        Outcome::Value(value) => match to_spec(&value) {
+        Ending::Value(value) => match to_spec(&value) {
             Ok(spec) => RunAnswer::Returns(spec, run.effects),
             Err(Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_)) => RunAnswer::Unspecified,
         },
-        Outcome::Error(error) => RunAnswer::Fails(error.rule, run.effects),
-        Outcome::OutOfFuel => RunAnswer::OutOfFuel,
-        Outcome::Unspecified(_) => RunAnswer::Unspecified,
+        Ending::Error(error) => RunAnswer::Fails(error.rule, run.effects),
+        Ending::OutOfFuel => RunAnswer::OutOfFuel,
+        Ending::Unspecified(_) => RunAnswer::Unspecified,
     })
 }
 

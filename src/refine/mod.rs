@@ -8,14 +8,14 @@ use inputs::Inputs;
 use crate::book::{Erratum, Rule};
 use crate::eval::{Options, evaluate};
 use crate::grammar::IrModule;
-use crate::judge::{Cx, Outcome, RuntimeError};
+use crate::judge::{Cx, Ending, RuntimeError};
 use crate::value::{ConvertError, Effect, Stop, ValueSpec, from_specs, to_spec};
 
 /// What can be observed of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Observed {
     /// How it ended.
-    pub outcome: Outcome<ValueSpec>,
+    pub outcome: Ending<ValueSpec>,
     /// What the world outside saw, in order.
     pub effects: Vec<Effect>,
     /// The contents of the arguments at the end, where mutations show.
@@ -136,12 +136,12 @@ pub fn observe(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) 
     let args = from_specs(args, &options.registry)?;
     let run = evaluate(cx, module, entry, args.clone(), &options);
     let outcome = match run.outcome {
-        Outcome::Value(value) => {
-            to_spec(&value).map_err(|stop| unspecified(&stop)).map_or_else(Outcome::Unspecified, Outcome::Value)
+        Ending::Value(value) => {
+            to_spec(&value).map_err(|stop| unspecified(&stop)).map_or_else(Ending::Unspecified, Ending::Value)
         }
-        Outcome::Error(error) => Outcome::Error(error),
-        Outcome::OutOfFuel => Outcome::OutOfFuel,
-        Outcome::Unspecified(reason) => Outcome::Unspecified(reason),
+        Ending::Error(error) => Ending::Error(error),
+        Ending::OutOfFuel => Ending::OutOfFuel,
+        Ending::Unspecified(reason) => Ending::Unspecified(reason),
     };
     let arguments = args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
     let (mutated, in_dataflow_block) = (run.mutates, run.in_dataflow_block);
@@ -159,13 +159,13 @@ fn unspecified(stop: &Stop) -> String {
 /// Whether a run of the target is one that the text allows for a run of the source on the same input.
 pub fn judge_runs(cx: &mut Cx, source: &Observed, target: &Observed) -> Verdict {
     match (&source.outcome, &target.outcome) {
-        (Outcome::Unspecified(reason), _) => Verdict::Undecided(format!("the source is unspecified: {reason}")),
-        (_, Outcome::Unspecified(reason)) => Verdict::Undecided(format!("the target is unspecified: {reason}")),
-        (Outcome::Value(before), Outcome::Value(after)) => same_value(cx, source, target, before, after),
-        (Outcome::Value(_), Outcome::Error(error)) => less_defined(cx, target, error),
-        (Outcome::Value(_), Outcome::OutOfFuel) => Verdict::Undecided("the target ran out of fuel".to_string()),
-        (Outcome::Error(error), _) => diverging(cx, source, target, Some(error)),
-        (Outcome::OutOfFuel, _) => diverging(cx, source, target, None),
+        (Ending::Unspecified(reason), _) => Verdict::Undecided(format!("the source is unspecified: {reason}")),
+        (_, Ending::Unspecified(reason)) => Verdict::Undecided(format!("the target is unspecified: {reason}")),
+        (Ending::Value(before), Ending::Value(after)) => same_value(cx, source, target, before, after),
+        (Ending::Value(_), Ending::Error(error)) => less_defined(cx, target, error),
+        (Ending::Value(_), Ending::OutOfFuel) => Verdict::Undecided("the target ran out of fuel".to_string()),
+        (Ending::Error(error), _) => diverging(cx, source, target, Some(error)),
+        (Ending::OutOfFuel, _) => diverging(cx, source, target, None),
     }
 }
 
@@ -245,15 +245,15 @@ fn diverging(cx: &mut Cx, source: &Observed, target: &Observed, error: Option<&R
         return more_defined(cx, source, target);
     }
     match (error, &target.outcome) {
-        (Some(before), Outcome::Error(after)) => same_error(cx, source, target, before, after),
-        (Some(before), Outcome::Value(_)) => {
+        (Some(before), Ending::Error(after)) => same_error(cx, source, target, before, after),
+        (Some(before), Ending::Value(_)) => {
             let message = format!("the source fails outside of DataflowBlocks, the target gives a value: {before}");
             let rule = rule!("OPT.OUTSIDE-DF");
             cx.refuse(rule, 1, not_allowed(rule, message))
         }
-        (Some(_), Outcome::OutOfFuel) => Verdict::Undecided("the target ran out of fuel".to_string()),
-        (Some(_), Outcome::Unspecified(reason)) => Verdict::Undecided(reason.clone()),
-        (None, Outcome::Value(_) | Outcome::Error(_) | Outcome::OutOfFuel | Outcome::Unspecified(_)) => {
+        (Some(_), Ending::OutOfFuel) => Verdict::Undecided("the target ran out of fuel".to_string()),
+        (Some(_), Ending::Unspecified(reason)) => Verdict::Undecided(reason.clone()),
+        (None, Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_)) => {
             Verdict::Undecided("the source ran out of fuel".to_string())
         }
     }
