@@ -110,6 +110,7 @@ def copy(all_mutants: list[Mutant], tree: Path) -> str:
     """Writes the copy; gives a digest of the sources as they are in the repository."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
     digest = hashlib.sha256()
+    kept = {tree / "src" / "hand_mutants.rs"}
     for name in sorted(filter(None, listed.decode().split("\0"))):
         source = ROOT / name
         if not source.is_file():
@@ -122,7 +123,12 @@ def copy(all_mutants: list[Mutant], tree: Path) -> str:
             data = with_switches(data.decode(), here).encode()
         if name == "src/lib.rs":
             data = b"#![allow(warnings, clippy::all)]\n" + data + b"\nmod hand_mutants;\n"
+        kept.add(tree / name)
         write(tree / name, data)
+    # What has moved since the copy was made would be there twice.
+    for path in tree.rglob("*"):
+        if path.is_file() and path not in kept and "target" not in path.relative_to(tree).parts:
+            path.unlink()
     write(tree / "src" / "hand_mutants.rs", MODULE.encode())
     return digest.hexdigest()
 

@@ -132,7 +132,7 @@ fn sort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (along, descending) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "descending")?);
     m.spend((x.len() as u64).saturating_mul(x.shape().get(along).map_or(1, |size| size.unsigned_abs())))?;
-    fresh(tabulate(m, x.dtype(), x.shape(), |index| at(x, &chosen(x, index, along, descending)?.0))?)
+    tabulate_out(m, a, |index| at(x, &chosen(x, index, along, descending)?.0))
 }
 
 fn argsort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
@@ -205,17 +205,16 @@ fn infer_bucketize(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 fn bucketize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, boundaries) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let right = bool_attr(a.call, "right")?;
-    let dtype = if bool_attr(a.call, "out_int32")? { DataType::INT32 } else { DataType::INT64 };
     let bounds: Vec<Scalar> = (0..boundaries.len()).filter_map(|i| boundaries.get(i)).collect();
-    fresh(tabulate(m, dtype, x.shape(), |index| {
+    tabulate_out(m, a, |index| {
         let element = at(x, index)?;
         let below = |bound: &&Scalar| match order(**bound, element) {
             Ordering::Less => true,
             Ordering::Equal => right,
             Ordering::Greater => false,
         };
-        Ok::<Scalar, Stop>(Scalar::Int(bounds.iter().take_while(below).count() as i64))
-    })?)
+        Ok(Scalar::Int(bounds.iter().take_while(below).count() as i64))
+    })
 }
 
 fn infer_where(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {

@@ -250,7 +250,7 @@ fn transformed(call: &Call, x: ArrayD<f64>, gamma: &ArrayD<f64>, beta: &ArrayD<f
 fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
     let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
-    let (gamma, beta) = (spread(&gamma, &x, &along)?, spread(&beta, &x, &along)?);
+    let (gamma, beta) = (spread(&gamma, &x, &along), spread(&beta, &x, &along));
     of_floats(dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
 }
 
@@ -258,7 +258,7 @@ fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn rms_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, weight], dtype) = arrays::<2>(m, a)?;
     let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
-    let weight = spread(&weight, &x, &along)?;
+    let weight = spread(&weight, &x, &along);
     let epsilon = epsilon(a.call)?;
     let scale = mean(&(&x * &x), &along).mapv_into(|square| (square + epsilon).sqrt());
     of_floats(dtype, &(x / scale * weight))
@@ -268,7 +268,7 @@ fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
     let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
     let channel = axis(int_attr(a.call, "channel_axis")?.unwrap_or(1), x.ndim())?;
-    let (gamma, beta) = (spread(&gamma, &x, &[channel])?, spread(&beta, &x, &[channel])?);
+    let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
     of_floats(dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
 }
 
@@ -276,7 +276,7 @@ fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
     let channel = axis(int_attr(a.call, "channel_axis")?.unwrap_or(1), x.ndim())?;
-    let (gamma, beta) = (spread(&gamma, &x, &[channel])?, spread(&beta, &x, &[channel])?);
+    let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
     let mut along = vec![channel + 1];
     for axis in axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())? {
         along.push(if axis > channel { axis + 1 } else { axis });
@@ -293,8 +293,7 @@ fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usize>, Stop> {
     let groups = int_attr(call, "num_groups")?.and_then(|groups| usize::try_from(groups).ok()).unwrap_or(0);
     let size = shape.get(channel).copied().unwrap_or(0);
-    let per_group = size.checked_div(groups).filter(|per_group| per_group * groups == size);
-    let per_group = per_group.ok_or_else(|| fail(format!("{size} channels do not make {groups} equal groups")))?;
+    let per_group = size.checked_div(groups).unwrap_or(0);
     let mut grouped = shape.to_vec();
     grouped.splice(channel..=channel, [groups, per_group]);
     Ok(grouped)
@@ -305,8 +304,8 @@ fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usi
 fn batch_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta, old_mean, old_variance], dtype) = arrays::<5>(m, a)?;
     let channel = axis(int_attr(a.call, "axis")?.unwrap_or(1), x.ndim())?;
-    let (gamma, beta) = (spread(&gamma, &x, &[channel])?, spread(&beta, &x, &[channel])?);
-    let (keep_mean, keep_variance) = (spread(&old_mean, &x, &[channel])?, spread(&old_variance, &x, &[channel])?);
+    let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
+    let (keep_mean, keep_variance) = (spread(&old_mean, &x, &[channel]), spread(&old_variance, &x, &[channel]));
     let epsilon = epsilon(a.call)?;
     if !bool_attr(a.call, "training")? {
         let normal = (&x - &keep_mean) / keep_variance.mapv_into(|v| (v + epsilon).sqrt());

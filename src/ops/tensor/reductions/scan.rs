@@ -70,12 +70,9 @@ fn scan(
     f: impl Fn(Scalar, Scalar) -> Result<Scalar, Stop>,
 ) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
-    let dtype = dtype_of(a.call, x.dtype())?;
+    let kernel::Out { dtype, shape } = kernel::out(a)?;
     let exclusive = bool_attr(a.call, "exclusive")?;
-    let (shape, along) = match int_attr(a.call, "axis")? {
-        Some(given) => (x.shape().to_vec(), axis(given, x.shape().len())?),
-        None => (vec![x.len() as i64], 0),
-    };
+    let along = int_attr(a.call, "axis")?.map_or(Ok(0), |given| axis(given, shape.len()))?;
     m.spend(x.len() as u64)?;
     let source = kernel::in_shape(m, x, &shape)?;
     let neutral = convert(Scalar::Int(neutral), dtype)?;
