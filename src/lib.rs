@@ -66,6 +66,7 @@ pub mod builder;
 pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod data;
 pub mod derivation;
 pub mod eval;
 mod facade;

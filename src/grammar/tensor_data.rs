@@ -74,6 +74,21 @@ impl TensorData {
         }
         TensorData::new(dtype, shape, bytes)
     }
+
+    /// A tensor from the hexadecimal digits of its bytes, two a byte, in memory order.
+    pub fn from_hex(dtype: DataType, shape: &[u64], digits: &str) -> Result<TensorData, TensorDataError> {
+        TensorData::new(dtype, shape, from_hex(digits)?)
+    }
+
+    /// The hexadecimal digits of the bytes.
+    pub fn to_hex(&self) -> String {
+        let mut digits = String::with_capacity(self.bytes.len() * 2);
+        for byte in self.bytes.iter() {
+            // Writing to a String cannot fail.
+            let _ = write!(digits, "{byte:02x}");
+        }
+        digits
+    }
 }
 
 /// The data types that tensor elements have: the widths that memory knows, in one lane.

@@ -1,0 +1,101 @@
+//! Datatypes: the constructors of both documents, and the names under which datatypes are written.
+
+use super::reader::{Profile, Read, Reader, Reading, Write};
+use super::{DataError, Node};
+use crate::grammar::{DataType, TypeCode};
+use crate::book::Rule;
+
+impl Read for DataType {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<DataType> {
+        let nothing = Node::from(super::Data::Null);
+        let Some((name, content)) = node.as_variant() else { return r.unexpected(node, "a datatype") };
+        let content = content.unwrap_or(&nothing);
+        match name {
+            "Bool" => abbreviation(r, node, rule!("GRAM.DTYPE.BOOL"), rule!("PR14148.DTYPE.BOOL"), DataType::BOOL),
+            "Void" => abbreviation(r, node, rule!("GRAM.DTYPE.VOID"), rule!("PR14148.DTYPE.VOID"), DataType::VOID),
+            "Int" => constructor(r, node, TypeCode::Int, Some(rule!("GRAM.DTYPE.INT")), content),
+            "UInt" => constructor(r, node, TypeCode::UInt, None, content),
+            "Float" => constructor(r, node, TypeCode::Float, Some(rule!("GRAM.DTYPE.FLOAT")), content),
+            "Handle" => constructor(r, node, TypeCode::Handle, None, content),
+            name => written(r, node, name),
+        }
+    }
+}
+
+/// `Bool()` and `Void()`, which both documents have.
+fn abbreviation(r: &mut Reader<'_>, node: &Node<'_>, older: Rule, later: Rule, dtype: DataType) -> Reading<DataType> {
+    let rule = match r.profile {
+        Profile::Merged => older,
+        Profile::Pr14148 => later,
+    };
+    r.by(node, rule, &dtype.to_string())?;
+    Ok(dtype)
+}
+
+/// A constructor: `(bits, lanes)`, or in the older form the width alone.
+fn constructor(
+    r: &mut Reader<'_>,
+    node: &Node<'_>,
+    code: TypeCode,
+    older: Option<Rule>,
+    content: &Node<'_>,
+) -> Reading<DataType> {
+    let rule = rule_of(code);
+    let number = |node: &Node<'_>| node.as_number().and_then(|number| number.parse().ok());
+    let field = |name: &str| content.get(name).and_then(number);
+    if let (Some(bits), Some(lanes)) = (field("bits"), field("lanes")) {
+        r.by(node, rule, "DataType")?;
+        return Ok(DataType { code, bits, lanes });
+    }
+    match (field("bitwidth").or_else(|| number(content)), older, r.profile) {
+        (Some(bits), Some(older), Profile::Merged) => one_lane(r, node, older, code, bits),
+        (Some(_) | None, Some(_) | None, Profile::Merged | Profile::Pr14148) => {
+            r.refuse(node, Some(rule), "a datatype has `bits` and `lanes`".to_string())
+        }
+    }
+}
+
+/// GRAM.DTYPE.INT, GRAM.DTYPE.FLOAT: one lane of a width that is not zero.
+fn one_lane(r: &mut Reader<'_>, node: &Node<'_>, rule: Rule, code: TypeCode, bits: u16) -> Reading<DataType> {
+    r.premise(node, rule, 1, bits != 0, || "a datatype has no bits".to_string())?;
+    r.by(node, rule, "DataType")?;
+    Ok(DataType::new(code, bits))
+}
+
+/// The name of a datatype, in the long form or, by AST22.SYN.F32, in the short one.
+fn written(r: &mut Reader<'_>, node: &Node<'_>, name: &str) -> Reading<DataType> {
+    let Ok(dtype) = name.parse::<DataType>() else {
+        return Err(DataError::at(node.span, format!("`{name}` is not a datatype, such as `float32` or `int64`")));
+    };
+    by_name(r, node, dtype)?;
+    if name != dtype.to_string() && !dtype.is_void() {
+        r.by(node, rule!("AST22.SYN.F32"), "DataType")?;
+    }
+    Ok(dtype)
+}
+
+/// The production of a datatype that stands under its name.
+pub(super) fn by_name(r: &mut Reader<'_>, node: &Node<'_>, dtype: DataType) -> Reading<()> {
+    match dtype {
+        DataType::BOOL => r.by(node, rule!("PR14148.DTYPE.BOOL"), "bool"),
+        DataType::VOID => r.by(node, rule!("PR14148.DTYPE.VOID"), "void"),
+        DataType { code: TypeCode::BFloat, .. } => Ok(()),
+        DataType { code, .. } => r.by(node, rule_of(code), "DataType"),
+    }
+}
+
+/// The rule of a constructor.
+fn rule_of(code: TypeCode) -> Rule {
+    match code {
+        TypeCode::Int => rule!("PR14148.DTYPE.INT"),
+        TypeCode::UInt => rule!("PR14148.DTYPE.UINT"),
+        TypeCode::Float | TypeCode::BFloat => rule!("PR14148.DTYPE.FLOAT"),
+        TypeCode::Handle => rule!("PR14148.DTYPE.HANDLE"),
+    }
+}
+
+impl Write for DataType {
+    fn write(&self) -> Node<'_> {
+        Node::text(self.to_string())
+    }
+}

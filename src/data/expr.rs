@@ -1,0 +1,147 @@
+//! Expressions, bindings and blocks, in the order of the table "All nodes" of the chapter Grammar.
+
+use super::Node;
+use super::dim::is_dim_node;
+use super::reader::{Choice as _, Read, Reader, Reading};
+use super::record::{choice, record, word, write_record};
+use crate::grammar::{
+    Attrs, Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataType, DataTypeImm, Expr, ExternFunc, Function,
+    If, MatchCast, Op, PrimValue, SeqExpr, ShapeExpr, StringImm, Tuple, TupleGetItem, Type, VarBinding, VarKind,
+};
+use crate::struct_info::wrap_type;
+
+record! { Constant, "Constant" by "GRAM.EXPR.CONSTANT", { data: one, span: place } }
+record! { Tuple, "Tuple" by "GRAM.EXPR.TUPLE", { fields: many, span: place } }
+record! { SeqExpr, "SeqExpr" by "GRAM.EXPR.SEQEXPR", { blocks: many, body: one, span: place } }
+record! { PrimValue, "PrimValue" by "PR14148.EXPR.PRIMVALUE", {
+    value: one,
+    dtype: or(DataType::INT64),
+    float: unless(None),
+    span: place,
+} }
+record! { StringImm, "StringImm" by "PR14148.EXPR.STRINGIMM", { value: one, span: place } }
+record! { DataTypeImm, "DataTypeImm" by "PR14148.EXPR.DATATYPEIMM", { value: one, span: place } }
+record! { Function, "Function" by "GRAM.EXPR.FUNCTION", {
+    params: many,
+    body: one,
+    ret_struct_info: unless(None),
+    pure: unless(None),
+    attrs: ruled("GRAM.EXPR.FUNCTION.ATTRS", Attrs::new()),
+    span: place,
+} }
+record! { If, "If" by "GRAM.EXPR.IF", { cond: one, true_branch: one, false_branch: one, span: place } }
+record! { ExternFunc, "ExternFunc" by "GRAM.EXPR.EXTERNFUNC", { global_symbol: one, span: place } }
+record! { ShapeExpr, "ShapeExpr" by "GRAM.EXPR.SHAPEEXPR", { values: many, span: place } }
+record! { TupleGetItem, "TupleGetItem" by "GRAM.EXPR.TUPLEGETITEM", { tuple_value: one, index: literal, span: place } }
+record! { Op, "Op" by "GRAM.EXPR.OP", { op_name: one, span: place } }
+
+choice! { Expr, "an expression" first no_dimension {
+    Constant(e),
+    Var by "GRAM.EXPR.VAR" (v),
+    DataflowVar by "GRAM.EXPR.DATAFLOWVAR" (v),
+    GlobalVar by "GRAM.EXPR.GLOBALVAR" (g),
+    Tuple(e),
+    SeqExpr(e),
+    PrimValue(e),
+    StringImm(e),
+    DataTypeImm(e),
+    Function(e),
+    If(e),
+    ExternFunc(e),
+    Call(e),
+    ShapeExpr(e),
+    TupleGetItem(e),
+    Op(e),
+} }
+
+/// GRAM.PRIM.POSITION, GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM: what stands for a dimension is no expression.
+fn no_dimension(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<()> {
+    let is_dim = node.as_number().is_some() || node.as_variant().is_some_and(|(name, _)| is_dim_node(name));
+    r.premise(node, rule!("GRAM.PRIM.POSITION"), 1, !is_dim, || "a dimension stands for an expression".to_string())?;
+    let message = || format!("the shape variable {} stands for an expression", node.describe());
+    r.premise(node, rule!("GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM"), 1, node.as_text().is_none(), message)
+}
+
+/// GRAM.EXPR.CALL (C01). In place of `sinfo_args` a call may have the older `type_args`, which are converted.
+impl Read for Call {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Call> {
+        let rule = rule!("GRAM.EXPR.CALL");
+        r.by(node, rule, "Call")?;
+        let fields = r.fields(node, "Call", Some(rule))?;
+        let op = fields.one(r, "op")?;
+        let args = fields.many(r, "args")?;
+        let older: Option<Vec<Type>> = fields.maybe_many(r, "type_args")?;
+        if let Some(sinfo_args) = fields.get("sinfo_args") {
+            let message = || "a call has `sinfo_args` or `type_args`, not both".to_string();
+            r.premise(sinfo_args, rule!("PR14148.CALL.SINFO_ARGS"), 1, older.is_none(), message)?;
+        }
+        let sinfo_args = match older {
+            Some(types) => types.iter().map(|t| wrap_type(r.cx, t)).collect(),
+            None => fields.many(r, "sinfo_args")?,
+        };
+        let attrs = fields.ruled(r, "attrs", rule!("GRAM.EXPR.CALL.ATTRS"), Attrs::new)?;
+        Ok(Call { op, args, sinfo_args, attrs, span: fields.span() })
+    }
+}
+
+write_record! { Call, {
+    op: one,
+    args: many,
+    sinfo_args: unless(Vec::new()),
+    attrs: unless(Attrs::new()),
+    span: place,
+} }
+
+choice! { Binding, "a binding" { VarBinding(b), MatchCast(b) } }
+
+record! { VarBinding, "VarBinding" by "GRAM.BIND.VARBINDING", { var: one, value: one, span: place } }
+record! { MatchCast, "MatchCast" by "GRAM.BIND.MATCHCAST", {
+    var: unless(None),
+    struct_info: one,
+    value: one,
+    span: place,
+} }
+
+word! { VarKind, "`Var` or `DataflowVar`" { Var, DataflowVar } }
+word! { BlockKind, "`Binding` or `Dataflow`" { Binding, Dataflow } }
+
+/// A parameter, or the left side of a binding: a `Var` or a `DataflowVar`.
+impl Read for Binder {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Binder> {
+        let (rule, name) = match node.get("kind").and_then(Node::as_variant) {
+            Some(("DataflowVar", None)) => (rule!("GRAM.EXPR.DATAFLOWVAR"), "DataflowVar"),
+            Some(_) | None => (rule!("GRAM.EXPR.VAR"), "Var"),
+        };
+        let other = node.as_variant().map(|(name, _)| name).filter(|name| Expr::NAMES.contains(name));
+        let message = || format!("a {} is bound where a variable is", other.unwrap_or("value"));
+        r.premise(node, rule!("GRAM.BIND.VARBINDING"), 2, other.is_none(), message)?;
+        r.by(node, rule, name)?;
+        let fields = r.fields(node, name, Some(rule))?;
+        Ok(Binder {
+            var: fields.one(r, "var")?,
+            kind: fields.or(r, "kind", VarKind::default)?,
+            annotation: fields.one(r, "annotation")?,
+        })
+    }
+}
+
+write_record! { Binder, { var: one, kind: unless(VarKind::Var), annotation: unless(None) } }
+
+/// GRAM.BLOCK.BINDING, GRAM.BLOCK.DATAFLOW.
+impl Read for BindingBlock {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<BindingBlock> {
+        let (rule, name) = match node.get("kind").and_then(Node::as_variant) {
+            Some(("Dataflow", None)) => (rule!("GRAM.BLOCK.DATAFLOW"), "DataflowBlock"),
+            Some(_) | None => (rule!("GRAM.BLOCK.BINDING"), "BindingBlock"),
+        };
+        r.by(node, rule, name)?;
+        let fields = r.fields(node, name, Some(rule))?;
+        Ok(BindingBlock {
+            kind: fields.or(r, "kind", BlockKind::default)?,
+            bindings: fields.many(r, "bindings")?,
+            span: fields.span(),
+        })
+    }
+}
+
+write_record! { BindingBlock, { kind: unless(BlockKind::Binding), bindings: many, span: place } }

@@ -1,0 +1,209 @@
+//! Data whose type is not known yet: what a text in RON or JSON says, and where.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use crate::grammar::Span;
+
+/// A text inside data, borrowed where nothing had to be unescaped.
+pub type Text<'t> = Cow<'t, str>;
+
+/// A piece of data, and where it stands in the text that it was read from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Node<'t> {
+    pub span: Span,
+    pub data: Data<'t>,
+}
+
+/// What data can be. The two notations share it: an object of JSON is a map, and so is a structure of RON but for the way
+/// it is written.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Data<'t> {
+    /// Nothing: `null`, `None`.
+    Null,
+    Bool(bool),
+    /// A number as it is written, so that nothing of it is lost before its type is known.
+    Number(Text<'t>),
+    Text(Text<'t>),
+    List(Vec<Node<'t>>),
+    /// A list of a fixed number of items, which RON writes in parentheses.
+    Tuple(Vec<Node<'t>>),
+    /// Values by keys that are data themselves.
+    Map(Vec<(Text<'t>, Node<'t>)>),
+    /// Values by the names of fields.
+    Struct(Vec<(Text<'t>, Node<'t>)>),
+    /// A named alternative, with what it holds. JSON has maps with one key and texts in its place.
+    Variant(Text<'t>, Option<Box<Node<'t>>>),
+}
+
+impl<'t> From<Data<'t>> for Node<'t> {
+    /// Data that does not come from a text.
+    fn from(data: Data<'t>) -> Node<'t> {
+        Node { span: Span::NONE, data }
+    }
+}
+
+impl<'t> Node<'t> {
+    /// A number as it is written.
+    pub fn number(number: impl ToString) -> Node<'static> {
+        Data::Number(number.to_string().into()).into()
+    }
+
+    pub fn text(text: impl Into<Text<'t>>) -> Node<'t> {
+        Data::Text(text.into()).into()
+    }
+
+    /// A map with one key.
+    pub fn entry(key: impl Into<Text<'t>>, value: Node<'t>) -> Node<'t> {
+        Data::Map(vec![(key.into(), value)]).into()
+    }
+
+    /// A named alternative that holds something.
+    pub fn variant(name: impl Into<Text<'t>>, content: Node<'t>) -> Node<'t> {
+        Data::Variant(name.into(), Some(Box::new(content))).into()
+    }
+
+    /// The name of an alternative, and what it holds.
+    pub fn as_variant(&self) -> Option<(&str, Option<&Node<'t>>)> {
+        match &self.data {
+            Data::Text(name) => Some((name, None)),
+            Data::Variant(name, content) => Some((name, content.as_deref())),
+            Data::Map(entries) => match entries.as_slice() {
+                [(name, content)] => Some((name, Some(content))),
+                [] | [_, _, ..] => None,
+            },
+            Data::Null | Data::Bool(_) | Data::Number(_) | Data::List(_) | Data::Tuple(_) | Data::Struct(_) => None,
+        }
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.data {
+            Data::Text(text) => Some(text),
+            Data::Null
+            | Data::Bool(_)
+            | Data::Number(_)
+            | Data::List(_)
+            | Data::Tuple(_)
+            | Data::Map(_)
+            | Data::Struct(_)
+            | Data::Variant(..) => None,
+        }
+    }
+
+    pub fn as_number(&self) -> Option<&str> {
+        match &self.data {
+            Data::Number(number) => Some(number),
+            Data::Null
+            | Data::Bool(_)
+            | Data::Text(_)
+            | Data::List(_)
+            | Data::Tuple(_)
+            | Data::Map(_)
+            | Data::Struct(_)
+            | Data::Variant(..) => None,
+        }
+    }
+
+    /// The items of a list or tuple.
+    pub fn as_items(&self) -> Option<&[Node<'t>]> {
+        match &self.data {
+            Data::List(items) | Data::Tuple(items) => Some(items),
+            Data::Null
+            | Data::Bool(_)
+            | Data::Number(_)
+            | Data::Text(_)
+            | Data::Map(_)
+            | Data::Struct(_)
+            | Data::Variant(..) => None,
+        }
+    }
+
+    /// The values by key of a map or structure.
+    pub fn as_entries(&self) -> Option<&[(Text<'t>, Node<'t>)]> {
+        match &self.data {
+            Data::Map(entries) | Data::Struct(entries) => Some(entries),
+            Data::Null
+            | Data::Bool(_)
+            | Data::Number(_)
+            | Data::Text(_)
+            | Data::List(_)
+            | Data::Tuple(_)
+            | Data::Variant(..) => None,
+        }
+    }
+
+    /// The value of a key, if this is a map or structure that has it.
+    pub fn get(&self, key: &str) -> Option<&Node<'t>> {
+        self.as_entries()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    pub fn is_null(&self) -> bool {
+        self.data == Data::Null
+    }
+
+    /// What this is, in a message.
+    pub fn describe(&self) -> String {
+        match &self.data {
+            Data::Null => "nothing".to_string(),
+            Data::Bool(truth) => format!("`{truth}`"),
+            Data::Number(number) => format!("`{number}`"),
+            Data::Text(text) => format!("the text `{}`", shortened(text)),
+            Data::List(_) => "a list".to_string(),
+            Data::Tuple(_) => "a tuple".to_string(),
+            Data::Map(entries) => match entries.as_slice() {
+                [(name, _)] => format!("`{}`", shortened(name)),
+                [] | [_, _, ..] => "a map".to_string(),
+            },
+            Data::Struct(_) => "a structure".to_string(),
+            Data::Variant(name, _) => format!("`{}`", shortened(name)),
+        }
+    }
+}
+
+/// The beginning of a text.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_string(),
+        Some((end, _)) => format!("{}..", &text[..end]),
+    }
+}
+
+/// Data as a whole. Its parts are dropped one after the other, so that no depth takes stack.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Document<'t>(Node<'t>);
+
+impl<'t> Document<'t> {
+    pub fn new(root: Node<'t>) -> Document<'t> {
+        Document(root)
+    }
+
+    /// The data itself, to be changed.
+    pub fn into_root(mut self) -> Node<'t> {
+        std::mem::replace(&mut self.0, Data::Null.into())
+    }
+}
+
+impl<'t> Deref for Document<'t> {
+    type Target = Node<'t>;
+
+    fn deref(&self) -> &Node<'t> {
+        &self.0
+    }
+}
+
+impl Drop for Document<'_> {
+    fn drop(&mut self) {
+        let mut left = vec![std::mem::replace(&mut self.0.data, Data::Null)];
+        while let Some(data) = left.pop() {
+            match data {
+                Data::Null | Data::Bool(_) | Data::Number(_) | Data::Text(_) | Data::Variant(_, None) => {}
+                Data::List(items) | Data::Tuple(items) => left.extend(items.into_iter().map(|item| item.data)),
+                Data::Map(entries) | Data::Struct(entries) => {
+                    left.extend(entries.into_iter().map(|(_, value)| value.data));
+                }
+                Data::Variant(_, Some(content)) => left.push(content.data),
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Programs (chapter Program).
+
+use super::Node;
+use super::reader::{Read, Reader, Reading, Write};
+use super::record::{choice, record};
+use crate::grammar::{Attrs, FORMAT_VERSION, GlobalFunc, GlobalVar, IrModule, Name};
+
+record! { IrModule, "IRModule" by "GRAM.PROGRAM", closed {
+    version: or(FORMAT_VERSION),
+    funcs: many,
+    attrs: unless(Attrs::new()),
+} }
+
+choice! { GlobalFunc, "a Function or a PrimFunc" { Function(f), PrimFunc by "GRAM.PROGRAM" (f) } }
+
+impl Read for GlobalVar {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<GlobalVar> {
+        let name: Name = r.read(node)?;
+        Ok(GlobalVar { name, span: node.span })
+    }
+}
+
+impl Write for GlobalVar {
+    fn write(&self) -> Node<'_> {
+        Node::text(&*self.name)
+    }
+}

@@ -1,0 +1,257 @@
+//! From data to values of a type.
+
+use super::DataError;
+use super::node::{Data, Node, Text};
+use crate::judge::{Cx, with_stack};
+use crate::grammar::Span;
+use crate::book::Rule;
+
+pub type Reading<T> = Result<T, DataError>;
+
+/// A type that is read from data.
+pub trait Read: Sized {
+    /// The value that the data describes.
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Self>;
+
+    /// What a field of the type is that is left out; `None` if it must be given.
+    fn absent() -> Option<Self> {
+        None
+    }
+}
+
+/// A type that is written as data.
+pub trait Write {
+    fn write(&self) -> Node<'_>;
+}
+
+/// A type that is one of several named alternatives.
+pub trait Choice {
+    /// The names, in the order of the type.
+    const NAMES: &'static [&'static str];
+
+    /// The name of the alternative.
+    fn name(&self) -> &'static str;
+}
+
+/// Which of the documents a tree is held to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Profile {
+    /// The documents merged; older spellings are read, and the extension set of dimensions.
+    #[default]
+    Merged,
+    /// The later revision alone, without types, older spellings and the extension set.
+    Pr14148,
+}
+
+/// What reading needs: where rules are recorded, and which documents hold.
+pub struct Reader<'c> {
+    pub cx: &'c mut Cx,
+    pub profile: Profile,
+}
+
+impl<'c> Reader<'c> {
+    /// By the documents merged.
+    pub fn new(cx: &'c mut Cx) -> Reader<'c> {
+        Reader { cx, profile: Profile::Merged }
+    }
+
+    /// A value of a type, however deep it nests.
+    pub fn read<T: Read>(&mut self, node: &Node<'_>) -> Reading<T> {
+        with_stack(|| T::read(self, node))
+    }
+
+    /// Builds a node by a production.
+    pub fn by(&mut self, node: &Node<'_>, rule: Rule, name: &str) -> Reading<()> {
+        if self.cx.fire(rule) {
+            return Ok(());
+        }
+        Err(DataError::at(node.span, format!("there is no `{name}` without {rule}")))
+    }
+
+    /// A premise of a rule of the grammar; without the rule anything goes.
+    pub fn premise(
+        &mut self,
+        node: &Node<'_>,
+        rule: Rule,
+        n: usize,
+        holds: bool,
+        message: impl FnOnce() -> String,
+    ) -> Reading<()> {
+        if self.cx.premise(rule, n, holds) {
+            return Ok(());
+        }
+        Err(DataError { rule: Some(rule), ..DataError::at(node.span, message()) })
+    }
+
+    /// What the data is not: a breach of the first premise of a rule, where one decides.
+    pub fn refuse<T>(&mut self, node: &Node<'_>, rule: Option<Rule>, message: String) -> Reading<T> {
+        if let Some(rule) = rule {
+            self.premise(node, rule, 1, false, || message.clone())?;
+        }
+        Err(DataError::at(node.span, message))
+    }
+
+    pub fn unexpected<T>(&self, node: &Node<'_>, what: &str) -> Reading<T> {
+        Err(DataError::at(node.span, format!("expected {what}, found {}", node.describe())))
+    }
+
+    /// The fields of a structure, whose name may stand before them.
+    pub fn fields<'n, 't>(
+        &mut self,
+        node: &'n Node<'t>,
+        name: &'static str,
+        rule: Option<Rule>,
+    ) -> Reading<Fields<'n, 't>> {
+        let entries: &'n [(Text<'t>, Node<'t>)] = match &node.data {
+            Data::Map(entries) | Data::Struct(entries) => entries,
+            // A node without any field that is given.
+            Data::Null => &[],
+            Data::Variant(found, Some(content)) if found == name => return self.fields(content, name, rule),
+            Data::Variant(found, None) if found == name => &[],
+            Data::Bool(_) | Data::Number(_) | Data::Text(_) | Data::List(_) | Data::Tuple(_) | Data::Variant(..) => {
+                return self.refuse(node, rule, format!("the fields of `{name}` are named, found {}", node.describe()));
+            }
+        };
+        Ok(Fields { node, name, rule, entries })
+    }
+
+    /// The items of a list; `rule` is that of the node which the list is of.
+    pub fn items<'n, 't>(&mut self, node: &'n Node<'t>, name: &str, rule: Option<Rule>) -> Reading<&'n [Node<'t>]> {
+        match node.as_items() {
+            Some(items) => Ok(items),
+            None => self.refuse(node, rule, format!("`{name}` has a list here, found {}", node.describe())),
+        }
+    }
+
+    /// So many items, which are what an alternative holds.
+    pub fn tuple<'n, 't, const N: usize>(
+        &mut self,
+        node: &'n Node<'t>,
+        name: &str,
+        rule: Option<Rule>,
+    ) -> Reading<&'n [Node<'t>; N]> {
+        match node.as_items().map(TryFrom::try_from) {
+            Some(Ok(items)) => Ok(items),
+            Some(Err(_)) | None => {
+                self.refuse(node, rule, format!("`{name}` has {N} values, found {}", node.describe()))
+            }
+        }
+    }
+
+    /// Nothing is what some alternatives hold.
+    pub fn nothing(
+        &mut self,
+        node: &Node<'_>,
+        content: Option<&Node<'_>>,
+        name: &str,
+        rule: Option<Rule>,
+    ) -> Reading<()> {
+        match content {
+            Some(content) if !content.is_null() => self.refuse(node, rule, format!("`{name}` has no fields")),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// The fields of a structure.
+pub struct Fields<'n, 't> {
+    pub node: &'n Node<'t>,
+    name: &'static str,
+    /// The rule of the node, which a missing field breaks.
+    rule: Option<Rule>,
+    entries: &'n [(Text<'t>, Node<'t>)],
+}
+
+impl<'n, 't> Fields<'n, 't> {
+    /// A field that is given, and not as nothing.
+    pub fn get(&self, name: &str) -> Option<&'n Node<'t>> {
+        self.entries.iter().find(|(key, value)| key == name && !value.is_null()).map(|(_, value)| value)
+    }
+
+    /// A field that must be given, unless its type says what it is without.
+    pub fn one<T: Read>(&self, r: &mut Reader<'_>, name: &str) -> Reading<T> {
+        match (self.get(name), T::absent()) {
+            (Some(value), _) => r.read(value),
+            (None, Some(absent)) => Ok(absent),
+            (None, None) => r.refuse(self.node, self.rule, format!("`{}` needs the field `{name}`", self.name)),
+        }
+    }
+
+    /// A field that may be left out.
+    pub fn or<T: Read>(&self, r: &mut Reader<'_>, name: &str, default: impl FnOnce() -> T) -> Reading<T> {
+        self.get(name).map_or_else(|| Ok(default()), |value| r.read(value))
+    }
+
+    /// A list, which may be left out if it is empty.
+    pub fn many<L: Read + Default>(&self, r: &mut Reader<'_>, name: &str) -> Reading<L> {
+        self.maybe_many(r, name).map(Option::unwrap_or_default)
+    }
+
+    /// A list that may be left out, which then means something else than an empty one.
+    pub fn maybe_many<L: Read>(&self, r: &mut Reader<'_>, name: &str) -> Reading<Option<L>> {
+        let Some(list) = self.get(name).map(without_some) else { return Ok(None) };
+        r.items(list, self.name, self.rule)?;
+        r.read(list).map(Some)
+    }
+
+    /// A field that must be given; what is no such value breaks the rule of the node.
+    pub fn literal<T: Read>(&self, r: &mut Reader<'_>, name: &str) -> Reading<T> {
+        self.one(r, name).or_else(|error: DataError| match error.rule {
+            Some(_) => Err(error),
+            None => r.refuse(self.get(name).unwrap_or(self.node), self.rule, error.message),
+        })
+    }
+
+    /// A field that may be left out, with a rule of its own.
+    pub fn ruled<T: Read>(
+        &self,
+        r: &mut Reader<'_>,
+        name: &str,
+        rule: Rule,
+        default: impl FnOnce() -> T,
+    ) -> Reading<T> {
+        match self.get(name) {
+            None => Ok(default()),
+            Some(value) => {
+                r.by(value, rule, name)?;
+                r.read(value)
+            }
+        }
+    }
+
+    /// Other fields than these are ignored.
+    pub fn open(&self, _: &[&str]) -> Reading<()> {
+        Ok(())
+    }
+
+    /// There are no other fields than these.
+    pub fn closed(&self, names: &[&str]) -> Reading<()> {
+        match self.entries.iter().find(|(key, _)| !names.contains(&key.as_ref())) {
+            None => Ok(()),
+            Some((key, value)) => {
+                let message = format!("`{}` has no field `{key}`; it has {}", self.name, names.join(", "));
+                Err(DataError::at(value.span, message))
+            }
+        }
+    }
+
+    pub fn span(&self) -> Span {
+        self.node.span
+    }
+}
+
+/// What is in a `Some`, which need not be written.
+fn without_some<'n, 't>(node: &'n Node<'t>) -> &'n Node<'t> {
+    match &node.data {
+        Data::Variant(name, Some(content)) if name == "Some" => content,
+        Data::Null
+        | Data::Bool(_)
+        | Data::Number(_)
+        | Data::Text(_)
+        | Data::List(_)
+        | Data::Tuple(_)
+        | Data::Map(_)
+        | Data::Struct(_)
+        | Data::Variant(..) => node,
+    }
+}

@@ -1,0 +1,140 @@
+//! Structural information and types.
+
+use super::Node;
+use super::reader::{Profile, Read, Reader, Reading, Write};
+use super::record::{choice, record, write_record};
+use crate::grammar::{
+    DataType, DeriveFunc, DynTensorType, FuncStructInfo, FuncType, Ndim, PrimStructInfo, ShapeStructInfo, ShapeType,
+    StructInfo, TensorShape, TensorStructInfo, Type, Var,
+};
+
+choice! { StructInfo, "structural information" {
+    Object by "GRAM.SI.OBJECT",
+    Tensor(t),
+    Shape(s),
+    Prim(p),
+    Tuple(fields),
+    Func(f),
+} }
+
+record! { PrimStructInfo, "PrimStructInfo" by "PR14148.SI.PRIM", { dtype: one, value: unless(None) } }
+
+choice! { DeriveFunc, "DefaultDerive, EmptyDerive or Named(..)" { DefaultDerive, EmptyDerive, Named(name) } }
+
+/// A rank that is left out is the number of dimensions of a literal shape, else unknown; a data type, `Void`.
+impl Read for TensorStructInfo {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<TensorStructInfo> {
+        let rule = rule!("GRAM.SI.TENSOR");
+        r.by(node, rule, "Tensor")?;
+        let fields = r.fields(node, "TensorStructInfo", Some(rule))?;
+        let shape: Option<TensorShape> = fields.one(r, "shape")?;
+        let dtype = fields.or(r, "dtype", || DataType::VOID)?;
+        let implied = match &shape {
+            Some(TensorShape::Dims(dims)) => Ndim::of_len(dims.len()),
+            None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => Ndim::Unknown,
+        };
+        Ok(TensorStructInfo { ndim: fields.or(r, "ndim", || implied)?, shape, dtype })
+    }
+}
+
+write_record! { TensorStructInfo, { shape: unless(None), dtype: one, ndim: one } }
+
+/// A list of dimensions, a variable, or any other expression, which the grammar permits (WF.13.FORM does not).
+impl Read for TensorShape {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<TensorShape> {
+        if let Some(var) = node.as_text() {
+            let var = Var::parse(var).map(|var| TensorShape::Var(var.at(node.span)));
+            return var.map_or_else(|| r.unexpected(node, "a variable"), Ok);
+        }
+        match node.as_variant() {
+            Some(("DataflowVar", Some(var))) => r.read(var).map(TensorShape::DataflowVar),
+            Some(("Expr", Some(expr))) => r.read(expr).map(TensorShape::Other),
+            Some(_) => {
+                r.unexpected(node, "a list of dimensions, a variable, or `DataflowVar` or `Expr` with its content")
+            }
+            None => {
+                r.items(node, "Tensor", Some(rule!("GRAM.SI.TENSOR")))?;
+                r.read(node).map(TensorShape::Dims)
+            }
+        }
+    }
+}
+
+impl Write for TensorShape {
+    fn write(&self) -> Node<'_> {
+        match self {
+            TensorShape::Dims(dims) => dims.write(),
+            TensorShape::Var(var) => var.write(),
+            TensorShape::DataflowVar(var) => Node::entry("DataflowVar", var.write()),
+            TensorShape::Other(expr) => Node::entry("Expr", expr.write()),
+        }
+    }
+}
+
+/// A rank that is left out is the number of values, else unknown.
+impl Read for ShapeStructInfo {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<ShapeStructInfo> {
+        let rule = rule!("GRAM.SI.SHAPE");
+        r.by(node, rule, "Shape")?;
+        let fields = r.fields(node, "ShapeStructInfo", Some(rule))?;
+        let values: Option<std::sync::Arc<[_]>> = fields.maybe_many(r, "values")?;
+        let implied = values.as_ref().map_or(Ndim::Unknown, |values| Ndim::of_len(values.len()));
+        Ok(ShapeStructInfo { ndim: fields.or(r, "ndim", || implied)?, values })
+    }
+}
+
+write_record! { ShapeStructInfo, { values: maybe_many, ndim: one } }
+
+/// The result of a packed function, which has no parameters, may be left out: the text ignores it.
+impl Read for FuncStructInfo {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<FuncStructInfo> {
+        let rule = rule!("GRAM.SI.FUNC");
+        r.by(node, rule, "Func")?;
+        let fields = r.fields(node, "FuncStructInfo", Some(rule))?;
+        let params: Option<_> = fields.maybe_many(r, "params")?;
+        let ret = match params {
+            Some(_) => fields.one(r, "ret")?,
+            None => fields.or(r, "ret", || StructInfo::Object)?,
+        };
+        Ok(FuncStructInfo { params, ret, derive_func: fields.one(r, "derive_func")?, pure: fields.one(r, "pure")? })
+    }
+}
+
+write_record! { FuncStructInfo, { params: maybe_many, ret: one, derive_func: unless(None), pure: unless(None) } }
+
+impl Read for Ndim {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Ndim> {
+        match r.read::<i64>(node)? {
+            -1 => Ok(Ndim::Unknown),
+            n => u32::try_from(n).map_or_else(|_| r.unexpected(node, "a rank (-1 or more)"), |n| Ok(Ndim::Known(n))),
+        }
+    }
+}
+
+impl Write for Ndim {
+    fn write(&self) -> Node<'_> {
+        Node::number(self)
+    }
+}
+
+choice! { Type, "a type" first there_are_types {
+    Object by "GRAM.TYPE.OBJECT",
+    Tensor(t),
+    Shape(t),
+    Tuple(fields),
+    Func(t),
+    PackedFunc by "GRAM.TYPE.PACKED",
+} }
+
+record! { DynTensorType, "DynTensorType" by "GRAM.TYPE.DYNTENSOR", { ndim: one, dtype: one } }
+record! { ShapeType, "ShapeType" by "GRAM.TYPE.SHAPE", { ndim: one } }
+record! { FuncType, "FuncType" by "GRAM.TYPE.FUNC", { arg_types: many, ret_type: one, pure: or(false) } }
+
+/// PR14148.NOTYPES.GRAMMAR: the later revision has no types.
+fn there_are_types(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<()> {
+    let message = || "the grammar of the later revision has no types".to_string();
+    match r.profile {
+        Profile::Merged => Ok(()),
+        Profile::Pr14148 => r.premise(node, rule!("PR14148.NOTYPES.GRAMMAR"), 1, false, message),
+    }
+}

@@ -1,0 +1,1 @@
+//! Expectations from the two notations, and the readers of the world as witnesses.
