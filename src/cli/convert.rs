@@ -62,8 +62,8 @@ impl Target {
         };
         let text = match self.to {
             To::Tvmscript => tvmscript::print_module(module, dialect),
-            To::Ron => load::write(Form::Ron, module).map_err(Failure::unreadable)?,
-            To::Json => load::write(Form::Json, module).map_err(Failure::unreadable)?,
+            To::Ron => load::write(Form::Ron, module),
+            To::Json => load::write(Form::Json, module),
         };
         match &self.output {
             None => print(&text),

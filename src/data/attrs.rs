@@ -3,7 +3,7 @@
 use super::reader::{Read, Reader, Reading, Write};
 use super::record::choice;
 use super::{Data, DataError, Node};
-use crate::grammar::{AttrValue, DataType, FloatBits, TensorData, TensorDataError};
+use crate::grammar::{AttrValue, DataType, FloatBits, Span, TensorData, TensorDataError};
 
 choice! { AttrValue, "the value of an attribute" {
     None,
@@ -42,7 +42,7 @@ impl Read for TensorData {
         let fields = r.fields(node, "TensorData", Some(rule!("GRAM.EXPR.CONSTANT")))?;
         fields.closed(&["dtype", "shape", "bits", "values"])?;
         let dtype: DataType = fields.one(r, "dtype")?;
-        storable(r, node, dtype)?;
+        storable(r, node.span, dtype)?;
         let shape: Vec<u64> = fields.or(r, "shape", Vec::new)?;
         let bits: Option<std::sync::Arc<str>> = fields.one(r, "bits")?;
         let values: Option<Vec<f64>> = fields.one(r, "values")?;
@@ -56,14 +56,14 @@ impl Read for TensorData {
 }
 
 /// PR14148.DTYPE.VOID.MEANING and the limits of datatypes, for the elements of a constant.
-pub(super) fn storable(r: &mut Reader<'_>, node: &Node<'_>, dtype: DataType) -> Reading<()> {
+pub(super) fn storable(r: &mut Reader<'_>, at: Span, dtype: DataType) -> Reading<()> {
     if dtype.is_void() {
         let message = || "the elements of a constant have no datatype".to_string();
-        r.premise(node, rule!("PR14148.DTYPE.VOID.MEANING"), 1, false, message)?;
+        r.premise(at, rule!("PR14148.DTYPE.VOID.MEANING"), 1, false, message)?;
     }
     match dtype.inadmissible() {
         None => Ok(()),
-        Some(rule) => r.premise(node, rule, 1, false, || format!("Relax has no datatype {dtype}")),
+        Some(rule) => r.premise(at, rule, 1, false, || format!("Relax has no datatype {dtype}")),
     }
 }
 

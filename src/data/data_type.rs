@@ -2,7 +2,7 @@
 
 use super::reader::{Profile, Read, Reader, Reading, Write};
 use super::{DataError, Node};
-use crate::grammar::{DataType, TypeCode};
+use crate::grammar::{DataType, Span, TypeCode};
 use crate::book::Rule;
 
 impl Read for DataType {
@@ -28,7 +28,7 @@ fn abbreviation(r: &mut Reader<'_>, node: &Node<'_>, older: Rule, later: Rule, d
         Profile::Merged => older,
         Profile::Pr14148 => later,
     };
-    r.by(node, rule, &dtype.to_string())?;
+    r.by(node.span, rule, &dtype.to_string())?;
     Ok(dtype)
 }
 
@@ -44,7 +44,7 @@ fn constructor(
     let number = |node: &Node<'_>| node.as_number().and_then(|number| number.parse().ok());
     let field = |name: &str| content.get(name).and_then(number);
     if let (Some(bits), Some(lanes)) = (field("bits"), field("lanes")) {
-        r.by(node, rule, "DataType")?;
+        r.by(node.span, rule, "DataType")?;
         return Ok(DataType { code, bits, lanes });
     }
     match (field("bitwidth").or_else(|| number(content)), older, r.profile) {
@@ -57,8 +57,8 @@ fn constructor(
 
 /// GRAM.DTYPE.INT, GRAM.DTYPE.FLOAT: one lane of a width that is not zero.
 fn one_lane(r: &mut Reader<'_>, node: &Node<'_>, rule: Rule, code: TypeCode, bits: u16) -> Reading<DataType> {
-    r.premise(node, rule, 1, bits != 0, || "a datatype has no bits".to_string())?;
-    r.by(node, rule, "DataType")?;
+    r.premise(node.span, rule, 1, bits != 0, || "a datatype has no bits".to_string())?;
+    r.by(node.span, rule, "DataType")?;
     Ok(DataType::new(code, bits))
 }
 
@@ -67,20 +67,20 @@ fn written(r: &mut Reader<'_>, node: &Node<'_>, name: &str) -> Reading<DataType>
     let Ok(dtype) = name.parse::<DataType>() else {
         return Err(DataError::at(node.span, format!("`{name}` is not a datatype, such as `float32` or `int64`")));
     };
-    by_name(r, node, dtype)?;
+    by_name(r, node.span, dtype)?;
     if name != dtype.to_string() && !dtype.is_void() {
-        r.by(node, rule!("AST22.SYN.F32"), "DataType")?;
+        r.by(node.span, rule!("AST22.SYN.F32"), "DataType")?;
     }
     Ok(dtype)
 }
 
 /// The production of a datatype that stands under its name.
-pub(super) fn by_name(r: &mut Reader<'_>, node: &Node<'_>, dtype: DataType) -> Reading<()> {
+pub(super) fn by_name(r: &mut Reader<'_>, at: Span, dtype: DataType) -> Reading<()> {
     match dtype {
-        DataType::BOOL => r.by(node, rule!("PR14148.DTYPE.BOOL"), "bool"),
-        DataType::VOID => r.by(node, rule!("PR14148.DTYPE.VOID"), "void"),
+        DataType::BOOL => r.by(at, rule!("PR14148.DTYPE.BOOL"), "bool"),
+        DataType::VOID => r.by(at, rule!("PR14148.DTYPE.VOID"), "void"),
         DataType { code: TypeCode::BFloat, .. } => Ok(()),
-        DataType { code, .. } => r.by(node, rule_of(code), "DataType"),
+        DataType { code, .. } => r.by(at, rule_of(code), "DataType"),
     }
 }
 

@@ -15,7 +15,7 @@ impl Read for PrimExpr {
         if let Some(number) = node.as_number() {
             let value = number.parse();
             let message = || format!("{number} is not an int64");
-            r.premise(node, rule!("GRAM.PRIM.INTIMM"), 1, value.is_ok(), message)?;
+            r.premise(node.span, rule!("GRAM.PRIM.INTIMM"), 1, value.is_ok(), message)?;
             return value.map_or_else(|_| r.unexpected(node, "an int64"), |value| Ok(PrimExpr::IntImm(value)));
         }
         if let Some(text) = node.as_text() {
@@ -27,7 +27,7 @@ impl Read for PrimExpr {
             return r.unexpected(node, "a dimension");
         };
         within_extension(r, node, name, rule)?;
-        r.by(node, rule, name)?;
+        r.by(node.span, rule, name)?;
         let operands = r.items(operands, name, Some(rule))?;
         let operands = operands.iter().map(|operand| r.read(operand)).collect::<Reading<Vec<Arc<PrimExpr>>>>()?;
         match (name, operands.as_slice()) {
@@ -45,7 +45,7 @@ impl Read for PrimExpr {
 
 /// GRAM.PRIM.VAR: a name. What is more than a name is an expression as on paper.
 fn written(r: &mut Reader<'_>, node: &Node<'_>, text: &str) -> Reading<PrimExpr> {
-    r.by(node, rule!("GRAM.PRIM.VAR"), "Var")?;
+    r.by(node.span, rule!("GRAM.PRIM.VAR"), "Var")?;
     if let Some(var) = lone_name(text).and_then(ShapeVar::parse) {
         return Ok(PrimExpr::Var(var.at(node.span)));
     }
@@ -62,7 +62,7 @@ fn lone_name(text: &str) -> Option<&str> {
 fn within_extension(r: &mut Reader<'_>, node: &Node<'_>, name: &str, rule: Rule) -> Reading<()> {
     match (r.profile, rule == rule!("GRAM.PRIM.EXTENSIBLE")) {
         (Profile::Pr14148, true) => {
-            r.premise(node, rule, 1, false, || format!("`{name}` is of the extension set, which the documents lack"))
+            r.premise(node.span, rule, 1, false, || format!("`{name}` is of the extension set, which the documents lack"))
         }
         (Profile::Pr14148, false) | (Profile::Merged, _) => Ok(()),
     }

@@ -57,23 +57,23 @@ choice! { Expr, "an expression" first no_dimension {
 /// GRAM.PRIM.POSITION, GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM: what stands for a dimension is no expression.
 fn no_dimension(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<()> {
     let is_dim = node.as_number().is_some() || node.as_variant().is_some_and(|(name, _)| is_dim_node(name));
-    r.premise(node, rule!("GRAM.PRIM.POSITION"), 1, !is_dim, || "a dimension stands for an expression".to_string())?;
+    r.premise(node.span, rule!("GRAM.PRIM.POSITION"), 1, !is_dim, || "a dimension stands for an expression".to_string())?;
     let message = || format!("the shape variable {} stands for an expression", node.describe());
-    r.premise(node, rule!("GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM"), 1, node.as_text().is_none(), message)
+    r.premise(node.span, rule!("GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM"), 1, node.as_text().is_none(), message)
 }
 
 /// GRAM.EXPR.CALL (C01). In place of `sinfo_args` a call may have the older `type_args`, which are converted.
 impl Read for Call {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Call> {
         let rule = rule!("GRAM.EXPR.CALL");
-        r.by(node, rule, "Call")?;
+        r.by(node.span, rule, "Call")?;
         let fields = r.fields(node, "Call", Some(rule))?;
         let op = fields.one(r, "op")?;
         let args = fields.many(r, "args")?;
         let older: Option<Vec<Type>> = fields.maybe_many(r, "type_args")?;
         if let Some(sinfo_args) = fields.get("sinfo_args") {
             let message = || "a call has `sinfo_args` or `type_args`, not both".to_string();
-            r.premise(sinfo_args, rule!("PR14148.CALL.SINFO_ARGS"), 1, older.is_none(), message)?;
+            r.premise(sinfo_args.span, rule!("PR14148.CALL.SINFO_ARGS"), 1, older.is_none(), message)?;
         }
         let sinfo_args = match older {
             Some(types) => types.iter().map(|t| wrap_type(r.cx, t)).collect(),
@@ -114,8 +114,8 @@ impl Read for Binder {
         };
         let other = node.as_variant().map(|(name, _)| name).filter(|name| Expr::NAMES.contains(name));
         let message = || format!("a {} is bound where a variable is", other.unwrap_or("value"));
-        r.premise(node, rule!("GRAM.BIND.VARBINDING"), 2, other.is_none(), message)?;
-        r.by(node, rule, name)?;
+        r.premise(node.span, rule!("GRAM.BIND.VARBINDING"), 2, other.is_none(), message)?;
+        r.by(node.span, rule, name)?;
         let fields = r.fields(node, name, Some(rule))?;
         Ok(Binder {
             var: fields.one(r, "var")?,
@@ -134,7 +134,7 @@ impl Read for BindingBlock {
             Some(("Dataflow", None)) => (rule!("GRAM.BLOCK.DATAFLOW"), "DataflowBlock"),
             Some(_) | None => (rule!("GRAM.BLOCK.BINDING"), "BindingBlock"),
         };
-        r.by(node, rule, name)?;
+        r.by(node.span, rule, name)?;
         let fields = r.fields(node, name, Some(rule))?;
         Ok(BindingBlock {
             kind: fields.or(r, "kind", BlockKind::default)?,

@@ -13,6 +13,7 @@ pub mod json;
 mod node;
 mod program;
 mod reader;
+mod recognize;
 pub(crate) mod record;
 pub mod ron;
 mod scan;
@@ -22,6 +23,7 @@ mod tir;
 
 pub use node::{Data, Document, Node, Text};
 pub use reader::{Choice, Fields, Profile, Read, Reader, Reading, Write};
+pub use recognize::{one_function_a_name, recognize};
 pub use simple::Key;
 
 use std::fmt;

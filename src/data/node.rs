@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Deref;
 
 use crate::grammar::Span;
+use crate::judge::with_stack;
 
 /// A text inside data, borrowed where nothing had to be unescaped.
 pub type Text<'t> = Cow<'t, str>;
@@ -139,6 +140,28 @@ impl<'t> Node<'t> {
 
     pub fn is_null(&self) -> bool {
         self.data == Data::Null
+    }
+
+    /// The same, of which nothing is borrowed.
+    pub fn into_owned(self) -> Node<'static> {
+        let text = |text: Text<'t>| Text::Owned(text.into_owned());
+        let entries = |entries: Vec<(Text<'t>, Node<'t>)>| {
+            entries.into_iter().map(|(key, value)| (text(key), value.into_owned())).collect()
+        };
+        let data = with_stack(|| match self.data {
+            Data::Null => Data::Null,
+            Data::Bool(truth) => Data::Bool(truth),
+            Data::Number(number) => Data::Number(text(number)),
+            Data::Text(content) => Data::Text(text(content)),
+            Data::List(items) => Data::List(items.into_iter().map(Node::into_owned).collect()),
+            Data::Tuple(items) => Data::Tuple(items.into_iter().map(Node::into_owned).collect()),
+            Data::Map(found) => Data::Map(entries(found)),
+            Data::Struct(found) => Data::Struct(entries(found)),
+            Data::Variant(name, content) => {
+                Data::Variant(text(name), content.map(|content| Box::new(content.into_owned())))
+            }
+        });
+        Node { span: self.span, data }
     }
 
     /// What this is, in a message.

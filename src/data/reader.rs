@@ -34,7 +34,7 @@ pub trait Choice {
 }
 
 /// Which of the documents a tree is held to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub enum Profile {
     /// The documents merged; older spellings are read, and the extension set of dimensions.
     #[default]
@@ -61,17 +61,17 @@ impl<'c> Reader<'c> {
     }
 
     /// Builds a node by a production.
-    pub fn by(&mut self, node: &Node<'_>, rule: Rule, name: &str) -> Reading<()> {
+    pub fn by(&mut self, at: Span, rule: Rule, name: &str) -> Reading<()> {
         if self.cx.fire(rule) {
             return Ok(());
         }
-        Err(DataError::at(node.span, format!("there is no `{name}` without {rule}")))
+        Err(DataError::at(at, format!("there is no `{name}` without {rule}")))
     }
 
     /// A premise of a rule of the grammar; without the rule anything goes.
     pub fn premise(
         &mut self,
-        node: &Node<'_>,
+        at: Span,
         rule: Rule,
         n: usize,
         holds: bool,
@@ -80,13 +80,13 @@ impl<'c> Reader<'c> {
         if self.cx.premise(rule, n, holds) {
             return Ok(());
         }
-        Err(DataError { rule: Some(rule), ..DataError::at(node.span, message()) })
+        Err(DataError { rule: Some(rule), ..DataError::at(at, message()) })
     }
 
     /// What the data is not: a breach of the first premise of a rule, where one decides.
     pub fn refuse<T>(&mut self, node: &Node<'_>, rule: Option<Rule>, message: String) -> Reading<T> {
         if let Some(rule) = rule {
-            self.premise(node, rule, 1, false, || message.clone())?;
+            self.premise(node.span, rule, 1, false, || message.clone())?;
         }
         Err(DataError::at(node.span, message))
     }
@@ -213,7 +213,7 @@ impl<'n, 't> Fields<'n, 't> {
         match self.get(name) {
             None => Ok(default()),
             Some(value) => {
-                r.by(value, rule, name)?;
+                r.by(value.span, rule, name)?;
                 r.read(value)
             }
         }

@@ -171,7 +171,7 @@ macro_rules! rule_of {
         let $rule: Option<$crate::book::Rule> = None;
     };
     ($r:ident, $node:ident, $name:expr, $rule:ident by $id:tt) => {
-        $r.by($node, rule!($id), $name)?;
+        $r.by($node.span, rule!($id), $name)?;
         let $rule = Some(rule!($id));
     };
 }

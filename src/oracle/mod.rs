@@ -5,7 +5,6 @@ mod run;
 pub use run::answer_evaluate;
 
 use std::borrow::Cow;
-use std::path::Path;
 
 use crate::book::Rule;
 use crate::check::{check_program, in_normal_form};
@@ -15,8 +14,8 @@ use crate::grammar::{IrModule, StructInfo};
 use crate::judge::Cx;
 use crate::question::{Answer, Ask, Derived, Outcome, Program, ReadAnswer, Verdict};
 use crate::struct_info::{self, InScope, Nowhere};
-use crate::syntax::decode::{DecodeError, decode, recognize};
-use crate::syntax::load::Form;
+use crate::data::{Notation, Reading, recognize};
+use crate::syntax::decode::decode;
 use crate::type_checking::check_module;
 use crate::{normal_form, shape, types, well_formed};
 
@@ -73,7 +72,7 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
         Ask::EvalDim(e, sizes) => Ok(Answer::Dim(shape::evaluate(cx, e, &|v| sizes.get(v).copied()).into())),
         Ask::MatchValue(v, s, sigma) => run::answer_match_value(cx, v, s, sigma).map(Answer::Match),
         Ask::Parse(text) => Ok(Answer::Read(parse(cx, text))),
-        Ask::Decode(text, profile) => Ok(Answer::Read(read_answer(decode(cx, data_form(text), text, *profile)))),
+        Ask::Decode(text, profile) => Ok(Answer::Read(read_answer(decode(cx, notation(text), text, *profile)))),
         Ask::WellFormed(program) => Ok(verdict(&well_formed::check(cx, &*read(program)?), warnings)),
         Ask::NormalForm(program) => Ok(verdict(&normal_form::check(cx, &*read(program)?), warnings)),
         Ask::TypeCheck(program) => Ok(verdict(&type_check(cx, &*read(program)?), warnings)),
@@ -108,11 +107,12 @@ fn parse(cx: &mut Cx, text: &str) -> ReadAnswer {
     }
 }
 
-fn data_form(text: &str) -> Form {
-    Form::of(Path::new("-"), text)
+/// JSON begins with a brace.
+fn notation(text: &str) -> Notation {
+    if text.trim_start().starts_with('{') { Notation::Json } else { Notation::Ron }
 }
 
-fn read_answer(read: Result<IrModule, DecodeError>) -> ReadAnswer {
+fn read_answer(read: Reading<IrModule>) -> ReadAnswer {
     match read {
         Ok(module) => ReadAnswer::Module(module),
         Err(error) => ReadAnswer::Rejected(error.rule.into_iter().collect()),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::AnswerKind;
 use super::part::Part;
 use crate::grammar::{IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
-use crate::syntax::decode::Profile;
+use crate::data::Profile;
 use crate::value::ValueSpec;
 
 /// A row for each kind of question: what it is about, its name with the parts of the question, and the kind of its

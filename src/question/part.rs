@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::Program;
 use crate::grammar::{GlobalFunc, IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
-use crate::syntax::decode::Profile;
+use crate::data::Profile;
 use crate::value::ValueSpec;
 
 /// A part of a question.

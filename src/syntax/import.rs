@@ -13,151 +13,113 @@
 
 use std::collections::HashMap;
 
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
-
-use super::decode::{self, DecodeError};
-use crate::book::Rule;
-use crate::grammar::{DataType, DynTensorType, Ndim, ShapeType, StructInfo, Type};
+use crate::data::{Data, DataError, Node, Read, Reader, Reading, Text};
+use crate::grammar::{DataType, DynTensorType, Ndim, ShapeType, Span, StructInfo, Type};
 use crate::judge::{Cx, with_stack};
 use crate::struct_info::wrap_type;
 
 /// The mark of a program to be imported.
 pub const AST_2022: &str = "2022-06";
 
-/// Why a program is not imported.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    /// It is not JSON, or not of the form of the syntax tree of 2022.
-    #[error("{0}")]
-    Json(#[from] serde_json::Error),
-    /// Without the mark it could be of another version of the tree.
-    #[error("it is not marked as `\"ast\": \"{AST_2022}\"`")]
-    Unmarked,
-    /// The type and the shape of a variable have different ranks.
-    #[error("`{var}` has a type of rank {of_type} and a shape of {of_shape} dimensions ({rule})", rule = rule!("WF.9"))]
-    Ranks {
-        /// The variable.
-        var: String,
-        /// The rank that its type says.
-        of_type: String,
-        /// The number of dimensions of its shape.
-        of_shape: usize,
-    },
-    /// A variable that is no tensor has a shape.
-    #[error("`{var}` has a shape, but its type is {of_type} ({rule})", rule = rule!("WF.9"))]
-    Shapeless {
-        /// The variable.
-        var: String,
-        /// Its type.
-        of_type: Type,
-    },
-    /// A MatchShape is not of the form of 2022.
-    #[error("a MatchShape has a value, a pattern and a variable ({})", rule!("AST22.MATCHSHAPE"))]
-    MatchShape,
-    /// A parameter has a shape that is computed.
-    #[error("a parameter has a shape that is neither a variable nor a ShapeExpr ({})", rule!("WF.13.FORM"))]
-    ParameterShape,
-    /// The kind that stands where a binding is expected.
-    #[error("a binding is a VarBinding or a MatchShape, not a {0} ({rule})", rule = rule!("AST22.BINDING"))]
-    Binding(String),
-    /// A type is not written as one.
-    #[error("{0}")]
-    Type(#[from] DecodeError),
-}
-
-impl ImportError {
-    /// The rule that is broken, where one is.
-    pub fn rule(&self) -> Option<Rule> {
-        match self {
-            ImportError::Json(_) | ImportError::Unmarked => None,
-            ImportError::Ranks { .. } | ImportError::Shapeless { .. } => Some(rule!("WF.9")),
-            ImportError::MatchShape => Some(rule!("AST22.MATCHSHAPE")),
-            ImportError::ParameterShape => Some(rule!("WF.13.FORM")),
-            ImportError::Binding(_) => Some(rule!("AST22.BINDING")),
-            ImportError::Type(error) => error.rule,
-        }
-    }
-}
+/// Fields of a node by name.
+type Entries<'t> = Vec<(Text<'t>, Node<'t>)>;
 
 /// Whether data is marked as a program of 2022.
-pub(super) fn is_marked(program: &Value) -> bool {
-    program.get("ast").and_then(Value::as_str) == Some(AST_2022)
+pub(super) fn is_marked(program: &Node<'_>) -> bool {
+    program.get("ast").and_then(Node::as_text) == Some(AST_2022)
 }
 
 /// Reads a program of 2022, as data of the present form. `text` is what it was read from.
 ///
 /// # Errors
 ///
-/// It is not marked as such a program, or a variable has a type and a shape of different ranks (WF.9, A51).
-pub(super) fn import_value(cx: &mut Cx, mut program: Value, text: &str) -> Result<Value, ImportError> {
-    if !is_marked(&program) {
-        return Err(ImportError::Unmarked);
-    }
-    if let Some(fields) = program.as_object_mut() {
-        fields.remove("ast");
+/// It is not of the form, or a variable has a type and a shape of different ranks (WF.9, A51).
+pub(super) fn import<'t>(cx: &mut Cx, mut program: Node<'t>, text: &'t str) -> Reading<Node<'t>> {
+    if let Data::Map(fields) | Data::Struct(fields) = &mut program.data {
+        take(fields, "ast");
     }
     Importer { cx, text, shapes: HashMap::new(), before: Vec::new() }.node(program)
 }
 
-fn decode<T: DeserializeOwned>(value: Value) -> Result<T, ImportError> {
-    Ok(T::deserialize(serde_stacker::Deserializer::new(value))?)
+/// Takes a field out.
+fn take<'t>(fields: &mut Entries<'t>, name: &str) -> Option<Node<'t>> {
+    let at = fields.iter().position(|(key, _)| key == name)?;
+    Some(fields.remove(at).1)
 }
 
-struct Importer<'t> {
-    cx: &'t mut Cx,
+fn has(fields: &Entries<'_>, name: &str) -> bool {
+    fields.iter().any(|(key, _)| key == name)
+}
+
+/// What an alternative of this name holds.
+fn content<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
+    node.as_variant().filter(|(found, _)| *found == name).and_then(|(_, content)| content)
+}
+
+struct Importer<'t, 'c> {
+    cx: &'c mut Cx,
     text: &'t str,
     /// Whether each variable met is a shape, where its type says so.
     shapes: HashMap<String, bool>,
     /// The bindings of shapes, to stand in front of the binding that is being read.
-    before: Vec<Value>,
+    before: Vec<Node<'t>>,
 }
 
-impl Importer<'_> {
-    fn node(&mut self, value: Value) -> Result<Value, ImportError> {
-        with_stack(|| match value {
-            Value::Array(items) => items.into_iter().map(|item| self.node(item)).collect(),
-            Value::Object(fields) if fields.contains_key("vid") => self.binder(fields),
-            Value::Object(fields) => self.object(fields),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(value),
-        })
+impl<'t> Importer<'t, '_> {
+    fn node(&mut self, node: Node<'t>) -> Reading<Node<'t>> {
+        let span = node.span;
+        let data = with_stack(|| match node.data {
+            Data::List(items) => Ok(Data::List(self.nodes(items)?)),
+            Data::Tuple(items) => Ok(Data::Tuple(self.nodes(items)?)),
+            Data::Map(fields) | Data::Struct(fields) if has(&fields, "vid") => self.binder(span, fields),
+            Data::Map(mut fields) => match take(&mut fields, "MatchShape") {
+                Some(cast) => self.match_shape(cast),
+                None => self.fields(span, fields).map(Data::Map),
+            },
+            Data::Struct(fields) => self.fields(span, fields).map(Data::Struct),
+            Data::Variant(name, Some(cast)) if name == "MatchShape" => self.match_shape(*cast),
+            Data::Variant(name, Some(content)) => Ok(Data::Variant(name, Some(Box::new(self.node(*content)?)))),
+            leaf @ (Data::Null | Data::Bool(_) | Data::Number(_) | Data::Text(_) | Data::Variant(_, None)) => Ok(leaf),
+        })?;
+        Ok(Node { span, data })
     }
 
-    fn object(&mut self, mut fields: Map<String, Value>) -> Result<Value, ImportError> {
-        fields.remove("checked_type_");
-        fields.remove("shape_");
-        if let Some(ret) = fields.remove("ret_type")
+    fn nodes(&mut self, items: Vec<Node<'t>>) -> Reading<Vec<Node<'t>>> {
+        items.into_iter().map(|item| self.node(item)).collect()
+    }
+
+    fn fields(&mut self, span: Span, mut fields: Entries<'t>) -> Reading<Entries<'t>> {
+        take(&mut fields, "checked_type_");
+        take(&mut fields, "shape_");
+        let mut result = Vec::new();
+        if let Some(ret) = take(&mut fields, "ret_type")
             && self.cx.fire(rule!("AST22.FUNCTION"))
         {
-            let ret = self.ty(ret)?;
-            fields.insert("ret_struct_info".into(), serde_json::to_value(wrap_type(self.cx, &ret))?);
-        }
-        if let Some(Value::Object(cast)) = fields.remove("MatchShape") {
-            return self.match_shape(cast);
+            let ret: Type = self.read(&ret)?;
+            result.push(("ret_struct_info".into(), owned(&wrap_type(self.cx, &ret))));
         }
         // Parameters come into scope before the body, whatever the order of the fields.
-        let mut result = Map::new();
-        if let Some(params) = fields.remove("params") {
-            result.insert("params".into(), self.node(params)?);
+        if let Some(params) = take(&mut fields, "params") {
+            result.push(("params".into(), self.node(params)?));
             if !self.before.is_empty() {
-                return Err(ImportError::ParameterShape);
+                let message = "a parameter has a shape that is neither a variable nor a ShapeExpr";
+                return Err(DataError { rule: Some(rule!("WF.13.FORM")), ..DataError::at(span, message) });
             }
         }
         // Blocks come before the body likewise.
         for key in ["blocks", "bindings"] {
-            let Some(items) = fields.remove(key) else { continue };
+            let Some(items) = take(&mut fields, key) else { continue };
             let items = if key == "bindings" { self.bindings(items)? } else { self.node(items)? };
-            result.insert(key.into(), items);
+            result.push((key.into(), items));
         }
         for (key, value) in fields {
-            let value = self.node(value)?;
-            result.insert(key, value);
+            result.push((key, self.node(value)?));
         }
-        Ok(Value::Object(result))
+        Ok(result)
     }
 
-    fn bindings(&mut self, items: Value) -> Result<Value, ImportError> {
-        let Value::Array(items) = items else { return Ok(items) };
+    fn bindings(&mut self, list: Node<'t>) -> Reading<Node<'t>> {
+        let Node { span, data: Data::List(items) } = list else { return Ok(list) };
         let mut result = Vec::with_capacity(items.len());
         for item in items {
             self.is_binding(&item)?;
@@ -167,61 +129,72 @@ impl Importer<'_> {
             result.extend(std::mem::replace(&mut self.before, outer));
             result.push(item);
         }
-        Ok(Value::Array(result))
+        Ok(Node { span, data: Data::List(result) })
     }
 
     /// AST22.BINDING: there are two kinds of binding.
-    fn is_binding(&mut self, item: &Value) -> Result<(), ImportError> {
-        let kind = item.as_object().and_then(|fields| fields.keys().next()).map_or("", String::as_str);
-        if self.cx.premise(rule!("AST22.BINDING"), 1, matches!(kind, "VarBinding" | "MatchShape")) {
-            return Ok(());
-        }
-        Err(ImportError::Binding(kind.to_string()))
+    fn is_binding(&mut self, item: &Node<'t>) -> Reading<()> {
+        let kind = item.as_variant().map_or("", |(name, _)| name);
+        let is_one = matches!(kind, "VarBinding" | "MatchShape");
+        let message = || format!("a binding is a VarBinding or a MatchShape, not {}", item.describe());
+        self.premise(item.span, rule!("AST22.BINDING"), 1, is_one, message)
     }
 
-    /// A type, whose datatypes may be in the older form.
-    fn ty(&mut self, value: Value) -> Result<Type, ImportError> {
-        decode(decode::type_data(self.cx, value)?)
+    fn premise(
+        &mut self,
+        at: Span,
+        rule: crate::book::Rule,
+        n: usize,
+        holds: bool,
+        message: impl FnOnce() -> String,
+    ) -> Reading<()> {
+        Reader::new(self.cx).premise(at, rule, n, holds, message)
+    }
+
+    fn read<T: Read>(&mut self, node: &Node<'t>) -> Reading<T> {
+        Reader::new(self.cx).read(node)
     }
 
     /// AST22.VAR (C07, C10): one annotation in place of two.
-    fn binder(&mut self, mut fields: Map<String, Value>) -> Result<Value, ImportError> {
-        let vid = fields.remove("vid").unwrap_or_default();
-        let name = vid.as_str().unwrap_or_default().to_string();
-        let checked = fields.remove("checked_type_");
-        let ty = fields.remove("type_annotation").or(checked).map(|ty| self.ty(ty)).transpose()?;
-        let shape = fields.remove("shape_");
+    fn binder(&mut self, span: Span, mut fields: Entries<'t>) -> Reading<Data<'t>> {
+        let vid = take(&mut fields, "vid").unwrap_or(Data::Null.into());
+        let name = vid.as_text().unwrap_or_default().to_string();
+        let checked = take(&mut fields, "checked_type_");
+        let ty = take(&mut fields, "type_annotation").or(checked).map(|ty| self.read::<Type>(&ty)).transpose()?;
+        let shape = take(&mut fields, "shape_");
         if let Some(ty) = &ty {
             self.shapes.insert(name.clone(), matches!(ty, Type::Shape(_)));
         }
         let shape = shape.map(|shape| self.shape(&name, shape)).transpose()?.flatten();
         if self.cx.fire(rule!("AST22.VAR"))
-            && let Some(info) = self.merge(&name, ty, shape)?
+            && let Some(info) = self.merge(span, &name, ty, shape)?
         {
-            fields.insert("annotation".into(), info);
+            fields.push(("annotation".into(), owned(&info)));
         }
-        fields.insert("var".into(), vid);
-        Ok(Value::Object(fields))
+        fields.push(("var".into(), vid));
+        Ok(Data::Struct(fields))
     }
 
     /// A shape as a field of `TensorStructInfo`, or nothing if it is unknown.
-    fn shape(&mut self, name: &str, shape: Value) -> Result<Option<Value>, ImportError> {
-        if shape.as_str() == Some("RuntimeDepShape") {
+    fn shape(&mut self, name: &str, shape: Node<'t>) -> Reading<Option<Node<'t>>> {
+        if shape.as_variant() == Some(("RuntimeDepShape", None)) {
             return Ok(None);
         }
-        if let Some(values) = shape.pointer("/ShapeExpr/values") {
+        if let Some(values) = content(&shape, "ShapeExpr").and_then(|shape| shape.get("values")) {
             return Ok(Some(values.clone()));
         }
-        if let Some(var) = shape.get("Var") {
+        if let Some(var) = content(&shape, "Var") {
             return Ok(Some(var.clone()));
         }
-        if shape.is_array() || shape.get("DataflowVar").is_some() {
+        if shape.as_items().is_some() || content(&shape, "DataflowVar").is_some() {
             return Ok(Some(shape));
         }
-        let fresh = self.fresh(name);
+        let (span, fresh) = (shape.span, self.fresh(name));
         let value = self.node(shape)?;
-        self.before.push(json!({"VarBinding": {"var": {"var": fresh}, "value": value}}));
-        Ok(Some(Value::String(fresh)))
+        let var = Data::Struct(vec![("var".into(), Node { span, data: Data::Text(fresh.clone().into()) })]);
+        let binding = Data::Struct(vec![("var".into(), var.into()), ("value".into(), value)]);
+        self.before.push(Node::variant("VarBinding", binding.into()));
+        Ok(Some(Node { span, data: Data::Text(fresh.into()) }))
     }
 
     /// A name that the program does not mention.
@@ -233,99 +206,124 @@ impl Importer<'_> {
     }
 
     /// AST22.MATCHSHAPE: the pattern of a shape where the value is known to be one, else that of a tensor.
-    fn match_shape(&mut self, mut cast: Map<String, Value>) -> Result<Value, ImportError> {
-        let (value, pattern, var) = (cast.remove("value"), cast.remove("pattern"), cast.remove("var"));
-        let complete =
-            self.cx.premise(rule!("AST22.MATCHSHAPE"), 1, value.is_some() && pattern.is_some() && var.is_some());
-        let (true, Some(value), Some(Value::Array(pattern))) = (complete, value, pattern) else {
-            return Err(ImportError::MatchShape);
+    fn match_shape(&mut self, cast: Node<'t>) -> Reading<Data<'t>> {
+        let span = cast.span;
+        let (Data::Map(mut cast) | Data::Struct(mut cast)) = cast.data else {
+            return self.incomplete(span);
+        };
+        let (value, pattern, var) = (take(&mut cast, "value"), take(&mut cast, "pattern"), take(&mut cast, "var"));
+        let complete = value.is_some() && pattern.is_some() && var.is_some();
+        let message = || "a MatchShape has a value, a pattern and a variable".to_string();
+        self.premise(span, rule!("AST22.MATCHSHAPE"), 1, complete, message)?;
+        let (Some(value), Some(pattern @ Node { data: Data::List(_), .. })) = (value, pattern) else {
+            return self.incomplete(span);
         };
         // AST22.MATCHSHAPE.SHAPE, AST22.MATCHSHAPE.TENSOR: by what the value is.
         let is_shape = match self.is_shape(&value) {
             true => self.cx.fire(rule!("AST22.MATCHSHAPE.SHAPE")),
             false => !self.cx.fire(rule!("AST22.MATCHSHAPE.TENSOR")),
         };
-        if let Some(vid) = var.as_ref().and_then(|var| var.get("vid")).and_then(Value::as_str) {
+        if let Some(vid) = var.as_ref().and_then(|var| var.get("vid")).and_then(Node::as_text) {
             self.shapes.insert(vid.to_string(), is_shape);
         }
-        let info = if is_shape {
-            json!({"Shape": {"values": pattern}})
-        } else {
-            json!({"Tensor": {"shape": pattern, "dtype": "void"}})
+        // The rank is that of the pattern.
+        let info = match is_shape {
+            true => Node::variant("Shape", Data::Struct(vec![("values".into(), pattern)]).into()),
+            false => Node::variant("Tensor", Data::Struct(vec![("shape".into(), pattern)]).into()),
         };
-        // Reading fills in the rank.
-        let info: StructInfo = decode(info)?;
-        let (value, var) = (self.node(value)?, var.map(|var| self.node(var)).transpose()?);
-        Ok(json!({"MatchCast": {"var": var, "struct_info": info, "value": value}}))
+        let mut fields = vec![("struct_info".into(), info), ("value".into(), self.node(value)?)];
+        if let Some(var) = var {
+            fields.push(("var".into(), self.node(var)?));
+        }
+        Ok(Data::Variant("MatchCast".into(), Some(Box::new(Node { span, data: Data::Struct(fields) }))))
     }
 
-    fn is_shape(&self, value: &Value) -> bool {
-        let var = value.get("Var").or_else(|| value.get("DataflowVar")).and_then(Value::as_str);
-        let callee = value.pointer("/Call/op/Op/op_name").and_then(Value::as_str);
-        value.get("ShapeExpr").is_some()
+    fn incomplete<T>(&self, span: Span) -> Reading<T> {
+        let message = "a MatchShape has a value, a list as its pattern and a variable";
+        Err(DataError { rule: Some(rule!("AST22.MATCHSHAPE")), ..DataError::at(span, message) })
+    }
+
+    fn is_shape(&self, value: &Node<'t>) -> bool {
+        let var = content(value, "Var").or_else(|| content(value, "DataflowVar")).and_then(Node::as_text);
+        let callee = content(value, "Call").and_then(|call| call.get("op"));
+        let callee = callee.and_then(|op| content(op, "Op")).and_then(|op| op.get("op_name")).and_then(Node::as_text);
+        content(value, "ShapeExpr").is_some()
             || callee == Some("relax.shape_of")
             || var.is_some_and(|var| self.shapes.get(var).copied().unwrap_or(false))
     }
 
     /// WF.9 (A51): a type and a shape of one rank make one structural information.
-    fn merge(&mut self, var: &str, ty: Option<Type>, shape: Option<Value>) -> Result<Option<Value>, ImportError> {
-        let info = |info: &StructInfo| serde_json::to_value(info).map(Some).map_err(ImportError::from);
+    fn merge(
+        &mut self,
+        at: Span,
+        var: &str,
+        ty: Option<Type>,
+        shape: Option<Node<'t>>,
+    ) -> Reading<Option<StructInfo>> {
         let Some(shape) = shape else {
-            return ty.map_or(Ok(None), |ty| info(&wrap_type(self.cx, &ty)));
+            return Ok(ty.map(|ty| wrap_type(self.cx, &ty)));
         };
+        let dims = shape.as_items().map(<[Node<'t>]>::len);
         let (ndim, dtype) = match ty {
             None => (Ndim::Unknown, DataType::VOID),
             Some(Type::Tensor(DynTensorType { ndim, dtype })) => (ndim, dtype),
             Some(of_type @ Type::Shape(ShapeType { ndim })) => {
-                let Value::Array(values) = &shape else { return self.shapeless(var, of_type) };
-                self.agree(var, ndim, values.len())?;
-                return info(&decode(json!({"Shape": {"values": values}}))?);
+                let Some(dims) = dims else { return self.shapeless(at, var, &of_type) };
+                self.agree(at, var, ndim, dims)?;
+                let values = Data::Struct(vec![("values".into(), shape)]);
+                return self.read(&Node::variant("Shape", values.into())).map(Some);
             }
             Some(of_type @ (Type::Object | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc)) => {
-                return self.shapeless(var, of_type);
+                return self.shapeless(at, var, &of_type);
             }
         };
-        let ndim = match &shape {
-            Value::Array(values) => {
-                self.agree(var, ndim, values.len())?;
-                Ndim::of_len(values.len())
+        let ndim = match dims {
+            Some(dims) => {
+                self.agree(at, var, ndim, dims)?;
+                Ndim::of_len(dims)
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => ndim,
+            None => ndim,
         };
-        info(&decode(json!({"Tensor": {"shape": shape, "dtype": dtype, "ndim": ndim}}))?)
+        let fields =
+            vec![("shape".into(), shape), ("dtype".into(), owned(&dtype)), ("ndim".into(), Node::number(ndim))];
+        self.read(&Node::variant("Tensor", Data::Struct(fields).into())).map(Some)
     }
 
-    fn agree(&mut self, var: &str, of_type: Ndim, of_shape: usize) -> Result<(), ImportError> {
+    fn agree(&mut self, at: Span, var: &str, of_type: Ndim, of_shape: usize) -> Reading<()> {
         let agrees = of_type.is_unknown() || of_type == Ndim::of_len(of_shape);
-        if self.cx.premise(rule!("WF.9"), 1, agrees) {
-            return Ok(());
-        }
-        Err(ImportError::Ranks { var: var.into(), of_type: of_type.to_string(), of_shape })
+        let message = || format!("`{var}` has a type of rank {of_type} and a shape of {of_shape} dimensions");
+        self.premise(at, rule!("WF.9"), 1, agrees, message)
     }
 
     /// A value that is neither a tensor nor a shape has no shape.
-    fn shapeless(&mut self, var: &str, of_type: Type) -> Result<Option<Value>, ImportError> {
-        if self.cx.premise(rule!("WF.9"), 2, false) {
-            return Ok(None);
-        }
-        Err(ImportError::Shapeless { var: var.into(), of_type })
+    fn shapeless(&mut self, at: Span, var: &str, of_type: &Type) -> Reading<Option<StructInfo>> {
+        self.premise(at, rule!("WF.9"), 2, false, || format!("`{var}` has a shape, but its type is {of_type}"))?;
+        Ok(None)
     }
+}
+
+/// The data form of a value that is not kept.
+fn owned(value: &impl crate::data::Write) -> Node<'static> {
+    value.write().into_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::grammar::{Binding, Expr, Function, GlobalFunc, IrModule};
+    use serde_json::{Value, json};
 
-    fn import(function: Value) -> Result<Function, ImportError> {
-        let program = json!({"ast": AST_2022, "funcs": [["f", {"Function": function}]]});
-        let text = program.to_string();
-        let module: IrModule = decode(import_value(&mut Cx::new(), program, &text)?)?;
+    use super::*;
+    use crate::data::{Notation, Profile};
+    use crate::grammar::{Binding, Expr, Function, GlobalFunc};
+    use crate::syntax::decode::decode;
+
+    fn import(function: Value) -> Reading<Function> {
+        let text = json!({"ast": AST_2022, "funcs": [["f", {"Function": function}]]}).to_string();
+        let module = decode(&mut Cx::new(), Notation::Json, &text, Profile::Merged)?;
         let Some(GlobalFunc::Function(function)) = module.get("f") else { panic!("{module:?}") };
         Ok((**function).clone())
     }
 
-    fn param(fields: Value) -> Result<Option<StructInfo>, ImportError> {
+    fn param(fields: Value) -> Reading<Option<StructInfo>> {
         let function = import(json!({"params": [fields], "body": {"Var": "x"}}))?;
         Ok(function.params[0].annotation.clone())
     }
@@ -360,10 +358,9 @@ mod tests {
     #[test]
     fn ranks_must_agree() {
         let wrong = param(json!({"vid": "x", "type_annotation": tensor(1), "shape_": ["n", 3]})).unwrap_err();
-        assert!(matches!(&wrong, ImportError::Ranks { of_shape: 2, .. }), "{wrong}");
-        assert!(wrong.to_string().contains("WF.9"));
+        assert_eq!(wrong.to_string(), "`x` has a type of rank 1 and a shape of 2 dimensions (WF.9)");
         let shapeless = param(json!({"vid": "x", "type_annotation": "Object", "shape_": ["n"]}));
-        assert!(matches!(shapeless, Err(ImportError::Shapeless { .. })));
+        assert_eq!(shapeless.unwrap_err().to_string(), "`x` has a shape, but its type is Object (WF.9)");
     }
 
     #[test]
@@ -383,7 +380,7 @@ mod tests {
         assert_eq!(target(&bindings(json!([cast("s")]))[0]), StructInfo::shape([2.into()]));
         let incomplete = json!({"MatchShape": {"value": {"Var": "x"}, "pattern": [2]}});
         let body = json!({"SeqExpr": {"blocks": [{"bindings": [incomplete]}], "body": {"Var": "x"}}});
-        assert!(matches!(import(json!({"body": body})), Err(ImportError::MatchShape)));
+        assert_eq!(import(json!({"body": body})).unwrap_err().rule, Some(rule!("AST22.MATCHSHAPE")));
     }
 
     #[test]
@@ -395,11 +392,6 @@ mod tests {
         let Some(StructInfo::Tensor(info)) = &found[1].binder().unwrap().annotation else { panic!("{found:?}") };
         assert_eq!(info.shape, Some(crate::grammar::TensorShape::Var(crate::grammar::Var::new("shape_of_y"))));
         let parameter = param(json!({"vid": "y", "type_annotation": tensor(-1), "shape_": shape}));
-        assert!(matches!(parameter, Err(ImportError::ParameterShape)));
-    }
-
-    #[test]
-    fn the_mark_is_needed() {
-        assert!(matches!(import_value(&mut Cx::new(), json!({"funcs": []}), ""), Err(ImportError::Unmarked)));
+        assert_eq!(parameter.unwrap_err().rule, Some(rule!("WF.13.FORM")));
     }
 }

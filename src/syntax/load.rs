@@ -4,20 +4,15 @@ use std::io::Read as _;
 use std::path::Path;
 use std::{fs, io};
 
-use serde::Deserialize as _;
-
-use super::decode::{Profile, decode};
+use super::decode::read_program;
 use super::tvmscript::{Dialect, parse_module_all, print_module};
-use crate::book::ron_options;
+use crate::data::{self, Notation, Profile};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{FORMAT_VERSION, IrModule};
 use crate::judge::Cx;
 
 /// How deep brackets nest in RON and JSON. A level of the deepest TVMScript that is read takes fewer than ten.
 pub const MAX_DATA_NESTING: usize = 9_999;
-
-/// Stack for writing a tree, whose depth the readers have bounded.
-const WRITER_STACK: usize = 256 * 1024 * 1024;
 
 /// An external form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -101,68 +96,38 @@ pub fn read_text(path: &Path) -> Result<String, LoadError> {
 }
 
 /// Reads a program from text.
-pub fn parse(form: Form, text: &str) -> Result<IrModule, LoadError> {
-    match form {
-        Form::TvmScript => parse_module_all(text).map_err(LoadError::Syntax),
-        Form::Ron => checked(text, || from_ron(text).or_else(|error| otherwise(form, text, error))),
-        Form::Json => checked(text, || from_json(text).or_else(|error| otherwise(form, text, error))),
-    }
-}
-
-/// Writes a program, with a line end behind it.
 ///
 /// # Errors
 ///
-/// None for programs that were read; the serializers' own otherwise.
-pub fn write(form: Form, module: &IrModule) -> Result<String, LoadError> {
-    let data = |error: &dyn std::fmt::Display| LoadError::Data(error.to_string());
-    let text = stacker::grow(WRITER_STACK, || match form {
-        Form::TvmScript => Ok(print_module(module, Dialect::default())),
-        Form::Ron => {
-            let config = ron::ser::PrettyConfig::default().indentor("  ").depth_limit(MAX_DATA_NESTING);
-            ron_options().without_recursion_limit().to_string_pretty(module, config).map_err(|error| data(&error))
-        }
-        Form::Json => serde_json::to_string_pretty(module).map_err(|error| data(&error)),
+/// The text is not a program in that form.
+pub fn parse(form: Form, text: &str) -> Result<IrModule, LoadError> {
+    match form {
+        Form::TvmScript => parse_module_all(text).map_err(LoadError::Syntax),
+        Form::Ron => parse_data(Notation::Ron, text),
+        Form::Json => parse_data(Notation::Json, text),
+    }
+}
+
+fn parse_data(notation: Notation, text: &str) -> Result<IrModule, LoadError> {
+    let read = read_program(&mut Cx::new(), notation, text, Profile::Merged);
+    let module = read.map_err(|error| match error.is_too_deep {
+        true => LoadError::TooDeep,
+        false => LoadError::Data(error.located(text)),
     })?;
-    Ok(if text.ends_with('\n') { text } else { text + "\n" })
-}
-
-fn from_ron(text: &str) -> Result<IrModule, LoadError> {
-    let data = |error: ron::error::SpannedError| LoadError::Data(error.to_string());
-    let options = ron_options().without_recursion_limit();
-    let mut reader = ron::Deserializer::from_str_with_options(text, &options).map_err(data)?;
-    let module = IrModule::deserialize(serde_stacker::Deserializer::new(&mut reader))
-        .map_err(|error| data(reader.span_error(error)))?;
-    reader.end().map_err(|error| data(reader.span_error(error)))?;
-    Ok(module)
-}
-
-fn from_json(text: &str) -> Result<IrModule, LoadError> {
-    let data = |error: serde_json::Error| LoadError::Data(error.to_string());
-    let mut reader = serde_json::Deserializer::from_str(text);
-    reader.disable_recursion_limit();
-    let module = IrModule::deserialize(serde_stacker::Deserializer::new(&mut reader)).map_err(data)?;
-    reader.end().map_err(data)?;
-    Ok(module)
-}
-
-/// What the derived readers refuse: an older form (C01, C02, C05), or data that breaks a rule of the grammar, which the
-/// message then names. Where it names none, the reader's own message has the better place.
-fn otherwise(form: Form, text: &str, refused: LoadError) -> Result<IrModule, LoadError> {
-    match decode(&mut Cx::new(), form, text, Profile::Merged) {
-        Ok(module) => Ok(module),
-        Err(error) if error.rule.is_some() => Err(LoadError::Data(error.to_string())),
-        Err(_) => Err(refused),
-    }
-}
-
-/// Checks the depth before and the version after reading data.
-fn checked(text: &str, read: impl FnOnce() -> Result<IrModule, LoadError>) -> Result<IrModule, LoadError> {
-    if crate::syntax::depth(text) > MAX_DATA_NESTING {
-        return Err(LoadError::TooDeep);
-    }
-    let module = read()?;
     if module.version == FORMAT_VERSION { Ok(module) } else { Err(LoadError::Version(module.version)) }
+}
+
+/// Writes a program, with a line end behind it.
+pub fn write(form: Form, module: &IrModule) -> String {
+    let mut text = match form {
+        Form::TvmScript => print_module(module, Dialect::default()),
+        Form::Ron => data::ron::write_pretty(&data::to_document(module)),
+        Form::Json => data::json::write_pretty(&data::to_document(module)),
+    };
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
 }
 
 #[cfg(test)]
@@ -172,7 +137,7 @@ mod tests {
     use crate::grammar::{Expr, GlobalFunc, StructInfo};
 
     fn value(text: &str) -> Result<Expr, String> {
-        serde_json::from_str(text).map_err(|error| error.to_string())
+        data::from_json(text).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -180,7 +145,7 @@ mod tests {
         for seed in 0..40 {
             let module = crate::generate::module(&mut Tape::from_seed(seed, 400), &ProgramOptions::default());
             for form in [Form::Ron, Form::Json] {
-                let text = write(form, &module).unwrap();
+                let text = write(form, &module);
                 assert!(parse(form, &text).unwrap() == module, "{text}");
                 assert_eq!(Form::of(Path::new("-"), &text), form);
             }
@@ -192,7 +157,7 @@ mod tests {
         let text = include_str!("../../tests/samples/tvm-0.25.py");
         let module = parse(Form::TvmScript, text).unwrap();
         for form in [Form::Ron, Form::Json] {
-            assert_eq!(parse(form, &write(form, &module).unwrap()).unwrap(), module);
+            assert_eq!(parse(form, &write(form, &module)).unwrap(), module);
         }
     }
 
@@ -244,7 +209,7 @@ mod tests {
         let module = parse(Form::Json, &tuples(800)).unwrap();
         assert!(matches!(module.get("f"), Some(GlobalFunc::Function(_))));
         for form in [Form::Ron, Form::Json] {
-            assert!(parse(form, &write(form, &module).unwrap()).unwrap() == module);
+            assert!(parse(form, &write(form, &module)).unwrap() == module);
         }
     }
 }

@@ -1,0 +1,238 @@
+//! The productions by which a tree is built that was not read from data: each node fires its rule.
+
+use std::collections::BTreeSet;
+
+use super::attrs::storable;
+use super::data_type::by_name;
+use super::dim::rule_of_op;
+use super::reader::{Reader, Reading};
+use crate::book::Rule;
+use crate::grammar::visit::{
+    Visitor, walk_block, walk_call, walk_expr, walk_function, walk_match_cast, walk_module, walk_struct_info,
+    walk_var_binding, walk_var_def,
+};
+use crate::grammar::{
+    AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, Function, GlobalFunc, IrModule,
+    PrimExpr, Span, StructInfo, TensorStructInfo, VarKind,
+};
+use crate::judge::{Cx, with_stack};
+
+/// GRAM: the productions by which a program is built.
+///
+/// # Errors
+///
+/// A production is not of the grammar.
+pub fn recognize(cx: &mut Cx, module: &IrModule) -> Reading<()> {
+    let mut visitor = Productions { r: Reader::new(cx), so_far: Ok(()) };
+    visitor.by(Span::NONE, rule!("GRAM.PROGRAM"), "IRModule");
+    for (gv, func) in &module.funcs {
+        match func {
+            GlobalFunc::Function(_) => {}
+            GlobalFunc::PrimFunc(_) => visitor.by(gv.span, rule!("GRAM.PROGRAM"), "PrimFunc"),
+        }
+    }
+    walk_module(&mut visitor, module);
+    visitor.values(&module.attrs);
+    visitor.so_far?;
+    one_function_a_name(cx, module)
+}
+
+/// GRAM.PROGRAM: a map from global variables to functions, of which no key occurs twice.
+///
+/// # Errors
+///
+/// Two functions have one name.
+pub fn one_function_a_name(cx: &mut Cx, module: &IrModule) -> Reading<()> {
+    let mut names = BTreeSet::new();
+    for (gv, _) in &module.funcs {
+        let first = names.insert(&gv.name);
+        let message = || format!("the module binds `{}` twice", gv.name);
+        Reader::new(cx).premise(gv.span, rule!("GRAM.PROGRAM"), 2, first, message)?;
+    }
+    Ok(())
+}
+
+struct Productions<'c> {
+    r: Reader<'c>,
+    so_far: Reading<()>,
+}
+
+impl Productions<'_> {
+    /// Goes on as long as nothing was wrong.
+    fn check(&mut self, production: impl FnOnce(&mut Reader<'_>) -> Reading<()>) {
+        if self.so_far.is_ok() {
+            self.so_far = production(&mut self.r);
+        }
+    }
+
+    fn by(&mut self, at: Span, rule: Rule, name: &str) {
+        self.check(|r| r.by(at, rule, name));
+    }
+
+    fn data_type(&mut self, at: Span, dtype: DataType) {
+        self.check(|r| by_name(r, at, dtype));
+    }
+
+    fn values(&mut self, attrs: &Attrs) {
+        attrs.values().for_each(|value| self.value(value));
+    }
+
+    fn value(&mut self, value: &AttrValue) {
+        match value {
+            AttrValue::None | AttrValue::Bool(_) | AttrValue::Int(_) | AttrValue::Float(_) | AttrValue::Str(_) => {}
+            AttrValue::DataType(dtype) => self.data_type(Span::NONE, *dtype),
+            AttrValue::Prim(expr) => self.visit_prim_expr(expr),
+            AttrValue::List(items) => with_stack(|| items.iter().for_each(|item| self.value(item))),
+            AttrValue::Dict(items) => with_stack(|| self.values(items)),
+            AttrValue::StructInfo(info) => self.visit_struct_info(info),
+        }
+    }
+
+    /// The rule of an expression, and what is in it beside expressions.
+    fn expr(&mut self, expr: &Expr) {
+        let (rule, name) = match expr {
+            Expr::Constant(_) => (rule!("GRAM.EXPR.CONSTANT"), "Constant"),
+            Expr::Var(_) => (rule!("GRAM.EXPR.VAR"), "Var"),
+            Expr::DataflowVar(_) => (rule!("GRAM.EXPR.DATAFLOWVAR"), "DataflowVar"),
+            Expr::GlobalVar(_) => (rule!("GRAM.EXPR.GLOBALVAR"), "GlobalVar"),
+            Expr::Tuple(_) => (rule!("GRAM.EXPR.TUPLE"), "Tuple"),
+            Expr::SeqExpr(_) => (rule!("GRAM.EXPR.SEQEXPR"), "SeqExpr"),
+            Expr::PrimValue(_) => (rule!("PR14148.EXPR.PRIMVALUE"), "PrimValue"),
+            Expr::StringImm(_) => (rule!("PR14148.EXPR.STRINGIMM"), "StringImm"),
+            Expr::DataTypeImm(_) => (rule!("PR14148.EXPR.DATATYPEIMM"), "DataTypeImm"),
+            Expr::Function(_) => (rule!("GRAM.EXPR.FUNCTION"), "Function"),
+            Expr::If(_) => (rule!("GRAM.EXPR.IF"), "If"),
+            Expr::ExternFunc(_) => (rule!("GRAM.EXPR.EXTERNFUNC"), "ExternFunc"),
+            Expr::Call(_) => (rule!("GRAM.EXPR.CALL"), "Call"),
+            Expr::ShapeExpr(_) => (rule!("GRAM.EXPR.SHAPEEXPR"), "ShapeExpr"),
+            Expr::TupleGetItem(_) => (rule!("GRAM.EXPR.TUPLEGETITEM"), "TupleGetItem"),
+            Expr::Op(_) => (rule!("GRAM.EXPR.OP"), "Op"),
+        };
+        let at = expr.span();
+        self.holds(at, rule!("GRAM.PRIM.POSITION"));
+        self.holds(at, rule!("GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM"));
+        self.by(at, rule, name);
+    }
+
+    /// A premise that no tree can break, since it has no place for what breaks it.
+    fn holds(&mut self, at: Span, rule: Rule) {
+        self.check(|r| r.premise(at, rule, 1, true, String::new));
+    }
+}
+
+impl Visitor for Productions<'_> {
+    fn visit_function(&mut self, function: &Function) {
+        self.by(function.span, rule!("GRAM.EXPR.FUNCTION"), "Function");
+        if !function.attrs.is_empty() {
+            self.by(function.span, rule!("GRAM.EXPR.FUNCTION.ATTRS"), "attrs");
+        }
+        walk_function(self, function);
+    }
+
+    fn visit_expr(&mut self, expr: &Expr) {
+        self.expr(expr);
+        match expr {
+            Expr::Constant(constant) => {
+                self.data_type(constant.span, constant.data.dtype);
+                self.check(|r| storable(r, constant.span, constant.data.dtype));
+            }
+            Expr::PrimValue(prim) => self.data_type(prim.span, prim.dtype),
+            Expr::DataTypeImm(imm) => self.data_type(imm.span, imm.value),
+            Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::StringImm(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::Call(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_)
+            | Expr::Op(_) => {}
+        }
+        walk_expr(self, expr);
+    }
+
+    fn visit_call(&mut self, call: &Call) {
+        if !call.sinfo_args.is_empty() {
+            self.holds(call.span, rule!("PR14148.CALL.SINFO_ARGS"));
+        }
+        if !call.attrs.is_empty() {
+            self.by(call.span, rule!("GRAM.EXPR.CALL.ATTRS"), "attrs");
+        }
+        walk_call(self, call);
+    }
+
+    fn visit_block(&mut self, block: &BindingBlock) {
+        match block.kind {
+            BlockKind::Binding => self.by(block.span, rule!("GRAM.BLOCK.BINDING"), "BindingBlock"),
+            BlockKind::Dataflow => self.by(block.span, rule!("GRAM.BLOCK.DATAFLOW"), "DataflowBlock"),
+        }
+        walk_block(self, block);
+    }
+
+    fn visit_binding(&mut self, binding: &Binding) {
+        match binding {
+            Binding::VarBinding(binding) => {
+                self.by(binding.span, rule!("GRAM.BIND.VARBINDING"), "VarBinding");
+                walk_var_binding(self, binding);
+            }
+            Binding::MatchCast(cast) => {
+                self.by(cast.span, rule!("GRAM.BIND.MATCHCAST"), "MatchCast");
+                walk_match_cast(self, cast);
+            }
+        }
+    }
+
+    fn visit_var_def(&mut self, binder: &Binder) {
+        let at = binder.var.span;
+        self.check(|r| r.premise(at, rule!("GRAM.BIND.VARBINDING"), 2, true, String::new));
+        match binder.kind {
+            VarKind::Var => self.by(at, rule!("GRAM.EXPR.VAR"), "Var"),
+            VarKind::DataflowVar => self.by(at, rule!("GRAM.EXPR.DATAFLOWVAR"), "DataflowVar"),
+        }
+        walk_var_def(self, binder);
+    }
+
+    fn visit_struct_info(&mut self, info: &StructInfo) {
+        let (rule, name, dtype) = match info {
+            StructInfo::Object => (rule!("GRAM.SI.OBJECT"), "Object", None),
+            StructInfo::Tensor(TensorStructInfo { dtype, .. }) => (rule!("GRAM.SI.TENSOR"), "Tensor", Some(*dtype)),
+            StructInfo::Shape(_) => (rule!("GRAM.SI.SHAPE"), "Shape", None),
+            StructInfo::Prim(prim) => (rule!("PR14148.SI.PRIM"), "Prim", Some(prim.dtype)),
+            StructInfo::Tuple(_) => (rule!("GRAM.SI.TUPLE"), "Tuple", None),
+            StructInfo::Func(_) => (rule!("GRAM.SI.FUNC"), "Func", None),
+        };
+        self.by(Span::NONE, rule, name);
+        if let Some(dtype) = dtype {
+            self.data_type(Span::NONE, dtype);
+        }
+        walk_struct_info(self, info);
+    }
+
+    fn visit_prim_expr(&mut self, expr: &PrimExpr) {
+        with_stack(|| match expr {
+            PrimExpr::Var(var) => self.by(var.span, rule!("GRAM.PRIM.VAR"), "Var"),
+            PrimExpr::IntImm(_) => self.holds(Span::NONE, rule!("GRAM.PRIM.INTIMM")),
+            PrimExpr::Binary(op, a, b) => {
+                self.by(Span::NONE, rule_of_op(*op), op.name());
+                self.visit_prim_expr(a);
+                self.visit_prim_expr(b);
+            }
+            PrimExpr::Not(a) => {
+                self.by(Span::NONE, rule!("GRAM.PRIM.NOT"), "Not");
+                self.visit_prim_expr(a);
+            }
+            PrimExpr::Select(c, t, e) => {
+                self.by(Span::NONE, rule!("GRAM.PRIM.SELECT"), "Select");
+                [c, t, e].into_iter().for_each(|operand| self.visit_prim_expr(operand));
+            }
+        });
+    }
+
+    fn visit_attrs(&mut self, attrs: &Attrs) {
+        self.values(attrs);
+    }
+}

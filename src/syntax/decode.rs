@@ -1,0 +1,34 @@
+//! Decoding: from data, RON or JSON, to the abstract syntax, production by production (chapter Grammar). Programs of 2022
+//! are imported first.
+
+use super::import;
+use super::load::MAX_DATA_NESTING;
+use crate::data::{DataError, Document, Notation, Profile, Reader, Reading, one_function_a_name, read_text};
+use crate::grammar::{FORMAT_VERSION, IrModule, Span};
+use crate::judge::Cx;
+
+/// GRAM: the program that data describes.
+///
+/// # Errors
+///
+/// The text is no data, or not by the productions of the grammar.
+pub fn decode(cx: &mut Cx, notation: Notation, text: &str, profile: Profile) -> Reading<IrModule> {
+    let module = read_program(cx, notation, text, profile)?;
+    one_function_a_name(cx, &module)?;
+    if module.version == FORMAT_VERSION {
+        return Ok(module);
+    }
+    Err(DataError::at(Span::NONE, format!("it is of format version {}, not {FORMAT_VERSION}", module.version)))
+}
+
+/// The program that data describes, of any version. A name may be bound twice, which well-formedness rejects.
+pub(super) fn read_program(cx: &mut Cx, notation: Notation, text: &str, profile: Profile) -> Reading<IrModule> {
+    let mut document = read_text(notation, text, MAX_DATA_NESTING)?;
+    if import::is_marked(&document) {
+        document = Document::new(import::import(cx, document.into_root(), text)?);
+    }
+    Reader { cx, profile }.read(&document)
+}
+
+#[cfg(test)]
+mod tests;
