@@ -11,6 +11,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use relax_spec::check::check_program;
+use relax_spec::data::json::to_value;
 use relax_spec::grammar::{IrModule, StructInfo};
 use relax_spec::harness::adapters::Adapter;
 use relax_spec::harness::campaign;
@@ -18,7 +19,8 @@ use relax_spec::judge::Cx;
 use relax_spec::question::Ask;
 use relax_spec::struct_info::{check_compatibility, unify_struct_info};
 use relax_spec::syntax::tvmscript::parse_module;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 
 /// Runs of each measurement, of which the shortest counts: what the machine can do when nobody disturbs it. Both sides
 /// go on for [`AT_LEAST`], so that both are warm.
@@ -26,7 +28,6 @@ const REPEATS: u32 = 5;
 const AT_LEAST: Duration = Duration::from_millis(500);
 const PAIRS: u64 = 2_000;
 
-#[derive(Serialize)]
 struct Request {
     texts: Vec<String>,
     pairs: Vec<(StructInfo, StructInfo)>,
@@ -190,7 +191,13 @@ fn tvm(adapter: &str, request: &Request) -> Result<Timing, Box<dyn std::error::E
     let script = command.args.first().ok_or("the adapter has no script")?.replace("adapter.py", "checks/timing.py");
     let mut child = Command::new(&command.program).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().ok_or("no standard input")?;
-    stdin.write_all(serde_json::to_string(request)?.as_bytes())?;
+    let request = json!({
+        "texts": request.texts,
+        "pairs": to_value(&request.pairs),
+        "repeats": request.repeats,
+        "at_least": request.at_least,
+    });
+    stdin.write_all(request.to_string().as_bytes())?;
     drop(stdin);
     let output = child.wait_with_output()?;
     if !output.status.success() {

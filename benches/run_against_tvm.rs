@@ -9,13 +9,15 @@ use std::io::Write as _;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use relax_spec::data::json::to_value;
+use relax_spec::data::{Node, Read, Reader, Reading, from_json};
 use relax_spec::eval::{Options, evaluate};
 use relax_spec::grammar::{DataType, IrModule, TensorData};
 use relax_spec::harness::adapters::Adapter;
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::{ValueSpec, from_specs, to_spec};
-use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 /// A measurement is repeated at least so often, and at least so long; the shortest repetition counts: what the machine
 /// can do when nobody disturbs it.
@@ -39,18 +41,16 @@ struct Subject {
     args: Vec<ValueSpec>,
 }
 
-#[derive(Serialize)]
-struct Request<'a> {
-    text: &'a str,
-    args: &'a [ValueSpec],
-    repeats: usize,
-    at_least: f64,
-}
-
-#[derive(Deserialize)]
 struct Timing {
     seconds: f64,
     result: ValueSpec,
+}
+
+impl Read for Timing {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Timing> {
+        let fields = r.fields(node, "a timing", None)?;
+        Ok(Timing { seconds: fields.one(r, "seconds")?, result: fields.one(r, "result")? })
+    }
 }
 
 fn main() -> ExitCode {
@@ -183,12 +183,13 @@ fn run_there(adapter: &str, subject: &Subject) -> Result<Timing, Failure> {
     let mut child = Command::new(&command.program).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().ok_or("no standard input")?;
     let at_least = AT_LEAST.as_secs_f64();
-    let request = Request { text: &subject.text, args: &subject.args, repeats: REPEATS, at_least };
-    stdin.write_all(serde_json::to_string(&request)?.as_bytes())?;
+    let args = to_value(&subject.args);
+    let request = json!({"text": subject.text, "args": args, "repeats": REPEATS, "at_least": at_least});
+    stdin.write_all(request.to_string().as_bytes())?;
     drop(stdin);
     let output = child.wait_with_output()?;
     if !output.status.success() {
         return Err(format!("TVM's timing ended with {}", output.status).into());
     }
-    Ok(serde_json::from_slice(&output.stdout)?)
+    Ok(from_json(&String::from_utf8(output.stdout)?)?)
 }

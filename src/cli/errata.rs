@@ -8,6 +8,7 @@ use super::errata_text::{field, fold, told_apart};
 use super::{Exit, Failure, Outcome, conflicts, print};
 use crate::book::erratum::{ErratumInfo, ErratumKind, Later, Shown};
 use crate::book::{Erratum, Reading, Rule};
+use crate::data;
 use crate::grammar::IrModule;
 use crate::harness::protocol::Reply;
 use crate::judge::Cx;
@@ -216,11 +217,11 @@ fn to_json(erratum: Erratum) -> Result<Value, Failure> {
     });
     if let Some(witness) = witness_of(&info)? {
         let (literal, corrected) = both(erratum, &witness.ask);
-        let reply = |run: &Run| Reply::of(&run.outcome).map_err(Failure::unreadable);
+        let reply = |run: &Run| data::json::to_value(&Reply::of(&run.outcome));
         value["witness"] = json!({
-            "question": witness.ask,
-            "literal": reply(&literal)?,
-            "corrected": reply(&corrected)?,
+            "question": data::json::to_value(&witness.ask),
+            "literal": reply(&literal),
+            "corrected": reply(&corrected),
         });
     }
     if let Shown::Not(reason) = &info.shown {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome};
+use crate::data::json::{to_value, value_of};
+use crate::data::{Data, Document};
 use crate::harness::checkout::write_atomically;
-use crate::harness::protocol::ProtocolError;
-use crate::question::Answer;
 use crate::suite::{Case, embedded_suite};
 
 /// The JSON Schema of the exported files.
@@ -30,8 +30,7 @@ pub fn run(args: &Args) -> Outcome {
     let suite = embedded_suite()?;
     let mut chapters: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for case in &suite {
-        let value = to_json(case).map_err(|error| Failure::unreadable(format!("case {}: {error}", case.id)))?;
-        chapters.entry(case.chapter()).or_default().push(value);
+        chapters.entry(case.chapter()).or_default().push(to_json(case));
     }
     for (chapter, cases) in &chapters {
         let text = serde_json::to_string_pretty(cases).map_err(Failure::unreadable)? + "\n";
@@ -43,19 +42,19 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 /// A case in JSON.
-fn to_json(case: &Case) -> Result<Value, ProtocolError> {
-    let (op, args) = case.ask.to_wire()?;
-    Ok(json!({
+fn to_json(case: &Case) -> Value {
+    let args = Document::new(Data::List(case.ask.arguments()).into());
+    json!({
         "id": case.id,
         "rules": case.rules,
         "editions": case.editions,
-        "op": op,
-        "args": args,
-        "allow": case.allow.iter().map(Answer::to_bare_json).collect::<Result<Vec<Value>, ProtocolError>>()?,
-        "literal": case.literal.as_ref().map(Answer::to_bare_json).transpose()?,
+        "op": case.ask.op(),
+        "args": value_of(&args),
+        "allow": case.allow.iter().map(to_value).collect::<Vec<Value>>(),
+        "literal": case.literal.as_ref().map(to_value),
         "erratum": case.erratum,
         "warnings": case.warnings,
         "as_text": case.as_text,
         "why": case.why,
-    }))
+    })
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::BufRead as _;
 
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Exit, Failure, Outcome, options, print};
-use crate::book::{Edition, Erratum, Reading, ron_options};
+use crate::book::{Edition, Erratum, Reading};
+use crate::data::{self, Data, Node, Read};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, notation};
 use crate::harness::protocol::{self, ProtocolError, Reply};
@@ -128,13 +128,13 @@ pub fn run(args: &Args) -> Outcome {
 fn json_question(args: &Args, text: &str) -> Outcome {
     let unreadable = |error: ProtocolError| Failure::unreadable(error);
     let value = protocol::parse_json(text).map_err(unreadable)?;
-    let op = value.get("op").and_then(Value::as_str).ok_or_else(|| Failure::unreadable("a question has an `op`"))?;
-    let operands = value.get("args").cloned().unwrap_or_else(|| json!([]));
-    let ask = Ask::from_wire(op, protocol::from_json(operands).map_err(unreadable)?).map_err(unreadable)?;
+    let op = value.get("op").and_then(Node::as_text).ok_or_else(|| Failure::unreadable("a question has an `op`"))?;
+    let none = Node::from(Data::List(Vec::new()));
+    let ask = Ask::from_wire(op, value.get("args").unwrap_or(&none)).map_err(unreadable)?;
     let (outcome, others) = ask_both(args, &ask);
-    let mut reply = to_json(&outcome.0, &others)?;
+    let mut reply = to_json(&outcome.0, &others);
     if let Some(id) = value.get("id") {
-        reply["id"] = id.clone();
+        reply["id"] = data::json::value_of(id);
     }
     print(&format!("{reply}\n"))?;
     Ok(exit(&outcome.0))
@@ -153,7 +153,7 @@ fn ask_both(args: &Args, ask: &Ask) -> (Answered, Vec<(Erratum, question::Outcom
 fn one(args: &Args, ask: &Ask) -> Outcome {
     let ((outcome, derivations), others) = ask_both(args, ask);
     let text = if args.json {
-        format!("{}\n", to_json(&outcome, &others)?)
+        format!("{}\n", to_json(&outcome, &others))
     } else {
         to_text(args, ask, &outcome, &derivations, &others)
     };
@@ -215,14 +215,12 @@ fn to_text(
     text
 }
 
-fn to_json(outcome: &question::Outcome, others: &[(Erratum, question::Outcome, String)]) -> Result<Value, Failure> {
-    let mut literal = serde_json::Map::new();
-    for (erratum, outcome, _) in others {
-        literal.insert(erratum.id().to_string(), json!(Reply::of(outcome).map_err(Failure::unreadable)?));
-    }
-    let mut value = json!(Reply::of(outcome).map_err(Failure::unreadable)?);
-    value["literal"] = json!(literal);
-    Ok(value)
+fn to_json(outcome: &question::Outcome, others: &[(Erratum, question::Outcome, String)]) -> Value {
+    let reply = |outcome| data::json::to_value(&Reply::of(outcome));
+    let literal = others.iter().map(|(erratum, outcome, _)| (erratum.id().to_string(), reply(outcome))).collect();
+    let mut value = reply(outcome);
+    value["literal"] = Value::Object(literal);
+    value
 }
 
 fn question(args: &Args, operands: &[String]) -> Result<Ask, Failure> {
@@ -289,13 +287,9 @@ fn dimension(text: &str) -> Result<PrimExpr, Failure> {
 
 /// An operand as on paper, in the form of suite files (RON), or in that of the adapter protocol (JSON). The error is that
 /// of the notation on paper.
-fn operand<T: DeserializeOwned>(
-    what: &str,
-    text: &str,
-    on_paper: fn(&str) -> Result<T, SyntaxError>,
-) -> Result<T, Failure> {
+fn operand<T: Read>(what: &str, text: &str, on_paper: fn(&str) -> Result<T, SyntaxError>) -> Result<T, Failure> {
     on_paper(text).or_else(|error| {
         let message = || Failure::unreadable(format!("`{text}` is not a {what}: {error}"));
-        ron_options().from_str(text).ok().or_else(|| serde_json::from_str(text).ok()).ok_or_else(message)
+        data::from_ron(text).or_else(|_| data::from_json(text)).map_err(|_| message())
     })
 }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value as Json;
 
-use crate::book::ron_options;
+use crate::data::from_ron;
 use crate::grammar::{DataType, TensorData};
 use crate::judge::with_stack;
 use crate::value::{Scalar, Tensor, ValueSpec};
@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Result<ValueSpec, String> {
     if let Ok(truth) = text.parse::<bool>() {
         return Ok(ValueSpec::Bool(truth));
     }
-    ron_options().from_str(text).map_err(|error| format!("`{text}` is not a value: {error}"))
+    from_ron(text).map_err(|error| format!("`{text}` is not a value: {error}"))
 }
 
 /// Whether a text is a number or a Boolean with a data type.

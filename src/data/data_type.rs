@@ -2,8 +2,8 @@
 
 use super::reader::{Profile, Read, Reader, Reading, Write};
 use super::{DataError, Node};
-use crate::grammar::{DataType, Span, TypeCode};
 use crate::book::Rule;
+use crate::grammar::{DataType, Span, TypeCode};
 
 impl Read for DataType {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<DataType> {

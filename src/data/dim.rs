@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::reader::{Profile, Read, Reader, Reading, Write};
 use super::simple::{Key, read_key};
 use super::{Data, DataError, Node, Text};
-use crate::grammar::{BinaryOp, PrimExpr, ShapeVar, Var};
 use crate::book::Rule;
 use crate::grammar::notation::parse_prim_expr;
+use crate::grammar::{BinaryOp, PrimExpr, ShapeVar, Var};
 
 impl Read for PrimExpr {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<PrimExpr> {
@@ -61,9 +61,9 @@ fn lone_name(text: &str) -> Option<&str> {
 /// GRAM.PRIM.EXTENSIBLE: the documents alone do not have the extension set.
 fn within_extension(r: &mut Reader<'_>, node: &Node<'_>, name: &str, rule: Rule) -> Reading<()> {
     match (r.profile, rule == rule!("GRAM.PRIM.EXTENSIBLE")) {
-        (Profile::Pr14148, true) => {
-            r.premise(node.span, rule, 1, false, || format!("`{name}` is of the extension set, which the documents lack"))
-        }
+        (Profile::Pr14148, true) => r.premise(node.span, rule, 1, false, || {
+            format!("`{name}` is of the extension set, which the documents lack")
+        }),
         (Profile::Pr14148, false) | (Profile::Merged, _) => Ok(()),
     }
 }

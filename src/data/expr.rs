@@ -57,7 +57,9 @@ choice! { Expr, "an expression" first no_dimension {
 /// GRAM.PRIM.POSITION, GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM: what stands for a dimension is no expression.
 fn no_dimension(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<()> {
     let is_dim = node.as_number().is_some() || node.as_variant().is_some_and(|(name, _)| is_dim_node(name));
-    r.premise(node.span, rule!("GRAM.PRIM.POSITION"), 1, !is_dim, || "a dimension stands for an expression".to_string())?;
+    r.premise(node.span, rule!("GRAM.PRIM.POSITION"), 1, !is_dim, || {
+        "a dimension stands for an expression".to_string()
+    })?;
     let message = || format!("the shape variable {} stands for an expression", node.describe());
     r.premise(node.span, rule!("GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM"), 1, node.as_text().is_none(), message)
 }

@@ -3,9 +3,10 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::DataError;
 use super::node::{Data, Document, Node, Text};
+use super::reader::Write;
 use super::scan::{Scanned, Scanner};
+use super::{DataError, to_document};
 use crate::judge::with_stack;
 
 /// The data in a text, in which brackets nest no deeper than `limit`.
@@ -146,6 +147,11 @@ pub fn write_pretty(node: &Node<'_>) -> String {
 /// As values of `serde_json`, which sort their keys, for what is put together by hand.
 pub fn value_of(node: &Node<'_>) -> Value {
     serde_json::to_value(node).unwrap_or_default()
+}
+
+/// The data form of a value, as values of `serde_json`.
+pub fn to_value<T: Write + ?Sized>(value: &T) -> Value {
+    value_of(&to_document(value))
 }
 
 impl Serialize for Node<'_> {

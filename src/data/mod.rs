@@ -20,6 +20,7 @@ mod scan;
 mod simple;
 mod struct_info;
 mod tir;
+mod value;
 
 pub use node::{Data, Document, Node, Text};
 pub use reader::{Choice, Fields, Profile, Read, Reader, Reading, Write};
@@ -28,8 +29,8 @@ pub use simple::Key;
 
 use std::fmt;
 
-use crate::grammar::Span;
 use crate::book::Rule;
+use crate::grammar::Span;
 
 /// How deep brackets may nest in a message or a suite file.
 pub const MAX_DEPTH: usize = 20_000;

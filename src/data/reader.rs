@@ -2,9 +2,9 @@
 
 use super::DataError;
 use super::node::{Data, Node, Text};
-use crate::judge::{Cx, with_stack};
-use crate::grammar::Span;
 use crate::book::Rule;
+use crate::grammar::Span;
+use crate::judge::{Cx, with_stack};
 
 pub type Reading<T> = Result<T, DataError>;
 
@@ -34,7 +34,7 @@ pub trait Choice {
 }
 
 /// Which of the documents a tree is held to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Profile {
     /// The documents merged; older spellings are read, and the extension set of dimensions.
     #[default]
@@ -166,6 +166,11 @@ impl<'n, 't> Fields<'n, 't> {
     /// A field that is given, and not as nothing.
     pub fn get(&self, name: &str) -> Option<&'n Node<'t>> {
         self.entries.iter().find(|(key, value)| key == name && !value.is_null()).map(|(_, value)| value)
+    }
+
+    /// A field whose `Some`, where there is one, belongs to the field; what is in it may be nothing.
+    pub fn given(&self, name: &str) -> Option<&'n Node<'t>> {
+        self.get(name).map(without_some)
     }
 
     /// A field that must be given, unless its type says what it is without.

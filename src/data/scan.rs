@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::DataError;
 use super::node::{Data, Node, Text};
-use crate::judge::with_stack;
 use crate::grammar::Span;
+use crate::judge::with_stack;
 
 /// A reader of a text. Brackets nest as deep as `limit` says.
 pub(super) struct Scanner<'t> {

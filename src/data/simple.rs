@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::node::{Data, Node, Text};
-use super::reader::{Read, Reader, Reading, Write};
+use super::reader::{Profile, Read, Reader, Reading, Write};
 use super::record::word;
 use crate::book::Erratum;
 use crate::book::Rule;
@@ -307,3 +307,4 @@ impl<K: Key, V: Write> Write for BTreeMap<K, V> {
 
 word! { Compatibility, "an answer of check_compatibility" { Compatible, Possibly, Incompatible } }
 word! { Proof, "an answer of a proof" { Equal, Different, Unknown } }
+word! { Profile, "`Merged` or `Pr14148`" { Merged, Pr14148 } }

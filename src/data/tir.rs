@@ -3,12 +3,12 @@
 use super::Node;
 use super::reader::{Read, Reader, Reading, Write};
 use super::record::{choice, record, word};
-use crate::grammar::{Attrs, BinaryOp, Name};
 use crate::grammar::tir::{
     Assert, AttrStmt, Binary, Block, Buffer, BufferVar, Call, Choice, Decl, Expr, Extern, For, ForKind, If, Intrinsic,
     Iter, IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
     Store, Var, While,
 };
+use crate::grammar::{Attrs, BinaryOp, Name};
 
 record! { PrimFunc, "PrimFunc", {
     params: many,

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::book::Rule;
 
 /// The kinds of scalar.
@@ -142,18 +140,6 @@ impl FromStr for DataType {
             return Err(error());
         }
         Ok(DataType { code, bits: bits.parse().map_err(|_| error())?, lanes })
-    }
-}
-
-impl Serialize for DataType {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for DataType {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<DataType, D::Error> {
-        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

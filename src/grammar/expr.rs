@@ -2,14 +2,10 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
-
-use super::{Attrs, DataType, Name, PrimExpr, Span, StructInfo, TensorData, Type, Var};
-use crate::judge::Cx;
-use crate::struct_info::wrap_type;
+use super::{Attrs, DataType, Name, PrimExpr, Span, StructInfo, TensorData, Var};
 
 /// A Relax expression.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expr {
     Constant(Constant),
     /// A use of a variable scoped to a function or `SeqExpr`.
@@ -32,184 +28,121 @@ pub enum Expr {
 }
 
 /// `Constant(data)`: a tensor literal.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Constant {
     pub data: TensorData,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `GlobalVar(name_hint)`: bound by the module; identified by its name.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(from = "Name", into = "Name")]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct GlobalVar {
     pub name: Name,
     pub span: Span,
 }
 
 /// `Tuple(fields)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tuple {
     pub fields: Vec<Expr>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `SeqExpr(blocks, body)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct SeqExpr {
-    #[serde(default)]
     pub blocks: Vec<BindingBlock>,
     pub body: Expr,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `PrimValue(value)`. The value is an int64 expression unless `dtype` says otherwise.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PrimValue {
     pub value: PrimExpr,
-    #[serde(default = "int64")]
     pub dtype: DataType,
     /// The bits of a floating-point value; `value` is then the constant 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub float: Option<super::FloatBits>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `StringImm(value)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct StringImm {
     pub value: Name,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `DataTypeImm(value)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct DataTypeImm {
     pub value: DataType,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `Function(params, body, ret_struct_info, attrs)`.
 ///
 /// `pure` is what the surface says of purity: `None` leaves it to inference.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Function {
-    #[serde(default)]
     pub params: Vec<Binder>,
     pub body: Expr,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ret_struct_info: Option<StructInfo>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pure: Option<bool>,
-    #[serde(default, skip_serializing_if = "Attrs::is_empty")]
     pub attrs: Attrs,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `If(cond, true_branch, false_branch)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct If {
     pub cond: Expr,
     pub true_branch: Expr,
     pub false_branch: Expr,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `ExternFunc(global_symbol)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExternFunc {
     pub global_symbol: Name,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `Call(op, args, sinfo_args, attrs)` (C01).
-///
-/// On input the older `type_args` may stand in place of `sinfo_args`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(try_from = "CallRepr")]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
     pub op: Expr,
     pub args: Vec<Expr>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sinfo_args: Vec<StructInfo>,
-    #[serde(skip_serializing_if = "Attrs::is_empty")]
     pub attrs: Attrs,
-    #[serde(skip)]
     pub span: Span,
 }
 
-#[derive(Deserialize)]
-#[serde(rename = "Call")]
-struct CallRepr {
-    op: Expr,
-    #[serde(default)]
-    args: Vec<Expr>,
-    #[serde(default, deserialize_with = "present")]
-    sinfo_args: Option<Vec<StructInfo>>,
-    #[serde(default, deserialize_with = "present")]
-    type_args: Option<Vec<Type>>,
-    #[serde(default)]
-    attrs: Attrs,
-}
-
-/// A field that is written without `Some` and may be left out.
-fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(d: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(d).map(Some)
-}
-
-impl TryFrom<CallRepr> for Call {
-    type Error = String;
-
-    fn try_from(repr: CallRepr) -> Result<Call, String> {
-        let sinfo_args = match (repr.sinfo_args, repr.type_args) {
-            (Some(_), Some(_)) => {
-                return Err(format!(
-                    "a call has `sinfo_args` or `type_args`, not both ({})",
-                    rule!("PR14148.CALL.SINFO_ARGS")
-                ));
-            }
-            (None, Some(types)) => types.iter().map(|t| wrap_type(&mut Cx::new(), t)).collect(),
-            (sinfo_args, None) => sinfo_args.unwrap_or_default(),
-        };
-        Ok(Call { op: repr.op, args: repr.args, sinfo_args, attrs: repr.attrs, span: Span::NONE })
-    }
-}
-
 /// `ShapeExpr(values)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ShapeExpr {
     pub values: Arc<[PrimExpr]>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `TupleGetItem(tuple_value, index)`, counting from zero.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TupleGetItem {
     pub tuple_value: Expr,
     pub index: i64,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `Op(op_name)`, with the name as registered, for example `relax.add`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Op {
     pub op_name: Name,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// What kind of variable a binding introduces.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum VarKind {
     #[default]
     Var,
@@ -217,29 +150,24 @@ pub enum VarKind {
 }
 
 /// The place where a variable is bound: its identity, its kind and its annotation.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Binder {
     pub var: Var,
-    #[serde(default, skip_serializing_if = "is_ordinary")]
     pub kind: VarKind,
     /// `struct_info_annotation`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotation: Option<StructInfo>,
 }
 
 /// A sequence of bindings. Ordinary (`BindingBlock`) or restricted to pure dataflow (`DataflowBlock`).
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct BindingBlock {
-    #[serde(default, skip_serializing_if = "is_binding_block")]
     pub kind: BlockKind,
-    #[serde(default)]
     pub bindings: Vec<Binding>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// The two kinds of binding block.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum BlockKind {
     #[default]
     Binding,
@@ -247,59 +175,32 @@ pub enum BlockKind {
 }
 
 /// A binding.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Binding {
     VarBinding(VarBinding),
     MatchCast(MatchCast),
 }
 
 /// `VarBinding(var, value)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct VarBinding {
     pub var: Binder,
     pub value: Expr,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `MatchCast(var, struct_info, value)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MatchCast {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub var: Option<Binder>,
     pub struct_info: StructInfo,
     pub value: Expr,
-    #[serde(skip)]
     pub span: Span,
-}
-
-fn int64() -> DataType {
-    DataType::INT64
-}
-
-fn is_ordinary(kind: &VarKind) -> bool {
-    *kind == VarKind::Var
-}
-
-fn is_binding_block(kind: &BlockKind) -> bool {
-    *kind == BlockKind::Binding
 }
 
 impl GlobalVar {
     pub fn new(name: &str) -> GlobalVar {
         GlobalVar { name: name.into(), span: Span::NONE }
-    }
-}
-
-impl From<Name> for GlobalVar {
-    fn from(name: Name) -> GlobalVar {
-        GlobalVar { name, span: Span::NONE }
-    }
-}
-
-impl From<GlobalVar> for Name {
-    fn from(gv: GlobalVar) -> Name {
-        gv.name
     }
 }
 

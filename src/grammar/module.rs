@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Attrs, Function, GlobalVar};
 use crate::grammar::tir::PrimFunc;
 
@@ -12,27 +10,19 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// A program. The functions are in the order of the source; no verdict depends on it. A name that is bound
 /// twice is representable, so that well-formedness can reject it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct IrModule {
     /// [`FORMAT_VERSION`]; readers reject any other.
-    #[serde(default = "current_version")]
     pub version: u32,
-    #[serde(default)]
     pub funcs: Vec<(GlobalVar, GlobalFunc)>,
-    #[serde(default, skip_serializing_if = "Attrs::is_empty")]
     pub attrs: Attrs,
 }
 
 /// What a global variable is bound to.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum GlobalFunc {
     Function(Arc<Function>),
     PrimFunc(Arc<PrimFunc>),
-}
-
-fn current_version() -> u32 {
-    FORMAT_VERSION
 }
 
 impl Default for IrModule {

@@ -10,9 +10,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use super::ShapeVar;
 
 /// An expression over int64.
@@ -229,70 +226,5 @@ impl From<i64> for PrimExpr {
 impl fmt::Display for PrimExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, Precedence::Or)
-    }
-}
-
-impl Serialize for PrimExpr {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        // Slices, because RON writes arrays as tuples.
-        match self {
-            PrimExpr::Var(v) => v.serialize(s),
-            PrimExpr::IntImm(i) => s.serialize_i64(*i),
-            PrimExpr::Binary(op, a, b) => s.collect_map([(op.name(), [a, b].as_slice())]),
-            PrimExpr::Not(a) => s.collect_map([("Not", [a].as_slice())]),
-            PrimExpr::Select(c, t, e) => s.collect_map([("Select", [c, t, e].as_slice())]),
-        }
-    }
-}
-
-/// The text itself if it is a name and not a longer expression; by far the most frequent dimension.
-fn lone_name(text: &str) -> Option<&str> {
-    let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '#');
-    (text.chars().all(word) && !text.starts_with(|c: char| c.is_ascii_digit())).then_some(text)
-}
-
-impl<'de> Deserialize<'de> for PrimExpr {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<PrimExpr, D::Error> {
-        struct PrimExprVisitor;
-        impl<'de> Visitor<'de> for PrimExprVisitor {
-            type Value = PrimExpr;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(
-                    "an int64, a shape variable, an expression such as \"n + 1\", or a map such as {\"Add\": [..]}",
-                )
-            }
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<PrimExpr, E> {
-                Ok(PrimExpr::IntImm(value))
-            }
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<PrimExpr, E> {
-                i64::try_from(value).map(PrimExpr::IntImm).map_err(|_| E::custom(format!("{value} is not an int64")))
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<PrimExpr, E> {
-                match lone_name(text).and_then(ShapeVar::parse) {
-                    Some(var) => Ok(PrimExpr::Var(var)),
-                    None => crate::grammar::notation::parse_prim_expr(text).map_err(E::custom),
-                }
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<PrimExpr, A::Error> {
-                let Some(name) = map.next_key::<String>()? else {
-                    return Err(de::Error::custom("expected one key, the name of the node"));
-                };
-                let operands: Vec<Arc<PrimExpr>> = map.next_value()?;
-                if let Some(key) = map.next_key::<String>()? {
-                    return Err(de::Error::custom(format!("unexpected second key `{key}`")));
-                }
-                let node = match (name.as_str(), operands.as_slice()) {
-                    ("Not", [a]) => Some(PrimExpr::Not(a.clone())),
-                    ("Select", [c, t, e]) => Some(PrimExpr::Select(c.clone(), t.clone(), e.clone())),
-                    (name, [a, b]) => BinaryOp::from_name(name).map(|op| PrimExpr::Binary(op, a.clone(), b.clone())),
-                    _ => None,
-                };
-                node.ok_or_else(|| {
-                    de::Error::custom(format!("no PrimExpr node `{name}` with {} operands", operands.len()))
-                })
-            }
-        }
-        d.deserialize_any(PrimExprVisitor)
     }
 }

@@ -3,14 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use super::ty::comma_separated;
 use super::{DataType, Expr, PrimExpr, Var};
 
 /// Structural information. `Prim` belongs to the next revision (A53).
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum StructInfo {
     Object,
     Tensor(TensorStructInfo),
@@ -24,10 +21,8 @@ pub enum StructInfo {
 ///
 /// On input `ndim` may be left out: it is then the number of dimensions of a literal shape, else unknown; a
 /// left-out `dtype` is `Void`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(from = "TensorRepr")]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TensorStructInfo {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<TensorShape>,
     pub dtype: DataType,
     pub ndim: Ndim,
@@ -44,38 +39,31 @@ pub enum TensorShape {
 }
 
 /// `ShapeStructInfo(values, ndim)`. A left-out `ndim` is the number of values, else unknown.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(from = "ShapeRepr")]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ShapeStructInfo {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Arc<[PrimExpr]>>,
     pub ndim: Ndim,
 }
 
 /// `PrimStructInfo(dtype)` (PR14148); `value` is known for a `PrimValue` where an edition says so.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PrimStructInfo {
     pub dtype: DataType,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<PrimExpr>,
 }
 
 /// `FuncStructInfo(params, ret, derive_func)`. `pure` is the optional extension of C20 and A18: `None` is the
 /// text of 2023-02, where structural information says nothing about purity.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FuncStructInfo {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub params: Option<Arc<[StructInfo]>>,
-    #[serde(default = "object")]
     pub ret: StructInfo,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub derive_func: Option<DeriveFunc>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pure: Option<bool>,
 }
 
 /// A `derive_func` macro, known by name.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum DeriveFunc {
     /// The result follows from the call's `sinfo_args`.
     DefaultDerive,
@@ -90,10 +78,6 @@ pub enum DeriveFunc {
 pub enum Ndim {
     Unknown,
     Known(u32),
-}
-
-fn object() -> StructInfo {
-    StructInfo::Object
 }
 
 impl Ndim {
@@ -123,112 +107,6 @@ impl fmt::Display for Ndim {
             Ndim::Unknown => f.write_str("-1"),
             Ndim::Known(n) => write!(f, "{n}"),
         }
-    }
-}
-
-impl Serialize for Ndim {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Ndim::Unknown => s.serialize_i64(-1),
-            Ndim::Known(n) => s.serialize_i64(i64::from(*n)),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Ndim {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Ndim, D::Error> {
-        match i64::deserialize(d)? {
-            -1 => Ok(Ndim::Unknown),
-            n => u32::try_from(n)
-                .map(Ndim::Known)
-                .map_err(|_| de::Error::custom(format!("{n} is not a rank (-1 or more)"))),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename = "TensorStructInfo")]
-struct TensorRepr {
-    #[serde(default)]
-    shape: Option<TensorShape>,
-    #[serde(default = "void")]
-    dtype: DataType,
-    #[serde(default)]
-    ndim: Option<Ndim>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename = "ShapeStructInfo")]
-struct ShapeRepr {
-    #[serde(default)]
-    values: Option<Arc<[PrimExpr]>>,
-    #[serde(default)]
-    ndim: Option<Ndim>,
-}
-
-fn void() -> DataType {
-    DataType::VOID
-}
-
-impl From<TensorRepr> for TensorStructInfo {
-    fn from(repr: TensorRepr) -> TensorStructInfo {
-        let implied = Ndim::implied_by(repr.shape.as_ref());
-        TensorStructInfo { ndim: repr.ndim.unwrap_or(implied), shape: repr.shape, dtype: repr.dtype }
-    }
-}
-
-impl From<ShapeRepr> for ShapeStructInfo {
-    fn from(repr: ShapeRepr) -> ShapeStructInfo {
-        let implied = repr.values.as_ref().map_or(Ndim::Unknown, |values| Ndim::of_len(values.len()));
-        ShapeStructInfo { ndim: repr.ndim.unwrap_or(implied), values: repr.values }
-    }
-}
-
-/// Written as a bare list of dimensions, the bare name of a `Var`, or a map with the one key
-/// `DataflowVar` or `Expr`.
-impl Serialize for TensorShape {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        match self {
-            TensorShape::Dims(dims) => dims.serialize(s),
-            TensorShape::Var(v) => v.serialize(s),
-            TensorShape::DataflowVar(v) => s.collect_map([("DataflowVar", v)]),
-            TensorShape::Other(e) => s.collect_map([("Expr", e)]),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for TensorShape {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<TensorShape, D::Error> {
-        struct ShapeVisitor;
-        impl<'de> Visitor<'de> for ShapeVisitor {
-            type Value = TensorShape;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of dimensions, a variable, or a map with the key `DataflowVar` or `Expr`")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<TensorShape, E> {
-                Var::parse(text).map(TensorShape::Var).ok_or_else(|| E::custom(format!("`{text}` is not a variable")))
-            }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<TensorShape, A::Error> {
-                let mut dims = Vec::new();
-                while let Some(dim) = seq.next_element()? {
-                    dims.push(dim);
-                }
-                Ok(TensorShape::Dims(dims.into()))
-            }
-            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<TensorShape, A::Error> {
-                let shape = match map.next_key::<String>()?.as_deref() {
-                    Some("DataflowVar") => TensorShape::DataflowVar(map.next_value()?),
-                    Some("Expr") => TensorShape::Other(map.next_value()?),
-                    _ => return Err(de::Error::custom("expected the key `DataflowVar` or `Expr`")),
-                };
-                match map.next_key::<String>()? {
-                    None => Ok(shape),
-                    Some(key) => Err(de::Error::custom(format!("unexpected second key `{key}`"))),
-                }
-            }
-        }
-        d.deserialize_any(ShapeVisitor)
     }
 }
 

@@ -3,16 +3,13 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::{DataType, TypeCode};
 
 /// An n-dimensional array, row-major, elements as little-endian bytes; a Boolean is one byte, 0 or 1.
 ///
 /// Serialized as `dtype`, `shape` and `bits` (hexadecimal, two digits a byte, in memory order). On input
 /// `values` may stand in place of `bits`: a flat list of numbers that the data type represents exactly.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(try_from = "Repr", into = "Repr")]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TensorData {
     pub dtype: DataType,
     pub shape: Arc<[u64]>,
@@ -34,18 +31,6 @@ pub enum TensorDataError {
     Inexact { value: String, dtype: DataType },
     #[error("give exactly one of `bits` and `values`")]
     Payload,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename = "TensorData", deny_unknown_fields)]
-struct Repr {
-    dtype: DataType,
-    #[serde(default)]
-    shape: Vec<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    bits: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    values: Option<Vec<f64>>,
 }
 
 impl TensorData {
@@ -145,29 +130,6 @@ fn encode_exactly(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Result<()
         }
     }
     Ok(())
-}
-
-impl From<TensorData> for Repr {
-    fn from(data: TensorData) -> Repr {
-        let mut bits = String::with_capacity(data.bytes.len() * 2);
-        for byte in data.bytes.iter() {
-            // Writing to a String cannot fail.
-            let _ = write!(bits, "{byte:02x}");
-        }
-        Repr { dtype: data.dtype, shape: data.shape.to_vec(), bits: Some(bits), values: None }
-    }
-}
-
-impl TryFrom<Repr> for TensorData {
-    type Error = TensorDataError;
-
-    fn try_from(repr: Repr) -> Result<TensorData, TensorDataError> {
-        match (repr.bits, repr.values) {
-            (Some(bits), None) => TensorData::new(repr.dtype, &repr.shape, from_hex(&bits)?),
-            (None, Some(values)) => TensorData::from_values(repr.dtype, &repr.shape, &values),
-            (Some(_), Some(_)) | (None, None) => Err(TensorDataError::Payload),
-        }
-    }
 }
 
 fn from_hex(text: &str) -> Result<Vec<u8>, TensorDataError> {

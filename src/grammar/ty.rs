@@ -3,12 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::{DataType, Ndim};
 
 /// A Relax type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
     Object,
     Tensor(DynTensorType),
@@ -19,24 +17,23 @@ pub enum Type {
 }
 
 /// `DynTensorType(ndim, dtype)`; unknown rank is [`Ndim::Unknown`], unknown data type `Void`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DynTensorType {
     pub ndim: Ndim,
     pub dtype: DataType,
 }
 
 /// `ShapeType(ndim)`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ShapeType {
     pub ndim: Ndim,
 }
 
 /// `FuncType(arg_types, ret_type, pure)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FuncType {
     pub arg_types: Arc<[Type]>,
     pub ret_type: Type,
-    #[serde(default)]
     pub pure: bool,
 }
 

@@ -9,8 +9,6 @@ use std::sync::Arc;
 
 use rustc_hash::FxBuildHasher;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 /// A name hint, shared.
 pub type Name = Arc<str>;
 
@@ -124,20 +122,6 @@ macro_rules! identity {
                     0 => write!(f, "{}", self.name),
                     id => write!(f, "{}#{id}", self.name),
                 }
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                s.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<$name, D::Error> {
-                let text = String::deserialize(d)?;
-                $name::parse(&text)
-                    .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is not a variable (`name` or `name#number`)")))
             }
         }
     };

@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::process::{CommandLine, Interrupt, LineProcess, Received};
-use super::protocol::{self, ProtocolError, from_json, parse_json};
+use super::protocol::{self, ProtocolError, from_data, parse_json};
 use super::worker::{StartError, start_and_greet};
+use crate::data::record::read_record;
+use crate::data::{Data, Node, Read, Reader, Reading, Write, json, to_document};
 use crate::grammar::Name;
 use crate::judge::with_stack;
 use crate::value::{Host, Registry, Returned, Stop, Tensor, Value, ValueSpec, from_spec, to_spec};
@@ -68,20 +68,16 @@ pub enum ExternError {
 }
 
 /// The reply to `hello`.
-#[derive(Deserialize)]
 struct Greeting {
     protocol: u32,
     functions: Vec<Declared>,
 }
 
-#[derive(Deserialize)]
 struct Declared {
     name: Name,
-    #[serde(default)]
     pure: bool,
 }
 
-#[derive(Serialize)]
 struct Call<'a> {
     id: u64,
     op: &'static str,
@@ -89,25 +85,48 @@ struct Call<'a> {
     args: &'a [ValueSpec],
 }
 
-#[derive(Deserialize)]
 struct Reply {
     id: u64,
-    #[serde(flatten)]
     outcome: CallOutcome,
     /// The contents of tensors among the arguments that the call has changed.
-    #[serde(default)]
     mutated: Vec<(usize, ValueSpec)>,
 }
 
-#[derive(Deserialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
 enum CallOutcome {
     /// Without a value it is unit.
-    Returns { value: Option<ValueSpec> },
+    Returns {
+        value: Option<ValueSpec>,
+    },
     Raises {
-        #[serde(default)]
         message: String,
     },
+}
+
+read_record! { Greeting, "a greeting", { protocol: one, functions: one } }
+read_record! { Declared, "a function", { name: one, pure: or(false) } }
+
+impl Write for Call<'_> {
+    fn write(&self) -> Node<'_> {
+        let fields = vec![
+            ("id".into(), self.id.write()),
+            ("op".into(), Node::text(self.op)),
+            ("function".into(), Node::text(self.function)),
+            ("args".into(), self.args.write()),
+        ];
+        Data::Struct(fields).into()
+    }
+}
+
+impl Read for Reply {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Reply> {
+        let fields = r.fields(node, "a reply", None)?;
+        let outcome = match fields.get("outcome").and_then(Node::as_text) {
+            Some("returns") => CallOutcome::Returns { value: fields.one(r, "value")? },
+            Some("raises") => CallOutcome::Raises { message: fields.or(r, "message", String::new)? },
+            Some(_) | None => return r.unexpected(node, "a reply whose `outcome` is `returns` or `raises`"),
+        };
+        Ok(Reply { id: fields.one(r, "id")?, outcome, mutated: fields.many(r, "mutated")? })
+    }
 }
 
 impl ExternProcess {
@@ -177,7 +196,7 @@ impl From<ProtocolError> for Fault {
 
 impl Greeting {
     fn parse(line: &str) -> Result<Greeting, ProtocolError> {
-        let greeting: Greeting = from_json(parse_json(line)?)?;
+        let greeting: Greeting = from_data(&*parse_json(line)?)?;
         match greeting.protocol {
             protocol::VERSION => Ok(greeting),
             other => Err(ProtocolError::Version(other)),
@@ -190,11 +209,10 @@ impl Provider {
         let id = self.next_id;
         self.next_id += 1;
         let call = Call { id, op: "call", function, args };
-        let line = with_stack(|| serde_json::to_string(&call)).map_err(|error| Fault::Protocol(error.to_string()))?;
-        self.process.send(line);
+        self.process.send(json::write(&to_document(&call)));
         match self.process.receive(self.timeout) {
             Received::Line(line) => {
-                let reply: Reply = from_json(parse_json(&line)?)?;
+                let reply: Reply = from_data(&*parse_json(&line)?)?;
                 if reply.id != id {
                     return Err(Fault::Protocol(format!("a reply to call {} while call {id} is open", reply.id)));
                 }

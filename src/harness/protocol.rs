@@ -1,14 +1,15 @@
 //! The adapter protocol, version 1: JSON lines over standard input and output. `conformance/INTERPRETING.md` is its
 //! description.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use crate::book::{Edition, Rule};
+use crate::data::json::{read, to_value, value_of};
+use crate::data::record::record;
+use crate::data::{Data, DataError, Document, MAX_DEPTH, Node, Read, Reader, Reading, Text, Write, from_node};
 use crate::grammar::{GlobalFunc, IrModule};
-use crate::judge::with_stack;
-use crate::question::{Answer, AnswerKind, Ask, Outcome, Program, ReadAnswer, snake_case};
-use crate::syntax::depth;
+use crate::judge::{Cx, with_stack};
+use crate::question::{Answer, Ask, Outcome, Program, snake_case};
 use crate::syntax::tvmscript::{Dialect, parse_module, print_module};
 use crate::value::Effect;
 
@@ -19,7 +20,7 @@ pub const VERSION: u32 = 1;
 pub const ORACLE: &str = "relax-spec";
 
 /// The reply to `hello`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Greeting {
     /// That of the `hello`.
     pub id: u64,
@@ -28,17 +29,15 @@ pub struct Greeting {
     /// Who answers.
     pub implementation: Identity,
     /// The kinds of question that it can answer, as `op` in the protocol.
-    #[serde(default)]
     pub capabilities: Vec<String>,
 }
 
 /// Who answers.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Identity {
     /// As in reports; the oracle's is [`ORACLE`].
     pub name: String,
     /// Free text; empty if it says none.
-    #[serde(default)]
     pub version: String,
 }
 
@@ -70,53 +69,111 @@ pub struct Question {
 }
 
 /// A reply to a question on the wire.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Reply {
     /// An answer; whether it is right is for the runner to say.
     Answer {
-        /// As JSON, in the form of the question's [`AnswerKind`].
-        answer: Value,
+        /// In the form that follows from the question.
+        answer: Document<'static>,
         /// The rules that it warns of; `None` from one that does not tell.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         warnings: Option<Vec<Rule>>,
     },
     /// The program or the term is refused before it runs.
     Rejected {
         /// How far it came, in the implementation's own words.
-        #[serde(default)]
         stage: String,
         /// The kind of error, in its own words.
-        #[serde(default)]
         class: String,
         /// For people.
-        #[serde(default)]
         message: String,
     },
     /// The run ended with an error.
     Trapped {
         /// The kind of error, in its own words.
-        #[serde(default)]
         class: String,
         /// For people.
-        #[serde(default)]
         message: String,
         /// What the world outside saw before.
-        #[serde(default)]
         effects: Vec<Effect>,
     },
     /// The implementation has no such thing.
     Unsupported {
         /// What it lacks.
-        #[serde(default)]
         what: String,
     },
     /// It failed by a defect of its own.
     InternalError {
         /// For people.
-        #[serde(default)]
         message: String,
     },
+}
+
+record! { Greeting, "a greeting", { id: one, protocol: one, implementation: one, capabilities: many } }
+record! { Identity, "an implementation", { name: one, version: or(String::new()) } }
+
+impl Read for Reply {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Reply> {
+        let fields = r.fields(node, "a reply", None)?;
+        let outcome: String = fields.one(r, "outcome")?;
+        let text = |r: &mut Reader<'_>, name: &str| fields.or(r, name, String::new);
+        match outcome.as_str() {
+            "answer" => match node.get("answer") {
+                Some(answer) => Ok(Reply::Answer {
+                    answer: Document::new(answer.clone().into_owned()),
+                    warnings: fields.one(r, "warnings")?,
+                }),
+                None => Err(DataError::at(node.span, "an answer has the field `answer`")),
+            },
+            "rejected" => {
+                Ok(Reply::Rejected { stage: text(r, "stage")?, class: text(r, "class")?, message: text(r, "message")? })
+            }
+            "trapped" => Ok(Reply::Trapped {
+                class: text(r, "class")?,
+                message: text(r, "message")?,
+                effects: fields.many(r, "effects")?,
+            }),
+            "unsupported" => Ok(Reply::Unsupported { what: text(r, "what")? }),
+            "internal_error" => Ok(Reply::InternalError { message: text(r, "message")? }),
+            other => Err(DataError::at(node.span, format!("there is no outcome `{other}`"))),
+        }
+    }
+}
+
+impl Write for Reply {
+    fn write(&self) -> Node<'_> {
+        let mut fields: Vec<(Text<'_>, Node<'_>)> = Vec::new();
+        let outcome = match self {
+            Reply::Answer { answer, warnings } => {
+                fields.push(("answer".into(), Node::clone(answer)));
+                fields.extend(warnings.as_ref().map(|warnings| ("warnings".into(), warnings.write())));
+                "answer"
+            }
+            Reply::Rejected { stage, class, message } => {
+                fields.extend([("stage", stage), ("class", class), ("message", message)].map(said));
+                "rejected"
+            }
+            Reply::Trapped { class, message, effects } => {
+                fields.extend([("class", class), ("message", message)].map(said));
+                fields.push(("effects".into(), effects.write()));
+                "trapped"
+            }
+            Reply::Unsupported { what } => {
+                fields.push(said(("what", what)));
+                "unsupported"
+            }
+            Reply::InternalError { message } => {
+                fields.push(said(("message", message)));
+                "internal_error"
+            }
+        };
+        fields.push(("outcome".into(), Node::text(outcome)));
+        Data::Struct(fields).into()
+    }
+}
+
+/// A field that is a text.
+fn said<'n>((name, text): (&'static str, &'n String)) -> (Text<'n>, Node<'n>) {
+    (name.into(), text.write())
 }
 
 /// A line that an adapter writes after a question.
@@ -155,29 +212,19 @@ pub enum ProtocolError {
     UnknownOp(String),
 }
 
-/// How deep brackets may nest in JSON and RON.
-pub const MAX_DEPTH: usize = 20_000;
-
-/// Reads JSON.
-pub fn parse_json(text: &str) -> Result<Value, ProtocolError> {
-    if depth(text) > MAX_DEPTH {
-        return Err(ProtocolError::Json(format!("nested deeper than {MAX_DEPTH}")));
-    }
-    let mut reader = serde_json::Deserializer::from_str(text);
-    reader.disable_recursion_limit();
-    let value = Value::deserialize(serde_stacker::Deserializer::new(&mut reader))
-        .map_err(|e| ProtocolError::Json(e.to_string()))?;
-    reader.end().map_err(|e| ProtocolError::Json(e.to_string()))?;
-    Ok(value)
+/// The data in a line of JSON.
+pub fn parse_json(text: &str) -> Result<Document<'_>, ProtocolError> {
+    read(text, MAX_DEPTH).map_err(|error| ProtocolError::Json(error.located(text)))
 }
 
-/// Reads a typed value out of JSON.
-pub fn from_json<T: for<'de> Deserialize<'de>>(value: Value) -> Result<T, ProtocolError> {
-    T::deserialize(serde_stacker::Deserializer::new(value)).map_err(|e| ProtocolError::Shape(e.to_string()))
+/// Reads a typed value out of data.
+pub fn from_data<T: Read>(node: &Node<'_>) -> Result<T, ProtocolError> {
+    from_node(node).map_err(|error| ProtocolError::Shape(error.to_string()))
 }
 
-fn to_json<T: Serialize>(value: &T) -> Result<Value, ProtocolError> {
-    with_stack(|| serde_json::to_value(value)).map_err(|e| ProtocolError::Shape(e.to_string()))
+/// A line of JSON, in the order of the keys.
+pub fn to_line(value: &impl Write) -> String {
+    with_stack(|| to_value(value).to_string())
 }
 
 /// `erase_to_well_defined` becomes `EraseToWellDefined`.
@@ -191,27 +238,14 @@ fn camel_case(op: &str) -> String {
 }
 
 impl Ask {
-    /// The op and its arguments on the wire. serde writes a variant of one field without the list.
-    pub fn to_wire(&self) -> Result<(String, Vec<Value>), ProtocolError> {
-        let Value::Object(map) = to_json(self)? else {
-            return Err(ProtocolError::Shape("a question is an object".into()));
-        };
-        let args = match map.into_iter().next() {
-            Some((_, Value::Array(args))) => args,
-            Some((_, single)) => vec![single],
-            None => Vec::new(),
-        };
-        Ok((self.op(), args))
-    }
-
     /// The question from its name and arguments on the wire.
-    pub fn from_wire(op: &str, mut args: Vec<Value>) -> Result<Ask, ProtocolError> {
+    pub fn from_wire(op: &str, args: &Node<'_>) -> Result<Ask, ProtocolError> {
         let variant = camel_case(op);
         if !Ask::VARIANTS.contains(&variant.as_str()) {
             return Err(ProtocolError::UnknownOp(op.to_string()));
         }
-        let fields = if args.len() == 1 { args.remove(0) } else { Value::Array(args) };
-        from_json(json!({ variant: fields }))
+        Ask::from_arguments(&mut Reader::new(&mut Cx::new()), &variant, args)
+            .map_err(|error| ProtocolError::Shape(error.to_string()))
     }
 
     /// The same question with its programs as ASTs, as far as they can be read.
@@ -235,19 +269,20 @@ pub fn all_ops() -> Vec<String> {
 
 impl Question {
     /// The line to send. Where the program has `PrimFunc`s, their text goes along.
-    pub fn to_line(&self) -> Result<String, ProtocolError> {
-        let (op, args) = self.ask.to_wire()?;
-        let mut line = Map::new();
-        line.insert("id".into(), self.id.into());
-        line.insert("op".into(), op.into());
-        line.insert("edition".into(), self.edition.name().into());
-        line.insert("args".into(), Value::Array(args));
+    pub fn to_line(&self) -> String {
+        let args = Document::new(Data::List(self.ask.arguments()).into());
+        let mut line = json!({
+            "id": self.id,
+            "op": self.ask.op(),
+            "edition": self.edition.name(),
+            "args": value_of(&args),
+        });
         if let Some(Program::Module(module)) = self.ask.program()
             && let Some(text) = prim_func_text(module)
         {
-            line.insert("prim_funcs".into(), text.into());
+            line["prim_funcs"] = text.into();
         }
-        with_stack(|| serde_json::to_string(&Value::Object(line))).map_err(|e| ProtocolError::Shape(e.to_string()))
+        with_stack(|| line.to_string())
     }
 }
 
@@ -264,36 +299,35 @@ fn prim_func_text(module: &IrModule) -> Option<String> {
 impl Request {
     /// Reads a line that a runner wrote.
     pub fn parse(text: &str) -> Result<(Option<u64>, Result<Request, ProtocolError>), ProtocolError> {
-        let Value::Object(mut map) = parse_json(text)? else {
+        let request = parse_json(text)?;
+        if request.as_entries().is_none() {
             return Err(ProtocolError::Shape("a request is an object".into()));
-        };
-        let id = map.get("id").and_then(Value::as_u64);
-        Ok((id, Request::from_map(id, &mut map)))
+        }
+        let id = id_of(&request);
+        Ok((id, Request::from_data(id, &request)))
     }
 
-    fn from_map(id: Option<u64>, map: &mut Map<String, Value>) -> Result<Request, ProtocolError> {
-        let op = map
-            .get("op")
-            .and_then(Value::as_str)
-            .ok_or_else(|| ProtocolError::Shape("a request has an `op`".into()))?;
+    fn from_data(id: Option<u64>, request: &Node<'_>) -> Result<Request, ProtocolError> {
+        let op = request.get("op").and_then(Node::as_text);
+        let op = op.ok_or_else(|| ProtocolError::Shape("a request has an `op`".into()))?;
         if op == "bye" {
             return Ok(Request::Bye);
         }
-        let op = op.to_string();
         let id = id.ok_or_else(|| ProtocolError::Shape("a request has an `id`".into()))?;
         if op == "hello" {
-            let versions = from_json(map.remove("protocol").unwrap_or_else(|| json!([VERSION, VERSION])))?;
-            return Ok(Request::Hello { id, versions });
+            let (low, high) = request.get("protocol").map_or(Ok((VERSION, VERSION)), from_data)?;
+            return Ok(Request::Hello { id, versions: [low, high] });
         }
-        let edition = match map.get("edition").and_then(Value::as_str) {
+        let edition = match request.get("edition").and_then(Node::as_text) {
             None => Edition::default(),
             Some(name) => Edition::ALL
                 .into_iter()
                 .find(|edition| edition.name() == name)
                 .ok_or_else(|| ProtocolError::Shape(format!("there is no edition `{name}`")))?,
         };
-        let args = from_json(map.remove("args").unwrap_or_else(|| json!([])))?;
-        Ok(Request::Question(Question { id, edition, ask: Ask::from_wire(&op, args)? }))
+        let none = Node::from(Data::List(Vec::new()));
+        let ask = Ask::from_wire(op, request.get("args").unwrap_or(&none))?;
+        Ok(Request::Question(Question { id, edition, ask }))
     }
 
     /// The first line of every conversation.
@@ -311,7 +345,7 @@ impl Reply {
     /// Reads a reply to a question.
     pub fn into_outcome(self, ask: &Ask) -> Outcome {
         match self {
-            Reply::Answer { answer, warnings } => match ask.answer_kind().read_json(answer) {
+            Reply::Answer { answer, warnings } => match given(ask, &answer) {
                 Ok(answer) => Outcome::Answer { answer, warnings },
                 Err(error) => Outcome::ProtocolError { message: format!("not an answer to `{}`: {error}", ask.op()) },
             },
@@ -323,10 +357,10 @@ impl Reply {
     }
 
     /// The reply that says this; what only a runner can find is an error of the adapter here.
-    pub fn of(outcome: &Outcome) -> Result<Reply, ProtocolError> {
-        Ok(match outcome {
+    pub fn of(outcome: &Outcome) -> Reply {
+        match outcome {
             Outcome::Answer { answer, warnings } => {
-                Reply::Answer { answer: answer.to_bare_json()?, warnings: warnings.clone() }
+                Reply::Answer { answer: Document::new(answer.write().into_owned()), warnings: warnings.clone() }
             }
             Outcome::Rejected { stage, class, message } => {
                 Reply::Rejected { stage: stage.clone(), class: class.clone(), message: message.clone() }
@@ -339,14 +373,24 @@ impl Reply {
             Outcome::Crash { .. } | Outcome::Timeout { .. } | Outcome::ProtocolError { .. } | Outcome::Flaky { .. } => {
                 Reply::InternalError { message: outcome.to_string() }
             }
-        })
+        }
     }
+}
+
+/// An answer to a question as sent.
+fn given(ask: &Ask, answer: &Node<'_>) -> Reading<Answer> {
+    ask.answer_kind().read(&mut Reader::new(&mut Cx::new()), answer)
+}
+
+/// The `id` of a line.
+fn id_of(line: &Node<'_>) -> Option<u64> {
+    line.get("id").and_then(Node::as_number).and_then(|id| id.parse().ok())
 }
 
 impl Greeting {
     /// Reads the first line of an adapter. An error if it is of another form or version.
     pub fn parse(text: &str) -> Result<Greeting, ProtocolError> {
-        let greeting: Greeting = from_json(parse_json(text)?)?;
+        let greeting: Greeting = from_data(&*parse_json(text)?)?;
         if greeting.protocol != VERSION {
             return Err(ProtocolError::Version(greeting.protocol));
         }
@@ -357,80 +401,27 @@ impl Greeting {
 impl Line {
     /// Reads a line: a reply if it has an `outcome`, else a heartbeat.
     pub fn parse(text: &str) -> Result<Line, ProtocolError> {
-        let value = parse_json(text)?;
-        let id = value
-            .get("id")
-            .and_then(Value::as_u64)
-            .ok_or_else(|| ProtocolError::Shape("a reply has an `id`".into()))?;
-        if value.get("outcome").is_some() {
-            return Ok(Line::Reply { id, reply: from_json(value)? });
+        let line = parse_json(text)?;
+        let id = id_of(&line).ok_or_else(|| ProtocolError::Shape("a reply has an `id`".into()))?;
+        if line.get("outcome").is_some() {
+            return Ok(Line::Reply { id, reply: from_data(&line)? });
         }
-        match value.get("stage").and_then(Value::as_str) {
+        match line.get("stage").and_then(Node::as_text) {
             Some(stage) => Ok(Line::Heartbeat { id, stage: stage.to_string() }),
             None => Err(ProtocolError::Shape("a line has an `outcome` or a `stage`".into())),
         }
     }
 
     /// The line as it is sent, without its end.
-    pub fn to_text(&self) -> Result<String, ProtocolError> {
-        let value = match self {
+    pub fn to_text(&self) -> String {
+        let line = match self {
             Line::Heartbeat { id, stage } => json!({"id": id, "stage": stage}),
             Line::Reply { id, reply } => {
-                let mut value = to_json(reply)?;
-                if let Value::Object(map) = &mut value {
-                    map.insert("id".into(), (*id).into());
-                }
-                value
+                let mut line = to_value(reply);
+                line["id"] = (*id).into();
+                line
             }
         };
-        with_stack(|| serde_json::to_string(&value)).map_err(|e| ProtocolError::Shape(e.to_string()))
-    }
-}
-
-impl Answer {
-    /// The answer as sent: without the name of its type, which follows from the question.
-    pub fn to_bare_json(&self) -> Result<Value, ProtocolError> {
-        match self {
-            Answer::Bool(x) => to_json(x),
-            Answer::Type(x) => to_json(x),
-            Answer::OptionType(x) => to_json(x),
-            Answer::StructInfo(x) => to_json(x),
-            Answer::Mapping(x) => to_json(x),
-            Answer::Compatibility(x) => to_json(x),
-            Answer::Proof(x) => to_json(x),
-            Answer::Dim(x) => to_json(x),
-            Answer::Match(x) => to_json(x),
-            Answer::Program(x) => to_json(x),
-            Answer::Read(ReadAnswer::Module(x)) => to_json(x),
-            Answer::Read(x @ ReadAnswer::Rejected(_)) => to_json(x),
-            Answer::Verdict(x) => to_json(x),
-            Answer::Derived(x) => to_json(x),
-            Answer::Run(x) => to_json(x),
-        }
-    }
-}
-
-impl AnswerKind {
-    /// Reads an answer of this kind as sent.
-    pub fn read_json(self, value: Value) -> Result<Answer, ProtocolError> {
-        Ok(match self {
-            AnswerKind::Bool => Answer::Bool(from_json(value)?),
-            AnswerKind::Type => Answer::Type(from_json(value)?),
-            AnswerKind::OptionType => Answer::OptionType(from_json(value)?),
-            AnswerKind::StructInfo => Answer::StructInfo(from_json(value)?),
-            AnswerKind::Mapping => Answer::Mapping(from_json(value)?),
-            AnswerKind::Compatibility => Answer::Compatibility(from_json(value)?),
-            AnswerKind::Proof => Answer::Proof(from_json(value)?),
-            AnswerKind::Dim => Answer::Dim(from_json(value)?),
-            AnswerKind::Match => Answer::Match(from_json(value)?),
-            AnswerKind::Program => Answer::Program(from_json(value)?),
-            AnswerKind::Read => Answer::Read(match value {
-                value @ Value::Object(_) if value.get("Rejected").is_some() => from_json(value)?,
-                value => ReadAnswer::Module(from_json(value)?),
-            }),
-            AnswerKind::Verdict => Answer::Verdict(from_json(value)?),
-            AnswerKind::Derived => Answer::Derived(from_json(value)?),
-            AnswerKind::Run => Answer::Run(from_json(value)?),
-        })
+        with_stack(|| line.to_string())
     }
 }

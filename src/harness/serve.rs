@@ -2,9 +2,7 @@
 
 use std::io::{self, BufRead, Write};
 
-use serde_json::json;
-
-use super::protocol::{Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_ops};
+use super::protocol::{Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_ops, to_line};
 use crate::book::Reading;
 use crate::judge::Cx;
 use crate::oracle;
@@ -25,7 +23,7 @@ pub fn serve(reading: &Reading, input: impl BufRead, mut output: impl Write) -> 
                 let outcome = oracle::outcome(&mut cx, &question.ask);
                 write_line(&mut output, &reply_text(question.id, Reply::of(&outcome)))?;
             }
-            Ok((Some(id), Err(error))) => write_line(&mut output, &reply_text(id, Ok(not_understood(&error))))?,
+            Ok((Some(id), Err(error))) => write_line(&mut output, &reply_text(id, not_understood(&error)))?,
             Ok((None, Err(error))) | Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
         }
     }
@@ -41,10 +39,10 @@ fn write_line(output: &mut impl Write, line: &str) -> io::Result<()> {
 fn greet(id: u64, [low, high]: [u32; 2]) -> String {
     if !(low..=high).contains(&VERSION) {
         let error = ProtocolError::Shape(format!("only protocol version {VERSION} is spoken"));
-        return reply_text(id, Ok(not_understood(&error)));
+        return reply_text(id, not_understood(&error));
     }
     let implementation = Identity { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
-    json!(Greeting { id, protocol: VERSION, implementation, capabilities: all_ops() }).to_string()
+    to_line(&Greeting { id, protocol: VERSION, implementation, capabilities: all_ops() })
 }
 
 /// A future runner may ask what this version does not know.
@@ -57,14 +55,14 @@ fn not_understood(error: &ProtocolError) -> Reply {
     }
 }
 
-fn reply_text(id: u64, reply: Result<Reply, ProtocolError>) -> String {
-    let failed = |error: ProtocolError| json!({"id": id, "outcome": "internal_error", "message": error.to_string()});
-    let reply = reply.unwrap_or_else(|error| Reply::InternalError { message: error.to_string() });
-    Line::Reply { id, reply }.to_text().unwrap_or_else(|error| failed(error).to_string())
+fn reply_text(id: u64, reply: Reply) -> String {
+    Line::Reply { id, reply }.to_text()
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn talk(input: &str) -> Vec<serde_json::Value> {

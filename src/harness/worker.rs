@@ -108,10 +108,7 @@ impl Worker {
     pub fn ask(&mut self, edition: Edition, ask: &Ask, timeout: Duration) -> Result<(Outcome, After), StartError> {
         let question = Question { id: self.next_id, edition, ask: ask.clone() };
         self.next_id += 1;
-        match question.to_line() {
-            Ok(line) => self.process.send(line),
-            Err(error) => return Ok((Outcome::InternalError { message: error.to_string() }, After::Usable)),
-        }
+        self.process.send(question.to_line());
         let deadline = Instant::now() + timeout;
         let mut stage = None;
         loop {

@@ -8,13 +8,13 @@ use std::borrow::Cow;
 
 use crate::book::Rule;
 use crate::check::{check_program, in_normal_form};
+use crate::data::{Notation, Reading, recognize};
 use crate::derivation::{DeriveReport, derive_call, derive_module};
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, StructInfo};
 use crate::judge::Cx;
 use crate::question::{Answer, Ask, Derived, Outcome, Program, ReadAnswer, Verdict};
 use crate::struct_info::{self, InScope, Nowhere};
-use crate::data::{Notation, Reading, recognize};
 use crate::syntax::decode::decode;
 use crate::type_checking::check_module;
 use crate::{normal_form, shape, types, well_formed};

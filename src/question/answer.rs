@@ -3,18 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use ron::value::RawValue;
-use serde::{Deserialize, Serialize};
-
-use super::Program;
 use super::part::{Functions, List, Map};
-use crate::book::{Rule, ron_options};
+use crate::book::Rule;
 use crate::grammar::{IrModule, PrimExpr, ShapeVar, StructInfo, Type};
 use crate::judge::{Compatibility, Proof, RuntimeError};
 use crate::value::{Effect, ValueSpec};
 
 /// An answer. [`AnswerKind`] says which variant belongs to which question.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
     /// Yes or no.
     Bool(bool),
@@ -47,7 +43,7 @@ pub enum Answer {
 }
 
 /// The program that was read, or the rules of the grammar that it breaks; none where the grammar names none.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum ReadAnswer {
     /// The program.
     Module(IrModule),
@@ -56,7 +52,7 @@ pub enum ReadAnswer {
 }
 
 /// The value of a dimension, or the rule that makes it an error.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DimAnswer {
     /// The value, as `int64`.
     Is(i64),
@@ -65,7 +61,7 @@ pub enum DimAnswer {
 }
 
 /// The outcome of matching a value: the shape variables bound, or the rule that failed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MatchAnswer {
     /// The shape variables with their sizes.
     Matches(BTreeMap<ShapeVar, i64>),
@@ -74,7 +70,7 @@ pub enum MatchAnswer {
 }
 
 /// The outcome of a static check.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// No error; warnings are no matter.
     Accepted,
@@ -83,7 +79,7 @@ pub enum Verdict {
 }
 
 /// The outcome of deriving a call.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Derived {
     /// What the result is known to be.
     Is(StructInfo),
@@ -92,12 +88,12 @@ pub enum Derived {
 }
 
 /// The outcome of a run, with the effects up to its end.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum RunAnswer {
     /// The value that it returns, and the effects in their order.
-    Returns(ValueSpec, #[serde(default)] Vec<Effect>),
+    Returns(ValueSpec, Vec<Effect>),
     /// Of an implementation only the failure and the effects are compared.
-    Fails(Rule, #[serde(default)] Vec<Effect>),
+    Fails(Rule, Vec<Effect>),
     /// A limit was reached, which is no answer about the program.
     OutOfFuel,
     /// The text says nothing of this run.
@@ -135,70 +131,6 @@ pub enum AnswerKind {
     Derived,
     /// [`Answer::Run`].
     Run,
-}
-
-impl AnswerKind {
-    /// Reads an answer of this kind, written bare.
-    pub(crate) fn read(self, raw: &RawValue) -> Result<Answer, ron::error::SpannedError> {
-        let raw = Bare(raw);
-        Ok(match self {
-            AnswerKind::Bool => Answer::Bool(raw.read()?),
-            AnswerKind::Type => Answer::Type(raw.read()?),
-            AnswerKind::OptionType => Answer::OptionType(raw.read()?),
-            AnswerKind::StructInfo => Answer::StructInfo(raw.read()?),
-            AnswerKind::Mapping => Answer::Mapping(raw.read()?),
-            AnswerKind::Compatibility => Answer::Compatibility(raw.read()?),
-            AnswerKind::Proof => Answer::Proof(raw.read()?),
-            AnswerKind::Dim => Answer::Dim(raw.read()?),
-            AnswerKind::Match => Answer::Match(raw.read()?),
-            AnswerKind::Program => Answer::Program(read_program(raw.0)?),
-            AnswerKind::Read => Answer::Read(read_answer(raw.0)?),
-            AnswerKind::Verdict => Answer::Verdict(raw.read()?),
-            AnswerKind::Derived => Answer::Derived(raw.read()?),
-            AnswerKind::Run => Answer::Run(raw.read()?),
-        })
-    }
-}
-
-/// A part of a suite file that is read once its type is known.
-struct Bare<'a>(&'a RawValue);
-
-impl<'a> Bare<'a> {
-    fn read<T: Deserialize<'a>>(&self) -> Result<T, ron::error::SpannedError> {
-        ron_options().from_str(self.0.get_ron())
-    }
-}
-
-/// An expected program may be written as TVMScript.
-fn read_program(raw: &RawValue) -> Result<IrModule, ron::error::SpannedError> {
-    match Bare(raw).read()? {
-        Program::Module(module) => Ok(module),
-        Program::Script(text) => read_script(&text),
-    }
-}
-
-/// What reading is expected to give: a program in one of its forms, or a rejection.
-#[derive(Deserialize)]
-enum ExpectedRead {
-    Script(String),
-    Module(IrModule),
-    Rejected(Vec<Rule>),
-}
-
-fn read_answer(raw: &RawValue) -> Result<ReadAnswer, ron::error::SpannedError> {
-    match Bare(raw).read()? {
-        ExpectedRead::Script(text) => read_script(&text).map(ReadAnswer::Module),
-        ExpectedRead::Module(module) => Ok(ReadAnswer::Module(module)),
-        ExpectedRead::Rejected(rules) => Ok(ReadAnswer::Rejected(rules)),
-    }
-}
-
-fn read_script(text: &str) -> Result<IrModule, ron::error::SpannedError> {
-    let at = || ron::error::Position { line: 1, col: 1 };
-    crate::syntax::tvmscript::parse_module(text).map_err(|error| ron::error::SpannedError {
-        code: ron::Error::Message(error.to_string()),
-        span: ron::error::Span { start: at(), end: at() },
-    })
 }
 
 impl From<Result<i64, RuntimeError>> for DimAnswer {

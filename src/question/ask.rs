@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::AnswerKind;
 use super::part::Part;
+use crate::data::record::choice;
+use crate::data::{Node, Profile, Reader, Reading, Write as _};
 use crate::grammar::{IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
-use crate::data::Profile;
 use crate::value::ValueSpec;
 
 /// A row for each kind of question: what it is about, its name with the parts of the question, and the kind of its
@@ -16,7 +15,7 @@ use crate::value::ValueSpec;
 macro_rules! questions {
     ($($(#[$doc:meta])* $about:ident $name:ident($($part:ident: $type:ty),+) -> $answer:ident;)+) => {
         /// A question to an implementation.
-        #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+        #[derive(Clone, PartialEq, Debug)]
         pub enum Ask {
             $(
                 $(#[$doc])*
@@ -50,6 +49,24 @@ macro_rules! questions {
                 }
             }
 
+            /// The data forms of the parts.
+            pub fn arguments(&self) -> Vec<Node<'_>> {
+                match self {
+                    $(Ask::$name($($part),+) => vec![$($part.write()),+],)+
+                }
+            }
+
+            /// The question of a name, from the list of its parts.
+            pub fn from_arguments(r: &mut Reader<'_>, name: &str, args: &Node<'_>) -> Reading<Ask> {
+                match name {
+                    $(stringify!($name) => {
+                        let [$($part),+] = r.tuple(args, name, None)?;
+                        Ok(Ask::$name($(r.read($part)?),+))
+                    })+
+                    _ => r.unexpected(args, "the parts of a question"),
+                }
+            }
+
             fn parts(&self) -> Vec<&dyn Part> {
                 match self {
                     $(Ask::$name($($part),+) => vec![$($part as &dyn Part),+],)+
@@ -62,6 +79,8 @@ macro_rules! questions {
                 }
             }
         }
+
+        choice! { Ask, "a question" { $($name($($part),+)),+ } }
     };
 }
 
@@ -137,7 +156,7 @@ pub enum About {
 }
 
 /// A program, as text or as an AST.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Program {
     /// TVMScript.
     Script(String),

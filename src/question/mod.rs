@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+mod form;
 mod outcome;
 mod part;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Program;
-use crate::grammar::{GlobalFunc, IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
 use crate::data::Profile;
+use crate::grammar::{GlobalFunc, IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
 use crate::value::ValueSpec;
 
 /// A part of a question.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::{CaseRow, Report, ReportError};
+use super::{Report, ReportError, Row};
+use crate::data::json::to_value;
 use crate::question::Outcome;
 use crate::suite::ledger::Standing;
 
@@ -22,11 +24,10 @@ pub fn jsonl(report: &Report) -> Result<String, ReportError> {
 
 fn case(row: &CaseRow) -> serde_json::Value {
     let given = match &row.result.outcome {
-        Outcome::Answer { answer, .. } => answer.to_bare_json().unwrap_or_default(),
+        Outcome::Answer { answer, .. } => to_value(answer),
         _ => serde_json::Value::Null,
     };
-    let expected: Vec<serde_json::Value> =
-        row.case.allow.iter().map(|answer| answer.to_bare_json().unwrap_or_default()).collect();
+    let expected: Vec<serde_json::Value> = row.case.allow.iter().map(to_value).collect();
     json!({
         "type": "case",
         "case": row.case.id,
@@ -54,7 +55,7 @@ fn sum(report: &Report) -> serde_json::Value {
     let totals: BTreeMap<&str, usize> = report.totals().iter().map(|(verdict, n)| (verdict.name(), *n)).collect();
     json!({
         "type": "summary",
-        "implementation": report.implementation,
+        "implementation": to_value(report.implementation),
         "edition": report.edition.name(),
         "cases": report.rows.len(),
         "totals": totals,

@@ -4,6 +4,8 @@ use minijinja::{Environment, context};
 use serde_json::{Value, json};
 
 use super::{CaseRow, Report, ReportError};
+use super::{Report, ReportError, Row};
+use crate::data::json::to_value;
 use crate::suite::compare::CaseVerdict;
 use crate::suite::ledger::Standing;
 
@@ -36,7 +38,7 @@ fn render(name: &'static str, template: &'static str, report: &Report) -> Result
     let chapters: Vec<Value> =
         report.by_chapter().iter().map(|(name, n)| json!({"name": name, "counts": counts(n)})).collect();
     let text = environment.get_template(name)?.render(context! {
-        implementation => report.implementation,
+        implementation => to_value(report.implementation),
         edition => report.edition.name(),
         columns => columns,
         chapters => chapters,

@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use crate::data::record::{read_record, word};
 use crate::grammar::{DataType, TensorData, TypeCode};
 use crate::judge::with_stack;
 use crate::ops::Accuracy;
@@ -37,18 +38,19 @@ pub enum Bound {
 }
 
 /// The agreement that a case demands.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Within {
     /// The class of the operators that make the value.
     pub class: Accuracy,
     /// For a reduction: how many terms make up an element.
-    #[serde(default)]
     pub length: u64,
     /// For a reduction the sum of the magnitudes of the terms, for an absolute bound the largest intermediate magnitude.
-    #[serde(default)]
     pub magnitude: f64,
 }
+
+word! { Accuracy, "a class of accuracy" { Exact, Rounded, Elementary, Accumulated, Absolute } }
+
+read_record! { Within, "Within", closed { class: one, length: or(0), magnitude: or(0.0) } }
 
 /// Exact data: the same bits.
 pub const BIT_FOR_BIT: Within = Within { class: Accuracy::Exact, length: 0, magnitude: 0.0 };

@@ -5,11 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use ron::value::RawValue;
-use serde::Deserialize;
-
 use super::accuracy::Within;
-use crate::book::{Edition, Erratum, Rule, ron_options};
+use crate::book::{Edition, Erratum, Rule};
+use crate::data::{self, DataError, Node, Read, Reader, Reading};
 use crate::question::{Answer, Ask};
 
 include!(concat!(env!("OUT_DIR"), "/suite.rs"));
@@ -51,28 +49,6 @@ pub struct CaseError {
     pub message: String,
 }
 
-#[derive(Deserialize)]
-#[serde(rename = "Case", deny_unknown_fields)]
-struct RawCase {
-    id: String,
-    rules: Vec<Rule>,
-    #[serde(default = "first_edition")]
-    editions: Vec<String>,
-    ask: Ask,
-    allow: Vec<Box<RawValue>>,
-    #[serde(default)]
-    literal: Option<Box<RawValue>>,
-    #[serde(default)]
-    erratum: Option<Erratum>,
-    #[serde(default)]
-    warnings: Option<Vec<Rule>>,
-    #[serde(default)]
-    as_text: bool,
-    #[serde(default)]
-    within: Option<Within>,
-    why: String,
-}
-
 fn first_edition() -> Vec<String> {
     vec![Edition::default().name().to_string()]
 }
@@ -84,46 +60,49 @@ impl Case {
     }
 }
 
-impl TryFrom<RawCase> for Case {
-    type Error = String;
-
-    fn try_from(raw: RawCase) -> Result<Case, String> {
-        let kind = raw.ask.answer_kind();
-        let read = |value: &RawValue| {
-            kind.read(value).map_err(|e| format!("case {}: answer `{}`: {e}", raw.id, value.get_ron().trim()))
+/// The type of the answers follows from the question.
+impl Read for Case {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Case> {
+        let fields = r.fields(node, "Case", None)?;
+        fields.closed(&[
+            "id", "rules", "editions", "ask", "allow", "literal", "erratum", "warnings", "as_text", "within", "why",
+        ])?;
+        let id: String = fields.one(r, "id")?;
+        let in_case = |error: DataError| DataError { message: format!("case {id}: {}", error.message), ..error };
+        let ask: Ask = fields.one(r, "ask").map_err(in_case)?;
+        let kind = ask.answer_kind();
+        let mut answer = |answer: &Node<'_>| kind.read_expected(r, answer).map_err(in_case);
+        let allow = match fields.get("allow").and_then(Node::as_items) {
+            Some(answers) if !answers.is_empty() => {
+                answers.iter().map(&mut answer).collect::<Reading<Vec<Answer>>>()?
+            }
+            Some(_) | None => return Err(in_case(DataError::at(node.span, "`allow` is empty"))),
         };
-        let allow = raw.allow.iter().map(|value| read(value)).collect::<Result<Vec<Answer>, String>>()?;
-        let literal = raw.literal.as_deref().map(read).transpose()?;
-        if allow.is_empty() {
-            return Err(format!("case {}: `allow` is empty", raw.id));
-        }
-        if raw.rules.is_empty() {
-            return Err(format!("case {}: `rules` is empty", raw.id));
-        }
-        if literal.is_some() != raw.erratum.is_some() {
-            return Err(format!("case {}: `literal` and `erratum` go together", raw.id));
-        }
-        Ok(Case {
-            id: raw.id,
-            rules: raw.rules,
-            editions: raw.editions,
-            ask: raw.ask,
+        let literal = fields.given("literal").map(&mut answer).transpose()?;
+        let case = Case {
+            rules: fields.one(r, "rules").map_err(in_case)?,
+            editions: fields.or(r, "editions", first_edition)?,
+            ask,
             allow,
             literal,
-            erratum: raw.erratum,
-            warnings: raw.warnings,
-            as_text: raw.as_text,
-            within: raw.within,
-            why: raw.why,
-        })
+            erratum: fields.one(r, "erratum")?,
+            warnings: fields.one(r, "warnings")?,
+            as_text: fields.or(r, "as_text", || false)?,
+            within: fields.one(r, "within")?,
+            why: fields.one(r, "why").map_err(in_case)?,
+            id: id.clone(),
+        };
+        match (case.rules.is_empty(), case.literal.is_some() == case.erratum.is_some()) {
+            (false, true) => Ok(case),
+            (true, _) => Err(in_case(DataError::at(node.span, "`rules` is empty"))),
+            (false, false) => Err(in_case(DataError::at(node.span, "`literal` and `erratum` go together"))),
+        }
     }
 }
 
 /// Reads one suite file: a RON list of cases.
 pub fn read_cases(file: &str, text: &str) -> Result<Vec<Case>, CaseError> {
-    let error = |message: String| CaseError { file: file.to_string(), message };
-    let raw: Vec<RawCase> = ron_options().from_str(text).map_err(|e| error(e.to_string()))?;
-    raw.into_iter().map(|case| Case::try_from(case).map_err(error)).collect()
+    data::from_ron(text).map_err(|error| CaseError { file: file.to_string(), message: error.to_string() })
 }
 
 /// The golden suite that is built into the program, in the order of the files.

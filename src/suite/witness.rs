@@ -1,11 +1,8 @@
 //! The witnesses of errata: questions whose answers depend on the reading.
 
-use ron::error::SpannedError;
-use ron::value::RawValue;
-use serde::Deserialize;
-
+use crate::book::Rule;
 use crate::book::erratum::{ErratumInfo, Shown};
-use crate::book::{Rule, ron_options};
+use crate::data::{self, DataError, LocatedError, Node, Read, Reader, Reading};
 use crate::question::{Answer, Ask};
 
 /// A question whose answer depends on the reading.
@@ -28,26 +25,19 @@ pub struct Expected {
     pub warnings: Option<Vec<Rule>>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename = "Witness", deny_unknown_fields)]
-struct RawWitness {
-    ask: Ask,
-    literal: Box<RawValue>,
-    corrected: Box<RawValue>,
-    #[serde(default)]
-    literal_warnings: Option<Vec<Rule>>,
-    #[serde(default)]
-    corrected_warnings: Option<Vec<Rule>>,
-}
-
-impl TryFrom<RawWitness> for Witness {
-    type Error = SpannedError;
-
-    fn try_from(raw: RawWitness) -> Result<Witness, SpannedError> {
-        let kind = raw.ask.answer_kind();
-        let expected = |answer: &RawValue, warnings| Ok(Expected { answer: kind.read(answer)?, warnings });
-        let literal: Result<Expected, SpannedError> = expected(&raw.literal, raw.literal_warnings);
-        Ok(Witness { literal: literal?, corrected: expected(&raw.corrected, raw.corrected_warnings)?, ask: raw.ask })
+impl Read for Witness {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Witness> {
+        let fields = r.fields(node, "Witness", None)?;
+        fields.closed(&["ask", "literal", "corrected", "literal_warnings", "corrected_warnings"])?;
+        let ask: Ask = fields.one(r, "ask")?;
+        let kind = ask.answer_kind();
+        let mut expected = |answer: &str, warnings: &str| match fields.given(answer) {
+            Some(given) => Ok(Expected { answer: kind.read_expected(r, given)?, warnings: fields.one(r, warnings)? }),
+            None => Err(DataError::at(node.span, format!("a witness has the answer `{answer}`"))),
+        };
+        let (literal, corrected) =
+            (expected("literal", "literal_warnings")?, expected("corrected", "corrected_warnings")?);
+        Ok(Witness { ask, literal, corrected })
     }
 }
 
@@ -56,12 +46,9 @@ impl TryFrom<RawWitness> for Witness {
 /// # Errors
 ///
 /// The witness is not written as one.
-pub fn witness(info: &ErratumInfo) -> Result<Option<Witness>, SpannedError> {
+pub fn witness(info: &ErratumInfo) -> Result<Option<Witness>, LocatedError> {
     match &info.shown {
-        Shown::By(text) => {
-            let raw: RawWitness = ron_options().from_str(text)?;
-            raw.try_into().map(Some)
-        }
+        Shown::By(text) => data::from_ron(text).map(Some),
         Shown::Not(_) => Ok(None),
     }
 }

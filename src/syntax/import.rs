@@ -253,13 +253,7 @@ impl<'t> Importer<'t, '_> {
     }
 
     /// WF.9 (A51): a type and a shape of one rank make one structural information.
-    fn merge(
-        &mut self,
-        at: Span,
-        var: &str,
-        ty: Option<Type>,
-        shape: Option<Node<'t>>,
-    ) -> Reading<Option<StructInfo>> {
+    fn merge(&mut self, at: Span, var: &str, ty: Option<Type>, shape: Option<Node<'t>>) -> Reading<Option<StructInfo>> {
         let Some(shape) = shape else {
             return Ok(ty.map(|ty| wrap_type(self.cx, &ty)));
         };

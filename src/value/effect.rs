@@ -2,13 +2,11 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::written::{List, ValueSpec};
 use crate::grammar::Name;
 
 /// A visible effect of a run, in order.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// A packed function was called; the arguments are as they were at the call.
     Call(Name, Vec<ValueSpec>),

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
-
 use super::object::{Closure, Prim, Value};
 use super::packed::{PackedFunc, Registry};
 use super::stop::Stop;
@@ -13,7 +11,7 @@ use crate::grammar::{DataType, FloatBits, Name, TensorData};
 use crate::judge::with_stack;
 
 /// A run-time value, as written in cases and sent over the protocol.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ValueSpec {
     /// A tensor with its data.
     Tensor(TensorData),

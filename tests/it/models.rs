@@ -6,8 +6,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use relax_spec::book::ron_options;
 use relax_spec::check::check_program;
+use relax_spec::data::{Node, Read, Reader, Reading, from_json, from_ron};
 use relax_spec::grammar::{IrModule, TensorData};
 use relax_spec::judge::Cx;
 use relax_spec::ops::Accuracy;
@@ -36,18 +36,30 @@ fn forms(name: &str) -> [(String, IrModule); 2] {
     [name.to_owned(), format!("{name}.legalized")].map(|name| (name.clone(), model(&name)))
 }
 
-#[derive(serde::Deserialize)]
 struct RunFile {
     inputs: Vec<Packed>,
     outputs: Vec<TensorData>,
 }
 
 /// Each digit, less 9, times the scale is an element.
-#[derive(serde::Deserialize)]
 struct Packed {
     shape: Vec<u64>,
     scale: f64,
     digits: String,
+}
+
+impl Read for RunFile {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<RunFile> {
+        let fields = r.fields(node, "a file of runs", None)?;
+        Ok(RunFile { inputs: fields.one(r, "inputs")?, outputs: fields.one(r, "outputs")? })
+    }
+}
+
+impl Read for Packed {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Packed> {
+        let fields = r.fields(node, "packed elements", None)?;
+        Ok(Packed { shape: fields.one(r, "shape")?, scale: fields.one(r, "scale")?, digits: fields.one(r, "digits")? })
+    }
 }
 
 impl Packed {
@@ -64,7 +76,7 @@ impl Packed {
 }
 
 fn run_file(name: &str) -> RunFile {
-    serde_json::from_str(&text(&format!("{name}.run.json"))).unwrap_or_else(|e| panic!("{name}: {e}"))
+    from_json(&text(&format!("{name}.run.json"))).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 fn inputs(name: &str) -> Vec<ValueSpec> {
@@ -95,8 +107,7 @@ fn run(name: &str, module: &IrModule, inputs: Vec<ValueSpec>) -> Vec<ValueSpec> 
 fn both_formats_hold_the_same_program() {
     for name in MODELS {
         for (name, module) in forms(name) {
-            let ron: IrModule =
-                ron_options().from_str(&text(&format!("{name}.ron"))).unwrap_or_else(|e| panic!("{name}.ron: {e}"));
+            let ron: IrModule = from_ron(&text(&format!("{name}.ron"))).unwrap_or_else(|e| panic!("{name}.ron: {e}"));
             assert!(same_program(&ron, &module), "{name}");
         }
     }

@@ -7,6 +7,7 @@ use std::num::NonZero;
 use proptest::prelude::*;
 use relax_spec::book::Rule;
 use relax_spec::check::{CheckReport, check_program, further_findings};
+use relax_spec::data;
 use relax_spec::findings::{Diagnostic, Severity};
 use relax_spec::generate::{ProgramOptions, Tape, module};
 use relax_spec::grammar::visit::{Visitor, walk_function};
@@ -82,7 +83,7 @@ fn bound_vars(function: &Function) -> Vec<Var> {
 
 /// The module with one mention of a variable replaced by another mention, which may make it ill-formed or ill-typed.
 fn exchanged(module: &IrModule, place: usize, other: usize) -> IrModule {
-    let mut tree = serde_json::to_value(module).expect("every module has a JSON form");
+    let mut tree = data::json::to_value(module);
     let mut mentions = Vec::new();
     for_each_mention(&mut tree, &mut |mention| mentions.push(mention.clone()));
     let Some(count) = NonZero::new(mentions.len()) else { return module.clone() };
@@ -93,7 +94,7 @@ fn exchanged(module: &IrModule, place: usize, other: usize) -> IrModule {
         }
         left = left.wrapping_sub(1);
     });
-    serde_json::from_value(tree).expect("a mention may stand where a mention stood")
+    data::from_json(&tree.to_string()).expect("a mention may stand where a mention stood")
 }
 
 fn for_each_mention(tree: &mut Value, body: &mut impl FnMut(&mut Value)) {
@@ -162,8 +163,8 @@ proptest! {
 
     #[test]
     fn json_round_trips(module in programs()) {
-        let text = serde_json::to_string(&module).expect("every module has a JSON form");
-        prop_assert_eq!(serde_json::from_str::<IrModule>(&text).expect("own JSON is read"), module);
+        let text = data::json::write(&data::to_document(&module));
+        prop_assert_eq!(data::from_json::<IrModule>(&text).expect("own JSON is read"), module);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use relax_spec::data::{Node, Read, Reader, Reading, from_json};
 use relax_spec::grammar::TensorData;
 use relax_spec::grammar::tir::PrimFunc;
 use relax_spec::syntax::tvmscript::Dialect;
@@ -13,11 +14,21 @@ use relax_spec::value::{Scalar, Tensor};
 use ruff_python_ast::Stmt;
 
 /// Inputs, and what TVM computed from them; the relative error to allow where TVM approximates a function.
-#[derive(serde::Deserialize)]
 struct Sample {
     tolerance: f64,
     inputs: Vec<TensorData>,
     outputs: Vec<TensorData>,
+}
+
+impl Read for Sample {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Sample> {
+        let fields = r.fields(node, "a sample", None)?;
+        Ok(Sample {
+            tolerance: fields.one(r, "tolerance")?,
+            inputs: fields.one(r, "inputs")?,
+            outputs: fields.one(r, "outputs")?,
+        })
+    }
 }
 
 /// The samples: name, data, and the texts of each version of TVM, one where both print the same.
@@ -29,7 +40,7 @@ fn samples() -> Vec<(String, Sample, Vec<PathBuf>)> {
         if path.extension().is_some_and(|e| e == "json") {
             let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
             let text = fs::read_to_string(&path).expect("a file");
-            let sample = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let sample = from_json(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
             let of_both = dir.join(format!("{name}.py"));
             let texts = if of_both.exists() {
                 vec![of_both]

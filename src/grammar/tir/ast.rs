@@ -4,35 +4,26 @@
 //! sequence of statements (`Let`, `Alloc`, `Decl`) is in scope until the end of the sequence. Buffer shapes of
 //! parameters bring the variables in them that are not parameters into scope; matching the arguments binds those.
 
-use serde::{Deserialize, Serialize};
-
 use super::Intrinsic;
 use crate::grammar::{Attrs, BinaryOp, DataType, FloatBits, Name, Span};
 
 /// A TIR function.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct PrimFunc {
-    #[serde(default)]
     pub params: Vec<Param>,
-    #[serde(default, skip_serializing_if = "Attrs::is_empty")]
     pub attrs: Attrs,
     /// A private function has no global symbol.
-    #[serde(default)]
     pub private: bool,
     /// Whether the body is schedulable TIR, with blocks.
-    #[serde(default)]
     pub s_tir: bool,
     /// The buffers that the root block allocates.
-    #[serde(default)]
     pub allocs: Vec<Buffer>,
-    #[serde(default)]
     pub body: Vec<Stmt>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// A parameter.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Param {
     Scalar(Var),
     /// A tensor, matched against a buffer.
@@ -42,49 +33,40 @@ pub enum Param {
 }
 
 /// A scalar variable; its data type goes along with each use.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Var {
     pub name: Name,
     pub dtype: DataType,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// A use of a buffer; the data type of its elements goes along.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct BufferVar {
     pub name: Name,
     pub dtype: DataType,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// A buffer where it is defined.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Buffer {
     pub name: Name,
     pub dtype: DataType,
-    #[serde(default)]
     pub shape: Vec<Expr>,
     /// Empty for a compact row-major buffer.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strides: Vec<Expr>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elem_offset: Option<Expr>,
-    #[serde(default = "global_scope")]
     pub scope: Name,
     /// In bytes; `None` for the default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align: Option<i64>,
     /// `None` for no requirement.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset_factor: Option<i64>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// A statement.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Stmt {
     For(Box<For>),
     While(While),
@@ -103,24 +85,20 @@ pub enum Stmt {
 }
 
 /// A loop over `start..stop`, stepping by `step` (1 if not given).
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct For {
     pub var: Var,
     pub start: Expr,
     pub stop: Expr,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Expr>,
-    #[serde(default)]
     pub kind: ForKind,
-    #[serde(default, skip_serializing_if = "Attrs::is_empty")]
     pub annotations: Attrs,
     pub body: Vec<Stmt>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// How a compiler may run a loop. The meaning is that of the loop run in order.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ForKind {
     #[default]
     Serial,
@@ -131,55 +109,44 @@ pub enum ForKind {
     ThreadBinding(Name),
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct While {
     pub condition: Expr,
     pub body: Vec<Stmt>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// A block, with the values its iteration variables take at this place.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Block {
     pub name: Name,
-    #[serde(default)]
     pub iters: Vec<Iter>,
     /// The block is left out where this is false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicate: Option<Expr>,
     /// `None` if the text does not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<Vec<Region>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writes: Option<Vec<Region>>,
-    #[serde(default, skip_serializing_if = "Attrs::is_empty")]
     pub attrs: Attrs,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocs: Vec<Buffer>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<MatchRegion>,
     /// Run where all reduction variables are at the start of their domains.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub init: Option<Vec<Stmt>>,
     pub body: Vec<Stmt>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// An iteration variable of a block, its domain `start..stop`, and its value.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Iter {
     pub var: Var,
     pub kind: IterKind,
     pub start: Expr,
     pub stop: Expr,
     pub value: Expr,
-    #[serde(skip)]
     pub span: Span,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum IterKind {
     Spatial,
     Reduce,
@@ -188,102 +155,90 @@ pub enum IterKind {
 }
 
 /// A part of a buffer.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Region {
     pub buffer: BufferVar,
-    #[serde(default)]
     pub ranges: Vec<Range>,
 }
 
 /// `start..stop`, or the single index `start`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Range {
     pub start: Expr,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Expr>,
 }
 
 /// A buffer that is a part of another one; variables in its strides and offset are bound by matching.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MatchRegion {
     pub buffer: Buffer,
     pub source: Region,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct If {
     pub condition: Expr,
     pub then: Vec<Stmt>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub otherwise: Vec<Stmt>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// `buffer[indices] = value`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Store {
     pub buffer: BufferVar,
-    #[serde(default)]
     pub indices: Vec<Expr>,
     pub value: Expr,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// An immutable variable.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Let {
     pub var: Var,
     pub value: Expr,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// Another view of the memory of the buffer `data`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Decl {
     pub buffer: Buffer,
     pub data: BufferVar,
 }
 
 /// A remark to compilers about its body.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AttrStmt {
     pub node: Expr,
     pub key: Name,
     pub value: Expr,
     pub body: Vec<Stmt>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// A body that threads run, `var` of them along an axis; here one after the other.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LaunchThread {
     pub var: Var,
     pub thread: Name,
     pub extent: Expr,
     pub body: Vec<Stmt>,
-    #[serde(skip)]
     pub span: Span,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Assert {
     pub condition: Expr,
     /// The Python exception that reports a failure.
-    #[serde(default = "runtime_error")]
     pub kind: Name,
     /// The pieces of the message.
-    #[serde(default)]
     pub message: Vec<Name>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// An expression.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expr {
     Var(Var),
     /// An integer or, with data type `bool`, 0 or 1.
@@ -309,7 +264,7 @@ pub enum Expr {
 }
 
 /// The vector `base, base + stride, ..` of that many lanes.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Ramp {
     pub base: Expr,
     pub stride: Expr,
@@ -317,25 +272,22 @@ pub struct Ramp {
 }
 
 /// A vector of lanes picked out of those of the vectors, one after the other.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Shuffle {
     pub vectors: Vec<Expr>,
     pub indices: Vec<Expr>,
-    #[serde(skip)]
     pub span: Span,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Binary {
-    #[serde(with = "op_name")]
     pub op: BinaryOp,
     pub a: Expr,
     pub b: Expr,
-    #[serde(skip)]
     pub span: Span,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Choice {
     pub condition: Expr,
     pub then: Expr,
@@ -343,16 +295,14 @@ pub struct Choice {
 }
 
 /// `buffer[indices]`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Load {
     pub buffer: BufferVar,
-    #[serde(default)]
     pub indices: Vec<Expr>,
-    #[serde(skip)]
     pub span: Span,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LetExpr {
     pub var: Var,
     pub value: Expr,
@@ -360,49 +310,26 @@ pub struct LetExpr {
 }
 
 /// A call of a function whose meaning is known.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
     pub op: Intrinsic,
     /// The data type of the result.
     pub dtype: DataType,
     pub args: Vec<Expr>,
-    #[serde(skip)]
     pub span: Span,
 }
 
 /// A call of anything else, spelled `T.op(args)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Extern {
     pub op: Name,
     pub dtype: DataType,
-    #[serde(default)]
     pub args: Vec<Expr>,
-    #[serde(skip)]
     pub span: Span,
-}
-
-/// Operators by the names of their nodes.
-mod op_name {
-    use serde::{Deserialize, Deserializer, Serializer, de};
-
-    use super::{BinaryOp, Name};
-
-    pub fn serialize<S: Serializer>(op: &BinaryOp, s: S) -> Result<S::Ok, S::Error> {
-        s.serialize_str(op.name())
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<BinaryOp, D::Error> {
-        let name = Name::deserialize(d)?;
-        BinaryOp::from_name(&name).ok_or_else(|| de::Error::custom(format!("no TIR operator `{name}`")))
-    }
 }
 
 fn global_scope() -> Name {
     "global".into()
-}
-
-fn runtime_error() -> Name {
-    "RuntimeError".into()
 }
 
 impl Var {

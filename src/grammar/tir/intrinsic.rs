@@ -1,7 +1,5 @@
 //! The functions that TIR expressions may call and whose meaning is known here.
 
-use serde::{Deserialize, Serialize};
-
 use crate::grammar::DataType;
 
 /// What an intrinsic takes and gives.
@@ -20,9 +18,9 @@ pub enum Signature {
 macro_rules! intrinsics {
     ($($variant:ident $name:literal $signature:expr;)*) => {
         /// A function of TIR, named as after `T.`.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         pub enum Intrinsic {
-            $(#[serde(rename = $name)] $variant,)*
+            $($variant,)*
         }
 
         impl Intrinsic {

@@ -1,0 +1,136 @@
+//! The data form of questions and answers. A question on the wire is its name with the list of its parts; an answer stands
+//! without the name of its kind, which follows from the question.
+
+use super::{Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, Verdict};
+use crate::data::record::choice;
+use crate::data::{Data, DataError, Node, Read, Reader, Reading, Write};
+use crate::grammar::IrModule;
+use crate::syntax::tvmscript::parse_module;
+use crate::value::Effect;
+
+choice! { Program, "a program, Script(..) or Module(..)" { Script(text), Module(module) } }
+choice! { ReadAnswer, "Module(..) or Rejected([..])" { Module(module), Rejected(rules) } }
+choice! { DimAnswer, "Is(..) or Fails(..)" { Is(value), Fails(rule) } }
+choice! { MatchAnswer, "Matches(..) or Fails(..)" { Matches(sigma), Fails(rule) } }
+choice! { Verdict, "Accepted or Rejected([..])" { Accepted, Rejected(rules) } }
+choice! { Derived, "Is(..) or Rejected(..)" { Is(info), Rejected(rule) } }
+
+/// Where a run had no effects, none need be given.
+impl Read for RunAnswer {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<RunAnswer> {
+        let what = "Returns(..), Fails(..), OutOfFuel or Unspecified";
+        match node.as_variant() {
+            Some(("Returns", Some(content))) => {
+                let (value, effects) = with_effects(r, content)?;
+                Ok(RunAnswer::Returns(value, effects))
+            }
+            Some(("Fails", Some(content))) => {
+                let (rule, effects) = with_effects(r, content)?;
+                Ok(RunAnswer::Fails(rule, effects))
+            }
+            Some(("OutOfFuel", None)) => Ok(RunAnswer::OutOfFuel),
+            Some(("Unspecified", None)) => Ok(RunAnswer::Unspecified),
+            Some(_) | None => r.unexpected(node, what),
+        }
+    }
+}
+
+fn with_effects<T: Read, E: Read>(r: &mut Reader<'_>, content: &Node<'_>) -> Reading<(T, Vec<E>)> {
+    match content.as_items() {
+        Some([end, effects]) => Ok((r.read(end)?, r.read(effects)?)),
+        Some([end]) => Ok((r.read(end)?, Vec::new())),
+        Some(_) => r.unexpected(content, "the end of a run and its effects"),
+        None => Ok((r.read(content)?, Vec::new())),
+    }
+}
+
+impl Write for RunAnswer {
+    fn write(&self) -> Node<'_> {
+        match self {
+            RunAnswer::Returns(value, effects) => ended("Returns", value.write(), effects),
+            RunAnswer::Fails(rule, effects) => ended("Fails", rule.write(), effects),
+            RunAnswer::OutOfFuel => Data::Variant("OutOfFuel".into(), None).into(),
+            RunAnswer::Unspecified => Data::Variant("Unspecified".into(), None).into(),
+        }
+    }
+}
+
+fn ended<'n>(name: &'static str, end: Node<'n>, effects: &'n [Effect]) -> Node<'n> {
+    Node::variant(name, Data::Tuple(vec![end, effects.write()]).into())
+}
+
+impl AnswerKind {
+    /// Reads an answer of this kind.
+    pub fn read(self, r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Answer> {
+        Ok(match self {
+            AnswerKind::Bool => Answer::Bool(r.read(node)?),
+            AnswerKind::Type => Answer::Type(r.read(node)?),
+            AnswerKind::OptionType => Answer::OptionType(r.read(node)?),
+            AnswerKind::StructInfo => Answer::StructInfo(r.read(node)?),
+            AnswerKind::Mapping => Answer::Mapping(r.read(node)?),
+            AnswerKind::Compatibility => Answer::Compatibility(r.read(node)?),
+            AnswerKind::Proof => Answer::Proof(r.read(node)?),
+            AnswerKind::Dim => Answer::Dim(r.read(node)?),
+            AnswerKind::Match => Answer::Match(r.read(node)?),
+            AnswerKind::Program => Answer::Program(r.read(node)?),
+            AnswerKind::Read => Answer::Read(match node.as_variant() {
+                Some(("Rejected", Some(_))) => r.read(node)?,
+                Some(_) | None => ReadAnswer::Module(r.read(node)?),
+            }),
+            AnswerKind::Verdict => Answer::Verdict(r.read(node)?),
+            AnswerKind::Derived => Answer::Derived(r.read(node)?),
+            AnswerKind::Run => Answer::Run(r.read(node)?),
+        })
+    }
+
+    /// Reads an answer as cases have it: a program may be given as TVMScript.
+    pub fn read_expected(self, r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Answer> {
+        match self {
+            AnswerKind::Program => expected_program(r, node).map(Answer::Program),
+            AnswerKind::Read => Ok(Answer::Read(match node.as_variant() {
+                Some(("Rejected", Some(_))) => r.read(node)?,
+                Some(_) | None => ReadAnswer::Module(expected_program(r, node)?),
+            })),
+            AnswerKind::Bool
+            | AnswerKind::Type
+            | AnswerKind::OptionType
+            | AnswerKind::StructInfo
+            | AnswerKind::Mapping
+            | AnswerKind::Compatibility
+            | AnswerKind::Proof
+            | AnswerKind::Dim
+            | AnswerKind::Match
+            | AnswerKind::Verdict
+            | AnswerKind::Derived
+            | AnswerKind::Run => self.read(r, node),
+        }
+    }
+}
+
+fn expected_program(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<IrModule> {
+    match r.read(node)? {
+        Program::Module(module) => Ok(module),
+        Program::Script(text) => parse_module(&text).map_err(|error| DataError::at(node.span, error.to_string())),
+    }
+}
+
+impl Write for Answer {
+    fn write(&self) -> Node<'_> {
+        match self {
+            Answer::Bool(x) => x.write(),
+            Answer::Type(x) => x.write(),
+            Answer::OptionType(x) => x.write(),
+            Answer::StructInfo(x) => x.write(),
+            Answer::Mapping(x) => x.write(),
+            Answer::Compatibility(x) => x.write(),
+            Answer::Proof(x) => x.write(),
+            Answer::Dim(x) => x.write(),
+            Answer::Match(x) => x.write(),
+            Answer::Program(x) | Answer::Read(ReadAnswer::Module(x)) => x.write(),
+            Answer::Read(x @ ReadAnswer::Rejected(_)) => x.write(),
+            Answer::Verdict(x) => x.write(),
+            Answer::Derived(x) => x.write(),
+            Answer::Run(x) => x.write(),
+        }
+    }
+}
