@@ -10,36 +10,36 @@ use crate::grammar::{
 };
 use crate::struct_info::wrap_type;
 
-record! { Constant, "Constant" by "GRAM.EXPR.CONSTANT", { data: one, span: place } }
-record! { Tuple, "Tuple" by "GRAM.EXPR.TUPLE", { fields: many, span: place } }
-record! { SeqExpr, "SeqExpr" by "GRAM.EXPR.SEQEXPR", { blocks: many, body: one, span: place } }
-record! { PrimValue, "PrimValue" by "PR14148.EXPR.PRIMVALUE", {
+record! { Constant, "Constant" by rule!("GRAM.EXPR.CONSTANT"), { data: one, span: place } }
+record! { Tuple, "Tuple" by rule!("GRAM.EXPR.TUPLE"), { fields: many, span: place } }
+record! { SeqExpr, "SeqExpr" by rule!("GRAM.EXPR.SEQEXPR"), { blocks: many, body: one, span: place } }
+record! { PrimValue, "PrimValue" by rule!("PR14148.EXPR.PRIMVALUE"), {
     value: one,
     dtype: or(DataType::INT64),
     float: unless(None),
     span: place,
 } }
-record! { StringImm, "StringImm" by "PR14148.EXPR.STRINGIMM", { value: one, span: place } }
-record! { DataTypeImm, "DataTypeImm" by "PR14148.EXPR.DATATYPEIMM", { value: one, span: place } }
-record! { Function, "Function" by "GRAM.EXPR.FUNCTION", {
+record! { StringImm, "StringImm" by rule!("PR14148.EXPR.STRINGIMM"), { value: one, span: place } }
+record! { DataTypeImm, "DataTypeImm" by rule!("PR14148.EXPR.DATATYPEIMM"), { value: one, span: place } }
+record! { Function, "Function" by rule!("GRAM.EXPR.FUNCTION"), {
     params: many,
     body: one,
     ret_struct_info: unless(None),
     pure: unless(None),
-    attrs: ruled("GRAM.EXPR.FUNCTION.ATTRS", Attrs::new()),
+    attrs: ruled(rule!("GRAM.EXPR.FUNCTION.ATTRS"), Attrs::new()),
     span: place,
 } }
-record! { If, "If" by "GRAM.EXPR.IF", { cond: one, true_branch: one, false_branch: one, span: place } }
-record! { ExternFunc, "ExternFunc" by "GRAM.EXPR.EXTERNFUNC", { global_symbol: one, span: place } }
-record! { ShapeExpr, "ShapeExpr" by "GRAM.EXPR.SHAPEEXPR", { values: many, span: place } }
-record! { TupleGetItem, "TupleGetItem" by "GRAM.EXPR.TUPLEGETITEM", { tuple_value: one, index: literal, span: place } }
-record! { Op, "Op" by "GRAM.EXPR.OP", { op_name: one, span: place } }
+record! { If, "If" by rule!("GRAM.EXPR.IF"), { cond: one, true_branch: one, false_branch: one, span: place } }
+record! { ExternFunc, "ExternFunc" by rule!("GRAM.EXPR.EXTERNFUNC"), { global_symbol: one, span: place } }
+record! { ShapeExpr, "ShapeExpr" by rule!("GRAM.EXPR.SHAPEEXPR"), { values: many, span: place } }
+record! { TupleGetItem, "TupleGetItem" by rule!("GRAM.EXPR.TUPLEGETITEM"), { tuple_value: one, index: literal, span: place } }
+record! { Op, "Op" by rule!("GRAM.EXPR.OP"), { op_name: one, span: place } }
 
 choice! { Expr, "an expression" first no_dimension {
     Constant(e),
-    Var by "GRAM.EXPR.VAR" (v),
-    DataflowVar by "GRAM.EXPR.DATAFLOWVAR" (v),
-    GlobalVar by "GRAM.EXPR.GLOBALVAR" (g),
+    Var by rule!("GRAM.EXPR.VAR") (v),
+    DataflowVar by rule!("GRAM.EXPR.DATAFLOWVAR") (v),
+    GlobalVar by rule!("GRAM.EXPR.GLOBALVAR") (g),
     Tuple(e),
     SeqExpr(e),
     PrimValue(e),
@@ -70,13 +70,13 @@ impl Read for Call {
         let rule = rule!("GRAM.EXPR.CALL");
         r.by(node.span, rule, "Call")?;
         let fields = r.fields(node, "Call", Some(rule))?;
-        let op = fields.one(r, "op")?;
-        let args = fields.many(r, "args")?;
-        let older: Option<Vec<Type>> = fields.maybe_many(r, "type_args")?;
         if let Some(sinfo_args) = fields.get("sinfo_args") {
+            let both = fields.get("type_args").is_some();
             let message = || "a call has `sinfo_args` or `type_args`, not both".to_string();
-            r.premise(sinfo_args.span, rule!("PR14148.CALL.SINFO_ARGS"), 1, older.is_none(), message)?;
+            r.premise(sinfo_args.span, rule!("PR14148.CALL.SINFO_ARGS"), 1, !both, message)?;
         }
+        let (op, args) = (fields.one(r, "op")?, fields.many(r, "args")?);
+        let older: Option<Vec<Type>> = fields.maybe_many(r, "type_args")?;
         let sinfo_args = match older {
             Some(types) => types.iter().map(|t| wrap_type(r.cx, t)).collect(),
             None => fields.many(r, "sinfo_args")?,
@@ -96,8 +96,8 @@ write_record! { Call, {
 
 choice! { Binding, "a binding" { VarBinding(b), MatchCast(b) } }
 
-record! { VarBinding, "VarBinding" by "GRAM.BIND.VARBINDING", { var: one, value: one, span: place } }
-record! { MatchCast, "MatchCast" by "GRAM.BIND.MATCHCAST", {
+record! { VarBinding, "VarBinding" by rule!("GRAM.BIND.VARBINDING"), { var: one, value: one, span: place } }
+record! { MatchCast, "MatchCast" by rule!("GRAM.BIND.MATCHCAST"), {
     var: unless(None),
     struct_info: one,
     value: one,

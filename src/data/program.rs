@@ -5,13 +5,13 @@ use super::reader::{Read, Reader, Reading, Write};
 use super::record::{choice, record};
 use crate::grammar::{Attrs, FORMAT_VERSION, GlobalFunc, GlobalVar, IrModule, Name};
 
-record! { IrModule, "IRModule" by "GRAM.PROGRAM", closed {
+record! { IrModule, "IRModule" by rule!("GRAM.PROGRAM"), closed {
     version: or(FORMAT_VERSION),
     funcs: many,
     attrs: unless(Attrs::new()),
 } }
 
-choice! { GlobalFunc, "a Function or a PrimFunc" { Function(f), PrimFunc by "GRAM.PROGRAM" (f) } }
+choice! { GlobalFunc, "a Function or a PrimFunc" { Function(f), PrimFunc by rule!("GRAM.PROGRAM") (f) } }
 
 impl Read for GlobalVar {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<GlobalVar> {

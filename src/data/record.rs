@@ -8,14 +8,14 @@
 /// * `many`: a list that may be left out where it is empty, and is written always;
 /// * `maybe_many`: a list that may be left out, which means something else than an empty one;
 /// * `literal`: as `one`, and what cannot be read breaks the rule of the node;
-/// * `ruled("RULE", default)`: as `unless`, and fires a rule of its own where it is given;
+/// * `ruled(rule!("ID"), default)`: as `unless`, and fires a rule of its own where it is given;
 /// * `place`: no field of the data, but where it stands.
 ///
-/// `by "RULE"` fires the rule of a node of the grammar, which is the one that a missing field breaks; `closed` refuses
+/// `by rule!("ID")` fires the rule of a node of the grammar, which is the one that a missing field breaks; `closed` refuses
 /// fields that the type does not have.
 macro_rules! record {
-    ($type:ty, $name:literal $(by $rule:tt)?, $($closed:ident)? { $($fields:tt)* }) => {
-        $crate::data::record::read_record!($type, $name $(by $rule)?, $($closed)? { $($fields)* });
+    ($type:ty, $name:literal $(by rule!($rule:tt))?, $($closed:ident)? { $($fields:tt)* }) => {
+        $crate::data::record::read_record!($type, $name $(by rule!($rule))?, $($closed)? { $($fields)* });
         $crate::data::record::write_record!($type, { $($fields)* });
     };
 }
@@ -35,10 +35,10 @@ macro_rules! write_record {
 
 /// As `record!`, for types that are never written.
 macro_rules! read_record {
-    ($type:ty, $name:literal $(by $rule:tt)?, { $($fields:tt)* }) => {
-        $crate::data::record::read_record!($type, $name $(by $rule)?, open { $($fields)* });
+    ($type:ty, $name:literal $(by rule!($rule:tt))?, { $($fields:tt)* }) => {
+        $crate::data::record::read_record!($type, $name $(by rule!($rule))?, open { $($fields)* });
     };
-    ($type:ty, $name:literal $(by $rule:tt)?, $closed:ident {
+    ($type:ty, $name:literal $(by rule!($rule:tt))?, $closed:ident {
         $($field:ident: $how:ident $(($($arg:tt)*))?),* $(,)?
     }) => {
         impl $crate::data::Read for $type {
@@ -46,7 +46,7 @@ macro_rules! read_record {
                 r: &mut $crate::data::Reader<'_>,
                 node: &$crate::data::Node<'_>,
             ) -> $crate::data::Reading<$type> {
-                $crate::data::record::rule_of!(r, node, $name, rule $(by $rule)?);
+                $crate::data::record::rule_of!(r, node, $name, rule $(by rule!($rule))?);
                 let fields = r.fields(node, $name, rule)?;
                 fields.$closed(&[$(stringify!($field)),*])?;
                 $(let $field = $crate::data::record::read_field!(r, fields, $field $how $(($($arg)*))?);)*
@@ -75,7 +75,7 @@ macro_rules! read_field {
     ($r:ident, $fields:ident, $field:ident literal) => {
         $fields.literal($r, stringify!($field))?
     };
-    ($r:ident, $fields:ident, $field:ident ruled($rule:tt, $default:expr)) => {
+    ($r:ident, $fields:ident, $field:ident ruled(rule!($rule:tt), $default:expr)) => {
         $fields.ruled($r, stringify!($field), rule!($rule), || $default)?
     };
     ($r:ident, $fields:ident, $field:ident place) => {
@@ -95,11 +95,11 @@ macro_rules! write_field {
     };
 }
 
-/// A type that is written as one of its alternatives, with what it holds: nothing, a value or several. `by "RULE"` fires
-/// the rule of an alternative whose content has none; `first` is asked before.
+/// A type that is written as one of its alternatives, with what it holds: nothing, a value or several. `by rule!("ID")` fires
+/// the rule of an alternative whose content has none, `[items]` is a list, whose absence breaks that rule; `first` is asked before.
 macro_rules! choice {
     ($type:ty, $noun:literal $(first $check:path)? {
-        $($variant:ident $(by $rule:tt)? $(($($part:ident),+))?),* $(,)?
+        $($variant:ident $(by rule!($rule:tt))? $(($($part:ident),+))? $([$list:ident])?),* $(,)?
     }) => {
         impl $crate::data::Read for $type {
             fn read(
@@ -112,7 +112,7 @@ macro_rules! choice {
                     $(
                         stringify!($variant) => {
                             $crate::data::record::read_alternative!(
-                                r, node, content, $variant $(by $rule)? $(($($part),+))?
+                                r, node, content, $variant $(by rule!($rule))? $(($($part),+))? $([$list])?
                             )
                         }
                     )*
@@ -135,8 +135,8 @@ macro_rules! choice {
             fn write(&self) -> $crate::data::Node<'_> {
                 $crate::judge::with_stack(|| match self {
                     $(
-                        Self::$variant $(($($part),+))? => {
-                            $crate::data::record::write_alternative!($variant $(($($part),+))?)
+                        Self::$variant $(($($part),+))? $(($list))? => {
+                            $crate::data::record::write_alternative!($variant $(($($part),+))? $(($list))?)
                         }
                     )*
                 })
@@ -146,20 +146,26 @@ macro_rules! choice {
 }
 
 macro_rules! read_alternative {
-    ($r:ident, $node:ident, $content:ident, $variant:ident $(by $rule:tt)?) => {{
-        $crate::data::record::rule_of!($r, $node, stringify!($variant), rule $(by $rule)?);
+    ($r:ident, $node:ident, $content:ident, $variant:ident $(by rule!($rule:tt))?) => {{
+        $crate::data::record::rule_of!($r, $node, stringify!($variant), rule $(by rule!($rule))?);
         $r.nothing($node, $content, stringify!($variant), rule)?;
         Ok(Self::$variant)
     }};
-    ($r:ident, $node:ident, $content:ident, $variant:ident $(by $rule:tt)? ($only:ident)) => {{
-        $crate::data::record::rule_of!($r, $node, stringify!($variant), rule $(by $rule)?);
+    ($r:ident, $node:ident, $content:ident, $variant:ident $(by rule!($rule:tt))? ($only:ident)) => {{
+        $crate::data::record::rule_of!($r, $node, stringify!($variant), rule $(by rule!($rule))?);
         let _: Option<$crate::book::Rule> = rule;
         // What holds nothing is read as nothing, which has a place all the same.
         let absent = $crate::data::Node { span: $node.span, data: $crate::data::Data::Null };
         $r.read($content.unwrap_or(&absent)).map(Self::$variant)
     }};
-    ($r:ident, $node:ident, $content:ident, $variant:ident $(by $rule:tt)? ($($part:ident),+)) => {{
-        $crate::data::record::rule_of!($r, $node, stringify!($variant), rule $(by $rule)?);
+    ($r:ident, $node:ident, $content:ident, $variant:ident $(by rule!($rule:tt))? [$list:ident]) => {{
+        $crate::data::record::rule_of!($r, $node, stringify!($variant), rule $(by rule!($rule))?);
+        let list = $content.unwrap_or($node);
+        $r.items(list, stringify!($variant), rule)?;
+        $r.read(list).map(Self::$variant)
+    }};
+    ($r:ident, $node:ident, $content:ident, $variant:ident $(by rule!($rule:tt))? ($($part:ident),+)) => {{
+        $crate::data::record::rule_of!($r, $node, stringify!($variant), rule $(by rule!($rule))?);
         let [$($part),+] = $r.tuple($content.unwrap_or($node), stringify!($variant), rule)?;
         Ok(Self::$variant($($r.read($part)?),+))
     }};
@@ -170,7 +176,7 @@ macro_rules! rule_of {
     ($r:ident, $node:ident, $name:expr, $rule:ident) => {
         let $rule: Option<$crate::book::Rule> = None;
     };
-    ($r:ident, $node:ident, $name:expr, $rule:ident by $id:tt) => {
+    ($r:ident, $node:ident, $name:expr, $rule:ident by rule!($id:tt)) => {
         $r.by($node.span, rule!($id), $name)?;
         let $rule = Some(rule!($id));
     };

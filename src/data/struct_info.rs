@@ -9,15 +9,15 @@ use crate::grammar::{
 };
 
 choice! { StructInfo, "structural information" {
-    Object by "GRAM.SI.OBJECT",
+    Object by rule!("GRAM.SI.OBJECT"),
     Tensor(t),
     Shape(s),
     Prim(p),
-    Tuple(fields),
+    Tuple by rule!("GRAM.SI.TUPLE") [fields],
     Func(f),
 } }
 
-record! { PrimStructInfo, "PrimStructInfo" by "PR14148.SI.PRIM", { dtype: one, value: unless(None) } }
+record! { PrimStructInfo, "PrimStructInfo" by rule!("PR14148.SI.PRIM"), { dtype: one, value: unless(None) } }
 
 choice! { DeriveFunc, "DefaultDerive, EmptyDerive or Named(..)" { DefaultDerive, EmptyDerive, Named(name) } }
 
@@ -118,17 +118,17 @@ impl Write for Ndim {
 }
 
 choice! { Type, "a type" first there_are_types {
-    Object by "GRAM.TYPE.OBJECT",
+    Object by rule!("GRAM.TYPE.OBJECT"),
     Tensor(t),
     Shape(t),
-    Tuple(fields),
+    Tuple by rule!("GRAM.TYPE.TUPLE") [fields],
     Func(t),
-    PackedFunc by "GRAM.TYPE.PACKED",
+    PackedFunc by rule!("GRAM.TYPE.PACKED"),
 } }
 
-record! { DynTensorType, "DynTensorType" by "GRAM.TYPE.DYNTENSOR", { ndim: one, dtype: one } }
-record! { ShapeType, "ShapeType" by "GRAM.TYPE.SHAPE", { ndim: one } }
-record! { FuncType, "FuncType" by "GRAM.TYPE.FUNC", { arg_types: many, ret_type: one, pure: or(false) } }
+record! { DynTensorType, "DynTensorType" by rule!("GRAM.TYPE.DYNTENSOR"), { ndim: one, dtype: one } }
+record! { ShapeType, "ShapeType" by rule!("GRAM.TYPE.SHAPE"), { ndim: one } }
+record! { FuncType, "FuncType" by rule!("GRAM.TYPE.FUNC"), { arg_types: many, ret_type: one, pure: or(false) } }
 
 /// PR14148.NOTYPES.GRAMMAR: the later revision has no types.
 fn there_are_types(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<()> {

@@ -44,9 +44,9 @@ fn an_error_has_a_place() {
 
 #[test]
 fn a_value_that_does_not_fit_has_a_place() {
-    let text = "Tensor(shape: [\"n\"],\n dtype: \"float33\")";
+    let text = "Tensor(shape: [\"n\"],\n dtype: \"flaot32\")";
     let error = from_ron::<StructInfo>(text).unwrap_err();
-    assert_eq!(error.to_string(), "2:9: `float33` is not a datatype, such as `float32` or `int64`");
+    assert_eq!(error.to_string(), "2:9: `flaot32` is not a datatype, such as `float32` or `int64`");
     let error = from_json::<Expr>(r#"{"If": {"cond": {"Var": "x"}}}"#).unwrap_err();
     assert_eq!(error.to_string(), "1:8: `If` needs the field `true_branch` (GRAM.EXPR.IF)");
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::{CaseRow, Report, ReportError};
-use super::{Report, ReportError, Row};
 use crate::data::json::to_value;
 use crate::question::Outcome;
 use crate::suite::ledger::Standing;

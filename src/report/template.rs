@@ -4,7 +4,6 @@ use minijinja::{Environment, context};
 use serde_json::{Value, json};
 
 use super::{CaseRow, Report, ReportError};
-use super::{Report, ReportError, Row};
 use crate::data::json::to_value;
 use crate::suite::compare::CaseVerdict;
 use crate::suite::ledger::Standing;

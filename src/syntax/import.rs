@@ -229,7 +229,10 @@ impl<'t> Importer<'t, '_> {
         // The rank is that of the pattern.
         let info = match is_shape {
             true => Node::variant("Shape", Data::Struct(vec![("values".into(), pattern)]).into()),
-            false => Node::variant("Tensor", Data::Struct(vec![("shape".into(), pattern)]).into()),
+            false => {
+                let fields = vec![("shape".into(), pattern), ("dtype".into(), owned(&DataType::VOID))];
+                Node::variant("Tensor", Data::Struct(fields).into())
+            }
         };
         let mut fields = vec![("struct_info".into(), info), ("value".into(), self.node(value)?)];
         if let Some(var) = var {
