@@ -92,8 +92,9 @@ impl Machine<'_> {
     fn new_activation(&mut self, closure: &Rc<Closure>) -> Activation {
         let (no_vars, no_shape_vars) = (Scopes::default(), Scopes::default());
         let callers = &self.activation;
-        let vars = self.cx.rather(rule!("EVAL.CALL.CLOSURE.SCOPE"), &no_vars, &callers.vars).clone();
-        let shape_vars = self.cx.rather(rule!("SI.BOUNDARY.FRESH"), &no_shape_vars, &callers.shape_vars).clone();
+        let vars = self.cx.rather(rule!("EVAL.CALL.CLOSURE.SCOPE"), &no_vars, &callers.vars).with_the_same();
+        let shape_vars =
+            self.cx.rather(rule!("SI.BOUNDARY.FRESH"), &no_shape_vars, &callers.shape_vars).with_the_same();
         Activation { closure: Some(closure.clone()), vars, shape_vars }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 /// A stack of scopes.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Scopes<K, V> {
     visible: HashMap<K, V>,
     /// What was visible before each change, oldest first.
@@ -25,6 +25,14 @@ impl<K, V> Default for Scopes<K, V> {
 impl<K: Eq + Hash + Clone, V> Scopes<K, V> {
     pub(super) fn new() -> Scopes<K, V> {
         Scopes::default()
+    }
+
+    /// A stack of its own, of one scope in which the same is visible.
+    pub(super) fn with_the_same(&self) -> Scopes<K, V>
+    where
+        V: Clone,
+    {
+        Scopes { visible: self.visible.clone(), hidden: Vec::new() }
     }
 
     /// Begins a scope.
