@@ -1,0 +1,134 @@
+//! The chapters state each clause once and positively: what a rule says, and never what an implementation without it
+//! would say. That is in the room `knockout`.
+//!
+//! This is a search that a reader can do as well. `fire` and its kin stand where a rule is used:
+//!
+//! * `cx.by_cases(&[(rule, condition, conclusion), ..])` and `cx.by_cases_or(.., (rule, conclusion))`: rows;
+//! * `cx.conclude(rule, conclusion)`, `cx.clause(rule, |cx| ..)`, `cx.refuse(rule, n, conclusion)`: a clause by itself;
+//! * `if cx.fire(rule) { action }`, without `else`: the rule says that something is done;
+//! * `a || cx.fire(rule)`, `a && cx.fire(rule)` in a condition: something holds by the rule;
+//! * `if cx.rule(rule, condition) { return .. }`: a clause that ends the judgement; what follows are other clauses;
+//! * `if !cx.premise(rule, n, holds) { error }`: a premise, with what follows from its failure.
+//!
+//! Everything else that asks whether a rule fires has a branch for the case that it does not, which is a wrong answer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The rooms, and modules, that are held to this. The list only grows.
+const POSITIVE: &[&str] = &["src/derivation", "src/shape", "src/struct_info", "src/type_checking", "src/types"];
+
+/// What is wrong about a use of `fire`, if anything is; `before` and `after` are the code around `fire(..)`.
+fn fault(before: &str, after: &str) -> Option<&'static str> {
+    let receiver = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let before = before.trim_end_matches(receiver);
+    // The condition or statement of which the call is a part.
+    let statement = before.rsplit([';', '{', '}', ',']).next().unwrap_or_default();
+    let statement = statement.rsplit("=>").next().unwrap_or_default().trim_start();
+    let is_condition = ["if ", "else if "].iter().any(|word| statement.starts_with(word)) || statement.contains(" if ");
+    if before.ends_with('!') {
+        return Some("negated");
+    }
+    if statement.ends_with("match ") {
+        return Some("matched");
+    }
+    if after.starts_with(".then") {
+        return Some("nothing if it does not fire");
+    }
+    if !is_condition {
+        return None;
+    }
+    let (condition, rest) = after.split_at(after.find(['{', ';']).unwrap_or(after.len()));
+    if condition.contains("=>") {
+        return Some("another arm if it does not fire");
+    }
+    let (block, rest) = rest.split_at(end_of_block(rest));
+    if rest.trim_start().starts_with("else") {
+        return Some("another answer if it does not fire");
+    }
+    block.contains("return").then_some("the rest if it does not fire")
+}
+
+/// Where the block ends with which the text begins.
+fn end_of_block(text: &str) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return at + c.len_utf8();
+        }
+    }
+    text.len()
+}
+
+/// The code of a module without its comments and its unit tests.
+fn code(text: &str) -> String {
+    let chapter = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    chapter.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
+}
+
+fn faults(text: &str) -> Vec<String> {
+    let code = code(text);
+    let mut found = Vec::new();
+    for (at, call) in code.match_indices("fire(") {
+        let length = call.len() + code[at + call.len()..].find("\"))").map_or(0, |end| end + 3);
+        let (before, after) = (&code[..at], &code[(at + length).min(code.len())..]);
+        if let Some(fault) = fault(before, after) {
+            let line = code[..at].lines().last().unwrap_or_default().trim_start();
+            found.push(format!("{fault}: {line}{}", code[at..].lines().next().unwrap_or_default()));
+        }
+    }
+    found.extend(text.lines().filter(|line| line.contains("is_masked")).map(|line| format!("masks: {}", line.trim())));
+    found
+}
+
+fn modules(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_path_buf()];
+    }
+    fs::read_dir(path).unwrap().flat_map(|entry| modules(&entry.unwrap().path())).collect()
+}
+
+#[test]
+fn no_chapter_says_what_would_be_without_a_rule() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for module in POSITIVE.iter().flat_map(|room| modules(&root.join(room))) {
+        let name = module.strip_prefix(root).unwrap().display().to_string();
+        let faults = faults(&fs::read_to_string(&module).unwrap());
+        found.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
+    }
+    assert!(found.is_empty(), "wrong answers in chapters:\n  {}", found.join("\n  "));
+}
+
+#[test]
+fn each_way_to_say_it_is_found() {
+    let wrong = [
+        "if cx.fire(rule!(\"A\")) { right } else { wrong }",
+        "if !self.cx.fire(rule!(\"A\")) { return wrong; }",
+        "let x = if known && cx.fire(rule!(\"A\")) { right } else { wrong };",
+        "if cx.fire(rule!(\"A\")) {\n    return right;\n}\nwrong",
+        "match cx.fire(rule!(\"A\")) { true => right, false => wrong }",
+        "match x { Some(x) if cx.fire(rule!(\"A\")) => right, _ => wrong }",
+        "cx.fire(rule!(\"A\")).then_some(right)",
+        "known || !cx.fire(rule!(\"A\"))",
+    ];
+    for code in wrong {
+        assert_eq!(faults(code).len(), 1, "{code}");
+    }
+    let right = [
+        "if cx.fire(rule!(\"A\")) { act(); }\nif b { c } else { d }",
+        "let visible = near || cx.fire(rule!(\"A\"));",
+        "match x { Some(x) if a => cx.fire(rule!(\"A\")), None => b }",
+        "if a { b } else if cx.fire(rule!(\"A\")) { act() }",
+        "// if cx.fire(rule!(\"A\")) { right } else { wrong }",
+        "x\n#[cfg(test)]\nmod tests {\n    assert!(!cx.fire(rule!(\"A\")));\n}",
+    ];
+    for code in right {
+        assert_eq!(faults(code), Vec::<String>::new(), "{code}");
+    }
+}
