@@ -211,17 +211,54 @@ impl Cx {
     /// if there is no such row. Records the rule of that row. For a masked rule the conclusion is that of the next row
     /// with another one, from the top again after the last.
     pub fn by_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
+        if self.is_plain() {
+            let at = rows.iter().position(|(_, holds, _)| *holds);
+            self.look_at(rows.len(), rows.iter().map(|row| row.0), at);
+            let (rule, _, conclusion) = rows.get(at?)?;
+            if self.fire(*rule) {
+                return Some(conclusion.clone());
+            }
+        }
         let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1)?;
         self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].2))
     }
 
     /// As [`Cx::by_cases`], with a last row for what none of the others covers.
     pub fn by_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
+        if self.is_plain() {
+            let at = rows.iter().position(|(_, holds, _)| *holds);
+            self.look_at(rows.len() + 1, rows.iter().map(|row| row.0).chain([otherwise.0]), at);
+            let (rule, conclusion) =
+                at.and_then(|at| rows.get(at)).map_or((otherwise.0, &otherwise.1), |r| (r.0, &r.2));
+            if self.fire(rule) {
+                return conclusion.clone();
+            }
+        }
+        let count = rows.len() + 1;
         let row = |i: usize| rows.get(i).map_or((otherwise.0, &otherwise.1), |(rule, _, then)| (*rule, then));
         let holds = |i: usize| rows.get(i).is_none_or(|(_, holds, _)| *holds);
-        let at = self.first_case(rows.len() + 1, &|i| row(i).0, &|_, i| holds(i)).unwrap_or(rows.len());
-        let conclusion = self.conclusion_of(at, rows.len() + 1, &row);
+        let conclusion = match self.first_case(count, &|i| row(i).0, &|_, i| holds(i)) {
+            Some(at) => self.conclusion_of(at, count, &row),
+            // By mistake not even the last row applies.
+            None => another_conclusion(rows.len(), count, &row),
+        };
         conclusion.unwrap_or(otherwise.1)
+    }
+
+    /// Whether no mistake is to be made and no one wants to know what was tried.
+    fn is_plain(&self) -> bool {
+        self.row_mutant.is_none() && self.trace.is_none()
+    }
+
+    /// Records the rows up to the one that applies.
+    fn look_at(&mut self, count: usize, rules: impl Iterator<Item = Rule>, at: Option<usize>) {
+        let last = count.saturating_sub(1);
+        for (i, rule) in rules.enumerate().take(at.map_or(usize::MAX, |at| at + 1)) {
+            self.rows.rows.insert(rule);
+            if i < last {
+                self.rows.followed.insert(rule);
+            }
+        }
     }
 
     /// A clause by itself: records the rule and draws its conclusion, or gives another one ([`Instead`]) if it is masked.
@@ -320,7 +357,7 @@ impl Cx {
         if self.fire(rule) {
             return Some(conclusion.clone());
         }
-        (1..count).map(|k| row((at + k) % count).1).find(|other| *other != conclusion).cloned()
+        another_conclusion(at, count, row)
     }
 
     /// A branch of an algorithm: if the condition holds and the rule is not masked, records it and answers true.
@@ -398,6 +435,16 @@ impl Cx {
     }
 }
 
+/// The conclusion of the next row that has another one than the row at `at`, from the top again after the last.
+fn another_conclusion<'r, T: Clone + PartialEq + 'r>(
+    at: usize,
+    count: usize,
+    row: &dyn Fn(usize) -> (Rule, &'r T),
+) -> Option<T> {
+    let conclusion = row(at).1;
+    (1..count).map(|k| row((at + k) % count).1).find(|other| *other != conclusion).cloned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -448,5 +495,18 @@ mod tests {
         assert_eq!(ask(&mut with(Mistake::Negated), [false, true, false]), Some(1));
         assert_eq!(ask(&mut with(Mistake::Swapped), [true, true, false]), Some(2));
         assert_eq!(ask(&mut with(Mistake::Swapped), [true, false, true]), Some(1));
+    }
+
+    #[test]
+    fn a_definition_with_a_last_row_always_has_a_conclusion() {
+        let ask = |cx: &mut Cx, a: bool| cx.by_cases_or(&[(FIRST, a, 1)], (SECOND, 2));
+        assert_eq!([true, false].map(|a| ask(&mut Cx::new(), a)), [1, 2]);
+        assert_eq!([true, false].map(|a| ask(&mut Cx::new().with_trace(), a)), [1, 2]);
+        let without = |rule| Cx::new().with_mask(RuleSet::from_iter([rule]));
+        assert_eq!((ask(&mut without(FIRST), true), ask(&mut without(SECOND), false)), (2, 1));
+        for mistake in [Mistake::Dropped, Mistake::Negated] {
+            let mut with = Cx::new().with_row_mutant(RowMutant { rule: SECOND, mistake });
+            assert_eq!([true, false].map(|a| ask(&mut with, a)), [1, 1]);
+        }
     }
 }
