@@ -57,35 +57,29 @@ impl<'m> Deriver<'_, 'm> {
         match &binding.value {
             Expr::Function(function) => self.bound_function(binder, function),
             value => {
-                let derives = self.by(rule!("SI.DERIVE.VB.VALUE"), binding.span);
-                let info = if derives { self.at(Step::Field("value"), |d| d.expr(value)) } else { None };
-                match &binder.annotation {
-                    // SI.DERIVE.VB.NOANNOT.
-                    None => {
-                        let info = info.filter(|_| self.by(rule!("SI.DERIVE.VB.NOANNOT"), binding.span));
-                        self.enter(binder, info);
-                    }
-                    Some(annotation) => {
-                        if let Some(info) = &info {
-                            self.fits_annotation(
-                                binder,
-                                info,
-                                annotation,
-                                binding.span,
-                                rule!("SI.DERIVE.VB.ANNOT.ERR"),
-                            );
-                        }
-                        self.enter_annotated(binder, annotation, info);
-                    }
+                let info = self.at(Step::Field("value"), |d| d.expr(value));
+                let info = self.cx.conclude(rule!("SI.DERIVE.VB.VALUE"), info);
+                if let (Some(info), Some(annotation)) = (&info, &binder.annotation) {
+                    let rule = rule!("SI.DERIVE.VB.ANNOT.ERR");
+                    self.fits_annotation(binder, info, annotation, binding.span, rule);
                 }
+                self.enter_derived(binder, info);
             }
         }
     }
 
-    /// SI.DERIVE.VB.ANNOT.OK, SI.DERIVE.PIPE.PRESERVE: the annotation replaces what was derived.
-    fn enter_annotated(&mut self, binder: &'m Binder, annotation: &StructInfo, derived: Option<StructInfo>) {
-        let replaces = self.cx.fire(rule!("SI.DERIVE.VB.ANNOT.OK")) && self.cx.fire(rule!("SI.DERIVE.PIPE.PRESERVE"));
-        self.enter(binder, if replaces { Some(annotation.clone()) } else { derived });
+    /// SI.DERIVE.VB.ANNOT.OK, SI.DERIVE.PIPE.PRESERVE: an annotation replaces what was derived.
+    fn enter_derived(&mut self, binder: &'m Binder, derived: Option<StructInfo>) {
+        let annotation = binder.annotation.as_ref();
+        let entered = self.cx.by_cases(&[
+            (rule!("SI.DERIVE.VB.ANNOT.OK"), annotation.is_some(), annotation.unwrap_or(&StructInfo::Object)),
+            (rule!("SI.DERIVE.VB.NOANNOT"), derived.is_some(), derived.as_ref().unwrap_or(&StructInfo::Object)),
+        ]);
+        let mut entered = entered.cloned();
+        if annotation.is_some() {
+            entered = entered.map(|info| self.cx.conclude(rule!("SI.DERIVE.PIPE.PRESERVE"), info));
+        }
+        self.enter(binder, entered);
     }
 
     /// SI.DERIVE.VB.ANNOT.ERR, SI.DERIVE.VB.ANNOT.WARN.
@@ -140,13 +134,13 @@ impl<'m> Deriver<'_, 'm> {
             self.fits_annotation(binder, info, annotation, span, rule!("SI.DERIVE.VB.FUNC.ERR"));
         }
         if !self.cx.literal(Erratum::A30) {
-            self.enter_annotated(binder, annotation, info);
+            self.enter_derived(binder, info);
         }
     }
 
     fn match_cast(&mut self, cast: &'m MatchCast) {
-        let derives = self.by(rule!("SI.DERIVE.MC.VALUE"), cast.span);
-        let value = if derives { self.at(Step::Field("value"), |d| d.expr(&cast.value)) } else { None };
+        let value = self.at(Step::Field("value"), |d| d.expr(&cast.value));
+        let value = self.cx.conclude(rule!("SI.DERIVE.MC.VALUE"), value);
         // SI.DERIVE.MC.SHAPEVARS.
         if self.cx.fire(rule!("SI.DERIVE.MC.SHAPEVARS")) {
             self.enter_shape_vars(&cast.struct_info);
@@ -156,7 +150,7 @@ impl<'m> Deriver<'_, 'm> {
         }
         match &cast.var {
             None => {}
-            Some(binder) => self.cast_var(binder, cast, value),
+            Some(binder) => self.cast_var(binder, cast),
         }
     }
 
@@ -177,14 +171,22 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.MC.NOANNOT, SI.DERIVE.MC.ANNOT.OK and SI.DERIVE.MC.ANNOT.ERR.
     ///
     /// Errata: A49, the possibly compatible case is accepted with a warning.
-    fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast, value: Option<StructInfo>) {
+    fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast) {
         // SI.DYNAMIC-FALLBACK: what the cast has checked is known from here on, whatever was known before.
-        let known = if self.cx.fire(rule!("SI.DYNAMIC-FALLBACK")) { None } else { value };
-        let target = known.as_ref().unwrap_or(&cast.struct_info);
-        let Some(annotation) = &binder.annotation else {
-            let info = self.by(rule!("SI.DERIVE.MC.NOANNOT"), cast.span).then(|| target.clone());
-            return self.enter(binder, info);
-        };
+        let target = self.cx.conclude(rule!("SI.DYNAMIC-FALLBACK"), cast.struct_info.clone());
+        if let Some(annotation) = &binder.annotation {
+            self.target_fits(binder, cast, &target, annotation);
+        }
+        let annotation = binder.annotation.as_ref();
+        let entered = self.cx.by_cases_or(
+            &[(rule!("SI.DERIVE.MC.ANNOT.OK"), annotation.is_some(), annotation.unwrap_or(&StructInfo::Object))],
+            (rule!("SI.DERIVE.MC.NOANNOT"), &target),
+        );
+        let entered = entered.clone();
+        self.enter(binder, Some(entered));
+    }
+
+    fn target_fits(&mut self, binder: &Binder, cast: &MatchCast, target: &StructInfo, annotation: &StructInfo) {
         let fits = Fit::of(self.cx, target, annotation, &self.scope);
         if !self.cx.premise(rule!("SI.DERIVE.MC.ANNOT.ERR"), 1, fits != Fit::Never) {
             let message = format!("`{}` is annotated as {annotation}, but the cast is to {target}", binder.var);
@@ -194,7 +196,5 @@ impl<'m> Deriver<'_, 'm> {
             let message = format!("`{}` is annotated as {annotation}, the cast is to {target}", binder.var);
             self.warning(rule!("SI.DERIVE.MC.ANNOT.OK"), cast.span, message);
         }
-        let takes = self.cx.fire(rule!("SI.DERIVE.MC.ANNOT.OK"));
-        self.enter(binder, Some(if takes { annotation } else { target }.clone()));
     }
 }

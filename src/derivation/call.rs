@@ -40,6 +40,12 @@ pub fn derive_call(
     call_of(cx, &site, callee, args, sinfo_args, &mut warnings).map_err(|error| error.rule)
 }
 
+/// A part of a call that is derived by itself.
+enum Part {
+    Callee,
+    Args,
+}
+
 /// Where a call stands.
 struct Site<'a> {
     scope: &'a dyn Surroundings,
@@ -53,10 +59,13 @@ impl<'m> Deriver<'_, 'm> {
             return self.call_op(call, op);
         }
         // SI.DERIVE.CALL.ORDER: the callee, then the arguments from left to right.
-        let callee_first = self.cx.fire(rule!("SI.DERIVE.CALL.ORDER"));
-        let early = if callee_first { self.callee(call) } else { None };
-        let args = self.args(call);
-        let callee = if callee_first { early } else { self.callee(call) };
+        let (mut callee, mut args) = (None, Vec::new());
+        for part in self.cx.conclude(rule!("SI.DERIVE.CALL.ORDER"), [Part::Callee, Part::Args]) {
+            match part {
+                Part::Callee => callee = self.callee(call),
+                Part::Args => args = self.args(call),
+            }
+        }
         let args: Option<Vec<StructInfo>> = args.into_iter().collect();
         let (callee, args) = (callee?, args?);
         let renaming = self.fresh_names(&call.op, &callee);
@@ -95,14 +104,11 @@ impl<'m> Deriver<'_, 'm> {
         let args: Option<Vec<StructInfo>> = self.args(call).into_iter().collect();
         let args = args?;
         let Some(def) = ops::lookup(&op.op_name).filter(|def| def.infer.is_some()) else {
-            let known =
-                self.by(rule!("SI.DERIVE.CALL.OP-DEFAULT"), call.span) && self.by(rule!("OP.NO-TYPEREL"), call.span);
-            return known.then_some(StructInfo::Object);
+            let info = self.cx.conclude(rule!("SI.DERIVE.CALL.OP-DEFAULT"), StructInfo::Object);
+            return Some(self.cx.conclude(rule!("OP.NO-TYPEREL"), info));
         };
-        if !self.by(rule!("SI.DERIVE.CALL.OP"), call.span) {
-            return None;
-        }
-        match def.infer(self.cx, &InferArgs { call, args: &args, module: Some(self.module) }) {
+        let known = InferArgs { call, args: &args, module: Some(self.module) };
+        match self.cx.clause(rule!("SI.DERIVE.CALL.OP"), |cx| def.infer(cx, &known)) {
             Ok(info) => Some(info),
             Err(InferError { rule, message }) => {
                 self.error(rule, call.span, format!("`{}`: {message}", op.op_name));
@@ -205,38 +211,28 @@ fn call_of(
     sinfo_args: &[StructInfo],
     warnings: &mut Warnings,
 ) -> Result<StructInfo, CallError> {
-    let func = if let StructInfo::Func(func) = callee { Some(func) } else { None };
-    let is_func = cx.premise(rule!("SI.DERIVE.CALL.NOTFUNC"), 1, func.is_some());
-    let Some(func) = func else {
-        return not_a_function(is_func, callee);
+    let StructInfo::Func(func) = callee else {
+        let message = format!("something of {callee} is called, which is not known to be a function");
+        let error = CallError { rule: rule!("SI.DERIVE.CALL.NOTFUNC"), message, arg: None };
+        return cx.refuse(rule!("SI.DERIVE.CALL.NOTFUNC"), 1, Err(error));
     };
+    let _is_func = cx.premise(rule!("SI.DERIVE.CALL.NOTFUNC"), 1, true);
     match &func.derive_func {
-        Some(derive) if cx.fire(rule!("SI.DERIVE.CALL.DERIVE")) => Ok(derived(cx, derive, sinfo_args)),
-        Some(_) | None => call_by_signature(cx, site, func, args, warnings),
+        Some(derive) => cx.clause(rule!("SI.DERIVE.CALL.DERIVE"), |cx| Ok(derived(cx, derive, sinfo_args))),
+        None => call_by_signature(cx, site, func, args, warnings),
     }
-}
-
-fn not_a_function(masked: bool, callee: &StructInfo) -> Result<StructInfo, CallError> {
-    if masked {
-        return Ok(StructInfo::Object);
-    }
-    let message = format!("something of {callee} is called, which is not known to be a function");
-    Err(CallError { rule: rule!("SI.DERIVE.CALL.NOTFUNC"), message, arg: None })
 }
 
 /// SI.DERIVE.CALL.DERIVE: what the macro returns; `ret` is ignored.
 ///
 /// GRAM.DERIVE_FUNC: a macro is consulted here, and nowhere at run time.
 fn derived(cx: &mut Cx, derive: &DeriveFunc, sinfo_args: &[StructInfo]) -> StructInfo {
-    if !cx.fire(rule!("GRAM.DERIVE_FUNC")) {
-        return StructInfo::Object;
-    }
-    match derive {
+    cx.clause(rule!("GRAM.DERIVE_FUNC"), |cx| match derive {
         DeriveFunc::DefaultDerive => default_derive(cx, sinfo_args),
         DeriveFunc::EmptyDerive => empty_derive(cx),
         // A macro that only some implementation knows: anything may come of it.
         DeriveFunc::Named(_) => StructInfo::Object,
-    }
+    })
 }
 
 /// SI.DERIVE.CALL.ARITY, then SI.DERIVE.CALL.MAP, the arguments, and SI.DERIVE.CALL.RESULT.
@@ -263,7 +259,7 @@ fn call_by_signature(
     }
     let ret = substitute(cx, &ret, &mapping, site.scope);
     let ret = if cx.literal(Erratum::E57) { without_renaming(cx, site, &ret) } else { ret };
-    Ok(if cx.fire(rule!("SI.DERIVE.CALL.RESULT")) { erase_to_well_defined(cx, &ret, site.scope) } else { ret })
+    Ok(cx.clause(rule!("SI.DERIVE.CALL.RESULT"), |cx| erase_to_well_defined(cx, &ret, site.scope)))
 }
 
 fn renamed(cx: &mut Cx, site: &Site, info: &StructInfo) -> StructInfo {
@@ -281,10 +277,8 @@ fn without_renaming(cx: &mut Cx, site: &Site, ret: &StructInfo) -> StructInfo {
 
 /// SI.DERIVE.CALL.MAP: the union of the matches of the parameters with the arguments (A10: the leftmost counts).
 fn call_map(cx: &mut Cx, site: &Site, params: &[StructInfo], args: &[StructInfo]) -> Mapping {
-    if !cx.fire(rule!("SI.MAPPING.FREEVARS")) || !cx.fire(rule!("SI.DERIVE.CALL.MAP")) {
-        return Mapping::new();
-    }
-    united_mapping(cx, params.iter().zip(args), site.scope)
+    let mapping = cx.clause(rule!("SI.DERIVE.CALL.MAP"), |cx| united_mapping(cx, params.iter().zip(args), site.scope));
+    cx.conclude(rule!("SI.MAPPING.FREEVARS"), mapping)
 }
 
 /// SI.DERIVE.CALL.ARGS.ERR, SI.DERIVE.CALL.ARGS.WARN: the message of a warning, or the error.

@@ -16,23 +16,23 @@ impl<'m> Deriver<'_, 'm> {
     /// The structural information of an expression, or `None` after an error.
     pub(super) fn expr(&mut self, expr: &'m Expr) -> Option<StructInfo> {
         match expr {
-            Expr::Constant(constant) => {
-                self.by(rule!("SI.DERIVE.CONST"), constant.span).then(|| info_of_constant(constant))
-            }
+            Expr::Constant(constant) => Some(self.cx.conclude(rule!("SI.DERIVE.CONST"), info_of_constant(constant))),
             Expr::Var(var) | Expr::DataflowVar(var) => self.var(var),
             Expr::GlobalVar(gv) => self.global_var(gv),
             Expr::Tuple(tuple) => with_stack(|| self.tuple(tuple)),
             Expr::SeqExpr(seq) => with_stack(|| self.seq_expr(seq)),
             Expr::PrimValue(prim) => {
-                let derived = self.by(rule!("PR14148.SI.PRIM.DERIVE"), prim.span);
-                (derived && self.in_sigma(from_ref(&prim.value), prim.span)).then(|| StructInfo::prim(prim.dtype))
+                let info = self.cx.conclude(rule!("PR14148.SI.PRIM.DERIVE"), StructInfo::prim(prim.dtype));
+                self.in_sigma(from_ref(&prim.value), prim.span).then_some(info)
             }
-            Expr::StringImm(imm) => self.by(rule!("PR14148.IMM.DERIVE"), imm.span).then_some(StructInfo::Object),
-            Expr::DataTypeImm(imm) => self.by(rule!("PR14148.IMM.DERIVE"), imm.span).then_some(StructInfo::Object),
+            Expr::StringImm(_) | Expr::DataTypeImm(_) => {
+                Some(self.cx.conclude(rule!("PR14148.IMM.DERIVE"), StructInfo::Object))
+            }
             Expr::Function(function) => with_stack(|| self.function(function)),
             Expr::If(branch) => with_stack(|| self.if_expr(branch)),
-            Expr::ExternFunc(func) => {
-                self.by(rule!("SI.DERIVE.EXTERNFUNC"), func.span).then(|| StructInfo::packed(DeriveFunc::DefaultDerive))
+            Expr::ExternFunc(_) => {
+                let info = StructInfo::packed(DeriveFunc::DefaultDerive);
+                Some(self.cx.conclude(rule!("SI.DERIVE.EXTERNFUNC"), info))
             }
             Expr::Call(call) => with_stack(|| self.call(call)),
             Expr::ShapeExpr(shape) => self.shape_expr(shape),
@@ -44,17 +44,17 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.VAR: what Δ holds.
     fn var(&mut self, var: &'m Var) -> Option<StructInfo> {
-        let known = self.scope.delta.get(var).map(|entry| entry.info.clone());
+        let known = self.cx.conclude(rule!("SI.DERIVE.VAR"), self.scope.delta.get(var));
+        let known = known.map(|entry| entry.info.clone());
         self.known(known, &var.name, var.span)
     }
 
     fn global_var(&mut self, gv: &'m GlobalVar) -> Option<StructInfo> {
-        let known = self.globals.get(&*gv.name).cloned();
+        let known = self.cx.conclude(rule!("SI.DERIVE.VAR"), self.globals.get(&*gv.name)).cloned();
         self.known(known, &gv.name, gv.span)
     }
 
     fn known(&mut self, known: Option<Option<StructInfo>>, name: &str, span: Span) -> Option<StructInfo> {
-        let known = if self.cx.fire(rule!("SI.DERIVE.VAR")) { known } else { None };
         if !self.cx.premise(rule!("TC.VAR.UNBOUND"), 1, known.is_some()) {
             self.error(rule!("TC.VAR.UNBOUND"), span, format!("nothing is known of `{name}`, which is not in scope"));
         }
@@ -80,8 +80,8 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.SHAPEEXPR.
     fn shape_expr(&mut self, shape: &ShapeExpr) -> Option<StructInfo> {
-        let known = self.in_sigma(&shape.values, shape.span) && self.by(rule!("SI.DERIVE.SHAPEEXPR"), shape.span);
-        known.then(|| info_of_shape(shape))
+        let known = self.in_sigma(&shape.values, shape.span);
+        known.then(|| self.cx.conclude(rule!("SI.DERIVE.SHAPEEXPR"), info_of_shape(shape)))
     }
 
     /// SI.DERIVE.TUPLE.
@@ -91,7 +91,7 @@ impl<'m> Deriver<'_, 'm> {
             fields.push(self.at(Step::Item("fields", i), |d| d.expr(field)));
         }
         let fields: Option<Vec<StructInfo>> = fields.into_iter().collect();
-        fields.filter(|_| self.by(rule!("SI.DERIVE.TUPLE"), tuple.span)).map(StructInfo::tuple)
+        fields.map(|fields| self.cx.conclude(rule!("SI.DERIVE.TUPLE"), StructInfo::tuple(fields)))
     }
 
     /// SI.DERIVE.IF: the join of the branches. The condition is derived for its errors only.
@@ -102,8 +102,8 @@ impl<'m> Deriver<'_, 'm> {
         let true_info = self.at(Step::Field("true_branch"), |d| d.expr(&branch.true_branch));
         let false_info = self.at(Step::Field("false_branch"), |d| d.expr(&branch.false_branch));
         let (true_info, false_info) = (true_info?, false_info?);
-        let joins = self.by(rule!("SI.DERIVE.IF"), branch.span);
-        joins.then(|| unify_struct_info_in(self.cx, &true_info, &false_info, &self.scope))
+        let scope = &self.scope;
+        Some(self.cx.clause(rule!("SI.DERIVE.IF"), |cx| unify_struct_info_in(cx, &true_info, &false_info, scope)))
     }
 
     /// SI.DERIVE.TGI, with the conditions SI.DERIVE.TGI.NOTTUPLE and SI.DERIVE.TGI.BOUND.
@@ -121,7 +121,7 @@ impl<'m> Deriver<'_, 'm> {
             let message = format!("a tuple of {} fields has no field {}", fields.len(), get.index);
             self.error(rule!("SI.DERIVE.TGI.BOUND"), get.span, message);
         }
-        field.filter(|_| self.by(rule!("SI.DERIVE.TGI"), get.span)).cloned()
+        field.map(|field| self.cx.conclude(rule!("SI.DERIVE.TGI"), field.clone()))
     }
 
     /// SI.DERIVE.SEQ: blocks, body, and what remains known of the body outside.
@@ -131,14 +131,13 @@ impl<'m> Deriver<'_, 'm> {
             seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(Step::Item("blocks", i), |d| d.block(block)));
         }
         let body = self.at(Step::Field("body"), |d| d.expr(&seq.body));
-        let body = body.filter(|_| self.by(rule!("SI.DERIVE.SEQ.BODY"), seq.span));
+        let body = body.map(|body| self.cx.conclude(rule!("SI.DERIVE.SEQ.BODY"), body));
         if self.cx.fire(rule!("SI.DERIVE.SEQ.REMOVE")) {
             self.scope.delta.leave(delta);
             self.scope.sigma.leave(sigma);
         }
-        let body = body?;
-        let erases = self.cx.fire(rule!("SI.DERIVE.SEQ.ERASE"));
-        Some(if erases { erase_to_well_defined(self.cx, &body, &self.scope) } else { body })
+        let (body, scope) = (body?, &self.scope);
+        Some(self.cx.clause(rule!("SI.DERIVE.SEQ.ERASE"), |cx| erase_to_well_defined(cx, &body, scope)))
     }
 
     fn block(&mut self, block: &'m BindingBlock) {

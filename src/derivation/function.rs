@@ -18,26 +18,19 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.FUNC.PARAM, SI.DERIVE.PARAM.ANNOT, SI.DERIVE.PARAM.NONE (A16).
     fn param_info(&mut self, param: &Binder) -> StructInfo {
-        // Without the rule parameters are nothing in particular, for which the empty tuple stands.
-        if !self.cx.fire(rule!("SI.DERIVE.FUNC.PARAM")) {
-            return StructInfo::tuple([]);
-        }
-        match &param.annotation {
-            Some(info) if self.cx.fire(rule!("SI.DERIVE.PARAM.ANNOT")) => info.clone(),
-            Some(_) => StructInfo::Object,
-            None if self.cx.fire(rule!("SI.DERIVE.PARAM.NONE")) => StructInfo::Object,
-            None => StructInfo::tuple([]),
-        }
+        let info = match &param.annotation {
+            Some(info) => self.cx.conclude(rule!("SI.DERIVE.PARAM.ANNOT"), info.clone()),
+            None => self.cx.conclude(rule!("SI.DERIVE.PARAM.NONE"), StructInfo::Object),
+        };
+        self.cx.conclude(rule!("SI.DERIVE.FUNC.PARAM"), info)
     }
 
     /// The information of a function literal; its parameters and shape variables are known inside only.
     pub(super) fn function(&mut self, function: &'m Function) -> Option<StructInfo> {
         // SI.DERIVE.FUNC.NESTED: what is in scope around a literal stays in scope in it.
-        let hidden = if self.depth > 0 && !self.cx.fire(rule!("SI.DERIVE.FUNC.NESTED")) {
-            Some(std::mem::take(&mut self.scope))
-        } else {
-            None
-        };
+        if self.depth > 0 {
+            self.scope = self.cx.conclude(rule!("SI.DERIVE.FUNC.NESTED"), std::mem::take(&mut self.scope));
+        }
         self.depth += 1;
         let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
         let params: Arc<[StructInfo]> = function.params.iter().map(|param| self.param_info(param)).collect();
@@ -48,18 +41,15 @@ impl<'m> Deriver<'_, 'm> {
             }
         }
         let body = self.at(Step::Field("body"), |d| with_stack(|| d.expr(&function.body)));
-        let body = body.filter(|_| self.by(rule!("SI.DERIVE.FUNC.BODY"), function.span));
+        let body = body.map(|body| self.cx.conclude(rule!("SI.DERIVE.FUNC.BODY"), body));
         // SI.ALL-EXPRS: down to the body, every expression has structural information.
-        let body = body.filter(|_| self.by(rule!("SI.ALL-EXPRS"), function.span));
+        let body = body.map(|body| self.cx.conclude(rule!("SI.ALL-EXPRS"), body));
         let ret = self.result(function, body);
         if self.cx.fire(rule!("SI.DERIVE.FUNC.CLEANUP")) {
             self.scope.delta.leave(delta);
             self.scope.sigma.leave(sigma);
         }
         self.depth -= 1;
-        if let Some(scope) = hidden {
-            self.scope = scope;
-        }
         ret.map(|ret| func_info(params, ret))
     }
 
@@ -69,18 +59,14 @@ impl<'m> Deriver<'_, 'm> {
         // SI.DERIVE.FUNC.RETANNOT: the expected result is an object by default.
         let expected = match annotation {
             Some(info) => info.clone(),
-            None if self.cx.fire(rule!("SI.DERIVE.FUNC.RETANNOT")) => StructInfo::Object,
-            None => StructInfo::tuple([]),
+            None => self.cx.conclude(rule!("SI.DERIVE.FUNC.RETANNOT"), StructInfo::Object),
         };
         if let Some(body) = &body {
             self.result_fits(function, body, &expected);
         }
         match annotation {
-            Some(info) => {
-                let annotated = self.cx.fire(rule!("SI.DERIVE.FUNC.RESULT.ANNOT"));
-                if annotated { Some(info.clone()) } else { body }
-            }
-            None => self.inferred_result(function, body?),
+            Some(info) => Some(self.cx.conclude(rule!("SI.DERIVE.FUNC.RESULT.ANNOT"), info.clone())),
+            None => Some(self.inferred_result(function, &body?)),
         }
     }
 
@@ -100,15 +86,10 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.RESULT.NOANNOT.
     ///
     /// Errata: A22, literally the parameters themselves still count as in scope.
-    fn inferred_result(&mut self, function: &Function, body: StructInfo) -> Option<StructInfo> {
-        if !self.cx.fire(rule!("SI.DERIVE.FUNC.RESULT.NOANNOT")) {
-            return Some(body);
-        }
-        if self.cx.literal(Erratum::A22) {
-            return Some(erase_to_well_defined(self.cx, &body, &self.scope));
-        }
+    fn inferred_result(&mut self, function: &Function, body: &StructInfo) -> StructInfo {
         let outside = WithoutParams { scope: &self.scope, params: &function.params };
-        Some(erase_to_well_defined(self.cx, &body, &outside))
+        let scope: &dyn Surroundings = if self.cx.literal(Erratum::A22) { &self.scope } else { &outside };
+        self.cx.clause(rule!("SI.DERIVE.FUNC.RESULT.NOANNOT"), |cx| erase_to_well_defined(cx, body, scope))
     }
 }
 

@@ -8,17 +8,17 @@ pub(crate) mod single;
 #[cfg(test)]
 mod tests;
 
-pub use call::derive_call;
+pub use call::{CallError, derive_call};
 pub use expr::info_of_literal;
 
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::book::{Erratum, Rule};
+use crate::book::Erratum;
 use crate::findings::{Diagnostic, Finder, Severity, Trail};
-use crate::grammar::{GlobalFunc, IrModule, Name, ShapeVar, Span, StructInfo, Var};
-use crate::judge::{Compatibility, Cx, Stuck};
+use crate::grammar::{GlobalFunc, IrModule, Name, ShapeVar, StructInfo, Var};
+use crate::judge::{Compatibility, Cx};
 use crate::scope::{Component, Context, in_order_of_reference};
 use crate::struct_info::{Surroundings, check_compatibility_in};
 
@@ -84,7 +84,7 @@ pub(crate) fn derive_module_in(cx: &mut Cx, module: &IrModule, groups: &[Compone
 
 /// Δ and Σ.
 #[derive(Default)]
-struct Contexts<'m> {
+pub(crate) struct Contexts<'m> {
     delta: Context<&'m Var, Entry>,
     sigma: Context<ShapeVar, ()>,
 }
@@ -117,7 +117,7 @@ impl Surroundings for Contexts<'_> {
 
 /// What follows from a check of compatibility where a rule of the language asks for it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fit {
+pub(crate) enum Fit {
     Certainly,
     /// Accepted with a warning.
     Perhaps,
@@ -129,15 +129,18 @@ impl Fit {
     /// SI.COMPAT.INCOMPAT-ERR, SI.COMPAT.POSSIBLE-WARN; where no conclusion is reached the program is accepted
     /// (SI.BESTEFFORT) and a warning suggests a cast (SI.BESTEFFORT.WARN).
     fn of(cx: &mut Cx, given: &StructInfo, expected: &StructInfo, scope: &dyn Surroundings) -> Fit {
-        match check_compatibility_in(cx, given, expected, scope) {
-            Compatibility::Compatible => Fit::Certainly,
-            Compatibility::Possibly if !cx.fire(rule!("SI.BESTEFFORT")) => Fit::Never,
-            Compatibility::Possibly => {
-                let warns = cx.fire(rule!("SI.COMPAT.POSSIBLE-WARN")) && cx.fire(rule!("SI.BESTEFFORT.WARN"));
-                if warns { Fit::Perhaps } else { Fit::Certainly }
+        let answer = check_compatibility_in(cx, given, expected, scope);
+        let by_answer = cx.by_cases(&[
+            (rule!("SI.COMPAT.INCOMPAT-ERR"), answer == Compatibility::Incompatible, Fit::Never),
+            (rule!("SI.COMPAT.POSSIBLE-WARN"), answer == Compatibility::Possibly, Fit::Perhaps),
+        ]);
+        match by_answer {
+            Some(Fit::Perhaps) => {
+                let accepted = cx.conclude(rule!("SI.BESTEFFORT"), Fit::Perhaps);
+                cx.conclude(rule!("SI.BESTEFFORT.WARN"), accepted)
             }
-            Compatibility::Incompatible if cx.fire(rule!("SI.COMPAT.INCOMPAT-ERR")) => Fit::Never,
-            Compatibility::Incompatible => Fit::Certainly,
+            Some(fit @ (Fit::Certainly | Fit::Never)) => fit,
+            None => Fit::Certainly,
         }
     }
 }
@@ -182,11 +185,9 @@ impl<'c, 'm> Deriver<'c, 'm> {
 
     /// SI.DERIVE.MODULE.PREPOPULATE: mutually recursive functions are known by their annotations.
     fn mutual(&mut self, group: &Component) {
-        if !self.cx.fire(rule!("SI.DERIVE.MODULE.PREPOPULATE")) {
-            return;
-        }
-        for member in &group.members {
-            if let Some((gv, GlobalFunc::Function(function))) = self.module.funcs.get(*member) {
+        if self.cx.fire(rule!("SI.DERIVE.MODULE.PREPOPULATE")) {
+            for member in &group.members {
+                let Some((gv, GlobalFunc::Function(function))) = self.module.funcs.get(*member) else { continue };
                 let info = self.annotated_info(function);
                 self.globals.insert(&gv.name, Some(info));
             }
@@ -222,14 +223,5 @@ impl<'c, 'm> Deriver<'c, 'm> {
                 }
             }
         }
-    }
-
-    /// Applies a rule without which nothing is known of an expression.
-    fn by(&mut self, rule: Rule, span: Span) -> bool {
-        let applies = self.cx.fire(rule);
-        if !applies {
-            self.error(rule, span, Stuck(rule).to_string());
-        }
-        applies
     }
 }

@@ -1,6 +1,7 @@
 //! For each form of expression its structural information, and a program of which nothing can be derived.
 
 use super::*;
+use crate::book::Rule;
 use crate::grammar::*;
 use crate::testing::*;
 

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::book::Rule;
+use crate::derivation::{CallError, Contexts, Fit};
 use crate::findings::Severity;
 use crate::grammar::{DataType, Ndim, StructInfo, Type};
 use crate::judge::{Compatibility, Instead, Proof};
+use crate::type_checking::Arity;
 use crate::types::Conversion;
 
 /// Nothing is known; of an object, something that is not so.
@@ -110,6 +112,40 @@ impl Instead for Severity {
         match self {
             Severity::Error => Severity::Warning,
             Severity::Warning => Severity::Error,
+        }
+    }
+}
+
+/// Without SI.BESTEFFORT what is undecided is an error; otherwise no one is told of it.
+impl Instead for Fit {
+    fn instead(self, rule: Rule) -> Fit {
+        match (self, rule) {
+            (Fit::Perhaps, rule!("SI.BESTEFFORT")) | (Fit::Certainly, _) => Fit::Never,
+            (Fit::Perhaps | Fit::Never, _) => Fit::Certainly,
+        }
+    }
+}
+
+/// A rejected call gives an object.
+impl Instead for Result<StructInfo, CallError> {
+    fn instead(self, rule: Rule) -> Self {
+        Ok(self.map_or(StructInfo::Object, |info| info.instead(rule)))
+    }
+}
+
+/// A function literal sees nothing of what is around it.
+impl Instead for Contexts<'_> {
+    fn instead(self, _: Rule) -> Self {
+        Contexts::default()
+    }
+}
+
+/// What takes any arguments takes none.
+impl Instead for Arity {
+    fn instead(self, _: Rule) -> Arity {
+        match self {
+            Arity::Any => Arity::Exactly(0),
+            Arity::Exactly(_) => Arity::Any,
         }
     }
 }

@@ -30,6 +30,13 @@ impl<T> Instead for [T; 2] {
     }
 }
 
+/// None of them.
+impl<T> Instead for &[T] {
+    fn instead(self, _: Rule) -> Self {
+        &[]
+    }
+}
+
 /// One too many.
 impl Instead for usize {
     fn instead(self, _: Rule) -> usize {

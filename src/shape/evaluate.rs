@@ -6,7 +6,7 @@ use num_traits::{RefNum, ToPrimitive, Zero};
 
 use crate::book::Rule;
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
-use crate::judge::{Cx, RuntimeError, with_stack};
+use crate::judge::{Cx, Instead, RuntimeError, with_stack};
 
 /// SI.DIM.EVAL: the value of a dimension whose variables `lookup` gives.
 ///
@@ -14,26 +14,24 @@ use crate::judge::{Cx, RuntimeError, with_stack};
 /// (SI.DIM.UNBOUND-ERR), a zero divisor (the operator's rule) or an overflow (GRAM.PRIM.TIRSEM, or GRAM.PRIM.DIV for a quotient). Whether a negative value is a size is for the
 /// caller to say ([`dimension`]). 2023-02, Expressing Shape Dimensions; corrected reading of A35.
 pub fn evaluate(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<i64, RuntimeError> {
-    let exact = value(cx, e, lookup);
-    if let Err(RuntimeError { rule: rule!("SI.DIM.UNBOUND-ERR"), message }) = exact {
-        let rule = rule!("SI.DIM.UNBOUND-ERR");
-        return if cx.fire(rule) { Err(error(rule, message)) } else { Ok(0) };
-    }
-    if !cx.fire(rule!("SI.DIM.EVAL")) {
-        return Ok(0);
-    }
-    let exact = exact?;
-    let fits = exact.to_i64().ok_or_else(|| {
-        let rule = if let PrimExpr::Binary(BinaryOp::Div, ..) = e {
-            rule!("GRAM.PRIM.DIV")
-        } else {
+    let exact = match value(cx, e, lookup) {
+        Err(unbound) if unbound.rule == rule!("SI.DIM.UNBOUND-ERR") => {
+            return cx.conclude(rule!("SI.DIM.UNBOUND-ERR"), Err(unbound));
+        }
+        exact => exact,
+    };
+    let size = exact.and_then(|exact| exact.to_i64().ok_or_else(|| too_large(e, &exact)));
+    cx.conclude(rule!("SI.DIM.EVAL"), size)
+}
+
+fn too_large(e: &PrimExpr, exact: &BigInt) -> RuntimeError {
+    let rule = match e {
+        PrimExpr::Binary(BinaryOp::Div, ..) => rule!("GRAM.PRIM.DIV"),
+        PrimExpr::Binary(..) | PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
             rule!("GRAM.PRIM.TIRSEM")
-        };
-        error(rule, format!("`{e}` is {exact}, which int64 cannot hold"))
-    });
-    // Masked, the result wraps around.
-    let wrapped = || exact.iter_u64_digits().next().unwrap_or(0).cast_signed();
-    if fits.is_ok() || cx.fire(rule!("GRAM.PRIM.TIRSEM")) { fits } else { Ok(wrapped()) }
+        }
+    };
+    error(rule, format!("`{e}` is {exact}, which int64 cannot hold"))
 }
 
 /// SI.DIM.SHAPEEXPR-ERR: the value of a dimension of a `ShapeExpr`, which may not be negative and must exist.
@@ -42,10 +40,9 @@ pub fn dimension(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option
         Ok(size) if cx.premise(rule!("SI.DIM.SHAPEEXPR-ERR"), 1, size >= 0) => Ok(size),
         Ok(size) => Err(error(rule!("SI.DIM.SHAPEEXPR-ERR"), format!("the dimension `{e}` is {size}"))),
         Err(unbound) if unbound.rule == rule!("SI.DIM.UNBOUND-ERR") => Err(unbound),
-        Err(RuntimeError { message, .. }) if cx.fire(rule!("SI.DIM.SHAPEEXPR-ERR")) => {
-            Err(error(rule!("SI.DIM.SHAPEEXPR-ERR"), message))
+        Err(RuntimeError { message, .. }) => {
+            cx.conclude(rule!("SI.DIM.SHAPEEXPR-ERR"), Err(error(rule!("SI.DIM.SHAPEEXPR-ERR"), message)))
         }
-        Err(other) => Err(other),
     }
 }
 
@@ -55,46 +52,33 @@ fn error(rule: Rule, message: String) -> RuntimeError {
 
 fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<BigInt, RuntimeError> {
     with_stack(|| match e {
-        PrimExpr::IntImm(i) => Ok(if cx.fire(rule!("GRAM.PRIM.INTIMM")) { (*i).into() } else { BigInt::ZERO }),
-        PrimExpr::Var(v) => match lookup(v) {
-            Some(size) => Ok(if cx.fire(rule!("GRAM.PRIM.VAR")) { size.into() } else { BigInt::ZERO }),
-            None if cx.fire(rule!("GRAM.PRIM.VAR")) => {
-                Err(error(rule!("SI.DIM.UNBOUND-ERR"), format!("the shape variable `{v}` is not bound")))
-            }
-            None => Ok(BigInt::ZERO),
-        },
+        PrimExpr::IntImm(i) => Ok(cx.conclude(rule!("GRAM.PRIM.INTIMM"), BigInt::from(*i))),
+        PrimExpr::Var(v) => {
+            let unbound = || error(rule!("SI.DIM.UNBOUND-ERR"), format!("the shape variable `{v}` is not bound"));
+            cx.conclude(rule!("GRAM.PRIM.VAR"), lookup(v).map(BigInt::from).ok_or_else(unbound))
+        }
         PrimExpr::Binary(op, a, b) => {
             let (a, b) = (value(cx, a, lookup)?, value(cx, b, lookup)?);
-            binary(cx, e, *op, a, &b)
+            let value = apply(*op, &a, &b).ok_or_else(|| error(rule_of(*op), format!("`{e}` divides by zero")));
+            as_in_tir(cx, rule_of(*op), value)
         }
         PrimExpr::Not(a) => {
             let a = value(cx, a, lookup)?;
-            Ok(if cx.fire(rule!("GRAM.PRIM.NOT")) && cx.fire(rule!("GRAM.PRIM.TIRSEM")) {
-                i64::from(a.is_zero()).into()
-            } else {
-                a
-            })
+            as_in_tir(cx, rule!("GRAM.PRIM.NOT"), Ok(i64::from(a.is_zero()).into()))
         }
         // Only the chosen side is evaluated (A35).
         PrimExpr::Select(c, t, f) => {
             let condition = value(cx, c, lookup)?;
-            let chosen =
-                if cx.fire(rule!("GRAM.PRIM.SELECT")) && cx.fire(rule!("GRAM.PRIM.TIRSEM")) && condition.is_zero() {
-                    f
-                } else {
-                    t
-                };
-            value(cx, chosen, lookup)
+            let otherwise = as_in_tir(cx, rule!("GRAM.PRIM.SELECT"), condition.is_zero());
+            value(cx, if otherwise { f } else { t }, lookup)
         }
     })
 }
 
-fn binary(cx: &mut Cx, e: &PrimExpr, op: BinaryOp, a: BigInt, b: &BigInt) -> Result<BigInt, RuntimeError> {
-    // Masked, the operator does nothing to its first operand.
-    if !cx.fire(rule_of(op)) || !cx.fire(rule!("GRAM.PRIM.TIRSEM")) {
-        return Ok(a);
-    }
-    apply(op, &a, b).ok_or_else(|| error(rule_of(op), format!("`{e}` divides by zero")))
+/// GRAM.PRIM.TIRSEM: what a rule of the grammar concludes has the meaning that it has in TIR.
+fn as_in_tir<T: Instead>(cx: &mut Cx, rule: Rule, conclusion: T) -> T {
+    let conclusion = cx.conclude(rule, conclusion);
+    cx.conclude(rule!("GRAM.PRIM.TIRSEM"), conclusion)
 }
 
 /// The rule of the grammar that states an operator.

@@ -79,37 +79,15 @@ fn prove<R>(
 ) -> (Proof, R) {
     let [alpha, constant] = floor;
     if let (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) = (a, b) {
-        return (constants(cx, *a, *b), constant);
+        let proof = if a == b { Proof::Equal } else { Proof::Different };
+        return (cx.conclude(rule!("EQ.CONST"), proof), constant);
     }
     if alpha_equal(a, b) {
-        // Masked, nothing is known of them.
-        return (if cx.fire(rule!("EQ.ALPHA")) { Proof::Equal } else { Proof::Unknown }, alpha);
+        return (cx.conclude(rule!("EQ.ALPHA"), Proof::Equal), alpha);
     }
     let (proof, reason) = by_prover(cx.prover);
-    if proof != Proof::Unknown {
-        // Masked, a proof would not bind the answer.
-        let sound = cx.fire(rule!("EQ.ADVANCED"));
-        return (if sound { proof } else { opposite(proof) }, reason);
-    }
-    // Masked, the licence to be undecided is gone.
-    (if cx.fire(rule!("EQ.TRISTATE")) { Proof::Unknown } else { Proof::Different }, reason)
-}
-
-fn opposite(proof: Proof) -> Proof {
-    match proof {
-        Proof::Equal => Proof::Different,
-        Proof::Different => Proof::Equal,
-        Proof::Unknown => Proof::Unknown,
-    }
-}
-
-/// EQ.CONST: two constants are compared by value. Masked, nothing is known of them.
-fn constants(cx: &mut Cx, a: i64, b: i64) -> Proof {
-    match (cx.fire(rule!("EQ.CONST")), a == b) {
-        (true, true) => Proof::Equal,
-        (true, false) => Proof::Different,
-        (false, true | false) => Proof::Unknown,
-    }
+    let rule = if proof == Proof::Unknown { rule!("EQ.TRISTATE") } else { rule!("EQ.ADVANCED") };
+    (cx.conclude(rule, proof), reason)
 }
 
 fn algebraic(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {

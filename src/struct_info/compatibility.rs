@@ -1,15 +1,15 @@
 //! Checking compatibility: may a value described by `S1` stand where `S2` is expected?
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::derive_func::same_derive_func;
-use super::mapping::{Found, introduced_around, is_identity, matched, owned, params_of};
-use super::same_shape::{Compared, compare_dims, compare_shapes, is_var};
-use super::substitute::substitute;
+use super::kinds::{Kinds, is_object};
+use super::mapping::{Found, introduced_around, matched, params_of};
+use super::same_shape::{Compared, compare_known_shapes, compare_values, is_var};
+use super::substitute::substitute_in_func;
 use super::surroundings::{Introduced, Nowhere, Scope, Surroundings};
-use crate::book::{Erratum, Rule};
-use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
+use crate::book::Erratum;
+use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::Compatibility::{self, Compatible, Incompatible, Possibly};
 use crate::judge::{Cx, Proof};
 
@@ -34,121 +34,131 @@ fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compat
     cx.judge(
         "check_compatibility",
         || vec![s1.to_string(), s2.to_string()],
-        |cx| match (s1, s2) {
-            (_, StructInfo::Object) if cx.fire(rule!("SI.COMPAT.OBJECT")) => Compatible,
-            (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => tuple(cx, fields1, fields2, scope),
-            (StructInfo::Shape(s1), StructInfo::Shape(s2)) => shape(cx, s1, s2),
-            (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => tensor(cx, t1, t2, scope),
-            (StructInfo::Func(f1), StructInfo::Func(f2)) => func(cx, f1, f2, scope),
-            (StructInfo::Prim(p1), StructInfo::Prim(p2)) => prim(cx, p1, p2),
-            (
-                StructInfo::Object
-                | StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_)
-                | StructInfo::Func(_),
-                StructInfo::Object
-                | StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_)
-                | StructInfo::Func(_),
-            ) => kind(cx),
+        |cx| match Kinds::of(s1, s2) {
+            _ if is_object(s2) => cx.conclude(rule!("SI.COMPAT.OBJECT"), Compatible),
+            Kinds::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
+            Kinds::Shapes(s1, s2) => shape(cx, s1, s2),
+            Kinds::Tensors(t1, t2) => tensor(cx, t1, t2, scope),
+            Kinds::Funcs(f1, f2) => func(cx, f1, f2, scope),
+            Kinds::Prims(p1, p2) => prim(cx, p1, p2),
+            Kinds::Objects | Kinds::Different => cx.conclude(rule!("SI.COMPAT.KIND"), Incompatible),
         },
     )
 }
 
-/// Masked, a mismatch of kinds raises no objection.
-fn kind(cx: &mut Cx) -> Compatibility {
-    if cx.fire(rule!("SI.COMPAT.KIND")) { Incompatible } else { Compatible }
-}
-
+/// SI.COMPAT.TUPLE: as compatible as the worst of the fields.
 fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Scope) -> Compatibility {
-    if cx.rule(rule!("SI.COMPAT.TUPLE.LEN"), fields1.len() != fields2.len()) {
-        return Incompatible;
+    let by_length = cx.by_cases(&[(rule!("SI.COMPAT.TUPLE.LEN"), fields1.len() != fields2.len(), Incompatible)]);
+    if let Some(answer) = by_length {
+        return answer;
     }
-    let mut worst = Compatible;
-    for (field1, field2) in fields1.iter().zip(fields2) {
-        worst = worst.max(check(cx, field1, field2, scope));
-    }
-    if cx.rule(rule!("SI.COMPAT.TUPLE.INCOMPAT"), worst == Incompatible) {
-        return Incompatible;
-    }
-    if cx.rule(rule!("SI.COMPAT.TUPLE.POSSIBLE"), worst == Possibly) {
-        return Possibly;
-    }
-    if cx.fire(rule!("SI.COMPAT.TUPLE.ALL")) { Compatible } else { Possibly }
+    let worst = worst(cx, fields1.iter().zip(fields2), scope);
+    cx.by_cases_or(
+        &[
+            (rule!("SI.COMPAT.TUPLE.INCOMPAT"), worst == Incompatible, Incompatible),
+            (rule!("SI.COMPAT.TUPLE.POSSIBLE"), worst == Possibly, Possibly),
+        ],
+        (rule!("SI.COMPAT.TUPLE.ALL"), Compatible),
+    )
 }
 
+fn worst<'s>(
+    cx: &mut Cx,
+    pairs: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
+    scope: &Scope,
+) -> Compatibility {
+    pairs.into_iter().fold(Compatible, |worst, (s1, s2)| worst.max(check(cx, s1, s2, scope)))
+}
+
+/// SI.COMPAT.SHAPE.
 fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> Compatibility {
-    if cx.rule(rule!("SI.COMPAT.SHAPE.ANYRANK"), s2.ndim.is_unknown()) {
-        return Compatible;
+    let by_form = cx.by_cases(&[
+        (rule!("SI.COMPAT.SHAPE.ANYRANK"), s2.ndim.is_unknown(), Compatible),
+        (rule!("SI.COMPAT.SHAPE.RANK"), s1.ndim != s2.ndim, Incompatible),
+        (rule!("SI.COMPAT.SHAPE.NOVALUES"), s2.values.is_none(), Compatible),
+        (rule!("SI.COMPAT.SHAPE.S1NOVALUES"), s1.values.is_none(), Possibly),
+    ]);
+    if let Some(answer) = by_form {
+        return answer;
     }
-    if cx.rule(rule!("SI.COMPAT.SHAPE.RANK"), s1.ndim != s2.ndim) {
-        return Incompatible;
-    }
-    let Some(values2) = &s2.values else {
-        return if cx.fire(rule!("SI.COMPAT.SHAPE.NOVALUES")) { Compatible } else { Possibly };
-    };
-    let Some(values1) = &s1.values else {
-        return if cx.fire(rule!("SI.COMPAT.SHAPE.S1NOVALUES")) { Possibly } else { Compatible };
-    };
-    let compared = compare_dims(cx, values1, values2);
-    let rules = [rule!("SI.COMPAT.SHAPE.NEQ"), rule!("SI.COMPAT.SHAPE.EQ"), rule!("SI.COMPAT.SHAPE.UNKNOWN")];
-    verdict(cx, compared, rules)
+    let Compared { proof, advanced } = compare_values(cx, s1.values.as_deref(), s2.values.as_deref());
+    let by_values = cx.by_cases_or(
+        &[
+            (rule!("SI.COMPAT.SHAPE.NEQ"), proof == Proof::Different, Incompatible),
+            (rule!("SI.COMPAT.SHAPE.EQ"), proof == Proof::Equal, Compatible),
+        ],
+        (rule!("SI.COMPAT.SHAPE.UNKNOWN"), Possibly),
+    );
+    best_effort(cx, advanced, by_values)
 }
 
-/// The answer that a comparison of dimensions gives, by the rules for different, equal and undecided.
-fn verdict(cx: &mut Cx, compared: Compared, [different, equal, unknown]: [Rule; 3]) -> Compatibility {
-    // Masked, a proof beyond the minimum would not bind the answer.
-    let sound = !compared.advanced || cx.fire(rule!("SI.COMPAT.BESTEFFORT"));
-    match (compared.proof, sound) {
-        (Proof::Different, true) if cx.fire(different) => Incompatible,
-        (Proof::Equal, true) if cx.fire(equal) => Compatible,
-        (Proof::Unknown, true) if cx.fire(unknown) => Possibly,
-        // Masked: the cautious answer, and for the cautious rule itself another one.
-        (Proof::Different | Proof::Equal, true) => Possibly,
-        (Proof::Different, false) => Compatible,
-        (Proof::Equal, false) | (Proof::Unknown, true | false) => Incompatible,
-    }
+/// SI.COMPAT.BESTEFFORT: a proof beyond the minimum binds the answer as any other does.
+fn best_effort(cx: &mut Cx, advanced: bool, answer: Compatibility) -> Compatibility {
+    if advanced { cx.conclude(rule!("SI.COMPAT.BESTEFFORT"), answer) } else { answer }
 }
 
+/// SI.COMPAT.TENSOR.
 fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Scope) -> Compatibility {
-    if cx.rule(rule!("SI.COMPAT.TENSOR.DTYPE"), !t2.dtype.is_void() && t1.dtype != t2.dtype) {
-        return Incompatible;
+    let by_form = cx.by_cases(&[
+        (rule!("SI.COMPAT.TENSOR.DTYPE"), !t2.dtype.is_void() && t1.dtype != t2.dtype, Incompatible),
+        (rule!("SI.COMPAT.TENSOR.NDIM"), !t2.ndim.is_unknown() && t1.ndim != t2.ndim, Incompatible),
+        (rule!("SI.COMPAT.TENSOR.NOSHAPE"), t2.shape.is_none(), Compatible),
+        (rule!("SI.COMPAT.TENSOR.S1NOSHAPE"), t1.shape.is_none(), Possibly),
+    ]);
+    if let Some(answer) = by_form {
+        return answer;
     }
-    if cx.rule(rule!("SI.COMPAT.TENSOR.NDIM"), !t2.ndim.is_unknown() && t1.ndim != t2.ndim) {
-        return Incompatible;
-    }
-    let Some(shape2) = &t2.shape else {
-        return if cx.fire(rule!("SI.COMPAT.TENSOR.NOSHAPE")) { Compatible } else { Possibly };
-    };
-    let Some(shape1) = &t1.shape else {
-        return if cx.fire(rule!("SI.COMPAT.TENSOR.S1NOSHAPE")) { Possibly } else { Compatible };
-    };
-    tensor_shapes(cx, shape1, shape2, scope)
+    let by_var = t1.shape.as_ref().is_some_and(is_var) || t2.shape.as_ref().is_some_and(is_var);
+    let Compared { proof, advanced } = compare_known_shapes(cx, t1.shape.as_ref(), t2.shape.as_ref(), scope);
+    let by_shape = cx.by_cases_or(
+        &[
+            (rule!("SI.COMPAT.TENSOR.VAR.NEQ"), by_var && proof == Proof::Different, Incompatible),
+            (rule!("SI.COMPAT.TENSOR.VAR.EQ"), by_var && proof == Proof::Equal, Compatible),
+            (rule!("SI.COMPAT.TENSOR.VAR.UNKNOWN"), by_var, Possibly),
+            (rule!("SI.COMPAT.TENSOR.DIMS.NEQ"), proof == Proof::Different, Incompatible),
+            (rule!("SI.COMPAT.TENSOR.DIMS.EQ"), proof == Proof::Equal, Compatible),
+        ],
+        (rule!("SI.COMPAT.TENSOR.DIMS.UNKNOWN"), Possibly),
+    );
+    best_effort(cx, advanced, by_shape)
 }
 
-fn tensor_shapes(cx: &mut Cx, shape1: &TensorShape, shape2: &TensorShape, scope: &Scope) -> Compatibility {
-    let compared = compare_shapes(cx, shape1, shape2, scope);
-    let rules = if is_var(shape1) || is_var(shape2) {
-        [rule!("SI.COMPAT.TENSOR.VAR.NEQ"), rule!("SI.COMPAT.TENSOR.VAR.EQ"), rule!("SI.COMPAT.TENSOR.VAR.UNKNOWN")]
-    } else {
-        [rule!("SI.COMPAT.TENSOR.DIMS.NEQ"), rule!("SI.COMPAT.TENSOR.DIMS.EQ"), rule!("SI.COMPAT.TENSOR.DIMS.UNKNOWN")]
-    };
-    verdict(cx, compared, rules)
-}
-
+/// SI.COMPAT.FUNC.
 fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &Scope) -> Compatibility {
-    if cx.rule(rule!("SI.COMPAT.FUNC.FORM"), f1.params.is_some() != f2.params.is_some()) {
-        return Incompatible;
+    match (&f1.params, &f2.params) {
+        (None, None) => packed(cx, f1, f2),
+        (Some(_), Some(_)) => closures(cx, f1, f2, scope),
+        (None, Some(_)) | (Some(_), None) => cx.conclude(rule!("SI.COMPAT.FUNC.FORM"), Incompatible),
     }
-    let (Some(params1), Some(params2)) = (&f1.params, &f2.params) else {
-        return packed(cx, f1, f2);
-    };
-    if cx.rule(rule!("SI.COMPAT.FUNC.ARITY"), params1.len() != params2.len()) {
-        return Incompatible;
+}
+
+fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibility {
+    let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
+    cx.by_cases_or(
+        &[(rule!("SI.COMPAT.FUNC.PACKED.SAME"), same, Compatible)],
+        (rule!("SI.COMPAT.FUNC.PACKED.DIFF"), Possibly),
+    )
+}
+
+/// A function info in the variables that the parameters of another introduce, if `mapping` changes it, and these
+/// variables in scope.
+pub(super) fn in_terms_of<'s>(
+    cx: &mut Cx,
+    f1: &Arc<FuncStructInfo>,
+    f2: &FuncStructInfo,
+    mapping: &Found,
+    scope: &'s Scope,
+) -> (Option<Arc<FuncStructInfo>>, Introduced<'s>) {
+    let replaced = substitute_in_func(cx, f1, mapping, scope);
+    let introduced = introduced_around(replaced.as_ref().unwrap_or(f1), f2);
+    (replaced, scope.introduce(introduced))
+}
+
+fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &Scope) -> Compatibility {
+    let (params1, params2) = (params_of(f1), params_of(f2));
+    let by_arity = cx.by_cases(&[(rule!("SI.COMPAT.FUNC.ARITY"), params1.len() != params2.len(), Incompatible)]);
+    if let Some(answer) = by_arity {
+        return answer;
     }
     // An impure function where a pure one is demanded, if the infos have the optional field (A18).
     if f2.pure == Some(true)
@@ -157,74 +167,18 @@ fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &Scop
     {
         return Incompatible;
     }
-    closures(cx, f1, f2, params2, scope)
-}
-
-fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibility {
-    if same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref()) {
-        return if cx.fire(rule!("SI.COMPAT.FUNC.PACKED.SAME")) { Compatible } else { Possibly };
-    }
-    if cx.fire(rule!("SI.COMPAT.FUNC.PACKED.DIFF")) { Possibly } else { Incompatible }
-}
-
-/// SI.COMPAT.FUNC.MAP: a function info in the variables that the parameters of another introduce, if that changes
-/// it, and these variables in scope.
-pub(super) fn in_terms_of<'s>(
-    cx: &mut Cx,
-    f1: &Arc<FuncStructInfo>,
-    f2: &FuncStructInfo,
-    scope: &'s Scope,
-) -> (Option<Arc<FuncStructInfo>>, Introduced<'s>) {
-    let mapping = matched(cx, params_of(f1).iter().zip(params_of(f2)), scope);
-    let replaced = replaced(cx, f1, &mapping, scope);
-    let introduced = introduced_around(replaced.as_ref().unwrap_or(f1), f2);
-    (replaced, scope.introduce(introduced))
-}
-
-/// The function with the mapping applied, if that changes it.
-fn replaced(cx: &mut Cx, f1: &Arc<FuncStructInfo>, mapping: &Found, scope: &Scope) -> Option<Arc<FuncStructInfo>> {
-    if is_identity(mapping) {
-        // Nothing is replaced, and a mapping without entries is not even applied.
-        let _ = cx.rule(rule!("SI.MAPPING.SUBST"), !mapping.is_empty());
-        return None;
-    }
-    match substitute(cx, &StructInfo::Func(f1.clone()), &owned(mapping), scope) {
-        StructInfo::Func(func) if !Arc::ptr_eq(&func, f1) => Some(func),
-        StructInfo::Func(_)
-        | StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_) => None,
-    }
-}
-
-fn closures(
-    cx: &mut Cx,
-    f1: &Arc<FuncStructInfo>,
-    f2: &FuncStructInfo,
-    params2: &[StructInfo],
-    scope: &Scope,
-) -> Compatibility {
-    let (replaced, _introduced) = if cx.fire(rule!("SI.COMPAT.FUNC.MAP")) {
-        in_terms_of(cx, f1, f2, scope)
-    } else {
-        (None, scope.introduce(BTreeSet::new()))
-    };
+    let mapping = cx.clause(rule!("SI.COMPAT.FUNC.MAP"), |cx| matched(cx, params1.iter().zip(params2), scope));
+    let (replaced, _introduced) = in_terms_of(cx, f1, f2, &mapping, scope);
     let f1 = replaced.as_ref().unwrap_or(f1);
     // Parameters in reverse, then results forward.
-    let reversed = params2.iter().zip(params_of(f1));
-    let mut worst = Compatible;
-    for (known, demanded) in reversed.chain([(&f1.ret, &f2.ret)]) {
-        worst = worst.max(check(cx, known, demanded, scope));
-    }
-    if cx.rule(rule!("SI.COMPAT.FUNC.INCOMPAT"), worst == Incompatible) {
-        return Incompatible;
-    }
-    if cx.rule(rule!("SI.COMPAT.FUNC.POSSIBLE"), worst == Possibly) {
-        return Possibly;
-    }
-    if cx.fire(rule!("SI.COMPAT.FUNC.ALL")) { Compatible } else { Possibly }
+    let worst = worst(cx, params2.iter().zip(params_of(f1)).chain([(&f1.ret, &f2.ret)]), scope);
+    cx.by_cases_or(
+        &[
+            (rule!("SI.COMPAT.FUNC.INCOMPAT"), worst == Incompatible, Incompatible),
+            (rule!("SI.COMPAT.FUNC.POSSIBLE"), worst == Possibly, Possibly),
+        ],
+        (rule!("SI.COMPAT.FUNC.ALL"), Compatible),
+    )
 }
 
 /// Boxed scalars are related to their own datatype only (A53); a known value is compared as a dimension is.
@@ -247,7 +201,7 @@ fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility 
 mod tests {
     use super::*;
     use crate::generate::{Tape, struct_info_pair};
-    use crate::grammar::{BinaryOp, DataType, Ndim, PrimExpr, ShapeVar, Var};
+    use crate::grammar::{BinaryOp, DataType, Ndim, PrimExpr, ShapeVar, TensorShape, Var};
     use crate::struct_info::is_more_specific;
 
     fn v(name: &str) -> StructInfo {

@@ -10,15 +10,15 @@ use crate::types::erase_struct_info;
 ///
 /// 2023-02, `derive_func` for `FuncStructInfo`.
 pub fn default_derive(cx: &mut Cx, sinfo_args: &[StructInfo]) -> StructInfo {
-    match sinfo_args {
-        [] if cx.fire(rule!("SI.DERIVEFUNC.DEFAULT.0")) => StructInfo::Object,
-        [s] if cx.fire(rule!("SI.DERIVEFUNC.DEFAULT.1")) => claimed(cx, s),
-        [_, _, ..] if cx.fire(rule!("SI.DERIVEFUNC.DEFAULT.N")) => {
-            StructInfo::Tuple(sinfo_args.iter().map(|s| claimed(cx, s)).collect())
-        }
-        // A masked rule leaves no answer; the empty tuple is what no rule gives.
-        [..] => StructInfo::tuple([]),
-    }
+    let claimed: Vec<StructInfo> = sinfo_args.iter().map(|s| claimed(cx, s)).collect();
+    let single = claimed.first().cloned().unwrap_or(StructInfo::Object);
+    cx.by_cases_or(
+        &[
+            (rule!("SI.DERIVEFUNC.DEFAULT.0"), sinfo_args.is_empty(), StructInfo::Object),
+            (rule!("SI.DERIVEFUNC.DEFAULT.1"), sinfo_args.len() == 1, single),
+        ],
+        (rule!("SI.DERIVEFUNC.DEFAULT.N"), StructInfo::tuple(claimed)),
+    )
 }
 
 /// PR14148.SINFO.DEFAULT_DERIVE: what a call claims of its result, with its shapes. A type argument of the older form is
@@ -26,16 +26,16 @@ pub fn default_derive(cx: &mut Cx, sinfo_args: &[StructInfo]) -> StructInfo {
 ///
 /// Errata: A53, literally a call has type arguments only, which know no shapes.
 fn claimed(cx: &mut Cx, info: &StructInfo) -> StructInfo {
-    if !cx.literal(Erratum::A53) && cx.fire(rule!("PR14148.SINFO.DEFAULT_DERIVE")) {
-        return info.clone();
+    if cx.literal(Erratum::A53) {
+        let ty = erase_struct_info(cx, info);
+        return wrap_type(cx, &ty);
     }
-    let ty = erase_struct_info(cx, info);
-    wrap_type(cx, &ty)
+    cx.conclude(rule!("PR14148.SINFO.DEFAULT_DERIVE"), info.clone())
 }
 
 /// SI.DERIVEFUNC.EMPTY: nothing is known of the result.
 pub fn empty_derive(cx: &mut Cx) -> StructInfo {
-    if cx.fire(rule!("SI.DERIVEFUNC.EMPTY")) { StructInfo::Object } else { StructInfo::tuple([]) }
+    cx.conclude(rule!("SI.DERIVEFUNC.EMPTY"), StructInfo::Object)
 }
 
 /// SI.DERIVEFUNC.IDENTITY: macros are equal when they are the same registered function, whatever they compute. The

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::mapping::{all_shape_vars, introduced_shape_vars};
-use super::surroundings::{Introduced, Scope, Surroundings};
+use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
-use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
+use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
@@ -23,13 +23,15 @@ fn erase(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
         "erase_to_well_defined",
         || vec![s.to_string()],
         |cx| match s {
-            StructInfo::Object => erase_object(cx, s),
+            StructInfo::Object => cx.conclude(rule!("SI.ERASE_WD.OBJECT"), StructInfo::Object),
             StructInfo::Tensor(tensor) => erase_tensor(cx, s, tensor, scope),
             StructInfo::Shape(shape) => erase_shape(cx, s, shape, scope),
-            StructInfo::Tuple(fields) => erase_tuple(cx, fields, scope),
+            StructInfo::Tuple(fields) => cx.clause(rule!("SI.ERASE_WD.TUPLE"), |cx| {
+                StructInfo::Tuple(fields.iter().map(|field| erase(cx, field, scope)).collect())
+            }),
             StructInfo::Func(func) => match &func.params {
                 Some(params) => erase_func(cx, func, params, scope),
-                None => erase_packed(cx, func, scope),
+                None => cx.clause(rule!("SI.ERASE_WD.FUNC.PACKED"), |cx| erase_packed(cx, func, scope)),
             },
             // A53: information about boxed scalars mentions no dimension that could go out of scope, save a value.
             StructInfo::Prim(prim) => match &prim.value {
@@ -46,84 +48,64 @@ fn mentions_unknown(e: &PrimExpr, scope: &Scope) -> bool {
     found
 }
 
-fn erase_object(cx: &mut Cx, s: &StructInfo) -> StructInfo {
-    // Masking leaves no answer, for which the empty tuple stands.
-    if cx.fire(rule!("SI.ERASE_WD.OBJECT")) { s.clone() } else { StructInfo::tuple([]) }
-}
-
+/// SI.ERASE_WD.TENSOR: without its shape, if that mentions what is not in scope.
 fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &Scope) -> StructInfo {
-    let without = || StructInfo::Tensor(TensorStructInfo { shape: None, ..tensor.clone() });
-    let drop = match &tensor.shape {
-        Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => {
-            cx.rule(rule!("SI.ERASE_WD.TENSOR.VAR"), !scope.has_var(v))
-        }
-        Some(TensorShape::Dims(dims)) => {
-            let unknown = dims.iter().any(|dim| mentions_unknown(dim, scope));
-            cx.rule(rule!("SI.ERASE_WD.TENSOR.DIMS"), unknown)
-        }
+    let (var_is_out, dim_is_out) = match &tensor.shape {
+        None => return cx.conclude(rule!("SI.ERASE_WD.TENSOR.NOSHAPE"), s.clone()),
         // Criterion 13 admits no other expression; nothing is known of its variables.
-        Some(TensorShape::Other(_)) => true,
-        None => return if cx.fire(rule!("SI.ERASE_WD.TENSOR.NOSHAPE")) { s.clone() } else { StructInfo::Object },
+        Some(TensorShape::Other(_)) => return without_shape(tensor),
+        Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => (!scope.has_var(v), false),
+        Some(TensorShape::Dims(dims)) => (false, dims.iter().any(|dim| mentions_unknown(dim, scope))),
     };
-    if drop {
-        return without();
-    }
-    if cx.fire(rule!("SI.ERASE_WD.TENSOR.KEEP")) { s.clone() } else { without() }
+    let keeps_shape = cx.by_cases_or(
+        &[(rule!("SI.ERASE_WD.TENSOR.VAR"), var_is_out, false), (rule!("SI.ERASE_WD.TENSOR.DIMS"), dim_is_out, false)],
+        (rule!("SI.ERASE_WD.TENSOR.KEEP"), true),
+    );
+    if keeps_shape { s.clone() } else { without_shape(tensor) }
 }
 
+fn without_shape(tensor: &TensorStructInfo) -> StructInfo {
+    StructInfo::Tensor(TensorStructInfo { shape: None, dtype: tensor.dtype, ndim: tensor.ndim })
+}
+
+/// SI.ERASE_WD.SHAPE: without its values, if they mention what is not in scope.
 fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Scope) -> StructInfo {
-    let without = || StructInfo::Shape(ShapeStructInfo { values: None, ndim: shape.ndim });
     let unknown = shape.values.iter().flat_map(|values| values.iter()).any(|value| mentions_unknown(value, scope));
-    if cx.rule(rule!("SI.ERASE_WD.SHAPE.DROP"), unknown) {
-        return without();
-    }
-    if cx.literal(Erratum::A24) {
+    let without_values = StructInfo::Shape(ShapeStructInfo { values: None, ndim: shape.ndim });
+    if !unknown && cx.literal(Erratum::A24) {
         return StructInfo::Object;
     }
-    if cx.fire(rule!("SI.ERASE_WD.SHAPE.KEEP")) { s.clone() } else { StructInfo::Object }
-}
-
-fn erase_tuple(cx: &mut Cx, fields: &[StructInfo], scope: &Scope) -> StructInfo {
-    if !cx.fire(rule!("SI.ERASE_WD.TUPLE")) {
-        return StructInfo::Object;
-    }
-    StructInfo::Tuple(fields.iter().map(|field| erase(cx, field, scope)).collect())
+    let keeps_values =
+        cx.by_cases_or(&[(rule!("SI.ERASE_WD.SHAPE.DROP"), unknown, false)], (rule!("SI.ERASE_WD.SHAPE.KEEP"), true));
+    if keeps_values { s.clone() } else { without_values }
 }
 
 /// The shape variables that come into scope with a parameter.
-fn unbound_in_param(cx: &Cx, param: &StructInfo) -> BTreeSet<crate::grammar::ShapeVar> {
+fn unbound_in_param(cx: &Cx, param: &StructInfo) -> BTreeSet<ShapeVar> {
     if cx.literal(Erratum::A44) { all_shape_vars(param) } else { introduced_shape_vars(param) }
 }
 
+/// SI.ERASE_WD.FUNC: from left to right, each parameter with the variables of those before it and its own in scope; then
+/// the result with the variables of all; and then they are out of scope again.
 fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: &Scope) -> StructInfo {
+    let binding = cx.conclude(rule!("SI.ERASE_WD.FUNC.PARAMS"), params);
+    let in_turn: Vec<_> = params.iter().enumerate().collect();
     let mut introduced = Vec::with_capacity(params.len());
-    let grows = cx.fire(rule!("SI.ERASE_WD.FUNC.PARAMS"));
-    // Without the order from left to right every parameter sees the variables of all.
-    if grows && !cx.fire(rule!("SI.ERASE_WD.FUNC.ORDER")) {
-        introduced.extend(params.iter().map(|param| scope.introduce(unbound_in_param(cx, param))));
-    }
     let mut new_params = Vec::with_capacity(params.len());
-    for param in params {
-        if grows {
-            introduced.push(scope.introduce(unbound_in_param(cx, param)));
-        }
-        new_params.push(erase(cx, param, scope));
+    for (i, param) in cx.conclude(rule!("SI.ERASE_WD.FUNC.ORDER"), in_turn) {
+        introduced.extend(binding.get(i).map(|param| scope.enter(unbound_in_param(cx, param))));
+        new_params.push((i, erase(cx, param, scope)));
     }
-    if !cx.fire(rule!("SI.ERASE_WD.FUNC.RET")) {
-        introduced.clear();
+    new_params.sort_by_key(|(i, _)| *i);
+    let ret = cx.clause(rule!("SI.ERASE_WD.FUNC.RET"), |cx| erase(cx, &func.ret, scope));
+    if cx.fire(rule!("SI.ERASE_WD.FUNC.RESTORE")) {
+        introduced.iter().for_each(|vars: &BTreeSet<ShapeVar>| scope.leave(vars));
     }
-    let ret = erase(cx, &func.ret, scope);
-    if !cx.fire(rule!("SI.ERASE_WD.FUNC.RESTORE")) {
-        introduced.into_iter().for_each(Introduced::keep);
-    }
-    let params = Some(new_params.into());
+    let params = Some(new_params.into_iter().map(|(_, param)| param).collect());
     StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure: func.pure }))
 }
 
 fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &Scope) -> StructInfo {
-    if !cx.fire(rule!("SI.ERASE_WD.FUNC.PACKED")) {
-        return StructInfo::Object;
-    }
     let ret = erase(cx, &func.ret, scope);
     let derive_func = func.derive_func.clone();
     StructInfo::Func(Arc::new(FuncStructInfo { params: None, ret, derive_func, pure: func.pure }))

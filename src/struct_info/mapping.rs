@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::kinds::Kinds;
 use super::surroundings::Surroundings;
-use crate::book::{Erratum, Rule};
-use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
+use crate::book::Erratum;
+use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::{Conclusion, Cx, with_stack};
 use crate::shape::alpha_equal;
 
@@ -89,120 +90,60 @@ impl<'s> United<'_, 's> {
     }
 
     fn infos(&mut self, cx: &mut Cx, s1: &'s StructInfo, s2: &'s StructInfo) {
-        match (s1, s2) {
-            (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => self.tuples(cx, fields1, fields2),
-            (StructInfo::Func(f1), StructInfo::Func(f2)) => self.funcs(cx, f1, f2),
-            (StructInfo::Shape(s1), StructInfo::Shape(s2)) => self.shapes(cx, s1, s2),
-            (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => self.tensors(cx, t1, t2),
+        match Kinds::of(s1, s2) {
+            Kinds::Tuples(fields1, fields2) => self.tuples(cx, fields1, fields2),
+            Kinds::Funcs(f1, f2) => self.funcs(cx, f1, f2),
+            kinds @ (Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Different) => self.leaves(cx, &kinds, s1, s2),
             // There is nothing to search in objects and scalars.
-            (StructInfo::Object, StructInfo::Object) | (StructInfo::Prim(_), StructInfo::Prim(_)) => {}
-            (
-                StructInfo::Object
-                | StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_)
-                | StructInfo::Func(_),
-                StructInfo::Object
-                | StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_)
-                | StructInfo::Func(_),
-            ) => self.different_kinds(cx, s1, s2),
+            Kinds::Objects | Kinds::Prims(..) => {}
         }
     }
 
-    /// SI.MAPPING.KIND: nothing is mapped. Masked, a tensor's dimensions and a shape's values would correspond.
-    fn different_kinds(&mut self, cx: &mut Cx, s1: &'s StructInfo, s2: &'s StructInfo) {
-        if cx.fire(rule!("SI.MAPPING.KIND")) {
-            return;
-        }
-        let dims = |s: &'s StructInfo| match s {
-            StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => Some(&**dims),
-            StructInfo::Shape(ShapeStructInfo { values, .. }) => values.as_deref(),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_) => None,
-        };
-        if let (Some(dims1), Some(dims2)) = (dims(s1), dims(s2)) {
+    /// SI.MAPPING.KIND, SI.MAPPING.SHAPE, SI.MAPPING.TENSOR: which dimensions correspond, if any do.
+    fn leaves(&mut self, cx: &mut Cx, kinds: &Kinds, s1: &'s StructInfo, s2: &'s StructInfo) {
+        let (dims1, dims2) = (dims_of(s1), dims_of(s2));
+        let same_length = dims1.zip(dims2).is_some_and(|(dims1, dims2)| dims1.len() == dims2.len());
+        let (shapes, tensors) = (matches!(kinds, Kinds::Shapes(..)), matches!(kinds, Kinds::Tensors(..)));
+        let (dims1, dims2) = (dims1.unwrap_or_default(), dims2.unwrap_or_default());
+        // The text assigns `S1.values[i]` to itself (A11).
+        let values2 = if cx.literal(Erratum::A11) { dims1 } else { dims2 };
+        let corresponding = cx.by_cases(&[
+            (rule!("SI.MAPPING.KIND"), !shapes && !tensors, None),
+            (rule!("SI.MAPPING.SHAPE"), shapes && same_length, Some((dims1, values2))),
+            (rule!("SI.MAPPING.SHAPE.ELSE"), shapes, None),
+            (rule!("SI.MAPPING.TENSOR"), tensors && same_length, Some((dims1, dims2))),
+            (rule!("SI.MAPPING.TENSOR.ELSE"), tensors, None),
+        ]);
+        if let Some((dims1, dims2)) = corresponding.flatten() {
             self.dims(cx, dims1, dims2);
         }
     }
 
     fn tuples(&mut self, cx: &mut Cx, fields1: &'s [StructInfo], fields2: &'s [StructInfo]) {
-        if cx.rule(rule!("SI.MAPPING.TUPLE.LEN"), fields1.len() != fields2.len()) || !cx.fire(rule!("SI.MAPPING.TUPLE"))
-        {
-            return;
-        }
-        for (field1, field2) in fields1.iter().zip(fields2) {
-            self.part(cx, field1, field2);
+        let fieldwise = cx.by_cases_or(
+            &[(rule!("SI.MAPPING.TUPLE.LEN"), fields1.len() != fields2.len(), false)],
+            (rule!("SI.MAPPING.TUPLE"), true),
+        );
+        if fieldwise {
+            fields1.iter().zip(fields2).for_each(|(field1, field2)| self.part(cx, field1, field2));
         }
     }
 
     fn funcs(&mut self, cx: &mut Cx, f1: &'s FuncStructInfo, f2: &'s FuncStructInfo) {
-        let (Some(params1), Some(params2)) = (&f1.params, &f2.params) else {
-            if !cx.fire(rule!("SI.MAPPING.FUNC.ELSE")) {
-                self.part(cx, &f1.ret, &f2.ret);
-            }
-            return;
-        };
-        if cx.rule(rule!("SI.MAPPING.FUNC.ELSE"), params1.len() != params2.len()) || !cx.fire(rule!("SI.MAPPING.FUNC"))
-        {
+        let arity = |f: &FuncStructInfo| f.params.as_ref().map(|params| params.len());
+        let same_arity = f1.params.is_some() && arity(f1) == arity(f2);
+        let by_params =
+            cx.by_cases_or(&[(rule!("SI.MAPPING.FUNC"), same_arity, true)], (rule!("SI.MAPPING.FUNC.ELSE"), false));
+        if !by_params {
             return;
         }
-        for (param1, param2) in params1.iter().zip(params2.iter()) {
-            self.part(cx, param1, param2);
-        }
-        // The result is no binding position; the rule is at stake where it looks like one.
-        if !introduced_shape_vars(&f1.ret).is_empty() && !cx.fire(rule!("SI.MAPPING.FUNC.NORET")) {
-            self.part(cx, &f1.ret, &f2.ret);
-        }
-    }
-
-    fn shapes(&mut self, cx: &mut Cx, s1: &'s ShapeStructInfo, s2: &'s ShapeStructInfo) {
-        match (&s1.values, &s2.values) {
-            (Some(values1), Some(values2))
-                if !cx.rule(rule!("SI.MAPPING.SHAPE.ELSE"), values1.len() != values2.len()) =>
-            {
-                // The text assigns `S1.values[i]` to itself (A11).
-                let values2 = if cx.literal(Erratum::A11) { values1 } else { values2 };
-                if cx.fire(rule!("SI.MAPPING.SHAPE")) {
-                    self.dims(cx, values1, values2);
-                }
-            }
-            (Some(_), Some(_)) => {}
-            (None, Some(_) | None) | (Some(_), None) => {
-                self.without_counterpart(cx, rule!("SI.MAPPING.SHAPE.ELSE"), s1.values.as_deref())
-            }
-        }
-    }
-
-    fn tensors(&mut self, cx: &mut Cx, t1: &'s TensorStructInfo, t2: &'s TensorStructInfo) {
-        let dims = |shape: &'s Option<TensorShape>| match shape {
-            Some(TensorShape::Dims(dims)) => Some(&**dims),
-            Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => None,
-        };
-        let (dims1, dims2) = (dims(&t1.shape), dims(&t2.shape));
-        match (dims1, dims2) {
-            (Some(dims1), Some(dims2)) if !cx.rule(rule!("SI.MAPPING.TENSOR.ELSE"), dims1.len() != dims2.len()) => {
-                if cx.fire(rule!("SI.MAPPING.TENSOR")) {
-                    self.dims(cx, dims1, dims2);
-                }
-            }
-            (Some(_), Some(_)) => {}
-            (None, Some(_) | None) | (Some(_), None) => {
-                self.without_counterpart(cx, rule!("SI.MAPPING.TENSOR.ELSE"), dims1)
-            }
-        }
-    }
-
-    /// Nothing is mapped where one side has no dimensions. Masked, the variables would stay what they are.
-    fn without_counterpart(&mut self, cx: &mut Cx, rule: Rule, dims1: Option<&'s [PrimExpr]>) {
-        if let (false, Some(dims1)) = (cx.fire(rule), dims1) {
-            self.dims(cx, dims1, dims1);
+        // SI.MAPPING.FUNC.NORET: the result is no binding position. The rule is at stake where it looks like one.
+        let positions = params_of(f1).len();
+        let looks_like_one = !introduced_shape_vars(&f1.ret).is_empty();
+        let positions = if looks_like_one { cx.conclude(rule!("SI.MAPPING.FUNC.NORET"), positions) } else { positions };
+        let parts = |f: &'s FuncStructInfo| params_of(f).iter().chain([&f.ret]);
+        for (part1, part2) in parts(f1).zip(parts(f2)).take(positions) {
+            self.part(cx, part1, part2);
         }
     }
 
@@ -211,27 +152,18 @@ impl<'s> United<'_, 's> {
     fn dims(&mut self, cx: &mut Cx, dims1: &'s [PrimExpr], dims2: &'s [PrimExpr]) {
         let mut assigned = Found::new();
         for (dim1, dim2) in dims1.iter().zip(dims2) {
-            let mapped = match dim1 {
-                PrimExpr::Var(v) => self.lone(cx, v),
-                PrimExpr::IntImm(_) => None,
-                PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => self.compound(cx, dim1),
-            };
-            assigned.extend(mapped.map(|v| (v, dim2)));
+            assigned.extend(self.mapped(cx, dim1).map(|v| (v, dim2)));
         }
         self.unite(cx, assigned);
     }
 
-    /// SI.MAPPING.NOTBOUND: a bound variable is not mapped.
-    fn lone(&self, cx: &mut Cx, v: &'s ShapeVar) -> Option<&'s ShapeVar> {
-        let bound = self.scope.has_shape_var(v);
-        (!cx.rule(rule!("SI.MAPPING.NOTBOUND"), bound)).then_some(v)
-    }
-
-    /// SI.MAPPING.NOTBOUND: a compound dimension is not mapped. Masked, its first variable would be.
-    fn compound(&self, cx: &mut Cx, dim: &'s PrimExpr) -> Option<&'s ShapeVar> {
+    /// SI.MAPPING.NOTBOUND: a lone variable is mapped unless it is bound; of a compound dimension none is.
+    fn mapped(&self, cx: &mut Cx, dim: &'s PrimExpr) -> Option<&'s ShapeVar> {
         let mut first = None;
         dim.for_each_var(|v| first = first.or(Some(v)));
-        first.filter(|_| !cx.fire(rule!("SI.MAPPING.NOTBOUND")))
+        let v = first?;
+        let lone = matches!(dim, PrimExpr::Var(_));
+        (!cx.rule(rule!("SI.MAPPING.NOTBOUND"), !lone || self.scope.has_shape_var(v))).then_some(v)
     }
 
     /// SI.MAPPING.UNION: the leftmost entry counts.
@@ -247,6 +179,19 @@ impl<'s> United<'_, 's> {
                 self.mapping.insert(v, dim);
             }
         }
+    }
+}
+
+/// The dimensions of a tensor or the values of a shape, where they are written.
+fn dims_of(s: &StructInfo) -> Option<&[PrimExpr]> {
+    match s {
+        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => Some(dims),
+        StructInfo::Shape(shape) => shape.values.as_deref(),
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_)
+        | StructInfo::Func(_) => None,
     }
 }
 

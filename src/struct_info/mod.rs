@@ -5,6 +5,7 @@ pub mod axioms;
 pub mod compatibility;
 pub mod derive_func;
 pub mod erase_to_well_defined;
+mod kinds;
 pub mod mapping;
 pub mod order;
 mod same_shape;

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use super::compatibility::in_terms_of;
 use super::derive_func::same_derive_func;
-use super::mapping::params_of;
-use super::same_shape::{compare_dims, compare_shapes};
+use super::kinds::{Kinds, is_object};
+use super::mapping::{matched, params_of};
+use super::same_shape::{compare_known_shapes, compare_values};
 use super::surroundings::{Nowhere, Scope, Surroundings};
-use super::syntactic::same_tensor_shape;
+use super::syntactic::{same_option, same_tensor_shape};
 use crate::book::Erratum;
-use crate::grammar::{
-    DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
-};
+use crate::grammar::{DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::{Cx, Proof};
 use crate::types::equality::{Known, first_difference};
 
@@ -56,6 +55,7 @@ pub(super) fn below(cx: &mut Cx, relation: Relation, s1: &StructInfo, s2: &Struc
 }
 
 /// What the shapes contribute to the order of two tensor infos.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum ShapeStep {
     /// They are the same.
     None,
@@ -88,29 +88,21 @@ impl Order<'_> {
     }
 
     fn cases(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, equal: bool, known: Known) -> bool {
-        if cx.rule(rule!("SI.ORDER.REFL"), equal) {
-            return true;
+        let by_form = cx.by_cases(&[
+            (rule!("SI.ORDER.REFL"), equal, true),
+            (rule!("SI.ORDER.TOP"), is_object(s2), true),
+            (rule!("SI.ORDER.TOP"), is_object(s1), false),
+        ]);
+        if let Some(answer) = by_form {
+            return answer;
         }
-        match (s1, s2) {
-            (_, StructInfo::Object) => cx.fire(rule!("SI.ORDER.TOP")),
-            (StructInfo::Object, _) => !cx.fire(rule!("SI.ORDER.TOP")),
-            (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => self.tensor(cx, t1, t2),
-            (StructInfo::Shape(s1), StructInfo::Shape(s2)) => self.shape(cx, s1, s2),
-            (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => self.tuple(cx, fields1, fields2, known),
-            (StructInfo::Func(f1), StructInfo::Func(f2)) => self.func(cx, f1, f2, known),
-            (StructInfo::Prim(p1), StructInfo::Prim(p2)) => self.prim(cx, p1, p2),
-            (
-                StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_)
-                | StructInfo::Func(_),
-                StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_)
-                | StructInfo::Func(_),
-            ) => !cx.fire(rule!("SI.ORDER.CROSS")),
+        match Kinds::of(s1, s2) {
+            Kinds::Tensors(t1, t2) => self.tensor(cx, t1, t2),
+            Kinds::Shapes(s1, s2) => self.shape(cx, s1, s2),
+            Kinds::Tuples(fields1, fields2) => self.tuple(cx, fields1, fields2, known),
+            Kinds::Funcs(f1, f2) => self.func(cx, f1, f2, known),
+            Kinds::Prims(p1, p2) => self.prim(cx, p1, p2),
+            Kinds::Objects | Kinds::Different => cx.conclude(rule!("SI.ORDER.CROSS"), false),
         }
     }
 
@@ -134,43 +126,43 @@ impl Order<'_> {
         match self.tensor_shape(cx, t1, t2) {
             // Otherwise they would be equal, which is reflexivity.
             ShapeStep::None => other_dtype,
-            ShapeStep::Taken => !other_dtype || cx.fire(rule!("SI.ORDER.TRANS")),
+            ShapeStep::Taken => !other_dtype || cx.conclude(rule!("SI.ORDER.TRANS"), true),
             ShapeStep::Missing => false,
         }
     }
 
     fn tensor_shape(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> ShapeStep {
         let same_rank = t1.ndim == t2.ndim;
-        let step = |taken: bool| if taken { ShapeStep::Taken } else { ShapeStep::Missing };
-        match (&t1.shape, &t2.shape) {
-            (None, None) if same_rank => ShapeStep::None,
-            (Some(shape1), Some(shape2)) if same_rank && same_tensor_shape(shape1, shape2) => ShapeStep::None,
-            (_, None) if t2.ndim.is_unknown() => step(cx.fire(rule!("SI.ORDER.TENSOR.RANK"))),
-            (Some(_), None) if same_rank => step(cx.fire(rule!("SI.ORDER.TENSOR.SHAPE"))),
-            (None, Some(_)) if same_rank => step(!cx.fire(rule!("SI.ORDER.TENSOR.SHAPE"))),
-            (Some(shape1), Some(shape2)) if same_rank => step(self.equal_shapes(cx, shape1, shape2)),
-            (Some(_) | None, Some(_) | None) => step(!cx.fire(rule!("SI.ORDER.TENSOR.RANK"))),
+        if same_rank && same_option(t1.shape.as_ref(), t2.shape.as_ref(), same_tensor_shape) {
+            return ShapeStep::None;
         }
+        let by_form = cx.by_cases(&[
+            (rule!("SI.ORDER.TENSOR.RANK"), t2.shape.is_none() && t2.ndim.is_unknown(), ShapeStep::Taken),
+            (rule!("SI.ORDER.TENSOR.RANK"), !same_rank, ShapeStep::Missing),
+            (rule!("SI.ORDER.TENSOR.SHAPE"), t2.shape.is_none(), ShapeStep::Taken),
+            (rule!("SI.ORDER.TENSOR.SHAPE"), t1.shape.is_none(), ShapeStep::Missing),
+        ]);
+        by_form.unwrap_or_else(|| self.equal_shapes(cx, t1, t2))
     }
 
-    fn equal_shapes(&self, cx: &mut Cx, shape1: &TensorShape, shape2: &TensorShape) -> bool {
-        let proof = compare_shapes(cx, shape1, shape2, self.scope).proof;
+    fn equal_shapes(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> ShapeStep {
+        let proof = compare_known_shapes(cx, t1.shape.as_ref(), t2.shape.as_ref(), self.scope).proof;
         let equal = self.counts(cx, proof);
-        cx.premise(rule!("SI.ORDER.TENSOR.EQSHAPES"), 1, equal)
+        if cx.premise(rule!("SI.ORDER.TENSOR.EQSHAPES"), 1, equal) { ShapeStep::Taken } else { ShapeStep::Missing }
     }
 
     fn shape(&self, cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> bool {
-        match (&s1.values, &s2.values) {
-            (_, None) if s2.ndim.is_unknown() => cx.fire(rule!("SI.ORDER.SHAPE.RANK")),
-            (Some(_), None) if s1.ndim == s2.ndim => cx.fire(rule!("SI.ORDER.SHAPE.VALUES")),
-            (None, Some(_)) if s1.ndim == s2.ndim => !cx.fire(rule!("SI.ORDER.SHAPE.VALUES")),
-            (Some(values1), Some(values2)) if s1.ndim == s2.ndim => {
-                let proof = compare_dims(cx, values1, values2).proof;
-                let equal = self.counts(cx, proof);
-                cx.premise(rule!("SI.ORDER.SHAPE.EQVALUES"), 1, equal)
-            }
-            (Some(_) | None, Some(_) | None) => !cx.fire(rule!("SI.ORDER.SHAPE.RANK")),
-        }
+        let by_form = cx.by_cases(&[
+            (rule!("SI.ORDER.SHAPE.RANK"), s2.values.is_none() && s2.ndim.is_unknown(), true),
+            (rule!("SI.ORDER.SHAPE.RANK"), s1.ndim != s2.ndim, false),
+            (rule!("SI.ORDER.SHAPE.VALUES"), s2.values.is_none(), true),
+            (rule!("SI.ORDER.SHAPE.VALUES"), s1.values.is_none(), false),
+        ]);
+        by_form.unwrap_or_else(|| {
+            let proof = compare_values(cx, s1.values.as_deref(), s2.values.as_deref()).proof;
+            let equal = self.counts(cx, proof);
+            cx.premise(rule!("SI.ORDER.SHAPE.EQVALUES"), 1, equal)
+        })
     }
 
     fn tuple(&self, cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], known: Known) -> bool {
@@ -186,31 +178,25 @@ impl Order<'_> {
     fn func(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, known: Known) -> bool {
         match (&f1.params, &f2.params) {
             (None, None) => self.packed(cx, f1, f2),
-            (Some(_), Some(params2)) => {
+            (Some(_), Some(_)) => {
                 let purity = cx.literal(Erratum::A18) || f2.pure != Some(true) || f1.pure == f2.pure;
-                purity && self.params(cx, f1, f2, params2, known)
+                purity && self.params(cx, f1, f2, known)
             }
-            (None, Some(_)) | (Some(_), None) => !cx.fire(rule!("SI.ORDER.CROSS")),
+            (None, Some(_)) | (Some(_), None) => cx.conclude(rule!("SI.ORDER.CROSS"), false),
         }
     }
 
     fn packed(&self, cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
         let empty = f2.derive_func == Some(DeriveFunc::EmptyDerive) && f1.derive_func != f2.derive_func;
         if empty && !cx.literal(Erratum::A43) {
-            return cx.fire(rule!("SI.ORDER.FUNC.EMPTY"));
+            return cx.conclude(rule!("SI.ORDER.FUNC.EMPTY"), true);
         }
         let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
         cx.premise(rule!("SI.ORDER.FUNC.SAME"), 1, same)
     }
 
-    fn params(
-        &self,
-        cx: &mut Cx,
-        f1: &Arc<FuncStructInfo>,
-        f2: &FuncStructInfo,
-        params2: &[StructInfo],
-        known: Known,
-    ) -> bool {
+    fn params(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, known: Known) -> bool {
+        let params2 = params_of(f2);
         let arity = params2.len();
         let same_arity = params_of(f1).len() == arity;
         if !cx.premise(rule!("SI.ORDER.FUNC.PARAMS"), 1, same_arity) {
@@ -220,7 +206,8 @@ impl Order<'_> {
         let (replaced, _introduced) = if cx.literal(Erratum::A44) {
             (None, self.scope.introduce(BTreeSet::new()))
         } else {
-            in_terms_of(cx, f1, f2, self.scope)
+            let mapping = matched(cx, params_of(f1).iter().zip(params2), self.scope);
+            in_terms_of(cx, f1, f2, &mapping, self.scope)
         };
         let known = if replaced.is_some() { Known::Nothing } else { known };
         let f1 = replaced.as_ref().unwrap_or(f1);

@@ -43,6 +43,14 @@ pub(super) fn compare_dims(cx: &mut Cx, dims1: &[PrimExpr], dims2: &[PrimExpr]) 
     all
 }
 
+/// As [`compare_dims`]; nothing can be proven of values that are not known.
+pub(super) fn compare_values(cx: &mut Cx, values1: Option<&[PrimExpr]>, values2: Option<&[PrimExpr]>) -> Compared {
+    match (values1, values2) {
+        (Some(values1), Some(values2)) => compare_dims(cx, values1, values2),
+        (Some(_) | None, Some(_) | None) => Compared::at_once(Proof::Unknown),
+    }
+}
+
 /// What is known of a shape: its dimensions, or their number.
 enum Seen {
     Dims(Arc<[PrimExpr]>),
@@ -74,6 +82,19 @@ pub(super) fn is_var(shape: &TensorShape) -> bool {
     match shape {
         TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_) => true,
         TensorShape::Dims(_) => false,
+    }
+}
+
+/// As [`compare_shapes`]; nothing can be proven of shapes that are not known.
+pub(super) fn compare_known_shapes(
+    cx: &mut Cx,
+    shape1: Option<&TensorShape>,
+    shape2: Option<&TensorShape>,
+    scope: &dyn Surroundings,
+) -> Compared {
+    match (shape1, shape2) {
+        (Some(shape1), Some(shape2)) => compare_shapes(cx, shape1, shape2, scope),
+        (Some(_) | None, Some(_) | None) => Compared::at_once(Proof::Unknown),
     }
 }
 

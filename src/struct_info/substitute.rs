@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::mapping::{Mapping, all_shape_vars, introduced_by};
+use super::mapping::{Found, Mapping, all_shape_vars, introduced_by, is_identity, owned};
 use super::surroundings::Surroundings;
 use crate::book::Erratum;
 use crate::grammar::{
@@ -19,11 +19,36 @@ use crate::judge::{Cx, with_stack};
 /// `scope` says which variables are bound outside and hence introduced by no one. 2023-02, Substituting Free
 /// Shape Variables. Literal E80: nothing is renamed.
 pub fn substitute(cx: &mut Cx, s: &StructInfo, mapping: &Mapping, scope: &dyn Surroundings) -> StructInfo {
-    if mapping.is_empty() || !cx.fire(rule!("SI.MAPPING.SUBST")) {
+    if mapping.is_empty() {
         return s.clone();
     }
+    let mapping = cx.conclude(rule!("SI.MAPPING.SUBST"), Cow::Borrowed(mapping));
     let captures = cx.literal(Erratum::E80);
-    Substitution { captures, ..Substitution::new(Cow::Borrowed(mapping), scope) }.info(s).unwrap_or_else(|| s.clone())
+    Substitution { captures, ..Substitution::new(mapping, scope) }.info(s).unwrap_or_else(|| s.clone())
+}
+
+/// SI.MAPPING.SUBST, in a function: what replaces it, or `None` if nothing changes. That a mapping of every variable to
+/// itself changes nothing is seen without looking at the function.
+pub(super) fn substitute_in_func(
+    cx: &mut Cx,
+    func: &Arc<FuncStructInfo>,
+    mapping: &Found,
+    scope: &dyn Surroundings,
+) -> Option<Arc<FuncStructInfo>> {
+    if is_identity(mapping) {
+        // Nothing is replaced, and a mapping without entries is not even applied.
+        let _ = cx.rule(rule!("SI.MAPPING.SUBST"), !mapping.is_empty());
+        return None;
+    }
+    match substitute(cx, &StructInfo::Func(func.clone()), &owned(mapping), scope) {
+        StructInfo::Func(replaced) if !Arc::ptr_eq(&replaced, func) => Some(replaced),
+        StructInfo::Func(_)
+        | StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_) => None,
+    }
 }
 
 /// The replacement of the variables of a dimension.
@@ -161,6 +186,7 @@ fn dim(e: &PrimExpr, mapping: &Mapping) -> Option<PrimExpr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generate::{Tape, struct_info_pair};
     use crate::grammar::DataType;
     use crate::struct_info::Nowhere;
 
@@ -190,6 +216,19 @@ mod tests {
         let fresh = PrimExpr::Var(ShapeVar::numbered("m".into(), 1));
         let expected = StructInfo::func([vector(fresh.clone())], StructInfo::tuple([vector(fresh), vector(v("m"))]));
         assert_eq!(apply(&inner, &[("n", v("m"))]), expected);
+    }
+
+    #[test]
+    fn a_mapping_of_every_variable_to_itself_changes_nothing() {
+        let vars = ["n", "m"].map(ShapeVar::new);
+        let mut mapped = 0;
+        for seed in 0..2_000 {
+            let (s, _) = struct_info_pair(&mut Tape::from_seed(seed, 128), 3, &vars);
+            let mapping: Mapping = all_shape_vars(&s).into_iter().map(|v| (v.clone(), PrimExpr::Var(v))).collect();
+            mapped += usize::from(!mapping.is_empty());
+            assert_eq!(substitute(&mut Cx::new(), &s, &mapping, &Nowhere), s);
+        }
+        assert!(mapped > 500, "{mapped}");
     }
 
     #[test]

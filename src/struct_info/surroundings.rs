@@ -42,7 +42,7 @@ pub(super) struct Scope<'a> {
 
 /// Variables that leave the scope when this is dropped.
 pub(super) struct Introduced<'s> {
-    scope: &'s RefCell<BTreeMap<ShapeVar, usize>>,
+    scope: &'s Scope<'s>,
     vars: BTreeSet<ShapeVar>,
 }
 
@@ -51,31 +51,34 @@ impl<'a> Scope<'a> {
         Scope { outer, introduced: RefCell::default() }
     }
 
+    /// Brings variables into scope for as long as the result lives.
     pub(super) fn introduce(&self, vars: BTreeSet<ShapeVar>) -> Introduced<'_> {
+        Introduced { scope: self, vars: self.enter(vars) }
+    }
+
+    /// Brings variables into scope, until they [leave](Scope::leave).
+    pub(super) fn enter(&self, vars: BTreeSet<ShapeVar>) -> BTreeSet<ShapeVar> {
         let mut introduced = self.introduced.borrow_mut();
         for v in &vars {
             *introduced.entry(v.clone()).or_insert(0) += 1;
         }
-        Introduced { scope: &self.introduced, vars }
+        vars
     }
-}
 
-impl Introduced<'_> {
-    /// Leaves the variables in scope for good.
-    pub(super) fn keep(mut self) {
-        self.vars.clear();
-    }
-}
-
-impl Drop for Introduced<'_> {
-    fn drop(&mut self) {
-        let mut introduced = self.scope.borrow_mut();
-        for v in &self.vars {
+    pub(super) fn leave(&self, vars: &BTreeSet<ShapeVar>) {
+        let mut introduced = self.introduced.borrow_mut();
+        for v in vars {
             match introduced.get_mut(v) {
                 Some(times) if *times > 1 => *times -= 1,
                 Some(_) | None => drop(introduced.remove(v)),
             }
         }
+    }
+}
+
+impl Drop for Introduced<'_> {
+    fn drop(&mut self) {
+        self.scope.leave(&self.vars);
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn same_tensor_shape(shape1: &TensorShape, shape2: &TensorShape) -> b
 }
 
 /// Whether both are absent, or both present and the same.
-fn same_option<T>(a: Option<&T>, b: Option<&T>, same: impl Fn(&T, &T) -> bool) -> bool {
+pub(super) fn same_option<T>(a: Option<&T>, b: Option<&T>, same: impl Fn(&T, &T) -> bool) -> bool {
     match (a, b) {
         (None, None) => true,
         (Some(a), Some(b)) => same(a, b),

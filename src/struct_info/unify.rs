@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::derive_func::same_derive_func;
-use super::mapping::introduced_around;
+use super::kinds::{Kinds, is_object};
+use super::mapping::{introduced_around, params_of};
 use super::order::{Relation, below};
-use super::same_shape::{compare_dims, compare_shapes};
+use super::same_shape::{compare_known_shapes, compare_values};
 use super::surroundings::{Nowhere, Scope, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{
@@ -30,113 +31,98 @@ fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Struct
     cx.judge(
         "unify_struct_info",
         || vec![s1.to_string(), s2.to_string()],
-        |cx| match (s1, s2) {
-            (_, StructInfo::Object) => object(cx, s1),
-            (StructInfo::Object, _) => object(cx, s2),
-            (StructInfo::Shape(a), StructInfo::Shape(b)) => shape(cx, a, b),
-            (StructInfo::Tensor(a), StructInfo::Tensor(b)) => tensor(cx, a, b, scope),
-            (StructInfo::Tuple(a), StructInfo::Tuple(b)) => tuple(cx, a, b, scope),
-            (StructInfo::Func(a), StructInfo::Func(b)) => func(cx, a, b, scope),
-            (StructInfo::Prim(a), StructInfo::Prim(b)) => prim(cx, a, b),
-            (
-                StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_)
-                | StructInfo::Func(_),
-                StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_)
-                | StructInfo::Func(_),
-            ) => kind(cx, s1),
+        |cx| match Kinds::of(s1, s2) {
+            _ if is_object(s2) => object(cx, s1),
+            _ if is_object(s1) => object(cx, s2),
+            Kinds::Shapes(a, b) => StructInfo::Shape(shape(cx, a, b)),
+            Kinds::Tensors(a, b) => StructInfo::Tensor(tensor(cx, a, b, scope)),
+            Kinds::Tuples(a, b) => tuple(cx, a, b, scope),
+            Kinds::Funcs(a, b) => func(cx, a, b, scope),
+            Kinds::Prims(a, b) => prim(cx, a, b),
+            Kinds::Objects | Kinds::Different => cx.conclude(rule!("SI.UNIFY.KIND"), StructInfo::Object),
         },
     )
 }
 
+/// SI.UNIFY.OBJECT. Literally the other argument is returned (A01).
 fn object(cx: &mut Cx, other: &StructInfo) -> StructInfo {
-    if cx.fire(rule!("SI.UNIFY.OBJECT")) && !cx.literal(Erratum::A01) { StructInfo::Object } else { other.clone() }
+    let join = if cx.literal(Erratum::A01) { other.clone() } else { StructInfo::Object };
+    cx.conclude(rule!("SI.UNIFY.OBJECT"), join)
 }
 
-fn kind(cx: &mut Cx, s1: &StructInfo) -> StructInfo {
-    if cx.fire(rule!("SI.UNIFY.KIND")) { StructInfo::Object } else { s1.clone() }
+/// SI.UNIFY.SHAPE.
+fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> ShapeStructInfo {
+    let of_any_rank = ShapeStructInfo { values: None, ndim: Ndim::Unknown };
+    let of_rank = ShapeStructInfo { values: None, ndim: s1.ndim };
+    let by_form = cx.by_cases(&[
+        (rule!("SI.UNIFY.SHAPE.RANK1"), s1.ndim.is_unknown(), s1),
+        (rule!("SI.UNIFY.SHAPE.RANK2"), s2.ndim.is_unknown(), s2),
+        (rule!("SI.UNIFY.SHAPE.RANKDIFF"), s1.ndim != s2.ndim, &of_any_rank),
+        (rule!("SI.UNIFY.SHAPE.NOVAL1"), s1.values.is_none(), s1),
+        // The text tests that `S2.values` is defined (A05).
+        (rule!("SI.UNIFY.SHAPE.NOVAL2"), s2.values.is_some() == cx.literal(Erratum::A05), s2),
+    ]);
+    let join = by_form.unwrap_or_else(|| {
+        // Literally an undefined `S2.values` arrives here.
+        let proof = compare_values(cx, s1.values.as_deref(), s2.values.as_deref()).proof;
+        cx.by_cases_or(
+            &[(rule!("SI.UNIFY.SHAPE.EQ"), proof == Proof::Equal, s1)],
+            (rule!("SI.UNIFY.SHAPE.NEQ"), &of_rank),
+        )
+    });
+    join.clone()
 }
 
-fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> StructInfo {
-    let of_ndim = |ndim| StructInfo::Shape(ShapeStructInfo { values: None, ndim });
-    let (first, second) = (|| StructInfo::Shape(s1.clone()), || StructInfo::Shape(s2.clone()));
-    if cx.rule(rule!("SI.UNIFY.SHAPE.RANK1"), s1.ndim.is_unknown()) {
-        return first();
+/// SI.UNIFY.TENSOR.
+fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Scope) -> TensorStructInfo {
+    let same_rank = s1.ndim == s2.ndim;
+    let ndim = cx.conclude(rule!("SI.UNIFY.TENSOR.NDIM"), if same_rank { s1.ndim } else { Ndim::Unknown });
+    let same_dtype = s1.dtype == s2.dtype;
+    let dtype = cx.conclude(rule!("SI.UNIFY.TENSOR.DTYPE"), if same_dtype { s1.dtype } else { DataType::VOID });
+    let comparable = s1.shape.is_some() && s2.shape.is_some() && same_rank && !s1.ndim.is_unknown();
+    let shapes = if comparable { (s1.shape.as_ref(), s2.shape.as_ref()) } else { (None, None) };
+    let proof = compare_known_shapes(cx, shapes.0, shapes.1, scope).proof;
+    let keeps_shape = cx.by_cases_or(
+        &[
+            (rule!("SI.UNIFY.TENSOR.NOSHAPE"), !comparable, false),
+            (rule!("SI.UNIFY.TENSOR.EQ"), proof == Proof::Equal, true),
+        ],
+        (rule!("SI.UNIFY.TENSOR.NEQ"), false),
+    );
+    if !keeps_shape {
+        return TensorStructInfo { shape: None, dtype, ndim };
     }
-    if cx.rule(rule!("SI.UNIFY.SHAPE.RANK2"), s2.ndim.is_unknown()) {
-        return second();
-    }
-    if cx.rule(rule!("SI.UNIFY.SHAPE.RANKDIFF"), s1.ndim != s2.ndim) {
-        return of_ndim(Ndim::Unknown);
-    }
-    let Some(values1) = &s1.values else {
-        return if cx.fire(rule!("SI.UNIFY.SHAPE.NOVAL1")) { first() } else { second() };
-    };
-    // The text tests that `S2.values` is defined (A05).
-    let returned = s2.values.is_some() == cx.literal(Erratum::A05);
-    if cx.rule(rule!("SI.UNIFY.SHAPE.NOVAL2"), returned) {
-        return second();
-    }
-    // Literally an undefined `S2.values` arrives here; nothing can be proven of it.
-    let proof = s2.values.as_ref().map_or(Proof::Unknown, |values2| compare_dims(cx, values1, values2).proof);
-    if cx.rule(rule!("SI.UNIFY.SHAPE.EQ"), proof == Proof::Equal) {
-        return first();
-    }
-    if cx.fire(rule!("SI.UNIFY.SHAPE.NEQ")) { of_ndim(s1.ndim) } else { first() }
+    // The text returns `S1`, whatever the joined datatype is (A04).
+    let dtype = if cx.literal(Erratum::A04) { s1.dtype } else { dtype };
+    TensorStructInfo { shape: s1.shape.clone(), dtype, ndim }
 }
 
-fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Scope) -> StructInfo {
-    let ndim = if cx.fire(rule!("SI.UNIFY.TENSOR.NDIM")) && s1.ndim != s2.ndim { Ndim::Unknown } else { s1.ndim };
-    let other = cx.fire(rule!("SI.UNIFY.TENSOR.DTYPE")) && s1.dtype != s2.dtype;
-    let dtype = if other { DataType::VOID } else { s1.dtype };
-    let without = StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim });
-    let (Some(shape1), Some(shape2), false, false) = (&s1.shape, &s2.shape, s1.ndim != s2.ndim, s1.ndim.is_unknown())
-    else {
-        return if cx.fire(rule!("SI.UNIFY.TENSOR.NOSHAPE")) { without } else { StructInfo::Tensor(s1.clone()) };
-    };
-    let proof = compare_shapes(cx, shape1, shape2, scope).proof;
-    if cx.rule(rule!("SI.UNIFY.TENSOR.EQ"), proof == Proof::Equal) {
-        // The text returns `S1`, whatever the joined datatype is (A04).
-        let dtype = if cx.literal(Erratum::A04) { s1.dtype } else { dtype };
-        return StructInfo::Tensor(TensorStructInfo { shape: s1.shape.clone(), dtype, ndim });
-    }
-    if cx.fire(rule!("SI.UNIFY.TENSOR.NEQ")) { without } else { StructInfo::Tensor(s1.clone()) }
-}
-
+/// SI.UNIFY.TUPLE: field by field.
 fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Scope) -> StructInfo {
-    if cx.rule(rule!("SI.UNIFY.TUPLE.LEN"), fields1.len() != fields2.len()) || !cx.fire(rule!("SI.UNIFY.TUPLE.RET")) {
-        return StructInfo::Object;
+    let other_length = fields1.len() != fields2.len();
+    if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.TUPLE.LEN"), other_length, StructInfo::Object)]) {
+        return join;
     }
     let pairs = fields1.iter().zip(fields2);
-    StructInfo::Tuple(pairs.map(|(field1, field2)| unify(cx, field1, field2, scope)).collect())
+    cx.clause(rule!("SI.UNIFY.TUPLE.RET"), |cx| {
+        StructInfo::Tuple(pairs.map(|(field1, field2)| unify(cx, field1, field2, scope)).collect())
+    })
 }
 
+/// SI.UNIFY.FUNC.
 fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> StructInfo {
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
-        (Some(params1), Some(params2)) => closures(cx, f1, params1, f2, params2, scope),
-        (None, Some(_)) | (Some(_), None) => {
-            if cx.fire(rule!("SI.UNIFY.FUNC.FORM")) {
-                StructInfo::Object
-            } else {
-                StructInfo::Func(f1.clone())
-            }
-        }
+        (Some(_), Some(_)) => closures(cx, f1, f2, scope),
+        (None, Some(_)) | (Some(_), None) => cx.conclude(rule!("SI.UNIFY.FUNC.FORM"), StructInfo::Object),
     }
 }
 
 fn packed(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo) -> StructInfo {
     let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
-    if cx.rule(rule!("SI.UNIFY.FUNC.PACKED.SAME"), same) {
-        return StructInfo::Func(f1.clone());
-    }
-    let bound = cx.fire(rule!("SI.UNIFY.FUNC.PACKED.DIFF"));
-    if bound { StructInfo::packed(DeriveFunc::EmptyDerive) } else { StructInfo::Object }
+    let keeps_derive_func = cx
+        .by_cases_or(&[(rule!("SI.UNIFY.FUNC.PACKED.SAME"), same, true)], (rule!("SI.UNIFY.FUNC.PACKED.DIFF"), false));
+    if keeps_derive_func { StructInfo::Func(f1.clone()) } else { StructInfo::packed(DeriveFunc::EmptyDerive) }
 }
 
 /// The purity of the join, where the infos have the optional field (A18): pure only if both are.
@@ -147,16 +133,11 @@ fn joined_purity(pure1: Option<bool>, pure2: Option<bool>) -> Option<bool> {
     }
 }
 
-fn closures(
-    cx: &mut Cx,
-    f1: &FuncStructInfo,
-    params1: &[StructInfo],
-    f2: &FuncStructInfo,
-    params2: &[StructInfo],
-    scope: &Scope,
-) -> StructInfo {
-    if cx.rule(rule!("SI.UNIFY.FUNC.ARITY"), params1.len() != params2.len()) {
-        return StructInfo::Object;
+fn closures(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo, scope: &Scope) -> StructInfo {
+    let (params1, params2) = (params_of(f1), params_of(f2));
+    let other_arity = params1.len() != params2.len();
+    if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.FUNC.ARITY"), other_arity, StructInfo::Object)]) {
+        return join;
     }
     let _introduced = scope.introduce(introduced_around(f1, f2));
     let mut unified_params = Vec::with_capacity(params1.len());
@@ -166,12 +147,11 @@ fn closures(
             None => return StructInfo::Object,
         }
     }
-    if !cx.fire(rule!("SI.UNIFY.FUNC.RET")) {
-        return StructInfo::Object;
-    }
-    let ret = unify(cx, &f1.ret, &f2.ret, scope);
-    let (params, pure) = (Some(unified_params.into()), joined_purity(f1.pure, f2.pure));
-    StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }))
+    cx.clause(rule!("SI.UNIFY.FUNC.RET"), |cx| {
+        let ret = unify(cx, &f1.ret, &f2.ret, scope);
+        let (params, pure) = (Some(unified_params.into()), joined_purity(f1.pure, f2.pure));
+        StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }))
+    })
 }
 
 /// The join of two parameters if it is below both, that is, if they are equal in effect.
@@ -179,10 +159,9 @@ fn unified_param(cx: &mut Cx, param1: &StructInfo, param2: &StructInfo, scope: &
     let join = unify(cx, param1, param2, scope);
     let below_both =
         below(cx, Relation::Definite, &join, param1, scope) && below(cx, Relation::Definite, &join, param2, scope);
-    if cx.rule(rule!("SI.UNIFY.FUNC.PARAM-OK"), below_both) {
-        return Some(join);
-    }
-    if cx.fire(rule!("SI.UNIFY.FUNC.PARAM-BAD")) { None } else { Some(join) }
+    let kept = cx
+        .by_cases_or(&[(rule!("SI.UNIFY.FUNC.PARAM-OK"), below_both, true)], (rule!("SI.UNIFY.FUNC.PARAM-BAD"), false));
+    kept.then_some(join)
 }
 
 /// Different scalars have only `ObjectStructInfo` in common (A53).

@@ -2,9 +2,9 @@
 
 use super::{Checker, Entry, derive_func_of};
 use crate::book::Erratum;
-use crate::findings::{Finder, Step};
+use crate::findings::{Diagnostic, Finder, Severity, Step};
 use crate::grammar::{Binder, Binding, DeriveFunc, Expr, Function, MatchCast, Span, Type, VarBinding, VarKind};
-use crate::types::{Conversion, conversion, is_subtype};
+use crate::types::{Conversion, conversion, erase_struct_info, is_subtype};
 
 impl<'m> Checker<'_, 'm> {
     pub(super) fn binding(&mut self, binding: &'m Binding) {
@@ -33,8 +33,8 @@ impl<'m> Checker<'_, 'm> {
         match &binding.value {
             Expr::Function(function) => self.bound_function(binder, function),
             value => {
-                let checked = self.by(rule!("TC.VB.VALUE"), binding.span);
-                let ty = if checked { self.at(Step::Field("value"), |c| c.expr(value)) } else { None };
+                let ty = self.at(Step::Field("value"), |c| c.expr(value));
+                let ty = self.cx.conclude(rule!("TC.VB.VALUE"), ty);
                 let derive = self.derive_func_of_value(value);
                 self.after_value(binder, ty, derive, binding.span);
             }
@@ -42,23 +42,18 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn after_value(&mut self, binder: &'m Binder, ty: Option<Type>, derive: Option<DeriveFunc>, span: Span) {
-        match &binder.annotation {
-            // TC.VB.NOANNOT: the type of the value.
-            None => {
-                let ty = ty.filter(|_| self.by(rule!("TC.VB.NOANNOT"), span));
-                self.enter(binder, ty, derive);
-            }
-            Some(info) => {
-                let annotated = self.erase(info);
-                if let Some(ty) = ty {
-                    self.fits_annotation(binder, &ty, &annotated, span);
-                }
-                // TC.VB.ANNOT.OK: the annotation's type, even if it says less.
-                let ty = self.cx.fire(rule!("TC.VB.ANNOT.OK")).then_some(annotated);
-                let derive = derive_func_of(info);
-                self.enter(binder, ty, derive);
-            }
+        let annotated = binder.annotation.as_ref().map(|info| self.erase(info));
+        if let (Some(ty), Some(annotated)) = (&ty, &annotated) {
+            self.fits_annotation(binder, ty, annotated, span);
         }
+        // The annotation's type, even if it says less.
+        let entered = self.cx.by_cases(&[
+            (rule!("TC.VB.ANNOT.OK"), annotated.is_some(), annotated.as_ref().unwrap_or(&Type::Object)),
+            (rule!("TC.VB.NOANNOT"), ty.is_some(), ty.as_ref().unwrap_or(&Type::Object)),
+        ]);
+        let entered = entered.cloned();
+        let derive = binder.annotation.as_ref().map_or(derive, derive_func_of);
+        self.enter(binder, entered, derive);
     }
 
     /// TC.VB.ANNOT.ERR, and TC.VB.ANNOT.DOWN where a cast would help.
@@ -110,36 +105,33 @@ impl<'m> Checker<'_, 'm> {
             self.fits_annotation(binder, &ty, &annotated, binder.var.span);
         }
         if !self.cx.literal(Erratum::A30) {
-            let ty = self.cx.fire(rule!("TC.VB.ANNOT.OK")).then_some(annotated);
-            self.enter(binder, ty, derive_func_of(info));
+            let ty = self.cx.conclude(rule!("TC.VB.ANNOT.OK"), annotated);
+            self.enter(binder, Some(ty), derive_func_of(info));
         }
     }
 
     fn match_cast(&mut self, cast: &'m MatchCast) {
-        let checked = self.by(rule!("TC.MC.VALUE"), cast.span);
-        let value = if checked { self.at(Step::Field("value"), |c| c.expr(&cast.value)) } else { None };
-        self.cast_is_pure(cast);
-        // TC.MC.TARGET.
-        let target = if self.cx.fire(rule!("TC.MC.TARGET")) { self.erase(&cast.struct_info) } else { Type::Object };
+        let value = self.at(Step::Field("value"), |c| c.expr(&cast.value));
+        let value = self.cx.conclude(rule!("TC.MC.VALUE"), value);
+        self.cast_is_pure();
+        let target = self.cx.clause(rule!("TC.MC.TARGET"), |cx| erase_struct_info(cx, &cast.struct_info));
         if let Some(value) = value {
             self.cast_may_succeed(cast, &value, &target);
         }
         match &cast.var {
             // TC.MC.NOVAR: Γ stays as it is.
             None => {
-                self.by(rule!("TC.MC.NOVAR"), cast.span);
+                let _stays = self.cx.rule(rule!("TC.MC.NOVAR"), true);
             }
             Some(binder) => self.cast_var(binder, cast, target),
         }
     }
 
     /// PURE.ERR.CAST: that a cast can fail does not count as an effect.
-    fn cast_is_pure(&mut self, cast: &MatchCast) {
-        let exempt = self.cx.fire(rule!("PURE.ERR-EXEMPT")) && self.cx.fire(rule!("PURE.ERR.CAST"));
-        let Some(frame) = self.frames.last_mut() else { return };
-        frame.pure &= exempt;
-        if frame.in_dataflow > 0 && !exempt {
-            self.error(rule!("PURE.ERR.CAST"), cast.span, "a cast in a DataflowBlock can fail".to_string());
+    fn cast_is_pure(&mut self) {
+        let pure = self.cx.conclude(rule!("PURE.ERR-EXEMPT"), true) && self.cx.conclude(rule!("PURE.ERR.CAST"), true);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.pure &= pure;
         }
     }
 
@@ -152,37 +144,37 @@ impl<'m> Checker<'_, 'm> {
             Conversion::None | Conversion::MatchCast => None,
             Conversion::Unrelated { disjoint } => Some(disjoint),
         };
-        let lenient = self.cx.fire(rule!("TC.MC.NOERR"));
+        let severity = self.cx.conclude(rule!("TC.MC.NOERR"), Severity::Warning);
         if self.cx.premise(rule!("TC.MC.WARN"), 1, unrelated.is_none()) {
             return;
         }
         let outlook = if unrelated == Some(true) { "must fail" } else { "may fail" };
         let message = format!("the cast of a value of type {value} to {target} {outlook}");
-        if lenient {
-            self.warning(rule!("TC.MC.WARN"), cast.span, message);
-        } else {
-            self.error(rule!("TC.MC.WARN"), cast.span, message);
-        }
+        let finding = Diagnostic::warning(rule!("TC.MC.WARN"), self.trail.path(), cast.span, message);
+        self.found(Diagnostic { severity, ..finding });
     }
 
     /// TC.MC.BIND, TC.MC.BIND-ANNOT, with TC.MC.ANNOT.
     fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast, target: Type) {
-        let Some(info) = &binder.annotation else {
-            // CONV.MATCHCAST-IS-CAST: from here on the value may be used at the type of the target.
-            let casts = self.by(rule!("TC.MC.BIND"), cast.span)
-                && self.by(rule!("CONV.DOWN.CHECKED"), cast.span)
-                && self.by(rule!("CONV.MATCHCAST-IS-CAST"), cast.span);
-            let ty = casts.then_some(target);
-            let derive = derive_func_of(&cast.struct_info);
-            return self.enter(binder, ty, derive);
-        };
-        let annotated = self.erase(info);
-        let step = conversion(self.cx, &target, &annotated);
-        if !self.cx.premise(rule!("TC.MC.ANNOT"), 1, step == Conversion::None) {
-            let message = format!("`{}` is annotated as {annotated}, but the cast is to {target}", binder.var);
-            self.error_with_hint(rule!("TC.MC.ANNOT"), cast.span, message, "leave out the annotation of the variable");
+        let annotated = binder.annotation.as_ref().map(|info| self.erase(info));
+        if let Some(annotated) = &annotated {
+            let step = conversion(self.cx, &target, annotated);
+            if !self.cx.premise(rule!("TC.MC.ANNOT"), 1, step == Conversion::None) {
+                let message = format!("`{}` is annotated as {annotated}, but the cast is to {target}", binder.var);
+                let hint = "leave out the annotation of the variable";
+                self.error_with_hint(rule!("TC.MC.ANNOT"), cast.span, message, hint);
+            }
         }
-        let ty = self.cx.fire(rule!("TC.MC.BIND-ANNOT")).then_some(annotated);
-        self.enter(binder, ty, derive_func_of(info));
+        let entered = self.cx.by_cases_or(
+            &[(rule!("TC.MC.BIND-ANNOT"), annotated.is_some(), annotated.as_ref().unwrap_or(&Type::Object))],
+            (rule!("TC.MC.BIND"), &target),
+        );
+        let mut entered = entered.clone();
+        if annotated.is_none() {
+            // CONV.MATCHCAST-IS-CAST: from here on the value may be used at the type of the target.
+            entered = self.cx.conclude(rule!("CONV.DOWN.CHECKED"), entered);
+            entered = self.cx.conclude(rule!("CONV.MATCHCAST-IS-CAST"), entered);
+        }
+        self.enter(binder, Some(entered), derive_func_of(binder.annotation.as_ref().unwrap_or(&cast.struct_info)));
     }
 }

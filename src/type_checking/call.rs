@@ -10,16 +10,33 @@ use crate::purity::{Callee, call_is_pure};
 use crate::struct_info::{default_derive, empty_derive, wrap_type};
 use crate::types::{Conversion, conversion};
 
+/// A part of a call that is checked by itself.
+enum Part {
+    Callee,
+    Args,
+}
+
+/// How many arguments something takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Arity {
+    Any,
+    Exactly(usize),
+}
+
 impl<'m> Checker<'_, 'm> {
     pub(super) fn call(&mut self, call: &'m Call) -> Option<Type> {
         if let Expr::Op(op) = &call.op {
             return self.call_op(call, op);
         }
         // TC.CALL.ORDER: the callee, then the arguments from left to right.
-        let callee_first = self.cx.fire(rule!("TC.CALL.ORDER"));
-        let early = if callee_first { self.callee(call) } else { None };
-        let args = self.args(call);
-        let callee = if callee_first { early } else { self.callee(call) }?;
+        let (mut callee, mut args) = (None, Vec::new());
+        for part in self.cx.conclude(rule!("TC.CALL.ORDER"), [Part::Callee, Part::Args]) {
+            match part {
+                Part::Callee => callee = self.callee(call),
+                Part::Args => args = self.args(call),
+            }
+        }
+        let callee = callee?;
         match &callee {
             Type::PackedFunc => self.call_packed(call, &args),
             Type::Func(func) => self.call_closure(call, func, &args),
@@ -40,17 +57,15 @@ impl<'m> Checker<'_, 'm> {
         let args = self.args(call);
         let def = ops::lookup(&op.op_name);
         self.purity(call, Callee::Op(def), &op.op_name);
-        if !self.by(rule!("TC.CALL.OP"), call.span) {
-            return None;
-        }
         let Some(def) = def.filter(|def| def.infer.is_some()) else {
             // TYPE.GENERALIZE: a call whose result nothing describes is an object.
-            return self.by(rule!("TYPE.GENERALIZE"), call.span).then_some(Type::Object);
+            let ty = self.cx.conclude(rule!("TYPE.GENERALIZE"), Type::Object);
+            return Some(self.cx.conclude(rule!("TC.CALL.OP"), ty));
         };
         let args: Option<Vec<Type>> = args.into_iter().collect();
         let infos: Vec<StructInfo> = args?.iter().zip(&call.args).map(|(ty, arg)| self.info_of_arg(arg, ty)).collect();
-        let inferred = def.infer(self.cx, &InferArgs { call, args: &infos, module: Some(self.module) });
-        match inferred {
+        let known = InferArgs { call, args: &infos, module: Some(self.module) };
+        match self.cx.clause(rule!("TC.CALL.OP"), |cx| def.infer(cx, &known)) {
             Ok(info) => Some(self.erase(&info)),
             Err(rejection) => self.rejected(call, op, rejection),
         }
@@ -90,13 +105,12 @@ impl<'m> Checker<'_, 'm> {
             self.purity(call, Callee::Packed, "a packed function");
         }
         // TC.CALL.PACKED.VALIDATE: what the function makes of them is its own affair.
-        let unchecked = self.cx.fire(rule!("TC.CALL.PACKED.ANY")) && self.cx.fire(rule!("TC.CALL.PACKED.VALIDATE"));
-        if !unchecked && !args.is_empty() {
-            self.error(rule!("TC.CALL.ARITY"), call.span, "a packed function is called with arguments".to_string());
-        }
+        let arity = self.cx.conclude(rule!("TC.CALL.PACKED.ANY"), Arity::Any);
+        let arity = self.cx.conclude(rule!("TC.CALL.PACKED.VALIDATE"), arity);
+        self.arity_fits(call, arity, args.len());
         // TC.CALL.PACKED.DERIVE. Errata: A21, literally the type arguments decide.
         let derive = self.derive_func(&call.op);
-        let by_macro = !self.cx.literal(Erratum::A21) && self.cx.fire(rule!("TC.CALL.PACKED.DERIVE"));
+        let by_macro = !self.cx.literal(Erratum::A21) && self.cx.conclude(rule!("TC.CALL.PACKED.DERIVE"), true);
         match derive {
             DeriveFunc::EmptyDerive if by_macro => {
                 let info = empty_derive(self.cx);
@@ -112,23 +126,24 @@ impl<'m> Checker<'_, 'm> {
     /// TC.CALL.PACKED.T0, T1 and TN.
     fn result_of_type_args(&mut self, call: &Call, by_macro: bool) -> Option<Type> {
         let types: Vec<Type> = call.sinfo_args.iter().map(|info| self.erase(info)).collect();
-        let rule = match types.len() {
-            0 => rule!("TC.CALL.PACKED.T0"),
-            1 => rule!("TC.CALL.PACKED.T1"),
-            _ => rule!("TC.CALL.PACKED.TN"),
-        };
-        // TYPE.GENERALIZE: where nothing describes the result it is an object.
-        if !self.by(rule, call.span) || (types.is_empty() && !self.by(rule!("TYPE.GENERALIZE"), call.span)) {
-            return None;
-        }
-        if by_macro {
+        let described = if by_macro {
             let info = default_derive(self.cx, &call.sinfo_args);
-            return Some(self.erase(&info));
-        }
-        Some(match <[Type; 1]>::try_from(types) {
-            Ok([single]) => single,
-            Err(types) if types.is_empty() => Type::Object,
-            Err(types) => Type::tuple(types),
+            self.erase(&info)
+        } else {
+            match types.as_slice() {
+                [] => Type::Object,
+                [single] => single.clone(),
+                [_, _, ..] => Type::tuple(types.clone()),
+            }
+        };
+        Some(match types.as_slice() {
+            [] => {
+                // TYPE.GENERALIZE: where nothing describes the result it is an object.
+                let ty = self.cx.conclude(rule!("TYPE.GENERALIZE"), described);
+                self.cx.conclude(rule!("TC.CALL.PACKED.T0"), ty)
+            }
+            [_] => self.cx.conclude(rule!("TC.CALL.PACKED.T1"), described),
+            [_, _, ..] => self.cx.conclude(rule!("TC.CALL.PACKED.TN"), described),
         })
     }
 
@@ -152,10 +167,10 @@ impl<'m> Checker<'_, 'm> {
     /// TC.CALL.NOTFUNC.
     fn call_not_func(&mut self, call: &Call, callee: &Type) -> Option<Type> {
         let opaque = matches!(&call.op, Expr::GlobalVar(gv) if matches!(self.module.get(&gv.name), Some(GlobalFunc::PrimFunc(_))));
-        if (opaque && !self.cx.fire(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"))) || self.usable_object(callee) {
-            return Some(Type::Object);
-        }
-        if !self.cx.premise(rule!("TC.CALL.NOTFUNC"), 1, false) {
+        // MOD.PRIMFUNC-ONLY-CALLTIR: a PrimFunc is for call_tir only.
+        let callable =
+            (opaque && self.cx.conclude(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"), false)) || self.usable_object(callee);
+        if !self.cx.premise(rule!("TC.CALL.NOTFUNC"), 1, callable) {
             let message = format!("a value of type {callee} is called, which is not a function");
             self.error_with_hint(
                 rule!("TC.CALL.NOTFUNC"),
@@ -170,10 +185,7 @@ impl<'m> Checker<'_, 'm> {
     /// TC.CALL.RET, after TC.CALL.ARITY and TC.CALL.ARGS.
     fn call_closure(&mut self, call: &'m Call, func: &FuncType, args: &[Option<Type>]) -> Option<Type> {
         self.purity(call, Callee::Closure { pure: func.pure }, "a function of impure type");
-        let (expected, given) = (func.arg_types.len(), args.len());
-        if !self.cx.premise(rule!("TC.CALL.ARITY"), 1, expected == given) {
-            let message = format!("a function of {expected} parameters is called with {given} arguments");
-            self.error(rule!("TC.CALL.ARITY"), call.span, message);
+        if !self.arity_fits(call, Arity::Exactly(func.arg_types.len()), args.len()) {
             return Some(func.ret_type.clone());
         }
         for (i, (param, arg)) in func.arg_types.iter().zip(args).enumerate() {
@@ -181,16 +193,30 @@ impl<'m> Checker<'_, 'm> {
                 self.at(Step::Item("args", i), |c| c.arg_fits(call, i, arg, param));
             }
         }
-        let ignored = self.cx.fire(rule!("TC.CALL.TYPEARGS-IGNORED")) || call.sinfo_args.is_empty();
-        let ret = if ignored { Some(func.ret_type.clone()) } else { self.result_of_type_args(call, false) };
-        ret.filter(|_| self.by(rule!("TC.CALL.RET"), call.span))
+        // TC.CALL.TYPEARGS-IGNORED: whatever the type arguments are.
+        let ret = self.cx.conclude(rule!("TC.CALL.TYPEARGS-IGNORED"), func.ret_type.clone());
+        Some(self.cx.conclude(rule!("TC.CALL.RET"), ret))
+    }
+
+    /// TC.CALL.ARITY.
+    fn arity_fits(&mut self, call: &Call, arity: Arity, given: usize) -> bool {
+        let expected = match arity {
+            Arity::Any => return true,
+            Arity::Exactly(expected) => expected,
+        };
+        let fits = self.cx.premise(rule!("TC.CALL.ARITY"), 1, expected == given);
+        if !fits {
+            let message = format!("a function of {expected} parameters is called with {given} arguments");
+            self.error(rule!("TC.CALL.ARITY"), call.span, message);
+        }
+        fits
     }
 
     /// TC.CALL.ARGS: the argument's type is a subtype of the parameter's.
     fn arg_fits(&mut self, call: &Call, i: usize, arg: &Type, param: &Type) {
         let step = conversion(self.cx, arg, param);
         // TYPE.OBJECT: every value is an object.
-        let fits = step == Conversion::None && (*param != Type::Object || self.cx.fire(rule!("TYPE.OBJECT")));
+        let fits = step == Conversion::None && (*param != Type::Object || self.cx.conclude(rule!("TYPE.OBJECT"), true));
         if !self.cx.premise(rule!("TC.CALL.ARGS"), 1, fits) {
             let span = call.args.get(i).map_or(call.span, Expr::span);
             let message = format!("argument {i} has the type {arg}, which is not a subtype of {param}");

@@ -4,8 +4,8 @@ use super::Checker;
 use crate::book::Erratum;
 use crate::findings::{Finder, Step};
 use crate::grammar::{
-    BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, Ndim, SeqExpr, ShapeExpr, Tuple, TupleGetItem,
-    Type, Var,
+    BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, Ndim, SeqExpr, ShapeExpr, Span, Tuple,
+    TupleGetItem, Type, Var,
 };
 use crate::judge::with_stack;
 use crate::types::find_lub;
@@ -14,7 +14,7 @@ impl<'m> Checker<'_, 'm> {
     /// `Γ ⊢ e : T`, or `None` after an error.
     pub(super) fn expr(&mut self, expr: &'m Expr) -> Option<Type> {
         match expr {
-            Expr::Constant(constant) => self.constant(constant),
+            Expr::Constant(constant) => Some(self.constant(constant)),
             Expr::Var(var) | Expr::DataflowVar(var) => self.var(var),
             Expr::GlobalVar(gv) => self.global_var(gv),
             Expr::Tuple(tuple) => with_stack(|| self.tuple(tuple)),
@@ -22,53 +22,46 @@ impl<'m> Checker<'_, 'm> {
             Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => Some(Type::Object),
             Expr::Function(function) => with_stack(|| self.function(function, false)),
             Expr::If(branch) => with_stack(|| self.if_expr(branch)),
-            Expr::ExternFunc(func) => self.by(rule!("TC.EXTERNFUNC"), func.span).then_some(Type::PackedFunc),
+            Expr::ExternFunc(_) => Some(self.cx.conclude(rule!("TC.EXTERNFUNC"), Type::PackedFunc)),
             Expr::Call(call) => with_stack(|| self.call(call)),
-            Expr::ShapeExpr(shape) => self.shape_expr(shape),
+            Expr::ShapeExpr(shape) => Some(self.shape_expr(shape)),
             Expr::TupleGetItem(get) => with_stack(|| self.tuple_get_item(get)),
             // Well-formedness keeps operators in callee position (WF.8); elsewhere they have no type.
             Expr::Op(_) => None,
         }
     }
 
-    /// TC.VAR, TC.VAR.UNBOUND.
+    /// TC.VAR, TC.VAR.UNBOUND. TC.FUNC.NESTED: a nested function sees the variables around it.
     fn var(&mut self, var: &'m Var) -> Option<Type> {
-        let known = match self.gamma.get(&var) {
-            Some(entry) if entry.depth == self.frames.len() => Some(entry.ty.clone()),
-            // TC.FUNC.NESTED: a nested function sees the variables around it.
-            Some(entry) => {
-                let ty = entry.ty.clone();
-                self.cx.fire(rule!("TC.FUNC.NESTED")).then_some(ty)
-            }
-            None => None,
-        };
-        let known = if self.cx.fire(rule!("TC.VAR")) { known } else { None };
-        if !self.cx.premise(rule!("TC.VAR.UNBOUND"), 1, known.is_some()) {
-            self.error(rule!("TC.VAR.UNBOUND"), var.span, format!("`{var}` is not in the typing context"));
-        }
-        known.flatten()
+        let depth = self.frames.len();
+        let entry = self.gamma.get(&var).filter(|entry| entry.depth == depth || self.cx.fire(rule!("TC.FUNC.NESTED")));
+        let known = self.cx.conclude(rule!("TC.VAR"), entry).map(|entry| entry.ty.clone());
+        self.known(known, var, var.span)
     }
 
     fn global_var(&mut self, gv: &'m GlobalVar) -> Option<Type> {
-        let known = self.globals.get(&*gv.name).cloned();
-        let known = if self.cx.fire(rule!("TC.VAR")) { known } else { None };
+        let known = self.cx.conclude(rule!("TC.VAR"), self.globals.get(&*gv.name)).cloned();
+        self.known(known, &gv.name, gv.span)
+    }
+
+    fn known(&mut self, known: Option<Option<Type>>, name: &dyn std::fmt::Display, span: Span) -> Option<Type> {
         if !self.cx.premise(rule!("TC.VAR.UNBOUND"), 1, known.is_some()) {
-            self.error(rule!("TC.VAR.UNBOUND"), gv.span, format!("`{}` is not in the typing context", gv.name));
+            self.error(rule!("TC.VAR.UNBOUND"), span, format!("`{name}` is not in the typing context"));
         }
         known.flatten()
     }
 
     /// TC.CONST: rank and data type of the data.
-    fn constant(&mut self, constant: &Constant) -> Option<Type> {
+    fn constant(&mut self, constant: &Constant) -> Type {
         let (rank, dtype) = (constant.data.shape.len(), constant.data.dtype);
         let rank = i64::try_from(rank).unwrap_or(-1);
-        self.by(rule!("TC.CONST"), constant.span).then(|| Type::tensor(rank, dtype))
+        self.cx.conclude(rule!("TC.CONST"), Type::tensor(rank, dtype))
     }
 
     /// TC.SHAPEEXPR.
-    fn shape_expr(&mut self, shape: &ShapeExpr) -> Option<Type> {
+    fn shape_expr(&mut self, shape: &ShapeExpr) -> Type {
         let rank = i64::try_from(shape.values.len()).unwrap_or(-1);
-        self.by(rule!("TC.SHAPEEXPR"), shape.span).then(|| Type::shape(rank))
+        self.cx.conclude(rule!("TC.SHAPEEXPR"), Type::shape(rank))
     }
 
     /// TC.TUPLE.
@@ -78,7 +71,7 @@ impl<'m> Checker<'_, 'm> {
             fields.push(self.at(Step::Item("fields", i), |c| c.expr(field)));
         }
         let fields: Option<Vec<Type>> = fields.into_iter().collect();
-        fields.filter(|_| self.by(rule!("TC.TUPLE"), tuple.span)).map(Type::tuple)
+        fields.map(|fields| self.cx.conclude(rule!("TC.TUPLE"), Type::tuple(fields)))
     }
 
     fn if_expr(&mut self, branch: &'m If) -> Option<Type> {
@@ -88,23 +81,20 @@ impl<'m> Checker<'_, 'm> {
         }
         let true_type = self.at(Step::Field("true_branch"), |c| c.expr(&branch.true_branch));
         // TC.IF.BRANCHES: both are checked, whatever is known of the condition.
-        if !self.cx.fire(rule!("TC.IF.BRANCHES")) {
-            return true_type;
+        let mut false_type = None;
+        if self.cx.fire(rule!("TC.IF.BRANCHES")) {
+            false_type = self.at(Step::Field("false_branch"), |c| c.expr(&branch.false_branch));
         }
-        let false_type = self.at(Step::Field("false_branch"), |c| c.expr(&branch.false_branch));
         let (true_type, false_type) = (true_type?, false_type?);
-        if !self.by(rule!("TC.IF.LUB"), branch.span) {
-            return None;
-        }
-        let lub = find_lub(self.cx, &true_type, &false_type);
+        let lub = self.cx.clause(rule!("TC.IF.LUB"), |cx| find_lub(cx, &true_type, &false_type));
         // TYPE.GENERALIZE: branches of different types are no error.
         let precise = lub == true_type && lub == false_type;
-        (precise || self.by(rule!("TYPE.GENERALIZE"), branch.span)).then_some(lub)
+        Some(if precise { lub } else { self.cx.conclude(rule!("TYPE.GENERALIZE"), lub) })
     }
 
     /// VAL.OBJECT.UNUSABLE: an arbitrary object cannot be called, indexed or used as a condition.
     pub(super) fn usable_object(&mut self, ty: &Type) -> bool {
-        *ty == Type::Object && !self.cx.fire(rule!("VAL.OBJECT.UNUSABLE"))
+        *ty == Type::Object && self.cx.conclude(rule!("VAL.OBJECT.UNUSABLE"), false)
     }
 
     /// TC.IF.COND: exactly a Boolean scalar.
@@ -122,7 +112,7 @@ impl<'m> Checker<'_, 'm> {
         match cond {
             Type::Tensor(t) => {
                 let of_uint = t.ndim == Ndim::Known(0) && t.dtype.is_uint() && !t.dtype.is_bool();
-                of_uint && !self.cx.fire(rule!("PR14148.DTYPE.BOOL.DISTINCT"))
+                of_uint && self.cx.conclude(rule!("PR14148.DTYPE.BOOL.DISTINCT"), false)
             }
             Type::Object | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc => false,
         }
@@ -143,7 +133,7 @@ impl<'m> Checker<'_, 'm> {
             let message = format!("a tuple of {} fields has no field {}", fields.len(), get.index);
             self.error(rule!("TC.TGI.BOUND"), get.span, message);
         }
-        field.filter(|_| self.by(rule!("TC.TGI"), get.span)).cloned()
+        field.map(|field| self.cx.conclude(rule!("TC.TGI"), field.clone()))
     }
 
     /// Errata: A23, literally `i` fields are enough for the index `i`.
@@ -163,7 +153,7 @@ impl<'m> Checker<'_, 'm> {
         if self.cx.fire(rule!("TC.SEQ.POP")) {
             self.gamma.leave(mark);
         }
-        body.filter(|_| self.by(rule!("TC.SEQ.RESULT"), seq.span))
+        body.map(|body| self.cx.conclude(rule!("TC.SEQ.RESULT"), body))
     }
 
     fn block(&mut self, block: &'m BindingBlock) {
@@ -172,10 +162,9 @@ impl<'m> Checker<'_, 'm> {
         self.report.vars.reserve(block.bindings.len());
         let dataflow = block.kind == BlockKind::Dataflow;
         self.count_dataflow(dataflow, |n| n + 1);
-        let in_order = self.cx.fire(rule!("TC.SEQ.ORDER"));
-        for k in 0..block.bindings.len() {
-            let i = if in_order { k } else { block.bindings.len() - 1 - k };
-            self.at(Step::Item("bindings", i), |c| c.binding(&block.bindings[i]));
+        let in_order: Vec<_> = block.bindings.iter().enumerate().collect();
+        for (i, binding) in self.cx.conclude(rule!("TC.SEQ.ORDER"), in_order) {
+            self.at(Step::Item("bindings", i), |c| c.binding(binding));
         }
         self.count_dataflow(dataflow, |n| n - 1);
         if self.cx.rule(rule!("TC.SEQ.DF-DROP"), dataflow) {

@@ -10,6 +10,13 @@ use crate::types::{Conversion, conversion, is_subtype};
 
 use super::derive_func_of;
 
+/// What is wrong with the type of a body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    MoreGeneral,
+    Unrelated,
+}
+
 impl<'m> Checker<'_, 'm> {
     /// A global function, whose name is in Γ while its body is checked (TC.FUNC.REC-BIND).
     ///
@@ -21,8 +28,8 @@ impl<'m> Checker<'_, 'm> {
         function: &'m Function,
         recursive: bool,
     ) -> Option<Type> {
-        let provisional = if self.cx.fire(rule!("TC.FUNC.REC-BIND")) { self.annotated_type(function) } else { None };
-        match provisional {
+        let annotated = self.annotated_type(function);
+        match self.cx.conclude(rule!("TC.FUNC.REC-BIND"), annotated) {
             Some(ty) => {
                 self.globals.insert(name, Some(ty));
             }
@@ -41,7 +48,7 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn annotated_type(&mut self, function: &Function) -> Option<Type> {
         let ret = self.erase(function.ret_struct_info.as_ref()?);
         let params: Vec<Type> = function.params.iter().map(|param| self.param_type(param)).collect();
-        let pure = self.cx.fire(rule!("TC.FUNC.REC-PURE")) && function.pure == Some(true);
+        let pure = self.cx.conclude(rule!("TC.FUNC.REC-PURE"), function.pure == Some(true));
         Some(Type::func(params, ret, pure))
     }
 
@@ -115,25 +122,24 @@ impl<'m> Checker<'_, 'm> {
         let Some(body) = body else { return Some(annotated) };
         // Literal E42: each is a subtype of the other if they are equal, and the marked sentence wants a cast.
         let same = self.cx.literal(Erratum::E42) && is_subtype(self.cx, &annotated, &body);
-        match if same { Conversion::MatchCast } else { conversion(self.cx, &body, &annotated) } {
-            Conversion::None => {
-                if !self.cx.fire(rule!("TC.FUNC.RET.OK")) {
-                    return Some(body);
-                }
+        let step = if same { Conversion::MatchCast } else { conversion(self.cx, &body, &annotated) };
+        let fault = self.cx.by_cases_or(
+            &[
+                (rule!("TC.FUNC.RET.OK"), step == Conversion::None, None),
+                (rule!("TC.FUNC.RET.DOWN"), step == Conversion::MatchCast, Some(Fault::MoreGeneral)),
+            ],
+            (rule!("TC.FUNC.RET.UNRELATED"), Some(Fault::Unrelated)),
+        );
+        match fault {
+            None => {}
+            Some(Fault::MoreGeneral) => {
+                let message = format!("the body has the type {body}, the return annotation is {annotated}");
+                let hint = "cast the result with a match_cast before returning it";
+                self.error_with_hint(rule!("TC.FUNC.RET.DOWN"), function.span, message, hint);
             }
-            Conversion::MatchCast => {
-                if !self.cx.premise(rule!("TC.FUNC.RET.DOWN"), 1, false) {
-                    let message = format!("the body has the type {body}, the return annotation is {annotated}");
-                    let hint = "cast the result with a match_cast before returning it";
-                    self.error_with_hint(rule!("TC.FUNC.RET.DOWN"), function.span, message, hint);
-                }
-            }
-            Conversion::Unrelated { .. } => {
-                if !self.cx.premise(rule!("TC.FUNC.RET.UNRELATED"), 1, false) {
-                    let message =
-                        format!("the body has the type {body}, unrelated to the return annotation {annotated}");
-                    self.error(rule!("TC.FUNC.RET.UNRELATED"), function.span, message);
-                }
+            Some(Fault::Unrelated) => {
+                let message = format!("the body has the type {body}, unrelated to the return annotation {annotated}");
+                self.error(rule!("TC.FUNC.RET.UNRELATED"), function.span, message);
             }
         }
         Some(annotated)
@@ -147,6 +153,6 @@ impl<'m> Checker<'_, 'm> {
             self.error_with_hint(rule!("TC.FUNC.RET.REC-NONE"), function.span, message, hint);
             return None;
         }
-        body.filter(|_| self.by(rule!("TC.FUNC.RET.NONE"), function.span))
+        body.map(|body| self.cx.conclude(rule!("TC.FUNC.RET.NONE"), body))
     }
 }

@@ -7,12 +7,14 @@ mod function;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use call::Arity;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::book::{Erratum, Rule};
+use crate::book::Erratum;
 use crate::findings::{Diagnostic, Finder, Severity, Trail};
-use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, Span, StructInfo, Type, Var};
-use crate::judge::{Cx, Stuck};
+use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, StructInfo, Type, Var};
+use crate::judge::Cx;
 use crate::scope::{Component, Context, in_order_of_reference};
 use crate::types::erase_struct_info;
 
@@ -58,7 +60,8 @@ pub(crate) fn check_module_in(cx: &mut Cx, module: &IrModule, groups: &[Componen
     for group in groups {
         checker.mutual(group);
     }
-    if checker.cx.fire(rule!("TC.MODULE.ORDER")) && !checker.cx.literal(Erratum::A14) {
+    let by_reference = !checker.cx.literal(Erratum::A14);
+    if checker.cx.conclude(rule!("TC.MODULE.ORDER"), by_reference) {
         for group in groups {
             group.members.iter().for_each(|member| checker.global(*member));
             checker.finish();
@@ -135,13 +138,12 @@ impl<'c, 'm> Checker<'c, 'm> {
         if group.recursive {
             self.recursive.extend(&group.members);
         }
-        if group.members.len() < 2 || !self.cx.fire(rule!("TC.MODULE.PREPOPULATE")) {
-            return;
-        }
-        for member in &group.members {
-            let Some((gv, GlobalFunc::Function(function))) = self.module.funcs.get(*member) else { continue };
-            let ty = self.annotated_type(function);
-            self.globals.insert(&gv.name, ty);
+        if self.cx.rule(rule!("TC.MODULE.PREPOPULATE"), group.members.len() > 1) {
+            for member in &group.members {
+                let Some((gv, GlobalFunc::Function(function))) = self.module.funcs.get(*member) else { continue };
+                let ty = self.annotated_type(function);
+                self.globals.insert(&gv.name, ty);
+            }
         }
     }
 
@@ -156,7 +158,7 @@ impl<'c, 'm> Checker<'c, 'm> {
                 }
             }
             GlobalFunc::Function(function) => {
-                if self.by(rule!("TC.MODULE.PER-FUNC"), function.span) {
+                if self.cx.fire(rule!("TC.MODULE.PER-FUNC")) {
                     self.global_function(index, &gv.name, function);
                 }
             }
@@ -176,15 +178,6 @@ impl<'c, 'm> Checker<'c, 'm> {
     /// comes first; what follows sees their final types.
     fn finish(&mut self) {
         self.globals.extend(self.finished.drain(..));
-    }
-
-    /// Applies a rule without which an expression has no type.
-    fn by(&mut self, rule: Rule, span: Span) -> bool {
-        let applies = self.cx.fire(rule);
-        if !applies {
-            self.error(rule, span, Stuck(rule).to_string());
-        }
-        applies
     }
 
     fn erase(&mut self, info: &StructInfo) -> Type {

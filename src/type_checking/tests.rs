@@ -1,6 +1,7 @@
 //! For each form of expression its type, and a program that has none.
 
 use super::*;
+use crate::book::Rule;
 use crate::grammar::*;
 use crate::testing::*;
 

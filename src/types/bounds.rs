@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::equality::{Known, first_difference};
-use crate::book::{Erratum, Rule};
+use super::kinds::Kinds;
+use crate::book::Erratum;
 use crate::grammar::{DataType, DynTensorType, FuncType, Ndim, ShapeType, Type};
 use crate::judge::{Conclusion, Cx, GlbPurity};
 
@@ -30,11 +31,11 @@ impl Conclusion for Bound {
     }
 }
 
-/// Whether two types are not both tensors, both tuples, and so on.
+/// The kinds of two types.
 ///
 /// Literal E36: one of "not both tensors", "not both tuples" and so on is true of every pair.
-fn different_kinds(cx: &Cx, t1: &Type, t2: &Type) -> bool {
-    std::mem::discriminant(t1) != std::mem::discriminant(t2) || cx.literal(Erratum::E36)
+fn kinds_of<'a>(cx: &Cx, t1: &'a Type, t2: &'a Type) -> Kinds<'a> {
+    if cx.literal(Erratum::E36) { Kinds::Different } else { Kinds::of(t1, t2) }
 }
 
 fn glb(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> Option<Type> {
@@ -51,36 +52,27 @@ fn glb(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> Option<Type> {
 }
 
 fn glb_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Option<Type> {
-    if cx.rule(rule!("GLB.EQ"), equal) {
-        return Some(t2.clone());
+    let by_form = cx.by_cases(&[
+        (rule!("GLB.EQ"), equal, t2),
+        (rule!("GLB.OBJ-L"), *t1 == Type::Object, t2),
+        (rule!("GLB.OBJ-R"), *t2 == Type::Object, t1),
+    ]);
+    if let Some(bound) = by_form {
+        return Some(bound.clone());
     }
-    if cx.rule(rule!("GLB.OBJ-L"), *t1 == Type::Object) {
-        return Some(t2.clone());
-    }
-    if cx.rule(rule!("GLB.OBJ-R"), *t2 == Type::Object) {
-        return Some(t1.clone());
-    }
-    let different = different_kinds(cx, t1, t2);
-    if cx.rule(rule!("GLB.KIND"), different) {
-        return None;
-    }
-    match (t1, t2) {
-        (Type::Shape(t1), Type::Shape(t2)) => glb_shape(cx, t1, t2),
-        (Type::Tensor(t1), Type::Tensor(t2)) => glb_tensor(cx, t1, t2),
-        (Type::Tuple(t1), Type::Tuple(t2)) => glb_tuple(cx, t1, t2, known),
-        (Type::Func(t1), Type::Func(t2)) => glb_func(cx, t1, t2, known),
-        // Only reached where the rules above are masked: no case is left.
-        (Type::PackedFunc, Type::PackedFunc) => None,
-        (
-            Type::Object | Type::Shape(_) | Type::Tensor(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-            Type::Object | Type::Shape(_) | Type::Tensor(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-        ) => Some(t1.clone()),
+    match kinds_of(cx, t1, t2) {
+        Kinds::Shapes(t1, t2) => glb_shape(cx, t1, t2),
+        Kinds::Tensors(t1, t2) => glb_tensor(cx, t1, t2),
+        Kinds::Tuples(t1, t2) => glb_tuple(cx, t1, t2, known),
+        Kinds::Funcs(t1, t2) => glb_func(cx, t1, t2, known),
+        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.conclude(rule!("GLB.KIND"), None),
     }
 }
 
-/// The text writes `ret_ndim == T2.ndim`, a comparison without effect; literally the rank stays unknown (A06).
-fn fill_ndim(cx: &mut Cx, rule: Rule, ndim1: Ndim, ndim2: Ndim) -> Ndim {
-    if cx.fire(rule) && ndim1.is_unknown() && !cx.literal(Erratum::A06) { ndim2 } else { ndim1 }
+/// The rank of the first, or that of the second if the first is unknown. The text writes `ret_ndim == T2.ndim`, a
+/// comparison without effect; literally the rank stays unknown (A06).
+fn filled_ndim(cx: &Cx, ndim1: Ndim, ndim2: Ndim) -> Ndim {
+    if ndim1.is_unknown() && !cx.literal(Erratum::A06) { ndim2 } else { ndim1 }
 }
 
 /// Literally the right side clashes whenever it is not the rank found, -1 included (A06).
@@ -96,74 +88,71 @@ fn dtype_clashes(cx: &Cx, ret_dtype: DataType, dtype2: DataType) -> bool {
 }
 
 fn glb_shape(cx: &mut Cx, t1: &ShapeType, t2: &ShapeType) -> Option<Type> {
-    let ret_ndim = fill_ndim(cx, rule!("GLB.SHAPE.FILL"), t1.ndim, t2.ndim);
-    let clash = ndim_clashes(cx, ret_ndim, t2.ndim);
-    if cx.rule(rule!("GLB.SHAPE.CLASH"), clash) {
-        return None;
-    }
-    cx.fire(rule!("GLB.SHAPE.RET")).then_some(Type::Shape(ShapeType { ndim: ret_ndim }))
+    let ret_ndim = filled_ndim(cx, t1.ndim, t2.ndim);
+    let ret_ndim = cx.conclude(rule!("GLB.SHAPE.FILL"), ret_ndim);
+    cx.by_cases_or(
+        &[(rule!("GLB.SHAPE.CLASH"), ndim_clashes(cx, ret_ndim, t2.ndim), None)],
+        (rule!("GLB.SHAPE.RET"), Some(Type::Shape(ShapeType { ndim: ret_ndim }))),
+    )
 }
 
 fn glb_tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> Option<Type> {
-    let ret_ndim = fill_ndim(cx, rule!("GLB.TENSOR.FILL-NDIM"), t1.ndim, t2.ndim);
-    let fill_dtype = cx.fire(rule!("GLB.TENSOR.FILL-DTYPE")) && t1.dtype.is_void();
-    let ret_dtype = if fill_dtype { t2.dtype } else { t1.dtype };
-    let ndim_clash = ndim_clashes(cx, ret_ndim, t2.ndim);
-    if cx.rule(rule!("GLB.TENSOR.CLASH-NDIM"), ndim_clash) {
-        return None;
-    }
-    let dtype_clash = dtype_clashes(cx, ret_dtype, t2.dtype);
-    if cx.rule(rule!("GLB.TENSOR.CLASH-DTYPE"), dtype_clash) {
-        return None;
-    }
-    cx.fire(rule!("GLB.TENSOR.RET")).then_some(Type::Tensor(DynTensorType { ndim: ret_ndim, dtype: ret_dtype }))
+    let ret_ndim = filled_ndim(cx, t1.ndim, t2.ndim);
+    let ret_ndim = cx.conclude(rule!("GLB.TENSOR.FILL-NDIM"), ret_ndim);
+    let ret_dtype = if t1.dtype.is_void() { t2.dtype } else { t1.dtype };
+    let ret_dtype = cx.conclude(rule!("GLB.TENSOR.FILL-DTYPE"), ret_dtype);
+    cx.by_cases_or(
+        &[
+            (rule!("GLB.TENSOR.CLASH-NDIM"), ndim_clashes(cx, ret_ndim, t2.ndim), None),
+            (rule!("GLB.TENSOR.CLASH-DTYPE"), dtype_clashes(cx, ret_dtype, t2.dtype), None),
+        ],
+        (rule!("GLB.TENSOR.RET"), Some(Type::Tensor(DynTensorType { ndim: ret_ndim, dtype: ret_dtype }))),
+    )
 }
 
 fn glb_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> Option<Type> {
-    if cx.rule(rule!("GLB.TUPLE.LEN"), t1.len() != t2.len()) {
-        return None;
+    if let Some(bound) = cx.by_cases(&[(rule!("GLB.TUPLE.LEN"), t1.len() != t2.len(), None)]) {
+        return bound;
     }
     let mut fields = Vec::with_capacity(t1.len());
     for (i, (field1, field2)) in t1.iter().zip(t2).enumerate() {
-        let bound = glb(cx, field1, field2, known.component(i));
-        if cx.rule(rule!("GLB.TUPLE.FIELD-NONE"), bound.is_none()) {
-            return None;
+        match glb(cx, field1, field2, known.component(i)) {
+            Some(bound) => fields.push(bound),
+            None => return cx.conclude(rule!("GLB.TUPLE.FIELD-NONE"), None),
         }
-        fields.push(bound.unwrap_or(Type::Object));
     }
-    cx.fire(rule!("GLB.TUPLE.RET")).then_some(Type::Tuple(fields.into()))
+    cx.conclude(rule!("GLB.TUPLE.RET"), Some(Type::Tuple(fields.into())))
 }
 
 /// GLB.FUNC.PURITY and GLB.FUNC.PURITY-KEEP: the purity of the result, or `None` where there is no lower bound.
 fn glb_purity(cx: &mut Cx, pure1: bool, pure2: bool) -> Option<bool> {
-    if pure1 == pure2 {
-        return Some(if cx.fire(rule!("GLB.FUNC.PURITY-KEEP")) { pure1 } else { !pure1 });
-    }
-    match (cx.fire(rule!("GLB.FUNC.PURITY")), cx.glb_purity) {
-        (false, _) | (true, GlbPurity::Min) => Some(true),
-        (true, GlbPurity::Literal) => None,
-    }
+    let of_different = match cx.glb_purity {
+        GlbPurity::Min => Some(true),
+        GlbPurity::Literal => None,
+    };
+    cx.by_cases_or(
+        &[(rule!("GLB.FUNC.PURITY-KEEP"), pure1 == pure2, Some(pure1))],
+        (rule!("GLB.FUNC.PURITY"), of_different),
+    )
 }
 
 fn glb_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Option<Type> {
     let pure = glb_purity(cx, t1.pure, t2.pure)?;
     let arity = t1.arg_types.len();
-    if cx.rule(rule!("GLB.FUNC.ARITY"), arity != t2.arg_types.len()) {
-        return None;
+    if let Some(bound) = cx.by_cases(&[(rule!("GLB.FUNC.ARITY"), arity != t2.arg_types.len(), None)]) {
+        return bound;
     }
-    let arg_types = glb_func_args(cx, t1, t2, known);
-    let bound = glb(cx, &t1.ret_type, &t2.ret_type, known.component(arity));
-    if cx.rule(rule!("GLB.FUNC.RET-NONE"), bound.is_none()) {
-        return None;
-    }
-    let ret_type = bound.unwrap_or(Type::Object);
-    cx.fire(rule!("GLB.FUNC.RET")).then_some(Type::Func(Arc::new(FuncType { arg_types, ret_type, pure })))
-}
-
-fn glb_func_args(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Arc<[Type]> {
-    let least = cx.fire(rule!("GLB.FUNC.ARGS"));
     let pairs = t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate();
-    pairs.map(|(i, (arg1, arg2))| if least { lub(cx, arg1, arg2, known.component(i)) } else { arg1.clone() }).collect()
+    let arg_types: Arc<[Type]> = cx.clause(rule!("GLB.FUNC.ARGS"), |cx| {
+        pairs.map(|(i, (arg1, arg2))| lub(cx, arg1, arg2, known.component(i))).collect()
+    });
+    match glb(cx, &t1.ret_type, &t2.ret_type, known.component(arity)) {
+        Some(ret_type) => {
+            let bound = FuncType { arg_types, ret_type, pure };
+            cx.conclude(rule!("GLB.FUNC.RET"), Some(Type::Func(Arc::new(bound))))
+        }
+        None => cx.conclude(rule!("GLB.FUNC.RET-NONE"), None),
+    }
 }
 
 fn lub(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> Type {
@@ -180,73 +169,68 @@ fn lub(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> Type {
 }
 
 fn lub_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Type {
-    if cx.rule(rule!("LUB.EQ"), equal) {
-        return t1.clone();
+    let by_form = cx.by_cases(&[
+        (rule!("LUB.EQ"), equal, t1),
+        (rule!("LUB.OBJ"), *t1 == Type::Object || *t2 == Type::Object, &Type::Object),
+    ]);
+    if let Some(bound) = by_form {
+        return bound.clone();
     }
-    if cx.rule(rule!("LUB.OBJ"), *t1 == Type::Object || *t2 == Type::Object) {
-        return Type::Object;
-    }
-    let different = different_kinds(cx, t1, t2);
-    if cx.rule(rule!("LUB.KIND"), different) {
-        return Type::Object;
-    }
-    match (t1, t2) {
-        (Type::Shape(t1), Type::Shape(t2)) => lub_shape(cx, t1, t2),
-        (Type::Tensor(t1), Type::Tensor(t2)) => lub_tensor(cx, t1, t2),
-        (Type::Tuple(t1), Type::Tuple(t2)) => lub_tuple(cx, t1, t2, known),
-        (Type::Func(t1), Type::Func(t2)) => lub_func(cx, t1, t2, known),
-        // Only reached where the rules above are masked: no case is left.
-        (Type::PackedFunc, Type::PackedFunc) => Type::Object,
-        (
-            Type::Object | Type::Shape(_) | Type::Tensor(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-            Type::Object | Type::Shape(_) | Type::Tensor(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-        ) => t1.clone(),
+    match kinds_of(cx, t1, t2) {
+        Kinds::Shapes(t1, t2) => lub_shape(cx, t1, t2),
+        Kinds::Tensors(t1, t2) => lub_tensor(cx, t1, t2),
+        Kinds::Tuples(t1, t2) => lub_tuple(cx, t1, t2, known),
+        Kinds::Funcs(t1, t2) => lub_func(cx, t1, t2, known),
+        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.conclude(rule!("LUB.KIND"), Type::Object),
     }
 }
 
 /// The common rank, or -1.
-fn common_ndim(cx: &mut Cx, rule: Rule, ndim1: Ndim, ndim2: Ndim) -> Ndim {
-    if cx.fire(rule) && ndim1 != ndim2 { Ndim::Unknown } else { ndim1 }
+fn common_ndim(ndim1: Ndim, ndim2: Ndim) -> Ndim {
+    if ndim1 == ndim2 { ndim1 } else { Ndim::Unknown }
+}
+
+/// The common datatype, or `Void`.
+fn common_dtype(dtype1: DataType, dtype2: DataType) -> DataType {
+    if dtype1 == dtype2 { dtype1 } else { DataType::VOID }
 }
 
 fn lub_shape(cx: &mut Cx, t1: &ShapeType, t2: &ShapeType) -> Type {
-    Type::Shape(ShapeType { ndim: common_ndim(cx, rule!("LUB.SHAPE"), t1.ndim, t2.ndim) })
+    Type::Shape(ShapeType { ndim: cx.conclude(rule!("LUB.SHAPE"), common_ndim(t1.ndim, t2.ndim)) })
 }
 
 fn lub_tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> Type {
-    let ndim = common_ndim(cx, rule!("LUB.TENSOR.NDIM"), t1.ndim, t2.ndim);
-    let differ = cx.fire(rule!("LUB.TENSOR.DTYPE")) && t1.dtype != t2.dtype;
-    let dtype = if differ { DataType::VOID } else { t1.dtype };
+    let ndim = cx.conclude(rule!("LUB.TENSOR.NDIM"), common_ndim(t1.ndim, t2.ndim));
+    let dtype = cx.conclude(rule!("LUB.TENSOR.DTYPE"), common_dtype(t1.dtype, t2.dtype));
     Type::Tensor(DynTensorType { ndim, dtype })
 }
 
 fn lub_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> Type {
-    if cx.rule(rule!("LUB.TUPLE.LEN"), t1.len() != t2.len()) || !cx.fire(rule!("LUB.TUPLE.RET")) {
-        return Type::Object;
+    if let Some(bound) = cx.by_cases(&[(rule!("LUB.TUPLE.LEN"), t1.len() != t2.len(), Type::Object)]) {
+        return bound;
     }
     let pairs = t1.iter().zip(t2).enumerate();
-    Type::Tuple(pairs.map(|(i, (field1, field2))| lub(cx, field1, field2, known.component(i))).collect())
+    cx.clause(rule!("LUB.TUPLE.RET"), |cx| {
+        Type::Tuple(pairs.map(|(i, (field1, field2))| lub(cx, field1, field2, known.component(i))).collect())
+    })
 }
 
 fn lub_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Type {
-    let pure = if cx.fire(rule!("LUB.FUNC.PURITY")) { t1.pure && t2.pure } else { t1.pure || t2.pure };
+    let pure = cx.conclude(rule!("LUB.FUNC.PURITY"), t1.pure && t2.pure);
     let arity = t1.arg_types.len();
-    if cx.rule(rule!("LUB.FUNC.ARITY"), arity != t2.arg_types.len()) {
-        return Type::Object;
+    if let Some(bound) = cx.by_cases(&[(rule!("LUB.FUNC.ARITY"), arity != t2.arg_types.len(), Type::Object)]) {
+        return bound;
     }
     let mut arg_types = Vec::with_capacity(arity);
     for (i, (arg1, arg2)) in t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate() {
-        let bound = glb(cx, arg1, arg2, known.component(i));
-        if cx.rule(rule!("LUB.FUNC.ARG-NONE"), bound.is_none()) {
-            return Type::Object;
+        match glb(cx, arg1, arg2, known.component(i)) {
+            Some(bound) => arg_types.push(bound),
+            None => return cx.conclude(rule!("LUB.FUNC.ARG-NONE"), Type::Object),
         }
-        arg_types.push(bound.unwrap_or(Type::Object));
     }
     let ret_type = lub(cx, &t1.ret_type, &t2.ret_type, known.component(arity));
-    if !cx.fire(rule!("LUB.FUNC.RET")) {
-        return Type::Object;
-    }
-    Type::Func(Arc::new(FuncType { arg_types: arg_types.into(), ret_type, pure }))
+    let bound = FuncType { arg_types: arg_types.into(), ret_type, pure };
+    cx.conclude(rule!("LUB.FUNC.RET"), Type::Func(Arc::new(bound)))
 }
 
 #[cfg(test)]

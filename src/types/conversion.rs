@@ -23,19 +23,16 @@ pub enum Conversion {
 ///
 /// 2023-02, When Type Conversions are Necessary. Literal A25: all unrelated types are called disjoint.
 pub fn conversion(cx: &mut Cx, actual: &Type, expected: &Type) -> Conversion {
-    let accepted = is_subtype(cx, actual, expected) && cx.fire(rule!("SUB.MEANING"));
-    if cx.rule(rule!("CONV.UP"), accepted) {
-        return Conversion::None;
-    }
-    let more_general = is_subtype(cx, expected, actual);
-    if more_general {
-        let strong = cx.fire(rule!("CONV.DOWN")) && cx.fire(rule!("TYPE.STRONG"));
-        return if strong { Conversion::MatchCast } else { Conversion::None };
-    }
-    if !cx.fire(rule!("CONV.UNRELATED")) {
-        return Conversion::None;
-    }
-    Conversion::Unrelated { disjoint: cx.literal(Erratum::A25) || find_glb(cx, actual, expected).is_none() }
+    let accepted = is_subtype(cx, actual, expected) && cx.conclude(rule!("SUB.MEANING"), true);
+    let more_general = !accepted && is_subtype(cx, expected, actual);
+    let unrelated = !accepted && !more_general;
+    let disjoint = unrelated && (cx.literal(Erratum::A25) || find_glb(cx, actual, expected).is_none());
+    let step = cx.by_cases_or(
+        &[(rule!("CONV.UP"), accepted, Conversion::None), (rule!("CONV.DOWN"), more_general, Conversion::MatchCast)],
+        (rule!("CONV.UNRELATED"), Conversion::Unrelated { disjoint }),
+    );
+    // Nothing is converted unless the program says so.
+    if more_general { cx.conclude(rule!("TYPE.STRONG"), step) } else { step }
 }
 
 impl std::fmt::Display for Conversion {

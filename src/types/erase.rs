@@ -4,59 +4,42 @@ use std::sync::Arc;
 
 use crate::book::Erratum;
 use crate::grammar::{
-    DynTensorType, FuncStructInfo, FuncType, PrimStructInfo, ShapeStructInfo, ShapeType, StructInfo, TensorStructInfo,
-    Type,
+    DynTensorType, FuncStructInfo, FuncType, ShapeStructInfo, ShapeType, StructInfo, TensorStructInfo, Type,
 };
 use crate::judge::Cx;
 
 /// TYPE.ERASE: turns structural information into a type; total.
 ///
-/// Where a rule is masked the answer is `ObjectType`, the last case of the pseudocode. 2023-02, Erasing Structural
-/// Information into Types.
+/// 2023-02, Erasing Structural Information into Types.
 pub fn erase_struct_info(cx: &mut Cx, si: &StructInfo) -> Type {
     cx.judge(
         "erase_struct_info",
         || vec![si.to_string()],
         |cx| match si {
-            StructInfo::Tensor(tensor) => erase_tensor(cx, tensor),
-            StructInfo::Shape(shape) => erase_shape(cx, shape),
-            StructInfo::Tuple(fields) => erase_tuple(cx, fields),
-            StructInfo::Func(func) if func.params.is_none() => erase_packed(cx),
-            StructInfo::Func(func) => erase_func(cx, func),
-            StructInfo::Prim(prim) => erase_prim(cx, prim),
-            StructInfo::Object => erase_object(cx),
+            StructInfo::Tensor(TensorStructInfo { ndim, dtype, .. }) => {
+                let tensor = DynTensorType { ndim: *ndim, dtype: *dtype };
+                cx.conclude(rule!("TYPE.ERASE.TENSOR"), Type::Tensor(tensor))
+            }
+            StructInfo::Shape(ShapeStructInfo { ndim, .. }) => {
+                cx.conclude(rule!("TYPE.ERASE.SHAPE"), Type::Shape(ShapeType { ndim: *ndim }))
+            }
+            StructInfo::Tuple(fields) => cx.clause(rule!("TYPE.ERASE.TUPLE"), |cx| {
+                Type::Tuple(fields.iter().map(|field| erase_struct_info(cx, field)).collect())
+            }),
+            StructInfo::Func(func) => match &func.params {
+                None => cx.conclude(rule!("TYPE.ERASE.FUNC.PACKED"), Type::PackedFunc),
+                Some(params) => cx.clause(rule!("TYPE.ERASE.FUNC"), |cx| erase_func(cx, params, func)),
+            },
+            StructInfo::Prim(_) => {
+                cx.clause(rule!("PR14148.SI.PRIM.ERASE"), |cx| cx.conclude(rule!("TYPE.ERASE.OBJECT"), Type::Object))
+            }
+            StructInfo::Object => cx.conclude(rule!("TYPE.ERASE.OBJECT"), Type::Object),
         },
     )
 }
 
-fn erase_tensor(cx: &mut Cx, si: &TensorStructInfo) -> Type {
-    if cx.fire(rule!("TYPE.ERASE.TENSOR")) {
-        Type::Tensor(DynTensorType { ndim: si.ndim, dtype: si.dtype })
-    } else {
-        Type::Object
-    }
-}
-
-fn erase_shape(cx: &mut Cx, si: &ShapeStructInfo) -> Type {
-    if cx.fire(rule!("TYPE.ERASE.SHAPE")) { Type::Shape(ShapeType { ndim: si.ndim }) } else { Type::Object }
-}
-
-fn erase_tuple(cx: &mut Cx, fields: &[StructInfo]) -> Type {
-    if !cx.fire(rule!("TYPE.ERASE.TUPLE")) {
-        return Type::Object;
-    }
-    Type::Tuple(fields.iter().map(|field| erase_struct_info(cx, field)).collect())
-}
-
-fn erase_packed(cx: &mut Cx) -> Type {
-    if cx.fire(rule!("TYPE.ERASE.FUNC.PACKED")) { Type::PackedFunc } else { Type::Object }
-}
-
-fn erase_func(cx: &mut Cx, si: &FuncStructInfo) -> Type {
-    if !cx.fire(rule!("TYPE.ERASE.FUNC")) {
-        return Type::Object;
-    }
-    let arg_types = si.params.iter().flat_map(|params| params.iter()).map(|p| erase_struct_info(cx, p)).collect();
+fn erase_func(cx: &mut Cx, params: &[StructInfo], si: &FuncStructInfo) -> Type {
+    let arg_types = params.iter().map(|param| erase_struct_info(cx, param)).collect();
     let ret_type = erase_struct_info(cx, &si.ret);
     let pure = erase_purity(cx, si.pure);
     Type::Func(Arc::new(FuncType { arg_types, ret_type, pure }))
@@ -64,21 +47,8 @@ fn erase_func(cx: &mut Cx, si: &FuncStructInfo) -> Type {
 
 /// The text always gives an impure type; a purity field, where there is one, is carried through (A18).
 fn erase_purity(cx: &mut Cx, pure: Option<bool>) -> bool {
-    let carried = match pure {
-        Some(pure) if !cx.literal(Erratum::A18) => pure,
-        Some(_) | None => false,
-    };
-    carried || !cx.fire(rule!("TYPE.ERASE.FUNC.IMPURE"))
-}
-
-fn erase_prim(cx: &mut Cx, _: &PrimStructInfo) -> Type {
-    // Without the rule there is no type for boxed scalars at all; `PackedFuncType` would be any other wrong one.
-    if cx.fire(rule!("PR14148.SI.PRIM.ERASE")) { erase_object(cx) } else { Type::PackedFunc }
-}
-
-fn erase_object(cx: &mut Cx) -> Type {
-    // The last case of the pseudocode: masking it leaves no answer, for which the empty tuple stands.
-    if cx.fire(rule!("TYPE.ERASE.OBJECT")) { Type::Object } else { Type::tuple([]) }
+    let carried = pure == Some(true) && !cx.literal(Erratum::A18);
+    carried || cx.conclude(rule!("TYPE.ERASE.FUNC.IMPURE"), false)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ pub mod bounds;
 pub mod conversion;
 pub(crate) mod equality;
 pub mod erase;
+mod kinds;
 pub mod subtype;
 
 pub use bounds::{find_glb, find_lub};

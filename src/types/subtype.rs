@@ -2,6 +2,7 @@
 //! [`super::axioms`]; the tests compare the two.
 
 use super::equality::{Known, first_difference};
+use super::kinds::Kinds;
 use crate::book::Erratum;
 use crate::grammar::{DynTensorType, FuncType, ShapeType, Type};
 use crate::judge::Cx;
@@ -29,52 +30,46 @@ fn subtype(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> bool {
 }
 
 fn related(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> bool {
-    if cx.rule(rule!("SUB.REFL"), equal) {
-        return true;
+    let by_form = cx.by_cases(&[
+        (rule!("SUB.REFL"), equal, true),
+        (rule!("SUB.TOP"), *t2 == Type::Object, true),
+        (rule!("SUB.TOP"), *t1 == Type::Object, false),
+    ]);
+    if let Some(answer) = by_form {
+        return answer;
     }
-    match (t1, t2) {
-        (_, Type::Object) => cx.fire(rule!("SUB.TOP")),
-        (Type::Object, _) => !cx.fire(rule!("SUB.TOP")),
-        (Type::Tensor(t1), Type::Tensor(t2)) => tensor(cx, t1, t2),
-        (Type::Shape(t1), Type::Shape(t2)) => shape(cx, t1, t2),
-        (Type::Tuple(t1), Type::Tuple(t2)) => tuple(cx, t1, t2, known),
-        (Type::Func(t1), Type::Func(t2)) => func(cx, t1, t2, known),
-        (Type::PackedFunc, Type::PackedFunc) => false,
-        (Type::PackedFunc, Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_))
-        | (Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_), Type::PackedFunc) => {
-            !cx.fire(rule!("SUB.PACKED"))
+    match Kinds::of(t1, t2) {
+        Kinds::Tensors(t1, t2) => tensor(cx, t1, t2),
+        Kinds::Shapes(t1, t2) => shape(cx, t1, t2),
+        Kinds::Tuples(t1, t2) => tuple(cx, t1, t2, known),
+        Kinds::Funcs(t1, t2) => func(cx, t1, t2, known),
+        Kinds::Different if *t1 == Type::PackedFunc || *t2 == Type::PackedFunc => {
+            cx.conclude(rule!("SUB.PACKED"), false)
         }
-        (Type::Tensor(_), Type::Shape(_) | Type::Tuple(_) | Type::Func(_))
-        | (Type::Shape(_), Type::Tensor(_) | Type::Tuple(_) | Type::Func(_))
-        | (Type::Tuple(_), Type::Tensor(_) | Type::Shape(_) | Type::Func(_))
-        | (Type::Func(_), Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_)) => !cx.fire(rule!("SUB.CROSS-KIND")),
+        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.conclude(rule!("SUB.CROSS-KIND"), false),
     }
 }
 
+/// SUB.TENSOR.DTYPE: `(m, d) <: (m, Void)` for a known rank m. SUB.TENSOR.RANK: `(m, d) <: (-1, d)` for a known datatype
+/// d. SUB.TENSOR.TOP: every tensor type is below `(-1, Void)`, literally a corollary that does not follow (A17).
 fn tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> bool {
-    forget_dtype(cx, t1, t2) || forget_rank(cx, t1, t2) || tensor_top(cx, t2) || !cx.fire(rule!("SUB.TENSOR.EXACT"))
-}
-
-/// SUB.TENSOR.DTYPE: `(m, d) <: (m, Void)` for a known rank m.
-fn forget_dtype(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> bool {
-    cx.rule(rule!("SUB.TENSOR.DTYPE"), !t1.ndim.is_unknown() && t1.ndim == t2.ndim && t2.dtype.is_void())
-}
-
-/// SUB.TENSOR.RANK: `(m, d) <: (-1, d)` for a known datatype d.
-fn forget_rank(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> bool {
-    cx.rule(rule!("SUB.TENSOR.RANK"), !t1.dtype.is_void() && t1.dtype == t2.dtype && t2.ndim.is_unknown())
-}
-
-/// SUB.TENSOR.TOP: every tensor type is below `(-1, Void)`. Literally a corollary that does not follow (A17).
-fn tensor_top(cx: &mut Cx, t2: &DynTensorType) -> bool {
-    let axiom = !cx.literal(Erratum::A17);
-    cx.rule(rule!("SUB.TENSOR.TOP"), axiom && t2.ndim.is_unknown() && t2.dtype.is_void())
+    let (same_rank, same_dtype) = (t1.ndim == t2.ndim, t1.dtype == t2.dtype);
+    let (any_rank, any_dtype) = (t2.ndim.is_unknown(), t2.dtype.is_void());
+    let top = any_rank && any_dtype && !cx.literal(Erratum::A17);
+    cx.by_cases_or(
+        &[
+            (rule!("SUB.TENSOR.DTYPE"), !t1.ndim.is_unknown() && same_rank && any_dtype, true),
+            (rule!("SUB.TENSOR.RANK"), !t1.dtype.is_void() && same_dtype && any_rank, true),
+            (rule!("SUB.TENSOR.TOP"), top, true),
+        ],
+        (rule!("SUB.TENSOR.EXACT"), false),
+    )
 }
 
 /// SUB.SHAPE: `Shape(n) <: Shape(-1)`, and no other. Literally there is no rule for shapes (A17).
 fn shape(cx: &mut Cx, _: &ShapeType, t2: &ShapeType) -> bool {
     let below = t2.ndim.is_unknown() && !cx.literal(Erratum::A17);
-    below == cx.fire(rule!("SUB.SHAPE"))
+    cx.conclude(rule!("SUB.SHAPE"), below)
 }
 
 fn tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> bool {
@@ -89,7 +84,7 @@ fn tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> bool {
 
 fn func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> bool {
     match (t1.pure, t2.pure) {
-        (false, true) => !cx.fire(rule!("SUB.FUNC.PURE")),
+        (false, true) => cx.conclude(rule!("SUB.FUNC.PURE"), false),
         (true, false) => pure_below_impure(cx, t1, t2),
         (true, true) | (false, false) => variance(cx, t1, t2, known),
     }
@@ -99,11 +94,11 @@ fn func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> bool {
 fn pure_below_impure(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> bool {
     let as_impure = FuncType { pure: false, ..t1.clone() };
     let (t1, t2) = (Type::Func(as_impure.clone().into()), Type::Func(t2.clone().into()));
-    let Some(path) = first_difference(&t1, &t2) else { return cx.fire(rule!("SUB.FUNC.PURE")) };
+    let Some(path) = first_difference(&t1, &t2) else { return cx.conclude(rule!("SUB.FUNC.PURE"), true) };
     let Type::Func(impure2) = &t2 else { return false };
-    cx.fire(rule!("SUB.FUNC.PURE"))
-        && cx.fire(rule!("SUB.TRANS"))
-        && cx.fire(rule!("SUB.FUNC.COMBINED"))
+    cx.conclude(rule!("SUB.FUNC.PURE"), true)
+        && cx.conclude(rule!("SUB.TRANS"), true)
+        && cx.conclude(rule!("SUB.FUNC.COMBINED"), true)
         && variance(cx, &as_impure, impure2, Known::DifferAt(&path))
 }
 

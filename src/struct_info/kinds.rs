@@ -1,0 +1,48 @@
+//! Pairs of structural informations of one kind.
+
+use std::sync::Arc;
+
+use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
+
+/// Two informations of one kind, or none in common.
+pub(super) enum Kinds<'a> {
+    Objects,
+    Tensors(&'a TensorStructInfo, &'a TensorStructInfo),
+    Shapes(&'a ShapeStructInfo, &'a ShapeStructInfo),
+    Prims(&'a PrimStructInfo, &'a PrimStructInfo),
+    Tuples(&'a [StructInfo], &'a [StructInfo]),
+    Funcs(&'a Arc<FuncStructInfo>, &'a Arc<FuncStructInfo>),
+    Different,
+}
+
+impl<'a> Kinds<'a> {
+    pub(super) fn of(s1: &'a StructInfo, s2: &'a StructInfo) -> Kinds<'a> {
+        match (s1, s2) {
+            (StructInfo::Object, StructInfo::Object) => Kinds::Objects,
+            (StructInfo::Tensor(a), StructInfo::Tensor(b)) => Kinds::Tensors(a, b),
+            (StructInfo::Shape(a), StructInfo::Shape(b)) => Kinds::Shapes(a, b),
+            (StructInfo::Prim(a), StructInfo::Prim(b)) => Kinds::Prims(a, b),
+            (StructInfo::Tuple(a), StructInfo::Tuple(b)) => Kinds::Tuples(a, b),
+            (StructInfo::Func(a), StructInfo::Func(b)) => Kinds::Funcs(a, b),
+            (
+                StructInfo::Object
+                | StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_)
+                | StructInfo::Func(_),
+                StructInfo::Object
+                | StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_)
+                | StructInfo::Func(_),
+            ) => Kinds::Different,
+        }
+    }
+}
+
+/// Whether nothing is known.
+pub(super) fn is_object(s: &StructInfo) -> bool {
+    matches!(s, StructInfo::Object)
+}
