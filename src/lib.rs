@@ -49,12 +49,13 @@
 //! | Shape Dimensions, Proving Shapes Equivalent | [`shape`] |
 //! | Values | [`value`] |
 //! | Evaluating Expressions | [`eval`], [`tir`] |
-//! | Optimizations | [`refine`] |
+//! | Optimizations | [`mod@refine`] |
 //! | Notable Operators | [`ops`] |
 //!
-//! Below them stand the text as data ([`book`]) and what every judgement takes ([`judge`]) and reports ([`findings`]). Above
-//! them are the whole check of a program ([`check`]), the questions that can be asked ([`question`]), the [`oracle`] that
-//! answers them, the golden [`suite`], and what asks an implementation ([`harness`]).
+//! Below them stand the text as data ([`book`]) and what every judgement takes ([`mod@judge`]) and reports
+//! ([`findings`]). Above them are the whole check of a program ([`mod@check`]), the questions that can be asked
+//! ([`question`]), the [`oracle`] that answers them, the golden [`suite`], and what asks an implementation
+//! ([`harness`]).
 
 // No panic on any input: what cannot be is a value of an error type.
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]

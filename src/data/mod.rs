@@ -38,22 +38,27 @@ pub const MAX_DEPTH: usize = 20_000;
 /// The two notations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Notation {
+    /// Rusty Object Notation.
     Ron,
+    /// JSON.
     Json,
 }
 
 /// Why data is not what is wanted, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataError {
+    /// Where in the text; [`Span::NONE`] for data that comes from no text.
     pub span: Span,
     /// The rule of the grammar that is broken, where one is.
     pub rule: Option<Rule>,
+    /// What is wrong, for people.
     pub message: String,
     /// Whether it nests too deep to be read at all.
     pub is_too_deep: bool,
 }
 
 impl DataError {
+    /// An error that breaks no rule of the grammar.
     pub fn at(span: Span, message: impl Into<String>) -> DataError {
         DataError { span, rule: None, message: message.into(), is_too_deep: false }
     }

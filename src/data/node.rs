@@ -12,7 +12,9 @@ pub type Text<'t> = Cow<'t, str>;
 /// A piece of data, and where it stands in the text that it was read from.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Node<'t> {
+    /// Where it stands; [`Span::NONE`] for data that comes from no text.
     pub span: Span,
+    /// What it says.
     pub data: Data<'t>,
 }
 
@@ -22,10 +24,13 @@ pub struct Node<'t> {
 pub enum Data<'t> {
     /// Nothing: `null`, `None`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
     /// A number as it is written, so that nothing of it is lost before its type is known.
     Number(Text<'t>),
+    /// Characters in quotation marks.
     Text(Text<'t>),
+    /// Values in order, of any number.
     List(Vec<Node<'t>>),
     /// A list of a fixed number of items, which RON writes in parentheses.
     Tuple(Vec<Node<'t>>),
@@ -50,6 +55,7 @@ impl<'t> Node<'t> {
         Data::Number(number.to_string().into()).into()
     }
 
+    /// Characters in quotation marks.
     pub fn text(text: impl Into<Text<'t>>) -> Node<'t> {
         Data::Text(text.into()).into()
     }
@@ -77,6 +83,7 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// The characters, if this is a text.
     pub fn as_text(&self) -> Option<&str> {
         match &self.data {
             Data::Text(text) => Some(text),
@@ -91,6 +98,7 @@ impl<'t> Node<'t> {
         }
     }
 
+    /// The number as it is written, if this is one.
     pub fn as_number(&self) -> Option<&str> {
         match &self.data {
             Data::Number(number) => Some(number),
@@ -138,6 +146,7 @@ impl<'t> Node<'t> {
         self.as_entries()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
+    /// Whether this is nothing: `null`, `None`.
     pub fn is_null(&self) -> bool {
         self.data == Data::Null
     }
@@ -197,6 +206,7 @@ fn shortened(text: &str) -> String {
 pub struct Document<'t>(Node<'t>);
 
 impl<'t> Document<'t> {
+    /// A whole of which this is the outermost piece.
     pub fn new(root: Node<'t>) -> Document<'t> {
         Document(root)
     }

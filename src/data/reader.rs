@@ -6,6 +6,7 @@ use crate::book::Rule;
 use crate::grammar::Span;
 use crate::judge::{Cx, with_stack};
 
+/// What reading gives: a value, or why the data describes none.
 pub type Reading<T> = Result<T, DataError>;
 
 /// A type that is read from data.
@@ -21,6 +22,7 @@ pub trait Read: Sized {
 
 /// A type that is written as data.
 pub trait Write {
+    /// The data that describes the value.
     fn write(&self) -> Node<'_>;
 }
 
@@ -45,7 +47,9 @@ pub enum Profile {
 
 /// What reading needs: where rules are recorded, and which documents hold.
 pub struct Reader<'c> {
+    /// The context: it records the productions that are used.
     pub cx: &'c mut Cx,
+    /// Whose productions hold.
     pub profile: Profile,
 }
 
@@ -91,6 +95,7 @@ impl<'c> Reader<'c> {
         Err(DataError::at(node.span, message))
     }
 
+    /// Refuses data of the wrong kind, under no rule. `what` is what is wanted, in words.
     pub fn unexpected<T>(&self, node: &Node<'_>, what: &str) -> Reading<T> {
         Err(DataError::at(node.span, format!("expected {what}, found {}", node.describe())))
     }
@@ -155,6 +160,7 @@ impl<'c> Reader<'c> {
 
 /// The fields of a structure.
 pub struct Fields<'n, 't> {
+    /// The structure itself.
     pub node: &'n Node<'t>,
     name: &'static str,
     /// The rule of the node, which a missing field breaks.
@@ -240,6 +246,7 @@ impl<'n, 't> Fields<'n, 't> {
         }
     }
 
+    /// Where the structure stands.
     pub fn span(&self) -> Span {
         self.node.span
     }

@@ -205,7 +205,9 @@ impl<A: Write, B: Write> Write for (A, B) {
 
 /// A type whose values are written as a text, and can be keys of a map.
 pub trait Key: Sized {
+    /// The value that such a text means; `None` if it means none.
     fn from_text(text: &str) -> Option<Self>;
+    /// The text that means the value.
     fn to_text(&self) -> Text<'_>;
     /// What such a text is, in a message.
     const NOUN: &'static str;

@@ -10,17 +10,25 @@ pub type Attrs = BTreeMap<Name, AttrValue>;
 /// The value of an attribute.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum AttrValue {
+    /// No value: TVM's `None`.
     None,
+    /// A truth value.
     Bool(bool),
+    /// An integer.
     Int(i64),
     /// A float64, kept as its bits so that equality is exact.
     Float(FloatBits),
+    /// A string.
     Str(Name),
+    /// A data type.
     DataType(DataType),
     /// An expression over shape variables.
     Prim(PrimExpr),
+    /// A list of values, of any kinds.
     List(Vec<AttrValue>),
+    /// Values by name.
     Dict(BTreeMap<Name, AttrValue>),
+    /// Structural information.
     StructInfo(StructInfo),
 }
 
@@ -29,10 +37,12 @@ pub enum AttrValue {
 pub struct FloatBits(u64);
 
 impl FloatBits {
+    /// The bits of this float.
     pub fn new(value: f64) -> FloatBits {
         FloatBits(value.to_bits())
     }
 
+    /// The float.
     pub fn get(self) -> f64 {
         f64::from_bits(self.0)
     }

@@ -8,10 +8,15 @@ use crate::book::Rule;
 /// The kinds of scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum TypeCode {
+    /// Signed integers.
     Int,
+    /// Unsigned integers, Booleans included (`UInt(1, 1)`).
     UInt,
+    /// IEEE floats.
     Float,
+    /// `bfloat16`.
     BFloat,
+    /// Pointers, and with no lanes the unknown data type.
     Handle,
 }
 
@@ -19,8 +24,11 @@ pub enum TypeCode {
 /// abbreviation of `UInt(1, 1)`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct DataType {
+    /// The kind of scalar.
     pub code: TypeCode,
+    /// The width of a scalar in bits.
     pub bits: u16,
+    /// How many scalars make up an element: 1 for scalar types, 0 for `Void`.
     pub lanes: u16,
 }
 
@@ -30,20 +38,35 @@ pub struct DataType {
 pub struct DataTypeError(pub String);
 
 impl DataType {
+    /// `GRAM.DTYPE.BOOL`: one bit without sign.
     pub const BOOL: DataType = DataType::new(TypeCode::UInt, 1);
+    /// `GRAM.DTYPE.VOID`: the unknown data type, a handle without lanes.
     pub const VOID: DataType = DataType { code: TypeCode::Handle, bits: 64, lanes: 0 };
+    /// A pointer.
     pub const HANDLE: DataType = DataType::new(TypeCode::Handle, 64);
+    /// 8 bits, signed.
     pub const INT8: DataType = DataType::new(TypeCode::Int, 8);
+    /// 16 bits, signed.
     pub const INT16: DataType = DataType::new(TypeCode::Int, 16);
+    /// 32 bits, signed.
     pub const INT32: DataType = DataType::new(TypeCode::Int, 32);
+    /// 64 bits, signed: the data type of dimensions.
     pub const INT64: DataType = DataType::new(TypeCode::Int, 64);
+    /// 8 bits, unsigned.
     pub const UINT8: DataType = DataType::new(TypeCode::UInt, 8);
+    /// 16 bits, unsigned.
     pub const UINT16: DataType = DataType::new(TypeCode::UInt, 16);
+    /// 32 bits, unsigned.
     pub const UINT32: DataType = DataType::new(TypeCode::UInt, 32);
+    /// 64 bits, unsigned.
     pub const UINT64: DataType = DataType::new(TypeCode::UInt, 64);
+    /// IEEE half precision.
     pub const FLOAT16: DataType = DataType::new(TypeCode::Float, 16);
+    /// IEEE single precision.
     pub const FLOAT32: DataType = DataType::new(TypeCode::Float, 32);
+    /// IEEE double precision.
     pub const FLOAT64: DataType = DataType::new(TypeCode::Float, 64);
+    /// Single precision cut to its upper half.
     pub const BFLOAT16: DataType = DataType::new(TypeCode::BFloat, 16);
 
     /// The scalar (one lane) type of a code and width.
@@ -56,10 +79,12 @@ impl DataType {
         self == DataType::VOID
     }
 
+    /// Whether it is a scalar Boolean.
     pub fn is_bool(self) -> bool {
         self == DataType::BOOL
     }
 
+    /// Whether it is a signed integer, of any width and number of lanes.
     pub fn is_int(self) -> bool {
         self.code == TypeCode::Int
     }
@@ -69,6 +94,7 @@ impl DataType {
         self.code == TypeCode::UInt
     }
 
+    /// Whether it is a float, `bfloat16` included.
     pub fn is_float(self) -> bool {
         matches!(self.code, TypeCode::Float | TypeCode::BFloat)
     }

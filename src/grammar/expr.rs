@@ -7,76 +7,106 @@ use super::{Attrs, DataType, Name, PrimExpr, Span, StructInfo, TensorData, Var};
 /// A Relax expression.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Expr {
+    /// `GRAM.EXPR.CONSTANT`: a tensor literal.
     Constant(Constant),
     /// A use of a variable scoped to a function or `SeqExpr`.
     Var(Var),
     /// A use of a variable scoped to a `DataflowBlock`.
     DataflowVar(Var),
+    /// `GRAM.EXPR.GLOBALVAR`: a use of a global variable.
     GlobalVar(GlobalVar),
+    /// `GRAM.EXPR.TUPLE`: a new tuple.
     Tuple(Arc<Tuple>),
+    /// `GRAM.EXPR.SEQEXPR`: blocks of bindings, and a body that sees them.
     SeqExpr(Arc<SeqExpr>),
+    /// `PR14148.EXPR.PRIMVALUE`: a scalar.
     PrimValue(PrimValue),
+    /// `PR14148.EXPR.STRINGIMM`: a string.
     StringImm(StringImm),
+    /// `PR14148.EXPR.DATATYPEIMM`: a data type as a value.
     DataTypeImm(DataTypeImm),
+    /// `GRAM.EXPR.FUNCTION`: a closure, or the definition of a global function.
     Function(Arc<Function>),
+    /// `GRAM.EXPR.IF`: a choice between two branches.
     If(Arc<If>),
+    /// `GRAM.EXPR.EXTERNFUNC`: a packed function, by its global name.
     ExternFunc(ExternFunc),
+    /// `GRAM.EXPR.CALL`: of an operator or a function.
     Call(Arc<Call>),
+    /// `GRAM.EXPR.SHAPEEXPR`: a shape of computed dimensions.
     ShapeExpr(ShapeExpr),
+    /// `GRAM.EXPR.TUPLEGETITEM`: a field of a tuple.
     TupleGetItem(Arc<TupleGetItem>),
+    /// `GRAM.EXPR.OP`: an operator, to be called.
     Op(Op),
 }
 
 /// `Constant(data)`: a tensor literal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Constant {
+    /// Shape, data type and elements.
     pub data: TensorData,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `GlobalVar(name_hint)`: bound by the module; identified by its name.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct GlobalVar {
+    /// Its identity, without the leading `@`.
     pub name: Name,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `Tuple(fields)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tuple {
+    /// From left to right; none for unit.
     pub fields: Vec<Expr>,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `SeqExpr(blocks, body)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct SeqExpr {
+    /// Run in order, before the body.
     pub blocks: Vec<BindingBlock>,
+    /// What the sequence gives; it sees the bindings of the blocks.
     pub body: Expr,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `PrimValue(value)`. The value is an int64 expression unless `dtype` says otherwise.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PrimValue {
+    /// The scalar.
     pub value: PrimExpr,
+    /// Its data type.
     pub dtype: DataType,
     /// The bits of a floating-point value; `value` is then the constant 0.
     pub float: Option<super::FloatBits>,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `StringImm(value)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct StringImm {
+    /// The characters.
     pub value: Name,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `DataTypeImm(value)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct DataTypeImm {
+    /// The data type.
     pub value: DataType,
+    /// Where it is written.
     pub span: Span,
 }
 
@@ -85,74 +115,102 @@ pub struct DataTypeImm {
 /// `pure` is what the surface says of purity: `None` leaves it to inference.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Function {
+    /// In the order of the arguments.
     pub params: Vec<Binder>,
+    /// What a call gives; it sees the parameters.
     pub body: Expr,
+    /// The annotation of the result, if there is one.
     pub ret_struct_info: Option<StructInfo>,
+    /// What the surface says of purity; `None` leaves it to inference.
     pub pure: Option<bool>,
+    /// By name, such as `global_symbol` (`GRAM.EXPR.FUNCTION.ATTRS`).
     pub attrs: Attrs,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `If(cond, true_branch, false_branch)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct If {
+    /// A Boolean tensor scalar.
     pub cond: Expr,
+    /// What it gives if the condition is true.
     pub true_branch: Expr,
+    /// What it gives if it is false.
     pub false_branch: Expr,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `ExternFunc(global_symbol)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ExternFunc {
+    /// The name under which the packed function is registered.
     pub global_symbol: Name,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `Call(op, args, sinfo_args, attrs)` (C01).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
+    /// What is called: an operator, or any expression whose value is a function (`GRAM.CALL.CALLEE`).
     pub op: Expr,
+    /// From left to right.
     pub args: Vec<Expr>,
+    /// Structural information for what is called, such as that of the result.
     pub sinfo_args: Vec<StructInfo>,
+    /// By name (`GRAM.EXPR.CALL.ATTRS`).
     pub attrs: Attrs,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `ShapeExpr(values)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ShapeExpr {
+    /// The dimensions, outermost first.
     pub values: Arc<[PrimExpr]>,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `TupleGetItem(tuple_value, index)`, counting from zero.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TupleGetItem {
+    /// The tuple.
     pub tuple_value: Expr,
+    /// Which field, counting from zero; a negative one is representable, so that a check can reject it.
     pub index: i64,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `Op(op_name)`, with the name as registered, for example `relax.add`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Op {
+    /// As registered, for example `relax.add`.
     pub op_name: Name,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// What kind of variable a binding introduces.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum VarKind {
+    /// Seen until the scope of its sequence ends.
     #[default]
     Var,
+    /// Seen only in its DataflowBlock (`SCOPE.DF.EXIT`).
     DataflowVar,
 }
 
 /// The place where a variable is bound: its identity, its kind and its annotation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Binder {
+    /// What is bound.
     pub var: Var,
+    /// Which kind of variable it becomes.
     pub kind: VarKind,
     /// `struct_info_annotation`.
     pub annotation: Option<StructInfo>,
@@ -161,44 +219,59 @@ pub struct Binder {
 /// A sequence of bindings. Ordinary (`BindingBlock`) or restricted to pure dataflow (`DataflowBlock`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct BindingBlock {
+    /// Which of the two.
     pub kind: BlockKind,
+    /// In the order in which they are run; each sees those before it.
     pub bindings: Vec<Binding>,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// The two kinds of binding block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum BlockKind {
+    /// `GRAM.BLOCK.BINDING`: anything goes.
     #[default]
     Binding,
+    /// `GRAM.BLOCK.DATAFLOW`: no control flow and no visible effect.
     Dataflow,
 }
 
 /// A binding.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Binding {
+    /// `GRAM.BIND.VARBINDING`: a variable is bound to a value.
     VarBinding(VarBinding),
+    /// `GRAM.BIND.MATCHCAST`: a value is matched at run time.
     MatchCast(MatchCast),
 }
 
 /// `VarBinding(var, value)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct VarBinding {
+    /// What is bound.
     pub var: Binder,
+    /// What it is bound to.
     pub value: Expr,
+    /// Where it is written.
     pub span: Span,
 }
 
 /// `MatchCast(var, struct_info, value)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MatchCast {
+    /// What is bound to the value; a cast without one only checks, and binds shape variables (`SI.MATCHCAST.NOVAR`).
     pub var: Option<Binder>,
+    /// What the value must match at run time; free shape variables in it are bound.
     pub struct_info: StructInfo,
+    /// What is matched.
     pub value: Expr,
+    /// Where it is written.
     pub span: Span,
 }
 
 impl GlobalVar {
+    /// The global variable of this name, written nowhere.
     pub fn new(name: &str) -> GlobalVar {
         GlobalVar { name: name.into(), span: Span::NONE }
     }
@@ -210,10 +283,12 @@ impl Binder {
         Binder { var, kind: VarKind::Var, annotation: None }
     }
 
+    /// A DataflowVar without an annotation.
     pub fn dataflow(var: Var) -> Binder {
         Binder { var, kind: VarKind::DataflowVar, annotation: None }
     }
 
+    /// The same with an annotation.
     pub fn annotated(mut self, annotation: StructInfo) -> Binder {
         self.annotation = Some(annotation);
         self
@@ -229,6 +304,7 @@ impl Binder {
 }
 
 impl Binding {
+    /// Where it is written.
     pub fn span(&self) -> Span {
         match self {
             Binding::VarBinding(b) => b.span,
@@ -244,6 +320,7 @@ impl Binding {
         }
     }
 
+    /// What is bound, or matched.
     pub fn value(&self) -> &Expr {
         match self {
             Binding::VarBinding(b) => &b.value,
@@ -253,6 +330,7 @@ impl Binding {
 }
 
 impl Expr {
+    /// A tensor literal.
     pub fn constant(data: TensorData) -> Expr {
         Expr::Constant(Constant { data, span: Span::NONE })
     }
@@ -262,22 +340,27 @@ impl Expr {
         Expr::Var(Var::new(name))
     }
 
+    /// A tuple of these fields.
     pub fn tuple(fields: Vec<Expr>) -> Expr {
         Expr::Tuple(Arc::new(Tuple { fields, span: Span::NONE }))
     }
 
+    /// These blocks, then the body.
     pub fn seq(blocks: Vec<BindingBlock>, body: Expr) -> Expr {
         Expr::SeqExpr(Arc::new(SeqExpr { blocks, body, span: Span::NONE }))
     }
 
+    /// A shape of these dimensions.
     pub fn shape(values: impl IntoIterator<Item = PrimExpr>) -> Expr {
         Expr::ShapeExpr(ShapeExpr { values: values.into_iter().collect(), span: Span::NONE })
     }
 
+    /// An operator by its name as registered, for example `relax.add`.
     pub fn op(name: &str) -> Expr {
         Expr::Op(Op { op_name: name.into(), span: Span::NONE })
     }
 
+    /// A packed function by its global name.
     pub fn extern_func(symbol: &str) -> Expr {
         Expr::ExternFunc(ExternFunc { global_symbol: symbol.into(), span: Span::NONE })
     }
@@ -287,6 +370,7 @@ impl Expr {
         Expr::Call(Arc::new(Call { op, args, sinfo_args: Vec::new(), attrs: Attrs::new(), span: Span::NONE }))
     }
 
+    /// A field of a tuple, counting from zero.
     pub fn tuple_get_item(tuple_value: Expr, index: i64) -> Expr {
         Expr::TupleGetItem(Arc::new(TupleGetItem { tuple_value, index, span: Span::NONE }))
     }

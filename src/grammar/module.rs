@@ -14,14 +14,18 @@ pub const FORMAT_VERSION: u32 = 1;
 pub struct IrModule {
     /// [`FORMAT_VERSION`]; readers reject any other.
     pub version: u32,
+    /// The global variables with what they are bound to, in the order of the source.
     pub funcs: Vec<(GlobalVar, GlobalFunc)>,
+    /// Of the module as a whole, by name.
     pub attrs: Attrs,
 }
 
 /// What a global variable is bound to.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum GlobalFunc {
+    /// A Relax function.
     Function(Arc<Function>),
+    /// A TIR function, which Relax does not look into (`GRAM.PROGRAM.PRIMFUNC-OPAQUE`).
     PrimFunc(Arc<PrimFunc>),
 }
 

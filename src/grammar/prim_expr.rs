@@ -15,9 +15,13 @@ use super::ShapeVar;
 /// An expression over int64.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum PrimExpr {
+    /// `GRAM.PRIM.VAR`: a use of a shape variable.
     Var(ShapeVar),
+    /// `GRAM.PRIM.INTIMM`: a constant.
     IntImm(i64),
+    /// An operator with its two operands.
     Binary(BinaryOp, Arc<PrimExpr>, Arc<PrimExpr>),
+    /// `GRAM.PRIM.NOT`: 1 for zero, 0 for anything else.
     Not(Arc<PrimExpr>),
     /// `Select(condition, true_value, false_value)`; only the chosen side is evaluated (A35).
     Select(Arc<PrimExpr>, Arc<PrimExpr>, Arc<PrimExpr>),
@@ -26,24 +30,39 @@ pub enum PrimExpr {
 /// The binary nodes of `PrimExpr`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum BinaryOp {
+    /// `GRAM.PRIM.ADD`: the sum.
     Add,
+    /// `GRAM.PRIM.SUB`: the difference.
     Sub,
+    /// `GRAM.PRIM.MUL`: the product.
     Mul,
     /// Truncating division (A35).
     Div,
     /// The remainder of [`BinaryOp::Div`].
     Mod,
+    /// Division that rounds down; by zero it is an error.
     FloorDiv,
+    /// What is left by [`BinaryOp::FloorDiv`]; by zero it is an error.
     FloorMod,
+    /// `GRAM.PRIM.MIN`: the smaller one.
     Min,
+    /// `GRAM.PRIM.MAX`: the larger one.
     Max,
+    /// `GRAM.PRIM.AND`: 1 if neither is zero, else 0.
     And,
+    /// `GRAM.PRIM.OR`: 0 if both are zero, else 1.
     Or,
+    /// 1 if they are equal, else 0.
     Eq,
+    /// 1 if they differ, else 0.
     Ne,
+    /// 1 if the first is smaller, else 0.
     Lt,
+    /// 1 if the first is not larger, else 0.
     Le,
+    /// 1 if the first is larger, else 0.
     Gt,
+    /// 1 if the first is not smaller, else 0.
     Ge,
 }
 
@@ -123,6 +142,7 @@ impl BinaryOp {
         }
     }
 
+    /// The operator with this [`BinaryOp::name`].
     pub fn from_name(name: &str) -> Option<BinaryOp> {
         BinaryOp::ALL.into_iter().find(|op| op.name() == name)
     }
@@ -156,6 +176,7 @@ impl PrimExpr {
         PrimExpr::Var(ShapeVar::new(name))
     }
 
+    /// An operator with its two operands.
     pub fn binary(op: BinaryOp, a: PrimExpr, b: PrimExpr) -> PrimExpr {
         PrimExpr::Binary(op, Arc::new(a), Arc::new(b))
     }

@@ -13,7 +13,9 @@ pub const MAX_NESTING: usize = 1_000;
 pub struct SyntaxError {
     /// What is wrong, and what was expected.
     pub message: String,
+    /// From 1.
     pub line: usize,
+    /// In characters, from 1.
     pub column: usize,
     /// The line in question, without its end.
     pub source_line: String,

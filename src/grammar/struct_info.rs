@@ -9,11 +9,17 @@ use super::{DataType, Expr, PrimExpr, Var};
 /// Structural information. `Prim` belongs to the next revision (A53).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum StructInfo {
+    /// `GRAM.SI.OBJECT`: nothing is known of the value.
     Object,
+    /// `GRAM.SI.TENSOR`: shape, data type and rank of a tensor.
     Tensor(TensorStructInfo),
+    /// `GRAM.SI.SHAPE`: dimensions and rank of a shape.
     Shape(ShapeStructInfo),
+    /// `PR14148.SI.PRIM`: a boxed scalar.
     Prim(PrimStructInfo),
+    /// `GRAM.SI.TUPLE`: that of each field.
     Tuple(Arc<[StructInfo]>),
+    /// `GRAM.SI.FUNC`: what a function takes and gives.
     Func(Arc<FuncStructInfo>),
 }
 
@@ -23,8 +29,11 @@ pub enum StructInfo {
 /// left-out `dtype` is `Void`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TensorStructInfo {
+    /// What is known of the dimensions, if anything is.
     pub shape: Option<TensorShape>,
+    /// `Void` if it is unknown.
     pub dtype: DataType,
+    /// How many dimensions there are.
     pub ndim: Ndim,
 }
 
@@ -32,23 +41,31 @@ pub struct TensorStructInfo {
 /// expression (which criterion 13 of well-formedness rejects).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum TensorShape {
+    /// A literal shape: the dimensions, outermost first.
     Dims(Arc<[PrimExpr]>),
+    /// A variable that is bound to a shape.
     Var(Var),
+    /// A DataflowVar that is bound to a shape.
     DataflowVar(Var),
+    /// Anything else, which is not well-formed (`WF.13.FORM`).
     Other(Arc<Expr>),
 }
 
 /// `ShapeStructInfo(values, ndim)`. A left-out `ndim` is the number of values, else unknown.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ShapeStructInfo {
+    /// The dimensions, outermost first, if they are known.
     pub values: Option<Arc<[PrimExpr]>>,
+    /// How many dimensions there are.
     pub ndim: Ndim,
 }
 
 /// `PrimStructInfo(dtype)` (PR14148); `value` is known for a `PrimValue` where an edition says so.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PrimStructInfo {
+    /// The data type of the scalar.
     pub dtype: DataType,
+    /// The scalar itself, where it is known.
     pub value: Option<PrimExpr>,
 }
 
@@ -56,9 +73,13 @@ pub struct PrimStructInfo {
 /// text of 2023-02, where structural information says nothing about purity.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FuncStructInfo {
+    /// That of each parameter; `None` for a function that takes anything.
     pub params: Option<Arc<[StructInfo]>>,
+    /// That of the result; shape variables of the parameters may stand in it.
     pub ret: StructInfo,
+    /// What works the result out from the arguments instead.
     pub derive_func: Option<DeriveFunc>,
+    /// Whether calls are without effect; `None` where nothing is said.
     pub pure: Option<bool>,
 }
 
@@ -76,7 +97,9 @@ pub enum DeriveFunc {
 /// A number of dimensions: the text's `ndim`, with -1 for unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Ndim {
+    /// -1 in the text.
     Unknown,
+    /// That many.
     Known(u32),
 }
 
@@ -96,6 +119,7 @@ impl Ndim {
         shape.and_then(TensorShape::as_dims).map_or(Ndim::Unknown, |dims| Ndim::of_len(dims.len()))
     }
 
+    /// Whether it may be any number.
     pub fn is_unknown(self) -> bool {
         self == Ndim::Unknown
     }
@@ -137,6 +161,7 @@ impl StructInfo {
         StructInfo::Shape(ShapeStructInfo { values: None, ndim: Ndim::from_i64(ndim) })
     }
 
+    /// That of a tuple of such fields.
     pub fn tuple(fields: impl IntoIterator<Item = StructInfo>) -> StructInfo {
         StructInfo::Tuple(fields.into_iter().collect())
     }
@@ -161,6 +186,7 @@ impl StructInfo {
         }))
     }
 
+    /// That of a boxed scalar of unknown value.
     pub fn prim(dtype: DataType) -> StructInfo {
         StructInfo::Prim(PrimStructInfo { dtype, value: None })
     }

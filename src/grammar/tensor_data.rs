@@ -11,24 +11,43 @@ use super::{DataType, TypeCode};
 /// `values` may stand in place of `bits`: a flat list of numbers that the data type represents exactly.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TensorData {
+    /// Of the elements; one that can be an element.
     pub dtype: DataType,
+    /// The dimensions, outermost first; none for a scalar.
     pub shape: Arc<[u64]>,
+    /// The elements one after the other.
     pub bytes: Arc<[u8]>,
 }
 
 /// Why a description of tensor data is rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TensorDataError {
+    /// There are no elements of this type.
     #[error("a tensor literal cannot have the data type {0}")]
     DataType(DataType),
+    /// There are more or fewer elements than the shape has room for.
     #[error("the shape asks for {expected} elements, {found} are given")]
-    Count { expected: u128, found: u128 },
+    Count {
+        /// The product of the dimensions.
+        expected: u128,
+        /// The number of elements.
+        found: u128,
+    },
+    /// It has another character in it, or an odd number of them.
     #[error("`bits` must be pairs of hexadecimal digits")]
     Bits,
+    /// It is neither 0 nor 1.
     #[error("the byte {0:#04x} is not a Boolean")]
     Boolean(u8),
+    /// A number that the data type would round.
     #[error("{value} is not exactly representable as {dtype}")]
-    Inexact { value: String, dtype: DataType },
+    Inexact {
+        /// The number, as written.
+        value: String,
+        /// The data type.
+        dtype: DataType,
+    },
+    /// Both of them are given, or none.
     #[error("give exactly one of `bits` and `values`")]
     Payload,
 }

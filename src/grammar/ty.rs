@@ -8,32 +8,44 @@ use super::{DataType, Ndim};
 /// A Relax type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
+    /// `GRAM.TYPE.OBJECT`: every value.
     Object,
+    /// `GRAM.TYPE.DYNTENSOR`: tensors of a rank and a data type.
     Tensor(DynTensorType),
+    /// `GRAM.TYPE.SHAPE`: shapes of a rank.
     Shape(ShapeType),
+    /// `GRAM.TYPE.TUPLE`: that of each field.
     Tuple(Arc<[Type]>),
+    /// `GRAM.TYPE.FUNC`: closures by their signature.
     Func(Arc<FuncType>),
+    /// `GRAM.TYPE.PACKED`: packed functions, of which nothing more is known.
     PackedFunc,
 }
 
 /// `DynTensorType(ndim, dtype)`; unknown rank is [`Ndim::Unknown`], unknown data type `Void`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DynTensorType {
+    /// How many dimensions there are.
     pub ndim: Ndim,
+    /// The data type of the elements; `Void` if it is unknown.
     pub dtype: DataType,
 }
 
 /// `ShapeType(ndim)`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ShapeType {
+    /// How many dimensions there are.
     pub ndim: Ndim,
 }
 
 /// `FuncType(arg_types, ret_type, pure)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FuncType {
+    /// That of each parameter.
     pub arg_types: Arc<[Type]>,
+    /// That of the result.
     pub ret_type: Type,
+    /// Whether calls are without visible effect (`GRAM.TYPE.FUNC.PURE`).
     pub pure: bool,
 }
 
@@ -48,10 +60,12 @@ impl Type {
         Type::Shape(ShapeType { ndim: Ndim::from_i64(ndim) })
     }
 
+    /// That of a tuple of such fields.
     pub fn tuple(fields: impl IntoIterator<Item = Type>) -> Type {
         Type::Tuple(fields.into_iter().collect())
     }
 
+    /// That of a function.
     pub fn func(arg_types: impl IntoIterator<Item = Type>, ret_type: Type, pure: bool) -> Type {
         Type::Func(Arc::new(FuncType { arg_types: arg_types.into_iter().collect(), ret_type, pure }))
     }

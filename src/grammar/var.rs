@@ -16,7 +16,9 @@ pub type Name = Arc<str>;
 /// is not part of what it is.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Span {
+    /// The offset of the first byte.
     pub start: u32,
+    /// The offset after the last byte.
     pub end: u32,
 }
 
@@ -24,6 +26,7 @@ impl Span {
     /// The span of a node that did not come from text.
     pub const NONE: Span = Span { start: 0, end: 0 };
 
+    /// The bytes from `start` up to, and without, `end`.
     pub fn new(start: u32, end: u32) -> Span {
         Span { start, end }
     }
@@ -54,8 +57,11 @@ macro_rules! identity {
         $(#[$doc])*
         #[derive(Clone, Debug)]
         pub struct $name {
+            /// As in the source; not enough to tell variables apart.
             pub name: Name,
+            /// What tells variables of one name apart; 0 for the first.
             pub id: u32,
+            /// Where it is written.
             pub span: Span,
             /// Of name and number, computed once: contexts are maps by variables, and most of their time would go
             /// into reading names.
@@ -83,11 +89,13 @@ macro_rules! identity {
                 $name::numbered(name.into(), 0)
             }
 
+            /// The variable of this name with this number, written nowhere.
             pub fn numbered(name: Name, id: u32) -> $name {
                 let hash = hash_of(&name, id);
                 $name { name, id, span: Span::NONE, hash }
             }
 
+            /// The same variable, written there.
             pub fn at(mut self, span: Span) -> $name {
                 self.span = span;
                 self

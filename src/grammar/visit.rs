@@ -45,14 +45,17 @@ use crate::judge::with_stack;
 
 /// An analysis of programs.
 pub trait Visitor {
+    /// A function, global or local.
     fn visit_function(&mut self, function: &Function) {
         walk_function(self, function);
     }
 
+    /// An expression of any kind.
     fn visit_expr(&mut self, expr: &Expr) {
         walk_expr(self, expr);
     }
 
+    /// A sequence: its blocks, then its body.
     fn visit_seq_expr(&mut self, seq: &SeqExpr) {
         walk_seq_expr(self, seq);
     }
@@ -65,6 +68,7 @@ pub trait Visitor {
         }
     }
 
+    /// A BindingBlock.
     fn visit_binding_block(&mut self, block: &BindingBlock) {
         walk_block(self, block);
     }
@@ -74,6 +78,7 @@ pub trait Visitor {
         self.visit_binding_block(block);
     }
 
+    /// A binding of either kind; by default [`Visitor::visit_var_binding`] or [`Visitor::visit_match_cast`].
     fn visit_binding(&mut self, binding: &Binding) {
         match binding {
             Binding::VarBinding(binding) => self.visit_var_binding(binding),
@@ -81,14 +86,17 @@ pub trait Visitor {
         }
     }
 
+    /// A binding of an expression.
     fn visit_var_binding(&mut self, binding: &VarBinding) {
         walk_var_binding(self, binding);
     }
 
+    /// A binding that checks.
     fn visit_match_cast(&mut self, cast: &MatchCast) {
         walk_match_cast(self, cast);
     }
 
+    /// A call, its callee included.
     fn visit_call(&mut self, call: &Call) {
         walk_call(self, call);
     }
@@ -101,10 +109,12 @@ pub trait Visitor {
         }
     }
 
+    /// A definition of a Var.
     fn visit_ordinary_var_def(&mut self, binder: &Binder) {
         walk_var_def(self, binder);
     }
 
+    /// A definition of a DataflowVar.
     fn visit_dataflow_var_def(&mut self, binder: &Binder) {
         walk_var_def(self, binder);
     }
@@ -112,18 +122,23 @@ pub trait Visitor {
     /// The use of a variable, in an expression or as the shape in an annotation.
     fn visit_var(&mut self, _var: &Var, _kind: VarKind) {}
 
+    /// A use of a global variable.
     fn visit_global_var(&mut self, _gv: &GlobalVar) {}
 
+    /// Structural information in an annotation, a cast or a call.
     fn visit_struct_info(&mut self, info: &StructInfo) {
         walk_struct_info(self, info);
     }
 
+    /// A dimension, or a scalar value.
     fn visit_prim_expr(&mut self, expr: &PrimExpr) {
         walk_prim_expr(self, expr);
     }
 
+    /// A shape variable, wherever it is met.
     fn visit_shape_var(&mut self, _var: &ShapeVar) {}
 
+    /// The attributes of a function or of a call.
     fn visit_attrs(&mut self, attrs: &Attrs) {
         walk_attrs(self, attrs);
     }
@@ -153,6 +168,7 @@ pub fn walk_module<V: Visitor + ?Sized>(visitor: &mut V, module: &IrModule) {
     }
 }
 
+/// The parameters, the annotation of the result, the body, the attributes.
 pub fn walk_function<V: Visitor + ?Sized>(visitor: &mut V, function: &Function) {
     function.params.iter().for_each(|param| visitor.visit_var_def(param));
     if let Some(info) = &function.ret_struct_info {
@@ -162,6 +178,7 @@ pub fn walk_function<V: Visitor + ?Sized>(visitor: &mut V, function: &Function) 
     visitor.visit_attrs(&function.attrs);
 }
 
+/// The parts of an expression, by its kind.
 pub fn walk_expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
     with_stack(|| match expr {
         Expr::Constant(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) | Expr::ExternFunc(_) | Expr::Op(_) => {}
@@ -183,6 +200,7 @@ pub fn walk_expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
     });
 }
 
+/// The callee, the arguments, the structural information, the attributes.
 pub fn walk_call<V: Visitor + ?Sized>(visitor: &mut V, call: &Call) {
     visitor.visit_expr(&call.op);
     call.args.iter().for_each(|arg| visitor.visit_expr(arg));
@@ -190,30 +208,36 @@ pub fn walk_call<V: Visitor + ?Sized>(visitor: &mut V, call: &Call) {
     visitor.visit_attrs(&call.attrs);
 }
 
+/// The blocks, then the body.
 pub fn walk_seq_expr<V: Visitor + ?Sized>(visitor: &mut V, seq: &SeqExpr) {
     seq.blocks.iter().for_each(|block| visitor.visit_block(block));
     visitor.visit_expr(&seq.body);
 }
 
+/// The bindings, in order.
 pub fn walk_block<V: Visitor + ?Sized>(visitor: &mut V, block: &BindingBlock) {
     block.bindings.iter().for_each(|binding| visitor.visit_binding(binding));
 }
 
+/// The value, then the variable, which it does not see.
 pub fn walk_var_binding<V: Visitor + ?Sized>(visitor: &mut V, binding: &VarBinding) {
     visitor.visit_expr(&binding.value);
     visitor.visit_var_def(&binding.var);
 }
 
+/// The value, then the structural information, then the variable if there is one.
 pub fn walk_match_cast<V: Visitor + ?Sized>(visitor: &mut V, cast: &MatchCast) {
     visitor.visit_expr(&cast.value);
     visitor.visit_struct_info(&cast.struct_info);
     cast.var.iter().for_each(|binder| visitor.visit_var_def(binder));
 }
 
+/// The annotation, if there is one.
 pub fn walk_var_def<V: Visitor + ?Sized>(visitor: &mut V, binder: &Binder) {
     binder.annotation.iter().for_each(|info| visitor.visit_struct_info(info));
 }
 
+/// The dimensions, variables and parts that it is made of.
 pub fn walk_struct_info<V: Visitor + ?Sized>(visitor: &mut V, info: &StructInfo) {
     match info {
         StructInfo::Object => {}
@@ -236,10 +260,12 @@ pub fn walk_struct_info<V: Visitor + ?Sized>(visitor: &mut V, info: &StructInfo)
     }
 }
 
+/// The shape variables.
 pub fn walk_prim_expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &PrimExpr) {
     expr.for_each_var(|var| visitor.visit_shape_var(var));
 }
 
+/// The structural information and the dimensions among the attributes.
 pub fn walk_attrs<V: Visitor + ?Sized>(visitor: &mut V, attrs: &Attrs) {
     attrs.values().for_each(|value| walk_attr(visitor, value));
 }

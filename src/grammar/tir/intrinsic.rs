@@ -20,10 +20,11 @@ macro_rules! intrinsics {
         /// A function of TIR, named as after `T.`.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         pub enum Intrinsic {
-            $($variant,)*
+            $(#[doc = concat!("`T.", $name, "`.")] $variant,)*
         }
 
         impl Intrinsic {
+            /// Every intrinsic.
             pub const ALL: &[Intrinsic] = &[$(Intrinsic::$variant),*];
 
             /// The name after `T.`.
@@ -33,12 +34,14 @@ macro_rules! intrinsics {
                 }
             }
 
+            /// What it takes and gives.
             pub fn signature(self) -> Signature {
                 match self {
                     $(Intrinsic::$variant => $signature,)*
                 }
             }
 
+            /// The intrinsic with this name after `T.`.
             pub fn from_name(name: &str) -> Option<Intrinsic> {
                 match name {
                     $($name => Some(Intrinsic::$variant),)*
