@@ -556,6 +556,20 @@ fn rules_are_objects_with_the_promised_fields() {
 }
 
 #[test]
+fn what_switching_rules_off_shows_is_told_by_chapter() {
+    let (status, out, _) = run(&["rules", "--knockout", "SCOPE.SEQ.", "NF.4."]);
+    assert_eq!(status, 0);
+    let heading = out.lines().next().unwrap_or_default();
+    assert!(["with cases", "flips", "stuck", "panics", "survives"].iter().all(|word| heading.contains(word)), "{out}");
+    assert!(["scoping", "normal_form", "all"].iter().all(|chapter| out.contains(&format!("\n{chapter} "))), "{out}");
+    assert!(out.contains("survives: NF.4.ALL-EMPTY  NF.4.DROP-EMPTY drops"), "{out}");
+    assert!(out.contains(" mistakes, ") && out.contains("swapped: SCOPE.SEQ.BODY  The condition"), "{out}");
+    let explained = run(&["explain", "SCOPE.SEQ.EXIT"]).1;
+    assert!(explained.contains("knock-out flips: without this rule "), "{explained}");
+    assert!(run(&["explain", "WF.12"]).1.contains("premises  1: fails in "), "{explained}");
+}
+
+#[test]
 fn rules_and_errata_are_explained() {
     for id in ["SUB.TENSOR.RANK", "E[SUB.TENSOR.RANK]", "W[SUB.TENSOR.RANK]"] {
         let (status, out, _) = run(&["explain", id]);

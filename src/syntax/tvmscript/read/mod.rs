@@ -66,12 +66,10 @@ pub fn parse_module_in(cx: &mut Cx, text: &str) -> Result<IrModule, SyntaxError>
         first.rule = first.rule.filter(|rule| !cx.premise(*rule, 1, false));
         first
     })?;
-    for (rule, span) in older {
-        if !cx.fire(rule) {
-            return Err(SyntaxError::at(text, span, format!("not a spelling without {rule}")));
-        }
+    match older.into_iter().find(|(rule, _)| !cx.conclude(*rule, true)) {
+        None => Ok(module),
+        Some((rule, span)) => Err(SyntaxError::at(text, span, format!("a spelling that {rule} does not admit"))),
     }
-    Ok(module)
 }
 
 /// Rules about older spellings, each with its first use.
