@@ -17,7 +17,9 @@ use crate::struct_info::{
 /// Why a call has no structural information.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CallError {
+    /// The rule that the call breaks.
     pub rule: Rule,
+    /// What is wrong, for people.
     pub message: String,
     /// The argument at fault, if one is.
     pub arg: Option<usize>,
