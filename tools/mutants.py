@@ -20,7 +20,6 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -252,14 +251,12 @@ def instrumented(source):
         off = f"!crate::mutant::on({number}) /*M{number}*/\n"
         condition = pattern.child_by_field_name("condition")
         head = source.text[node.start_byte : pattern.start_byte].decode()
-        rest = "".join(
-            [source.text[pattern.end_byte : pattern.next_sibling.start_byte].decode()]
-            + [
-                render(child) + source.text[child.end_byte : (child.next_sibling or child).start_byte if child.next_sibling else node.end_byte].decode()
-                for child in node.children
-                if child.start_byte >= pattern.end_byte
-            ]
-        )
+        rest, at = "", pattern.end_byte
+        for child in node.children:
+            if child.start_byte >= at:
+                rest += source.text[at : child.start_byte].decode() + render(child)
+                at = child.end_byte
+        rest += source.text[at : node.end_byte].decode()
         if condition is None:
             return head + source.slice(pattern) + f" if {off}" + rest
         before = source.text[pattern.start_byte : condition.start_byte].decode()
