@@ -183,11 +183,10 @@ fn tally(t: &Tally) -> String {
 // Asking.
 
 fn ask(args: &Args, suite: &[Case], chosen: &[&OpDef], adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
-    let known = patterns(adapter)?;
     let kept = kept_agreement(adapter)?;
     let mut agreement = kept.clone();
     let mut findings = String::new();
-    infer(args, suite, chosen, adapter, interrupt, &known, &mut agreement, &mut findings)?;
+    infer(args, suite, chosen, adapter, interrupt, &mut agreement, &mut findings)?;
     if !args.inference_only {
         values(args, suite, chosen, adapter, interrupt, &mut agreement, &mut findings)?;
     }
@@ -280,10 +279,10 @@ fn infer(
     chosen: &[&OpDef],
     adapter: &Adapter,
     interrupt: &Interrupt,
-    known: &[OperatorPattern],
     agreement: &mut Agreement,
     findings: &mut String,
 ) -> Result<(), Failure> {
+    let known = patterns(adapter)?;
     let mut implementation = start(adapter, Duration::from_secs(args.timeout), interrupt)?;
     let version = adapter.to_string().rsplit('@').next().unwrap_or_default().to_string();
     let bar = ProgressBar::new(chosen.len() as u64).with_message(adapter.to_string());
@@ -291,7 +290,7 @@ fn infer(
         let mut inference = Tally::default();
         for question in questions(op, suite) {
             let given = implementation.ask(Edition::default(), &question.ask)?;
-            let answered = judge(op, &question, &given, known, &version);
+            let answered = judge(op, &question, &given, &known, &version);
             inference.add(&answered);
             match &answered {
                 Answered::Agree | Answered::Known(_) => {}

@@ -24,6 +24,8 @@ macro_rules! record {
 macro_rules! write_record {
     ($type:ty, { $($field:ident: $how:ident $(($($arg:tt)*))?),* $(,)? }) => {
         impl $crate::data::Write for $type {
+            // A field that may be absent adds nothing, so that a list cannot be written at once.
+            #[allow(clippy::vec_init_then_push)]
             fn write(&self) -> $crate::data::Node<'_> {
                 let mut fields = Vec::new();
                 $($crate::data::record::write_field!(self, fields, $field $how $(($($arg)*))?);)*
@@ -132,6 +134,8 @@ macro_rules! choice {
         }
 
         impl $crate::data::Write for $type {
+            // A field that may be absent adds nothing, so that a list cannot be written at once.
+            #[allow(clippy::vec_init_then_push)]
             fn write(&self) -> $crate::data::Node<'_> {
                 $crate::judge::with_stack(|| match self {
                     $(
@@ -213,6 +217,8 @@ macro_rules! word {
         }
 
         impl $crate::data::Write for $type {
+            // A field that may be absent adds nothing, so that a list cannot be written at once.
+            #[allow(clippy::vec_init_then_push)]
             fn write(&self) -> $crate::data::Node<'_> {
                 let word = match self {
                     $(Self::$variant => $crate::data::record::spelling!($variant $($word)?),)*

@@ -51,7 +51,7 @@ impl Instead for Scalar {
             Scalar::Int(i) => Scalar::Int(i.wrapping_add(1)),
             Scalar::UInt(u) => Scalar::UInt(u.wrapping_add(1)),
             Scalar::Float(x) if x.is_nan() => Scalar::Float(0.0),
-            Scalar::Float(x) if x == -0.5 => Scalar::Float(0.5),
+            Scalar::Float(-0.5) => Scalar::Float(0.5),
             Scalar::Float(x) => Scalar::Float(-x - 1.0),
         }
     }
