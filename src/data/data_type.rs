@@ -3,7 +3,7 @@
 use super::reader::{Profile, Read, Reader, Reading, Write};
 use super::{DataError, Node};
 use crate::book::Rule;
-use crate::grammar::{DataType, Span, TypeCode};
+use crate::grammar::{DataType, TypeCode};
 
 impl Read for DataType {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<DataType> {
@@ -11,8 +11,8 @@ impl Read for DataType {
         let Some((name, content)) = node.as_variant() else { return r.unexpected(node, "a datatype") };
         let content = content.unwrap_or(&nothing);
         match name {
-            "Bool" => abbreviation(r, node, rule!("GRAM.DTYPE.BOOL"), rule!("PR14148.DTYPE.BOOL"), DataType::BOOL),
-            "Void" => abbreviation(r, node, rule!("GRAM.DTYPE.VOID"), rule!("PR14148.DTYPE.VOID"), DataType::VOID),
+            "Bool" => abbreviation(r, rule!("GRAM.DTYPE.BOOL"), rule!("PR14148.DTYPE.BOOL"), DataType::BOOL),
+            "Void" => abbreviation(r, rule!("GRAM.DTYPE.VOID"), rule!("PR14148.DTYPE.VOID"), DataType::VOID),
             "Int" => constructor(r, node, TypeCode::Int, Some(rule!("GRAM.DTYPE.INT")), content),
             "UInt" => constructor(r, node, TypeCode::UInt, None, content),
             "Float" => constructor(r, node, TypeCode::Float, Some(rule!("GRAM.DTYPE.FLOAT")), content),
@@ -23,12 +23,12 @@ impl Read for DataType {
 }
 
 /// `Bool()` and `Void()`, which both documents have.
-fn abbreviation(r: &mut Reader<'_>, node: &Node<'_>, older: Rule, later: Rule, dtype: DataType) -> Reading<DataType> {
+fn abbreviation(r: &mut Reader<'_>, older: Rule, later: Rule, dtype: DataType) -> Reading<DataType> {
     let rule = match r.profile {
         Profile::Merged => older,
         Profile::Pr14148 => later,
     };
-    r.by(node.span, rule, &dtype.to_string())?;
+    r.by(rule)?;
     Ok(dtype)
 }
 
@@ -44,7 +44,7 @@ fn constructor(
     let number = |node: &Node<'_>| node.as_number().and_then(|number| number.parse().ok());
     let field = |name: &str| content.get(name).and_then(number);
     if let (Some(bits), Some(lanes)) = (field("bits"), field("lanes")) {
-        r.by(node.span, rule, "DataType")?;
+        r.by(rule)?;
         return Ok(DataType { code, bits, lanes });
     }
     match (field("bitwidth").or_else(|| number(content)), older, r.profile) {
@@ -58,7 +58,7 @@ fn constructor(
 /// GRAM.DTYPE.INT, GRAM.DTYPE.FLOAT: one lane of a width that is not zero.
 fn one_lane(r: &mut Reader<'_>, node: &Node<'_>, rule: Rule, code: TypeCode, bits: u16) -> Reading<DataType> {
     r.premise(node.span, rule, 1, bits != 0, || "a datatype has no bits".to_string())?;
-    r.by(node.span, rule, "DataType")?;
+    r.by(rule)?;
     Ok(DataType::new(code, bits))
 }
 
@@ -67,20 +67,20 @@ fn written(r: &mut Reader<'_>, node: &Node<'_>, name: &str) -> Reading<DataType>
     let Ok(dtype) = name.parse::<DataType>() else {
         return Err(DataError::at(node.span, format!("`{name}` is not a datatype, such as `float32` or `int64`")));
     };
-    by_name(r, node.span, dtype)?;
+    by_name(r, dtype)?;
     if name != dtype.to_string() && !dtype.is_void() {
-        r.by(node.span, rule!("AST22.SYN.F32"), "DataType")?;
+        r.by(rule!("AST22.SYN.F32"))?;
     }
     Ok(dtype)
 }
 
 /// The production of a datatype that stands under its name.
-pub(super) fn by_name(r: &mut Reader<'_>, at: Span, dtype: DataType) -> Reading<()> {
+pub(super) fn by_name(r: &mut Reader<'_>, dtype: DataType) -> Reading<()> {
     match dtype {
-        DataType::BOOL => r.by(at, rule!("PR14148.DTYPE.BOOL"), "bool"),
-        DataType::VOID => r.by(at, rule!("PR14148.DTYPE.VOID"), "void"),
+        DataType::BOOL => r.by(rule!("PR14148.DTYPE.BOOL")),
+        DataType::VOID => r.by(rule!("PR14148.DTYPE.VOID")),
         DataType { code: TypeCode::BFloat, .. } => Ok(()),
-        DataType { code, .. } => r.by(at, rule_of(code), "DataType"),
+        DataType { code, .. } => r.by(rule_of(code)),
     }
 }
 

@@ -27,7 +27,7 @@ impl Read for PrimExpr {
             return r.unexpected(node, "a dimension");
         };
         within_extension(r, node, name, rule)?;
-        r.by(node.span, rule, name)?;
+        r.by(rule)?;
         let operands = r.items(operands, name, Some(rule))?;
         let operands = operands.iter().map(|operand| r.read(operand)).collect::<Reading<Vec<Arc<PrimExpr>>>>()?;
         match (name, operands.as_slice()) {
@@ -45,7 +45,7 @@ impl Read for PrimExpr {
 
 /// GRAM.PRIM.VAR: a name. What is more than a name is an expression as on paper.
 fn written(r: &mut Reader<'_>, node: &Node<'_>, text: &str) -> Reading<PrimExpr> {
-    r.by(node.span, rule!("GRAM.PRIM.VAR"), "Var")?;
+    r.by(rule!("GRAM.PRIM.VAR"))?;
     if let Some(var) = lone_name(text).and_then(ShapeVar::parse) {
         return Ok(PrimExpr::Var(var.at(node.span)));
     }

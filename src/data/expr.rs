@@ -68,7 +68,7 @@ fn no_dimension(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<()> {
 impl Read for Call {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Call> {
         let rule = rule!("GRAM.EXPR.CALL");
-        r.by(node.span, rule, "Call")?;
+        r.by(rule)?;
         let fields = r.fields(node, "Call", Some(rule))?;
         if let Some(sinfo_args) = fields.get("sinfo_args") {
             let both = fields.get("type_args").is_some();
@@ -117,7 +117,7 @@ impl Read for Binder {
         let other = node.as_variant().map(|(name, _)| name).filter(|name| Expr::NAMES.contains(name));
         let message = || format!("a {} is bound where a variable is", other.unwrap_or("value"));
         r.premise(node.span, rule!("GRAM.BIND.VARBINDING"), 2, other.is_none(), message)?;
-        r.by(node.span, rule, name)?;
+        r.by(rule)?;
         let fields = r.fields(node, name, Some(rule))?;
         Ok(Binder {
             var: fields.one(r, "var")?,
@@ -136,7 +136,7 @@ impl Read for BindingBlock {
             Some(("Dataflow", None)) => (rule!("GRAM.BLOCK.DATAFLOW"), "DataflowBlock"),
             Some(_) | None => (rule!("GRAM.BLOCK.BINDING"), "BindingBlock"),
         };
-        r.by(node.span, rule, name)?;
+        r.by(rule)?;
         let fields = r.fields(node, name, Some(rule))?;
         Ok(BindingBlock {
             kind: fields.or(r, "kind", BlockKind::default)?,

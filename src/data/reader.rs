@@ -64,12 +64,9 @@ impl<'c> Reader<'c> {
         with_stack(|| T::read(self, node))
     }
 
-    /// Builds a node by a production.
-    pub fn by(&mut self, at: Span, rule: Rule, name: &str) -> Reading<()> {
-        if self.cx.fire(rule) {
-            return Ok(());
-        }
-        Err(DataError::at(at, format!("there is no `{name}` without {rule}")))
+    /// A node is built by a production.
+    pub fn by(&mut self, rule: Rule) -> Reading<()> {
+        self.cx.conclude(rule, Ok(()))
     }
 
     /// A premise of a rule of the grammar; without the rule anything goes.
@@ -224,7 +221,7 @@ impl<'n, 't> Fields<'n, 't> {
         match self.get(name) {
             None => Ok(default()),
             Some(value) => {
-                r.by(value.span, rule, name)?;
+                r.by(rule)?;
                 r.read(value)
             }
         }

@@ -24,11 +24,11 @@ use crate::judge::{Cx, with_stack};
 /// A production is not of the grammar.
 pub fn recognize(cx: &mut Cx, module: &IrModule) -> Reading<()> {
     let mut visitor = Productions { r: Reader::new(cx), so_far: Ok(()) };
-    visitor.by(Span::NONE, rule!("GRAM.PROGRAM"), "IRModule");
-    for (gv, func) in &module.funcs {
+    visitor.by(rule!("GRAM.PROGRAM"));
+    for (_, func) in &module.funcs {
         match func {
             GlobalFunc::Function(_) => {}
-            GlobalFunc::PrimFunc(_) => visitor.by(gv.span, rule!("GRAM.PROGRAM"), "PrimFunc"),
+            GlobalFunc::PrimFunc(_) => visitor.by(rule!("GRAM.PROGRAM")),
         }
     }
     walk_module(&mut visitor, module);
@@ -65,12 +65,12 @@ impl Productions<'_> {
         }
     }
 
-    fn by(&mut self, at: Span, rule: Rule, name: &str) {
-        self.check(|r| r.by(at, rule, name));
+    fn by(&mut self, rule: Rule) {
+        self.check(|r| r.by(rule));
     }
 
-    fn data_type(&mut self, at: Span, dtype: DataType) {
-        self.check(|r| by_name(r, at, dtype));
+    fn data_type(&mut self, dtype: DataType) {
+        self.check(|r| by_name(r, dtype));
     }
 
     fn values(&mut self, attrs: &Attrs) {
@@ -80,7 +80,7 @@ impl Productions<'_> {
     fn value(&mut self, value: &AttrValue) {
         match value {
             AttrValue::None | AttrValue::Bool(_) | AttrValue::Int(_) | AttrValue::Float(_) | AttrValue::Str(_) => {}
-            AttrValue::DataType(dtype) => self.data_type(Span::NONE, *dtype),
+            AttrValue::DataType(dtype) => self.data_type(*dtype),
             AttrValue::Prim(expr) => self.visit_prim_expr(expr),
             AttrValue::List(items) => with_stack(|| items.iter().for_each(|item| self.value(item))),
             AttrValue::Dict(items) => with_stack(|| self.values(items)),
@@ -90,28 +90,28 @@ impl Productions<'_> {
 
     /// The rule of an expression, and what is in it beside expressions.
     fn expr(&mut self, expr: &Expr) {
-        let (rule, name) = match expr {
-            Expr::Constant(_) => (rule!("GRAM.EXPR.CONSTANT"), "Constant"),
-            Expr::Var(_) => (rule!("GRAM.EXPR.VAR"), "Var"),
-            Expr::DataflowVar(_) => (rule!("GRAM.EXPR.DATAFLOWVAR"), "DataflowVar"),
-            Expr::GlobalVar(_) => (rule!("GRAM.EXPR.GLOBALVAR"), "GlobalVar"),
-            Expr::Tuple(_) => (rule!("GRAM.EXPR.TUPLE"), "Tuple"),
-            Expr::SeqExpr(_) => (rule!("GRAM.EXPR.SEQEXPR"), "SeqExpr"),
-            Expr::PrimValue(_) => (rule!("PR14148.EXPR.PRIMVALUE"), "PrimValue"),
-            Expr::StringImm(_) => (rule!("PR14148.EXPR.STRINGIMM"), "StringImm"),
-            Expr::DataTypeImm(_) => (rule!("PR14148.EXPR.DATATYPEIMM"), "DataTypeImm"),
-            Expr::Function(_) => (rule!("GRAM.EXPR.FUNCTION"), "Function"),
-            Expr::If(_) => (rule!("GRAM.EXPR.IF"), "If"),
-            Expr::ExternFunc(_) => (rule!("GRAM.EXPR.EXTERNFUNC"), "ExternFunc"),
-            Expr::Call(_) => (rule!("GRAM.EXPR.CALL"), "Call"),
-            Expr::ShapeExpr(_) => (rule!("GRAM.EXPR.SHAPEEXPR"), "ShapeExpr"),
-            Expr::TupleGetItem(_) => (rule!("GRAM.EXPR.TUPLEGETITEM"), "TupleGetItem"),
-            Expr::Op(_) => (rule!("GRAM.EXPR.OP"), "Op"),
+        let rule = match expr {
+            Expr::Constant(_) => rule!("GRAM.EXPR.CONSTANT"),
+            Expr::Var(_) => rule!("GRAM.EXPR.VAR"),
+            Expr::DataflowVar(_) => rule!("GRAM.EXPR.DATAFLOWVAR"),
+            Expr::GlobalVar(_) => rule!("GRAM.EXPR.GLOBALVAR"),
+            Expr::Tuple(_) => rule!("GRAM.EXPR.TUPLE"),
+            Expr::SeqExpr(_) => rule!("GRAM.EXPR.SEQEXPR"),
+            Expr::PrimValue(_) => rule!("PR14148.EXPR.PRIMVALUE"),
+            Expr::StringImm(_) => rule!("PR14148.EXPR.STRINGIMM"),
+            Expr::DataTypeImm(_) => rule!("PR14148.EXPR.DATATYPEIMM"),
+            Expr::Function(_) => rule!("GRAM.EXPR.FUNCTION"),
+            Expr::If(_) => rule!("GRAM.EXPR.IF"),
+            Expr::ExternFunc(_) => rule!("GRAM.EXPR.EXTERNFUNC"),
+            Expr::Call(_) => rule!("GRAM.EXPR.CALL"),
+            Expr::ShapeExpr(_) => rule!("GRAM.EXPR.SHAPEEXPR"),
+            Expr::TupleGetItem(_) => rule!("GRAM.EXPR.TUPLEGETITEM"),
+            Expr::Op(_) => rule!("GRAM.EXPR.OP"),
         };
         let at = expr.span();
         self.holds(at, rule!("GRAM.PRIM.POSITION"));
         self.holds(at, rule!("GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM"));
-        self.by(at, rule, name);
+        self.by(rule);
     }
 
     /// A premise that no tree can break, since it has no place for what breaks it.
@@ -122,9 +122,9 @@ impl Productions<'_> {
 
 impl Visitor for Productions<'_> {
     fn visit_function(&mut self, function: &Function) {
-        self.by(function.span, rule!("GRAM.EXPR.FUNCTION"), "Function");
+        self.by(rule!("GRAM.EXPR.FUNCTION"));
         if !function.attrs.is_empty() {
-            self.by(function.span, rule!("GRAM.EXPR.FUNCTION.ATTRS"), "attrs");
+            self.by(rule!("GRAM.EXPR.FUNCTION.ATTRS"));
         }
         walk_function(self, function);
     }
@@ -133,11 +133,11 @@ impl Visitor for Productions<'_> {
         self.expr(expr);
         match expr {
             Expr::Constant(constant) => {
-                self.data_type(constant.span, constant.data.dtype);
+                self.data_type(constant.data.dtype);
                 self.check(|r| storable(r, constant.span, constant.data.dtype));
             }
-            Expr::PrimValue(prim) => self.data_type(prim.span, prim.dtype),
-            Expr::DataTypeImm(imm) => self.data_type(imm.span, imm.value),
+            Expr::PrimValue(prim) => self.data_type(prim.dtype),
+            Expr::DataTypeImm(imm) => self.data_type(imm.value),
             Expr::Var(_)
             | Expr::DataflowVar(_)
             | Expr::GlobalVar(_)
@@ -160,15 +160,15 @@ impl Visitor for Productions<'_> {
             self.holds(call.span, rule!("PR14148.CALL.SINFO_ARGS"));
         }
         if !call.attrs.is_empty() {
-            self.by(call.span, rule!("GRAM.EXPR.CALL.ATTRS"), "attrs");
+            self.by(rule!("GRAM.EXPR.CALL.ATTRS"));
         }
         walk_call(self, call);
     }
 
     fn visit_block(&mut self, block: &BindingBlock) {
         match block.kind {
-            BlockKind::Binding => self.by(block.span, rule!("GRAM.BLOCK.BINDING"), "BindingBlock"),
-            BlockKind::Dataflow => self.by(block.span, rule!("GRAM.BLOCK.DATAFLOW"), "DataflowBlock"),
+            BlockKind::Binding => self.by(rule!("GRAM.BLOCK.BINDING")),
+            BlockKind::Dataflow => self.by(rule!("GRAM.BLOCK.DATAFLOW")),
         }
         walk_block(self, block);
     }
@@ -176,11 +176,11 @@ impl Visitor for Productions<'_> {
     fn visit_binding(&mut self, binding: &Binding) {
         match binding {
             Binding::VarBinding(binding) => {
-                self.by(binding.span, rule!("GRAM.BIND.VARBINDING"), "VarBinding");
+                self.by(rule!("GRAM.BIND.VARBINDING"));
                 walk_var_binding(self, binding);
             }
             Binding::MatchCast(cast) => {
-                self.by(cast.span, rule!("GRAM.BIND.MATCHCAST"), "MatchCast");
+                self.by(rule!("GRAM.BIND.MATCHCAST"));
                 walk_match_cast(self, cast);
             }
         }
@@ -190,43 +190,43 @@ impl Visitor for Productions<'_> {
         let at = binder.var.span;
         self.check(|r| r.premise(at, rule!("GRAM.BIND.VARBINDING"), 2, true, String::new));
         match binder.kind {
-            VarKind::Var => self.by(at, rule!("GRAM.EXPR.VAR"), "Var"),
-            VarKind::DataflowVar => self.by(at, rule!("GRAM.EXPR.DATAFLOWVAR"), "DataflowVar"),
+            VarKind::Var => self.by(rule!("GRAM.EXPR.VAR")),
+            VarKind::DataflowVar => self.by(rule!("GRAM.EXPR.DATAFLOWVAR")),
         }
         walk_var_def(self, binder);
     }
 
     fn visit_struct_info(&mut self, info: &StructInfo) {
-        let (rule, name, dtype) = match info {
-            StructInfo::Object => (rule!("GRAM.SI.OBJECT"), "Object", None),
-            StructInfo::Tensor(TensorStructInfo { dtype, .. }) => (rule!("GRAM.SI.TENSOR"), "Tensor", Some(*dtype)),
-            StructInfo::Shape(_) => (rule!("GRAM.SI.SHAPE"), "Shape", None),
-            StructInfo::Prim(prim) => (rule!("PR14148.SI.PRIM"), "Prim", Some(prim.dtype)),
-            StructInfo::Tuple(_) => (rule!("GRAM.SI.TUPLE"), "Tuple", None),
-            StructInfo::Func(_) => (rule!("GRAM.SI.FUNC"), "Func", None),
+        let (rule, dtype) = match info {
+            StructInfo::Object => (rule!("GRAM.SI.OBJECT"), None),
+            StructInfo::Tensor(TensorStructInfo { dtype, .. }) => (rule!("GRAM.SI.TENSOR"), Some(*dtype)),
+            StructInfo::Shape(_) => (rule!("GRAM.SI.SHAPE"), None),
+            StructInfo::Prim(prim) => (rule!("PR14148.SI.PRIM"), Some(prim.dtype)),
+            StructInfo::Tuple(_) => (rule!("GRAM.SI.TUPLE"), None),
+            StructInfo::Func(_) => (rule!("GRAM.SI.FUNC"), None),
         };
-        self.by(Span::NONE, rule, name);
+        self.by(rule);
         if let Some(dtype) = dtype {
-            self.data_type(Span::NONE, dtype);
+            self.data_type(dtype);
         }
         walk_struct_info(self, info);
     }
 
     fn visit_prim_expr(&mut self, expr: &PrimExpr) {
         with_stack(|| match expr {
-            PrimExpr::Var(var) => self.by(var.span, rule!("GRAM.PRIM.VAR"), "Var"),
+            PrimExpr::Var(_) => self.by(rule!("GRAM.PRIM.VAR")),
             PrimExpr::IntImm(_) => self.holds(Span::NONE, rule!("GRAM.PRIM.INTIMM")),
             PrimExpr::Binary(op, a, b) => {
-                self.by(Span::NONE, rule_of_op(*op), op.name());
+                self.by(rule_of_op(*op));
                 self.visit_prim_expr(a);
                 self.visit_prim_expr(b);
             }
             PrimExpr::Not(a) => {
-                self.by(Span::NONE, rule!("GRAM.PRIM.NOT"), "Not");
+                self.by(rule!("GRAM.PRIM.NOT"));
                 self.visit_prim_expr(a);
             }
             PrimExpr::Select(c, t, e) => {
-                self.by(Span::NONE, rule!("GRAM.PRIM.SELECT"), "Select");
+                self.by(rule!("GRAM.PRIM.SELECT"));
                 [c, t, e].into_iter().for_each(|operand| self.visit_prim_expr(operand));
             }
         });

@@ -181,7 +181,7 @@ macro_rules! rule_of {
         let $rule: Option<$crate::book::Rule> = None;
     };
     ($r:ident, $node:ident, $name:expr, $rule:ident by rule!($id:tt)) => {
-        $r.by($node.span, rule!($id), $name)?;
+        $r.by(rule!($id))?;
         let $rule = Some(rule!($id));
     };
 }

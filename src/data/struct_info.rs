@@ -25,7 +25,7 @@ choice! { DeriveFunc, "DefaultDerive, EmptyDerive or Named(..)" { DefaultDerive,
 impl Read for TensorStructInfo {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<TensorStructInfo> {
         let rule = rule!("GRAM.SI.TENSOR");
-        r.by(node.span, rule, "Tensor")?;
+        r.by(rule)?;
         let fields = r.fields(node, "TensorStructInfo", Some(rule))?;
         let shape: Option<TensorShape> = fields.one(r, "shape")?;
         let dtype = fields.or(r, "dtype", || DataType::VOID)?;
@@ -75,7 +75,7 @@ impl Write for TensorShape {
 impl Read for ShapeStructInfo {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<ShapeStructInfo> {
         let rule = rule!("GRAM.SI.SHAPE");
-        r.by(node.span, rule, "Shape")?;
+        r.by(rule)?;
         let fields = r.fields(node, "ShapeStructInfo", Some(rule))?;
         let values: Option<std::sync::Arc<[_]>> = fields.maybe_many(r, "values")?;
         let implied = values.as_ref().map_or(Ndim::Unknown, |values| Ndim::of_len(values.len()));
@@ -89,7 +89,7 @@ write_record! { ShapeStructInfo, { values: maybe_many, ndim: one } }
 impl Read for FuncStructInfo {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<FuncStructInfo> {
         let rule = rule!("GRAM.SI.FUNC");
-        r.by(node.span, rule, "Func")?;
+        r.by(rule)?;
         let fields = r.fields(node, "FuncStructInfo", Some(rule))?;
         let params: Option<_> = fields.maybe_many(r, "params")?;
         let ret = match params {

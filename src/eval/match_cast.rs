@@ -246,7 +246,7 @@ impl Machine<'_> {
             let message = || format!("expected a packed function, found {found}");
             self.check(rule!("SI.MATCHCAST.FUNC.PACKED"), 1, packed, message)?;
             // Whatever the macro says, nothing more can be found out about a packed function.
-            self.cx.conclude(rule!("SI.MATCHCAST.FUNC.PACKED-NOMORE"), Ok(()))?;
+            self.cx.conclude(rule!("SI.MATCHCAST.FUNC.PACKED-NOMORE"), Ok::<(), Stop>(()))?;
         }
         Ok(())
     }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::book::Rule;
+use crate::data::DataError;
 use crate::derivation::{CallError, Contexts, Fit};
 use crate::findings::Severity;
-use crate::grammar::{DataType, Ndim, StructInfo, Type};
+use crate::grammar::{DataType, Ndim, Span, StructInfo, Type};
 use crate::judge::{Compatibility, Instead, Proof};
 use crate::type_checking::Arity;
 use crate::types::Conversion;
@@ -146,6 +147,16 @@ impl Instead for Arity {
         match self {
             Arity::Any => Arity::Exactly(0),
             Arity::Exactly(_) => Arity::Any,
+        }
+    }
+}
+
+/// What is built by a production is refused, and what is refused is taken.
+impl Instead for Result<(), DataError> {
+    fn instead(self, _: Rule) -> Self {
+        match self {
+            Ok(()) => Err(DataError::at(Span::NONE, "refused without a reason")),
+            Err(DataError { .. }) => Ok(()),
         }
     }
 }

@@ -219,10 +219,8 @@ impl<'t> Importer<'t, '_> {
             return self.incomplete(span);
         };
         // AST22.MATCHSHAPE.SHAPE, AST22.MATCHSHAPE.TENSOR: by what the value is.
-        let is_shape = match self.is_shape(&value) {
-            true => self.cx.fire(rule!("AST22.MATCHSHAPE.SHAPE")),
-            false => !self.cx.fire(rule!("AST22.MATCHSHAPE.TENSOR")),
-        };
+        let rows = [(rule!("AST22.MATCHSHAPE.SHAPE"), self.is_shape(&value), true)];
+        let is_shape = self.cx.by_cases_or(&rows, (rule!("AST22.MATCHSHAPE.TENSOR"), false));
         if let Some(vid) = var.as_ref().and_then(|var| var.get("vid")).and_then(Node::as_text) {
             self.shapes.insert(vid.to_string(), is_shape);
         }

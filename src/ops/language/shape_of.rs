@@ -41,8 +41,9 @@ fn shape_of(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (by, sizes) = (m.cx().open(rule!("OP.SHAPEOF")), m.cx().open(rule!("VAL.TENSOR.SHAPE")));
     let t = match kernel::tensor(a, 0) {
         Ok(t) => t,
-        Err(Stop::Error(error)) if m.cx().fire(rule!("OP.SHAPEOF.ARG")) => {
-            return Err(Stop::error(rule!("OP.SHAPEOF.ARG"), error.message));
+        Err(Stop::Error(error)) => {
+            let by_its_rule = Err(Stop::error(rule!("OP.SHAPEOF.ARG"), error.message));
+            return m.cx().conclude(rule!("OP.SHAPEOF.ARG"), by_its_rule);
         }
         Err(stop) => return Err(stop),
     };
