@@ -171,6 +171,11 @@ impl<'n, 't> Fields<'n, 't> {
         self.entries.iter().find(|(key, value)| key == name && !value.is_null()).map(|(_, value)| value)
     }
 
+    /// A field that is given, be it as nothing.
+    pub fn present(&self, name: &str) -> Option<&'n Node<'t>> {
+        self.entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
     /// A field whose `Some`, where there is one, belongs to the field; what is in it may be nothing.
     pub fn given(&self, name: &str) -> Option<&'n Node<'t>> {
         self.get(name).map(without_some)

@@ -134,8 +134,6 @@ macro_rules! choice {
         }
 
         impl $crate::data::Write for $type {
-            // A field that may be absent adds nothing, so that a list cannot be written at once.
-            #[allow(clippy::vec_init_then_push)]
             fn write(&self) -> $crate::data::Node<'_> {
                 $crate::judge::with_stack(|| match self {
                     $(

@@ -86,8 +86,11 @@ fn is_word(c: char) -> bool {
 
 /// A word, and what stands in parentheses behind it.
 fn named<'t>(s: &mut Scanner<'t>) -> Scanned<Data<'t>> {
+    let is_raw = s.rest().starts_with("r#");
     let name = word(s);
     match name {
+        // `r#` says that it is no word of the notation.
+        _ if is_raw => {}
         "true" => return Ok(Data::Bool(true)),
         "false" => return Ok(Data::Bool(false)),
         "None" => return Ok(Data::Null),

@@ -24,6 +24,11 @@ fn structures_variants_and_maps_of_ron_are_maps_of_json() {
 }
 
 #[test]
+fn a_raw_word_is_a_name_whatever_it_says() {
+    assert_eq!(ron("[r#None, None, r#true, (r#type: 1)]").as_deref(), Ok(r#"["None",null,"true",{"type":1}]"#));
+}
+
+#[test]
 fn texts_are_unescaped() {
     assert_eq!(ron(r#""a\n\u{e9}\x41\"'""#).as_deref(), Ok(r#""a\néA\"'""#));
     assert_eq!(json(r#""a\n\u00e9\ud83d\ude00\/""#).as_deref(), Ok(r#""a\né😀/""#));

@@ -31,7 +31,7 @@ impl Read for Witness {
         fields.closed(&["ask", "literal", "corrected", "literal_warnings", "corrected_warnings"])?;
         let ask: Ask = fields.one(r, "ask")?;
         let kind = ask.answer_kind();
-        let mut expected = |answer: &str, warnings: &str| match fields.given(answer) {
+        let mut expected = |answer: &str, warnings: &str| match fields.present(answer) {
             Some(given) => Ok(Expected { answer: kind.read_expected(r, given)?, warnings: fields.one(r, warnings)? }),
             None => Err(DataError::at(node.span, format!("a witness has the answer `{answer}`"))),
         };

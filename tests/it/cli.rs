@@ -563,7 +563,7 @@ fn what_switching_rules_off_shows_is_told_by_chapter() {
     assert!(["with cases", "flips", "stuck", "panics", "survives"].iter().all(|word| heading.contains(word)), "{out}");
     assert!(["scoping", "normal_form", "all"].iter().all(|chapter| out.contains(&format!("\n{chapter} "))), "{out}");
     assert!(out.contains("survives: NF.4.ALL-EMPTY  NF.4.DROP-EMPTY drops"), "{out}");
-    assert!(out.contains(" mistakes, ") && out.contains("swapped: SCOPE.SEQ.BODY  The condition"), "{out}");
+    assert!(out.contains(" mistakes, ") && out.contains("swapped: SCOPE.SEQ.BODY  The two conditions"), "{out}");
     let explained = run(&["explain", "SCOPE.SEQ.EXIT"]).1;
     assert!(explained.contains("knock-out flips: without this rule "), "{explained}");
     assert!(run(&["explain", "WF.12"]).1.contains("premises  1: fails in "), "{explained}");
