@@ -311,6 +311,9 @@ MARK = re.compile(r"/\*M(\d+)\*/|mutant::on\((\d+)\)")
 
 
 def marks_at(path, line, end):
+    """The mutants in these lines; none in a file of the standard library."""
+    if not path.is_file():
+        return set()
     lines = path.read_text().splitlines()
     found = set()
     for at in range(line - 1, min(end + 2, len(lines))):

@@ -6,7 +6,6 @@
 /// * `or(default)`: it may be left out, and is written always;
 /// * `unless(default)`: it may be left out, and is where it is that;
 /// * `many`: a list that may be left out where it is empty, and is written always;
-/// * `maybe_many`: a list that may be left out, which means something else than an empty one;
 /// * `literal`: as `one`, and what cannot be read breaks the rule of the node;
 /// * `ruled(rule!("ID"), default)`: as `unless`, and fires a rule of its own where it is given;
 /// * `place`: no field of the data, but where it stands.
@@ -70,9 +69,6 @@ macro_rules! read_field {
     };
     ($r:ident, $fields:ident, $field:ident many) => {
         $fields.many($r, stringify!($field))?
-    };
-    ($r:ident, $fields:ident, $field:ident maybe_many) => {
-        $fields.maybe_many($r, stringify!($field))?
     };
     ($r:ident, $fields:ident, $field:ident literal) => {
         $fields.literal($r, stringify!($field))?

@@ -106,6 +106,11 @@ fn named<'t>(s: &mut Scanner<'t>) -> Scanned<Data<'t>> {
     Ok(Data::Variant(name.into(), None))
 }
 
+/// The words that stand for something else than a name.
+fn is_reserved(word: &str) -> bool {
+    matches!(word, "true" | "false" | "None" | "inf" | "NaN")
+}
+
 /// A word; `r#` before it says that it is one.
 fn word<'t>(s: &mut Scanner<'t>) -> &'t str {
     s.eat("r#");
@@ -333,7 +338,10 @@ fn write_node(node: &Node<'_>, depth: usize, out: &mut String) {
             out.push_str(": ");
             write_node(value, depth + 1, out);
         }),
-        Data::Variant(name, None) => out.push_str(name),
+        Data::Variant(name, None) => {
+            out.push_str(if is_reserved(name) { "r#" } else { "" });
+            out.push_str(name);
+        }
         Data::Variant(name, Some(content)) => {
             out.push_str(name);
             match &content.data {

@@ -83,7 +83,7 @@ impl Read for ShapeStructInfo {
     }
 }
 
-write_record! { ShapeStructInfo, { values: maybe_many, ndim: one } }
+write_record! { ShapeStructInfo, { values: unless(None), ndim: one } }
 
 /// The result of a packed function, which has no parameters, may be left out: the text ignores it.
 impl Read for FuncStructInfo {
@@ -100,7 +100,7 @@ impl Read for FuncStructInfo {
     }
 }
 
-write_record! { FuncStructInfo, { params: maybe_many, ret: one, derive_func: unless(None), pure: unless(None) } }
+write_record! { FuncStructInfo, { params: unless(None), ret: one, derive_func: unless(None), pure: unless(None) } }
 
 impl Read for Ndim {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Ndim> {

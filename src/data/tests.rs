@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::grammar::{Expr, StructInfo};
+use crate::grammar::{AttrValue, Expr, StructInfo};
 
 /// What a text holds, written as compact JSON.
 fn ron(text: &str) -> Result<String, String> {
@@ -26,6 +26,15 @@ fn structures_variants_and_maps_of_ron_are_maps_of_json() {
 #[test]
 fn a_raw_word_is_a_name_whatever_it_says() {
     assert_eq!(ron("[r#None, None, r#true, (r#type: 1)]").as_deref(), Ok(r#"["None",null,"true",{"type":1}]"#));
+}
+
+#[test]
+fn an_attribute_that_is_none_reads_back() {
+    let none = AttrValue::None;
+    let text = ron::write_pretty(&none.write());
+    assert_eq!(text, "r#None");
+    assert_eq!(from_ron::<AttrValue>(&text).unwrap(), none);
+    assert_eq!(from_json::<AttrValue>(&json::write(&none.write())).unwrap(), none);
 }
 
 #[test]
