@@ -349,9 +349,12 @@ def settle(tree, target, numbered):
         if status == 0:
             return unviable, direct
         found = set()
-        for _, spans in errors:
+        for message, spans in errors:
             for name, line, end in spans:
                 found |= marks_at(tree / name, line, min(end, line + 3))
+                if "non-exhaustive" in message:
+                    # The place is that of the match: no dropped arm of the file can be switched by a guard.
+                    found |= {n for n, m in numbered.items() if m["file"] == name and m["genre"] == "MatchArm"}
         found -= unviable
         if not found:
             sys.exit("the copy does not compile, and no mutant is to blame:\n" + "\n".join(map(str, errors[:5])) + stderr[-2000:])
