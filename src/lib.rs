@@ -18,7 +18,7 @@
 //! | --- | --- |
 //! | What is the tree of this text? | [`parse`] |
 //! | Is the program well-formed and well-typed? | [`fn@check`] |
-//! | What is known of its functions and variables? | [`derive`] |
+//! | What is known of its functions and variables? | [`derive()`] |
 //! | What is its normal form? | [`normalize`] |
 //! | What does it compute? | [`run`] |
 //! | Is another program an allowed optimization of it? | [`fn@refine`] |
