@@ -415,12 +415,12 @@ def run(work, everything, laws, jobs, seconds, part):
             sys.exit(f"with no mutant on, {binary} fails: {failed}")
     backwards = {number: name for name, number in numbers.items()}
 
-    def ask(number):
-        by = run_tests(suite, ["--test-threads", "1"], number, seconds, tree)
-        if by is None:
-            by = run_tests(tests, [*laws[1:], "--test-threads", "1"], number, 4 * seconds, tree)
-            by = by and f"laws: {by}"
-        return {"name": backwards[number], "caught_by": by}
+    def by_suite(number):
+        return number, run_tests(suite, ["--test-threads", "1"], number, seconds, tree)
+
+    def by_laws(number):
+        by = run_tests(tests, [*laws[1:], "--test-threads", "1"], number, 4 * seconds, tree)
+        return number, by and f"laws: {by}"
 
     with open(log, "a") as out, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for number in sorted(unviable):
@@ -428,11 +428,24 @@ def run(work, everything, laws, jobs, seconds, part):
         for number in sorted(direct):
             record(out, done, {"name": backwards[number], "direct": True})
         asked = [n for n in sorted(numbered) if n not in unviable and n not in direct and backwards[n] not in done]
-        for count, entry in enumerate(pool.map(ask, asked), 1):
-            record(out, done, entry)
-            if count % 25 == 0:
-                print(f"  {count} of {len(asked)}", flush=True)
+        # The suite first, for all: it takes half a second, and the laws half a minute for each that it lets pass.
+        left = []
+        for number, by in told(pool.map(by_suite, asked), len(asked), "suite"):
+            if by is None:
+                left.append(number)
+            else:
+                record(out, done, {"name": backwards[number], "caught_by": by})
+        for number, by in told(pool.map(by_laws, left), len(left), "laws"):
+            record(out, done, {"name": backwards[number], "caught_by": by})
     report(work)
+
+
+def told(answers, count, by):
+    """The answers, with a line now and then of how many there are."""
+    for at, answer in enumerate(answers, 1):
+        yield answer
+        if at % 25 == 0 or at == count:
+            print(f"  {by}: {at} of {count}", flush=True)
 
 
 def record(out, done, entry):
