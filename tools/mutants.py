@@ -40,6 +40,9 @@ MODULES = [
     "src/normal_form/**/*.rs",
     "src/eval/**/*.rs",
 ]
+# The laws that look at a module, in the test program `it`: the tables of types and informations, or generated programs.
+LAWS = {"src/struct_info/": "laws::", "src/types/": "laws::"}
+OTHER_LAWS = "programs::"
 # Neither a judgement: processes that provide functions, and what is written for people.
 LEFT_OUT = ["src/**/tests.rs", "src/**/*_tests.rs", "src/eval/extern_process.rs", "src/eval/inputs.rs", "src/eval/trace.rs"]
 
@@ -393,7 +396,12 @@ def run_tests(binary, arguments, number, seconds, tree):
     return ", ".join(failed[:3]) or f"exit {out.returncode}"
 
 
-def run(work, everything, laws, jobs, seconds, part):
+def laws_of(mutant):
+    """The filter of the tests that state laws about the module of a mutant."""
+    return next((laws for room, laws in LAWS.items() if mutant["file"].startswith(room)), OTHER_LAWS)
+
+
+def run(work, everything, jobs, seconds):
     by_name = named(listed())
     wanted = sorted(by_name) if everything else json.loads(SAMPLE.read_text())
     missing = [name for name in wanted if name not in by_name]
@@ -409,8 +417,8 @@ def run(work, everything, laws, jobs, seconds, part):
     done = {}
     if log.exists():
         done = {entry["name"]: entry for entry in map(json.loads, log.read_text().splitlines())}
-    suite, tests = build(tree, target, ["suite", laws[0]])
-    for binary, arguments in [(suite, []), (tests, laws[1:])]:
+    suite, tests = build(tree, target, ["suite", "it"])
+    for binary, arguments in [(suite, []), (tests, ["laws::"]), (tests, [OTHER_LAWS])]:
         if failed := run_tests(binary, arguments, None, 10 * seconds, tree):
             sys.exit(f"with no mutant on, {binary} fails: {failed}")
     backwards = {number: name for name, number in numbers.items()}
@@ -419,7 +427,8 @@ def run(work, everything, laws, jobs, seconds, part):
         return number, run_tests(suite, ["--test-threads", "1"], number, seconds, tree)
 
     def by_laws(number):
-        by = run_tests(tests, [*laws[1:], "--test-threads", "1"], number, 4 * seconds, tree)
+        laws = laws_of(numbered[number])
+        by = run_tests(tests, [laws, "--test-threads", "1"], number, 4 * seconds, tree)
         return number, by and f"laws: {by}"
 
     with open(log, "a") as out, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -473,7 +482,6 @@ def main():
     parser.add_argument("command", choices=["sample", "run", "report"])
     parser.add_argument("--work", type=Path, default=ROOT / "target" / "mutants")
     parser.add_argument("--all", action="store_true", help="every mutant instead of the sample")
-    parser.add_argument("--laws", nargs="+", default=["it", "laws::"], help="the test binary of the laws, and its filter")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=60, help="for one run of the suite")
     arguments = parser.parse_args()
@@ -481,7 +489,7 @@ def main():
         sample()
     elif arguments.command == "run":
         arguments.work.mkdir(parents=True, exist_ok=True)
-        run(arguments.work, arguments.all, arguments.laws, arguments.jobs, arguments.seconds, None)
+        run(arguments.work, arguments.all, arguments.jobs, arguments.seconds)
     else:
         report(arguments.work)
 
