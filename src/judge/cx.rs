@@ -57,6 +57,8 @@ pub struct RowsLookedAt {
     pub rows: RuleSet,
     /// Those among them that another row follows.
     pub followed: RuleSet,
+    /// Those among them that have kinds for conditions, which can be missing and no more than that.
+    pub kinds: RuleSet,
 }
 
 /// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
@@ -65,7 +67,14 @@ pub type Row<T> = (Rule, bool, T);
 /// A row whose condition costs something and is looked at only if no row before it applies.
 pub type LazyRow<'a, T> = (Rule, &'a dyn Fn(&mut Cx) -> bool, T);
 
-/// A definition by cases with one mistake in it, at the row of a rule.
+/// A condition that must hold: the rule that sets it, which of its premises it is (counting from 1), whether it holds, and
+/// what follows if it does not.
+pub type Condition<T> = (Rule, usize, bool, T);
+
+/// A condition with what to say where it does not hold.
+pub type Check<'a> = Condition<&'a dyn Fn() -> String>;
+
+/// A definition by cases, or a list of conditions, with one mistake in it, at the row of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RowMutant {
     /// The rule of the row.
@@ -311,6 +320,54 @@ impl Cx {
         self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].2))
     }
 
+    /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.
+    pub fn by_kind<T: Instead>(&mut self, (rule, conclusion): (Rule, T)) -> T {
+        self.rows.rows.insert(rule);
+        self.rows.kinds.insert(rule);
+        if self.mistake_at(rule) == Some(Mistake::Dropped) {
+            return conclusion.instead(rule);
+        }
+        self.conclude(rule, conclusion)
+    }
+
+    /// Conditions of which nothing follows but that all of them hold, or not: rule, which of its premises, whether it holds.
+    pub fn holds(&mut self, conditions: &[(Rule, usize, bool)]) -> bool {
+        conditions.iter().all(|(rule, n, holds)| self.meets(&(*rule, *n, *holds, ())))
+    }
+
+    /// Conditions that must hold one and all: those that do not, in their order.
+    pub fn failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Vec<&'r Condition<T>> {
+        conditions.iter().filter(|condition| !self.meets(condition)).collect()
+    }
+
+    /// Conditions that must hold one and all, looked at in turn: the first that does not.
+    pub fn first_failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
+        let rule = |i: usize| conditions[i].0;
+        let swapped = (1..conditions.len()).find(|i| self.mistake_at(rule(i - 1)) == Some(Mistake::Swapped));
+        (0..conditions.len()).find_map(|position| {
+            if position + 1 < conditions.len() {
+                self.rows.followed.insert(rule(position));
+            }
+            let condition = &conditions[with_swapped(position, swapped)];
+            (!self.meets(condition)).then_some(condition)
+        })
+    }
+
+    /// Conditions that must hold one and all; the first that does not is the error, with its message.
+    pub fn check(&mut self, checks: &[Check]) -> Result<(), (Rule, String)> {
+        self.first_failing(checks).map_or(Ok(()), |(rule, _, _, message)| Err((*rule, message())))
+    }
+
+    /// Whether a condition holds, with the mistake that is to be made about it.
+    fn meets<T>(&mut self, (rule, n, holds, _): &Condition<T>) -> bool {
+        self.rows.rows.insert(*rule);
+        match self.mistake_at(*rule) {
+            None | Some(Mistake::Swapped) => self.premise(*rule, *n, *holds),
+            Some(Mistake::Negated) => self.premise(*rule, *n, !*holds),
+            Some(Mistake::Dropped) => true,
+        }
+    }
+
     /// The first of so many rows that applies, with the mistake that is to be made.
     fn first_case(
         &mut self,
@@ -320,11 +377,7 @@ impl Cx {
     ) -> Option<usize> {
         let swapped = (1..count).find(|i| self.mistake_at(rule(i - 1)) == Some(Mistake::Swapped));
         for position in 0..count {
-            let i = match swapped {
-                Some(second) if position == second => second - 1,
-                Some(second) if position + 1 == second => second,
-                Some(_) | None => position,
-            };
+            let i = with_swapped(position, swapped);
             self.rows.rows.insert(rule(i));
             if i + 1 < count {
                 self.rows.followed.insert(rule(i));
@@ -435,6 +488,15 @@ impl Cx {
     }
 }
 
+/// Which row stands at a position, if one row and the row before it have changed places.
+fn with_swapped(position: usize, swapped: Option<usize>) -> usize {
+    match swapped {
+        Some(second) if position == second => second - 1,
+        Some(second) if position + 1 == second => second,
+        Some(_) | None => position,
+    }
+}
+
 /// The conclusion of the next row that has another one than the row at `at`, from the top again after the last.
 fn another_conclusion<'r, T: Clone + PartialEq + 'r>(
     at: usize,
@@ -495,6 +557,41 @@ mod tests {
         assert_eq!(ask(&mut with(Mistake::Negated), [false, true, false]), Some(1));
         assert_eq!(ask(&mut with(Mistake::Swapped), [true, true, false]), Some(2));
         assert_eq!(ask(&mut with(Mistake::Swapped), [true, false, true]), Some(1));
+    }
+
+    #[test]
+    fn every_condition_that_fails_says_what_follows() {
+        let conditions = |a, b| [(FIRST, 1, a, "first"), (SECOND, 2, b, "second")];
+        let mut cx = Cx::new().with_trace();
+        let failing = |cx: &mut Cx, a, b| cx.failing(&conditions(a, b)).into_iter().map(|c| c.3).collect::<Vec<&str>>();
+        assert_eq!(failing(&mut cx, true, true), Vec::<&str>::new());
+        assert_eq!(failing(&mut cx, false, false), ["first", "second"]);
+        let first = |cx: &mut Cx, a, b| cx.first_failing(&conditions(a, b)).map(|c| c.3);
+        assert_eq!(first(&mut cx, true, true), None);
+        cx.take_steps();
+        assert_eq!(first(&mut cx, true, false), Some("second"));
+        assert_eq!(cx.take_steps(), [Step::Premise(FIRST, 1, true), Step::Premise(SECOND, 2, false)]);
+        assert_eq!(cx.rows_looked_at().rows, RuleSet::from_iter([FIRST, SECOND]));
+        assert_eq!(cx.rows_looked_at().followed, RuleSet::from_iter([FIRST]));
+        assert!(cx.holds(&[(FIRST, 1, true), (SECOND, 1, true)]) && !cx.holds(&[(FIRST, 1, true), (SECOND, 1, false)]));
+        let without_first = Cx::new().with_mask(RuleSet::from_iter([FIRST]));
+        assert_eq!(first(&mut without_first.clone(), false, false), Some("second"));
+        assert_eq!(failing(&mut without_first.clone(), false, true), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_condition_can_be_wrong_in_three_ways() {
+        let ask = |mistake, a, b| {
+            let mut cx = Cx::new().with_row_mutant(RowMutant { rule: FIRST, mistake });
+            let message = || "not so".to_string();
+            let checked = cx.check(&[(FIRST, 1, a, &message), (SECOND, 1, b, &message)]);
+            checked.map_err(|(rule, _)| rule)
+        };
+        assert_eq!(ask(Mistake::Dropped, false, true), Ok(()));
+        assert_eq!(ask(Mistake::Negated, false, true), Ok(()));
+        assert_eq!(ask(Mistake::Negated, true, true), Err(FIRST));
+        assert_eq!(ask(Mistake::Swapped, false, false), Err(SECOND));
+        assert_eq!(ask(Mistake::Swapped, false, true), Err(FIRST));
     }
 
     #[test]

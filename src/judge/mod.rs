@@ -5,7 +5,10 @@ mod derivation;
 mod stack;
 mod verdict;
 
-pub use cx::{Cx, Every, GlbPurity, Instead, LazyRow, Mistake, Open, Prover, Row, RowMutant, RowsLookedAt, Stuck};
+pub use cx::{
+    Check, Condition, Cx, Every, GlbPurity, Instead, LazyRow, Mistake, Open, Prover, Row, RowMutant, RowsLookedAt,
+    Stuck,
+};
 pub use derivation::{Conclusion, Derivation, Step};
 pub use stack::with_stack;
 pub use verdict::{BestEffort, Compatibility, Ending, Proof, RuntimeError};

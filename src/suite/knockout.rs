@@ -141,11 +141,16 @@ impl<'s> Baseline<'s> {
     }
 
     /// Every mistake that can be made at a row that some case looks at. The last row of a definition cannot be swapped
-    /// with the next.
+    /// with the next, and a kind cannot be negated.
     pub fn row_mutants(&self) -> BTreeSet<RowMutant> {
         let looked_at: BTreeSet<Rule> = self.cases.iter().flat_map(|passing| passing.rows.rows.iter()).collect();
         let followed: BTreeSet<Rule> = self.cases.iter().flat_map(|passing| passing.rows.followed.iter()).collect();
-        let possible = |mutant: &RowMutant| mutant.mistake != Mistake::Swapped || followed.contains(&mutant.rule);
+        let kinds: BTreeSet<Rule> = self.cases.iter().flat_map(|passing| passing.rows.kinds.iter()).collect();
+        let possible = |mutant: &RowMutant| match mutant.mistake {
+            Mistake::Dropped => true,
+            Mistake::Negated => !kinds.contains(&mutant.rule),
+            Mistake::Swapped => followed.contains(&mutant.rule),
+        };
         let mistakes = |rule: Rule| Mistake::ALL.map(|mistake| RowMutant { rule, mistake });
         looked_at.into_iter().flat_map(mistakes).filter(possible).collect()
     }
@@ -177,6 +182,7 @@ impl<'s> Passing<'s> {
             passing.recorded.extend(execution.recorded.iter());
             passing.rows.rows.extend(execution.rows.rows.iter());
             passing.rows.followed.extend(execution.rows.followed.iter());
+            passing.rows.kinds.extend(execution.rows.kinds.iter());
         }
         Some(passing)
     }
