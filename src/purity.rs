@@ -40,11 +40,7 @@ pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
 /// PURE.EXTERN-ATTR: the attribute of the call asserts that this call has no effect. Without it PURE.DEFAULT-IMPURE.
 fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
     let asserted = cx.conclude(rule!("PURE.EXTERN-ATTR"), attributed);
-    if asserted {
-        cx.conclude(rule!("PURE.CALL-EFFECT"), true)
-    } else {
-        cx.conclude(rule!("PURE.DEFAULT-IMPURE"), false)
-    }
+    cx.by_cases_or(&[(rule!("PURE.CALL-EFFECT"), asserted, true)], (rule!("PURE.DEFAULT-IMPURE"), false))
 }
 
 /// The purity of a function.
@@ -62,25 +58,24 @@ pub struct FunctionPurity {
 pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> FunctionPurity {
     let inferred = inferred_purity(cx, all_pure);
     let forced = force_pure_attr(function) == Some(&AttrValue::Bool(true));
-    let forced = cx.rule(rule!("TC.FUNC.PURE.FORCE"), forced) && cx.conclude(rule!("PURE.FORCE"), true);
+    let forced = cx.by_cases(&[(rule!("TC.FUNC.PURE.FORCE"), forced, true)]).is_some();
+    let forced = forced && cx.conclude(rule!("PURE.FORCE"), true);
     let excused = forced && !cx.literal(Erratum::A32);
     let kept = function.pure != Some(true) || inferred || excused;
-    let broken_promise = !cx.premise(rule!("TC.FUNC.PURE.ANNOT-ERR"), 1, kept);
-    let declared = match function.pure {
-        None => cx.conclude(rule!("TC.FUNC.PURE.DEFAULT"), inferred),
-        Some(false) => inferred && cx.conclude(rule!("TC.FUNC.PURE.ANNOT-FALSE"), false),
-        Some(true) => true,
-    };
-    FunctionPurity { pure: forced || declared, broken_promise }
+    let kept = cx.holds(&[(rule!("TC.FUNC.PURE.ANNOT-ERR"), 1, kept)]);
+    let declared = cx.by_cases(&[
+        (rule!("TC.FUNC.PURE.DEFAULT"), function.pure.is_none(), inferred),
+        (rule!("TC.FUNC.PURE.ANNOT-FALSE"), function.pure == Some(false) && inferred, false),
+    ]);
+    let declared = declared.unwrap_or(function.pure.is_some_and(|promised| promised || inferred));
+    FunctionPurity { pure: forced || declared, broken_promise: !kept }
 }
 
 /// TC.FUNC.PURE.INFER, PURE.CONSERVATIVE: one impure call makes the function impure, whatever it does at run time.
 /// Casts do not count (PURE.ERR-EXEMPT), nor does failing to terminate (PURE.NONTERM-UNTRACKED).
 fn inferred_purity(cx: &mut Cx, all_pure: bool) -> bool {
-    if all_pure {
-        return cx.conclude(rule!("TC.FUNC.PURE.INFER"), true) && cx.conclude(rule!("PURE.NONTERM-UNTRACKED"), true);
-    }
-    cx.conclude(rule!("TC.FUNC.PURE.INFER"), false) || cx.conclude(rule!("PURE.CONSERVATIVE"), false)
+    let inferred = cx.conclude(rule!("TC.FUNC.PURE.INFER"), all_pure);
+    cx.by_cases_or(&[(rule!("PURE.NONTERM-UNTRACKED"), inferred, true)], (rule!("PURE.CONSERVATIVE"), false))
 }
 
 /// The attribute `force_pure` of a function, in either spelling.

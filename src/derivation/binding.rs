@@ -1,11 +1,18 @@
 //! Variable bindings and match casts.
 
 use super::{Deriver, Entry, Fit};
-use crate::book::{Erratum, Rule};
-use crate::findings::{Finder, Step};
+use crate::book::Erratum;
+use crate::findings::{Complaint, Demand, Finder, Step};
 use crate::grammar::{Binder, Binding, Expr, Function, MatchCast, Span, StructInfo, VarBinding, VarKind};
 use crate::struct_info::annotation::shape_var_faults;
 use crate::struct_info::{Relation, introduced_shape_vars, is_more_specific_in};
+
+/// Whether what is bound is a function literal, of which a rule of its own speaks.
+#[derive(Clone, Copy)]
+enum ValueKind {
+    Literal,
+    Other,
+}
 
 impl<'m> Deriver<'_, 'm> {
     pub(super) fn binding(&mut self, binding: &'m Binding) {
@@ -60,8 +67,7 @@ impl<'m> Deriver<'_, 'm> {
                 let info = self.at(Step::Field("value"), |d| d.expr(value));
                 let info = self.cx.conclude(rule!("SI.DERIVE.VB.VALUE"), info);
                 if let (Some(info), Some(annotation)) = (&info, &binder.annotation) {
-                    let rule = rule!("SI.DERIVE.VB.ANNOT.ERR");
-                    self.fits_annotation(binder, info, annotation, binding.span, rule);
+                    self.fits_annotation(binder, info, annotation, ValueKind::Other, binding.span);
                 }
                 self.enter_derived(binder, info);
             }
@@ -82,7 +88,7 @@ impl<'m> Deriver<'_, 'm> {
         self.enter(binder, entered);
     }
 
-    /// SI.DERIVE.VB.ANNOT.ERR, SI.DERIVE.VB.ANNOT.WARN.
+    /// SI.DERIVE.VB.ANNOT.ERR, for a literal SI.DERIVE.VB.FUNC.ERR; SI.DERIVE.VB.ANNOT.WARN.
     ///
     /// Errata: A02, literally the annotation is checked against what is derived. A41, no check at run time follows
     /// from the warning.
@@ -91,21 +97,32 @@ impl<'m> Deriver<'_, 'm> {
         binder: &Binder,
         derived: &StructInfo,
         annotation: &StructInfo,
+        of: ValueKind,
         span: Span,
-        rule: Rule,
     ) {
         let (given, expected) =
             if self.cx.literal(Erratum::A02) { (annotation, derived) } else { (derived, annotation) };
         let fits = Fit::of(self.cx, given, expected, &self.scope);
-        if !self.cx.premise(rule, 1, fits != Fit::Never) {
-            let message = format!("`{}` is annotated as {annotation}, but its value is {derived}", binder.var);
-            let hint = "correct the annotation, or use a match_cast to check the value at run time";
-            self.error_with_hint(rule, span, message, hint);
-        } else if !self.cx.premise(rule!("SI.DERIVE.VB.ANNOT.WARN"), 1, fits != Fit::Perhaps) {
-            let message =
-                format!("`{}` is annotated as {annotation}, its value is only known to be {derived}", binder.var);
-            self.warning(rule!("SI.DERIVE.VB.ANNOT.WARN"), span, message);
-        }
+        let name = &binder.var;
+        let never = || {
+            Complaint::error(format!("`{name}` is annotated as {annotation}, but its value is {derived}"))
+                .with_hint("correct the annotation, or use a match_cast to check the value at run time")
+        };
+        let possible: Demand = match of {
+            ValueKind::Literal => (rule!("SI.DERIVE.VB.FUNC.ERR"), 1, fits != Fit::Never, &never),
+            ValueKind::Other => (rule!("SI.DERIVE.VB.ANNOT.ERR"), 1, fits != Fit::Never, &never),
+        };
+        self.demand_in_turn(
+            span,
+            &[
+                possible,
+                (rule!("SI.DERIVE.VB.ANNOT.WARN"), 1, fits != Fit::Perhaps, &|| {
+                    Complaint::warning(format!(
+                        "`{name}` is annotated as {annotation}, its value is only known to be {derived}"
+                    ))
+                }),
+            ],
+        );
     }
 
     /// SI.DERIVE.VB.FUNC: a literal is derived with its variable in Δ, as annotated (A29).
@@ -113,11 +130,13 @@ impl<'m> Deriver<'_, 'm> {
     /// Errata: A30, literally the variable leaves Δ for good.
     fn bound_function(&mut self, binder: &'m Binder, function: &'m Function) {
         let span = binder.var.span;
-        if !self.cx.premise(rule!("SI.DERIVE.VB.FUNC.ANNOT"), 1, binder.annotation.is_some()) {
-            let message = format!("`{}` is bound to a function literal and has no annotation", binder.var);
-            let hint = "annotate the variable with the function's structural information";
-            self.error_with_hint(rule!("SI.DERIVE.VB.FUNC.ANNOT"), span, message, hint);
-        }
+        self.demand(
+            span,
+            &[(rule!("SI.DERIVE.VB.FUNC.ANNOT"), 1, binder.annotation.is_some(), &|| {
+                Complaint::error(format!("`{}` is bound to a function literal and has no annotation", binder.var))
+                    .with_hint("annotate the variable with the function's structural information")
+            })],
+        );
         let Some(annotation) = &binder.annotation else {
             let info = self.at(Step::Field("value"), |d| d.function(function));
             return self.enter(binder, info);
@@ -131,7 +150,7 @@ impl<'m> Deriver<'_, 'm> {
             self.scope.delta.leave(mark);
         }
         if let Some(info) = &info {
-            self.fits_annotation(binder, info, annotation, span, rule!("SI.DERIVE.VB.FUNC.ERR"));
+            self.fits_annotation(binder, info, annotation, ValueKind::Literal, span);
         }
         if !self.cx.literal(Erratum::A30) {
             self.enter_derived(binder, info);
@@ -162,10 +181,12 @@ impl<'m> Deriver<'_, 'm> {
         let down = is_more_specific_in(self.cx, Relation::Possible, target, value, &self.scope);
         let up = is_more_specific_in(self.cx, Relation::Possible, value, target, &self.scope);
         let expected = if self.cx.literal(Erratum::A07) { down && up } else { down || up };
-        if !self.cx.premise(rule!("SI.DERIVE.MC.WARN"), 1, expected) {
-            let message = format!("the cast of {value} to {target} cannot succeed");
-            self.warning(rule!("SI.DERIVE.MC.WARN"), cast.span, message);
-        }
+        self.demand(
+            cast.span,
+            &[(rule!("SI.DERIVE.MC.WARN"), 1, expected, &|| {
+                Complaint::warning(format!("the cast of {value} to {target} cannot succeed"))
+            })],
+        );
     }
 
     /// SI.DERIVE.MC.NOANNOT, SI.DERIVE.MC.ANNOT.OK and SI.DERIVE.MC.ANNOT.ERR.
@@ -188,11 +209,14 @@ impl<'m> Deriver<'_, 'm> {
 
     fn target_fits(&mut self, binder: &Binder, cast: &MatchCast, target: &StructInfo, annotation: &StructInfo) {
         let fits = Fit::of(self.cx, target, annotation, &self.scope);
-        if !self.cx.premise(rule!("SI.DERIVE.MC.ANNOT.ERR"), 1, fits != Fit::Never) {
-            let message = format!("`{}` is annotated as {annotation}, but the cast is to {target}", binder.var);
-            let hint = "leave out the annotation of the variable";
-            self.error_with_hint(rule!("SI.DERIVE.MC.ANNOT.ERR"), cast.span, message, hint);
-        } else if fits == Fit::Perhaps && !self.cx.literal(Erratum::A49) {
+        let possible = self.demand(
+            cast.span,
+            &[(rule!("SI.DERIVE.MC.ANNOT.ERR"), 1, fits != Fit::Never, &|| {
+                Complaint::error(format!("`{}` is annotated as {annotation}, but the cast is to {target}", binder.var))
+                    .with_hint("leave out the annotation of the variable")
+            })],
+        );
+        if possible && fits == Fit::Perhaps && !self.cx.literal(Erratum::A49) {
             let message = format!("`{}` is annotated as {annotation}, the cast is to {target}", binder.var);
             self.warning(rule!("SI.DERIVE.MC.ANNOT.OK"), cast.span, message);
         }

@@ -6,7 +6,7 @@ use super::{Deriver, Entry, Fit, Own};
 use crate::book::{Erratum, Rule};
 use crate::findings::{Finder, Step};
 use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo};
-use crate::judge::{Cx, with_stack};
+use crate::judge::{Check, Cx, with_stack};
 use crate::ops::{self, InferArgs, InferError};
 use crate::struct_info::mapping::{all_shape_vars, united_mapping};
 use crate::struct_info::{
@@ -204,6 +204,11 @@ fn own_shape_vars(cx: &Cx, callee: &StructInfo) -> BTreeSet<ShapeVar> {
 
 type Warnings = Vec<(usize, String)>;
 
+/// Conditions that a call must meet one and all, or the argument at fault; the error names the first that it does not.
+fn demand(cx: &mut Cx, arg: Option<usize>, demands: &[Check]) -> Result<(), CallError> {
+    cx.check(demands).map_err(|(rule, message)| CallError { rule, message, arg })
+}
+
 /// The rules for a callee that is not an operator.
 fn call_of(
     cx: &mut Cx,
@@ -213,12 +218,15 @@ fn call_of(
     sinfo_args: &[StructInfo],
     warnings: &mut Warnings,
 ) -> Result<StructInfo, CallError> {
-    let StructInfo::Func(func) = callee else {
-        let message = format!("something of {callee} is called, which is not known to be a function");
-        let error = CallError { rule: rule!("SI.DERIVE.CALL.NOTFUNC"), message, arg: None };
-        return cx.refuse(rule!("SI.DERIVE.CALL.NOTFUNC"), 1, Err(error));
-    };
-    let _is_func = cx.premise(rule!("SI.DERIVE.CALL.NOTFUNC"), 1, true);
+    let func = if let StructInfo::Func(func) = callee { Some(func) } else { None };
+    demand(
+        cx,
+        None,
+        &[(rule!("SI.DERIVE.CALL.NOTFUNC"), 1, func.is_some(), &|| {
+            format!("something of {callee} is called, which is not known to be a function")
+        })],
+    )?;
+    let Some(func) = func else { return Ok(StructInfo::Object) };
     match &func.derive_func {
         Some(derive) => cx.clause(rule!("SI.DERIVE.CALL.DERIVE"), |cx| Ok(derived(cx, derive, sinfo_args))),
         None => call_by_signature(cx, site, func, args, warnings),
@@ -246,10 +254,13 @@ fn call_by_signature(
     warnings: &mut Warnings,
 ) -> Result<StructInfo, CallError> {
     let params = func.params.as_deref().unwrap_or_default();
-    if !cx.premise(rule!("SI.DERIVE.CALL.ARITY"), 1, params.len() == args.len()) {
-        let message = format!("a function of {} parameters is called with {} arguments", params.len(), args.len());
-        return Err(CallError { rule: rule!("SI.DERIVE.CALL.ARITY"), message, arg: None });
-    }
+    demand(
+        cx,
+        None,
+        &[(rule!("SI.DERIVE.CALL.ARITY"), 1, params.len() == args.len(), &|| {
+            format!("a function of {} parameters is called with {} arguments", params.len(), args.len())
+        })],
+    )?;
     let params: Vec<StructInfo> = params.iter().map(|param| renamed(cx, site, param)).collect();
     let ret = renamed(cx, site, &func.ret);
     let mapping = call_map(cx, site, &params, args);
@@ -295,10 +306,13 @@ fn argument(
 ) -> Result<Option<String>, CallError> {
     let (given, expected) = if cx.literal(Erratum::A28) { (param, arg) } else { (arg, param) };
     let fits = Fit::of(cx, given, expected, site.scope);
-    if !cx.premise(rule!("SI.DERIVE.CALL.ARGS.ERR"), 1, fits != Fit::Never) {
-        let message = format!("argument {i} is {arg}, where {param} is expected");
-        return Err(CallError { rule: rule!("SI.DERIVE.CALL.ARGS.ERR"), message, arg: Some(i) });
-    }
-    let certain = cx.premise(rule!("SI.DERIVE.CALL.ARGS.WARN"), 1, fits != Fit::Perhaps);
+    demand(
+        cx,
+        Some(i),
+        &[(rule!("SI.DERIVE.CALL.ARGS.ERR"), 1, fits != Fit::Never, &|| {
+            format!("argument {i} is {arg}, where {param} is expected")
+        })],
+    )?;
+    let certain = cx.holds(&[(rule!("SI.DERIVE.CALL.ARGS.WARN"), 1, fits != Fit::Perhaps)]);
     Ok((!certain).then(|| format!("argument {i} is {arg}, and may not be {param} as expected")))
 }

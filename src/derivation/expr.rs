@@ -2,7 +2,7 @@
 
 use super::{Deriver, Entry};
 use crate::book::Erratum;
-use crate::findings::{Finder, Step};
+use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr, SeqExpr,
     ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var, VarKind,
@@ -55,27 +55,32 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     fn known(&mut self, known: Option<Option<StructInfo>>, name: &str, span: Span) -> Option<StructInfo> {
-        if !self.cx.premise(rule!("TC.VAR.UNBOUND"), 1, known.is_some()) {
-            self.error(rule!("TC.VAR.UNBOUND"), span, format!("nothing is known of `{name}`, which is not in scope"));
-        }
+        self.demand(
+            span,
+            &[(rule!("TC.VAR.UNBOUND"), 1, known.is_some(), &|| {
+                Complaint::error(format!("nothing is known of `{name}`, which is not in scope"))
+            })],
+        );
         known.flatten()
     }
 
     /// SI.DERIVE.CONTEXT: an expression mentions shape variables of Σ only.
     fn in_sigma(&mut self, dims: &[PrimExpr], span: Span) -> bool {
-        let mut outside = None;
+        let mut outside = Vec::new();
         for dim in dims {
             dim.for_each_var(|var| {
-                if outside.is_none() && !self.scope.sigma.contains(var) {
-                    outside = Some(var);
+                if outside.is_empty() && !self.scope.sigma.contains(var) {
+                    outside.push(var);
                 }
             });
         }
-        let allowed = self.cx.premise(rule!("SI.DERIVE.CONTEXT"), 1, outside.is_none());
-        if let (Some(var), false) = (outside, allowed) {
-            self.error(rule!("SI.DERIVE.CONTEXT"), span, format!("the shape variable `{var}` is not in scope"));
-        }
-        allowed
+        self.demand(
+            span,
+            &[(rule!("SI.DERIVE.CONTEXT"), 1, outside.is_empty(), &|| {
+                let vars: Vec<String> = outside.iter().map(|var| format!("`{var}`")).collect();
+                Complaint::error(format!("the shape variable {} is not in scope", vars.concat()))
+            })],
+        )
     }
 
     /// SI.DERIVE.SHAPEEXPR.
@@ -110,17 +115,21 @@ impl<'m> Deriver<'_, 'm> {
     fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<StructInfo> {
         let tuple = self.at(Step::Field("tuple_value"), |d| d.expr(&get.tuple_value))?;
         let fields = if let StructInfo::Tuple(fields) = &tuple { Some(fields) } else { None };
-        if !self.cx.premise(rule!("SI.DERIVE.TGI.NOTTUPLE"), 1, fields.is_some()) {
-            let message = format!("field {} is taken of {tuple}, which is not known to be a tuple", get.index);
-            let hint = "cast the value to a tuple first";
-            self.error_with_hint(rule!("SI.DERIVE.TGI.NOTTUPLE"), get.span, message, hint);
-        }
+        self.demand(
+            get.span,
+            &[(rule!("SI.DERIVE.TGI.NOTTUPLE"), 1, fields.is_some(), &|| {
+                Complaint::error(format!("field {} is taken of {tuple}, which is not known to be a tuple", get.index))
+                    .with_hint("cast the value to a tuple first")
+            })],
+        );
         let fields = fields?;
         let field = usize::try_from(get.index).ok().and_then(|index| fields.get(index));
-        if !self.cx.premise(rule!("SI.DERIVE.TGI.BOUND"), 1, field.is_some()) {
-            let message = format!("a tuple of {} fields has no field {}", fields.len(), get.index);
-            self.error(rule!("SI.DERIVE.TGI.BOUND"), get.span, message);
-        }
+        self.demand(
+            get.span,
+            &[(rule!("SI.DERIVE.TGI.BOUND"), 1, field.is_some(), &|| {
+                Complaint::error(format!("a tuple of {} fields has no field {}", fields.len(), get.index))
+            })],
+        );
         field.map(|field| self.cx.conclude(rule!("SI.DERIVE.TGI"), field.clone()))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Contexts, Deriver, Fit};
 use crate::book::Erratum;
-use crate::findings::{Finder, Step};
+use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::{Binder, FuncStructInfo, Function, ShapeVar, StructInfo, Var};
 use crate::judge::with_stack;
 use crate::struct_info::{Surroundings, erase_to_well_defined};
@@ -18,10 +18,10 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.FUNC.PARAM, SI.DERIVE.PARAM.ANNOT, SI.DERIVE.PARAM.NONE (A16).
     fn param_info(&mut self, param: &Binder) -> StructInfo {
-        let info = match &param.annotation {
-            Some(info) => self.cx.conclude(rule!("SI.DERIVE.PARAM.ANNOT"), info.clone()),
-            None => self.cx.conclude(rule!("SI.DERIVE.PARAM.NONE"), StructInfo::Object),
-        };
+        let info = self.cx.by_kind(match &param.annotation {
+            Some(info) => (rule!("SI.DERIVE.PARAM.ANNOT"), info.clone()),
+            None => (rule!("SI.DERIVE.PARAM.NONE"), StructInfo::Object),
+        });
         self.cx.conclude(rule!("SI.DERIVE.FUNC.PARAM"), info)
     }
 
@@ -64,23 +64,28 @@ impl<'m> Deriver<'_, 'm> {
         if let Some(body) = &body {
             self.result_fits(function, body, &expected);
         }
-        match annotation {
-            Some(info) => Some(self.cx.conclude(rule!("SI.DERIVE.FUNC.RESULT.ANNOT"), info.clone())),
-            None => Some(self.inferred_result(function, &body?)),
-        }
+        let by_annotation = match annotation {
+            Some(info) => (rule!("SI.DERIVE.FUNC.RESULT.ANNOT"), info.clone()),
+            None => (rule!("SI.DERIVE.FUNC.RESULT.NOANNOT"), self.inferred_result(function, &body?)),
+        };
+        Some(self.cx.by_kind(by_annotation))
     }
 
     /// SI.DERIVE.FUNC.RET.ERR, SI.DERIVE.FUNC.RET.WARN.
     fn result_fits(&mut self, function: &Function, body: &StructInfo, expected: &StructInfo) {
         let fits = Fit::of(self.cx, body, expected, &self.scope);
-        if !self.cx.premise(rule!("SI.DERIVE.FUNC.RET.ERR"), 1, fits != Fit::Never) {
-            let message = format!("the body is {body}, where the function returns {expected}");
-            let hint = "correct the return annotation, or cast the result with a match_cast";
-            self.error_with_hint(rule!("SI.DERIVE.FUNC.RET.ERR"), function.span, message, hint);
-        } else if !self.cx.premise(rule!("SI.DERIVE.FUNC.RET.WARN"), 1, fits != Fit::Perhaps) {
-            let message = format!("the body is {body}, and may not be {expected} as the function returns");
-            self.warning(rule!("SI.DERIVE.FUNC.RET.WARN"), function.span, message);
-        }
+        self.demand_in_turn(
+            function.span,
+            &[
+                (rule!("SI.DERIVE.FUNC.RET.ERR"), 1, fits != Fit::Never, &|| {
+                    Complaint::error(format!("the body is {body}, where the function returns {expected}"))
+                        .with_hint("correct the return annotation, or cast the result with a match_cast")
+                }),
+                (rule!("SI.DERIVE.FUNC.RET.WARN"), 1, fits != Fit::Perhaps, &|| {
+                    Complaint::warning(format!("the body is {body}, and may not be {expected} as the function returns"))
+                }),
+            ],
+        );
     }
 
     /// SI.DERIVE.FUNC.RESULT.NOANNOT.
@@ -89,7 +94,7 @@ impl<'m> Deriver<'_, 'm> {
     fn inferred_result(&mut self, function: &Function, body: &StructInfo) -> StructInfo {
         let outside = WithoutParams { scope: &self.scope, params: &function.params };
         let scope: &dyn Surroundings = if self.cx.literal(Erratum::A22) { &self.scope } else { &outside };
-        self.cx.clause(rule!("SI.DERIVE.FUNC.RESULT.NOANNOT"), |cx| erase_to_well_defined(cx, body, scope))
+        erase_to_well_defined(self.cx, body, scope)
     }
 }
 

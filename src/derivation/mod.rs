@@ -164,6 +164,10 @@ impl Finder for Deriver<'_, '_> {
         &mut self.trail
     }
 
+    fn cx(&mut self) -> &mut Cx {
+        self.cx
+    }
+
     fn found(&mut self, finding: Diagnostic) {
         self.report.diagnostics.push(finding);
     }

@@ -72,6 +72,41 @@ impl Diagnostic {
     }
 }
 
+/// What is to be said about a node that does not meet a rule, before it is known which rule and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Complaint {
+    /// Whether the program is invalid.
+    pub severity: Severity,
+    /// One line: what is wrong with this program.
+    pub message: String,
+    /// How to mend it, when that is known.
+    pub hint: Option<String>,
+}
+
+impl Complaint {
+    /// An error, without a hint.
+    pub fn error(message: impl Into<String>) -> Complaint {
+        Complaint { severity: Severity::Error, message: message.into(), hint: None }
+    }
+
+    /// A warning, without a hint.
+    pub fn warning(message: impl Into<String>) -> Complaint {
+        Complaint { severity: Severity::Warning, ..Complaint::error(message) }
+    }
+
+    /// Adds what the author can do about it.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Complaint {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The finding about a node.
+    pub fn about(self, rule: Rule, path: NodePath, span: Span) -> Diagnostic {
+        let Complaint { severity, message, hint } = self;
+        Diagnostic { severity, rule, message, path, span, hint }
+    }
+}
+
 impl fmt::Display for NodePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

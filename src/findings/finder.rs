@@ -1,13 +1,25 @@
 //! What every pass over a program does that reports findings.
 
-use super::{Diagnostic, Step, Trail};
+use super::{Complaint, Diagnostic, Step, Trail};
 use crate::book::Rule;
 use crate::grammar::Span;
+use crate::judge::{Condition, Cx};
+
+/// A condition that a node must meet, with what to say if it does not.
+pub type Demand<'a> = Condition<&'a dyn Fn() -> Complaint>;
 
 /// A traversal of a program that stands somewhere in it, and reports what it finds there.
 pub trait Finder: Sized {
     /// Where it stands.
     fn trail(&mut self) -> &mut Trail;
+
+    /// The context of the judgement.
+    fn cx(&mut self) -> &mut Cx;
+
+    /// Whether one more finding is of no use, so that none need be put together.
+    fn has_enough(&self) -> bool {
+        false
+    }
 
     /// Takes a finding down.
     fn found(&mut self, finding: Diagnostic);
@@ -18,6 +30,32 @@ pub trait Finder: Sized {
         let result = body(self);
         self.trail().pop();
         result
+    }
+
+    /// Holds the node against conditions, and reports each that it does not meet. Whether it meets them all.
+    fn demand(&mut self, span: Span, demands: &[Demand]) -> bool {
+        let unmet = self.cx().failing(demands);
+        for (rule, _, _, complain) in &unmet {
+            self.complain(*rule, span, complain);
+        }
+        unmet.is_empty()
+    }
+
+    /// As [`Finder::demand`], for conditions of which one makes sense only if those before it are met.
+    fn demand_in_turn(&mut self, span: Span, demands: &[Demand]) -> bool {
+        let unmet = self.cx().first_failing(demands);
+        if let Some((rule, _, _, complain)) = unmet {
+            self.complain(*rule, span, complain);
+        }
+        unmet.is_none()
+    }
+
+    /// Reports that a node does not meet a rule.
+    fn complain(&mut self, rule: Rule, span: Span, complain: &dyn Fn() -> Complaint) {
+        if !self.has_enough() {
+            let path = self.trail().path();
+            self.found(complain().about(rule, path, span));
+        }
     }
 
     /// Reports that the program breaks a rule here.

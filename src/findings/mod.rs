@@ -4,6 +4,6 @@ mod diagnostic;
 mod finder;
 mod trail;
 
-pub use diagnostic::{Diagnostic, NodePath, Severity};
-pub use finder::Finder;
+pub use diagnostic::{Complaint, Diagnostic, NodePath, Severity};
+pub use finder::{Demand, Finder};
 pub use trail::{Step, Trail};

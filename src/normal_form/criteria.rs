@@ -1,9 +1,9 @@
 //! Criteria 1 to 4: whether a program is in normal form.
 
 use super::is_leaf;
-use crate::book::{Erratum, Rule};
-use crate::findings::{Diagnostic, Finder, Step, Trail};
-use crate::grammar::{Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, If, IrModule, SeqExpr, Span};
+use crate::book::Erratum;
+use crate::findings::{Complaint, Demand, Diagnostic, Finder, Step, Trail};
+use crate::grammar::{Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, If, IrModule, SeqExpr};
 use crate::judge::{Cx, with_stack};
 
 /// NF.1.RHS to NF.4.ALL-EMPTY: every place where a program is not in normal form, in the order of the text.
@@ -52,18 +52,20 @@ impl Finder for Criteria<'_> {
         &mut self.trail
     }
 
+    fn cx(&mut self) -> &mut Cx {
+        self.cx
+    }
+
+    fn has_enough(&self) -> bool {
+        self.first_only && !self.findings.is_empty()
+    }
+
     fn found(&mut self, finding: Diagnostic) {
         self.findings.push(finding);
     }
 }
 
 impl Criteria<'_> {
-    fn report(&mut self, rule: Rule, span: Span, message: String, hint: &str) {
-        if self.findings.is_empty() || !self.first_only {
-            self.error_with_hint(rule, span, message, hint);
-        }
-    }
-
     fn module(&mut self, module: &IrModule) {
         for (gv, func) in &module.funcs {
             match func {
@@ -83,10 +85,13 @@ impl Criteria<'_> {
 
     fn body_of_function(&mut self, body: &Expr) {
         let is_seq = matches!(body, Expr::SeqExpr(_));
-        if !self.cx.premise(rule!("NF.3.FUNC"), 1, is_seq) {
-            let message = format!("the body of a function is a {}, not a SeqExpr", body.node_name());
-            self.report(rule!("NF.3.FUNC"), body.span(), message, "wrap the body in a SeqExpr");
-        }
+        self.demand(
+            body.span(),
+            &[(rule!("NF.3.FUNC"), 1, is_seq, &|| {
+                Complaint::error(format!("the body of a function is a {}, not a SeqExpr", body.node_name()))
+                    .with_hint("wrap the body in a SeqExpr")
+            })],
+        );
         let allowed = is_seq && self.cx.conclude(rule!("NF.2.POS-FUNC"), true);
         self.sequence_or_other(body, allowed);
     }
@@ -94,10 +99,13 @@ impl Criteria<'_> {
     /// NF.3.IF: both branches are `SeqExpr`s.
     fn branch(&mut self, branch: &Expr) {
         let is_seq = matches!(branch, Expr::SeqExpr(_));
-        if !self.cx.premise(rule!("NF.3.IF"), 1, is_seq) {
-            let message = format!("a branch of an If is a {}, not a SeqExpr", branch.node_name());
-            self.report(rule!("NF.3.IF"), branch.span(), message, "wrap the branch in a SeqExpr");
-        }
+        self.demand(
+            branch.span(),
+            &[(rule!("NF.3.IF"), 1, is_seq, &|| {
+                Complaint::error(format!("a branch of an If is a {}, not a SeqExpr", branch.node_name()))
+                    .with_hint("wrap the branch in a SeqExpr")
+            })],
+        );
         let allowed = is_seq && self.cx.conclude(rule!("NF.2.POS-IF"), true);
         self.sequence_or_other(branch, allowed);
     }
@@ -112,8 +120,10 @@ impl Criteria<'_> {
     /// NF.2.NOWHERE-ELSE.
     fn misplaced_sequence(&mut self, seq: &SeqExpr) {
         if !self.cx.premise(rule!("NF.2.NOWHERE-ELSE"), 1, false) {
-            let message = "a SeqExpr stands where it is neither a function's body nor a branch".to_string();
-            self.report(rule!("NF.2.NOWHERE-ELSE"), seq.span, message, "move its bindings in front of this place");
+            self.complain(rule!("NF.2.NOWHERE-ELSE"), seq.span, &|| {
+                Complaint::error("a SeqExpr stands where it is neither a function's body nor a branch")
+                    .with_hint("move its bindings in front of this place")
+            });
         }
         self.seq_expr(seq);
     }
@@ -133,27 +143,35 @@ impl Criteria<'_> {
             return with_stack(|| self.misplaced_sequence(seq));
         }
         let leaf = self.cx.literal(Erratum::A12) || is_leaf(self.cx, body);
-        if !self.cx.premise(rule!("NF.1.BODY-LEAF"), 1, leaf) {
-            let message = format!("the body of a SeqExpr is a {}, which is not a leaf", body.node_name());
-            self.report(rule!("NF.1.BODY-LEAF"), body.span(), message, "bind it to a variable in the last block");
-        }
+        self.demand(
+            body.span(),
+            &[(rule!("NF.1.BODY-LEAF"), 1, leaf, &|| {
+                Complaint::error(format!("the body of a SeqExpr is a {}, which is not a leaf", body.node_name()))
+                    .with_hint("bind it to a variable in the last block")
+            })],
+        );
         self.inside(body);
     }
 
     /// NF.4: no empty block, and no two neighbours of one kind.
     fn block(&mut self, block: &BindingBlock, previous: Option<BlockKind>) {
         let counts = block.kind == BlockKind::Binding || !self.cx.literal(Erratum::A37);
-        if !self.cx.premise(rule!("NF.4.DROP-EMPTY"), 1, !block.bindings.is_empty() || !counts) {
-            self.report(rule!("NF.4.DROP-EMPTY"), block.span, "a block is empty".to_string(), "drop it");
-        }
-        let (rule, name) = match block.kind {
-            BlockKind::Binding => (rule!("NF.4.MERGE-BB"), "BindingBlock"),
-            BlockKind::Dataflow => (rule!("NF.4.MERGE-DF"), "DataflowBlock"),
+        let apart = previous != Some(block.kind);
+        let follows =
+            |kind| Complaint::error(format!("a {kind} directly follows another {kind}")).with_hint("merge the two");
+        let merged: Demand = match block.kind {
+            BlockKind::Binding => (rule!("NF.4.MERGE-BB"), 1, apart, &|| follows("BindingBlock")),
+            BlockKind::Dataflow => (rule!("NF.4.MERGE-DF"), 1, apart, &|| follows("DataflowBlock")),
         };
-        if !self.cx.premise(rule, 1, previous != Some(block.kind)) {
-            let message = format!("a {name} directly follows another {name}");
-            self.report(rule, block.span, message, "merge the two");
-        }
+        self.demand(
+            block.span,
+            &[
+                (rule!("NF.4.DROP-EMPTY"), 1, !block.bindings.is_empty() || !counts, &|| {
+                    Complaint::error("a block is empty").with_hint("drop it")
+                }),
+                merged,
+            ],
+        );
         for (i, binding) in block.bindings.iter().enumerate() {
             self.at(Step::Item("bindings", i), |c| c.binding(binding));
         }
@@ -255,11 +273,15 @@ impl Criteria<'_> {
     /// NF.1.SUBLEAF, for the fields of tuples, and NF.1.RHS.
     fn test_leaf(&mut self, operand: &Expr, place: OperandPlace) -> bool {
         let leaf = is_leaf(self.cx, operand);
-        let rule = if place == OperandPlace::Field { rule!("NF.1.SUBLEAF") } else { rule!("NF.1.RHS") };
-        if !self.cx.premise(rule, 1, leaf) {
-            let message = format!("an operand is a {}, which is not a leaf", operand.node_name());
-            self.report(rule, operand.span(), message, "bind it to a variable first");
-        }
+        let complain = || {
+            Complaint::error(format!("an operand is a {}, which is not a leaf", operand.node_name()))
+                .with_hint("bind it to a variable first")
+        };
+        let demand: Demand = match place {
+            OperandPlace::Field => (rule!("NF.1.SUBLEAF"), 1, leaf, &complain),
+            OperandPlace::Callee | OperandPlace::Other => (rule!("NF.1.RHS"), 1, leaf, &complain),
+        };
+        self.demand(operand.span(), &[demand]);
         leaf
     }
 

@@ -23,16 +23,15 @@ use crate::judge::{Cx, with_stack};
 ///
 /// The immediates are constants in this sense (C04).
 pub fn is_leaf(cx: &mut Cx, expr: &Expr) -> bool {
-    match expr {
-        Expr::Var(_) | Expr::DataflowVar(_) | Expr::GlobalVar(_) => cx.conclude(rule!("NF.1.LEAF.VAR"), true),
-        Expr::Constant(_) => cx.conclude(rule!("NF.1.LEAF.CONST"), true),
+    let by_kind = match expr {
+        Expr::Var(_) | Expr::DataflowVar(_) | Expr::GlobalVar(_) => (rule!("NF.1.LEAF.VAR"), true),
+        Expr::Constant(_) => (rule!("NF.1.LEAF.CONST"), true),
         Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => {
-            cx.conclude(rule!("NF.1.LEAF.CONST"), true) && cx.conclude(rule!("PR14148.NF.LEAF"), true)
+            (rule!("PR14148.NF.LEAF"), cx.by_kind((rule!("NF.1.LEAF.CONST"), true)))
         }
-        Expr::ShapeExpr(_) => cx.conclude(rule!("NF.1.LEAF.SHAPE"), true),
+        Expr::ShapeExpr(_) => (rule!("NF.1.LEAF.SHAPE"), true),
         Expr::Tuple(tuple) => {
-            with_stack(|| tuple.fields.iter().all(|field| is_leaf(cx, field)))
-                && cx.conclude(rule!("NF.1.LEAF.TUPLE"), true)
+            (rule!("NF.1.LEAF.TUPLE"), with_stack(|| tuple.fields.iter().all(|field| is_leaf(cx, field))))
         }
         Expr::SeqExpr(_)
         | Expr::Function(_)
@@ -40,6 +39,7 @@ pub fn is_leaf(cx: &mut Cx, expr: &Expr) -> bool {
         | Expr::ExternFunc(_)
         | Expr::Call(_)
         | Expr::TupleGetItem(_)
-        | Expr::Op(_) => cx.conclude(rule!("NF.1.LEAF.OTHERS"), false),
-    }
+        | Expr::Op(_) => (rule!("NF.1.LEAF.OTHERS"), false),
+    };
+    cx.by_kind(by_kind)
 }

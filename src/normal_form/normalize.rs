@@ -152,6 +152,10 @@ impl Finder for Normalizer<'_, '_> {
         &mut self.trail
     }
 
+    fn cx(&mut self) -> &mut Cx {
+        self.cx
+    }
+
     fn found(&mut self, finding: Diagnostic) {
         self.findings.push(finding);
     }

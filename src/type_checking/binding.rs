@@ -2,7 +2,7 @@
 
 use super::{Checker, Entry, derive_func_of};
 use crate::book::Erratum;
-use crate::findings::{Diagnostic, Finder, Severity, Step};
+use crate::findings::{Complaint, Finder, Severity, Step};
 use crate::grammar::{Binder, Binding, DeriveFunc, Expr, Function, MatchCast, Span, Type, VarBinding, VarKind};
 use crate::types::{Conversion, conversion, erase_struct_info, is_subtype};
 
@@ -61,15 +61,14 @@ impl<'m> Checker<'_, 'm> {
         // Literal E41: a type is a supertype of itself.
         let same = self.cx.literal(Erratum::E41) && is_subtype(self.cx, annotated, ty);
         let step = if same { Conversion::MatchCast } else { conversion(self.cx, ty, annotated) };
-        if self.cx.premise(rule!("TC.VB.ANNOT.ERR"), 1, step == Conversion::None) {
+        if self.cx.holds(&[(rule!("TC.VB.ANNOT.ERR"), 1, step == Conversion::None)]) {
             return;
         }
         let message = format!("`{}` is annotated as {annotated}, but its value has the type {ty}", binder.var);
-        if self.cx.rule(rule!("TC.VB.ANNOT.DOWN"), step == Conversion::MatchCast) {
-            let hint = "use a match_cast to check at run time that the value is as annotated";
-            self.error_with_hint(rule!("TC.VB.ANNOT.DOWN"), span, message, hint);
-        } else {
-            self.error(rule!("TC.VB.ANNOT.ERR"), span, message);
+        let hint = "use a match_cast to check at run time that the value is as annotated";
+        match self.cx.by_cases(&[(rule!("TC.VB.ANNOT.DOWN"), step == Conversion::MatchCast, hint)]) {
+            Some(hint) => self.error_with_hint(rule!("TC.VB.ANNOT.DOWN"), span, message, hint),
+            None => self.error(rule!("TC.VB.ANNOT.ERR"), span, message),
         }
     }
 
@@ -78,11 +77,13 @@ impl<'m> Checker<'_, 'm> {
     /// Errata: A29, literally the rule for functions then enters the variable as the literal itself is annotated. A30,
     /// literally the variable leaves Γ for good (TC.FUNC.REC-DROP).
     fn bound_function(&mut self, binder: &'m Binder, function: &'m Function) {
-        if !self.cx.premise(rule!("TC.VB.FUNC.ANNOT"), 1, binder.annotation.is_some()) {
-            let message = format!("`{}` is bound to a function literal and has no annotation", binder.var);
-            let hint = "annotate the variable with the function's type";
-            self.error_with_hint(rule!("TC.VB.FUNC.ANNOT"), binder.var.span, message, hint);
-        }
+        self.demand(
+            binder.var.span,
+            &[(rule!("TC.VB.FUNC.ANNOT"), 1, binder.annotation.is_some(), &|| {
+                Complaint::error(format!("`{}` is bound to a function literal and has no annotation", binder.var))
+                    .with_hint("annotate the variable with the function's type")
+            })],
+        );
         let Some(info) = &binder.annotation else {
             let ty = self.at(Step::Field("value"), |c| c.function(function, false));
             return self.enter(binder, ty, None);
@@ -145,13 +146,14 @@ impl<'m> Checker<'_, 'm> {
             Conversion::Unrelated { disjoint } => Some(disjoint),
         };
         let severity = self.cx.conclude(rule!("TC.MC.NOERR"), Severity::Warning);
-        if self.cx.premise(rule!("TC.MC.WARN"), 1, unrelated.is_none()) {
-            return;
-        }
-        let outlook = if unrelated == Some(true) { "must fail" } else { "may fail" };
-        let message = format!("the cast of a value of type {value} to {target} {outlook}");
-        let finding = Diagnostic::warning(rule!("TC.MC.WARN"), self.trail.path(), cast.span, message);
-        self.found(Diagnostic { severity, ..finding });
+        self.demand(
+            cast.span,
+            &[(rule!("TC.MC.WARN"), 1, unrelated.is_none(), &|| {
+                let outlook = if unrelated == Some(true) { "must fail" } else { "may fail" };
+                let message = format!("the cast of a value of type {value} to {target} {outlook}");
+                Complaint { severity, ..Complaint::warning(message) }
+            })],
+        );
     }
 
     /// TC.MC.BIND, TC.MC.BIND-ANNOT, with TC.MC.ANNOT.
@@ -159,11 +161,13 @@ impl<'m> Checker<'_, 'm> {
         let annotated = binder.annotation.as_ref().map(|info| self.erase(info));
         if let Some(annotated) = &annotated {
             let step = conversion(self.cx, &target, annotated);
-            if !self.cx.premise(rule!("TC.MC.ANNOT"), 1, step == Conversion::None) {
-                let message = format!("`{}` is annotated as {annotated}, but the cast is to {target}", binder.var);
-                let hint = "leave out the annotation of the variable";
-                self.error_with_hint(rule!("TC.MC.ANNOT"), cast.span, message, hint);
-            }
+            self.demand(
+                cast.span,
+                &[(rule!("TC.MC.ANNOT"), 1, step == Conversion::None, &|| {
+                    let message = format!("`{}` is annotated as {annotated}, but the cast is to {target}", binder.var);
+                    Complaint::error(message).with_hint("leave out the annotation of the variable")
+                })],
+            );
         }
         let entered = self.cx.by_cases_or(
             &[(rule!("TC.MC.BIND-ANNOT"), annotated.is_some(), annotated.as_ref().unwrap_or(&Type::Object))],

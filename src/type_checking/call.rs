@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::book::Erratum;
 use crate::derivation::info_of_literal;
-use crate::findings::{Finder, Step};
+use crate::findings::{Complaint, Demand, Finder, Step};
 use crate::grammar::{AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Op, StructInfo, Type};
 use crate::ops::{self, InferArgs, InferError};
 use crate::purity::{Callee, call_is_pure};
@@ -136,15 +136,14 @@ impl<'m> Checker<'_, 'm> {
                 [_, _, ..] => Type::tuple(types.clone()),
             }
         };
-        Some(match types.as_slice() {
-            [] => {
-                // TYPE.GENERALIZE: where nothing describes the result it is an object.
-                let ty = self.cx.conclude(rule!("TYPE.GENERALIZE"), described);
-                self.cx.conclude(rule!("TC.CALL.PACKED.T0"), ty)
-            }
-            [_] => self.cx.conclude(rule!("TC.CALL.PACKED.T1"), described),
-            [_, _, ..] => self.cx.conclude(rule!("TC.CALL.PACKED.TN"), described),
-        })
+        // TYPE.GENERALIZE: where nothing describes the result it is an object.
+        let described =
+            if types.is_empty() { self.cx.conclude(rule!("TYPE.GENERALIZE"), described) } else { described };
+        Some(self.cx.by_kind(match types.as_slice() {
+            [] => (rule!("TC.CALL.PACKED.T0"), described),
+            [_] => (rule!("TC.CALL.PACKED.T1"), described),
+            [_, _, ..] => (rule!("TC.CALL.PACKED.TN"), described),
+        }))
     }
 
     fn derive_func(&self, callee: &Expr) -> DeriveFunc {
@@ -170,15 +169,13 @@ impl<'m> Checker<'_, 'm> {
         // MOD.PRIMFUNC-ONLY-CALLTIR: a PrimFunc is for call_tir only.
         let callable =
             (opaque && self.cx.conclude(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"), false)) || self.usable_object(callee);
-        if !self.cx.premise(rule!("TC.CALL.NOTFUNC"), 1, callable) {
-            let message = format!("a value of type {callee} is called, which is not a function");
-            self.error_with_hint(
-                rule!("TC.CALL.NOTFUNC"),
-                call.span,
-                message,
-                "cast the callee to a function type first",
-            );
-        }
+        self.demand(
+            call.span,
+            &[(rule!("TC.CALL.NOTFUNC"), 1, callable, &|| {
+                Complaint::error(format!("a value of type {callee} is called, which is not a function"))
+                    .with_hint("cast the callee to a function type first")
+            })],
+        );
         None
     }
 
@@ -204,12 +201,12 @@ impl<'m> Checker<'_, 'm> {
             Arity::Any => return true,
             Arity::Exactly(expected) => expected,
         };
-        let fits = self.cx.premise(rule!("TC.CALL.ARITY"), 1, expected == given);
-        if !fits {
-            let message = format!("a function of {expected} parameters is called with {given} arguments");
-            self.error(rule!("TC.CALL.ARITY"), call.span, message);
-        }
-        fits
+        self.demand(
+            call.span,
+            &[(rule!("TC.CALL.ARITY"), 1, expected == given, &|| {
+                Complaint::error(format!("a function of {expected} parameters is called with {given} arguments"))
+            })],
+        )
     }
 
     /// TC.CALL.ARGS: the argument's type is a subtype of the parameter's.
@@ -217,21 +214,17 @@ impl<'m> Checker<'_, 'm> {
         let step = conversion(self.cx, arg, param);
         // TYPE.OBJECT: every value is an object.
         let fits = step == Conversion::None && (*param != Type::Object || self.cx.conclude(rule!("TYPE.OBJECT"), true));
-        if !self.cx.premise(rule!("TC.CALL.ARGS"), 1, fits) {
-            let span = call.args.get(i).map_or(call.span, Expr::span);
+        let complain = || {
             let message = format!("argument {i} has the type {arg}, which is not a subtype of {param}");
             match step {
                 Conversion::MatchCast => {
-                    self.error_with_hint(
-                        rule!("TC.CALL.ARGS"),
-                        span,
-                        message,
-                        "cast the argument with a match_cast first",
-                    );
+                    Complaint::error(message).with_hint("cast the argument with a match_cast first")
                 }
-                Conversion::None | Conversion::Unrelated { .. } => self.error(rule!("TC.CALL.ARGS"), span, message),
+                Conversion::None | Conversion::Unrelated { .. } => Complaint::error(message),
             }
-        }
+        };
+        let span = call.args.get(i).map_or(call.span, Expr::span);
+        self.demand(span, &[(rule!("TC.CALL.ARGS"), 1, fits, &complain)]);
     }
 
     /// TC.DF.FUNC, TC.DF.EXTERN, TC.DF.OP: calls in `DataflowBlock`s are pure. Elsewhere an impure call makes the
@@ -246,29 +239,34 @@ impl<'m> Checker<'_, 'm> {
                 frame.in_dataflow > 0
             }
         };
-        let (rule, hint) = match callee {
-            Callee::Op(_) => (rule!("TC.DF.OP"), "move the call into an ordinary BindingBlock"),
-            Callee::Packed => (rule!("TC.DF.EXTERN"), "mark the call `pure`, or move it into an ordinary BindingBlock"),
-            Callee::Closure { .. } => (rule!("TC.DF.FUNC"), "call a pure function, or move the call out of the block"),
-        };
         let demanded =
             in_dataflow && self.cx.fire(rule!("WF.6.IMPURE")) && self.cx.fire(rule!("PURE.IMPURE-NOT-IN-DF"));
         let allowed = pure || !demanded;
-        if !self.cx.premise(rule, 1, allowed) {
-            let message = format!("a DataflowBlock calls {name}, which is not known to be pure");
-            self.error_with_hint(rule, call.span, message, hint);
-        }
+        let not_known_to_be_pure = |hint: &str| {
+            Complaint::error(format!("a DataflowBlock calls {name}, which is not known to be pure")).with_hint(hint)
+        };
+        let demand: Demand = match callee {
+            Callee::Op(_) => {
+                (rule!("TC.DF.OP"), 1, allowed, &|| not_known_to_be_pure("move the call into an ordinary BindingBlock"))
+            }
+            Callee::Packed => (rule!("TC.DF.EXTERN"), 1, allowed, &|| {
+                not_known_to_be_pure("mark the call `pure`, or move it into an ordinary BindingBlock")
+            }),
+            Callee::Closure { .. } => (rule!("TC.DF.FUNC"), 1, allowed, &|| {
+                not_known_to_be_pure("call a pure function, or move the call out of the block")
+            }),
+        };
+        self.demand(call.span, &[demand]);
     }
 
     /// PURE.ATTR.REPR: the attribute is a Boolean.
     fn purity_attribute(&mut self, call: &Call) {
         let Some(value) = call.attrs.get("pure") else { return };
-        if !self.cx.premise(rule!("PURE.ATTR.REPR"), 1, matches!(value, AttrValue::Bool(_))) {
-            self.error(
-                rule!("PURE.ATTR.REPR"),
-                call.span,
-                "the attribute `pure` of a call is not a Boolean".to_string(),
-            );
-        }
+        self.demand(
+            call.span,
+            &[(rule!("PURE.ATTR.REPR"), 1, matches!(value, AttrValue::Bool(_)), &|| {
+                Complaint::error("the attribute `pure` of a call is not a Boolean")
+            })],
+        );
     }
 }

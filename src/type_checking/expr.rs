@@ -2,7 +2,7 @@
 
 use super::Checker;
 use crate::book::Erratum;
-use crate::findings::{Finder, Step};
+use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::{
     BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, Ndim, SeqExpr, ShapeExpr, Span, Tuple,
     TupleGetItem, Type, Var,
@@ -45,9 +45,12 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn known(&mut self, known: Option<Option<Type>>, name: &dyn std::fmt::Display, span: Span) -> Option<Type> {
-        if !self.cx.premise(rule!("TC.VAR.UNBOUND"), 1, known.is_some()) {
-            self.error(rule!("TC.VAR.UNBOUND"), span, format!("`{name}` is not in the typing context"));
-        }
+        self.demand(
+            span,
+            &[(rule!("TC.VAR.UNBOUND"), 1, known.is_some(), &|| {
+                Complaint::error(format!("`{name}` is not in the typing context"))
+            })],
+        );
         known.flatten()
     }
 
@@ -100,11 +103,13 @@ impl<'m> Checker<'_, 'm> {
     /// TC.IF.COND: exactly a Boolean scalar.
     fn condition(&mut self, branch: &If, cond: &Type) {
         let boolean = *cond == Type::tensor(0, DataType::BOOL) || self.counts_as_bool(cond) || self.usable_object(cond);
-        if !self.cx.premise(rule!("TC.IF.COND"), 1, boolean) {
-            let message = format!("the condition of an If has the type {cond}, not that of a Boolean scalar");
-            let hint = "cast the condition to R.Tensor((), \"bool\") first";
-            self.error_with_hint(rule!("TC.IF.COND"), branch.cond.span(), message, hint);
-        }
+        self.demand(
+            branch.cond.span(),
+            &[(rule!("TC.IF.COND"), 1, boolean, &|| {
+                Complaint::error(format!("the condition of an If has the type {cond}, not that of a Boolean scalar"))
+                    .with_hint("cast the condition to R.Tensor((), \"bool\") first")
+            })],
+        );
     }
 
     /// PR14148.DTYPE.BOOL.DISTINCT: no unsigned integer of another width is a Boolean.
@@ -123,16 +128,25 @@ impl<'m> Checker<'_, 'm> {
         let tuple = self.at(Step::Field("tuple_value"), |c| c.expr(&get.tuple_value))?;
         let fields = if let Type::Tuple(fields) = &tuple { Some(fields) } else { None };
         let is_tuple = fields.is_some() || self.usable_object(&tuple);
-        if !self.cx.premise(rule!("TC.TGI.NOTTUPLE"), 1, is_tuple) {
-            let message = format!("field {} is taken of a value of type {tuple}, which is not a tuple", get.index);
-            self.error_with_hint(rule!("TC.TGI.NOTTUPLE"), get.span, message, "cast the value to a tuple first");
-        }
+        self.demand(
+            get.span,
+            &[(rule!("TC.TGI.NOTTUPLE"), 1, is_tuple, &|| {
+                Complaint::error(format!(
+                    "field {} is taken of a value of type {tuple}, which is not a tuple",
+                    get.index
+                ))
+                .with_hint("cast the value to a tuple first")
+            })],
+        );
         let fields = fields?;
         let field = usize::try_from(get.index).ok().and_then(|index| fields.get(index));
-        if !self.cx.premise(rule!("TC.TGI.BOUND"), 1, self.has_field(fields.len(), get.index)) {
-            let message = format!("a tuple of {} fields has no field {}", fields.len(), get.index);
-            self.error(rule!("TC.TGI.BOUND"), get.span, message);
-        }
+        let bound = self.has_field(fields.len(), get.index);
+        self.demand(
+            get.span,
+            &[(rule!("TC.TGI.BOUND"), 1, bound, &|| {
+                Complaint::error(format!("a tuple of {} fields has no field {}", fields.len(), get.index))
+            })],
+        );
         field.map(|field| self.cx.conclude(rule!("TC.TGI"), field.clone()))
     }
 

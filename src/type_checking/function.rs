@@ -2,7 +2,7 @@
 
 use super::{Checker, Frame};
 use crate::book::Erratum;
-use crate::findings::{Finder, Step};
+use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::{AttrValue, Function, Name, Type};
 use crate::judge::with_stack;
 use crate::purity;
@@ -78,13 +78,15 @@ impl<'m> Checker<'_, 'm> {
         for (i, param) in function.params.iter().enumerate() {
             // Literal A16: the grammar and the survey make the annotation optional.
             let annotated = param.annotation.is_some() || self.cx.literal(Erratum::A16);
-            if !self.cx.premise(rule!("TC.FUNC.PARAM-ANNOT"), 1, annotated) {
-                let message = format!("the parameter `{}` has no annotation", param.var);
-                self.at(Step::Item("params", i), |c| {
-                    let hint = "annotate it, with R.Object if nothing is known";
-                    c.error_with_hint(rule!("TC.FUNC.PARAM-ANNOT"), param.var.span, message, hint);
-                });
-            }
+            self.at(Step::Item("params", i), |c| {
+                c.demand(
+                    param.var.span,
+                    &[(rule!("TC.FUNC.PARAM-ANNOT"), 1, annotated, &|| {
+                        Complaint::error(format!("the parameter `{}` has no annotation", param.var))
+                            .with_hint("annotate it, with R.Object if nothing is known")
+                    })],
+                )
+            });
             let ty = self.param_type(param);
             if self.cx.fire(rule!("TC.FUNC.PARAMS")) {
                 self.enter(param, Some(ty.clone()), param.annotation.as_ref().and_then(derive_func_of));
@@ -109,10 +111,12 @@ impl<'m> Checker<'_, 'm> {
     /// PURE.ATTR.REPR.
     fn force_pure_is_boolean(&mut self, function: &Function) {
         let Some(value) = purity::force_pure_attr(function) else { return };
-        if !self.cx.premise(rule!("PURE.ATTR.REPR"), 1, matches!(value, AttrValue::Bool(_))) {
-            let message = "the attribute force_pure is not a Boolean".to_string();
-            self.error(rule!("PURE.ATTR.REPR"), function.span, message);
-        }
+        self.demand(
+            function.span,
+            &[(rule!("PURE.ATTR.REPR"), 1, matches!(value, AttrValue::Bool(_)), &|| {
+                Complaint::error("the attribute force_pure is not a Boolean")
+            })],
+        );
     }
 
     /// TC.FUNC.RET: what callers see of the result.
@@ -147,12 +151,13 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.FUNC.RET.NONE; TC.FUNC.RET.REC-NONE if the function is recursive.
     fn ret_of_body(&mut self, function: &Function, body: Option<Type>, recursive: bool) -> Option<Type> {
-        if !self.cx.premise(rule!("TC.FUNC.RET.REC-NONE"), 1, !recursive) {
-            let message = "a recursive function has no return annotation".to_string();
-            let hint = "annotate the result of the function";
-            self.error_with_hint(rule!("TC.FUNC.RET.REC-NONE"), function.span, message, hint);
-            return None;
-        }
-        body.map(|body| self.cx.conclude(rule!("TC.FUNC.RET.NONE"), body))
+        let told = self.demand(
+            function.span,
+            &[(rule!("TC.FUNC.RET.REC-NONE"), 1, !recursive, &|| {
+                Complaint::error("a recursive function has no return annotation")
+                    .with_hint("annotate the result of the function")
+            })],
+        );
+        body.filter(|_| told).map(|body| self.cx.conclude(rule!("TC.FUNC.RET.NONE"), body))
     }
 }

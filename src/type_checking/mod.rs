@@ -113,6 +113,10 @@ impl Finder for Checker<'_, '_> {
         &mut self.trail
     }
 
+    fn cx(&mut self) -> &mut Cx {
+        self.cx
+    }
+
     fn found(&mut self, finding: Diagnostic) {
         self.report.diagnostics.push(finding);
     }

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::shape_var::{Owner, Place, Position};
-use crate::findings::{Finder, Step};
+use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::{
     DataType, FuncStructInfo, Ndim, ShapeStructInfo, Span, StructInfo, TensorShape, TensorStructInfo, Var, VarKind,
 };
@@ -37,14 +37,23 @@ impl<'m> Checker<'_, 'm> {
     fn tensor_annotation(&mut self, tensor: &'m TensorStructInfo, position: Position, span: Span) {
         self.datatype(tensor.dtype, span);
         let permitted = !matches!(tensor.shape, Some(TensorShape::Other(_)));
-        if !self.cx.premise(rule!("WF.13.FORM"), 1, permitted) {
-            let message = "the shape of a tensor annotation is neither a variable nor a ShapeExpr".to_string();
-            self.error_with_hint(rule!("WF.13.FORM"), span, message, "bind the expression to a variable and use that");
-        }
+        self.demand(
+            span,
+            &[(rule!("WF.13.FORM"), 1, permitted, &|| {
+                Complaint::error("the shape of a tensor annotation is neither a variable nor a ShapeExpr")
+                    .with_hint("bind the expression to a variable and use that")
+            })],
+        );
         match &tensor.shape {
             None => {}
             Some(TensorShape::Dims(dims)) => {
-                self.ndim_of_tensor(tensor.ndim, dims.len(), span);
+                let len = dims.len();
+                self.demand(
+                    span,
+                    &[(rule!("WF.13.NDIM"), 1, tensor.ndim == Ndim::of_len(len), &|| {
+                        other_number("tensor", "dimensions", tensor.ndim, len)
+                    })],
+                );
                 self.dims_of_annotation(dims, Place { owner: Owner::Tensor, position, span });
             }
             Some(TensorShape::Var(var)) => self.shape_is_var(var, VarKind::Var),
@@ -66,47 +75,41 @@ impl<'m> Checker<'_, 'm> {
     /// WF.13.VAR-SCOPE: a variable that stands for the shape is in scope.
     fn shape_is_var(&mut self, var: &'m Var, kind: VarKind) {
         let in_scope = self.use_var(var, kind);
-        if !self.cx.premise(rule!("WF.13.VAR-SCOPE"), 1, in_scope) {
-            let message = format!("the annotation takes its shape from `{var}`, which is not in scope");
-            self.error(rule!("WF.13.VAR-SCOPE"), var.span, message);
-        }
-    }
-
-    /// WF.13.NDIM: as many dimensions as `ndim` says.
-    fn ndim_of_tensor(&mut self, ndim: Ndim, len: usize, span: Span) {
-        if !self.cx.premise(rule!("WF.13.NDIM"), 1, ndim == Ndim::of_len(len)) {
-            let message = format!("a tensor annotation has {len} dimensions and an ndim of {ndim}");
-            self.error_with_hint(rule!("WF.13.NDIM"), span, message, &format!("set ndim to {len}"));
-        }
-    }
-
-    fn shape_annotation(&mut self, shape: &'m ShapeStructInfo, position: Position, span: Span) {
-        self.ndim_of_shape(shape, span);
-        let values = shape.values.as_deref().unwrap_or_default();
-        self.dims_of_annotation(values, Place { owner: Owner::Shape, position, span });
+        self.demand(
+            var.span,
+            &[(rule!("WF.13.VAR-SCOPE"), 1, in_scope, &|| {
+                Complaint::error(format!("the annotation takes its shape from `{var}`, which is not in scope"))
+            })],
+        );
     }
 
     /// WF.14.NDIM: as many values as `ndim` says.
-    fn ndim_of_shape(&mut self, shape: &ShapeStructInfo, span: Span) {
-        let (ndim, len) = (shape.ndim, shape.values.as_ref().map_or(0, |values| values.len()));
-        if !self.cx.premise(rule!("WF.14.NDIM"), 1, shape.values.is_none() || ndim == Ndim::of_len(len)) {
-            let message = format!("a shape annotation has {len} values and an ndim of {ndim}");
-            self.error_with_hint(rule!("WF.14.NDIM"), span, message, &format!("set ndim to {len}"));
-        }
+    fn shape_annotation(&mut self, shape: &'m ShapeStructInfo, position: Position, span: Span) {
+        let values = shape.values.as_deref().unwrap_or_default();
+        let agrees = shape.values.is_none() || shape.ndim == Ndim::of_len(values.len());
+        self.demand(
+            span,
+            &[(rule!("WF.14.NDIM"), 1, agrees, &|| other_number("shape", "values", shape.ndim, values.len()))],
+        );
+        self.dims_of_annotation(values, Place { owner: Owner::Shape, position, span });
     }
 
-    /// WF.15.EXCLUSIVE, WF.15.ATLEASTONE; then the parameters, whose new shape variables are known only in here.
+    /// WF.15: one of `params` and `derive_func`; then the parameters, whose new shape variables are known only in here.
     fn func_annotation(&mut self, func: &'m FuncStructInfo, position: Position, span: Span) {
         let (params, derives) = (func.params.is_some(), func.derive_func.is_some());
-        if !self.cx.premise(rule!("WF.15.EXCLUSIVE"), 1, !(params && derives)) {
-            let message = "a function annotation has both params and derive_func".to_string();
-            self.error_with_hint(rule!("WF.15.EXCLUSIVE"), span, message, "leave out one of the two");
-        }
-        if !self.cx.premise(rule!("WF.15.ATLEASTONE"), 1, params || derives) {
-            let message = "a function annotation has neither params nor derive_func".to_string();
-            let hint = "give params, or a derive_func such as empty_derive for an opaque function";
-            self.error_with_hint(rule!("WF.15.ATLEASTONE"), span, message, hint);
-        }
+        self.demand(
+            span,
+            &[
+                (rule!("WF.15.EXCLUSIVE"), 1, !(params && derives), &|| {
+                    Complaint::error("a function annotation has both params and derive_func")
+                        .with_hint("leave out one of the two")
+                }),
+                (rule!("WF.15.ATLEASTONE"), 1, params || derives, &|| {
+                    Complaint::error("a function annotation has neither params nor derive_func")
+                        .with_hint("give params, or a derive_func such as empty_derive for an opaque function")
+                }),
+            ],
+        );
         if self.cx.fire(rule!("WF.ANNOT-RECURSIVE")) {
             self.inside_func_annotation(func, position, span);
         }
@@ -121,4 +124,9 @@ impl<'m> Checker<'_, 'm> {
         self.at(Step::Field("ret"), |c| with_stack(|| c.annotation(&func.ret, ret, span)));
         self.shapes.leave(mark);
     }
+}
+
+fn other_number(of: &str, listed: &str, ndim: Ndim, len: usize) -> Complaint {
+    Complaint::error(format!("a {of} annotation has {len} {listed} and an ndim of {ndim}"))
+        .with_hint(format!("set ndim to {len}"))
 }

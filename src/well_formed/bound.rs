@@ -3,10 +3,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Checker, quoted};
+use super::{Checker, Spot, quoted};
 use crate::book::Erratum;
-use crate::findings::{Diagnostic, Finder, NodePath};
-use crate::grammar::{Binder, BlockKind, ShapeVar, Span, Var, VarKind};
+use crate::findings::{Complaint, Finder};
+use crate::grammar::{Binder, BlockKind, ShapeVar, Var, VarKind};
 use crate::judge::Cx;
 
 use super::recursion::Callee;
@@ -20,7 +20,7 @@ pub(super) struct RelaxVars<'m> {
     /// The open `SeqExpr`s, outermost first.
     sequences: Vec<Sequence>,
     /// Uses of variables that no binding has introduced yet in this global function.
-    pending: FxHashMap<&'m Var, Vec<Use>>,
+    pending: FxHashMap<&'m Var, Vec<Spot>>,
     /// The latest of the variables of each name that are told apart by a number.
     numbered: FxHashMap<&'m str, &'m Var>,
     /// For the literal reading of A03: every name that was bound.
@@ -74,12 +74,6 @@ pub(super) enum SequencePoint {
     Body,
 }
 
-struct Use {
-    clock: usize,
-    path: NodePath,
-    span: Span,
-}
-
 impl RelaxVars<'_> {
     /// Makes room for the variables of a block, so that the table of a long one is laid out once.
     pub(super) fn reserve(&mut self, variables: usize) {
@@ -97,10 +91,13 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn dataflow_var_in_dataflow_block(&mut self, binder: &Binder, region: Region) {
         let in_dataflow = matches!(region, Region::Block { kind: BlockKind::Dataflow, .. });
         let allowed = binder.kind == VarKind::Var || in_dataflow;
-        if !self.cx.premise(rule!("WF.1.BIND"), 1, allowed) {
-            let message = format!("the DataflowVar {} is bound outside a DataflowBlock", quoted(&binder.var));
-            self.error_with_hint(rule!("WF.1.BIND"), binder.var.span, message, "bind an ordinary Var here");
-        }
+        self.demand(
+            binder.var.span,
+            &[(rule!("WF.1.BIND"), 1, allowed, &|| {
+                Complaint::error(format!("the DataflowVar {} is bound outside a DataflowBlock", quoted(&binder.var)))
+                    .with_hint("bind an ordinary Var here")
+            })],
+        );
     }
 
     /// Makes a variable known before the right side of its binding is traversed.
@@ -142,19 +139,17 @@ impl<'m> Checker<'_, 'm> {
         let shadows = !self.cx.literal(Erratum::A03) && self.may_shadow(same_name, region);
         let new = !self.relax.table.contains_key(var) && (shadows || same_name.is_none());
         let new = new && self.is_no_shape_var(var);
-        let mut allowed = self.cx.premise(rule!("SCOPE.BIND-ONCE"), 1, new);
-        if region != Region::Function {
-            allowed = self.cx.premise(rule!("SCOPE.BIND.NEW"), 1, new) || allowed;
-        }
-        if !self.cx.premise(rule!("WF.2.ONCE"), 1, new) && !allowed {
-            let message = format!("{} is bound more than once", quoted(var));
-            self.error_with_hint(
-                rule!("WF.2.ONCE"),
-                var.span,
-                message,
-                "introduce a new variable for the second binding",
-            );
-        }
+        // Who binds a variable again breaks all the clauses that say so; that of bindings does not speak of parameters.
+        let clauses = [(rule!("SCOPE.BIND-ONCE"), 1, new, ()), (rule!("SCOPE.BIND.NEW"), 1, new, ())];
+        let clauses = if region == Region::Function { &clauses[..1] } else { &clauses[..] };
+        let broken = self.cx.failing(clauses).len() == clauses.len();
+        self.demand(
+            var.span,
+            &[(rule!("WF.2.ONCE"), 1, !broken, &|| {
+                Complaint::error(format!("{} is bound more than once", quoted(var)))
+                    .with_hint("introduce a new variable for the second binding")
+            })],
+        );
     }
 
     /// SCOPE.SHADOW, and SCOPE.SHADOW.SAME-SCOPE where the older variable belongs to the same scope.
@@ -169,12 +164,14 @@ impl<'m> Checker<'_, 'm> {
 
     /// SCOPE.NAMESPACE: shape variables have a namespace of their own.
     fn is_no_shape_var(&mut self, var: &Var) -> bool {
-        let shared = self.shares_the_namespace_of_shape_vars();
-        !(shared && self.shapes.contains(&ShapeVar::numbered(var.name.clone(), var.id)))
+        let only_here = !self.shapes.contains(&ShapeVar::numbered(var.name.clone(), var.id));
+        self.cx.rather(rule!("SCOPE.NAMESPACE"), true, only_here)
     }
 
-    pub(super) fn shares_the_namespace_of_shape_vars(&mut self) -> bool {
-        self.cx.conclude(rule!("SCOPE.NAMESPACE"), false)
+    /// SCOPE.NAMESPACE: a shape variable may have the name of a Relax variable.
+    pub(super) fn is_no_relax_var(&mut self, var: &ShapeVar) -> bool {
+        let only_here = self.bound(&Var::numbered(var.name.clone(), var.id)).is_none();
+        self.cx.rather(rule!("SCOPE.NAMESPACE"), true, only_here)
     }
 
     /// The scope of an older variable with the same name and another number, if there is one.
@@ -198,23 +195,28 @@ impl<'m> Checker<'_, 'm> {
             return;
         }
         for early in self.relax.pending.remove(var).unwrap_or_default() {
-            if !self.cx.premise(rule!("WF.3.BEFORE"), 1, false) {
-                let message = format!("{} is used before it is bound", quoted(var));
-                let finding = Diagnostic::error(rule!("WF.3.BEFORE"), early.path, early.span, message);
-                self.findings.push((early.clock, finding.with_hint("move the binding in front of its first use")));
-            }
+            let follows = early.clock >= self.clock;
+            self.demand_back_at(
+                early,
+                &[(rule!("WF.3.BEFORE"), 1, follows, &|| {
+                    Complaint::error(format!("{} is used before it is bound", quoted(var)))
+                        .with_hint("move the binding in front of its first use")
+                })],
+            );
         }
     }
 
     /// WF.2.BOUND, at the end of a global function: what was used there and bound nowhere in it.
     pub(super) fn never_bound(&mut self) {
         for (var, uses) in std::mem::take(&mut self.relax.pending) {
+            let bound = self.bound(var).is_some_and(|bound| bound.global == self.global);
             for lost in uses {
-                if !self.cx.premise(rule!("WF.2.BOUND"), 1, false) {
-                    let message = format!("{} is not bound in this function", quoted(var));
-                    self.findings
-                        .push((lost.clock, Diagnostic::error(rule!("WF.2.BOUND"), lost.path, lost.span, message)));
-                }
+                self.demand_back_at(
+                    lost,
+                    &[(rule!("WF.2.BOUND"), 1, bound, &|| {
+                        Complaint::error(format!("{} is not bound in this function", quoted(var)))
+                    })],
+                );
             }
         }
     }
@@ -223,10 +225,10 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn use_var(&mut self, var: &'m Var, kind: VarKind) -> bool {
         let Some(bound) = self.relax.table.get(var).copied() else { return self.not_yet_bound(var) };
         match bound.state {
-            State::Visible => self.use_visible(var, kind, bound),
-            State::Defining { .. } => self.use_in_own_definition(var),
-            State::Gone if bound.global == self.global => self.use_after_scope(var, bound),
-            State::Gone => self.not_yet_bound(var),
+            State::Gone if bound.global != self.global => self.not_yet_bound(var),
+            State::Visible | State::Defining { .. } | State::Gone => {
+                self.use_is_in_order(var, kind, bound) && self.reaches_here(var, bound)
+            }
         }
     }
 
@@ -234,78 +236,82 @@ impl<'m> Checker<'_, 'm> {
         let anonymous = self.functions.last().is_some_and(|f| f.callee == Callee::Unknown);
         // A literal that is not the right side of a binding has no name by which to call itself.
         if !anonymous || self.cx.conclude(rule!("SCOPE.ANON"), true) {
-            let lost = Use { clock: self.clock, path: self.trail.path(), span: var.span };
+            let lost = self.spot(var.span);
             self.relax.pending.entry(var).or_default().push(lost);
         }
         false
     }
 
+    /// What criteria 2, 1 and 10 want of the use of a variable that is bound somewhere in this function.
+    fn use_is_in_order(&mut self, var: &Var, kind: VarKind, bound: Bound) -> bool {
+        let in_scope = bound.state != State::Gone;
+        self.use_outside_its_definition(var, bound)
+            && match bound.kind {
+                VarKind::DataflowVar => self.use_inside_its_block(var, in_scope),
+                VarKind::Var => self.use_in_scope(var, in_scope),
+            }
+            && self.use_as_bound(var, kind, bound.kind)
+            && (bound.depth == self.functions.len() || self.capture(var, bound.kind))
+    }
+
     /// WF.2.SELF: only a function literal may mention the variable it is bound to.
-    fn use_in_own_definition(&mut self, var: &Var) -> bool {
-        if !self.cx.premise(rule!("WF.2.SELF"), 1, false) {
-            let message = format!("{} is used in its own definition, which is not a function literal", quoted(var));
-            self.error(rule!("WF.2.SELF"), var.span, message);
-        }
-        false
+    fn use_outside_its_definition(&mut self, var: &Var, bound: Bound) -> bool {
+        let defined = !matches!(bound.state, State::Defining { .. });
+        self.demand(
+            var.span,
+            &[(rule!("WF.2.SELF"), 1, defined, &|| {
+                let name = quoted(var);
+                Complaint::error(format!("{name} is used in its own definition, which is not a function literal"))
+            })],
+        )
     }
 
-    fn use_after_scope(&mut self, var: &Var, bound: Bound) -> bool {
-        match bound.kind {
-            VarKind::DataflowVar => {
-                if !self.cx.premise(rule!("WF.1.USE"), 1, false) {
-                    let message = format!("the DataflowVar {} is used outside its DataflowBlock", quoted(var));
-                    let hint = "bind the value to an ordinary Var in the block, and use that";
-                    self.error_with_hint(rule!("WF.1.USE"), var.span, message, hint);
-                }
-            }
-            VarKind::Var => {
-                if !self.cx.premise(rule!("WF.2.BOUND"), 1, false) {
-                    self.error(rule!("WF.2.BOUND"), var.span, format!("{} is not in scope here", quoted(var)));
-                }
-            }
-        }
-        false
+    /// WF.1.USE: a `DataflowVar` is used inside its block only.
+    fn use_inside_its_block(&mut self, var: &Var, inside: bool) -> bool {
+        self.demand(
+            var.span,
+            &[(rule!("WF.1.USE"), 1, inside, &|| {
+                Complaint::error(format!("the DataflowVar {} is used outside its DataflowBlock", quoted(var)))
+                    .with_hint("bind the value to an ordinary Var in the block, and use that")
+            })],
+        )
     }
 
-    fn use_visible(&mut self, var: &Var, kind: VarKind, bound: Bound) -> bool {
-        if !self.used_as_bound(var, kind, bound) || !self.closure_captures(var, bound) {
-            return false;
-        }
-        let visible = visible_by_its_region(self.cx, &self.relax.sequences, bound);
-        if !self.cx.premise(rule!("WF.2.BOUND"), 1, visible) {
-            self.error(rule!("WF.2.BOUND"), var.span, format!("{} is not in scope here", quoted(var)));
-        }
-        visible && self.premises_of_use(bound)
+    fn use_in_scope(&mut self, var: &Var, in_scope: bool) -> bool {
+        self.demand(
+            var.span,
+            &[(rule!("WF.2.BOUND"), 1, in_scope, &|| {
+                Complaint::error(format!("{} is not in scope here", quoted(var)))
+            })],
+        )
     }
 
-    /// What else holds of a use that is in order: it follows the binding, and is inside the block.
-    fn premises_of_use(&mut self, bound: Bound) -> bool {
-        let in_block = bound.kind == VarKind::Var || self.cx.premise(rule!("WF.1.USE"), 1, true);
-        self.cx.premise(rule!("WF.3.BEFORE"), 1, true) && self.cx.premise(rule!("WF.2.SELF"), 1, true) && in_block
-    }
-
-    fn used_as_bound(&mut self, var: &Var, kind: VarKind, bound: Bound) -> bool {
-        let same = kind == bound.kind;
-        if !same && !self.cx.premise(rule!("WF.2.BOUND"), 1, false) {
-            let (used, bound) = (kind_name(kind), kind_name(bound.kind));
-            let message = format!("{} is used as a {used}, but bound as a {bound}", quoted(var));
-            self.error(rule!("WF.2.BOUND"), var.span, message);
-        }
-        same
+    fn use_as_bound(&mut self, var: &Var, used: VarKind, bound: VarKind) -> bool {
+        self.demand(
+            var.span,
+            &[(rule!("WF.2.BOUND"), 1, used == bound, &|| {
+                let (used, bound) = (kind_name(used), kind_name(bound));
+                Complaint::error(format!("{} is used as a {used}, but bound as a {bound}", quoted(var)))
+            })],
+        )
     }
 
     /// WF.10: a function does not capture the `DataflowVar`s around it.
-    fn closure_captures(&mut self, var: &Var, bound: Bound) -> bool {
-        if bound.depth == self.functions.len() {
-            return true;
-        }
-        let allowed = self.cx.premise(rule!("WF.10"), 1, bound.kind == VarKind::Var);
-        if !allowed {
-            let message = format!("the body of a function uses the DataflowVar {} of a surrounding block", quoted(var));
-            let hint = "bind the value to an ordinary Var, or pass it as an argument";
-            self.error_with_hint(rule!("WF.10"), var.span, message, hint);
-        }
-        allowed
+    fn capture(&mut self, var: &Var, kind: VarKind) -> bool {
+        self.demand(
+            var.span,
+            &[(rule!("WF.10"), 1, kind == VarKind::Var, &|| {
+                let name = quoted(var);
+                Complaint::error(format!("the body of a function uses the DataflowVar {name} of a surrounding block"))
+                    .with_hint("bind the value to an ordinary Var, or pass it as an argument")
+            })],
+        )
+    }
+
+    /// WF.2.BOUND and WF.3.BEFORE: a scoping rule lets the variable, which is bound by now, reach this place.
+    fn reaches_here(&mut self, var: &Var, bound: Bound) -> bool {
+        let visible = visible_by_its_region(self.cx, &self.relax.sequences, bound);
+        self.use_in_scope(var, visible) && self.cx.premise(rule!("WF.3.BEFORE"), 1, true)
     }
 
     pub(super) fn open_sequence(&mut self) -> usize {
@@ -357,10 +363,9 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn close_block(&mut self, kind: BlockKind, start: usize) {
         match kind {
             BlockKind::Binding => {
-                let is_scope = self.cx.conclude(rule!("SCOPE.FOUR"), false);
-                if is_scope {
-                    self.leave(start);
-                }
+                let (nothing, all) = (self.visible_count(), start);
+                let leaving = self.cx.rather(rule!("SCOPE.FOUR"), nothing, all);
+                self.leave(leaving);
             }
             BlockKind::Dataflow => {
                 if self.cx.fire(rule!("SCOPE.DF.EXIT")) {

@@ -13,7 +13,7 @@ mod walk;
 
 use rustc_hash::FxHashMap;
 
-use crate::findings::{Diagnostic, Finder, NodePath, Step, Trail};
+use crate::findings::{Complaint, Demand, Diagnostic, Finder, Step, Trail};
 use crate::grammar::tir::{Param, PrimFunc};
 use crate::grammar::{AttrValue, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar, Span, Var};
 use crate::judge::{Cx, Every};
@@ -34,13 +34,14 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     checker.mutual_recursion();
     checker.entry_point();
     let mut findings = checker.into_findings();
-    // WF.NF: the criteria of normal form are for programs that have been normalized.
-    let demands_normal_form = cx.conclude(rule!("WF.NF"), false);
-    if demands_normal_form {
-        findings.extend(crate::normal_form::violations(cx, module));
-    }
+    // The criteria of normal form are for programs that have been normalized.
+    let further: Criteria = cx.rather(rule!("WF.NF"), |_, _| Vec::new(), crate::normal_form::violations);
+    findings.extend(further(cx, module));
     findings
 }
+
+/// Criteria that a program is held against.
+type Criteria = fn(&mut Cx, &IrModule) -> Vec<Diagnostic>;
 
 /// The state of the traversal.
 struct Checker<'c, 'm> {
@@ -66,6 +67,10 @@ impl Finder for Checker<'_, '_> {
         &mut self.trail
     }
 
+    fn cx(&mut self) -> &mut Cx {
+        self.cx
+    }
+
     fn found(&mut self, finding: Diagnostic) {
         self.findings.push((self.clock, finding));
     }
@@ -79,7 +84,27 @@ impl Finder for Checker<'_, '_> {
     }
 }
 
+/// A place that the traversal has left, of which something is known only later.
+struct Spot {
+    trail: Trail,
+    span: Span,
+    clock: usize,
+}
+
 impl<'c, 'm> Checker<'c, 'm> {
+    /// Where the traversal stands.
+    fn spot(&self, span: Span) -> Spot {
+        Spot { trail: self.trail.clone(), span, clock: self.clock }
+    }
+
+    /// Holds a place that the traversal has left against conditions.
+    fn demand_back_at(&mut self, spot: Spot, demands: &[Demand]) {
+        let here = std::mem::replace(&mut self.trail, spot.trail);
+        let now = std::mem::replace(&mut self.clock, spot.clock);
+        self.demand(spot.span, demands);
+        (self.trail, self.clock) = (here, now);
+    }
+
     fn new(cx: &'c mut Cx, module: &'m IrModule) -> Checker<'c, 'm> {
         let mut globals = FxHashMap::default();
         for (index, (gv, _)) in module.funcs.iter().enumerate() {
@@ -120,14 +145,12 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn global_prim_func(&mut self, index: usize, gv: &'m GlobalVar, prim_func: &PrimFunc) {
         self.trail = Trail::new(gv.name.clone());
         self.global_bound_once(index, gv);
-        let transparent = self.cx.conclude(rule!("GRAM.PROGRAM.PRIMFUNC-OPAQUE"), false);
-        if transparent {
-            for param in &prim_func.params {
-                match param {
-                    Param::Buffer(buffer) => self.datatype(buffer.dtype, prim_func.span),
-                    Param::Scalar(var) => self.datatype(var.dtype, prim_func.span),
-                    Param::Handle(_) => {}
-                }
+        let (nothing, inside): (&[Param], &[Param]) = (&[], &prim_func.params);
+        for param in self.cx.rather(rule!("GRAM.PROGRAM.PRIMFUNC-OPAQUE"), nothing, inside) {
+            match param {
+                Param::Buffer(buffer) => self.datatype(buffer.dtype, prim_func.span),
+                Param::Scalar(var) => self.datatype(var.dtype, prim_func.span),
+                Param::Handle(_) => {}
             }
         }
     }
@@ -135,25 +158,30 @@ impl<'c, 'm> Checker<'c, 'm> {
     /// SCOPE.BIND-ONCE.GLOBAL: a `GlobalVar` is bound by its entry in the module, and by one only.
     fn global_bound_once(&mut self, index: usize, gv: &'m GlobalVar) {
         let first = self.globals.get(&*gv.name) == Some(&index);
-        if !self.cx.premise(rule!("SCOPE.BIND-ONCE.GLOBAL"), 1, first) {
-            self.trail = Trail::new(gv.name.clone());
-            let message = format!("the module binds `{}` more than once", gv.name);
-            self.error_with_hint(rule!("SCOPE.BIND-ONCE.GLOBAL"), gv.span, message, "rename one of the functions");
-        }
+        self.demand(
+            gv.span,
+            &[(rule!("SCOPE.BIND-ONCE.GLOBAL"), 1, first, &|| {
+                Complaint::error(format!("the module binds `{}` more than once", gv.name))
+                    .with_hint("rename one of the functions")
+            })],
+        );
     }
 
     /// WF.12: a `global_symbol` is the name of the `GlobalVar`.
     fn linked_under_its_name(&mut self, gv: &GlobalVar, function: &Function) {
         let Some(symbol) = function.attrs.get("global_symbol") else { return };
         let same = matches!(symbol, AttrValue::Str(name) if *name == gv.name);
-        if !self.cx.premise(rule!("WF.12"), 1, same) {
-            let message = match symbol {
-                AttrValue::Str(name) => format!("`{}` has the global_symbol `{name}`", gv.name),
-                _ => format!("the global_symbol of `{}` is not a string", gv.name),
-            };
-            let hint = format!("set global_symbol to `{}`, or leave it out if the function is private", gv.name);
-            self.error_with_hint(rule!("WF.12"), function.span, message, &hint);
-        }
+        self.demand(
+            function.span,
+            &[(rule!("WF.12"), 1, same, &|| {
+                let message = match symbol {
+                    AttrValue::Str(name) => format!("`{}` has the global_symbol `{name}`", gv.name),
+                    _ => format!("the global_symbol of `{}` is not a string", gv.name),
+                };
+                let hint = format!("set global_symbol to `{}`, or leave it out if the function is private", gv.name);
+                Complaint::error(message).with_hint(hint)
+            })],
+        );
     }
 
     /// WF.11: some global function is externally linked.
@@ -165,12 +193,15 @@ impl<'c, 'm> Checker<'c, 'm> {
             GlobalFunc::PrimFunc(_) => false,
         };
         let some = self.module.funcs.iter().any(|(_, func)| linked(func));
-        if !self.cx.premise(rule!("WF.11"), 1, some) {
-            let message = "no function of the module has a global_symbol, so none can be its entry point";
-            let finding = Diagnostic::error(rule!("WF.11"), NodePath::default(), Span::NONE, message);
-            self.clock += 1;
-            self.found(finding.with_hint("give the entry function a global_symbol equal to its name"));
-        }
+        self.trail = Trail::default();
+        self.clock += 1;
+        self.demand(
+            Span::NONE,
+            &[(rule!("WF.11"), 1, some, &|| {
+                Complaint::error("no function of the module has a global_symbol, so none can be its entry point")
+                    .with_hint("give the entry function a global_symbol equal to its name")
+            })],
+        );
     }
 }
 

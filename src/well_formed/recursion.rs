@@ -2,9 +2,9 @@
 //!
 //! A call is to `f` if its callee is the variable `f` or a variable bound directly to `f` (A34).
 
-use super::Checker;
-use crate::findings::{Diagnostic, Finder, Trail};
-use crate::grammar::{Call, Expr, Function, Span};
+use super::{Checker, Spot};
+use crate::findings::{Complaint, Finder, Trail};
+use crate::grammar::{Call, Expr, Function};
 use crate::scope::strongly_connected;
 
 /// The function that a variable is known to denote.
@@ -39,9 +39,7 @@ pub(super) struct CallGraph {
 struct DataflowCall {
     caller: usize,
     callee: usize,
-    trail: Trail,
-    span: Span,
-    clock: usize,
+    spot: Spot,
 }
 
 impl CallGraph {
@@ -65,10 +63,13 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn leave_function(&mut self, function: &Function) {
         let Some(frame) = self.functions.pop() else { return };
         let told = !frame.calls_itself || function.ret_struct_info.is_some();
-        if !self.cx.premise(rule!("WF.7.SELF"), 1, told) {
-            let message = "a function that calls itself has no return annotation".to_string();
-            self.error_with_hint(rule!("WF.7.SELF"), function.span, message, "annotate the result of the function");
-        }
+        self.demand(
+            function.span,
+            &[(rule!("WF.7.SELF"), 1, told, &|| {
+                Complaint::error("a function that calls itself has no return annotation")
+                    .with_hint("annotate the result of the function")
+            })],
+        );
     }
 
     /// What function an expression denotes.
@@ -121,17 +122,20 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.6.REC: no `DataflowBlock` calls the function that contains it.
     fn not_recursive(&mut self, call: &Call, recursive: bool) {
-        if !self.cx.premise(rule!("WF.6.REC"), 1, !recursive) {
-            let message = "a DataflowBlock calls the function that contains it".to_string();
-            self.error_with_hint(rule!("WF.6.REC"), call.span, message, "move the call into an ordinary BindingBlock");
-        }
+        self.demand(
+            call.span,
+            &[(rule!("WF.6.REC"), 1, !recursive, &|| {
+                Complaint::error("a DataflowBlock calls the function that contains it")
+                    .with_hint("move the call into an ordinary BindingBlock")
+            })],
+        );
     }
 
     /// WF.6.IMPURE-WHEN: what kind of function a callee is, and so whether the call is pure, is left to type checking.
     fn purity_is_deferred(&mut self, call: &Call) {
-        let demanded = self.cx.conclude(rule!("WF.6.IMPURE"), true);
-        let judged_here = self.cx.conclude(rule!("WF.6.IMPURE-WHEN"), false);
-        if demanded && judged_here && !matches!(call.op, Expr::Op(_)) {
+        let by_its_looks = self.cx.rather(rule!("WF.6.IMPURE-WHEN"), None, Some(call));
+        let judged = self.cx.conclude(rule!("WF.6.IMPURE"), by_its_looks);
+        if let Some(call) = judged.filter(|call| !matches!(call.op, Expr::Op(_))) {
             let message = "a call in a DataflowBlock is not known to be pure".to_string();
             self.error(rule!("WF.6.IMPURE"), call.span, message);
         }
@@ -139,9 +143,8 @@ impl<'m> Checker<'_, 'm> {
 
     fn call_elsewhere(&mut self, callee: Callee, call: &Call) {
         if let Callee::Global(callee) = callee {
-            let (caller, clock) = (self.global, self.clock);
-            let trail = self.trail.clone();
-            self.calls.in_dataflow.push(DataflowCall { caller, callee, trail, span: call.span, clock });
+            let (caller, spot) = (self.global, self.spot(call.span));
+            self.calls.in_dataflow.push(DataflowCall { caller, callee, spot });
         }
     }
 
@@ -155,32 +158,37 @@ impl<'m> Checker<'_, 'm> {
             members.iter().for_each(|member| component_of[*member] = number);
         }
         for call in std::mem::take(&mut self.calls.in_dataflow) {
-            self.mutual_call_in_dataflow(&call, component_of[call.caller] == component_of[call.callee]);
+            let mutual = component_of[call.caller] == component_of[call.callee];
+            self.mutual_call_in_dataflow(call, mutual);
         }
         for members in components.iter().filter(|members| members.len() > 1) {
             members.iter().for_each(|member| self.mutually_recursive_is_annotated(*member));
         }
     }
 
-    fn mutual_call_in_dataflow(&mut self, call: &DataflowCall, mutual: bool) {
-        if !self.cx.premise(rule!("WF.6.MUTREC"), 1, !mutual) {
-            let message = match self.module.funcs.get(call.callee) {
-                Some((gv, _)) => format!("a DataflowBlock calls `{}`, which is mutually recursive with it", gv.name),
-                None => "a DataflowBlock calls a mutually recursive function".to_string(),
-            };
-            let finding = Diagnostic::error(rule!("WF.6.MUTREC"), call.trail.path(), call.span, message);
-            self.findings.push((call.clock, finding.with_hint("move the call into an ordinary BindingBlock")));
-        }
+    fn mutual_call_in_dataflow(&mut self, call: DataflowCall, mutual: bool) {
+        let callee = self.module.funcs.get(call.callee).map(|(gv, _)| gv);
+        self.demand_back_at(
+            call.spot,
+            &[(rule!("WF.6.MUTREC"), 1, !mutual, &|| {
+                let callee = callee.map_or_else(|| "a function".to_string(), |gv| format!("`{}`", gv.name));
+                Complaint::error(format!("a DataflowBlock calls {callee}, which is mutually recursive with it"))
+                    .with_hint("move the call into an ordinary BindingBlock")
+            })],
+        );
     }
 
     fn mutually_recursive_is_annotated(&mut self, member: usize) {
         let module = self.module;
         let Some((gv, crate::grammar::GlobalFunc::Function(function))) = module.funcs.get(member) else { return };
-        if !self.cx.premise(rule!("WF.7.MUTUAL"), 1, function.ret_struct_info.is_some()) {
-            self.clock += 1;
-            self.trail = Trail::new(gv.name.clone());
-            let message = format!("`{}` takes part in mutual recursion and has no return annotation", gv.name);
-            self.error_with_hint(rule!("WF.7.MUTUAL"), function.span, message, "annotate the result of the function");
-        }
+        self.clock += 1;
+        self.trail = Trail::new(gv.name.clone());
+        self.demand(
+            function.span,
+            &[(rule!("WF.7.MUTUAL"), 1, function.ret_struct_info.is_some(), &|| {
+                Complaint::error(format!("`{}` takes part in mutual recursion and has no return annotation", gv.name))
+                    .with_hint("annotate the result of the function")
+            })],
+        );
     }
 }

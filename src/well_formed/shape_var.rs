@@ -1,9 +1,9 @@
 //! Criteria 4 and 5, and the scope demands of 13 and 14: where shape variables are bound and used.
 
 use super::Checker;
-use crate::book::{Erratum, Rule};
-use crate::findings::Finder;
-use crate::grammar::{PrimExpr, ShapeVar, Span, StructInfo, TensorShape, Var};
+use crate::book::Erratum;
+use crate::findings::{Complaint, Demand, Finder};
+use crate::grammar::{PrimExpr, ShapeVar, Span, StructInfo, TensorShape};
 
 /// Where an annotation stands, as far as shape variables are concerned.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,16 +33,6 @@ pub(super) struct Place {
     pub(super) owner: Owner,
     pub(super) position: Position,
     pub(super) span: Span,
-}
-
-impl Owner {
-    /// The rule that wants the variables of the dimensions in scope.
-    fn scope_rule(self) -> Rule {
-        match self {
-            Owner::Tensor => rule!("WF.13.DIMS-SCOPE"),
-            Owner::Shape => rule!("WF.14.SCOPE"),
-        }
-    }
 }
 
 impl<'m> Checker<'_, 'm> {
@@ -113,11 +103,13 @@ impl<'m> Checker<'_, 'm> {
     }
 
     pub(super) fn bind_shape_var(&mut self, var: &'m ShapeVar) {
-        let shared = self.shares_the_namespace_of_shape_vars();
-        if shared && self.bound(&Var::numbered(var.name.clone(), var.id)).is_some() {
-            let message = format!("the shape variable `{var}` has the name of a Relax variable");
-            self.error(rule!("WF.2.ONCE"), var.span, message);
-        }
+        let new = self.is_no_relax_var(var);
+        self.demand(
+            var.span,
+            &[(rule!("WF.2.ONCE"), 1, new, &|| {
+                Complaint::error(format!("the shape variable `{var}` has the name of a Relax variable"))
+            })],
+        );
         self.shapes.enter(var, ());
     }
 
@@ -125,11 +117,15 @@ impl<'m> Checker<'_, 'm> {
     fn in_compound(&mut self, var: &ShapeVar, in_scope: bool, dim: &PrimExpr, place: Place) {
         match place.position {
             Position::Parameter | Position::Cast | Position::FuncParams => {
-                if !self.cx.premise(rule!("WF.5.ALONE"), 1, in_scope) {
-                    let message = format!("`{dim}` does not bind the new shape variable `{var}`, which is not alone");
-                    let hint = format!("bind `{var}` as a dimension of its own before this");
-                    self.error_with_hint(rule!("WF.5.ALONE"), spot(var, place.span), message, &hint);
-                }
+                self.demand(
+                    spot(var, place.span),
+                    &[(rule!("WF.5.ALONE"), 1, in_scope, &|| {
+                        Complaint::error(format!(
+                            "`{dim}` does not bind the new shape variable `{var}`, which is not alone"
+                        ))
+                        .with_hint(format!("bind `{var}` as a dimension of its own before this"))
+                    })],
+                );
                 self.annotation_scope(var, in_scope, place);
             }
             Position::Return | Position::Other => self.used(var, in_scope, place),
@@ -138,10 +134,15 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.4.RET and WF.5.BEFORE: an occurrence that does not bind.
     fn used(&mut self, var: &ShapeVar, in_scope: bool, place: Place) {
-        if place.position == Position::Return && !self.cx.premise(rule!("WF.4.RET"), 1, in_scope) {
-            let message =
-                format!("the return annotation uses `{var}`, which neither a parameter nor an outer scope binds");
-            self.error(rule!("WF.4.RET"), spot(var, place.span), message);
+        if place.position == Position::Return {
+            self.demand(
+                spot(var, place.span),
+                &[(rule!("WF.4.RET"), 1, in_scope, &|| {
+                    Complaint::error(format!(
+                        "the return annotation uses `{var}`, which neither a parameter nor an outer scope binds"
+                    ))
+                })],
+            );
         }
         self.bound_before(var, in_scope, place.span);
         self.annotation_scope(var, in_scope, place);
@@ -149,19 +150,23 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.13.DIMS-SCOPE, WF.14.SCOPE.
     fn annotation_scope(&mut self, var: &ShapeVar, allowed: bool, place: Place) {
-        let rule = place.owner.scope_rule();
-        if !self.cx.premise(rule, 1, allowed) {
-            self.error(rule, spot(var, place.span), format!("the annotation uses `{var}`, which is not in scope"));
-        }
+        let complain = || Complaint::error(format!("the annotation uses `{var}`, which is not in scope"));
+        let demand: Demand = match place.owner {
+            Owner::Tensor => (rule!("WF.13.DIMS-SCOPE"), 1, allowed, &complain),
+            Owner::Shape => (rule!("WF.14.SCOPE"), 1, allowed, &complain),
+        };
+        self.demand(spot(var, place.span), &[demand]);
     }
 
     fn bound_before(&mut self, var: &ShapeVar, in_scope: bool, span: Span) {
         let bound = in_scope || self.cx.conclude(rule!("SI.DIM.UNBOUND-ERR"), false);
-        if !self.cx.premise(rule!("WF.5.BEFORE"), 1, bound) {
-            let message = format!("the shape variable `{var}` is not bound at this point");
-            let hint = "bind it in a parameter annotation or with a match_cast first";
-            self.error_with_hint(rule!("WF.5.BEFORE"), spot(var, span), message, hint);
-        }
+        self.demand(
+            spot(var, span),
+            &[(rule!("WF.5.BEFORE"), 1, bound, &|| {
+                Complaint::error(format!("the shape variable `{var}` is not bound at this point"))
+                    .with_hint("bind it in a parameter annotation or with a match_cast first")
+            })],
+        );
     }
 
     /// WF.5.SIG-ORDER: parameters bind from left to right.

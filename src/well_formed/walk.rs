@@ -5,7 +5,7 @@ use super::bound::{Region, SequencePoint};
 use super::recursion::Callee;
 use super::shape_var::Position;
 use crate::book::Erratum;
-use crate::findings::{Finder, Step};
+use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalVar, If, MatchCast, SeqExpr, VarBinding,
     VarKind,
@@ -69,11 +69,13 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.8: an operator stands in callee position only.
     fn op_is_callee(&mut self, name: &str, span: crate::grammar::Span, callee: bool) {
-        if !self.cx.premise(rule!("WF.8"), 1, callee) {
-            let message = format!("the operator `{name}` stands where it is not called");
-            let hint = "call it, or wrap the call in a function and use that";
-            self.error_with_hint(rule!("WF.8"), span, message, hint);
-        }
+        self.demand(
+            span,
+            &[(rule!("WF.8"), 1, callee, &|| {
+                Complaint::error(format!("the operator `{name}` stands where it is not called"))
+                    .with_hint("call it, or wrap the call in a function and use that")
+            })],
+        );
     }
 
     /// SCOPE.GLOBAL: every global function sees every `GlobalVar` of the module, itself included.
@@ -82,10 +84,12 @@ impl<'m> Checker<'_, 'm> {
             None => false,
             Some(index) => self.cx.conclude(rule!("SCOPE.GLOBAL"), true) && self.sees(index),
         };
-        if !self.cx.premise(rule!("SCOPE.BIND-ONCE.GLOBAL"), 2, visible) {
-            let message = format!("the module binds no function `{}`", gv.name);
-            self.error(rule!("SCOPE.BIND-ONCE.GLOBAL"), gv.span, message);
-        }
+        self.demand(
+            gv.span,
+            &[(rule!("SCOPE.BIND-ONCE.GLOBAL"), 2, visible, &|| {
+                Complaint::error(format!("the module binds no function `{}`", gv.name))
+            })],
+        );
     }
 
     /// SCOPE.FUNC.REC-GLOBAL and SCOPE.GLOBAL.MUTUAL: the order in which the module lists its functions does not matter.
@@ -100,8 +104,9 @@ impl<'m> Checker<'_, 'm> {
         self.at(Step::Field("op"), |c| match &call.op {
             // WF.SYNTACTIC: what operators exist is no concern of the criteria.
             Expr::Op(op) => {
-                let consulted = c.cx.conclude(rule!("WF.SYNTACTIC"), false);
-                c.op_is_callee(&op.op_name, op.span, !consulted || crate::ops::lookup(&op.op_name).is_some());
+                let registered = crate::ops::lookup(&op.op_name).is_some();
+                let callee = c.cx.rather(rule!("WF.SYNTACTIC"), true, registered);
+                c.op_is_callee(&op.op_name, op.span, callee);
             }
             callee => c.expr(callee),
         });
@@ -117,10 +122,12 @@ impl<'m> Checker<'_, 'm> {
     /// WF.6.IF: a `DataflowBlock` is free of control flow.
     fn if_expr(&mut self, branch: &'m If) {
         let in_dataflow = self.functions.last().is_some_and(|frame| frame.in_dataflow > 0);
-        if !self.cx.premise(rule!("WF.6.IF"), 1, !in_dataflow) {
-            let message = "an If inside a DataflowBlock".to_string();
-            self.error_with_hint(rule!("WF.6.IF"), branch.span, message, "move it into an ordinary BindingBlock");
-        }
+        self.demand(
+            branch.span,
+            &[(rule!("WF.6.IF"), 1, !in_dataflow, &|| {
+                Complaint::error("an If inside a DataflowBlock").with_hint("move it into an ordinary BindingBlock")
+            })],
+        );
         self.at(Step::Field("cond"), |c| c.expr(&branch.cond));
         self.at(Step::Field("true_branch"), |c| c.branch(&branch.true_branch));
         self.at(Step::Field("false_branch"), |c| c.branch(&branch.false_branch));
