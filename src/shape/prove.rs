@@ -78,16 +78,18 @@ fn prove<R>(
     by_prover: impl FnOnce(Prover) -> (Proof, R),
 ) -> (Proof, R) {
     let [alpha, constant] = floor;
-    if let (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) = (a, b) {
-        let proof = if a == b { Proof::Equal } else { Proof::Different };
-        return (cx.conclude(rule!("EQ.CONST"), proof), constant);
-    }
-    if alpha_equal(a, b) {
-        return (cx.conclude(rule!("EQ.ALPHA"), Proof::Equal), alpha);
-    }
-    let (proof, reason) = by_prover(cx.prover);
-    let rule = if proof == Proof::Unknown { rule!("EQ.TRISTATE") } else { rule!("EQ.ADVANCED") };
-    (cx.conclude(rule, proof), reason)
+    let (by_kind, reason) = match (a, b) {
+        (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => {
+            let proof = if a == b { Proof::Equal } else { Proof::Different };
+            ((rule!("EQ.CONST"), proof), constant)
+        }
+        (a, b) if alpha_equal(a, b) => ((rule!("EQ.ALPHA"), Proof::Equal), alpha),
+        (_, _) => match by_prover(cx.prover) {
+            (Proof::Unknown, reason) => ((rule!("EQ.TRISTATE"), Proof::Unknown), reason),
+            (proof @ (Proof::Equal | Proof::Different), reason) => ((rule!("EQ.ADVANCED"), proof), reason),
+        },
+    };
+    (cx.by_kind(by_kind), reason)
 }
 
 fn algebraic(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {

@@ -44,6 +44,6 @@ fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Op
 fn other_rank(cx: &mut Cx, var: &Var, held: Ndim, annotated: Ndim) -> Option<String> {
     let silent = cx.literal(Erratum::E25);
     let agree = silent || held == annotated || held.is_unknown() || annotated.is_unknown();
-    let holds = cx.premise(rule!("SI.DEF.TENSOR.SHAPE-TYPE"), 2, agree);
+    let holds = cx.holds(&[(rule!("SI.DEF.TENSOR.SHAPE-TYPE"), 2, agree)]);
     (!holds).then(|| format!("`{var}` is a shape of rank {held}, where the tensor has rank {annotated}"))
 }

@@ -35,13 +35,13 @@ fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compat
         "check_compatibility",
         || vec![s1.to_string(), s2.to_string()],
         |cx| match Kinds::of(s1, s2) {
-            _ if is_object(s2) => cx.conclude(rule!("SI.COMPAT.OBJECT"), Compatible),
+            _ if is_object(s2) => cx.by_kind((rule!("SI.COMPAT.OBJECT"), Compatible)),
             Kinds::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
             Kinds::Shapes(s1, s2) => shape(cx, s1, s2),
             Kinds::Tensors(t1, t2) => tensor(cx, t1, t2, scope),
             Kinds::Funcs(f1, f2) => func(cx, f1, f2, scope),
             Kinds::Prims(p1, p2) => prim(cx, p1, p2),
-            Kinds::Objects | Kinds::Different => cx.conclude(rule!("SI.COMPAT.KIND"), Incompatible),
+            Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.COMPAT.KIND"), Incompatible)),
         },
     )
 }
@@ -128,7 +128,7 @@ fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &Scop
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
         (Some(_), Some(_)) => closures(cx, f1, f2, scope),
-        (None, Some(_)) | (Some(_), None) => cx.conclude(rule!("SI.COMPAT.FUNC.FORM"), Incompatible),
+        (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.COMPAT.FUNC.FORM"), Incompatible)),
     }
 }
 
@@ -163,7 +163,7 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &
     // An impure function where a pure one is demanded, if the infos have the optional field (A18).
     if f2.pure == Some(true)
         && !cx.literal(Erratum::A18)
-        && !cx.premise(rule!("SI.COMPAT.INVARIANT"), 1, f1.pure == f2.pure)
+        && !cx.holds(&[(rule!("SI.COMPAT.INVARIANT"), 1, f1.pure == f2.pure)])
     {
         return Incompatible;
     }
@@ -183,7 +183,7 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &
 
 /// Boxed scalars are related to their own datatype only (A53); a known value is compared as a dimension is.
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility {
-    if !cx.premise(rule!("PR14148.SI.PRIM.RULES"), 1, p1.dtype == p2.dtype) {
+    if !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, p1.dtype == p2.dtype)]) {
         return Incompatible;
     }
     match (&p1.value, &p2.value) {

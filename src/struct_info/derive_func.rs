@@ -43,7 +43,7 @@ pub fn empty_derive(cx: &mut Cx) -> StructInfo {
 pub(super) fn same_derive_func(cx: &mut Cx, d1: Option<&DeriveFunc>, d2: Option<&DeriveFunc>) -> bool {
     match (d1, d2) {
         (Some(DeriveFunc::Named(name1)), Some(DeriveFunc::Named(name2))) => {
-            cx.premise(rule!("SI.DERIVEFUNC.IDENTITY"), 1, name1 == name2)
+            cx.holds(&[(rule!("SI.DERIVEFUNC.IDENTITY"), 1, name1 == name2)])
         }
         (Some(_) | None, Some(_) | None) => d1 == d2,
     }

@@ -102,7 +102,7 @@ impl Order<'_> {
             Kinds::Tuples(fields1, fields2) => self.tuple(cx, fields1, fields2, known),
             Kinds::Funcs(f1, f2) => self.func(cx, f1, f2, known),
             Kinds::Prims(p1, p2) => self.prim(cx, p1, p2),
-            Kinds::Objects | Kinds::Different => cx.conclude(rule!("SI.ORDER.CROSS"), false),
+            Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
         }
     }
 
@@ -120,7 +120,7 @@ impl Order<'_> {
     /// One step for each rule: the datatype, then the shape and the rank; two steps combine by SI.ORDER.TRANS.
     fn tensor(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
         let other_dtype = t1.dtype != t2.dtype;
-        if other_dtype && !cx.premise(rule!("SI.ORDER.TENSOR.DTYPE"), 1, t2.dtype.is_void()) {
+        if other_dtype && !cx.holds(&[(rule!("SI.ORDER.TENSOR.DTYPE"), 1, t2.dtype.is_void())]) {
             return false;
         }
         match self.tensor_shape(cx, t1, t2) {
@@ -148,7 +148,7 @@ impl Order<'_> {
     fn equal_shapes(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> ShapeStep {
         let proof = compare_known_shapes(cx, t1.shape.as_ref(), t2.shape.as_ref(), self.scope).proof;
         let equal = self.counts(cx, proof);
-        if cx.premise(rule!("SI.ORDER.TENSOR.EQSHAPES"), 1, equal) { ShapeStep::Taken } else { ShapeStep::Missing }
+        if cx.holds(&[(rule!("SI.ORDER.TENSOR.EQSHAPES"), 1, equal)]) { ShapeStep::Taken } else { ShapeStep::Missing }
     }
 
     fn shape(&self, cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> bool {
@@ -161,17 +161,17 @@ impl Order<'_> {
         by_form.unwrap_or_else(|| {
             let proof = compare_values(cx, s1.values.as_deref(), s2.values.as_deref()).proof;
             let equal = self.counts(cx, proof);
-            cx.premise(rule!("SI.ORDER.SHAPE.EQVALUES"), 1, equal)
+            cx.holds(&[(rule!("SI.ORDER.SHAPE.EQVALUES"), 1, equal)])
         })
     }
 
     fn tuple(&self, cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], known: Known) -> bool {
-        if !cx.premise(rule!("SI.ORDER.TUPLE"), 1, fields1.len() == fields2.len()) {
+        if !cx.holds(&[(rule!("SI.ORDER.TUPLE"), 1, fields1.len() == fields2.len())]) {
             return false;
         }
         fields1.iter().zip(fields2).enumerate().all(|(i, (field1, field2))| {
             let below = self.below(cx, field1, field2, known.component(i));
-            cx.premise(rule!("SI.ORDER.TUPLE"), 2, below)
+            cx.holds(&[(rule!("SI.ORDER.TUPLE"), 2, below)])
         })
     }
 
@@ -182,24 +182,25 @@ impl Order<'_> {
                 let purity = cx.literal(Erratum::A18) || f2.pure != Some(true) || f1.pure == f2.pure;
                 purity && self.params(cx, f1, f2, known)
             }
-            (None, Some(_)) | (Some(_), None) => cx.conclude(rule!("SI.ORDER.CROSS"), false),
+            (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
         }
     }
 
     fn packed(&self, cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
         let empty = f2.derive_func == Some(DeriveFunc::EmptyDerive) && f1.derive_func != f2.derive_func;
-        if empty && !cx.literal(Erratum::A43) {
-            return cx.conclude(rule!("SI.ORDER.FUNC.EMPTY"), true);
+        let empty = empty && !cx.literal(Erratum::A43);
+        if let Some(answer) = cx.by_cases(&[(rule!("SI.ORDER.FUNC.EMPTY"), empty, true)]) {
+            return answer;
         }
         let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
-        cx.premise(rule!("SI.ORDER.FUNC.SAME"), 1, same)
+        cx.holds(&[(rule!("SI.ORDER.FUNC.SAME"), 1, same)])
     }
 
     fn params(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, known: Known) -> bool {
         let params2 = params_of(f2);
         let arity = params2.len();
         let same_arity = params_of(f1).len() == arity;
-        if !cx.premise(rule!("SI.ORDER.FUNC.PARAMS"), 1, same_arity) {
+        if !cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 1, same_arity)]) {
             return false;
         }
         // Literally no variable is replaced first (A44).
@@ -214,11 +215,11 @@ impl Order<'_> {
         let params1 = params_of(f1);
         let contravariant = params2.iter().zip(params1).enumerate().all(|(i, (param2, param1))| {
             let below = self.below(cx, param2, param1, known.component(i));
-            cx.premise(rule!("SI.ORDER.FUNC.PARAMS"), 2, below)
+            cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 2, below)])
         });
         contravariant && {
             let below = self.below(cx, &f1.ret, &f2.ret, known.component(arity));
-            cx.premise(rule!("SI.ORDER.FUNC.PARAMS"), 3, below)
+            cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 3, below)])
         }
     }
 
@@ -232,6 +233,6 @@ impl Order<'_> {
                 self.counts(cx, proof)
             }
         };
-        cx.premise(rule!("PR14148.SI.PRIM.RULES"), 1, value && p1.dtype == p2.dtype)
+        cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, value && p1.dtype == p2.dtype)])
     }
 }

@@ -39,7 +39,7 @@ fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Struct
             Kinds::Tuples(a, b) => tuple(cx, a, b, scope),
             Kinds::Funcs(a, b) => func(cx, a, b, scope),
             Kinds::Prims(a, b) => prim(cx, a, b),
-            Kinds::Objects | Kinds::Different => cx.conclude(rule!("SI.UNIFY.KIND"), StructInfo::Object),
+            Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.UNIFY.KIND"), StructInfo::Object)),
         },
     )
 }
@@ -114,7 +114,7 @@ fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: 
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
         (Some(_), Some(_)) => closures(cx, f1, f2, scope),
-        (None, Some(_)) | (Some(_), None) => cx.conclude(rule!("SI.UNIFY.FUNC.FORM"), StructInfo::Object),
+        (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.UNIFY.FUNC.FORM"), StructInfo::Object)),
     }
 }
 
@@ -166,7 +166,7 @@ fn unified_param(cx: &mut Cx, param1: &StructInfo, param2: &StructInfo, scope: &
 
 /// Different scalars have only `ObjectStructInfo` in common (A53).
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> StructInfo {
-    if !cx.premise(rule!("PR14148.SI.PRIM.RULES"), 1, p1.dtype == p2.dtype) {
+    if !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, p1.dtype == p2.dtype)]) {
         return StructInfo::Object;
     }
     let equal = match (&p1.value, &p2.value) {

@@ -14,21 +14,25 @@ pub fn wrap_type(cx: &mut Cx, t: &Type) -> StructInfo {
     cx.judge(
         "wrap_type",
         || vec![t.to_string()],
-        |cx| match t {
-            Type::Object => cx.conclude(rule!("SI.WRAP.OBJECT"), StructInfo::Object),
-            Type::PackedFunc => cx.conclude(rule!("SI.WRAP.PACKED"), StructInfo::packed(DeriveFunc::DefaultDerive)),
-            Type::Func(func) => cx.clause(rule!("SI.WRAP.FUNC"), |cx| wrap_func(cx, func)),
-            Type::Tuple(fields) => cx.clause(rule!("SI.WRAP.TUPLE"), |cx| {
-                StructInfo::Tuple(fields.iter().map(|field| wrap_type(cx, field)).collect())
-            }),
-            Type::Shape(ShapeType { ndim }) => {
-                let shape = ShapeStructInfo { values: None, ndim: *ndim };
-                cx.conclude(rule!("SI.WRAP.SHAPE"), StructInfo::Shape(shape))
-            }
-            Type::Tensor(DynTensorType { ndim, dtype }) => {
-                let tensor = TensorStructInfo { shape: None, dtype: *dtype, ndim: *ndim };
-                cx.conclude(rule!("SI.WRAP.TENSOR"), StructInfo::Tensor(tensor))
-            }
+        |cx| {
+            let by_kind = match t {
+                Type::Object => (rule!("SI.WRAP.OBJECT"), StructInfo::Object),
+                Type::PackedFunc => (rule!("SI.WRAP.PACKED"), StructInfo::packed(DeriveFunc::DefaultDerive)),
+                Type::Func(func) => (rule!("SI.WRAP.FUNC"), wrap_func(cx, func)),
+                Type::Tuple(fields) => {
+                    let fields = fields.iter().map(|field| wrap_type(cx, field));
+                    (rule!("SI.WRAP.TUPLE"), StructInfo::Tuple(fields.collect()))
+                }
+                Type::Shape(ShapeType { ndim }) => {
+                    let shape = ShapeStructInfo { values: None, ndim: *ndim };
+                    (rule!("SI.WRAP.SHAPE"), StructInfo::Shape(shape))
+                }
+                Type::Tensor(DynTensorType { ndim, dtype }) => {
+                    let tensor = TensorStructInfo { shape: None, dtype: *dtype, ndim: *ndim };
+                    (rule!("SI.WRAP.TENSOR"), StructInfo::Tensor(tensor))
+                }
+            };
+            cx.by_kind(by_kind)
         },
     )
 }

@@ -65,7 +65,7 @@ fn glb_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Op
         Kinds::Tensors(t1, t2) => glb_tensor(cx, t1, t2),
         Kinds::Tuples(t1, t2) => glb_tuple(cx, t1, t2, known),
         Kinds::Funcs(t1, t2) => glb_func(cx, t1, t2, known),
-        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.conclude(rule!("GLB.KIND"), None),
+        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.by_kind((rule!("GLB.KIND"), None)),
     }
 }
 
@@ -114,14 +114,13 @@ fn glb_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> Option<Type
     if let Some(bound) = cx.by_cases(&[(rule!("GLB.TUPLE.LEN"), t1.len() != t2.len(), None)]) {
         return bound;
     }
-    let mut fields = Vec::with_capacity(t1.len());
-    for (i, (field1, field2)) in t1.iter().zip(t2).enumerate() {
-        match glb(cx, field1, field2, known.component(i)) {
-            Some(bound) => fields.push(bound),
-            None => return cx.conclude(rule!("GLB.TUPLE.FIELD-NONE"), None),
-        }
-    }
-    cx.conclude(rule!("GLB.TUPLE.RET"), Some(Type::Tuple(fields.into())))
+    let pairs = t1.iter().zip(t2).enumerate();
+    let fields: Option<Arc<[Type]>> =
+        pairs.map(|(i, (field1, field2))| glb(cx, field1, field2, known.component(i))).collect();
+    cx.by_kind(match fields {
+        None => (rule!("GLB.TUPLE.FIELD-NONE"), None),
+        Some(fields) => (rule!("GLB.TUPLE.RET"), Some(Type::Tuple(fields))),
+    })
 }
 
 /// GLB.FUNC.PURITY and GLB.FUNC.PURITY-KEEP: the purity of the result, or `None` where there is no lower bound.
@@ -146,13 +145,15 @@ fn glb_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Option<T
     let arg_types: Arc<[Type]> = cx.clause(rule!("GLB.FUNC.ARGS"), |cx| {
         pairs.map(|(i, (arg1, arg2))| lub(cx, arg1, arg2, known.component(i))).collect()
     });
-    match glb(cx, &t1.ret_type, &t2.ret_type, known.component(arity)) {
-        Some(ret_type) => {
-            let bound = FuncType { arg_types, ret_type, pure };
-            cx.conclude(rule!("GLB.FUNC.RET"), Some(Type::Func(Arc::new(bound))))
-        }
-        None => cx.conclude(rule!("GLB.FUNC.RET-NONE"), None),
-    }
+    let by_ret = match glb(cx, &t1.ret_type, &t2.ret_type, known.component(arity)) {
+        None => (rule!("GLB.FUNC.RET-NONE"), None),
+        Some(ret_type) => (rule!("GLB.FUNC.RET"), Some(func_type(arg_types, ret_type, pure))),
+    };
+    cx.by_kind(by_ret)
+}
+
+fn func_type(arg_types: Arc<[Type]>, ret_type: Type, pure: bool) -> Type {
+    Type::Func(Arc::new(FuncType { arg_types, ret_type, pure }))
 }
 
 fn lub(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> Type {
@@ -181,7 +182,7 @@ fn lub_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Ty
         Kinds::Tensors(t1, t2) => lub_tensor(cx, t1, t2),
         Kinds::Tuples(t1, t2) => lub_tuple(cx, t1, t2, known),
         Kinds::Funcs(t1, t2) => lub_func(cx, t1, t2, known),
-        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.conclude(rule!("LUB.KIND"), Type::Object),
+        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.by_kind((rule!("LUB.KIND"), Type::Object)),
     }
 }
 
@@ -221,16 +222,17 @@ fn lub_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Type {
     if let Some(bound) = cx.by_cases(&[(rule!("LUB.FUNC.ARITY"), arity != t2.arg_types.len(), Type::Object)]) {
         return bound;
     }
-    let mut arg_types = Vec::with_capacity(arity);
-    for (i, (arg1, arg2)) in t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate() {
-        match glb(cx, arg1, arg2, known.component(i)) {
-            Some(bound) => arg_types.push(bound),
-            None => return cx.conclude(rule!("LUB.FUNC.ARG-NONE"), Type::Object),
+    let pairs = t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate();
+    let arg_types: Option<Arc<[Type]>> =
+        pairs.map(|(i, (arg1, arg2))| glb(cx, arg1, arg2, known.component(i))).collect();
+    let by_args = match arg_types {
+        None => (rule!("LUB.FUNC.ARG-NONE"), Type::Object),
+        Some(arg_types) => {
+            let ret_type = lub(cx, &t1.ret_type, &t2.ret_type, known.component(arity));
+            (rule!("LUB.FUNC.RET"), func_type(arg_types, ret_type, pure))
         }
-    }
-    let ret_type = lub(cx, &t1.ret_type, &t2.ret_type, known.component(arity));
-    let bound = FuncType { arg_types: arg_types.into(), ret_type, pure };
-    cx.conclude(rule!("LUB.FUNC.RET"), Type::Func(Arc::new(bound)))
+    };
+    cx.by_kind(by_args)
 }
 
 #[cfg(test)]

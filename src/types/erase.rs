@@ -15,25 +15,28 @@ pub fn erase_struct_info(cx: &mut Cx, si: &StructInfo) -> Type {
     cx.judge(
         "erase_struct_info",
         || vec![si.to_string()],
-        |cx| match si {
-            StructInfo::Tensor(TensorStructInfo { ndim, dtype, .. }) => {
-                let tensor = DynTensorType { ndim: *ndim, dtype: *dtype };
-                cx.conclude(rule!("TYPE.ERASE.TENSOR"), Type::Tensor(tensor))
-            }
-            StructInfo::Shape(ShapeStructInfo { ndim, .. }) => {
-                cx.conclude(rule!("TYPE.ERASE.SHAPE"), Type::Shape(ShapeType { ndim: *ndim }))
-            }
-            StructInfo::Tuple(fields) => cx.clause(rule!("TYPE.ERASE.TUPLE"), |cx| {
-                Type::Tuple(fields.iter().map(|field| erase_struct_info(cx, field)).collect())
-            }),
-            StructInfo::Func(func) => match &func.params {
-                None => cx.conclude(rule!("TYPE.ERASE.FUNC.PACKED"), Type::PackedFunc),
-                Some(params) => cx.clause(rule!("TYPE.ERASE.FUNC"), |cx| erase_func(cx, params, func)),
-            },
-            StructInfo::Prim(_) => {
-                cx.clause(rule!("PR14148.SI.PRIM.ERASE"), |cx| cx.conclude(rule!("TYPE.ERASE.OBJECT"), Type::Object))
-            }
-            StructInfo::Object => cx.conclude(rule!("TYPE.ERASE.OBJECT"), Type::Object),
+        |cx| {
+            let by_kind = match si {
+                StructInfo::Tensor(TensorStructInfo { ndim, dtype, .. }) => {
+                    (rule!("TYPE.ERASE.TENSOR"), Type::Tensor(DynTensorType { ndim: *ndim, dtype: *dtype }))
+                }
+                StructInfo::Shape(ShapeStructInfo { ndim, .. }) => {
+                    (rule!("TYPE.ERASE.SHAPE"), Type::Shape(ShapeType { ndim: *ndim }))
+                }
+                StructInfo::Tuple(fields) => {
+                    let fields = fields.iter().map(|field| erase_struct_info(cx, field));
+                    (rule!("TYPE.ERASE.TUPLE"), Type::Tuple(fields.collect()))
+                }
+                StructInfo::Func(func) => match &func.params {
+                    None => (rule!("TYPE.ERASE.FUNC.PACKED"), Type::PackedFunc),
+                    Some(params) => (rule!("TYPE.ERASE.FUNC"), erase_func(cx, params, func)),
+                },
+                StructInfo::Prim(_) => {
+                    (rule!("PR14148.SI.PRIM.ERASE"), cx.by_kind((rule!("TYPE.ERASE.OBJECT"), Type::Object)))
+                }
+                StructInfo::Object => (rule!("TYPE.ERASE.OBJECT"), Type::Object),
+            };
+            cx.by_kind(by_kind)
         },
     )
 }

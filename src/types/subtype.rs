@@ -44,9 +44,9 @@ fn related(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> bool
         Kinds::Tuples(t1, t2) => tuple(cx, t1, t2, known),
         Kinds::Funcs(t1, t2) => func(cx, t1, t2, known),
         Kinds::Different if *t1 == Type::PackedFunc || *t2 == Type::PackedFunc => {
-            cx.conclude(rule!("SUB.PACKED"), false)
+            cx.by_kind((rule!("SUB.PACKED"), false))
         }
-        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.conclude(rule!("SUB.CROSS-KIND"), false),
+        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.by_kind((rule!("SUB.CROSS-KIND"), false)),
     }
 }
 
@@ -73,21 +73,19 @@ fn shape(cx: &mut Cx, _: &ShapeType, t2: &ShapeType) -> bool {
 }
 
 fn tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> bool {
-    if !cx.premise(rule!("SUB.TUPLE"), 1, t1.len() == t2.len()) {
-        return false;
-    }
-    t1.iter().zip(t2).enumerate().all(|(i, (field1, field2))| {
-        let below = subtype(cx, field1, field2, known.component(i));
-        cx.premise(rule!("SUB.TUPLE"), 2, below)
-    })
+    let same_length = cx.holds(&[(rule!("SUB.TUPLE"), 1, t1.len() == t2.len())]);
+    same_length
+        && t1.iter().zip(t2).enumerate().all(|(i, (field1, field2))| {
+            let below = subtype(cx, field1, field2, known.component(i));
+            cx.holds(&[(rule!("SUB.TUPLE"), 2, below)])
+        })
 }
 
 fn func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> bool {
-    match (t1.pure, t2.pure) {
-        (false, true) => cx.conclude(rule!("SUB.FUNC.PURE"), false),
-        (true, false) => pure_below_impure(cx, t1, t2),
-        (true, true) | (false, false) => variance(cx, t1, t2, known),
+    if let Some(answer) = cx.by_cases(&[(rule!("SUB.FUNC.PURE"), !t1.pure && t2.pure, false)]) {
+        return answer;
     }
+    if t1.pure == t2.pure { variance(cx, t1, t2, known) } else { pure_below_impure(cx, t1, t2) }
 }
 
 /// A step of purity, then one of variance if the types differ in more than purity.
@@ -105,16 +103,15 @@ fn pure_below_impure(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> bool {
 /// SUB.FUNC.VARIANCE: arguments the other way round, the result in the same direction.
 fn variance(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> bool {
     let arity = t1.arg_types.len();
-    if !cx.premise(rule!("SUB.FUNC.VARIANCE"), 1, arity == t2.arg_types.len()) {
-        return false;
-    }
-    let arguments = t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate().all(|(i, (arg1, arg2))| {
-        let below = subtype(cx, arg2, arg1, known.component(i));
-        cx.premise(rule!("SUB.FUNC.VARIANCE"), 2, below)
-    });
+    let same_arity = cx.holds(&[(rule!("SUB.FUNC.VARIANCE"), 1, arity == t2.arg_types.len())]);
+    let arguments = same_arity
+        && t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate().all(|(i, (arg1, arg2))| {
+            let below = subtype(cx, arg2, arg1, known.component(i));
+            cx.holds(&[(rule!("SUB.FUNC.VARIANCE"), 2, below)])
+        });
     arguments && {
         let below = subtype(cx, &t1.ret_type, &t2.ret_type, known.component(arity));
-        cx.premise(rule!("SUB.FUNC.VARIANCE"), 3, below)
+        cx.holds(&[(rule!("SUB.FUNC.VARIANCE"), 3, below)])
     }
 }
 
