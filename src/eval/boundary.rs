@@ -100,11 +100,10 @@ impl Machine<'_> {
 
     /// EVAL.CALL.ARITY: arguments are neither dropped nor made up.
     fn check_arity(&mut self, func: &Function, args: &[Value]) -> Result<(), Stop> {
-        if self.cx.premise(rule!("EVAL.CALL.ARITY"), 1, func.params.len() == args.len()) {
-            return Ok(());
-        }
-        let message = format!("a function of {} parameters was given {} arguments", func.params.len(), args.len());
-        Err(Stop::error(rule!("EVAL.CALL.ARITY"), message))
+        let (params, args) = (func.params.len(), args.len());
+        self.check(&[(rule!("EVAL.CALL.ARITY"), 1, params == args, &|| {
+            format!("a function of {params} parameters was given {args} arguments")
+        })])
     }
 
     /// EVAL.CALL.CLOSURE.CHECK: the arguments are checked before the body has any effect, the result afterwards.

@@ -81,8 +81,10 @@ impl Machine<'_> {
 
     /// EVAL.TUPLE.FRESH: each evaluation gives a new tuple object.
     fn new_tuple(&mut self, fields: Vec<Value>) -> Value {
-        let rule = if fields.is_empty() { rule!("VAL.TUPLE.UNIT") } else { rule!("VAL.TUPLE") };
-        let tuple = self.cx.conclude(rule, Value::tuple(fields));
+        let tuple = self.cx.by_kind(match fields.as_slice() {
+            [] => (rule!("VAL.TUPLE.UNIT"), Value::unit()),
+            [_, ..] => (rule!("VAL.TUPLE"), Value::tuple(fields)),
+        });
         self.cx.fresh(rule!("EVAL.TUPLE.FRESH"), tuple, have_same_fields)
     }
 
@@ -201,10 +203,9 @@ impl Machine<'_> {
             return self.unusable("an opaque object is used as a condition");
         }
         let truth = boolean_scalar(&cond).filter(|_| self.cx.fire(rule!("VAL.TENSOR.SCALAR")));
-        if !self.cx.premise(rule!("EVAL.IF.COND"), 1, truth.is_some()) {
-            let message = format!("the condition is {cond}, not a scalar tensor of data type bool");
-            return Err(Stop::error(rule!("EVAL.IF.COND"), message));
-        }
+        self.check(&[(rule!("EVAL.IF.COND"), 1, truth.is_some(), &|| {
+            format!("the condition is {cond}, not a scalar tensor of data type bool")
+        })])?;
         let holds = self.cx.conclude(rule!("PR14148.DTYPE.BOOL.VALUES"), truth == Some(true));
         let branch = self.cx.by_cases(&[
             (rule!("EVAL.IF.TRUE"), holds, &e.true_branch),

@@ -11,7 +11,7 @@ use crate::grammar::{
     FuncStructInfo, IrModule, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, Span, StructInfo, TensorShape,
     TensorStructInfo, Var,
 };
-use crate::judge::{Cx, with_stack};
+use crate::judge::{Check, Cx, with_stack};
 use crate::value::{Closure, Stop, Tensor, TupleObj, Value};
 
 /// The rules of comparing one list of dimensions: those of tensors, or those of shapes.
@@ -84,9 +84,9 @@ impl Machine<'_> {
         })
     }
 
-    /// The n-th premise of a check, or the error that names the check.
-    fn check(&mut self, rule: Rule, n: usize, holds: bool, message: impl FnOnce() -> String) -> Result<(), Stop> {
-        if self.cx.premise(rule, n, holds) { Ok(()) } else { Err(Stop::error(rule, message())) }
+    /// Conditions that must hold one and all; the error names the first that does not.
+    pub(super) fn check(&mut self, conditions: &[Check]) -> Result<(), Stop> {
+        self.cx.check(conditions).map_err(|(rule, message)| Stop::error(rule, message))
     }
 
     // Tensors.
@@ -94,10 +94,17 @@ impl Machine<'_> {
     fn match_tensor(&mut self, v: &Value, s: &TensorStructInfo) -> Result<(), Stop> {
         let tensor = v.as_tensor();
         let kind = || format!("expected a tensor for {s}, found {}", v.category());
-        self.check(rule!("SI.MATCHCAST.TENSOR.KIND"), 1, tensor.is_some(), kind)?;
+        self.check(&[(rule!("SI.MATCHCAST.TENSOR.KIND"), 1, tensor.is_some(), &kind)])?;
         let Some(tensor) = tensor else { return Ok(()) };
-        self.match_tensor_ndim(tensor, s)?;
-        self.match_tensor_dtype(tensor, s)?;
+        let (rank, dtype) = (tensor.shape().len(), tensor.dtype());
+        self.check(&[
+            (rule!("SI.MATCHCAST.TENSOR.NDIM"), 1, s.ndim.is_unknown() || s.ndim == Ndim::of_len(rank), &|| {
+                format!("expected rank {}, found rank {rank}", s.ndim)
+            }),
+            (rule!("SI.MATCHCAST.TENSOR.DTYPE"), 1, s.dtype.is_void() || s.dtype == dtype, &|| {
+                format!("expected data type {}, found {dtype}", s.dtype)
+            }),
+        ])?;
         match &s.shape {
             None => Ok(()),
             Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => self.match_tensor_shape_var(tensor, var),
@@ -108,33 +115,19 @@ impl Machine<'_> {
         }
     }
 
-    fn match_tensor_ndim(&mut self, tensor: &Tensor, s: &TensorStructInfo) -> Result<(), Stop> {
-        let rank = tensor.shape().len();
-        let holds = s.ndim.is_unknown() || s.ndim == Ndim::of_len(rank);
-        self.check(rule!("SI.MATCHCAST.TENSOR.NDIM"), 1, holds, || {
-            format!("expected rank {}, found rank {rank}", s.ndim)
-        })
-    }
-
-    fn match_tensor_dtype(&mut self, tensor: &Tensor, s: &TensorStructInfo) -> Result<(), Stop> {
-        let found = tensor.dtype();
-        let message = || format!("expected data type {}, found {found}", s.dtype);
-        self.check(rule!("SI.MATCHCAST.TENSOR.DTYPE"), 1, s.dtype.is_void() || s.dtype == found, message)
-    }
-
     fn match_tensor_shape_var(&mut self, tensor: &Tensor, var: &Var) -> Result<(), Stop> {
         let Some(value) = self.activation.var(var) else {
             return Err(Stop::unspecified(format!("the variable {var}, used as a shape, is not in scope")));
         };
         let holds = matches!(&value, Value::Shape(dims) if **dims == *tensor.shape());
         let message = || format!("expected the shape {var} = {value}, found {:?}", tensor.shape());
-        self.check(rule!("SI.MATCHCAST.TENSOR.SHAPEVAR"), 1, holds, message)
+        self.check(&[(rule!("SI.MATCHCAST.TENSOR.SHAPEVAR"), 1, holds, &message)])
     }
 
     fn match_tensor_dims(&mut self, tensor: &Tensor, dims: &[PrimExpr]) -> Result<(), Stop> {
         let rank = tensor.shape().len();
         let message = || format!("expected {} dimensions, found {rank}", dims.len());
-        self.check(rule!("SI.MATCHCAST.TENSOR.LEN"), 1, dims.len() == rank, message)?;
+        self.check(&[(rule!("SI.MATCHCAST.TENSOR.LEN"), 1, dims.len() == rank, &message)])?;
         let mut sizes = tensor.shape().to_vec();
         // The order makes a difference from the second dimension on.
         if dims.len() > 1 {
@@ -159,7 +152,7 @@ impl Machine<'_> {
             Ok(expected) => expected,
             Err(Stop::Error(failed)) => {
                 let message = || format!("dimension {index} ({dim}) has no value: {failed}");
-                return self.check(rules.eval, 2, false, message);
+                return self.check(&[(rules.eval, 2, false, &message)]);
             }
             Err(stop) => return Err(stop),
         };
@@ -169,7 +162,7 @@ impl Machine<'_> {
                 format!("dimension {index}: expected {dim} = {expected}, found {size}")
             }
         };
-        self.check(rules.eval, 1, expected == size, message)
+        self.check(&[(rules.eval, 1, expected == size, &message)])
     }
 
     /// The variable that a dimension binds: its lone variable, unless that has its value already, from this scope
@@ -192,11 +185,11 @@ impl Machine<'_> {
     fn match_shape(&mut self, v: &Value, s: &ShapeStructInfo) -> Result<(), Stop> {
         let sizes = v.as_shape();
         let kind = || format!("expected a shape, found {}", v.category());
-        self.check(rule!("SI.MATCHCAST.SHAPE.KIND"), 1, sizes.is_some(), kind)?;
+        self.check(&[(rule!("SI.MATCHCAST.SHAPE.KIND"), 1, sizes.is_some(), &kind)])?;
         let Some(sizes) = sizes else { return Ok(()) };
         let rank = Ndim::of_len(sizes.len());
         let message = || format!("expected a shape of {} dimensions, found {rank}", s.ndim);
-        self.check(rule!("SI.MATCHCAST.SHAPE.NDIM"), 1, s.ndim.is_unknown() || s.ndim == rank, message)?;
+        self.check(&[(rule!("SI.MATCHCAST.SHAPE.NDIM"), 1, s.ndim.is_unknown() || s.ndim == rank, &message)])?;
         match &s.values {
             None => Ok(()),
             Some(values) => self.match_dims(SHAPE_DIMS, values, sizes),
@@ -211,7 +204,7 @@ impl Machine<'_> {
             Some(t) => format!("expected a tuple of {} fields, found one of {}", fields.len(), t.len()),
             None => format!("expected a tuple of {} fields, found {}", fields.len(), v.category()),
         };
-        self.check(rule!("SI.MATCHCAST.TUPLE.KIND"), 1, tuple.is_some(), kind)?;
+        self.check(&[(rule!("SI.MATCHCAST.TUPLE.KIND"), 1, tuple.is_some(), &kind)])?;
         let Some(tuple) = tuple else { return Ok(()) };
         if !fields.is_empty() && self.cx.fire(rule!("SI.MATCHCAST.TUPLE.FIELDS")) {
             self.match_fields(tuple, fields)?;
@@ -236,7 +229,7 @@ impl Machine<'_> {
         if f.params.is_some() {
             let closure = v.as_closure();
             let message = || format!("expected a closure, found {found}");
-            self.check(rule!("SI.MATCHCAST.FUNC.CLOSURE"), 1, closure.is_some(), message)?;
+            self.check(&[(rule!("SI.MATCHCAST.FUNC.CLOSURE"), 1, closure.is_some(), &message)])?;
             if let Some(closure) = closure {
                 self.match_rtsi(closure, f, s)?;
             }
@@ -244,7 +237,7 @@ impl Machine<'_> {
         if f.derive_func.is_some() {
             let packed = matches!(v, Value::PackedFunc(_));
             let message = || format!("expected a packed function, found {found}");
-            self.check(rule!("SI.MATCHCAST.FUNC.PACKED"), 1, packed, message)?;
+            self.check(&[(rule!("SI.MATCHCAST.FUNC.PACKED"), 1, packed, &message)])?;
             // Whatever the macro says, nothing more can be found out about a packed function.
             self.cx.conclude(rule!("SI.MATCHCAST.FUNC.PACKED-NOMORE"), Ok::<(), Stop>(()))?;
         }
@@ -263,7 +256,7 @@ impl Machine<'_> {
         let target = self.close_over(s);
         let compatible = super::rtsi::compatible(self.cx, &rtsi, &target);
         let message = || format!("the closure is {rtsi}, which cannot be {target}");
-        self.check(rule!("SI.MATCHCAST.FUNC.RTSI"), 1, compatible, message)
+        self.check(&[(rule!("SI.MATCHCAST.FUNC.RTSI"), 1, compatible, &message)])
     }
 
     // Boxed scalars.
@@ -274,7 +267,7 @@ impl Machine<'_> {
             Value::Prim(prim) => format!("expected a boxed {}, found a boxed {}", s.dtype, prim.dtype),
             other => format!("expected a boxed {}, found {}", s.dtype, other.category()),
         };
-        self.check(rule!("PR14148.SI.PRIM.RULES"), 1, holds, message)
+        self.check(&[(rule!("PR14148.SI.PRIM.RULES"), 1, holds, &message)])
     }
 }
 

@@ -53,7 +53,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::book::{Edition, Rule};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
-use crate::judge::Cx;
+use crate::judge::{Check, Cx};
 use crate::value::{Host, Stop, Value};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
@@ -186,6 +186,11 @@ impl InferError {
     pub fn rule(rule: Rule, message: impl Into<String>) -> InferError {
         InferError { rule, message: message.into() }
     }
+}
+
+/// Conditions that a call must meet one and all; the rejection names the first that it does not.
+pub(crate) fn demand(cx: &mut Cx, demands: &[Check]) -> Result<(), InferError> {
+    cx.check(demands).map_err(|(rule, message)| InferError::rule(rule, message))
 }
 
 impl OpDef {

@@ -8,7 +8,7 @@ use inputs::Inputs;
 use crate::book::{Erratum, Rule};
 use crate::eval::{Options, evaluate};
 use crate::grammar::IrModule;
-use crate::judge::{Cx, Ending, RuntimeError};
+use crate::judge::{Check, Cx, Ending, RuntimeError};
 use crate::value::{ConvertError, Effect, Stop, ValueSpec, from_specs, to_spec};
 
 /// What can be observed of a run.
@@ -173,21 +173,24 @@ fn not_allowed(rule: Rule, message: String) -> Verdict {
     Verdict::NotAllowed { rule, message }
 }
 
+/// The verdict by the first condition that the runs do not meet.
+fn unmet(cx: &mut Cx, checks: &[Check]) -> Option<Verdict> {
+    cx.check(checks).err().map(|(rule, message)| not_allowed(rule, message))
+}
+
 /// OPT.GENERAL: the same value, and the same visible behaviour.
 ///
 /// OPT.MEM.COPY: where a program mutates, another value comes of values that are copied or shared wrongly.
 fn same_value(cx: &mut Cx, source: &Observed, target: &Observed, before: &ValueSpec, after: &ValueSpec) -> Verdict {
-    if let Some(verdict) = differing_effects(cx, source, target) {
-        return verdict;
-    }
-    if let Some(verdict) = differing_mutations(cx, source, target) {
-        return verdict;
-    }
-    let rule = if source.mutated { rule!("OPT.MEM.COPY") } else { rule!("OPT.GENERAL") };
-    if cx.premise(rule, 1, before == after) {
-        return Verdict::Allowed;
-    }
-    not_allowed(rule, format!("the source returns {before}, the target {after}"))
+    let other_value = || format!("the source returns {before}, the target {after}");
+    let same_value: Check = match source.mutated {
+        true => (rule!("OPT.MEM.COPY"), 1, before == after, &other_value),
+        false => (rule!("OPT.GENERAL"), 1, before == after, &other_value),
+    };
+    differing_effects(cx, source, target)
+        .or_else(|| differing_mutations(cx, source, target))
+        .or_else(|| unmet(cx, &[same_value]))
+        .unwrap_or(Verdict::Allowed)
 }
 
 /// OPT.VISIBLE.IO: the effects, their order and their number. Where the same calls are given other values, the values
@@ -195,14 +198,16 @@ fn same_value(cx: &mut Cx, source: &Observed, target: &Observed, before: &ValueS
 fn differing_effects(cx: &mut Cx, source: &Observed, target: &Observed) -> Option<Verdict> {
     let (before, after) = (&source.effects, &target.effects);
     let called = |effects: &[Effect]| effects.iter().map(callee).collect::<Vec<String>>();
-    if !cx.premise(rule!("OPT.VISIBLE.IO"), 1, called(before) == called(after)) {
-        let message = format!("the source has the effects {:?}, the target {:?}", called(before), called(after));
-        return Some(not_allowed(rule!("OPT.VISIBLE.IO"), message));
+    let other_calls = || format!("the source has the effects {:?}, the target {:?}", called(before), called(after));
+    let same_calls = called(before) == called(after);
+    if let Some(verdict) = unmet(cx, &[(rule!("OPT.VISIBLE.IO"), 1, same_calls, &other_calls)]) {
+        return Some(verdict);
     }
     let (x, y) = before.iter().zip(after).find(|(x, y)| x != y)?;
     let message = format!("where the source has the effect {x}, the target has {y}");
-    if !cx.premise(rule!("OPT.VISIBLE.IO"), 2, !same_in_any_order(before, after)) {
-        return Some(not_allowed(rule!("OPT.VISIBLE.IO"), message));
+    let other_order = same_in_any_order(before, after);
+    if let Some(verdict) = unmet(cx, &[(rule!("OPT.VISIBLE.IO"), 2, !other_order, &|| message.clone())]) {
+        return Some(verdict);
     }
     let rule = if source.mutated { rule!("OPT.MEM.MUTVISIBLE") } else { rule!("OPT.GENERAL") };
     (!cx.premise(rule, 2, false)).then(|| not_allowed(rule, message))
@@ -224,13 +229,16 @@ fn callee(effect: &Effect) -> String {
 
 /// OPT.VISIBLE.MUTATION: the contents of what the arguments hold, when the program ends.
 fn differing_mutations(cx: &mut Cx, source: &Observed, target: &Observed) -> Option<Verdict> {
-    if cx.premise(rule!("OPT.VISIBLE.MUTATION"), 1, source.arguments == target.arguments) {
-        return None;
-    }
     let mut pairs = source.arguments.iter().zip(&target.arguments).enumerate();
-    let (i, (before, after)) = pairs.find(|(_, (before, after))| before != after)?;
-    let message = format!("argument {i} ends as {before} in the source, as {after} in the target");
-    Some(not_allowed(rule!("OPT.VISIBLE.MUTATION"), message))
+    let differing = pairs.find(|(_, (before, after))| before != after);
+    let other_contents = || match differing {
+        Some((i, (before, after))) => {
+            format!("argument {i} ends as {before} in the source, as {after} in the target")
+        }
+        None => "the arguments are not the same".to_string(),
+    };
+    let same = source.arguments == target.arguments;
+    unmet(cx, &[(rule!("OPT.VISIBLE.MUTATION"), 1, same, &other_contents)])
 }
 
 /// OPT.DF.NEVER-LESS, PURE.DIVERGE.NEVER-LESS: where the source gives a value, the target gives it too.
@@ -262,19 +270,23 @@ fn diverging(cx: &mut Cx, source: &Observed, target: &Observed, error: Option<&R
 /// Whether this divergence may disappear: inside of a `DataflowBlock`, or anywhere by the literal text of the survey
 /// (A13).
 fn may_change_divergence(cx: &mut Cx, source: &Observed, error: Option<&RuntimeError>) -> bool {
-    if cx.literal(Erratum::A13) {
-        return cx.fire(match error {
-            None => rule!("PURE.NONTERM-OPT"),
-            Some(error) if is_cast(error.rule) => rule!("PURE.CHECKED-REORDER"),
-            Some(_) => rule!("PURE.DIVERGE.MORE-DEFINED"),
-        });
-    }
-    let rule = match error {
-        None => rule!("OPT.DF.NONTERM"),
-        Some(error) if is_cast(error.rule) => rule!("OPT.DF.MATCHCAST"),
-        Some(_) => rule!("OPT.DF.MORE-DEFINED"),
+    let (endless, cast) = (error.is_none(), error.is_some_and(|error| is_cast(error.rule)));
+    let other = !endless && !cast;
+    let inside = source.in_dataflow_block;
+    let may_change = if cx.literal(Erratum::A13) {
+        cx.by_cases(&[
+            (rule!("PURE.NONTERM-OPT"), endless, true),
+            (rule!("PURE.CHECKED-REORDER"), cast, true),
+            (rule!("PURE.DIVERGE.MORE-DEFINED"), other, true),
+        ])
+    } else {
+        cx.by_cases(&[
+            (rule!("OPT.DF.NONTERM"), endless && inside, true),
+            (rule!("OPT.DF.MATCHCAST"), cast && inside, true),
+            (rule!("OPT.DF.MORE-DEFINED"), other && inside, true),
+        ])
     };
-    cx.rule(rule, source.in_dataflow_block)
+    may_change.is_some()
 }
 
 fn is_cast(rule: Rule) -> bool {
@@ -283,11 +295,9 @@ fn is_cast(rule: Rule) -> bool {
 
 /// OPT.DF.MORE-DEFINED: the effects up to the divergence are the same; what follows is what the rest does.
 fn more_defined(cx: &mut Cx, source: &Observed, target: &Observed) -> Verdict {
-    if cx.premise(rule!("OPT.DF.MORE-DEFINED"), 1, target.effects.starts_with(&source.effects)) {
-        return Verdict::Allowed;
-    }
-    let message = "the effects before the source diverges are not those of the target".to_string();
-    not_allowed(rule!("OPT.DF.MORE-DEFINED"), message)
+    let same_so_far = target.effects.starts_with(&source.effects);
+    let message = || "the effects before the source diverges are not those of the target".to_string();
+    unmet(cx, &[(rule!("OPT.DF.MORE-DEFINED"), 1, same_so_far, &message)]).unwrap_or(Verdict::Allowed)
 }
 
 /// OPT.ERROR-IDENTITY: the same check fails, after the same effects.
@@ -298,11 +308,8 @@ fn same_error(
     before: &RuntimeError,
     after: &RuntimeError,
 ) -> Verdict {
-    if let Some(verdict) = differing_effects(cx, source, target) {
-        return verdict;
-    }
-    if cx.premise(rule!("OPT.ERROR-IDENTITY"), 1, before.rule == after.rule) {
-        return Verdict::Allowed;
-    }
-    not_allowed(rule!("OPT.ERROR-IDENTITY"), format!("the source fails with `{before}`, the target with `{after}`"))
+    let other_error = || format!("the source fails with `{before}`, the target with `{after}`");
+    differing_effects(cx, source, target)
+        .or_else(|| unmet(cx, &[(rule!("OPT.ERROR-IDENTITY"), 1, before.rule == after.rule, &other_error)]))
+        .unwrap_or(Verdict::Allowed)
 }

@@ -4,12 +4,12 @@
 //! structural information that gives the data types; and the inputs as one tuple, with the shapes in the structural
 //! information itself. Here is what the operators are and what they infer; `dps` runs them.
 
-use crate::book::{Erratum, Rule};
+use crate::book::Erratum;
 use crate::grammar::{DataType, Expr, GlobalFunc, Ndim, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::Dims;
 use crate::ops::language::dps::{call_dps_packed, call_tir};
-use crate::ops::{Accuracy, Clauses, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Accuracy, Clauses, InferArgs, InferError, OpDef, Param, demand};
 use crate::value::Value;
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -90,15 +90,19 @@ fn has_dims(info: &StructInfo) -> bool {
 
 fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     // OP.CALLTIR.FUNC: the first argument is a GlobalVar bound to a PrimFunc of the module.
-    if !cx.premise(rule!("OP.CALLTIR.FUNC"), 1, names_prim_func(a)) {
-        let message = "the first argument of call_tir must be a PrimFunc of the module";
-        return Err(InferError::rule(rule!("OP.CALLTIR.FUNC"), message));
-    }
+    demand(
+        cx,
+        &[(rule!("OP.CALLTIR.FUNC"), 1, names_prim_func(a), &|| {
+            "the first argument of call_tir must be a PrimFunc of the module".to_string()
+        })],
+    )?;
     match CallForm::infer(a.args, &a.call.sinfo_args) {
         CallForm::Tupled => infer_tupled(cx, a),
         CallForm::Flat => {
             let args = cx.conclude(rule!("OP.CALLTIR.ARGS"), a.args.to_vec());
-            infer_flat(cx, &InferArgs { args: &args, ..*a }, rule!("OP.CALLTIR.TYPEARG"))
+            let a = InferArgs { args: &args, ..*a };
+            demand(cx, &[(rule!("OP.CALLTIR.TYPEARG"), 1, has_one_type(&a), &|| expects_one_type(&a))])?;
+            infer_flat(cx, &a)
         }
     }
 }
@@ -106,7 +110,10 @@ fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 fn infer_call_dps_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     match CallForm::infer(a.args, &a.call.sinfo_args) {
         CallForm::Tupled => infer_tupled(cx, a),
-        CallForm::Flat => infer_flat(cx, a, rule!("OP.CALLDPS.TYPEARG")),
+        CallForm::Flat => {
+            demand(cx, &[(rule!("OP.CALLDPS.TYPEARG"), 1, has_one_type(a), &|| expects_one_type(a))])?;
+            infer_flat(cx, a)
+        }
     }
 }
 
@@ -127,14 +134,16 @@ fn infer_tupled(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     Ok(cx.conclude(rule!("OP.CALLTIR.INFER"), result))
 }
 
-fn infer_flat(cx: &mut Cx, a: &InferArgs<'_>, type_arg: Rule) -> Result<StructInfo, InferError> {
-    // OP.CALLTIR.TYPEARG, OP.CALLDPS.TYPEARG: exactly one type argument.
-    let single = if let [single] = a.call.sinfo_args.as_slice() { Some(single) } else { None };
-    if !cx.premise(type_arg, 1, single.is_some()) {
-        let message = format!("expects one type argument, found {}", a.call.sinfo_args.len());
-        return Err(InferError::rule(type_arg, message));
-    }
-    let target = single.unwrap_or(&StructInfo::Object);
+fn has_one_type(a: &InferArgs<'_>) -> bool {
+    matches!(a.call.sinfo_args.as_slice(), [_])
+}
+
+fn expects_one_type(a: &InferArgs<'_>) -> String {
+    format!("expects one type argument, found {}", a.call.sinfo_args.len())
+}
+
+fn infer_flat(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let target = a.call.sinfo_args.first().filter(|_| has_one_type(a)).unwrap_or(&StructInfo::Object);
     let (shape, expr) = match (a.args.split_first(), a.call.args.last()) {
         (Some((_, [.., shape])), Some(expr)) => (shape, expr),
         (Some((_, [])) | None, _) | (Some((_, [_, ..])), None) => {
@@ -165,10 +174,12 @@ fn infer_single(
     target: &StructInfo,
 ) -> Result<StructInfo, InferError> {
     let tensor = if let StructInfo::Tensor(t) = target { Some(t) } else { None };
-    if !cx.premise(rule!("OP.CALLTIR.CORR.SINGLE"), 1, tensor.is_some()) {
-        let message = format!("the type argument must be a tensor type, it is {target}");
-        return Err(InferError::rule(rule!("OP.CALLTIR.CORR.SINGLE"), message));
-    }
+    demand(
+        cx,
+        &[(rule!("OP.CALLTIR.CORR.SINGLE"), 1, tensor.is_some(), &|| {
+            format!("the type argument must be a tensor type, it is {target}")
+        })],
+    )?;
     let Some(tensor) = tensor else { return Ok(StructInfo::Object) };
     infer_result(cx, Some(expr), shape, tensor)
 }
@@ -185,10 +196,12 @@ fn infer_tuple(cx: &mut Cx, expr: &Expr, shapes: &[StructInfo], target: &StructI
         | StructInfo::Prim(_)
         | StructInfo::Func(_) => None,
     };
-    if !cx.premise(rule!("OP.CALLTIR.CORR.TUPLE"), 1, targets.is_some()) {
-        let message = format!("the type argument must be a tuple of {} tensor types, it is {target}", shapes.len());
-        return Err(InferError::rule(rule!("OP.CALLTIR.CORR.TUPLE"), message));
-    }
+    demand(
+        cx,
+        &[(rule!("OP.CALLTIR.CORR.TUPLE"), 1, targets.is_some(), &|| {
+            format!("the type argument must be a tuple of {} tensor types, it is {target}", shapes.len())
+        })],
+    )?;
     if shapes.is_empty() {
         return Ok(cx.conclude(rule!("OP.CALLTIR.EMPTY-TUPLE"), StructInfo::tuple([])));
     }
@@ -205,19 +218,18 @@ fn infer_field(
     shape: &ShapeStructInfo,
     target: &StructInfo,
 ) -> Result<StructInfo, InferError> {
-    let wrong = || {
-        let message = format!("the fields of the type argument must be tensor types, one is {target}");
-        InferError::rule(rule!("OP.CALLTIR.CORR.TUPLE"), message)
-    };
-    if cx.literal(Erratum::A26) {
-        // As the text has it the fields are ShapeTypes, so nothing gives the data type of the result.
-        let is_shape = matches!(target, StructInfo::Shape(_));
-        let object = Dims::of_shape(shape).tensor(DataType::VOID);
-        return if cx.premise(rule!("OP.CALLTIR.CORR.TUPLE"), 2, is_shape) { Ok(object) } else { Err(wrong()) };
-    }
+    // As the text has it the fields are ShapeTypes, so nothing gives the data type of the result.
+    let literal = cx.literal(Erratum::A26);
     let tensor = if let StructInfo::Tensor(t) = target { Some(t) } else { None };
-    if !cx.premise(rule!("OP.CALLTIR.CORR.TUPLE"), 2, tensor.is_some()) {
-        return Err(wrong());
+    let corresponds = if literal { matches!(target, StructInfo::Shape(_)) } else { tensor.is_some() };
+    demand(
+        cx,
+        &[(rule!("OP.CALLTIR.CORR.TUPLE"), 2, corresponds, &|| {
+            format!("the fields of the type argument must be tensor types, one is {target}")
+        })],
+    )?;
+    if literal {
+        return Ok(Dims::of_shape(shape).tensor(DataType::VOID));
     }
     let Some(tensor) = tensor else { return Ok(StructInfo::Object) };
     infer_result(cx, expr, shape, tensor)
@@ -236,10 +248,12 @@ fn infer_result(
 ) -> Result<StructInfo, InferError> {
     // OP.CALLTIR.NDIM: the ranks agree where both are known.
     let agree = shape.ndim.is_unknown() || target.ndim.is_unknown() || shape.ndim == target.ndim;
-    if !cx.premise(rule!("OP.CALLTIR.NDIM"), 1, agree) {
-        let message = format!("the shape has rank {}, the type argument {}", shape.ndim, target.ndim);
-        return Err(InferError::rule(rule!("OP.CALLTIR.NDIM"), message));
-    }
+    demand(
+        cx,
+        &[(rule!("OP.CALLTIR.NDIM"), 1, agree, &|| {
+            format!("the shape has rank {}, the type argument {}", shape.ndim, target.ndim)
+        })],
+    )?;
     let by = cx.open(rule!("OP.CALLTIR.INFER"));
     let variable = match expr {
         Some(Expr::Var(v)) => Some(TensorShape::Var(v.clone())),

@@ -3,7 +3,7 @@
 use crate::grammar::{ShapeStructInfo, StructInfo, TensorShape};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, tensor};
-use crate::ops::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use crate::ops::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, demand, kernel};
 use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[OpDef {
@@ -20,9 +20,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[OpDef {
 fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     // OP.SHAPEOF.ARG: something known to be no tensor, or only known to be an object, is rejected.
     let argument = tensor(a, 0).ok().filter(|_| a.args.len() == 1);
-    if !cx.premise(rule!("OP.SHAPEOF.ARG"), 1, argument.is_some()) {
-        return Err(InferError::rule(rule!("OP.SHAPEOF.ARG"), "the argument of shape_of must be a tensor"));
-    }
+    demand(
+        cx,
+        &[(rule!("OP.SHAPEOF.ARG"), 1, argument.is_some(), &|| {
+            "the argument of shape_of must be a tensor".to_string()
+        })],
+    )?;
     let by = cx.open(rule!("OP.SHAPEOF.INFER"));
     let Some(t) = argument else { return Ok(by.conclude(StructInfo::shape_ndim(-1))) };
     let values = match (Dims::of(t), &t.shape) {
