@@ -4,13 +4,17 @@
 //! This is a search that a reader can do as well. `fire` and its kin stand where a rule is used:
 //!
 //! * `cx.by_cases(&[(rule, condition, conclusion), ..])` and `cx.by_cases_or(.., (rule, conclusion))`: rows;
+//! * `cx.by_kind(match x { .. => (rule, conclusion), .. })`: rows whose conditions are kinds;
+//! * `cx.holds(&[(rule, n, condition), ..])`, `cx.check(&[(rule, n, condition, message), ..])` and `self.demand(span, &[..])`:
+//!   conditions that must hold, one and all;
 //! * `cx.conclude(rule, conclusion)`, `cx.clause(rule, |cx| ..)`, `cx.refuse(rule, n, conclusion)`: a clause by itself;
 //! * `if cx.fire(rule) { action }`, without `else`: the rule says that something is done;
 //! * `a || cx.fire(rule)`, `a && cx.fire(rule)` in a condition: something holds by the rule;
 //! * `if cx.rule(rule, condition) { return .. }`: a clause that ends the judgement; what follows are other clauses;
 //! * `if !cx.premise(rule, n, holds) { error }`: a premise, with what follows from its failure.
 //!
-//! Everything else that asks whether a rule fires has a branch for the case that it does not, which is a wrong answer.
+//! Everything else that asks whether a rule fires has a branch for the case that it does not, which is a wrong answer. So has
+//! a condition on what a rule concludes if that is always `false`; `cx.rather(rule, this, that)` says it instead.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -105,7 +109,34 @@ fn faults(text: &str) -> Vec<String> {
             found.push(format!("{fault}: {line}{}", code[at..].lines().next().unwrap_or_default()));
         }
     }
+    found.extend(branches_on_false(&code));
     found.extend(text.lines().filter(|line| line.contains("is_masked")).map(|line| format!("masks: {}", line.trim())));
+    found
+}
+
+/// Conditions on a variable that is `false` by a rule, and so on nothing but whether the rule fires.
+fn branches_on_false(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("\"), false)") {
+        let statement = code[..at].rsplit([';', '{', '}']).next().unwrap_or_default().trim_start();
+        let concludes = statement.contains("conclude(rule!(") || statement.contains("clause(rule!(");
+        let Some(name) = statement.strip_prefix("let ").and_then(|rest| rest.split([' ', ':']).next()) else {
+            if concludes && statement.starts_with("if ") {
+                found.push(format!("a branch on what is false: {}", statement.trim()));
+            }
+            continue;
+        };
+        let rest = code[at..].split("\n    }\n").next().unwrap_or_default();
+        let rest = rest.split("\n}\n").next().unwrap_or_default();
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        let is_tested = rest.split("if ").skip(1).any(|condition| {
+            let condition = condition.split('{').next().unwrap_or_default();
+            condition.split(|c: char| !word(c)).any(|token| token == name)
+        });
+        if concludes && is_tested {
+            found.push(format!("a branch on what is false: {name}"));
+        }
+    }
     found
 }
 
@@ -139,6 +170,9 @@ fn each_way_to_say_it_is_found() {
         "match x { Some(x) if cx.fire(rule!(\"A\")) => right, _ => wrong }",
         "cx.fire(rule!(\"A\")).then_some(right)",
         "known || !cx.fire(rule!(\"A\"))",
+        "let opaque = cx.conclude(rule!(\"A\"), false);\nif known && opaque { wrong(); }",
+        "let opaque = near && self.cx.conclude(rule!(\"A\"), false);\nif opaque {\n    wrong();\n}",
+        "if cx.conclude(rule!(\"A\"), false) { wrong(); }",
     ];
     for code in wrong {
         assert_eq!(faults(code).len(), 1, "{code}");
@@ -148,6 +182,7 @@ fn each_way_to_say_it_is_found() {
         "if cx.fire(rule!(\"A\")) { act(\"return value\"); }",
         "let visible = near || cx.fire(rule!(\"A\"));",
         "match x { Some(x) if a => cx.fire(rule!(\"A\")), None => b }",
+        "let opaque = cx.conclude(rule!(\"A\"), false);\nknown || opaque",
         "if a { b } else if cx.fire(rule!(\"A\")) { act() }",
         "// if cx.fire(rule!(\"A\")) { right } else { wrong }",
         "x\n#[cfg(test)]\nmod tests {\n    assert!(!cx.fire(rule!(\"A\")));\n}",

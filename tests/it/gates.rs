@@ -133,6 +133,9 @@ fn a_case_depends_only_on_the_rules_that_it_records() {
     assert_none("these answer otherwise without rules that they do not record", to_strings(found));
 }
 
+/// So many rules at least stand as rows: of definitions by cases or by kinds, and of lists of conditions.
+const ROWS: usize = 250;
+
 #[test]
 fn a_mistake_in_a_definition_by_cases_is_noticed() {
     let suite = suite();
@@ -140,7 +143,10 @@ fn a_mistake_in_a_definition_by_cases_is_noticed() {
     assert_none("no reason", groups.iter().filter(|group| !is_text(&group.why)).map(|g| g.why.clone()).collect());
     let mut equivalent: BTreeSet<RowMutant> = groups.iter().flat_map(EquivalentRows::mutants).collect();
     let mut wrong = Vec::new();
-    for (mutant, killer) in Baseline::of(&suite).make_each_mistake() {
+    let mutants = Baseline::of(&suite).make_each_mistake();
+    let rows: BTreeSet<Rule> = mutants.keys().map(|mutant| mutant.rule).collect();
+    assert!(rows.len() >= ROWS, "only {} rules stand as rows", rows.len());
+    for (mutant, killer) in mutants {
         let what = format!("{} {}", mutant.rule, mutant.mistake.name());
         match (killer, equivalent.remove(&mutant)) {
             (Some(case), true) => wrong.push(format!("{what}: is in spec/equivalent_rows.ron, but {case} tells it")),
@@ -156,25 +162,20 @@ fn to_strings(found: Vec<&str>) -> Vec<String> {
     found.into_iter().map(str::to_string).collect()
 }
 
-/// The premises that the code tests, `premise(rule!("ID"), n, ..)`, outside of its unit tests.
+/// The premises that the code tests, outside of its unit tests: `premise(rule!("ID"), n, ..)`, and the conditions of lists,
+/// `(rule!("ID"), n, ..)`.
 fn premises_in_the_code() -> BTreeSet<(Rule, usize)> {
     let mut found = BTreeSet::new();
     for file in files(&root().join("src"), "rs") {
         let text = fs::read_to_string(file).unwrap();
         let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-        for call in code.split("premise(").skip(1) {
-            let mut arguments = call.split(',').map(str::trim);
-            let rule = arguments.next().and_then(rule_named);
-            let n = arguments.next().and_then(|n| n.parse().ok());
-            found.extend(rule.zip(n));
+        for premise in code.split("rule!(\"").skip(1) {
+            let (id, rest) = premise.split_once("\")").unwrap_or_default();
+            let n = rest.strip_prefix(',').and_then(|rest| rest.split(',').next()?.trim().parse().ok());
+            found.extend(id.parse().ok().zip(n));
         }
     }
     found
-}
-
-/// The rule that `rule!("ID")` stands for.
-fn rule_named(code: &str) -> Option<Rule> {
-    code.strip_prefix("rule!(\"")?.strip_suffix("\")")?.parse().ok()
 }
 
 /// A premise that never fails could as well be missing.
