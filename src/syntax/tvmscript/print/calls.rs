@@ -133,7 +133,13 @@ impl Printer {
             .zip(&params)
             .all(|(arg, param)| !matches!((arg, param), (Expr::Tuple(_), Param::Shape(_))));
         let is_name = name.split('.').all(is_identifier) && !NOT_OPERATORS.contains(&name);
-        if !(is_regular && takes_tuples && is_name && has_plain_attrs(&call.attrs, &keywords)) {
+        // The name is read by the number of inputs.
+        let is_itself = match name {
+            "nn.attention" => call.args.len() == 3,
+            "nn.attention_bias" => call.args.len() == 4,
+            _ => true,
+        };
+        if !(is_regular && takes_tuples && is_name && is_itself && has_plain_attrs(&call.attrs, &keywords)) {
             return false;
         }
         out.push_str(&format!("R.{name}("));

@@ -18,6 +18,14 @@ use crate::grammar::{
 const SINFO_ARGS: [&str; 3] = ["sinfo_args", "ty_args", "type_args"];
 const OUT_SINFO: [&str; 2] = ["out_sinfo", "out_ty"];
 
+/// The operators of `R.nn.attention(..)` and of `R.nn.attention_bias(..)`, which are one function.
+const WITHOUT_BIAS: &str = "nn.attention";
+const WITH_BIAS: &str = "nn.attention_bias";
+
+fn is_attention(name: &str) -> bool {
+    matches!(name, WITHOUT_BIAS | WITH_BIAS)
+}
+
 impl Reader<'_> {
     pub(super) fn call(&mut self, call: &py::ExprCall, span: Span) -> Read<Expr> {
         if let Some(callee) = self.global(&call.func) {
@@ -328,11 +336,12 @@ impl Reader<'_> {
     fn op_call(&mut self, name: &str, mut args: Arguments<'_>, span: Span) -> Read<Expr> {
         let mut inputs = Vec::new();
         let mut attrs = Attrs::new();
-        for param in signature(name) {
+        for param in signature(if is_attention(name) { WITH_BIAS } else { name }) {
             match param {
                 Param::Input(keyword) => match args.take(&[keyword]) {
+                    // An argument that is left out, written in its place.
+                    Some(py::Expr::NoneLiteral(_)) | None => continue,
                     Some(input) => inputs.push(self.expr(input)?),
-                    None => continue,
                 },
                 Param::Shape(keyword) => match args.take(&[keyword]) {
                     Some(shape) => inputs.push(self.shape_arg(shape)?),
@@ -355,6 +364,12 @@ impl Reader<'_> {
             }
         }
         inputs.extend(self.exprs(args.rest())?);
+        // Either function makes a call of the one operator or of the other one, by whether there is a bias.
+        let name = match inputs.len() {
+            4 if is_attention(name) => WITH_BIAS,
+            3 if is_attention(name) => WITHOUT_BIAS,
+            _ => name,
+        };
         let op = self.op(name, span);
         let mut call = self.finished(op, inputs, args, span)?;
         call.attrs.extend(attrs);
