@@ -59,6 +59,10 @@ pub fn run(args: &Args) -> Outcome {
             print(&format!("undecided: {reason}\n"))?;
             Ok(Exit::NothingRan)
         }
+        Verdict::OutOfBudget(reason) => {
+            print(&format!("out of budget: {reason}\n"))?;
+            Ok(Exit::StoppedEarly)
+        }
         Verdict::NotAllowed { rule, message } => {
             print(&format!("not allowed [{rule}]: {message}\n"))?;
             for argument in refinement.input.iter().flatten() {

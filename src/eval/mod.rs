@@ -19,7 +19,7 @@ mod trace;
 pub use machine::{Machine, Options, SignatureOrder};
 pub use match_cast::match_value;
 pub use prelude::prelude;
-pub use program::{Run, default_entry, evaluate};
+pub use program::{Run, default_entry, evaluate, evaluate_then};
 pub use trace::{TraceEvent, TraceStep};
 
 #[cfg(test)]

@@ -158,10 +158,7 @@ fn fill_dps(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
 
 /// The format, then the values to print.
 fn run_print(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
-    let values = match args {
-        [Value::Str(_), values @ ..] | values => values,
-    };
-    m.print(values)?;
+    m.print(crate::ops::printed(args))?;
     Ok(Returned::Nothing)
 }
 

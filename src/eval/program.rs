@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::machine::{Machine, Options};
+use super::machine::{Activation, Machine, Options};
 use super::trace::TraceStep;
 use crate::grammar::{AttrValue, Attrs, Function, GlobalFunc, IrModule, Name};
 use crate::judge::{Cx, Ending, RuntimeError};
-use crate::value::{Closure, Effect, PrimFuncObj, Stop, Value};
+use crate::value::{Closure, Effect, PrimFuncObj, Registry, Stop, Value};
 
 /// A run that has ended.
 #[derive(Clone, Debug)]
@@ -26,21 +26,27 @@ pub struct Run {
 }
 
 /// Runs the entry point of a module on argument values.
+pub fn evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: Vec<Value>, options: &Options) -> Run {
+    evaluate_then(cx, module, entry, args, options, |_, run| run)
+}
+
+/// As [`evaluate`], with something to do while the program is still there: it may
+/// [call](Machine::call_from_outside) what the program has returned.
 ///
 /// MOD.LOAD-FIRST: every entry of the module is loaded before the entry function is called.
-pub fn evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: Vec<Value>, options: &Options) -> Run {
+pub fn evaluate_then<T>(
+    cx: &mut Cx,
+    module: &IrModule,
+    entry: &str,
+    args: Vec<Value>,
+    options: &Options,
+    then: impl FnOnce(&mut Machine<'_>, Run) -> T,
+) -> T {
     let mut machine = Machine::new(cx, module, options);
     machine.load();
     let result = machine.start(entry, args);
-    let outcome = match machine.no_exceptions(result) {
-        Ok(value) => Ending::Value(value),
-        Err(Stop::Error(error)) => Ending::Error(error),
-        Err(Stop::OutOfFuel) => Ending::OutOfFuel,
-        Err(Stop::Unspecified(reason)) => Ending::Unspecified(reason),
-    };
-    let in_dataflow_block = machine.dataflow_blocks > 0;
-    let Machine { effects, mutates, steps, .. } = machine;
-    Run { outcome, effects, mutates, in_dataflow_block, steps }
+    let run = machine.ended(result);
+    then(&mut machine, run)
 }
 
 /// MOD.MAIN: where a module starts that is run without an entry being named.
@@ -78,6 +84,34 @@ fn list(eligible: &[Name]) -> String {
 }
 
 impl Machine<'_> {
+    /// How a call from outside ended, and what was seen of it.
+    fn ended(&mut self, result: Result<Value, Stop>) -> Run {
+        let outcome = match self.no_exceptions(result) {
+            Ok(value) => Ending::Value(value),
+            Err(Stop::Error(error)) => Ending::Error(error),
+            Err(Stop::OutOfFuel) => Ending::OutOfFuel,
+            Err(Stop::Unspecified(reason)) => Ending::Unspecified(reason),
+        };
+        let in_dataflow_block = self.dataflow_blocks > 0;
+        let (effects, steps) = (std::mem::take(&mut self.effects), std::mem::take(&mut self.steps));
+        Run { outcome, effects, mutates: std::mem::take(&mut self.mutates), in_dataflow_block, steps }
+    }
+
+    /// Calls a closure as whoever was given it by a run that has ended; the fuel is what that run has left.
+    pub fn call_from_outside(&mut self, closure: &Rc<Closure>, args: Vec<Value>) -> Run {
+        // A run that fails leaves its activations open.
+        self.activation = Activation::of(None);
+        self.dataflow_blocks = 0;
+        self.depth = 0;
+        let result = self.call_closure(closure, args);
+        self.ended(result)
+    }
+
+    /// The packed functions that the program can call.
+    pub fn registered(&self) -> &Registry {
+        &self.options.registry
+    }
+
     /// MOD.LOAD-FIRST: enters every function of the module into the global scope.
     ///
     /// MOD.MAP: entries of both kinds can be referred to by their `GlobalVar`.

@@ -57,8 +57,8 @@ use crate::judge::{Check, Cx};
 use crate::value::{Host, Stop, Value};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
-pub(crate) use language::assert_holds;
 pub use language::{CallForm, run_prim_func};
+pub(crate) use language::{assert_holds, printed};
 
 /// One operator.
 #[derive(Clone, Copy, Debug)]

@@ -22,9 +22,12 @@ use crate::{normal_form, shape, types, well_formed};
 /// Why the oracle gives no answer to a question.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum NoAnswer {
-    /// There is nothing to compute it with; why.
-    #[error("the oracle does not answer this question: {0}")]
-    Unsupported(&'static str),
+    /// The text decides nothing here, or what would decide cannot be seen.
+    #[error("undecided: {0}")]
+    Undecided(String),
+    /// A limit was reached before there was an answer.
+    #[error("out of budget: {0}")]
+    OutOfBudget(String),
     /// The program in the question cannot be read.
     #[error("{0}")]
     Unreadable(String),
@@ -46,7 +49,9 @@ pub fn answer_with_warnings(cx: &mut Cx, ask: &Ask) -> Result<(Answer, Option<Ve
 pub fn outcome(cx: &mut Cx, ask: &Ask) -> Outcome {
     match answer_with_warnings(cx, ask) {
         Ok((answer, warnings)) => Outcome::Answer { answer, warnings },
-        Err(NoAnswer::Unsupported(what)) => Outcome::Unsupported { what: what.to_string() },
+        Err(none @ (NoAnswer::Undecided(_) | NoAnswer::OutOfBudget(_))) => {
+            Outcome::Unsupported { what: none.to_string() }
+        }
         Err(NoAnswer::Unreadable(message)) => {
             Outcome::Rejected { stage: "parse".into(), class: "SyntaxError".into(), message }
         }

@@ -22,8 +22,8 @@ pub fn answer_match_value(
     match match_value(cx, &v, s, sigma, &options) {
         Ok(bound) => Ok(MatchAnswer::Matches(bound)),
         Err(Stop::Error(error)) => Ok(MatchAnswer::Fails(error.rule)),
-        Err(Stop::OutOfFuel) => Err(NoAnswer::Unsupported("MatchValue on a value of this size")),
-        Err(Stop::Unspecified(reason)) => Err(NoAnswer::Unreadable(reason)),
+        Err(Stop::OutOfFuel) => Err(NoAnswer::OutOfBudget("the value is too large".into())),
+        Err(Stop::Unspecified(reason)) => Err(NoAnswer::Undecided(reason)),
     }
 }
 
@@ -62,6 +62,7 @@ pub fn answer_refine(
     match refinement.verdict {
         Verdict::Allowed => Ok(question::Verdict::Accepted),
         Verdict::NotAllowed { rule, .. } => Ok(question::Verdict::Rejected(vec![rule])),
-        Verdict::Undecided(reason) => Err(NoAnswer::Unreadable(reason)),
+        Verdict::Undecided(reason) => Err(NoAnswer::Undecided(reason)),
+        Verdict::OutOfBudget(reason) => Err(NoAnswer::OutOfBudget(reason)),
     }
 }

@@ -1,4 +1,4 @@
-//! Arguments for an entry point, made from its signature. The sizes come from the constants of the programs, so that
+//! Arguments for an entry point, and for a closure that it returns, made from the signature. The sizes come from the constants of the programs, so that
 //! checks against constants are met as well as missed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,12 +10,10 @@ use crate::grammar::{
 };
 use crate::judge::Cx;
 use crate::refine::RefineError;
-use crate::value::ValueSpec;
+use crate::value::{Closure, ValueSpec};
 
 /// A source of arguments; the same programs always give the same ones.
-pub(super) struct Inputs<'m> {
-    entry: &'m str,
-    func: &'m Function,
+pub(super) struct Inputs {
     sizes: Vec<i64>,
     random: fastrand::Rng,
 }
@@ -40,31 +38,45 @@ impl Visitor for Constants {
     }
 }
 
-impl<'m> Inputs<'m> {
-    pub(super) fn of(source: &'m IrModule, target: &IrModule, entry: &'m str) -> Result<Inputs<'m>, RefineError> {
-        let linked = |f: &Function| match f.attrs.get("global_symbol") {
-            Some(AttrValue::Str(symbol)) => **symbol == *entry,
-            Some(_) | None => false,
-        };
-        let func = source.funcs.iter().find_map(|(_, func)| match func {
-            GlobalFunc::Function(f) if linked(f) => Some(&**f),
-            GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) => None,
-        });
-        let func = func.ok_or_else(|| RefineError::Entry(entry.to_string()))?;
+/// The externally linked function of a name.
+fn linked<'m>(module: &'m IrModule, entry: &str) -> Option<&'m Function> {
+    let is_entry = |f: &Function| match f.attrs.get("global_symbol") {
+        Some(AttrValue::Str(symbol)) => **symbol == *entry,
+        Some(_) | None => false,
+    };
+    module.funcs.iter().find_map(|(_, func)| match func {
+        GlobalFunc::Function(f) if is_entry(f) => Some(&**f),
+        GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) => None,
+    })
+}
+
+impl Inputs {
+    pub(super) fn of(source: &IrModule, target: &IrModule) -> Inputs {
         let mut sizes = Constants([0, 1, 2, 3].into_iter().collect());
         walk_module(&mut sizes, source);
         walk_module(&mut sizes, target);
-        Ok(Inputs { entry, func, sizes: sizes.0.into_iter().collect(), random: fastrand::Rng::with_seed(0) })
+        Inputs { sizes: sizes.0.into_iter().collect(), random: fastrand::Rng::with_seed(0) }
     }
 
-    /// That many lists of arguments.
-    pub(super) fn take(&mut self, runs: usize) -> Result<Vec<Vec<ValueSpec>>, RefineError> {
-        (0..runs).map(|_| self.arguments().ok_or_else(|| RefineError::Arguments(self.entry.to_string()))).collect()
+    /// That many lists of arguments for an entry point.
+    pub(super) fn for_entry(
+        &mut self,
+        module: &IrModule,
+        entry: &str,
+        runs: usize,
+    ) -> Result<Vec<Vec<ValueSpec>>, RefineError> {
+        let func = linked(module, entry).ok_or_else(|| RefineError::Entry(entry.to_string()))?;
+        let arguments = || RefineError::Arguments(entry.to_string());
+        (0..runs).map(|_| self.arguments(func, BTreeMap::new()).ok_or_else(arguments)).collect()
     }
 
-    fn arguments(&mut self) -> Option<Vec<ValueSpec>> {
-        let mut assigned = BTreeMap::new();
-        let func = self.func;
+    /// That many lists of arguments for a closure; `None` if it cannot be looked into, or no argument can be made.
+    pub(super) fn for_closure(&mut self, closure: &Closure, calls: usize) -> Option<Vec<Vec<ValueSpec>>> {
+        let func = closure.func.as_ref()?;
+        (0..calls).map(|_| self.arguments(func, closure.captured_shape_vars.clone())).collect()
+    }
+
+    fn arguments(&mut self, func: &Function, mut assigned: BTreeMap<ShapeVar, i64>) -> Option<Vec<ValueSpec>> {
         func.params
             .iter()
             .map(|param| self.value(param.annotation.as_ref().unwrap_or(&StructInfo::Object), &mut assigned))

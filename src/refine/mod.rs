@@ -1,15 +1,18 @@
 //! Refinement (chapter Optimizations): whether a target program does only what the text allows an optimizer to make of
 //! a source program. Both are run on the same inputs, and what can be observed of the two runs is compared.
 
+mod calls;
 mod inputs;
 
+pub use calls::Seen;
+use calls::{Call, Plan};
 use inputs::Inputs;
 
 use crate::book::{Erratum, Rule};
-use crate::eval::{Options, evaluate};
+use crate::eval::{Options, Run, evaluate_then};
 use crate::grammar::IrModule;
 use crate::judge::{Check, Cx, Ending, RuntimeError};
-use crate::value::{ConvertError, Effect, Stop, ValueSpec, from_specs, to_spec};
+use crate::value::{ConvertError, Effect, Stop, Value, ValueSpec, from_specs, to_spec};
 
 /// What can be observed of a run.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,6 +27,8 @@ pub struct Observed {
     pub mutated: bool,
     /// Whether it ended inside of a DataflowBlock, where more is allowed (`OPT.DF.*`).
     pub in_dataflow_block: bool,
+    /// What the closures do that it returned.
+    pub closures: Seen,
 }
 
 /// What the comparison of two runs, or of several pairs of runs, says.
@@ -38,8 +43,10 @@ pub enum Verdict {
         /// What the target does, for people.
         message: String,
     },
-    /// The source run has no prescribed behaviour, or a limit was reached.
+    /// The source run has no prescribed behaviour, or returns what cannot be looked into.
     Undecided(String),
+    /// A limit was reached: the steps, or the depth of calls.
+    OutOfBudget(String),
 }
 
 /// The outcome of [`refine`].
@@ -78,17 +85,20 @@ pub fn refine(
     given: &[Vec<ValueSpec>],
     runs: usize,
 ) -> Result<Refinement, RefineError> {
+    let mut made = Inputs::of(source, target);
     let mut inputs = given.to_vec();
     if runs > 0 {
-        inputs.extend(Inputs::of(source, target, entry)?.take(runs)?);
+        inputs.extend(made.for_entry(source, entry, runs)?);
     }
     let mut found: Option<(usize, Verdict, Vec<ValueSpec>)> = None;
-    let (mut compared, mut undecided) = (0, None);
+    let (mut compared, mut open, mut unseen) = (0, None, None);
     for input in inputs {
-        let (before, after) = (observe(cx, source, entry, &input)?, observe(cx, target, entry, &input)?);
+        let before = observe(cx, source, entry, &input, Plan::Make(&mut made))?;
+        let after = observe(cx, target, entry, &input, Plan::Repeat(&before.closures))?;
+        unseen = unseen.or_else(|| before.closures.unseen().or_else(|| after.closures.unseen()).map(String::from));
         match judge_runs(cx, &before, &after) {
             Verdict::Allowed => compared += 1,
-            Verdict::Undecided(reason) => undecided = Some(reason),
+            undecided @ (Verdict::Undecided(_) | Verdict::OutOfBudget(_)) => open = Some(undecided),
             broken @ Verdict::NotAllowed { .. } => {
                 compared += 1;
                 let size = size_of(&input);
@@ -98,13 +108,13 @@ pub fn refine(
             }
         }
     }
-    Ok(match (found, undecided) {
-        (Some((_, verdict, input)), _) => Refinement { verdict, input: Some(input), compared },
+    Ok(match (found, open, unseen) {
+        (Some((_, verdict, input)), _, _) => Refinement { verdict, input: Some(input), compared },
+        // What a closure does on other arguments may be anything.
+        (None, _, Some(reason)) => Refinement { verdict: Verdict::Undecided(reason), input: None, compared },
         // A comparison that could not have failed says nothing.
-        (None, Some(reason)) if compared == 0 => {
-            Refinement { verdict: Verdict::Undecided(reason), input: None, compared }
-        }
-        (None, Some(_) | None) => Refinement { verdict: Verdict::Allowed, input: None, compared },
+        (None, Some(undecided), None) if compared == 0 => Refinement { verdict: undecided, input: None, compared },
+        (None, Some(_) | None, None) => Refinement { verdict: Verdict::Allowed, input: None, compared },
     })
 }
 
@@ -130,11 +140,27 @@ fn size_of(input: &[ValueSpec]) -> usize {
         .sum()
 }
 
-/// Runs a program and keeps what can be observed.
-pub fn observe(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<Observed, RefineError> {
+/// Runs a program and keeps what can be observed; the closures that it returns are called as planned.
+fn observe(
+    cx: &mut Cx,
+    module: &IrModule,
+    entry: &str,
+    args: &[ValueSpec],
+    plan: Plan<'_>,
+) -> Result<Observed, RefineError> {
     let options = Options::default();
     let args = from_specs(args, &options.registry)?;
-    let run = evaluate(cx, module, entry, args.clone(), &options);
+    Ok(evaluate_then(cx, module, entry, args.clone(), &options, |machine, run| {
+        let closures = match &run.outcome {
+            Ending::Value(value) => calls::of_closures(machine, value, plan, calls::DEPTH),
+            Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) => Seen::default(),
+        };
+        observed(run, &args, closures)
+    }))
+}
+
+/// What can be observed of a run that was given these arguments.
+fn observed(run: Run, args: &[Value], closures: Seen) -> Observed {
     let outcome = match run.outcome {
         Ending::Value(value) => {
             to_spec(&value).map_err(|stop| unspecified(&stop)).map_or_else(Ending::Unspecified, Ending::Value)
@@ -145,7 +171,7 @@ pub fn observe(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) 
     };
     let arguments = args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
     let (mutated, in_dataflow_block) = (run.mutates, run.in_dataflow_block);
-    Ok(Observed { outcome, effects: run.effects, arguments, mutated, in_dataflow_block })
+    Observed { outcome, effects: run.effects, arguments, mutated, in_dataflow_block, closures }
 }
 
 fn unspecified(stop: &Stop) -> String {
@@ -163,7 +189,7 @@ pub fn judge_runs(cx: &mut Cx, source: &Observed, target: &Observed) -> Verdict 
         (_, Ending::Unspecified(reason)) => Verdict::Undecided(format!("the target is unspecified: {reason}")),
         (Ending::Value(before), Ending::Value(after)) => same_value(cx, source, target, before, after),
         (Ending::Value(_), Ending::Error(error)) => less_defined(cx, target, error),
-        (Ending::Value(_), Ending::OutOfFuel) => Verdict::Undecided("the target ran out of fuel".to_string()),
+        (Ending::Value(_), Ending::OutOfFuel) => Verdict::OutOfBudget("the target ran out of fuel".to_string()),
         (Ending::Error(error), _) => diverging(cx, source, target, Some(error)),
         (Ending::OutOfFuel, _) => diverging(cx, source, target, None),
     }
@@ -190,7 +216,26 @@ fn same_value(cx: &mut Cx, source: &Observed, target: &Observed, before: &ValueS
     differing_effects(cx, source, target)
         .or_else(|| differing_mutations(cx, source, target))
         .or_else(|| unmet(cx, &[same_value]))
-        .unwrap_or(Verdict::Allowed)
+        .unwrap_or_else(|| same_calls(cx, &source.closures, &target.closures))
+}
+
+/// OPT.GENERAL: a closure is what its calls do, so these are compared one by one, as runs are.
+fn same_calls(cx: &mut Cx, source: &Seen, target: &Seen) -> Verdict {
+    let (mut open, mut compared) = (None, source.calls().next().is_none());
+    for (Call { args, observed: before }, after) in source.calls().zip(target.calls()) {
+        match judge_runs(cx, before, &after.observed) {
+            Verdict::Allowed => compared = true,
+            undecided @ (Verdict::Undecided(_) | Verdict::OutOfBudget(_)) => open = Some(undecided),
+            Verdict::NotAllowed { rule, message } => {
+                let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+                return not_allowed(
+                    rule,
+                    format!("a returned closure is called with ({}): {message}", args.join(", ")),
+                );
+            }
+        }
+    }
+    open.filter(|_| !compared).unwrap_or(Verdict::Allowed)
 }
 
 /// OPT.VISIBLE.IO: the effects, their order and their number. Where the same calls are given other values, the values
@@ -220,10 +265,28 @@ fn same_in_any_order(before: &[Effect], after: &[Effect]) -> bool {
         && rest.is_empty()
 }
 
+/// What is called, and what text is printed: that is no value that could be computed in another way.
 fn callee(effect: &Effect) -> String {
     match effect {
         Effect::Call(name, _) => name.to_string(),
-        Effect::Print(_) => "print".to_string(),
+        Effect::Print(printed) => {
+            let texts = printed.iter().filter_map(|value| match value {
+                ValueSpec::Str(text) => Some(format!("({text:?})")),
+                ValueSpec::Tensor(_)
+                | ValueSpec::Tuple(_)
+                | ValueSpec::Shape(_)
+                | ValueSpec::PackedFunc(_)
+                | ValueSpec::Closure
+                | ValueSpec::PrimFunc
+                | ValueSpec::Int(_)
+                | ValueSpec::Bool(_)
+                | ValueSpec::Float(_)
+                | ValueSpec::DataType(_)
+                | ValueSpec::Object
+                | ValueSpec::Arg(_) => None,
+            });
+            ["print".to_string()].into_iter().chain(texts).collect()
+        }
     }
 }
 
@@ -259,10 +322,10 @@ fn diverging(cx: &mut Cx, source: &Observed, target: &Observed, error: Option<&R
             let rule = rule!("OPT.OUTSIDE-DF");
             cx.refuse(rule, 1, not_allowed(rule, message))
         }
-        (Some(_), Ending::OutOfFuel) => Verdict::Undecided("the target ran out of fuel".to_string()),
+        (Some(_), Ending::OutOfFuel) => Verdict::OutOfBudget("the target ran out of fuel".to_string()),
         (Some(_), Ending::Unspecified(reason)) => Verdict::Undecided(reason.clone()),
         (None, Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_)) => {
-            Verdict::Undecided("the source ran out of fuel".to_string())
+            Verdict::OutOfBudget("the source ran out of fuel".to_string())
         }
     }
 }

@@ -190,3 +190,50 @@ fn nothing_is_said_of_unspecified_programs() {
     assert!(matches!(refinement.verdict, Verdict::Undecided(_)));
     assert_eq!(refinement.compared, 0);
 }
+
+/// A function that calls itself for ever.
+const ENDLESS: &str = "        @R.function
+        def f(a: R.Tensor((\"n\", 2), \"float32\")) -> R.Object:
+            b = f(a)
+            return b\n";
+
+#[test]
+fn a_run_without_end_is_out_of_budget() {
+    let endless = [ENDLESS, "        y = f(x)\n        return y\n"].concat();
+    let of = |source: &str, target: &str| {
+        let (source, target) = (main_of(X, source), main_of(X, target));
+        refine(&mut Cx::new(), &source, &target, "main", &[], 1).unwrap().verdict
+    };
+    assert!(matches!(of(&endless, "        return x\n"), Verdict::OutOfBudget(_)));
+    assert!(matches!(of("        return x\n", &endless), Verdict::OutOfBudget(_)));
+    // The same in a call of what is returned.
+    let returned = [ENDLESS, "        return f\n"].concat();
+    assert!(matches!(of(&returned, &returned), Verdict::OutOfBudget(_)));
+}
+
+fn returning(param: &str, body: &str) -> String {
+    format!("        @R.function\n        def f({param}) -> R.Object:\n            return {body}\n        return f\n")
+}
+
+#[test]
+fn closures_are_called() {
+    let vector = "a: R.Tensor((\"k\",), \"float32\")";
+    allowed(X, &returning(vector, "R.add(a, a)"), &returning(vector, "R.multiply(a, R.const(2, \"float32\"))"));
+    let rule = broken(X, &returning(vector, "R.add(a, a)"), &returning(vector, "R.multiply(a, a)"));
+    assert_eq!(rule, rule!("OPT.GENERAL"));
+    // A shape variable of the outer function is what it was.
+    let captured = "a: R.Tensor((\"n\",), \"float32\")";
+    allowed(X, &returning(captured, "a"), &returning(captured, "a"));
+    assert_eq!(broken(X, &returning(vector, "R.shape_of(a)"), &returning(captured, "R.shape_of(a)")), {
+        rule!("PURE.DIVERGE.NEVER-LESS")
+    });
+}
+
+#[test]
+fn nothing_is_said_of_closures_that_cannot_be_called() {
+    let takes_function = "a: R.Callable((R.Object,), R.Object)";
+    let refinement = compare(X, &returning(takes_function, "x"), &returning(takes_function, "x"));
+    assert!(matches!(refinement.verdict, Verdict::Undecided(_)), "{refinement:?}");
+    let again = "        @R.function\n        def f() -> R.Object:\n            return f\n        return f\n";
+    assert!(matches!(compare(X, again, again).verdict, Verdict::Undecided(_)));
+}

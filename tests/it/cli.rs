@@ -799,3 +799,24 @@ fn a_million_calls_within_each_other_end_as_out_of_fuel_and_fewer_run() {
     assert_eq!(count("10000:int64", &["--depth", "1000"]).0, 5);
     assert_eq!(count("10000:int64", &["--fuel", "10000"]).0, 5);
 }
+
+#[test]
+fn refine_tells_apart_what_is_undecided_and_what_takes_too_long() {
+    let dir = TempDir::new().unwrap();
+    let program = |name: &str, function: &str, result: &str| {
+        let text = format!(
+            "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((2,), 'float32')) -> R.Object:\n{function}        return {result}\n"
+        );
+        file(&dir, name, text)
+    };
+    let endless = "        @R.function\n        def f(a: R.Object) -> R.Object:\n            b = f(a)\n            return b\n        y = f(x)\n";
+    let endless = program("endless.py", endless, "y");
+    let (status, out, _) = run(&["refine", &endless, &endless, "--runs", "1"]);
+    assert_eq!((status, out.as_str()), (5, "out of budget: the source ran out of fuel\n"));
+    let takes_function =
+        "        @R.function\n        def f(a: R.Callable((R.Object,), R.Object)) -> R.Object:\n            return a\n";
+    let closed = program("closed.py", takes_function, "f");
+    let (status, out, _) = run(&["refine", &closed, &closed, "--runs", "2"]);
+    assert_eq!(status, 4, "{out}");
+    assert!(out.starts_with("undecided: "), "{out}");
+}

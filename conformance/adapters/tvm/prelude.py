@@ -143,8 +143,10 @@ def fill_dps(*args):
     out.copyfrom(np.full(array.shape, total).astype(array.dtype))
 
 
-def _print(_format, *args):
-    NOW.effects.append({"Print": [NOW.values.read(arg) for arg in args]})
+def _print(text, *args):
+    # An empty format says nothing; any other is part of what is printed.
+    printed = ([text] if str(text) else []) + list(args)
+    NOW.effects.append({"Print": [NOW.values.read(arg) for arg in printed]})
 
 
 def register():

@@ -45,12 +45,18 @@ fn infer_assert(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     Ok(StructInfo::tuple([]))
 }
 
-/// PURE.EFFECT.IO: the values are printed, which is a visible event. A string in front of them says how.
+/// PURE.EFFECT.IO: the values are printed, which is a visible event.
 fn print(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    match a.values {
-        [Value::Str(_), values @ ..] | values => m.print(values)?,
-    }
+    m.print(printed(a.values))?;
     Ok(Value::unit())
+}
+
+/// What is seen of a printed format and the values after it: all of them. An empty format says nothing.
+pub(crate) fn printed(values: &[Value]) -> &[Value] {
+    match values {
+        [Value::Str(format), values @ ..] if format.is_empty() => values,
+        values => values,
+    }
 }
 
 /// PURE.EFFECT.ABORT: ends the program unless the condition holds.

@@ -11,7 +11,7 @@ mod shape_of;
 use super::OpDef;
 
 pub use call_tir::CallForm;
-pub(crate) use debug::assert_holds;
+pub(crate) use debug::{assert_holds, printed};
 pub use prim_func::run_prim_func;
 
 const FAMILIES: &[&[OpDef]] = &[call::OPS, call_tir::OPS, shape_of::OPS, debug::OPS];

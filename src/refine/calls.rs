@@ -1,0 +1,134 @@
+//! What closures do that a program returned: they are called, those of the source on arguments that are made, those of the
+//! target on the same.
+
+use std::rc::Rc;
+
+use super::inputs::Inputs;
+use super::{Observed, observed};
+use crate::eval::Machine;
+use crate::judge::Ending;
+use crate::value::{Closure, Value, ValueSpec, from_specs};
+
+/// How often a closure is called.
+const CALLS: usize = 4;
+/// How many closures of one value are called: a tuple that shares its parts can hold very many.
+const CLOSURES: usize = 16;
+/// How often what a call returns is called again.
+pub(super) const DEPTH: usize = 3;
+
+/// A call of a closure.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Call {
+    pub(super) args: Vec<ValueSpec>,
+    pub(super) observed: Observed,
+}
+
+/// What was seen of the closures in a value.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Seen {
+    /// For each closure, from left to right, its calls.
+    closures: Vec<Vec<Call>>,
+    /// Why something was not seen.
+    unseen: Option<String>,
+}
+
+impl Seen {
+    pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.closures.iter().flatten()
+    }
+
+    /// Why something was not seen, here or of what a call returned.
+    pub(super) fn unseen(&self) -> Option<&str> {
+        self.unseen.as_deref().or_else(|| self.calls().find_map(|call| call.observed.closures.unseen()))
+    }
+}
+
+/// On what closures are called.
+pub(super) enum Plan<'a> {
+    /// On arguments that are made.
+    Make(&'a mut Inputs),
+    /// On the arguments of these calls.
+    Repeat(&'a Seen),
+}
+
+/// Calls the closures in a value.
+pub(super) fn of_closures(machine: &mut Machine<'_>, value: &Value, mut plan: Plan<'_>, depth: usize) -> Seen {
+    let mut closures = Vec::new();
+    collect(value, &mut closures);
+    if closures.is_empty() {
+        return Seen::default();
+    }
+    let unseen = |reason: &str| Seen { closures: Vec::new(), unseen: Some(reason.to_string()) };
+    if depth == 0 {
+        return unseen("calls of what is returned give closures again and again");
+    }
+    if closures.len() > CLOSURES {
+        return unseen("there are too many closures in what is returned");
+    }
+    let mut seen = Seen::default();
+    for (i, closure) in closures.iter().enumerate() {
+        match called(machine, closure, &mut plan, i, depth) {
+            Some(calls) => seen.closures.push(calls),
+            None => return unseen("no argument can be made for a closure that is returned"),
+        }
+    }
+    seen
+}
+
+/// The calls of the i-th closure; `None` if none can be made.
+fn called(
+    machine: &mut Machine<'_>,
+    closure: &Rc<Closure>,
+    plan: &mut Plan<'_>,
+    i: usize,
+    depth: usize,
+) -> Option<Vec<Call>> {
+    match plan {
+        Plan::Make(inputs) => {
+            let lists = inputs.for_closure(closure, CALLS)?;
+            lists.into_iter().map(|args| call(machine, closure, args, Plan::Make(inputs), depth)).collect()
+        }
+        Plan::Repeat(seen) => {
+            let before = seen.closures.get(i)?;
+            let again = |before: &Call| {
+                call(machine, closure, before.args.clone(), Plan::Repeat(&before.observed.closures), depth)
+            };
+            before.iter().map(again).collect()
+        }
+    }
+}
+
+fn call(
+    machine: &mut Machine<'_>,
+    closure: &Rc<Closure>,
+    args: Vec<ValueSpec>,
+    plan: Plan<'_>,
+    depth: usize,
+) -> Option<Call> {
+    let values = from_specs(&args, machine.registered()).ok()?;
+    let run = machine.call_from_outside(closure, values.clone());
+    let closures = match &run.outcome {
+        Ending::Value(value) => of_closures(machine, value, plan, depth - 1),
+        Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) => Seen::default(),
+    };
+    Some(Call { args, observed: observed(run, &values, closures) })
+}
+
+/// The closures in a value, from left to right, and one more than are called at most.
+fn collect<'v>(value: &'v Value, closures: &mut Vec<&'v Rc<Closure>>) {
+    if closures.len() > CLOSURES {
+        return;
+    }
+    match value {
+        Value::Closure(closure) => closures.push(closure),
+        Value::Tuple(tuple) => crate::judge::with_stack(|| tuple.fields().iter().for_each(|f| collect(f, closures))),
+        Value::Tensor(_)
+        | Value::Shape(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Prim(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => {}
+    }
+}
