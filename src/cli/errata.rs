@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> Outcome {
     for erratum in errata {
         told.push(match (args.json, &args.id) {
             (true, _) => serde_json::to_string(&to_json(erratum)?).map_err(Failure::unreadable)? + "\n",
-            (false, Some(_)) => one(erratum)?,
+            (false, Some(_)) => crate::grammar::in_words(one(erratum)?),
             (false, None) => line(erratum)?,
         });
     }

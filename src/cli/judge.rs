@@ -9,7 +9,7 @@ use super::{Exit, Failure, Outcome, options, print};
 use crate::book::{Edition, Erratum, Reading};
 use crate::data::{self, Data, Node, Read};
 use crate::grammar::source::SyntaxError;
-use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, notation};
+use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, in_words, notation};
 use crate::harness::protocol::{self, ProtocolError, Reply};
 use crate::judge::{Cx, GlbPurity, Prover};
 use crate::oracle;
@@ -155,10 +155,15 @@ fn one(args: &Args, ask: &Ask) -> Outcome {
     let text = if args.json {
         format!("{}\n", to_json(&outcome, &others))
     } else {
-        to_text(args, ask, &outcome, &derivations, &others)
+        in_the_askers_words(ask, to_text(args, ask, &outcome, &derivations, &others))
     };
     print(&text)?;
     Ok(exit(&outcome))
+}
+
+/// Numbers of variables are shown to whoever asks with numbers.
+fn in_the_askers_words(ask: &Ask, text: String) -> String {
+    if ask.to_string().contains('#') { text } else { in_words(text) }
 }
 
 fn exit(outcome: &question::Outcome) -> Exit {

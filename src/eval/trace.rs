@@ -47,8 +47,9 @@ impl fmt::Display for TraceEvent {
             TraceEvent::Enter(Some(name)) => write!(f, "call @{name}"),
             TraceEvent::Enter(None) => f.write_str("call closure"),
             TraceEvent::Return(value) => write!(f, "return {value}"),
-            TraceEvent::Bind(var, value) => write!(f, "{var} = {value}"),
-            TraceEvent::BindShapeVar(var, size) => write!(f, "{var} := {size}"),
+            // As it was written; a variable that is written anew is bound anew.
+            TraceEvent::Bind(var, value) => write!(f, "{} = {value}", var.name),
+            TraceEvent::BindShapeVar(var, size) => write!(f, "{} := {size}", var.name),
             TraceEvent::Effect(effect) => write!(f, "effect: {effect}"),
         }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::book::Rule;
-use crate::grammar::Span;
+use crate::grammar::{Span, in_words};
 
 /// Whether a finding makes the program invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error of a node, without a hint.
     pub fn error(rule: Rule, path: NodePath, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { severity: Severity::Error, rule, message: message.into(), path, span, hint: None }
+        Diagnostic { severity: Severity::Error, rule, message: in_words(message), path, span, hint: None }
     }
 
     /// A warning of a node, without a hint.
@@ -59,7 +59,7 @@ impl Diagnostic {
 
     /// Adds what the author can do about it.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
-        self.hint = Some(hint.into());
+        self.hint = Some(in_words(hint));
         self
     }
 

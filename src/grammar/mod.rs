@@ -22,6 +22,7 @@ pub mod tir;
 mod ty;
 mod var;
 pub mod visit;
+mod words;
 
 pub use attrs::{AttrValue, Attrs, FloatBits};
 pub use dtype::{DataType, DataTypeError, TypeCode};
@@ -37,3 +38,4 @@ pub use struct_info::{
 pub use tensor_data::{TensorData, TensorDataError};
 pub use ty::{DynTensorType, FuncType, ShapeType, Type};
 pub use var::{Name, ShapeVar, Span, Var};
+pub use words::in_words;

@@ -47,7 +47,7 @@ pub fn dimension(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option
 }
 
 fn error(rule: Rule, message: String) -> RuntimeError {
-    RuntimeError { rule, message }
+    RuntimeError { rule, message: crate::grammar::in_words(message) }
 }
 
 fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<BigInt, RuntimeError> {

@@ -1,6 +1,7 @@
 //! Why evaluation does not go on.
 
 use crate::book::Rule;
+use crate::grammar::in_words;
 use crate::judge::RuntimeError;
 
 /// Why evaluation does not go on.
@@ -17,7 +18,7 @@ pub enum Stop {
 impl Stop {
     /// An error that the text prescribes, under the rule that makes it one.
     pub fn error(rule: Rule, message: impl Into<String>) -> Stop {
-        Stop::Error(RuntimeError { rule, message: message.into() })
+        Stop::Error(RuntimeError { rule, message: in_words(message) })
     }
 
     /// The end of what the text says, with the reason.
