@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::apart::{apart_if_unmapped, told_apart};
 use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
 use super::mapping::{Found, introduced_around, matched, params_of};
@@ -124,7 +125,7 @@ fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Sco
 }
 
 /// SI.COMPAT.FUNC.
-fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &Scope) -> Compatibility {
+fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
         (Some(_), Some(_)) => closures(cx, f1, f2, scope),
@@ -141,20 +142,22 @@ fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibilit
 }
 
 /// A function info in the variables that the parameters of another introduce, if `mapping` changes it, and these
-/// variables in scope.
+/// variables in scope. What is not mapped is no variable of the other, even if it is spelt alike.
 pub(super) fn in_terms_of<'s>(
     cx: &mut Cx,
     f1: &Arc<FuncStructInfo>,
-    f2: &FuncStructInfo,
+    f2: &Arc<FuncStructInfo>,
     mapping: &Found,
     scope: &'s Scope,
 ) -> (Option<Arc<FuncStructInfo>>, Introduced<'s>) {
-    let replaced = substitute_in_func(cx, f1, mapping, scope);
+    let apart = apart_if_unmapped(f1, f2, |var| mapping.contains_key(var), scope);
+    let f1 = apart.as_ref().unwrap_or(f1);
+    let replaced = substitute_in_func(cx, f1, mapping, scope).or_else(|| apart.clone());
     let introduced = introduced_around(replaced.as_ref().unwrap_or(f1), f2);
     (replaced, scope.introduce(introduced))
 }
 
-fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &Scope) -> Compatibility {
+fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
     let (params1, params2) = (params_of(f1), params_of(f2));
     let by_arity = cx.by_cases(&[(rule!("SI.COMPAT.FUNC.ARITY"), params1.len() != params2.len(), Incompatible)]);
     if let Some(answer) = by_arity {
@@ -167,6 +170,9 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, scope: &
     {
         return Incompatible;
     }
+    let (apart1, apart2) = told_apart(cx, f1, f2, scope);
+    let (f1, f2) = (apart1.as_ref().unwrap_or(f1), apart2.as_ref().unwrap_or(f2));
+    let (params1, params2) = (params_of(f1), params_of(f2));
     let mapping = cx.clause(rule!("SI.COMPAT.FUNC.MAP"), |cx| matched(cx, params1.iter().zip(params2), scope));
     let (replaced, _introduced) = in_terms_of(cx, f1, f2, &mapping, scope);
     let f1 = replaced.as_ref().unwrap_or(f1);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::apart::distinct;
 use super::mapping::{all_shape_vars, introduced_shape_vars};
 use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
@@ -15,7 +16,12 @@ use crate::judge::Cx;
 /// of the procedure, for which `ObjectStructInfo` stands. Literal A44: all variables of a parameter come into
 /// scope, those of nested function types and of compound dimensions too.
 pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
-    erase(cx, s, &Scope::new(scope))
+    let scope = Scope::new(scope);
+    if cx.literal(Erratum::A44) {
+        // All of a parameter's variables come into scope, but not others that are spelt like them.
+        return erase(cx, &distinct(s, &mut all_shape_vars(s), &scope), &scope);
+    }
+    erase(cx, s, &scope)
 }
 
 fn erase(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
@@ -85,6 +91,11 @@ fn unbound_in_param(cx: &Cx, param: &StructInfo) -> BTreeSet<ShapeVar> {
     if cx.literal(Erratum::A44) { all_shape_vars(param) } else { introduced_shape_vars(param) }
 }
 
+/// Those that stay in scope after it: a parameter that was weakened introduces none that it does not mention any more.
+fn still_introduced(cx: &Cx, param: &StructInfo, weakened: &StructInfo) -> BTreeSet<ShapeVar> {
+    unbound_in_param(cx, if cx.literal(Erratum::A44) { param } else { weakened })
+}
+
 /// SI.ERASE_WD.FUNC: from left to right, each parameter with the variables of those before it and its own in scope; then
 /// the result with the variables of all; and then they are out of scope again.
 fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: &Scope) -> StructInfo {
@@ -93,8 +104,13 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
     let mut introduced = Vec::with_capacity(params.len());
     let mut new_params = Vec::with_capacity(params.len());
     for (i, param) in cx.conclude(rule!("SI.ERASE_WD.FUNC.ORDER"), in_turn) {
-        introduced.extend(binding.get(i).map(|param| scope.enter(unbound_in_param(cx, param))));
-        new_params.push((i, erase(cx, param, scope)));
+        let own = binding.get(i).map(|param| scope.enter(unbound_in_param(cx, param)));
+        let weakened = erase(cx, param, scope);
+        if let Some(own) = own {
+            scope.leave(&own);
+            introduced.push(scope.enter(still_introduced(cx, param, &weakened)));
+        }
+        new_params.push((i, weakened));
     }
     new_params.sort_by_key(|(i, _)| *i);
     let ret = cx.clause(rule!("SI.ERASE_WD.FUNC.RET"), |cx| erase(cx, &func.ret, scope));

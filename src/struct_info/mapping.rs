@@ -29,7 +29,8 @@ impl Conclusion for Shown<'_, '_> {
 /// `scope` says which variables are bound. 2023-02, Substituting Free Shape Variables. Literal A11: a variable of a
 /// shape is mapped to itself.
 pub fn get_shape_var_mapping(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> Mapping {
-    let mut united = United { mapping: Found::new(), scope, parts: 0 };
+    let to_itself = cx.literal(Erratum::A11);
+    let mut united = United { mapping: Found::new(), scope, parts: 0, to_itself };
     united.judge(cx, s1, s2);
     owned(&united.mapping)
 }
@@ -59,11 +60,17 @@ pub(super) fn matched<'s>(
     parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
     scope: &dyn Surroundings,
 ) -> Found<'s> {
-    let mut united = United { mapping: Found::new(), scope, parts: 0 };
-    for (s1, s2) in parts {
-        united.part(cx, s1, s2);
-    }
-    united.mapping
+    let to_itself = cx.literal(Erratum::A11);
+    United { mapping: Found::new(), scope, parts: 0, to_itself }.all(cx, parts)
+}
+
+/// As [`matched`], for the order, of which the text says nothing about a mapping (A44): so there is no letter to follow.
+pub(super) fn corresponding<'s>(
+    cx: &mut Cx,
+    parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
+    scope: &dyn Surroundings,
+) -> Found<'s> {
+    United { mapping: Found::new(), scope, parts: 0, to_itself: false }.all(cx, parts)
 }
 
 /// A mapping that grows from left to right.
@@ -72,9 +79,16 @@ struct United<'a, 's> {
     scope: &'a dyn Surroundings,
     /// How many unions are being formed around the infos that are matched.
     parts: usize,
+    /// Literal A11: a variable of a shape is mapped to itself.
+    to_itself: bool,
 }
 
 impl<'s> United<'_, 's> {
+    fn all(mut self, cx: &mut Cx, parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>) -> Found<'s> {
+        parts.into_iter().for_each(|(s1, s2)| self.part(cx, s1, s2));
+        self.mapping
+    }
+
     fn judge(&mut self, cx: &mut Cx, s1: &'s StructInfo, s2: &'s StructInfo) {
         let inputs = || vec![s1.to_string(), s2.to_string()];
         cx.judge("get_shape_var_mapping", inputs, move |cx| {
@@ -106,7 +120,7 @@ impl<'s> United<'_, 's> {
         let (shapes, tensors) = (matches!(kinds, Kinds::Shapes(..)), matches!(kinds, Kinds::Tensors(..)));
         let (dims1, dims2) = (dims1.unwrap_or_default(), dims2.unwrap_or_default());
         // The text assigns `S1.values[i]` to itself (A11).
-        let values2 = if cx.literal(Erratum::A11) { dims1 } else { dims2 };
+        let values2 = if self.to_itself { dims1 } else { dims2 };
         let corresponding = cx.by_cases(&[
             (rule!("SI.MAPPING.KIND"), !shapes && !tensors, None),
             (rule!("SI.MAPPING.SHAPE"), shapes && same_length, Some((dims1, values2))),
@@ -183,7 +197,7 @@ impl<'s> United<'_, 's> {
 }
 
 /// The dimensions of a tensor or the values of a shape, where they are written.
-fn dims_of(s: &StructInfo) -> Option<&[PrimExpr]> {
+pub(super) fn dims_of(s: &StructInfo) -> Option<&[PrimExpr]> {
     match s {
         StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => Some(dims),
         StructInfo::Shape(shape) => shape.values.as_deref(),
@@ -231,7 +245,7 @@ pub(super) fn introduced_around(f1: &FuncStructInfo, f2: &FuncStructInfo) -> BTr
 }
 
 /// Whether a parameter or the result is or holds a function.
-fn has_func_inside(func: &FuncStructInfo) -> bool {
+pub(super) fn has_func_inside(func: &FuncStructInfo) -> bool {
     fn is_or_holds(s: &StructInfo) -> bool {
         with_stack(|| match s {
             StructInfo::Func(_) => true,

@@ -1,6 +1,7 @@
 //! Structural information (chapters Structural Information, Checking Compatibility, Ordering and Unification).
 
 pub mod annotation;
+mod apart;
 pub mod axioms;
 pub mod compatibility;
 pub mod derive_func;

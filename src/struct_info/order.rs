@@ -1,13 +1,13 @@
 //! The order `<<:` as a decision procedure. The axioms themselves, closed under reflexivity and transitivity, are
 //! in [`super::axioms`]; the tests compare the two.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::apart::told_apart;
 use super::compatibility::in_terms_of;
 use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
-use super::mapping::{matched, params_of};
+use super::mapping::{corresponding, params_of};
 use super::same_shape::{compare_known_shapes, compare_values};
 use super::surroundings::{Nowhere, Scope, Surroundings};
 use super::syntactic::{same_option, same_tensor_shape};
@@ -175,7 +175,7 @@ impl Order<'_> {
         })
     }
 
-    fn func(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, known: Known) -> bool {
+    fn func(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
         match (&f1.params, &f2.params) {
             (None, None) => self.packed(cx, f1, f2),
             (Some(_), Some(_)) => {
@@ -196,20 +196,18 @@ impl Order<'_> {
         cx.holds(&[(rule!("SI.ORDER.FUNC.SAME"), 1, same)])
     }
 
-    fn params(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo, known: Known) -> bool {
-        let params2 = params_of(f2);
-        let arity = params2.len();
+    fn params(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
+        let arity = params_of(f2).len();
         let same_arity = params_of(f1).len() == arity;
         if !cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 1, same_arity)]) {
             return false;
         }
-        // Literally no variable is replaced first (A44).
-        let (replaced, _introduced) = if cx.literal(Erratum::A44) {
-            (None, self.scope.introduce(BTreeSet::new()))
-        } else {
-            let mapping = matched(cx, params_of(f1).iter().zip(params2), self.scope);
-            in_terms_of(cx, f1, f2, &mapping, self.scope)
-        };
+        let (apart1, apart2) = told_apart(cx, f1, f2, self.scope);
+        let known = if apart1.is_some() || apart2.is_some() { Known::Nothing } else { known };
+        let (f1, f2) = (apart1.as_ref().unwrap_or(f1), apart2.as_ref().unwrap_or(f2));
+        let params2 = params_of(f2);
+        let mapping = corresponding(cx, params_of(f1).iter().zip(params2), self.scope);
+        let (replaced, _introduced) = in_terms_of(cx, f1, f2, &mapping, self.scope);
         let known = if replaced.is_some() { Known::Nothing } else { known };
         let f1 = replaced.as_ref().unwrap_or(f1);
         let params1 = params_of(f1);

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::apart::fresh_names;
 use super::mapping::{Found, Mapping, all_shape_vars, introduced_by, is_identity, owned};
 use super::surroundings::Surroundings;
 use crate::book::Erratum;
@@ -40,15 +41,19 @@ pub(super) fn substitute_in_func(
         let _ = cx.rule(rule!("SI.MAPPING.SUBST"), !mapping.is_empty());
         return None;
     }
-    match substitute(cx, &StructInfo::Func(func.clone()), &owned(mapping), scope) {
-        StructInfo::Func(replaced) if !Arc::ptr_eq(&replaced, func) => Some(replaced),
-        StructInfo::Func(_)
-        | StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_) => None,
-    }
+    let mapping = cx.conclude(rule!("SI.MAPPING.SUBST"), Cow::Owned(owned(mapping)));
+    let captures = cx.literal(Erratum::E80);
+    Substitution { captures, ..Substitution::new(mapping, scope) }.func(func)
+}
+
+/// A function with other names for some of its variables; `None` if it has none of them. This is no step of the text, which
+/// knows variables by their identity.
+pub(super) fn rename_in_func(
+    func: &FuncStructInfo,
+    names: Mapping,
+    scope: &dyn Surroundings,
+) -> Option<Arc<FuncStructInfo>> {
+    Substitution::new(Cow::Owned(names), scope).func(func)
 }
 
 /// The replacement of the variables of a dimension.
@@ -103,7 +108,7 @@ impl<'a> Substitution<'a> {
                 Some(StructInfo::Prim(PrimStructInfo { dtype: prim.dtype, value }))
             }
             StructInfo::Tuple(fields) => Some(StructInfo::Tuple(self.infos(fields)?)),
-            StructInfo::Func(func) => self.func(func),
+            StructInfo::Func(func) => self.func(func).map(StructInfo::Func),
         })
     }
 
@@ -115,31 +120,31 @@ impl<'a> Substitution<'a> {
         all_or_none(infos, |s| self.info(s))
     }
 
-    fn func(&self, func: &FuncStructInfo) -> Option<StructInfo> {
+    fn func(&self, func: &FuncStructInfo) -> Option<Arc<FuncStructInfo>> {
         match self.renaming(func) {
             None => self.func_parts(func),
             Some(renamed) => renamed.func_parts(func),
         }
     }
 
-    fn func_parts(&self, func: &FuncStructInfo) -> Option<StructInfo> {
+    fn func_parts(&self, func: &FuncStructInfo) -> Option<Arc<FuncStructInfo>> {
         let params = func.params.as_ref().and_then(|params| self.infos(params));
         let ret = self.info(&func.ret);
         if params.is_none() && ret.is_none() {
             return None;
         }
-        Some(StructInfo::Func(Arc::new(FuncStructInfo {
+        Some(Arc::new(FuncStructInfo {
             params: params.or_else(|| func.params.clone()),
             ret: ret.unwrap_or_else(|| func.ret.clone()),
             derive_func: func.derive_func.clone(),
             pure: func.pure,
-        })))
+        }))
     }
 
     /// This substitution, with new names for what the function introduces and the replacements mention.
     fn renaming(&self, func: &FuncStructInfo) -> Option<Substitution<'a>> {
         let params = func.params.as_ref().filter(|_| !self.captures)?;
-        let captured: Vec<ShapeVar> = introduced_by(params.iter())
+        let captured: BTreeSet<ShapeVar> = introduced_by(params.iter())
             .into_iter()
             .filter(|v| !self.mapping.contains_key(v) && self.incoming().contains(v) && !self.scope.has_shape_var(v))
             .collect();
@@ -150,12 +155,8 @@ impl<'a> Substitution<'a> {
         used.extend(self.mapping.keys().cloned());
         used.extend(params.iter().flat_map(all_shape_vars));
         used.extend(all_shape_vars(&func.ret));
-        let first = used.iter().map(|v| v.id).max().unwrap_or(0);
         let mut mapping = self.mapping.clone().into_owned();
-        for (v, id) in captured.into_iter().zip(first.saturating_add(1)..) {
-            let fresh = ShapeVar::numbered(v.name.clone(), id);
-            mapping.insert(v, PrimExpr::Var(fresh));
-        }
+        mapping.extend(fresh_names(captured, &used, self.scope));
         Some(Substitution::new(Cow::Owned(mapping), self.scope))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::apart::{apart_from, in_variables_of};
 use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
 use super::mapping::{introduced_around, params_of};
@@ -133,12 +134,17 @@ fn joined_purity(pure1: Option<bool>, pure2: Option<bool>) -> Option<bool> {
     }
 }
 
-fn closures(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo, scope: &Scope) -> StructInfo {
+fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> StructInfo {
     let (params1, params2) = (params_of(f1), params_of(f2));
     let other_arity = params1.len() != params2.len();
     if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.FUNC.ARITY"), other_arity, StructInfo::Object)]) {
         return join;
     }
+    let apart = apart_from(f1, f2, scope);
+    let f1 = apart.as_ref().unwrap_or(f1);
+    let renamed = in_variables_of(f1, f2, scope);
+    let f2 = renamed.as_ref().unwrap_or(f2);
+    let (params1, params2) = (params_of(f1), params_of(f2));
     let _introduced = scope.introduce(introduced_around(f1, f2));
     let mut unified_params = Vec::with_capacity(params1.len());
     for (param1, param2) in params1.iter().zip(params2) {

@@ -7,6 +7,7 @@ mod cli;
 mod errata;
 mod floors;
 mod gates;
+mod invariance;
 mod law_table;
 mod laws;
 mod models;

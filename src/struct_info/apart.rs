@@ -1,0 +1,190 @@
+//! Telling the shape variables of two function types apart: what a signature binds is its own, however it is spelt (A03).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::kinds::Kinds;
+use super::mapping::{Mapping, all_shape_vars, dims_of, has_func_inside, introduced_by, params_of};
+use super::substitute::rename_in_func;
+use super::surroundings::{Scope, Surroundings};
+use crate::book::Erratum;
+use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo};
+use crate::judge::{Cx, with_stack};
+
+type Func = Arc<FuncStructInfo>;
+
+/// The variables that the parameters of a function introduce.
+fn own(func: &FuncStructInfo, scope: &Scope) -> BTreeSet<ShapeVar> {
+    let mut own = introduced_by(params_of(func));
+    own.retain(|var| !scope.has_shape_var(var));
+    own
+}
+
+fn all_of(func: &Func) -> BTreeSet<ShapeVar> {
+    all_shape_vars(&StructInfo::Func(func.clone()))
+}
+
+/// New variables in place of `vars`: of the same hint, none of them in `used` or bound outside.
+pub(super) fn fresh_names(
+    vars: impl IntoIterator<Item = ShapeVar>,
+    used: &BTreeSet<ShapeVar>,
+    scope: &dyn Surroundings,
+) -> Mapping {
+    let last = used.iter().map(|var| var.id).max().unwrap_or(0);
+    let mut ids = last.saturating_add(1)..u32::MAX;
+    let mut fresh = |var: &ShapeVar| {
+        let mut names = ids.by_ref().map(|id| ShapeVar::numbered(var.name.clone(), id));
+        names.find(|name| !scope.has_shape_var(name)).unwrap_or_else(|| var.clone())
+    };
+    vars.into_iter().map(|var| (PrimExpr::Var(fresh(&var)), var)).map(|(name, var)| (var, name)).collect()
+}
+
+/// Two functions of which a match of the parameters finds what corresponds, and confuses nothing else: no variable of the
+/// second is spelt like one that the first has from elsewhere. `None` for what stays as it is.
+pub(super) fn told_apart(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Option<Func>, Option<Func>) {
+    let first = with_distinct_insides(cx, f1, f2, scope);
+    let known1 = first.as_ref().unwrap_or(f1);
+    // By the letter a variable of a shape is mapped to itself, and so to none of the other (A11).
+    let to_itself = if cx.literal(Erratum::A11) { own(known1, scope) } else { BTreeSet::new() };
+    let first = renamed_where_met(known1, f2, to_itself, scope).or(first);
+    let known1 = first.as_ref().unwrap_or(f1);
+    let second = with_distinct_insides(cx, f2, known1, scope);
+    let apart = apart_from(second.as_ref().unwrap_or(f2), known1, scope);
+    (first, apart.or(second))
+}
+
+/// `func` with new names for those of its own variables that `other` mentions without binding them itself; `None` if
+/// there are none.
+pub(super) fn apart_from(func: &Func, other: &Func, scope: &Scope) -> Option<Func> {
+    let mut suspects = own(func, scope);
+    if !suspects.is_empty() {
+        let known = own(other, scope);
+        suspects.retain(|var| !known.contains(var));
+    }
+    renamed_where_met(func, other, suspects, scope)
+}
+
+/// `func` with new names for those of its own variables that no mapping has replaced and that `other` has, too.
+pub(super) fn apart_if_unmapped(
+    func: &Func,
+    other: &Func,
+    is_mapped: impl Fn(&ShapeVar) -> bool,
+    scope: &Scope,
+) -> Option<Func> {
+    let mut suspects = own(func, scope);
+    suspects.retain(|var| !is_mapped(var));
+    renamed_where_met(func, other, suspects, scope)
+}
+
+fn renamed_where_met(func: &Func, other: &Func, mut suspects: BTreeSet<ShapeVar>, scope: &Scope) -> Option<Func> {
+    if suspects.is_empty() {
+        return None;
+    }
+    let mut used = all_of(other);
+    suspects.retain(|var| used.contains(var));
+    if suspects.is_empty() {
+        return None;
+    }
+    used.extend(all_of(func));
+    rename_in_func(func, fresh_names(suspects, &used, scope), scope)
+}
+
+/// The second function in the variables of the first: where a variable of the one stands alone in the same place as a
+/// variable of the other, and neither stands for a third, they are the same, "as when checking alpha-equivalence".
+/// `None` if nothing changes. The first must be [apart](apart_from) from the second.
+pub(super) fn in_variables_of(f1: &Func, f2: &Func, scope: &Scope) -> Option<Func> {
+    let (own1, own2) = (own(f1, scope), own(f2, scope));
+    if own2.is_empty() {
+        return None;
+    }
+    let mut pairs = Pairs { own1: &own1, own2: &own2, found: Vec::new() };
+    params_of(f1).iter().zip(params_of(f2)).for_each(|(param1, param2)| pairs.infos(param1, param2));
+    let renaming: Mapping = pairs.found.into_iter().map(|(v1, v2)| (v2.clone(), PrimExpr::Var(v1.clone()))).collect();
+    let mut unpaired = own2.clone();
+    unpaired.retain(|var| !renaming.contains_key(var));
+    let used = if unpaired.is_empty() { BTreeSet::new() } else { &all_of(f1) | &all_of(f2) };
+    unpaired.retain(|var| used.contains(var));
+    let mut renaming: Mapping = renaming.into_iter().chain(fresh_names(unpaired, &used, scope)).collect();
+    renaming.retain(|var, name| !matches!(name, PrimExpr::Var(name) if name == var));
+    if renaming.is_empty() { None } else { rename_in_func(f2, renaming, scope) }
+}
+
+/// The variables of two functions that stand for each other.
+struct Pairs<'s> {
+    own1: &'s BTreeSet<ShapeVar>,
+    own2: &'s BTreeSet<ShapeVar>,
+    found: Vec<(&'s ShapeVar, &'s ShapeVar)>,
+}
+
+impl<'s> Pairs<'s> {
+    fn infos(&mut self, s1: &'s StructInfo, s2: &'s StructInfo) {
+        with_stack(|| match Kinds::of(s1, s2) {
+            Kinds::Tensors(..) | Kinds::Shapes(..) => {
+                let (dims1, dims2) = (dims_of(s1).unwrap_or_default(), dims_of(s2).unwrap_or_default());
+                if dims1.len() == dims2.len() {
+                    dims1.iter().zip(dims2).for_each(|(dim1, dim2)| self.dims(dim1, dim2));
+                }
+            }
+            Kinds::Prims(p1, p2) => {
+                if let (Some(value1), Some(value2)) = (&p1.value, &p2.value) {
+                    self.dims(value1, value2);
+                }
+            }
+            Kinds::Tuples(fields1, fields2) => {
+                fields1.iter().zip(fields2).for_each(|(field1, field2)| self.infos(field1, field2));
+            }
+            // What a function inside binds belongs to it.
+            Kinds::Funcs(..) | Kinds::Objects | Kinds::Different => {}
+        });
+    }
+
+    fn dims(&mut self, dim1: &'s PrimExpr, dim2: &'s PrimExpr) {
+        let (PrimExpr::Var(v1), PrimExpr::Var(v2)) = (dim1, dim2) else { return };
+        let taken = self.found.iter().any(|(w1, w2)| *w1 == v1 || *w2 == v2);
+        if !taken && self.own1.contains(v1) && self.own2.contains(v2) {
+            self.found.push((v1, v2));
+        }
+    }
+}
+
+/// A function in which each function inside has variables of its own, where the letter of the text would take those of
+/// one for those of another because they are spelt alike: literally a match descends into the functions inside (E55), and
+/// what is substituted is captured there (E80).
+fn with_distinct_insides(cx: &Cx, func: &Func, other: &Func, scope: &Scope) -> Option<Func> {
+    let by_letter = cx.literal(Erratum::E55) || cx.literal(Erratum::E80);
+    if !by_letter || !has_func_inside(func) {
+        return None;
+    }
+    let bound = scope.enter(own(func, scope));
+    let mut used = &all_of(func) | &all_of(other);
+    let parts: Vec<StructInfo> =
+        params_of(func).iter().chain([&func.ret]).map(|part| distinct(part, &mut used, scope)).collect();
+    scope.leave(&bound);
+    let (ret, params) = parts.split_last()?;
+    let params = func.params.as_ref().map(|_| params.into());
+    Some(Arc::new(FuncStructInfo { params, ret: ret.clone(), ..(**func).clone() }))
+}
+
+/// An info in which no variable that a function type binds is spelt like any other of `used`.
+pub(super) fn distinct(s: &StructInfo, used: &mut BTreeSet<ShapeVar>, scope: &Scope) -> StructInfo {
+    with_stack(|| match s {
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => s.clone(),
+        StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| distinct(field, used, scope))),
+        StructInfo::Func(func) => {
+            let names = fresh_names(own(func, scope), used, scope);
+            used.extend(names.values().filter_map(lone).cloned());
+            let renamed = rename_in_func(func, names, scope);
+            let func = renamed.as_ref().unwrap_or(func);
+            let bound = scope.enter(own(func, scope));
+            let params = func.params.as_ref();
+            let params = params.map(|params| params.iter().map(|param| distinct(param, used, scope)).collect());
+            let ret = distinct(&func.ret, used, scope);
+            scope.leave(&bound);
+            StructInfo::Func(Arc::new(FuncStructInfo { params, ret, ..(**func).clone() }))
+        }
+    })
+}
+
+fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
+    if let PrimExpr::Var(var) = dim { Some(var) } else { None }
+}

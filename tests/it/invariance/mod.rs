@@ -1,0 +1,59 @@
+//! Invariance: what the text says of variables it says of their identity (A03). So every judgement answers alike, however
+//! bound variables are spelt, and whatever the order of the global functions is.
+//!
+//! The long run: `INVARIANCE_PAIRS=200000 INVARIANCE_PROGRAMS=20000 cargo test --release --test it invariance`.
+
+mod alike;
+mod infos;
+mod messages;
+mod programs;
+mod spelling;
+
+use std::fs;
+use std::path::Path;
+
+use relax_spec::book::{Erratum, Reading};
+use relax_spec::judge::Cx;
+
+/// Errata by whose letter a program means something else when a bound variable is spelt like another one: there the
+/// letter knows names only, and no law holds of it.
+const BY_NAME: [(Erratum, &str); 5] = [
+    (Erratum::A03, "there are only names"),
+    (Erratum::A14, "functions are taken in the order of the module, which is changed here"),
+    (Erratum::E56, "a callee's variables count as bound where a variable of the same name is in scope"),
+    (Erratum::E57, "a variable of the callee is taken for the one of its name that is in scope"),
+    (Erratum::E80, "a function type inside captures what is spelt like its own variables"),
+];
+
+/// How many, unless a long run is asked for.
+fn scale(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|scale| scale.parse().ok()).unwrap_or(otherwise)
+}
+
+/// Every erratum that the code below these places asks for, literally by itself; all of them together; and none. Of those
+/// that go by names only the ones in `by_letter` are taken.
+fn readings(places: &[&str], by_letter: &[Erratum]) -> Vec<(String, Reading)> {
+    let mut code = String::new();
+    places.iter().for_each(|place| read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(place), &mut code));
+    let by_name = |erratum: &Erratum| !by_letter.contains(erratum) && BY_NAME.iter().any(|(named, _)| named == erratum);
+    let asked = |erratum: &Erratum| code.contains(&format!("Erratum::{erratum})"));
+    let errata: Vec<Erratum> =
+        Erratum::ALL.iter().copied().filter(|erratum| asked(erratum) && !by_name(erratum)).collect();
+    let together: Vec<Erratum> =
+        errata.iter().copied().filter(|erratum| !Reading::ONLY_BY_NAME.contains(erratum)).collect();
+    let single = errata.iter().map(|erratum| (erratum.to_string(), Reading::literal_only(&[*erratum])));
+    let all = ("all".to_string(), Reading::literal_only(&together));
+    [("none".to_string(), Reading::corrected())].into_iter().chain(single).chain([all]).collect()
+}
+
+fn read(path: &Path, code: &mut String) {
+    if path.is_dir() {
+        fs::read_dir(path).unwrap().for_each(|entry| read(&entry.unwrap().path(), code));
+    } else {
+        code.push_str(&fs::read_to_string(path).unwrap());
+    }
+}
+
+fn cx(reading: &Reading) -> Cx {
+    Cx::new().with_reading(reading.clone())
+}

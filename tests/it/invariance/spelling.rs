@@ -1,0 +1,213 @@
+//! Other spellings of the same thing: bound shape variables get other names and numbers, and everything else stays.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use relax_spec::grammar::{
+    FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
+};
+use relax_spec::struct_info::introduced_shape_vars;
+
+/// How bound variables are spelt.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Manner {
+    /// No two alike, and none like a variable that is there.
+    Fresh,
+    /// Like a free variable or one bound elsewhere, wherever that is allowed.
+    Shared,
+    /// Each like another one of the same signature.
+    Exchanged,
+    /// All with one hint, and told apart by numbers only.
+    OneHint,
+    /// As they are, with other numbers.
+    Renumbered,
+}
+
+impl Manner {
+    pub const ALL: [Manner; 5] =
+        [Manner::Fresh, Manner::Shared, Manner::Exchanged, Manner::OneHint, Manner::Renumbered];
+}
+
+/// Spells one thing in one manner.
+pub struct Spelling {
+    manner: Manner,
+    /// Names that mean something outside of what is spelt.
+    pub reserved: BTreeSet<ShapeVar>,
+    /// Names that a variable may have in common with others.
+    pool: Vec<ShapeVar>,
+    /// The variables in scope, with their new names.
+    bound: Vec<(ShapeVar, ShapeVar)>,
+    made: u32,
+    functions: u32,
+    /// The new names of Relax variables.
+    vars: Vec<(Var, Var)>,
+}
+
+impl Spelling {
+    pub fn new(manner: Manner, reserved: BTreeSet<ShapeVar>, pool: &[ShapeVar]) -> Spelling {
+        Spelling { manner, reserved, pool: pool.to_vec(), bound: Vec::new(), made: 0, functions: 0, vars: Vec::new() }
+    }
+
+    /// Begins a scope.
+    pub fn mark(&self) -> usize {
+        self.bound.len()
+    }
+
+    /// Ends a scope.
+    pub fn leave(&mut self, mark: usize) {
+        self.bound.truncate(mark);
+    }
+
+    /// Another global function: its variables are its own, and may be spelt like those of the function before.
+    pub fn next_function(&mut self) {
+        self.vars.clear();
+        self.functions += 1;
+    }
+
+    fn is_bound(&self, var: &ShapeVar) -> bool {
+        self.bound.iter().any(|(known, _)| known == var)
+    }
+
+    /// Brings those variables into scope that are not there; `free` are the names that mean something within.
+    pub fn bind(&mut self, vars: BTreeSet<ShapeVar>, free: &BTreeSet<ShapeVar>) {
+        let new: Vec<ShapeVar> =
+            vars.into_iter().filter(|var| !self.is_bound(var) && !self.reserved.contains(var)).collect();
+        for (i, var) in new.iter().enumerate() {
+            let other = &new[(i + 1) % new.len()];
+            let name = self.name(var, other, free);
+            self.bound.push((var.clone(), name));
+        }
+    }
+
+    fn name(&mut self, var: &ShapeVar, other: &ShapeVar, free: &BTreeSet<ShapeVar>) -> ShapeVar {
+        self.made += 1;
+        let id = self.made;
+        let wanted = match self.manner {
+            Manner::Fresh => Vec::new(),
+            Manner::Shared => self.pool.clone(),
+            Manner::Exchanged => vec![other.clone()],
+            Manner::OneHint => vec![ShapeVar::numbered("n".into(), 100 + id)],
+            Manner::Renumbered => vec![ShapeVar::numbered(var.name.clone(), 100_000 - id)],
+        };
+        let taken = |name: &ShapeVar| {
+            free.contains(name) || self.reserved.contains(name) || self.bound.iter().any(|(_, known)| known == name)
+        };
+        let name = wanted.into_iter().find(|name| !taken(name));
+        name.unwrap_or_else(|| ShapeVar::new(&format!("z{id}")))
+    }
+
+    pub fn shape_var(&self, var: &ShapeVar) -> ShapeVar {
+        let known = self.bound.iter().rev().find(|(known, _)| known == var);
+        known.map_or_else(|| var.clone(), |(_, name)| name.clone())
+    }
+
+    pub fn var(&mut self, var: &Var) -> Var {
+        if let Some((_, name)) = self.vars.iter().find(|(known, _)| known == var) {
+            return name.clone();
+        }
+        let id = self.vars.len() as u32 + 1;
+        self.made += 1;
+        let name = match self.manner {
+            Manner::Fresh => Var::new(&format!("w{}", self.made)),
+            // Of two functions no variable is the same, even if they are spelt alike (WF.2.ONCE).
+            Manner::Shared => Var::numbered(format!("x{id}").into(), self.functions),
+            Manner::Exchanged => Var::numbered(var.name.clone(), var.id),
+            Manner::OneHint => Var::numbered("x".into(), self.made),
+            Manner::Renumbered => Var::numbered(var.name.clone(), 100_000 - self.made),
+        };
+        self.vars.push((var.clone(), name.clone()));
+        name
+    }
+
+    pub fn dim(&self, dim: &PrimExpr) -> PrimExpr {
+        let again = |e: &PrimExpr| Arc::new(self.dim(e));
+        match dim {
+            PrimExpr::Var(var) => PrimExpr::Var(self.shape_var(var)),
+            PrimExpr::IntImm(i) => PrimExpr::IntImm(*i),
+            PrimExpr::Binary(op, a, b) => PrimExpr::Binary(*op, again(a), again(b)),
+            PrimExpr::Not(a) => PrimExpr::Not(again(a)),
+            PrimExpr::Select(c, t, f) => PrimExpr::Select(again(c), again(t), again(f)),
+        }
+    }
+
+    pub fn dims(&self, dims: &[PrimExpr]) -> Arc<[PrimExpr]> {
+        dims.iter().map(|dim| self.dim(dim)).collect()
+    }
+
+    pub fn info(&mut self, s: &StructInfo) -> StructInfo {
+        match s {
+            StructInfo::Object => StructInfo::Object,
+            StructInfo::Tensor(t) => {
+                let shape = t.shape.as_ref().map(|shape| match shape {
+                    TensorShape::Dims(dims) => TensorShape::Dims(self.dims(dims)),
+                    TensorShape::Var(var) => TensorShape::Var(self.var(var)),
+                    TensorShape::DataflowVar(var) => TensorShape::DataflowVar(self.var(var)),
+                    TensorShape::Other(e) => TensorShape::Other(e.clone()),
+                });
+                StructInfo::Tensor(TensorStructInfo { shape, ..t.clone() })
+            }
+            StructInfo::Shape(s) => {
+                let values = s.values.as_ref().map(|values| self.dims(values));
+                StructInfo::Shape(ShapeStructInfo { values, ..s.clone() })
+            }
+            StructInfo::Prim(p) => {
+                let value = p.value.as_ref().map(|value| self.dim(value));
+                StructInfo::Prim(PrimStructInfo { value, ..p.clone() })
+            }
+            StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(|field| self.info(field)).collect()),
+            StructInfo::Func(func) => StructInfo::Func(Arc::new(self.func(func))),
+        }
+    }
+
+    /// A function type binds what its parameters introduce.
+    fn func(&mut self, func: &FuncStructInfo) -> FuncStructInfo {
+        let mark = self.mark();
+        let own = own(func);
+        let mut free = BTreeSet::new();
+        free_in_func(func, &mut Vec::new(), &mut free);
+        free.retain(|var| !self.is_bound(var));
+        self.bind(own, &free);
+        let params =
+            func.params.as_ref().map(|params| params.iter().map(|param| self.info(param)).collect::<Arc<[_]>>());
+        let ret = self.info(&func.ret);
+        self.leave(mark);
+        FuncStructInfo { params, ret, ..func.clone() }
+    }
+}
+
+fn own(func: &FuncStructInfo) -> BTreeSet<ShapeVar> {
+    func.params.iter().flat_map(|params| params.iter()).flat_map(introduced_shape_vars).collect()
+}
+
+/// The shape variables that an info has from elsewhere.
+pub fn free_in(s: &StructInfo) -> BTreeSet<ShapeVar> {
+    let mut free = BTreeSet::new();
+    collect(s, &mut Vec::new(), &mut free);
+    free
+}
+
+fn free_in_func(func: &FuncStructInfo, bound: &mut Vec<BTreeSet<ShapeVar>>, free: &mut BTreeSet<ShapeVar>) {
+    bound.push(own(func));
+    func.params.iter().flat_map(|params| params.iter()).chain([&func.ret]).for_each(|part| collect(part, bound, free));
+    bound.pop();
+}
+
+fn collect(s: &StructInfo, bound: &mut Vec<BTreeSet<ShapeVar>>, free: &mut BTreeSet<ShapeVar>) {
+    let mut dims = |dims: &[PrimExpr]| {
+        for dim in dims {
+            dim.for_each_var(|var| {
+                if !bound.iter().any(|known| known.contains(var)) {
+                    free.insert(var.clone());
+                }
+            });
+        }
+    };
+    match s {
+        StructInfo::Object => {}
+        StructInfo::Tensor(t) => dims(t.shape.as_ref().and_then(|shape| shape.as_dims()).map_or(&[], |dims| &dims[..])),
+        StructInfo::Shape(s) => dims(s.values.as_deref().unwrap_or_default()),
+        StructInfo::Prim(p) => dims(p.value.as_slice()),
+        StructInfo::Tuple(fields) => fields.iter().for_each(|field| collect(field, bound, free)),
+        StructInfo::Func(func) => free_in_func(func, bound, free),
+    }
+}
