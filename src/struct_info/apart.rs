@@ -148,11 +148,9 @@ impl<'s> Pairs<'s> {
 }
 
 /// A function in which each function inside has variables of its own, where the letter of the text would take those of
-/// one for those of another because they are spelt alike: literally a match descends into the functions inside (E55), and
-/// what is substituted is captured there (E80).
+/// one for those of another because they are spelt alike: literally what is substituted is captured (E80).
 fn with_distinct_insides(cx: &Cx, func: &Func, other: &Func, scope: &Scope) -> Option<Func> {
-    let by_letter = cx.literal(Erratum::E55) || cx.literal(Erratum::E80);
-    if !by_letter || !has_func_inside(func) {
+    if !cx.literal(Erratum::E80) || !has_func_inside(func) {
         return None;
     }
     let bound = scope.enter(own(func, scope));

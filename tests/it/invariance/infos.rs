@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use relax_spec::book::{Erratum, Reading};
-use relax_spec::derivation::derive_call;
 use relax_spec::generate::{self, Tape};
 use relax_spec::grammar::{BinaryOp, DataType, PrimExpr, ShapeVar, StructInfo};
 use relax_spec::judge::Cx;
@@ -133,11 +132,7 @@ fn args_of(s2: &StructInfo) -> Vec<StructInfo> {
     }
 }
 
-fn asked(cx: &mut Cx, Spelt { s1, s2, args, .. }: &Spelt, scope: &InScope) -> Vec<(&'static str, Said)> {
-    let call = match derive_call(cx, s1, args, &[]) {
-        Ok(info) => Said::Info(info),
-        Err(rule) => Said::Word(rule.to_string()),
-    };
+fn asked(cx: &mut Cx, Spelt { s1, s2, .. }: &Spelt, scope: &InScope) -> Vec<(&'static str, Said)> {
     let word = |answer: &dyn ToString| Said::Word(answer.to_string());
     vec![
         ("compatibility", word(&si::check_compatibility_in(cx, s1, s2, scope))),
@@ -145,7 +140,6 @@ fn asked(cx: &mut Cx, Spelt { s1, s2, args, .. }: &Spelt, scope: &InScope) -> Ve
         ("possible order", word(&si::is_more_specific_in(cx, Relation::Possible, s1, s2, scope))),
         ("join", Said::Info(si::unify_struct_info_in(cx, s1, s2, scope))),
         ("what is well defined", Said::Info(si::erase_to_well_defined(cx, s1, scope))),
-        ("call", call),
     ]
 }
 

@@ -246,7 +246,7 @@ pub fn info_laws() -> Vec<Law<StructInfo>> {
                 let (join1, join2) = (si::unify_struct_info(cx, s[0], s[1]), si::unify_struct_info(cx, s[1], s[0]));
                 order(cx, &join1, &join2) && order(cx, &join2, &join1)
             },
-            explained: &[A01, A04, A05, A15],
+            explained: &[A01, A04],
         },
         Law {
             name: "SI.UNIFY.VS-LUB",
