@@ -103,7 +103,7 @@ impl Complaint {
     /// The finding about a node.
     pub fn about(self, rule: Rule, path: NodePath, span: Span) -> Diagnostic {
         let Complaint { severity, message, hint } = self;
-        Diagnostic { severity, rule, message, path, span, hint }
+        Diagnostic { severity, rule, message: in_words(message), path, span, hint: hint.map(in_words) }
     }
 }
 
