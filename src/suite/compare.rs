@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::Case;
 use super::accuracy::{BIT_FOR_BIT, Closeness, Within, closeness};
 use super::alpha::{UnsaidPurity, same_but_for};
+use super::normalized::objection;
 use super::same_program::same_program;
 use crate::book::{Edition, Erratum};
 use crate::judge::Cx;
-use crate::oracle;
 use crate::question::{Answer, Ask, Derived, DimAnswer, MatchAnswer, Outcome, Program, ReadAnswer, RunAnswer, Verdict};
 use crate::value::ValueSpec;
 
@@ -218,9 +218,7 @@ impl<'a> Judge<'a> {
     fn new(cx: Cx, ask: &'a Ask, oracle: bool) -> Judge<'a> {
         Judge { cx, ask, oracle, purity: UnsaidPurity::Unsaid, within: BIT_FOR_BIT, could_fail: true }
     }
-}
 
-impl Judge<'_> {
     /// Whether the outcome is one that the case allows, and if so, what had to be open for that. The oracle says what
     /// the text says and no more; an implementation may have purity in its structural information.
     fn allows(&mut self, case: &Case, outcome: &Outcome) -> Option<UnsaidPurity> {
@@ -269,10 +267,10 @@ impl Judge<'_> {
             | (Answer::Derived(Derived::Is(a)), Answer::Derived(Derived::Is(b))) => {
                 same_but_for(&mut self.cx, self.purity, a, b)
             }
-            (Answer::Program(_), Answer::Program(given)) if !self.oracle && matches!(self.ask, Ask::Normalize(_)) => {
-                self.is_normal_form(given)
-            }
-            (Answer::Program(a), Answer::Program(b)) => same_program(a, b),
+            (Answer::Program(expected), Answer::Program(given)) => match self.original() {
+                Some(original) => objection(&mut self.cx, original, given).is_none(),
+                None => same_program(expected, given),
+            },
             (Answer::Read(ReadAnswer::Module(a)), Answer::Read(ReadAnswer::Module(b))) => same_program(a, b),
             (Answer::Read(ReadAnswer::Rejected(_)), Answer::Read(ReadAnswer::Rejected(_))) => {
                 !self.oracle || allowed == given
@@ -306,20 +304,16 @@ impl Judge<'_> {
         }
     }
 
-    fn is_normal_form(&mut self, module: &crate::grammar::IrModule) -> bool {
-        let ask = Ask::NormalForm(Program::Module(module.clone()));
-        oracle::answer(&mut self.cx, &ask) == Ok(Answer::Verdict(Verdict::Accepted))
+    /// The program of which an implementation may give any normal form.
+    fn original(&self) -> Option<&'a Program> {
+        if let Ask::Normalize(original) = self.ask { Some(original).filter(|_| !self.oracle) } else { None }
     }
 
     fn explain(&mut self, case: &Case, outcome: &Outcome) -> String {
-        if let (Ask::Normalize(_), false, Outcome::Answer { answer: Answer::Program(module), .. }) =
-            (self.ask, self.oracle, outcome)
+        if let (Some(original), Outcome::Answer { answer: Answer::Program(given), .. }) = (self.original(), outcome)
+            && let Some(why) = objection(&mut self.cx, original, given)
         {
-            let ask = Ask::NormalForm(Program::Module(module.clone()));
-            return match oracle::answer(&mut self.cx, &ask) {
-                Ok(verdict) => format!("the program given is not in normal form: {verdict}"),
-                Err(error) => format!("the program given cannot be judged: {error}"),
-            };
+            return why;
         }
         let expected: Vec<String> = case.allow.iter().map(ToString::to_string).collect();
         format!("expected {}, given {outcome}", expected.join(" or "))

@@ -11,7 +11,8 @@ use relax_spec::harness::agreement;
 use relax_spec::harness::questions::questions;
 use relax_spec::judge::RowMutant;
 use relax_spec::ops::{self, Clauses, OpDef};
-use relax_spec::question::{Answer, Ask, ReadAnswer, Verdict};
+use relax_spec::question::{Answer, Ask, Outcome, ReadAnswer, Verdict};
+use relax_spec::suite::compare::{CaseVerdict, compare};
 use relax_spec::suite::knockout::{self, Baseline, EquivalentRows, Shows};
 use relax_spec::suite::{Case, coverage, embedded_suite};
 
@@ -538,4 +539,20 @@ fn every_operator_stands_in_its_chapter() {
         strayed.map(|name| format!("{name} is not in {chapter}")).collect::<Vec<String>>()
     });
     assert_none("operators", strayed.collect());
+}
+
+/// What implementations are held to is met by the normal form that a case shows.
+#[test]
+fn an_expected_normal_form_would_pass() {
+    let edition = relax_spec::book::Edition::default();
+    let refused = suite().into_iter().filter(|case| matches!(case.ask, Ask::Normalize(_))).flat_map(|case| {
+        let programs: Vec<Answer> =
+            case.allow.iter().filter(|answer| matches!(answer, Answer::Program(_))).cloned().collect();
+        programs.into_iter().filter_map(move |answer| {
+            let comparison = compare(&case, &Outcome::Answer { answer, warnings: None }, edition, false);
+            (comparison.verdict != CaseVerdict::Agree)
+                .then(|| format!("{}: {}", case.id, comparison.why.unwrap_or_default()))
+        })
+    });
+    assert_none("a normal form that an implementation may not give", refused.collect());
 }

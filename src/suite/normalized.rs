@@ -1,0 +1,127 @@
+//! Is a program the normal form of another one? Any method of normalizing is allowed (`NF.METHOD-FREE`), so it is not
+//! compared with the normal form that the case shows: it must meet the criteria, and do what the original does.
+
+use crate::grammar::{AttrValue, GlobalFunc, IrModule, Name};
+use crate::judge::Cx;
+use crate::oracle;
+use crate::question::{Answer, Ask, Program, Verdict};
+use crate::refine::{self, RefineError, Refinement, refine};
+use crate::syntax::tvmscript::parse_module;
+
+/// On how many generated inputs each entry point is compared.
+const RUNS: usize = 8;
+
+/// What keeps a program from being the normal form of the original, if anything does.
+pub(super) fn objection(cx: &mut Cx, original: &Program, given: &IrModule) -> Option<String> {
+    not_normal(cx, given).or_else(|| not_preserved(cx, original, given))
+}
+
+/// The criteria of normal form.
+fn not_normal(cx: &mut Cx, given: &IrModule) -> Option<String> {
+    let ask = Ask::NormalForm(Program::Module(given.clone()));
+    match oracle::answer(cx, &ask) {
+        Ok(Answer::Verdict(Verdict::Accepted)) => None,
+        Ok(verdict) => Some(format!("the program given is not in normal form: {verdict}")),
+        Err(error) => Some(format!("the program given cannot be judged: {error}")),
+    }
+}
+
+/// NF.PRESERVES: the same values and the same effects in the same order, from every entry point.
+fn not_preserved(cx: &mut Cx, original: &Program, given: &IrModule) -> Option<String> {
+    let read;
+    let original = match original {
+        Program::Module(module) => module,
+        Program::Script(text) => {
+            read = parse_module(text).ok()?;
+            &read
+        }
+    };
+    entry_points(original).into_iter().find_map(|entry| differs(cx, original, given, entry))
+}
+
+/// The names by which functions can be called from outside.
+fn entry_points(module: &IrModule) -> Vec<&Name> {
+    module.funcs.iter().filter_map(|(_, func)| entry_point(func)).collect()
+}
+
+fn entry_point(func: &GlobalFunc) -> Option<&Name> {
+    match func {
+        GlobalFunc::Function(function) => match function.attrs.get("global_symbol") {
+            Some(AttrValue::Str(symbol)) => Some(symbol),
+            Some(_) | None => None,
+        },
+        GlobalFunc::PrimFunc(_) => None,
+    }
+}
+
+/// Neither may do what the other may not: normalization has none of the freedoms of an optimizer, which refinement in
+/// one direction would grant. Where no arguments can be made, or nothing is said of the run, nothing is compared.
+fn differs(cx: &mut Cx, original: &IrModule, given: &IrModule, entry: &str) -> Option<String> {
+    let forth = refine(cx, original, given, entry, &[], RUNS);
+    forbidden(entry, forth).or_else(|| {
+        let back = refine(cx, given, original, entry, &[], RUNS);
+        forbidden(entry, back).map(|why| format!("the other way round, {why}"))
+    })
+}
+
+fn forbidden(entry: &str, refined: Result<Refinement, RefineError>) -> Option<String> {
+    match refined {
+        Ok(Refinement { verdict: refine::Verdict::NotAllowed { rule, message }, .. }) => {
+            Some(format!("the program given is not the original (NF.PRESERVES): from {entry}, {message} ({rule})"))
+        }
+        Ok(Refinement { verdict: refine::Verdict::Allowed | refine::Verdict::Undecided(_), .. }) => None,
+        Err(RefineError::Entry(name)) => Some(format!("the program given has no entry point {name}")),
+        Err(RefineError::Arguments(_) | RefineError::Input(_)) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(body: &str) -> String {
+        let log = |x: &str| format!("R.call_packed(\"relax_spec.log\", {x}, sinfo_args=(R.Object,))");
+        let head = "@R.function\ndef main(x: R.Tensor((), \"float32\"), y: R.Tensor((), \"float32\")) -> R.Object:\n";
+        let lines = body.lines().map(|line| format!("    {line}\n")).collect::<String>();
+        format!("{head}{lines}").replace("LOG_X", &log("x")).replace("LOG_Y", &log("y"))
+    }
+
+    fn objection_to(original: &str, given: &str) -> Option<String> {
+        let given = parse_module(&program(given)).unwrap();
+        objection(&mut Cx::new(), &Program::Script(program(original)), &given)
+    }
+
+    const ORIGINAL: &str = "u = (LOG_X, R.exp(LOG_Y))\nreturn x";
+
+    #[test]
+    fn any_method_of_normalizing_is_allowed() {
+        assert_eq!(objection_to(ORIGINAL, "a = LOG_X\nb = LOG_Y\nc = R.exp(b)\nreturn x"), None);
+        assert_eq!(objection_to(ORIGINAL, "a = LOG_X\nb = a\nc = LOG_Y\nu = (b, c)\nreturn x"), None);
+    }
+
+    #[test]
+    fn a_program_that_is_not_normal_is_none() {
+        let why = objection_to(ORIGINAL, ORIGINAL).unwrap();
+        assert!(why.contains("not in normal form"), "{why}");
+    }
+
+    #[test]
+    fn neither_values_nor_effects_may_be_others() {
+        let dropped = "a = LOG_X\nreturn x";
+        let exchanged = "a = LOG_Y\nb = LOG_X\nreturn x";
+        let doubled = "a = LOG_X\nb = LOG_X\nc = LOG_Y\nreturn x";
+        let other_value = "a = LOG_X\nb = LOG_Y\nreturn y";
+        for given in [dropped, exchanged, doubled, other_value] {
+            let why = objection_to(ORIGINAL, given).unwrap_or_else(|| panic!("{given} passes"));
+            assert!(why.contains("NF.PRESERVES"), "{why}");
+        }
+    }
+
+    #[test]
+    fn normalization_has_no_freedoms_of_an_optimizer() {
+        let original = "with R.dataflow():\n    a = R.match_cast(x, R.Tensor((3,), \"float32\"))\n    b = R.exp(x)\n    R.output(b)\nreturn b";
+        let cast_dropped = "with R.dataflow():\n    b = R.exp(x)\n    R.output(b)\nreturn b";
+        assert_eq!(objection_to(original, original), None);
+        assert!(objection_to(original, cast_dropped).unwrap().contains("the other way round"));
+    }
+}
