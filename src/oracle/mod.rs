@@ -98,6 +98,9 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
             }))
         }
         Ask::Evaluate(program, entry, args) => answer_evaluate(cx, &*read(program)?, entry, args).map(Answer::Run),
+        Ask::EvaluateIdentity(program, entry, args) => {
+            run::answer_evaluate_identity(cx, &*read(program)?, entry, args).map(Answer::Run)
+        }
         Ask::Refine(source, target, entry, inputs) => {
             run::answer_refine(cx, &*read(source)?, &*read(target)?, entry, inputs).map(Answer::Verdict)
         }

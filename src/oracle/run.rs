@@ -8,7 +8,7 @@ use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Ending};
 use crate::question::{self, MatchAnswer, RunAnswer};
 use crate::refine::{Verdict, refine};
-use crate::value::{Stop, ValueSpec, from_spec, from_specs, to_spec};
+use crate::value::{Stop, Value, ValueSpec, from_spec, from_specs, to_spec, to_spec_with_identity};
 
 /// `match(v, S, sigma)`: all shape variables that are bound afterwards, or the rule that failed.
 pub fn answer_match_value(
@@ -30,6 +30,26 @@ pub fn answer_match_value(
 /// Runs an entry point on arguments; an empty name stands for none (MOD.MAIN). The program is taken as it is, without
 /// static checks.
 pub fn answer_evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
+    answer_run(cx, module, entry, args, |value, _| to_spec(value))
+}
+
+/// As [`answer_evaluate`], but a tensor or object in the result that is an argument is told as that argument.
+pub fn answer_evaluate_identity(
+    cx: &mut Cx,
+    module: &IrModule,
+    entry: &str,
+    args: &[ValueSpec],
+) -> Result<RunAnswer, NoAnswer> {
+    answer_run(cx, module, entry, args, to_spec_with_identity)
+}
+
+fn answer_run(
+    cx: &mut Cx,
+    module: &IrModule,
+    entry: &str,
+    args: &[ValueSpec],
+    describe: impl FnOnce(&Value, &[Value]) -> Result<ValueSpec, Stop>,
+) -> Result<RunAnswer, NoAnswer> {
     let options = Options::default();
     let args = from_specs(args, &options.registry).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
     let named = if entry.is_empty() { default_entry(cx, module) } else { Ok(entry.into()) };
@@ -37,9 +57,9 @@ pub fn answer_evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: &[Valu
         Ok(entry) => entry,
         Err(error) => return Ok(RunAnswer::Fails(error.rule, Vec::new())),
     };
-    let run = evaluate(cx, module, entry, args, &options);
+    let run = evaluate(cx, module, entry, args.clone(), &options);
     Ok(match run.outcome {
-        Ending::Value(value) => match to_spec(&value) {
+        Ending::Value(value) => match describe(&value, &args) {
             Ok(spec) => RunAnswer::Returns(spec, run.effects),
             Err(Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_)) => RunAnswer::Unspecified,
         },

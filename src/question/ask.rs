@@ -135,6 +135,8 @@ questions! {
     Call DeriveCall(callee: StructInfo, args: Vec<StructInfo>, sinfo_args: Vec<StructInfo>) -> Derived;
     /// Run an entry point on arguments.
     Program Evaluate(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
+    /// Run an entry point on arguments, and tell a tensor or object in the result that is one of them as that argument.
+    Program EvaluateIdentity(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
     /// Does the second program, as an optimization of the first, do only what is allowed on these inputs of the entry
     /// point?
     TwoPrograms Refine(before: Program, after: Program, entry: Name, inputs: Vec<Vec<ValueSpec>>) -> Verdict;

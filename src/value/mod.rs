@@ -16,4 +16,4 @@ pub use object::{Closure, Itself, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Registry, Returned};
 pub use stop::Stop;
 pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Scalar, Tensor};
-pub use written::{ConvertError, ValueSpec, from_spec, from_specs, snapshot, to_spec};
+pub use written::{ConvertError, ValueSpec, from_spec, from_specs, snapshot, to_spec, to_spec_with_identity};

@@ -100,24 +100,35 @@ const MAX_NESTING: usize = 1_000;
 
 /// The description of a value as it is now. Of identities it tells nothing: `relax_spec.same_object` asks for them.
 pub fn to_spec(value: &Value) -> Result<ValueSpec, Stop> {
-    Describe { nodes: 0 }.value(value, 0)
+    Describe { nodes: 0, known: &[] }.value(value, 0)
+}
+
+/// The description of a value, in which a tensor or an opaque object that is the very one of `arguments` is told as
+/// [`ValueSpec::Arg`]; so it is in the fields of a tuple. Of two equal arguments it is the first.
+pub fn to_spec_with_identity(value: &Value, arguments: &[Value]) -> Result<ValueSpec, Stop> {
+    Describe { nodes: 0, known: arguments }.value(value, 0)
 }
 
 /// The descriptions of several values.
 pub fn snapshot(values: &[Value]) -> Result<Vec<ValueSpec>, Stop> {
-    let mut describe = Describe { nodes: 0 };
+    let mut describe = Describe { nodes: 0, known: &[] };
     values.iter().map(|value| describe.value(value, 0)).collect()
 }
 
-struct Describe {
+struct Describe<'a> {
     nodes: usize,
+    /// The objects that are told as such.
+    known: &'a [Value],
 }
 
-impl Describe {
+impl Describe<'_> {
     fn value(&mut self, value: &Value, nesting: usize) -> Result<ValueSpec, Stop> {
         self.nodes += 1;
         if self.nodes > MAX_NODES || nesting > MAX_NESTING {
             return Err(Stop::unspecified("a value is too large to be written down"));
+        }
+        if let Some(argument) = self.known(value) {
+            return Ok(ValueSpec::Arg(argument));
         }
         Ok(match value {
             Value::Tensor(t) => ValueSpec::Tensor(t.to_data()),
@@ -140,6 +151,21 @@ impl Describe {
             Value::DataType(d) => ValueSpec::DataType(*d),
             Value::Object(_) => ValueSpec::Object,
         })
+    }
+
+    /// Which of the known objects it is. Of other categories no identity is told: implementations may make them anew.
+    fn known(&self, value: &Value) -> Option<usize> {
+        match value {
+            Value::Tensor(_) | Value::Object(_) => self.known.iter().position(|known| known.same_as(value)),
+            Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_) => None,
+        }
     }
 }
 

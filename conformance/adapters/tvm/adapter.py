@@ -100,10 +100,13 @@ def _of_program(name):
     return answer
 
 
-def _evaluate(adapter, request, program, entry, arguments):
-    import run
+def _run(name):
+    def answer(adapter, request, program, entry, arguments):
+        import run
 
-    return run.evaluate(adapter.program(request, program), entry, arguments)
+        return getattr(run, name)(adapter.program(request, program), entry, arguments)
+
+    return answer
 
 
 def _running(name):
@@ -142,7 +145,7 @@ OPS = {
     "eval_dim": _running("eval_dim"),
     "match_value": _running("match_value"),
     "parse": _parse,
-    "evaluate": _evaluate,
+    **{name: _run(name) for name in ("evaluate", "evaluate_identity")},
 }
 
 

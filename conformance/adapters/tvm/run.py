@@ -50,14 +50,42 @@ def trap():
 
 
 def evaluate(program, entry, arguments):
+    result, _ = _result(program, entry, arguments)
+    return {"Returns": [NOW.values.read(result), list(NOW.effects)]}
+
+
+def evaluate_identity(program, entry, arguments):
+    """As `evaluate`; what is an argument itself is told as that argument."""
+    result, args = _result(program, entry, arguments)
+    return {"Returns": [_read_with_identity(result, args), list(NOW.effects)]}
+
+
+def _read_with_identity(value, args):
+    is_list = isinstance(value, (list, tuple, tvm_ffi.Array))
+    if is_list and not names.is_shape(value):
+        return {"Tuple": [_read_with_identity(field, args) for field in value]}
+    for i, arg in enumerate(args):
+        if _is_object(arg) and _is_object(value) and arg.same_as(value):
+            return {"Arg": i}
+    return NOW.values.read(value)
+
+
+def _is_object(value):
+    """Tensors and opaque objects, of which identities are told."""
+    if names.is_tensor(value):
+        return True
+    return isinstance(value, tvm.runtime.Object) and NOW.values.read(value) == "Object"
+
+
+def _result(program, entry, arguments):
+    """What the entry point gives, and the arguments that it was given."""
     mod = program.derive()
     vm = machine(compile_module(mod, program.beat))
     args = []
     for value in arguments:
         args.append(NOW.values.to_tvm(value, args))
     # By convention; the machine itself wants a name.
-    result = call(vm, entry or "main", args, program.beat)
-    return {"Returns": [NOW.values.read(result), list(NOW.effects)]}
+    return call(vm, entry or "main", args, program.beat), args
 
 
 def run_function(function, args, beat):
