@@ -76,12 +76,20 @@ def mutants() -> list[Mutant]:
 
 
 def check(all_mutants: list[Mutant]) -> list[str]:
-    """The mutants whose text does not occur exactly once."""
-    lost = []
+    """The mutants whose text does not occur exactly once, or is a part of another one's."""
+    lost, places = [], {}
     for mutant in all_mutants:
         path = ROOT / mutant.file
-        if not path.is_file() or mutant.place(path.read_text(encoding="utf-8")) is None:
+        place = mutant.place(path.read_text(encoding="utf-8")) if path.is_file() else None
+        if place is None:
             lost.append(f"{mutant.name}: the replaced text does not occur exactly once in {mutant.file}")
+            continue
+        start, stop = place
+        for (file, other_start, other_stop), other in places.items():
+            overlaps = start < other_stop and other_start < stop and place != (other_start, other_stop)
+            if file == mutant.file and overlaps:
+                lost.append(f"{mutant.name}: the replaced text overlaps with that of {other}")
+        places[mutant.file, start, stop] = mutant.name
     return lost
 
 
