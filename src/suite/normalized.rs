@@ -69,7 +69,10 @@ fn forbidden(entry: &str, refined: Result<Refinement, RefineError>) -> Option<St
         Ok(Refinement { verdict: refine::Verdict::NotAllowed { rule, message }, .. }) => {
             Some(format!("the program given is not the original (NF.PRESERVES): from {entry}, {message} ({rule})"))
         }
-        Ok(Refinement { verdict: refine::Verdict::Allowed | refine::Verdict::Undecided(_), .. }) => None,
+        Ok(Refinement {
+            verdict: refine::Verdict::Allowed | refine::Verdict::Undecided(_) | refine::Verdict::OutOfBudget(_),
+            ..
+        }) => None,
         Err(RefineError::Entry(name)) => Some(format!("the program given has no entry point {name}")),
         Err(RefineError::Arguments(_) | RefineError::Input(_)) => None,
     }
