@@ -179,12 +179,8 @@ fn differences(seed: u64, readings: &[(String, Reading)]) -> Vec<String> {
     let (s1, s2) = pair(tape);
     let first = Spelt { manner: "as it is".into(), args: args_of(&s2), s1, s2 };
     let spellings = spellings(&first, &scope);
-    let free: BTreeSet<ShapeVar> = [&first.s1, &first.s2]
-        .into_iter()
-        .chain(&first.args)
-        .flat_map(free_in)
-        .chain(scope.shape_vars.clone())
-        .collect();
+    let free: BTreeSet<ShapeVar> =
+        [&first.s1, &first.s2].into_iter().flat_map(free_in).chain(scope.shape_vars.clone()).collect();
     let mut found = Vec::new();
     for (reading, literal) in readings {
         // Only in calls nothing is told apart before it is substituted by the letter.
