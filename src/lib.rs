@@ -52,7 +52,7 @@
 //! | Optimizations | [`mod@refine`] |
 //! | Notable Operators | [`ops`] |
 //!
-//! Below them stand the text as data ([`book`]) and what every judgement takes ([`mod@judge`]) and reports
+//! Below them stand the text as data ([`book`]), the numbers of the machine ([`number`]), and what every judgement takes ([`mod@judge`]) and reports
 //! ([`findings`]). Above them are the whole check of a program ([`mod@check`]), the questions that can be asked
 //! ([`question`]), the [`oracle`] that answers them, the golden [`suite`], and what asks an implementation
 //! ([`harness`]).
@@ -78,6 +78,7 @@ pub mod harness;
 pub mod judge;
 mod knockout;
 pub mod normal_form;
+pub mod number;
 pub mod ops;
 pub mod oracle;
 pub mod purity;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::book::Rule;
+use crate::number::FloatType;
 
 /// The kinds of scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -97,6 +98,17 @@ impl DataType {
     /// Whether it is a float, `bfloat16` included.
     pub fn is_float(self) -> bool {
         matches!(self.code, TypeCode::Float | TypeCode::BFloat)
+    }
+
+    /// The floats of this data type, if it is one of them and scalar.
+    pub fn float_type(self) -> Option<FloatType> {
+        match (self.code, self.bits, self.lanes) {
+            (TypeCode::Float, 16, 1) => Some(FloatType::Float16),
+            (TypeCode::BFloat, 16, 1) => Some(FloatType::BFloat16),
+            (TypeCode::Float, 32, 1) => Some(FloatType::Float32),
+            (TypeCode::Float, 64, 1) => Some(FloatType::Float64),
+            (TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle, _, _) => None,
+        }
     }
 
     /// PR14148.DTYPE.LANES1, PR14148.DTYPE.HANDLE-BITS64, PR14148.DTYPE.HANDLE-LANES0: the limit that a datatype of TIR

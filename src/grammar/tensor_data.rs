@@ -120,14 +120,12 @@ fn encode_exactly(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Result<()
             bytes.extend(int.to_le_bytes());
         }};
     }
-    macro_rules! float {
-        ($encoded:expr, $decode:expr) => {{
-            let encoded = $encoded;
-            if $decode(encoded) != value && !value.is_nan() {
-                return Err(inexact());
-            }
-            bytes.extend(encoded.to_le_bytes());
-        }};
+    if let Some(float) = dtype.float_type() {
+        if float.round(value) != value && !value.is_nan() {
+            return Err(inexact());
+        }
+        bytes.extend(float.to_bits(value).to_le_bytes().iter().take(dtype.bytes()));
+        return Ok(());
     }
     match (dtype.code, dtype.bits) {
         (TypeCode::UInt, 1) if value == 0.0 || value == 1.0 => bytes.push(u8::from(value == 1.0)),
@@ -140,10 +138,6 @@ fn encode_exactly(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Result<()
         (TypeCode::UInt, 16) => int!(u16),
         (TypeCode::UInt, 32) => int!(u32),
         (TypeCode::UInt, 64) => int!(u64),
-        (TypeCode::Float, 16) => float!(half::f16::from_f64(value), half::f16::to_f64),
-        (TypeCode::BFloat, 16) => float!(half::bf16::from_f64(value), half::bf16::to_f64),
-        (TypeCode::Float, 32) => float!(value as f32, f64::from),
-        (TypeCode::Float, 64) => float!(value, f64::from),
         (TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle, _) => {
             return Err(TensorDataError::DataType(dtype));
         }

@@ -5,8 +5,9 @@ use super::code::{BufferCode, Int, ParamCode, Program};
 use super::error::{Run, TirError};
 use super::memory::{Dim, Memory, View, compact_strides};
 use super::run::Machine;
-use super::scalar::{Repr, Round};
+use super::scalar::Repr;
 use crate::grammar::{DataType, Name};
+use crate::number::FloatType;
 use crate::value::{Scalar, Tensor};
 
 /// Matches the arguments, runs the body, and writes the results back.
@@ -83,12 +84,12 @@ fn int_argument(name: &Name, dtype: DataType, repr: Repr, value: Scalar) -> Run<
     }
 }
 
-fn float_argument(round: Round, value: Scalar) -> f64 {
+fn float_argument(float: FloatType, value: Scalar) -> f64 {
     match value {
-        Scalar::Bool(b) => f64::from(u8::from(b)),
-        Scalar::Int(i) => round.round(i as f64),
-        Scalar::UInt(u) => round.round(u as f64),
-        Scalar::Float(f) => round.round(f),
+        Scalar::Bool(b) => float.round_int(b.into()),
+        Scalar::Int(i) => float.round_int(i.into()),
+        Scalar::UInt(u) => float.round_int(u.into()),
+        Scalar::Float(f) => float.round(f),
     }
 }
 

@@ -3,8 +3,9 @@
 //! An integer of any width is held as an i64: signed ones extended by their sign, unsigned ones by zeros (a uint64 by its
 //! bits), a Boolean as 0 or 1. A float of any width is held as an f64, which represents all of them exactly.
 
-use super::scalar::{Repr, Round};
+use super::scalar::Repr;
 use crate::grammar::{DataType, Name};
+use crate::number::FloatType;
 
 /// A lowered function.
 pub(super) struct Program {
@@ -21,7 +22,7 @@ pub(super) struct Program {
 
 pub(super) enum ParamCode {
     Int { slot: usize, name: Name, dtype: DataType, repr: Repr },
-    Float { slot: usize, name: Name, round: Round },
+    Float { slot: usize, name: Name, round: FloatType },
     Buffer(BufferCode),
     Handle,
 }
@@ -180,7 +181,7 @@ pub(super) enum Int {
     Truncate(Box<Float>, Repr, DataType),
     Test(Test, Box<Float>),
     /// The bits of a float as an integer.
-    Bits(Box<Float>, Round, Repr),
+    Bits(Box<Float>, FloatType, Repr),
     Let(Box<(Binding, Int)>),
     Unsupported(Box<str>),
 }
@@ -190,19 +191,19 @@ pub(super) enum Float {
     Const(f64),
     Slot(usize),
     Load(Access),
-    Add(Box<(Float, Float)>, Round),
-    Sub(Box<(Float, Float)>, Round),
-    Mul(Box<(Float, Float)>, Round),
-    Div(Box<(Float, Float)>, Round),
-    Binary(FloatOp, Box<(Float, Float)>, Round),
+    Add(Box<(Float, Float)>, FloatType),
+    Sub(Box<(Float, Float)>, FloatType),
+    Mul(Box<(Float, Float)>, FloatType),
+    Div(Box<(Float, Float)>, FloatType),
+    Binary(FloatOp, Box<(Float, Float)>, FloatType),
     Choice(Box<(Int, Float, Float)>),
-    FromInt(Box<Int>, Repr, Round),
-    Round(Box<Float>, Round),
-    Unary(fn(f64) -> f64, Box<Float>, Round),
-    Binary2(fn(f64, f64) -> f64, Box<(Float, Float)>, Round),
-    Scale(Box<(Float, Int)>, Round),
+    FromInt(Box<Int>, Repr, FloatType),
+    Round(Box<Float>, FloatType),
+    Unary(fn(f64) -> f64, Box<Float>, FloatType),
+    Binary2(fn(f64, f64) -> f64, Box<(Float, Float)>, FloatType),
+    Scale(Box<(Float, Int)>, FloatType),
     /// The float with these bits.
-    FromBits(Box<Int>, Round),
+    FromBits(Box<Int>, FloatType),
     Let(Box<(Binding, Float)>),
     Unsupported(Box<str>),
 }
@@ -210,7 +211,7 @@ pub(super) enum Float {
 /// An expression of either kind.
 pub(super) enum Value {
     Int(Int, Repr),
-    Float(Float, Round),
+    Float(Float, FloatType),
 }
 
 /// A variable bound in an expression.

@@ -10,13 +10,14 @@ use super::code::{
     RegionCode, Value,
 };
 use super::error::TirError;
-use super::scalar::{Repr, Round};
+use super::scalar::Repr;
 use crate::grammar::tir::{
     Assert, Block, Buffer, BufferVar, Expr, For, IterKind, MatchRegion, Param, PrimFunc, Range, Region, Stmt, Store,
     Var, lanes,
 };
 use crate::grammar::{DataType, Name};
 use crate::judge::with_stack;
+use crate::number::FloatType;
 
 type Result<T> = std::result::Result<T, TirError>;
 
@@ -149,7 +150,7 @@ impl Lowering {
 
     fn scalar_param(&mut self, var: &Var) -> Result<ParamCode> {
         let (name, dtype) = (var.name.clone(), var.dtype);
-        match (Repr::of(dtype), Round::of(dtype)) {
+        match (Repr::of(dtype), dtype.float_type()) {
             (Some(repr), _) => {
                 // A buffer to the left may use it in its shape.
                 let slot = match self.shape_vars.iter().position(|(_, shape_var)| *shape_var == name) {
@@ -172,7 +173,7 @@ impl Lowering {
 
     /// The description of a buffer, which it defines.
     fn buffer(&mut self, buffer: &Buffer) -> Result<BufferCode> {
-        if Repr::of(buffer.dtype).is_none() && Round::of(buffer.dtype).is_none() {
+        if Repr::of(buffer.dtype).is_none() && buffer.dtype.float_type().is_none() {
             return Err(TirError::Unsupported(format!("buffers of {}", buffer.dtype)));
         }
         if !buffer.strides.is_empty() && buffer.strides.len() != buffer.shape.len() {
@@ -352,5 +353,5 @@ impl Lowering {
 /// A pair of integers or of floats.
 enum Pair {
     Int(Box<(Int, Int)>, Repr),
-    Float(Box<(Float, Float)>, Round),
+    Float(Box<(Float, Float)>, FloatType),
 }

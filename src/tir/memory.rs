@@ -1,10 +1,8 @@
 //! Memory and the buffers that look at it.
 
-use half::{bf16, f16};
-
 use super::error::{Run, TirError};
 use crate::grammar::DataType;
-use crate::value::{AllocError, Elements, MAX_ELEMENTS, Tensor};
+use crate::value::{AllocError, Element, Elements, MAX_ELEMENTS, Scalar, Tensor};
 
 /// The elements of a tensor or of an allocation.
 pub(super) struct Memory {
@@ -99,9 +97,9 @@ impl Memory {
             (Elements::UInt16(a), Data::Int(v)) => copy(v, a, |x| x as u16),
             (Elements::UInt32(a), Data::Int(v)) => copy(v, a, |x| x as u32),
             (Elements::UInt64(a), Data::Int(v)) => copy(v, a, |x| x as u64),
-            (Elements::Float16(a), Data::Float(v)) => copy(v, a, f16::from_f64),
-            (Elements::BFloat16(a), Data::Float(v)) => copy(v, a, bf16::from_f64),
-            (Elements::Float32(a), Data::Float(v)) => copy(v, a, |x| x as f32),
+            (Elements::Float16(a), Data::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
+            (Elements::BFloat16(a), Data::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
+            (Elements::Float32(a), Data::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
             (Elements::Float64(a), Data::Float(v)) => copy(v, a, |x| x),
             // The elements came from this tensor, so they are of its kind.
             (

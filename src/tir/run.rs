@@ -4,7 +4,7 @@ use super::code::{Access, Binding, BlockCode, BufferCode, Float, ForCode, Int, M
 use super::error::{Run, TirError};
 use super::memory::{Data, Dim, Memory, View, compact_strides};
 use super::region::Touched;
-use super::scalar::{compare_floats, test};
+use super::scalar::{compare_floats, float_binary, of_int, test};
 use crate::value::AllocError;
 
 /// The highest rank of which accesses are held against what a block declares.
@@ -393,7 +393,7 @@ impl<'p> Machine<'p> {
             Int::Nonzero(e) => i64::from(self.int(e)? != 0),
             Int::Truncate(e, repr, dtype) => repr.truncate(self.float(e)?, *dtype)?,
             Int::Test(t, e) => i64::from(test(*t, self.float(e)?)),
-            Int::Bits(e, round, repr) => repr.wrap(round.to_bits(self.float(e)?)),
+            Int::Bits(e, round, repr) => repr.wrap(round.to_bits(self.float(e)?) as i64),
             Int::Let(l) => {
                 self.binding(&l.0)?;
                 self.int(&l.1)?
@@ -414,12 +414,12 @@ impl<'p> Machine<'p> {
             Float::Sub(o, round) => round.round(self.float(&o.0)? - self.float(&o.1)?),
             Float::Mul(o, round) => round.round(self.float(&o.0)? * self.float(&o.1)?),
             Float::Div(o, round) => round.round(self.float(&o.0)? / self.float(&o.1)?),
-            Float::Binary(op, o, round) => round.binary(*op, self.float(&o.0)?, self.float(&o.1)?),
+            Float::Binary(op, o, round) => float_binary(*round, *op, self.float(&o.0)?, self.float(&o.1)?),
             Float::Choice(c) => {
                 let taken = if self.int(&c.0)? != 0 { &c.1 } else { &c.2 };
                 self.float(taken)?
             }
-            Float::FromInt(e, repr, round) => round.of_int(self.int(e)?, *repr),
+            Float::FromInt(e, repr, round) => of_int(*round, self.int(e)?, *repr),
             Float::Round(e, round) => round.round(self.float(e)?),
             Float::Unary(function, e, round) => round.round(function(self.float(e)?)),
             Float::Binary2(function, o, round) => round.round(function(self.float(&o.0)?, self.float(&o.1)?)),
@@ -427,7 +427,7 @@ impl<'p> Machine<'p> {
                 let exponent = self.int(&o.1)?.clamp(-100_000, 100_000);
                 round.round(libm::ldexp(self.float(&o.0)?, exponent as i32))
             }
-            Float::FromBits(e, round) => round.of_bits(self.int(e)?),
+            Float::FromBits(e, round) => round.of_bits(self.int(e)? as u64),
             Float::Let(l) => {
                 self.binding(&l.0)?;
                 self.float(&l.1)?

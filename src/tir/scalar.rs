@@ -1,11 +1,10 @@
 //! Arithmetic on single values, by data type.
 
-use half::{bf16, f16};
-
 use super::code::{Compare, FloatOp, IntOp, Test};
 use super::error::{Run, TirError};
 use crate::grammar::tir::Intrinsic;
 use crate::grammar::{DataType, TypeCode};
+use crate::number::FloatType;
 
 /// The integers of a data type.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -134,99 +133,32 @@ pub(super) fn compare_floats(op: Compare, a: f64, b: f64) -> bool {
     compare(op, &a, &b)
 }
 
-/// The floats of a data type.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Round {
-    Float16,
-    BFloat16,
-    Float32,
-    Float64,
+/// The float nearest to the integer of a data type with these bits.
+pub(super) fn of_int(float: FloatType, value: i64, repr: Repr) -> f64 {
+    float.round_int(if repr.signed { value.into() } else { (value as u64).into() })
 }
 
-impl Round {
-    /// `None` for a data type that is not one float of a known width.
-    pub fn of(dtype: DataType) -> Option<Round> {
-        match dtype {
-            DataType::FLOAT16 => Some(Round::Float16),
-            DataType::BFLOAT16 => Some(Round::BFloat16),
-            DataType::FLOAT32 => Some(Round::Float32),
-            DataType::FLOAT64 => Some(Round::Float64),
-            _ => None,
+pub(super) fn float_binary(float: FloatType, op: FloatOp, a: f64, b: f64) -> f64 {
+    match op {
+        FloatOp::Mod => float.round(a % b),
+        FloatOp::FloorDiv => float.round(a / b).floor(),
+        FloatOp::FloorMod => {
+            let quotient = float.round(a / b).floor();
+            float.round(a - float.round(quotient * b))
         }
-    }
-
-    /// The nearest float of this data type, ties to even.
-    ///
-    /// Sums, products, quotients and square roots of floats of at most 32 bits, computed in 64 and rounded again, are
-    /// what rounding once would give.
-    #[inline]
-    pub fn round(self, value: f64) -> f64 {
-        match self {
-            Round::Float64 => value,
-            Round::Float32 => f64::from(value as f32),
-            Round::Float16 => f16::from_f64(value).to_f64(),
-            Round::BFloat16 => bf16::from_f64(value).to_f64(),
-        }
-    }
-
-    pub fn of_int(self, value: i64, repr: Repr) -> f64 {
-        match (self, repr.signed) {
-            // Through float64 a large integer would be rounded twice.
-            (Round::Float32, true) => f64::from(value as f32),
-            (Round::Float32, false) => f64::from(value as u64 as f32),
-            (Round::Float16 | Round::BFloat16 | Round::Float64, true) => self.round(value as f64),
-            (Round::Float16 | Round::BFloat16 | Round::Float64, false) => self.round(value as u64 as f64),
-        }
-    }
-
-    pub fn bits(self) -> i64 {
-        match self {
-            Round::Float16 | Round::BFloat16 => 16,
-            Round::Float32 => 32,
-            Round::Float64 => 64,
-        }
-    }
-
-    pub fn to_bits(self, value: f64) -> i64 {
-        match self {
-            Round::Float16 => i64::from(f16::from_f64(value).to_bits()),
-            Round::BFloat16 => i64::from(bf16::from_f64(value).to_bits()),
-            Round::Float32 => i64::from((value as f32).to_bits()),
-            Round::Float64 => value.to_bits() as i64,
-        }
-    }
-
-    pub fn of_bits(self, bits: i64) -> f64 {
-        match self {
-            Round::Float16 => f16::from_bits(bits as u16).to_f64(),
-            Round::BFloat16 => bf16::from_bits(bits as u16).to_f64(),
-            Round::Float32 => f64::from(f32::from_bits(bits as u32)),
-            Round::Float64 => f64::from_bits(bits as u64),
-        }
-    }
-
-    pub fn binary(self, op: FloatOp, a: f64, b: f64) -> f64 {
-        match op {
-            FloatOp::Mod => self.round(a % b),
-            FloatOp::FloorDiv => self.round(a / b).floor(),
-            FloatOp::FloorMod => {
-                let quotient = self.round(a / b).floor();
-                self.round(a - self.round(quotient * b))
+        // A comparison with NaN fails, which gives the second operand.
+        FloatOp::Min => {
+            if a < b {
+                a
+            } else {
+                b
             }
-            // A comparison with NaN fails, which gives the second operand.
-            FloatOp::Min => {
-                if a < b {
-                    a
-                } else {
-                    b
-                }
-            }
-            FloatOp::Max => {
-                if a > b {
-                    a
-                } else {
-                    b
-                }
+        }
+        FloatOp::Max => {
+            if a > b {
+                a
+            } else {
+                b
             }
         }
     }
@@ -297,15 +229,15 @@ pub(super) fn unary(op: Intrinsic) -> Option<fn(f64) -> f64> {
 }
 
 /// The functions of two floats, on float64.
-pub(super) fn binary(op: Intrinsic, round: Round) -> Option<fn(f64, f64) -> f64> {
-    match (op, round) {
+pub(super) fn binary(op: Intrinsic, float: FloatType) -> Option<fn(f64, f64) -> f64> {
+    match (op, float) {
         (Intrinsic::Pow, _) => Some(libm::pow),
         (Intrinsic::Atan2, _) => Some(libm::atan2),
         (Intrinsic::Fmod, _) => Some(libm::fmod),
         (Intrinsic::Copysign, _) => Some(libm::copysign),
         (Intrinsic::Hypot, _) => Some(libm::hypot),
-        (Intrinsic::Nextafter, Round::Float64) => Some(libm::nextafter),
-        (Intrinsic::Nextafter, Round::Float32) => Some(|a, b| f64::from(libm::nextafterf(a as f32, b as f32))),
+        (Intrinsic::Nextafter, FloatType::Float64) => Some(libm::nextafter),
+        (Intrinsic::Nextafter, FloatType::Float32) => Some(|a, b| f64::from(libm::nextafterf(a as f32, b as f32))),
         _ => None,
     }
 }

@@ -7,6 +7,7 @@ use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn};
 
 use crate::grammar::{DataType, TensorData, TensorDataError, TypeCode};
+use crate::number::FloatType;
 
 /// A tensor value. Two clones are the same tensor: a write through one is seen through the other.
 #[derive(Clone, Debug)]
@@ -88,7 +89,7 @@ macro_rules! for_elements {
 pub trait Element: Copy {
     /// The element, widened without loss.
     fn to_scalar(self) -> Scalar;
-    /// The conversion of assignment: wraps integers, rounds floats to nearest even, truncates floats towards zero.
+    /// The conversion of assignment: wraps integers, rounds once to the nearest float, truncates floats towards zero.
     fn from_scalar(scalar: Scalar) -> Self;
     /// Appends the element, the least significant byte first.
     fn to_bytes(self, out: &mut Vec<u8>);
@@ -131,18 +132,19 @@ int_element!(u32, UInt, u64);
 int_element!(u64, UInt, u64);
 
 macro_rules! float_element {
-    ($t:ty, $to_f64:expr, $from_f64:expr, $from_i64:expr, $from_u64:expr) => {
+    ($t:ty, $bits:ty, $float_type:expr) => {
         impl Element for $t {
             fn to_scalar(self) -> Scalar {
-                Scalar::Float($to_f64(self))
+                Scalar::Float($float_type.of_bits(self.to_bits().into()))
             }
             fn from_scalar(scalar: Scalar) -> $t {
-                match scalar {
-                    Scalar::Bool(b) => $from_f64(f64::from(u8::from(b))),
-                    Scalar::Int(i) => $from_i64(i),
-                    Scalar::UInt(u) => $from_u64(u),
-                    Scalar::Float(f) => $from_f64(f),
-                }
+                let bits = match scalar {
+                    Scalar::Bool(b) => $float_type.int_to_bits(b.into()),
+                    Scalar::Int(i) => $float_type.int_to_bits(i.into()),
+                    Scalar::UInt(u) => $float_type.int_to_bits(u.into()),
+                    Scalar::Float(f) => $float_type.to_bits(f),
+                };
+                <$t>::from_bits(bits as $bits)
             }
             fn to_bytes(self, out: &mut Vec<u8>) {
                 out.extend(self.to_le_bytes());
@@ -155,12 +157,10 @@ macro_rules! float_element {
         }
     };
 }
-// Integers up to 2^53 are exact as float64; a larger one rounds twice on its way to a 16-bit float, which is
-// harmless because every such value overflows or is far above the last place in question.
-float_element!(f16, f16::to_f64, f16::from_f64, |i| f16::from_f64(i as f64), |u| f16::from_f64(u as f64));
-float_element!(bf16, bf16::to_f64, bf16::from_f64, |i| bf16::from_f32(i as f32), |u| bf16::from_f32(u as f32));
-float_element!(f32, f64::from, |f: f64| f as f32, |i: i64| i as f32, |u: u64| u as f32);
-float_element!(f64, f64::from, f64::from, |i: i64| i as f64, |u: u64| u as f64);
+float_element!(f16, u16, FloatType::Float16);
+float_element!(bf16, u16, FloatType::BFloat16);
+float_element!(f32, u32, FloatType::Float32);
+float_element!(f64, u64, FloatType::Float64);
 
 impl Element for bool {
     fn to_scalar(self) -> Scalar {

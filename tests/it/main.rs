@@ -11,6 +11,7 @@ mod invariance;
 mod law_table;
 mod laws;
 mod models;
+mod numbers;
 mod programs;
 mod random_laws;
 mod tir;

@@ -2,10 +2,11 @@
 
 use super::super::code::{Binding, Compare, Float, FloatOp, Int, IntOp, Test, Value};
 use super::super::error::TirError;
-use super::super::scalar::{Repr, Round, binary, unary};
+use super::super::scalar::{Repr, binary, unary};
 use super::{Def, Lowering, Pair, Result, malformed};
 use crate::grammar::tir::{Binary, Call, Choice, Expr, Intrinsic, LetExpr, Load, Var};
 use crate::grammar::{BinaryOp, DataType};
+use crate::number::FloatType;
 
 impl Lowering {
     /// An expression whose value is an integer.
@@ -63,7 +64,7 @@ impl Lowering {
             Expr::Call(c) => l.call(c),
             Expr::Extern(c) => {
                 let what = format!("T.{}", c.op).into();
-                match Round::of(c.dtype) {
+                match c.dtype.float_type() {
                     Some(round) => Ok(Value::Float(Float::Unsupported(what), round)),
                     None => Ok(Value::Int(Int::Unsupported(what), int_type(c.dtype).or(int_type(DataType::INT64))?)),
                 }
@@ -94,7 +95,7 @@ impl Lowering {
 
     fn load(&mut self, load: &Load) -> Result<Value> {
         let access = self.access(&load.buffer, &load.indices)?;
-        match Round::of(load.buffer.dtype) {
+        match load.buffer.dtype.float_type() {
             Some(round) => Ok(Value::Float(Float::Load(access), round)),
             None => Ok(Value::Int(Int::Load(access), int_type(load.buffer.dtype)?)),
         }
@@ -144,7 +145,7 @@ impl Lowering {
 
     fn cast(&mut self, dtype: DataType, e: &Expr) -> Result<Value> {
         let from = self.value(e)?;
-        if let Some(to) = Round::of(dtype) {
+        if let Some(to) = dtype.float_type() {
             let code = match from {
                 Value::Int(e, repr) => Float::FromInt(Box::new(e), repr, to),
                 Value::Float(e, _) => Float::Round(Box::new(e), to),
@@ -241,19 +242,19 @@ fn int_type(dtype: DataType) -> Result<Repr> {
     Repr::of(dtype).ok_or_else(|| TirError::Unsupported(format!("values of type {dtype}")))
 }
 
-fn float_type(dtype: DataType) -> Result<Round> {
-    Round::of(dtype).ok_or_else(|| TirError::Unsupported(format!("values of type {dtype}")))
+fn float_type(dtype: DataType) -> Result<FloatType> {
+    dtype.float_type().ok_or_else(|| TirError::Unsupported(format!("values of type {dtype}")))
 }
 
 fn reinterpret(from: Value, dtype: DataType) -> Result<Value> {
-    match (from, Repr::of(dtype), Round::of(dtype)) {
+    match (from, Repr::of(dtype), dtype.float_type()) {
         (Value::Int(e, from), Some(to), _) if from.bits() == to.bits() => {
             Ok(Value::Int(Int::Wrap(Box::new(e), to), to))
         }
-        (Value::Float(e, from), Some(to), _) if from.bits() == to.bits() => {
+        (Value::Float(e, from), Some(to), _) if i64::from(from.width()) == to.bits() => {
             Ok(Value::Int(Int::Bits(Box::new(e), from, to), to))
         }
-        (Value::Int(e, from), _, Some(to)) if from.bits() == to.bits() => {
+        (Value::Int(e, from), _, Some(to)) if from.bits() == i64::from(to.width()) => {
             Ok(Value::Float(Float::FromBits(Box::new(e), to), to))
         }
         (Value::Float(e, from), _, Some(to)) if from == to => Ok(Value::Float(e, to)),
@@ -306,7 +307,7 @@ fn int_binary(op: BinaryOp, operands: Box<(Int, Int)>, repr: Repr) -> Result<Int
     Ok(Int::Binary(op, operands, repr))
 }
 
-fn float_binary(op: BinaryOp, operands: Box<(Float, Float)>, round: Round) -> Result<Float> {
+fn float_binary(op: BinaryOp, operands: Box<(Float, Float)>, round: FloatType) -> Result<Float> {
     let op = match op {
         BinaryOp::Add => return Ok(Float::Add(operands, round)),
         BinaryOp::Sub => return Ok(Float::Sub(operands, round)),

@@ -11,7 +11,7 @@ use imports::{Crate, Edge, Sources};
 
 /// The floors from the ground up.
 const FLOORS: &[&[&str]] = &[
-    &["book"],
+    &["book", "number"],
     &["judge"],
     &["grammar"],
     &["findings", "generate", "scope", "shape", "types", "value"],

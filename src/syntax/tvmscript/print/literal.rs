@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use half::{bf16, f16};
-
 use super::Printer;
 use crate::grammar::{AttrValue, Attrs, DataType, TensorData, TypeCode};
 use crate::syntax::tvmscript::read::names_dtype;
@@ -87,10 +85,9 @@ fn element(dtype: DataType, bytes: &[u8]) -> String {
         (TypeCode::Int, 16) => (bits as i16).to_string(),
         (TypeCode::Int, 32) => (bits as i32).to_string(),
         (TypeCode::Int, _) => (bits as i64).to_string(),
-        (TypeCode::BFloat, _) => float(bf16::from_bits(bits as u16).to_f64()),
-        (TypeCode::Float, 16) => float(f16::from_bits(bits as u16).to_f64()),
-        (TypeCode::Float, 32) => float(f64::from(f32::from_bits(bits as u32))),
-        (TypeCode::Float, _) => float(f64::from_bits(bits)),
+        (TypeCode::Float | TypeCode::BFloat, _) => {
+            float(dtype.float_type().map_or(f64::from_bits(bits), |float| float.of_bits(bits)))
+        }
     }
 }
 

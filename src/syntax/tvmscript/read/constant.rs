@@ -1,6 +1,5 @@
 //! Literals: `R.const([[1, 2], [3, 4]], "int64")`.
 
-use half::{bf16, f16};
 use ruff_python_ast as py;
 
 use super::Reader;
@@ -119,17 +118,9 @@ fn default_dtype(numbers: &[Number]) -> DataType {
 /// fit.
 fn encode(dtype: DataType, number: Number, bytes: &mut Vec<u8>) -> Option<()> {
     match dtype.code {
-        TypeCode::Float | TypeCode::BFloat => encode_float(dtype, as_float(number), bytes),
+        TypeCode::Float | TypeCode::BFloat => encode_float(dtype, number, bytes),
         TypeCode::Int | TypeCode::UInt => encode_int(dtype, as_int(number)?, bytes),
         TypeCode::Handle => None,
-    }
-}
-
-fn as_float(number: Number) -> f64 {
-    match number {
-        Number::Bool(b) => f64::from(u8::from(b)),
-        Number::Int(i) => i as f64,
-        Number::Float(f) => f,
     }
 }
 
@@ -141,14 +132,14 @@ fn as_int(number: Number) -> Option<i128> {
     }
 }
 
-fn encode_float(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Option<()> {
-    match (dtype.code, dtype.bits) {
-        (TypeCode::BFloat, 16) => bytes.extend(bf16::from_f64(value).to_le_bytes()),
-        (TypeCode::Float, 16) => bytes.extend(f16::from_f64(value).to_le_bytes()),
-        (TypeCode::Float, 32) => bytes.extend((value as f32).to_le_bytes()),
-        (TypeCode::Float, 64) => bytes.extend(value.to_le_bytes()),
-        _ => return None,
-    }
+fn encode_float(dtype: DataType, number: Number, bytes: &mut Vec<u8>) -> Option<()> {
+    let float = dtype.float_type()?;
+    let bits = match number {
+        Number::Bool(b) => float.int_to_bits(b.into()),
+        Number::Int(i) => float.int_to_bits(i),
+        Number::Float(f) => float.to_bits(f),
+    };
+    bytes.extend(bits.to_le_bytes().iter().take(dtype.bytes()));
     Some(())
 }
 

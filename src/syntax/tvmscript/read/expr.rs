@@ -11,6 +11,7 @@ use crate::grammar::{
     Call, DataType, Expr, FloatBits, GlobalVar, If, Op, PrimExpr, PrimValue, Span, StringImm, Tuple, TupleGetItem,
 };
 use crate::judge::with_stack;
+use crate::number::FloatType;
 
 impl Reader<'_> {
     pub(super) fn expr(&mut self, e: &py::Expr) -> Read<Expr> {
@@ -119,7 +120,7 @@ impl Reader<'_> {
                 return Err(Fault::expected(self.text, e, "one number"));
             };
             let value = float(number)
-                .or_else(|| integer(number).map(|i| i as f64))
+                .or_else(|| integer(number).map(|i| dtype.float_type().unwrap_or(FloatType::Float64).round_int(i)))
                 .or_else(|| string(number).and_then(non_finite));
             let value = value.ok_or_else(|| Fault::expected(self.text, number, "a number"))?;
             return Ok(float_value(value, dtype, span));

@@ -8,6 +8,7 @@ use super::args::{Number, elements, number};
 use super::{Def, Parser, Result};
 use crate::grammar::tir::{Buffer, Call, Expr, Intrinsic, Load, Var};
 use crate::grammar::{BinaryOp, DataType, Name, Span, TypeCode};
+use crate::number::FloatType;
 
 /// An expression, or a number whose data type depends on its surroundings.
 pub(super) enum Operand {
@@ -43,7 +44,10 @@ impl Parser<'_> {
         let range = match dtype.code {
             TypeCode::Int => -(1i128 << (bits - 1))..1i128 << (bits - 1),
             TypeCode::UInt => 0..1i128 << bits,
-            TypeCode::Float | TypeCode::BFloat => return Ok(Expr::float(value as f64, dtype)),
+            TypeCode::Float | TypeCode::BFloat => {
+                let float = dtype.float_type().unwrap_or(FloatType::Float64);
+                return Ok(Expr::float(float.round_int(value), dtype));
+            }
             TypeCode::Handle => return self.error(at, format!("{value} is not a {dtype}")),
         };
         match i64::try_from(value) {

@@ -1,0 +1,188 @@
+//! The floating-point types, and the one way in which a number becomes a float of a type: rounded once, to the nearest,
+//! ties to even.
+
+/// A binary floating-point type of IEEE 754, or bfloat16.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FloatType {
+    /// 11 binary digits, 5 bits of exponent.
+    Float16,
+    /// 8 binary digits, 8 bits of exponent.
+    BFloat16,
+    /// 24 binary digits, 8 bits of exponent.
+    Float32,
+    /// 53 binary digits, 11 bits of exponent.
+    Float64,
+}
+
+/// A finite number, exactly: `magnitude * 2^exponent`, negated or not.
+#[derive(Clone, Copy)]
+struct Exact {
+    negative: bool,
+    magnitude: u128,
+    exponent: i32,
+}
+
+impl FloatType {
+    /// All of them.
+    pub const ALL: [FloatType; 4] = [FloatType::Float16, FloatType::BFloat16, FloatType::Float32, FloatType::Float64];
+
+    /// How many bits an element takes.
+    pub fn width(self) -> u32 {
+        match self {
+            FloatType::Float16 | FloatType::BFloat16 => 16,
+            FloatType::Float32 => 32,
+            FloatType::Float64 => 64,
+        }
+    }
+
+    /// How many binary digits a normal number has, the leading one included.
+    pub fn digits(self) -> u32 {
+        match self {
+            FloatType::Float16 => 11,
+            FloatType::BFloat16 => 8,
+            FloatType::Float32 => 24,
+            FloatType::Float64 => 53,
+        }
+    }
+
+    /// The least positive number is 2 to this power.
+    pub fn least_exponent(self) -> i32 {
+        let bias = (1 << (self.width() - self.digits() - 1)) - 1;
+        2 - bias - self.digits() as i32
+    }
+
+    /// The float nearest to `value`, as float64, which holds the floats of every type exactly.
+    #[inline]
+    pub fn round(self, value: f64) -> f64 {
+        match self {
+            FloatType::Float64 => value,
+            FloatType::Float32 => f64::from(value as f32),
+            FloatType::Float16 | FloatType::BFloat16 => self.of_bits(self.to_bits(value)),
+        }
+    }
+
+    /// The float nearest to an integer, as float64.
+    pub fn round_int(self, value: i128) -> f64 {
+        self.of_bits(self.int_to_bits(value))
+    }
+
+    /// The bits of the float nearest to `value`.
+    #[inline]
+    pub fn to_bits(self, value: f64) -> u64 {
+        match self {
+            FloatType::Float64 => value.to_bits(),
+            // The language rounds these two as IEEE 754 does, wherever it runs; of NaN it says nothing.
+            FloatType::Float32 if !value.is_nan() => u64::from((value as f32).to_bits()),
+            FloatType::Float16 | FloatType::BFloat16 | FloatType::Float32 => self.nearest_to_float(value),
+        }
+    }
+
+    /// The bits of the float nearest to an integer.
+    pub fn int_to_bits(self, value: i128) -> u64 {
+        self.nearest(Exact { negative: value < 0, magnitude: value.unsigned_abs(), exponent: 0 })
+    }
+
+    /// The float with these bits, of which the lowest ones count.
+    pub fn of_bits(self, bits: u64) -> f64 {
+        match self {
+            FloatType::Float64 => f64::from_bits(bits),
+            FloatType::Float32 => f64::from(f32::from_bits(bits as u32)),
+            FloatType::BFloat16 => f64::from(f32::from_bits((bits as u32) << 16)),
+            FloatType::Float16 => half::f16::from_bits(bits as u16).to_f64(),
+        }
+    }
+
+    /// The bits that say of a number how large it is, without those of its sign and of its exponent.
+    fn fraction_bits(self) -> u32 {
+        self.digits() - 1
+    }
+
+    fn sign_bit(self, negative: bool) -> u64 {
+        u64::from(negative) << (self.width() - 1)
+    }
+
+    fn infinity(self) -> u64 {
+        (self.sign_bit(true) - 1) >> self.fraction_bits() << self.fraction_bits()
+    }
+
+    fn nearest_to_float(self, value: f64) -> u64 {
+        const FRACTION: u64 = (1 << 52) - 1;
+        let bits = value.to_bits();
+        let negative = value.is_sign_negative();
+        let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i32, bits & FRACTION);
+        if value.is_nan() {
+            // Quiet, with what there is room for of the bits that say which NaN it is.
+            let quiet = 1 << (self.fraction_bits() - 1);
+            return self.sign_bit(negative) | self.infinity() | quiet | fraction >> (53 - self.digits());
+        }
+        if value.is_infinite() {
+            return self.sign_bit(negative) | self.infinity();
+        }
+        let leading = u64::from(exponent != 0) << 52;
+        self.nearest(Exact { negative, magnitude: (leading | fraction).into(), exponent: exponent.max(1) - 1075 })
+    }
+
+    /// The bits of the float of this type that is nearest to a number, the even one of two.
+    fn nearest(self, number: Exact) -> u64 {
+        let sign = self.sign_bit(number.negative);
+        if number.magnitude == 0 {
+            return sign;
+        }
+        let length = 128 - number.magnitude.leading_zeros() as i32;
+        let digits = self.digits() as i32;
+        // The place of the last digit that is kept.
+        let unit = (number.exponent + length - digits).max(self.least_exponent());
+        let kept = divided(number.magnitude, unit - number.exponent);
+        // A number with its leading digit counts that in the exponent; one that is rounded up to the next power of two
+        // carries into it.
+        let exponent = (unit - self.least_exponent()) as u64;
+        sign | ((exponent << self.fraction_bits()) + kept).min(self.infinity())
+    }
+}
+
+/// `magnitude` divided by 2 to the power of `places`, to the nearest integer, ties to even. It fits into 64 bits.
+fn divided(magnitude: u128, places: i32) -> u64 {
+    let Ok(places) = u32::try_from(places) else {
+        // Every digit is kept, and there are fewer than 64.
+        return (magnitude << places.unsigned_abs()) as u64;
+    };
+    let (kept, rest) = match magnitude.checked_shr(places) {
+        Some(kept) => (kept, magnitude - (kept << places)),
+        None => (0, magnitude),
+    };
+    // Half of the last place, if it is not larger than any rest.
+    let half = places.checked_sub(1).and_then(|place| 1u128.checked_shl(place));
+    let up = half.is_some_and(|half| rest > half || (rest == half && kept % 2 == 1));
+    (kept + u128::from(up)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FloatType::{self, BFloat16, Float16, Float32, Float64};
+
+    #[test]
+    fn a_number_between_two_floats_goes_to_the_nearest_and_of_two_to_the_even_one() {
+        assert_eq!(Float16.round(65519.999), 65504.0);
+        assert_eq!(Float16.round(65520.0), f64::INFINITY);
+        assert_eq!(BFloat16.round(1.0 + 2f64.powi(-8) + 2f64.powi(-23)), 1.0 + 2f64.powi(-7));
+        assert_eq!(BFloat16.round(1.0 + 2f64.powi(-8)), 1.0);
+        assert_eq!(BFloat16.round_int((1 << 30) + (1 << 22) + 1), f64::from((1u32 << 30) + (1 << 23)));
+        assert_eq!(BFloat16.round_int((1 << 30) + (1 << 22)), f64::from(1u32 << 30));
+        assert_eq!(Float16.round(2f64.powi(-25)), 0.0);
+        assert_eq!(Float16.round(-2f64.powi(-25) * 1.0000000000000002), -(2f64.powi(-24)));
+        assert_eq!(Float64.round_int((1 << 53) + 1), 2f64.powi(53));
+        assert_eq!(Float32.round_int(i128::MAX), 2f64.powi(127));
+        assert_eq!(Float16.round_int(i128::MIN), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn signs_infinities_and_nan_stay() {
+        for float in FloatType::ALL {
+            assert_eq!(float.to_bits(-0.0), 1 << (float.width() - 1));
+            assert_eq!(float.round(f64::NEG_INFINITY), f64::NEG_INFINITY);
+            assert!(float.round(f64::NAN).is_nan() && float.of_bits(float.to_bits(f64::NAN)).is_nan());
+            assert!(float.round(f64::from_bits(0x7ff0_0000_0000_0001)).is_nan());
+            assert_eq!(float.round(2f64.powi(float.least_exponent())), 2f64.powi(float.least_exponent()));
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The numbers of the machine: rounding to a floating-point type, and the elementary functions.
+//!
+//! Both are the same on every machine. Nothing here calls the mathematical library of the system, and nothing depends on
+//! what conversions the processor has.
+
+mod float_type;
+
+pub use float_type::FloatType;

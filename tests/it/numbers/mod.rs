@@ -1,0 +1,67 @@
+//! The numbers of the oracle against exact arithmetic: conversions, and elementary functions.
+//!
+//! Each law has a short form, which always runs, and a long one, which is ignored unless asked for:
+//! `cargo test --release --test it numbers -- --ignored --nocapture`.
+
+mod rounding;
+
+use relax_spec::grammar::{DataType, TensorData};
+use relax_spec::question::RunAnswer;
+use relax_spec::value::{Scalar, Tensor, ValueSpec};
+
+const FLOATS: [DataType; 4] = [DataType::FLOAT16, DataType::BFLOAT16, DataType::FLOAT32, DataType::FLOAT64];
+
+/// A tensor of one dimension.
+fn line(dtype: DataType, elements: &[Scalar]) -> TensorData {
+    shaped(dtype, &[elements.len() as i64], elements)
+}
+
+/// A tensor without dimensions.
+fn scalar(dtype: DataType, element: Scalar) -> TensorData {
+    shaped(dtype, &[], &[element])
+}
+
+fn shaped(dtype: DataType, shape: &[i64], elements: &[Scalar]) -> TensorData {
+    let tensor = Tensor::zeros(dtype, shape).expect("a tensor");
+    for (i, element) in elements.iter().enumerate() {
+        assert!(tensor.set(i, *element));
+        assert!(tensor.get(i) == Some(*element) || is_nan(*element), "{element:?} is no element of {dtype}");
+    }
+    tensor.to_data()
+}
+
+fn is_nan(x: Scalar) -> bool {
+    matches!(x, Scalar::Float(x) if x.is_nan())
+}
+
+fn elements(data: &TensorData) -> Vec<Scalar> {
+    let tensor = Tensor::from_data(data).expect("a tensor");
+    (0..tensor.len()).map(|i| tensor.get(i).expect("an element")).collect()
+}
+
+/// What `main` of a program makes of tensors.
+fn run(program: &str, arguments: &[TensorData]) -> Vec<Scalar> {
+    let module = relax_spec::parse(program).unwrap_or_else(|e| panic!("{e}\n{program}"));
+    let arguments: Vec<ValueSpec> = arguments.iter().cloned().map(ValueSpec::Tensor).collect();
+    match relax_spec::run(&module, "main", &arguments) {
+        Ok(RunAnswer::Returns(ValueSpec::Tensor(data), _)) => elements(&data),
+        other => panic!("{other:?}\n{program}"),
+    }
+}
+
+/// A generator of random bits that is the same everywhere: a permutation of a counter.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}
