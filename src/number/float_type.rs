@@ -1,6 +1,10 @@
 //! The floating-point types, and the one way in which a number becomes a float of a type: rounded once, to the nearest,
 //! ties to even.
 
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_traits::{ToPrimitive, Zero};
+
 /// A binary floating-point type of IEEE 754, or bfloat16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FloatType {
@@ -92,6 +96,25 @@ impl FloatType {
         }
     }
 
+    /// The quotient of two floats, rounded down to a whole number and that to the nearest float, as float64.
+    pub fn quotient_rounded_down(self, x: f64, y: f64) -> f64 {
+        let (Some((dividend, of_x)), Some((divisor, of_y))) = (digits_of(x), digits_of(y)) else {
+            return (x / y).floor();
+        };
+        if dividend.is_zero() || divisor.is_zero() {
+            return (x / y).floor();
+        }
+        let common = of_x.min(of_y);
+        let quotient = (dividend << (of_x - common)).div_floor(&(divisor << (of_y - common)));
+        // Of an integer with more digits than are kept it is enough to know whether there are others.
+        let places = quotient.bits().saturating_sub(120);
+        let (kept, exact) = (&quotient >> places, quotient.trailing_zeros().is_none_or(|zeros| zeros >= places));
+        let kept = if exact { kept } else { kept | BigInt::from(1) };
+        let (Some(kept), Ok(exponent)) = (kept.to_i128(), i32::try_from(places)) else { return (x / y).floor() };
+        let magnitude = kept.unsigned_abs();
+        self.of_bits(self.nearest(Exact { negative: kept < 0, magnitude, exponent }))
+    }
+
     /// The bits that say of a number how large it is, without those of its sign and of its exponent.
     fn fraction_bits(self) -> u32 {
         self.digits() - 1
@@ -140,6 +163,12 @@ impl FloatType {
     }
 }
 
+/// A finite float as an integer times a power of two.
+fn digits_of(x: f64) -> Option<(BigInt, i32)> {
+    let (fraction, exponent) = libm::frexp(x);
+    x.is_finite().then(|| (BigInt::from(libm::ldexp(fraction, 53) as i64), exponent - 53))
+}
+
 /// `magnitude` divided by 2 to the power of `places`, to the nearest integer, ties to even. It fits into 64 bits.
 fn divided(magnitude: u128, places: i32) -> u64 {
     let Ok(places) = u32::try_from(places) else {
@@ -173,6 +202,28 @@ mod tests {
         assert_eq!(Float64.round_int((1 << 53) + 1), 2f64.powi(53));
         assert_eq!(Float32.round_int(i128::MAX), 2f64.powi(127));
         assert_eq!(Float16.round_int(i128::MIN), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn a_quotient_is_rounded_down_before_it_is_rounded() {
+        for (x, y, expected) in [
+            (1.0, 0.1, 9.0),
+            (-1.0, 0.1, -10.0),
+            (-5e-324, f64::MAX, -1.0),
+            (7.0, -2.0, -4.0),
+            (f64::MAX, 5e-324, f64::INFINITY),
+            (-f64::MAX, 0.5, f64::NEG_INFINITY),
+            (0.0, -3.0, 0.0),
+            (2f64.powi(60), 3.0, 384_307_168_202_282_325.0),
+            (3.0, f64::INFINITY, 0.0),
+            (3.0, 0.0, f64::INFINITY),
+        ] {
+            assert_eq!(Float64.quotient_rounded_down(x, y), expected, "{x} by {y}");
+        }
+        assert_eq!(
+            Float32.quotient_rounded_down(2f64.powi(40), f64::from(1.0f32.next_up())),
+            2f64.powi(40) - 131_072.0
+        );
     }
 
     #[test]

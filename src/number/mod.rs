@@ -3,6 +3,8 @@
 //! Both are the same on every machine. Nothing here calls the mathematical library of the system, and nothing depends on
 //! what conversions the processor has.
 
+pub mod elementary;
 mod float_type;
+mod long;
 
 pub use float_type::FloatType;

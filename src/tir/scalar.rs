@@ -4,7 +4,7 @@ use super::code::{Compare, FloatOp, IntOp, Test};
 use super::error::{Run, TirError};
 use crate::grammar::tir::Intrinsic;
 use crate::grammar::{DataType, TypeCode};
-use crate::number::FloatType;
+use crate::number::{FloatType, elementary};
 
 /// The integers of a data type.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -176,29 +176,29 @@ pub(super) fn test(test: Test, value: f64) -> bool {
 /// The functions of one float, on float64.
 pub(super) fn unary(op: Intrinsic) -> Option<fn(f64) -> f64> {
     Some(match op {
-        Intrinsic::Exp => libm::exp,
-        Intrinsic::Exp2 => libm::exp2,
-        Intrinsic::Exp10 => libm::exp10,
-        Intrinsic::Log => libm::log,
-        Intrinsic::Log2 => libm::log2,
-        Intrinsic::Log10 => libm::log10,
-        Intrinsic::Log1p => libm::log1p,
-        Intrinsic::Sqrt => libm::sqrt,
-        Intrinsic::Rsqrt => |x| 1.0 / libm::sqrt(x),
-        Intrinsic::Sin => libm::sin,
-        Intrinsic::Cos => libm::cos,
-        Intrinsic::Tan => libm::tan,
-        Intrinsic::Sinh => libm::sinh,
-        Intrinsic::Cosh => libm::cosh,
-        Intrinsic::Tanh => libm::tanh,
-        Intrinsic::Asin => libm::asin,
-        Intrinsic::Acos => libm::acos,
-        Intrinsic::Atan => libm::atan,
-        Intrinsic::Asinh => libm::asinh,
-        Intrinsic::Acosh => libm::acosh,
-        Intrinsic::Atanh => libm::atanh,
-        Intrinsic::Sigmoid => |x| 1.0 / (1.0 + libm::exp(-x)),
-        Intrinsic::Erf => libm::erf,
+        Intrinsic::Exp => elementary::exp,
+        Intrinsic::Exp2 => elementary::exp2,
+        Intrinsic::Exp10 => elementary::exp10,
+        Intrinsic::Log => elementary::log,
+        Intrinsic::Log2 => elementary::log2,
+        Intrinsic::Log10 => elementary::log10,
+        Intrinsic::Log1p => elementary::log1p,
+        Intrinsic::Sqrt => elementary::sqrt,
+        Intrinsic::Rsqrt => elementary::rsqrt,
+        Intrinsic::Sin => elementary::sin,
+        Intrinsic::Cos => elementary::cos,
+        Intrinsic::Tan => elementary::tan,
+        Intrinsic::Sinh => elementary::sinh,
+        Intrinsic::Cosh => elementary::cosh,
+        Intrinsic::Tanh => elementary::tanh,
+        Intrinsic::Asin => elementary::asin,
+        Intrinsic::Acos => elementary::acos,
+        Intrinsic::Atan => elementary::atan,
+        Intrinsic::Asinh => elementary::asinh,
+        Intrinsic::Acosh => elementary::acosh,
+        Intrinsic::Atanh => elementary::atanh,
+        Intrinsic::Sigmoid => elementary::sigmoid,
+        Intrinsic::Erf => elementary::erf,
         Intrinsic::Floor => libm::floor,
         Intrinsic::Ceil => libm::ceil,
         Intrinsic::Round => libm::round,
@@ -231,11 +231,11 @@ pub(super) fn unary(op: Intrinsic) -> Option<fn(f64) -> f64> {
 /// The functions of two floats, on float64.
 pub(super) fn binary(op: Intrinsic, float: FloatType) -> Option<fn(f64, f64) -> f64> {
     match (op, float) {
-        (Intrinsic::Pow, _) => Some(libm::pow),
-        (Intrinsic::Atan2, _) => Some(libm::atan2),
+        (Intrinsic::Pow, _) => Some(elementary::pow),
+        (Intrinsic::Atan2, _) => Some(elementary::atan2),
         (Intrinsic::Fmod, _) => Some(libm::fmod),
         (Intrinsic::Copysign, _) => Some(libm::copysign),
-        (Intrinsic::Hypot, _) => Some(libm::hypot),
+        (Intrinsic::Hypot, _) => Some(elementary::hypot),
         (Intrinsic::Nextafter, FloatType::Float64) => Some(libm::nextafter),
         (Intrinsic::Nextafter, FloatType::Float32) => Some(|a, b| f64::from(libm::nextafterf(a as f32, b as f32))),
         _ => None,

@@ -73,12 +73,6 @@ pub(in crate::ops) fn mean(x: &ArrayD<f64>, axes: &[usize]) -> ArrayD<f64> {
     total(x, axes) / count as f64
 }
 
-/// The largest elements along an axis, which stays with size 1; NaN wins.
-pub(in crate::ops) fn largest(x: &ArrayD<f64>, axis: usize) -> ArrayD<f64> {
-    let larger = |a: &f64, b: &f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(*b) };
-    x.fold_axis(Axis(axis), f64::NEG_INFINITY, larger).insert_axis(Axis(axis))
-}
-
 /// A parameter whose dimensions are those of the array at the given axes, in their order, repeated over the others.
 pub(in crate::ops) fn spread(parameter: &ArrayD<f64>, like: &ArrayD<f64>, axes: &[usize]) -> ArrayD<f64> {
     ArrayD::from_shape_fn(like.raw_dim(), |index| {

@@ -147,6 +147,23 @@ pub(in crate::ops) fn convert(x: Scalar, dtype: DataType) -> Result<Scalar, Stop
     cell.get(0).ok_or_else(|| fail("a tensor of rank 0 is empty"))
 }
 
+/// An integer as a data type stores it; a float as it is.
+pub(in crate::ops) fn wrapped(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
+    if let Scalar::Float(_) = x { Ok(x) } else { convert(x, dtype) }
+}
+
+/// A number divided by a count. Of integers it is truncated towards zero, and to divide them by zero is an error.
+pub(in crate::ops) fn quotient(x: Scalar, count: u64) -> Result<Scalar, Stop> {
+    let by_none = || fail("an integer is divided by zero");
+    match x {
+        Scalar::Float(x) => Ok(Scalar::Float(x / count as f64)),
+        // No count of elements exceeds what an int64 holds.
+        Scalar::Int(x) => x.checked_div(count as i64).map(Scalar::Int).ok_or_else(by_none),
+        Scalar::UInt(x) => x.checked_div(count).map(Scalar::UInt).ok_or_else(by_none),
+        Scalar::Bool(_) => Err(fail("a mean is not defined on Booleans")),
+    }
+}
+
 /// A boxed integer.
 pub(in crate::ops) fn int(a: &EvalArgs<'_>, i: usize) -> Result<i64, Stop> {
     match a.values.get(i) {

@@ -2,10 +2,11 @@
 
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
+use crate::number::elementary;
 use crate::ops::infer::{float_attr, tensor};
 use crate::ops::kernel::elementwise::{float, infer_float, infer_same, max_float, number, unary};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
-use crate::ops::tensor::unary::{sigmoid, zero_like};
+use crate::ops::tensor::unary::zero_like;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};
 
@@ -26,15 +27,15 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         Exact,
         |m, a| unary(m, a, relu)
     ),
-    function!("nn.gelu", [rule!("OPS.nn.gelu.infer"), rule!("OPS.nn.gelu.value")], Elementary, gelu),
+    function!("nn.gelu", [rule!("OPS.nn.gelu.infer"), rule!("OPS.nn.gelu.value")], Elementary, elementary::gelu),
     function!(
         "nn.gelu_tanh",
         [rule!("OPS.nn.gelu_tanh.infer"), rule!("OPS.nn.gelu_tanh.value")],
         Elementary,
-        gelu_tanh
+        elementary::gelu_tanh
     ),
-    function!("nn.selu", [rule!("OPS.nn.selu.infer"), rule!("OPS.nn.selu.value")], Elementary, selu),
-    function!("nn.silu", [rule!("OPS.nn.silu.infer"), rule!("OPS.nn.silu.value")], Elementary, |x: f64| x * sigmoid(x)),
+    function!("nn.selu", [rule!("OPS.nn.selu.infer"), rule!("OPS.nn.selu.value")], Elementary, elementary::selu),
+    function!("nn.silu", [rule!("OPS.nn.silu.infer"), rule!("OPS.nn.silu.value")], Elementary, elementary::silu),
     operator!(
         "nn.leakyrelu",
         [rule!("OPS.nn.leakyrelu.infer"), rule!("OPS.nn.leakyrelu.value"), rule!("OPS.nn.leakyrelu.attrs")],
@@ -65,22 +66,6 @@ fn relu(x: Scalar) -> Result<Scalar, Stop> {
     number(x, zero_like(x), i64::max, u64::max, max_float)
 }
 
-/// x times the distribution function of the normal distribution.
-fn gelu(x: f64) -> f64 {
-    0.5 * x * (1.0 + libm::erf(x / std::f64::consts::SQRT_2))
-}
-
-/// The approximation of `gelu` by the hyperbolic tangent.
-fn gelu_tanh(x: f64) -> f64 {
-    0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x)).tanh())
-}
-
-fn selu(x: f64) -> f64 {
-    const ALPHA: f64 = 1.673_263_242_354_377_2;
-    const SCALE: f64 = 1.050_700_987_355_480_5;
-    if x > 0.0 { SCALE * x } else { SCALE * ALPHA * x.exp_m1() }
-}
-
 fn leakyrelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let alpha = float_attr(a.call, "alpha")?;
     unary(m, a, |x| float(x).map(|x| Scalar::Float(if x > 0.0 { x } else { alpha * x })))
@@ -89,10 +74,7 @@ fn leakyrelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 /// The logarithm of 1 + exp(beta x) over beta, and x itself above the threshold.
 fn softplus(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (beta, threshold) = (float_attr(a.call, "beta")?, float_attr(a.call, "threshold")?);
-    unary(m, a, |x| {
-        let f = |x: f64| if beta * x > threshold { x } else { (beta * x).exp().ln_1p() / beta };
-        float(x).map(|x| Scalar::Float(f(x)))
-    })
+    unary(m, a, |x| float(x).map(|x| Scalar::Float(elementary::softplus(x, beta, threshold))))
 }
 
 fn infer_prelu(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {

@@ -1,9 +1,10 @@
 //! Arithmetic on two elements, with broadcasting.
 
+use crate::number::{FloatType, elementary};
 use crate::ops::kernel::elementwise::{binary, infer_arithmetic, max_float, min_float, number};
-use crate::ops::kernel::fail;
-use crate::ops::{OpDef, Param};
-use crate::value::{Scalar, Stop};
+use crate::ops::kernel::{self, fail};
+use crate::ops::{EvalArgs, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! arithmetic {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
@@ -50,9 +51,11 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         min_float
     )),
     arithmetic!("divide", [rule!("OPS.divide.infer"), rule!("OPS.divide.value")], Rounded, divide),
-    arithmetic!(
+    operator!(
         "floor_divide",
         [rule!("OPS.floor_divide.infer"), rule!("OPS.floor_divide.value")],
+        [Param::Arg("x1"), Param::Arg("x2")],
+        infer_arithmetic,
         Rounded,
         floor_divide
     ),
@@ -62,10 +65,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     arithmetic!("atan2", [rule!("OPS.atan2.infer"), rule!("OPS.atan2.value")], Elementary, |y, x| floats(
         y,
         x,
-        f64::atan2
+        elementary::atan2
     )),
     arithmetic!("log_add_exp", [rule!("OPS.log_add_exp.infer"), rule!("OPS.log_add_exp.value")], Elementary, |x, y| {
-        floats(x, y, log_add_exp)
+        floats(x, y, elementary::log_add_exp)
     }),
 ];
 
@@ -82,21 +85,32 @@ fn divide(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     number(x, y, i64::wrapping_div, u64::wrapping_div, |x, y| x / y)
 }
 
-fn floor_divide(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
-    nonzero(y)?;
+/// The exact quotient rounded down. What rounding to the data type makes of a quotient may be the next whole number.
+fn floor_divide(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let float = kernel::out(a)?.dtype.float_type().unwrap_or(FloatType::Float64);
     let floor = |x: i64, y: i64| {
         let (q, r) = (x.wrapping_div(y), x.wrapping_rem(y));
-        if r != 0 && (r < 0) != (y < 0) { q - 1 } else { q }
+        if r != 0 && (r < 0) != (y < 0) { q.wrapping_sub(1) } else { q }
     };
-    number(x, y, floor, u64::wrapping_div, |x, y| (x / y).floor())
+    binary(m, a, |x, y| {
+        nonzero(y)?;
+        number(x, y, floor, u64::wrapping_div, |x, y| float.quotient_rounded_down(x, y))
+    })
 }
 
 fn power(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     if let Scalar::Int(..0) = y {
         return Err(fail("an integer is raised to a negative power"));
     }
-    let exponent = |y: u64| u32::try_from(y).unwrap_or(u32::MAX);
-    number(x, y, |x, y| x.wrapping_pow(exponent(y.unsigned_abs())), |x, y| x.wrapping_pow(exponent(y)), f64::powf)
+    number(x, y, |x, y| wrapping_power(x as u64, y as u64) as i64, wrapping_power, elementary::pow)
+}
+
+/// Of the two's complement, which wraps alike with and without a sign.
+fn wrapping_power(x: u64, y: u64) -> u64 {
+    let high = u32::try_from(y >> 32).unwrap_or(u32::MAX);
+    let low = y as u32;
+    // x^(2^32 high + low); squared 32 times, no number needs a loop over its digits.
+    (0..32).fold(x, |power, _| power.wrapping_mul(power)).wrapping_pow(high).wrapping_mul(x.wrapping_pow(low))
 }
 
 /// What is left of truncating division; it has the sign of the dividend.
@@ -126,9 +140,4 @@ fn floats(x: Scalar, y: Scalar, f: impl Fn(f64, f64) -> f64) -> Result<Scalar, S
             Err(fail("expects a floating-point data type"))
         }
     }
-}
-
-/// Written so that neither exponential overflows.
-fn log_add_exp(x: f64, y: f64) -> f64 {
-    if x == y { x + std::f64::consts::LN_2 } else { max_float(x, y) + (-(x - y).abs()).exp().ln_1p() }
 }

@@ -2,6 +2,7 @@
 
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
+use crate::number::elementary;
 use crate::ops::infer::{arity, tensor};
 use crate::ops::kernel::elementwise::{float, infer_float, infer_predicate, infer_same, number, unary};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
@@ -39,24 +40,24 @@ macro_rules! predicate {
 }
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
-    function!("acos", [rule!("OPS.acos.infer"), rule!("OPS.acos.value")], Elementary, f64::acos),
-    function!("acosh", [rule!("OPS.acosh.infer"), rule!("OPS.acosh.value")], Elementary, f64::acosh),
-    function!("asin", [rule!("OPS.asin.infer"), rule!("OPS.asin.value")], Elementary, f64::asin),
-    function!("asinh", [rule!("OPS.asinh.infer"), rule!("OPS.asinh.value")], Elementary, asinh),
-    function!("atan", [rule!("OPS.atan.infer"), rule!("OPS.atan.value")], Elementary, f64::atan),
-    function!("atanh", [rule!("OPS.atanh.infer"), rule!("OPS.atanh.value")], Elementary, atanh),
-    function!("cos", [rule!("OPS.cos.infer"), rule!("OPS.cos.value")], Elementary, f64::cos),
-    function!("cosh", [rule!("OPS.cosh.infer"), rule!("OPS.cosh.value")], Elementary, f64::cosh),
-    function!("erf", [rule!("OPS.erf.infer"), rule!("OPS.erf.value")], Elementary, libm::erf),
-    function!("exp", [rule!("OPS.exp.infer"), rule!("OPS.exp.value")], Elementary, f64::exp),
-    function!("log", [rule!("OPS.log.infer"), rule!("OPS.log.value")], Elementary, f64::ln),
-    function!("rsqrt", [rule!("OPS.rsqrt.infer"), rule!("OPS.rsqrt.value")], Elementary, |x: f64| 1.0 / x.sqrt()),
-    function!("sigmoid", [rule!("OPS.sigmoid.infer"), rule!("OPS.sigmoid.value")], Elementary, sigmoid),
-    function!("sin", [rule!("OPS.sin.infer"), rule!("OPS.sin.value")], Elementary, f64::sin),
-    function!("sinh", [rule!("OPS.sinh.infer"), rule!("OPS.sinh.value")], Elementary, f64::sinh),
+    function!("acos", [rule!("OPS.acos.infer"), rule!("OPS.acos.value")], Elementary, elementary::acos),
+    function!("acosh", [rule!("OPS.acosh.infer"), rule!("OPS.acosh.value")], Elementary, elementary::acosh),
+    function!("asin", [rule!("OPS.asin.infer"), rule!("OPS.asin.value")], Elementary, elementary::asin),
+    function!("asinh", [rule!("OPS.asinh.infer"), rule!("OPS.asinh.value")], Elementary, elementary::asinh),
+    function!("atan", [rule!("OPS.atan.infer"), rule!("OPS.atan.value")], Elementary, elementary::atan),
+    function!("atanh", [rule!("OPS.atanh.infer"), rule!("OPS.atanh.value")], Elementary, elementary::atanh),
+    function!("cos", [rule!("OPS.cos.infer"), rule!("OPS.cos.value")], Elementary, elementary::cos),
+    function!("cosh", [rule!("OPS.cosh.infer"), rule!("OPS.cosh.value")], Elementary, elementary::cosh),
+    function!("erf", [rule!("OPS.erf.infer"), rule!("OPS.erf.value")], Elementary, elementary::erf),
+    function!("exp", [rule!("OPS.exp.infer"), rule!("OPS.exp.value")], Elementary, elementary::exp),
+    function!("log", [rule!("OPS.log.infer"), rule!("OPS.log.value")], Elementary, elementary::log),
+    function!("rsqrt", [rule!("OPS.rsqrt.infer"), rule!("OPS.rsqrt.value")], Elementary, elementary::rsqrt),
+    function!("sigmoid", [rule!("OPS.sigmoid.infer"), rule!("OPS.sigmoid.value")], Elementary, elementary::sigmoid),
+    function!("sin", [rule!("OPS.sin.infer"), rule!("OPS.sin.value")], Elementary, elementary::sin),
+    function!("sinh", [rule!("OPS.sinh.infer"), rule!("OPS.sinh.value")], Elementary, elementary::sinh),
     function!("sqrt", [rule!("OPS.sqrt.infer"), rule!("OPS.sqrt.value")], Rounded, f64::sqrt),
-    function!("tan", [rule!("OPS.tan.infer"), rule!("OPS.tan.value")], Elementary, f64::tan),
-    function!("tanh", [rule!("OPS.tanh.infer"), rule!("OPS.tanh.value")], Elementary, f64::tanh),
+    function!("tan", [rule!("OPS.tan.infer"), rule!("OPS.tan.value")], Elementary, elementary::tan),
+    function!("tanh", [rule!("OPS.tanh.infer"), rule!("OPS.tanh.value")], Elementary, elementary::tanh),
     arithmetic!("abs", [rule!("OPS.abs.infer"), rule!("OPS.abs.value")], Exact, absolute),
     arithmetic!("negative", [rule!("OPS.negative.infer"), rule!("OPS.negative.value")], Exact, negative),
     arithmetic!("sign", [rule!("OPS.sign.infer"), rule!("OPS.sign.value")], Exact, sign),
@@ -85,15 +86,6 @@ fn rounded(x: Scalar, f: impl Fn(f64) -> f64) -> Scalar {
         Scalar::Float(x) => Scalar::Float(f(x)),
         Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => x,
     }
-}
-
-/// Keeps the sign of a zero, which the standard library's loses.
-fn asinh(x: f64) -> f64 {
-    if x == 0.0 { x } else { x.asinh() }
-}
-
-fn atanh(x: f64) -> f64 {
-    if x == 0.0 { x } else { x.atanh() }
 }
 
 fn ask(m: &mut dyn Host, a: &EvalArgs<'_>, other: bool, f: impl Fn(f64) -> bool) -> Result<Value, Stop> {
@@ -145,10 +137,6 @@ pub(in crate::ops) fn zero_like(x: Scalar) -> Scalar {
         Scalar::UInt(_) => Scalar::UInt(0),
         Scalar::Float(_) => Scalar::Float(0.0),
     }
-}
-
-pub(in crate::ops) fn sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
 }
 
 // clip

@@ -3,6 +3,9 @@
 //! Each law has a short form, which always runs, and a long one, which is ignored unless asked for:
 //! `cargo test --release --test it numbers -- --ignored --nocapture`.
 
+mod elementary;
+mod points;
+mod precise;
 mod rounding;
 
 use relax_spec::grammar::{DataType, TensorData};
@@ -46,22 +49,5 @@ fn run(program: &str, arguments: &[TensorData]) -> Vec<Scalar> {
     match relax_spec::run(&module, "main", &arguments) {
         Ok(RunAnswer::Returns(ValueSpec::Tensor(data), _)) => elements(&data),
         other => panic!("{other:?}\n{program}"),
-    }
-}
-
-/// A generator of random bits that is the same everywhere: a permutation of a counter.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
     }
 }

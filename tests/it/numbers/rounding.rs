@@ -10,7 +10,8 @@ use relax_spec::grammar::DataType;
 use relax_spec::number::FloatType;
 use relax_spec::value::Scalar;
 
-use super::{FLOATS, Random, line, run, scalar};
+use super::points::{Random, finite};
+use super::{FLOATS, line, run, scalar};
 
 /// A number that is converted.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +30,6 @@ fn value(float: FloatType, bits: u64) -> f64 {
     let power = |e: i32| f64::from_bits(((e + 1023) as u64) << 52);
     let whole = (leading | digits) as f64;
     if scale < -1022 { whole * power(-1022) * power(scale + 1022) } else { whole * power(scale) }
-}
-
-/// How many floats of a type there are from zero up, the infinity not counted.
-fn finite(float: FloatType) -> u64 {
-    let exponents = (1u64 << (float.width() - float.digits())) - 1;
-    exponents << (float.digits() - 1)
 }
 
 /// How the number `n` stands to the middle between `a` and the next float `b`.

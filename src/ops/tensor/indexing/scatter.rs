@@ -1,10 +1,11 @@
 //! Writing elements at the places that indices name: `scatter_elements`, `scatter_nd`, `index_put`, `slice_scatter`.
 
-use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
+use crate::grammar::{DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
     Dims, arity, axis, bool_attr, common_dtype, constant, differ, int_attr, prim, str_attr, tensor, tensors,
 };
+use crate::ops::kernel::elementwise::{max_float, min_float};
 use crate::ops::kernel::{self, at, at_broadcast, fail, indices};
 use crate::ops::tensor::indexing::gather::{coordinate, coordinates, from_end};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -76,8 +77,8 @@ fn combine(reduction: &str, old: Scalar, new: Scalar) -> Result<Scalar, Stop> {
     match reduction {
         "add" | "mean" => numbers(|x, y| x + y, i64::wrapping_add, u64::wrapping_add),
         "mul" => numbers(|x, y| x * y, i64::wrapping_mul, u64::wrapping_mul),
-        "min" => numbers(f64::min, i64::min, u64::min),
-        "max" => numbers(f64::max, i64::max, u64::max),
+        "min" => numbers(min_float, i64::min, u64::min),
+        "max" => numbers(max_float, i64::max, u64::max),
         _ => Ok(new),
     }
 }
@@ -106,17 +107,12 @@ impl Target {
         Ok(())
     }
 
-    /// Sums become means of the old element and of what has arrived.
-    fn averaged(&mut self) {
+    /// Sums become means of the old element and of what has arrived. A sum of integers has wrapped.
+    fn averaged(&mut self, dtype: DataType) -> Result<(), Stop> {
         for (slot, arrived) in self.elements.iter_mut().zip(&self.arrived) {
-            let count = arrived + 1;
-            *slot = match *slot {
-                Scalar::Float(x) => Scalar::Float(x / f64::from(count)),
-                Scalar::Int(x) => Scalar::Int(x / i64::from(count)),
-                Scalar::UInt(x) => Scalar::UInt(x / u64::from(count)),
-                Scalar::Bool(x) => Scalar::Bool(x),
-            };
+            *slot = kernel::quotient(kernel::wrapped(*slot, dtype)?, u64::from(*arrived) + 1)?;
         }
+        Ok(())
     }
 
     fn finish(self, like: &Tensor) -> Result<Value, Stop> {
@@ -187,7 +183,7 @@ fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         target.write(&place, reduction, at(updates, &index)?)?;
     }
     if reduction == "mean" {
-        target.averaged();
+        target.averaged(data.dtype())?;
     }
     target.finish(data)
 }

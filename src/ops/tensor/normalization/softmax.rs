@@ -1,11 +1,12 @@
 //! `nn.softmax` and `nn.log_softmax`.
 
-use ndarray::ArrayD;
+use ndarray::{ArrayD, Axis};
 
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
+use crate::number::elementary;
 use crate::ops::infer::{Dims, arity, axis, float_dtype, int_attr, tensor};
-use crate::ops::kernel::array::{floats, largest, of_floats, total};
+use crate::ops::kernel::array::{floats, of_floats};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
 use crate::value::{Host, Stop, Value};
 
@@ -45,16 +46,22 @@ fn along_axis(m: &mut dyn Host, a: &EvalArgs<'_>, f: fn(&ArrayD<f64>, usize) -> 
     of_floats(x.dtype(), &f(&floats(x)?, along))
 }
 
-/// `exp(x - max)` divided by the sum of these along the axis.
+/// `exp(x)` divided by the sum of these along the axis.
 pub(in crate::ops) fn softmax(x: &ArrayD<f64>, along: usize) -> ArrayD<f64> {
-    let powers = (x - &largest(x, along)).mapv_into(f64::exp);
-    let sums = total(&powers, &[along]);
-    powers / sums
+    line_by_line(x, along, elementary::softmax)
 }
 
-/// `x - max` minus the logarithm of the sum of `exp(x - max)` along the axis.
+/// The logarithms of these.
 fn log_softmax(x: &ArrayD<f64>, along: usize) -> ArrayD<f64> {
-    let lowered = x - &largest(x, along);
-    let logs = total(&lowered.mapv(f64::exp), &[along]).mapv_into(f64::ln);
-    lowered - logs
+    line_by_line(x, along, elementary::log_softmax)
+}
+
+/// A function of all elements along the axis.
+fn line_by_line(x: &ArrayD<f64>, along: usize, f: fn(&[f64]) -> Vec<f64>) -> ArrayD<f64> {
+    let mut out = x.clone();
+    for mut line in out.lanes_mut(Axis(along)) {
+        let results = f(&line.to_vec());
+        line.iter_mut().zip(results).for_each(|(element, result)| *element = result);
+    }
+    out
 }

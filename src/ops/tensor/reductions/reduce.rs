@@ -22,7 +22,7 @@ macro_rules! reduction {
             ],
             infer_reduction,
             $accuracy,
-            |m, a| reduce(m, a, $f),
+            |m, a| reduce_numbers(m, a, $f),
         )
     };
 }
@@ -47,13 +47,13 @@ macro_rules! place {
 pub(in crate::ops) const OPS: &[OpDef] = &[
     reduction!("sum", [rule!("OPS.sum.infer"), rule!("OPS.sum.value"), rule!("OPS.sum.attrs")], Accumulated, sum),
     reduction!("mean", [rule!("OPS.mean.infer"), rule!("OPS.mean.value"), rule!("OPS.mean.attrs")], Accumulated, mean),
-    reduction!("max", [rule!("OPS.max.infer"), rule!("OPS.max.value"), rule!("OPS.max.attrs")], Exact, |x| extreme(
+    reduction!("max", [rule!("OPS.max.infer"), rule!("OPS.max.value"), rule!("OPS.max.attrs")], Exact, |x, _| extreme(
         x,
         f64::max,
         i64::max,
         u64::max
     )),
-    reduction!("min", [rule!("OPS.min.infer"), rule!("OPS.min.value"), rule!("OPS.min.attrs")], Exact, |x| extreme(
+    reduction!("min", [rule!("OPS.min.infer"), rule!("OPS.min.value"), rule!("OPS.min.attrs")], Exact, |x, _| extreme(
         x,
         f64::min,
         i64::min,
@@ -140,6 +140,19 @@ fn reduce(m: &mut dyn Host, a: &EvalArgs<'_>, f: impl Fn(&[Scalar]) -> Result<Sc
     tabulate_out(m, a, |index| f(&group(x, &reduced, &inner, index, keep)?))
 }
 
+/// Sums, means and extremes are of numbers, of which a Boolean is none, even where there is nothing to reduce.
+fn reduce_numbers(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    f: impl Fn(&[Scalar], DataType) -> Result<Scalar, Stop>,
+) -> Result<Value, Stop> {
+    let dtype = kernel::tensor(a, 0)?.dtype();
+    if dtype.is_bool() {
+        return Err(fail("a reduction is defined on numbers, not on Booleans"));
+    }
+    reduce(m, a, |items| f(items, dtype))
+}
+
 /// The elements that make up one place of the result, in row-major order.
 fn group(x: &Tensor, reduced: &[usize], inner: &[i64], index: &[i64], keep: bool) -> Result<Vec<Scalar>, Stop> {
     let mut outer = index.iter();
@@ -155,7 +168,7 @@ fn group(x: &Tensor, reduced: &[usize], inner: &[i64], index: &[i64], keep: bool
         .collect()
 }
 
-fn sum(items: &[Scalar]) -> Result<Scalar, Stop> {
+fn sum(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
     items
         .iter()
         .try_fold(None, |sum, item| match (sum, *item) {
@@ -167,17 +180,12 @@ fn sum(items: &[Scalar]) -> Result<Scalar, Stop> {
             (Some(_), _) => Err(fail("elements of different kinds are added")),
         })
         // The sum of nothing is zero.
-        .map(|sum| sum.unwrap_or(Scalar::Int(0)))
+        .map(|sum| sum.unwrap_or(kernel::zero(dtype)))
 }
 
-fn mean(items: &[Scalar]) -> Result<Scalar, Stop> {
-    match (sum(items)?, items.len()) {
-        (_, 0) => Ok(Scalar::Float(f64::NAN)),
-        (Scalar::Float(sum), n) => Ok(Scalar::Float(sum / n as f64)),
-        (Scalar::Int(sum), n) => Ok(Scalar::Int(sum.wrapping_div(n as i64))),
-        (Scalar::UInt(sum), n) => Ok(Scalar::UInt(sum / n as u64)),
-        (Scalar::Bool(_), _) => Err(fail("a mean is not defined on Booleans")),
-    }
+/// A sum of integers wraps before it is divided.
+fn mean(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
+    kernel::quotient(kernel::wrapped(sum(items, dtype)?, dtype)?, items.len() as u64)
 }
 
 fn extreme(
@@ -201,7 +209,7 @@ fn extreme(
     }
 }
 
-fn product(items: &[Scalar]) -> Result<Scalar, Stop> {
+fn product(items: &[Scalar], _: DataType) -> Result<Scalar, Stop> {
     let times = |product: Option<Scalar>, item: &Scalar| match (product, *item) {
         (_, Scalar::Bool(_)) => Err(fail("a product is not defined on Booleans")),
         (None, first) => Ok(Some(first)),
@@ -215,19 +223,19 @@ fn product(items: &[Scalar]) -> Result<Scalar, Stop> {
 }
 
 /// The mean of the squares of the distances from the mean.
-fn variance(items: &[Scalar]) -> Result<Scalar, Stop> {
-    let middle = mean(items)?;
+fn variance(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
+    let middle = mean(items, dtype)?;
     let square = |item: &Scalar| match (*item, middle) {
         (Scalar::Float(x), Scalar::Float(mean)) => Ok(Scalar::Float((x - mean) * (x - mean))),
         (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
             Err(fail("a variance is defined on floats"))
         }
     };
-    mean(&items.iter().map(square).collect::<Result<Vec<_>, _>>()?)
+    mean(&items.iter().map(square).collect::<Result<Vec<_>, _>>()?, dtype)
 }
 
-fn deviation(items: &[Scalar]) -> Result<Scalar, Stop> {
-    match variance(items)? {
+fn deviation(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
+    match variance(items, dtype)? {
         Scalar::Float(x) => Ok(Scalar::Float(x.sqrt())),
         Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Err(fail("a deviation is defined on floats")),
     }
