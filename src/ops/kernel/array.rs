@@ -3,7 +3,7 @@
 use ndarray::{ArrayD, Axis, IxDyn};
 
 use crate::grammar::DataType;
-use crate::ops::kernel::{fail, fresh};
+use crate::ops::kernel::{fail, fresh, storable};
 use crate::value::{Scalar, Stop, Tensor, Value};
 
 /// The elements of a tensor.
@@ -45,7 +45,7 @@ fn of_elements(dtype: DataType, shape: &[usize], elements: impl Iterator<Item = 
     let shape: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
     let out = Tensor::zeros(dtype, &shape).map_err(|error| fail(error.to_string()))?;
     for (i, element) in elements.enumerate() {
-        if !out.set(i, element) {
+        if !out.set(i, storable(element, dtype)?) {
             return Err(fail("an element lies outside its tensor"));
         }
     }

@@ -99,9 +99,9 @@ pub(in crate::ops) fn tabulate(
     m.spend(out.len() as u64)?;
     let mut index = vec![0; shape.len()];
     out.fill(|_| {
-        let value = element(&index);
+        let value = element(&index)?;
         advance(&mut index, shape);
-        value
+        storable(value, dtype)
     })?;
     Ok(out)
 }
@@ -111,12 +111,25 @@ pub(in crate::ops) fn tabulate_flat(
     m: &mut dyn Host,
     dtype: DataType,
     shape: &[i64],
-    element: impl FnMut(usize) -> Result<Scalar, Stop>,
+    mut element: impl FnMut(usize) -> Result<Scalar, Stop>,
 ) -> Result<Tensor, Stop> {
     let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
     m.spend(out.len() as u64)?;
-    out.fill(element)?;
+    out.fill(|flat| storable(element(flat)?, dtype))?;
     Ok(out)
+}
+
+/// Nothing is said of a float that an integer data type cannot hold.
+fn storable(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
+    let Scalar::Float(value) = x else { return Ok(x) };
+    if dtype.is_float() || dtype.is_bool() {
+        return Ok(x);
+    }
+    let power = |bits: u16| libm::ldexp(1.0, bits.into());
+    let (low, high) =
+        if dtype.is_int() { (-power(dtype.bits - 1), power(dtype.bits - 1)) } else { (0.0, power(dtype.bits)) };
+    let whole = value.trunc();
+    if whole >= low && whole < high { Ok(x) } else { Err(Stop::unspecified(format!("{value} as {dtype}"))) }
 }
 
 /// The element of a tensor at a row-major position.
@@ -141,7 +154,7 @@ pub(in crate::ops) fn in_shape(m: &mut dyn Host, x: &Tensor, shape: &[i64]) -> R
 /// An element as a data type stores it.
 pub(in crate::ops) fn convert(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
     let cell = Tensor::zeros(dtype, &[]).map_err(|error| fail(error.to_string()))?;
-    if !cell.set(0, x) {
+    if !cell.set(0, storable(x, dtype)?) {
         return Err(fail("an element lies outside its tensor"));
     }
     cell.get(0).ok_or_else(|| fail("a tensor of rank 0 is empty"))
@@ -186,7 +199,10 @@ pub(in crate::ops) fn line(x: &Tensor, index: &[i64], along: usize) -> Result<Ve
 /// A new tensor with these elements in row-major order.
 pub(in crate::ops) fn from_list(dtype: DataType, shape: &[i64], elements: &[Scalar]) -> Result<Tensor, Stop> {
     let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
-    let written = elements.iter().enumerate().all(|(i, element)| out.set(i, *element));
+    let mut written = true;
+    for (i, element) in elements.iter().enumerate() {
+        written &= out.set(i, storable(*element, dtype)?);
+    }
     if written && elements.len() == out.len() { Ok(out) } else { Err(fail("elements and shape do not fit")) }
 }
 

@@ -18,9 +18,6 @@ pub struct Precise {
     digits: usize,
 }
 
-/// A number with so many digits.
-pub type Number = BigFloat;
-
 /// What a formula gives.
 #[derive(Debug)]
 pub enum Exactly {

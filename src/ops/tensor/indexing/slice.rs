@@ -109,8 +109,8 @@ fn take(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         let (head, place) = head.split_at(along.min(head.len()));
         match chosen(at(indices, place)?, size, mode)? {
             Some(chosen) => at(x, &[head, &[chosen], tail].concat()),
-            None if x.dtype().is_float() => Ok(Scalar::Float(f64::NAN)),
-            None => Err(Stop::unspecified(format!("NaN as {}", x.dtype()))),
+            None if x.dtype().is_bool() => Err(Stop::unspecified("NaN as a Boolean")),
+            None => Ok(Scalar::Float(f64::NAN)),
         }
     })
 }
