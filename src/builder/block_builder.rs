@@ -35,7 +35,7 @@ use crate::grammar::{
 use crate::judge::Cx;
 use crate::normal_form::{Fresh, Piece, normalize_piece};
 use crate::scope::{Context, Mark};
-use crate::struct_info::{Surroundings, introduced_shape_vars};
+use crate::struct_info::{Surroundings, closed, introduced_shape_vars, shown};
 
 /// Why the builder refuses. What was built before stays as it was, except that hoisted bindings may remain.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -201,7 +201,7 @@ impl BlockBuilder {
         let start = (self.scope.delta.mark(), self.scope.sigma.mark());
         if let Some(binder) = bound_to {
             let provisional = derive_annotated(&mut self.cx, &self.module, function);
-            let info = binder.annotation.clone().unwrap_or(provisional);
+            let info = closed(&self.cx, binder.annotation.as_ref().unwrap_or(&provisional), &self.scope);
             self.scope.delta.enter(binder.var.clone(), (binder.kind, info));
         }
         for param in &function.params {
@@ -222,8 +222,9 @@ impl BlockBuilder {
     fn enter_param(&mut self, param: &Binder) {
         self.fresh.visit_var_def(param);
         let info = param.annotation.clone().unwrap_or(StructInfo::Object);
+        let known = closed(&self.cx, &info, &self.scope);
         self.scope.enter_shape_vars(&info);
-        self.scope.delta.enter(param.var.clone(), (param.kind, info));
+        self.scope.delta.enter(param.var.clone(), (param.kind, known));
     }
 
     fn open(&mut self, mut header: Header) -> Result<(), BuildError> {
@@ -353,15 +354,15 @@ impl BlockBuilder {
     }
 
     /// What is known of a variable in scope.
-    pub fn info_of(&self, var: &Var) -> Option<&StructInfo> {
-        self.scope.delta.get(var).map(|(_, info)| info)
+    pub fn info_of(&self, var: &Var) -> Option<StructInfo> {
+        self.scope.delta.get(var).map(|(_, info)| shown(info))
     }
 
     /// AST22.BUILDER.EAGER: what is known of an expression here.
     pub fn derive(&mut self, expr: &Expr) -> Result<StructInfo, BuildError> {
         let around = Around { module: &self.module, globals: &self.globals, scope: &self.scope };
         let (info, findings) = derive_expr(&mut self.cx, &around, expr);
-        self.settle(info, findings)
+        self.settle(info.map(|info| shown(&info)), findings)
     }
 
     /// Ends the function with its body, which is bound first unless it is a leaf. Its `global_symbol` is its name.
@@ -559,7 +560,7 @@ mod tests {
         let mut known = Vec::new();
         for used in [&cast, &pair, &first] {
             let Expr::Var(var) = used else { panic!("{used:?}") };
-            let info = builder.info_of(var).unwrap().clone();
+            let info = builder.info_of(var).unwrap();
             assert_eq!(builder.derive(used).unwrap(), info);
             known.push((var.clone(), info));
         }
@@ -619,12 +620,12 @@ mod tests {
         builder.emit(&Expr::seq(vec![block], Expr::var("a"))).unwrap();
         let second = builder.emit_match_cast(&Expr::var("y"), vector()).unwrap();
         assert_eq!(builder.derive(&second).unwrap(), vector());
-        let first = builder.info_of(&Var::new("a")).cloned().unwrap();
+        let first = builder.info_of(&Var::new("a")).unwrap();
         assert_ne!(first, vector());
         // Where `m` is in scope already, the same sequence mentions it.
         let inner = BindingBlock { kind: BlockKind::Binding, bindings: vec![cast("b", "x")], span: Span::NONE };
         builder.emit(&Expr::seq(vec![inner], Expr::var("b"))).unwrap();
-        assert_eq!(builder.info_of(&Var::new("b")), Some(&vector()));
+        assert_eq!(builder.info_of(&Var::new("b")), Some(vector()));
     }
 
     #[test]

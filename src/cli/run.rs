@@ -7,6 +7,7 @@ use super::asking::interrupt;
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
 use crate::book::{Edition, Reading};
 use crate::check::check_program;
+use crate::derivation::inferred_results;
 use crate::eval::{self, Options, Run, SignatureOrder};
 use crate::findings::Severity;
 use crate::harness::extern_process::ExternProcess;
@@ -79,6 +80,7 @@ pub fn run(args: &Args) -> Outcome {
         }
     }
     let mut options = Options { trace: args.trace, signature_order: args.signature_order, ..Options::default() };
+    options.results = inferred_results(&cx(), &module);
     options.fuel = args.fuel.unwrap_or(options.fuel);
     options.max_depth = args.depth.unwrap_or(options.max_depth);
     let externs = bind_externs(args, &mut options.registry)?;

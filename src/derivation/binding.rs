@@ -5,7 +5,7 @@ use crate::book::Erratum;
 use crate::findings::{Complaint, Demand, Finder, Step};
 use crate::grammar::{Binder, Binding, Expr, Function, MatchCast, Span, StructInfo, VarBinding, VarKind};
 use crate::struct_info::annotation::shape_var_faults;
-use crate::struct_info::{Relation, introduced_shape_vars, is_more_specific_in};
+use crate::struct_info::{Relation, Shown, introduced_shape_vars, is_more_specific_in};
 
 /// Whether what is bound is a function literal, of which a rule of its own speaks.
 #[derive(Clone, Copy)]
@@ -36,9 +36,8 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     fn enter_silently(&mut self, binder: &'m Binder, info: Option<StructInfo>) {
-        let own = self.own_of(info.as_ref());
         let dataflow = binder.kind == VarKind::DataflowVar;
-        self.scope.delta.enter(&binder.var, Entry { info, dataflow, own });
+        self.scope.delta.enter(&binder.var, Entry { info, dataflow });
     }
 
     /// The shape variables that an annotation introduces enter Σ.
@@ -67,7 +66,8 @@ impl<'m> Deriver<'_, 'm> {
                 let info = self.at(Step::Field("value"), |d| d.expr(value));
                 let info = self.cx.conclude(rule!("SI.DERIVE.VB.VALUE"), info);
                 if let (Some(info), Some(annotation)) = (&info, &binder.annotation) {
-                    self.fits_annotation(binder, info, annotation, ValueKind::Other, binding.span);
+                    let annotation = self.closed(annotation);
+                    self.fits_annotation(binder, info, &annotation, ValueKind::Other, binding.span);
                 }
                 self.enter_derived(binder, info);
             }
@@ -76,7 +76,8 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.VB.ANNOT.OK, SI.DERIVE.PIPE.PRESERVE: an annotation replaces what was derived.
     fn enter_derived(&mut self, binder: &'m Binder, derived: Option<StructInfo>) {
-        let annotation = binder.annotation.as_ref();
+        let annotation = binder.annotation.as_ref().map(|annotation| self.closed(annotation));
+        let annotation = annotation.as_ref();
         let entered = self.cx.by_cases(&[
             (rule!("SI.DERIVE.VB.ANNOT.OK"), annotation.is_some(), annotation.unwrap_or(&StructInfo::Object)),
             (rule!("SI.DERIVE.VB.NOANNOT"), derived.is_some(), derived.as_ref().unwrap_or(&StructInfo::Object)),
@@ -103,6 +104,7 @@ impl<'m> Deriver<'_, 'm> {
         let (given, expected) =
             if self.cx.literal(Erratum::A02) { (annotation, derived) } else { (derived, annotation) };
         let fits = Fit::of(self.cx, given, expected, &self.scope);
+        let (derived, annotation) = (Shown(derived), Shown(annotation));
         let name = &binder.var;
         let never = || {
             Complaint::error(format!("`{name}` is annotated as {annotation}, but its value is {derived}"))
@@ -137,7 +139,7 @@ impl<'m> Deriver<'_, 'm> {
                     .with_hint("annotate the variable with the function's structural information")
             })],
         );
-        let Some(annotation) = &binder.annotation else {
+        let Some(annotation) = binder.annotation.as_ref().map(|annotation| self.closed(annotation)) else {
             let info = self.at(Step::Field("value"), |d| d.function(function));
             return self.enter(binder, info);
         };
@@ -150,7 +152,7 @@ impl<'m> Deriver<'_, 'm> {
             self.scope.delta.leave(mark);
         }
         if let Some(info) = &info {
-            self.fits_annotation(binder, info, annotation, ValueKind::Literal, span);
+            self.fits_annotation(binder, info, &annotation, ValueKind::Literal, span);
         }
         if !self.cx.literal(Erratum::A30) {
             self.enter_derived(binder, info);
@@ -160,27 +162,28 @@ impl<'m> Deriver<'_, 'm> {
     fn match_cast(&mut self, cast: &'m MatchCast) {
         let value = self.at(Step::Field("value"), |d| d.expr(&cast.value));
         let value = self.cx.conclude(rule!("SI.DERIVE.MC.VALUE"), value);
+        let target = self.closed(&cast.struct_info);
         // SI.DERIVE.MC.SHAPEVARS.
         if self.cx.fire(rule!("SI.DERIVE.MC.SHAPEVARS")) {
             self.enter_shape_vars(&cast.struct_info);
         }
         if let Some(value) = &value {
-            self.cast_may_succeed(cast, value);
+            self.cast_may_succeed(cast, value, &target);
         }
         match &cast.var {
             None => {}
-            Some(binder) => self.cast_var(binder, cast),
+            Some(binder) => self.cast_var(binder, cast, target),
         }
     }
 
     /// SI.DERIVE.MC.WARN: a warning if neither information is below the other.
     ///
     /// Errata: A07, literally a warning unless each is below the other.
-    fn cast_may_succeed(&mut self, cast: &MatchCast, value: &StructInfo) {
-        let target = &cast.struct_info;
+    fn cast_may_succeed(&mut self, cast: &MatchCast, value: &StructInfo, target: &StructInfo) {
         let down = is_more_specific_in(self.cx, Relation::Possible, target, value, &self.scope);
         let up = is_more_specific_in(self.cx, Relation::Possible, value, target, &self.scope);
         let expected = if self.cx.literal(Erratum::A07) { down && up } else { down || up };
+        let (value, target) = (Shown(value), Shown(target));
         self.demand(
             cast.span,
             &[(rule!("SI.DERIVE.MC.WARN"), 1, expected, &|| {
@@ -192,13 +195,14 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.MC.NOANNOT, SI.DERIVE.MC.ANNOT.OK and SI.DERIVE.MC.ANNOT.ERR.
     ///
     /// Errata: A49, the possibly compatible case is accepted with a warning.
-    fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast) {
+    fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast, target: StructInfo) {
         // SI.DYNAMIC-FALLBACK: what the cast has checked is known from here on, whatever was known before.
-        let target = self.cx.conclude(rule!("SI.DYNAMIC-FALLBACK"), cast.struct_info.clone());
-        if let Some(annotation) = &binder.annotation {
+        let target = self.cx.conclude(rule!("SI.DYNAMIC-FALLBACK"), target);
+        let annotation = binder.annotation.as_ref().map(|annotation| self.closed(annotation));
+        let annotation = annotation.as_ref();
+        if let Some(annotation) = annotation {
             self.target_fits(binder, cast, &target, annotation);
         }
-        let annotation = binder.annotation.as_ref();
         let entered = self.cx.by_cases_or(
             &[(rule!("SI.DERIVE.MC.ANNOT.OK"), annotation.is_some(), annotation.unwrap_or(&StructInfo::Object))],
             (rule!("SI.DERIVE.MC.NOANNOT"), &target),
@@ -209,6 +213,7 @@ impl<'m> Deriver<'_, 'm> {
 
     fn target_fits(&mut self, binder: &Binder, cast: &MatchCast, target: &StructInfo, annotation: &StructInfo) {
         let fits = Fit::of(self.cx, target, annotation, &self.scope);
+        let (target, annotation) = (Shown(target), Shown(annotation));
         let possible = self.demand(
             cast.span,
             &[(rule!("SI.DERIVE.MC.ANNOT.ERR"), 1, fits != Fit::Never, &|| {

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::{Deriver, Entry, Fit, Own};
+use super::{Deriver, Fit};
 use crate::book::{Erratum, Rule};
 use crate::findings::{Finder, Step};
-use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo};
-use crate::judge::{Check, Cx, with_stack};
+use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo, Var};
+use crate::judge::{Check, Cx};
 use crate::ops::{self, InferArgs, InferError};
+use crate::struct_info::closed::{is_chosen, original};
 use crate::struct_info::mapping::{all_shape_vars, united_mapping};
+use crate::struct_info::substitute::replace_everywhere;
 use crate::struct_info::{
-    InScope, Mapping, Surroundings, default_derive, empty_derive, erase_to_well_defined, introduced_shape_vars,
-    substitute,
+    InScope, Mapping, Nowhere, Shown, Surroundings, chosen_anew, closed, default_derive, empty_derive,
+    erase_to_well_defined, shown, substitute,
 };
 
 /// Why a call has no structural information.
@@ -26,7 +28,8 @@ pub struct CallError {
 }
 
 /// SI.DERIVE.CALL: the structural information of a call to something of the given information, or the rule that rejects
-/// it. In scope is what the arguments mention, without which there would be no such arguments (SI.DERIVE.CONTEXT).
+/// it. In scope is what the arguments mention, without which there would be no such arguments (SI.DERIVE.CONTEXT); the
+/// callee stands by itself.
 pub fn derive_call(
     cx: &mut Cx,
     callee: &StructInfo,
@@ -35,24 +38,16 @@ pub fn derive_call(
 ) -> Result<StructInfo, Rule> {
     let mut warnings = Vec::new();
     let caller = InScope::mentioned_by(args);
-    let shared = if cx.literal(Erratum::E56) { BTreeSet::new() } else { own_shape_vars(cx, callee) };
-    let shared = shared.into_iter().filter(|var| caller.has_shape_var(var));
-    let renaming = shared.zip(1..).map(|(var, i)| fresh_name(var, i)).collect();
-    let site = Site { scope: &caller, renaming: &renaming };
-    call_of(cx, &site, callee, args, sinfo_args, &mut warnings).map_err(|error| error.rule)
+    let callee = closed(cx, callee, &Nowhere);
+    let args: Vec<StructInfo> = args.iter().map(|arg| closed(cx, arg, &caller)).collect();
+    let result = call_of(cx, &caller, &callee, &args, sinfo_args, &mut warnings);
+    result.map(|info| shown(&info)).map_err(|error| error.rule)
 }
 
 /// A part of a call that is derived by itself.
 enum Part {
     Callee,
     Args,
-}
-
-/// Where a call stands.
-struct Site<'a> {
-    scope: &'a dyn Surroundings,
-    /// Fresh names for those variables of the callee that are in scope here by accident (E56).
-    renaming: &'a Mapping,
 }
 
 impl<'m> Deriver<'_, 'm> {
@@ -70,10 +65,9 @@ impl<'m> Deriver<'_, 'm> {
         }
         let args: Option<Vec<StructInfo>> = args.into_iter().collect();
         let (callee, args) = (callee?, args?);
-        let renaming = self.fresh_names(&call.op, &callee);
+        let sinfo_args: Vec<StructInfo> = call.sinfo_args.iter().map(|info| self.closed(info)).collect();
         let mut warnings = Vec::new();
-        let site = Site { scope: &self.scope, renaming: &renaming };
-        let result = call_of(self.cx, &site, &callee, &args, &call.sinfo_args, &mut warnings);
+        let result = call_of(self.cx, &self.scope, &callee, &args, &sinfo_args, &mut warnings);
         for (arg, message) in warnings {
             let span = call.args.get(arg).map_or(call.span, Expr::span);
             self.at(Step::Item("args", arg), |d| d.warning(rule!("SI.DERIVE.CALL.ARGS.WARN"), span, message));
@@ -111,94 +105,12 @@ impl<'m> Deriver<'_, 'm> {
         };
         let known = InferArgs { call, args: &args, module: Some(self.module) };
         match self.cx.clause(rule!("SI.DERIVE.CALL.OP"), |cx| def.infer(cx, &known)) {
-            Ok(info) => Some(info),
+            Ok(info) => Some(self.closed(&info)),
             Err(InferError { rule, message }) => {
                 self.error(rule, call.span, format!("`{}`: {message}", op.op_name));
                 None
             }
         }
-    }
-
-    /// The callee's own shape variables that happen to be in scope, as in a recursive call, with fresh names.
-    ///
-    /// Errata: E56, literally they count as bound and are not matched.
-    fn fresh_names(&mut self, op: &Expr, callee: &StructInfo) -> Mapping {
-        let mut renaming = Mapping::new();
-        if self.cx.literal(Erratum::E56) {
-            return renaming;
-        }
-        for var in self.own_shape_vars(op, callee) {
-            if self.scope.sigma.contains(&var) {
-                self.fresh += 1;
-                renaming.extend([fresh_name(var, self.fresh)]);
-            }
-        }
-        renaming
-    }
-
-    /// A global function shares no shape variable with its callers, whether its parameters introduce it or a function
-    /// type in its signature; of a local one, those that were new where it was entered.
-    fn own_shape_vars(&self, op: &Expr, callee: &StructInfo) -> BTreeSet<ShapeVar> {
-        match op {
-            Expr::GlobalVar(_) => own_shape_vars(self.cx, callee),
-            Expr::Var(var) | Expr::DataflowVar(var) => match self.scope.delta.get(var) {
-                Some(Entry { own: Own(Some(own)), .. }) => own.iter().cloned().collect(),
-                Some(Entry { own: Own(None), .. }) | None => BTreeSet::new(),
-            },
-            Expr::Constant(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => BTreeSet::new(),
-        }
-    }
-
-    /// The shape variables of a function type that are not those of the place where it is entered.
-    pub(super) fn own_of(&self, info: Option<&StructInfo>) -> Own {
-        let own: Vec<ShapeVar> = match info {
-            Some(func @ StructInfo::Func(_)) => all_shape_vars(func).into_iter().collect(),
-            Some(
-                StructInfo::Object
-                | StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_),
-            )
-            | None => Vec::new(),
-        };
-        let own: Vec<ShapeVar> = own.into_iter().filter(|var| !self.scope.sigma.contains(var)).collect();
-        Own(if own.is_empty() { None } else { Some(own.into()) })
-    }
-}
-
-fn fresh_name(var: ShapeVar, i: u32) -> (ShapeVar, PrimExpr) {
-    let fresh = ShapeVar::numbered(var.name.clone(), u32::MAX - i);
-    (var, PrimExpr::Var(fresh))
-}
-
-/// The shape variables of a function that stands by itself: all of them, also those that a function type in its
-/// signature introduces.
-///
-/// Errata: E80, literally only those of its parameters are told apart from others of the same name.
-fn own_shape_vars(cx: &Cx, callee: &StructInfo) -> BTreeSet<ShapeVar> {
-    match callee {
-        StructInfo::Func(func) if cx.literal(Erratum::E80) => {
-            func.params.iter().flat_map(|params| params.iter()).flat_map(introduced_shape_vars).collect()
-        }
-        StructInfo::Func(_)
-        | StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_) => all_shape_vars(callee),
     }
 }
 
@@ -212,7 +124,7 @@ fn demand(cx: &mut Cx, arg: Option<usize>, demands: &[Check]) -> Result<(), Call
 /// The rules for a callee that is not an operator.
 fn call_of(
     cx: &mut Cx,
-    site: &Site,
+    scope: &dyn Surroundings,
     callee: &StructInfo,
     args: &[StructInfo],
     sinfo_args: &[StructInfo],
@@ -223,13 +135,13 @@ fn call_of(
         cx,
         None,
         &[(rule!("SI.DERIVE.CALL.NOTFUNC"), 1, func.is_some(), &|| {
-            format!("something of {callee} is called, which is not known to be a function")
+            format!("something of {} is called, which is not known to be a function", Shown(callee))
         })],
     )?;
     let Some(func) = func else { return Ok(StructInfo::Object) };
     match &func.derive_func {
         Some(derive) => cx.clause(rule!("SI.DERIVE.CALL.DERIVE"), |cx| Ok(derived(cx, derive, sinfo_args))),
-        None => call_by_signature(cx, site, func, args, warnings),
+        None => call_by_signature(cx, scope, func, args, warnings),
     }
 }
 
@@ -248,7 +160,7 @@ fn derived(cx: &mut Cx, derive: &DeriveFunc, sinfo_args: &[StructInfo]) -> Struc
 /// SI.DERIVE.CALL.ARITY, then SI.DERIVE.CALL.MAP, the arguments, and SI.DERIVE.CALL.RESULT.
 fn call_by_signature(
     cx: &mut Cx,
-    site: &Site,
+    scope: &dyn Surroundings,
     func: &FuncStructInfo,
     args: &[StructInfo],
     warnings: &mut Warnings,
@@ -261,36 +173,64 @@ fn call_by_signature(
             format!("a function of {} parameters is called with {} arguments", params.len(), args.len())
         })],
     )?;
-    let params: Vec<StructInfo> = params.iter().map(|param| renamed(cx, site, param)).collect();
-    let ret = renamed(cx, site, &func.ret);
-    let mapping = call_map(cx, site, &params, args);
+    let own = chosen_anew(cx, func, scope);
+    let params = own.params.as_deref().unwrap_or_default();
+    let mapping = call_map(cx, scope, params, args);
+    let params: Vec<StructInfo> = params.iter().map(|param| substitute(cx, param, &mapping, scope)).collect();
+    let left_open = LeftOpen::of(cx, scope, &params);
     for (i, (param, arg)) in params.iter().zip(args).enumerate() {
-        let param = substitute(cx, param, &mapping, site.scope);
-        if let Some(message) = argument(cx, site, i, arg, &param)? {
+        if let Some(message) = argument(cx, &left_open, i, arg, param)? {
             warnings.push((i, message));
         }
     }
-    let ret = substitute(cx, &ret, &mapping, site.scope);
-    let ret = if cx.literal(Erratum::E57) { without_renaming(cx, site, &ret) } else { ret };
-    Ok(cx.clause(rule!("SI.DERIVE.CALL.RESULT"), |cx| erase_to_well_defined(cx, &ret, site.scope)))
+    let ret = substitute(cx, &own.ret, &mapping, scope);
+    let ret = if cx.literal(Erratum::E57) { under_its_name(&ret) } else { ret };
+    let result = cx.clause(rule!("SI.DERIVE.CALL.RESULT"), |cx| erase_to_well_defined(cx, &ret, scope));
+    Ok(closed(cx, &result, scope))
 }
 
-fn renamed(cx: &mut Cx, site: &Site, info: &StructInfo) -> StructInfo {
-    if site.renaming.is_empty() { info.clone() } else { with_stack(|| substitute(cx, info, site.renaming, site.scope)) }
+/// The scope of a call, and in it the variables of the callee that no argument determines: each stands for one size.
+struct LeftOpen<'a> {
+    scope: &'a dyn Surroundings,
+    vars: BTreeSet<ShapeVar>,
+}
+
+impl LeftOpen<'_> {
+    /// Literal E55: a function among the arguments may still choose them.
+    fn of<'a>(cx: &Cx, scope: &'a dyn Surroundings, params: &[StructInfo]) -> LeftOpen<'a> {
+        let vars = if cx.literal(Erratum::E55) {
+            BTreeSet::new()
+        } else {
+            params.iter().flat_map(all_shape_vars).filter(is_chosen).collect()
+        };
+        LeftOpen { scope, vars }
+    }
+}
+
+impl Surroundings for LeftOpen<'_> {
+    fn has_var(&self, var: &Var) -> bool {
+        self.scope.has_var(var)
+    }
+
+    fn has_shape_var(&self, var: &ShapeVar) -> bool {
+        self.vars.contains(var) || self.scope.has_shape_var(var)
+    }
+
+    fn struct_info_of(&self, var: &Var) -> Option<StructInfo> {
+        self.scope.struct_info_of(var)
+    }
 }
 
 /// Literal E57: a variable of the callee that no argument determines is the variable of that name which is in scope.
-fn without_renaming(cx: &mut Cx, site: &Site, ret: &StructInfo) -> StructInfo {
-    let back = site.renaming.iter().filter_map(|(own, fresh)| match fresh {
-        PrimExpr::Var(fresh) => Some((fresh.clone(), PrimExpr::Var(own.clone()))),
-        PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => None,
-    });
-    substitute(cx, ret, &back.collect(), site.scope)
+fn under_its_name(ret: &StructInfo) -> StructInfo {
+    let chosen = all_shape_vars(ret).into_iter().filter(is_chosen);
+    let names = chosen.map(|var| (var.clone(), PrimExpr::Var(original(&var)))).collect();
+    replace_everywhere(ret, &names)
 }
 
 /// SI.DERIVE.CALL.MAP: the union of the matches of the parameters with the arguments (A10: the leftmost counts).
-fn call_map(cx: &mut Cx, site: &Site, params: &[StructInfo], args: &[StructInfo]) -> Mapping {
-    let mapping = cx.clause(rule!("SI.DERIVE.CALL.MAP"), |cx| united_mapping(cx, params.iter().zip(args), site.scope));
+fn call_map(cx: &mut Cx, scope: &dyn Surroundings, params: &[StructInfo], args: &[StructInfo]) -> Mapping {
+    let mapping = cx.clause(rule!("SI.DERIVE.CALL.MAP"), |cx| united_mapping(cx, params.iter().zip(args), scope));
     cx.conclude(rule!("SI.MAPPING.FREEVARS"), mapping)
 }
 
@@ -299,13 +239,14 @@ fn call_map(cx: &mut Cx, site: &Site, params: &[StructInfo], args: &[StructInfo]
 /// Errata: A28, literally the parameter is checked against the argument.
 fn argument(
     cx: &mut Cx,
-    site: &Site,
+    scope: &dyn Surroundings,
     i: usize,
     arg: &StructInfo,
     param: &StructInfo,
 ) -> Result<Option<String>, CallError> {
     let (given, expected) = if cx.literal(Erratum::A28) { (param, arg) } else { (arg, param) };
-    let fits = Fit::of(cx, given, expected, site.scope);
+    let fits = Fit::of(cx, given, expected, scope);
+    let (arg, param) = (Shown(arg), Shown(param));
     demand(
         cx,
         Some(i),

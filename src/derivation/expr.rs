@@ -8,7 +8,7 @@ use crate::grammar::{
     ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var, VarKind,
 };
 use crate::judge::with_stack;
-use crate::struct_info::{Surroundings, erase_to_well_defined, unify_struct_info_in};
+use crate::struct_info::{Shown, Surroundings, erase_to_well_defined, unify_struct_info_in};
 
 use std::slice::from_ref;
 
@@ -115,10 +115,11 @@ impl<'m> Deriver<'_, 'm> {
     fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<StructInfo> {
         let tuple = self.at(Step::Field("tuple_value"), |d| d.expr(&get.tuple_value))?;
         let fields = if let StructInfo::Tuple(fields) = &tuple { Some(fields) } else { None };
+        let shown = Shown(&tuple);
         self.demand(
             get.span,
             &[(rule!("SI.DERIVE.TGI.NOTTUPLE"), 1, fields.is_some(), &|| {
-                Complaint::error(format!("field {} is taken of {tuple}, which is not known to be a tuple", get.index))
+                Complaint::error(format!("field {} is taken of {shown}, which is not known to be a tuple", get.index))
                     .with_hint("cast the value to a tuple first")
             })],
         );
@@ -146,7 +147,9 @@ impl<'m> Deriver<'_, 'm> {
             self.scope.sigma.leave(sigma);
         }
         let (body, scope) = (body?, &self.scope);
-        Some(self.cx.clause(rule!("SI.DERIVE.SEQ.ERASE"), |cx| erase_to_well_defined(cx, &body, scope)))
+        let erased = self.cx.clause(rule!("SI.DERIVE.SEQ.ERASE"), |cx| erase_to_well_defined(cx, &body, scope));
+        // What a parameter mentions that is not in scope any more is now a variable of its function type.
+        Some(self.closed(&erased))
     }
 
     fn block(&mut self, block: &'m BindingBlock) {
@@ -167,11 +170,11 @@ impl<'m> Deriver<'_, 'm> {
 
     /// What is known of a variable that leaves a `DataflowBlock`, without the `DataflowVar`s that do not (E28).
     fn forget_dataflow_vars(&mut self, binder: &'m Binder) {
-        let Some(Entry { info: Some(info), dataflow, own }) = self.scope.delta.get(&binder.var) else { return };
+        let Some(Entry { info: Some(info), dataflow }) = self.scope.delta.get(&binder.var) else { return };
         if binder.kind == VarKind::Var && takes_shape_from_outside(info, &self.scope) {
-            let (info, dataflow, own) = (info.clone(), *dataflow, own.clone());
+            let (info, dataflow) = (info.clone(), *dataflow);
             let info = Some(erase_to_well_defined(self.cx, &info, &self.scope));
-            self.scope.delta.enter(&binder.var, Entry { info, dataflow, own });
+            self.scope.delta.enter(&binder.var, Entry { info, dataflow });
         }
     }
 }

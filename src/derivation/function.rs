@@ -7,11 +7,16 @@ use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::{Binder, FuncStructInfo, Function, ShapeVar, StructInfo, Var};
 use crate::judge::with_stack;
-use crate::struct_info::{Surroundings, erase_to_well_defined};
+use crate::struct_info::{Shown, Surroundings, erase_to_well_defined};
 
 impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.GLOBAL: what the annotations alone say of a function.
     pub(super) fn annotated_info(&mut self, function: &Function) -> StructInfo {
+        let info = self.as_annotated(function);
+        self.closed(&info)
+    }
+
+    pub(super) fn as_annotated(&mut self, function: &Function) -> StructInfo {
         let params = function.params.iter().map(|param| self.param_info(param)).collect();
         func_info(params, function.ret_struct_info.clone().unwrap_or(StructInfo::Object))
     }
@@ -36,8 +41,9 @@ impl<'m> Deriver<'_, 'm> {
         let params: Arc<[StructInfo]> = function.params.iter().map(|param| self.param_info(param)).collect();
         if self.cx.fire(rule!("SI.DERIVE.FUNC.SCOPE")) {
             for (param, info) in function.params.iter().zip(params.iter()) {
+                let known = self.closed(info);
                 self.enter_shape_vars(info);
-                self.enter(param, Some(info.clone()));
+                self.enter(param, Some(known));
             }
         }
         let body = self.at(Step::Field("body"), |d| with_stack(|| d.expr(&function.body)));
@@ -50,7 +56,7 @@ impl<'m> Deriver<'_, 'm> {
             self.scope.sigma.leave(sigma);
         }
         self.depth -= 1;
-        ret.map(|ret| func_info(params, ret))
+        ret.map(|ret| self.closed(&func_info(params, ret)))
     }
 
     /// SI.DERIVE.FUNC.RESULT, after the check of the body against the return annotation.
@@ -58,7 +64,7 @@ impl<'m> Deriver<'_, 'm> {
         let annotation = function.ret_struct_info.as_ref();
         // SI.DERIVE.FUNC.RETANNOT: the expected result is an object by default.
         let expected = match annotation {
-            Some(info) => info.clone(),
+            Some(info) => self.closed(info),
             None => self.cx.conclude(rule!("SI.DERIVE.FUNC.RETANNOT"), StructInfo::Object),
         };
         if let Some(body) = &body {
@@ -74,6 +80,7 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.RET.ERR, SI.DERIVE.FUNC.RET.WARN.
     fn result_fits(&mut self, function: &Function, body: &StructInfo, expected: &StructInfo) {
         let fits = Fit::of(self.cx, body, expected, &self.scope);
+        let (body, expected) = (Shown(body), Shown(expected));
         self.demand_in_turn(
             function.span,
             &[
@@ -94,7 +101,9 @@ impl<'m> Deriver<'_, 'm> {
     fn inferred_result(&mut self, function: &Function, body: &StructInfo) -> StructInfo {
         let outside = WithoutParams { scope: &self.scope, params: &function.params };
         let scope: &dyn Surroundings = if self.cx.literal(Erratum::A22) { &self.scope } else { &outside };
-        erase_to_well_defined(self.cx, body, scope)
+        let ret = erase_to_well_defined(self.cx, body, scope);
+        self.results.insert(std::ptr::from_ref(function) as usize, ret.clone());
+        ret
     }
 }
 

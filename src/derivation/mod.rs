@@ -4,13 +4,16 @@ mod binding;
 mod call;
 mod expr;
 mod function;
+mod results;
 pub(crate) mod single;
 #[cfg(test)]
 mod tests;
 
 pub use call::{CallError, derive_call};
 pub use expr::info_of_literal;
+pub use results::inferred_results;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -20,7 +23,7 @@ use crate::findings::{Diagnostic, Finder, Severity, Trail};
 use crate::grammar::{GlobalFunc, IrModule, Name, ShapeVar, StructInfo, Var};
 use crate::judge::{Compatibility, Cx};
 use crate::scope::{Component, Context, in_order_of_reference};
-use crate::struct_info::{Surroundings, check_compatibility_in};
+use crate::struct_info::{Surroundings, check_compatibility_in, closed, shown};
 
 /// What derivation says of a module.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -39,6 +42,13 @@ impl DeriveReport {
     /// Whether there is no error.
     pub fn accepts(&self) -> bool {
         self.diagnostics.iter().all(|finding| finding.severity == Severity::Warning)
+    }
+
+    /// With the variables of function types under the names that they have in the program.
+    fn shown(mut self) -> DeriveReport {
+        let infos = self.functions.iter_mut().map(|(_, info)| info);
+        infos.chain(self.vars.iter_mut().map(|(_, info)| info)).for_each(|info| *info = shown(info));
+        self
     }
 
     /// The structural information of a global function; `None` if there is none of this name, or none was derived.
@@ -73,13 +83,8 @@ pub fn derive_module(cx: &mut Cx, module: &IrModule) -> DeriveReport {
 /// [`derive_module`], given the order of the global functions.
 pub(crate) fn derive_module_in(cx: &mut Cx, module: &IrModule, groups: &[Component]) -> DeriveReport {
     let mut deriver = Deriver::new(cx, module);
-    groups.iter().filter(|group| group.members.len() > 1).for_each(|group| deriver.mutual(group));
-    if deriver.cx.literal(Erratum::A14) {
-        (0..module.funcs.len()).for_each(|member| deriver.global(member));
-    } else {
-        groups.iter().flat_map(|group| &group.members).for_each(|member| deriver.global(*member));
-    }
-    deriver.report
+    deriver.module_in(groups);
+    deriver.report.shown()
 }
 
 /// Δ and Σ.
@@ -94,12 +99,7 @@ pub(crate) struct Contexts<'m> {
 struct Entry {
     info: Option<StructInfo>,
     dataflow: bool,
-    own: Own,
 }
-
-/// The shape variables that belong to a function type, so that each call is free to choose them.
-#[derive(Clone, Default)]
-struct Own(Option<std::sync::Arc<[ShapeVar]>>);
 
 impl Surroundings for Contexts<'_> {
     fn has_var(&self, var: &Var) -> bool {
@@ -151,8 +151,8 @@ struct Deriver<'c, 'm> {
     scope: Contexts<'m>,
     /// Δ, for global variables.
     globals: FxHashMap<&'m str, Option<StructInfo>>,
-    /// How many fresh shape variables were made.
-    fresh: u32,
+    /// The results of functions that have no return annotation, by the address of the function.
+    results: HashMap<usize, StructInfo>,
     /// How many functions enclose the present place.
     depth: usize,
     trail: Trail,
@@ -180,11 +180,25 @@ impl<'c, 'm> Deriver<'c, 'm> {
             module,
             scope: Contexts::default(),
             globals: FxHashMap::default(),
-            fresh: 0,
+            results: HashMap::new(),
             depth: 0,
             trail: Trail::default(),
             report: DeriveReport::default(),
         }
+    }
+
+    fn module_in(&mut self, groups: &[Component]) {
+        groups.iter().filter(|group| group.members.len() > 1).for_each(|group| self.mutual(group));
+        if self.cx.literal(Erratum::A14) {
+            (0..self.module.funcs.len()).for_each(|member| self.global(member));
+        } else {
+            groups.iter().flat_map(|group| &group.members).for_each(|member| self.global(*member));
+        }
+    }
+
+    /// What the program says at this place, with variables of their own for its function types.
+    fn closed(&self, info: &StructInfo) -> StructInfo {
+        closed(self.cx, info, &self.scope)
     }
 
     /// SI.DERIVE.MODULE.PREPOPULATE: mutually recursive functions are known by their annotations.

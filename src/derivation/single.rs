@@ -7,7 +7,7 @@ use crate::findings::Diagnostic;
 use crate::grammar::visit::{Visitor, walk_struct_info};
 use crate::grammar::{Binding, Expr, Function, GlobalVar, IrModule, Name, ShapeVar, StructInfo, Var, VarKind};
 use crate::judge::Cx;
-use crate::struct_info::Surroundings;
+use crate::struct_info::{Nowhere, Surroundings, closed};
 
 /// What is known where the derived node stands.
 pub struct Around<'a> {
@@ -35,9 +35,9 @@ pub fn derive_expr(cx: &mut Cx, around: &Around, expr: &Expr) -> (Option<StructI
     (info, deriver.report.diagnostics)
 }
 
-/// What the annotations say of a function.
+/// What the annotations say of a function, in their own words.
 pub fn derive_annotated(cx: &mut Cx, module: &IrModule, function: &Function) -> StructInfo {
-    Deriver::new(cx, module).annotated_info(function)
+    Deriver::new(cx, module).as_annotated(function)
 }
 
 /// The structural information of a function, with the findings.
@@ -69,11 +69,10 @@ impl<'a> Mentions<'a> {
     fn deriver<'c, 'm>(&'m self, cx: &'c mut Cx, around: &'m Around) -> Deriver<'c, 'm> {
         let mut deriver = Deriver::new(cx, around.module);
         let known = self.globals.iter().filter_map(|name| Some((&**name, around.globals.get(name)?)));
-        deriver.globals = known.map(|(name, info)| (name, Some(info.clone()))).collect();
+        deriver.globals = known.map(|(name, info)| (name, Some(closed(deriver.cx, info, &Nowhere)))).collect();
         self.shape_vars.iter().for_each(|var| deriver.scope.sigma.enter(var.clone(), ()));
         for (var, dataflow, info) in &self.vars {
-            let own = deriver.own_of(Some(info));
-            deriver.scope.delta.enter(var, Entry { info: Some(info.clone()), dataflow: *dataflow, own });
+            deriver.scope.delta.enter(var, Entry { info: Some(info.clone()), dataflow: *dataflow });
         }
         deriver
     }

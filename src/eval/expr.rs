@@ -153,6 +153,7 @@ impl Machine<'_> {
             self_name: self_name.cloned(),
             captured: self.captured(&free, name),
             captured_shape_vars: self.captured_shape_vars(&free),
+            result: self.inferred_result(f),
         };
         let closure = Value::Closure(Rc::new(closure));
         let closure = knows_itself.into_iter().flatten().fold(closure, |closure, rule| rule.conclude(closure));
@@ -397,7 +398,11 @@ impl Machine<'_> {
         if self.traces() {
             self.step(span, TraceEvent::Bind(var.clone(), value.to_string()));
         }
-        self.activation.vars.bind(var.clone(), value);
+        self.activation.vars.bind(var.clone(), value.clone());
+        let options = self.options;
+        if let Some(watch) = &options.watch {
+            watch.bound(self, var, &value);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::capture::Free;
 use super::prelude::prelude;
 use super::scope::{Mark, Scopes};
-use super::trace::{TraceEvent, TraceStep};
+use super::trace::{TraceEvent, TraceStep, Watch};
 use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructInfo, Var};
 use crate::judge::Cx;
 use crate::value::{Closure, Effect, Host, PackedFunc, PrimFuncObj, Registry, Stop, Value};
@@ -25,6 +25,10 @@ pub struct Options {
     pub trace: bool,
     /// The packed functions that the program can call.
     pub registry: Registry,
+    /// What is known of the results of the program's functions that have no return annotation, by their address.
+    pub results: Option<Rc<HashMap<usize, StructInfo>>>,
+    /// Who looks on.
+    pub watch: Option<Rc<dyn Watch>>,
 }
 
 /// In which order a signature binds its shape variables (A08).
@@ -45,6 +49,8 @@ impl Default for Options {
             signature_order: SignatureOrder::default(),
             trace: false,
             registry: prelude(),
+            results: None,
+            watch: None,
         }
     }
 }

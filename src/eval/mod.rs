@@ -20,7 +20,7 @@ pub use machine::{Machine, Options, SignatureOrder};
 pub use match_cast::match_value;
 pub use prelude::prelude;
 pub use program::{Run, default_entry, evaluate, evaluate_then};
-pub use trace::{TraceEvent, TraceStep};
+pub use trace::{TraceEvent, TraceStep, Watch};
 
 #[cfg(test)]
 mod tests;

@@ -142,6 +142,7 @@ impl Machine<'_> {
             self_name: None,
             captured: BTreeMap::new(),
             captured_shape_vars: BTreeMap::new(),
+            result: self.inferred_result(f),
         };
         self.cx.conclude(rule!("MOD.GLOBAL-CLOSURE"), Value::Closure(Rc::new(closure)))
     }

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use super::machine::Machine;
 use crate::grammar::{
-    FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
+    FuncStructInfo, Function, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape,
+    TensorStructInfo, Var,
 };
 use crate::judge::{Compatibility, Cx, with_stack};
 use crate::struct_info::check_compatibility;
 use crate::value::{Closure, Value};
 
-/// Whether a closure of the one information may be used as the other (A19): anything but certain incompatibility.
-pub(super) fn compatible(cx: &mut Cx, rtsi: &StructInfo, target: &StructInfo) -> bool {
+/// Whether a closure of the one information is known to be of the other (A19): a cast checks definitively, and after it
+/// nothing looks at the function again.
+pub(super) fn verified(cx: &mut Cx, rtsi: &StructInfo, target: &StructInfo) -> bool {
     match check_compatibility(cx, rtsi, target) {
-        Compatibility::Compatible | Compatibility::Possibly => true,
-        Compatibility::Incompatible => false,
+        Compatibility::Compatible => true,
+        Compatibility::Possibly | Compatibility::Incompatible => false,
     }
 }
 
@@ -22,13 +24,13 @@ impl Machine<'_> {
     /// VAL.CLOSURE.RTSI: the information of the closure's signature, with captured variables replaced by their values.
     /// `None` for a closure from outside, about which nothing is known.
     ///
-    /// Without a return annotation nothing is known of the result, so it may be the one `asked` for.
-    pub(super) fn run_time_struct_info(&mut self, closure: &Closure, asked: &StructInfo) -> Option<StructInfo> {
+    /// Without a return annotation the result is what was derived for it, if anything was.
+    pub(super) fn run_time_struct_info(&mut self, closure: &Closure) -> Option<StructInfo> {
         let func = closure.func.as_ref()?;
         let object = || StructInfo::Object;
         let signature = StructInfo::Func(Arc::new(FuncStructInfo {
             params: Some(func.params.iter().map(|param| param.annotation.clone().unwrap_or_else(object)).collect()),
-            ret: func.ret_struct_info.clone().unwrap_or_else(|| asked.clone()),
+            ret: func.ret_struct_info.clone().or_else(|| closure.result.clone()).unwrap_or_else(object),
             derive_func: None,
             pure: None,
         }));
@@ -36,6 +38,12 @@ impl Machine<'_> {
         let shapes = |v: &Var| closure.captured.get(v).and_then(Value::as_shape).map(<[i64]>::to_vec);
         let known = Some(Substitution { sizes: &sizes, shapes: &shapes }.struct_info(&signature));
         self.cx.conclude(rule!("VAL.CLOSURE.RTSI"), known)
+    }
+
+    /// What was derived for the result of a definition that has no return annotation, with the sizes that are in scope now.
+    pub(super) fn inferred_result(&self, func: &Arc<Function>) -> Option<StructInfo> {
+        let inferred = self.options.results.as_ref().filter(|_| func.ret_struct_info.is_none())?;
+        inferred.get(&(Arc::as_ptr(func) as usize)).map(|info| self.close_over(info))
     }
 
     /// Information with the variables of the current scope replaced by their values.

@@ -3,7 +3,13 @@
 use std::fmt;
 
 use crate::grammar::{Name, ShapeVar, Span, Var};
-use crate::value::Effect;
+use crate::value::{Effect, Host, Value};
+
+/// Looks on while a program runs.
+pub trait Watch: fmt::Debug {
+    /// A variable was bound to a value; what else is in scope there can be asked of `run`.
+    fn bound(&self, run: &mut dyn Host, var: &Var, value: &Value);
+}
 
 /// One step.
 #[derive(Clone, PartialEq, Debug)]

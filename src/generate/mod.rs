@@ -4,11 +4,13 @@
 //! arranged with the simplest alternative first, and an exhausted tape goes on choosing that.
 
 mod dims;
+mod functions;
 mod info;
 mod program;
 mod tape;
 
 pub use dims::prim_expr;
+pub use functions::module_of_functions;
 pub use info::{struct_info, struct_info_pair, ty, type_pair};
 pub use program::{ProgramOptions, module};
 pub use tape::Tape;

@@ -58,9 +58,9 @@ pub fn module(tape: &mut Tape, options: &ProgramOptions) -> IrModule {
 
 /// A variable in scope.
 #[derive(Clone)]
-struct Candidate {
-    expr: Expr,
-    info: StructInfo,
+pub(super) struct Candidate {
+    pub(super) expr: Expr,
+    pub(super) info: StructInfo,
 }
 
 struct Generator<'a> {
@@ -72,12 +72,19 @@ struct Generator<'a> {
 }
 
 /// The variables in scope of one function, and what is allowed there.
-struct Site {
-    known: Vec<Candidate>,
-    dims: Vec<ShapeVar>,
+pub(super) struct Site {
+    pub(super) known: Vec<Candidate>,
+    pub(super) dims: Vec<ShapeVar>,
     dataflow: bool,
     effects: bool,
-    depth: usize,
+    pub(super) depth: usize,
+}
+
+impl Site {
+    /// The outside of functions, where these are known and may be nested so deep.
+    pub(super) fn top(known: Vec<Candidate>, depth: usize) -> Site {
+        Site { known, dims: Vec::new(), dataflow: false, effects: false, depth }
+    }
 }
 
 fn signature(f: &Function) -> (Vec<StructInfo>, StructInfo) {
@@ -85,18 +92,18 @@ fn signature(f: &Function) -> (Vec<StructInfo>, StructInfo) {
     (params, f.ret_struct_info.clone().unwrap_or(StructInfo::Object))
 }
 
-fn dims_of(info: &StructInfo) -> Option<(&Arc<[PrimExpr]>, DataType)> {
+pub(super) fn dims_of(info: &StructInfo) -> Option<(&Arc<[PrimExpr]>, DataType)> {
     let tensor = info.as_tensor()?;
     Some((tensor.shape.as_ref()?.as_dims()?, tensor.dtype))
 }
 
 /// The attributes of a global function that is externally linked.
-fn linked(name: &str) -> Attrs {
+pub(super) fn linked(name: &str) -> Attrs {
     Attrs::from([("global_symbol".into(), AttrValue::Str(name.into()))])
 }
 
 /// A Boolean scalar constant.
-fn truth(value: bool) -> Option<Expr> {
+pub(super) fn truth(value: bool) -> Option<Expr> {
     TensorData::from_values(DataType::BOOL, &[], &[f64::from(u8::from(value))]).ok().map(Expr::constant)
 }
 
@@ -454,7 +461,7 @@ fn binds(param: &Binder, d: &ShapeVar) -> bool {
     dims.is_some_and(|(dims, _)| dims.iter().any(|e| *e == PrimExpr::Var(d.clone())))
 }
 
-fn in_scope(dim: &PrimExpr, scope: &[ShapeVar]) -> bool {
+pub(super) fn in_scope(dim: &PrimExpr, scope: &[ShapeVar]) -> bool {
     let mut all = true;
     dim.for_each_var(|v| all &= scope.contains(v));
     all

@@ -14,4 +14,5 @@ pub mod protocol;
 pub mod questions;
 pub mod runner;
 pub mod serve;
+pub mod soundness;
 pub mod worker;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::NoAnswer;
+use crate::derivation::inferred_results;
 use crate::eval::{Options, default_entry, evaluate, match_value};
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Ending};
@@ -50,7 +51,7 @@ fn answer_run(
     args: &[ValueSpec],
     describe: impl FnOnce(&Value, &[Value]) -> Result<ValueSpec, Stop>,
 ) -> Result<RunAnswer, NoAnswer> {
-    let options = Options::default();
+    let options = Options { results: inferred_results(cx, module), ..Options::default() };
     let args = from_specs(args, &options.registry).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
     let named = if entry.is_empty() { default_entry(cx, module) } else { Ok(entry.into()) };
     let entry = match &named {

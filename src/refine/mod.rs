@@ -9,6 +9,7 @@ use calls::{Call, Plan};
 use inputs::Inputs;
 
 use crate::book::{Erratum, Rule};
+use crate::derivation::inferred_results;
 use crate::eval::{Options, Run, evaluate_then};
 use crate::grammar::IrModule;
 use crate::judge::{Check, Cx, Ending, RuntimeError};
@@ -148,7 +149,7 @@ fn observe(
     args: &[ValueSpec],
     plan: Plan<'_>,
 ) -> Result<Observed, RefineError> {
-    let options = Options::default();
+    let options = Options { results: inferred_results(cx, module), ..Options::default() };
     let args = from_specs(args, &options.registry)?;
     Ok(evaluate_then(cx, module, entry, args.clone(), &options, |machine, run| {
         let closures = match &run.outcome {

@@ -30,7 +30,7 @@ impl Conclusion for Shown<'_, '_> {
 /// shape is mapped to itself.
 pub fn get_shape_var_mapping(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> Mapping {
     let to_itself = cx.literal(Erratum::A11);
-    let mut united = United { mapping: Found::new(), scope, parts: 0, to_itself };
+    let mut united = United { mapping: Found::new(), scope, parts: 0, to_itself, params: false };
     united.judge(cx, s1, s2);
     owned(&united.mapping)
 }
@@ -45,7 +45,7 @@ pub(super) fn is_identity(found: &Found) -> bool {
     found.iter().all(|(v, e)| matches!(e, PrimExpr::Var(w) if w == *v))
 }
 
-/// SI.MAPPING.UNION: the union of the mappings of corresponding parts; the leftmost entry counts (A10).
+/// SI.MAPPING.UNION: the union of the mappings of corresponding parameters; the leftmost entry counts (A10).
 pub fn united_mapping<'s>(
     cx: &mut Cx,
     parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
@@ -61,7 +61,7 @@ pub(super) fn matched<'s>(
     scope: &dyn Surroundings,
 ) -> Found<'s> {
     let to_itself = cx.literal(Erratum::A11);
-    United { mapping: Found::new(), scope, parts: 0, to_itself }.all(cx, parts)
+    United { mapping: Found::new(), scope, parts: 0, to_itself, params: true }.all(cx, parts)
 }
 
 /// As [`matched`], for the order, of which the text says nothing about a mapping (A44): so there is no letter to follow.
@@ -70,7 +70,7 @@ pub(super) fn corresponding<'s>(
     parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
     scope: &dyn Surroundings,
 ) -> Found<'s> {
-    United { mapping: Found::new(), scope, parts: 0, to_itself: false }.all(cx, parts)
+    United { mapping: Found::new(), scope, parts: 0, to_itself: false, params: true }.all(cx, parts)
 }
 
 /// A mapping that grows from left to right.
@@ -81,6 +81,8 @@ struct United<'a, 's> {
     parts: usize,
     /// Literal A11: a variable of a shape is mapped to itself.
     to_itself: bool,
+    /// Whether the infos that are matched stand in parameters.
+    params: bool,
 }
 
 impl<'s> United<'_, 's> {
@@ -146,11 +148,14 @@ impl<'s> United<'_, 's> {
     fn funcs(&mut self, cx: &mut Cx, f1: &'s FuncStructInfo, f2: &'s FuncStructInfo) {
         let arity = |f: &FuncStructInfo| f.params.as_ref().map(|params| params.len());
         let same_arity = f1.params.is_some() && arity(f1) == arity(f2);
+        // What a function type in a parameter introduces is not chosen with that parameter (E55).
+        let searched = same_arity && (!self.params || cx.literal(Erratum::E55));
         let by_params =
-            cx.by_cases_or(&[(rule!("SI.MAPPING.FUNC"), same_arity, true)], (rule!("SI.MAPPING.FUNC.ELSE"), false));
+            cx.by_cases_or(&[(rule!("SI.MAPPING.FUNC"), searched, true)], (rule!("SI.MAPPING.FUNC.ELSE"), false));
         if !by_params {
             return;
         }
+        let outside = std::mem::replace(&mut self.params, true);
         // SI.MAPPING.FUNC.NORET: the result is no binding position. The rule is at stake where it looks like one.
         let positions = params_of(f1).len();
         let looks_like_one = !introduced_shape_vars(&f1.ret).is_empty();
@@ -159,6 +164,7 @@ impl<'s> United<'_, 's> {
         for (part1, part2) in parts(f1).zip(parts(f2)).take(positions) {
             self.part(cx, part1, part2);
         }
+        self.params = outside;
     }
 
     /// One list of dimensions against another. The procedure assigns in order, so that of two entries for one variable

@@ -3,6 +3,7 @@
 pub mod annotation;
 mod apart;
 pub mod axioms;
+pub mod closed;
 pub mod compatibility;
 pub mod derive_func;
 pub mod erase_to_well_defined;
@@ -16,6 +17,7 @@ mod syntactic;
 pub mod unify;
 pub mod wrap;
 
+pub use closed::{Shown, chosen_anew, closed, shown};
 pub use compatibility::{check_compatibility, check_compatibility_in};
 pub use derive_func::{default_derive, empty_derive};
 pub use erase_to_well_defined::erase_to_well_defined;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::apart::fresh_names;
 use super::mapping::{Found, Mapping, all_shape_vars, introduced_by, is_identity, owned};
-use super::surroundings::Surroundings;
+use super::surroundings::{Nowhere, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
@@ -54,6 +54,12 @@ pub(super) fn rename_in_func(
     scope: &dyn Surroundings,
 ) -> Option<Arc<FuncStructInfo>> {
     Substitution::new(Cow::Owned(names), scope).func(func)
+}
+
+/// Replaces the mapping's variables wherever they stand, those that function types introduce as well.
+pub(crate) fn replace_everywhere(s: &StructInfo, mapping: &Mapping) -> StructInfo {
+    let everywhere = Substitution { captures: true, ..Substitution::new(Cow::Borrowed(mapping), &Nowhere) };
+    everywhere.info(s).unwrap_or_else(|| s.clone())
 }
 
 /// The replacement of the variables of a dimension.
@@ -189,7 +195,6 @@ mod tests {
     use super::*;
     use crate::generate::{Tape, struct_info_pair};
     use crate::grammar::DataType;
-    use crate::struct_info::Nowhere;
 
     fn v(name: &str) -> PrimExpr {
         PrimExpr::var(name)

@@ -12,7 +12,7 @@ use ndarray::{ArrayD, IxDyn};
 use super::packed::PackedFunc;
 use super::tensor::{Elements, Scalar, Tensor};
 use crate::grammar::tir::PrimFunc;
-use crate::grammar::{DataType, Function, Name, ShapeVar, Var};
+use crate::grammar::{DataType, Function, Name, ShapeVar, StructInfo, Var};
 use crate::judge::with_stack;
 
 /// A run-time value.
@@ -73,6 +73,9 @@ pub struct Closure {
     pub captured: BTreeMap<Var, Value>,
     /// The free shape variables (`VAL.CLOSURE.SHAPEVARS`).
     pub captured_shape_vars: BTreeMap<ShapeVar, i64>,
+    /// What is known of the results of a definition without return annotation, as part of its run-time structural
+    /// information (`VAL.CLOSURE.RTSI`).
+    pub result: Option<StructInfo>,
 }
 
 /// A `PrimFunc` of the module as an object.

@@ -81,6 +81,7 @@ pub fn from_spec(spec: &ValueSpec, args: &[Value], registry: &Registry) -> Resul
             self_name: None,
             captured: Default::default(),
             captured_shape_vars: Default::default(),
+            result: None,
         })),
         ValueSpec::PrimFunc => Value::object("PrimFunc from outside"),
         ValueSpec::Int(i) => Value::int(*i),

@@ -14,4 +14,5 @@ mod models;
 mod numbers;
 mod programs;
 mod random_laws;
+mod soundness;
 mod tir;

@@ -1,0 +1,49 @@
+//! What is derived of the results of functions that have no return annotation, for the run-time structural information of
+//! their closures (`VAL.CLOSURE.RTSI`).
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::Deriver;
+use crate::grammar::visit::{Visitor, walk_function, walk_struct_info};
+use crate::grammar::{Function, GlobalFunc, IrModule, StructInfo};
+use crate::judge::Cx;
+use crate::scope::in_order_of_reference;
+
+/// The results of the module's functions without return annotation, by the address of the function; none if there is no
+/// function type in the module that the closure of one could be compared with.
+pub fn inferred_results(cx: &Cx, module: &IrModule) -> Option<Rc<HashMap<usize, StructInfo>>> {
+    let mut asked = Asked::default();
+    for (_, func) in &module.funcs {
+        match func {
+            GlobalFunc::Function(function) => asked.visit_function(function),
+            GlobalFunc::PrimFunc(_) => {}
+        }
+    }
+    if !(asked.unannotated && asked.function_types) {
+        return None;
+    }
+    let mut cx = Cx::new().with_reading(cx.reading.clone()).with_edition(cx.edition);
+    let mut deriver = Deriver::new(&mut cx, module);
+    deriver.module_in(&in_order_of_reference(module));
+    Some(Rc::new(deriver.results))
+}
+
+/// Whether anything has to be known of results.
+#[derive(Default)]
+struct Asked {
+    unannotated: bool,
+    function_types: bool,
+}
+
+impl Visitor for Asked {
+    fn visit_function(&mut self, function: &Function) {
+        self.unannotated |= function.ret_struct_info.is_none();
+        walk_function(self, function);
+    }
+
+    fn visit_struct_info(&mut self, info: &StructInfo) {
+        self.function_types |= matches!(info, StructInfo::Func(func) if func.params.is_some());
+        walk_struct_info(self, info);
+    }
+}

@@ -1,0 +1,209 @@
+//! Information that is closed: the shape variables that a function type introduces belong to it, whatever else is called
+//! by their name where the information is used.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use super::mapping::{Mapping, all_shape_vars, introduced_shape_vars};
+use super::substitute::{replace_everywhere, substitute_dim};
+use super::surroundings::Surroundings;
+use crate::book::Erratum;
+use crate::grammar::{
+    FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
+};
+use crate::judge::{Cx, with_stack};
+
+/// Ends the name of a variable that a function type introduces, once for each function type around it.
+const BOUND: char = '′';
+
+/// Ends the name of a variable of a callee during one call.
+const CHOSEN: char = '‵';
+
+/// The information as it stands at a place where the variables of `scope` are bound: those of these names are meant by
+/// it, and every other variable in a function type belongs to that type and has a name of its own from here on.
+///
+/// Literal E56: a variable is known by its name alone, wherever it is introduced. Literal E80: the variables of a nested
+/// function type are. Literal E55: a name means one variable throughout a function type.
+pub fn closed(cx: &Cx, s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
+    if cx.literal(Erratum::E56) || !holds_signature(s) { s.clone() } else { Closing::new(cx, scope, BOUND).info(s) }
+}
+
+/// A closed function type with names for its own variables that are those of one call.
+pub fn chosen_anew(cx: &Cx, func: &FuncStructInfo, scope: &dyn Surroundings) -> FuncStructInfo {
+    if cx.literal(Erratum::E56) { func.clone() } else { Closing::new(cx, scope, CHOSEN).func(func) }
+}
+
+/// Whether a variable is one that a call chooses.
+pub fn is_chosen(var: &ShapeVar) -> bool {
+    var.name.ends_with(CHOSEN)
+}
+
+/// The variable that a closed or chosen one was before.
+pub fn original(var: &ShapeVar) -> ShapeVar {
+    ShapeVar::numbered(var.name.trim_end_matches([BOUND, CHOSEN]).into(), var.id)
+}
+
+/// Closed information as one writes it: its own variables have the names that they had, as far as no other has it.
+pub fn shown(s: &StructInfo) -> StructInfo {
+    if !holds_signature(s) {
+        return s.clone();
+    }
+    let (own, mut used): (BTreeSet<ShapeVar>, BTreeSet<ShapeVar>) =
+        all_shape_vars(s).into_iter().partition(|var| var.name.ends_with([BOUND, CHOSEN]));
+    let mut mapping = Mapping::new();
+    for var in own {
+        let name = original(&var).name;
+        let free = (0..).map(|i: u32| if i == 0 { ShapeVar::new(&name) } else { ShapeVar::new(&format!("{name}{i}")) });
+        if let Some(name) = free.into_iter().find(|name| !used.contains(name)) {
+            used.insert(name.clone());
+            mapping.insert(var, PrimExpr::Var(name));
+        }
+    }
+    replace_everywhere(s, &mapping)
+}
+
+/// Information as messages show it.
+pub struct Shown<'s>(pub &'s StructInfo);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        shown(self.0).fmt(f)
+    }
+}
+
+/// Whether there is a function type in it that could introduce variables.
+fn holds_signature(s: &StructInfo) -> bool {
+    match s {
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
+        StructInfo::Tuple(fields) => with_stack(|| fields.iter().any(holds_signature)),
+        StructInfo::Func(func) => func.params.is_some(),
+    }
+}
+
+struct Closing<'a> {
+    scope: &'a dyn Surroundings,
+    /// The variables of the function types around, with their new names.
+    own: Mapping,
+    /// How many function types are around.
+    depth: usize,
+    /// What marks the variables of the outermost function type.
+    mark: char,
+    /// Literal E80.
+    outermost_only: bool,
+    /// Literal E55.
+    one_for_all: bool,
+}
+
+impl<'a> Closing<'a> {
+    fn new(cx: &Cx, scope: &'a dyn Surroundings, mark: char) -> Closing<'a> {
+        let (outermost_only, one_for_all) = (cx.literal(Erratum::E80), cx.literal(Erratum::E55));
+        Closing { scope, own: Mapping::new(), depth: 0, mark, outermost_only, one_for_all }
+    }
+
+    fn info(&mut self, s: &StructInfo) -> StructInfo {
+        with_stack(|| match s {
+            StructInfo::Object => StructInfo::Object,
+            StructInfo::Tensor(tensor) => match &tensor.shape {
+                Some(TensorShape::Dims(dims)) => {
+                    let shape = Some(TensorShape::Dims(self.dims(dims)));
+                    StructInfo::Tensor(TensorStructInfo { shape, ..tensor.clone() })
+                }
+                Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => s.clone(),
+            },
+            StructInfo::Shape(shape) => {
+                let values = shape.values.as_ref().map(|values| self.dims(values));
+                StructInfo::Shape(ShapeStructInfo { values, ndim: shape.ndim })
+            }
+            StructInfo::Prim(prim) => {
+                let value = prim.value.as_ref().map(|value| self.dim(value));
+                StructInfo::Prim(PrimStructInfo { dtype: prim.dtype, value })
+            }
+            StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(|field| self.info(field)).collect()),
+            StructInfo::Func(func) => StructInfo::Func(Arc::new(self.func(func))),
+        })
+    }
+
+    /// From left to right: what a parameter introduces is meant by all that follows, and in no function type before.
+    fn func(&mut self, func: &FuncStructInfo) -> FuncStructInfo {
+        let Some(params) = &func.params else { return func.clone() };
+        let around = self.own.clone();
+        self.depth += 1;
+        let params = params.iter().map(|param| {
+            introduced_shape_vars(param).iter().for_each(|var| self.introduce(var));
+            self.info(param)
+        });
+        let params = Some(params.collect());
+        let ret = self.info(&func.ret);
+        self.depth -= 1;
+        if self.depth == 0 || !self.one_for_all {
+            self.own = around;
+        }
+        FuncStructInfo { params, ret, derive_func: func.derive_func.clone(), pure: func.pure }
+    }
+
+    fn introduce(&mut self, var: &ShapeVar) {
+        let nested = self.depth > 1;
+        if self.own.contains_key(var) || self.scope.has_shape_var(var) || (nested && self.outermost_only) {
+            return;
+        }
+        let mut name = original(var).name.to_string();
+        if nested {
+            name.extend(std::iter::repeat_n(BOUND, self.depth))
+        } else {
+            name.push(self.mark)
+        }
+        self.own.insert(var.clone(), PrimExpr::Var(ShapeVar::numbered(name.into(), var.id)));
+    }
+
+    fn dims(&mut self, dims: &[PrimExpr]) -> Arc<[PrimExpr]> {
+        dims.iter().map(|dim| self.dim(dim)).collect()
+    }
+
+    /// What nobody introduces is no one else's either.
+    fn dim(&mut self, dim: &PrimExpr) -> PrimExpr {
+        if self.depth == 0 {
+            return dim.clone();
+        }
+        dim.for_each_var(|var| self.introduce(var));
+        substitute_dim(dim, &self.own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::DataType;
+    use crate::struct_info::{InScope, Nowhere};
+
+    fn vector(name: &str) -> StructInfo {
+        StructInfo::tensor([PrimExpr::var(name)], DataType::FLOAT32)
+    }
+
+    fn identity(name: &str) -> StructInfo {
+        StructInfo::func([vector(name)], vector(name))
+    }
+
+    #[test]
+    fn what_a_signature_introduces_is_told_apart() {
+        let cx = Cx::new();
+        let closed_there = closed(&cx, &identity("n"), &Nowhere);
+        assert_eq!(closed_there, identity("n′"));
+        assert_eq!(shown(&closed_there), identity("n"));
+        let n = InScope::new(&[], &[ShapeVar::new("n")]);
+        assert_eq!(closed(&cx, &identity("n"), &n), identity("n"));
+        assert_eq!(closed(&cx, &vector("n"), &Nowhere), vector("n"));
+        assert_eq!(closed(&cx, &closed_there, &n), closed_there);
+    }
+
+    #[test]
+    fn a_nested_function_type_means_what_stands_before_it() {
+        let cx = Cx::new();
+        let before = StructInfo::func([identity("n"), vector("n")], vector("n"));
+        let expected = StructInfo::func([identity("n′′"), vector("n′")], vector("n′"));
+        assert_eq!(closed(&cx, &before, &Nowhere), expected);
+        assert_eq!(shown(&expected), StructInfo::func([identity("n1"), vector("n")], vector("n")));
+        let after = StructInfo::func([vector("n"), identity("n")], vector("n"));
+        assert_eq!(closed(&cx, &after, &Nowhere), StructInfo::func([vector("n′"), identity("n′")], vector("n′")));
+    }
+}
