@@ -34,11 +34,15 @@ pub trait Finder: Sized {
 
     /// Holds the node against conditions, and reports each that it does not meet. Whether it meets them all.
     fn demand(&mut self, span: Span, demands: &[Demand]) -> bool {
-        let unmet = self.cx().failing(demands);
-        for (rule, _, _, complain) in &unmet {
-            self.complain(*rule, span, complain);
+        let mut all = true;
+        for demand in demands {
+            if !self.cx().meets(demand) {
+                all = false;
+                let (rule, _, _, complain) = demand;
+                self.complain(*rule, span, complain);
+            }
         }
-        unmet.is_empty()
+        all
     }
 
     /// As [`Finder::demand`], for conditions of which one makes sense only if those before it are met.

@@ -198,15 +198,17 @@ impl Cx {
             return false;
         }
         self.recorded.insert(rule);
-        self.step(Step::Fired(rule));
+        self.step(|| Step::Fired(rule));
         true
     }
 
-    fn step(&mut self, step: Step) {
+    /// Notes a step of a derivation, if one is collected; what is noted is made only then.
+    #[inline]
+    fn step(&mut self, step: impl FnOnce() -> Step) {
         if let Some(stack) = &mut self.trace
             && let Some(top) = stack.last_mut()
         {
-            top.steps.push(step);
+            top.steps.push(step());
         }
     }
 
@@ -287,6 +289,11 @@ impl Cx {
         if self.fire(rule) { this } else { that }
     }
 
+    /// As [`Cx::rather`], where what would be without the rule costs something.
+    pub fn rather_than<T>(&mut self, rule: Rule, this: T, that: impl FnOnce() -> T) -> T {
+        if self.fire(rule) { this } else { that() }
+    }
+
     /// By a rule what was made is new; if the rule is masked it may be one of those that were made before.
     pub fn fresh<T: Clone + 'static>(&mut self, rule: Rule, new: T, like: impl Fn(&T, &T) -> bool) -> T {
         if self.fire(rule) {
@@ -335,11 +342,6 @@ impl Cx {
         conditions.iter().all(|(rule, n, holds)| self.meets(&(*rule, *n, *holds, ())))
     }
 
-    /// Conditions that must hold one and all: those that do not, in their order.
-    pub fn failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Vec<&'r Condition<T>> {
-        conditions.iter().filter(|condition| !self.meets(condition)).collect()
-    }
-
     /// Conditions that must hold one and all, looked at in turn: the first that does not.
     pub fn first_failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
         let rule = |i: usize| conditions[i].0;
@@ -358,9 +360,14 @@ impl Cx {
         self.first_failing(checks).map_or(Ok(()), |(rule, _, _, message)| Err((*rule, message())))
     }
 
-    /// Whether a condition holds, with the mistake that is to be made about it.
-    fn meets<T>(&mut self, (rule, n, holds, _): &Condition<T>) -> bool {
+    /// Whether a condition holds, with the mistake that is to be made about it: one of several that must hold one and all,
+    /// each by itself.
+    #[inline]
+    pub fn meets<T>(&mut self, (rule, n, holds, _): &Condition<T>) -> bool {
         self.rows.rows.insert(*rule);
+        if self.row_mutant.is_none() {
+            return self.premise(*rule, *n, *holds);
+        }
         match self.mistake_at(*rule) {
             None | Some(Mistake::Swapped) => self.premise(*rule, *n, *holds),
             Some(Mistake::Negated) => self.premise(*rule, *n, !*holds),
@@ -390,7 +397,7 @@ impl Cx {
             if applies {
                 return Some(i);
             }
-            self.step(Step::Tried(rule(i)));
+            self.step(|| Step::Tried(rule(i)));
         }
         None
     }
@@ -422,12 +429,13 @@ impl Cx {
     /// The n-th premise of a rule (counting from 1): records the test and answers its outcome, or true if the rule
     /// is masked.
     #[must_use = "a failing premise must have a consequence"]
+    #[inline]
     pub fn premise(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
         if self.mask.contains(rule) {
             return true;
         }
         self.recorded.insert(rule);
-        self.step(Step::Premise(rule, n, holds));
+        self.step(|| Step::Premise(rule, n, holds));
         holds
     }
 
@@ -563,7 +571,9 @@ mod tests {
     fn every_condition_that_fails_says_what_follows() {
         let conditions = |a, b| [(FIRST, 1, a, "first"), (SECOND, 2, b, "second")];
         let mut cx = Cx::new().with_trace();
-        let failing = |cx: &mut Cx, a, b| cx.failing(&conditions(a, b)).into_iter().map(|c| c.3).collect::<Vec<&str>>();
+        let failing = |cx: &mut Cx, a, b| {
+            conditions(a, b).iter().filter(|condition| !cx.meets(condition)).map(|c| c.3).collect::<Vec<&str>>()
+        };
         assert_eq!(failing(&mut cx, true, true), Vec::<&str>::new());
         assert_eq!(failing(&mut cx, false, false), ["first", "second"]);
         let first = |cx: &mut Cx, a, b| cx.first_failing(&conditions(a, b)).map(|c| c.3);

@@ -142,7 +142,7 @@ impl<'m> Checker<'_, 'm> {
         // Who binds a variable again breaks all the clauses that say so; that of bindings does not speak of parameters.
         let clauses = [(rule!("SCOPE.BIND-ONCE"), 1, new, ()), (rule!("SCOPE.BIND.NEW"), 1, new, ())];
         let clauses = if region == Region::Function { &clauses[..1] } else { &clauses[..] };
-        let broken = self.cx.failing(clauses).len() == clauses.len();
+        let broken = clauses.iter().filter(|clause| !self.cx.meets(clause)).count() == clauses.len();
         self.demand(
             var.span,
             &[(rule!("WF.2.ONCE"), 1, !broken, &|| {
@@ -164,8 +164,9 @@ impl<'m> Checker<'_, 'm> {
 
     /// SCOPE.NAMESPACE: shape variables have a namespace of their own.
     fn is_no_shape_var(&mut self, var: &Var) -> bool {
-        let only_here = !self.shapes.contains(&ShapeVar::numbered(var.name.clone(), var.id));
-        self.cx.rather(rule!("SCOPE.NAMESPACE"), true, only_here)
+        let shapes = &self.shapes;
+        let only_here = || !shapes.contains(&ShapeVar::numbered(var.name.clone(), var.id));
+        self.cx.rather_than(rule!("SCOPE.NAMESPACE"), true, only_here)
     }
 
     /// SCOPE.NAMESPACE: a shape variable may have the name of a Relax variable.
