@@ -355,14 +355,15 @@ impl BlockBuilder {
 
     /// What is known of a variable in scope.
     pub fn info_of(&self, var: &Var) -> Option<StructInfo> {
-        self.scope.delta.get(var).map(|(_, info)| shown(info))
+        self.scope.delta.get(var).map(|(_, info)| shown(info, &self.scope))
     }
 
     /// AST22.BUILDER.EAGER: what is known of an expression here.
     pub fn derive(&mut self, expr: &Expr) -> Result<StructInfo, BuildError> {
         let around = Around { module: &self.module, globals: &self.globals, scope: &self.scope };
         let (info, findings) = derive_expr(&mut self.cx, &around, expr);
-        self.settle(info.map(|info| shown(&info)), findings)
+        let info = info.map(|info| shown(&info, &self.scope));
+        self.settle(info, findings)
     }
 
     /// Ends the function with its body, which is bound first unless it is a leaf. Its `global_symbol` is its name.

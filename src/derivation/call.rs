@@ -41,7 +41,7 @@ pub fn derive_call(
     let callee = closed(cx, callee, &Nowhere);
     let args: Vec<StructInfo> = args.iter().map(|arg| closed(cx, arg, &caller)).collect();
     let result = call_of(cx, &caller, &callee, &args, sinfo_args, &mut warnings);
-    result.map(|info| shown(&info)).map_err(|error| error.rule)
+    result.map(|info| shown(&info, &caller)).map_err(|error| error.rule)
 }
 
 /// A part of a call that is derived by itself.

@@ -23,7 +23,7 @@ use crate::findings::{Diagnostic, Finder, Severity, Trail};
 use crate::grammar::{GlobalFunc, IrModule, Name, ShapeVar, StructInfo, Var};
 use crate::judge::{Compatibility, Cx};
 use crate::scope::{Component, Context, in_order_of_reference};
-use crate::struct_info::{Surroundings, check_compatibility_in, closed, shown};
+use crate::struct_info::{Nowhere, Surroundings, check_compatibility_in, closed, shown};
 
 /// What derivation says of a module.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -47,7 +47,7 @@ impl DeriveReport {
     /// With the variables of function types under the names that they have in the program.
     fn shown(mut self) -> DeriveReport {
         let infos = self.functions.iter_mut().map(|(_, info)| info);
-        infos.chain(self.vars.iter_mut().map(|(_, info)| info)).for_each(|info| *info = shown(info));
+        infos.chain(self.vars.iter_mut().map(|(_, info)| info)).for_each(|info| *info = shown(info, &Nowhere));
         self
     }
 

@@ -148,9 +148,10 @@ impl<'s> Pairs<'s> {
 }
 
 /// A function in which each function inside has variables of its own, where the letter of the text would take those of
-/// one for those of another because they are spelt alike: literally what is substituted is captured (E80).
+/// one for those of another because they are spelt alike: literally what is substituted is captured (E80), and a match
+/// searches function types that are parameters (E55).
 fn with_distinct_insides(cx: &Cx, func: &Func, other: &Func, scope: &Scope) -> Option<Func> {
-    if !cx.literal(Erratum::E80) || !has_func_inside(func) {
+    if !cx.literal(Erratum::E80) && !cx.literal(Erratum::E55) || !has_func_inside(func) {
         return None;
     }
     let bound = scope.enter(own(func, scope));

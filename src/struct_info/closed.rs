@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::mapping::{Mapping, all_shape_vars, introduced_shape_vars};
 use super::substitute::{replace_everywhere, substitute_dim};
-use super::surroundings::Surroundings;
+use super::surroundings::{Nowhere, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
@@ -44,8 +44,9 @@ pub fn original(var: &ShapeVar) -> ShapeVar {
     ShapeVar::numbered(var.name.trim_end_matches([BOUND, CHOSEN]).into(), var.id)
 }
 
-/// Closed information as one writes it: its own variables have the names that they had, as far as no other has it.
-pub fn shown(s: &StructInfo) -> StructInfo {
+/// Closed information as one writes it where the variables of `scope` are bound: its own variables have the names that
+/// they had, as far as no other has it, so that read there it says the same.
+pub fn shown(s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
     if !holds_signature(s) {
         return s.clone();
     }
@@ -55,7 +56,7 @@ pub fn shown(s: &StructInfo) -> StructInfo {
     for var in own {
         let name = original(&var).name;
         let free = (0..).map(|i: u32| if i == 0 { ShapeVar::new(&name) } else { ShapeVar::new(&format!("{name}{i}")) });
-        if let Some(name) = free.into_iter().find(|name| !used.contains(name)) {
+        if let Some(name) = free.into_iter().find(|name| !used.contains(name) && !scope.has_shape_var(name)) {
             used.insert(name.clone());
             mapping.insert(var, PrimExpr::Var(name));
         }
@@ -68,7 +69,7 @@ pub struct Shown<'s>(pub &'s StructInfo);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        shown(self.0).fmt(f)
+        shown(self.0, &Nowhere).fmt(f)
     }
 }
 
@@ -174,7 +175,7 @@ impl<'a> Closing<'a> {
 mod tests {
     use super::*;
     use crate::grammar::DataType;
-    use crate::struct_info::{InScope, Nowhere};
+    use crate::struct_info::InScope;
 
     fn vector(name: &str) -> StructInfo {
         StructInfo::tensor([PrimExpr::var(name)], DataType::FLOAT32)
@@ -189,8 +190,9 @@ mod tests {
         let cx = Cx::new();
         let closed_there = closed(&cx, &identity("n"), &Nowhere);
         assert_eq!(closed_there, identity("n′"));
-        assert_eq!(shown(&closed_there), identity("n"));
+        assert_eq!(shown(&closed_there, &Nowhere), identity("n"));
         let n = InScope::new(&[], &[ShapeVar::new("n")]);
+        assert_eq!(shown(&closed_there, &n), identity("n1"));
         assert_eq!(closed(&cx, &identity("n"), &n), identity("n"));
         assert_eq!(closed(&cx, &vector("n"), &Nowhere), vector("n"));
         assert_eq!(closed(&cx, &closed_there, &n), closed_there);
@@ -202,7 +204,7 @@ mod tests {
         let before = StructInfo::func([identity("n"), vector("n")], vector("n"));
         let expected = StructInfo::func([identity("n′′"), vector("n′")], vector("n′"));
         assert_eq!(closed(&cx, &before, &Nowhere), expected);
-        assert_eq!(shown(&expected), StructInfo::func([identity("n1"), vector("n")], vector("n")));
+        assert_eq!(shown(&expected, &Nowhere), StructInfo::func([identity("n1"), vector("n")], vector("n")));
         let after = StructInfo::func([vector("n"), identity("n")], vector("n"));
         assert_eq!(closed(&cx, &after, &Nowhere), StructInfo::func([vector("n′"), identity("n′")], vector("n′")));
     }

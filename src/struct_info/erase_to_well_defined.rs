@@ -8,7 +8,7 @@ use super::mapping::{all_shape_vars, introduced_shape_vars};
 use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
-use crate::judge::Cx;
+use crate::judge::{Cx, with_stack};
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
 ///
@@ -86,14 +86,35 @@ fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Sco
     if keeps_values { s.clone() } else { without_values }
 }
 
-/// The shape variables that come into scope with a parameter.
-fn unbound_in_param(cx: &Cx, param: &StructInfo) -> BTreeSet<ShapeVar> {
-    if cx.literal(Erratum::A44) { all_shape_vars(param) } else { introduced_shape_vars(param) }
+/// The shape variables that come into scope with a parameter: those that it introduces, and still does when it is weakened,
+/// as what stays of it may not mention another.
+fn unbound_in_param(cx: &Cx, param: &StructInfo, scope: &Scope) -> BTreeSet<ShapeVar> {
+    if cx.literal(Erratum::A44) {
+        return all_shape_vars(param);
+    }
+    let mut own = introduced_shape_vars(param);
+    loop {
+        let entered = scope.enter(own);
+        let still = still_introduced(cx, param, scope);
+        scope.leave(&entered);
+        if still.len() >= entered.len() {
+            return entered;
+        }
+        own = still;
+    }
 }
 
-/// Those that stay in scope after it: a parameter that was weakened introduces none that it does not mention any more.
-fn still_introduced(cx: &Cx, param: &StructInfo, weakened: &StructInfo) -> BTreeSet<ShapeVar> {
-    unbound_in_param(cx, if cx.literal(Erratum::A44) { param } else { weakened })
+/// What is introduced by those parts that stay. Literal A24: no shape does.
+fn still_introduced(cx: &Cx, s: &StructInfo, scope: &Scope) -> BTreeSet<ShapeVar> {
+    with_stack(|| match s {
+        StructInfo::Tuple(fields) => fields.iter().flat_map(|field| still_introduced(cx, field, scope)).collect(),
+        StructInfo::Shape(_) if cx.literal(Erratum::A24) => BTreeSet::new(),
+        StructInfo::Object | StructInfo::Func(_) => BTreeSet::new(),
+        StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
+            let stays = all_shape_vars(s).iter().all(|var| scope.has_shape_var(var));
+            if stays { introduced_shape_vars(s) } else { BTreeSet::new() }
+        }
+    })
 }
 
 /// SI.ERASE_WD.FUNC: from left to right, each parameter with the variables of those before it and its own in scope; then
@@ -104,12 +125,10 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
     let mut introduced = Vec::with_capacity(params.len());
     let mut new_params = Vec::with_capacity(params.len());
     for (i, param) in cx.conclude(rule!("SI.ERASE_WD.FUNC.ORDER"), in_turn) {
-        let own = binding.get(i).map(|param| scope.enter(unbound_in_param(cx, param)));
-        let weakened = erase(cx, param, scope);
-        if let Some(own) = own {
-            scope.leave(&own);
-            introduced.push(scope.enter(still_introduced(cx, param, &weakened)));
+        if let Some(param) = binding.get(i) {
+            introduced.push(scope.enter(unbound_in_param(cx, param, scope)));
         }
+        let weakened = erase(cx, param, scope);
         new_params.push((i, weakened));
     }
     new_params.sort_by_key(|(i, _)| *i);

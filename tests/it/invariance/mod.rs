@@ -1,7 +1,8 @@
 //! Invariance: what the text says of variables it says of their identity (A03). So every judgement answers alike, however
 //! bound variables are spelt, and whatever the order of the global functions is.
 //!
-//! The long run: `INVARIANCE_PAIRS=200000 INVARIANCE_PROGRAMS=20000 cargo test --release --test it invariance`.
+//! The long run: `INVARIANCE_PAIRS=200000 INVARIANCE_PROGRAMS=20000 cargo test --release --test it invariance`; a part of
+//! it begins at the seed `INVARIANCE_FROM`.
 
 mod alike;
 mod infos;
@@ -10,6 +11,7 @@ mod programs;
 mod spelling;
 
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 use relax_spec::book::{Erratum, Reading};
@@ -17,9 +19,10 @@ use relax_spec::judge::Cx;
 
 /// Errata by whose letter a program means something else when a bound variable is spelt like another one: there the
 /// letter knows names only, and no law holds of it.
-const BY_NAME: [(Erratum, &str); 5] = [
+const BY_NAME: [(Erratum, &str); 6] = [
     (Erratum::A03, "there are only names"),
     (Erratum::A14, "functions are taken in the order of the module, which is changed here"),
+    (Erratum::E55, "a name in a function type that is a parameter means what it means in the one around it"),
     (Erratum::E56, "a callee's variables count as bound where a variable of the same name is in scope"),
     (Erratum::E57, "a variable of the callee is taken for the one of its name that is in scope"),
     (Erratum::E80, "a function type inside captures what is spelt like its own variables"),
@@ -28,6 +31,12 @@ const BY_NAME: [(Erratum, &str); 5] = [
 /// How many, unless a long run is asked for.
 fn scale(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|scale| scale.parse().ok()).unwrap_or(otherwise)
+}
+
+/// The seeds of a run.
+fn seeds(variable: &str, otherwise: u64) -> Range<u64> {
+    let from = scale("INVARIANCE_FROM", 0);
+    from..from + scale(variable, otherwise)
 }
 
 /// Every erratum that the code below these places asks for, literally by itself; all of them together; and none. Of those
