@@ -25,7 +25,10 @@ use crate::value::{Host, Scalar, Tensor, Value};
 pub enum Trial {
     /// The checks reject it.
     Rejected,
-    /// It is accepted, and what is derived holds; with or without warnings.
+    /// It is accepted, and nothing was held against it: a warning says that something is taken for granted which no check
+    /// looks at, or there are no arguments that pass its signature.
+    Unheld,
+    /// It is accepted, was run, and what is derived holds; with or without warnings.
     Sound {
         /// Whether there was a warning.
         warned: bool,
@@ -82,12 +85,19 @@ pub fn try_program(by: &By, module: &IrModule) -> Trial {
     let warnings = warnings(&report);
     let views = warnings.contains(&rule!("SI.DERIVE.CALL.ARGS.WARN")) && sees_functions_otherwise(module);
     if views || warnings.iter().any(|rule| UNCHECKED.contains(rule)) {
-        return Trial::Sound { warned: true };
+        return Trial::Unheld;
     }
     let sizes = [[5, 3], [4, 6]];
     let inputs = sizes.into_iter().flat_map(|sizes| [true, false].map(|truth| (sizes, truth)));
-    let faults = inputs.filter_map(|(sizes, truth)| run(by, &report, sizes, truth, warnings.is_empty()));
-    faults.into_iter().next().map_or(Trial::Sound { warned: !warnings.is_empty() }, Trial::Unsound)
+    let mut trial = Trial::Unheld;
+    for (sizes, truth) in inputs {
+        let Some(args) = arguments(&report.module, sizes, truth) else { continue };
+        if let Some(fault) = run(by, &report, args, warnings.is_empty()) {
+            return Trial::Unsound(fault);
+        }
+        trial = Trial::Sound { warned: !warnings.is_empty() };
+    }
+    trial
 }
 
 /// The warnings that something is taken for granted which no check at run time looks at (A41, A49).
@@ -148,8 +158,7 @@ fn warnings(report: &CheckReport) -> Vec<Rule> {
     warnings.map(|finding| finding.rule).collect()
 }
 
-fn run(by: &By, report: &CheckReport, sizes: [i64; 2], truth: bool, certain: bool) -> Option<Fault> {
-    let args = arguments(&report.module, sizes, truth)?;
+fn run(by: &By, report: &CheckReport, args: Vec<Value>, certain: bool) -> Option<Fault> {
     let held = Rc::new(Held::new(&report.derived));
     let options = Options {
         watch: Some(held.clone()),
