@@ -40,9 +40,13 @@ MODULES = [
     "src/normal_form/**/*.rs",
     "src/eval/**/*.rs",
 ]
-# The laws that look at a module, in the test program `it`: the tables of types and informations, or generated programs.
-LAWS = {"src/struct_info/": "laws::", "src/types/": "laws::"}
-OTHER_LAWS = "programs::"
+# The tests in the test program `it` that state laws, the cheap ones first; each group is asked for what those before it let
+# pass: generated programs in many spellings, tables of types and informations, and the gates on what is recorded.
+LAWS = [
+    ["programs::", "invariance::", "soundness::", "models::", "errata::"],
+    ["laws::"],
+    ["gates::claimed_is_recorded", "gates::every_premise_fails", "gates::a_case_depends", "gates::switching_a_rule_off"],
+]
 # Neither a judgement: processes that provide functions, and what is written for people.
 LEFT_OUT = ["src/**/tests.rs", "src/**/*_tests.rs", "src/eval/extern_process.rs", "src/eval/inputs.rs", "src/eval/trace.rs"]
 
@@ -366,7 +370,8 @@ def settle(tree, target, numbered):
 
 
 def build(tree, target, tests):
-    command = ["cargo", "test", "--release", "--no-run", "--offline", "--message-format=json"]
+    """The test programs: that of the unit tests, then these."""
+    command = ["cargo", "test", "--release", "--no-run", "--offline", "--message-format=json", "--lib"]
     for test in tests:
         command += ["--test", test]
     env = dict(os.environ, CARGO_TARGET_DIR=str(target))
@@ -374,9 +379,9 @@ def build(tree, target, tests):
     found = {}
     for line in out.splitlines():
         message = json.loads(line)
-        if message.get("reason") == "compiler-artifact" and message.get("executable") and message["target"]["name"] in tests:
-            found[message["target"]["name"]] = message["executable"]
-    return [found[test] for test in tests]
+        if message.get("reason") == "compiler-artifact" and message.get("executable"):
+            found["lib" if "lib" in message["target"]["kind"] else message["target"]["name"]] = message["executable"]
+    return [found[test] for test in ["lib", *tests]]
 
 
 def run_tests(binary, arguments, number, seconds, tree):
@@ -385,7 +390,7 @@ def run_tests(binary, arguments, number, seconds, tree):
     env.pop("RELAX_SPEC_MUTANT", None)
     if number is not None:
         env["RELAX_SPEC_MUTANT"] = str(number)
-    limit = ["bash", "-c", f"ulimit -v {6 * 1024 * 1024}; exec \"$@\"", "-", binary, *arguments]
+    limit = ["bash", "-c", f'ulimit -v {6 * 1024 * 1024}; exec "$@"', "-", binary, *arguments]
     try:
         out = subprocess.run(limit, cwd=tree, env=env, capture_output=True, text=True, timeout=seconds, errors="replace")
     except subprocess.TimeoutExpired:
@@ -394,11 +399,6 @@ def run_tests(binary, arguments, number, seconds, tree):
         return None
     failed = re.findall(r"^test (.*?)\s+\.\.\. FAILED", out.stdout, re.M)
     return ", ".join(failed[:3]) or f"exit {out.returncode}"
-
-
-def laws_of(mutant):
-    """The filter of the tests that state laws about the module of a mutant."""
-    return next((laws for room, laws in LAWS.items() if mutant["file"].startswith(room)), OTHER_LAWS)
 
 
 def run(work, everything, jobs, seconds):
@@ -417,8 +417,8 @@ def run(work, everything, jobs, seconds):
     done = {}
     if log.exists():
         done = {entry["name"]: entry for entry in map(json.loads, log.read_text().splitlines())}
-    suite, tests = build(tree, target, ["suite", "it"])
-    for binary, arguments in [(suite, []), (tests, ["laws::"]), (tests, [OTHER_LAWS])]:
+    units, suite, tests = build(tree, target, ["suite", "it"])
+    for binary, arguments in [(suite, []), (units, [])] + [(tests, laws) for laws in LAWS]:
         if failed := run_tests(binary, arguments, None, 10 * seconds, tree):
             sys.exit(f"with no mutant on, {binary} fails: {failed}")
     backwards = {number: name for name, number in numbers.items()}
@@ -427,9 +427,12 @@ def run(work, everything, jobs, seconds):
         return number, run_tests(suite, ["--test-threads", "1"], number, seconds, tree)
 
     def by_laws(number):
-        laws = laws_of(numbered[number])
-        by = run_tests(tests, [laws, "--test-threads", "1"], number, 4 * seconds, tree)
-        return number, by and f"laws: {by}"
+        if by := run_tests(units, ["--test-threads", "1"], number, seconds, tree):
+            return number, f"units: {by}"
+        for laws in LAWS:
+            if by := run_tests(tests, [*laws, "--test-threads", "1"], number, 10 * seconds, tree):
+                return number, f"laws: {by}"
+        return number, None
 
     with open(log, "a") as out, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for number in sorted(unviable):
@@ -437,7 +440,8 @@ def run(work, everything, jobs, seconds):
         for number in sorted(direct):
             record(out, done, {"name": backwards[number], "direct": True})
         asked = [n for n in sorted(numbered) if n not in unviable and n not in direct and backwards[n] not in done]
-        # The suite first, for all: it takes half a second, and the laws half a minute for each that it lets pass.
+        # The suite first, for all: it takes half a second, and the laws half a minute for each that it lets pass. The laws
+        # that stand as unit tests beside the code come before those over tables and generated programs.
         left = []
         for number, by in told(pool.map(by_suite, asked), len(asked), "suite"):
             if by is None:

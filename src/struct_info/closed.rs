@@ -86,6 +86,8 @@ struct Closing<'a> {
     scope: &'a dyn Surroundings,
     /// The variables of the function types around, with their new names.
     own: Mapping,
+    /// Those of them that were used without being introduced: a function type inside may introduce another of the name.
+    stray: BTreeSet<ShapeVar>,
     /// How many function types are around.
     depth: usize,
     /// What marks the variables of the outermost function type.
@@ -99,7 +101,7 @@ struct Closing<'a> {
 impl<'a> Closing<'a> {
     fn new(cx: &Cx, scope: &'a dyn Surroundings, mark: char) -> Closing<'a> {
         let (outermost_only, one_for_all) = (cx.literal(Erratum::E80), cx.literal(Erratum::E55));
-        Closing { scope, own: Mapping::new(), depth: 0, mark, outermost_only, one_for_all }
+        Closing { scope, own: Mapping::new(), stray: BTreeSet::new(), depth: 0, mark, outermost_only, one_for_all }
     }
 
     fn info(&mut self, s: &StructInfo) -> StructInfo {
@@ -128,7 +130,7 @@ impl<'a> Closing<'a> {
     /// From left to right: what a parameter introduces is meant by all that follows, and in no function type before.
     fn func(&mut self, func: &FuncStructInfo) -> FuncStructInfo {
         let Some(params) = &func.params else { return func.clone() };
-        let around = self.own.clone();
+        let around = (self.own.clone(), self.stray.clone());
         self.depth += 1;
         let params = params.iter().map(|param| {
             introduced_shape_vars(param).iter().for_each(|var| self.introduce(var));
@@ -138,23 +140,31 @@ impl<'a> Closing<'a> {
         let ret = self.info(&func.ret);
         self.depth -= 1;
         if self.depth == 0 || !self.one_for_all {
-            self.own = around;
+            (self.own, self.stray) = around;
         }
         FuncStructInfo { params, ret, derive_func: func.derive_func.clone(), pure: func.pure }
     }
 
     fn introduce(&mut self, var: &ShapeVar) {
-        let nested = self.depth > 1;
-        if self.own.contains_key(var) || self.scope.has_shape_var(var) || (nested && self.outermost_only) {
-            return;
+        let is_new = self.stray.remove(var) || !self.own.contains_key(var);
+        if is_new && !self.is_given(var) {
+            self.own.insert(var.clone(), self.named(var));
         }
+    }
+
+    /// What it means where the function type stands.
+    fn is_given(&self, var: &ShapeVar) -> bool {
+        self.scope.has_shape_var(var) || (self.depth > 1 && self.outermost_only)
+    }
+
+    fn named(&self, var: &ShapeVar) -> PrimExpr {
         let mut name = original(var).name.to_string();
-        if nested {
+        if self.depth > 1 {
             name.extend(std::iter::repeat_n(BOUND, self.depth))
         } else {
             name.push(self.mark)
         }
-        self.own.insert(var.clone(), PrimExpr::Var(ShapeVar::numbered(name.into(), var.id)));
+        PrimExpr::Var(ShapeVar::numbered(name.into(), var.id))
     }
 
     fn dims(&mut self, dims: &[PrimExpr]) -> Arc<[PrimExpr]> {
@@ -166,7 +176,12 @@ impl<'a> Closing<'a> {
         if self.depth == 0 {
             return dim.clone();
         }
-        dim.for_each_var(|var| self.introduce(var));
+        dim.for_each_var(|var| {
+            if !self.own.contains_key(var) && !self.is_given(var) {
+                self.own.insert(var.clone(), self.named(var));
+                self.stray.insert(var.clone());
+            }
+        });
         substitute_dim(dim, &self.own)
     }
 }
@@ -174,7 +189,7 @@ impl<'a> Closing<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grammar::DataType;
+    use crate::grammar::{BinaryOp, DataType};
     use crate::struct_info::InScope;
 
     fn vector(name: &str) -> StructInfo {
@@ -207,5 +222,20 @@ mod tests {
         assert_eq!(shown(&expected, &Nowhere), StructInfo::func([identity("n1"), vector("n")], vector("n")));
         let after = StructInfo::func([vector("n"), identity("n")], vector("n"));
         assert_eq!(closed(&cx, &after, &Nowhere), StructInfo::func([vector("n′"), identity("n′")], vector("n′")));
+    }
+
+    #[test]
+    fn what_nobody_introduces_is_not_what_a_function_type_inside_introduces() {
+        let cx = Cx::new();
+        let sum = |names: [&str; 2]| {
+            let [left, right] = names.map(PrimExpr::var);
+            StructInfo::tensor([PrimExpr::binary(BinaryOp::Add, left, right)], DataType::FLOAT32)
+        };
+        let before = StructInfo::func([sum(["n", "m"]), identity("n")], vector("n"));
+        let expected = StructInfo::func([sum(["n′", "m′"]), identity("n′′")], vector("n′"));
+        assert_eq!(closed(&cx, &before, &Nowhere), expected);
+        let introduced_later = StructInfo::func([sum(["n", "m"]), vector("n")], vector("n"));
+        let expected = StructInfo::func([sum(["n′", "m′"]), vector("n′")], vector("n′"));
+        assert_eq!(closed(&cx, &introduced_later, &Nowhere), expected);
     }
 }
