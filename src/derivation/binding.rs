@@ -140,14 +140,14 @@ impl<'m> Deriver<'_, 'm> {
             })],
         );
         let Some(annotation) = binder.annotation.as_ref().map(|annotation| self.closed(annotation)) else {
-            let info = self.at(Step::Field("value"), |d| d.function(function));
+            let info = self.at(Step::Field("value"), |d| d.literal(function));
             return self.enter(binder, info);
         };
         let mark = self.scope.delta.mark();
         if self.cx.fire(rule!("SI.DERIVE.VB.FUNC.REC")) {
             self.enter_silently(binder, Some(annotation.clone()));
         }
-        let info = self.at(Step::Field("value"), |d| d.function(function));
+        let info = self.at(Step::Field("value"), |d| d.literal(function));
         if self.cx.fire(rule!("SI.DERIVE.VB.FUNC.REMOVE")) {
             self.scope.delta.leave(mark);
         }

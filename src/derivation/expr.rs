@@ -5,7 +5,7 @@ use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr, SeqExpr,
-    ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var, VarKind,
+    ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var,
 };
 use crate::judge::with_stack;
 use crate::struct_info::{Shown, Surroundings, erase_to_well_defined, unify_struct_info_in};
@@ -28,7 +28,7 @@ impl<'m> Deriver<'_, 'm> {
             Expr::StringImm(_) | Expr::DataTypeImm(_) => {
                 Some(self.cx.conclude(rule!("PR14148.IMM.DERIVE"), StructInfo::Object))
             }
-            Expr::Function(function) => with_stack(|| self.function(function)),
+            Expr::Function(function) => with_stack(|| self.literal(function)),
             Expr::If(branch) => with_stack(|| self.if_expr(branch)),
             Expr::ExternFunc(_) => {
                 let info = StructInfo::packed(DeriveFunc::DefaultDerive);
@@ -171,7 +171,7 @@ impl<'m> Deriver<'_, 'm> {
     /// What is known of a variable that leaves a `DataflowBlock`, without the `DataflowVar`s that do not (E28).
     fn forget_dataflow_vars(&mut self, binder: &'m Binder) {
         let Some(Entry { info: Some(info), dataflow }) = self.scope.delta.get(&binder.var) else { return };
-        if binder.kind == VarKind::Var && takes_shape_from_outside(info, &self.scope) {
+        if takes_shape_from_outside(info, &self.scope) {
             let (info, dataflow) = (info.clone(), *dataflow);
             let info = Some(erase_to_well_defined(self.cx, &info, &self.scope));
             self.scope.delta.enter(&binder.var, Entry { info, dataflow });

@@ -30,13 +30,14 @@ impl<'m> Deriver<'_, 'm> {
         self.cx.conclude(rule!("SI.DERIVE.FUNC.PARAM"), info)
     }
 
-    /// The information of a function literal; its parameters and shape variables are known inside only.
+    /// SI.DERIVE.FUNC.NESTED: what is in scope around a function literal stays in scope in it.
+    pub(super) fn literal(&mut self, function: &'m Function) -> Option<StructInfo> {
+        self.scope = self.cx.conclude(rule!("SI.DERIVE.FUNC.NESTED"), std::mem::take(&mut self.scope));
+        self.function(function)
+    }
+
+    /// The information of a function; its parameters and shape variables are known inside only.
     pub(super) fn function(&mut self, function: &'m Function) -> Option<StructInfo> {
-        // SI.DERIVE.FUNC.NESTED: what is in scope around a literal stays in scope in it.
-        if self.depth > 0 {
-            self.scope = self.cx.conclude(rule!("SI.DERIVE.FUNC.NESTED"), std::mem::take(&mut self.scope));
-        }
-        self.depth += 1;
         let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
         let params: Arc<[StructInfo]> = function.params.iter().map(|param| self.param_info(param)).collect();
         if self.cx.fire(rule!("SI.DERIVE.FUNC.SCOPE")) {
@@ -55,7 +56,6 @@ impl<'m> Deriver<'_, 'm> {
             self.scope.delta.leave(delta);
             self.scope.sigma.leave(sigma);
         }
-        self.depth -= 1;
         ret.map(|ret| self.closed(&func_info(params, ret)))
     }
 

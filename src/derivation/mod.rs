@@ -153,8 +153,6 @@ struct Deriver<'c, 'm> {
     globals: FxHashMap<&'m str, Option<StructInfo>>,
     /// The results of functions that have no return annotation, by the address of the function.
     results: HashMap<usize, StructInfo>,
-    /// How many functions enclose the present place.
-    depth: usize,
     trail: Trail,
     report: DeriveReport,
 }
@@ -181,7 +179,6 @@ impl<'c, 'm> Deriver<'c, 'm> {
             scope: Contexts::default(),
             globals: FxHashMap::default(),
             results: HashMap::new(),
-            depth: 0,
             trail: Trail::default(),
             report: DeriveReport::default(),
         }

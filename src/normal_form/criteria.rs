@@ -92,8 +92,10 @@ impl Criteria<'_> {
                     .with_hint("wrap the body in a SeqExpr")
             })],
         );
-        let allowed = is_seq && self.cx.conclude(rule!("NF.2.POS-FUNC"), true);
-        self.sequence_or_other(body, allowed);
+        match body {
+            Expr::SeqExpr(seq) if self.cx.conclude(rule!("NF.2.POS-FUNC"), true) => self.seq_expr(seq),
+            _ => self.inside(body),
+        }
     }
 
     /// NF.3.IF: both branches are `SeqExpr`s.
@@ -106,14 +108,9 @@ impl Criteria<'_> {
                     .with_hint("wrap the branch in a SeqExpr")
             })],
         );
-        let allowed = is_seq && self.cx.conclude(rule!("NF.2.POS-IF"), true);
-        self.sequence_or_other(branch, allowed);
-    }
-
-    fn sequence_or_other(&mut self, expr: &Expr, allowed: bool) {
-        match expr {
-            Expr::SeqExpr(seq) if allowed => self.seq_expr(seq),
-            _ => self.inside(expr),
+        match branch {
+            Expr::SeqExpr(seq) if self.cx.conclude(rule!("NF.2.POS-IF"), true) => self.seq_expr(seq),
+            _ => self.inside(branch),
         }
     }
 

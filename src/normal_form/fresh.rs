@@ -48,7 +48,7 @@ impl Fresh {
     }
 
     fn take(&mut self, name: &Name) {
-        if name.starts_with('v') && !self.taken.contains(name) {
+        if name.starts_with('v') {
             self.taken.insert(name.clone());
         }
     }

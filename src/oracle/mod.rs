@@ -13,7 +13,7 @@ use crate::derivation::{DeriveReport, derive_call, derive_module};
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, StructInfo};
 use crate::judge::Cx;
-use crate::question::{Answer, Ask, Derived, Outcome, Program, ReadAnswer, Verdict};
+use crate::question::{Answer, Ask, Derived, Outcome, PARSE, Program, ReadAnswer, Verdict};
 use crate::struct_info::{self, InScope, Nowhere};
 use crate::syntax::decode::decode;
 use crate::type_checking::check_module;
@@ -31,6 +31,14 @@ pub enum NoAnswer {
     /// The program in the question cannot be read.
     #[error("{0}")]
     Unreadable(String),
+    /// The program was read, and has no such thing as the question asks for.
+    #[error("{message}")]
+    Malformed {
+        /// How far it came.
+        stage: &'static str,
+        /// For people.
+        message: String,
+    },
 }
 
 /// Answers a question.
@@ -53,7 +61,10 @@ pub fn outcome(cx: &mut Cx, ask: &Ask) -> Outcome {
             Outcome::Unsupported { what: none.to_string() }
         }
         Err(NoAnswer::Unreadable(message)) => {
-            Outcome::Rejected { stage: "parse".into(), class: "SyntaxError".into(), message }
+            Outcome::Rejected { stage: PARSE.into(), class: "SyntaxError".into(), message }
+        }
+        Err(NoAnswer::Malformed { stage, message }) => {
+            Outcome::Rejected { stage: stage.into(), class: "Malformed".into(), message }
         }
     }
 }
@@ -143,8 +154,12 @@ fn read_script(text: &str) -> Result<IrModule, NoAnswer> {
 fn normal(normalized: normal_form::Normalized) -> Result<Answer, NoAnswer> {
     match normalized.findings.first() {
         None => Ok(Answer::Program(normalized.module)),
-        Some(finding) => Err(NoAnswer::Unreadable(format!("{}: {}", finding.code(), finding.message))),
+        Some(finding) => Err(malformed("normalize", finding)),
     }
+}
+
+fn malformed(stage: &'static str, finding: &Diagnostic) -> NoAnswer {
+    NoAnswer::Malformed { stage, message: format!("{}: {}", finding.code(), finding.message) }
 }
 
 /// TypeCheck takes a program as it is, well-formed or not (NF.REQUIRED: normalized first).
@@ -162,12 +177,13 @@ fn derive(cx: &mut Cx, module: &IrModule) -> Result<DeriveReport, NoAnswer> {
     report.diagnostics.extend(normalized.findings);
     match report.diagnostics.iter().find(|finding| finding.severity == Severity::Error) {
         None => Ok(report),
-        Some(finding) => Err(NoAnswer::Unreadable(format!("{}: {}", finding.code(), finding.message))),
+        Some(finding) => Err(malformed("derive", finding)),
     }
 }
 
 fn derived(info: Option<&StructInfo>) -> Result<Answer, NoAnswer> {
-    let absent = || NoAnswer::Unreadable("the program has no such function or variable".into());
+    let message = "the program has no such function or variable".to_string();
+    let absent = || NoAnswer::Malformed { stage: "derive", message };
     info.cloned().map(Answer::StructInfo).ok_or_else(absent)
 }
 

@@ -8,4 +8,4 @@ mod part;
 
 pub use answer::{Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, ReadAnswer, RunAnswer, Verdict};
 pub use ask::{About, Ask, Program, snake_case};
-pub use outcome::{Outcome, OutcomeClass};
+pub use outcome::{Outcome, OutcomeClass, PARSE};

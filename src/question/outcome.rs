@@ -8,6 +8,9 @@ use super::Answer;
 use crate::book::Rule;
 use crate::value::Effect;
 
+/// The stage of who cannot read the program.
+pub const PARSE: &str = "parse";
+
 /// The outcome of one question. The last four are found by the runner.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
@@ -99,6 +102,11 @@ pub enum OutcomeClass {
 }
 
 impl Outcome {
+    /// Whether the program or the term could not even be read, so that nothing was judged.
+    pub fn is_unread(&self) -> bool {
+        matches!(self, Outcome::Rejected { stage, .. } if stage == PARSE)
+    }
+
     /// The class, without what was said.
     pub fn class(&self) -> OutcomeClass {
         match self {

@@ -11,7 +11,9 @@ use super::normalized::objection;
 use super::same_program::same_program;
 use crate::book::{Edition, Erratum};
 use crate::judge::Cx;
-use crate::question::{Answer, Ask, Derived, DimAnswer, MatchAnswer, Outcome, Program, ReadAnswer, RunAnswer, Verdict};
+use crate::question::{
+    About, Answer, Ask, Derived, DimAnswer, MatchAnswer, Outcome, Program, ReadAnswer, RunAnswer, Verdict,
+};
 use crate::value::ValueSpec;
 
 /// What becomes of a case.
@@ -174,6 +176,7 @@ pub fn tolerance_used(case: &Case, outcome: &Outcome) -> Option<f64> {
 fn compare_answer(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> Comparison {
     let within = case.within.unwrap_or(BIT_FOR_BIT);
     let mut judge = Judge { within, ..Judge::new(Cx::new().with_edition(edition), &case.ask, oracle) };
+    judge.about_reading |= case.as_text;
     if !oracle && case.allow.contains(&Answer::Run(RunAnswer::Unspecified)) {
         return Comparison::plain(CaseVerdict::Vacuous);
     }
@@ -208,6 +211,8 @@ struct Judge<'a> {
     cx: Cx,
     ask: &'a Ask,
     oracle: bool,
+    /// Whether reading a text is what is judged.
+    about_reading: bool,
     purity: UnsaidPurity,
     within: Within,
     /// Whether the comparison that agreed could have failed.
@@ -216,7 +221,8 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn new(cx: Cx, ask: &'a Ask, oracle: bool) -> Judge<'a> {
-        Judge { cx, ask, oracle, purity: UnsaidPurity::Unsaid, within: BIT_FOR_BIT, could_fail: true }
+        let about_reading = ask.about() == About::Text;
+        Judge { cx, ask, oracle, about_reading, purity: UnsaidPurity::Unsaid, within: BIT_FOR_BIT, could_fail: true }
     }
 
     /// Whether the outcome is one that the case allows, and if so, what had to be open for that. The oracle says what
@@ -233,7 +239,7 @@ impl<'a> Judge<'a> {
     fn matches(&mut self, allowed: &Answer, outcome: &Outcome) -> bool {
         match outcome {
             Outcome::Answer { answer, warnings: _ } => self.matches_answer(allowed, answer),
-            Outcome::Rejected { .. } => is_rejection(allowed),
+            Outcome::Rejected { .. } => self.is_judged(outcome) && is_rejection(allowed),
             Outcome::Trapped { effects, .. } => match allowed {
                 Answer::Run(RunAnswer::Fails(_, expected)) => expected == effects,
                 Answer::Dim(DimAnswer::Fails(_)) | Answer::Match(MatchAnswer::Fails(_)) => true,
@@ -259,6 +265,12 @@ impl<'a> Judge<'a> {
             | Outcome::ProtocolError { .. }
             | Outcome::Flaky { .. } => false,
         }
+    }
+
+    /// Whether who refuses the operands has judged them: what cannot be read is not rejected by a rule. The oracle
+    /// rejects by naming rules in its answer.
+    fn is_judged(&self, refusal: &Outcome) -> bool {
+        !self.oracle && (self.about_reading || !refusal.is_unread())
     }
 
     fn matches_answer(&mut self, allowed: &Answer, given: &Answer) -> bool {
@@ -342,5 +354,28 @@ fn is_rejection(allowed: &Answer) -> bool {
         | Answer::Proof(_)
         | Answer::Read(ReadAnswer::Module(_))
         | Answer::Program(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::case::read_cases;
+
+    fn verdict(ask: &str, stage: &str, oracle: bool) -> CaseVerdict {
+        let text = format!(r#"[Case(id: "a", rules: ["TC.DF.FUNC"], ask: {ask}, allow: [Rejected([])], why: "")]"#);
+        let case = read_cases("test", &text).unwrap().remove(0);
+        let refused = Outcome::Rejected { stage: stage.into(), class: "Error".into(), message: String::new() };
+        compare(&case, &refused, Edition::default(), oracle).verdict
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_rejected_by_a_rule() {
+        let check = r#"Check(Script("no program"))"#;
+        assert_eq!(verdict(check, "check", false), CaseVerdict::Agree);
+        assert_eq!(verdict(check, "parse", false), CaseVerdict::Diverge);
+        assert_eq!(verdict(check, "check", true), CaseVerdict::Diverge);
+        let parse = r#"Parse("no program")"#;
+        assert_eq!(verdict(parse, "parse", false), CaseVerdict::Agree);
     }
 }
