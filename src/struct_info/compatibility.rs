@@ -206,6 +206,7 @@ fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::book::{Erratum, Reading};
     use crate::generate::{Tape, struct_info_pair};
     use crate::grammar::{BinaryOp, DataType, Ndim, PrimExpr, ShapeVar, TensorShape, Var};
     use crate::struct_info::is_more_specific;
@@ -239,6 +240,17 @@ mod tests {
         let unknown = StructInfo::tensor_ndim(1, DataType::FLOAT32);
         // The `n` of the first side is free: its result may well have the size that the second calls `n`.
         assert_eq!(check(&s1, &StructInfo::func([unknown, v("n")], v("n"))), Possibly);
+    }
+
+    /// Literally, a match of the parameters searches the function types among them, too. What these bind is not what the
+    /// function around them mentions, even if it is spelt alike.
+    #[test]
+    fn by_the_letter_too_a_function_inside_binds_variables_of_its_own() {
+        let given = |inner: &str| StructInfo::func([StructInfo::func([v(inner)], v(inner))], v("n"));
+        for inner in ["k", "n"] {
+            let mut cx = Cx::new().with_reading(Reading::literal_only(&[Erratum::E55]));
+            assert_eq!(check_compatibility(&mut cx, &given(inner), &given("m")), Compatible);
+        }
     }
 
     struct HoldsFour;
