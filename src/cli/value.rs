@@ -7,9 +7,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::Value as Json;
-
-use crate::data::from_ron;
+use crate::data::{Data, Document, MAX_DEPTH, Node, from_ron, ron};
 use crate::grammar::{DataType, TensorData};
 use crate::judge::with_stack;
 use crate::value::{Scalar, Tensor, ValueSpec};
@@ -38,7 +36,13 @@ pub fn parse(text: &str) -> Result<ValueSpec, String> {
 /// Whether a text is a number or a Boolean with a data type.
 fn is_scalar(text: &str) -> bool {
     let content = text.rsplit_once(':').map(|(content, _)| content.trim());
-    content.is_some_and(|content| matches!(serde_json::from_str(content), Ok(Json::Number(_) | Json::Bool(_))))
+    let read = content.and_then(|content| list(content).ok());
+    read.is_some_and(|node| matches!(node.data, Data::Number(_) | Data::Bool(_)))
+}
+
+/// Numbers in lists, each as it is written.
+fn list(text: &str) -> Result<Document<'_>, String> {
+    ron::read(text, MAX_DEPTH).map_err(|error| format!("`{text}` is not a tensor: {error}"))
 }
 
 /// The text between the parentheses of `name(..)`.
@@ -61,30 +65,32 @@ fn tensor(text: &str) -> Result<TensorData, String> {
             let shape: Vec<u64> = integers(dims)?;
             let count = shape.iter().try_fold(1usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?));
             let count = count.filter(|n| *n <= LARGEST).ok_or_else(|| format!("`{content}` is too large"))?;
-            (shape, vec![0.0; count])
+            (shape, vec!["0".to_string(); count])
         }
-        None => {
-            nested(&serde_json::from_str(content).map_err(|error| format!("`{content}` is not a tensor: {error}"))?)?
-        }
+        None => nested(&*list(content)?)?,
     };
-    TensorData::from_values(dtype, &shape, &values).map_err(|error| format!("`{text}`: {error}"))
+    TensorData::from_numerals(dtype, &shape, &values).map_err(|error| format!("`{text}`: {error}"))
 }
 
 /// The most elements that `zeros` makes.
 const LARGEST: usize = 1 << 24;
 
 /// Shape and elements of a nested list.
-fn nested(list: &Json) -> Result<(Vec<u64>, Vec<f64>), String> {
-    let Json::Array(items) = list else {
-        let number = list.as_f64().or_else(|| list.as_bool().map(|b| f64::from(u8::from(b))));
-        return number.map(|x| (Vec::new(), vec![x])).ok_or_else(|| format!("`{list}` is not a number"));
+fn nested(node: &Node<'_>) -> Result<(Vec<u64>, Vec<String>), String> {
+    let items = match &node.data {
+        Data::List(items) => items,
+        Data::Number(number) => return Ok((Vec::new(), vec![number.to_string()])),
+        Data::Bool(truth) => return Ok((Vec::new(), vec![u8::from(*truth).to_string()])),
+        Data::Null | Data::Text(_) | Data::Tuple(_) | Data::Map(_) | Data::Struct(_) | Data::Variant(..) => {
+            return Err(format!("{} is not a number", node.describe()));
+        }
     };
     let mut inner = None;
     let mut values = Vec::new();
     for item in items {
-        let (shape, more) = nested(item)?;
+        let (shape, more) = with_stack(|| nested(item))?;
         if inner.get_or_insert_with(|| shape.clone()) != &shape {
-            return Err(format!("the rows of `{list}` differ in shape"));
+            return Err("the rows of a list differ in shape".into());
         }
         values.extend(more);
     }
@@ -170,6 +176,53 @@ mod tests {
             parse("zeros(0):bool"),
             Ok(ValueSpec::Tensor(TensorData::from_values(DataType::BOOL, &[0], &[]).unwrap()))
         );
+    }
+
+    /// Every float that is written is read as the same, whatever its type, in each notation; and every large integer.
+    fn is_read_back(dtype: DataType, bits: &[u64]) {
+        let bytes = bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(dtype.bytes()));
+        let data = TensorData::new(dtype, &[bits.len() as u64], bytes.collect()).unwrap();
+        let written = format(&ValueSpec::Tensor(data.clone()));
+        assert_eq!(parse(&written), Ok(ValueSpec::Tensor(data.clone())), "{written}");
+        let values = written.rsplit_once(':').unwrap().0;
+        let ron = format!("(dtype: \"{dtype}\", shape: [{}], values: {values})", bits.len());
+        assert_eq!(from_ron::<TensorData>(&ron).unwrap(), data);
+        if !values.contains("inf") {
+            let json = format!("{{\"dtype\": \"{dtype}\", \"shape\": [{}], \"values\": {values}}}", bits.len());
+            assert_eq!(crate::data::from_json::<TensorData>(&json).unwrap(), data);
+        }
+    }
+
+    #[test]
+    fn every_float16_is_read_back() {
+        for dtype in [DataType::FLOAT16, DataType::BFLOAT16] {
+            let float = dtype.float_type().unwrap();
+            let all: Vec<u64> = (0..=0xffff).filter(|bits| !float.of_bits(*bits).is_nan()).collect();
+            is_read_back(dtype, &all);
+        }
+    }
+
+    #[test]
+    fn floats_and_large_integers_are_read_back() {
+        let mut random = fastrand::Rng::with_seed(1);
+        let f32s: Vec<u64> = (0..50_000).map(|_| random.u32(..).into()).collect();
+        let f64s: Vec<u64> = (0..50_000).map(|_| random.u64(..)).collect();
+        is_read_back(DataType::INT64, &f64s);
+        is_read_back(DataType::UINT64, &f64s);
+        for (dtype, bits) in [(DataType::FLOAT32, f32s), (DataType::FLOAT64, f64s)] {
+            let float = dtype.float_type().unwrap();
+            let numbers: Vec<u64> = bits.into_iter().filter(|bits| !float.of_bits(*bits).is_nan()).collect();
+            is_read_back(dtype, &numbers);
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_and_what_is_none_are_read() {
+        let ValueSpec::Tensor(data) = parse("[inf, -inf, NaN]:float32").unwrap() else { panic!("a tensor") };
+        let tensor = Tensor::from_data(&data).unwrap();
+        assert_eq!(tensor.get(1), Some(Scalar::Float(f64::NEG_INFINITY)));
+        assert!(matches!(tensor.get(2), Some(Scalar::Float(x)) if x.is_nan()));
+        assert!(parse("[9223372036854775808]:int64").is_err() && parse("[inf]:int64").is_err());
     }
 
     #[test]

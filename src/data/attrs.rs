@@ -45,13 +45,31 @@ impl Read for TensorData {
         storable(r, node.span, dtype)?;
         let shape: Vec<u64> = fields.or(r, "shape", Vec::new)?;
         let bits: Option<std::sync::Arc<str>> = fields.one(r, "bits")?;
-        let values: Option<Vec<f64>> = fields.one(r, "values")?;
+        let values: Option<Vec<Numeral>> = fields.one(r, "values")?;
         let data = match (bits, values) {
             (Some(bits), None) => TensorData::from_hex(dtype, &shape, &bits),
-            (None, Some(values)) => TensorData::from_values(dtype, &shape, &values),
+            (None, Some(values)) => TensorData::from_numerals(dtype, &shape, &values),
             (Some(_), Some(_)) | (None, None) => Err(TensorDataError::Payload),
         };
         data.map_err(|error| DataError::at(node.span, error.to_string()))
+    }
+}
+
+/// A number as it is written.
+struct Numeral(String);
+
+impl Read for Numeral {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Numeral> {
+        match node.as_number() {
+            Some(number) => Ok(Numeral(number.into())),
+            None => r.unexpected(node, "a number"),
+        }
+    }
+}
+
+impl AsRef<str> for Numeral {
+    fn as_ref(&self) -> &str {
+        &self.0
     }
 }
 

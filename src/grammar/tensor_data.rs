@@ -79,6 +79,20 @@ impl TensorData {
         TensorData::new(dtype, shape, bytes)
     }
 
+    /// A tensor from numbers as they are written, in decimal, that its data type represents exactly. A float is the nearest
+    /// to what is written as a float64.
+    pub fn from_numerals<T: AsRef<str>>(
+        dtype: DataType,
+        shape: &[u64],
+        numerals: &[T],
+    ) -> Result<TensorData, TensorDataError> {
+        let mut bytes = Vec::with_capacity(numerals.len() * dtype.bytes());
+        for numeral in numerals {
+            encode_numeral(dtype, numeral.as_ref(), &mut bytes)?;
+        }
+        TensorData::new(dtype, shape, bytes)
+    }
+
     /// A tensor from the hexadecimal digits of its bytes, two a byte, in memory order.
     pub fn from_hex(dtype: DataType, shape: &[u64], digits: &str) -> Result<TensorData, TensorDataError> {
         TensorData::new(dtype, shape, from_hex(digits)?)
@@ -105,6 +119,20 @@ fn is_element_type(dtype: DataType) -> bool {
         TypeCode::Handle => &[],
     };
     dtype.lanes == 1 && widths.contains(&dtype.bits)
+}
+
+/// Appends the encoding of a number as it is written. An integer has more digits than a float64 keeps.
+fn encode_numeral(dtype: DataType, numeral: &str, bytes: &mut Vec<u8>) -> Result<(), TensorDataError> {
+    let inexact = || TensorDataError::Inexact { value: numeral.into(), dtype };
+    let integer = dtype.bits == 64 && matches!(dtype.code, TypeCode::Int | TypeCode::UInt);
+    match numeral.parse::<i128>() {
+        Ok(int) if integer && dtype.code == TypeCode::Int => {
+            bytes.extend(i64::try_from(int).map_err(|_| inexact())?.to_le_bytes());
+        }
+        Ok(int) if integer => bytes.extend(u64::try_from(int).map_err(|_| inexact())?.to_le_bytes()),
+        Ok(_) | Err(_) => encode_exactly(dtype, numeral.parse().map_err(|_| inexact())?, bytes)?,
+    }
+    Ok(())
 }
 
 /// Appends the encoding of `value`, if there is one that loses nothing.
