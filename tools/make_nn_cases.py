@@ -96,7 +96,7 @@ def batch_norm(x, gamma, beta, mean, var, axis, epsilon=1e-5, center=True, scale
     y = y * along(gamma, x.ndim, [axis]) if scale else y
     y = y + along(beta, x.ndim, [axis]) if center else y
     if training:
-        mean, var = (1 - momentum) * mean + momentum * used, (1 - momentum) * var + momentum * spread
+        mean, var = momentum * mean + (1 - momentum) * used, momentum * var + (1 - momentum) * spread
     return y, mean, var
 
 

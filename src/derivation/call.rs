@@ -13,7 +13,7 @@ use crate::struct_info::mapping::{all_shape_vars, united_mapping};
 use crate::struct_info::substitute::replace_everywhere;
 use crate::struct_info::{
     InScope, Mapping, Nowhere, Shown, Surroundings, chosen_anew, closed, default_derive, empty_derive,
-    erase_to_well_defined, shown, substitute,
+    erase_to_well_defined, seen_through, shown, substitute,
 };
 
 /// Why a call has no structural information.
@@ -103,6 +103,8 @@ impl<'m> Deriver<'_, 'm> {
             let info = self.cx.conclude(rule!("SI.DERIVE.CALL.OP-DEFAULT"), StructInfo::Object);
             return Some(self.cx.conclude(rule!("OP.NO-TYPEREL"), info));
         };
+        // A tensor whose shape a variable holds has the dimensions that are known of the variable.
+        let args: Vec<StructInfo> = args.iter().map(|info| seen_through(info, &self.scope)).collect();
         let known = InferArgs { call, args: &args, module: Some(self.module) };
         match self.cx.clause(rule!("SI.DERIVE.CALL.OP"), |cx| def.infer(cx, &known)) {
             Ok(info) => Some(self.closed(&info)),

@@ -63,14 +63,18 @@ pub struct Tally {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OperatorPattern {
-    /// The operators, with the leading `relax.`.
+    /// The operators, with the leading `relax.`; any operator if there are none.
+    #[serde(default)]
     pub ops: Vec<String>,
     /// What the question varies contains one of these; any question if there are none.
     #[serde(default)]
     pub what: Vec<String>,
     /// Kinds of answer: `rejected`, or as [`kind_of_answer`] names them.
     pub expected: String,
-    /// The kind of answer that the implementation gives instead.
+    /// What the oracle answers, in words, contains one of these; anything if there are none.
+    #[serde(default)]
+    pub says: Vec<String>,
+    /// The kind of answer that the implementation gives instead, or its first word.
     pub given: String,
     /// The clause that decides, by its last word: `infer`, `attrs` or `value` of the operator itself; or a whole id.
     pub clause: String,
@@ -135,12 +139,13 @@ pub fn judge(
     if same(&expected, given) {
         return Answered::Agree;
     }
-    let (kind_expected, kind_given) = (kind(&expected), kind(given));
+    let (kind_expected, kind_given, said) = (kind(&expected), kind(given), shown(&expected));
     let fits = |p: &OperatorPattern| {
-        p.ops.iter().any(|name| name == op.name)
+        (p.ops.is_empty() || p.ops.iter().any(|name| name == op.name))
+            && (p.says.is_empty() || p.says.iter().any(|part| said.contains(part.as_str())))
             && (p.what.is_empty() || p.what.iter().any(|part| question.what.contains(part.as_str())))
             && p.expected == kind_expected
-            && p.given == kind_given
+            && (p.given == kind_given || kind_given.split(' ').next() == Some(p.given.as_str()))
             && (p.versions.is_empty() || p.versions.iter().any(|v| version.starts_with(v.as_str())))
     };
     match known.iter().position(fits) {

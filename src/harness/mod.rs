@@ -5,10 +5,12 @@
 
 pub mod adapters;
 pub mod agreement;
+pub mod calls;
 pub mod campaign;
 pub mod checkout;
 pub mod extern_process;
 pub mod implementation;
+pub mod operator_soundness;
 pub mod process;
 pub mod protocol;
 pub mod questions;

@@ -26,9 +26,9 @@ pub struct OperatorQuestion {
 
 /// A call, with what is known of the variables that it mentions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Scene {
-    params: Vec<(Var, StructInfo)>,
-    call: Call,
+pub(super) struct Scene {
+    pub(super) params: Vec<(Var, StructInfo)>,
+    pub(super) call: Call,
 }
 
 /// The variable whose information is asked for.
@@ -68,7 +68,7 @@ fn seeds(op: &OpDef, suite: &[Case]) -> Vec<Scene> {
     found
 }
 
-fn scenes(program: &Program, entry: &str, op: &OpDef) -> Vec<Scene> {
+pub(super) fn scenes(program: &Program, entry: &str, op: &OpDef) -> Vec<Scene> {
     let parsed;
     let module = match program {
         Program::Module(module) => module,
@@ -364,7 +364,7 @@ fn attributes(op: &OpDef, seed: &Scene, out: &mut Vec<(String, Scene)>) {
             let shown = show(&value);
             out.push((format!("{name}={shown}"), scene.clone()));
             // What an attribute must be often depends on the rank alone.
-            if matches!(attr.kind, AttrKind::Int | AttrKind::Ints) {
+            if matches!(attr.kind, AttrKind::Int | AttrKind::IntOrNone | AttrKind::Ints) {
                 out.push((format!("{name}={shown}, known rank only"), scene.with_tensors(rank_only)));
             }
         }
@@ -374,7 +374,7 @@ fn attributes(op: &OpDef, seed: &Scene, out: &mut Vec<(String, Scene)>) {
 fn values(kind: AttrKind, present: Option<&AttrValue>) -> Vec<AttrValue> {
     let ints = |items: &[i64]| AttrValue::List(items.iter().map(|i| AttrValue::Int(*i)).collect());
     match kind {
-        AttrKind::Int => [0, 1, -1, 2, -3, 7].map(AttrValue::Int).to_vec(),
+        AttrKind::Int | AttrKind::IntOrNone => [0, 1, -1, 2, -3, 7].map(AttrValue::Int).to_vec(),
         AttrKind::Bool => [true, false].map(AttrValue::Bool).to_vec(),
         AttrKind::Float => [0.5, -2.0].map(|x| AttrValue::Float(FloatBits::new(x))).to_vec(),
         AttrKind::Ints => match present {
@@ -396,7 +396,7 @@ fn values(kind: AttrKind, present: Option<&AttrValue>) -> Vec<AttrValue> {
     }
 }
 
-fn show(value: &AttrValue) -> String {
+pub(super) fn show(value: &AttrValue) -> String {
     match value {
         AttrValue::None => "None".into(),
         AttrValue::Bool(b) => b.to_string(),

@@ -19,6 +19,8 @@ pub struct Attr {
 pub enum AttrKind {
     /// An integer.
     Int,
+    /// An integer, or `None`, which is not the same as to leave it out.
+    IntOrNone,
     /// A truth value; an integer 0 or 1 in the syntax tree.
     Bool,
     /// A number.
@@ -58,6 +60,11 @@ impl Attr {
     /// An integer with a default.
     pub const fn int(name: &'static str, default: i64) -> Attr {
         Attr { name, kind: AttrKind::Int, default: AttrDefault::Int(default) }
+    }
+
+    /// An integer with a default, or `None`.
+    pub const fn int_or_none(name: &'static str, default: i64) -> Attr {
+        Attr { name, kind: AttrKind::IntOrNone, default: AttrDefault::Int(default) }
     }
 
     /// A truth value with a default.
@@ -100,8 +107,12 @@ impl AttrKind {
     fn admits(self, value: &AttrValue) -> bool {
         match (self, value) {
             (AttrKind::Any, _) => true,
-            (AttrKind::Int | AttrKind::Ints | AttrKind::Bool | AttrKind::Float, AttrValue::Int(_)) => true,
-            (AttrKind::Int | AttrKind::Ints, AttrValue::Prim(PrimExpr::IntImm(_))) => true,
+            (
+                AttrKind::Int | AttrKind::IntOrNone | AttrKind::Ints | AttrKind::Bool | AttrKind::Float,
+                AttrValue::Int(_),
+            ) => true,
+            (AttrKind::IntOrNone, AttrValue::None) => true,
+            (AttrKind::Int | AttrKind::IntOrNone | AttrKind::Ints, AttrValue::Prim(PrimExpr::IntImm(_))) => true,
             (AttrKind::Ints, AttrValue::List(items)) => items.iter().all(|item| AttrKind::Int.admits(item)),
             (AttrKind::Bool, AttrValue::Bool(_)) => true,
             (AttrKind::Float, AttrValue::Float(_)) => true,
@@ -110,6 +121,7 @@ impl AttrKind {
             (AttrKind::Str(choices), AttrValue::Str(text)) => choices.is_empty() || choices.contains(&text.as_ref()),
             (
                 AttrKind::Int
+                | AttrKind::IntOrNone
                 | AttrKind::Bool
                 | AttrKind::Float
                 | AttrKind::Ints
@@ -123,6 +135,7 @@ impl AttrKind {
     fn describe(self) -> String {
         match self {
             AttrKind::Int => "an integer".into(),
+            AttrKind::IntOrNone => "an integer or None".into(),
             AttrKind::Bool => "a Boolean".into(),
             AttrKind::Float => "a number".into(),
             AttrKind::Ints => "a list of integers".into(),
@@ -169,6 +182,7 @@ impl OpDef {
 
 fn complete(attrs: &mut Attrs, attr: Attr) -> Result<(), InferError> {
     match (attrs.get(attr.name), attr.default.value()) {
+        (Some(AttrValue::None), _) if attr.kind == AttrKind::IntOrNone => {}
         (Some(AttrValue::None) | None, Some(default)) => {
             attrs.insert(attr.name.into(), default);
         }

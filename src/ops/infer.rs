@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{InferArgs, InferError, attr};
 use crate::grammar::{
-    AttrValue, BinaryOp, Call, DataType, DataTypeImm, Expr, FloatBits, Ndim, PrimExpr, PrimValue, ShapeStructInfo,
-    StringImm, StructInfo, TensorShape, TensorStructInfo,
+    AttrValue, BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, ShapeStructInfo, StructInfo, TensorShape,
+    TensorStructInfo,
 };
 use crate::judge::{Cx, Proof};
 use crate::shape::prove_equal;
@@ -155,17 +155,150 @@ pub(super) fn common_dtype(a: DataType, b: DataType) -> Result<DataType, InferEr
     if a == b { Ok(a) } else { Err(InferError::op(format!("the data types {a} and {b} differ"))) }
 }
 
-/// A data type must be a floating-point one, or unknown.
-pub(super) fn float_dtype(dtype: DataType) -> Result<(), InferError> {
-    if dtype.is_void() || dtype.is_float() {
-        return Ok(());
+/// The data types that all operands have in common; unknown if one is. Known ones are compared with each other.
+pub(super) fn common_dtypes(dtypes: impl IntoIterator<Item = DataType>) -> Result<DataType, InferError> {
+    let (mut known, mut unknown) = (None, false);
+    for dtype in dtypes {
+        unknown |= dtype.is_void();
+        if !dtype.is_void() {
+            known = Some(common_dtype(known.unwrap_or(dtype), dtype)?);
+        }
     }
-    Err(InferError::op(format!("expects a floating-point data type, found {dtype}")))
+    Ok(known.filter(|_| !unknown).unwrap_or(DataType::VOID))
+}
+
+/// The data types on which the value of an operator is defined. A Boolean is no number, and no integer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Domain {
+    Numbers,
+    Floats,
+    Integers,
+    /// Integers and Booleans, which have bits.
+    Bits,
+    Booleans,
+}
+
+impl Domain {
+    /// What certainly fails is rejected; an unknown data type may be any.
+    pub(super) fn demand(self, dtype: DataType) -> Result<(), InferError> {
+        let (holds, expected) = match self {
+            Domain::Numbers => (!dtype.is_bool(), "numbers"),
+            Domain::Floats => (dtype.is_float(), "a floating-point data type"),
+            Domain::Integers => (!dtype.is_bool() && !dtype.is_float(), "integers"),
+            Domain::Bits => (!dtype.is_float(), "integers or Booleans"),
+            Domain::Booleans => (dtype.is_bool(), "Booleans"),
+        };
+        if holds || dtype.is_void() {
+            return Ok(());
+        }
+        Err(InferError::op(format!("expects {expected}, found {dtype}")))
+    }
+}
+
+/// Whether a dimension is provably no multiple of a number.
+pub(super) fn indivisible(cx: &mut Cx, a: &PrimExpr, by: i64) -> bool {
+    let rest = |a| PrimExpr::binary(BinaryOp::FloorMod, a, PrimExpr::IntImm(by));
+    match a {
+        PrimExpr::IntImm(a) => a.checked_rem(by) != Some(0),
+        PrimExpr::Var(_) => false,
+        PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+            by == 0 || differ(cx, &rest(a.clone()), &PrimExpr::IntImm(0))
+        }
+    }
+}
+
+/// Whether a number is provably not negative. The variables of shapes are sizes, which are not.
+pub(super) fn not_negative(a: &PrimExpr) -> bool {
+    at_least(a, 0)
+}
+
+/// Whether a number is provably at least as large as a constant.
+pub(super) fn at_least(a: &PrimExpr, least: i64) -> bool {
+    match a {
+        PrimExpr::IntImm(a) => *a >= least,
+        PrimExpr::Var(_) if least <= 0 => true,
+        PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+            let holds = PrimExpr::binary(BinaryOp::Ge, a.clone(), PrimExpr::IntImm(least));
+            prove_equal(&mut Cx::new(), &holds, &PrimExpr::IntImm(1)) == Proof::Equal
+        }
+    }
+}
+
+/// No tensor has a dimension that is a negative constant.
+pub(super) fn no_negative_size(info: &StructInfo) -> Result<(), InferError> {
+    match info {
+        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => {
+            match dims.iter().find(|dim| matches!(dim, PrimExpr::IntImm(..0))) {
+                Some(size) => Err(InferError::op(format!("the result would have a dimension of {size}"))),
+                None => Ok(()),
+            }
+        }
+        StructInfo::Tuple(fields) => fields.iter().try_for_each(no_negative_size),
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Func(_) => Ok(()),
+    }
 }
 
 /// Whether two dimensions are provably different.
 pub(super) fn differ(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> bool {
     prove_equal(cx, a, b) == Proof::Different
+}
+
+/// What is known of the shapes of several operands that are the same but along one axis. Each is compared with each, so
+/// that an unknown one hides nothing: provably different ranks and sizes are an error. All dimensions are those of the first.
+pub(super) fn alike(cx: &mut Cx, all: &[Dims], but: Option<usize>) -> Result<Dims, InferError> {
+    let mut ranks = all.iter().filter_map(Dims::rank);
+    let Some(rank) = ranks.next() else { return Ok(Dims::Unknown) };
+    if let Some(other) = ranks.find(|other| *other != rank) {
+        return Err(InferError::op(format!("the ranks {rank} and {other} differ")));
+    }
+    let known: Vec<&Arc<[PrimExpr]>> =
+        all.iter().filter_map(|dims| if let Dims::Known(dims) = dims { Some(dims) } else { None }).collect();
+    let mut same = known.len() == all.len();
+    for i in (0..rank).filter(|i| but != Some(*i)) {
+        let mut found: Vec<&PrimExpr> = Vec::new();
+        for size in known.iter().filter_map(|dims| dims.get(i)) {
+            if found.iter().any(|other| same_dim(other, size)) {
+                continue;
+            }
+            if let Some(other) = found.iter().find(|other| differ(cx, other, size)) {
+                return Err(InferError::op(format!("dimension {i} is {other} in one operand and {size} in another")));
+            }
+            found.push(size);
+        }
+        same &= found.len() < 2;
+    }
+    Ok(match known.first() {
+        Some(first) if same => Dims::Known((*first).clone()),
+        Some(_) | None => Dims::of_rank(rank),
+    })
+}
+
+/// What several shapes broadcast to. Each is compared with each, so that none hides what two others are.
+pub(super) fn broadcast_all(all: &[Dims]) -> Result<Dims, InferError> {
+    for (i, a) in all.iter().enumerate() {
+        for b in all.iter().skip(i + 1) {
+            broadcastable(a, b)?;
+        }
+    }
+    all.iter().try_fold(Dims::Known([].into()), |a, b| broadcast(&a, b))
+}
+
+/// No two constants may differ of which neither is 1.
+fn broadcastable(a: &Dims, b: &Dims) -> Result<(), InferError> {
+    let (Dims::Known(a), Dims::Known(b)) = (a, b) else { return Ok(()) };
+    a.iter().rev().zip(b.iter().rev()).try_for_each(|(x, y)| match (x, y) {
+        (PrimExpr::IntImm(x), PrimExpr::IntImm(y)) if x != y && *x != 1 && *y != 1 => {
+            Err(InferError::op(format!("the dimensions {x} and {y} cannot be broadcast")))
+        }
+        (
+            PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..),
+            _,
+        ) => Ok(()),
+    })
 }
 
 /// Broadcasting from the right: equal sizes stay, 1 gives way. What cannot be decided is unknown.
@@ -360,43 +493,5 @@ pub(super) fn required_dtype(a: &InferArgs<'_>) -> Result<DataType, InferError> 
     match dtype_attr(a.call, "dtype")? {
         Some(dtype) if !dtype.is_void() => Ok(dtype),
         Some(_) | None => Err(InferError::op("the attribute `dtype` is missing")),
-    }
-}
-
-/// The call with immediates that stand in the place of attributes moved to the attributes, for operators whose
-/// attributes may also be written as arguments: from argument `first` on, in the order of `names`.
-pub(super) fn with_attrs(call: &Call, first: usize, names: &[&str]) -> Call {
-    let mut call = call.clone();
-    let extra = call.args.split_off(first.min(call.args.len()));
-    for (name, arg) in names.iter().zip(extra) {
-        if let Some(value) = immediate(&arg) {
-            call.attrs.entry((*name).into()).or_insert(value);
-        }
-    }
-    call
-}
-
-fn immediate(e: &Expr) -> Option<AttrValue> {
-    match e {
-        Expr::PrimValue(PrimValue { float: Some(bits), .. }) => Some(AttrValue::Float(FloatBits::new(bits.get()))),
-        Expr::PrimValue(PrimValue { value: PrimExpr::IntImm(i), dtype, .. }) if dtype.is_bool() => {
-            Some(AttrValue::Bool(*i != 0))
-        }
-        Expr::PrimValue(PrimValue { value, .. }) => Some(AttrValue::Prim(value.clone())),
-        Expr::StringImm(StringImm { value, .. }) => Some(AttrValue::Str(value.clone())),
-        Expr::DataTypeImm(DataTypeImm { value, .. }) => Some(AttrValue::DataType(*value)),
-        Expr::Tuple(t) => t.fields.iter().map(immediate).collect::<Option<_>>().map(AttrValue::List),
-        Expr::ShapeExpr(s) => Some(AttrValue::List(s.values.iter().cloned().map(AttrValue::Prim).collect())),
-        Expr::Constant(_)
-        | Expr::Var(_)
-        | Expr::DataflowVar(_)
-        | Expr::GlobalVar(_)
-        | Expr::SeqExpr(_)
-        | Expr::Function(_)
-        | Expr::If(_)
-        | Expr::ExternFunc(_)
-        | Expr::Call(_)
-        | Expr::TupleGetItem(_)
-        | Expr::Op(_) => None,
     }
 }

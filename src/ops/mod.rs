@@ -188,6 +188,13 @@ impl InferError {
     }
 }
 
+/// What a tensor operator infers of a call whose attributes are complete.
+fn inferred(infer: Infer, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let info = infer(cx, args)?;
+    infer::no_negative_size(&info)?;
+    Ok(info)
+}
+
 /// Conditions that a call must meet one and all; the rejection names the first that it does not.
 pub(crate) fn demand(cx: &mut Cx, demands: &[Check]) -> Result<(), InferError> {
     cx.check(demands).map_err(|(rule, message)| InferError::rule(rule, message))
@@ -204,7 +211,7 @@ impl OpDef {
         let Clauses::Tensor(clauses) = self.clauses else { return infer(cx, args) };
         let call = self.call(cx, &clauses, args.call)?;
         let by = cx.open(clauses.infer);
-        by.conclude(infer(cx, &InferArgs { call: &call, ..*args }))
+        by.conclude(inferred(infer, cx, &InferArgs { call: &call, ..*args }))
     }
 
     /// What a call of the operator gives, on the values of its arguments (`OP.FREE`).

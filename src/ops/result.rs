@@ -17,7 +17,7 @@ pub(super) fn of_values(infer: Option<Infer>, call: &Call, values: &[Value]) -> 
     let Some(infer) = infer else { return Ok(StructInfo::Object) };
     let args: Vec<StructInfo> = values.iter().map(of_value).collect();
     let call = with_immediates(call, values);
-    Ok(infer(&mut Cx::new(), &InferArgs { call: &call, args: &args, module: None })?)
+    Ok(super::inferred(infer, &mut Cx::new(), &InferArgs { call: &call, args: &args, module: None })?)
 }
 
 /// The structural information of a value, as far as an operator on tensors asks for it.

@@ -23,6 +23,7 @@ pub use derive_func::{default_derive, empty_derive};
 pub use erase_to_well_defined::erase_to_well_defined;
 pub use mapping::{Mapping, get_shape_var_mapping, introduced_shape_vars, united_mapping};
 pub use order::{Relation, is_more_specific, is_more_specific_in, is_possibly_more_specific};
+pub use same_shape::seen_through;
 pub use substitute::substitute;
 pub use surroundings::{InScope, Nowhere, Surroundings};
 pub use unify::{unify_struct_info, unify_struct_info_in};

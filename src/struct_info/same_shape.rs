@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::surroundings::Surroundings;
-use crate::grammar::{Ndim, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, Var};
-use crate::judge::{Cx, Proof};
+use crate::grammar::{Ndim, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo, Var};
+use crate::judge::{Cx, Proof, with_stack};
 use crate::shape::prove_equal_briefly;
 
 /// The outcome of comparing lists of dimensions.
@@ -74,6 +74,27 @@ fn look_through(shape: &TensorShape, scope: &dyn Surroundings) -> Seen {
         TensorShape::Dims(dims) => Seen::Dims(dims.clone()),
         TensorShape::Var(var) | TensorShape::DataflowVar(var) => of_var(var),
         TensorShape::Other(_) => Seen::Ndim(Ndim::Unknown),
+    }
+}
+
+/// The same information with what is known of the variables that hold the shapes of tensors: all dimensions in their place,
+/// or their number.
+pub fn seen_through(info: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
+    match info {
+        StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim }) if is_var(shape) => {
+            let (shape, ndim) = match look_through(shape, scope) {
+                Seen::Dims(dims) => (TensorShape::Dims(dims.clone()), Ndim::of_len(dims.len())),
+                Seen::Ndim(Ndim::Known(rank)) => (shape.clone(), Ndim::Known(rank)),
+                Seen::Ndim(Ndim::Unknown) => (shape.clone(), *ndim),
+            };
+            StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype: *dtype, ndim })
+        }
+        StructInfo::Tuple(fields) => with_stack(|| StructInfo::tuple(fields.iter().map(|f| seen_through(f, scope)))),
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Func(_) => info.clone(),
     }
 }
 

@@ -12,6 +12,7 @@ mod law_table;
 mod laws;
 mod models;
 mod numbers;
+mod operators;
 mod programs;
 mod random_laws;
 mod soundness;

@@ -2,21 +2,25 @@
 
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, broadcast, common_dtype, tensor, with_dtype};
+use crate::ops::infer::{Dims, Domain, arity, broadcast, common_dtype, tensor, with_dtype};
 use crate::ops::kernel::{self, at_broadcast, at_flat, fail, fresh, tabulate, tabulate_flat};
 use crate::ops::{EvalArgs, InferArgs, InferError};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 // Inference.
 
-pub(in crate::ops) fn infer_binary(a: &InferArgs<'_>) -> Result<(Dims, DataType), InferError> {
+fn infer_binary(a: &InferArgs<'_>) -> Result<(Dims, DataType), InferError> {
     arity::<2>(a)?;
     let (x1, x2) = (tensor(a, 0)?, tensor(a, 1)?);
     Ok((broadcast(&Dims::of(x1), &Dims::of(x2))?, common_dtype(x1.dtype, x2.dtype)?))
 }
 
-pub(in crate::ops) fn infer_arithmetic(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    infer_binary(a).map(|(dims, dtype)| dims.tensor(dtype))
+/// Of two operands on whose data types the operator is defined; neither hides what the other is.
+pub(in crate::ops) fn infer_two(a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
+    let (dims, dtype) = infer_binary(a)?;
+    domain.demand(tensor(a, 0)?.dtype)?;
+    domain.demand(tensor(a, 1)?.dtype)?;
+    Ok(dims.tensor(dtype))
 }
 
 pub(in crate::ops) fn infer_comparison(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
@@ -29,13 +33,15 @@ pub(in crate::ops) fn infer_same(_: &mut Cx, a: &InferArgs<'_>) -> Result<Struct
     tensor(a, 0).map(|t| StructInfo::Tensor(t.clone()))
 }
 
-pub(in crate::ops) fn infer_float(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+/// The result is like the argument, on whose data type the operator is defined.
+pub(in crate::ops) fn infer_one(cx: &mut Cx, a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
     let info = infer_same(cx, a)?;
-    let dtype = tensor(a, 0)?.dtype;
-    if dtype.is_void() || dtype.is_float() {
-        return Ok(info);
-    }
-    Err(InferError::op(format!("expects a floating-point data type, found {dtype}")))
+    domain.demand(tensor(a, 0)?.dtype)?;
+    Ok(info)
+}
+
+pub(in crate::ops) fn infer_float(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    infer_one(cx, a, Domain::Floats)
 }
 
 /// A Boolean for each element of the argument.

@@ -330,7 +330,11 @@ pub(in crate::ops) fn multiply_add(sum: Scalar, x: Scalar, y: Scalar) -> Result<
         // A sum in another data type: what is added is converted first.
         (Scalar::Float(sum), x, y) => Ok(Scalar::Float(sum + as_float(x) * as_float(y))),
         (Scalar::Int(sum), x, y) => Ok(Scalar::Int(sum.wrapping_add(as_int(x).wrapping_mul(as_int(y))))),
-        (Scalar::Bool(_) | Scalar::UInt(_), _, _) => Err(fail("a product is not defined on this data type")),
+        (Scalar::UInt(sum), x, y) => {
+            let (x, y): (u64, u64) = (Element::from_scalar(x), Element::from_scalar(y));
+            Ok(Scalar::UInt(sum.wrapping_add(x.wrapping_mul(y))))
+        }
+        (Scalar::Bool(_), _, _) => Err(fail("a product is not defined on this data type")),
     }
 }
 

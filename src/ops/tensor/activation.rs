@@ -1,10 +1,10 @@
 //! Activation functions.
 
-use crate::grammar::StructInfo;
+use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::number::elementary;
-use crate::ops::infer::{float_attr, tensor};
-use crate::ops::kernel::elementwise::{float, infer_float, infer_same, max_float, number, unary};
+use crate::ops::infer::{Dims, Domain, arity, axis, differ, float_attr, int_attr, tensor};
+use crate::ops::kernel::elementwise::{float, infer_float, infer_one, max_float, number, unary};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
 use crate::ops::tensor::unary::zero_like;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -23,7 +23,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "nn.relu",
         [rule!("OPS.nn.relu.infer"), rule!("OPS.nn.relu.value")],
         [Param::Arg("data")],
-        infer_same,
+        |cx, a| infer_one(cx, a, Domain::Numbers),
         Exact,
         |m, a| unary(m, a, relu)
     ),
@@ -77,17 +77,23 @@ fn softplus(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     unary(m, a, |x| float(x).map(|x| Scalar::Float(elementary::softplus(x, beta, threshold))))
 }
 
-fn infer_prelu(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    crate::ops::infer::arity::<2>(a)?;
+fn infer_prelu(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
     let (data, alpha) = (tensor(a, 0)?, tensor(a, 1)?);
-    for t in [data, alpha] {
-        if !t.dtype.is_void() && !t.dtype.is_float() {
-            return Err(InferError::op(format!("expects a floating-point data type, found {}", t.dtype)));
-        }
+    Domain::Floats.demand(data.dtype)?;
+    Domain::Floats.demand(alpha.dtype)?;
+    let given = int_attr(a.call, "axis")?.unwrap_or(1);
+    let along = Dims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
+    let factors = Dims::of(alpha);
+    if let Some(rank) = factors.rank().filter(|rank| *rank != 1) {
+        return Err(InferError::op(format!("the factors must be a vector, they have rank {rank}")));
     }
-    let given = crate::ops::infer::int_attr(a.call, "axis")?.unwrap_or(1);
-    if let Some(rank) = crate::ops::infer::Dims::of(data).rank() {
-        crate::ops::infer::axis(given, rank)?;
+    if let (Dims::Known(data), Dims::Known(factors), Some(along)) = (Dims::of(data), factors, along)
+        && let (Some(size), Some(count)) = (data.get(along), factors.first())
+        && differ(cx, count, size)
+        && differ(cx, count, &PrimExpr::IntImm(1))
+    {
+        return Err(InferError::op(format!("{count} factors do not belong to an axis of {size}")));
     }
     Ok(StructInfo::Tensor(data.clone()))
 }
@@ -95,7 +101,7 @@ fn infer_prelu(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 /// Negative elements times the factor of their place along the axis; one factor serves for all places.
 fn prelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, alpha) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
-    let along = crate::ops::infer::axis(crate::ops::infer::int_attr(a.call, "axis")?.unwrap_or(1), data.shape().len())?;
+    let along = axis(int_attr(a.call, "axis")?.unwrap_or(1), data.shape().len())?;
     fresh(tabulate(m, data.dtype(), data.shape(), |i| {
         let place = if alpha.len() == 1 { 0 } else { i.get(along).copied().unwrap_or(0) };
         match (at(data, i)?, at(alpha, &[place])?) {

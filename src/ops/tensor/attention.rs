@@ -4,7 +4,7 @@ use ndarray::{ArrayD, Axis, IxDyn};
 
 use crate::grammar::{Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, differ, float_attr, int_attr, str_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, differ, float_attr, indivisible, int_attr, str_attr, tensor};
 use crate::ops::kernel::array::{floats, of_floats};
 use crate::ops::kernel::{self, fail};
 use crate::ops::tensor::normalization::softmax::softmax;
@@ -70,7 +70,7 @@ fn infer_attention_bias(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
     if let (Some([batch, rows, heads, _]), Some([_, columns, _, _]), Some(bias)) = (query, key, bias) {
         let [b, n, s, t] = bias;
         for (size, expected) in [(b, batch), (n, heads), (s, rows)] {
-            if size != PrimExpr::IntImm(1) {
+            if differ(cx, &size, &PrimExpr::IntImm(1)) {
                 agree(cx, &size, &expected)?;
             }
         }
@@ -90,31 +90,35 @@ fn agree(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> Result<(), InferError> {
 fn infer(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let (query, key, value) = (four(a, 0)?, four(a, 1)?, four(a, 2)?);
     let dtype = tensor(a, 0)?.dtype;
+    (0..a.args.len()).try_for_each(|i| Domain::Floats.demand(tensor(a, i)?.dtype))?;
     if let (Some(q), Some(k)) = (&query, &key) {
         let ([batch, _, heads, size], [key_batch, _, key_heads, key_size]) = (q, k);
         agree(cx, batch, key_batch)?;
         agree(cx, size, key_size)?;
-        multiple(heads, key_heads)?;
+        multiple(cx, heads, key_heads)?;
     }
     if let (Some(k), Some(v)) = (&key, &value) {
         let ([batch, length, ..], [value_batch, value_length, ..]) = (k, v);
         agree(cx, batch, value_batch)?;
         agree(cx, length, value_length)?;
     }
-    let (Some([batch, rows, heads, _]), Some([_, _, value_heads, size])) = (query, value) else {
+    let (Some([batch, rows, heads, _]), Some([value_batch, _, value_heads, size])) = (query, value) else {
         return Ok(Dims::of_rank(4).tensor(dtype));
     };
-    multiple(&heads, &value_heads)?;
+    multiple(cx, &heads, &value_heads)?;
+    agree(cx, &batch, &value_batch)?;
     Ok(Dims::from(vec![batch, rows, heads, size]).tensor(dtype))
 }
 
 /// Several heads of the query may share a head of keys and values.
-fn multiple(heads: &PrimExpr, shared: &PrimExpr) -> Result<(), InferError> {
-    match (heads, shared) {
-        (PrimExpr::IntImm(heads), PrimExpr::IntImm(shared)) if heads.checked_rem(*shared) != Some(0) => {
+fn multiple(cx: &mut Cx, heads: &PrimExpr, shared: &PrimExpr) -> Result<(), InferError> {
+    match shared {
+        PrimExpr::IntImm(count) if indivisible(cx, heads, *count) => {
             Err(InferError::op(format!("{heads} heads cannot share {shared}")))
         }
-        (_, _) => Ok(()),
+        PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+            Ok(())
+        }
     }
 }
 

@@ -1,16 +1,32 @@
 //! Arithmetic on two elements, with broadcasting.
 
+use crate::grammar::StructInfo;
+use crate::judge::Cx;
 use crate::number::{FloatType, elementary};
-use crate::ops::kernel::elementwise::{binary, infer_arithmetic, max_float, min_float, number};
+use crate::ops::infer::Domain;
+use crate::ops::kernel::elementwise::{binary, infer_two, max_float, min_float, number};
 use crate::ops::kernel::{self, fail};
-use crate::ops::{EvalArgs, OpDef, Param};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! arithmetic {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
-        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_arithmetic, $accuracy, |m, a| {
+        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_numbers, $accuracy, |m, a| {
             binary(m, a, $f)
         })
+    };
+}
+
+macro_rules! of_floats {
+    ($name:literal, $rules:tt, $f:expr) => {
+        operator!(
+            $name,
+            $rules,
+            [Param::Arg("x1"), Param::Arg("x2")],
+            |_, a| infer_two(a, Domain::Floats),
+            Elementary,
+            |m, a| { binary(m, a, |x, y| floats(x, y, $f)) }
+        )
     };
 }
 
@@ -55,22 +71,24 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "floor_divide",
         [rule!("OPS.floor_divide.infer"), rule!("OPS.floor_divide.value")],
         [Param::Arg("x1"), Param::Arg("x2")],
-        infer_arithmetic,
+        infer_numbers,
         Rounded,
         floor_divide
     ),
     arithmetic!("power", [rule!("OPS.power.infer"), rule!("OPS.power.value")], Elementary, power),
     arithmetic!("mod", [rule!("OPS.mod.infer"), rule!("OPS.mod.value")], Exact, remainder),
     arithmetic!("floor_mod", [rule!("OPS.floor_mod.infer"), rule!("OPS.floor_mod.value")], Rounded, floor_remainder),
-    arithmetic!("atan2", [rule!("OPS.atan2.infer"), rule!("OPS.atan2.value")], Elementary, |y, x| floats(
-        y,
-        x,
-        elementary::atan2
-    )),
-    arithmetic!("log_add_exp", [rule!("OPS.log_add_exp.infer"), rule!("OPS.log_add_exp.value")], Elementary, |x, y| {
-        floats(x, y, elementary::log_add_exp)
-    }),
+    of_floats!("atan2", [rule!("OPS.atan2.infer"), rule!("OPS.atan2.value")], elementary::atan2),
+    of_floats!(
+        "log_add_exp",
+        [rule!("OPS.log_add_exp.infer"), rule!("OPS.log_add_exp.value")],
+        elementary::log_add_exp
+    ),
 ];
+
+fn infer_numbers(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    infer_two(a, Domain::Numbers)
+}
 
 fn nonzero(y: Scalar) -> Result<(), Stop> {
     match y {

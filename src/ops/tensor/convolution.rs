@@ -4,7 +4,7 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, common_dtype, constant, differ, dim, dtype_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, common_dtype, constant, differ, dim, dtype_attr, indivisible, tensor};
 use crate::ops::kernel::array::{of_scalars, permuted, scalars, sizes};
 use crate::ops::kernel::window::{Layout, OUT_LAYOUT, Window, data_axes, groups, inside, per_axis, windows};
 use crate::ops::kernel::{self, fail, multiply_add, zero};
@@ -191,6 +191,7 @@ fn infer<const N: usize, const T: bool>(cx: &mut Cx, a: &InferArgs<'_>) -> Resul
         Some(dtype) if !dtype.is_void() => dtype,
         Some(_) | None => common_dtype(data.dtype, weight.dtype)?,
     };
+    [data.dtype, weight.dtype, dtype].into_iter().try_for_each(|dtype| Domain::Numbers.demand(dtype))?;
     let (Dims::Known(data), Dims::Known(weight)) = (Dims::of(data), Dims::of(weight)) else {
         return Ok(Dims::of_rank(N + 2).tensor(dtype));
     };
@@ -226,9 +227,7 @@ fn result_dims<const T: bool>(
     if differ(cx, channels, &expected) {
         return Err(InferError::op(format!("the data has {channels} channels, the weight takes {expected}")));
     }
-    if let PrimExpr::IntImm(divided) = divided
-        && divided % convolution.groups != 0
-    {
+    if indivisible(cx, divided, convolution.groups) {
         return Err(InferError::op(format!("{divided} channels do not make {} equal groups", convolution.groups)));
     }
     let sizes = convolution.windows.iter().enumerate().zip(data.iter().zip(weight)).map(|((axis, window), (x, w))| {

@@ -1,31 +1,47 @@
 //! Logic, and operations on bits.
 
-use crate::ops::kernel::elementwise::{binary, infer_arithmetic, number};
+use crate::ops::infer::Domain;
+use crate::ops::kernel::elementwise::{binary, infer_two, number};
 use crate::ops::kernel::{self, fail};
 use crate::ops::{EvalArgs, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! logical {
     ($name:literal, $rules:tt, $f:expr) => {
-        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_arithmetic, Exact, |m, a| {
-            binary(m, a, |x, y| logical(x, y, $f))
-        })
+        operator!(
+            $name,
+            $rules,
+            [Param::Arg("x1"), Param::Arg("x2")],
+            |_, a| infer_two(a, Domain::Booleans),
+            Exact,
+            |m, a| { binary(m, a, |x, y| logical(x, y, $f)) }
+        )
     };
 }
 
 macro_rules! bitwise {
     ($name:literal, $rules:tt, $f:expr) => {
-        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_arithmetic, Exact, |m, a| {
-            binary(m, a, |x, y| bitwise(x, y, $f))
-        })
+        operator!(
+            $name,
+            $rules,
+            [Param::Arg("x1"), Param::Arg("x2")],
+            |_, a| infer_two(a, Domain::Bits),
+            Exact,
+            |m, a| { binary(m, a, |x, y| bitwise(x, y, $f)) }
+        )
     };
 }
 
 macro_rules! shift {
     ($name:literal, $rules:tt, $int:expr, $uint:expr) => {
-        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_arithmetic, Exact, |m, a| {
-            shift(m, a, $int, $uint)
-        })
+        operator!(
+            $name,
+            $rules,
+            [Param::Arg("x1"), Param::Arg("x2")],
+            |_, a| infer_two(a, Domain::Integers),
+            Exact,
+            |m, a| { shift(m, a, $int, $uint) }
+        )
     };
 }
 

@@ -2,7 +2,7 @@
 
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, common_dtype, differ, int_attr, str_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, common_dtype, differ, int_attr, str_attr, tensor};
 use crate::ops::kernel::{self, at, fail, fresh, from_list, indices};
 use crate::ops::tensor::indexing::gather::{coordinate, integer};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -45,6 +45,8 @@ fn infer_cross_entropy(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     arity::<2>(a)?;
     let (predictions, labels) = (tensor(a, 0)?, tensor(a, 1)?);
     let dtype = common_dtype(predictions.dtype, labels.dtype)?;
+    Domain::Floats.demand(predictions.dtype)?;
+    Domain::Floats.demand(labels.dtype)?;
     let (x, y) = (Dims::of(predictions), Dims::of(labels));
     if let (Some(x), Some(y)) = (x.rank(), y.rank())
         && x != y
@@ -104,6 +106,7 @@ fn infer_nll_loss(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
     if targets.dtype.is_float() || targets.dtype.is_bool() {
         return Err(InferError::op(format!("the targets must be integers, they are {}", targets.dtype)));
     }
+    Domain::Floats.demand(predictions.dtype)?;
     let (expected, classes) = split(predictions)?;
     let found = Dims::of(targets);
     if let (Some(x), Some(y)) = (expected.rank(), found.rank())
@@ -131,6 +134,7 @@ fn weighted(
     weights: &TensorStructInfo,
     classes: Option<PrimExpr>,
 ) -> Result<crate::grammar::DataType, InferError> {
+    Domain::Floats.demand(weights.dtype)?;
     let dims = Dims::of(weights);
     if let Some(rank) = dims.rank()
         && rank != 1

@@ -4,7 +4,7 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, bool_attr, constant, dim, ints_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, bool_attr, constant, dim, ints_attr, tensor};
 use crate::ops::kernel::array::{of_scalars, permuted, sizes};
 use crate::ops::kernel::window::{Layout, OUT_LAYOUT, Window, data_axes, inside, per_axis, windows};
 use crate::ops::kernel::{self, fail, zero};
@@ -13,7 +13,7 @@ use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! pool {
-    ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $zeros:expr, $include:literal, $layout:literal, $f:expr) => {
+    ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $zeros:expr, $include:literal, $layout:literal, $domain:ident, $f:expr) => {
         operator!(
             $name,
             $rules,
@@ -28,7 +28,7 @@ macro_rules! pool {
                 Param::Attr(Attr::str("layout", &[], $layout)),
                 OUT_LAYOUT
             ],
-            infer_pool::<$spatial>,
+            |_, a| infer_pool::<$spatial>(a, Domain::$domain),
             Accumulated,
             |m, a| pool::<$spatial>(m, a, $f)
         )
@@ -62,6 +62,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         &[0, 0],
         false,
         "NCW",
+        Numbers,
         max
     ),
     pool!(
@@ -72,6 +73,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         &[0, 0, 0, 0],
         false,
         "NCHW",
+        Numbers,
         max
     ),
     pool!(
@@ -82,6 +84,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         &[0, 0, 0, 0, 0, 0],
         false,
         "NCDHW",
+        Numbers,
         max
     ),
     pool!(
@@ -92,6 +95,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         &[0, 0],
         true,
         "NCW",
+        Floats,
         mean
     ),
     pool!(
@@ -102,6 +106,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         &[0, 0, 0, 0],
         false,
         "NCHW",
+        Floats,
         mean
     ),
     pool!(
@@ -112,6 +117,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         &[0, 0, 0, 0, 0, 0],
         true,
         "NCDHW",
+        Floats,
         mean
     ),
     adaptive!(
@@ -154,9 +160,10 @@ fn layouts<const N: usize>(call: &Call) -> Result<(Layout, Layout), InferError> 
 
 // Windows of a fixed size.
 
-fn infer_pool<const N: usize>(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+fn infer_pool<const N: usize>(a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let data = tensor(a, 0)?;
+    domain.demand(data.dtype)?;
     let (layout, out) = layouts::<N>(a.call)?;
     of_rank(data, N + 2)?;
     let windows = windows(a.call, N)?;
@@ -185,8 +192,8 @@ fn rounded_up(window: &Window, input: &PrimExpr, size: i64) -> PrimExpr {
     let beginning = up(dim(BinaryOp::Add, input.clone(), constant(window.before)));
     match (&fitting, &beginning) {
         (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => constant(*a.min(b)),
-        // A window that reaches at least as far as it moves begins before it ends outside.
-        (_, _) if size.saturating_mul(window.dilation) > window.after.saturating_add(window.stride) => fitting,
+        // A window that reaches further than it moves beyond the padding begins before it ends outside.
+        (_, _) if (size - 1).saturating_mul(window.dilation) >= window.after.saturating_add(window.stride) => fitting,
         (_, _) => dim(BinaryOp::Min, fitting, beginning),
     }
 }
@@ -295,6 +302,7 @@ fn output_size<const N: usize>(call: &Call) -> Result<Option<Vec<i64>>, InferErr
 fn infer_adaptive<const N: usize>(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let data = tensor(a, 0)?;
+    Domain::Floats.demand(data.dtype)?;
     let (layout, out) = layouts::<N>(a.call)?;
     of_rank(data, N + 2)?;
     let size = output_size::<N>(a.call)?;

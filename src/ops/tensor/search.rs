@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 
-use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
+use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, arity, axis, bool_attr, broadcast, common_dtype, dtype_attr, int_attr, str_attr, tensor, with_dtype,
+    Dims, arity, at_least, axis, bool_attr, broadcast_all, common_dtype, dim, dtype_attr, int_attr, str_attr, tensor,
+    with_dtype,
 };
 use crate::ops::kernel::{self, at, at_broadcast, fail, fresh, line, tabulate, tabulate_out};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -155,7 +156,8 @@ fn infer_topk(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
             let mut dims = dims.to_vec();
             match dims.get_mut(along) {
                 Some(PrimExpr::IntImm(size)) => *size = k.min(*size),
-                Some(size) => *size = PrimExpr::IntImm(k),
+                Some(size) if at_least(size, k) => *size = PrimExpr::IntImm(k),
+                Some(size) => *size = dim(BinaryOp::Min, PrimExpr::IntImm(k), size.clone()),
                 None => {}
             }
             Dims::from(dims)
@@ -223,7 +225,7 @@ fn infer_where(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     if !c.dtype.is_void() && !c.dtype.is_bool() {
         return Err(InferError::op(format!("the condition must be Boolean, it is {}", c.dtype)));
     }
-    let dims = broadcast(&broadcast(&Dims::of(c), &Dims::of(x1))?, &Dims::of(x2))?;
+    let dims = broadcast_all(&[c, x1, x2].map(Dims::of))?;
     Ok(dims.tensor(common_dtype(x1.dtype, x2.dtype)?))
 }
 

@@ -3,8 +3,8 @@
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
 use crate::number::elementary;
-use crate::ops::infer::{arity, tensor};
-use crate::ops::kernel::elementwise::{float, infer_float, infer_predicate, infer_same, number, unary};
+use crate::ops::infer::{Domain, arity, tensor};
+use crate::ops::kernel::elementwise::{float, infer_float, infer_one, infer_predicate, infer_same, number, unary};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
@@ -18,17 +18,19 @@ macro_rules! function {
     };
 }
 
-/// A function whose result has the data type of its argument, whatever that is.
+/// A function whose result has the data type of its argument.
 macro_rules! arithmetic {
-    ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
-        operator!($name, $rules, [Param::Arg("x")], infer_same, $accuracy, |m, a| unary(m, a, $f))
+    ($domain:ident, $name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+        operator!($name, $rules, [Param::Arg("x")], |cx, a| infer_one(cx, a, Domain::$domain), $accuracy, |m, a| unary(
+            m, a, $f
+        ))
     };
 }
 
 /// Rounding, which leaves integers as they are.
 macro_rules! rounding {
     ($name:literal, $rules:tt, $f:expr) => {
-        arithmetic!($name, $rules, Exact, |x| Ok(rounded(x, $f)))
+        operator!($name, $rules, [Param::Arg("x")], infer_same, Exact, |m, a| unary(m, a, |x| Ok(rounded(x, $f))))
     };
 }
 
@@ -58,12 +60,24 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     function!("sqrt", [rule!("OPS.sqrt.infer"), rule!("OPS.sqrt.value")], Rounded, f64::sqrt),
     function!("tan", [rule!("OPS.tan.infer"), rule!("OPS.tan.value")], Elementary, elementary::tan),
     function!("tanh", [rule!("OPS.tanh.infer"), rule!("OPS.tanh.value")], Elementary, elementary::tanh),
-    arithmetic!("abs", [rule!("OPS.abs.infer"), rule!("OPS.abs.value")], Exact, absolute),
-    arithmetic!("negative", [rule!("OPS.negative.infer"), rule!("OPS.negative.value")], Exact, negative),
-    arithmetic!("sign", [rule!("OPS.sign.infer"), rule!("OPS.sign.value")], Exact, sign),
-    arithmetic!("square", [rule!("OPS.square.infer"), rule!("OPS.square.value")], Rounded, square),
-    arithmetic!("bitwise_not", [rule!("OPS.bitwise_not.infer"), rule!("OPS.bitwise_not.value")], Exact, bitwise_not),
-    arithmetic!("logical_not", [rule!("OPS.logical_not.infer"), rule!("OPS.logical_not.value")], Exact, logical_not),
+    arithmetic!(Numbers, "abs", [rule!("OPS.abs.infer"), rule!("OPS.abs.value")], Exact, absolute),
+    arithmetic!(Numbers, "negative", [rule!("OPS.negative.infer"), rule!("OPS.negative.value")], Exact, negative),
+    arithmetic!(Numbers, "sign", [rule!("OPS.sign.infer"), rule!("OPS.sign.value")], Exact, sign),
+    arithmetic!(Numbers, "square", [rule!("OPS.square.infer"), rule!("OPS.square.value")], Rounded, square),
+    arithmetic!(
+        Bits,
+        "bitwise_not",
+        [rule!("OPS.bitwise_not.infer"), rule!("OPS.bitwise_not.value")],
+        Exact,
+        bitwise_not
+    ),
+    arithmetic!(
+        Booleans,
+        "logical_not",
+        [rule!("OPS.logical_not.infer"), rule!("OPS.logical_not.value")],
+        Exact,
+        logical_not
+    ),
     rounding!("ceil", [rule!("OPS.ceil.infer"), rule!("OPS.ceil.value")], f64::ceil),
     rounding!("floor", [rule!("OPS.floor.infer"), rule!("OPS.floor.value")], f64::floor),
     rounding!("round", [rule!("OPS.round.infer"), rule!("OPS.round.value")], f64::round_ties_even),
@@ -148,7 +162,9 @@ fn infer_clip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
             return Err(InferError::op(format!("argument {bound} must be a boxed scalar")));
         }
     }
-    tensor(a, 0).map(|t| StructInfo::Tensor(t.clone()))
+    let x = tensor(a, 0)?;
+    Domain::Numbers.demand(x.dtype)?;
+    Ok(StructInfo::Tensor(x.clone()))
 }
 
 /// Each element brought into the range; what is not a number stays.

@@ -1,8 +1,8 @@
 //! Gathering elements by tensors of indices: `gather_elements`, `gather_nd`, `index_tensor`.
 
-use crate::grammar::{DataType, PrimExpr, StructInfo};
+use crate::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, axis, broadcast, int_attr, tensor, tensors};
+use crate::ops::infer::{Dims, arity, at_least, axis, broadcast_all, differ, dim, int_attr, tensor, tensors};
 use crate::ops::kernel::{self, at, at_broadcast, fail, tabulate_out};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
@@ -76,7 +76,22 @@ fn infer_gather_elements(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
         (Some(_), Some(_)) => by,
         (None, _) | (_, None) => Dims::Unknown,
     };
+    if let (Dims::Known(from), Dims::Known(by)) = (&from, &dims) {
+        let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), from.len())?;
+        no_larger(by, from, along)?;
+    }
     Ok(dims.tensor(data.dtype))
+}
+
+/// Beside the axis the indices lie within the data.
+fn no_larger(by: &[PrimExpr], from: &[PrimExpr], along: usize) -> Result<(), InferError> {
+    let more = |by: &PrimExpr, from: &PrimExpr| at_least(&dim(BinaryOp::Sub, by.clone(), from.clone()), 1);
+    match by.iter().zip(from).enumerate().find(|(i, (by, from))| *i != along && more(by, from)) {
+        Some((i, (by, from))) => {
+            Err(InferError::op(format!("the indices have {by} places along axis {i}, the data {from}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// `out[.., i, ..] = data[.., indices[.., i, ..], ..]`
@@ -101,7 +116,7 @@ fn batch_dims(a: i64, rank: Option<usize>) -> Result<usize, InferError> {
     batch.ok_or_else(|| InferError::op(format!("{a} leading dimensions cannot be shared")))
 }
 
-fn infer_gather_nd(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+fn infer_gather_nd(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let (data, indices) = (tensor(a, 0)?, tensor(a, 1)?);
     signed_indices(indices.dtype)?;
@@ -109,6 +124,14 @@ fn infer_gather_nd(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
     let batch = batch_dims(int_attr(a.call, "batch_dims")?.unwrap_or(0), from.rank())?;
     if by.rank() == Some(0) {
         return Err(InferError::op("the indices need a last dimension, of coordinates"));
+    }
+    if by.rank().is_some_and(|rank| rank <= batch) {
+        return Err(InferError::op("the indices lack the shared dimensions"));
+    }
+    if let (Dims::Known(from), Dims::Known(by)) = (&from, &by)
+        && let Some((x, y)) = from.iter().zip(by.iter()).take(batch).find(|(x, y)| differ(cx, x, y))
+    {
+        return Err(InferError::op(format!("the shared dimensions {x} and {y} differ")));
     }
     let dims = match (&from, &by) {
         (from, Dims::Known(by)) => match (from.rank(), by.split_last()) {
@@ -163,11 +186,8 @@ fn infer_index_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     if indices.is_empty() || from.rank().is_some_and(|rank| indices.len() > rank) {
         return Err(InferError::op(format!("{} tensors of indices for rank {}", indices.len(), data.ndim)));
     }
-    let mut places = Dims::Known([].into());
-    for index in &indices {
-        signed_indices(index.dtype)?;
-        places = broadcast(&places, &Dims::of(index))?;
-    }
+    indices.iter().try_for_each(|index| signed_indices(index.dtype))?;
+    let places = broadcast_all(&indices.iter().map(|index| Dims::of(index)).collect::<Vec<Dims>>())?;
     let dims = match (places, &from) {
         (Dims::Known(places), Dims::Known(from)) => {
             places.iter().chain(from.iter().skip(indices.len())).cloned().collect::<Vec<_>>().into()

@@ -1,9 +1,10 @@
 //! Writing elements at the places that indices name: `scatter_elements`, `scatter_nd`, `index_put`, `slice_scatter`.
 
-use crate::grammar::{DataType, PrimExpr, StructInfo, TensorStructInfo};
+use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, arity, axis, bool_attr, common_dtype, constant, differ, int_attr, prim, str_attr, tensor, tensors,
+    Dims, Domain, arity, axis, bool_attr, broadcast_all, common_dtype, constant, differ, int_attr, prim, str_attr,
+    tensor, tensors,
 };
 use crate::ops::kernel::elementwise::{max_float, min_float};
 use crate::ops::kernel::{self, at, at_broadcast, fail, indices};
@@ -145,6 +146,7 @@ fn infer_scatter_elements(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, 
     let (data, indices, updates) = (tensor(a, 0)?, tensor(a, 1)?, tensor(a, 2)?);
     integer_indices(indices)?;
     common_dtype(data.dtype, updates.dtype)?;
+    combinable(a.call, &[data, updates])?;
     same_rank(data, indices)?;
     same_rank(data, updates)?;
     same_rank(indices, updates)?;
@@ -155,6 +157,14 @@ fn infer_scatter_elements(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, 
         same_dims(cx, &indices, &updates)?;
     }
     Ok(StructInfo::Tensor(data.clone()))
+}
+
+/// Booleans can be written, and nothing else.
+fn combinable(call: &Call, tensors: &[&TensorStructInfo]) -> Result<(), InferError> {
+    match str_attr(call, "reduction")? {
+        "update" => Ok(()),
+        _ => tensors.iter().try_for_each(|tensor| Domain::Numbers.demand(tensor.dtype)),
+    }
 }
 
 /// Indices are integers, or their data type is unknown.
@@ -195,6 +205,7 @@ fn infer_scatter_nd(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
     let (data, indices, updates) = (tensor(a, 0)?, tensor(a, 1)?, tensor(a, 2)?);
     integer_indices(indices)?;
     common_dtype(data.dtype, updates.dtype)?;
+    combinable(a.call, &[data, updates])?;
     if let (Dims::Known(from), Dims::Known(by)) = (Dims::of(data), Dims::of(indices))
         && let Some((PrimExpr::IntImm(count), outer)) = by.split_last()
     {
@@ -225,18 +236,36 @@ fn scatter_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 // index_put
 
-fn infer_index_put(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+fn infer_index_put(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<3>(a)?;
     let (data, indices, values) = (tensor(a, 0)?, tensors(a, 1)?, tensor(a, 2)?);
     common_dtype(data.dtype, values.dtype)?;
     for index in &indices {
         integer_indices(index)?;
     }
-    match Dims::of(data).rank() {
-        Some(rank) if rank != indices.len() => {
-            Err(InferError::op(format!("{} tensors of indices for rank {rank}", indices.len())))
-        }
-        Some(_) | None => Ok(StructInfo::Tensor(data.clone())),
+    if bool_attr(a.call, "accumulate")? {
+        Domain::Numbers.demand(data.dtype)?;
+        Domain::Numbers.demand(values.dtype)?;
+    }
+    if let Some(rank) = Dims::of(data).rank().filter(|rank| *rank != indices.len()) {
+        return Err(InferError::op(format!("{} tensors of indices for rank {rank}", indices.len())));
+    }
+    let places = broadcast_all(&indices.iter().map(|index| Dims::of(index)).collect::<Vec<Dims>>())?;
+    if let (Dims::Known(places), Dims::Known(values)) = (places, Dims::of(values)) {
+        fits_places(cx, &places, &values)?;
+    }
+    Ok(StructInfo::Tensor(data.clone()))
+}
+
+/// Values are broadcast to the places, and not the places to them.
+fn fits_places(cx: &mut Cx, places: &[PrimExpr], values: &[PrimExpr]) -> Result<(), InferError> {
+    let fits =
+        |cx: &mut Cx, place: &PrimExpr, value: &PrimExpr| !differ(cx, place, value) || !differ(cx, value, &constant(1));
+    match places.len() >= values.len()
+        && places.iter().rev().zip(values.iter().rev()).all(|(place, value)| fits(cx, place, value))
+    {
+        true => Ok(()),
+        false => Err(InferError::op("there are more values than places")),
     }
 }
 
@@ -275,6 +304,11 @@ fn infer_slice_scatter(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     if let Some(PrimExpr::IntImm(..=0)) = step {
         return Err(InferError::op("the step must be positive"));
     }
+    if let (Dims::Known(data), Some(along)) = (Dims::of(data), along)
+        && let Some(size) = data.get(along)
+    {
+        [start, end].into_iter().flatten().try_for_each(|bound| inside(bound, size))?;
+    }
     if let (Dims::Known(data), Dims::Known(src), Some(along)) = (Dims::of(data), Dims::of(src), along) {
         let mut expected = data.to_vec();
         let sizes = (expected.get_mut(along), src.get(along));
@@ -289,6 +323,19 @@ fn infer_slice_scatter(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
         same_dims(cx, &expected, &src)?;
     }
     Ok(StructInfo::Tensor(data.clone()))
+}
+
+/// A bound lies on the axis or at its end; what is known to lie outside is rejected.
+fn inside(bound: &PrimExpr, size: &PrimExpr) -> Result<(), InferError> {
+    let outside = match (bound, size) {
+        (PrimExpr::IntImm(bound), PrimExpr::IntImm(size)) => !(0..=*size).contains(bound),
+        (PrimExpr::IntImm(bound), _) => *bound < 0,
+        (PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..), _) => false,
+    };
+    match outside {
+        true => Err(InferError::op(format!("the bound {bound} does not lie along an axis of {size}"))),
+        false => Ok(()),
+    }
 }
 
 fn slice_scatter(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {

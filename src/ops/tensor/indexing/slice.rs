@@ -1,9 +1,10 @@
 //! Choosing elements: `take`, `strided_slice`, `dynamic_strided_slice`.
 
-use crate::grammar::{AttrValue, BinaryOp, DataType, PrimExpr, StructInfo};
+use crate::grammar::{AttrValue, BinaryOp, DataType, Expr, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, arity, axes, axis, bool_attr, constant, dim, int_attr, ints_attr, str_attr, tensor, with_attrs,
+    Dims, Domain, arity, at_least, axes, axis, bool_attr, constant, dim, int_attr, ints_attr, not_negative, str_attr,
+    tensor,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::tensor::indexing::gather::{coordinate, integer};
@@ -129,20 +130,59 @@ fn chosen(index: Scalar, size: i64, mode: &str) -> Result<Option<i64>, Stop> {
 
 // strided_slice
 
-/// The lists of a slice, as immediates of the call.
-fn slice_attr(a: &InferArgs<'_>, name: &str) -> Result<Option<Vec<PrimExpr>>, InferError> {
-    let call = with_attrs(a.call, 1, &["axes", "begin", "end", "strides"]);
-    match attr(&call, name) {
+/// A list of numbers, of which some may be unknown.
+type Numbers = Vec<Option<PrimExpr>>;
+
+/// One of the lists of a slice: an argument, or the attribute of its name. Unknown if nothing is known of the argument but
+/// that it may be one.
+fn list(a: &InferArgs<'_>, i: usize, name: &str) -> Result<Option<Numbers>, InferError> {
+    let wrong = |found: &dyn std::fmt::Display| {
+        InferError::op(format!("`{name}` must be a tuple of boxed integers, it is {found}"))
+    };
+    match a.args.get(i) {
+        None => slice_attr(a, name),
+        Some(StructInfo::Object) => Ok(None),
+        Some(StructInfo::Shape(shape)) => {
+            Ok(shape.values.as_ref().map(|values| values.iter().cloned().map(Some).collect()))
+        }
+        Some(StructInfo::Tuple(infos)) => {
+            let literal =
+                |j: usize| if let Some(Expr::Tuple(tuple)) = a.call.args.get(i) { tuple.fields.get(j) } else { None };
+            let number = |(j, info): (usize, &StructInfo)| boxed(literal(j), info).ok_or_else(|| wrong(info));
+            infos.iter().enumerate().map(number).collect::<Result<Numbers, InferError>>().map(Some)
+        }
+        Some(other @ (StructInfo::Tensor(_) | StructInfo::Prim(_) | StructInfo::Func(_))) => Err(wrong(other)),
+    }
+}
+
+/// The value of a boxed integer, if that is known; `None` of what is none.
+fn boxed(expr: Option<&Expr>, info: &StructInfo) -> Option<Option<PrimExpr>> {
+    match info {
+        StructInfo::Object => Some(None),
+        StructInfo::Prim(prim) if Domain::Integers.demand(prim.dtype).is_ok() => Some(match expr {
+            Some(Expr::PrimValue(literal)) => Some(literal.value.clone()),
+            Some(_) | None => prim.value.clone(),
+        }),
+        StructInfo::Prim(_)
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Tuple(_)
+        | StructInfo::Func(_) => None,
+    }
+}
+
+fn slice_attr(a: &InferArgs<'_>, name: &str) -> Result<Option<Numbers>, InferError> {
+    match attr(a.call, name) {
         Some(AttrValue::List(items)) => items.iter().map(|item| bound(name, item)).collect::<Result<_, _>>().map(Some),
         Some(single) => Ok(Some(vec![bound(name, single)?])),
         None => Ok(None),
     }
 }
 
-fn bound(name: &str, item: &AttrValue) -> Result<PrimExpr, InferError> {
+fn bound(name: &str, item: &AttrValue) -> Result<Option<PrimExpr>, InferError> {
     match item {
-        AttrValue::Int(i) => Ok(constant(*i)),
-        AttrValue::Prim(dim) => Ok(dim.clone()),
+        AttrValue::Int(i) => Ok(Some(constant(*i))),
+        AttrValue::Prim(dim) => Ok(Some(dim.clone())),
         AttrValue::None
         | AttrValue::Bool(_)
         | AttrValue::Float(_)
@@ -157,32 +197,44 @@ fn bound(name: &str, item: &AttrValue) -> Result<PrimExpr, InferError> {
 fn infer_strided_slice(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let x = tensor(a, 0)?;
     let dims = Dims::of(x);
-    let (Some(along), Some(begin), Some(end)) =
-        (slice_attr(a, "axes")?, slice_attr(a, "begin")?, slice_attr(a, "end")?)
-    else {
-        return Ok(Dims::of_ndim(dims.ndim()).tensor(x.dtype));
-    };
-    let strides = slice_attr(a, "strides")?.unwrap_or_else(|| vec![constant(1); along.len()]);
-    if begin.len() != along.len() || end.len() != along.len() || strides.len() != along.len() {
+    let rank_only = || Ok(Dims::of_ndim(dims.ndim()).tensor(x.dtype));
+    let (along, begin) = (list(a, 1, "axes")?, list(a, 2, "begin")?);
+    let (end, strides) = (list(a, 3, "end")?, list(a, 4, "strides")?);
+    let lengths: Vec<usize> = [&along, &begin, &end, &strides].into_iter().flatten().map(Vec::len).collect();
+    if lengths.iter().any(|length| lengths.first() != Some(length)) {
         return Err(InferError::op("axes, begin, end and strides differ in length"));
     }
-    let Dims::Known(known) = &dims else { return Ok(Dims::of_ndim(dims.ndim()).tensor(x.dtype)) };
+    for stride in strides.iter().flatten().flatten() {
+        if *stride == constant(0) || *stride == constant(i64::MIN) {
+            return Err(InferError::op(format!("the stride {stride} is not possible")));
+        }
+    }
+    let Some(along) = along else { return rank_only() };
     let along: Option<Vec<i64>> =
-        along.iter().map(|a| if let PrimExpr::IntImm(a) = a { Some(*a) } else { None }).collect();
-    let along = axes(&along.ok_or_else(|| InferError::op("the axes must be constants"))?, known.len())?;
+        along.iter().map(|a| if let Some(PrimExpr::IntImm(a)) = a { Some(*a) } else { None }).collect();
+    let along = along.ok_or_else(|| InferError::op("the axes must be constants"))?;
+    let along = dims.rank().map(|rank| axes(&along, rank)).transpose()?;
+    let one = vec![Some(constant(1)); along.as_ref().map_or(0, Vec::len)];
+    let strides = if a.args.len() > 4 { strides } else { Some(strides.unwrap_or(one)) };
+    let (Dims::Known(known), Some(along), Some(begin), Some(end), Some(strides)) = (&dims, along, begin, end, strides)
+    else {
+        return rank_only();
+    };
     let inbound = bool_attr(a.call, "assume_inbound")?;
     let mut sliced = known.to_vec();
     for (((axis, begin), end), stride) in along.iter().zip(&begin).zip(&end).zip(&strides) {
         let Some(size) = sliced.get_mut(*axis) else { continue };
+        let (Some(begin), Some(end), Some(stride)) = (begin, end, stride) else { return rank_only() };
         match slice_length(size, begin, end, stride, inbound)? {
             Some(length) => *size = length,
-            None => return Ok(Dims::of_ndim(dims.ndim()).tensor(x.dtype)),
+            None => return rank_only(),
         }
     }
     Ok(Dims::from(sliced).tensor(x.dtype))
 }
 
-/// The number of places that a slice chooses; `None` if its stride is not a constant.
+/// The number of places that a slice chooses; `None` if its stride is not a constant, or from which side a bound counts is
+/// not known.
 fn slice_length(
     size: &PrimExpr,
     begin: &PrimExpr,
@@ -196,57 +248,30 @@ fn slice_length(
     }
     let step = stride.checked_abs().filter(|step| *step > 0);
     let step = step.ok_or_else(|| InferError::op(format!("the stride {stride} is not possible")))?;
-    let place = |bound: &PrimExpr| if inbound { from_end(bound, size) } else { clipped(bound, size, *stride) };
-    let (begin_at, end_at) = (place(begin), place(end));
-    let (low, high) = if *stride > 0 { (begin_at, end_at) } else { (end_at, begin_at) };
+    let (Some(begin), Some(end)) = (from_end(begin, size), from_end(end, size)) else { return Ok(None) };
+    let place = |place: PrimExpr| if inbound { place } else { clipped(place, size, *stride) };
+    let (begin, end) = (place(begin), place(end));
+    let (low, high) = if *stride > 0 { (begin, end) } else { (end, begin) };
     let reached = dim(BinaryOp::Add, dim(BinaryOp::Sub, high, low), constant(step - 1));
     let length = if step == 1 { reached } else { dim(BinaryOp::FloorDiv, reached, constant(step)) };
-    let least = if inbound || in_order(begin, end, *stride) { length } else { dim(BinaryOp::Max, length, constant(0)) };
-    Ok(Some(least))
+    Ok(Some(if not_negative(&length) { length } else { dim(BinaryOp::Max, length, constant(0)) }))
 }
 
-/// Whether a slice between clipped bounds cannot have a negative length: bounds that are counted from one side, in order,
-/// or the beginning of the axis.
-fn in_order(begin: &PrimExpr, end: &PrimExpr, stride: i64) -> bool {
-    match (begin, end) {
-        (PrimExpr::IntImm(begin), PrimExpr::IntImm(end)) => {
-            (*begin < 0) == (*end < 0) && if stride > 0 { begin <= end } else { begin >= end }
-                || *begin == 0 && stride > 0
-        }
-        (begin, _) => *begin == constant(0) && stride > 0,
+/// The place that a bound names: what is negative counts from the end. `None` if its sign cannot be told.
+fn from_end(bound: &PrimExpr, size: &PrimExpr) -> Option<PrimExpr> {
+    if not_negative(bound) {
+        return Some(bound.clone());
     }
+    let below = dim(BinaryOp::Sub, constant(-1), bound.clone());
+    not_negative(&below).then(|| dim(BinaryOp::Add, size.clone(), bound.clone()))
 }
 
-/// A negative constant counts from the end.
-fn from_end(bound: &PrimExpr, size: &PrimExpr) -> PrimExpr {
-    match bound {
-        PrimExpr::IntImm(i) if *i < 0 => dim(BinaryOp::Add, size.clone(), bound.clone()),
-        PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
-            bound.clone()
-        }
-    }
-}
-
-/// A bound of a slice, moved to the nearest place on the axis, or beside it where a slice ends there.
-fn clipped(bound: &PrimExpr, size: &PrimExpr, stride: i64) -> PrimExpr {
-    let (low, high) = if stride > 0 {
-        (constant(0), size.clone())
-    } else {
-        (constant(-1), dim(BinaryOp::Sub, size.clone(), constant(1)))
-    };
-    let place = from_end(bound, size);
-    let raised = match bound {
-        PrimExpr::IntImm(i) if *i >= 0 => place,
-        PrimExpr::Var(_) => place,
-        PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
-            PrimExpr::binary(BinaryOp::Max, place, low)
-        }
-    };
-    match raised {
-        PrimExpr::IntImm(0) if stride > 0 => constant(0),
-        raised if raised == high => high,
-        raised => PrimExpr::binary(BinaryOp::Min, raised, high),
-    }
+/// A place moved to the nearest on the axis, or beside it where a slice ends there.
+fn clipped(place: PrimExpr, size: &PrimExpr, stride: i64) -> PrimExpr {
+    let (low, high) = if stride > 0 { (0, size.clone()) } else { (-1, dim(BinaryOp::Sub, size.clone(), constant(1))) };
+    let raised = if at_least(&place, low) { place } else { PrimExpr::binary(BinaryOp::Max, place, constant(low)) };
+    let below = dim(BinaryOp::Sub, high.clone(), raised.clone());
+    if not_negative(&below) { raised } else { PrimExpr::binary(BinaryOp::Min, raised, high) }
 }
 
 /// The places along an axis that a slice chooses.
@@ -268,6 +293,12 @@ fn range(size: i64, begin: i64, end: i64, stride: i64) -> Result<Range, InferErr
     Ok(Range { begin, stride, count })
 }
 
+/// Whether a bound names a place on the axis, or beside it where a slice ends there.
+fn reaches(size: i64, bound: i64, stride: i64) -> bool {
+    let place = if bound < 0 { bound.saturating_add(size) } else { bound };
+    if stride > 0 { (0..=size).contains(&place) } else { (-1..size).contains(&place) }
+}
+
 fn strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let list = |i: usize, name: &str| match a.values.get(i) {
@@ -278,10 +309,14 @@ fn strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let along = list(1, "axes")?.ok_or_else(missing)?;
     let (begin, end) = (list(2, "begin")?.ok_or_else(missing)?, list(3, "end")?.ok_or_else(missing)?);
     let strides = list(4, "strides")?.unwrap_or_else(|| vec![1; along.len()]);
+    let inbound = bool_attr(a.call, "assume_inbound")?;
     let mut ranges: Vec<Range> = x.shape().iter().map(|size| Range { begin: 0, stride: 1, count: *size }).collect();
     for (((a, begin), end), stride) in along.iter().zip(begin).zip(end).zip(strides) {
         let a = axis(*a, x.shape().len())?;
         if let (Some(slot), Some(size)) = (ranges.get_mut(a), x.shape().get(a)) {
+            if inbound && !(reaches(*size, begin, stride) && reaches(*size, end, stride)) {
+                return Err(Stop::unspecified("a bound that is promised to lie on its axis lies outside"));
+            }
             *slot = range(*size, begin, end, stride)?;
         }
     }

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use ndarray::{ArrayD, IxDyn};
 
-use crate::grammar::{Call, PrimExpr, StructInfo};
+use crate::grammar::{Call, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, common_dtype, differ, str_attr, tensor, tensors};
+use crate::ops::infer::{
+    Dims, Domain, arity, common_dtype, common_dtypes, differ, same_dim, str_attr, tensor, tensors,
+};
 use crate::ops::kernel::array::scalars;
 use crate::ops::kernel::{self, constant_one, fail, multiply_add, zero};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -122,47 +124,71 @@ fn implied(operands: &[Vec<Label>]) -> Vec<Label> {
 }
 
 /// The size of every label: sizes of 1 give way to others.
-fn label_sizes<T: Clone>(
-    subscripts: &Subscripts,
-    shapes: &[Vec<T>],
-    mut meet: impl FnMut(&T, &T) -> Result<T, InferError>,
-) -> Result<BTreeMap<Label, T>, InferError> {
-    let mut sizes: BTreeMap<Label, T> = BTreeMap::new();
+fn label_sizes(subscripts: &Subscripts, shapes: &[Vec<i64>]) -> BTreeMap<Label, i64> {
+    let mut sizes: BTreeMap<Label, i64> = BTreeMap::new();
     for (label, size) in subscripts.operands.iter().zip(shapes).flat_map(|(labels, shape)| labels.iter().zip(shape)) {
-        let met = match sizes.get(label) {
-            Some(other) => meet(other, size)?,
-            None => size.clone(),
-        };
-        sizes.insert(*label, met);
+        sizes.entry(*label).and_modify(|met| *met = if *met == 1 { *size } else { *met }).or_insert(*size);
     }
-    Ok(sizes)
+    sizes
 }
 
 fn infer_einsum(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let operands = tensors(a, 0)?;
-    let mut dtypes = operands.iter().map(|t| t.dtype);
-    let first = dtypes.next().ok_or_else(|| InferError::op("einsum needs an operand"))?;
-    let dtype = dtypes.try_fold(first, common_dtype)?;
+    if operands.is_empty() {
+        return Err(InferError::op("einsum needs an operand"));
+    }
+    let dtype = common_dtypes(operands.iter().map(|t| t.dtype))?;
+    operands.iter().try_for_each(|operand| Domain::Numbers.demand(operand.dtype))?;
+    let sizes = known_sizes(cx, subscripts(a.call)?, &operands)?;
     let Some(ranks) = operands.iter().map(|t| Dims::of(t).rank()).collect::<Option<Vec<usize>>>() else {
         return Ok(Dims::Unknown.tensor(dtype));
     };
     let subscripts = Subscripts::parse(subscripts(a.call)?, &ranks)?;
-    let known = operands.iter().map(|t| match Dims::of(t) {
-        Dims::Known(dims) => Some(dims.to_vec()),
-        Dims::Rank(_) | Dims::Unknown => None,
-    });
-    let Some(shapes) = known.collect::<Option<Vec<_>>>() else {
-        return Ok(Dims::of_rank(subscripts.result.len()).tensor(dtype));
-    };
-    let sizes = label_sizes(&subscripts, &shapes, |a, b| match (a, b) {
-        (PrimExpr::IntImm(1), b) => Ok(b.clone()),
-        (a, PrimExpr::IntImm(1)) => Ok(a.clone()),
-        (a, b) if differ(cx, a, b) => Err(InferError::op(format!("one label has the sizes {a} and {b}"))),
-        (a, _) => Ok(a.clone()),
-    })?;
-    let dims = subscripts.result.iter().filter_map(|label| sizes.get(label).cloned());
-    Ok(Dims::from(dims.collect::<Vec<_>>()).tensor(dtype))
+    let rank_only = Dims::of_rank(subscripts.result.len());
+    if !operands.iter().all(|t| matches!(Dims::of(t), Dims::Known(_))) {
+        return Ok(rank_only.tensor(dtype));
+    }
+    let dims = subscripts.result.iter().map(|label| one_size(sizes.get(label)?));
+    Ok(dims.collect::<Option<Vec<PrimExpr>>>().map_or(rank_only, Dims::from).tensor(dtype))
+}
+
+/// The different sizes that the operands of known shape give to each label, but for 1, which gives way. Sizes that provably
+/// differ are rejected, whatever stands between them.
+fn known_sizes(
+    cx: &mut Cx,
+    subscripts: &str,
+    operands: &[&TensorStructInfo],
+) -> Result<BTreeMap<Label, Vec<PrimExpr>>, InferError> {
+    let inputs: String = subscripts.chars().filter(|c| !c.is_whitespace()).collect();
+    let inputs = inputs.split_once("->").map_or(inputs.as_str(), |(inputs, _)| inputs);
+    let mut sizes: BTreeMap<Label, Vec<PrimExpr>> = BTreeMap::new();
+    for (term, operand) in inputs.split(',').zip(operands) {
+        let Dims::Known(dims) = Dims::of(operand) else { continue };
+        for (label, size) in labels(term, Some(dims.len()))?.into_iter().zip(dims.iter()) {
+            let found = sizes.entry(label).or_default();
+            if *size == PrimExpr::IntImm(1) || found.iter().any(|other| same_dim(other, size)) {
+                continue;
+            }
+            let one = PrimExpr::IntImm(1);
+            let contradicts =
+                |cx: &mut Cx, a: &PrimExpr| differ(cx, a, size) && differ(cx, a, &one) && differ(cx, size, &one);
+            if let Some(other) = found.iter().find(|other| contradicts(cx, other)) {
+                return Err(InferError::op(format!("one label has the sizes {other} and {size}")));
+            }
+            found.push(size.clone());
+        }
+    }
+    Ok(sizes)
+}
+
+/// The size that is left when every 1 has given way, if it can be told: a constant, which is no 1, or the only one.
+fn one_size(sizes: &Vec<PrimExpr>) -> Option<PrimExpr> {
+    match sizes.as_slice() {
+        [] => Some(PrimExpr::IntImm(1)),
+        [only] => Some(only.clone()),
+        [_, ..] => sizes.iter().find(|size| matches!(size, PrimExpr::IntImm(_))).cloned(),
+    }
 }
 
 fn subscripts(call: &Call) -> Result<&str, InferError> {
@@ -175,7 +201,7 @@ fn einsum(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let kernel::Out { dtype, shape } = kernel::out(a)?;
     let shapes: Vec<Vec<i64>> = operands.iter().map(|t| t.shape().to_vec()).collect();
     let subscripts = Subscripts::parse(subscripts(a.call)?, &shapes.iter().map(Vec::len).collect::<Vec<_>>())?;
-    let sizes = label_sizes(&subscripts, &shapes, |a, b| Ok(if *a == 1 { *b } else { *a }))?;
+    let sizes = label_sizes(&subscripts, &shapes);
     let size_of = |label: &Label| sizes.get(label).copied().unwrap_or(1);
     let summed: Vec<Label> = sizes.keys().filter(|label| !subscripts.result.contains(label)).copied().collect();
     let inner: Vec<i64> = summed.iter().map(size_of).collect();
@@ -236,6 +262,8 @@ fn infer_outer(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     arity::<2>(a)?;
     let (x1, x2) = (tensor(a, 0)?, tensor(a, 1)?);
     let dtype = common_dtype(x1.dtype, x2.dtype)?;
+    Domain::Numbers.demand(x1.dtype)?;
+    Domain::Numbers.demand(x2.dtype)?;
     let dims = match (Dims::of(x1), Dims::of(x2)) {
         (Dims::Known(x1), Dims::Known(x2)) if x1.len() == 1 && x2.len() == 1 => [&*x1, &*x2].concat().into(),
         (x1, x2) if x1.rank() == Some(1) && x2.rank() == Some(1) => Dims::of_rank(2),

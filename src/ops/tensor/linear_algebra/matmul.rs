@@ -2,7 +2,7 @@
 
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, broadcast, common_dtype, dtype_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, broadcast, common_dtype, differ, dtype_attr, tensor};
 use crate::ops::kernel::{self, fail, fresh, multiply_add, zero};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
@@ -17,19 +17,20 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
 )];
 
 /// `[.., m, k]` times `[.., k, n]` is `[.., m, n]`; a vector stands for a row on the left and a column on the right.
-fn infer_matmul(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+fn infer_matmul(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let (x1, x2) = (tensor(a, 0)?, tensor(a, 1)?);
     let dtype = match dtype_attr(a.call, "out_dtype")? {
         Some(dtype) if !dtype.is_void() => dtype,
         Some(_) | None => common_dtype(x1.dtype, x2.dtype)?,
     };
+    [x1.dtype, x2.dtype, dtype].into_iter().try_for_each(|dtype| Domain::Numbers.demand(dtype))?;
     let (d1, d2) = (Dims::of(x1), Dims::of(x2));
     if d1.rank() == Some(0) || d2.rank() == Some(0) {
         return Err(InferError::op("a scalar has no matrix product"));
     }
     let dims = match (&d1, &d2) {
-        (Dims::Known(d1), Dims::Known(d2)) => product_dims(d1, d2)?,
+        (Dims::Known(d1), Dims::Known(d2)) => product_dims(cx, d1, d2)?,
         (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, Dims::Known(_) | Dims::Rank(_) | Dims::Unknown) => {
             product_rank(d1.rank(), d2.rank())
         }
@@ -47,11 +48,11 @@ fn product_rank(r1: Option<usize>, r2: Option<usize>) -> Dims {
     }
 }
 
-fn product_dims(d1: &[PrimExpr], d2: &[PrimExpr]) -> Result<Dims, InferError> {
+fn product_dims(cx: &mut Cx, d1: &[PrimExpr], d2: &[PrimExpr]) -> Result<Dims, InferError> {
     let (batch1, m, k1) = split(d1, true);
     let (batch2, n, k2) = split(d2, false);
-    if let (Some(PrimExpr::IntImm(k1)), Some(PrimExpr::IntImm(k2))) = (k1, k2)
-        && k1 != k2
+    if let (Some(k1), Some(k2)) = (k1, k2)
+        && differ(cx, k1, k2)
     {
         return Err(InferError::op(format!("the inner dimensions {k1} and {k2} differ")));
     }

@@ -3,7 +3,8 @@
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, arity, common_dtype, constant, dim, float_attr, int_attr, ints_attr, product, str_attr, tensor, tensors,
+    Dims, arity, common_dtypes, constant, dim, float_attr, indivisible, int_attr, ints_attr, product, str_attr, tensor,
+    tensors,
 };
 use crate::ops::kernel::{self, at, convert, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -114,12 +115,12 @@ fn factor(call: &Call) -> Result<i64, InferError> {
     }
 }
 
-fn infer_pixel_shuffle(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+fn infer_pixel_shuffle(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
     let factor = factor(a.call)?;
     let dims = match Dims::of(x) {
-        Dims::Known(dims) if dims.len() >= 3 => shuffled(&dims, factor)?.into(),
+        Dims::Known(dims) if dims.len() >= 3 => shuffled(cx, &dims, factor)?.into(),
         Dims::Rank(rank) if rank >= 3 => Dims::Rank(rank),
         Dims::Known(_) | Dims::Rank(_) | Dims::Unknown => {
             return Err(InferError::op("the data must be known to have channels, rows and columns"));
@@ -128,11 +129,9 @@ fn infer_pixel_shuffle(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infe
     Ok(dims.tensor(x.dtype))
 }
 
-fn shuffled(dims: &[PrimExpr], factor: i64) -> Result<Vec<PrimExpr>, InferError> {
+fn shuffled(cx: &mut Cx, dims: &[PrimExpr], factor: i64) -> Result<Vec<PrimExpr>, InferError> {
     let [outer @ .., channels, rows, columns] = dims else { return Ok(dims.to_vec()) };
-    if let PrimExpr::IntImm(channels) = channels
-        && channels % (factor * factor) != 0
-    {
+    if indivisible(cx, channels, factor * factor) {
         return Err(InferError::op(format!("{channels} channels do not make squares of {factor} by {factor}")));
     }
     let scaled = |size: &PrimExpr| dim(BinaryOp::Mul, size.clone(), constant(factor));
@@ -183,10 +182,12 @@ fn swapped<T>(call: &Call, mut axes: Vec<T>) -> Result<Vec<T>, InferError> {
 fn infer_meshgrid(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let parts = tensors(a, 0)?;
-    let Some(first) = parts.first() else { return Err(InferError::op("there is no tensor")) };
+    if parts.is_empty() {
+        return Err(InferError::op("there is no tensor"));
+    }
+    common_dtypes(parts.iter().map(|part| part.dtype))?;
     let mut sizes = Some(Vec::new());
     for part in &parts {
-        common_dtype(first.dtype, part.dtype)?;
         match (Dims::of(part), &mut sizes) {
             (Dims::Known(dims), Some(sizes)) if dims.len() == 1 => sizes.extend(dims.iter().cloned()),
             (dims, sizes) if dims.rank() == Some(1) => *sizes = None,

@@ -2,7 +2,9 @@
 
 use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, axis, common_dtype, dim, int_attr, ints_attr, product, shape, tensor, tensors};
+use crate::ops::infer::{
+    Dims, alike, arity, axis, common_dtypes, dim, int_attr, ints_attr, product, shape, tensor, tensors,
+};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};
@@ -176,15 +178,14 @@ fn flip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 // stack
 
-fn infer_stack(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+fn infer_stack(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let parts = tensors(a, 0)?;
-    let Some((first, rest)) = parts.split_first() else { return Err(InferError::op("nothing to stack")) };
-    let (mut dims, mut dtype) = (Dims::of(first), first.dtype);
-    for part in rest {
-        dtype = common_dtype(dtype, part.dtype)?;
-        dims = alike(dims, Dims::of(part))?;
+    if parts.is_empty() {
+        return Err(InferError::op("nothing to stack"));
     }
+    let dtype = common_dtypes(parts.iter().map(|part| part.dtype))?;
+    let dims = alike(cx, &parts.iter().map(|part| Dims::of(part)).collect::<Vec<Dims>>(), None)?;
     let given = int_attr(a.call, "axis")?.unwrap_or(0);
     let stacked = match dims {
         Dims::Known(dims) => {
@@ -199,28 +200,6 @@ fn infer_stack(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
         Dims::Unknown => Dims::Unknown,
     };
     Ok(stacked.tensor(dtype))
-}
-
-/// What is known of two shapes that must be the same.
-fn alike(a: Dims, b: Dims) -> Result<Dims, InferError> {
-    match (a.rank(), b.rank()) {
-        (Some(a), Some(b)) if a != b => return Err(InferError::op(format!("the ranks {a} and {b} differ"))),
-        (None, None) => return Ok(Dims::Unknown),
-        (Some(_) | None, Some(_) | None) => {}
-    }
-    match (a, b) {
-        (Dims::Known(a), Dims::Known(b)) => {
-            for (x, y) in a.iter().zip(b.iter()) {
-                if let (PrimExpr::IntImm(x), PrimExpr::IntImm(y)) = (x, y)
-                    && x != y
-                {
-                    return Err(InferError::op(format!("the dimensions {x} and {y} differ")));
-                }
-            }
-            Ok(if a == b { Dims::Known(a) } else { Dims::of_rank(a.len()) })
-        }
-        (a, b) => Ok(Dims::of_ndim(a.ndim().max(b.ndim()))),
-    }
 }
 
 fn stack(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
@@ -267,6 +246,9 @@ fn shape_to_tensor(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn infer_tensor_to_shape(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
+    if !x.dtype.is_void() && x.dtype != DataType::INT64 {
+        return Err(InferError::op(format!("the dimensions must be int64, they are {}", x.dtype)));
+    }
     match (Dims::of(x).rank(), Dims::of(x)) {
         (Some(1), Dims::Known(dims)) => match dims.first() {
             Some(PrimExpr::IntImm(rank)) => Ok(StructInfo::shape_ndim(*rank)),

@@ -4,8 +4,8 @@
 use crate::grammar::{AttrValue, BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, arity, axes, axis, common_dtype, dim, int_attr, ints_attr, of_shape_arg, product, same_dim, shape, tensor,
-    tensors,
+    Dims, alike, arity, axes, axis, common_dtypes, differ, dim, int_attr, ints_attr, of_shape_arg, product, shape,
+    tensor, tensors,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
@@ -55,7 +55,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "concat",
         [rule!("OPS.concat.infer"), rule!("OPS.concat.value"), rule!("OPS.concat.attrs")],
-        [Param::Arg("tensors"), Param::Attr(Attr::int("axis", 0))],
+        [Param::Arg("tensors"), Param::Attr(Attr::int_or_none("axis", 0))],
         infer_concat,
         Exact,
         concat
@@ -81,12 +81,12 @@ fn in_another_shape(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 // reshape, flatten
 
-fn infer_reshape(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+fn infer_reshape(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let (x, target) = (tensor(a, 0)?, Dims::of_shape(shape(a, 1)?));
     if let (Dims::Known(from), Dims::Known(to)) = (Dims::of(x), &target)
-        && let (PrimExpr::IntImm(n), PrimExpr::IntImm(m)) = (product(from.iter()), product(to.iter()))
-        && n != m
+        && let (n, m) = (product(from.iter()), product(to.iter()))
+        && differ(cx, &n, &m)
     {
         return Err(InferError::op(format!("{n} elements cannot take a shape of {m}")));
     }
@@ -205,53 +205,47 @@ fn may_be_one(dim: &PrimExpr) -> bool {
 
 // concat
 
-fn infer_concat(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+fn infer_concat(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let parts = tensors(a, 0)?;
-    let Some((first, rest)) = parts.split_first() else { return Err(InferError::op("nothing to concatenate")) };
-    let mut dtype = first.dtype;
-    let mut dims = Dims::of(first);
-    let given = int_attr(a.call, "axis")?.unwrap_or(0);
-    for part in rest {
-        dtype = common_dtype(dtype, part.dtype)?;
-        dims = concatenated(dims, Dims::of(part), given)?;
+    if parts.is_empty() {
+        return Err(InferError::op("nothing to concatenate"));
     }
-    if let Some(rank) = dims.rank() {
-        axis(given, rank)?;
-    }
+    let dtype = common_dtypes(parts.iter().map(|part| part.dtype))?;
+    let shapes: Vec<Dims> = parts.iter().map(|part| Dims::of(part)).collect();
+    let rank = shapes.iter().find_map(Dims::rank);
+    let along = rank.map(|rank| joined_axis(a.call, rank)).transpose()?;
+    let dims = match (alike(cx, &shapes, along)?, along) {
+        (Dims::Known(first), Some(along)) => {
+            let sizes =
+                shapes.iter().filter_map(|dims| if let Dims::Known(dims) = dims { dims.get(along) } else { None });
+            let total = sizes.cloned().reduce(|sum, size| dim(BinaryOp::Add, sum, size));
+            let mut dims = first.to_vec();
+            if let (Some(slot), Some(total)) = (dims.get_mut(along), total) {
+                *slot = total;
+            }
+            dims.into()
+        }
+        // Without an axis they are vectors.
+        (Dims::Unknown, _) if int_attr(a.call, "axis")?.is_none() => Dims::of_rank(1),
+        (dims, _) => dims,
+    };
     Ok(dims.tensor(dtype))
 }
 
-fn concatenated(a: Dims, b: Dims, given: i64) -> Result<Dims, InferError> {
-    match (a, b) {
-        (Dims::Known(a), Dims::Known(b)) if a.len() == b.len() => {
-            let along = axis(given, a.len())?;
-            let mut dims = Vec::with_capacity(a.len());
-            for (i, (x, y)) in a.iter().zip(b.iter()).enumerate() {
-                match (x, y) {
-                    (x, y) if i == along => dims.push(dim(BinaryOp::Add, x.clone(), y.clone())),
-                    (x, y) if same_dim(x, y) => dims.push(x.clone()),
-                    (PrimExpr::IntImm(x), PrimExpr::IntImm(y)) => {
-                        return Err(InferError::op(format!("dimension {i} is {x} in one part and {y} in another")));
-                    }
-                    // Whether the parts fit is not known.
-                    (_, _) => return Ok(Dims::of_rank(a.len())),
-                }
-            }
-            Ok(dims.into())
-        }
-        (a, b) => match (a.rank(), b.rank()) {
-            (Some(a), Some(b)) if a != b => Err(InferError::op(format!("the ranks {a} and {b} differ"))),
-            (Some(rank), _) | (None, Some(rank)) => Ok(Dims::of_rank(rank)),
-            (None, None) => Ok(Dims::Unknown),
-        },
+/// The axis along which tensors are joined. Without one they are vectors.
+fn joined_axis(call: &Call, rank: usize) -> Result<usize, InferError> {
+    match int_attr(call, "axis")? {
+        Some(given) => axis(given, rank),
+        None if rank == 1 => Ok(0),
+        None => Err(InferError::op(format!("tensors of rank {rank} are not joined without an axis"))),
     }
 }
 
 fn concat(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let parts = kernel::tensors(a, 0)?;
     let out = kernel::out(a)?;
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), out.shape.len())?;
+    let along = joined_axis(a.call, out.shape.len())?;
     let size_of = |part: &Tensor| part.shape().get(along).copied().unwrap_or(0);
     fresh(tabulate(m, out.dtype, &out.shape, |index| {
         let mut index = index.to_vec();

@@ -5,7 +5,7 @@ use ndarray::{ArrayD, Axis};
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
 use crate::number::elementary;
-use crate::ops::infer::{Dims, arity, axis, float_dtype, int_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, axis, int_attr, tensor};
 use crate::ops::kernel::array::{floats, of_floats};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
 use crate::value::{Host, Stop, Value};
@@ -32,7 +32,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 fn infer_softmax(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
-    float_dtype(x.dtype)?;
+    Domain::Floats.demand(x.dtype)?;
     if let Some(rank) = Dims::of(x).rank() {
         axis(int_attr(a.call, "axis")?.unwrap_or(-1), rank)?;
     }

@@ -4,7 +4,9 @@ use ndarray::{ArrayD, IxDyn};
 
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::{Cx, Proof};
-use crate::ops::infer::{Dims, arity, axes, axis, bool_attr, float_attr, float_dtype, int_attr, ints_attr, tensor};
+use crate::ops::infer::{
+    Dims, Domain, arity, axes, axis, bool_attr, float_attr, indivisible, int_attr, ints_attr, tensor,
+};
 use crate::ops::kernel::array::{floats, mean, of_floats, spread};
 use crate::ops::kernel::{self, fail};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -118,8 +120,9 @@ fn fit(cx: &mut Cx, infos: &[&TensorStructInfo], along: Option<&[usize]>, count:
         }
     }
     let mut same = true;
-    let Some((expected, others)) = known.split_first() else { return Ok(true) };
-    for (size, other) in others.iter().flat_map(|dims| expected.iter().zip(dims)) {
+    let pairs =
+        known.iter().enumerate().flat_map(|(i, dims)| known.iter().skip(i + 1).map(move |others| (dims, others)));
+    for (size, other) in pairs.flat_map(|(dims, others)| dims.iter().zip(others)) {
         match prove_equal(cx, size, other) {
             Proof::Different => {
                 return Err(InferError::op(format!("a parameter has the size {other} where {size} is normalized")));
@@ -141,7 +144,7 @@ fn infer_axes_norm<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Str
     let infos = normalized::<N>(a)?;
     let count = ints_attr(a.call, "axes")?.unwrap_or_default().len();
     let data = tensor(a, 0)?;
-    float_dtype(data.dtype)?;
+    Domain::Floats.demand(data.dtype)?;
     let along = axes_of(a.call, data)?;
     Ok(known_if(fit(cx, &infos, along.as_deref(), count)?, data))
 }
@@ -171,18 +174,11 @@ fn channel_axis(call: &Call, data: &TensorStructInfo) -> Result<Option<usize>, I
     Ok(channel)
 }
 
-fn rank_only(t: &TensorStructInfo) -> TensorStructInfo {
-    TensorStructInfo { shape: None, ..t.clone() }
-}
-
 fn infer_channel_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Option<PrimExpr>, InferError> {
     let infos = normalized::<3>(a)?;
     let data = tensor(a, 0)?;
     let channel = channel_axis(a.call, data)?;
-    // What two parameters say of each other counts only where the data is known.
-    let known = matches!(Dims::of(data), Dims::Known(_));
-    let (parameters, along) = (infos.map(|info| if known { info.clone() } else { rank_only(info) }), channel);
-    fit(cx, &parameters.each_ref(), along.as_ref().map(std::slice::from_ref), 1)?;
+    fit(cx, &infos, channel.as_ref().map(std::slice::from_ref), 1)?;
     Ok(match (Dims::of(data), channel) {
         (Dims::Known(dims), Some(channel)) => dims.get(channel).cloned(),
         (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, _) => None,
@@ -190,11 +186,14 @@ fn infer_channel_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Option<PrimExpr>
 }
 
 fn infer_group_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    float_dtype(tensor(a, 0)?.dtype)?;
+    Domain::Floats.demand(tensor(a, 0)?.dtype)?;
     let groups = int_attr(a.call, "num_groups")?.unwrap_or(1);
+    if groups < 1 {
+        return Err(InferError::op(format!("the number of groups must be positive, it is {groups}")));
+    }
     let channels = infer_channel_norm(cx, a)?;
-    if let Some(PrimExpr::IntImm(channels)) = channels
-        && channels.checked_rem(groups) != Some(0)
+    if let Some(channels) = channels
+        && indivisible(cx, &channels, groups)
     {
         return Err(InferError::op(format!("{channels} channels cannot be put into {groups} equal groups")));
     }
@@ -202,6 +201,7 @@ fn infer_group_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
 }
 
 fn infer_instance_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    Domain::Floats.demand(tensor(a, 0)?.dtype)?;
     infer_channel_norm(cx, a)?;
     Ok(StructInfo::Tensor(tensor(a, 0)?.clone()))
 }
@@ -210,7 +210,7 @@ fn infer_instance_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
 fn infer_batch_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let infos = normalized::<5>(a)?;
     let [data, _, _, mean, variance] = infos;
-    float_dtype(data.dtype)?;
+    Domain::Floats.demand(data.dtype)?;
     let given = int_attr(a.call, "axis")?.unwrap_or(1);
     let along = Dims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
     let known = fit(cx, &infos, along.as_ref().map(std::slice::from_ref), 1)?;
@@ -300,7 +300,7 @@ fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usi
 }
 
 /// With `training` the data is normalized by its own mean and variance over all axes but one, and the moving ones are
-/// moved towards these; without, it is normalized by the moving ones, which stay.
+/// moved towards these, of themselves keeping the part `momentum`; without, it is normalized by the moving ones, which stay.
 fn batch_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta, old_mean, old_variance], dtype) = arrays::<5>(m, a)?;
     let channel = axis(int_attr(a.call, "axis")?.unwrap_or(1), x.ndim())?;
@@ -325,7 +325,7 @@ fn batch_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let normal = of_floats(dtype, &transformed(a.call, normal, &gamma, &beta)?)?;
     let momentum = float_attr(a.call, "momentum")?;
     let moved = |old: ArrayD<f64>, new: ArrayD<f64>| {
-        let moved = old.iter().zip(new.iter()).map(|(old, new)| (1.0 - momentum) * old + momentum * new).collect();
+        let moved = old.iter().zip(new.iter()).map(|(old, new)| momentum * old + (1.0 - momentum) * new).collect();
         let moved = ArrayD::from_shape_vec(old.raw_dim(), moved).map_err(|error| fail(error.to_string()))?;
         of_floats(dtype, &moved)
     };

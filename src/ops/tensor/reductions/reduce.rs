@@ -4,14 +4,14 @@ use std::cmp::Ordering;
 
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, axes, bool_attr, ints_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, at_least, axes, bool_attr, ints_attr, tensor};
 use crate::ops::kernel::{self, at, fail, tabulate_out};
 use crate::ops::tensor::search::order;
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 macro_rules! reduction {
-    ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
+    ($infer:expr, $name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
         operator!(
             $name,
             $rules,
@@ -20,7 +20,7 @@ macro_rules! reduction {
                 Param::Attr(Attr::optional("axis", AttrKind::Ints)),
                 Param::Attr(Attr::bool("keepdims", false)),
             ],
-            infer_reduction,
+            $infer,
             $accuracy,
             |m, a| reduce_numbers(m, a, $f),
         )
@@ -45,41 +45,61 @@ macro_rules! place {
 }
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
-    reduction!("sum", [rule!("OPS.sum.infer"), rule!("OPS.sum.value"), rule!("OPS.sum.attrs")], Accumulated, sum),
-    reduction!("mean", [rule!("OPS.mean.infer"), rule!("OPS.mean.value"), rule!("OPS.mean.attrs")], Accumulated, mean),
-    reduction!("max", [rule!("OPS.max.infer"), rule!("OPS.max.value"), rule!("OPS.max.attrs")], Exact, |x, _| extreme(
-        x,
-        f64::max,
-        i64::max,
-        u64::max
-    )),
-    reduction!("min", [rule!("OPS.min.infer"), rule!("OPS.min.value"), rule!("OPS.min.attrs")], Exact, |x, _| extreme(
-        x,
-        f64::min,
-        i64::min,
-        u64::min
-    )),
     reduction!(
+        infer_number,
+        "sum",
+        [rule!("OPS.sum.infer"), rule!("OPS.sum.value"), rule!("OPS.sum.attrs")],
+        Accumulated,
+        sum
+    ),
+    reduction!(
+        infer_mean,
+        "mean",
+        [rule!("OPS.mean.infer"), rule!("OPS.mean.value"), rule!("OPS.mean.attrs")],
+        Accumulated,
+        mean
+    ),
+    reduction!(
+        infer_extreme,
+        "max",
+        [rule!("OPS.max.infer"), rule!("OPS.max.value"), rule!("OPS.max.attrs")],
+        Exact,
+        |x, _| extreme(x, f64::max, i64::max, u64::max)
+    ),
+    reduction!(
+        infer_extreme,
+        "min",
+        [rule!("OPS.min.infer"), rule!("OPS.min.value"), rule!("OPS.min.attrs")],
+        Exact,
+        |x, _| extreme(x, f64::min, i64::min, u64::min)
+    ),
+    reduction!(
+        infer_number,
         "prod",
         [rule!("OPS.prod.infer"), rule!("OPS.prod.value"), rule!("OPS.prod.attrs")],
         Accumulated,
         product
     ),
     reduction!(
+        infer_float,
         "variance",
         [rule!("OPS.variance.infer"), rule!("OPS.variance.value"), rule!("OPS.variance.attrs")],
         Accumulated,
         variance
     ),
-    reduction!("std", [rule!("OPS.std.infer"), rule!("OPS.std.value"), rule!("OPS.std.attrs")], Accumulated, deviation),
-    place!("argmax", [rule!("OPS.argmax.infer"), rule!("OPS.argmax.value"), rule!("OPS.argmax.attrs")], |x| place_of(
-        x,
-        Ordering::Greater
-    )),
-    place!("argmin", [rule!("OPS.argmin.infer"), rule!("OPS.argmin.value"), rule!("OPS.argmin.attrs")], |x| place_of(
-        x,
-        Ordering::Less
-    )),
+    reduction!(
+        infer_float,
+        "std",
+        [rule!("OPS.std.infer"), rule!("OPS.std.value"), rule!("OPS.std.attrs")],
+        Accumulated,
+        deviation
+    ),
+    place!("argmax", [rule!("OPS.argmax.infer"), rule!("OPS.argmax.value"), rule!("OPS.argmax.attrs")], |x| {
+        place_of(x, Ordering::Greater)
+    }),
+    place!("argmin", [rule!("OPS.argmin.infer"), rule!("OPS.argmin.value"), rule!("OPS.argmin.attrs")], |x| {
+        place_of(x, Ordering::Less)
+    }),
 ];
 
 /// The axes that a call reduces; all of them if it names none.
@@ -91,18 +111,50 @@ fn reduced(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
 }
 
 /// A reduced dimension is left out, or 1 with `keepdims`.
-fn infer_reduction(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+fn infer_reduction(a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
     let dtype = tensor(a, 0)?.dtype;
+    domain.demand(dtype)?;
     reduced_dims(a).map(|dims| dims.tensor(dtype))
+}
+
+fn infer_number(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    infer_reduction(a, Domain::Numbers)
+}
+
+fn infer_float(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    infer_reduction(a, Domain::Floats)
+}
+
+/// Integers are not divided by none.
+fn infer_mean(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let dtype = tensor(a, 0)?.dtype;
+    if !dtype.is_void() && !dtype.is_float() {
+        something(a)?;
+    }
+    infer_reduction(a, Domain::Numbers)
+}
+
+fn infer_extreme(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    something(a)?;
+    infer_reduction(a, Domain::Numbers)
 }
 
 /// Places are int64.
 fn infer_place(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    Ok(match reduced_dims(a)? {
-        Dims::Rank(0) => Dims::from(Vec::new()),
-        dims => dims,
+    something(a)?;
+    Ok(reduced_dims(a)?.tensor(DataType::INT64))
+}
+
+/// Nothing has no extreme: a result that is known to have an element must have something to choose it from.
+fn something(a: &InferArgs<'_>) -> Result<(), InferError> {
+    let Dims::Known(dims) = Dims::of(tensor(a, 0)?) else { return Ok(()) };
+    let reduced = reduced(a.call, dims.len())?;
+    let is_none = |dim: &PrimExpr| *dim == PrimExpr::IntImm(0);
+    let (gone, left): (Vec<_>, Vec<_>) = dims.iter().enumerate().partition(|(i, _)| reduced.contains(i));
+    if gone.iter().any(|(_, dim)| is_none(dim)) && left.iter().all(|(_, dim)| at_least(dim, 1)) {
+        return Err(InferError::op("nothing is reduced to each element of the result"));
     }
-    .tensor(DataType::INT64))
+    Ok(())
 }
 
 fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
@@ -123,7 +175,12 @@ fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
         (Dims::Rank(_), None) if !keep => Vec::new().into(),
         (Dims::Rank(rank), _) => {
             let gone = reduced(a.call, rank as usize)?.len();
-            Dims::of_rank(if keep { rank as usize } else { rank as usize - gone })
+            match (keep, gone == rank as usize) {
+                (true, true) => vec![PrimExpr::IntImm(1); gone].into(),
+                (true, false) => Dims::Rank(rank),
+                (false, true) => Vec::new().into(),
+                (false, false) => Dims::of_rank(rank as usize - gone),
+            }
         }
         (Dims::Unknown, None) if !keep => Vec::new().into(),
         (Dims::Unknown, Some(_) | None) => Dims::Unknown,
@@ -140,16 +197,12 @@ fn reduce(m: &mut dyn Host, a: &EvalArgs<'_>, f: impl Fn(&[Scalar]) -> Result<Sc
     tabulate_out(m, a, |index| f(&group(x, &reduced, &inner, index, keep)?))
 }
 
-/// Sums, means and extremes are of numbers, of which a Boolean is none, even where there is nothing to reduce.
 fn reduce_numbers(
     m: &mut dyn Host,
     a: &EvalArgs<'_>,
     f: impl Fn(&[Scalar], DataType) -> Result<Scalar, Stop>,
 ) -> Result<Value, Stop> {
     let dtype = kernel::tensor(a, 0)?.dtype();
-    if dtype.is_bool() {
-        return Err(fail("a reduction is defined on numbers, not on Booleans"));
-    }
     reduce(m, a, |items| f(items, dtype))
 }
 

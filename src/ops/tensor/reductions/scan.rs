@@ -2,8 +2,8 @@
 
 use crate::grammar::{Call, DataType, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, axis, bool_attr, dtype_attr, int_attr, product, tensor, with_dtype};
-use crate::ops::kernel::{self, at, convert, fail, fresh, tabulate};
+use crate::ops::infer::{Dims, Domain, arity, axis, bool_attr, dtype_attr, int_attr, product, tensor, with_dtype};
+use crate::ops::kernel::{self, at, convert, fresh, tabulate};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};
 
@@ -53,6 +53,7 @@ fn infer_scan(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
     let dtype = dtype_of(a.call, x.dtype)?;
+    Domain::Numbers.demand(dtype)?;
     match (int_attr(a.call, "axis")?, Dims::of(x)) {
         (Some(given), dims) => {
             dims.rank().map(|rank| axis(given, rank)).transpose()?;
@@ -87,5 +88,4 @@ fn scan(
         lines.insert(line, after);
         Ok::<Scalar, Stop>(if exclusive { before } else { after })
     })?)
-    .map_err(|stop| if dtype.is_bool() { fail("Booleans are not added up") } else { stop })
 }

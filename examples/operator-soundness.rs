@@ -1,0 +1,50 @@
+//! What inference says of operators against what they give: `cargo run --release --example operator-soundness -- 100000
+//! [FIRST-SEED]` draws that many calls, of every operator in turn, and tells which contradict what is inferred of them.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use relax_spec::harness::operator_soundness::Operators;
+use relax_spec::suite::embedded_suite;
+
+/// So many calls of each operator reach a value in a run of 100,000.
+const ENOUGH: u64 = 200;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1).map(|arg| arg.parse::<u64>());
+    let calls = args.next().and_then(Result::ok).unwrap_or(10_000);
+    let first = args.next().and_then(Result::ok).unwrap_or(0);
+    let suite = match embedded_suite() {
+        Ok(suite) => suite,
+        Err(error) => {
+            eprintln!("{error:?}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let start = Instant::now();
+    let operators = Operators::of(&suite);
+    let report = operators.try_all(first..first + calls);
+    let mut told = BTreeSet::new();
+    for (seed, call, fault) in &report.faults {
+        let (operator, kind) = (call.split(' ').next(), std::mem::discriminant(fault));
+        if told.insert((operator, format!("{kind:?}"))) {
+            println!("seed {seed}: {call}: {fault}");
+        }
+    }
+    let values: u64 = report.tallies.values().map(|tally| tally.values).sum();
+    let few: Vec<String> = report
+        .tallies
+        .iter()
+        .filter(|(_, tally)| tally.values < ENOUGH.min(calls / 500))
+        .map(|(name, tally)| format!("{name} {}/{}", tally.values, tally.calls))
+        .collect();
+    println!(
+        "{calls} calls of {} operators, {values} with a value, {} at fault",
+        report.tallies.len(),
+        report.faults.len()
+    );
+    println!("too few with a value: {few:?}");
+    println!("{:.0} calls per second", calls as f64 / start.elapsed().as_secs_f64());
+    if report.faults.is_empty() && few.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

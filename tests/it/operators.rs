@@ -1,0 +1,98 @@
+//! Operators: what inference says of random calls is true of what they give (`examples/operator-soundness.rs` asks it of as
+//! many calls as one likes), and does not depend on the order of operands where the clause does not.
+
+use std::sync::LazyLock;
+
+use relax_spec::grammar::{BinaryOp, DataType, Expr, PrimExpr, StructInfo};
+use relax_spec::harness::operator_soundness::Operators;
+use relax_spec::judge::Cx;
+use relax_spec::ops::{InferArgs, lookup};
+use relax_spec::suite::embedded_suite;
+
+static OPERATORS: LazyLock<Operators> = LazyLock::new(|| Operators::of(&embedded_suite().expect("the suite")));
+
+#[test]
+fn what_is_inferred_is_true() {
+    let report = OPERATORS.try_all(0..15_500);
+    let faults: Vec<String> =
+        report.faults.iter().take(5).map(|(seed, call, fault)| format!("seed {seed}: {call}: {fault}")).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+    let tensor = relax_spec::ops::all().filter(|op| matches!(op.clauses, relax_spec::ops::Clauses::Tensor(_)));
+    assert_eq!(report.tallies.len(), tensor.count(), "an operator without calls");
+    let few: Vec<_> = report.tallies.iter().filter(|(_, tally)| tally.values < 20).collect();
+    assert!(few.is_empty(), "too few calls with a value: {few:?}");
+}
+
+/// Operators of a tuple whose parts may stand in any order: only the sizes along an axis depend on it, and these are sums.
+const OF_TUPLES: [&str; 2] = ["relax.concat", "relax.stack"];
+/// Operators of two operands in either order.
+const OF_TWO: [&str; 6] =
+    ["relax.add", "relax.multiply", "relax.maximum", "relax.equal", "relax.logical_and", "relax.bitwise_xor"];
+
+fn operand(random: &mut fastrand::Rng) -> StructInfo {
+    let dtypes = [DataType::VOID, DataType::FLOAT32, DataType::FLOAT32, DataType::FLOAT32, DataType::INT8];
+    let dtype = dtypes[random.usize(0..dtypes.len())];
+    let dim = |random: &mut fastrand::Rng| match random.usize(0..6) {
+        0 => PrimExpr::var("n"),
+        1 => PrimExpr::binary(BinaryOp::Add, PrimExpr::var("n"), 1.into()),
+        2 => PrimExpr::var("m"),
+        size => PrimExpr::IntImm(size as i64 - 1),
+    };
+    match random.usize(0..6) {
+        0 => StructInfo::tensor_ndim(-1, dtype),
+        1 => StructInfo::tensor_ndim(2, dtype),
+        2 => StructInfo::tensor([dim(random)], dtype),
+        _ => StructInfo::tensor([dim(random), dim(random)], dtype),
+    }
+}
+
+fn infer(name: &str, args: &[StructInfo]) -> Option<StructInfo> {
+    let op = lookup(name).expect("an operator");
+    let Expr::Call(call) = Expr::call(Expr::op(name), args.iter().map(|_| Expr::var("x")).collect()) else { panic!() };
+    op.infer(&mut Cx::new(), &InferArgs { call: &call, args, module: None }).ok()
+}
+
+/// The same up to provable equality.
+fn same(a: &Option<StructInfo>, b: &Option<StructInfo>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            let below =
+                |a: &StructInfo, b: &StructInfo| relax_spec::struct_info::is_more_specific(&mut Cx::new(), a, b);
+            below(a, b) && below(b, a)
+        }
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+#[test]
+fn the_order_of_operands_does_not_matter() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut accepted = 0;
+    for _ in 0..4_000 {
+        let mut parts: Vec<StructInfo> = (0..random.usize(1..5)).map(|_| operand(&mut random)).collect();
+        let other = |parts: &[StructInfo]| parts.iter().rev().cloned().collect::<Vec<_>>();
+        for name in OF_TUPLES {
+            let in_order = infer(name, &[StructInfo::tuple(parts.iter().cloned())]);
+            let reversed = infer(name, &[StructInfo::tuple(other(&parts))]);
+            assert!(same(&in_order, &reversed), "{name} of {parts:?}: {in_order:?}, reversed {reversed:?}");
+            random.shuffle(&mut parts);
+            let shuffled = infer(name, &[StructInfo::tuple(parts.iter().cloned())]);
+            assert!(same(&in_order, &shuffled), "{name} of {parts:?}: {in_order:?}, shuffled {shuffled:?}");
+            accepted += usize::from(in_order.is_some());
+        }
+        let two = [operand(&mut random), operand(&mut random)];
+        for name in OF_TWO {
+            let (in_order, reversed) = (infer(name, &two), infer(name, &other(&two)));
+            assert!(same(&in_order, &reversed), "{name} of {two:?}: {in_order:?}, reversed {reversed:?}");
+            accepted += usize::from(in_order.is_some());
+        }
+        let condition = StructInfo::Tensor(match operand(&mut random) {
+            StructInfo::Tensor(t) => relax_spec::grammar::TensorStructInfo { dtype: DataType::BOOL, ..t },
+            other => panic!("{other}"),
+        });
+        let chosen = |two: &[StructInfo]| infer("relax.where", &[&[condition.clone()], two].concat());
+        let (in_order, reversed) = (chosen(&two), chosen(&other(&two)));
+        assert!(same(&in_order, &reversed), "where of {condition}, {two:?}: {in_order:?}, reversed {reversed:?}");
+    }
+    assert!(accepted > 4_000, "{accepted}");
+}
