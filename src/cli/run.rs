@@ -48,6 +48,10 @@ pub struct Args {
     /// How many steps the run may take; an element that an operator computes counts as one [default: 50000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
+    /// How many bytes the tensors of the run, and what operators keep beside them, may take up at once, with K, M or G for
+    /// powers of 1024 [default: 1G]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    memory: Option<u64>,
     /// How many calls may be open at once [default: 50000]
     #[arg(long, value_name = "CALLS")]
     depth: Option<usize>,
@@ -82,6 +86,7 @@ pub fn run(args: &Args) -> Outcome {
     let mut options = Options { trace: args.trace, signature_order: args.signature_order, ..Options::default() };
     options.results = inferred_results(&cx(), &module);
     options.fuel = args.fuel.unwrap_or(options.fuel);
+    options.memory = args.memory.unwrap_or(options.memory);
     options.max_depth = args.depth.unwrap_or(options.max_depth);
     let externs = bind_externs(args, &mut options.registry)?;
     let values = values::from_specs(&args.args, &options.registry).map_err(Failure::unreadable)?;
@@ -109,6 +114,18 @@ fn bind_externs(args: &Args, registry: &mut Registry) -> Result<Vec<ExternProces
     args.externs.iter().map(bind).collect()
 }
 
+/// A number of bytes.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.char_indices().next_back() {
+        Some((at, 'K' | 'k')) => (&text[..at], 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 30),
+        Some(_) | None => (text, 0),
+    };
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    number.ok_or_else(|| format!("`{text}` is no number of bytes"))
+}
+
 /// How long a process may take to say which functions it has.
 const EXTERN_STARTUP: Duration = Duration::from_secs(30);
 
@@ -131,6 +148,9 @@ fn tell(args: &Args, run: &Run) -> Outcome {
             Ok(Exit::AsExpected)
         }
         judge::Ending::Error(error) => Err(Failure::new(Exit::Findings, error)),
+        judge::Ending::OutOfFuel if run.out_of_memory => {
+            Err(Failure::new(Exit::StoppedEarly, "out of memory (--memory allows more bytes)"))
+        }
         judge::Ending::OutOfFuel => {
             Err(Failure::new(Exit::StoppedEarly, "out of fuel (--fuel allows more steps, --depth more open calls)"))
         }

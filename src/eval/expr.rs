@@ -13,7 +13,7 @@ use crate::grammar::{
 };
 use crate::judge::{Open, with_stack};
 use crate::ops::{self, EvalArgs};
-use crate::value::{Closure, Host, Itself, Prim, Scalar, Stop, Tensor, Value};
+use crate::value::{Closure, Host, Itself, Prim, Scalar, Stop, Value};
 
 impl Machine<'_> {
     /// The value of an expression in the current scope.
@@ -50,7 +50,8 @@ impl Machine<'_> {
     fn tensor(&mut self, data: &TensorData) -> Result<Value, Stop> {
         let array = self.cx.open(rule!("VAL.TENSOR"));
         let empty = data.shape.contains(&0).then(|| self.cx.open(rule!("VAL.TENSOR.ZERO-DIM")));
-        let tensor = Tensor::from_data(data).map_err(|error| Stop::unspecified(error.to_string()))?;
+        self.spend(data.shape.iter().product())?;
+        let tensor = self.account.tensor(data)?.map_err(|error| Stop::unspecified(error.to_string()))?;
         let tensor = array.conclude(Value::Tensor(tensor));
         Ok(match empty {
             Some(empty) => empty.conclude(tensor),

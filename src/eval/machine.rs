@@ -10,13 +10,15 @@ use super::scope::{Mark, Scopes};
 use super::trace::{TraceEvent, TraceStep, Watch};
 use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructInfo, Var};
 use crate::judge::Cx;
-use crate::value::{Closure, Effect, Host, PackedFunc, PrimFuncObj, Registry, Stop, Value};
+use crate::value::{Account, Closure, Effect, Host, PackedFunc, PrimFuncObj, Registry, Stop, Value};
 
 /// The limits and choices of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How many steps a run may take; an element that an operator computes counts as one.
     pub fuel: u64,
+    /// How many bytes the tensors that a run makes, and what operators keep beside them, may take up at once.
+    pub memory: u64,
     /// How many activations may be open at once.
     pub max_depth: usize,
     /// In which order shape variables of a signature are bound.
@@ -45,6 +47,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             fuel: 50_000_000,
+            memory: 1 << 30,
             max_depth: 50_000,
             signature_order: SignatureOrder::default(),
             trace: false,
@@ -120,6 +123,7 @@ pub struct Machine<'m> {
     pub(super) steps: Vec<TraceStep>,
     pub(super) free_variables: HashMap<usize, Rc<Free>>,
     pub(super) fuel: u64,
+    pub(super) account: Rc<Account>,
     pub(super) depth: usize,
     /// Whether a packed function has mutated what it was given.
     pub(super) mutates: bool,
@@ -141,6 +145,7 @@ impl<'m> Machine<'m> {
             steps: Vec::new(),
             free_variables: HashMap::new(),
             fuel: options.fuel,
+            account: Account::new(options.memory),
             depth: 0,
             mutates: false,
             dataflow_blocks: 0,
@@ -171,6 +176,10 @@ impl Host for Machine<'_> {
 
     fn fuel_left(&self) -> u64 {
         self.fuel
+    }
+
+    fn account(&self) -> &Rc<Account> {
+        &self.account
     }
 
     fn effect(&mut self, effect: Effect) {

@@ -21,6 +21,8 @@ pub struct Run {
     pub mutates: bool,
     /// Whether the run ended, other than with a value, inside of a `DataflowBlock` or in what one called.
     pub in_dataflow_block: bool,
+    /// Whether it ran out of memory, if it ran out of anything.
+    pub out_of_memory: bool,
     /// Every step, if [`Options::trace`] asks for them.
     pub steps: Vec<TraceStep>,
 }
@@ -94,7 +96,8 @@ impl Machine<'_> {
         };
         let in_dataflow_block = self.dataflow_blocks > 0;
         let (effects, steps) = (std::mem::take(&mut self.effects), std::mem::take(&mut self.steps));
-        Run { outcome, effects, mutates: std::mem::take(&mut self.mutates), in_dataflow_block, steps }
+        let out_of_memory = self.account.has_refused();
+        Run { outcome, effects, out_of_memory, mutates: std::mem::take(&mut self.mutates), in_dataflow_block, steps }
     }
 
     /// Calls a closure as whoever was given it by a run that has ended; the fuel is what that run has left.

@@ -170,6 +170,50 @@ pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
     call
 }
 
+/// A call like it with some of its numbers, in attributes, boxed or in shapes, so large that the result or the work for it
+/// may be, or would be beyond any integer.
+pub fn enlarged(call: &RandomCall, tape: &mut Tape) -> RandomCall {
+    let mut call = call.clone();
+    let mut numbers: Vec<&mut i64> = Vec::new();
+    call.operands.iter_mut().for_each(|operand| each_number(operand, &mut numbers));
+    call.attrs.values_mut().for_each(|value| each_integer(value, &mut numbers));
+    let several = if tape.one_in(2) { numbers.len() } else { 1 };
+    for _ in 0..several {
+        let at = tape.choose(numbers.len());
+        if let (Some(number), Some(large)) = (numbers.get_mut(at), tape.pick(&LARGE)) {
+            **number = *large;
+        }
+    }
+    call
+}
+
+/// Numbers of which the square, or a product with a small number, is much work, more memory than there is, or no integer.
+const LARGE: [i64; 9] = [50, 300, 5_000, 1 << 20, 1 << 28, 1 << 40, i64::MAX, i64::MIN, -(1 << 33)];
+
+fn each_number<'a>(operand: &'a mut Operand, numbers: &mut Vec<&'a mut i64>) {
+    match operand {
+        Operand::Shape(sizes) => numbers.extend(sizes),
+        Operand::Int(dtype, value) if !dtype.is_bool() => numbers.push(value),
+        Operand::Tuple(fields) => fields.iter_mut().for_each(|field| each_number(field, numbers)),
+        Operand::Tensor(..) | Operand::Int(..) | Operand::Other(..) => {}
+    }
+}
+
+fn each_integer<'a>(value: &'a mut AttrValue, numbers: &mut Vec<&'a mut i64>) {
+    match value {
+        AttrValue::Int(i) => numbers.push(i),
+        AttrValue::List(items) => items.iter_mut().for_each(|item| each_integer(item, numbers)),
+        AttrValue::None
+        | AttrValue::Bool(_)
+        | AttrValue::Float(_)
+        | AttrValue::Str(_)
+        | AttrValue::DataType(_)
+        | AttrValue::Prim(_)
+        | AttrValue::Dict(_)
+        | AttrValue::StructInfo(_) => {}
+    }
+}
+
 /// The same size for the same size.
 fn exchanged(size: i64, sizes: &mut Vec<(i64, i64)>, tape: &mut Tape) -> i64 {
     if let Some((_, new)) = sizes.iter().find(|(old, _)| *old == size) {

@@ -132,9 +132,15 @@ pub fn try_call(call: &RandomCall, mut tape: Tape, seed: u64) -> Tried {
 
 /// What a call gives on such elements; none if its arguments cannot be made.
 pub fn run(call: &RandomCall, fill: Fill) -> Option<Result<Value, Stop>> {
+    run_within(call, fill, 1_000_000, 1 << 26)
+}
+
+/// What a call gives within so many steps and bytes.
+pub fn run_within(call: &RandomCall, fill: Fill, fuel: u64, memory: u64) -> Option<Result<Value, Stop>> {
     let values = call.values(fill)?;
     let (literal, _) = call.literal();
-    let (mut cx, module, options) = (Cx::new(), IrModule::default(), Options { fuel: 1_000_000, ..Options::default() });
+    let (mut cx, module) = (Cx::new(), IrModule::default());
+    let options = Options { fuel, memory, ..Options::default() };
     let mut machine = Machine::new(&mut cx, &module, &options);
     Some(call.op.evaluate(&mut machine, &EvalArgs { call: &literal, values: &values, result: None }))
 }

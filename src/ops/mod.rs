@@ -188,6 +188,22 @@ impl InferError {
     }
 }
 
+/// How many elements there are to read in a value.
+fn elements(value: &Value) -> u64 {
+    match value {
+        Value::Tensor(tensor) => tensor.len() as u64,
+        Value::Tuple(tuple) => crate::judge::with_stack(|| tuple.fields().iter().map(elements).sum()),
+        Value::Shape(sizes) => sizes.len() as u64,
+        Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Prim(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => 1,
+    }
+}
+
 /// What a tensor operator infers of a call whose attributes are complete.
 fn inferred(infer: Infer, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let info = infer(cx, args)?;
@@ -221,6 +237,7 @@ impl OpDef {
     pub fn evaluate(&self, m: &mut dyn Host, args: &EvalArgs<'_>) -> Result<Value, Stop> {
         let Clauses::Tensor(clauses) = self.clauses else { return (self.eval)(m, args) };
         let call = self.call(m.cx(), &clauses, args.call)?;
+        m.spend(args.values.iter().fold(0, |sum, value| elements(value).saturating_add(sum)))?;
         let by = m.cx().open(clauses.value);
         let result = result::of_values(self.infer, &call, args.values);
         by.conclude(result.and_then(|result| (self.eval)(m, &EvalArgs { call: &call, result: Some(&result), ..*args })))

@@ -1,5 +1,7 @@
 //! Matching arguments with parameters.
 
+use std::rc::Rc;
+
 use super::TirArg;
 use super::code::{BufferCode, Int, ParamCode, Program};
 use super::error::{Run, TirError};
@@ -8,15 +10,15 @@ use super::run::Machine;
 use super::scalar::Repr;
 use crate::grammar::{DataType, Name};
 use crate::number::FloatType;
-use crate::value::{Scalar, Tensor};
+use crate::value::{Account, Scalar, Tensor};
 
 /// Matches the arguments, runs the body, and writes the results back.
-pub(super) fn run(program: &Program, args: &[TirArg], fuel: &mut u64) -> Run<()> {
+pub(super) fn run(program: &Program, args: &[TirArg], fuel: &mut u64, account: &Rc<Account>) -> Run<()> {
     if program.params.len() != args.len() {
         let (expected, found) = (program.params.len(), args.len());
         return Err(Box::new(TirError::Arity { expected, found }));
     }
-    let mut machine = Machine::new(program, *fuel);
+    let mut machine = Machine::new(program, *fuel, account.clone());
     let mut tensors = Vec::new();
     let bound = bind(&mut machine, args, &mut tensors);
     let result = bound.and_then(|()| machine.run());
@@ -61,8 +63,9 @@ fn bind<'a>(machine: &mut Machine<'_>, args: &'a [TirArg], tensors: &mut Vec<&'a
         let memory = match tensors.iter().position(|known| known.same_as(tensor)) {
             Some(known) => known,
             None => {
+                let held = machine.pay(tensor.len() as u128)?;
                 tensors.push(tensor);
-                machine.memory.push(Memory::of(tensor));
+                machine.memory.push(Memory::of(tensor, held));
                 tensors.len() - 1
             }
         };

@@ -2,13 +2,15 @@
 
 use super::error::{Run, TirError};
 use crate::grammar::DataType;
-use crate::value::{AllocError, Element, Elements, MAX_ELEMENTS, Scalar, Tensor};
+use crate::value::{AllocError, Element, Elements, Held, MAX_ELEMENTS, Scalar, Tensor};
 
 /// The elements of a tensor or of an allocation.
 pub(super) struct Memory {
     pub data: Data,
     /// Which elements have a value; `None` if all have.
     pub written: Option<Vec<bool>>,
+    /// Its bytes.
+    _held: Held,
 }
 
 pub(super) enum Data {
@@ -50,17 +52,17 @@ pub(super) fn compact_strides(shape: &[i64]) -> Vec<i64> {
 
 impl Memory {
     /// Memory for a number of elements, without values.
-    pub fn allocate(dtype: DataType, shape: &[i64], count: u128) -> Run<Memory> {
+    pub fn allocate(dtype: DataType, shape: &[i64], count: u128, held: Held) -> Run<Memory> {
         if count > u128::from(MAX_ELEMENTS) {
             return Err(Box::new(TirError::Alloc(AllocError::TooLarge(shape.to_vec()))));
         }
         let count = usize::try_from(count).unwrap_or_default();
         let data = if dtype.is_float() { Data::Float(vec![0.0; count]) } else { Data::Int(vec![0; count]) };
-        Ok(Memory { data, written: Some(vec![false; count]) })
+        Ok(Memory { data, written: Some(vec![false; count]), _held: held })
     }
 
     /// A copy of the elements of a tensor.
-    pub fn of(tensor: &Tensor) -> Memory {
+    pub fn of(tensor: &Tensor, held: Held) -> Memory {
         let data = match &*tensor.elements() {
             Elements::Bool(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
             Elements::Int8(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
@@ -76,7 +78,7 @@ impl Memory {
             Elements::Float32(a) => Data::Float(a.iter().map(|x| f64::from(*x)).collect()),
             Elements::Float64(a) => Data::Float(a.iter().copied().collect()),
         };
-        Memory { data, written: None }
+        Memory { data, written: None, _held: held }
     }
 
     /// Copies the elements back into the tensor that they came from.

@@ -16,8 +16,10 @@ mod region;
 mod run;
 mod scalar;
 
+use std::rc::Rc;
+
 use crate::grammar::tir::PrimFunc;
-use crate::value::{Scalar, Tensor};
+use crate::value::{Account, Scalar, Tensor};
 
 pub use error::TirError;
 
@@ -29,6 +31,9 @@ pub enum TirArg {
     /// For a scalar parameter.
     Scalar(Scalar),
 }
+
+/// How many bytes it allocates.
+const DEFAULT_MEMORY: u64 = 1 << 33;
 
 /// How many statements and iterations [`interpret`] runs.
 pub const DEFAULT_FUEL: u64 = 1 << 28;
@@ -42,15 +47,16 @@ pub const DEFAULT_FUEL: u64 = 1 << 28;
 /// What keeps `f` from being run to its end, see [`TirError`].
 pub fn interpret(f: &PrimFunc, args: &[TirArg]) -> Result<(), TirError> {
     let mut fuel = DEFAULT_FUEL;
-    interpret_within(f, args, &mut fuel)
+    interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY))
 }
 
-/// [`interpret`] with a limit on the statements and iterations to run; what is left of it stays in `fuel`.
-pub fn interpret_within(f: &PrimFunc, args: &[TirArg], fuel: &mut u64) -> Result<(), TirError> {
+/// [`interpret`] with a limit on the statements and iterations to run, and on the elements of arguments and allocations; what is
+/// left of it stays in `fuel`. What it allocates is taken from the account as long as it runs.
+pub fn interpret_within(f: &PrimFunc, args: &[TirArg], fuel: &mut u64, account: &Rc<Account>) -> Result<(), TirError> {
     let (program, depth) = lower::lower(f)?;
     // Evaluation recurses as deep as the tree is.
     stacker::maybe_grow(depth * 4096 + 256 * 1024, depth * 4096 + 1024 * 1024, || {
-        bind::run(&program, args, fuel).map_err(|error| *error)
+        bind::run(&program, args, fuel, account).map_err(|error| *error)
     })
 }
 

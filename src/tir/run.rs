@@ -1,14 +1,19 @@
 //! Running the lowered tree.
 
+use std::rc::Rc;
+
 use super::code::{Access, Binding, BlockCode, BufferCode, Float, ForCode, Int, MatchCode, Op, Program};
 use super::error::{Run, TirError};
 use super::memory::{Data, Dim, Memory, View, compact_strides};
 use super::region::Touched;
 use super::scalar::{compare_floats, float_binary, of_int, test};
-use crate::value::AllocError;
+use crate::value::{Account, AllocError, Held};
 
 /// The highest rank of which accesses are held against what a block declares.
 const MAX_CHECKED_RANK: usize = 8;
+
+/// What an element takes up: itself, and whether it has a value.
+const BYTES: u64 = 9;
 
 /// How a statement ends.
 enum Flow {
@@ -24,12 +29,13 @@ pub(super) struct Machine<'p> {
     pub views: Vec<View>,
     pub memory: Vec<Memory>,
     pub fuel: u64,
+    account: Rc<Account>,
     /// What the blocks that are open may touch, the innermost last.
     pub touched: Vec<Touched>,
 }
 
 impl<'p> Machine<'p> {
-    pub fn new(program: &'p Program, fuel: u64) -> Machine<'p> {
+    pub fn new(program: &'p Program, fuel: u64, account: Rc<Account>) -> Machine<'p> {
         Machine {
             program,
             ints: vec![0; program.ints],
@@ -37,6 +43,7 @@ impl<'p> Machine<'p> {
             views: vec![View::default(); program.buffers.len()],
             memory: Vec::new(),
             fuel,
+            account,
             touched: Vec::new(),
         }
     }
@@ -54,6 +61,14 @@ impl<'p> Machine<'p> {
             }
             None => Err(Box::new(TirError::OutOfFuel)),
         }
+    }
+
+    /// Pays for elements that are read or allocated, and takes the memory for them.
+    pub fn pay(&mut self, count: u128) -> Run<Held> {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        let left = self.fuel.checked_sub(count).ok_or(TirError::OutOfFuel)?;
+        self.fuel = left;
+        Ok(self.account.hold(count.saturating_mul(BYTES)).map_err(|_| TirError::OutOfFuel)?)
     }
 
     /// Statements with a scope: what they allocate is gone after them.
@@ -207,7 +222,8 @@ impl<'p> Machine<'p> {
                 count = count.saturating_add((*size as u128 - 1).saturating_mul(*stride as u128));
             }
         }
-        let memory = Memory::allocate(buffer.dtype, &shape, count)?;
+        let held = self.pay(count)?;
+        let memory = Memory::allocate(buffer.dtype, &shape, count, held)?;
         self.memory.push(memory);
         self.views[buffer.slot] = View { memory: self.memory.len() - 1, offset: 0, dims: dims(&shape, &strides) };
         Ok(())

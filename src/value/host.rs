@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::account::Account;
 use super::effect::Effect;
 use super::object::Value;
 use super::packed::{PackedFunc, Registry};
@@ -20,6 +21,9 @@ pub trait Host {
 
     /// How much fuel is left.
     fn fuel_left(&self) -> u64;
+
+    /// The memory that the run may hold.
+    fn account(&self) -> &Rc<Account>;
 
     /// Something visible happens.
     fn effect(&mut self, effect: Effect);

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows how programs are evaluated: [`Host`] is what an evaluator provides.
 
+mod account;
 mod effect;
 mod host;
 mod object;
@@ -10,6 +11,7 @@ mod stop;
 mod tensor;
 mod written;
 
+pub use account::{Account, Held, count};
 pub use effect::Effect;
 pub use host::Host;
 pub use object::{Closure, Itself, Opaque, Prim, PrimFuncObj, TupleObj, Value};

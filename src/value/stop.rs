@@ -9,7 +9,7 @@ use crate::judge::RuntimeError;
 pub enum Stop {
     /// The semantics prescribes an error.
     Error(RuntimeError),
-    /// A limit was reached: the steps, or the depth of calls.
+    /// A limit was reached: the steps, the depth of calls, or the memory.
     OutOfFuel,
     /// The text says nothing of this case.
     Unspecified(String),

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn};
 
+use super::account::Held;
 use crate::grammar::{DataType, TensorData, TensorDataError, TypeCode};
 use crate::number::FloatType;
 
@@ -18,6 +19,8 @@ struct TensorObj {
     dtype: DataType,
     shape: Vec<i64>,
     elements: RefCell<Elements>,
+    /// The bytes of the run that made it; none of a tensor from outside.
+    _held: Option<Held>,
 }
 
 /// The elements, row-major, by data type.
@@ -270,10 +273,11 @@ impl Tensor {
         let mut sizes = Vec::with_capacity(shape.len());
         for (index, size) in shape.iter().enumerate() {
             let unsigned = u64::try_from(*size).map_err(|_| AllocError::Negative { index, size: *size })?;
-            count = count.saturating_mul(unsigned);
+            // That no size but 0 overflows is asked of a tensor without elements too.
+            count = count.saturating_mul(unsigned.max(1));
             sizes.push(usize::try_from(unsigned).map_err(|_| AllocError::TooLarge(shape.to_vec()))?);
         }
-        if count > MAX_ELEMENTS || sizes.iter().any(|size| *size as u64 > MAX_ELEMENTS) {
+        if count > MAX_ELEMENTS {
             return Err(AllocError::TooLarge(shape.to_vec()));
         }
         let elements = Elements::zeros(dtype, &sizes).map_err(|_| AllocError::DataType(dtype))?;
@@ -283,7 +287,15 @@ impl Tensor {
     /// A new tensor that owns these elements.
     pub fn from_elements(elements: Elements) -> Tensor {
         let shape = for_elements!(&elements, array => array.shape().iter().map(|d| *d as i64).collect());
-        Tensor(Rc::new(TensorObj { dtype: elements.dtype(), shape, elements: RefCell::new(elements) }))
+        Tensor(Rc::new(TensorObj { dtype: elements.dtype(), shape, elements: RefCell::new(elements), _held: None }))
+    }
+
+    /// A new tensor, which holds these bytes as long as it lives.
+    pub(super) fn holding(self, held: Held) -> Tensor {
+        match Rc::try_unwrap(self.0) {
+            Ok(tensor) => Tensor(Rc::new(TensorObj { _held: Some(held), ..tensor })),
+            Err(shared) => Tensor(shared),
+        }
     }
 
     /// A new tensor with the contents of a literal.

@@ -1,19 +1,17 @@
 //! Operators: what inference says of random calls is true of what they give (`examples/operator-soundness.rs` asks it of as
 //! many calls as one likes), and does not depend on the order of operands where the clause does not.
 
-use std::sync::LazyLock;
-
 use relax_spec::grammar::{BinaryOp, DataType, Expr, PrimExpr, StructInfo};
-use relax_spec::harness::operator_soundness::Operators;
+use relax_spec::harness::calls::{Fill, enlarged};
+use relax_spec::harness::operator_soundness::{Operators, run_within};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{InferArgs, lookup};
 use relax_spec::suite::embedded_suite;
-
-static OPERATORS: LazyLock<Operators> = LazyLock::new(|| Operators::of(&embedded_suite().expect("the suite")));
+use relax_spec::value::Stop;
 
 #[test]
 fn what_is_inferred_is_true() {
-    let report = OPERATORS.try_all(0..15_500);
+    let report = Operators::of(&embedded_suite().expect("the suite")).try_all(0..15_500);
     let faults: Vec<String> =
         report.faults.iter().take(5).map(|(seed, call, fault)| format!("seed {seed}: {call}: {fault}")).collect();
     assert!(faults.is_empty(), "{faults:#?}");
@@ -21,6 +19,26 @@ fn what_is_inferred_is_true() {
     assert_eq!(report.tallies.len(), tensor.count(), "an operator without calls");
     let few: Vec<_> = report.tallies.iter().filter(|(_, tally)| tally.values < 20).collect();
     assert!(few.is_empty(), "too few calls with a value: {few:?}");
+}
+
+/// Each operator pays for what it reads, computes and writes before it does: whatever its attributes, a call on few elements with
+/// little fuel ends soon, and within its memory.
+#[test]
+fn no_attribute_escapes_fuel() {
+    let operators = Operators::of(&embedded_suite().expect("the suite"));
+    let mut stopped = std::collections::BTreeSet::new();
+    for seed in 0..15_500 {
+        let Some((call, mut tape)) = operators.call(seed) else { continue };
+        let call = enlarged(&call, &mut tape);
+        let start = std::time::Instant::now();
+        let ended = run_within(&call, Fill::Random(seed), 50_000, 1 << 22);
+        let took = start.elapsed();
+        assert!(took < std::time::Duration::from_secs(2), "seed {seed}: {call} took {took:?} and gave {ended:?}");
+        if matches!(ended, Some(Err(Stop::OutOfFuel))) {
+            stopped.insert(call.op.name);
+        }
+    }
+    assert!(stopped.len() >= 24 && stopped.contains("relax.nn.max_pool2d"), "{stopped:?}");
 }
 
 /// Operators of a tuple whose parts may stand in any order: only the sizes along an axis depend on it, and these are sums.

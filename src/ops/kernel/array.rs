@@ -3,8 +3,8 @@
 use ndarray::{ArrayD, Axis, IxDyn};
 
 use crate::grammar::DataType;
-use crate::ops::kernel::{fail, fresh, storable};
-use crate::value::{Scalar, Stop, Tensor, Value};
+use crate::ops::kernel::{fail, fresh, storable, zeros};
+use crate::value::{Host, MAX_ELEMENTS, Scalar, Stop, Tensor, Value};
 
 /// The elements of a tensor.
 pub(in crate::ops) fn scalars(t: &Tensor) -> Result<ArrayD<Scalar>, Stop> {
@@ -29,21 +29,29 @@ fn array<T>(t: &Tensor, elements: Vec<T>) -> Result<ArrayD<T>, Stop> {
 /// A shape as `ndarray` has it.
 pub(in crate::ops) fn sizes(shape: &[i64]) -> Result<Vec<usize>, Stop> {
     let size = |size: &i64| usize::try_from(*size).map_err(|_| fail(format!("{size} is no size")));
-    shape.iter().map(size).collect()
+    let sizes: Vec<usize> = shape.iter().map(size).collect::<Result<_, Stop>>()?;
+    // An array without elements must not have larger sizes than others either.
+    let count = sizes.iter().fold(1u64, |count, size| count.saturating_mul((*size as u64).max(1)));
+    if count > MAX_ELEMENTS { Err(Stop::OutOfFuel) } else { Ok(sizes) }
 }
 
 /// A new tensor with these elements, converted as assignment does.
-pub(in crate::ops) fn of_scalars(dtype: DataType, elements: &ArrayD<Scalar>) -> Result<Value, Stop> {
-    of_elements(dtype, elements.shape(), elements.iter().copied())
+pub(in crate::ops) fn of_scalars(m: &mut dyn Host, dtype: DataType, elements: &ArrayD<Scalar>) -> Result<Value, Stop> {
+    of_elements(m, dtype, elements.shape(), elements.iter().copied())
 }
 
-pub(in crate::ops) fn of_floats(dtype: DataType, elements: &ArrayD<f64>) -> Result<Value, Stop> {
-    of_elements(dtype, elements.shape(), elements.iter().copied().map(Scalar::Float))
+pub(in crate::ops) fn of_floats(m: &mut dyn Host, dtype: DataType, elements: &ArrayD<f64>) -> Result<Value, Stop> {
+    of_elements(m, dtype, elements.shape(), elements.iter().copied().map(Scalar::Float))
 }
 
-fn of_elements(dtype: DataType, shape: &[usize], elements: impl Iterator<Item = Scalar>) -> Result<Value, Stop> {
+fn of_elements(
+    m: &mut dyn Host,
+    dtype: DataType,
+    shape: &[usize],
+    elements: impl Iterator<Item = Scalar>,
+) -> Result<Value, Stop> {
     let shape: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
-    let out = Tensor::zeros(dtype, &shape).map_err(|error| fail(error.to_string()))?;
+    let out = zeros(m, dtype, &shape)?;
     for (i, element) in elements.enumerate() {
         if !out.set(i, storable(element, dtype)?) {
             return Err(fail("an element lies outside its tensor"));

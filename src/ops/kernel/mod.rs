@@ -8,7 +8,7 @@ pub(in crate::ops) mod window;
 use crate::grammar::{DataType, PrimExpr, StructInfo, TensorShape};
 use crate::judge::Cx;
 use crate::ops::{EvalArgs, InferError};
-use crate::value::{Element, Host, Prim, Scalar, Stop, Tensor, Value};
+use crate::value::{Element, Held, Host, Prim, Scalar, Stop, Tensor, Value, count};
 
 /// An operator raises an error on values that it is not defined for (`PURE.ERR.OP`).
 pub(in crate::ops) fn fail(message: impl Into<String>) -> Stop {
@@ -88,6 +88,21 @@ pub(in crate::ops) fn in_shape_of_out(m: &mut dyn Host, a: &EvalArgs<'_>, x: &Te
     fresh(in_shape(m, x, &out(a)?.shape)?)
 }
 
+/// A new tensor of zeros, paid for before it is made.
+pub(in crate::ops) fn zeros(m: &mut dyn Host, dtype: DataType, shape: &[i64]) -> Result<Tensor, Stop> {
+    m.spend(count(shape))?;
+    m.account().zeros(dtype, shape)?.map_err(|error| fail(error.to_string()))
+}
+
+/// Memory for so many elements that an operator keeps beside its arguments and its result; they are given back when what is
+/// returned is dropped.
+pub(in crate::ops) fn beside(m: &mut dyn Host, elements: u64) -> Result<Held, Stop> {
+    m.account().hold(elements.saturating_mul(BESIDE))
+}
+
+/// What an element takes up while an operator computes with it: as a scalar, in a copy or two, with its place.
+const BESIDE: u64 = 64;
+
 /// A new tensor whose element at each index is given by a formula.
 pub(in crate::ops) fn tabulate(
     m: &mut dyn Host,
@@ -95,8 +110,7 @@ pub(in crate::ops) fn tabulate(
     shape: &[i64],
     mut element: impl FnMut(&[i64]) -> Result<Scalar, Stop>,
 ) -> Result<Tensor, Stop> {
-    let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
-    m.spend(out.len() as u64)?;
+    let out = zeros(m, dtype, shape)?;
     let mut index = vec![0; shape.len()];
     out.fill(|_| {
         let value = element(&index)?;
@@ -113,8 +127,7 @@ pub(in crate::ops) fn tabulate_flat(
     shape: &[i64],
     mut element: impl FnMut(usize) -> Result<Scalar, Stop>,
 ) -> Result<Tensor, Stop> {
-    let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
-    m.spend(out.len() as u64)?;
+    let out = zeros(m, dtype, shape)?;
     out.fill(|flat| storable(element(flat)?, dtype))?;
     Ok(out)
 }
@@ -197,8 +210,13 @@ pub(in crate::ops) fn line(x: &Tensor, index: &[i64], along: usize) -> Result<Ve
 }
 
 /// A new tensor with these elements in row-major order.
-pub(in crate::ops) fn from_list(dtype: DataType, shape: &[i64], elements: &[Scalar]) -> Result<Tensor, Stop> {
-    let out = Tensor::zeros(dtype, shape).map_err(|error| fail(error.to_string()))?;
+pub(in crate::ops) fn from_list(
+    m: &mut dyn Host,
+    dtype: DataType,
+    shape: &[i64],
+    elements: &[Scalar],
+) -> Result<Tensor, Stop> {
+    let out = zeros(m, dtype, shape)?;
     let mut written = true;
     for (i, element) in elements.iter().enumerate() {
         written &= out.set(i, storable(*element, dtype)?);

@@ -150,7 +150,8 @@ impl Window {
 
     /// The coordinate in the input of an element of the window; it may lie in the padding.
     pub(in crate::ops) fn place(&self, out: usize, element: usize) -> i64 {
-        (out as i64).saturating_mul(self.stride) - self.before + (element as i64).saturating_mul(self.dilation)
+        let first = (out as i64).saturating_mul(self.stride).saturating_sub(self.before);
+        first.saturating_add((element as i64).saturating_mul(self.dilation))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::grammar::{AttrValue, DataType, StructInfo, TensorShape, TensorStructI
 use crate::ops::EvalArgs;
 use crate::ops::language::call_tir::CallForm;
 use crate::ops::language::prim_func::{result_misfit, run_prim_func};
-use crate::value::{Host, Itself, PackedFunc, Stop, Tensor, Value};
+use crate::value::{Held, Host, Itself, PackedFunc, Stop, Tensor, Value, count};
 
 /// What a call in destination-passing style comes down to.
 struct DpsCall {
@@ -40,6 +40,7 @@ pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Val
     };
     let call = read_call(m, a)?;
     let outputs = allocate(m, &call.results)?;
+    let _held = paid(m, &call.inputs)?;
     let before: Vec<_> = call.inputs.iter().map(contents).collect();
     let inputs = ordered.conclude(call.inputs.clone());
     let first_output = inputs.len();
@@ -81,6 +82,17 @@ fn tir_vars(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Vec<Value>, Stop> {
     let Some(AttrValue::List(items)) = a.call.attrs.get("tir_vars") else { return Ok(Vec::new()) };
     let dims = items.iter().filter_map(|item| if let AttrValue::Prim(dim) = item { Some(dim) } else { None });
     dims.map(|dim| m.eval_dim(dim).map(Value::int)).collect()
+}
+
+/// Inputs are read before and after the call, and what they were is kept.
+fn paid(m: &mut dyn Host, inputs: &[Value]) -> Result<Held, Stop> {
+    let tensors = inputs.iter().filter_map(Value::as_tensor);
+    let (elements, bytes) = tensors.fold((0u64, 0u64), |(elements, bytes), tensor| {
+        let count = tensor.len() as u64;
+        (elements.saturating_add(count), bytes.saturating_add(count.saturating_mul(tensor.dtype().bytes() as u64)))
+    });
+    m.spend(elements.saturating_mul(2))?;
+    m.account().hold(bytes.saturating_mul(2))
 }
 
 fn contents(value: &Value) -> Option<crate::grammar::TensorData> {
@@ -211,7 +223,9 @@ fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Te
         if dtype.is_void() {
             return Err(Stop::error(rule!("OP.CALLTIR.DTYPE"), "the type argument gives no data type"));
         }
-        let allocated = Tensor::zeros(dtype, &by.conclude(dims.clone()));
+        let dims = by.conclude(dims.clone());
+        m.spend(count(&dims))?;
+        let allocated = m.account().zeros(dtype, &dims)?;
         outputs.push(allocated.map_err(|error| Stop::error(rule!("OP.CALLTIR.ALLOC"), error.to_string()))?);
     }
     Ok(outputs)

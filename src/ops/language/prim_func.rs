@@ -13,7 +13,8 @@ pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outpu
     let args = args.iter().map(tir_arg).collect::<Option<Vec<TirArg>>>();
     let args = args.ok_or_else(|| fail(format!("@{} takes tensors and boxed scalars", func.name)))?;
     let mut fuel = m.fuel_left();
-    let result = interpret_within(&func.func, &args, &mut fuel);
+    let account = m.account().clone();
+    let result = interpret_within(&func.func, &args, &mut fuel, &account);
     m.spend(m.fuel_left().saturating_sub(fuel))?;
     let misfit = result.as_ref().is_err_and(|error| is_misfit_of_output(&func.func, error, outputs));
     match result {

@@ -9,7 +9,7 @@ use crate::ops::kernel::array::{floats, of_floats};
 use crate::ops::kernel::{self, fail};
 use crate::ops::tensor::normalization::softmax::softmax;
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
-use crate::value::{Host, Stop, Value};
+use crate::value::{Host, Stop, Value, count};
 
 const SCALE: Param = Param::Attr(Attr::optional("scale", AttrKind::Float));
 const CAUSAL_MASK: Param = Param::Attr(Attr::optional("causal_mask", AttrKind::Str(&["TopLeft", "BottomRight"])));
@@ -129,6 +129,15 @@ fn attention(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     if int_attr(a.call, "window_size")?.is_some() {
         return Err(Stop::unspecified("attention in a sliding window"));
     }
+    let (&[batch, rows, heads, size], &[_, columns, _, width]) =
+        (kernel::tensor(a, 0)?.shape(), kernel::tensor(a, 2)?.shape())
+    else {
+        return Err(fail("query, key and value have batch, sequence, heads and the size of a head"));
+    };
+    let scores = count(&[batch, heads, rows, columns]);
+    m.spend(scores.saturating_mul(count(&[size.max(width).max(1)])))?;
+    let inputs = a.values.iter().filter_map(Value::as_tensor).fold(scores, |n, t| n.saturating_add(t.len() as u64));
+    let _held = kernel::beside(m, inputs.saturating_add(count(&[batch, rows, heads, width])))?;
     let [query, key, value] = [0, 1, 2].map(|i| kernel::tensor(a, i).and_then(floats));
     let (query, key, value) = (query?, key?, value?);
     let bias = if a.values.len() > 3 { Some(floats(kernel::tensor(a, 3)?)?) } else { None };
@@ -138,7 +147,6 @@ fn attention(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         return Err(fail("query, key and value have batch, sequence, heads and the size of a head"));
     };
     let per_head = heads.checked_div(shared).unwrap_or(1).max(1);
-    m.spend([batch, heads, rows, columns, size.max(width)].iter().fold(1u64, |n, d| n.saturating_mul(*d as u64)))?;
     let scale = if attr(a.call, "scale").is_some() { float_attr(a.call, "scale")? } else { 1.0 / (size as f64).sqrt() };
     let dot = |index: &[usize]| {
         let (b, n, s, t) = four_of(index);
@@ -159,7 +167,7 @@ fn attention(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
             (0..columns).map(|t| weights.get(IxDyn(&[b, n, s, t])).zip(value.get(IxDyn(&[b, t, n / per_head, v]))));
         line.flatten().map(|(w, x)| w * x).sum()
     });
-    of_floats(kernel::tensor(a, 0)?.dtype(), &out)
+    of_floats(m, kernel::tensor(a, 0)?.dtype(), &out)
 }
 
 fn four_of(index: &[usize]) -> (usize, usize, usize, usize) {

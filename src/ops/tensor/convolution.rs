@@ -9,7 +9,7 @@ use crate::ops::kernel::array::{of_scalars, permuted, scalars, sizes};
 use crate::ops::kernel::window::{Layout, OUT_LAYOUT, Window, data_axes, groups, inside, per_axis, windows};
 use crate::ops::kernel::{self, fail, multiply_add, zero};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::value::{Host, Scalar, Stop, Tensor, Value};
+use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
 const DATA: Param = Param::Arg("data");
 const WEIGHT: Param = Param::Arg("weight");
@@ -175,7 +175,8 @@ impl Convolution {
         };
         let last = dim(BinaryOp::Sub, input, constant(1));
         let reached = dim(BinaryOp::Add, dim(BinaryOp::Mul, last, constant(window.stride)), window.reach(size));
-        dim(BinaryOp::Add, reached, constant(padding + 1 - window.before - window.after))
+        let around = window.before.saturating_add(window.after);
+        dim(BinaryOp::Add, reached, constant(padding.saturating_add(1).saturating_sub(around)))
     }
 }
 
@@ -242,16 +243,18 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
     let (x, w) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let convolution = Convolution::read::<N, T>(a.call)?;
     let kernel::Out { dtype, shape } = kernel::out(a)?;
-    let (data, weight) = (ranked(x, &convolution.data)?, ranked(w, &convolution.kernel)?);
     let shape = convolution.out.forward(&shape);
-    let steps = shape.iter().skip(2).fold(weight.len() as u64, |n, size| n.saturating_mul(size.unsigned_abs()));
-    m.spend(steps.saturating_mul(data.shape().first().copied().unwrap_or(1) as u64))?;
+    let steps = shape.iter().skip(2).fold(w.len() as u64, |n, size| n.saturating_mul(size.unsigned_abs()));
+    m.spend(steps.saturating_mul(shape.first().copied().unwrap_or(1).unsigned_abs()))?;
+    m.spend(count(&shape))?;
+    let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64).saturating_add(w.len() as u64))?;
+    let (data, weight) = (ranked(x, &convolution.data)?, ranked(w, &convolution.kernel)?);
     let mut out = ArrayD::from_elem(IxDyn(&sizes(&shape)?), zero(dtype));
     for (index, slot) in out.indexed_iter_mut() {
         let sum = Sum { convolution: &convolution, data: &data, weight: &weight, zero: zero(x.dtype()) };
         *slot = sum.at::<T>(index.slice(), zero(dtype))?;
     }
-    of_scalars(dtype, &permuted(out, &convolution.out.inverse())?)
+    of_scalars(m, dtype, &permuted(out, &convolution.out.inverse())?)
 }
 
 /// A tensor in the order of the rules.
@@ -304,7 +307,8 @@ impl Sum<'_> {
         let spatial = self.data.shape().iter().skip(2);
         for (((window, size), out), element) in self.convolution.windows.iter().zip(spatial).zip(place).zip(element) {
             let found = if T {
-                let distance = *out as i64 + window.before - (*element as i64).saturating_mul(window.dilation);
+                let back = (*element as i64).saturating_mul(window.dilation);
+                let distance = (*out as i64).saturating_add(window.before).saturating_sub(back);
                 let hit = distance.checked_rem(window.stride) == Some(0);
                 inside(if hit { distance / window.stride } else { -1 }, *size)
             } else {

@@ -71,7 +71,7 @@ fn cross_entropy(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         [batch, _, ..] => *batch as f64,
         [] | [_] => 1.0,
     };
-    fresh(from_list(predictions.dtype(), &[], &[Scalar::Float(-sum / batch)])?)
+    fresh(from_list(m, predictions.dtype(), &[], &[Scalar::Float(-sum / batch)])?)
 }
 
 fn float(x: Option<Scalar>) -> Result<f64, Stop> {
@@ -159,6 +159,7 @@ fn nll_loss(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         [] => 0,
     };
     m.spend(targets.len() as u64)?;
+    let _held = kernel::beside(m, targets.len() as u64)?;
     let (mut losses, mut total) = (Vec::new(), 0.0);
     for index in indices(targets.shape()) {
         let target = at(targets, &index)?;
@@ -177,7 +178,7 @@ fn nll_loss(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         _ => vec![sum / total],
     };
     let losses: Vec<Scalar> = losses.into_iter().map(Scalar::Float).collect();
-    fresh(from_list(out.dtype, &out.shape, &losses)?)
+    fresh(from_list(m, out.dtype, &out.shape, &losses)?)
 }
 
 /// The loss and the weight of one target.

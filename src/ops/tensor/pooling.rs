@@ -10,7 +10,7 @@ use crate::ops::kernel::window::{Layout, OUT_LAYOUT, Window, data_axes, inside, 
 use crate::ops::kernel::{self, fail, zero};
 use crate::ops::tensor::convolution::{of_rank, ranked};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::value::{Host, Scalar, Stop, Value};
+use crate::value::{Host, Scalar, Stop, Value, count};
 
 macro_rules! pool {
     ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $zeros:expr, $include:literal, $layout:literal, $domain:ident, $f:expr) => {
@@ -204,14 +204,15 @@ type OfWindow = fn(&[Scalar], usize) -> Result<Scalar, Stop>;
 fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (layout, out) = layouts::<N>(a.call)?;
-    let data = ranked(x, &layout)?;
     let windows = windows(a.call, N)?;
     let pool_size = per_axis(a.call, "pool_size", N, 1, 1)?;
     let shape = out.forward(&kernel::out(a)?.shape);
+    m.spend(count(&shape).saturating_mul(count(&pool_size)))?;
+    let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64))?;
+    let data = ranked(x, &layout)?;
     let counted = bool_attr(a.call, "count_include_pad")?;
     let mut result = ArrayD::from_elem(IxDyn(&sizes(&shape)?), zero(x.dtype()));
     let elements = ndarray::indices(sizes(&pool_size)?);
-    m.spend((result.len() as u64).saturating_mul(elements.clone().into_iter().count() as u64))?;
     for (index, slot) in result.indexed_iter_mut() {
         let index = index.slice();
         let (mut found, mut places) = (Vec::new(), 0);
@@ -223,7 +224,7 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
         let places = if counted { places } else { found.len() };
         *slot = f(&found, places)?;
     }
-    of_scalars(x.dtype(), &permuted(result, &out.inverse())?)
+    of_scalars(m, x.dtype(), &permuted(result, &out.inverse())?)
 }
 
 /// Where an element of a window lies.
@@ -242,7 +243,7 @@ impl Cell {
         let sizes = data.shape().iter().skip(2);
         for (((window, size), out), element) in windows.iter().zip(sizes).zip(spatial).zip(element) {
             let place = window.place(*out, *element);
-            padded &= place < *size as i64 + window.after;
+            padded &= place < (*size as i64).saturating_add(window.after);
             index = index.zip(inside(place, *size)).map(|(mut index, place)| {
                 index.push(place);
                 index
@@ -324,9 +325,13 @@ fn region(i: usize, n: usize, size: usize) -> std::ops::Range<usize> {
 fn adaptive_mean<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (layout, out) = layouts::<N>(a.call)?;
-    let data = ranked(x, &layout)?;
-    let shape = sizes(&out.forward(&kernel::out(a)?.shape))?;
-    m.spend(x.len() as u64)?;
+    let shape = out.forward(&kernel::out(a)?.shape);
+    let spatial = out.forward(&shape).into_iter().zip(layout.forward(x.shape())).skip(2);
+    // A region has as many elements along an axis as its share, and parts of two more.
+    let largest = spatial.map(|(regions, size)| size.min(size.checked_div(regions).unwrap_or(0).saturating_add(2)));
+    m.spend(count(&shape).saturating_mul(count(&largest.collect::<Vec<i64>>())))?;
+    let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64))?;
+    let (data, shape) = (ranked(x, &layout)?, sizes(&shape)?);
     let mut result = ArrayD::from_elem(IxDyn(&shape), zero(x.dtype()));
     for (index, slot) in result.indexed_iter_mut() {
         let index = index.slice();
@@ -344,5 +349,5 @@ fn adaptive_mean<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<V
             .collect();
         *slot = mean(&found, found.len())?;
     }
-    of_scalars(x.dtype(), &permuted(result, &out.inverse())?)
+    of_scalars(m, x.dtype(), &permuted(result, &out.inverse())?)
 }

@@ -10,7 +10,7 @@ use crate::ops::kernel::elementwise::{max_float, min_float};
 use crate::ops::kernel::{self, at, at_broadcast, fail, indices};
 use crate::ops::tensor::indexing::gather::{coordinate, coordinates, from_end};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::value::{Host, Scalar, Stop, Tensor, Value};
+use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
@@ -116,8 +116,8 @@ impl Target {
         Ok(())
     }
 
-    fn finish(self, like: &Tensor) -> Result<Value, Stop> {
-        kernel::fresh(kernel::from_list(like.dtype(), &self.shape, &self.elements)?)
+    fn finish(self, m: &mut dyn Host, like: &Tensor) -> Result<Value, Stop> {
+        kernel::fresh(kernel::from_list(m, like.dtype(), &self.shape, &self.elements)?)
     }
 }
 
@@ -181,6 +181,7 @@ fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let size = data.shape().get(along).copied().unwrap_or(0);
     let reduction = str_attr(a.call, "reduction")?;
     m.spend(data.len() as u64 + updates.len() as u64)?;
+    let _held = kernel::beside(m, data.len() as u64)?;
     let mut target = Target::of(data);
     for index in indices(by.shape()) {
         let mut place = index.clone();
@@ -195,7 +196,7 @@ fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     if reduction == "mean" {
         target.averaged(data.dtype())?;
     }
-    target.finish(data)
+    target.finish(m, data)
 }
 
 // scatter_nd
@@ -225,13 +226,14 @@ fn scatter_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     };
     let reduction = str_attr(a.call, "reduction")?;
     m.spend(data.len() as u64 + updates.len() as u64)?;
+    let _held = kernel::beside(m, data.len() as u64)?;
     let mut target = Target::of(data);
     for index in indices(updates.shape()) {
         let (row, rest) = index.split_at(outer.len().min(index.len()));
         let place = [&coordinates(data, by, row, 0)?, rest].concat();
         target.write(&place, reduction, at(updates, &index)?)?;
     }
-    target.finish(data)
+    target.finish(m, data)
 }
 
 // index_put
@@ -277,20 +279,21 @@ fn index_put(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         return Err(fail("there are more values than places"));
     }
     let reduction = if bool_attr(a.call, "accumulate")? { "add" } else { "update" };
-    m.spend(data.len() as u64)?;
+    m.spend((data.len() as u64).saturating_add(count(&places)))?;
+    let _held = kernel::beside(m, data.len() as u64)?;
     let mut target = Target::of(data);
     for index in indices(&places) {
         let axes = by.iter().zip(data.shape());
         let place = axes.map(|(by, size)| coordinate(from_end(at_broadcast(by, &index)?, *size)?, *size));
         target.write(&place.collect::<Result<Vec<i64>, Stop>>()?, reduction, at_broadcast(values, &index)?)?;
     }
-    target.finish(data)
+    target.finish(m, data)
 }
 
 // slice_scatter
 
 /// The number of places from `start` to `end`, which is left out.
-fn count(start: i64, end: i64, step: i64) -> Option<i64> {
+fn places_between(start: i64, end: i64, step: i64) -> Option<i64> {
     (step > 0).then(|| end.saturating_sub(start).saturating_add(step - 1).max(0) / step)
 }
 
@@ -315,7 +318,7 @@ fn infer_slice_scatter(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
         if let (Some(slot), Some(own)) = sizes {
             *slot = match (start, end, step) {
                 (Some(PrimExpr::IntImm(start)), Some(PrimExpr::IntImm(end)), Some(PrimExpr::IntImm(step))) => {
-                    constant(count(*start, *end, *step).unwrap_or(0))
+                    constant(places_between(*start, *end, *step).unwrap_or(0))
                 }
                 (Some(_) | None, Some(_) | None, Some(_) | None) => own.clone(),
             };
@@ -346,7 +349,8 @@ fn slice_scatter(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     if !(0..=size).contains(&start) || !(0..=size).contains(&end) {
         return Err(fail(format!("the places from {start} to {end} do not lie along an axis of {size}")));
     }
-    m.spend(data.len() as u64)?;
+    m.spend((data.len() as u64).saturating_add(src.len() as u64))?;
+    let _held = kernel::beside(m, data.len() as u64)?;
     let mut target = Target::of(data);
     for index in indices(src.shape()) {
         let mut place = index.clone();
@@ -355,5 +359,5 @@ fn slice_scatter(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         }
         target.write(&place, "update", at(src, &index)?)?;
     }
-    target.finish(data)
+    target.finish(m, data)
 }

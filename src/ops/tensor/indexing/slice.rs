@@ -91,7 +91,7 @@ fn infer_take(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 fn take(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let boxed = match a.values.get(1) {
-        Some(Value::Prim(prim)) => Some(kernel::from_list(prim.dtype, &[], &[prim.value])?),
+        Some(Value::Prim(prim)) => Some(kernel::from_list(m, prim.dtype, &[], &[prim.value])?),
         Some(_) | None => None,
     };
     let indices = match &boxed {

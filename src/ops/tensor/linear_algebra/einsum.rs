@@ -12,7 +12,7 @@ use crate::ops::infer::{
 use crate::ops::kernel::array::scalars;
 use crate::ops::kernel::{self, constant_one, fail, multiply_add, zero};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::value::{Host, Scalar, Stop, Tensor, Value};
+use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
@@ -206,6 +206,8 @@ fn einsum(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let summed: Vec<Label> = sizes.keys().filter(|label| !subscripts.result.contains(label)).copied().collect();
     let inner: Vec<i64> = summed.iter().map(size_of).collect();
     m.spend(sizes.values().fold(1u64, |n, size| n.saturating_mul(size.unsigned_abs())))?;
+    let read = operands.iter().fold(count(&shape), |n, operand| n.saturating_add(operand.len() as u64));
+    let _held = kernel::beside(m, read)?;
     let arrays = operands.iter().map(|t| scalars(t)).collect::<Result<Vec<_>, Stop>>()?;
     let mut elements = Vec::new();
     for outer in kernel::indices(&shape) {
@@ -217,7 +219,7 @@ fn einsum(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         }
         elements.push(sum);
     }
-    kernel::fresh(kernel::from_list(dtype, &shape, &elements)?)
+    kernel::fresh(kernel::from_list(m, dtype, &shape, &elements)?)
 }
 
 /// The sum with the product of the operands' elements at some places added.
@@ -276,11 +278,12 @@ fn infer_outer(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 fn outer(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     m.spend((x1.len() as u64).saturating_mul(x2.len() as u64))?;
+    let _held = kernel::beside(m, (x1.len() as u64).saturating_mul(x2.len() as u64))?;
     let list = |x: &Tensor| (0..x.len()).filter_map(|i| x.get(i)).collect::<Vec<Scalar>>();
     let (rows, columns) = (list(x1), list(x2));
     let mut elements = Vec::with_capacity(rows.len().saturating_mul(columns.len()));
     for (x, y) in rows.iter().flat_map(|x| columns.iter().map(move |y| (*x, *y))) {
         elements.push(multiply_add(zero_of(x), x, y)?);
     }
-    kernel::fresh(kernel::from_list(x1.dtype(), &[x1.shape(), x2.shape()].concat(), &elements)?)
+    kernel::fresh(kernel::from_list(m, x1.dtype(), &[x1.shape(), x2.shape()].concat(), &elements)?)
 }

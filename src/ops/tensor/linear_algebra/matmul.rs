@@ -5,7 +5,7 @@ use crate::judge::Cx;
 use crate::ops::infer::{Dims, Domain, arity, broadcast, common_dtype, differ, dtype_attr, tensor};
 use crate::ops::kernel::{self, fail, fresh, multiply_add, zero};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::value::{Host, Scalar, Stop, Tensor, Value};
+use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     "matmul",
@@ -94,6 +94,8 @@ fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let outer = usize::from(rows.is_some()) + usize::from(columns.is_some());
     let batch = shape.get(..shape.len().saturating_sub(outer)).unwrap_or_default();
     m.spend(shape.iter().fold(k.unsigned_abs(), |n, size| n.saturating_mul(size.unsigned_abs())))?;
+    let read = (x1.len() as u64).saturating_add(x2.len() as u64);
+    let _held = kernel::beside(m, read.saturating_add(count(&shape)))?;
     let (rows, columns) = (rows.copied().unwrap_or(1), columns.copied().unwrap_or(1));
     let (left, right) = (Factor::of(x1, batch1, rows, k), Factor::of(x2, batch2, columns, k));
     let mut elements = Vec::new();
@@ -101,7 +103,7 @@ fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         let (x, y) = (left.matrix(&outer)?, right.matrix(&outer)?);
         product(&mut elements, (x, y), (rows as usize, columns as usize, k as usize), zero(dtype))?;
     }
-    fresh(kernel::from_list(dtype, &shape, &elements)?)
+    fresh(kernel::from_list(m, dtype, &shape, &elements)?)
 }
 
 /// A factor of a matrix product: its elements row-major, matrix by matrix.

@@ -86,7 +86,8 @@ fn pad(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let fill = convert(Scalar::Float(float_attr(a.call, "pad_value")?), x.dtype())?;
     tabulate_out(m, a, |index| {
         let places = index.iter().zip(&widths).zip(x.shape());
-        let source: Vec<i64> = places.map(|((i, (before, _)), size)| source(i - before, *size, mode)).collect();
+        let source: Vec<i64> =
+            places.map(|((i, (before, _)), size)| source(i.saturating_sub(*before), *size, mode)).collect();
         match source.iter().zip(x.shape()).all(|(i, size)| (0..*size).contains(i)) {
             true => at(x, &source),
             false if mode == "constant" => Ok(fill),
@@ -98,8 +99,8 @@ fn pad(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 /// Where the element at a place before, in or after an axis is taken from.
 fn source(i: i64, size: i64, mode: &str) -> i64 {
     match mode {
-        "reflect" if i < 0 => -i,
-        "reflect" if i >= size => 2 * (size - 1) - i,
+        "reflect" if i < 0 => i.saturating_neg(),
+        "reflect" if i >= size => (2 * (size - 1)).saturating_sub(i),
         "replicate" => i.clamp(0, (size - 1).max(0)),
         "circular" if size > 0 => i.rem_euclid(size),
         _ => i,

@@ -9,7 +9,7 @@ use crate::ops::infer::{
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
-use crate::value::{Host, Scalar, Stop, Tensor, Value};
+use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
@@ -246,6 +246,7 @@ fn concat(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let parts = kernel::tensors(a, 0)?;
     let out = kernel::out(a)?;
     let along = joined_axis(a.call, out.shape.len())?;
+    m.spend((parts.len() as u64).saturating_mul(count(&out.shape)))?;
     let size_of = |part: &Tensor| part.shape().get(along).copied().unwrap_or(0);
     fresh(tabulate(m, out.dtype, &out.shape, |index| {
         let mut index = index.to_vec();

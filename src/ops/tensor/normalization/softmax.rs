@@ -43,7 +43,8 @@ fn along_axis(m: &mut dyn Host, a: &EvalArgs<'_>, f: fn(&ArrayD<f64>, usize) -> 
     let x = kernel::tensor(a, 0)?;
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(-1), x.shape().len())?;
     m.spend(x.len() as u64)?;
-    of_floats(x.dtype(), &f(&floats(x)?, along))
+    let _held = kernel::beside(m, x.len() as u64)?;
+    of_floats(m, x.dtype(), &f(&floats(x)?, along))
 }
 
 /// `exp(x)` divided by the sum of these along the axis.

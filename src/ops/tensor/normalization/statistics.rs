@@ -11,7 +11,7 @@ use crate::ops::kernel::array::{floats, mean, of_floats, spread};
 use crate::ops::kernel::{self, fail};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::shape::prove_equal;
-use crate::value::{Host, Stop, Tensor, Value};
+use crate::value::{Held, Host, Stop, Tensor, Value};
 
 const EPSILON: Param = Param::Attr(Attr::float("epsilon", 1e-5));
 const CENTER: Param = Param::Attr(Attr::bool("center", true));
@@ -220,14 +220,16 @@ fn infer_batch_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
 // Evaluation.
 
 /// Data and parameters as arrays.
-fn arrays<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<([ArrayD<f64>; N], DataType), Stop> {
+fn arrays<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<([ArrayD<f64>; N], DataType, Held), Stop> {
     let dtype = kernel::tensor(a, 0)?.dtype();
     m.spend(kernel::tensor(a, 0)?.len() as u64)?;
+    // The parameters are repeated over the data.
+    let held = kernel::beside(m, (kernel::tensor(a, 0)?.len() as u64).saturating_mul(2))?;
     let mut arrays = [const { None }; N];
     for (i, slot) in arrays.iter_mut().enumerate() {
         *slot = Some(floats(kernel::tensor(a, i)?)?);
     }
-    Ok((arrays.map(Option::unwrap_or_default), dtype))
+    Ok((arrays.map(Option::unwrap_or_default), dtype, held))
 }
 
 fn epsilon(call: &Call) -> Result<f64, Stop> {
@@ -248,33 +250,33 @@ fn transformed(call: &Call, x: ArrayD<f64>, gamma: &ArrayD<f64>, beta: &ArrayD<f
 }
 
 fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
+    let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
     let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
     let (gamma, beta) = (spread(&gamma, &x, &along), spread(&beta, &x, &along));
-    of_floats(dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
+    of_floats(m, dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
 }
 
 /// `x / sqrt(mean of x * x + epsilon) * weight`.
 fn rms_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let ([x, weight], dtype) = arrays::<2>(m, a)?;
+    let ([x, weight], dtype, _held) = arrays::<2>(m, a)?;
     let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
     let weight = spread(&weight, &x, &along);
     let epsilon = epsilon(a.call)?;
     let scale = mean(&(&x * &x), &along).mapv_into(|square| (square + epsilon).sqrt());
-    of_floats(dtype, &(x / scale * weight))
+    of_floats(m, dtype, &(x / scale * weight))
 }
 
 fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
+    let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
     let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
     let channel = axis(int_attr(a.call, "channel_axis")?.unwrap_or(1), x.ndim())?;
     let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
-    of_floats(dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
+    of_floats(m, dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
 }
 
 /// The channels are put into groups, and each group is normalized over its channels and the axes.
 fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let ([x, gamma, beta], dtype) = arrays::<3>(m, a)?;
+    let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
     let channel = axis(int_attr(a.call, "channel_axis")?.unwrap_or(1), x.ndim())?;
     let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
     let mut along = vec![channel + 1];
@@ -286,7 +288,7 @@ fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let shape = x.shape().to_vec();
     let groups = reshape(x, &grouped).map_err(|error| fail(error.to_string()))?;
     let normal = reshape(standardized(&groups, &along, epsilon(a.call)?), &shape).map_err(|e| fail(e.to_string()))?;
-    of_floats(dtype, &transformed(a.call, normal, &gamma, &beta)?)
+    of_floats(m, dtype, &transformed(a.call, normal, &gamma, &beta)?)
 }
 
 /// The shape with the channel axis split into groups and channels of a group.
@@ -302,32 +304,31 @@ fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usi
 /// With `training` the data is normalized by its own mean and variance over all axes but one, and the moving ones are
 /// moved towards these, of themselves keeping the part `momentum`; without, it is normalized by the moving ones, which stay.
 fn batch_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let ([x, gamma, beta, old_mean, old_variance], dtype) = arrays::<5>(m, a)?;
+    let ([x, gamma, beta, old_mean, old_variance], dtype, _held) = arrays::<5>(m, a)?;
     let channel = axis(int_attr(a.call, "axis")?.unwrap_or(1), x.ndim())?;
     let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
     let (keep_mean, keep_variance) = (spread(&old_mean, &x, &[channel]), spread(&old_variance, &x, &[channel]));
     let epsilon = epsilon(a.call)?;
     if !bool_attr(a.call, "training")? {
         let normal = (&x - &keep_mean) / keep_variance.mapv_into(|v| (v + epsilon).sqrt());
-        let copy = |i| {
-            kernel::tensor(a, i)
-                .map(Tensor::to_data)
-                .and_then(|data| Tensor::from_data(&data).map(Value::Tensor).map_err(|error| fail(error.to_string())))
+        let copy = |m: &mut dyn Host, i| {
+            let data = kernel::tensor(a, i).map(Tensor::to_data)?;
+            m.account().tensor(&data)?.map(Value::Tensor).map_err(|error| fail(error.to_string()))
         };
-        let normal = of_floats(dtype, &transformed(a.call, normal, &gamma, &beta)?)?;
-        return Ok(Value::tuple(vec![normal, copy(3)?, copy(4)?]));
+        let normal = of_floats(m, dtype, &transformed(a.call, normal, &gamma, &beta)?)?;
+        return Ok(Value::tuple(vec![normal, copy(m, 3)?, copy(m, 4)?]));
     }
     let others: Vec<usize> = (0..x.ndim()).filter(|axis| *axis != channel).collect();
     let own_mean = mean(&x, &others);
     let centered = &x - &own_mean;
     let own_variance = mean(&(&centered * &centered), &others);
     let normal = centered / own_variance.mapv(|v| (v + epsilon).sqrt());
-    let normal = of_floats(dtype, &transformed(a.call, normal, &gamma, &beta)?)?;
+    let normal = of_floats(m, dtype, &transformed(a.call, normal, &gamma, &beta)?)?;
     let momentum = float_attr(a.call, "momentum")?;
-    let moved = |old: ArrayD<f64>, new: ArrayD<f64>| {
+    let moved = |m: &mut dyn Host, old: ArrayD<f64>, new: ArrayD<f64>| {
         let moved = old.iter().zip(new.iter()).map(|(old, new)| momentum * old + (1.0 - momentum) * new).collect();
         let moved = ArrayD::from_shape_vec(old.raw_dim(), moved).map_err(|error| fail(error.to_string()))?;
-        of_floats(dtype, &moved)
+        of_floats(m, dtype, &moved)
     };
-    Ok(Value::tuple(vec![normal, moved(old_mean, own_mean)?, moved(old_variance, own_variance)?]))
+    Ok(Value::tuple(vec![normal, moved(m, old_mean, own_mean)?, moved(m, old_variance, own_variance)?]))
 }

@@ -75,6 +75,7 @@ fn scan(
     let exclusive = bool_attr(a.call, "exclusive")?;
     let along = int_attr(a.call, "axis")?.map_or(Ok(0), |given| axis(given, shape.len()))?;
     m.spend(x.len() as u64)?;
+    let _held = kernel::beside(m, (x.len() as u64).saturating_mul(4))?;
     let source = kernel::in_shape(m, x, &shape)?;
     let neutral = convert(Scalar::Int(neutral), dtype)?;
     let size = shape.get(along).copied().unwrap_or(0);

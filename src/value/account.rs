@@ -1,0 +1,110 @@
+//! The memory that a run may hold.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::stop::Stop;
+use super::tensor::{AllocError, Tensor};
+use crate::grammar::{DataType, TensorData};
+
+/// How many bytes a run may hold at once, and holds. What is accounted for are the tensors that it makes and what operators and
+/// `PrimFunc`s keep beside them while they run.
+#[derive(Debug)]
+pub struct Account {
+    limit: u64,
+    used: Cell<u64>,
+    refused: Cell<bool>,
+}
+
+/// Bytes that are held as long as this lives.
+#[derive(Debug)]
+pub struct Held {
+    account: Rc<Account>,
+    bytes: u64,
+}
+
+impl Account {
+    /// An account on which nothing is held yet.
+    pub fn new(limit: u64) -> Rc<Account> {
+        Rc::new(Account { limit, used: Cell::new(0), refused: Cell::new(false) })
+    }
+
+    /// Takes bytes before they are allocated.
+    ///
+    /// # Errors
+    ///
+    /// They are more than are left.
+    pub fn hold(self: &Rc<Account>, bytes: u64) -> Result<Held, Stop> {
+        match self.used.get().checked_add(bytes).filter(|used| *used <= self.limit) {
+            Some(used) => {
+                self.used.set(used);
+                Ok(Held { account: self.clone(), bytes })
+            }
+            None => {
+                self.refused.set(true);
+                Err(Stop::OutOfFuel)
+            }
+        }
+    }
+
+    /// A new tensor of zeros, whose bytes are held as long as it lives.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough left for it, or no such tensor.
+    pub fn zeros(self: &Rc<Account>, dtype: DataType, shape: &[i64]) -> Result<Result<Tensor, AllocError>, Stop> {
+        let held = self.hold(count(shape).saturating_mul(dtype.bytes() as u64))?;
+        match Tensor::zeros(dtype, shape) {
+            Err(AllocError::TooLarge(_)) => {
+                self.refused.set(true);
+                Err(Stop::OutOfFuel)
+            }
+            made => Ok(made.map(|tensor| tensor.holding(held))),
+        }
+    }
+
+    /// A new tensor with the contents of a literal, whose bytes are held as long as it lives.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough left for it, or no such tensor.
+    pub fn tensor(self: &Rc<Account>, data: &TensorData) -> Result<Result<Tensor, AllocError>, Stop> {
+        let held = self.hold(data.bytes.len() as u64)?;
+        Ok(Tensor::from_data(data).map(|tensor| tensor.holding(held)))
+    }
+
+    /// Whether more was asked for than there was left.
+    pub fn has_refused(&self) -> bool {
+        self.refused.get()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.account.used.set(self.account.used.get().saturating_sub(self.bytes));
+    }
+}
+
+/// The number of elements of a shape; that of one with a negative size, which no tensor has, is of no interest.
+pub fn count(shape: &[i64]) -> u64 {
+    if shape.contains(&0) {
+        return 0;
+    }
+    shape.iter().fold(1, |count, size| count.saturating_mul(u64::try_from(*size).unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_dropped_is_given_back() {
+        let account = Account::new(100);
+        let tensor = account.zeros(DataType::FLOAT32, &[5, 5]).unwrap().unwrap();
+        let alias = tensor.clone();
+        drop(tensor);
+        assert!(account.hold(1).is_err() && account.has_refused());
+        drop(alias);
+        assert!(account.hold(100).is_ok());
+    }
+}
