@@ -800,6 +800,33 @@ fn a_million_calls_within_each_other_end_as_out_of_fuel_and_fewer_run() {
     assert_eq!(count("10000:int64", &["--fuel", "10000"]).0, 5);
 }
 
+/// A program that makes a large tensor of a small one.
+const REGIONS: &str = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1, 1, 6, 8, 9), "float32")) -> R.Tensor((1, 1, 256, 256, 256), "float32"):
+        y = R.nn.adaptive_avg_pool3d(x, output_size=[256, 256, 256])
+        return y
+"#;
+
+#[test]
+fn what_a_run_may_compute_and_hold_is_limited() {
+    let dir = TempDir::new().unwrap();
+    let program = file(&dir, "regions.py", REGIONS);
+    let regions = |more: &[&str]| run(&[&["run", &program, "--arg", "zeros(1, 1, 6, 8, 9)"][..], more].concat());
+    let (status, _, err) = regions(&[]);
+    assert!(status == 5 && err.contains("--fuel"), "{err}");
+    let (status, _, err) = regions(&["--fuel", "1000000000000"]);
+    assert!(status == 5 && err.contains("--memory"), "{err}");
+    // A tensor that nobody holds any more gives back what it took.
+    let program = file(&dir, "count.py", COUNT);
+    let count = |memory: &str| run(&["run", &program, "--arg", "1000:int64", "--memory", memory]);
+    assert_eq!(count("64K").0, 0);
+    assert_eq!(count("1K").0, 5);
+    assert_eq!(run(&["run", &program, "--memory", "1X"]).0, 2);
+}
+
 #[test]
 fn refine_tells_apart_what_is_undecided_and_what_takes_too_long() {
     let dir = TempDir::new().unwrap();
