@@ -1,5 +1,6 @@
 //! Tensors of a regular content, and tensors of which a part is kept: `arange`, `eye`, `one_hot`, `tril`, `triu`.
 
+use crate::book::Erratum;
 use crate::grammar::{BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, arity, axis, dim, dtype_attr, int_attr, prim, tensor, with_dtype};
@@ -241,10 +242,12 @@ fn one_hot(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         return Err(fail("the two values must be boxed scalars"));
     };
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(-1), indices.shape().len() + 1)?;
+    let (depth, from_the_end) = (depth(a.call)?, !m.cx().literal(Erratum::A63));
     tabulate_out(m, a, |index| {
         let mut place = index.to_vec();
         let class = place.remove(along);
         let is_on = match at(indices, &place)? {
+            Scalar::Int(i) if i < 0 && from_the_end => i.saturating_add(depth) == class,
             Scalar::Int(i) => i == class,
             Scalar::UInt(i) => i64::try_from(i) == Ok(class),
             Scalar::Bool(_) | Scalar::Float(_) => return Err(fail("the indices must be integers")),

@@ -1,5 +1,6 @@
 //! Gathering elements by tensors of indices: `gather_elements`, `gather_nd`, `index_tensor`.
 
+use crate::book::Erratum;
 use crate::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, arity, at_least, axis, broadcast_all, differ, dim, int_attr, tensor, tensors};
@@ -51,6 +52,11 @@ pub(in crate::ops) fn coordinate(index: Scalar, size: i64) -> Result<i64, Stop> 
     Err(Stop::unspecified(format!("the index {index} lies outside of an axis of size {size}")))
 }
 
+/// An index as a coordinate, where a negative one may count from the end: what the operators say of it is an erratum each.
+pub(in crate::ops) fn counted(index: Scalar, size: i64, from_the_end: bool) -> Result<i64, Stop> {
+    coordinate(if from_the_end { from_end(index, size)? } else { index }, size)
+}
+
 pub(in crate::ops) fn integer(index: Scalar) -> Result<i64, Stop> {
     match index {
         Scalar::Int(i) => Ok(i),
@@ -99,10 +105,11 @@ fn gather_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;
     let size = data.shape().get(along).copied().unwrap_or(0);
+    let from_the_end = !m.cx().literal(Erratum::A61);
     tabulate_out(m, a, |index| {
         let mut place = index.to_vec();
         if let Some(slot) = place.get_mut(along) {
-            *slot = coordinate(at(indices, index)?, size)?;
+            *slot = counted(at(indices, index)?, size, from_the_end)?;
         }
         at(data, &place)
     })
@@ -158,10 +165,11 @@ fn gather_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let rank = data.shape().len();
     let batch = batch_dims(int_attr(a.call, "batch_dims")?.unwrap_or(0), Some(rank))?;
     let outer = indices.shape().len().saturating_sub(1);
+    let from_the_end = !m.cx().literal(Erratum::A61);
     tabulate_out(m, a, |index| {
         let (outer, rest) = index.split_at(outer.min(index.len()));
         let shared = outer.get(..batch).ok_or_else(|| fail("the indices lack the shared dimensions"))?;
-        at(data, &[shared, &coordinates(data, indices, outer, batch)?, rest].concat())
+        at(data, &[shared, &coordinates(data, indices, (outer, batch), from_the_end)?, rest].concat())
     })
 }
 
@@ -169,12 +177,12 @@ fn gather_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 pub(in crate::ops) fn coordinates(
     data: &Tensor,
     indices: &Tensor,
-    row: &[i64],
-    first: usize,
+    (row, first): (&[i64], usize),
+    from_the_end: bool,
 ) -> Result<Vec<i64>, Stop> {
     let count = indices.shape().last().copied().unwrap_or(0);
     let sizes = data.shape().iter().skip(first);
-    (0..count).zip(sizes).map(|(k, size)| coordinate(at(indices, &[row, &[k]].concat())?, *size)).collect()
+    (0..count).zip(sizes).map(|(k, size)| counted(at(indices, &[row, &[k]].concat())?, *size, from_the_end)).collect()
 }
 
 // index_tensor

@@ -1,5 +1,6 @@
 //! Writing elements at the places that indices name: `scatter_elements`, `scatter_nd`, `index_put`, `slice_scatter`.
 
+use crate::book::Erratum;
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
@@ -225,12 +226,13 @@ fn scatter_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         return Err(fail("the indices need a last dimension, of coordinates"));
     };
     let reduction = str_attr(a.call, "reduction")?;
+    let from_the_end = !m.cx().literal(Erratum::A62);
     m.spend(data.len() as u64 + updates.len() as u64)?;
     let _held = kernel::beside(m, data.len() as u64)?;
     let mut target = Target::of(data);
     for index in indices(updates.shape()) {
         let (row, rest) = index.split_at(outer.len().min(index.len()));
-        let place = [&coordinates(data, by, row, 0)?, rest].concat();
+        let place = [&coordinates(data, by, (row, 0), from_the_end)?, rest].concat();
         target.write(&place, reduction, at(updates, &index)?)?;
     }
     target.finish(m, data)

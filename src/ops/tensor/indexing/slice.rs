@@ -1,13 +1,14 @@
 //! Choosing elements: `take`, `strided_slice`, `dynamic_strided_slice`.
 
-use crate::grammar::{AttrValue, BinaryOp, DataType, Expr, PrimExpr, StructInfo};
+use crate::book::Erratum;
+use crate::grammar::{AttrValue, BinaryOp, Call, DataType, Expr, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
     Dims, Domain, arity, at_least, axes, axis, bool_attr, constant, dim, int_attr, ints_attr, not_negative, str_attr,
     tensor,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
-use crate::ops::tensor::indexing::gather::{coordinate, integer};
+use crate::ops::tensor::indexing::gather::{counted, integer};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
@@ -105,10 +106,11 @@ fn take(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let size = x.shape().get(along).copied().unwrap_or(0);
     let inner = along + indices.shape().len();
     let mode = str_attr(a.call, "mode")?;
+    let from_the_end = !m.cx().literal(Erratum::A60);
     tabulate_out(m, a, |index| {
         let (head, tail) = index.split_at(inner.min(index.len()));
         let (head, place) = head.split_at(along.min(head.len()));
-        match chosen(at(indices, place)?, size, mode)? {
+        match chosen(at(indices, place)?, size, mode, from_the_end)? {
             Some(chosen) => at(x, &[head, &[chosen], tail].concat()),
             None if x.dtype().is_bool() => Err(Stop::unspecified("NaN as a Boolean")),
             None => Ok(Scalar::Float(f64::NAN)),
@@ -117,14 +119,14 @@ fn take(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 }
 
 /// The coordinate that an index chooses; `None` for NaN.
-fn chosen(index: Scalar, size: i64, mode: &str) -> Result<Option<i64>, Stop> {
+fn chosen(index: Scalar, size: i64, mode: &str, from_the_end: bool) -> Result<Option<i64>, Stop> {
     let index = integer(index)?;
     match mode {
         "wrap" if size > 0 => Ok(Some(index.rem_euclid(size))),
         "clip" if size > 0 => Ok(Some(index.clamp(0, size - 1))),
         "nan" if !(-size..size).contains(&index) => Ok(None),
         "nan" => Ok(Some(if index < 0 { index + size } else { index })),
-        _ => coordinate(Scalar::Int(index), size).map(Some),
+        _ => counted(Scalar::Int(index), size, from_the_end).map(Some),
     }
 }
 
@@ -293,6 +295,19 @@ fn range(size: i64, begin: i64, end: i64, stride: i64) -> Result<Range, InferErr
     Ok(Range { begin, stride, count })
 }
 
+/// Whether a bound of a slice is written as a constant.
+fn is_constant(call: &Call, i: usize, j: usize) -> bool {
+    match call.args.get(i) {
+        Some(Expr::Tuple(list)) => match list.fields.get(j) {
+            Some(Expr::PrimValue(bound)) => matches!(bound.value, PrimExpr::IntImm(_)),
+            Some(_) | None => false,
+        },
+        Some(_) => false,
+        // An attribute.
+        None => true,
+    }
+}
+
 /// Whether a bound names a place on the axis, or beside it where a slice ends there.
 fn reaches(size: i64, bound: i64, stride: i64) -> bool {
     let place = if bound < 0 { bound.saturating_add(size) } else { bound };
@@ -310,6 +325,12 @@ fn strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (begin, end) = (list(2, "begin")?.ok_or_else(missing)?, list(3, "end")?.ok_or_else(missing)?);
     let strides = list(4, "strides")?.unwrap_or_else(|| vec![1; along.len()]);
     let inbound = bool_attr(a.call, "assume_inbound")?;
+    // Literal A64: of a negative bound that is no constant nothing is said.
+    let open =
+        |i: usize, bounds: &[i64]| bounds.iter().enumerate().any(|(j, bound)| *bound < 0 && !is_constant(a.call, i, j));
+    if (open(2, &begin) || open(3, &end)) && m.cx().literal(Erratum::A64) {
+        return Err(Stop::unspecified("a negative bound of strided_slice that is no constant"));
+    }
     let mut ranges: Vec<Range> = x.shape().iter().map(|size| Range { begin: 0, stride: 1, count: *size }).collect();
     for (((a, begin), end), stride) in along.iter().zip(begin).zip(end).zip(strides) {
         let a = axis(*a, x.shape().len())?;
@@ -367,7 +388,7 @@ fn dynamic_strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, St
         (0..bounds.len()).filter_map(|i| bounds.get(i)).map(integer).collect::<Result<Vec<i64>, Stop>>()
     };
     let (begin, end, strides) = (list(1)?, list(2)?, list(3)?);
-    if begin.iter().chain(&end).any(|bound| *bound < 0) {
+    if begin.iter().chain(&end).any(|bound| *bound < 0) && m.cx().literal(Erratum::A64) {
         return Err(Stop::unspecified("a negative bound of dynamic_strided_slice"));
     }
     if [&begin, &end, &strides].iter().any(|list| list.len() != x.shape().len()) {
