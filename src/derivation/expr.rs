@@ -180,7 +180,7 @@ impl<'m> Deriver<'_, 'm> {
 }
 
 /// Whether some tensor takes its shape from a variable that is not in scope.
-fn takes_shape_from_outside(info: &StructInfo, scope: &dyn Surroundings) -> bool {
+pub(super) fn takes_shape_from_outside(info: &StructInfo, scope: &dyn Surroundings) -> bool {
     with_stack(|| match info {
         StructInfo::Tensor(tensor) => match &tensor.shape {
             Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => !scope.has_var(var),

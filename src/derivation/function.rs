@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::expr::takes_shape_from_outside;
 use super::{Contexts, Deriver, Fit};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
@@ -13,12 +14,35 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.GLOBAL: what the annotations alone say of a function.
     pub(super) fn annotated_info(&mut self, function: &Function) -> StructInfo {
         let info = self.as_annotated(function);
+        let info = self.without_params(function, info);
         self.closed(&info)
     }
 
     pub(super) fn as_annotated(&mut self, function: &Function) -> StructInfo {
         let params = function.params.iter().map(|param| self.param_info(param)).collect();
         func_info(params, function.ret_struct_info.clone().unwrap_or(StructInfo::Object))
+    }
+
+    /// What is known of a function within its own body, where a result whose shape is given by a parameter would be taken
+    /// for that of the present call: the parameter is no variable of whoever calls the function.
+    ///
+    /// Literal E57: it is taken for it.
+    fn without_params(&mut self, function: &Function, info: StructInfo) -> StructInfo {
+        let callers = NoneOf(&function.params);
+        match &info {
+            StructInfo::Func(func)
+                if takes_shape_from_outside(&func.ret, &callers) && !self.cx.literal(Erratum::E57) =>
+            {
+                let ret = erase_to_well_defined(self.cx, &func.ret, &callers);
+                StructInfo::Func(Arc::new(FuncStructInfo { ret, ..(**func).clone() }))
+            }
+            StructInfo::Func(_)
+            | StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_) => info,
+        }
     }
 
     /// SI.DERIVE.FUNC.PARAM, SI.DERIVE.PARAM.ANNOT, SI.DERIVE.PARAM.NONE (A16).
@@ -109,6 +133,19 @@ impl<'m> Deriver<'_, 'm> {
 
 fn func_info(params: Arc<[StructInfo]>, ret: StructInfo) -> StructInfo {
     StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params), ret, derive_func: None, pure: None }))
+}
+
+/// All variables but these parameters.
+struct NoneOf<'a>(&'a [Binder]);
+
+impl Surroundings for NoneOf<'_> {
+    fn has_var(&self, var: &Var) -> bool {
+        !self.0.iter().any(|param| param.var == *var)
+    }
+
+    fn has_shape_var(&self, _: &ShapeVar) -> bool {
+        true
+    }
 }
 
 /// The scope of a function's result: its shape variables, but not its parameters.

@@ -138,6 +138,10 @@ impl Machine<'_> {
         if func.params.iter().all(|param| param.annotation.is_none()) {
             return Ok(());
         }
+        // An annotation may give a shape by another parameter, and all of them are bound where the macro casts them.
+        for (param, arg) in func.params.iter().zip(args) {
+            self.activation.vars.bind(param.var.clone(), arg.clone());
+        }
         match self.options.signature_order {
             SignatureOrder::LeftToRight => {}
             SignatureOrder::Any => self.bind_lone_dimensions(func, args),

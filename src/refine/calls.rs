@@ -85,8 +85,17 @@ fn called(
 ) -> Option<Vec<Call>> {
     match plan {
         Plan::Make(inputs) => {
-            let lists = inputs.for_closure(closure, CALLS)?;
-            lists.into_iter().map(|args| call(machine, closure, args, Plan::Make(inputs), depth)).collect()
+            let mut calls = Vec::new();
+            for args in inputs.for_closure(closure, CALLS)? {
+                let call = call(machine, closure, args, Plan::Make(inputs), depth)?;
+                let endless = call.observed.outcome == Ending::OutOfFuel;
+                calls.push(call);
+                // What costs all that a run may take is not done again on other arguments.
+                if endless {
+                    break;
+                }
+            }
+            Some(calls)
         }
         Plan::Repeat(seen) => {
             let before = seen.closures.get(i)?;
@@ -107,11 +116,8 @@ fn call(
 ) -> Option<Call> {
     let values = from_specs(&args, machine.registered()).ok()?;
     let run = machine.call_from_outside(closure, values.clone());
-    let closures = match &run.outcome {
-        Ending::Value(value) => of_closures(machine, value, plan, depth - 1),
-        Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) => Seen::default(),
-    };
-    Some(Call { args, observed: observed(run, &values, closures) })
+    let observed = observed(run, &values, |value| of_closures(machine, value, plan, depth - 1));
+    Some(Call { args, observed })
 }
 
 /// The closures in a value, from left to right, and one more than are called at most.

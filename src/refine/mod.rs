@@ -152,25 +152,25 @@ fn observe(
     let options = Options { results: inferred_results(cx, module), ..Options::default() };
     let args = from_specs(args, &options.registry)?;
     Ok(evaluate_then(cx, module, entry, args.clone(), &options, |machine, run| {
-        let closures = match &run.outcome {
-            Ending::Value(value) => calls::of_closures(machine, value, plan, calls::DEPTH),
-            Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) => Seen::default(),
-        };
-        observed(run, &args, closures)
+        observed(run, &args, |value| calls::of_closures(machine, value, plan, calls::DEPTH))
     }))
 }
 
-/// What can be observed of a run that was given these arguments.
-fn observed(run: Run, args: &[Value], closures: Seen) -> Observed {
+/// What can be observed of a run that was given these arguments. Its closures are called when everything else has been seen,
+/// for they may mutate what they share with it.
+fn observed(run: Run, args: &[Value], of_closures: impl FnOnce(&Value) -> Seen) -> Observed {
+    let arguments = args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
+    let mut closures = Seen::default();
     let outcome = match run.outcome {
         Ending::Value(value) => {
-            to_spec(&value).map_err(|stop| unspecified(&stop)).map_or_else(Ending::Unspecified, Ending::Value)
+            let seen = to_spec(&value).map_err(|stop| unspecified(&stop));
+            closures = of_closures(&value);
+            seen.map_or_else(Ending::Unspecified, Ending::Value)
         }
         Ending::Error(error) => Ending::Error(error),
         Ending::OutOfFuel => Ending::OutOfFuel,
         Ending::Unspecified(reason) => Ending::Unspecified(reason),
     };
-    let arguments = args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
     let (mutated, in_dataflow_block) = (run.mutates, run.in_dataflow_block);
     Observed { outcome, effects: run.effects, arguments, mutated, in_dataflow_block, closures }
 }

@@ -230,6 +230,15 @@ fn closures_are_called() {
 }
 
 #[test]
+fn a_mutation_is_that_of_the_call_that_does_it() {
+    let nullary = |body: &str| returning("", body);
+    let (in_place, copied) = (nullary("R.call_packed(\"relax_spec.add_inplace\", x, x)"), nullary("R.add(x, x)"));
+    allowed(X, &in_place, &in_place);
+    // The run of the program itself has mutated nothing, its argument is the same in both when it ends.
+    assert_eq!(broken(X, &in_place, &copied), rule!("OPT.VISIBLE.IO"));
+}
+
+#[test]
 fn nothing_is_said_of_closures_that_cannot_be_called() {
     let takes_function = "a: R.Callable((R.Object,), R.Object)";
     let refinement = compare(X, &returning(takes_function, "x"), &returning(takes_function, "x"));

@@ -1,5 +1,6 @@
-//! Telling the shape variables of two function types apart: what a signature binds is its own, however it is spelt (A03).
+//! Telling the shape variables of function types apart: what a signature binds is its own, however it is spelt (A03).
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -37,6 +38,85 @@ pub(super) fn fresh_names(
         names.find(|name| !scope.has_shape_var(name)).unwrap_or_else(|| var.clone())
     };
     vars.into_iter().map(|var| (PrimExpr::Var(fresh(&var)), var)).map(|(name, var)| (var, name)).collect()
+}
+
+/// Information in which no function type has a variable of its own that is spelt like one of a function type around it.
+/// They are spelt alike where the one inside stands before that of the outer is introduced, and so introduces its own, and
+/// a judgement that takes the variables of a signature all at once would confuse them.
+pub(super) fn told_inside<'s>(s: &'s StructInfo, scope: &Scope) -> Cow<'s, StructInfo> {
+    if !holds_nested(s) {
+        return Cow::Borrowed(s);
+    }
+    let mut inside = Inside { scope, own: BTreeSet::new(), met: BTreeSet::new(), used: all_shape_vars(s) };
+    inside.info(s).map_or(Cow::Borrowed(s), Cow::Owned)
+}
+
+/// As [`told_inside`], for a judgement that matches and substitutes: by the letter of E55 and E80 it goes by names there.
+pub(super) fn told_inside_if_matched<'s>(cx: &Cx, s: &'s StructInfo, scope: &Scope) -> Cow<'s, StructInfo> {
+    if cx.literal(Erratum::E55) || cx.literal(Erratum::E80) { Cow::Borrowed(s) } else { told_inside(s, scope) }
+}
+
+/// Whether a function type stands inside of another.
+fn holds_nested(s: &StructInfo) -> bool {
+    with_stack(|| match s {
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
+        StructInfo::Tuple(fields) => fields.iter().any(holds_nested),
+        StructInfo::Func(func) => has_func_inside(func),
+    })
+}
+
+/// A walk from left to right.
+struct Inside<'a> {
+    scope: &'a Scope<'a>,
+    /// The variables that the function types around introduce.
+    own: BTreeSet<ShapeVar>,
+    /// Those that have been introduced already.
+    met: BTreeSet<ShapeVar>,
+    /// All that are mentioned anywhere.
+    used: BTreeSet<ShapeVar>,
+}
+
+impl Inside<'_> {
+    /// `None` where nothing changes.
+    fn info(&mut self, s: &StructInfo) -> Option<StructInfo> {
+        with_stack(|| match s {
+            StructInfo::Object => None,
+            StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
+                self.met.extend(introduced_by([s]));
+                None
+            }
+            StructInfo::Tuple(fields) => self.infos(fields).map(StructInfo::Tuple),
+            StructInfo::Func(func) => self.func(func).map(StructInfo::Func),
+        })
+    }
+
+    fn infos(&mut self, infos: &[StructInfo]) -> Option<Arc<[StructInfo]>> {
+        let told: Vec<Option<StructInfo>> = infos.iter().map(|s| self.info(s)).collect();
+        let changed = told.iter().any(Option::is_some);
+        changed.then(|| told.into_iter().zip(infos).map(|(told, s)| told.unwrap_or_else(|| s.clone())).collect())
+    }
+
+    fn func(&mut self, func: &Func) -> Option<Func> {
+        let mut alike = own(func, self.scope);
+        alike.retain(|var| self.own.contains(var) && !self.met.contains(var));
+        let names = fresh_names(alike, &self.used, self.scope);
+        self.used.extend(names.values().filter_map(lone).cloned());
+        let renamed = if names.is_empty() { None } else { rename_in_func(func, names, self.scope) };
+        let func = renamed.as_ref().unwrap_or(func);
+        let (around, met) = (self.own.clone(), self.met.clone());
+        let new = own(func, self.scope);
+        self.met.retain(|var| self.own.contains(var) || !new.contains(var));
+        self.own.extend(new);
+        let params = func.params.as_ref().and_then(|params| self.infos(params));
+        let ret = self.info(&func.ret);
+        (self.own, self.met) = (around, met);
+        if params.is_none() && ret.is_none() {
+            return renamed;
+        }
+        let params = params.or_else(|| func.params.clone());
+        let ret = ret.unwrap_or_else(|| func.ret.clone());
+        Some(Arc::new(FuncStructInfo { params, ret, ..(**func).clone() }))
+    }
 }
 
 /// Two functions of which a match of the parameters finds what corresponds, and confuses nothing else: no variable of the

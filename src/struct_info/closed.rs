@@ -23,6 +23,9 @@ const CHOSEN: char = '‵';
 /// The information as it stands at a place where the variables of `scope` are bound: those of these names are meant by
 /// it, and every other variable in a function type belongs to that type and has a name of its own from here on.
 ///
+/// It is read from left to right, as a value is matched with it: what a tensor or a shape mentions outside of function types
+/// is bound from there on, if it was not before, and so a function type that follows it in a tuple means the same.
+///
 /// Literal E56: a variable is known by its name alone, wherever it is introduced. Literal E80: the variables of a nested
 /// function type are. Literal E55: a name means one variable throughout a function type.
 pub fn closed(cx: &Cx, s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
@@ -88,6 +91,8 @@ struct Closing<'a> {
     own: Mapping,
     /// Those of them that were used without being introduced: a function type inside may introduce another of the name.
     stray: BTreeSet<ShapeVar>,
+    /// What was met outside of function types.
+    met: BTreeSet<ShapeVar>,
     /// How many function types are around.
     depth: usize,
     /// What marks the variables of the outermost function type.
@@ -101,7 +106,8 @@ struct Closing<'a> {
 impl<'a> Closing<'a> {
     fn new(cx: &Cx, scope: &'a dyn Surroundings, mark: char) -> Closing<'a> {
         let (outermost_only, one_for_all) = (cx.literal(Erratum::E80), cx.literal(Erratum::E55));
-        Closing { scope, own: Mapping::new(), stray: BTreeSet::new(), depth: 0, mark, outermost_only, one_for_all }
+        let (own, stray, met) = (Mapping::new(), BTreeSet::new(), BTreeSet::new());
+        Closing { scope, own, stray, met, depth: 0, mark, outermost_only, one_for_all }
     }
 
     fn info(&mut self, s: &StructInfo) -> StructInfo {
@@ -127,22 +133,32 @@ impl<'a> Closing<'a> {
         })
     }
 
-    /// From left to right: what a parameter introduces is meant by all that follows, and in no function type before.
+    /// From left to right: what a part of a parameter introduces is meant by all that follows, and in no function type before.
     fn func(&mut self, func: &FuncStructInfo) -> FuncStructInfo {
         let Some(params) = &func.params else { return func.clone() };
         let around = (self.own.clone(), self.stray.clone());
         self.depth += 1;
-        let params = params.iter().map(|param| {
-            introduced_shape_vars(param).iter().for_each(|var| self.introduce(var));
-            self.info(param)
-        });
-        let params = Some(params.collect());
+        let params = Some(params.iter().map(|param| self.param(param)).collect());
         let ret = self.info(&func.ret);
         self.depth -= 1;
         if self.depth == 0 || !self.one_for_all {
             (self.own, self.stray) = around;
         }
         FuncStructInfo { params, ret, derive_func: func.derive_func.clone(), pure: func.pure }
+    }
+
+    fn param(&mut self, s: &StructInfo) -> StructInfo {
+        with_stack(|| match s {
+            StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(|field| self.param(field)).collect()),
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Func(_) => {
+                introduced_shape_vars(s).iter().for_each(|var| self.introduce(var));
+                self.info(s)
+            }
+        })
     }
 
     fn introduce(&mut self, var: &ShapeVar) {
@@ -154,7 +170,7 @@ impl<'a> Closing<'a> {
 
     /// What it means where the function type stands.
     fn is_given(&self, var: &ShapeVar) -> bool {
-        self.scope.has_shape_var(var) || (self.depth > 1 && self.outermost_only)
+        self.met.contains(var) || self.scope.has_shape_var(var) || (self.depth > 1 && self.outermost_only)
     }
 
     fn named(&self, var: &ShapeVar) -> PrimExpr {
@@ -174,6 +190,9 @@ impl<'a> Closing<'a> {
     /// What nobody introduces is no one else's either.
     fn dim(&mut self, dim: &PrimExpr) -> PrimExpr {
         if self.depth == 0 {
+            dim.for_each_var(|var| {
+                self.met.insert(var.clone());
+            });
             return dim.clone();
         }
         dim.for_each_var(|var| {
@@ -214,12 +233,26 @@ mod tests {
     }
 
     #[test]
+    fn a_function_type_in_a_tuple_means_what_the_fields_before_it_bind() {
+        let cx = Cx::new();
+        let before = StructInfo::tuple([vector("n"), identity("n")]);
+        assert_eq!(closed(&cx, &before, &Nowhere), before);
+        let after = StructInfo::tuple([identity("n"), vector("n")]);
+        assert_eq!(closed(&cx, &after, &Nowhere), StructInfo::tuple([identity("n′"), vector("n")]));
+    }
+
+    #[test]
     fn a_nested_function_type_means_what_stands_before_it() {
         let cx = Cx::new();
         let before = StructInfo::func([identity("n"), vector("n")], vector("n"));
         let expected = StructInfo::func([identity("n′′"), vector("n′")], vector("n′"));
         assert_eq!(closed(&cx, &before, &Nowhere), expected);
         assert_eq!(shown(&expected, &Nowhere), StructInfo::func([identity("n1"), vector("n")], vector("n")));
+        let in_tuple = |fields: [StructInfo; 2]| StructInfo::func([StructInfo::tuple(fields)], vector("n"));
+        assert_eq!(
+            closed(&cx, &in_tuple([identity("n"), vector("n")]), &Nowhere),
+            StructInfo::func([StructInfo::tuple([identity("n′′"), vector("n′")])], vector("n′"))
+        );
         let after = StructInfo::func([vector("n"), identity("n")], vector("n"));
         assert_eq!(closed(&cx, &after, &Nowhere), StructInfo::func([vector("n′"), identity("n′")], vector("n′")));
     }

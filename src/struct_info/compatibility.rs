@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::apart::{apart_if_unmapped, told_apart};
+use super::apart::{apart_if_unmapped, told_apart, told_inside_if_matched};
 use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
 use super::mapping::{Found, introduced_around, matched, params_of};
@@ -28,7 +28,9 @@ pub fn check_compatibility_in(
     s2: &StructInfo,
     scope: &dyn Surroundings,
 ) -> Compatibility {
-    check(cx, s1, s2, &Scope::new(scope))
+    let scope = Scope::new(scope);
+    let (s1, s2) = (told_inside_if_matched(cx, s1, &scope), told_inside_if_matched(cx, s2, &scope));
+    check(cx, &s1, &s2, &scope)
 }
 
 fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {

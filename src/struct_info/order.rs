@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::apart::told_apart;
+use super::apart::{told_apart, told_inside_if_matched};
 use super::compatibility::in_terms_of;
 use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
@@ -47,7 +47,9 @@ pub fn is_more_specific_in(
     s2: &StructInfo,
     scope: &dyn Surroundings,
 ) -> bool {
-    below(cx, relation, s1, s2, &Scope::new(scope))
+    let scope = Scope::new(scope);
+    let (s1, s2) = (told_inside_if_matched(cx, s1, &scope), told_inside_if_matched(cx, s2, &scope));
+    below(cx, relation, &s1, &s2, &scope)
 }
 
 pub(super) fn below(cx: &mut Cx, relation: Relation, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::apart::{apart_from, in_variables_of};
+use super::apart::{apart_from, in_variables_of, told_inside};
 use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
 use super::mapping::{introduced_around, params_of};
@@ -25,7 +25,9 @@ pub fn unify_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> Struc
 
 /// As [`unify_struct_info`], at a place where the variables of `scope` are bound.
 pub fn unify_struct_info_in(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
-    unify(cx, s1, s2, &Scope::new(scope))
+    let scope = Scope::new(scope);
+    let (s1, s2) = (told_inside(s1, &scope), told_inside(s2, &scope));
+    unify(cx, &s1, &s2, &scope)
 }
 
 fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> StructInfo {

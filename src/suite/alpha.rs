@@ -84,8 +84,11 @@ fn same_func(cx: &mut Cx, renaming: &mut Renaming, f1: &FuncStructInfo, f2: &Fun
     let outer = renaming.pairs.len();
     let params = match (&f1.params, &f2.params) {
         (Some(p1), Some(p2)) => {
-            p1.iter().zip(p2.iter()).for_each(|(s1, s2)| renaming.bind(s1, s2));
-            same_list(cx, renaming, p1, p2)
+            // From left to right, so that a function type means what stands before it; then the dimensions, of which one may
+            // be compound before its variables are bound.
+            let funcs =
+                p1.len() == p2.len() && p1.iter().zip(p2.iter()).all(|(s1, s2)| same_binder(cx, renaming, s1, s2));
+            funcs && p1.iter().zip(p2.iter()).all(|(s1, s2)| same_dims_of(cx, renaming, s1, s2))
         }
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
@@ -97,6 +100,47 @@ fn same_func(cx: &mut Cx, renaming: &mut Renaming, f1: &FuncStructInfo, f2: &Fun
         && (f1.params.is_none() || same(cx, renaming, &f1.ret, &f2.ret));
     renaming.pairs.truncate(outer);
     result
+}
+
+/// Binds what a part of a parameter introduces, and compares the function types in it.
+fn same_binder(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {
+    with_stack(|| match (s1, s2) {
+        (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => {
+            f1.len() == f2.len() && f1.iter().zip(f2.iter()).all(|(s1, s2)| same_binder(cx, renaming, s1, s2))
+        }
+        (StructInfo::Func(f1), StructInfo::Func(f2)) => same_func(cx, renaming, f1, f2),
+        (
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_),
+            _,
+        ) => {
+            renaming.bind(s1, s2);
+            true
+        }
+    })
+}
+
+/// Compares a part of a parameter but for the function types in it, which have been compared.
+fn same_dims_of(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {
+    with_stack(|| match (s1, s2) {
+        (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => {
+            f1.iter().zip(f2.iter()).all(|(s1, s2)| same_dims_of(cx, renaming, s1, s2))
+        }
+        (StructInfo::Func(_), StructInfo::Func(_)) => true,
+        (
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_),
+            _,
+        ) => same(cx, renaming, s1, s2),
+    })
 }
 
 fn same_list(cx: &mut Cx, renaming: &mut Renaming, l1: &[StructInfo], l2: &[StructInfo]) -> bool {
@@ -113,7 +157,7 @@ fn same_dim(cx: &mut Cx, renaming: &Renaming, e1: &PrimExpr, e2: &PrimExpr) -> b
 }
 
 impl Renaming {
-    /// Pairs the variables that stand alone at the same place of two parameters: these are what a signature binds.
+    /// Pairs the variables that stand alone at the same place of two leaves: these are what a signature binds.
     fn bind(&mut self, s1: &StructInfo, s2: &StructInfo) {
         match (s1, s2) {
             (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
@@ -130,9 +174,6 @@ impl Renaming {
                 if let (Some(v1), Some(v2)) = (&p1.value, &p2.value) {
                     self.bind_dim(v1, v2);
                 }
-            }
-            (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => {
-                with_stack(|| f1.iter().zip(f2.iter()).for_each(|(s1, s2)| self.bind(s1, s2)));
             }
             (
                 StructInfo::Object
@@ -202,6 +243,20 @@ mod tests {
         let twice = |name| PrimExpr::binary(BinaryOp::Mul, 2.into(), PrimExpr::var(name));
         assert!(same_struct_info(&mut cx, &closure("n", twice("n")), &closure("m", twice("m"))));
         assert!(!same_struct_info(&mut cx, &closure("n", twice("n")), &closure("m", twice("n"))));
+    }
+
+    #[test]
+    fn a_function_type_means_what_stands_before_it() {
+        let tensor = |name| StructInfo::tensor([PrimExpr::var(name)], DataType::FLOAT32);
+        let first =
+            |inner, outer| StructInfo::func([closure(inner, PrimExpr::var(inner)), tensor(outer)], tensor(outer));
+        let last =
+            |outer, inner| StructInfo::func([tensor(outer), closure(inner, PrimExpr::var(inner))], tensor(outer));
+        let same = |s1: &StructInfo, s2: &StructInfo| same_struct_info(&mut Cx::new(), s1, s2);
+        assert!(same(&first("n", "n"), &first("k", "m")));
+        assert!(same(&first("n", "m"), &first("m", "n")));
+        assert!(!same(&last("n", "n"), &last("n", "k")));
+        assert!(same(&last("n", "n"), &last("m", "m")));
     }
 
     #[test]

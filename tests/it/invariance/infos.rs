@@ -94,7 +94,7 @@ fn pair(tape: &mut Tape) -> (StructInfo, StructInfo) {
     (first, second)
 }
 
-/// Errata by whose letter a call goes by names, and everything else that is asked here does not.
+/// Errata by whose letter what is matched and substituted goes by names, and everything else that is asked here does not.
 const BY_LETTER: [Erratum; 2] = [Erratum::E55, Erratum::E80];
 
 /// What is asked of a pair.
@@ -199,13 +199,14 @@ fn differences(seed: u64, readings: &[(String, Reading)]) -> Vec<String> {
     let free = &free1 | &free_in(&first.s2);
     let mut found = Vec::new();
     for (reading, literal) in readings {
-        // Only in calls nothing is told apart before it is substituted by the letter.
+        // There nothing is told apart by the letter before it is substituted.
         let captures = BY_LETTER.iter().any(|erratum| literal.is_literal(*erratum));
         let before = asked(&mut cx(literal), &first, &scope);
         for spelt in &spellings {
             let after = asked(&mut cx(literal), spelt, &scope);
             let differs = |judgement: &str, a: &Said, b: &Said| match judgement {
                 "call" => !captures && !agree(a, b, &caller),
+                "compatibility" | "order" | "possible order" => !captures && !agree(a, b, &free),
                 "what is well defined" => !agree(a, b, &free1),
                 _ => !agree(a, b, &free),
             };

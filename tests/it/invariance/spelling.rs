@@ -37,6 +37,8 @@ pub struct Spelling {
     pool: Vec<ShapeVar>,
     /// The variables in scope, with their new names.
     bound: Vec<(ShapeVar, ShapeVar)>,
+    /// Those of the function types around that no parameter has introduced yet.
+    pending: Vec<(ShapeVar, ShapeVar)>,
     made: u32,
     functions: u32,
     /// The new names of Relax variables.
@@ -45,7 +47,16 @@ pub struct Spelling {
 
 impl Spelling {
     pub fn new(manner: Manner, reserved: BTreeSet<ShapeVar>, pool: &[ShapeVar]) -> Spelling {
-        Spelling { manner, reserved, pool: pool.to_vec(), bound: Vec::new(), made: 0, functions: 0, vars: Vec::new() }
+        Spelling {
+            manner,
+            reserved,
+            pool: pool.to_vec(),
+            bound: Vec::new(),
+            pending: Vec::new(),
+            made: 0,
+            functions: 0,
+            vars: Vec::new(),
+        }
     }
 
     /// Begins a scope.
@@ -70,16 +81,29 @@ impl Spelling {
 
     /// Brings those variables into scope that are not there; `free` are the names that mean something within.
     pub fn bind(&mut self, vars: BTreeSet<ShapeVar>, free: &BTreeSet<ShapeVar>) {
-        let new: Vec<ShapeVar> =
-            vars.into_iter().filter(|var| !self.is_bound(var) && !self.reserved.contains(var)).collect();
-        for (i, var) in new.iter().enumerate() {
-            let other = &new[(i + 1) % new.len()];
-            let name = self.name(var, other, free);
-            self.bound.push((var.clone(), name));
-        }
+        let names = self.names(vars, free);
+        self.bound.extend(names);
     }
 
-    fn name(&mut self, var: &ShapeVar, other: &ShapeVar, free: &BTreeSet<ShapeVar>) -> ShapeVar {
+    /// Names for those variables that are not in scope.
+    fn names(&mut self, vars: BTreeSet<ShapeVar>, free: &BTreeSet<ShapeVar>) -> Vec<(ShapeVar, ShapeVar)> {
+        let new: Vec<ShapeVar> =
+            vars.into_iter().filter(|var| !self.is_bound(var) && !self.reserved.contains(var)).collect();
+        let mut names = Vec::new();
+        for (i, var) in new.iter().enumerate() {
+            let other = &new[(i + 1) % new.len()];
+            names.push((var.clone(), self.name(var, other, free, &names)));
+        }
+        names
+    }
+
+    fn name(
+        &mut self,
+        var: &ShapeVar,
+        other: &ShapeVar,
+        free: &BTreeSet<ShapeVar>,
+        chosen: &[(ShapeVar, ShapeVar)],
+    ) -> ShapeVar {
         self.made += 1;
         let id = self.made;
         let wanted = match self.manner {
@@ -89,15 +113,17 @@ impl Spelling {
             Manner::OneHint => vec![ShapeVar::numbered("n".into(), 100 + id)],
             Manner::Renumbered => vec![ShapeVar::numbered(var.name.clone(), 100_000 - id)],
         };
+        let meant = self.pending.iter().filter(|(var, _)| free.contains(var));
         let taken = |name: &ShapeVar| {
-            free.contains(name) || self.reserved.contains(name) || self.bound.iter().any(|(_, known)| known == name)
+            let mut known = self.bound.iter().chain(chosen).chain(meant.clone());
+            free.contains(name) || self.reserved.contains(name) || known.any(|(_, known)| known == name)
         };
         let name = wanted.into_iter().find(|name| !taken(name));
         name.unwrap_or_else(|| ShapeVar::new(&format!("z{id}")))
     }
 
     pub fn shape_var(&self, var: &ShapeVar) -> ShapeVar {
-        let known = self.bound.iter().rev().find(|(known, _)| known == var);
+        let known = self.pending.iter().chain(&self.bound).rev().find(|(known, _)| known == var);
         known.map_or_else(|| var.clone(), |(_, name)| name.clone())
     }
 
@@ -159,19 +185,38 @@ impl Spelling {
         }
     }
 
-    /// A function type binds what its parameters introduce.
+    /// A function type binds what its parameters introduce, from there on: a function type that stands before may have the
+    /// same name for a variable of its own.
     fn func(&mut self, func: &FuncStructInfo) -> FuncStructInfo {
-        let mark = self.mark();
-        let own = own(func);
+        let (mark, around) = (self.mark(), self.pending.len());
         let mut free = BTreeSet::new();
         free_in_func(func, &mut Vec::new(), &mut free);
         free.retain(|var| !self.is_bound(var));
-        self.bind(own, &free);
-        let params =
-            func.params.as_ref().map(|params| params.iter().map(|param| self.info(param)).collect::<Arc<[_]>>());
+        let names = self.names(own(func), &free);
+        self.pending.extend(names);
+        let params = func
+            .params
+            .as_ref()
+            .map(|params| params.iter().map(|param| self.param(param, around)).collect::<Arc<[_]>>());
         let ret = self.info(&func.ret);
         self.leave(mark);
+        self.pending.truncate(around);
         FuncStructInfo { params, ret, ..func.clone() }
+    }
+
+    /// A part of a parameter, of a function whose variables are pending from `own` on.
+    fn param(&mut self, s: &StructInfo, own: usize) -> StructInfo {
+        match s {
+            StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(|field| self.param(field, own)).collect()),
+            StructInfo::Func(func) => StructInfo::Func(Arc::new(self.func(func))),
+            StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
+                let introduced = introduced_shape_vars(s);
+                let met = self.pending[own..].iter().filter(|(var, _)| introduced.contains(var) && !self.is_bound(var));
+                let met: Vec<(ShapeVar, ShapeVar)> = met.cloned().collect();
+                self.bound.extend(met);
+                self.info(s)
+            }
+        }
     }
 }
 
