@@ -138,6 +138,7 @@ impl<'a> Closing<'a> {
         let Some(params) = &func.params else { return func.clone() };
         let around = (self.own.clone(), self.stray.clone());
         self.depth += 1;
+        params.iter().flat_map(introduced_shape_vars).for_each(|var| self.leave_to_this_one(&var));
         let params = Some(params.iter().map(|param| self.param(param)).collect());
         let ret = self.info(&func.ret);
         self.depth -= 1;
@@ -161,9 +162,17 @@ impl<'a> Closing<'a> {
         })
     }
 
+    /// What a function type around uses and introduces nowhere before is another variable than the one of its name that
+    /// this one introduces.
+    fn leave_to_this_one(&mut self, var: &ShapeVar) {
+        if !self.one_for_all && !self.is_given(var) && self.stray.remove(var) {
+            self.own.remove(var);
+        }
+    }
+
     fn introduce(&mut self, var: &ShapeVar) {
-        let is_new = self.stray.remove(var) || !self.own.contains_key(var);
-        if is_new && !self.is_given(var) {
+        self.stray.remove(var);
+        if !self.own.contains_key(var) && !self.is_given(var) {
             self.own.insert(var.clone(), self.named(var));
         }
     }
@@ -270,5 +279,10 @@ mod tests {
         let introduced_later = StructInfo::func([sum(["n", "m"]), vector("n")], vector("n"));
         let expected = StructInfo::func([sum(["n′", "m′"]), vector("n′")], vector("n′"));
         assert_eq!(closed(&cx, &introduced_later, &Nowhere), expected);
+        let inside = StructInfo::func([sum(["n", "m"]), vector("n")], vector("n"));
+        let before = StructInfo::func([sum(["n", "n"])], inside);
+        let inside = StructInfo::func([sum(["n′′", "m′′"]), vector("n′′")], vector("n′′"));
+        let expected = StructInfo::func([sum(["n′", "n′"])], inside);
+        assert_eq!(closed(&cx, &before, &Nowhere), expected);
     }
 }
