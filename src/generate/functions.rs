@@ -176,26 +176,11 @@ impl Functions<'_> {
     fn param(&mut self, dims: &mut Vec<ShapeVar>, depth: usize) -> StructInfo {
         let info = match self.tape.choose(8) {
             0 | 1 if depth > 0 && self.views => self.function_type(dims, depth - 1),
-            2 => self.tuple_param(dims, depth),
+            2 => StructInfo::tuple([self.binding_vector(), self.binding_vector()]),
             _ => self.binding_vector(),
         };
         introduce(&info, dims);
         info
-    }
-
-    /// Two vectors, or a vector and a function that speaks of its dimension, in either order.
-    fn tuple_param(&mut self, dims: &[ShapeVar], depth: usize) -> StructInfo {
-        let first = self.binding_vector();
-        let second = match depth.checked_sub(1).filter(|_| self.views && self.tape.one_in(2)) {
-            Some(_) if self.tape.one_in(2) => StructInfo::func([first.clone()], first.clone()),
-            Some(depth) => self.function_type(dims, depth),
-            None => self.binding_vector(),
-        };
-        self.in_either_order(first, second)
-    }
-
-    fn in_either_order(&mut self, first: StructInfo, second: StructInfo) -> StructInfo {
-        StructInfo::tuple(if self.tape.one_in(2) { [second, first] } else { [first, second] })
     }
 
     fn params(&mut self, place: &Site, depth: usize) -> Vec<StructInfo> {
@@ -263,7 +248,6 @@ impl Functions<'_> {
     fn binding(&mut self, place: &mut Site) -> Option<Binding> {
         match self.tape.choose(20) {
             0 | 1 => self.cast_vector(place),
-            2 if self.views && self.tape.one_in(3) => self.cast_tuple(place),
             2 if self.views => self.cast_function(place),
             3 | 4 => self.local_function(place),
             choice => {
@@ -297,10 +281,7 @@ impl Functions<'_> {
     fn tuple(&mut self, place: &Site) -> Option<(Expr, StructInfo)> {
         let first = self.pick(place, is_function)?;
         let fields = [Some(first), self.pick(place, |_| true)];
-        let mut fields: Vec<Candidate> = fields.into_iter().flatten().collect();
-        if self.tape.one_in(2) {
-            fields.reverse();
-        }
+        let fields: Vec<Candidate> = fields.into_iter().flatten().collect();
         let exprs = fields.iter().map(|known| known.expr.clone()).collect();
         Some((Expr::tuple(exprs), StructInfo::tuple(fields.into_iter().map(|known| known.info))))
     }
@@ -395,34 +376,6 @@ impl Functions<'_> {
         let value = self.pick(place, is_function)?;
         let info = self.nearby(&value.info, &place.dims);
         Some(self.cast(place, value, info))
-    }
-
-    /// A tuple of a vector, whose dimension gets a name, and a function that may speak of it under that name.
-    fn cast_tuple(&mut self, place: &mut Site) -> Option<Binding> {
-        let holds_both = |fields: &[StructInfo]| {
-            fields.iter().any(is_vector_info) && fields.iter().any(|field| field.as_func().is_some())
-        };
-        let tuple = self.pick(place, |known| matches!(&known.info, StructInfo::Tuple(fields) if holds_both(fields)))?;
-        let StructInfo::Tuple(fields) = &tuple.info else { return None };
-        let vector = self.binding_vector();
-        let mut dims = place.dims.clone();
-        let mut cast = Vec::new();
-        for field in fields.iter() {
-            let info = if is_vector_info(field) { vector.clone() } else { self.seen_otherwise(field, &vector, &dims) };
-            introduce(&info, &mut dims);
-            cast.push(info);
-        }
-        place.dims = dims;
-        Some(self.cast(place, tuple, StructInfo::tuple(cast)))
-    }
-
-    /// A function, at times one from that vector to the same.
-    fn seen_otherwise(&mut self, info: &StructInfo, vector: &StructInfo, dims: &[ShapeVar]) -> StructInfo {
-        let of_one = info.as_func().and_then(|func| func.params.as_ref()).is_some_and(|params| params.len() == 1);
-        if of_one && self.tape.one_in(2) {
-            return StructInfo::func([vector.clone()], vector.clone());
-        }
-        self.nearby(info, dims)
     }
 
     fn cast(&mut self, place: &mut Site, value: Candidate, info: StructInfo) -> Binding {

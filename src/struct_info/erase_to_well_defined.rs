@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::apart::distinct;
+use super::apart::{distinct, told_inside};
 use super::mapping::{all_shape_vars, introduced_shape_vars};
 use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
@@ -19,7 +19,8 @@ pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundin
     let scope = Scope::new(scope);
     if cx.literal(Erratum::A44) {
         // All of a parameter's variables come into scope, but not others that are spelt like them.
-        return erase(cx, &distinct(s, &mut all_shape_vars(s), &scope), &scope);
+        let told = told_inside(s, &scope);
+        return erase(cx, &distinct(&told, &mut all_shape_vars(&told), &scope), &scope);
     }
     erase(cx, s, &scope)
 }

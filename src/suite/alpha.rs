@@ -1,6 +1,7 @@
 //! Equality of answers up to what an implementation is free to choose: the names of bound variables, and the form
 //! of dimensions that are provably equal.
 
+use std::slice;
 use std::sync::Arc;
 
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo, TensorShape};
@@ -21,6 +22,8 @@ pub enum UnsaidPurity {
 /// Which bound shape variables of the two operands stand for each other.
 struct Renaming {
     pairs: Vec<(ShapeVar, ShapeVar)>,
+    /// Those that a signature around will bind further to the right: a dimension may mention them before.
+    pending: Vec<(ShapeVar, ShapeVar)>,
     purity: UnsaidPurity,
 }
 
@@ -38,7 +41,7 @@ pub fn same_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
 
 /// Whether the second of two structural informations says the same as the first, or more as far as `purity` admits.
 pub fn same_but_for(cx: &mut Cx, purity: UnsaidPurity, s1: &StructInfo, s2: &StructInfo) -> bool {
-    same(cx, &mut Renaming { pairs: Vec::new(), purity }, s1, s2)
+    same(cx, &mut Renaming { pairs: Vec::new(), pending: Vec::new(), purity }, s1, s2)
 }
 
 fn same(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {
@@ -81,14 +84,11 @@ fn same(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) 
 }
 
 fn same_func(cx: &mut Cx, renaming: &mut Renaming, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
-    let outer = renaming.pairs.len();
+    let (bound, pending) = (renaming.pairs.len(), renaming.pending.len());
     let params = match (&f1.params, &f2.params) {
         (Some(p1), Some(p2)) => {
-            // From left to right, so that a function type means what stands before it; then the dimensions, of which one may
-            // be compound before its variables are bound.
-            let funcs =
-                p1.len() == p2.len() && p1.iter().zip(p2.iter()).all(|(s1, s2)| same_binder(cx, renaming, s1, s2));
-            funcs && p1.iter().zip(p2.iter()).all(|(s1, s2)| same_dims_of(cx, renaming, s1, s2))
+            p1.iter().zip(p2.iter()).for_each(|(s1, s2)| renaming.expect(pending, s1, s2));
+            p1.len() == p2.len() && p1.iter().zip(p2.iter()).all(|(s1, s2)| same_param(cx, renaming, s1, s2))
         }
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
@@ -98,15 +98,17 @@ fn same_func(cx: &mut Cx, renaming: &mut Renaming, f1: &FuncStructInfo, f2: &Fun
         && (f1.pure == f2.pure || (f1.pure.is_none() && renaming.purity == UnsaidPurity::Open))
         // The text ignores the result of a packed function, so that it is not compared.
         && (f1.params.is_none() || same(cx, renaming, &f1.ret, &f2.ret));
-    renaming.pairs.truncate(outer);
+    renaming.pairs.truncate(bound);
+    renaming.pending.truncate(pending);
     result
 }
 
-/// Binds what a part of a parameter introduces, and compares the function types in it.
-fn same_binder(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {
+/// From left to right: what a part of a parameter introduces is bound from there on, and a function type before it may
+/// have a variable of its own that is spelt alike.
+fn same_param(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {
     with_stack(|| match (s1, s2) {
         (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => {
-            f1.len() == f2.len() && f1.iter().zip(f2.iter()).all(|(s1, s2)| same_binder(cx, renaming, s1, s2))
+            f1.len() == f2.len() && f1.iter().zip(f2.iter()).all(|(s1, s2)| same_param(cx, renaming, s1, s2))
         }
         (StructInfo::Func(f1), StructInfo::Func(f2)) => same_func(cx, renaming, f1, f2),
         (
@@ -119,27 +121,8 @@ fn same_binder(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &Struc
             _,
         ) => {
             renaming.bind(s1, s2);
-            true
+            same(cx, renaming, s1, s2)
         }
-    })
-}
-
-/// Compares a part of a parameter but for the function types in it, which have been compared.
-fn same_dims_of(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {
-    with_stack(|| match (s1, s2) {
-        (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => {
-            f1.iter().zip(f2.iter()).all(|(s1, s2)| same_dims_of(cx, renaming, s1, s2))
-        }
-        (StructInfo::Func(_), StructInfo::Func(_)) => true,
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-            _,
-        ) => same(cx, renaming, s1, s2),
     })
 }
 
@@ -156,53 +139,70 @@ fn same_dim(cx: &mut Cx, renaming: &Renaming, e1: &PrimExpr, e2: &PrimExpr) -> b
     e1 == e2 || oracle::answer(cx, &Ask::ProveEqual(e1, e2)) == Ok(Answer::Proof(Proof::Equal))
 }
 
+/// Visits the variables that stand alone at the same place of two parameters: these are what a signature binds.
+fn each_lone(s1: &StructInfo, s2: &StructInfo, visit: &mut impl FnMut(&ShapeVar, &ShapeVar)) {
+    match (s1, s2) {
+        (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
+            if let (Some(TensorShape::Dims(d1)), Some(TensorShape::Dims(d2))) = (&t1.shape, &t2.shape) {
+                each_lone_dim(d1, d2, visit);
+            }
+        }
+        (StructInfo::Shape(t1), StructInfo::Shape(t2)) => {
+            if let (Some(d1), Some(d2)) = (&t1.values, &t2.values) {
+                each_lone_dim(d1, d2, visit);
+            }
+        }
+        (StructInfo::Prim(p1), StructInfo::Prim(p2)) => {
+            if let (Some(v1), Some(v2)) = (&p1.value, &p2.value) {
+                each_lone_dim(slice::from_ref(v1), slice::from_ref(v2), visit);
+            }
+        }
+        (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => {
+            with_stack(|| f1.iter().zip(f2.iter()).for_each(|(s1, s2)| each_lone(s1, s2, visit)));
+        }
+        (
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_),
+            _,
+        ) => {}
+    }
+}
+
+fn each_lone_dim(d1: &[PrimExpr], d2: &[PrimExpr], visit: &mut impl FnMut(&ShapeVar, &ShapeVar)) {
+    for (e1, e2) in d1.iter().zip(d2) {
+        if let (PrimExpr::Var(v1), PrimExpr::Var(v2)) = (e1, e2) {
+            visit(v1, v2);
+        }
+    }
+}
+
 impl Renaming {
-    /// Pairs the variables that stand alone at the same place of two leaves: these are what a signature binds.
+    /// Pairs what two leaves bind.
     fn bind(&mut self, s1: &StructInfo, s2: &StructInfo) {
-        match (s1, s2) {
-            (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
-                if let (Some(TensorShape::Dims(d1)), Some(TensorShape::Dims(d2))) = (&t1.shape, &t2.shape) {
-                    self.bind_dims(d1, d2);
-                }
+        each_lone(s1, s2, &mut |v1, v2| {
+            if !self.pairs.iter().any(|(a, b)| a == v1 || b == v2) {
+                self.pairs.push((v1.clone(), v2.clone()));
             }
-            (StructInfo::Shape(t1), StructInfo::Shape(t2)) => {
-                if let (Some(d1), Some(d2)) = (&t1.values, &t2.values) {
-                    self.bind_dims(d1, d2);
-                }
-            }
-            (StructInfo::Prim(p1), StructInfo::Prim(p2)) => {
-                if let (Some(v1), Some(v2)) = (&p1.value, &p2.value) {
-                    self.bind_dim(v1, v2);
-                }
-            }
-            (
-                StructInfo::Object
-                | StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_)
-                | StructInfo::Func(_),
-                _,
-            ) => {}
-        }
+        });
     }
 
-    fn bind_dims(&mut self, d1: &[PrimExpr], d2: &[PrimExpr]) {
-        d1.iter().zip(d2).for_each(|(e1, e2)| self.bind_dim(e1, e2));
-    }
-
-    fn bind_dim(&mut self, e1: &PrimExpr, e2: &PrimExpr) {
-        if let (PrimExpr::Var(v1), PrimExpr::Var(v2)) = (e1, e2)
-            && !self.pairs.iter().any(|(a, b)| a == v1 || b == v2)
-        {
-            self.pairs.push((v1.clone(), v2.clone()));
-        }
+    /// Pairs what two parameters will bind, and nothing around does; `from` is where that begins in what is pending.
+    fn expect(&mut self, from: usize, s1: &StructInfo, s2: &StructInfo) {
+        each_lone(s1, s2, &mut |v1, v2| {
+            if !self.pairs.iter().chain(&self.pending[from..]).any(|(a, b)| a == v1 || b == v2) {
+                self.pending.push((v1.clone(), v2.clone()));
+            }
+        });
     }
 
     /// Puts a common name for each bound variable, one that no text can spell, so that a free variable of one side is
     /// never taken for a bound one of the other.
     fn apply(&self, side: Side, e: &PrimExpr) -> PrimExpr {
-        if self.pairs.is_empty() {
+        if self.pairs.is_empty() && self.pending.is_empty() {
             return e.clone();
         }
         let apply = |e| self.apply(side, e);
@@ -220,10 +220,10 @@ impl Renaming {
             Side::First => first == var,
             Side::Second => second == var,
         };
-        match self.pairs.iter().position(own).and_then(|i| u32::try_from(i).ok()) {
-            Some(i) => ShapeVar::numbered("(bound)".into(), i),
-            None => var.clone(),
-        }
+        let numbered = |hint: &str, i: usize| Some(ShapeVar::numbered(hint.into(), u32::try_from(i).ok()?));
+        let bound = self.pairs.iter().rposition(own).and_then(|i| numbered("(bound)", i));
+        let pending = || self.pending.iter().rposition(own).and_then(|i| numbered("(pending)", i));
+        bound.or_else(pending).unwrap_or_else(|| var.clone())
     }
 }
 
@@ -257,6 +257,9 @@ mod tests {
         assert!(same(&first("n", "m"), &first("m", "n")));
         assert!(!same(&last("n", "n"), &last("n", "k")));
         assert!(same(&last("n", "n"), &last("m", "m")));
+        // What is mentioned before it is bound is what is bound.
+        let early = |name| StructInfo::func([closure("i", PrimExpr::var(name)), tensor(name)], tensor(name));
+        assert!(same(&early("n"), &early("m")));
     }
 
     #[test]
