@@ -136,7 +136,9 @@ const DTYPES: [DataType; 10] = [
 /// now and then a single argument is changed, so that it may not fit.
 pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
     let mut call = pattern.clone();
-    if tape.one_in(2) {
+    // Boxed integers often are sizes or places, which others would not fit.
+    let boxed = call.operands.iter().any(|operand| matches!(operand, Operand::Int(..)));
+    if tape.one_in(if boxed { 5 } else { 2 }) {
         let sizes = RefCell::new(Vec::new());
         let tape = RefCell::new(&mut *tape);
         call.operands.iter_mut().for_each(|operand| {
@@ -451,7 +453,7 @@ impl World {
 
     /// A number as an expression of that value. Variables are sizes, which are not negative.
     fn dim(&mut self, value: i64, manner: Manner, tape: &mut Tape) -> PrimExpr {
-        if !manner.symbols {
+        if !manner.symbols || value.unsigned_abs() > 1 << 40 {
             return PrimExpr::IntImm(value);
         }
         match tape.choose(6) {

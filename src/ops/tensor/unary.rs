@@ -2,7 +2,7 @@
 
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
-use crate::number::elementary;
+use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, arity, tensor};
 use crate::ops::kernel::elementwise::{float, infer_float, infer_one, infer_predicate, infer_same, number, unary};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
@@ -169,7 +169,8 @@ fn infer_clip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 
 /// Each element brought into the range; what is not a number stays.
 fn clip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let (low, high) = (bound(a, 1)?, bound(a, 2)?);
+    let float = kernel::tensor(a, 0)?.dtype().float_type().unwrap_or(FloatType::Float64);
+    let (low, high) = (bound(a, 1, float)?, bound(a, 2, float)?);
     unary(m, a, |x| match x {
         Scalar::Float(x) if x.is_nan() => Ok(Scalar::Float(x)),
         Scalar::Float(x) => Ok(Scalar::Float(x.max(low.0).min(high.0))),
@@ -182,11 +183,11 @@ fn clip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     })
 }
 
-/// A bound as float and as integer.
-fn bound(a: &EvalArgs<'_>, i: usize) -> Result<(f64, i64), Stop> {
+/// A bound as a float of the data type, rounded once, and as an integer.
+fn bound(a: &EvalArgs<'_>, i: usize, float: FloatType) -> Result<(f64, i64), Stop> {
     match a.values.get(i) {
         Some(Value::Prim(Prim { value: Scalar::Float(x), .. })) => Ok((*x, *x as i64)),
-        Some(Value::Prim(Prim { value: Scalar::Int(i), .. })) => Ok((*i as f64, *i)),
+        Some(Value::Prim(Prim { value: Scalar::Int(i), .. })) => Ok((float.round_int((*i).into()), *i)),
         Some(_) | None => Err(fail("the bounds of a range must be numbers")),
     }
 }
