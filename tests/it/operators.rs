@@ -108,7 +108,7 @@ fn the_order_of_operands_does_not_matter() {
             StructInfo::Tensor(t) => relax_spec::grammar::TensorStructInfo { dtype: DataType::BOOL, ..t },
             other => panic!("{other}"),
         });
-        let chosen = |two: &[StructInfo]| infer("relax.where", &[&[condition.clone()], two].concat());
+        let chosen = |two: &[StructInfo]| infer("relax.where", &[std::slice::from_ref(&condition), two].concat());
         let (in_order, reversed) = (chosen(&two), chosen(&other(&two)));
         assert!(same(&in_order, &reversed), "where of {condition}, {two:?}: {in_order:?}, reversed {reversed:?}");
     }
