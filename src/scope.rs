@@ -246,7 +246,7 @@ fn references(func: &GlobalFunc, rank: &FxHashMap<&str, usize>) -> Vec<usize> {
     let mut references = References { rank, found: Vec::new() };
     match func {
         GlobalFunc::Function(function) => references.visit_function(function),
-        GlobalFunc::PrimFunc(_) => {}
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
     }
     references.found.sort_unstable();
     references.found.dedup();

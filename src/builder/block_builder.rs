@@ -134,6 +134,9 @@ impl BlockBuilder {
         let mut globals: FxHashMap<Name, StructInfo> = derive_module(&mut cx, &module).functions.into_iter().collect();
         for (gv, func) in &module.funcs {
             match func {
+                GlobalFunc::ExternFunc(_) => {
+                    globals.insert(gv.name.clone(), StructInfo::packed(crate::grammar::DeriveFunc::DefaultDerive))
+                }
                 GlobalFunc::PrimFunc(_) => globals.insert(gv.name.clone(), StructInfo::Object),
                 GlobalFunc::Function(_) => None,
             };

@@ -1,9 +1,9 @@
 //! Attributes, floats and the data of tensors.
 
 use super::reader::{Read, Reader, Reading, Write};
-use super::record::choice;
+use super::record::{choice, record};
 use super::{Data, DataError, Node};
-use crate::grammar::{AttrValue, DataType, FloatBits, Span, TensorData, TensorDataError};
+use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, IndexMap, Made, Span, TensorData, TensorDataError};
 
 choice! { AttrValue, "the value of an attribute" {
     None,
@@ -16,7 +16,12 @@ choice! { AttrValue, "the value of an attribute" {
     List(items),
     Dict(entries),
     StructInfo(s),
+    IndexMap(m),
+    Made(m),
 } }
+
+record! { IndexMap, "IndexMap", { params: one, results: one, inverse: unless(None) } }
+record! { Made, "Made", { name: one, args: many, named: unless(Attrs::new()) } }
 
 /// The 16 hexadecimal digits of the bits of a float64.
 impl Read for FloatBits {

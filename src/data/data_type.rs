@@ -79,7 +79,7 @@ pub(super) fn by_name(r: &mut Reader<'_>, dtype: DataType) -> Reading<()> {
     match dtype {
         DataType::BOOL => r.by(rule!("PR14148.DTYPE.BOOL")),
         DataType::VOID => r.by(rule!("PR14148.DTYPE.VOID")),
-        DataType { code: TypeCode::BFloat, .. } => Ok(()),
+        DataType { code: TypeCode::BFloat | TypeCode::Small(_), .. } => Ok(()),
         DataType { code, .. } => r.by(rule_of(code)),
     }
 }
@@ -89,7 +89,7 @@ fn rule_of(code: TypeCode) -> Rule {
     match code {
         TypeCode::Int => rule!("PR14148.DTYPE.INT"),
         TypeCode::UInt => rule!("PR14148.DTYPE.UINT"),
-        TypeCode::Float | TypeCode::BFloat => rule!("PR14148.DTYPE.FLOAT"),
+        TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) => rule!("PR14148.DTYPE.FLOAT"),
         TypeCode::Handle => rule!("PR14148.DTYPE.HANDLE"),
     }
 }

@@ -9,9 +9,10 @@ record! { IrModule, "IRModule" by rule!("GRAM.PROGRAM"), closed {
     version: or(FORMAT_VERSION),
     funcs: many,
     attrs: unless(Attrs::new()),
+    global_infos: unless(Attrs::new()),
 } }
 
-choice! { GlobalFunc, "a Function or a PrimFunc" { Function(f), PrimFunc by rule!("GRAM.PROGRAM") (f) } }
+choice! { GlobalFunc, "a Function or a PrimFunc" { Function(f), PrimFunc by rule!("GRAM.PROGRAM") (f), ExternFunc(f) } }
 
 impl Read for GlobalVar {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<GlobalVar> {

@@ -28,6 +28,7 @@ pub fn recognize(cx: &mut Cx, module: &IrModule) -> Reading<()> {
     for (_, func) in &module.funcs {
         match func {
             GlobalFunc::Function(_) => {}
+            GlobalFunc::ExternFunc(_) => visitor.by(rule!("GRAM.EXPR.EXTERNFUNC")),
             GlobalFunc::PrimFunc(_) => visitor.by(rule!("GRAM.PROGRAM")),
         }
     }
@@ -79,7 +80,13 @@ impl Productions<'_> {
 
     fn value(&mut self, value: &AttrValue) {
         match value {
-            AttrValue::None | AttrValue::Bool(_) | AttrValue::Int(_) | AttrValue::Float(_) | AttrValue::Str(_) => {}
+            AttrValue::None
+            | AttrValue::Bool(_)
+            | AttrValue::Int(_)
+            | AttrValue::Float(_)
+            | AttrValue::Str(_)
+            | AttrValue::IndexMap(_)
+            | AttrValue::Made(_) => {}
             AttrValue::DataType(dtype) => self.data_type(*dtype),
             AttrValue::Prim(expr) => self.visit_prim_expr(expr),
             AttrValue::List(items) => with_stack(|| items.iter().for_each(|item| self.value(item))),

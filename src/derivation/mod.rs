@@ -214,6 +214,11 @@ impl<'c, 'm> Deriver<'c, 'm> {
         let Some((gv, func)) = self.module.funcs.get(index) else { return };
         self.trail = Trail::new(gv.name.clone());
         match func {
+            GlobalFunc::ExternFunc(_) => {
+                let info = StructInfo::packed(crate::grammar::DeriveFunc::DefaultDerive);
+                let info = self.cx.conclude(rule!("SI.DERIVE.EXTERNFUNC"), info);
+                self.globals.insert(&gv.name, Some(info));
+            }
             GlobalFunc::PrimFunc(_) => {
                 if self.cx.fire(rule!("SI.DERIVE.GLOBAL.PRIMFUNC")) {
                     self.globals.insert(&gv.name, Some(StructInfo::Object));

@@ -17,7 +17,7 @@ pub fn inferred_results(cx: &Cx, module: &IrModule) -> Option<Rc<HashMap<usize, 
     for (_, func) in &module.funcs {
         match func {
             GlobalFunc::Function(function) => asked.visit_function(function),
-            GlobalFunc::PrimFunc(_) => {}
+            GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
         }
     }
     if !(asked.unannotated && asked.function_types) {

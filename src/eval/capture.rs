@@ -143,7 +143,9 @@ impl Walk<'_, '_> {
             | AttrValue::Int(_)
             | AttrValue::Float(_)
             | AttrValue::Str(_)
-            | AttrValue::DataType(_) => {}
+            | AttrValue::DataType(_)
+            | AttrValue::IndexMap(_)
+            | AttrValue::Made(_) => {}
         }
     }
 

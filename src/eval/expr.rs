@@ -8,8 +8,9 @@ use super::capture::Free;
 use super::machine::Machine;
 use super::trace::TraceEvent;
 use crate::grammar::{
-    Binding, BindingBlock, BlockKind, Call, Constant, DataType, Expr, ExternFunc, Function, GlobalVar, If, MatchCast,
-    PrimValue, SeqExpr, ShapeExpr, ShapeVar, Span, TensorData, Tuple, TupleGetItem, Var, VarBinding, VarKind,
+    Binding, BindingBlock, BlockKind, Call, Constant, DataType, Expr, ExternFunc, Function, GlobalFunc, GlobalVar, If,
+    MatchCast, PrimValue, SeqExpr, ShapeExpr, ShapeVar, Span, TensorData, Tuple, TupleGetItem, Var, VarBinding,
+    VarKind,
 };
 use crate::judge::{Open, with_stack};
 use crate::ops::{self, EvalArgs};
@@ -68,6 +69,11 @@ impl Machine<'_> {
 
     /// EVAL.VAR for a global variable.
     fn global_var(&mut self, e: &GlobalVar) -> Result<Value, Stop> {
+        if !self.globals.contains_key(&e.name)
+            && let Some(GlobalFunc::ExternFunc(named)) = self.module.get(&e.name)
+        {
+            return self.extern_func(named);
+        }
         let stored = self.cx.open(rule!("EVAL.VAR"));
         let value = self.globals.get(&e.name).map(|value| stored.conclude(Itself(value.clone())).0);
         value.ok_or_else(|| Stop::unspecified(format!("the module binds no @{}", e.name)))

@@ -73,7 +73,7 @@ fn global_symbol(attrs: &Attrs) -> Option<&Name> {
 fn entry_points(module: &IrModule) -> Vec<Name> {
     let symbol = |func: &GlobalFunc| match func {
         GlobalFunc::Function(f) => global_symbol(&f.attrs).cloned(),
-        GlobalFunc::PrimFunc(_) => None,
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
     };
     module.funcs.iter().filter_map(|(_, func)| symbol(func)).collect()
 }
@@ -123,6 +123,8 @@ impl Machine<'_> {
         for (gv, func) in &self.module.funcs {
             let value = match func {
                 GlobalFunc::Function(f) => self.load_function(f),
+                // Looked up where it is used, as an ExternFunc elsewhere is.
+                GlobalFunc::ExternFunc(_) => continue,
                 GlobalFunc::PrimFunc(f) => {
                     let object = Rc::new(PrimFuncObj { name: gv.name.clone(), func: f.clone() });
                     // Unless it is private or says otherwise, its symbol is its name (WF.12).
@@ -163,7 +165,7 @@ impl Machine<'_> {
         let module = self.module;
         let linked = module.funcs.iter().find(|(_, func)| match func {
             GlobalFunc::Function(f) => global_symbol(&f.attrs).is_some_and(|symbol| &**symbol == entry),
-            GlobalFunc::PrimFunc(_) => false,
+            GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => false,
         });
         let linked = self.cx.conclude(rule!("MOD.EXTLINK.ATTR"), linked);
         if self.cx.rule(rule!("MOD.EXTLINK"), linked.is_some())
@@ -174,7 +176,7 @@ impl Machine<'_> {
         }
         match module.get(entry) {
             Some(GlobalFunc::Function(_)) => self.private(entry).map(Some),
-            Some(GlobalFunc::PrimFunc(_)) | None => Ok(None),
+            Some(GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_)) | None => Ok(None),
         }
     }
 
@@ -191,7 +193,7 @@ impl Machine<'_> {
     fn no_entry(&mut self, entry: &str) -> Result<Value, Stop> {
         let message = match self.module.get(entry) {
             Some(GlobalFunc::PrimFunc(_)) => format!("@{entry} is a PrimFunc, not a Relax function"),
-            Some(GlobalFunc::Function(_)) | None => {
+            Some(GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_)) | None => {
                 format!("the module has no entry point `{entry}`; {}", list(&entry_points(self.module)))
             }
         };
@@ -210,7 +212,7 @@ impl Machine<'_> {
     pub(super) fn global_name(&self, func: &Arc<Function>) -> Option<Name> {
         let bound_to = |other: &GlobalFunc| match other {
             GlobalFunc::Function(f) => Arc::ptr_eq(f, func),
-            GlobalFunc::PrimFunc(_) => false,
+            GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => false,
         };
         self.module.funcs.iter().find(|(_, other)| bound_to(other)).map(|(gv, _)| gv.name.clone())
     }

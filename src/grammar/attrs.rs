@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{DataType, Name, PrimExpr, StructInfo};
+use std::sync::Arc;
+
+use super::{DataType, Name, PrimExpr, ShapeVar, StructInfo};
 
 /// Attributes by name.
 pub type Attrs = BTreeMap<Name, AttrValue>;
@@ -30,6 +32,32 @@ pub enum AttrValue {
     Dict(BTreeMap<Name, AttrValue>),
     /// Structural information.
     StructInfo(StructInfo),
+    /// A function from indices to indices, `T.index_map(..)`.
+    IndexMap(Arc<IndexMap>),
+    /// An object that means nothing here, such as `T.target({..})`: it is kept as it is written.
+    Made(Arc<Made>),
+}
+
+/// A function from indices to indices: each of them computed from the parameters, which are bound in it alone.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct IndexMap {
+    /// The indices that it takes.
+    pub params: Vec<ShapeVar>,
+    /// The indices that it gives.
+    pub results: Vec<PrimExpr>,
+    /// The function back, where it is given.
+    pub inverse: Option<Arc<IndexMap>>,
+}
+
+/// An object of TVM, by the call that makes it: `name(args, named)`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Made {
+    /// What is called, with its prefix, for example `T.target`.
+    pub name: Name,
+    /// By position.
+    pub args: Vec<AttrValue>,
+    /// By name.
+    pub named: Attrs,
 }
 
 /// A float64 compared by its bits.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::book::Rule;
 use crate::number::FloatType;
+pub use crate::number::SmallFloat;
 
 /// The kinds of scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -17,6 +18,8 @@ pub enum TypeCode {
     Float,
     /// `bfloat16`.
     BFloat,
+    /// Floats of at most 8 bits. Programs may hold them; nothing computes with them.
+    Small(SmallFloat),
     /// Pointers, and with no lanes the unknown data type.
     Handle,
 }
@@ -95,9 +98,17 @@ impl DataType {
         self.code == TypeCode::UInt
     }
 
-    /// Whether it is a float, `bfloat16` included.
+    /// The scalar type of a format of small floats.
+    pub const fn small(format: SmallFloat) -> DataType {
+        DataType::new(TypeCode::Small(format), format.bits())
+    }
+
+    /// Whether it is a float, `bfloat16` and the small ones included.
     pub fn is_float(self) -> bool {
-        matches!(self.code, TypeCode::Float | TypeCode::BFloat)
+        match self.code {
+            TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) => true,
+            TypeCode::Int | TypeCode::UInt | TypeCode::Handle => false,
+        }
     }
 
     /// The floats of this data type, if it is one of them and scalar.
@@ -107,7 +118,16 @@ impl DataType {
             (TypeCode::BFloat, 16, 1) => Some(FloatType::BFloat16),
             (TypeCode::Float, 32, 1) => Some(FloatType::Float32),
             (TypeCode::Float, 64, 1) => Some(FloatType::Float64),
-            (TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle, _, _) => None,
+            (
+                TypeCode::Int
+                | TypeCode::UInt
+                | TypeCode::Float
+                | TypeCode::BFloat
+                | TypeCode::Small(_)
+                | TypeCode::Handle,
+                _,
+                _,
+            ) => None,
         }
     }
 
@@ -115,7 +135,7 @@ impl DataType {
     /// exceeds, if Relax does not admit it.
     pub fn inadmissible(self) -> Option<Rule> {
         match self.code {
-            TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat => {
+            TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) => {
                 (self.lanes != 1).then_some(rule!("PR14148.DTYPE.LANES1"))
             }
             TypeCode::Handle if self.bits != 64 => Some(rule!("PR14148.DTYPE.HANDLE-BITS64")),
@@ -142,6 +162,7 @@ impl fmt::Display for DataType {
             (TypeCode::UInt, bits) => write!(f, "uint{bits}")?,
             (TypeCode::Float, bits) => write!(f, "float{bits}")?,
             (TypeCode::BFloat, bits) => write!(f, "bfloat{bits}")?,
+            (TypeCode::Small(format), _) => f.write_str(format.name())?,
         }
         match self.lanes {
             1 => Ok(()),
@@ -160,6 +181,9 @@ impl FromStr for DataType {
             None => (text, 1),
             Some((scalar, lanes)) => (scalar, lanes.parse().map_err(|_| error())?),
         };
+        if let Some(format) = SmallFloat::ALL.iter().find(|format| format.name() == scalar) {
+            return Ok(DataType { lanes, ..DataType::small(*format) });
+        }
         let split = scalar.find(|c: char| c.is_ascii_digit()).unwrap_or(scalar.len());
         let (word, bits) = scalar.split_at(split);
         let code = match (word, bits) {
@@ -187,7 +211,9 @@ mod tests {
 
     #[test]
     fn spelling_round_trips() {
-        for text in ["float32", "int64", "bool", "void", "handle", "bfloat16", "uint8", "float16x4", "int1"] {
+        for text in
+            ["float32", "int64", "bool", "void", "handle", "bfloat16", "uint8", "float16x4", "int1", "float8_e4m3fnx2"]
+        {
             assert_eq!(text.parse::<DataType>().unwrap().to_string(), text);
         }
     }

@@ -24,8 +24,8 @@ mod var;
 pub mod visit;
 mod words;
 
-pub use attrs::{AttrValue, Attrs, FloatBits};
-pub use dtype::{DataType, DataTypeError, TypeCode};
+pub use attrs::{AttrValue, Attrs, FloatBits, IndexMap, Made};
+pub use dtype::{DataType, DataTypeError, SmallFloat, TypeCode};
 pub use expr::{
     Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataTypeImm, Expr, ExternFunc, Function, GlobalVar, If,
     MatchCast, Op, PrimValue, SeqExpr, ShapeExpr, StringImm, Tuple, TupleGetItem, VarBinding, VarKind,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Attrs, Function, GlobalVar};
+use super::{Attrs, ExternFunc, Function, GlobalVar};
 use crate::grammar::tir::PrimFunc;
 
 /// The version of the serialized form, RON and JSON alike.
@@ -18,6 +18,8 @@ pub struct IrModule {
     pub funcs: Vec<(GlobalVar, GlobalFunc)>,
     /// Of the module as a whole, by name.
     pub attrs: Attrs,
+    /// What functions share, such as virtual devices: lists by name. No edition gives them a meaning.
+    pub global_infos: Attrs,
 }
 
 /// What a global variable is bound to.
@@ -27,11 +29,13 @@ pub enum GlobalFunc {
     Function(Arc<Function>),
     /// A TIR function, which Relax does not look into (`GRAM.PROGRAM.PRIMFUNC-OPAQUE`).
     PrimFunc(Arc<PrimFunc>),
+    /// A packed function, which the module gives a name of its own.
+    ExternFunc(ExternFunc),
 }
 
 impl Default for IrModule {
     fn default() -> IrModule {
-        IrModule { version: FORMAT_VERSION, funcs: Vec::new(), attrs: Attrs::new() }
+        IrModule { version: FORMAT_VERSION, funcs: Vec::new(), attrs: Attrs::new(), global_infos: Attrs::new() }
     }
 }
 

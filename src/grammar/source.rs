@@ -5,8 +5,11 @@ use std::fmt;
 use crate::book::Rule;
 use crate::grammar::Span;
 
-/// How deep brackets, blocks and operators may nest in text; deeper input is refused with a position.
+/// How deep brackets and blocks may nest in text; deeper input is refused with a position.
 pub const MAX_NESTING: usize = 1_000;
+
+/// How deep a tree may be, operators included: the terms of a long sum lie in each other.
+pub const MAX_DEPTH: usize = 5_000;
 
 /// Why a text cannot be read, and where. Lines and columns count from 1; columns count characters.
 #[derive(Clone, PartialEq, Eq, Debug)]

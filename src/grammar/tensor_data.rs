@@ -109,13 +109,14 @@ impl TensorData {
     }
 }
 
-/// The data types that tensor elements have: the widths that memory knows, in one lane.
+/// The data types that tensor elements have, in one lane. Those of fewer than 8 bits take a byte each.
 fn is_element_type(dtype: DataType) -> bool {
     let widths: &[u16] = match dtype.code {
-        TypeCode::Int => &[8, 16, 32, 64],
-        TypeCode::UInt => &[1, 8, 16, 32, 64],
+        TypeCode::Int => &[2, 4, 8, 16, 32, 64],
+        TypeCode::UInt => &[1, 2, 4, 8, 16, 32, 64],
         TypeCode::Float => &[16, 32, 64],
         TypeCode::BFloat => &[16],
+        TypeCode::Small(_) => return dtype.lanes == 1,
         TypeCode::Handle => &[],
     };
     dtype.lanes == 1 && widths.contains(&dtype.bits)
@@ -166,7 +167,10 @@ fn encode_exactly(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Result<()
         (TypeCode::UInt, 16) => int!(u16),
         (TypeCode::UInt, 32) => int!(u32),
         (TypeCode::UInt, 64) => int!(u64),
-        (TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle, _) => {
+        (
+            TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) | TypeCode::Handle,
+            _,
+        ) => {
             return Err(TensorDataError::DataType(dtype));
         }
     }

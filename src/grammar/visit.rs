@@ -163,7 +163,7 @@ pub fn walk_module<V: Visitor + ?Sized>(visitor: &mut V, module: &IrModule) {
     for (_, func) in &module.funcs {
         match func {
             GlobalFunc::Function(function) => visitor.visit_function(function),
-            GlobalFunc::PrimFunc(_) => {}
+            GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
         }
     }
 }
@@ -277,7 +277,9 @@ fn walk_attr<V: Visitor + ?Sized>(visitor: &mut V, value: &AttrValue) {
         | AttrValue::Int(_)
         | AttrValue::Float(_)
         | AttrValue::Str(_)
-        | AttrValue::DataType(_) => {}
+        | AttrValue::DataType(_)
+        | AttrValue::IndexMap(_)
+        | AttrValue::Made(_) => {}
         AttrValue::Prim(expr) => visitor.visit_prim_expr(expr),
         AttrValue::List(items) => with_stack(|| items.iter().for_each(|item| walk_attr(visitor, item))),
         AttrValue::Dict(items) => with_stack(|| items.values().for_each(|item| walk_attr(visitor, item))),

@@ -290,7 +290,7 @@ impl Question {
 fn prim_func_text(module: &IrModule) -> Option<String> {
     let is_prim_func = |func: &GlobalFunc| match func {
         GlobalFunc::PrimFunc(_) => true,
-        GlobalFunc::Function(_) => false,
+        GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => false,
     };
     let funcs: Vec<_> = module.funcs.iter().filter(|(_, func)| is_prim_func(func)).cloned().collect();
     (!funcs.is_empty()).then(|| print_module(&IrModule { funcs, ..IrModule::default() }, Dialect::default()))

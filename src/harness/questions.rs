@@ -406,6 +406,6 @@ pub(super) fn show(value: &AttrValue) -> String {
         AttrValue::DataType(dtype) => dtype.to_string(),
         AttrValue::Prim(e) => e.to_string(),
         AttrValue::List(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
-        AttrValue::Dict(_) | AttrValue::StructInfo(_) => "..".into(),
+        AttrValue::Dict(_) | AttrValue::StructInfo(_) | AttrValue::IndexMap(_) | AttrValue::Made(_) => "..".into(),
     }
 }

@@ -73,7 +73,7 @@ impl Criteria<'_> {
                     self.trail = Trail::new(gv.name.clone());
                     self.function(function);
                 }
-                GlobalFunc::PrimFunc(_) => {}
+                GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
             }
         }
     }

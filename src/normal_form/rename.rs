@@ -71,7 +71,9 @@ fn attr(value: &AttrValue, replace: Replace) -> AttrValue {
         | AttrValue::Int(_)
         | AttrValue::Float(_)
         | AttrValue::Str(_)
-        | AttrValue::DataType(_) => value.clone(),
+        | AttrValue::DataType(_)
+        | AttrValue::IndexMap(_)
+        | AttrValue::Made(_) => value.clone(),
         AttrValue::Prim(expr) => AttrValue::Prim(prim_expr(expr, replace)),
         AttrValue::List(items) => AttrValue::List(items.iter().map(|item| attr(item, replace)).collect()),
         AttrValue::Dict(items) => {

@@ -6,5 +6,7 @@
 pub mod elementary;
 mod float_type;
 mod long;
+mod small_float;
 
 pub use float_type::FloatType;
+pub use small_float::SmallFloat;

@@ -469,7 +469,9 @@ pub(super) fn ints_attr(call: &Call, name: &str) -> Result<Option<Vec<i64>>, Inf
         | AttrValue::Prim(_)
         | AttrValue::List(_)
         | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_) => Err(wrong(item)),
+        | AttrValue::StructInfo(_)
+        | AttrValue::IndexMap(_)
+        | AttrValue::Made(_) => Err(wrong(item)),
     };
     match attr(call, name) {
         None => Ok(None),

@@ -125,6 +125,7 @@ impl fmt::Display for Functions<'_> {
             .iter()
             .map(|(gv, func)| match func {
                 GlobalFunc::Function(_) => gv.name.to_string(),
+                GlobalFunc::ExternFunc(_) => format!("{} (ExternFunc)", gv.name),
                 GlobalFunc::PrimFunc(_) => format!("{} (PrimFunc)", gv.name),
             })
             .collect();

@@ -46,7 +46,7 @@ fn linked<'m>(module: &'m IrModule, entry: &str) -> Option<&'m Function> {
     };
     module.funcs.iter().find_map(|(_, func)| match func {
         GlobalFunc::Function(f) if is_entry(f) => Some(&**f),
-        GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) => None,
+        GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
     })
 }
 

@@ -83,7 +83,7 @@ fn precision(dtype: DataType) -> (i32, i32) {
         (TypeCode::Float, 16) => (10, -24),
         (TypeCode::BFloat, _) => (7, -133),
         (TypeCode::Float, 32) => (23, -149),
-        (TypeCode::Float | TypeCode::Int | TypeCode::UInt | TypeCode::Handle, _) => (52, -1074),
+        (TypeCode::Float | TypeCode::Small(_) | TypeCode::Int | TypeCode::UInt | TypeCode::Handle, _) => (52, -1074),
     }
 }
 

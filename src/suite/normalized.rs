@@ -50,7 +50,7 @@ fn entry_point(func: &GlobalFunc) -> Option<&Name> {
             Some(AttrValue::Str(symbol)) => Some(symbol),
             Some(_) | None => None,
         },
-        GlobalFunc::PrimFunc(_) => None,
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
     }
 }
 

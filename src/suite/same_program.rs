@@ -19,6 +19,7 @@ pub fn same_program(m1: &IrModule, m2: &IrModule) -> bool {
     };
     let (funcs1, funcs2) = (sorted(m1), sorted(m2));
     m1.attrs == m2.attrs
+        && m1.global_infos == m2.global_infos
         && funcs1.len() == funcs2.len()
         && funcs1.iter().zip(&funcs2).all(|((gv1, f1), (gv2, f2))| gv1 == gv2 && same_global(f1, f2))
 }
@@ -27,7 +28,8 @@ fn same_global(f1: &GlobalFunc, f2: &GlobalFunc) -> bool {
     match (f1, f2) {
         (GlobalFunc::Function(f1), GlobalFunc::Function(f2)) => Pairing::default().function(f1, f2),
         (GlobalFunc::PrimFunc(f1), GlobalFunc::PrimFunc(f2)) => f1 == f2,
-        (GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_), _) => false,
+        (GlobalFunc::ExternFunc(f1), GlobalFunc::ExternFunc(f2)) => f1 == f2,
+        (GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_), _) => false,
     }
 }
 
@@ -254,7 +256,9 @@ impl Pairing {
                 | AttrValue::Prim(_)
                 | AttrValue::List(_)
                 | AttrValue::Dict(_)
-                | AttrValue::StructInfo(_),
+                | AttrValue::StructInfo(_)
+                | AttrValue::IndexMap(_)
+                | AttrValue::Made(_),
                 _,
             ) => v1 == v2,
         })

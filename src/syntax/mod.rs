@@ -3,4 +3,5 @@
 pub mod decode;
 pub mod import;
 pub mod load;
+mod tvm_json;
 pub mod tvmscript;

@@ -20,7 +20,7 @@ impl Repr {
         let signed = match dtype.code {
             TypeCode::Int => true,
             TypeCode::UInt => false,
-            TypeCode::Float | TypeCode::BFloat | TypeCode::Handle => return None,
+            TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) | TypeCode::Handle => return None,
         };
         let bits = u8::try_from(dtype.bits).ok().filter(|bits| (1..=64).contains(bits))?;
         (dtype.lanes == 1).then_some(Repr { shift: 64 - bits, signed })

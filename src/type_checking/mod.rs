@@ -156,6 +156,10 @@ impl<'c, 'm> Checker<'c, 'm> {
         let Some((gv, func)) = self.module.funcs.get(index) else { return };
         self.trail = Trail::new(gv.name.clone());
         match func {
+            GlobalFunc::ExternFunc(_) => {
+                let ty = self.cx.conclude(rule!("TC.EXTERNFUNC"), Type::PackedFunc);
+                self.globals.insert(&gv.name, Some(ty));
+            }
             GlobalFunc::PrimFunc(_) => {
                 if self.cx.fire(rule!("TC.GLOBAL.PRIMFUNC")) && self.cx.fire(rule!("MOD.PRIMFUNC-OBJECT")) {
                     self.globals.insert(&gv.name, Some(Type::Object));

@@ -219,7 +219,15 @@ impl Elements {
             (TypeCode::BFloat, 16) => zeros!(BFloat16, bf16::ZERO),
             (TypeCode::Float, 32) => zeros!(Float32, 0.0),
             (TypeCode::Float, 64) => zeros!(Float64, 0.0),
-            (TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle, _) => {
+            (
+                TypeCode::Int
+                | TypeCode::UInt
+                | TypeCode::Float
+                | TypeCode::BFloat
+                | TypeCode::Small(_)
+                | TypeCode::Handle,
+                _,
+            ) => {
                 return unknown;
             }
         })

@@ -29,6 +29,7 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
         match func {
             GlobalFunc::Function(function) => checker.global_function(index, gv, function),
             GlobalFunc::PrimFunc(prim_func) => checker.global_prim_func(index, gv, prim_func),
+            GlobalFunc::ExternFunc(_) => {}
         }
     }
     checker.mutual_recursion();
@@ -190,7 +191,7 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn entry_point(&mut self) {
         let linked = |func: &GlobalFunc| match func {
             GlobalFunc::Function(function) => function.attrs.contains_key("global_symbol"),
-            GlobalFunc::PrimFunc(_) => false,
+            GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => false,
         };
         let some = self.module.funcs.iter().any(|(_, func)| linked(func));
         self.trail = Trail::default();

@@ -121,7 +121,7 @@ fn names_prim_func(a: &InferArgs<'_>) -> bool {
     let Some(Expr::GlobalVar(gv)) = a.call.args.first() else { return false };
     match a.module.map(|module| module.get(&gv.name)) {
         None | Some(Some(GlobalFunc::PrimFunc(_))) => true,
-        Some(None | Some(GlobalFunc::Function(_))) => false,
+        Some(None | Some(GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_))) => false,
     }
 }
 

@@ -3,11 +3,13 @@
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
 
-use crate::grammar::source::MAX_NESTING;
+use crate::grammar::source::{MAX_DEPTH, MAX_NESTING};
 
-/// The length of the shortest prefix of the text that nests deeper than [`MAX_NESTING`], if there is one.
+/// The length of the shortest prefix of the text that nests deeper than [`MAX_NESTING`] in brackets and blocks, or than
+/// [`MAX_DEPTH`] in operators too, if there is one.
 pub(super) fn too_deep(text: &str) -> Option<usize> {
-    if surely_shallow(text, MAX_NESTING) || !exceeds(text, MAX_NESTING) {
+    let exceeds = |text: &str| exceeds(text, MAX_NESTING, MAX_DEPTH);
+    if surely_shallow(text, MAX_NESTING) || !exceeds(text) {
         return None;
     }
     // The lexer does not tell positions, but whether a prefix is too deep is monotone in its length.
@@ -17,7 +19,7 @@ pub(super) fn too_deep(text: &str) -> Option<usize> {
         if middle == fine {
             break;
         }
-        if exceeds(&text[..middle], MAX_NESTING) {
+        if exceeds(&text[..middle]) {
             deep = middle;
         } else {
             fine = middle;
@@ -27,29 +29,36 @@ pub(super) fn too_deep(text: &str) -> Option<usize> {
 }
 
 /// An upper bound of the depth of the syntax tree, kept while tokens go by. Each operator and each pair of brackets
-/// may add a level; operands beside a comma do not nest in each other.
+/// may add a level; operands beside a comma, and brackets beside each other, do not nest in each other.
 struct Depth {
     blocks: usize,
-    /// For the statement, and for each open bracket, the size of the operand at hand and of the largest before it.
+    /// For the statement, and for each open bracket, what is known of the operand at hand and of those before it.
     operands: Vec<Operand>,
-    total: usize,
+    /// The operators of all operands at hand, which have yet to close.
+    operators: usize,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Operand {
-    size: usize,
+    /// Operators and closed brackets, of which each may hold all the others.
+    operators: usize,
+    /// The depth of the deepest bracket that was closed in it.
+    inside: usize,
+    /// The depth of the deepest operand before it.
     largest: usize,
 }
 
-fn exceeds(text: &str, limit: usize) -> bool {
+fn exceeds(text: &str, nesting: usize, limit: usize) -> bool {
     let mut lexer = lexer::lex(text, Mode::Module);
-    let mut depth = Depth { blocks: 0, operands: vec![Operand::default()], total: 0 };
+    let mut depth = Depth { blocks: 0, operands: vec![Operand::default()], operators: 0 };
     loop {
         match lexer.next_token() {
             TokenKind::EndOfFile => return false,
             token => depth.advance(token),
         }
-        if depth.total > limit {
+        let brackets = depth.blocks + depth.operands.len() - 1;
+        let inside = depth.operands.last().map_or(0, |operand| operand.inside);
+        if brackets > nesting || brackets + depth.operators + inside > limit {
             return true;
         }
     }
@@ -104,18 +113,9 @@ fn plain_string(bytes: &[u8], at: usize) -> Option<usize> {
 impl Depth {
     fn advance(&mut self, token: TokenKind) {
         match token {
-            TokenKind::Indent => {
-                self.blocks += 1;
-                self.total += 1;
-            }
-            TokenKind::Dedent => {
-                self.total -= usize::from(self.blocks > 0);
-                self.blocks = self.blocks.saturating_sub(1);
-            }
-            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => {
-                self.operands.push(Operand::default());
-                self.total += 1;
-            }
+            TokenKind::Indent => self.blocks += 1,
+            TokenKind::Dedent => self.blocks = self.blocks.saturating_sub(1),
+            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => self.operands.push(Operand::default()),
             TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => self.close(),
             TokenKind::Comma => self.next_operand(),
             TokenKind::Semi | TokenKind::Newline => self.next_statement(),
@@ -126,39 +126,49 @@ impl Depth {
             | TokenKind::String
             | TokenKind::Comment
             | TokenKind::NonLogicalNewline => {}
-            _ => self.grow(1),
+            _ => self.grow(),
         }
     }
 
-    fn grow(&mut self, levels: usize) {
+    fn grow(&mut self) {
         if let Some(operand) = self.operands.last_mut() {
-            operand.size += levels;
-            self.total += levels;
+            operand.operators += 1;
+            self.operators += 1;
         }
     }
 
     fn next_operand(&mut self) {
         if let Some(operand) = self.operands.last_mut() {
-            self.total -= operand.size;
-            operand.largest = operand.largest.max(operand.size);
-            operand.size = 0;
+            self.operators -= operand.operators;
+            let largest = operand.depth();
+            *operand = Operand { largest, ..Operand::default() };
         }
     }
 
-    /// What a bracket encloses becomes part of the operand around it.
+    /// What a bracket encloses becomes part of the operand around it, beside other brackets there.
     fn close(&mut self) {
         if self.operands.len() > 1
             && let Some(inner) = self.operands.pop()
         {
-            self.total -= inner.size + 1;
-            self.grow(inner.size.max(inner.largest) + 1);
+            self.operators -= inner.operators;
+            self.grow();
+            if let Some(operand) = self.operands.last_mut() {
+                operand.inside = operand.inside.max(inner.depth());
+            }
         }
     }
 
     fn next_statement(&mut self) {
         self.operands.clear();
         self.operands.push(Operand::default());
-        self.total = self.blocks;
+        self.operators = 0;
+    }
+}
+
+impl Operand {
+    /// How deep the operand is, or the deepest one before it.
+    fn depth(&self) -> usize {
+        self.largest.max(self.operators + self.inside)
     }
 }
 
@@ -168,13 +178,23 @@ mod tests {
 
     #[test]
     fn what_is_too_deep() {
-        for (open, close) in [("(", ")"), ("[", "]"), ("f(", ")"), ("-", ""), ("not ", ""), ("a + ", ""), ("a.b", "")] {
-            let deep = format!("x = {}a{}\n", open.repeat(MAX_NESTING + 1), close.repeat(MAX_NESTING + 1));
+        let brackets = [("(", ")"), ("[", "]"), ("f(", ")")].map(|form| (form, MAX_NESTING));
+        let operators = [("-", ""), ("not ", ""), ("a + ", ""), ("a.b", ""), ("", "[0]")].map(|form| (form, MAX_DEPTH));
+        for ((open, close), limit) in brackets.into_iter().chain(operators) {
+            let deep = format!("x = {}a{}\n", open.repeat(limit + 1), close.repeat(limit + 1));
             let at = too_deep(&deep);
-            assert!(at.is_some_and(|at| at > MAX_NESTING && at < deep.len()), "{open}: {at:?}");
-            let shallow = format!("x = {}a{}\n", open.repeat(MAX_NESTING / 3), close.repeat(MAX_NESTING / 3));
+            assert!(at.is_some_and(|at| at > limit && at < deep.len()), "{open}: {at:?}");
+            let shallow = format!("x = {}a{}\n", open.repeat(limit - 10), close.repeat(limit - 10));
             assert_eq!(too_deep(&shallow), None, "{open}");
         }
+    }
+
+    #[test]
+    fn brackets_beside_each_other_do_not_nest() {
+        let term = "f(a[0] + (b - 1) * 2, -c)";
+        assert_eq!(too_deep(&format!("x = {}\n", vec![term; 1_500].join(" + "))), None);
+        assert_eq!(too_deep(&format!("x = {}\n", vec![term; 200].join(" + f(a) * "))), None);
+        assert!(too_deep(&format!("x = {}\n", vec![term; 4_000].join(" + f(a) * "))).is_some());
     }
 
     proptest::proptest! {
@@ -182,7 +202,7 @@ mod tests {
         #[test]
         fn the_shortcut_is_safe(text in "([\\[\\](){}a.,:#'\"\\\\f+\\r\n -]|not |if |\n  |\n    |\"a\"){0,40}") {
             for limit in [2, 5, 12] {
-                assert!(!surely_shallow(&text, limit) || !exceeds(&text, limit), "{text:?}");
+                assert!(!surely_shallow(&text, limit) || !exceeds(&text, limit, limit), "{text:?}");
             }
         }
     }

@@ -11,6 +11,7 @@
 //! * a global function that is not private has the attribute `global_symbol`.
 
 mod guard;
+mod metadata;
 mod print;
 mod read;
 pub mod tir_parse;

@@ -7,6 +7,7 @@
 mod args;
 mod block;
 mod buffer;
+mod builtin;
 mod call;
 mod expr;
 mod stmt;
@@ -18,11 +19,13 @@ use std::rc::Rc;
 use ruff_python_ast as py;
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::grammar::source::{MAX_NESTING, SyntaxError};
+use super::metadata::Metadata;
+use crate::grammar::source::{MAX_DEPTH, SyntaxError};
 use crate::grammar::tir::{Buffer, Expr, Param, PrimFunc, Stmt, Var};
 use crate::grammar::{Attrs, DataType, Name, Span};
 use crate::judge::with_stack;
 use args::{Arguments, t_call, t_name};
+pub(super) use builtin::{Gives, gives};
 
 type Result<T> = std::result::Result<T, SyntaxError>;
 
@@ -30,7 +33,16 @@ type Result<T> = std::result::Result<T, SyntaxError>;
 ///
 /// Shape variables that no statement declares have data type int64.
 pub fn parse_prim_func(def: &py::StmtFunctionDef, text: &str) -> Result<PrimFunc> {
-    Parser::new(text).function(def)
+    Parser::new(text, None).function(def)
+}
+
+/// As [`parse_prim_func`], where the text refers to metadata.
+pub(super) fn parse_with<'t>(
+    def: &py::StmtFunctionDef,
+    text: &'t str,
+    metadata: Option<&'t Metadata<'t>>,
+) -> Result<PrimFunc> {
+    Parser::new(text, metadata).function(def)
 }
 
 /// What a name stands for.
@@ -42,10 +54,13 @@ enum Def {
     Buffer(Rc<Buffer>),
     /// A parameter that a buffer may be matched with: its position.
     Handle(usize),
+    /// Another name for an expression.
+    Meta(Expr),
 }
 
 struct Parser<'t> {
     text: &'t str,
+    metadata: Option<&'t Metadata<'t>>,
     /// The definitions of each name, the innermost last.
     defs: HashMap<Name, Vec<Def>>,
     /// The names defined since the start, for leaving scopes.
@@ -63,9 +78,10 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn new(text: &'t str) -> Parser<'t> {
+    fn new(text: &'t str, metadata: Option<&'t Metadata<'t>>) -> Parser<'t> {
         Parser {
             text,
+            metadata,
             defs: HashMap::new(),
             trail: Vec::new(),
             params: Vec::new(),
@@ -108,8 +124,8 @@ impl<'t> Parser<'t> {
 
     /// Runs `body` one level deeper, with enough stack.
     fn nested<T>(&mut self, at: &impl Ranged, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.depth >= MAX_NESTING {
-            return self.error(at, format!("nested more than {MAX_NESTING} deep"));
+        if self.depth >= MAX_DEPTH {
+            return self.error(at, format!("nested more than {MAX_DEPTH} deep"));
         }
         self.depth += 1;
         let result = with_stack(|| body(self));
@@ -278,7 +294,9 @@ impl<'t> Parser<'t> {
                 Some(Def::Var(known)) => {
                     return self.error(assign, format!("`{name}` has the data type {known} already"));
                 }
-                Some(Def::Loop(..) | Def::Buffer(_) | Def::Handle(_)) | None => self.define(name, Def::Var(*dtype)),
+                Some(Def::Loop(..) | Def::Buffer(_) | Def::Handle(_) | Def::Meta(_)) | None => {
+                    self.define(name, Def::Var(*dtype));
+                }
             }
         }
         Ok(!declared.is_empty())
@@ -290,7 +308,7 @@ impl<'t> Parser<'t> {
         let param = match args.get("param", 0) {
             Some(py::Expr::Name(name)) => match self.lookup(&name.id) {
                 Some(Def::Handle(index)) => *index,
-                Some(Def::Var(_) | Def::Loop(..) | Def::Buffer(_)) | None => {
+                Some(Def::Var(_) | Def::Loop(..) | Def::Buffer(_) | Def::Meta(_)) | None => {
                     return self.error(name, "expected a parameter that is a handle, not matched yet");
                 }
             },

@@ -33,6 +33,7 @@ impl Program {
             let func = match func {
                 GlobalFunc::Function(f) => GlobalFunc::Function(Arc::new(program.function(f))),
                 GlobalFunc::PrimFunc(f) => GlobalFunc::PrimFunc(f.clone()),
+                GlobalFunc::ExternFunc(f) => GlobalFunc::ExternFunc(f.clone()),
             };
             (gv.clone(), func)
         });
@@ -141,7 +142,9 @@ impl Program {
             | AttrValue::Int(_)
             | AttrValue::Float(_)
             | AttrValue::Str(_)
-            | AttrValue::DataType(_) => value.clone(),
+            | AttrValue::DataType(_)
+            | AttrValue::IndexMap(_)
+            | AttrValue::Made(_) => value.clone(),
             AttrValue::Prim(e) => AttrValue::Prim(self.spelling.dim(e)),
             AttrValue::List(items) => AttrValue::List(items.iter().map(|item| self.attr(item)).collect()),
             AttrValue::Dict(items) => AttrValue::Dict(self.attrs(items)),

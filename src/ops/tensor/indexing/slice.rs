@@ -192,7 +192,9 @@ fn bound(name: &str, item: &AttrValue) -> Result<Option<PrimExpr>, InferError> {
         | AttrValue::DataType(_)
         | AttrValue::List(_)
         | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_) => Err(InferError::op(format!("`{name}` must list integers: {item:?}"))),
+        | AttrValue::StructInfo(_)
+        | AttrValue::IndexMap(_)
+        | AttrValue::Made(_) => Err(InferError::op(format!("`{name}` must list integers: {item:?}"))),
     }
 }
 

@@ -111,8 +111,32 @@ impl Printer {
                 self.call_with_extern(name, call, out)
             }
             "print" | "assert_op" => self.formatted(name, call, out),
+            "hint_on_device" => self.hint_on_device(call, out),
             name => self.plain_operator(name, call, out),
         }
+    }
+
+    /// `R.hint_on_device(x, R.device(device_type=1, index=0), "global")`.
+    fn hint_on_device(&mut self, call: &Call, out: &mut String) -> bool {
+        let known = ["device_type", "index", "memory_scope"];
+        let ([x], true) = (call.args.as_slice(), call.attrs.keys().all(|name| known.contains(&&**name))) else {
+            return false;
+        };
+        if !call.sinfo_args.is_empty() {
+            return false;
+        }
+        let device: Vec<String> = (call.attrs.iter().filter(|(name, _)| &***name != "memory_scope"))
+            .map(|(name, value)| format!("{name}={}", self.attr(name, value)))
+            .collect();
+        let mut parts = vec![self.expr_text(x)];
+        if !device.is_empty() {
+            parts.push(format!("R.device({})", device.join(", ")));
+        }
+        if let Some(scope) = call.attrs.get("memory_scope") {
+            parts.push(format!("memory_scope={}", self.attr("memory_scope", scope)));
+        }
+        out.push_str(&format!("R.hint_on_device({})", parts.join(", ")));
+        true
     }
 
     fn plain_operator(&mut self, name: &str, call: &Call, out: &mut String) -> bool {

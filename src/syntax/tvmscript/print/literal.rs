@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::Printer;
-use crate::grammar::{AttrValue, Attrs, DataType, TensorData, TypeCode};
+use crate::grammar::{AttrValue, Attrs, DataType, IndexMap, TensorData, TypeCode};
+use crate::syntax::tvmscript::Dialect;
 use crate::syntax::tvmscript::read::names_dtype;
 
 /// A Python string literal.
@@ -81,13 +82,32 @@ fn element(dtype: DataType, bytes: &[u8]) -> String {
     match (dtype.code, dtype.bits) {
         (TypeCode::UInt, 1) => bool(bits != 0).into(),
         (TypeCode::UInt | TypeCode::Handle, _) => bits.to_string(),
-        (TypeCode::Int, 8) => (bits as i8).to_string(),
+        (TypeCode::Int, 2 | 4 | 8) => (bits as i8).to_string(),
         (TypeCode::Int, 16) => (bits as i16).to_string(),
         (TypeCode::Int, 32) => (bits as i32).to_string(),
         (TypeCode::Int, _) => (bits as i64).to_string(),
+        (TypeCode::Small(format), _) => float(format.value(bits as u8)),
         (TypeCode::Float | TypeCode::BFloat, _) => {
             float(dtype.float_type().map_or(f64::from_bits(bits), |float| float.of_bits(bits)))
         }
+    }
+}
+
+/// `T.index_map(lambda i, j: (i, j // 4, j % 4))`.
+pub(in crate::syntax::tvmscript) fn index_map(map: &IndexMap) -> String {
+    let lambda = |map: &IndexMap| {
+        let params: Vec<String> = map.params.iter().map(|param| param.name.to_string()).collect();
+        let mut printer = Printer::new(Dialect::default());
+        let mut results = String::new();
+        // Its names are its own, so none of them changes.
+        printer.dim_list(&map.results, &mut results);
+        let comma = if map.results.len() == 1 { "," } else { "" };
+        let params = if params.is_empty() { String::new() } else { format!(" {}", params.join(", ")) };
+        format!("lambda{params}: ({results}{comma})")
+    };
+    match &map.inverse {
+        None => format!("T.index_map({})", lambda(map)),
+        Some(inverse) => format!("T.index_map({}, inverse_index_map={})", lambda(map), lambda(inverse)),
     }
 }
 
@@ -123,6 +143,12 @@ impl Printer {
                 format!("[{}]", values.join(", "))
             }
             AttrValue::Dict(attrs) => self.attr_dict(attrs),
+            AttrValue::IndexMap(map) => index_map(map),
+            AttrValue::Made(made) => {
+                let mut parts: Vec<String> = made.args.iter().map(|arg| self.attr("", arg)).collect();
+                parts.extend(made.named.iter().map(|(name, value)| format!("{name}={}", self.attr(name, value))));
+                format!("{}({})", made.name, parts.join(", "))
+            }
             AttrValue::StructInfo(info) => {
                 let mut text = String::new();
                 self.struct_info(info, &mut text);

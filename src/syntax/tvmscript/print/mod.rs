@@ -8,6 +8,7 @@ mod literal;
 mod names;
 mod sinfo;
 
+pub(super) use self::literal::index_map;
 use self::names::Names;
 use super::{Dialect, tir_print};
 use crate::grammar::{AttrValue, Function, GlobalFunc, IrModule};
@@ -25,6 +26,10 @@ pub fn print_module(module: &IrModule, dialect: Dialect) -> String {
         let attrs = Printer::new(dialect).attr_dict(&module.attrs);
         out.push_str(&format!("    I.module_attrs({attrs})\n"));
     }
+    if !module.global_infos.is_empty() {
+        let infos = Printer::new(dialect).attr_dict(&module.global_infos);
+        out.push_str(&format!("    I.module_global_infos({infos})\n"));
+    }
     if module.funcs.is_empty() {
         out.push_str("    pass\n");
     }
@@ -34,6 +39,9 @@ pub fn print_module(module: &IrModule, dialect: Dialect) -> String {
         match function {
             GlobalFunc::Function(function) => {
                 out.push_str(&Printer::new(dialect).global_function(&gv.name, &name, function));
+            }
+            GlobalFunc::ExternFunc(function) => {
+                out.push_str(&format!("    {name} = R.ExternFunc({})\n", literal::string(&function.global_symbol)));
             }
             GlobalFunc::PrimFunc(function) => {
                 out.push_str(&tir_print::print_prim_func(function, &name, 1, dialect));
@@ -76,6 +84,7 @@ impl Printer {
     }
 
     fn global_function(mut self, symbol: &str, name: &str, function: &Function) -> String {
+        self.names = Names::of(function);
         self.in_signature = true;
         let header = self.header(name, function);
         self.in_signature = false;

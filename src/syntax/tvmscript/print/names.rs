@@ -2,7 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::grammar::{ShapeVar, Var};
+use crate::grammar::visit::{Visitor, walk_block};
+use crate::grammar::{Binding, BindingBlock, Function, ShapeVar, Var, VarKind};
 
 /// Names that mean something else in TVMScript.
 const RESERVED: [&str; 9] = ["R", "T", "I", "cls", "Module", "relax", "tir", "tirx", "metadata"];
@@ -14,6 +15,28 @@ const KEYWORDS: [&str; 36] = [
     "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
+/// The name of what is never used.
+const BLANK: &str = "_";
+
+/// The variables called `_` that a function uses.
+#[derive(Default)]
+struct UsedBlanks(FxHashSet<Var>);
+
+impl Visitor for UsedBlanks {
+    fn visit_var(&mut self, var: &Var, _: VarKind) {
+        if &*var.name == BLANK {
+            self.0.insert(var.clone());
+        }
+    }
+
+    /// What a block gives out is named at its end.
+    fn visit_dataflow_block(&mut self, block: &BindingBlock) {
+        let given = block.bindings.iter().filter_map(Binding::binder).filter(|binder| binder.kind == VarKind::Var);
+        given.for_each(|binder| self.visit_var(&binder.var, VarKind::Var));
+        walk_block(self, block);
+    }
+}
+
 /// The names of one global function.
 #[derive(Default)]
 pub(super) struct Names {
@@ -22,14 +45,26 @@ pub(super) struct Names {
     dims: FxHashMap<ShapeVar, String>,
     /// The shape variables, in the order of their first appearance.
     order: Vec<String>,
+    /// The variables called `_` that are used, and so need a name to be told by.
+    used_blanks: FxHashSet<Var>,
     /// For each base name the next suffix to try.
     next: FxHashMap<String, u32>,
 }
 
 impl Names {
+    /// Those of this function.
+    pub fn of(function: &Function) -> Names {
+        let mut used = UsedBlanks::default();
+        used.visit_function(function);
+        Names { used_blanks: used.0, ..Names::default() }
+    }
+
     pub fn var(&mut self, var: &Var) -> String {
         if let Some(name) = self.vars.get(var) {
             return name.clone();
+        }
+        if &*var.name == BLANK && !self.used_blanks.contains(var) {
+            return BLANK.to_string();
         }
         let name = self.unique(&var.name);
         self.vars.insert(var.clone(), name.clone());
@@ -38,7 +73,7 @@ impl Names {
 
     /// As [`Names::var`], but never `_`, which would not bind a variable there.
     pub fn var_not_blank(&mut self, var: &Var) -> String {
-        if &*var.name == "_" && !self.vars.contains_key(var) {
+        if &*var.name == BLANK && !self.vars.contains_key(var) {
             let name = self.unique("_match");
             self.vars.insert(var.clone(), name);
         }

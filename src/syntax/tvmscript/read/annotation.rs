@@ -113,7 +113,7 @@ impl Reader<'_> {
 
     fn annotation(&mut self, name: &str, e: &py::Expr, mut args: Arguments<'_>, unbound: Unbound) -> Read<StructInfo> {
         let struct_info = match name {
-            "Object" | "Any" | "StringType" => StructInfo::Object,
+            "Object" | "Any" | "StringType" | "String" => StructInfo::Object,
             "Tensor" => self.tensor(&mut args, unbound)?,
             "Shape" => self.shape_info(&mut args, unbound)?,
             "Prim" => self.prim(&mut args, unbound, e)?,
@@ -162,6 +162,8 @@ impl Reader<'_> {
             Some(_) | None => None,
         };
         let dtype = dtype.map_or(Ok(DataType::VOID), |dtype| self.dtype(dtype))?;
+        // Where a tensor lies means nothing in any edition.
+        args.take(&["vdevice"]);
         let ndim = self.ndim(args)?.unwrap_or(Ndim::implied_by(shape.as_ref()));
         Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim }))
     }

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use ruff_python_ast as py;
 
 use super::Reader;
+use super::calls::is_struct_info;
 use super::dims::Unbound;
-use super::fault::{Fault, Read, float, integer, relax_name, span_of, string, tir_name};
-use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, Name};
+use super::fault::{
+    Fault, Prefix, Read, dotted, float, integer, members, qualified, relax_name, span_of, string, tir_name,
+};
+use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, IndexMap, Made, Name, ShapeVar, Span};
 use crate::judge::with_stack;
 
 impl Reader<'_> {
@@ -63,6 +66,7 @@ impl Reader<'_> {
             py::Expr::Tuple(tuple) => self.attr_list(&tuple.elts),
             py::Expr::Dict(_) => Ok(AttrValue::Dict(self.attrs(e)?)),
             py::Expr::Call(call) => self.attr_call(e, call),
+            py::Expr::Lambda(lambda) => Ok(AttrValue::IndexMap(self.index_map(lambda, None)?.into())),
             py::Expr::Attribute(_) if relax_name(e).is_some() => {
                 Ok(AttrValue::StructInfo(self.struct_info(e, Unbound::Leave)?))
             }
@@ -90,11 +94,23 @@ impl Reader<'_> {
                 let dims = self.dims(dims, Unbound::Leave)?;
                 Ok(AttrValue::List(dims.into_iter().map(AttrValue::Prim).collect()))
             }
-            (Some("prim_value"), [value]) => Ok(AttrValue::Prim(self.dim(value, Unbound::Leave)?)),
-            (Some(_), _) => Ok(AttrValue::StructInfo(self.struct_info(e, Unbound::Leave)?)),
+            (Some("prim_value"), [value]) => match (float(value), value) {
+                (Some(f), _) => Ok(AttrValue::Float(FloatBits::new(f))),
+                (None, py::Expr::Call(inner)) if tir_name(&inner.func).is_some() => self.attr_call(value, inner),
+                (None, _) => Ok(AttrValue::Prim(self.dim(value, Unbound::Leave)?)),
+            },
+            (Some(_), _) if is_struct_info(e) => Ok(AttrValue::StructInfo(self.struct_info(e, Unbound::Leave)?)),
+            (Some(_), _) => self.made(call),
+            (None, _) if qualified(&call.func).is_some_and(|(prefix, _)| prefix == Prefix::Module) => self.made(call),
             (None, _) => match (tir_name(&call.func).as_deref(), args) {
+                (Some("index_map"), [py::Expr::Lambda(map), inverse @ ..]) => {
+                    let named = call.arguments.keywords.first().map(|keyword| &keyword.value);
+                    Ok(AttrValue::IndexMap(self.index_map(map, inverse.first().or(named))?.into()))
+                }
+                (Some("target" | "Target"), _) => self.made(call),
                 (Some("bool"), [py::Expr::BooleanLiteral(b)]) => Ok(AttrValue::Bool(b.value)),
-                (Some("float32" | "float64"), [value]) => match (float(value), integer(value)) {
+                (Some("float16" | "bfloat16" | "float32" | "float64"), [value]) => match (float(value), integer(value))
+                {
                     (Some(f), _) => Ok(AttrValue::Float(FloatBits::new(f))),
                     (None, Some(i)) => Ok(AttrValue::Float(FloatBits::new(i as f64))),
                     (None, None) => Err(Fault::expected(self.text, value, "a number")),
@@ -103,6 +119,43 @@ impl Reader<'_> {
                 _ => Ok(AttrValue::Prim(self.dim(e, Unbound::Leave)?)),
             },
         }
+    }
+
+    /// An object that is kept as it is written.
+    pub(super) fn made(&mut self, call: &py::ExprCall) -> Read<AttrValue> {
+        let words = dotted(&call.func).ok_or_else(|| Fault::expected(self.text, &*call.func, "a name"))?;
+        let name = words.join(".").into();
+        let args = call.arguments.args.iter().map(|arg| self.attr("", arg)).collect::<Read<Vec<_>>>()?;
+        let named = self.keyword_attrs(call.arguments.keywords.iter().collect())?;
+        Ok(AttrValue::Made(Made { name, args, named }.into()))
+    }
+
+    /// `lambda i, j: (i, j // 4, j % 4)`. Its parameters are variables of its own, whatever has their names outside.
+    pub(super) fn index_map(&self, lambda: &py::ExprLambda, inverse: Option<&py::Expr>) -> Read<IndexMap> {
+        let mut inner = Reader::new(self.text);
+        let mut params = Vec::new();
+        if let Some(parameters) = &lambda.parameters {
+            if let Some(other) = parameters.vararg.as_ref().or(parameters.kwarg.as_ref()) {
+                return Err(Fault::new(&**other, "an index map has a fixed number of indices"));
+            }
+            params.extend(parameters.iter_non_variadic_params().map(|p| ShapeVar::new(p.parameter.name.as_str())));
+        }
+        let results = match members(&lambda.body) {
+            Some(members) => {
+                members.iter().map(|member| inner.dim(member, Unbound::Leave)).collect::<Read<Vec<_>>>()?
+            }
+            None => vec![inner.dim(&lambda.body, Unbound::Leave)?],
+        };
+        let inverse = match inverse {
+            None | Some(py::Expr::NoneLiteral(_)) => None,
+            Some(py::Expr::Lambda(back)) => Some(self.index_map(back, None)?.into()),
+            Some(py::Expr::Call(call)) => match &*call.arguments.args {
+                [py::Expr::Lambda(back)] => Some(self.index_map(back, None)?.into()),
+                _ => return Err(Fault::expected(self.text, call, "an index map")),
+            },
+            Some(other) => return Err(Fault::expected(self.text, other, "an index map")),
+        };
+        Ok(IndexMap { params, results, inverse })
     }
 
     /// The shape variables of `tir_vars=R.shape([n])`.
@@ -121,4 +174,9 @@ impl Reader<'_> {
 /// Attributes whose strings are data types: `dtype`, `out_dtype`.
 pub(in crate::syntax::tvmscript) fn names_dtype(name: &str) -> bool {
     name == "dtype" || name.ends_with("_dtype")
+}
+
+/// An attribute of a PrimFunc, or of what is in it: read as those of Relax are.
+pub(in crate::syntax::tvmscript) fn attr_in(text: &str, e: &py::Expr) -> Result<AttrValue, (Span, String)> {
+    Reader::new(text).attr("", e).map_err(|fault| (fault.span, fault.message))
 }

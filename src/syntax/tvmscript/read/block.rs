@@ -10,6 +10,7 @@ use super::Reader;
 use super::annotation::Arguments;
 use super::dims::Unbound;
 use super::fault::{Fault, Read, members, relax_name, span_of};
+use super::scalars;
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, DataType, Expr, MatchCast, PrimExpr, PrimValue, SeqExpr, Span,
     StructInfo, Var, VarBinding, VarKind,
@@ -133,7 +134,7 @@ impl Reader<'_> {
             },
             py::Stmt::AnnAssign(assign) => match &assign.value {
                 Some(value) => self.assign(&assign.target, Some(&assign.annotation), value, span, blocks, place),
-                None => Err(Fault::new(statement, "the variable has an annotation but no value")),
+                None => self.free_variable(assign),
             },
             py::Stmt::Expr(e) => self.expr_statement(&e.value, span, blocks, place),
             py::Stmt::FunctionDef(def) => {
@@ -151,6 +152,17 @@ impl Reader<'_> {
             py::Stmt::Return(_) => Err(Fault::new(statement, "`return` stands only at the end of a function")),
             _ => Err(Fault::expected(self.text, statement, "a binding, `with R.dataflow()`, `if` or `return`")),
         }
+    }
+
+    /// `x: R.Tensor`: a variable that nothing binds, as TVM prints the variables that a function leaves free.
+    fn free_variable(&mut self, assign: &py::StmtAnnAssign) -> Read<()> {
+        let py::Expr::Name(name) = &*assign.target else {
+            return Err(Fault::expected(self.text, &*assign.target, "the name of a variable"));
+        };
+        let info = self.struct_info(&assign.annotation, Unbound::Leave)?;
+        let var = self.scope.fresh(name.id.as_str(), VarKind::Var, span_of(name));
+        self.bring(&var, VarKind::Var, is_shape(&info));
+        Ok(())
     }
 
     /// `name = value`, `name: annotation = value`.
@@ -180,6 +192,7 @@ impl Reader<'_> {
             self.scope.declare_dim(name, span_of(target));
             return Ok(());
         }
+        let scalar = annotation.and_then(scalars::scalar_type);
         let annotation = annotation.map(|annotation| self.struct_info(annotation, Unbound::Leave)).transpose()?;
         let target_span = span_of(target);
         if let Some((value, struct_info)) = self.match_cast(value)? {
@@ -193,6 +206,12 @@ impl Reader<'_> {
             return Ok(());
         }
         let value = self.assigned(value, annotation.as_ref())?;
+        if let Some(dtype) = scalar {
+            let var = self.scope.fresh(name, place.kind_of(name), target_span);
+            let binding = self.bind_scalar(var, dtype, place.kind_of(name), value, span)?;
+            blocks.push(binding);
+            return Ok(());
+        }
         self.bind_at(Pending { name: name.into(), annotation, value, span }, target_span, blocks, place);
         Ok(())
     }

@@ -35,8 +35,17 @@ impl Reader<'_> {
             Some((Prefix::Relax, name)) => self.relax_call(&name, call, span),
             Some((Prefix::Tir, _)) => self.prim_value_call(call, span),
             Some((Prefix::Module, name)) if name == "Op" => self.op_by_name(call, span),
+            // What stands for itself.
+            Some((Prefix::Module, name)) if name == "meta_var" => match &*call.arguments.args {
+                [value] => self.expr(value),
+                _ => Err(Fault::expected(self.text, call, "one value")),
+            },
             Some((Prefix::Module, _)) => Err(Fault::expected(self.text, call, "a Relax expression")),
             None if is_word(&call.func, "float") => self.prim_value_call(call, span),
+            None if self.foreign_op(&call.func).is_some() => {
+                let op_name = self.foreign_op(&call.func).unwrap_or_default().into();
+                self.plain_call(Expr::Op(Op { op_name, span }), call, span)
+            }
             None => {
                 let callee = self.expr(&call.func)?;
                 self.plain_call(callee, call, span)
@@ -58,17 +67,35 @@ impl Reader<'_> {
     /// `f(x, y)`, with type arguments and attributes as keywords.
     fn plain_call(&mut self, op: Expr, call: &py::ExprCall, span: Span) -> Read<Expr> {
         let mut args = Arguments::of(call);
-        let inputs = self.exprs(args.rest())?;
-        self.finish_call(op, inputs, args, span)
+        let (inputs, infos) = with_sinfo_args(args.rest());
+        let inputs = self.exprs(inputs)?;
+        self.finish_call(op, inputs, infos, args, span)
     }
 
     /// The keywords that every call may have.
-    fn finish_call(&mut self, op: Expr, args: Vec<Expr>, rest: Arguments<'_>, span: Span) -> Read<Expr> {
-        Ok(Expr::Call(self.finished(op, args, rest, span)?.into()))
+    fn finish_call(
+        &mut self,
+        op: Expr,
+        args: Vec<Expr>,
+        infos: Option<&py::Expr>,
+        rest: Arguments<'_>,
+        span: Span,
+    ) -> Read<Expr> {
+        Ok(Expr::Call(self.finished(op, args, infos, rest, span)?.into()))
     }
 
-    fn finished(&mut self, op: Expr, args: Vec<Expr>, mut rest: Arguments<'_>, span: Span) -> Read<Call> {
-        let sinfo_args = match rest.keyword(&SINFO_ARGS) {
+    /// A call with its type arguments, which may have stood among the others.
+    fn finished(
+        &mut self,
+        op: Expr,
+        args: Vec<Expr>,
+        infos: Option<&py::Expr>,
+        mut rest: Arguments<'_>,
+        span: Span,
+    ) -> Read<Call> {
+        // It names the type of the attributes, and is none of them.
+        rest.keyword(&["attrs_type_key"]);
+        let sinfo_args = match infos.or_else(|| rest.keyword(&SINFO_ARGS)) {
             Some(sinfo_args) => self.struct_infos(sinfo_args, Unbound::Leave)?,
             None => Vec::new(),
         };
@@ -111,23 +138,30 @@ impl Reader<'_> {
                 _ => Err(Fault::expected(self.text, call, "one data type")),
             },
             "tuple" | "Tuple" => Ok(tuple_of(self.exprs(args.rest())?, span)),
-            "TupleGetItem" => Err(Fault::new(call, "write x[i]")),
+            "TupleGetItem" => match args.rest() {
+                [tuple, index] => self.projection(tuple, index, span),
+                _ => Err(Fault::expected(self.text, call, "a tuple and an index")),
+            },
             "ExternFunc" => match args.rest() {
-                [symbol] => Ok(extern_func(self.string_arg(symbol)?.into(), span)),
+                // Its annotation is left to the function itself.
+                [symbol] | [symbol, _] => Ok(extern_func(self.string_arg(symbol)?.into(), span)),
                 _ => Err(Fault::expected(self.text, call, "the name of a function")),
             },
             "Op" => self.op_by_name(call, span),
             "call_packed" => {
                 let callee = self.extern_callee(&mut args, call)?;
-                let inputs = self.exprs(args.rest())?;
-                self.finish_call(callee, inputs, args, span)
+                let (inputs, infos) = with_sinfo_args(args.rest());
+                let inputs = self.exprs(inputs)?;
+                self.finish_call(callee, inputs, infos, args, span)
             }
             "call_pure_packed" | "call_inplace_packed" | "call_builtin_with_ctx" => {
                 let mut inputs = vec![self.extern_callee(&mut args, call)?];
-                inputs.extend(self.exprs(args.rest())?);
+                let (others, infos) = with_sinfo_args(args.rest());
+                inputs.extend(self.exprs(others)?);
                 let op = self.op(name, span);
-                self.finish_call(op, inputs, args, span)
+                self.finish_call(op, inputs, infos, args, span)
             }
+            "hint_on_device" => self.hint_on_device(args, call, span),
             "call_tir" | "call_tir_inplace" | "call_tir_with_grad" => {
                 let callee = self.tir_callee(&mut args, call)?;
                 self.call_dps(name, callee, args, call, span)
@@ -250,6 +284,11 @@ impl Reader<'_> {
     }
 
     fn output(&self, e: &py::Expr, info: StructInfo, span: Span) -> Read<(Expr, StructInfo)> {
+        if let StructInfo::Tuple(fields) = &info {
+            let parts = fields.iter().map(|field| self.output(e, field.clone(), span)).collect::<Read<Vec<_>>>()?;
+            let (shapes, rest): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+            return Ok((tuple_of(shapes, span), StructInfo::tuple(rest)));
+        }
         let StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim }) = info else {
             return Err(Fault::expected(self.text, e, "an output with a shape, such as R.Tensor((n,), \"float32\")"));
         };
@@ -329,7 +368,30 @@ impl Reader<'_> {
         let format = format.unwrap_or_else(|| Expr::StringImm(StringImm { value: "".into(), span }));
         inputs.insert(at, format);
         let op = self.op(name, span);
-        self.finish_call(op, inputs, args, span)
+        self.finish_call(op, inputs, None, args, span)
+    }
+
+    /// `R.hint_on_device(x, R.device(device_type=1, index=0), "global")`, whose attributes are those of the device.
+    fn hint_on_device(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        let x = args.take(&["expr"]).ok_or_else(|| Fault::expected(self.text, call, "an expression"))?;
+        let inputs = vec![self.expr(x)?];
+        let mut attrs = Attrs::new();
+        if let Some(py::Expr::Call(device)) = args.take(&["dst_vdevice", "device"]) {
+            let mut device = Arguments::of(device);
+            for name in ["device_type", "index"] {
+                if let Some(value) = device.take(&[name]) {
+                    attrs.insert(name.into(), self.attr(name, value)?);
+                }
+            }
+            device.finish()?;
+        }
+        if let Some(scope) = args.take(&["memory_scope"]) {
+            attrs.insert("memory_scope".into(), self.attr("memory_scope", scope)?);
+        }
+        let op = self.op("hint_on_device", span);
+        let mut call = self.finished(op, inputs, None, args, span)?;
+        call.attrs.extend(attrs);
+        Ok(Expr::Call(call.into()))
     }
 
     /// `R.op(..)`: the call of an operator.
@@ -363,7 +425,8 @@ impl Reader<'_> {
                 },
             }
         }
-        inputs.extend(self.exprs(args.rest())?);
+        let (others, infos) = with_sinfo_args(args.rest());
+        inputs.extend(self.exprs(others)?);
         // Either function makes a call of the one operator or of the other one, by whether there is a bias.
         let name = match inputs.len() {
             4 if is_attention(name) => WITH_BIAS,
@@ -371,7 +434,7 @@ impl Reader<'_> {
             _ => name,
         };
         let op = self.op(name, span);
-        let mut call = self.finished(op, inputs, args, span)?;
+        let mut call = self.finished(op, inputs, infos, args, span)?;
         call.attrs.extend(attrs);
         Ok(Expr::Call(call.into()))
     }
@@ -390,7 +453,22 @@ fn is_shape_like(e: &py::Expr) -> bool {
     }
 }
 
-fn is_struct_info(e: &py::Expr) -> bool {
+/// The inputs among the arguments of a call, and the type arguments that may stand behind them.
+fn with_sinfo_args(args: &[py::Expr]) -> (&[py::Expr], Option<&py::Expr>) {
+    match args.split_last() {
+        Some((last, inputs)) if is_struct_infos(last) => (inputs, Some(last)),
+        Some(_) | None => (args, None),
+    }
+}
+
+fn is_struct_infos(e: &py::Expr) -> bool {
+    match members(e) {
+        Some(members) => !members.is_empty() && members.iter().all(is_struct_info),
+        None => is_struct_info(e),
+    }
+}
+
+pub(super) fn is_struct_info(e: &py::Expr) -> bool {
     let e = match e {
         py::Expr::Call(call) => &*call.func,
         py::Expr::Subscript(subscript) => &*subscript.value,

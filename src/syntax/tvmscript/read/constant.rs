@@ -118,7 +118,7 @@ fn default_dtype(numbers: &[Number]) -> DataType {
 /// fit.
 fn encode(dtype: DataType, number: Number, bytes: &mut Vec<u8>) -> Option<()> {
     match dtype.code {
-        TypeCode::Float | TypeCode::BFloat => encode_float(dtype, number, bytes),
+        TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) => encode_float(dtype, number, bytes),
         TypeCode::Int | TypeCode::UInt => encode_int(dtype, as_int(number)?, bytes),
         TypeCode::Handle => None,
     }
@@ -133,6 +133,15 @@ fn as_int(number: Number) -> Option<i128> {
 }
 
 fn encode_float(dtype: DataType, number: Number, bytes: &mut Vec<u8>) -> Option<()> {
+    if let TypeCode::Small(format) = dtype.code {
+        let value = match number {
+            Number::Bool(b) => f64::from(u8::from(b)),
+            Number::Int(i) => i as f64,
+            Number::Float(f) => f,
+        };
+        bytes.push(format.code(value));
+        return Some(());
+    }
     let float = dtype.float_type()?;
     let bits = match number {
         Number::Bool(b) => float.int_to_bits(b.into()),
@@ -145,8 +154,8 @@ fn encode_float(dtype: DataType, number: Number, bytes: &mut Vec<u8>) -> Option<
 
 fn encode_int(dtype: DataType, value: i128, bytes: &mut Vec<u8>) -> Option<()> {
     let (low, high) = match (dtype.code, dtype.bits) {
-        (TypeCode::Int, bits @ (8 | 16 | 32 | 64)) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-        (TypeCode::UInt, bits @ (1 | 8 | 16 | 32 | 64)) => (0, (1i128 << bits) - 1),
+        (TypeCode::Int, bits @ (2 | 4 | 8 | 16 | 32 | 64)) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+        (TypeCode::UInt, bits @ (1 | 2 | 4 | 8 | 16 | 32 | 64)) => (0, (1i128 << bits) - 1),
         _ => return None,
     };
     if value < low || value > high {

@@ -37,7 +37,7 @@ impl Reader<'_> {
         match e {
             py::Expr::NumberLiteral(n) if matches!(n.value, py::Number::Int(_)) => Err(self.not_int64(e)),
             py::Expr::BooleanLiteral(b) => Ok(PrimExpr::IntImm(i64::from(b.value))),
-            py::Expr::Name(name) => Ok(PrimExpr::Var(self.shape_var(name.id.as_str(), span_of(name), unbound))),
+            py::Expr::Name(name) => Ok(PrimExpr::Var(self.shape_var(name.id.as_str(), span_of(name), unbound)?)),
             py::Expr::StringLiteral(s) => self.dim_text(s.value.to_str(), span_of(e), unbound),
             py::Expr::UnaryOp(u) => {
                 let operand = self.dim(&u.operand, unbound)?;
@@ -130,34 +130,35 @@ impl Reader<'_> {
     fn dim_text(&mut self, text: &str, span: Span, unbound: Unbound) -> Read<PrimExpr> {
         let dim = notation::parse_prim_expr(text)
             .map_err(|error| Fault::at(span, format!("in the dimension \"{text}\": {}", error.message)))?;
-        Ok(self.rename_dims(&dim, span, unbound))
+        self.rename_dims(&dim, span, unbound)
     }
 
     /// The same dimension, with its names resolved.
-    fn rename_dims(&mut self, dim: &PrimExpr, span: Span, unbound: Unbound) -> PrimExpr {
+    fn rename_dims(&mut self, dim: &PrimExpr, span: Span, unbound: Unbound) -> Read<PrimExpr> {
         with_stack(|| match dim {
-            PrimExpr::Var(v) => PrimExpr::Var(self.shape_var(&v.name, span, unbound)),
-            PrimExpr::IntImm(i) => PrimExpr::IntImm(*i),
+            PrimExpr::Var(v) => Ok(PrimExpr::Var(self.shape_var(&v.name, span, unbound)?)),
+            PrimExpr::IntImm(i) => Ok(PrimExpr::IntImm(*i)),
             PrimExpr::Binary(op, a, b) => {
-                let a = self.rename_dims(a, span, unbound);
-                PrimExpr::binary(*op, a, self.rename_dims(b, span, unbound))
+                let a = self.rename_dims(a, span, unbound)?;
+                Ok(PrimExpr::binary(*op, a, self.rename_dims(b, span, unbound)?))
             }
-            PrimExpr::Not(a) => PrimExpr::Not(self.rename_dims(a, span, unbound).into()),
+            PrimExpr::Not(a) => Ok(PrimExpr::Not(self.rename_dims(a, span, unbound)?.into())),
             PrimExpr::Select(c, t, f) => {
-                let c = self.rename_dims(c, span, unbound);
-                let t = self.rename_dims(t, span, unbound);
-                PrimExpr::Select(c.into(), t.into(), self.rename_dims(f, span, unbound).into())
+                let c = self.rename_dims(c, span, unbound)?;
+                let t = self.rename_dims(t, span, unbound)?;
+                Ok(PrimExpr::Select(c.into(), t.into(), self.rename_dims(f, span, unbound)?.into()))
             }
         })
     }
 
-    pub(super) fn shape_var(&mut self, name: &str, span: Span, unbound: Unbound) -> ShapeVar {
+    pub(super) fn shape_var(&mut self, name: &str, span: Span, unbound: Unbound) -> Read<ShapeVar> {
+        self.not_another_scalar(name, span)?;
         if let Some(known) = self.scope.dim(name) {
-            return known.at(span);
+            return Ok(known.at(span));
         }
         match unbound {
-            Unbound::Declare => self.scope.declare_dim(name, span),
-            Unbound::Leave => self.scope.stray_dim(name, span),
+            Unbound::Declare => Ok(self.scope.declare_dim(name, span)),
+            Unbound::Leave => Ok(self.scope.stray_dim(name, span)),
         }
     }
 
@@ -167,7 +168,8 @@ impl Reader<'_> {
         with_stack(|| match e {
             py::Expr::NumberLiteral(_) => integer(e).is_some(),
             py::Expr::Name(name) => {
-                self.scope.var(name.id.as_str()).is_none() && self.scope.dim(name.id.as_str()).is_some()
+                let name = name.id.as_str();
+                self.scope.dim(name).is_some() && (self.scope.var(name).is_none() || self.is_scalar_dim(name))
             }
             py::Expr::UnaryOp(u) => self.is_dimension(&u.operand),
             py::Expr::BinOp(b) => self.is_dimension(&b.left) && self.is_dimension(&b.right),

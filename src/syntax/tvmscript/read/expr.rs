@@ -5,13 +5,15 @@ use ruff_text_size::Ranged;
 
 use super::Reader;
 use super::dims::Unbound;
-use super::fault::{Fault, Read, dotted, float, integer, is_word, non_finite, relax_name, span_of, string, tir_name};
+use super::fault::{Fault, Read, dotted, float, integer, non_finite, qualified, relax_name, span_of, string, tir_name};
 use super::scope::use_of;
 use crate::grammar::{
-    Call, DataType, Expr, FloatBits, GlobalVar, If, Op, PrimExpr, PrimValue, Span, StringImm, Tuple, TupleGetItem,
+    Call, Constant, DataType, DataTypeImm, Expr, FloatBits, GlobalVar, If, Op, PrimExpr, PrimValue, Span, StringImm,
+    Tuple, TupleGetItem,
 };
 use crate::judge::with_stack;
 use crate::number::FloatType;
+use crate::syntax::tvmscript::metadata::{self, Entry};
 
 impl Reader<'_> {
     pub(super) fn expr(&mut self, e: &py::Expr) -> Read<Expr> {
@@ -73,8 +75,20 @@ impl Reader<'_> {
         }
         match relax_name(e) {
             Some(op) => Ok(self.op(&op, span)),
+            None if self.foreign_op(e).is_some() => {
+                let op_name = self.foreign_op(e).unwrap_or_default().into();
+                Ok(Expr::Op(Op { op_name, span }))
+            }
             None => Err(Fault::expected(self.text, e, "a Relax expression")),
         }
+    }
+
+    /// `mylib.foo`, as TVM prints an operator that is not one of Relax: its whole name.
+    pub(super) fn foreign_op(&self, e: &py::Expr) -> Option<String> {
+        let words = dotted(e)?;
+        let [first, _, ..] = words.as_slice() else { return None };
+        let is_free = self.scope.var(first).is_none() && !self.aliases.contains(*first) && qualified(e).is_none();
+        is_free.then(|| words.join("."))
     }
 
     /// `Module.f` and `cls.f`.
@@ -89,22 +103,33 @@ impl Reader<'_> {
 
     /// `x[0]`.
     fn member(&mut self, subscript: &py::ExprSubscript, span: Span) -> Read<Expr> {
-        if is_word(&subscript.value, "metadata") || is_metadata(&subscript.value) {
-            return Err(Fault::new(
-                subscript,
-                "the value of this constant is in the metadata of the module, which is not part of the text; write \
-                 it out as R.const([..], dtype)",
-            ));
+        if let Some((list, number)) = metadata::reference(subscript) {
+            return self.metadata_entry(list, number, span);
         }
-        let index = match integer(&subscript.slice) {
-            Some(index) => i64::try_from(index).map_err(|_| Fault::new(&*subscript.slice, "expected an int64"))?,
+        self.projection(&subscript.value, &subscript.slice, span)
+    }
+
+    /// The field of a tuple.
+    pub(super) fn projection(&mut self, tuple: &py::Expr, index: &py::Expr, span: Span) -> Read<Expr> {
+        let index = match integer(index) {
+            Some(number) => i64::try_from(number).map_err(|_| Fault::new(index, "expected an int64"))?,
             None => {
-                let fault = Fault::expected(self.text, &*subscript.slice, "an integer literal as index");
+                let fault = Fault::expected(self.text, index, "an integer literal as index");
                 return Err(fault.under(rule!("GRAM.EXPR.TUPLEGETITEM")));
             }
         };
-        let tuple_value = self.expr(&subscript.value)?;
+        let tuple_value = self.expr(tuple)?;
         Ok(Expr::TupleGetItem(TupleGetItem { tuple_value, index, span }.into()))
+    }
+
+    /// What the metadata has under a number.
+    fn metadata_entry(&self, list: &str, number: usize, span: Span) -> Read<Expr> {
+        let metadata = self.metadata.as_ref().ok_or_else(|| Fault::at(span, metadata::ABSENT))?;
+        Ok(match metadata.entry(list, number).map_err(|error| Fault::at(span, error.to_string()))? {
+            Entry::Tensor(data) => Expr::Constant(Constant { data, span }),
+            Entry::Text(value) => Expr::StringImm(StringImm { value, span }),
+            Entry::DataType(value) => Expr::DataTypeImm(DataTypeImm { value, span }),
+        })
     }
 
     /// A scalar: `3`, `n + 1`, `True`, `T.float32(1.5)`.
@@ -185,13 +210,6 @@ pub(super) fn tuple_of(fields: Vec<Expr>, span: Span) -> Expr {
 fn float_value(value: f64, dtype: DataType, span: Span) -> Expr {
     let float = Some(FloatBits::new(value));
     Expr::PrimValue(PrimValue { value: PrimExpr::IntImm(0), dtype, float, span })
-}
-
-fn is_metadata(e: &py::Expr) -> bool {
-    match e {
-        py::Expr::Subscript(subscript) => is_word(&subscript.value, "metadata"),
-        _ => false,
-    }
 }
 
 fn operator(op: py::Operator) -> Option<&'static str> {

@@ -121,7 +121,7 @@ pub(super) fn tir_name(e: &py::Expr) -> Option<Cow<'_, str>> {
 }
 
 /// The text of a string literal.
-pub(super) fn string(e: &py::Expr) -> Option<&str> {
+pub(in crate::syntax::tvmscript) fn string(e: &py::Expr) -> Option<&str> {
     match e {
         py::Expr::StringLiteral(s) => Some(s.value.to_str()),
         _ => None,
@@ -138,7 +138,7 @@ pub(super) fn members(e: &py::Expr) -> Option<&[py::Expr]> {
 }
 
 /// The value of an integer literal, a minus in front included. Wide enough for every integer data type.
-pub(super) fn integer(e: &py::Expr) -> Option<i128> {
+pub(in crate::syntax::tvmscript) fn integer(e: &py::Expr) -> Option<i128> {
     match e {
         py::Expr::NumberLiteral(n) => match &n.value {
             py::Number::Int(i) => i.as_u64().map(i128::from),

@@ -6,6 +6,7 @@ use super::Reader;
 use super::block::Placement;
 use super::dims::Unbound;
 use super::fault::{Fault, Read, qualified, relax_name, span_of};
+use super::scalars;
 use crate::grammar::{AttrValue, Attrs, Binder, Binding, Expr, Function, Name, StructInfo, VarBinding, VarKind};
 
 /// What the decorator says.
@@ -98,9 +99,12 @@ impl Reader<'_> {
     fn function(&mut self, def: &py::StmtFunctionDef, decoration: &Decoration) -> Read<Function> {
         let outer_attrs = std::mem::take(&mut self.function_attrs);
         let outer_ret = self.function_ret.take();
+        let names = if self.may_have_scalars { scalars::dim_names(def) } else { Default::default() };
+        let outer_names = std::mem::replace(&mut self.dim_names, names);
         self.scope.enter();
         let function = self.signature_and_body(def, decoration);
         self.scope.leave();
+        self.dim_names = outer_names;
         self.function_attrs = outer_attrs;
         self.function_ret = outer_ret;
         function
@@ -136,11 +140,16 @@ impl Reader<'_> {
                 return Err(fault.under(rule!("GRAM.EXPR.FUNCTION")));
             }
             let name = &parameter.parameter.name;
-            let annotation = match &parameter.parameter.annotation {
-                Some(annotation) => Some(self.struct_info(annotation, Unbound::Declare)?),
-                None => None,
+            let scalar = parameter.parameter.annotation.as_deref().and_then(scalars::scalar_type);
+            let annotation = match (&parameter.parameter.annotation, scalar) {
+                (_, Some(dtype)) => Some(self.scalar_info(name.as_str(), dtype, span_of(name))?),
+                (Some(annotation), None) => Some(self.struct_info(annotation, Unbound::Declare)?),
+                (None, None) => None,
             };
             let var = self.scope.fresh(name.as_str(), VarKind::Var, span_of(name));
+            if let (Some(info), Some(_)) = (&annotation, scalar) {
+                self.note_scalar(&var, info);
+            }
             let is_shape = matches!(annotation, Some(StructInfo::Shape(_)));
             self.bring(&var, VarKind::Var, is_shape);
             params.push(Binder { var, kind: VarKind::Var, annotation });

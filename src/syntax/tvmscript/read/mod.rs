@@ -11,19 +11,24 @@ mod expr;
 mod fault;
 mod function;
 mod module;
+mod scalars;
 mod scope;
 mod signature;
+
+use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use ruff_python_ast as py;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
-pub(super) use self::attrs::names_dtype;
+pub(super) use self::attrs::{attr_in, names_dtype};
 use self::fault::{Fault, Read, span_of};
+pub(super) use self::fault::{integer, string};
 use self::scope::Identities;
 pub(super) use self::signature::{Param, signature};
 use super::guard;
+use super::metadata::Metadata;
 use crate::book::Rule;
 use crate::grammar::source::{MAX_NESTING, SyntaxError};
 use crate::grammar::{Attrs, IrModule, Name, Span, StructInfo, Var};
@@ -78,6 +83,7 @@ type Older = Vec<(Rule, Span)>;
 /// A module, and the older spellings in it.
 fn read(text: &str) -> Result<(IrModule, Older), Vec<SyntaxError>> {
     let mut faults = Vec::new();
+    let text = &*named_lambdas(text);
     match python(text) {
         Ok(statements) => {
             let mut reader = Reader::new(text);
@@ -93,6 +99,25 @@ fn read(text: &str) -> Result<(IrModule, Older), Vec<SyntaxError>> {
     }
     faults.sort_by_key(|fault| fault.span.start);
     Err(faults.into_iter().take(MAX_ERRORS).map(|fault| fault.into_error(text)).collect())
+}
+
+/// TVM prints a function that was made from a lambda under the name `<lambda>`, which Python cannot read. Another name of
+/// the same length leaves all places where they are.
+fn named_lambdas(text: &str) -> Cow<'_, str> {
+    const PRINTED: &str = "<lambda>";
+    if !text.contains("def <lambda>") {
+        return Cow::Borrowed(text);
+    }
+    let mut named = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(PRINTED) {
+        named.push_str(before);
+        let is_name = before.ends_with("def ") || before.ends_with('.');
+        named.push_str(if is_name { "_lambda_" } else { PRINTED });
+        rest = after;
+    }
+    named.push_str(rest);
+    Cow::Owned(named)
 }
 
 /// The text as a Python module.
@@ -126,6 +151,8 @@ fn at_offset(at: usize) -> Span {
 /// The state of reading one module.
 pub(super) struct Reader<'t> {
     text: &'t str,
+    /// What the text says of objects that it only refers to.
+    metadata: Option<Metadata<'t>>,
     /// Names that stand for the module: the class and what it was assigned to.
     aliases: FxHashSet<String>,
     /// The functions of the module.
@@ -135,6 +162,12 @@ pub(super) struct Reader<'t> {
     ops: FxHashMap<Name, Name>,
     /// Variables that the text says are shapes, which decides what `R.match_shape` of them means.
     shapes: FxHashSet<Var>,
+    /// Variables that are annotated as scalars, `n: T.int64`; true of those that are dimensions too.
+    scalars: FxHashMap<Var, bool>,
+    /// The names that the function at hand uses as dimensions.
+    dim_names: FxHashSet<String>,
+    /// Whether the text may annotate scalars at all.
+    may_have_scalars: bool,
     /// From `R.func_attr` in the function at hand.
     function_attrs: Attrs,
     /// From `R.func_ret_struct_info` in the function at hand.
@@ -148,11 +181,15 @@ impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Reader<'t> {
         Reader {
             text,
+            metadata: None,
             aliases: FxHashSet::from_iter(["cls".to_string()]),
             globals: FxHashSet::default(),
             scope: Identities::default(),
             ops: FxHashMap::default(),
             shapes: FxHashSet::default(),
+            scalars: FxHashMap::default(),
+            dim_names: FxHashSet::default(),
+            may_have_scalars: text.contains(": T."),
             function_attrs: Attrs::new(),
             function_ret: None,
             depth: 0,

@@ -3,14 +3,14 @@
 use ruff_python_ast as py;
 
 use super::Reader;
-use super::fault::{Fault, Prefix, Read, qualified, span_of};
+use super::fault::{Fault, Prefix, Read, qualified, relax_name, span_of, string};
 use super::function::Decorator;
-use crate::grammar::{GlobalFunc, GlobalVar, IrModule};
-use crate::syntax::tvmscript::tir_parse;
+use crate::grammar::{ExternFunc, GlobalFunc, GlobalVar, IrModule};
+use crate::syntax::tvmscript::{metadata, tir_parse};
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     /// The one class decorated as a module, or else all functions of the text.
-    pub(super) fn module(&mut self, statements: &[py::Stmt]) -> Read<IrModule> {
+    pub(super) fn module(&mut self, statements: &'t [py::Stmt]) -> Read<IrModule> {
         let mut class = None;
         for statement in statements {
             match statement {
@@ -44,11 +44,18 @@ impl Reader<'_> {
 
     /// Statements beside the module carry no meaning (`R89.SYN.COMMENTS`), as long as they are imports, type
     /// variables and the like.
-    fn around_module(&mut self, statement: &py::Stmt) {
+    fn around_module(&mut self, statement: &'t py::Stmt) {
         match statement {
             py::Stmt::Import(_) | py::Stmt::ImportFrom(_) | py::Stmt::Pass(_) => {}
             py::Stmt::Expr(e) if matches!(&*e.value, py::Expr::StringLiteral(_)) => {}
             py::Stmt::Assign(assign) if self.is_type_var(&assign.value) => {}
+            py::Stmt::Assign(assign) if metadata::definition(assign).is_some() => {
+                let text = metadata::definition(assign).unwrap_or_default();
+                match metadata::Metadata::parse(text) {
+                    Ok(metadata) => self.metadata = Some(metadata),
+                    Err(error) => self.fault(Fault::new(assign, format!("the metadata is unreadable: {error}"))),
+                }
+            }
             other => self.fault(Fault::expected(self.text, other, "a module: a class with @I.ir_module")),
         }
     }
@@ -82,8 +89,16 @@ impl Reader<'_> {
     /// Functions may call each other whatever their order.
     fn declare(&mut self, members: &[py::Stmt]) {
         for member in members {
-            if let py::Stmt::FunctionDef(def) = member {
-                self.globals.insert(def.name.to_string());
+            match member {
+                py::Stmt::FunctionDef(def) => {
+                    self.globals.insert(def.name.to_string());
+                }
+                py::Stmt::Assign(assign) => {
+                    if let Some((name, _)) = extern_func(assign) {
+                        self.globals.insert(name.id.to_string());
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -101,6 +116,15 @@ impl Reader<'_> {
             py::Stmt::Expr(e) if in_class => self.module_directive(&e.value, module),
             py::Stmt::Pass(_) => Ok(()),
             py::Stmt::Assign(assign) if self.is_type_var(&assign.value) => Ok(()),
+            py::Stmt::Assign(assign) if extern_func(assign).is_some() => {
+                if let Some((name, symbol)) = extern_func(assign) {
+                    let gv = GlobalVar { name: name.id.as_str().into(), span: span_of(name) };
+                    let span = span_of(&*assign.value);
+                    let named = ExternFunc { global_symbol: symbol.into(), span };
+                    module.funcs.push((gv, GlobalFunc::ExternFunc(named)));
+                }
+                Ok(())
+            }
             _ if !in_class => Ok(()),
             other => Err(Fault::expected(self.text, other, "a function with @R.function or @T.prim_func")),
         }
@@ -110,7 +134,7 @@ impl Reader<'_> {
         let decoration = self.decoration(def)?;
         match decoration.kind {
             Decorator::Relax => Ok(GlobalFunc::Function(self.global_function(def, &decoration)?.into())),
-            Decorator::PrimFunc => match tir_parse::parse_prim_func(def, self.text) {
+            Decorator::PrimFunc => match tir_parse::parse_with(def, self.text, self.metadata.as_ref()) {
                 Ok(function) => Ok(GlobalFunc::PrimFunc(function.into())),
                 Err(error) => Err(self.tir_fault(def, error)),
             },
@@ -144,12 +168,25 @@ impl Reader<'_> {
                     module.attrs.extend(self.attrs(attrs)?);
                     return Ok(());
                 }
-                ("module_global_infos", _) => {
-                    return Err(Fault::new(e, "virtual devices are not part of the language"));
+                ("module_global_infos", [infos]) => {
+                    module.global_infos.extend(self.attrs(infos)?);
+                    return Ok(());
                 }
                 _ => {}
             }
         }
         Err(Fault::expected(self.text, e, "a function or I.module_attrs({..})"))
+    }
+}
+
+/// `f = R.ExternFunc("symbol")`: a packed function under a name of the module. What its annotation says is left to the
+/// function itself.
+fn extern_func(assign: &py::StmtAssign) -> Option<(&py::ExprName, &str)> {
+    let ([py::Expr::Name(name)], py::Expr::Call(call)) = (assign.targets.as_slice(), &*assign.value) else {
+        return None;
+    };
+    match (relax_name(&call.func).as_deref(), call.arguments.args.first().and_then(string)) {
+        (Some("ExternFunc"), Some(symbol)) => Some((name, symbol)),
+        _ => None,
     }
 }

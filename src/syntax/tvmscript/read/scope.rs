@@ -130,6 +130,11 @@ impl Identities {
         if let Some(known) = self.dim(name) {
             return known.at(span);
         }
+        self.fresh_dim(name, span)
+    }
+
+    /// A new shape variable of this name, in scope at once.
+    pub fn fresh_dim(&mut self, name: &str, span: Span) -> ShapeVar {
         let var = self.dims.fresh(name, self.function, |name, count| ShapeVar::numbered(name, count).at(span));
         self.dims.bring(&var.name, var.clone());
         var

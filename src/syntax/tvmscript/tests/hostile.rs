@@ -1,7 +1,7 @@
 //! No text makes the reader panic, overflow the stack or hang.
 
 use super::*;
-use crate::grammar::source::MAX_NESTING;
+use crate::grammar::source::{MAX_DEPTH, MAX_NESTING};
 
 /// Reads, writes and reads again; the errors, if it cannot be read.
 fn all_the_way(text: &str) -> Result<(), String> {
@@ -57,31 +57,38 @@ fn repeated(open: &str, inner: &str, close: &str, depth: usize) -> String {
 /// The deepest text that is read has to be handled too; anything deeper is refused.
 #[test]
 fn nesting() {
-    let forms: Vec<Box<dyn Fn(usize) -> String>> = vec![
-        Box::new(nested_ifs),
-        Box::new(nested_functions),
-        Box::new(elifs),
-        Box::new(|n| repeated("(", "x", ",)", n)),
-        Box::new(|n| repeated("[", "x", "]", n)),
-        Box::new(|n| repeated("R.exp(", "x", ")", n)),
-        Box::new(|n| repeated("x(", "x", ")", n)),
-        Box::new(|n| repeated("", "x", "[0]", n)),
-        Box::new(|n| repeated("", "x", ".a", n)),
-        Box::new(|n| repeated("-", "x", "", n)),
-        Box::new(|n| repeated("x + ", "x", "", n)),
-        Box::new(|n| repeated("x if c else ", "x", "", n)),
-        Box::new(|n| repeated("lambda: ", "x", "", n)),
-        Box::new(|n| repeated("R.shape([", "1", "])", n)),
-        Box::new(|n| function_of(&format!("    y = R.shape([{}1])\n", "1 + ".repeat(n)))),
-        Box::new(|n| function_of(&format!("    y: {}R.Object{} = x\n", "R.Tuple(".repeat(n), ")".repeat(n)))),
-        Box::new(|n| function_of(&format!("    y = R.const({}1{})\n", "[".repeat(n), "]".repeat(n)))),
-        Box::new(|n| function_of(&format!("    R.func_attr({{\"k\": {}1{}}})\n", "[".repeat(n), "]".repeat(n)))),
+    type Form = Box<dyn Fn(usize) -> String>;
+    let forms: Vec<(usize, Form)> = vec![
+        (MAX_NESTING, Box::new(nested_ifs)),
+        (MAX_NESTING, Box::new(nested_functions)),
+        (MAX_NESTING, Box::new(elifs)),
+        (MAX_NESTING, Box::new(|n| repeated("(", "x", ",)", n))),
+        (MAX_NESTING, Box::new(|n| repeated("[", "x", "]", n))),
+        (MAX_NESTING, Box::new(|n| repeated("R.exp(", "x", ")", n))),
+        (MAX_NESTING, Box::new(|n| repeated("x(", "x", ")", n))),
+        (MAX_DEPTH, Box::new(|n| repeated("", "x", "[0]", n))),
+        (MAX_DEPTH, Box::new(|n| repeated("", "x", ".a", n))),
+        (MAX_DEPTH, Box::new(|n| repeated("-", "x", "", n))),
+        (MAX_DEPTH, Box::new(|n| repeated("x + ", "x", "", n))),
+        (MAX_DEPTH, Box::new(|n| repeated("x if c else ", "x", "", n))),
+        (MAX_DEPTH, Box::new(|n| repeated("lambda: ", "x", "", n))),
+        (MAX_NESTING, Box::new(|n| repeated("R.shape([", "1", "])", n))),
+        (MAX_DEPTH, Box::new(|n| function_of(&format!("    y = R.shape([{}1])\n", "1 + ".repeat(n))))),
+        (
+            MAX_NESTING,
+            Box::new(|n| function_of(&format!("    y: {}R.Object{} = x\n", "R.Tuple(".repeat(n), ")".repeat(n)))),
+        ),
+        (MAX_NESTING, Box::new(|n| function_of(&format!("    y = R.const({}1{})\n", "[".repeat(n), "]".repeat(n))))),
+        (
+            MAX_NESTING,
+            Box::new(|n| function_of(&format!("    R.func_attr({{\"k\": {}1{}}})\n", "[".repeat(n), "]".repeat(n)))),
+        ),
     ];
-    for (i, form) in forms.iter().enumerate() {
-        let _ = all_the_way(&form(MAX_NESTING / 4 - 10));
-        let _ = all_the_way(&form(MAX_NESTING - 10));
-        assert!(all_the_way(&form(MAX_NESTING + 10)).is_err(), "form {i}");
-        assert!(all_the_way(&form(2 * MAX_NESTING)).is_err(), "form {i}");
+    for (i, (limit, form)) in forms.iter().enumerate() {
+        let _ = all_the_way(&form(limit / 4 - 10));
+        let _ = all_the_way(&form(limit - 10));
+        assert!(all_the_way(&form(limit + 10)).is_err(), "form {i}");
+        assert!(all_the_way(&form(2 * limit)).is_err(), "form {i}");
     }
 }
 

@@ -3,9 +3,12 @@
 use ruff_python_ast as py;
 
 use super::{Parser, Result};
+use crate::grammar::source::SyntaxError;
 use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, Name, PrimExpr};
+use crate::syntax::tvmscript::metadata::{ABSENT, Entry, reference};
+use crate::syntax::tvmscript::read::attr_in;
 
-/// The name after `T.`, dots included: `T.axis.remap` gives `axis.remap` by way of [`t_path`].
+/// The name after `T.`.
 pub(super) fn t_name(e: &py::Expr) -> Option<&str> {
     match e {
         py::Expr::Attribute(a) => match &*a.value {
@@ -13,6 +16,34 @@ pub(super) fn t_name(e: &py::Expr) -> Option<&str> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// `ptx.mma` of `T.ptx.mma`.
+pub(super) fn t_path(e: &py::Expr) -> Option<String> {
+    let mut words = Vec::new();
+    let mut e = e;
+    while let py::Expr::Attribute(a) = e {
+        words.push(a.attr.as_str());
+        e = &a.value;
+    }
+    match e {
+        py::Expr::Name(module) if module.id == "T" && words.len() > 1 => {
+            words.reverse();
+            Some(words.join("."))
+        }
+        _ => None,
+    }
+}
+
+/// `T.meta_var(e)` and `I.meta_var(e)`: another name for what is in it.
+pub(super) fn meta_var(e: &py::Expr) -> Option<&py::Expr> {
+    let py::Expr::Call(call) = e else { return None };
+    let py::Expr::Attribute(callee) = &*call.func else { return None };
+    let py::Expr::Name(module) = &*callee.value else { return None };
+    match (module.id.as_str(), callee.attr.as_str(), &*call.arguments.args) {
+        ("T" | "I", "meta_var", [one]) => Some(one),
+        (_, _, _) => None,
     }
 }
 
@@ -49,6 +80,14 @@ pub(super) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
+    /// Those of a call in which `*A.shape` may stand for several.
+    pub fn starred(parser: &Parser, call: &'a py::ExprCall) -> Result<Arguments<'a>> {
+        match call.arguments.args.iter().any(py::Expr::is_starred_expr) {
+            true => Ok(Arguments { positional: &call.arguments.args, keywords: &call.arguments.keywords }),
+            false => Arguments::new(parser, call),
+        }
+    }
+
     pub fn new(parser: &Parser, call: &'a py::ExprCall) -> Result<Arguments<'a>> {
         if let Some(starred) = call.arguments.args.iter().find(|e| e.is_starred_expr()) {
             return parser.error(starred, "a starred argument is not supported");
@@ -92,7 +131,21 @@ impl Parser<'_> {
     pub(super) fn string(&self, e: &py::Expr) -> Result<Name> {
         match e {
             py::Expr::StringLiteral(s) => Ok(s.value.to_str().into()),
+            py::Expr::Subscript(subscript) if reference(subscript).is_some() => match self.metadata_entry(subscript)? {
+                Entry::Text(text) => Ok(text),
+                Entry::Tensor(_) | Entry::DataType(_) => self.error(e, "expected a string"),
+            },
             _ => self.error(e, "expected a string"),
+        }
+    }
+
+    /// What the metadata has under a number.
+    pub(super) fn metadata_entry(&self, subscript: &py::ExprSubscript) -> Result<Entry> {
+        match (self.metadata, reference(subscript)) {
+            (Some(metadata), Some((list, number))) => {
+                metadata.entry(list, number).or_else(|error| self.error(subscript, error.to_string()))
+            }
+            (_, _) => self.error(subscript, ABSENT),
         }
     }
 
@@ -103,8 +156,15 @@ impl Parser<'_> {
         }
     }
 
-    /// `"float32"` or `T.float32`.
+    /// `"float32"` or `T.float32`; `A.dtype` is that of a buffer, `T.handle("float32").ty` that of a pointer.
     pub(super) fn dtype(&self, e: &py::Expr) -> Result<DataType> {
+        if let py::Expr::Attribute(attribute) = e {
+            match (attribute.attr.as_str(), &*attribute.value) {
+                ("dtype", buffer) => return self.buffer_use(buffer).map(|buffer| buffer.dtype),
+                ("ty", made) if t_call(made).is_some() => return self.dtype_annotation(made),
+                (_, _) => {}
+            }
+        }
         let text = match (e, t_name(e)) {
             (py::Expr::StringLiteral(s), _) => s.value.to_str(),
             (_, Some(name)) => name,
@@ -125,7 +185,9 @@ impl Parser<'_> {
             | AttrValue::Prim(_)
             | AttrValue::List(_)
             | AttrValue::Dict(_)
-            | AttrValue::StructInfo(_) => self.error(e, "expected an integer"),
+            | AttrValue::StructInfo(_)
+            | AttrValue::IndexMap(_)
+            | AttrValue::Made(_) => self.error(e, "expected an integer"),
         }
     }
 
@@ -164,9 +226,19 @@ impl Parser<'_> {
             py::Expr::Name(name) => Ok(AttrValue::Prim(PrimExpr::var(&name.id))),
             _ => match t_call(e).map(|(name, call)| (name, call.arguments.args.as_ref())) {
                 Some((name, [value])) if name.parse::<DataType>().is_ok() => self.attr(value),
-                Some(_) | None => self.error(e, "expected a constant as the value of an attribute"),
+                Some(_) | None => self.other_attr(e),
             },
         }
+    }
+
+    /// An object, a function between indices, an expression.
+    fn other_attr(&self, e: &py::Expr) -> Result<AttrValue> {
+        if let py::Expr::Subscript(subscript) = e
+            && reference(subscript).is_some()
+        {
+            return self.string(e).map(AttrValue::Str);
+        }
+        attr_in(self.text, e).map_err(|(span, message)| SyntaxError::at(self.text, span, message))
     }
 
     fn number_attr(&self, e: &py::Expr) -> Result<AttrValue> {

@@ -69,7 +69,7 @@ impl Parser<'_> {
         let expected = "expected `range`, `T.grid`, `T.serial`, `T.parallel`, `T.vectorized`, `T.unroll` or \
                         `T.thread_binding`";
         let py::Expr::Call(call) = iter else { return self.error(iter, expected) };
-        let args = Arguments::new(self, call)?;
+        let args = Arguments::starred(self, call)?;
         let name = match (&*call.func, t_name(&call.func)) {
             (py::Expr::Name(name), _) if name.id == "range" => "serial",
             (_, Some(name)) => name,
@@ -77,7 +77,13 @@ impl Parser<'_> {
         };
         let kind = match name {
             "grid" => {
-                let axes = args.positional().iter().map(|e| self.grid_axis(e)).collect::<Result<_>>()?;
+                let mut axes = Vec::new();
+                for e in args.positional() {
+                    match e {
+                        py::Expr::Starred(starred) => axes.extend(self.extents(&starred.value)?),
+                        e => axes.push(self.grid_axis(e)?),
+                    }
+                }
                 return Ok((ForKind::Serial, axes, Attrs::new()));
             }
             "serial" => ForKind::Serial,
@@ -119,6 +125,19 @@ impl Parser<'_> {
         };
         axis.step = step.map(|e| self.expr_as(e, axis.stop.dtype())).transpose()?;
         Ok(axis)
+    }
+
+    /// The loops of `*A.shape`, or of the elements of a tuple.
+    fn extents(&mut self, e: &py::Expr) -> Result<Vec<Axis>> {
+        match e {
+            py::Expr::Attribute(attribute) if attribute.attr.as_str() == "shape" => {
+                let buffer = self.buffer_use(&attribute.value)?;
+                let axis = |stop: &Expr| Axis { start: Expr::Int(0, stop.dtype()), stop: stop.clone(), step: None };
+                Ok(buffer.shape.iter().map(axis).collect())
+            }
+            py::Expr::Tuple(_) | py::Expr::List(_) => elements(e).iter().map(|e| self.grid_axis(e)).collect(),
+            _ => self.error(e, "expected the shape of a buffer, `*A.shape`"),
+        }
     }
 
     fn extent(&mut self, e: &py::Expr) -> Result<Axis> {

@@ -63,7 +63,9 @@ pub(super) const BLOCK_ALLOC: Layout = [
 impl Parser<'_> {
     /// A buffer from the arguments of the call that describes it.
     pub(super) fn buffer(&mut self, name: &Name, span: Span, args: &Arguments, layout: &Layout) -> Result<Buffer> {
-        if let Some(keyword) = args.unknown_keyword(layout) {
+        // Annotations are for compilers.
+        let known: Vec<&str> = layout.iter().copied().chain(["annotations"]).collect();
+        if let Some(keyword) = args.unknown_keyword(&known) {
             return self.error(keyword, "this is not an argument of a buffer");
         }
         if let Some(extra) = args.positional().get(layout.len()) {
@@ -189,7 +191,7 @@ impl Parser<'_> {
         let py::Expr::Name(name) = e else { return self.error(e, "expected the name of a buffer") };
         match self.lookup(&name.id) {
             Some(Def::Buffer(buffer)) => Ok(Rc::clone(buffer)),
-            Some(Def::Var(_) | Def::Loop(..)) => self.error(e, format!("`{}` is not a buffer", name.id)),
+            Some(Def::Var(_) | Def::Loop(..) | Def::Meta(_)) => self.error(e, format!("`{}` is not a buffer", name.id)),
             Some(Def::Handle(_)) => self.error(e, format!("no buffer is matched with `{}`", name.id)),
             None => self.error(e, format!("no buffer `{}` is defined here", name.id)),
         }

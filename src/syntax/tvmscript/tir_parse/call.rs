@@ -3,14 +3,17 @@
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::args::{Arguments, t_name};
+use super::args::{Arguments, t_name, t_path};
 use super::expr::Operand;
 use super::{Def, Parser, Result};
-use crate::grammar::tir::{Call, Choice, Expr, Extern, Intrinsic, LetExpr, Signature, Var};
+use crate::grammar::tir::{Call, Choice, Expr, Intrinsic, LetExpr, Signature, Var};
 use crate::grammar::{BinaryOp, DataType, FloatBits, TypeCode};
 
 impl Parser<'_> {
     pub(super) fn call(&mut self, call: &py::ExprCall) -> Result<Operand> {
+        if let Some(path) = t_path(&call.func) {
+            return self.builtin(call, &path, &call.arguments.args);
+        }
         let Some(name) = t_name(&call.func) else {
             return self.error(call, "expected a call of a function `T.name`");
         };
@@ -47,6 +50,7 @@ impl Parser<'_> {
                 let dtype = self.dtype(dtype)?;
                 self.limit(call, name, dtype)
             }
+            ("handle", []) => Ok(Operand::Typed(Expr::Int(0, DataType::HANDLE))),
             ("Let", [body]) => self.let_expr(call, body, args.named("where")),
             ("reinterpret", [dtype, value]) => self.reinterpret(call, dtype, value),
             (name, operands) => self.named_call(call, name, operands),
@@ -61,19 +65,7 @@ impl Parser<'_> {
         if let (Ok(dtype), [value]) = (name.parse::<DataType>(), operands) {
             return self.constant(dtype, value).map(Operand::Typed);
         }
-        let (dtype, operands) = match (name, operands) {
-            ("call_extern" | "call_pure_extern" | "call_intrin" | "call_llvm_intrin", [dtype, rest @ ..]) => {
-                (self.dtype(dtype)?, rest)
-            }
-            ("call_packed" | "call_cpacked" | "tvm_call_packed" | "tvm_call_cpacked", rest) => (DataType::INT32, rest),
-            ("tvm_stack_make_array" | "tvm_stack_make_shape" | "address_of" | "tvm_stack_alloca", rest) => {
-                (DataType::HANDLE, rest)
-            }
-            (name, _) => return self.error(call, format!("no function `T.{name}` with these arguments is known")),
-        };
-        let args = operands.iter().map(|e| self.expr(e)).collect::<Result<_>>()?;
-        let span = self.span(call.range());
-        Ok(Operand::Typed(Expr::Extern(Extern { op: name.into(), dtype, args, span })))
+        self.builtin(call, name, operands)
     }
 
     fn binary_call(&mut self, call: &py::ExprCall, op: BinaryOp, a: &py::Expr, b: &py::Expr) -> Result<Operand> {
@@ -156,7 +148,15 @@ impl Parser<'_> {
             (TypeCode::Float, 32) => Some(f64::from(f32::MAX)),
             (TypeCode::Float, 64) => Some(f64::MAX),
             (TypeCode::BFloat, 16) => Some(f64::from(half::bf16::MAX.to_f32())),
-            (TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle, _) => None,
+            (
+                TypeCode::Int
+                | TypeCode::UInt
+                | TypeCode::Float
+                | TypeCode::BFloat
+                | TypeCode::Small(_)
+                | TypeCode::Handle,
+                _,
+            ) => None,
         };
         let int = match (dtype.code, name) {
             (TypeCode::Int, "min_value") => Some(-(1i128 << (dtype.bits.clamp(1, 64) - 1))),

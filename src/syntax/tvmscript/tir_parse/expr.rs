@@ -4,11 +4,12 @@ use num_integer::Integer;
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::args::{Number, elements, number};
+use super::args::{Number, elements, meta_var, number};
 use super::{Def, Parser, Result};
 use crate::grammar::tir::{Buffer, Call, Expr, Intrinsic, Load, Var};
 use crate::grammar::{BinaryOp, DataType, Name, Span, TypeCode};
 use crate::number::FloatType;
+use crate::syntax::tvmscript::metadata::reference;
 
 /// An expression, or a number whose data type depends on its surroundings.
 pub(super) enum Operand {
@@ -44,7 +45,7 @@ impl Parser<'_> {
         let range = match dtype.code {
             TypeCode::Int => -(1i128 << (bits - 1))..1i128 << (bits - 1),
             TypeCode::UInt => 0..1i128 << bits,
-            TypeCode::Float | TypeCode::BFloat => {
+            TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) => {
                 let float = dtype.float_type().unwrap_or(FloatType::Float64);
                 return Ok(Expr::float(float.round_int(value), dtype));
             }
@@ -89,9 +90,18 @@ impl Parser<'_> {
             py::Expr::UnaryOp(op) => p.unary_op(op),
             py::Expr::BoolOp(op) => p.bool_op(op).map(Operand::Typed),
             py::Expr::Compare(op) => p.compare(op).map(Operand::Typed),
-            py::Expr::Subscript(subscript) => p.load(subscript).map(Operand::Typed),
+            py::Expr::Subscript(subscript) if reference(subscript).is_some() => {
+                p.string(e).map(|text| Operand::Typed(Expr::Str(text)))
+            }
+            py::Expr::Subscript(subscript) => match p.buffer_part(subscript)? {
+                Some(part) => Ok(Operand::Typed(part)),
+                None => p.load(subscript).map(Operand::Typed),
+            },
             py::Expr::Attribute(attribute) => p.attribute(attribute).map(Operand::Typed),
-            py::Expr::Call(call) => p.call(call),
+            py::Expr::Call(call) => match meta_var(e) {
+                Some(value) => p.operand(value),
+                None => p.call(call),
+            },
             py::Expr::If(choice) => p.choice(&choice.test, &choice.body, &choice.orelse, Expr::IfThenElse),
             _ => p.error(e, "expected an expression of TIR"),
         })
@@ -102,6 +112,7 @@ impl Parser<'_> {
         let dtype = match self.lookup(&name.id) {
             Some(Def::Var(dtype) | Def::Loop(dtype, ..)) => *dtype,
             Some(Def::Handle(_)) => DataType::HANDLE,
+            Some(Def::Meta(e)) => return Ok(Operand::Typed(e.clone())),
             Some(Def::Buffer(buffer)) => {
                 return match scalar_load(buffer, span) {
                     Some(load) => Ok(Operand::Typed(load)),
@@ -241,6 +252,23 @@ impl Parser<'_> {
         result.map_or_else(|| self.error(op, "expected a comparison"), Ok)
     }
 
+    /// `A.shape[i]` and `A.strides[i]`.
+    fn buffer_part(&mut self, subscript: &py::ExprSubscript) -> Result<Option<Expr>> {
+        let py::Expr::Attribute(attribute) = &*subscript.value else { return Ok(None) };
+        let list = match attribute.attr.as_str() {
+            "shape" => self.buffer_use(&attribute.value)?.shape.clone(),
+            "strides" => strides(&*self.buffer_use(&attribute.value)?),
+            _ => return Ok(None),
+        };
+        let at = self.integer(&subscript.slice)?;
+        let from_end = i64::try_from(list.len()).unwrap_or(i64::MAX);
+        let index = usize::try_from(if at < 0 { at + from_end } else { at });
+        match index.ok().and_then(|index| list.get(index)) {
+            Some(e) => Ok(Some(e.clone())),
+            None => self.error(subscript, format!("the buffer has {} dimensions", list.len())),
+        }
+    }
+
     fn load(&mut self, subscript: &py::ExprSubscript) -> Result<Expr> {
         let buffer = self.buffer_use(&subscript.value)?;
         let indices = self.indices(&subscript.slice, &buffer)?;
@@ -273,9 +301,34 @@ impl Parser<'_> {
         let buffer = self.buffer_use(&attribute.value)?;
         match attribute.attr.as_str() {
             "data" => Ok(Expr::Data(buffer.var(self.span(attribute.range)))),
+            "elem_offset" => Ok(buffer.elem_offset.clone().unwrap_or(Expr::Int(0, index_type(&buffer)))),
             name => self.error(attribute, format!("`.{name}` of a buffer is not supported")),
         }
     }
+}
+
+/// The data type of the positions in a buffer.
+fn index_type(buffer: &Buffer) -> DataType {
+    buffer.shape.first().map_or(DataType::INT32, Expr::dtype)
+}
+
+/// How far the elements of each dimension are apart, also where the buffer does not say.
+fn strides(buffer: &Buffer) -> Vec<Expr> {
+    if !buffer.strides.is_empty() {
+        return buffer.strides.clone();
+    }
+    let mut strides = Vec::new();
+    let mut stride: Option<Expr> = None;
+    for extent in buffer.shape.iter().rev() {
+        let here = stride.unwrap_or(Expr::Int(1, extent.dtype()));
+        strides.push(here.clone());
+        stride = Some(match (&here, extent) {
+            (Expr::Int(1, _), extent) => extent.clone(),
+            (_, extent) => Expr::binary(BinaryOp::Mul, extent.clone(), here.clone(), Span::NONE),
+        });
+    }
+    strides.reverse();
+    strides
 }
 
 /// The element of a buffer that has only one, written as the buffer's name.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::args::{Arguments, elements, t_call, t_name};
+use super::args::{Arguments, elements, meta_var, t_call, t_name};
 use super::{Def, Parser, Result};
 use crate::grammar::tir::{
     Assert, AttrStmt, Buffer, BufferVar, Decl, Expr, If, LaunchThread, Let, Stmt, Store, Var, While, lanes,
@@ -39,6 +39,10 @@ impl Parser<'_> {
             }
             py::Stmt::Assert(stmt) => out.push(self.assert(stmt)?),
             py::Stmt::Pass(_) => {}
+            py::Stmt::Return(stmt) => {
+                let value = self.return_stmt(stmt)?;
+                out.push(Stmt::Evaluate(value));
+            }
             py::Stmt::Break(_) => out.push(Stmt::Break),
             py::Stmt::Continue(_) => out.push(Stmt::Continue),
             _ => return self.error(stmt, "expected a statement of TIR"),
@@ -60,11 +64,18 @@ impl Parser<'_> {
                 let buffer = self.alloc(target, call)?;
                 out.push(Stmt::Alloc(buffer));
             }
-            (py::Expr::Name(target), Some(("decl_buffer", call))) => out.push(self.decl(target, call)?),
+            (py::Expr::Name(target), Some(("decl_buffer", call))) => self.decl(target, call, out)?,
             (py::Expr::Name(target), Some(("match_buffer", call))) => {
                 let buffer = self.match_param(target, call)?;
                 self.define(&buffer.name.clone(), Def::Buffer(Rc::new(buffer)));
             }
+            (py::Expr::Name(target), _) if meta_var(&assign.value).is_some() => {
+                if let Some(value) = meta_var(&assign.value) {
+                    let value = self.expr(value)?;
+                    self.define(&target.id.as_str().into(), Def::Meta(value));
+                }
+            }
+            (py::Expr::Name(target), _) if view(&assign.value).is_some() => out.push(self.view(target, &assign.value)?),
             (py::Expr::Name(_) | py::Expr::Tuple(_), _) if self.declare(assign)? => {}
             (py::Expr::Name(target), _) if is_slice(&assign.value) => out.push(self.slice(target, &assign.value)?),
             (py::Expr::Name(target), _) => self.assign_name(target, &assign.value, None, assign, out)?,
@@ -155,7 +166,7 @@ impl Parser<'_> {
     }
 
     /// `T.int32`, `T.int32()` or `T.handle("float32")`.
-    fn dtype_annotation(&self, e: &py::Expr) -> Result<DataType> {
+    pub(super) fn dtype_annotation(&self, e: &py::Expr) -> Result<DataType> {
         match t_call(e) {
             Some((name, _)) => name.parse().or_else(|_| self.error(e, "expected a data type such as `T.int32`")),
             None => self.dtype(e),
@@ -185,20 +196,46 @@ impl Parser<'_> {
         Ok(Stmt::Store(Store { buffer: var, indices, value, span }))
     }
 
-    fn decl(&mut self, target: &py::ExprName, call: &py::ExprCall) -> Result<Stmt> {
+    fn decl(&mut self, target: &py::ExprName, call: &py::ExprCall, out: &mut Vec<Stmt>) -> Result<()> {
         let data = match Arguments::new(self, call)?.get("data", 2) {
             None | Some(py::Expr::NoneLiteral(_)) => None,
-            Some(data) => match self.expr(data)? {
-                Expr::Data(source) => Some(source),
-                _ => return self.error(data, "expected the memory of a buffer, `A.data`"),
-            },
+            Some(data) => Some(match self.expr(data)? {
+                Expr::Data(source) => source,
+                Expr::Var(Var { name, dtype, span }) => BufferVar { name, dtype, span },
+                value if value.dtype() == DataType::HANDLE => {
+                    // A pointer that is computed gets a name.
+                    let span = self.span(call.range());
+                    let var = Var { name: format!("{}_data", target.id).as_str().into(), dtype: value.dtype(), span };
+                    self.define(&var.name, Def::Var(var.dtype));
+                    let pointer = BufferVar { name: var.name.clone(), dtype: var.dtype, span };
+                    out.push(Stmt::Let(Let { var, value, span }));
+                    pointer
+                }
+                _ => return self.error(data, "expected the memory of a buffer, `A.data`, or a pointer"),
+            }),
         };
         let buffer = self.alloc(target, call)?;
-        Ok(match data {
+        out.push(match data {
             // Without memory to look at, a declaration allocates.
             None => Stmt::Alloc(buffer),
             Some(data) => Stmt::Decl(Decl { buffer, data }),
-        })
+        });
+        Ok(())
+    }
+
+    /// `D = C.view(256)`: the same memory in another shape.
+    fn view(&mut self, target: &py::ExprName, value: &py::Expr) -> Result<Stmt> {
+        let Some((source, call)) = view(value) else { return self.error(value, "expected a view of a buffer") };
+        let source = self.buffer_use(source)?;
+        let args = Arguments::new(self, call)?;
+        let shape: Vec<Expr> = args.positional().iter().map(|e| self.expr(e)).collect::<Result<_>>()?;
+        let dtype = args.named("dtype").map_or(Ok(source.dtype), |e| self.dtype(e))?;
+        let shape = if shape.is_empty() { source.shape.clone() } else { shape };
+        let mut buffer = Buffer::new(&target.id, shape, dtype);
+        (buffer.scope, buffer.span) = (source.scope.clone(), self.span(target.range));
+        (buffer.align, buffer.offset_factor) = (source.align, source.offset_factor);
+        self.define(&buffer.name, Def::Buffer(Rc::new(buffer.clone())));
+        Ok(Stmt::Decl(Decl { buffer, data: source.var(self.span(value.range())) }))
     }
 
     /// `D = C[1:6]`: a view of a part of a buffer.
@@ -287,10 +324,21 @@ impl Parser<'_> {
                     Some(_) | None => self.error(call, "expected at least one attribute"),
                 };
             }
-            [node, key, value] => (self.expr(node)?, self.string(key)?, self.expr(value)?),
+            [node, key, value] => (self.attr_node(node)?, self.string(key)?, self.expr(value)?),
             _ => return self.error(call, "expected a node, a key and a value"),
         };
         Ok(Stmt::Attr(AttrStmt { node, key, value, body, span }))
+    }
+
+    /// What a remark is about; the name of a buffer stands for its memory.
+    fn attr_node(&mut self, e: &py::Expr) -> Result<Expr> {
+        match e {
+            py::Expr::Name(name) => match self.lookup(&name.id) {
+                Some(Def::Buffer(buffer)) => Ok(Expr::Data(buffer.var(self.span(name.range)))),
+                Some(_) | None => self.expr(e),
+            },
+            _ => self.expr(e),
+        }
     }
 
     fn if_stmt(&mut self, stmt: &py::StmtIf) -> Result<Stmt> {
@@ -377,8 +425,19 @@ fn folded(op: BinaryOp, a: Expr, b: Expr) -> Expr {
     constant.unwrap_or_else(|| Expr::binary(op, a, b, Span::NONE))
 }
 
+/// `A.view(..)` as the buffer and the call.
+fn view(e: &py::Expr) -> Option<(&py::Expr, &py::ExprCall)> {
+    let py::Expr::Call(call) = e else { return None };
+    match &*call.func {
+        py::Expr::Attribute(callee) if callee.attr.as_str() == "view" && callee.value.is_name_expr() => {
+            Some((&callee.value, call))
+        }
+        _ => None,
+    }
+}
+
 fn is_alloc(name: &str) -> bool {
-    matches!(name, "alloc_buffer" | "alloc_local" | "alloc_shared" | "sblock_alloc_buffer")
+    matches!(name, "Buffer" | "alloc_buffer" | "alloc_local" | "alloc_shared" | "sblock_alloc_buffer")
 }
 
 fn scalar_store(buffer: &Buffer, index: DataType, value: Expr, span: Span) -> Stmt {

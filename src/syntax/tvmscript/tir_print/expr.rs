@@ -4,6 +4,8 @@ use super::quote;
 use crate::grammar::tir::{Binary, Buffer, Call, Choice, Expr, Extern, Intrinsic, Region, Var};
 use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, Name, PrimExpr};
 use crate::judge::with_stack;
+use crate::syntax::tvmscript::print::index_map;
+use crate::syntax::tvmscript::tir_parse::{Gives, gives};
 
 /// From loosest to tightest, as in Python.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -152,13 +154,15 @@ impl ExprPrinter<'_> {
     }
 
     fn call_extern(&mut self, c: &Extern) -> String {
-        let args = self.list(&c.args);
-        match &*c.op {
-            "call_extern" | "call_pure_extern" | "call_intrin" | "call_llvm_intrin" => {
-                format!("T.{}(\"{}\", {args})", c.op, c.dtype)
-            }
-            op => format!("T.{op}({args})"),
+        let mut args: Vec<String> = c.args.iter().map(|arg| self.expr(arg)).collect();
+        let dtype = quote(&c.dtype.to_string());
+        match gives(&c.op) {
+            Some(Gives::First) => args.insert(0, dtype),
+            Some(Gives::Last) => args.push(dtype),
+            Some(Gives::One(one)) if one != c.dtype => args.push(format!("dtype={dtype}")),
+            Some(Gives::One(_) | Gives::Operand(_)) | None => {}
         }
+        format!("T.{}({})", c.op, args.join(", "))
     }
 
     /// `A[i, j]`, or `A` for a scalar.
@@ -199,6 +203,7 @@ fn int(value: i64, dtype: DataType) -> String {
         (DataType::INT32, value) => value.to_string(),
         (DataType::BOOL, 0) => "T.bool(False)".into(),
         (DataType::BOOL, 1) => "T.bool(True)".into(),
+        (DataType::HANDLE, 0) => "T.handle()".into(),
         (dtype, value) => format!("T.{dtype}({value})"),
     }
 }
@@ -262,6 +267,12 @@ fn attr(value: &AttrValue) -> String {
         AttrValue::List(list) => format!("[{}]", list.iter().map(attr).collect::<Vec<_>>().join(", ")),
         AttrValue::Dict(dict) => attrs(dict),
         AttrValue::StructInfo(s) => quote(&s.to_string()),
+        AttrValue::IndexMap(map) => index_map(map),
+        AttrValue::Made(made) => {
+            let args = made.args.iter().map(attr);
+            let named = made.named.iter().map(|(name, value)| format!("{name}={}", attr(value)));
+            format!("{}({})", made.name, args.chain(named).collect::<Vec<_>>().join(", "))
+        }
     }
 }
 

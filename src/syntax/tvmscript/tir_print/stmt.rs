@@ -96,7 +96,9 @@ impl Printer {
             }
             Stmt::Decl(d) => {
                 let arguments = buffer_arguments(&d.buffer);
-                self.line(format!("{} = T.decl_buffer({arguments}, data={}.data)", d.buffer.name, d.data.name));
+                // A pointer is a variable, and not the memory of a buffer.
+                let memory = if d.data.dtype == DataType::HANDLE { "" } else { ".data" };
+                self.line(format!("{} = T.decl_buffer({arguments}, data={}{memory})", d.buffer.name, d.data.name));
                 self.define(&d.buffer.name, Kind::Other);
             }
             Stmt::Attr(a) => self.attr(a, last),
@@ -105,6 +107,12 @@ impl Printer {
                 let message: Vec<String> = a.message.iter().map(|m| quote(m)).collect();
                 let report = format!("({}, [{}])", quote(&a.kind), message.join(", "));
                 self.expr_line(|e| format!("assert {}, {report}", e.expr(&a.condition)));
+            }
+            Stmt::Evaluate(Expr::Extern(call)) if &*call.op == "ret" => {
+                self.expr_line(|e| match call.args.as_slice() {
+                    [value] => format!("return {}", e.expr(value)),
+                    _ => "return".to_string(),
+                });
             }
             Stmt::Evaluate(value) => self.expr_line(|e| format!("T.evaluate({})", e.expr(value))),
             Stmt::Break => self.line("break"),

@@ -1,0 +1,153 @@
+//! Tensors as TVM saves them: in base 64, a header, the type and the shape, and the elements.
+
+use crate::grammar::{DataType, SmallFloat, TensorData, TypeCode};
+
+/// What each saved tensor begins with.
+const MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
+
+/// The most dimensions that are believed.
+const MAX_RANK: u32 = 1_000;
+
+/// Reads a tensor.
+pub(super) fn tensor(text: &str) -> Result<TensorData, String> {
+    let bytes = from_base64(text).ok_or("the tensor is not in base 64")?;
+    let mut rest = Bytes(&bytes);
+    let cut = || "the tensor is cut off".to_string();
+    if rest.u64() != Some(MAGIC) {
+        return Err("this is not how a tensor begins".to_string());
+    }
+    // What is reserved, and the device.
+    rest.take(16).ok_or_else(cut)?;
+    let rank = rest.u32().ok_or_else(cut)?;
+    let (code, bits, lanes) = (rest.u8(), rest.u8(), rest.u16());
+    let (Some(code), Some(bits), Some(lanes)) = (code, bits, lanes) else { return Err(cut()) };
+    let dtype = data_type(code, bits, lanes).ok_or("the tensor has a data type that is not known")?;
+    if rank > MAX_RANK {
+        return Err(format!("the tensor has {rank} dimensions"));
+    }
+    let shape = (0..rank).map(|_| rest.u64()).collect::<Option<Vec<u64>>>().ok_or_else(cut)?;
+    let length = rest.u64().and_then(|length| usize::try_from(length).ok()).ok_or_else(cut)?;
+    let data = rest.take(length).ok_or_else(cut)?;
+    let elements = if dtype.bits < 8 && !dtype.is_bool() { unpacked(dtype, &shape, data) } else { data.to_vec() };
+    TensorData::new(dtype, &shape, elements).map_err(|error| error.to_string())
+}
+
+/// The data type with a number of DLPack's.
+fn data_type(code: u8, bits: u8, lanes: u16) -> Option<DataType> {
+    let scalar = match code {
+        0 => DataType::new(TypeCode::Int, bits.into()),
+        1 => DataType::new(TypeCode::UInt, bits.into()),
+        2 => DataType::new(TypeCode::Float, bits.into()),
+        3 => DataType::HANDLE,
+        4 => DataType::new(TypeCode::BFloat, bits.into()),
+        6 => DataType::BOOL,
+        code => DataType::small(*SmallFloat::ALL.get(usize::from(code.checked_sub(7)?))?),
+    };
+    Some(DataType { lanes, ..scalar })
+}
+
+/// Elements of fewer than 8 bits lie side by side in the bytes, the first in the low bits.
+fn unpacked(dtype: DataType, shape: &[u64], data: &[u8]) -> Vec<u8> {
+    let width = usize::from(dtype.bits);
+    let count = shape.iter().try_fold(1u64, |n, dim| n.checked_mul(*dim)).and_then(|n| usize::try_from(n).ok());
+    // Some releases give each element a byte.
+    if count == Some(data.len()) {
+        return data.iter().map(|byte| byte & ((1 << width) - 1)).collect();
+    }
+    let count = count.unwrap_or(0).min(data.len() * 8 / width);
+    let bit = |at: usize| data.get(at / 8).map_or(0, |byte| byte >> (at % 8) & 1);
+    let element = |i: usize| (0..width).fold(0, |value, at| value | bit(i * width + at) << at);
+    (0..count).map(element).collect()
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    fn u8(&mut self) -> Option<u8> {
+        self.number().map(u8::from_le_bytes)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        self.number().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.number().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.number().map(u64::from_le_bytes)
+    }
+}
+
+/// The bytes of a text in base 64, with or without `=` at its end.
+fn from_base64(text: &str) -> Option<Vec<u8>> {
+    let digits = text.trim_end_matches('=').as_bytes();
+    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
+    for group in digits.chunks(4) {
+        let mut word = 0u32;
+        for digit in group {
+            word = word << 6 | sextet(*digit)?;
+        }
+        let missing = 4 - group.len();
+        if missing == 3 {
+            return None;
+        }
+        let [_, a, b, c] = (word << (6 * missing)).to_be_bytes();
+        bytes.extend_from_slice([a, b, c].get(..3 - missing)?);
+    }
+    Some(bytes)
+}
+
+fn sextet(digit: u8) -> Option<u32> {
+    match digit {
+        b'A'..=b'Z' => Some(u32::from(digit - b'A')),
+        b'a'..=b'z' => Some(u32::from(digit - b'a') + 26),
+        b'0'..=b'9' => Some(u32::from(digit - b'0') + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_64() {
+        for (text, bytes) in [("", &b""[..]), ("TQ==", b"M"), ("TWE=", b"Ma"), ("TWFu", b"Man"), ("TWFuTQ", b"ManM")] {
+            assert_eq!(from_base64(text).as_deref(), Some(bytes), "{text}");
+        }
+        for text in ["T", "TW-u", "T===", "é"] {
+            assert_eq!(from_base64(text), None, "{text}");
+        }
+    }
+
+    /// Saved by TVM 0.25: the tensor `[0, 2]` of int64.
+    #[test]
+    fn a_saved_tensor() {
+        let text = "P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAABAAQACAAAAAAAAABAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAA==";
+        let data = tensor(text).unwrap();
+        assert_eq!((data.dtype, &*data.shape, data.bytes.len(), data.bytes[8]), (DataType::INT64, &[2][..], 16, 2));
+        assert_eq!(tensor(&text[..60]).unwrap_err(), "the tensor is cut off");
+        assert_eq!(tensor("AAAA").unwrap_err(), "this is not how a tensor begins");
+    }
+
+    #[test]
+    fn narrow_elements() {
+        let int4 = DataType::new(TypeCode::Int, 4);
+        assert_eq!(unpacked(int4, &[3], &[0x21, 0x03]), [1, 2, 3]);
+        assert_eq!(unpacked(int4, &[2], &[1, 2]), [1, 2]);
+    }
+}

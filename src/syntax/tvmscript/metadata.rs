@@ -1,0 +1,81 @@
+//! `metadata["relax.expr.Constant"][0]`: what `script(show_meta=True)` writes in front of the module.
+
+use ruff_python_ast as py;
+
+use super::read::{integer, string};
+use crate::grammar::{DataType, Name, TensorData};
+use crate::syntax::tvm_json::{Graph, GraphError, Id};
+
+/// What to do about a text that refers to metadata and has none.
+pub(super) const ABSENT: &str = "this is in the metadata of the module, which the text does not have: print the module \
+                                 with `mod.script(show_meta=True)`, or save it with `tvm.ir.save_json(mod)`";
+
+/// The objects, by their types and numbers.
+pub(super) struct Metadata<'t> {
+    graph: Graph<'t>,
+}
+
+/// What an entry is, as far as programs have a use for it.
+pub(super) enum Entry {
+    Tensor(TensorData),
+    Text(Name),
+    DataType(DataType),
+}
+
+impl<'t> Metadata<'t> {
+    pub fn parse(text: &'t str) -> Result<Metadata<'t>, GraphError> {
+        Graph::parse(text).map(|graph| Metadata { graph })
+    }
+
+    /// An entry, by the list that it is in and its number there.
+    pub fn entry(&self, list: &str, number: usize) -> Result<Entry, GraphError> {
+        let lists = self.graph.dict(self.graph.root())?;
+        let found = lists.into_iter().find(|(name, _)| **name == *list);
+        let absent = || GraphError::new(format!("the metadata has no {list} of the number {number}"));
+        let (_, list) = found.ok_or_else(absent)?;
+        let id = self.graph.list(list)?.get(number).copied().ok_or_else(absent)?;
+        self.object(id)
+    }
+
+    fn object(&self, id: Id) -> Result<Entry, GraphError> {
+        match self.graph.kind(id) {
+            "ffi.Tensor" => self.graph.tensor(id).map(Entry::Tensor),
+            "ffi.String" => self.graph.text(id).map(Entry::Text),
+            "DataType" => {
+                let word = self.graph.text(id)?;
+                word.parse().map(Entry::DataType).map_err(|_| self.graph.error(id, "expected a data type"))
+            }
+            "relax.expr.Constant" => self.object(self.graph.fields(id)?.node("data")?),
+            "ir.GenericConst" | "tirx.StringImm" | "tir.StringImm" | "ir.StringImm" | "relax.expr.StringImm" => {
+                let fields = self.graph.fields(id)?;
+                match fields.node("value") {
+                    Ok(value) => self.object(value),
+                    Err(_) => fields.text("value").map(Entry::Text),
+                }
+            }
+            _ => self.graph.wrong(id, "expected a tensor or a string"),
+        }
+    }
+}
+
+/// The list and the number of `metadata["list"][number]`.
+pub(super) fn reference(outer: &py::ExprSubscript) -> Option<(&str, usize)> {
+    let py::Expr::Subscript(inner) = &*outer.value else { return None };
+    match (&*inner.value, string(&inner.slice), integer(&outer.slice)) {
+        (py::Expr::Name(name), Some(list), Some(number)) if name.id.as_str() == "metadata" => {
+            Some((list, usize::try_from(number).ok()?))
+        }
+        _ => None,
+    }
+}
+
+/// The text in `metadata = tvm.ir.load_json("""..""")`.
+pub(super) fn definition(assign: &py::StmtAssign) -> Option<&str> {
+    let [py::Expr::Name(target)] = assign.targets.as_slice() else { return None };
+    let py::Expr::Call(call) = &*assign.value else { return None };
+    let py::Expr::Attribute(callee) = &*call.func else { return None };
+    match &*call.arguments.args {
+        [text] if target.id.as_str() == "metadata" && callee.attr.as_str() == "load_json" => string(text),
+        _ => None,
+    }
+}

@@ -1,0 +1,139 @@
+//! Scalars of 0.27: `n: T.int64` is a variable that stands in expressions and in dimensions. Here these are two variables, of
+//! which the second is the value of the first: `n: R.Prim(value=n)`.
+
+use ruff_python_ast as py;
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
+
+use super::Reader;
+use super::fault::{Fault, Read, integer, members, relax_name, tir_name};
+use crate::grammar::{
+    Binder, Binding, DataType, Expr, MatchCast, PrimExpr, PrimStructInfo, Span, StructInfo, Var, VarBinding, VarKind,
+};
+
+/// The data type of `T.int64` as an annotation.
+pub(super) fn scalar_type(annotation: &py::Expr) -> Option<DataType> {
+    match annotation {
+        py::Expr::Attribute(_) => tir_name(annotation)?.parse().ok(),
+        _ => None,
+    }
+}
+
+impl Reader<'_> {
+    /// What a scalar is annotated with: its data type, and its value where the function uses it as a dimension.
+    pub(super) fn scalar_info(&mut self, name: &str, dtype: DataType, span: Span) -> Read<StructInfo> {
+        if !self.dim_names.contains(name) && self.scope.dim(name).is_none() {
+            return Ok(StructInfo::prim(dtype));
+        }
+        if dtype != DataType::INT64 {
+            // In arithmetic it may stand; as a dimension it is told where it is used.
+            return Ok(StructInfo::prim(dtype));
+        }
+        let value = PrimExpr::Var(self.scope.declare_dim(name, span));
+        Ok(StructInfo::Prim(PrimStructInfo { dtype, value: Some(value) }))
+    }
+
+    /// Notes what a variable is that `scalar_info` annotates.
+    pub(super) fn note_scalar(&mut self, var: &Var, info: &StructInfo) {
+        let is_dim = matches!(info, StructInfo::Prim(PrimStructInfo { value: Some(_), .. }));
+        self.scalars.insert(var.clone(), is_dim);
+    }
+
+    /// `a: T.int64 = n + 1`. Where it is used as a dimension, matching the value binds the dimension too.
+    pub(super) fn bind_scalar(
+        &mut self,
+        var: Var,
+        dtype: DataType,
+        kind: VarKind,
+        value: Expr,
+        span: Span,
+    ) -> Read<Binding> {
+        let info = if self.dim_names.contains(&*var.name) && dtype == DataType::INT64 {
+            let dim = self.scope.fresh_dim(&var.name, span);
+            StructInfo::Prim(PrimStructInfo { dtype, value: Some(PrimExpr::Var(dim)) })
+        } else {
+            StructInfo::prim(dtype)
+        };
+        self.note_scalar(&var, &info);
+        self.bring(&var, kind, false);
+        Ok(match &info {
+            StructInfo::Prim(PrimStructInfo { value: Some(_), .. }) => {
+                let var = Some(Binder { var, kind, annotation: None });
+                Binding::MatchCast(MatchCast { var, struct_info: info, value, span })
+            }
+            _ => {
+                let var = Binder { var, kind, annotation: Some(info) };
+                Binding::VarBinding(VarBinding { var, value, span })
+            }
+        })
+    }
+
+    /// Whether a name in scope is a scalar that is a dimension too.
+    pub(super) fn is_scalar_dim(&self, name: &str) -> bool {
+        self.scope.var(name).is_some_and(|(var, _)| self.scalars.get(&var) == Some(&true))
+    }
+
+    /// A name is one variable: what is a scalar in scope is no other variable in a dimension.
+    pub(super) fn not_another_scalar(&self, name: &str, span: Span) -> Read<()> {
+        match self.scope.var(name) {
+            Some((var, _)) if self.scalars.get(&var) == Some(&false) => {
+                let message = format!("`{name}` is a variable here, and cannot be another one in a dimension");
+                Err(Fault::at(span, message))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// The names that stand where only dimensions can: in shapes, and beside operators.
+pub(super) fn dim_names(def: &py::StmtFunctionDef) -> rustc_hash::FxHashSet<String> {
+    let mut names = Names { inside: false, found: Default::default() };
+    for parameter in def.parameters.iter_non_variadic_params() {
+        if let Some(annotation) = &parameter.parameter.annotation {
+            names.visit_expr(annotation);
+        }
+    }
+    if let Some(returns) = &def.returns {
+        names.visit_expr(returns);
+    }
+    for statement in &def.body {
+        crate::judge::with_stack(|| names.visit_stmt(statement));
+    }
+    names.found
+}
+
+struct Names {
+    /// Whether a shape or an operator is around.
+    inside: bool,
+    found: rustc_hash::FxHashSet<String>,
+}
+
+impl<'a> Visitor<'a> for Names {
+    fn visit_stmt(&mut self, statement: &'a py::Stmt) {
+        crate::judge::with_stack(|| walk_stmt(self, statement));
+    }
+
+    fn visit_expr(&mut self, e: &'a py::Expr) {
+        if let (py::Expr::Name(name), true) = (e, self.inside) {
+            self.found.insert(name.id.to_string());
+        }
+        let outer = self.inside;
+        self.inside |= is_arithmetic(e);
+        crate::judge::with_stack(|| walk_expr(self, e));
+        self.inside = outer;
+    }
+}
+
+fn is_arithmetic(e: &py::Expr) -> bool {
+    match e {
+        py::Expr::BinOp(_) | py::Expr::UnaryOp(_) | py::Expr::Compare(_) | py::Expr::BoolOp(_) => true,
+        py::Expr::Tuple(_) | py::Expr::List(_) => {
+            members(e).is_some_and(|members| members.iter().any(|member| integer(member).is_some()))
+        }
+        py::Expr::Call(call) => match relax_name(&call.func).as_deref() {
+            Some("Tensor" | "Shape" | "shape" | "ShapeExpr" | "Prim" | "prim_value") => true,
+            Some(_) => false,
+            None => tir_name(&call.func).is_some(),
+        },
+        _ => false,
+    }
+}
