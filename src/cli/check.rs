@@ -54,6 +54,8 @@ struct Report {
     findings: Vec<Diagnostic>,
     /// What the literal text says, where its verdict is another one.
     literally: Option<String>,
+    /// Whether the module has something that no edition gives a meaning.
+    has_global_infos: bool,
 }
 
 impl From<InputError> for Failure {
@@ -87,7 +89,9 @@ fn check(args: &Args, path: PathBuf) -> Checked {
         let literal = check_program(&mut context(Reading::literal()), &module).diagnostics;
         let literally = (has_errors(&report.diagnostics) != has_errors(&literal)).then(|| verdict(&literal));
         let further = further_findings(&mut context(args.reading.clone()), &report);
-        Ok(Report { source, findings: report.diagnostics.into_iter().chain(further).collect(), literally })
+        let has_global_infos = !module.global_infos.is_empty();
+        let findings = report.diagnostics.into_iter().chain(further).collect();
+        Ok(Report { source, findings, literally, has_global_infos })
     });
     Checked { path, result }
 }
@@ -119,8 +123,12 @@ fn exit(checked: &Checked) -> Exit {
 fn tell(renderer: &Renderer, checked: &Checked) -> Result<(), Failure> {
     match &checked.result {
         Ok(report) => {
-            let Report { source, findings, literally } = report;
+            let Report { source, findings, literally, has_global_infos } = report;
             findings.iter().try_for_each(|finding| print(&render::human(renderer, source, finding)))?;
+            if *has_global_infos {
+                let what = "virtual devices and other global infos mean nothing in this edition";
+                print(&format!("note: {}: {what}\n\n", source.name))?;
+            }
             match literally {
                 Some(verdict) => {
                     print(&format!("note: {}: in the literal reading of the text: {verdict}\n\n", source.name))

@@ -34,7 +34,7 @@ pub struct Args {
     /// Globs over case ids and rule ids; without any, the whole suite
     #[arg(value_name = "GLOB")]
     globs: Vec<String>,
-    /// `tvm` (both releases), `tvm@0.25`, `tvm@0.27`, or a command that speaks the protocol
+    /// `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
     /// Worker processes [default: one per processor]

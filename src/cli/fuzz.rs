@@ -21,7 +21,7 @@ use crate::suite::ledger::Ledger;
   relax-spec fuzz --adapter tvm@0.25 --runs 20000 --seed 1
   relax-spec fuzz --adapter ./my-adapter --runs 1000")]
 pub struct Args {
-    /// `tvm` (both releases), `tvm@0.25`, `tvm@0.27`, or a command that speaks the protocol
+    /// `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
     /// How many pairs to ask

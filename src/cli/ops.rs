@@ -42,7 +42,7 @@ pub struct Args {
     /// One JSON object a line
     #[arg(long)]
     json: bool,
-    /// Ask an implementation: `tvm`, `tvm@0.25`, `tvm@0.27`, or a command that speaks the protocol
+    /// Ask an implementation: `tvm`, `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
     /// Keep what the implementation says in conformance/agreement/

@@ -9,7 +9,7 @@ use crate::grammar::Span;
 pub const MAX_NESTING: usize = 1_000;
 
 /// How deep a tree may be, operators included: the terms of a long sum lie in each other.
-pub const MAX_DEPTH: usize = 5_000;
+pub const MAX_DEPTH: usize = 2_000;
 
 /// Why a text cannot be read, and where. Lines and columns count from 1; columns count characters.
 #[derive(Clone, PartialEq, Eq, Debug)]

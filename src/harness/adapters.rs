@@ -16,8 +16,10 @@ include!(concat!(env!("OUT_DIR"), "/adapters.rs"));
 pub enum Adapter {
     /// The oracle itself, behind the protocol.
     Oracle,
-    /// Apache TVM, through the adapter that is built in.
+    /// A release of Apache TVM, through the adapter that is built in.
     Tvm(TvmVersion),
+    /// Any other installation of TVM, by its Python: a source build, for instance.
+    TvmOf(PathBuf),
     /// Any command that speaks the protocol.
     Command(CommandLine),
 }
@@ -27,6 +29,8 @@ pub enum Adapter {
 pub enum TvmVersion {
     /// 0.25.
     V0_25,
+    /// 0.26.
+    V0_26,
     /// 0.27.
     V0_27,
 }
@@ -41,7 +45,7 @@ pub enum SetupError {
     #[error("`{0}` is not a command line (unbalanced quotes?)")]
     CommandLine(String),
     /// It is no name of an adapter, and no command.
-    #[error("there is no adapter `{0}` (known: tvm, tvm@0.25, tvm@0.27, or a command)")]
+    #[error("there is no adapter `{0}` (known: tvm, tvm@0.25, tvm@0.26, tvm@0.27, tvm@/path/to/python, or a command)")]
     Unknown(String),
     /// Neither the platform nor the environment names a directory for caches.
     #[error("the adapter needs a directory for its virtual environments: set RELAX_SPEC_CACHE")]
@@ -68,31 +72,45 @@ pub enum SetupError {
 }
 
 impl TvmVersion {
+    /// Every release.
+    pub const ALL: [TvmVersion; 3] = [TvmVersion::V0_25, TvmVersion::V0_26, TvmVersion::V0_27];
+
     fn name(self) -> &'static str {
         match self {
             TvmVersion::V0_25 => "0.25",
+            TvmVersion::V0_26 => "0.26",
             TvmVersion::V0_27 => "0.27",
         }
     }
 
-    /// Exact versions, since a newer `apache-tvm-ffi` does not load into 0.25.
+    /// The directory of its environment. That of 0.27 has had another `apache-tvm-ffi` in it, which those who have it may
+    /// still be using.
+    fn directory(self) -> &'static str {
+        match self {
+            TvmVersion::V0_25 => "tvm-0.25",
+            TvmVersion::V0_26 => "tvm-0.26",
+            TvmVersion::V0_27 => "tvm-0.27-ffi-0.1.14",
+        }
+    }
+
+    /// Exact versions, since a newer `apache-tvm-ffi` does not load into 0.25, and lets 0.26 and 0.27 crash in
+    /// `script(show_meta=True)` and `save_json`.
     fn requirements(self) -> &'static [&'static str] {
         match self {
             TvmVersion::V0_25 => &["apache-tvm==0.25.0", "apache-tvm-ffi==0.1.12", "numpy"],
-            TvmVersion::V0_27 => &["apache-tvm==0.27.0.post1", "numpy"],
+            TvmVersion::V0_26 => &["apache-tvm==0.26.0", "apache-tvm-ffi==0.1.14.post1", "numpy"],
+            TvmVersion::V0_27 => &["apache-tvm==0.27.0.post1", "apache-tvm-ffi==0.1.14.post1", "numpy"],
         }
     }
 }
 
 impl Adapter {
-    /// The implementations that a name stands for; `tvm` stands for both releases.
+    /// The implementations that a name stands for; `tvm` stands for all releases.
     pub fn named(name: Option<&str>) -> Result<Vec<Adapter>, SetupError> {
         Ok(match name {
             None | Some("relax-spec") => vec![Adapter::Oracle],
-            Some("tvm") => vec![Adapter::Tvm(TvmVersion::V0_25), Adapter::Tvm(TvmVersion::V0_27)],
-            Some("tvm@0.25") => vec![Adapter::Tvm(TvmVersion::V0_25)],
-            Some("tvm@0.27") => vec![Adapter::Tvm(TvmVersion::V0_27)],
-            Some(unknown) if unknown.starts_with("tvm@") => return Err(SetupError::Unknown(unknown.to_string())),
+            Some("tvm") => TvmVersion::ALL.map(Adapter::Tvm).to_vec(),
+            Some(name) if name.starts_with("tvm@") => vec![Adapter::tvm(name)?],
             Some(line) => {
                 let command = CommandLine::split(line).ok_or_else(|| SetupError::CommandLine(line.to_string()))?;
                 vec![Adapter::Command(command)]
@@ -100,11 +118,25 @@ impl Adapter {
         })
     }
 
+    /// The release of this name, or the installation that a path leads to.
+    fn tvm(name: &str) -> Result<Adapter, SetupError> {
+        let which = name.trim_start_matches("tvm@");
+        if let Some(version) = TvmVersion::ALL.into_iter().find(|version| version.name() == which) {
+            return Ok(Adapter::Tvm(version));
+        }
+        match which.contains(std::path::is_separator) {
+            true => Ok(Adapter::TvmOf(PathBuf::from(which))),
+            false => Err(SetupError::Unknown(name.to_string())),
+        }
+    }
+
     /// The name of the ledger of this adapter; `None` for commands.
     pub fn ledger_name(&self) -> Option<String> {
         match self {
             Adapter::Oracle => Some("relax-spec".to_string()),
             Adapter::Tvm(version) => Some(format!("tvm-{}", version.name())),
+            // Of the release that it says it is.
+            Adapter::TvmOf(python) => version_of(python).map(|version| format!("tvm-{}", version.name())),
             Adapter::Command(_) => None,
         }
     }
@@ -117,6 +149,7 @@ impl Adapter {
                 Ok(CommandLine { program: program.display().to_string(), args: vec!["adapter".to_string()] })
             }
             Adapter::Tvm(version) => prepare_tvm(*version, tell),
+            Adapter::TvmOf(python) => run_tvm(python, &cache()?),
             Adapter::Command(command) => Ok(command.clone()),
         }
     }
@@ -127,19 +160,39 @@ fn io_error(path: &Path, error: io::Error) -> SetupError {
 }
 
 fn prepare_tvm(version: TvmVersion, tell: Tell<'_>) -> Result<CommandLine, SetupError> {
-    let checkout = checkout::root();
-    let cache = match (env::var_os("RELAX_SPEC_CACHE"), &checkout) {
+    let cache = cache()?;
+    let python = virtual_environment(&cache, version, tell)?;
+    run_tvm(&python, &cache)
+}
+
+/// Where environments are kept.
+fn cache() -> Result<PathBuf, SetupError> {
+    let cache = match (env::var_os("RELAX_SPEC_CACHE"), checkout::root()) {
         (Some(dir), _) => PathBuf::from(dir),
         (None, Some(root)) => root.join("target/adapters"),
         (None, None) => return Err(SetupError::NoCache),
     };
     fs::create_dir_all(&cache).map_err(|error| io_error(&cache, error))?;
-    let python = virtual_environment(&cache, version, tell)?;
-    let script = match checkout {
+    Ok(cache)
+}
+
+/// The adapter under a Python that has TVM.
+fn run_tvm(python: &Path, cache: &Path) -> Result<CommandLine, SetupError> {
+    let script = match checkout::root() {
         Some(root) => root.join("conformance/adapters/tvm/adapter.py"),
-        None => unpack(&cache)?,
+        None => unpack(cache)?,
     };
     Ok(CommandLine { program: python.display().to_string(), args: vec![script.display().to_string()] })
+}
+
+/// The release that the TVM of a Python says it is, if it is one that is known.
+fn version_of(python: &Path) -> Option<TvmVersion> {
+    let ask = "import tvm; print(tvm.__version__)";
+    let output = Command::new(python).args(["-c", ask]).stdin(Stdio::null()).output().ok()?;
+    let said = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    TvmVersion::ALL.into_iter().find(|version| {
+        said.strip_prefix(version.name()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', 'd', 'a', 'r']))
+    })
 }
 
 /// Writes the adapter's sources that are built in.
@@ -155,11 +208,11 @@ fn unpack(cache: &Path) -> Result<PathBuf, SetupError> {
 /// The Python of a virtual environment with this release, created on first use. A file in it names what was
 /// installed, and is written last, so that an interrupted installation is begun anew.
 fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Result<PathBuf, SetupError> {
-    let dir = cache.join(format!("tvm-{}", version.name()));
+    let dir = cache.join(version.directory());
     let python = dir.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let mark = dir.join("installed.txt");
     let wanted = version.requirements().join("\n");
-    let lock_path = cache.join(format!("tvm-{}.lock", version.name()));
+    let lock_path = cache.join(format!("{}.lock", version.directory()));
     // Held until the end of the function: two runs at a time must not install into one directory.
     let lock = File::create(&lock_path).map_err(|error| io_error(&lock_path, error))?;
     lock.lock().map_err(|error| io_error(&lock_path, error))?;
@@ -208,6 +261,7 @@ impl fmt::Display for Adapter {
         match self {
             Adapter::Oracle => f.write_str("relax-spec"),
             Adapter::Tvm(version) => write!(f, "tvm@{}", version.name()),
+            Adapter::TvmOf(python) => write!(f, "tvm@{}", python.display()),
             Adapter::Command(command) => command.fmt(f),
         }
     }

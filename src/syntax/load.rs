@@ -5,6 +5,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use super::decode::read_program;
+use super::tvm_json;
 use super::tvmscript::{Dialect, parse_module_all, print_module};
 use crate::data::{self, Notation, Profile};
 use crate::grammar::source::SyntaxError;
@@ -21,7 +22,7 @@ pub enum Form {
     TvmScript,
     /// The syntax tree in Rusty Object Notation: `.ron`.
     Ron,
-    /// The syntax tree in JSON, with the version of the format: `.json`.
+    /// The syntax tree in JSON, with the version of the format, or a module as TVM saves it: `.json`.
     Json,
 }
 
@@ -104,6 +105,9 @@ pub fn parse(form: Form, text: &str) -> Result<IrModule, LoadError> {
     match form {
         Form::TvmScript => parse_module_all(text).map_err(LoadError::Syntax),
         Form::Ron => parse_data(Notation::Ron, text),
+        Form::Json if tvm_json::is_graph(text) => {
+            tvm_json::read_module(text).map_err(|error| LoadError::Data(error.to_string()))
+        }
         Form::Json => parse_data(Notation::Json, text),
     }
 }

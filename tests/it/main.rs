@@ -4,6 +4,7 @@ mod citations;
 mod clauses;
 #[cfg(feature = "cli")]
 mod cli;
+mod corpus;
 mod errata;
 mod floors;
 mod gates;

@@ -1,6 +1,6 @@
 """The adapter of Apache TVM: answers the questions of the conformance suite over standard input and output.
 
-One source for the versions 0.25 and 0.27. The protocol is described in `conformance/INTERPRETING.md`.
+One source for the versions 0.25, 0.26 and 0.27. The protocol is described in `conformance/INTERPRETING.md`.
 """
 
 import json

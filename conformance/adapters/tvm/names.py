@@ -1,4 +1,4 @@
-"""What differs between the versions of Apache TVM: 0.25 calls it `StructInfo`, 0.27 `Type`.
+"""What differs between the versions of Apache TVM: 0.25 calls it `StructInfo`, 0.26 and 0.27 `Type`.
 
 Everything else in this adapter speaks of structural information and uses only the names defined here.
 """
@@ -14,6 +14,12 @@ VERSION = tvm.__version__
 #: Structural information is called `Type` from 0.26 on.
 AS_TYPE = not hasattr(relax, "TensorStructInfo")
 
+
+def _of_either(name):
+    """What 0.27 has moved from `relax` to `ir`."""
+    return getattr(ir, name) if hasattr(ir, name) else getattr(relax, name)
+
+
 IntImm = tirx.IntImm
 FloatImm = tirx.FloatImm
 ShapeExpr = relax.ShapeExpr
@@ -26,9 +32,9 @@ if AS_TYPE:
     set_info = relax._ffi_api.UpdateType
     DEFAULT_DERIVE = "tvm.relax.type.infer_by_ty_args"
     RelaxVar = ir.Var
-    StringImm = ir.StringImm
+    StringImm = _of_either("StringImm")
     Call = ir.Call
-    Tuple, TupleGetItem = ir.Tuple, ir.TupleGetItem
+    Tuple, TupleGetItem = _of_either("Tuple"), _of_either("TupleGetItem")
     CHECK_INFO, RET_INFO, INFO_ARGS = "check_ty", "ret_ty", "ty_args"
 else:
     ObjectInfo, TensorInfo, ShapeInfo = relax.ObjectStructInfo, relax.TensorStructInfo, relax.ShapeStructInfo
@@ -110,7 +116,7 @@ def expr_dtype(expr):
 
 
 def prim_info(dtype, value):
-    """0.27 knows no value of a primitive."""
+    """From 0.26 on there is no value of a primitive."""
     if AS_TYPE:
         return PrimInfo(dtype)
     return PrimInfo(value=value) if value is not None else PrimInfo(dtype)
@@ -162,7 +168,7 @@ def constant(array):
 
 
 def dtype_imm(dtype):
-    if AS_TYPE:
+    if hasattr(ir, "GenericConst"):
         return ir.GenericConst(tvm_ffi.dtype(dtype), relax.AnyType())
     return relax.DataTypeImm(dtype)
 

@@ -18,6 +18,7 @@ pub mod tir_parse;
 pub mod tir_print;
 
 pub use print::print_module;
+pub(in crate::syntax) use read::{Param, dps_output, names_dtype, signature};
 pub use read::{parse_module, parse_module_all, parse_module_in};
 
 /// The version of TVM whose spelling is meant.

@@ -172,7 +172,7 @@ impl Reader<'_> {
 }
 
 /// Attributes whose strings are data types: `dtype`, `out_dtype`.
-pub(in crate::syntax::tvmscript) fn names_dtype(name: &str) -> bool {
+pub(in crate::syntax) fn names_dtype(name: &str) -> bool {
     name == "dtype" || name.ends_with("_dtype")
 }
 

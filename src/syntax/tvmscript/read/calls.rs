@@ -265,40 +265,24 @@ impl Reader<'_> {
     /// Outputs as structural information: the shapes, and what is left of the information without them.
     fn outputs(&mut self, e: &py::Expr) -> Read<(Expr, StructInfo)> {
         let span = span_of(e);
-        let infos = match members(e) {
-            Some([one]) => return self.outputs(one),
-            Some(members) => members.iter().map(|m| self.struct_info(m, Unbound::Leave)).collect::<Read<Vec<_>>>()?,
-            None => match self.struct_info(e, Unbound::Leave)? {
-                StructInfo::Tuple(fields) => fields.to_vec(),
-                one => return self.output(e, one, span),
-            },
-        };
-        let mut shapes = Vec::new();
-        let mut rest = Vec::new();
-        for info in infos {
-            let (shape, info) = self.output(e, info, span)?;
-            shapes.push(shape);
-            rest.push(info);
+        match members(e) {
+            Some([one]) => self.outputs(one),
+            Some(members) => {
+                let infos = members.iter().map(|m| self.struct_info(m, Unbound::Leave)).collect::<Read<Vec<_>>>()?;
+                let parts = infos.iter().map(|info| self.output(e, info)).collect::<Read<Vec<_>>>()?;
+                let (shapes, rest): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+                Ok((tuple_of(shapes, span), StructInfo::tuple(rest)))
+            }
+            None => {
+                let info = self.struct_info(e, Unbound::Leave)?;
+                self.output(e, &info)
+            }
         }
-        Ok((tuple_of(shapes, span), StructInfo::tuple(rest)))
     }
 
-    fn output(&self, e: &py::Expr, info: StructInfo, span: Span) -> Read<(Expr, StructInfo)> {
-        if let StructInfo::Tuple(fields) = &info {
-            let parts = fields.iter().map(|field| self.output(e, field.clone(), span)).collect::<Read<Vec<_>>>()?;
-            let (shapes, rest): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-            return Ok((tuple_of(shapes, span), StructInfo::tuple(rest)));
-        }
-        let StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim }) = info else {
-            return Err(Fault::expected(self.text, e, "an output with a shape, such as R.Tensor((n,), \"float32\")"));
-        };
-        let shape = match shape {
-            TensorShape::Dims(values) => Expr::ShapeExpr(ShapeExpr { values, span }),
-            TensorShape::Var(v) => Expr::Var(v),
-            TensorShape::DataflowVar(v) => Expr::DataflowVar(v),
-            TensorShape::Other(e) => (*e).clone(),
-        };
-        Ok((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim })))
+    fn output(&self, e: &py::Expr, info: &StructInfo) -> Read<(Expr, StructInfo)> {
+        let expected = "an output with a shape, such as R.Tensor((n,), \"float32\")";
+        dps_output(info).ok_or_else(|| Fault::expected(self.text, e, expected))
     }
 
     /// An output as a shape and a data type.
@@ -437,6 +421,32 @@ impl Reader<'_> {
         let mut call = self.finished(op, inputs, infos, args, span)?;
         call.attrs.extend(attrs);
         Ok(Expr::Call(call.into()))
+    }
+}
+
+/// C14: the information of an output as its shape, and what is left of it without.
+pub(in crate::syntax) fn dps_output(info: &StructInfo) -> Option<(Expr, StructInfo)> {
+    let span = Span::NONE;
+    match info {
+        StructInfo::Tuple(fields) => {
+            let parts = fields.iter().map(dps_output).collect::<Option<Vec<_>>>()?;
+            let (shapes, rest): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+            Some((tuple_of(shapes, span), StructInfo::tuple(rest)))
+        }
+        StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim }) => {
+            let shape = match shape {
+                TensorShape::Dims(values) => Expr::ShapeExpr(ShapeExpr { values: values.clone(), span }),
+                TensorShape::Var(v) => Expr::Var(v.clone()),
+                TensorShape::DataflowVar(v) => Expr::DataflowVar(v.clone()),
+                TensorShape::Other(e) => (**e).clone(),
+            };
+            Some((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype: *dtype, ndim: *ndim })))
+        }
+        StructInfo::Tensor(TensorStructInfo { shape: None, .. })
+        | StructInfo::Object
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Func(_) => None,
     }
 }
 

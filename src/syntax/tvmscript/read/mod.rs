@@ -22,11 +22,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use ruff_python_ast as py;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
-pub(super) use self::attrs::{attr_in, names_dtype};
+pub(super) use self::attrs::attr_in;
+pub(in crate::syntax) use self::attrs::names_dtype;
+pub(in crate::syntax) use self::calls::dps_output;
 use self::fault::{Fault, Read, span_of};
 pub(super) use self::fault::{integer, string};
 use self::scope::Identities;
-pub(super) use self::signature::{Param, signature};
+pub(in crate::syntax) use self::signature::{Param, signature};
 use super::guard;
 use super::metadata::Metadata;
 use crate::book::Rule;

@@ -5,7 +5,7 @@ use crate::ops;
 
 /// What a parameter of a Python function is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::syntax::tvmscript) enum Param {
+pub(in crate::syntax) enum Param {
     /// An input of the operator.
     Input(&'static str),
     /// An input that is a shape, so that a tuple of dimensions means a `ShapeExpr`.
@@ -18,7 +18,7 @@ pub(in crate::syntax::tvmscript) enum Param {
 use Param::{Attr, Dtype, Input, Shape};
 
 /// The parameters of an operator's Python function, in order; empty if all of them are inputs.
-pub(in crate::syntax::tvmscript) fn signature(op: &str) -> Vec<Param> {
+pub(in crate::syntax) fn signature(op: &str) -> Vec<Param> {
     match ops::lookup(op) {
         Some(def) if def.params.iter().any(|param| !matches!(param, ops::Param::Rest(_))) => {
             def.params.iter().filter_map(|param| of_operator(*param)).collect()

@@ -284,7 +284,7 @@ fn what_is_wrong_and_where() {
         ("A[0, 0] = T.exp(q, q)", 15, "expected 1 operands of `T.exp`"),
         ("for i, j in T.grid(4):\n    pass", 5, "expected 1 loop variables, found 2"),
         ("for i in s:\n    pass", 14, "expected `range`"),
-        ("return", 5, "expected a statement of TIR"),
+        ("del s", 5, "expected a statement of TIR"),
         ("T.reads(A[0, 0])", 5, "belongs at the start of a block"),
     ] {
         let text = if text.starts_with("T.reads") { format!("A[0, 0] = 1\n{text}") } else { text.to_string() };

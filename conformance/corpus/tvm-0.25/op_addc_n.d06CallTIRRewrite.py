@@ -1,0 +1,110 @@
+metadata = tvm.ir.load_json("""{
+  \"root_index\": 10,
+  \"nodes\": [
+    {
+      \"type\": \"ffi.String\",
+      \"data\": \"relax.expr.Constant\"
+    },
+    {
+      \"type\": \"None\"
+    },
+    {
+      \"type\": \"ir.IntImm\",
+      \"data\": {
+        \"span\": 1,
+        \"dtype\": \"int64\",
+        \"value\": 8
+      }
+    },
+    {
+      \"type\": \"ffi.Array\",
+      \"data\": [
+        2
+      ]
+    },
+    {
+      \"type\": \"relax.ShapeStructInfo\",
+      \"data\": {
+        \"span\": 1,
+        \"values\": 3,
+        \"ndim\": 1
+      }
+    },
+    {
+      \"type\": \"relax.expr.ShapeExpr\",
+      \"data\": {
+        \"span\": 1,
+        \"struct_info_\": 4,
+        \"values\": 3
+      }
+    },
+    {
+      \"type\": \"relax.TensorStructInfo\",
+      \"data\": {
+        \"span\": 1,
+        \"shape\": 5,
+        \"dtype\": \"float32\",
+        \"vdevice\": 1,
+        \"ndim\": 1
+      }
+    },
+    {
+      \"type\": \"ffi.Tensor\",
+      \"data\": \"P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQAIAAAAAAAAACAAAAAAAAAAAAAAAAAAgD8AAABAAABAQAAAgEAAAKBAAADAQAAA4EA=\"
+    },
+    {
+      \"type\": \"relax.expr.Constant\",
+      \"data\": {
+        \"span\": 1,
+        \"struct_info_\": 6,
+        \"data\": 7
+      }
+    },
+    {
+      \"type\": \"ffi.Array\",
+      \"data\": [
+        8
+      ]
+    },
+    {
+      \"type\": \"ffi.Map\",
+      \"data\": [
+        0,
+        9
+      ]
+    }
+  ],
+  \"metadata\": {
+    \"tvm_version\": \"0.25.0\"
+  }
+}""")
+# from tvm.script import ir as I
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+# from tvm.script import relax as R
+
+@I.ir_module
+class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def add(var_x: T.handle, B: T.Buffer((T.int64(8),), "float32"), var_T_add: T.handle):
+        T.func_attr({"tirx.noalias": True})
+        n = T.int64()
+        x = T.match_buffer(var_x, (n, T.int64(8)))
+        T_add = T.match_buffer(var_T_add, (n, T.int64(8)))
+        # with T.sblock("root"):
+        for ax0, ax1 in T.grid(n, T.int64(8)):
+            with T.sblock("T_add"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(x[v_ax0, v_ax1], B[v_ax1])
+                T.writes(T_add[v_ax0, v_ax1])
+                T_add[v_ax0, v_ax1] = x[v_ax0, v_ax1] + B[v_ax1]
+
+    @R.function
+    def main(x: R.Tensor(("n", 8), dtype="float32")) -> R.Tensor(("n", 8), dtype="float32"):
+        n = T.int64()
+        R.func_attr({"relax.force_pure": True})
+        cls = Module
+        alloc: R.Tensor((n, 8), dtype="float32") = R.builtin.alloc_tensor(R.shape([n, 8]), R.dtype("float32"), R.prim_value(0), R.str("global"), sinfo_args=(R.Tensor((n, 8), dtype="float32"),))
+        cls.add(x, metadata["relax.expr.Constant"][0], alloc)
+        gv: R.Tensor((n, 8), dtype="float32") = alloc
+        return gv

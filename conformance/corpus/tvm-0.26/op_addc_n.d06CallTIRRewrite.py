@@ -1,0 +1,122 @@
+metadata = tvm.ir.load_json("""{
+  \"root_index\": 12,
+  \"nodes\": [
+    {
+      \"type\": \"ffi.String\",
+      \"data\": \"relax.expr.Constant\"
+    },
+    {
+      \"type\": \"None\"
+    },
+    {
+      \"type\": \"ir.PrimType\",
+      \"data\": {
+        \"span\": 1,
+        \"dtype\": \"int64\"
+      }
+    },
+    {
+      \"type\": \"ir.IntImm\",
+      \"data\": {
+        \"span\": 1,
+        \"ty\": 2,
+        \"value\": 8
+      }
+    },
+    {
+      \"type\": \"ffi.Array\",
+      \"data\": [
+        3
+      ]
+    },
+    {
+      \"type\": \"relax.ShapeType\",
+      \"data\": {
+        \"span\": 1,
+        \"values\": 4,
+        \"ndim\": 1
+      }
+    },
+    {
+      \"type\": \"relax.expr.ShapeExpr\",
+      \"data\": {
+        \"span\": 1,
+        \"ty\": 5,
+        \"values\": 4
+      }
+    },
+    {
+      \"type\": \"ir.PrimType\",
+      \"data\": {
+        \"span\": 1,
+        \"dtype\": \"float32\"
+      }
+    },
+    {
+      \"type\": \"relax.TensorType\",
+      \"data\": {
+        \"span\": 1,
+        \"shape\": 6,
+        \"dtype\": 7,
+        \"vdevice\": 1,
+        \"ndim\": 1
+      }
+    },
+    {
+      \"type\": \"ffi.Tensor\",
+      \"data\": \"P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAAIgAQAIAAAAAAAAACAAAAAAAAAAAAAAAAAAgD8AAABAAABAQAAAgEAAAKBAAADAQAAA4EA=\"
+    },
+    {
+      \"type\": \"relax.expr.Constant\",
+      \"data\": {
+        \"span\": 1,
+        \"ty\": 8,
+        \"data\": 9
+      }
+    },
+    {
+      \"type\": \"ffi.Array\",
+      \"data\": [
+        10
+      ]
+    },
+    {
+      \"type\": \"ffi.Map\",
+      \"data\": [
+        0,
+        11
+      ]
+    }
+  ],
+  \"metadata\": {
+    \"tvm_version\": \"0.26.0\"
+  }
+}""")
+# from tvm.script import ir as I
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+# from tvm.script import relax as R
+
+@I.ir_module
+class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def add(x: T.Buffer(("n", T.int64(8)), "float32"), B: T.Buffer((T.int64(8),), "float32"), T_add: T.Buffer((n, T.int64(8)), "float32")):
+        n = T.int64()
+        T.func_attr({"tirx.noalias": True})
+        # with T.sblock("root"):
+        for ax0, ax1 in T.grid(n, T.int64(8)):
+            with T.sblock("T_add"):
+                v_ax0, v_ax1 = T.axis.remap("SS", [ax0, ax1])
+                T.reads(x[v_ax0, v_ax1], B[v_ax1])
+                T.writes(T_add[v_ax0, v_ax1])
+                T_add[v_ax0, v_ax1] = x[v_ax0, v_ax1] + B[v_ax1]
+
+    @R.function
+    def main(x: R.Tensor(("n", 8), dtype="float32")) -> R.Tensor(("n", 8), dtype="float32"):
+        n = T.int64()
+        R.func_attr({"relax.force_pure": True})
+        cls = Module
+        alloc: R.Tensor((n, 8), dtype="float32") = R.builtin.alloc_tensor(R.shape([n, 8]), R.dtype("float32"), 0, R.str("global"), ty_args=(R.Tensor((n, 8), dtype="float32"),))
+        cls.add(x, metadata["relax.expr.Constant"][0], alloc)
+        gv: R.Tensor((n, 8), dtype="float32") = alloc
+        return gv

@@ -1,0 +1,610 @@
+//! `PrimFunc`s. Names are made unique within a function, for here they are what tells variables apart.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::graph::{Fields, Graph, Id, Reading, float_of};
+use crate::grammar::tir::{
+    Assert, AttrStmt, Block, Buffer, BufferVar, Call, Choice, Decl, Expr, Extern, For, ForKind, If, Intrinsic, Iter,
+    IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
+    Store, Var, While,
+};
+use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, FloatBits, Made, Name, PrimExpr, Span};
+use crate::judge::with_stack;
+
+/// The alignment that TVM gives a buffer of which nothing is said.
+const USUAL_ALIGN: i64 = 64;
+
+/// Reads a function that the module calls `name`.
+pub(super) fn prim_func(graph: &Graph<'_>, id: Id, name: &Name) -> Reading<PrimFunc> {
+    let mut reader = Reader {
+        graph,
+        taken: FxHashSet::default(),
+        names: FxHashMap::default(),
+        buffers: FxHashMap::default(),
+        memory: FxHashMap::default(),
+    };
+    reader.prim_func(id, name)
+}
+
+struct Reader<'g, 't> {
+    graph: &'g Graph<'t>,
+    /// The names that are used already.
+    taken: FxHashSet<Name>,
+    names: FxHashMap<Id, Name>,
+    buffers: FxHashMap<Id, Buffer>,
+    /// The buffers that variables are the memory of.
+    memory: FxHashMap<Id, BufferVar>,
+}
+
+impl Reader<'_, '_> {
+    fn prim_func(&mut self, id: Id, name: &Name) -> Reading<PrimFunc> {
+        let fields = self.graph.fields(id)?;
+        let mut attrs = match fields.optional("attrs") {
+            Some(attrs) => self.attrs(self.graph.fields(attrs)?.node("__dict__")?)?,
+            None => Attrs::new(),
+        };
+        let s_tir = matches!(attrs.remove("s_tir"), Some(AttrValue::Bool(true) | AttrValue::Int(1)));
+        let private = !attrs.contains_key("global_symbol");
+        if attrs.get("global_symbol") == Some(&AttrValue::Str(name.clone())) {
+            attrs.remove("global_symbol");
+        }
+        let matched: FxHashMap<Id, Id> = match fields.optional("buffer_map") {
+            Some(map) => self.graph.map(map)?.into_iter().collect(),
+            None => FxHashMap::default(),
+        };
+        let mut params = Vec::new();
+        for param in fields.list("params")? {
+            params.push(match matched.get(&param) {
+                Some(buffer) => Param::Buffer(self.define_buffer(*buffer)?),
+                None if self.is_buffer(param)? => Param::Buffer(self.define_buffer(param)?),
+                None => {
+                    let var = self.var(param)?;
+                    if var.dtype == DataType::HANDLE { Param::Handle(var) } else { Param::Scalar(var) }
+                }
+            });
+        }
+        let (allocs, body) = self.root(fields.node("body")?)?;
+        Ok(PrimFunc { params, attrs, private, s_tir, allocs, body, span: Span::NONE })
+    }
+
+    /// The body, without the block around all that says nothing.
+    fn root(&mut self, id: Id) -> Reading<(Vec<Buffer>, Vec<Stmt>)> {
+        if self.graph.short(id) == "SBlockRealize" {
+            let realize = self.graph.fields(id)?;
+            let block = self.graph.fields(realize.node("block")?)?;
+            let is_empty = |name: &str| block.list(name).is_ok_and(|list| list.is_empty());
+            let says_nothing =
+                ["iter_vars", "reads", "writes", "annotations", "match_buffers"].into_iter().all(is_empty)
+                    && block.optional("init").is_none();
+            if says_nothing && &*block.text("name_hint")? == "root" {
+                let allocs = self.define_buffers(block.list("alloc_buffers")?)?;
+                return Ok((allocs, self.body(block.node("body")?)?));
+            }
+        }
+        Ok((Vec::new(), self.body(id)?))
+    }
+
+    /// A name that nothing else in the function has.
+    fn unique(&mut self, base: &Name) -> Name {
+        let mut name = base.clone();
+        let mut number = 1;
+        while !self.taken.insert(name.clone()) {
+            name = format!("{base}_{number}").as_str().into();
+            number += 1;
+        }
+        name
+    }
+
+    fn name(&mut self, id: Id) -> Reading<Name> {
+        if let Some(known) = self.names.get(&id) {
+            return Ok(known.clone());
+        }
+        let hint = printable(&self.graph.fields(id)?.text("name")?);
+        let name = self.unique(&hint);
+        self.names.insert(id, name.clone());
+        Ok(name)
+    }
+
+    fn var(&mut self, id: Id) -> Reading<Var> {
+        let dtype = self.graph.dtype_of(&self.graph.fields(id)?)?;
+        Ok(Var { name: self.name(id)?, dtype, span: Span::NONE })
+    }
+
+    /// Whether a variable is a buffer, as in 0.27.
+    fn is_buffer(&self, id: Id) -> Reading<bool> {
+        Ok(self.graph.fields(id)?.optional("ty").is_some_and(|ty| self.graph.short(ty) == "BufferType"))
+    }
+
+    /// A buffer where it is defined.
+    fn define_buffer(&mut self, id: Id) -> Reading<Buffer> {
+        if let Some(known) = self.buffers.get(&id) {
+            return Ok(known.clone());
+        }
+        let fields = self.graph.fields(id)?;
+        let of_type = fields.optional("ty").map(|ty| self.graph.fields(ty)).transpose()?;
+        let parts = of_type.as_ref().unwrap_or(&fields);
+        let name = self.name(id)?;
+        let dtype = match parts.dtype("dtype") {
+            Ok(dtype) => dtype,
+            Err(_) => self.graph.data_type(parts.node("dtype")?)?,
+        };
+        let mut buffer = Buffer::new(&name, Vec::new(), dtype);
+        buffer.shape = self.exprs(&parts.list("shape")?)?;
+        buffer.strides = self.exprs(&parts.list("strides")?)?;
+        buffer.elem_offset = match parts.optional("elem_offset") {
+            // A variable of its own says nothing but that the buffer may begin anywhere, and is not printed.
+            Some(offset) if self.is_fresh_var(offset) => None,
+            Some(offset) => Some(self.expr(offset)?).filter(|offset| !matches!(offset, Expr::Int(0, _))),
+            None => None,
+        };
+        let scope = match (parts.has("storage_scope"), fields.optional("data")) {
+            (true, _) => parts.text("storage_scope")?,
+            (false, Some(data)) => self.scope_of(data)?,
+            (false, None) => "".into(),
+        };
+        buffer.scope = if scope.is_empty() { "global".into() } else { scope };
+        buffer.align = Some(parts.int("data_alignment")?).filter(|align| *align > 0 && *align != USUAL_ALIGN);
+        buffer.offset_factor = Some(parts.int("offset_factor")?).filter(|factor| *factor > 1);
+        if let Some(data) = fields.optional("data") {
+            self.memory.entry(data).or_insert_with(|| buffer.var(Span::NONE));
+        }
+        self.buffers.insert(id, buffer.clone());
+        Ok(buffer)
+    }
+
+    /// Whether this is a variable that was not met before.
+    fn is_fresh_var(&self, id: Id) -> bool {
+        matches!(self.graph.short(id), "Var" | "SizeVar") && !self.names.contains_key(&id)
+    }
+
+    fn define_buffers(&mut self, ids: Vec<Id>) -> Reading<Vec<Buffer>> {
+        ids.into_iter().map(|id| self.define_buffer(id)).collect()
+    }
+
+    /// Which kind of memory a pointer points to.
+    fn scope_of(&self, data: Id) -> Reading<Name> {
+        let fields = self.graph.fields(data)?;
+        let Some(of_type) = fields.optional("type_annotation").or_else(|| fields.optional("ty")) else {
+            return Ok("".into());
+        };
+        let of_type = self.graph.fields(of_type)?;
+        if of_type.has("storage_scope") { of_type.text("storage_scope") } else { Ok("".into()) }
+    }
+
+    fn buffer(&mut self, id: Id) -> Reading<BufferVar> {
+        Ok(self.define_buffer(id)?.var(Span::NONE))
+    }
+
+    fn body(&mut self, id: Id) -> Reading<Vec<Stmt>> {
+        let mut stmts = Vec::new();
+        with_stack(|| self.stmt(id, &mut stmts))?;
+        Ok(stmts)
+    }
+
+    fn stmt(&mut self, id: Id, out: &mut Vec<Stmt>) -> Reading<()> {
+        let fields = self.graph.fields(id)?;
+        let span = Span::NONE;
+        match self.graph.short(id) {
+            "SeqStmt" => {
+                for stmt in fields.list("seq")? {
+                    with_stack(|| self.stmt(stmt, out))?;
+                }
+            }
+            "For" => out.push(self.for_stmt(&fields)?),
+            "While" => {
+                let condition = self.expr(fields.node("condition")?)?;
+                let body = self.body(fields.node("body")?)?;
+                out.push(Stmt::While(While { condition, body, span }));
+            }
+            "SBlockRealize" | "BlockRealize" => out.push(self.block(&fields)?),
+            "IfThenElse" => {
+                let condition = self.expr(fields.node("condition")?)?;
+                let then = self.body(fields.node("then_case")?)?;
+                let otherwise = fields.optional("else_case").map_or(Ok(Vec::new()), |id| self.body(id))?;
+                out.push(Stmt::If(If { condition, then, otherwise, span }));
+            }
+            "BufferStore" => {
+                let buffer = self.buffer(fields.node("buffer")?)?;
+                let value = self.expr(fields.node("value")?)?;
+                let indices = self.exprs(&fields.list("indices")?)?;
+                out.push(Stmt::Store(Store { buffer, indices, value, span }));
+            }
+            "Bind" | "LetStmt" => {
+                let value = self.expr(fields.node("value")?)?;
+                let var = self.var(fields.node("var")?)?;
+                out.push(Stmt::Let(Let { var, value, span }));
+                if let Some(body) = fields.optional("body") {
+                    self.stmt(body, out)?;
+                }
+            }
+            "AllocBuffer" => {
+                let buffer = self.define_buffer(fields.node("buffer")?)?;
+                out.push(Stmt::Alloc(buffer));
+            }
+            "DeclBuffer" => self.decl(&fields, out)?,
+            "AttrStmt" => out.push(self.attr_stmt(&fields)?),
+            "AssertStmt" => {
+                let condition = self.expr(fields.node("condition")?)?;
+                let kind = self.imm_text(fields.node("error_kind")?)?;
+                let parts = fields.list("message_parts")?;
+                let message = parts.into_iter().map(|part| self.imm_text(part)).collect::<Reading<_>>()?;
+                out.push(Stmt::Assert(Assert { condition, kind, message, span }));
+            }
+            "Evaluate" => match self.expr(fields.node("value")?)? {
+                // What removed statements leave behind.
+                Expr::Int(0, DataType::INT32) => {}
+                value => out.push(Stmt::Evaluate(value)),
+            },
+            "Return" => {
+                let value = fields.optional("value").map(|value| self.expr(value)).transpose()?;
+                out.push(Stmt::Evaluate(returned(value)));
+            }
+            "Break" => out.push(Stmt::Break),
+            "Continue" => out.push(Stmt::Continue),
+            _ => return self.graph.wrong(id, "expected a statement of TIR"),
+        }
+        Ok(())
+    }
+
+    fn imm_text(&self, id: Id) -> Reading<Name> {
+        if self.graph.kind(id) == "ffi.String" { self.graph.text(id) } else { self.graph.fields(id)?.text("value") }
+    }
+
+    fn for_stmt(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+        let var = self.var(fields.node("loop_var")?)?;
+        let start = self.expr(fields.node("min")?)?;
+        let stop = sum(start.clone(), self.expr(fields.node("extent")?)?);
+        let step = fields.optional("step").map(|step| self.expr(step)).transpose()?;
+        let kind = match (fields.int("kind")?, fields.optional("thread_binding")) {
+            (_, Some(thread)) => ForKind::ThreadBinding(self.graph.fields(thread)?.text("thread_tag")?),
+            (1, None) => ForKind::Parallel,
+            (2, None) => ForKind::Vectorized,
+            (3, None) => ForKind::Unroll,
+            (_, None) => ForKind::Serial,
+        };
+        let annotations = self.attrs(fields.node("annotations")?)?;
+        let body = self.body(fields.node("body")?)?;
+        Ok(Stmt::For(Box::new(For { var, start, stop, step, kind, annotations, body, span: Span::NONE })))
+    }
+
+    fn block(&mut self, realize: &Fields<'_, '_>) -> Reading<Stmt> {
+        let fields = self.graph.fields(realize.node("block")?)?;
+        let span = Span::NONE;
+        let values = self.exprs(&realize.list("iter_values")?)?;
+        let predicate = self.expr(realize.node("predicate")?)?;
+        let mut iters = Vec::new();
+        for (id, value) in fields.list("iter_vars")?.into_iter().zip(values) {
+            let iter = self.graph.fields(id)?;
+            let (start, stop) = self.range(iter.node("dom")?)?;
+            let kind = match iter.int("iter_type")? {
+                2 => IterKind::Reduce,
+                3 => IterKind::Scan,
+                4 => IterKind::Opaque,
+                _ => IterKind::Spatial,
+            };
+            iters.push(Iter { var: self.var(iter.node("var")?)?, kind, start, stop, value, span });
+        }
+        let allocs = self.define_buffers(fields.list("alloc_buffers")?)?;
+        let reads = self.regions(fields.list("reads")?)?;
+        let writes = self.regions(fields.list("writes")?)?;
+        let mut matches = Vec::new();
+        for id in fields.list("match_buffers")? {
+            let matched = self.graph.fields(id)?;
+            let source = self.region(matched.node("source")?)?;
+            matches.push(MatchRegion { buffer: self.define_buffer(matched.node("buffer")?)?, source });
+        }
+        Ok(Stmt::Block(Box::new(Block {
+            name: fields.text("name_hint")?,
+            iters,
+            predicate: Some(predicate).filter(|predicate| *predicate != Expr::bool(true)),
+            reads: Some(reads),
+            writes: Some(writes),
+            attrs: self.attrs(fields.node("annotations")?)?,
+            allocs,
+            matches,
+            init: fields.optional("init").map(|init| self.body(init)).transpose()?,
+            body: self.body(fields.node("body")?)?,
+            span,
+        })))
+    }
+
+    /// The start and the stop of a range.
+    fn range(&mut self, id: Id) -> Reading<(Expr, Expr)> {
+        let fields = self.graph.fields(id)?;
+        let start = self.expr(fields.node("min")?)?;
+        let extent = self.expr(fields.node("extent")?)?;
+        Ok((start.clone(), sum(start, extent)))
+    }
+
+    fn regions(&mut self, ids: Vec<Id>) -> Reading<Vec<Region>> {
+        ids.into_iter().map(|id| self.region(id)).collect()
+    }
+
+    fn region(&mut self, id: Id) -> Reading<Region> {
+        let fields = self.graph.fields(id)?;
+        let buffer = self.buffer(fields.either(&["buffer", "source"])?)?;
+        let mut ranges = Vec::new();
+        for range in fields.list("region")? {
+            let parts = self.graph.fields(range)?;
+            let start = self.expr(parts.node("min")?)?;
+            ranges.push(match self.expr(parts.node("extent")?)? {
+                Expr::Int(1, _) => Range { start, stop: None },
+                extent => Range { stop: Some(sum(start.clone(), extent)), start },
+            });
+        }
+        Ok(Region { buffer, ranges })
+    }
+
+    /// A view of memory that there is, or memory of its own.
+    fn decl(&mut self, fields: &Fields<'_, '_>, out: &mut Vec<Stmt>) -> Reading<()> {
+        let id = fields.node("buffer")?;
+        let data = fields.optional("data").or(self.graph.fields(id)?.optional("data"));
+        let memory = match data {
+            None => None,
+            Some(data) => match (self.memory.get(&data), self.names.get(&data)) {
+                (Some(owner), _) => Some(owner.clone()),
+                (None, Some(_)) => {
+                    let Var { name, dtype, span } = self.var(data)?;
+                    Some(BufferVar { name, dtype, span })
+                }
+                (None, None) if fields.has("data") => match self.expr(data)? {
+                    Expr::Data(owner) => Some(owner),
+                    value => {
+                        // A pointer that is computed gets a name.
+                        let hint = printable(&format!("{}_data", self.graph.fields(id)?.text("name")?));
+                        let var = Var { name: self.unique(&hint), dtype: value.dtype(), span: Span::NONE };
+                        let memory = BufferVar { name: var.name.clone(), dtype: var.dtype, span: Span::NONE };
+                        out.push(Stmt::Let(Let { var, value, span: Span::NONE }));
+                        Some(memory)
+                    }
+                },
+                (None, None) => None,
+            },
+        };
+        let buffer = self.define_buffer(id)?;
+        out.push(match memory {
+            Some(data) => Stmt::Decl(Decl { buffer, data }),
+            None => Stmt::Alloc(buffer),
+        });
+        Ok(())
+    }
+
+    fn attr_stmt(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+        let span = Span::NONE;
+        let (node, key) = (fields.node("node")?, fields.text("attr_key")?);
+        let value = self.expr(fields.node("value")?)?;
+        if &*key == "thread_extent" && self.graph.short(node) == "IterVar" {
+            let iter = self.graph.fields(node)?;
+            let var = self.var(iter.node("var")?)?;
+            let thread = iter.text("thread_tag")?;
+            let body = self.body(fields.node("body")?)?;
+            return Ok(Stmt::LaunchThread(LaunchThread { var, thread, extent: value, body, span }));
+        }
+        let node = match self.graph.short(node) {
+            "Buffer" => Expr::Data(self.buffer(node)?),
+            "String" => Expr::Str(self.graph.text(node)?),
+            "int" => Expr::Int(self.graph.int(node)?, DataType::INT32),
+            _ => self.expr(node)?,
+        };
+        let body = self.body(fields.node("body")?)?;
+        Ok(Stmt::Attr(AttrStmt { node, key, value, body, span }))
+    }
+
+    fn exprs(&mut self, ids: &[Id]) -> Reading<Vec<Expr>> {
+        ids.iter().map(|id| self.expr(*id)).collect()
+    }
+
+    fn expr(&mut self, id: Id) -> Reading<Expr> {
+        with_stack(|| self.expr_inner(id))
+    }
+
+    fn boxed(&mut self, id: Id) -> Reading<Box<Expr>> {
+        self.expr(id).map(Box::new)
+    }
+
+    fn expr_inner(&mut self, id: Id) -> Reading<Expr> {
+        match self.graph.kind(id) {
+            "ffi.String" => return self.graph.text(id).map(Expr::Str),
+            "ffi.Array" => return self.graph.wrong(id, "expected one expression"),
+            _ => {}
+        }
+        let fields = self.graph.fields(id)?;
+        let span = Span::NONE;
+        let kind = self.graph.short(id);
+        if fields.has("a") && fields.has("b") {
+            let (a, b) = (self.expr(fields.node("a")?)?, self.expr(fields.node("b")?)?);
+            return match (BinaryOp::from_name(kind), bitwise(kind)) {
+                (Some(op), _) => Ok(Expr::binary(op, a, b, span)),
+                (None, Some(op)) => Ok(Expr::Call(Call { op, dtype: a.dtype(), args: vec![a, b], span })),
+                (None, None) => self.graph.wrong(id, "expected an operator"),
+            };
+        }
+        match kind {
+            "Var" | "SizeVar" => {
+                if self.is_buffer(id)? {
+                    return self.buffer(id).map(Expr::Data);
+                }
+                match self.memory.get(&id) {
+                    Some(owner) if !self.names.contains_key(&id) => Ok(Expr::Data(owner.clone())),
+                    Some(_) | None => self.var(id).map(Expr::Var),
+                }
+            }
+            "IntImm" => Ok(Expr::Int(self.graph.int_imm(&fields)?, self.graph.dtype_of(&fields)?)),
+            "FloatImm" => {
+                let value =
+                    fields.get("value").and_then(float_of).ok_or_else(|| self.graph.error(id, "expected a number"))?;
+                Ok(Expr::Float(FloatBits::new(value), self.graph.dtype_of(&fields)?))
+            }
+            "StringImm" => fields.text("value").map(Expr::Str),
+            "Not" => self.boxed(fields.node("a")?).map(Expr::Not),
+            "Cast" => Ok(Expr::Cast(self.graph.dtype_of(&fields)?, self.boxed(fields.node("value")?)?)),
+            "Select" => {
+                let condition = self.expr(fields.node("condition")?)?;
+                let then = self.expr(fields.node("true_value")?)?;
+                let otherwise = self.expr(fields.node("false_value")?)?;
+                Ok(Expr::Select(Box::new(Choice { condition, then, otherwise })))
+            }
+            "BufferLoad" | "TensorLoad" => {
+                let buffer = self.buffer(fields.either(&["buffer", "source"])?)?;
+                let indices = self.exprs(&fields.list("indices")?)?;
+                Ok(Expr::Load(Load { buffer, indices, span }))
+            }
+            "Let" => {
+                let value = self.expr(fields.node("value")?)?;
+                let var = self.var(fields.node("var")?)?;
+                let body = self.expr(fields.node("body")?)?;
+                Ok(Expr::Let(Box::new(LetExpr { var, value, body })))
+            }
+            "Ramp" => {
+                let (base, stride) = (self.expr(fields.node("base")?)?, self.expr(fields.node("stride")?)?);
+                Ok(Expr::Ramp(Box::new(Ramp { base, stride, lanes: self.lanes(&fields)? })))
+            }
+            "Broadcast" => Ok(Expr::Broadcast(self.boxed(fields.node("value")?)?, self.lanes(&fields)?)),
+            "Shuffle" => {
+                let vectors = self.exprs(&fields.list("vectors")?)?;
+                let indices = self.exprs(&fields.list("indices")?)?;
+                Ok(Expr::Shuffle(Shuffle { vectors, indices, span }))
+            }
+            "Call" => self.call(&fields),
+            _ => self.graph.wrong(id, "expected an expression of TIR"),
+        }
+    }
+
+    fn lanes(&mut self, fields: &Fields<'_, '_>) -> Reading<u16> {
+        match self.expr(fields.node("lanes")?)? {
+            Expr::Int(lanes, _) if lanes > 0 => {
+                u16::try_from(lanes).map_err(|_| self.graph.error(fields.id, "too many lanes"))
+            }
+            _ => self.graph.wrong(fields.id, "expected a number of lanes"),
+        }
+    }
+
+    fn call(&mut self, fields: &Fields<'_, '_>) -> Reading<Expr> {
+        let op = fields.node("op")?;
+        let whole = match self.graph.kind(op) {
+            "ir.Op" => self.graph.text(op)?,
+            "ir.GlobalVar" => self.graph.fields(op)?.text("name_hint")?,
+            _ => return self.graph.wrong(op, "expected a function"),
+        };
+        let name = ["tirx.", "tir.", "prim."].iter().find_map(|prefix| whole.strip_prefix(prefix)).unwrap_or(&whole);
+        let dtype = self.graph.dtype_of(fields)?;
+        let args = self.exprs(&fields.list("args")?)?;
+        let span = Span::NONE;
+        match (name, Intrinsic::from_name(name)) {
+            ("if_then_else", _) => {
+                let mut parts = args.into_iter();
+                match (parts.next(), parts.next(), parts.next()) {
+                    (Some(condition), Some(then), Some(otherwise)) => {
+                        Ok(Expr::IfThenElse(Box::new(Choice { condition, then, otherwise })))
+                    }
+                    (_, _, _) => self.graph.wrong(fields.id, "expected a condition and two values"),
+                }
+            }
+            ("ret", _) => Ok(returned(args.into_iter().next())),
+            // `A.data` is a call in 0.27.
+            ("buffer_data", _) => match args.into_iter().next() {
+                Some(Expr::Data(buffer)) => Ok(Expr::Data(buffer)),
+                Some(_) | None => self.graph.wrong(fields.id, "expected a buffer"),
+            },
+            (_, Some(op)) => Ok(Expr::Call(Call { op, dtype, args, span })),
+            (name, None) => Ok(Expr::Extern(Extern { op: name.into(), dtype, args, span })),
+        }
+    }
+
+    fn attrs(&mut self, id: Id) -> Reading<Attrs> {
+        let entries = self.graph.dict(id)?;
+        entries.into_iter().map(|(name, id)| Ok((name, self.attr(id)?))).collect()
+    }
+
+    fn attr(&mut self, id: Id) -> Reading<AttrValue> {
+        with_stack(|| self.attr_inner(id))
+    }
+
+    fn attr_inner(&mut self, id: Id) -> Reading<AttrValue> {
+        let graph = self.graph;
+        match graph.kind(id) {
+            "None" => return Ok(AttrValue::None),
+            "bool" => return graph.bool(id).map(AttrValue::Bool),
+            "int" => return graph.int(id).map(AttrValue::Int),
+            "float" => return graph.float(id).map(|value| AttrValue::Float(FloatBits::new(value))),
+            "ffi.String" | "ir.EnvFunc" => return graph.text(id).map(AttrValue::Str),
+            "DataType" => return graph.data_type(id).map(AttrValue::DataType),
+            "ffi.Map" => return self.attrs(id).map(AttrValue::Dict),
+            "ffi.Array" => {
+                let members = graph.list(id)?;
+                return members.into_iter().map(|id| self.attr(id)).collect::<Reading<_>>().map(AttrValue::List);
+            }
+            _ => {}
+        }
+        let fields = graph.fields(id)?;
+        match graph.short(id) {
+            "IntImm" if graph.dtype_of(&fields)?.is_bool() => Ok(AttrValue::Bool(graph.int_imm(&fields)? != 0)),
+            "IntImm" => graph.int_imm(&fields).map(AttrValue::Int),
+            "FloatImm" => {
+                let value =
+                    fields.get("value").and_then(float_of).ok_or_else(|| graph.error(id, "expected a number"))?;
+                Ok(AttrValue::Float(FloatBits::new(value)))
+            }
+            "StringImm" => fields.text("value").map(AttrValue::Str),
+            "PrimType" => fields.dtype("dtype").map(AttrValue::DataType),
+            "Target" => {
+                let mut attrs = fields.optional("attrs").map_or(Ok(Attrs::new()), |attrs| self.attrs(attrs))?;
+                attrs.insert("kind".into(), AttrValue::Str(fields.text("kind")?));
+                attrs.insert("tag".into(), AttrValue::Str(fields.text("tag")?));
+                let keys = fields.list("keys")?.into_iter().map(|key| self.attr(key)).collect::<Reading<_>>()?;
+                attrs.insert("keys".into(), AttrValue::List(keys));
+                if let Some(host) = fields.optional("host")
+                    && let AttrValue::Made(host) = self.attr(host)?
+                    && let [dict] = host.args.as_slice()
+                {
+                    attrs.insert("host".into(), dict.clone());
+                }
+                let args = vec![AttrValue::Dict(attrs)];
+                Ok(AttrValue::Made(Made { name: "T.target".into(), args, named: Attrs::new() }.into()))
+            }
+            // Schedules refer to buffers by their names.
+            "Buffer" | "Var" => Ok(AttrValue::Prim(PrimExpr::var(&self.name(id)?))),
+            _ => graph.wrong(id, "expected the value of an attribute"),
+        }
+    }
+}
+
+/// The name as TVM prints it, with nothing that Python would not take for a part of a name.
+pub(super) fn printable(hint: &str) -> Name {
+    let text: String = hint.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
+    if text.is_empty() || text.starts_with(|c: char| c.is_numeric()) {
+        format!("v{text}").as_str().into()
+    } else {
+        text.as_str().into()
+    }
+}
+
+/// The end of a function, with what it gives.
+fn returned(value: Option<Expr>) -> Expr {
+    let dtype = value.as_ref().map_or(DataType::VOID, Expr::dtype);
+    Expr::Extern(Extern { op: "ret".into(), dtype, args: value.into_iter().collect(), span: Span::NONE })
+}
+
+/// The operators on bits, which are nodes in 0.27 and functions before.
+fn bitwise(kind: &str) -> Option<Intrinsic> {
+    match kind {
+        "BitwiseAnd" => Some(Intrinsic::BitwiseAnd),
+        "BitwiseOr" => Some(Intrinsic::BitwiseOr),
+        "BitwiseXor" => Some(Intrinsic::BitwiseXor),
+        "LShift" | "ShiftLeft" => Some(Intrinsic::ShiftLeft),
+        "RShift" | "ShiftRight" => Some(Intrinsic::ShiftRight),
+        _ => None,
+    }
+}
+
+/// Where a range ends, computed at once where its start and extent are constants.
+fn sum(start: Expr, extent: Expr) -> Expr {
+    match (&start, &extent) {
+        (Expr::Int(0, _), _) => extent,
+        (Expr::Int(a, dtype), Expr::Int(b, _)) => match a.checked_add(*b) {
+            Some(sum) => Expr::Int(sum, *dtype),
+            None => Expr::binary(BinaryOp::Add, start, extent, Span::NONE),
+        },
+        (_, _) => Expr::binary(BinaryOp::Add, start, extent, Span::NONE),
+    }
+}

@@ -1,0 +1,163 @@
+//! Modules that TVM printed and saved: all are read, and what is printed of them again is the same module.
+//!
+//! `conformance/corpus/tvm-VERSION` holds small ones of each release; `tools/make_corpus.py` makes these and thousands more, which
+//! `RELAX_SPEC_CORPUS` names to the test that is ignored otherwise.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use relax_spec::grammar::{GlobalFunc, IrModule};
+use relax_spec::syntax::load::{self, Form};
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
+
+/// A module with variables numbered in the order of their first appearance in each function, and the functions in that of
+/// their names, for neither is part of what it is.
+fn canonical(module: &IrModule) -> String {
+    let mut funcs: Vec<_> = module.funcs.iter().collect();
+    funcs.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+    let mut out = format!("{:?} {:?}\n", module.attrs, module.global_infos);
+    for (gv, func) in funcs {
+        let _ = writeln!(out, "{}", gv.name);
+        canonical_function(func, &mut out);
+    }
+    out
+}
+
+fn canonical_function(func: &GlobalFunc, out: &mut String) {
+    let is_prim_func = matches!(func, GlobalFunc::PrimFunc(_));
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut name = String::new();
+    for line in format!("{func:#?}").lines().map(str::trim) {
+        let mut number = |key: String| {
+            let next = numbers.len();
+            *numbers.entry(key).or_insert(next)
+        };
+        if ["start: ", "end: ", "hash: "].iter().any(|place| line.starts_with(place)) {
+            continue;
+        }
+        match (line.strip_prefix("name: "), line.strip_prefix("id: ")) {
+            (Some(found), _) => {
+                name = found.to_string();
+                // In a PrimFunc a name is all that a variable has.
+                if is_prim_func {
+                    let _ = writeln!(out, "name {}", number(name.clone()));
+                }
+            }
+            (None, Some(id)) => {
+                let _ = writeln!(out, "variable {}", number(format!("{name}{id}")));
+            }
+            (None, None) => {
+                let _ = writeln!(out, "{line}");
+            }
+        }
+    }
+}
+
+/// Where two modules differ first.
+fn difference(a: &IrModule, b: &IrModule) -> Option<String> {
+    let (a, b) = (canonical(a), canonical(b));
+    let pair = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+    match pair {
+        Some((a, b)) => Some(format!("{a} / {b}")),
+        None => (a.len() != b.len()).then(|| "one of them is longer".to_string()),
+    }
+}
+
+fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> = paths.filter(|path| path.extension().is_some_and(|e| e == extension)).collect();
+    found.sort();
+    found
+}
+
+fn read(path: &Path) -> Result<IrModule, String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    load::parse(Form::of(path, &text), &text).map_err(|error| error.to_string())
+}
+
+/// What is wrong with how a directory of modules is read, file by file; and how many files there are.
+fn complaints(directory: &Path, dialect: Dialect) -> (usize, Vec<String>) {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for path in files(directory, "py").into_iter().chain(files(directory, "json")) {
+        count += 1;
+        let mut complain = |what: String| wrong.push(format!("{}: {what}", path.display()));
+        let module = match read(&path) {
+            Ok(module) => module,
+            Err(error) => {
+                complain(error);
+                continue;
+            }
+        };
+        match load::parse(Form::TvmScript, &print_module(&module, dialect)) {
+            Ok(again) => {
+                if let Some(difference) = difference(&module, &again) {
+                    complain(format!("printed and read again: {difference}"));
+                }
+            }
+            Err(error) => complain(format!("printed and not read again: {error}")),
+        }
+        for form in [Form::Ron, Form::Json] {
+            if load::parse(form, &load::write(form, &module)).ok().as_ref() != Some(&module) {
+                complain(format!("{form:?} is another module"));
+            }
+        }
+        let text = path.with_extension("py");
+        if path.extension().is_some_and(|e| e == "json") && text.exists() {
+            match read(&text) {
+                Ok(printed) => {
+                    if let Some(difference) = difference(&printed, &module) {
+                        complain(format!("text and JSON: {difference}"));
+                    }
+                }
+                // Told of the text already.
+                Err(_) => {}
+            }
+        }
+    }
+    (count, wrong)
+}
+
+#[test]
+fn what_tvm_prints_and_saves() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/corpus");
+    for (version, dialect) in [("0.25", Dialect::Tvm025), ("0.26", Dialect::Tvm027), ("0.27", Dialect::Tvm027)] {
+        let (count, wrong) = complaints(&corpus.join(format!("tvm-{version}")), dialect);
+        assert!(count > 50, "{version}: only {count} files");
+        assert!(wrong.is_empty(), "{version}:\n{}", wrong.join("\n"));
+    }
+}
+
+/// As above, of a directory that `tools/make_corpus.py` has filled.
+#[test]
+#[ignore = "needs RELAX_SPEC_CORPUS, the directory of a corpus"]
+fn a_whole_corpus() {
+    let directory = std::env::var("RELAX_SPEC_CORPUS").expect("RELAX_SPEC_CORPUS names a directory");
+    let dialect = if directory.contains("0.25") { Dialect::Tvm025 } else { Dialect::Tvm027 };
+    let (count, wrong) = complaints(Path::new(&directory), dialect);
+    println!("{count} files, {} complaints", wrong.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn text_without_its_metadata() {
+    let text = "@R.function\ndef f() -> R.Tensor((2,), 'float32'):\n    return metadata['relax.expr.Constant'][0]\n";
+    let error = load::parse(Form::TvmScript, text).unwrap_err().to_string();
+    assert!(error.contains("mod.script(show_meta=True)"), "{error}");
+}
+
+#[test]
+fn a_name_is_one_variable() {
+    let of = |body: &str| load::parse(Form::TvmScript, &format!("@R.function\n{body}"));
+    let size = of(
+        "def f(n: T.int64, x: R.Tensor((n,), 'float32')):\n    a: T.int64 = n + 1\n    return (a, R.shape([n, a]))\n",
+    )
+    .unwrap();
+    let again = load::parse(Form::TvmScript, &print_module(&size, Dialect::Tvm027)).unwrap();
+    assert_eq!(difference(&size, &again), None);
+    let other = of("def f(n: T.int32, x: R.Tensor((n,), 'float32')):\n    return x\n").unwrap_err().to_string();
+    assert!(other.contains("`n` is a variable here"), "{other}");
+}
