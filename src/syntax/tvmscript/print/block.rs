@@ -2,8 +2,12 @@
 
 use super::Printer;
 use super::expr::is_inline;
-use crate::grammar::{Binder, Binding, BindingBlock, BlockKind, Expr, Function, If, SeqExpr, StructInfo, VarKind};
+use crate::grammar::{
+    Binder, Binding, BindingBlock, BlockKind, DataType, Expr, Function, If, MatchCast, PrimExpr, PrimStructInfo,
+    SeqExpr, ShapeVar, StructInfo, Var, VarKind,
+};
 use crate::judge::with_stack;
+use crate::syntax::tvmscript::Dialect;
 
 impl Printer {
     /// The blocks of a sequence.
@@ -36,9 +40,24 @@ impl Printer {
         self.indent -= 1;
     }
 
+    /// `a: T.int64 = value` of 0.27, which binds a dimension too that nothing has named before.
+    fn bound_scalar(&self, cast: &MatchCast) -> Option<(Var, ShapeVar)> {
+        let binder = cast.var.as_ref().filter(|binder| binder.annotation.is_none())?;
+        let dim = self.scalar(&cast.struct_info).filter(|dim| !self.names.knows(dim) && dim.name == binder.var.name)?;
+        Some((binder.var.clone(), dim))
+    }
+
     fn binding(&mut self, binding: &Binding) {
         match binding {
             Binding::VarBinding(b) => self.bound(&b.var, &b.value),
+            Binding::MatchCast(b) if self.bound_scalar(b).is_some() => {
+                if let Some((var, dim)) = self.bound_scalar(b) {
+                    let mut text = String::new();
+                    self.expr(&b.value, &mut text);
+                    let name = self.names.scalar(&var, &dim);
+                    self.line(&format!("{name}: T.int64 = {text}"));
+                }
+            }
             Binding::MatchCast(b) => {
                 let mut text = String::from("R.match_cast(");
                 self.expr(&b.value, &mut text);
@@ -56,6 +75,26 @@ impl Printer {
                     }
                 }
             }
+        }
+    }
+
+    /// The shape variable that is the value of a scalar, which has one name with it in 0.27.
+    fn scalar(&self, info: &StructInfo) -> Option<ShapeVar> {
+        match (self.dialect, info) {
+            (
+                Dialect::Tvm027,
+                StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: Some(PrimExpr::Var(dim)) }),
+            ) => Some(dim.clone()),
+            (Dialect::Tvm025 | Dialect::Tvm027, _) => None,
+        }
+    }
+
+    /// `name: annotation` of a parameter.
+    fn param(&mut self, binder: &Binder) -> String {
+        let dim = binder.annotation.as_ref().and_then(|annotation| self.scalar(annotation));
+        match dim.filter(|dim| dim.name == binder.var.name && !self.names.is_scalar(dim)) {
+            Some(dim) => format!("{}: T.int64", self.names.scalar(&binder.var, &dim)),
+            None => self.target(binder),
         }
     }
 
@@ -160,7 +199,7 @@ impl Printer {
 
     /// `def f(x: .., y: ..) -> ..:`.
     pub(super) fn header(&mut self, name: &str, function: &Function) -> String {
-        let params: Vec<String> = function.params.iter().map(|param| self.target(param)).collect();
+        let params: Vec<String> = function.params.iter().map(|param| self.param(param)).collect();
         let mut text = format!("def {name}({})", params.join(", "));
         if let Some(ret) = &function.ret_struct_info {
             text.push_str(" -> ");

@@ -31,7 +31,7 @@ impl Printer {
 
     /// A dimension where TVM expects an int64: a truth value needs a cast there.
     fn top_dim(&mut self, dim: &PrimExpr, out: &mut String) {
-        if self.in_signature && !matches!(dim, PrimExpr::IntImm(_)) {
+        if self.in_signature && !self.names.is_of_scalars(dim) {
             out.push('"');
             self.cast_dim(dim, '\'', out);
             out.push('"');

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::grammar::visit::{Visitor, walk_block};
-use crate::grammar::{Binding, BindingBlock, Function, ShapeVar, Var, VarKind};
+use crate::grammar::{Binding, BindingBlock, Function, PrimExpr, ShapeVar, Var, VarKind};
 
 /// Names that mean something else in TVMScript.
 const RESERVED: [&str; 9] = ["R", "T", "I", "cls", "Module", "relax", "tir", "tirx", "metadata"];
@@ -45,6 +45,8 @@ pub(super) struct Names {
     dims: FxHashMap<ShapeVar, String>,
     /// The shape variables, in the order of their first appearance.
     order: Vec<String>,
+    /// The shape variables that are scalars too, and have their names.
+    scalars: FxHashSet<ShapeVar>,
     /// The variables called `_` that are used, and so need a name to be told by.
     used_blanks: FxHashSet<Var>,
     /// For each base name the next suffix to try.
@@ -88,6 +90,39 @@ impl Names {
         self.dims.insert(dim.clone(), name.clone());
         self.order.push(name.clone());
         name
+    }
+
+    /// The name of a scalar that is a dimension too: one name for both.
+    pub fn scalar(&mut self, var: &Var, dim: &ShapeVar) -> String {
+        let name = match self.dims.get(dim) {
+            Some(known) => {
+                let known = known.clone();
+                self.vars.insert(var.clone(), known.clone());
+                known
+            }
+            None => self.var(var),
+        };
+        self.order.retain(|other| *other != name);
+        self.dims.insert(dim.clone(), name.clone());
+        self.scalars.insert(dim.clone());
+        name
+    }
+
+    /// Whether a shape variable is a scalar too.
+    pub fn is_scalar(&self, dim: &ShapeVar) -> bool {
+        self.scalars.contains(dim)
+    }
+
+    /// Whether a shape variable has a name already.
+    pub fn knows(&self, dim: &ShapeVar) -> bool {
+        self.dims.contains_key(dim)
+    }
+
+    /// Whether nothing but scalars is in a dimension, so that their names are known already.
+    pub fn is_of_scalars(&self, dim: &PrimExpr) -> bool {
+        let mut all = true;
+        dim.for_each_var(|var| all &= self.scalars.contains(var));
+        all
     }
 
     /// A name that no variable has.
