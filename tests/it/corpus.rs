@@ -29,6 +29,7 @@ fn canonical_function(func: &GlobalFunc, out: &mut String) {
     let is_prim_func = matches!(func, GlobalFunc::PrimFunc(_));
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut name = String::new();
+    let mut kind = String::new();
     for line in format!("{func:#?}").lines().map(str::trim) {
         let mut number = |key: String| {
             let next = numbers.len();
@@ -36,6 +37,9 @@ fn canonical_function(func: &GlobalFunc, out: &mut String) {
         };
         if ["start: ", "end: ", "hash: "].iter().any(|place| line.starts_with(place)) {
             continue;
+        }
+        if line.ends_with("Var {") {
+            kind = line.trim_end_matches(" {").rsplit(' ').next().unwrap_or_default().to_string();
         }
         match (line.strip_prefix("name: "), line.strip_prefix("id: ")) {
             (Some(found), _) => {
@@ -46,7 +50,7 @@ fn canonical_function(func: &GlobalFunc, out: &mut String) {
                 }
             }
             (None, Some(id)) => {
-                let _ = writeln!(out, "variable {}", number(format!("{name}{id}")));
+                let _ = writeln!(out, "variable {}", number(format!("{kind} {name}{id}")));
             }
             (None, None) => {
                 let _ = writeln!(out, "{line}");

@@ -312,7 +312,8 @@ impl<'g, 't> Builder<'g, 't> {
             let struct_info = var.annotation.take().unwrap_or(StructInfo::Object);
             return Ok(Binding::MatchCast(MatchCast { var: Some(var), struct_info, value, span }));
         }
-        let is_statement = &*var.var.name == "_" && var.annotation == Some(StructInfo::tuple([]));
+        // A call that gives nothing is a statement in the text, which has no place for an annotation.
+        let is_statement = matches!(value, Expr::Call(_)) && var.annotation == Some(StructInfo::tuple([]));
         if is_statement || self.says_its_result(value_id)? {
             var.annotation = None;
         }

@@ -19,6 +19,7 @@ pub(super) fn prim_func(graph: &Graph<'_>, id: Id, name: &Name) -> Reading<PrimF
     let mut reader = Reader {
         graph,
         taken: FxHashSet::default(),
+        trail: Vec::new(),
         names: FxHashMap::default(),
         buffers: FxHashMap::default(),
         memory: FxHashMap::default(),
@@ -28,8 +29,10 @@ pub(super) fn prim_func(graph: &Graph<'_>, id: Id, name: &Name) -> Reading<PrimF
 
 struct Reader<'g, 't> {
     graph: &'g Graph<'t>,
-    /// The names that are used already.
+    /// The names that are used already, where the reader stands.
     taken: FxHashSet<Name>,
+    /// The same in their order; names that a scope ends for may be used again behind it, as in the text.
+    trail: Vec<Name>,
     names: FxHashMap<Id, Name>,
     buffers: FxHashMap<Id, Buffer>,
     /// The buffers that variables are the memory of.
@@ -92,7 +95,18 @@ impl Reader<'_, '_> {
             name = format!("{base}_{number}").as_str().into();
             number += 1;
         }
+        self.trail.push(name.clone());
         name
+    }
+
+    /// Reads what has a scope of its own.
+    fn scoped<T>(&mut self, read: impl FnOnce(&mut Self) -> Reading<T>) -> Reading<T> {
+        let mark = self.trail.len();
+        let result = with_stack(|| read(self));
+        for name in self.trail.drain(mark..) {
+            self.taken.remove(&name);
+        }
+        result
     }
 
     fn name(&mut self, id: Id) -> Reading<Name> {
@@ -177,7 +191,7 @@ impl Reader<'_, '_> {
 
     fn body(&mut self, id: Id) -> Reading<Vec<Stmt>> {
         let mut stmts = Vec::new();
-        with_stack(|| self.stmt(id, &mut stmts))?;
+        self.scoped(|r| r.stmt(id, &mut stmts))?;
         Ok(stmts)
     }
 
@@ -190,13 +204,13 @@ impl Reader<'_, '_> {
                     with_stack(|| self.stmt(stmt, out))?;
                 }
             }
-            "For" => out.push(self.for_stmt(&fields)?),
+            "For" => out.push(self.scoped(|r| r.for_stmt(&fields))?),
             "While" => {
                 let condition = self.expr(fields.node("condition")?)?;
                 let body = self.body(fields.node("body")?)?;
                 out.push(Stmt::While(While { condition, body, span }));
             }
-            "SBlockRealize" | "BlockRealize" => out.push(self.block(&fields)?),
+            "SBlockRealize" | "BlockRealize" => out.push(self.scoped(|r| r.block(&fields))?),
             "IfThenElse" => {
                 let condition = self.expr(fields.node("condition")?)?;
                 let then = self.body(fields.node("then_case")?)?;
@@ -222,7 +236,7 @@ impl Reader<'_, '_> {
                 out.push(Stmt::Alloc(buffer));
             }
             "DeclBuffer" => self.decl(&fields, out)?,
-            "AttrStmt" => out.push(self.attr_stmt(&fields)?),
+            "AttrStmt" => out.push(self.scoped(|r| r.attr_stmt(&fields))?),
             "AssertStmt" => {
                 let condition = self.expr(fields.node("condition")?)?;
                 let kind = self.imm_text(fields.node("error_kind")?)?;
@@ -487,6 +501,14 @@ impl Reader<'_, '_> {
             _ => return self.graph.wrong(op, "expected a function"),
         };
         let name = ["tirx.", "tir.", "prim."].iter().find_map(|prefix| whole.strip_prefix(prefix)).unwrap_or(&whole);
+        // As they are printed.
+        let name = match name {
+            "tvm_call_packed" => "call_packed",
+            "tvm_call_cpacked" => "call_cpacked",
+            "tvm_call_packed_lowered" => "call_packed_lowered",
+            "tvm_call_cpacked_lowered" => "call_cpacked_lowered",
+            name => name,
+        };
         let dtype = self.graph.dtype_of(fields)?;
         let args = self.exprs(&fields.list("args")?)?;
         let span = Span::NONE;
