@@ -212,7 +212,9 @@ fn each_integer<'a>(value: &'a mut AttrValue, numbers: &mut Vec<&'a mut i64>) {
         | AttrValue::DataType(_)
         | AttrValue::Prim(_)
         | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_) => {}
+        | AttrValue::StructInfo(_)
+        | AttrValue::IndexMap(_)
+        | AttrValue::Made(_) => {}
     }
 }
 
