@@ -28,6 +28,8 @@ struct Whole<'t> {
     root_index: usize,
     #[serde(borrow)]
     nodes: Vec<RawNode<'t>>,
+    #[serde(borrow, default)]
+    metadata: Option<&'t RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -42,6 +44,8 @@ struct RawNode<'t> {
 pub(in crate::syntax) struct Graph<'t> {
     root: Id,
     nodes: Vec<RawNode<'t>>,
+    /// Whether integer constants have types, and hold their values themselves: so it is in 0.26 alone.
+    pub plain_constants: bool,
 }
 
 impl GraphError {
@@ -58,7 +62,8 @@ impl<'t> Graph<'t> {
     /// It is no JSON, or not of this form.
     pub fn parse(text: &'t str) -> Reading<Graph<'t>> {
         let whole: Whole<'t> = serde_json::from_str(text).map_err(|error| GraphError::new(error.to_string()))?;
-        Ok(Graph { root: whole.root_index, nodes: whole.nodes })
+        let plain_constants = whole.metadata.is_some_and(|said| said.get().contains("\"0.26."));
+        Ok(Graph { root: whole.root_index, nodes: whole.nodes, plain_constants })
     }
 
     pub fn root(&self) -> Id {

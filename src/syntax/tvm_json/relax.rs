@@ -744,7 +744,7 @@ fn ndim(fields: &Fields<'_, '_>) -> Reading<Ndim> {
 impl Graph<'_> {
     /// The value of an integer constant, which is a node of its own in 0.27.
     pub(super) fn int_imm(&self, fields: &Fields<'_, '_>) -> Reading<i64> {
-        if fields.has("dtype") { fields.int("value") } else { self.int(fields.node("value")?) }
+        if fields.has("dtype") || self.plain_constants { fields.int("value") } else { self.int(fields.node("value")?) }
     }
 
     /// The data type of an expression over scalars.
