@@ -138,7 +138,7 @@ impl TryFrom<RawErratum> for ErratumInfo {
 
 /// An id that no erratum has.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no erratum `{0}`")]
+#[error("there is no erratum `{0}`{meant}", meant = super::or_meant(.0, Erratum::ALL.iter().map(|erratum| erratum.id())))]
 pub struct UnknownErratum(pub String);
 
 impl Erratum {

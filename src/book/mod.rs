@@ -3,6 +3,7 @@
 mod dialect;
 mod edition;
 pub mod erratum;
+mod nearest;
 mod reading;
 #[macro_use]
 pub mod rule;
@@ -10,5 +11,6 @@ pub mod rule;
 pub use dialect::ron_options;
 pub use edition::Edition;
 pub use erratum::{Erratum, UnknownErratum};
+pub use nearest::{did_you_mean, nearest, or_meant};
 pub use reading::Reading;
 pub use rule::{Rule, RuleInfo, RuleSet, Status, UnknownRule};

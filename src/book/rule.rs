@@ -102,7 +102,7 @@ impl fmt::Debug for Rule {
 
 /// An id that no rule has.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no rule `{0}`")]
+#[error("there is no rule `{0}`{meant}", meant = super::or_meant(.0, Rule::ALL.iter().map(|rule| rule.id())))]
 pub struct UnknownRule(pub String);
 
 impl FromStr for Rule {

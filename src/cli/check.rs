@@ -8,14 +8,14 @@ use rayon::prelude::*;
 use super::input::{self, InputError, Source};
 use super::{Exit, Failure, Outcome, options, print, render};
 use crate::book::{Edition, Reading};
-use crate::check::{check_program, further_findings};
+use crate::check::{Claim, all_findings, check_as, unknown_names};
 use crate::findings::{Diagnostic, Severity};
 use crate::judge::Cx;
 
 /// Check programs: well-formedness, normal form, types and structural information
 ///
-/// Every finding is told with its place, the rule that it breaks, and why. The stages follow one another; where one finds
-/// errors, the later ones go on with the functions that have none and use no function that has. FILE is TVMScript (.py),
+/// Every finding is told with its place, the rule that it breaks, and why. A stage that finds errors does not end the check: the later ones
+/// go on, and are silent on what depends on a wrong place. FILE is TVMScript (.py),
 /// RON or JSON, programs of 2022 marked by `ast: "2022-06"` included; `-` is standard input; a directory stands for all
 /// programs below it.
 #[derive(clap::Args)]
@@ -28,6 +28,12 @@ pub struct Args {
     files: Vec<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    /// The files are whole programs: one without a function that can be started from outside is in error (WF.11)
+    #[arg(long)]
+    program: bool,
+    /// The results of operators that nobody knows are objects, with a warning, as the text has it
+    #[arg(long)]
+    allow_unknown_ops: bool,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -56,6 +62,8 @@ struct Report {
     literally: Option<String>,
     /// Whether the module has something that no edition gives a meaning.
     has_global_infos: bool,
+    /// No function of the file can be started from outside, and the file does not claim to be a program.
+    fragment: bool,
 }
 
 impl From<InputError> for Failure {
@@ -85,13 +93,14 @@ fn check(args: &Args, path: PathBuf) -> Checked {
     let result = input::read(&path).and_then(|source| {
         let module = source.parse()?;
         let context = |reading| Cx::new().with_edition(args.edition).with_reading(reading);
-        let report = check_program(&mut context(args.reading.clone()), &module);
-        let literal = check_program(&mut context(Reading::literal()), &module).diagnostics;
+        let claim = if args.program { Claim::Program } else { Claim::Fragment };
+        let report = check_as(&mut context(args.reading.clone()), &module, claim);
+        let literal = check_as(&mut context(Reading::literal()), &module, claim).diagnostics;
         let literally = (has_errors(&report.diagnostics) != has_errors(&literal)).then(|| verdict(&literal));
-        let further = further_findings(&mut context(args.reading.clone()), &report);
+        let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
+        let findings = all_findings(&mut context(args.reading.clone()), &report, unknown);
         let has_global_infos = !module.global_infos.is_empty();
-        let findings = report.diagnostics.into_iter().chain(further).collect();
-        Ok(Report { source, findings, literally, has_global_infos })
+        Ok(Report { source, findings, literally, has_global_infos, fragment: report.fragment })
     });
     Checked { path, result }
 }
@@ -123,11 +132,16 @@ fn exit(checked: &Checked) -> Exit {
 fn tell(renderer: &Renderer, checked: &Checked) -> Result<(), Failure> {
     match &checked.result {
         Ok(report) => {
-            let Report { source, findings, literally, has_global_infos } = report;
+            let Report { source, findings, literally, has_global_infos, fragment } = report;
             findings.iter().try_for_each(|finding| print(&render::human(renderer, source, finding)))?;
             if *has_global_infos {
                 let what = "virtual devices and other global infos mean nothing in this edition";
                 print(&format!("note: {}: {what}\n\n", source.name))?;
+            }
+            if *fragment {
+                let message =
+                    "no function has a global_symbol, so none can be started (an error with --program: WF.11)";
+                print(&format!("note: {}: {message}\n\n", source.name))?;
             }
             match literally {
                 Some(verdict) => {

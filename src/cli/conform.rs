@@ -111,7 +111,7 @@ impl From<SelectError> for Failure {
     fn from(error: SelectError) -> Failure {
         let exit = match &error {
             SelectError::Glob { .. } => Exit::Unreadable,
-            SelectError::NoMatch(_) | SelectError::Empty => Exit::NothingRan,
+            SelectError::NoMatch { .. } | SelectError::Empty => Exit::NothingRan,
         };
         Failure::new(exit, error)
     }

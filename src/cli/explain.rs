@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::rules::{Evidence, Premise, RuleRow, status_name};
 use super::{Exit, Failure, Outcome, conflicts, errata, print};
-use crate::book::{Erratum, Rule};
+use crate::book::{Erratum, Rule, or_meant};
 use crate::suite::embedded_suite;
 use crate::suite::knockout::Shows;
 
@@ -54,7 +54,11 @@ fn unknown(id: &str) -> String {
     let near: Vec<&str> = Rule::ALL.iter().map(|rule| rule.id()).filter(|rule| rule.starts_with(&upper)).collect();
     let more = if near.len() > SHOWN { format!(" and {} more", near.len() - SHOWN) } else { String::new() };
     match near.as_slice() {
-        [] => format!("there is no rule or erratum `{id}` (`relax-spec rules` lists the rules)"),
+        [] => {
+            let known = Rule::ALL.iter().map(|rule| rule.id()).chain(Erratum::ALL.iter().map(|erratum| erratum.id()));
+            let meant = or_meant(&upper, known);
+            format!("there is no rule or erratum `{id}`{meant} (`relax-spec rules` lists the rules)")
+        }
         [only] => format!("there is no rule `{id}`; did you mean {only}?"),
         near => {
             let shown: Vec<&str> = near.iter().take(SHOWN).copied().collect();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::asking::{STARTUP, interrupt, prepare, start};
 use super::{Exit, Failure, Outcome, print};
-use crate::book::{Edition, ron_options};
+use crate::book::{Edition, or_meant, ron_options};
 use crate::harness::adapters::Adapter;
 use crate::harness::agreement::{
     Agreement, Answered, OpAgreement, OperatorPattern, Tally, count_case, embedded, judge, ops_of_case,
@@ -74,7 +74,11 @@ fn chosen(args: &Args) -> Result<Vec<&'static OpDef>, Failure> {
     }
     let find = |name: &String| {
         let found = ops::lookup(name).filter(tensor);
-        found.ok_or_else(|| Failure::new(Exit::NothingRan, format!("there is no tensor operator `{name}`")))
+        found.ok_or_else(|| {
+            let named = if name.starts_with("relax.") { name.clone() } else { format!("relax.{name}") };
+            let meant = or_meant(&named, ops::all().filter(tensor).map(|op| op.name));
+            Failure::new(Exit::NothingRan, format!("there is no tensor operator `{name}`{meant}"))
+        })
     };
     args.names.iter().map(find).collect()
 }

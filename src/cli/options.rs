@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 use crate::book::{Edition, Erratum, Reading};
+use crate::check::UnknownOps;
 use crate::eval::SignatureOrder;
 use crate::judge::{GlbPurity, Prover};
 
@@ -23,6 +24,11 @@ pub fn reading(text: &str) -> Result<Reading, String> {
             errata.map(|errata| Reading::literal_only(&errata.concat())).map_err(|error| error.to_string())
         }
     }
+}
+
+/// `--allow-unknown-ops`.
+pub fn unknown_ops(allowed: bool) -> UnknownOps {
+    if allowed { UnknownOps::Objects } else { UnknownOps::Errors }
 }
 
 /// `--signature-order`.

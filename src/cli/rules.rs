@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome, print};
-use crate::book::{Rule, Status};
+use crate::book::{Rule, Status, or_meant};
 use crate::judge::{Mistake, RowMutant};
 use crate::suite::coverage::{self, Tested};
 use crate::suite::knockout::{self, Baseline, Figures, Knockout, Reasons, Shows};
@@ -142,12 +142,22 @@ impl RuleRow<'_> {
     }
 }
 
+/// What rule ids begin with, up to each of their dots, and the ids themselves.
+fn prefixes() -> impl Iterator<Item = &'static str> {
+    Rule::ALL.iter().map(|rule| rule.id()).flat_map(|id| {
+        let dots = id.match_indices('.').filter_map(move |(at, _)| id.get(..=at));
+        dots.chain([id])
+    })
+}
+
 pub fn run(args: &Args) -> Outcome {
     let suite = embedded_suite()?;
     let wanted = |rule: &Rule| args.prefixes.is_empty() || args.prefixes.iter().any(|p| rule.id().starts_with(p));
     let rules: Vec<Rule> = Rule::ALL.iter().copied().filter(wanted).collect();
     if rules.is_empty() {
-        return Err(Failure::new(Exit::NothingRan, format!("no rule id begins with {}", args.prefixes.join(" or "))));
+        let meant = args.prefixes.iter().map(|prefix| or_meant(prefix, prefixes())).collect::<String>();
+        let message = format!("no rule id begins with {}{meant}", args.prefixes.join(" or "));
+        return Err(Failure::new(Exit::NothingRan, message));
     }
     let evidence = Evidence::of(&suite)?;
     let rows: Vec<RuleRow> = rules.par_iter().with_max_len(1).map(|rule| evidence.row(*rule)).collect();

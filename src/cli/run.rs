@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::asking::interrupt;
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
 use crate::book::{Edition, Reading};
-use crate::check::check_program;
+use crate::check::{all_findings, check_program, unknown_names};
 use crate::derivation::inferred_results;
 use crate::eval::{self, Options, Run, SignatureOrder};
 use crate::findings::Severity;
@@ -45,6 +45,9 @@ pub struct Args {
     /// Run without checking first
     #[arg(long)]
     unchecked: bool,
+    /// The results of operators that nobody knows are objects, with a warning, as the text has it
+    #[arg(long)]
+    allow_unknown_ops: bool,
     /// How many steps the run may take; an element that an operator computes counts as one [default: 50000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
@@ -77,7 +80,8 @@ pub fn run(args: &Args) -> Outcome {
     let cx = || Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
     if !args.unchecked {
         let renderer = render::renderer();
-        let findings = check_program(&mut cx(), &module).diagnostics;
+        let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
+        let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
         findings.iter().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
         if findings.iter().any(|finding| finding.severity == Severity::Error) {
             return Err(Failure::new(Exit::Findings, "the program is not run (--unchecked runs it all the same)"));

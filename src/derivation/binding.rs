@@ -1,11 +1,12 @@
 //! Variable bindings and match casts.
 
+use super::function::pure;
 use super::{Deriver, Entry, Fit};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Demand, Finder, Step};
 use crate::grammar::{Binder, Binding, Expr, Function, MatchCast, Span, StructInfo, VarBinding, VarKind};
 use crate::struct_info::annotation::shape_var_faults;
-use crate::struct_info::{Relation, Shown, introduced_shape_vars, is_more_specific_in};
+use crate::struct_info::{Relation, Shown, introduced_shape_vars, is_more_specific_in, may_overlap};
 
 /// Whether what is bound is a function literal, of which a rule of its own speaks.
 #[derive(Clone, Copy)]
@@ -65,6 +66,9 @@ impl<'m> Deriver<'_, 'm> {
             value => {
                 let info = self.at(Step::Field("value"), |d| d.expr(value));
                 let info = self.cx.conclude(rule!("SI.DERIVE.VB.VALUE"), info);
+                if self.beforehand.wrong.touch(binding.span) {
+                    return self.enter_silently(binder, None);
+                }
                 if let (Some(info), Some(annotation)) = (&info, &binder.annotation) {
                     let annotation = self.closed(annotation);
                     self.fits_annotation(binder, info, &annotation, ValueKind::Other, binding.span);
@@ -151,8 +155,11 @@ impl<'m> Deriver<'_, 'm> {
         if self.cx.fire(rule!("SI.DERIVE.VB.FUNC.REMOVE")) {
             self.scope.delta.leave(mark);
         }
-        if let Some(info) = &info {
-            self.fits_annotation(binder, info, &annotation, ValueKind::Literal, span);
+        if let Some(info) = info.clone() {
+            // A literal that does not say whether it is pure is what the types have found it to be.
+            let unsaid = function.pure.is_none() && !self.cx.literal(Erratum::A18);
+            let info = if unsaid && says_pure(&annotation) { pure(info) } else { info };
+            self.fits_annotation(binder, &info, &annotation, ValueKind::Literal, span);
         }
         if !self.cx.literal(Erratum::A30) {
             self.enter_derived(binder, info);
@@ -167,6 +174,9 @@ impl<'m> Deriver<'_, 'm> {
         if self.cx.fire(rule!("SI.DERIVE.MC.SHAPEVARS")) {
             self.enter_shape_vars(&cast.struct_info);
         }
+        if self.beforehand.wrong.touch(cast.span) {
+            return cast.var.iter().for_each(|binder| self.enter_silently(binder, None));
+        }
         if let Some(value) = &value {
             self.cast_may_succeed(cast, value, &target);
         }
@@ -176,13 +186,17 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// SI.DERIVE.MC.WARN: a warning if neither information is below the other.
+    /// SI.DERIVE.MC.WARN: a warning if no value can be as both informations say.
     ///
     /// Errata: A07, literally a warning unless each is below the other.
     fn cast_may_succeed(&mut self, cast: &MatchCast, value: &StructInfo, target: &StructInfo) {
         let down = is_more_specific_in(self.cx, Relation::Possible, target, value, &self.scope);
         let up = is_more_specific_in(self.cx, Relation::Possible, value, target, &self.scope);
-        let expected = if self.cx.literal(Erratum::A07) { down && up } else { down || up };
+        let expected = if self.cx.literal(Erratum::A07) {
+            down && up
+        } else {
+            down || up || may_overlap(self.cx, value, target, &self.scope)
+        };
         let (value, target) = (Shown(value), Shown(target));
         self.demand(
             cast.span,
@@ -226,4 +240,8 @@ impl<'m> Deriver<'_, 'm> {
             self.warning(rule!("SI.DERIVE.MC.ANNOT.OK"), cast.span, message);
         }
     }
+}
+
+fn says_pure(info: &StructInfo) -> bool {
+    matches!(info, StructInfo::Func(func) if func.pure == Some(true))
 }

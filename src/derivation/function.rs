@@ -1,12 +1,13 @@
 //! Functions.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::expr::takes_shape_from_outside;
 use super::{Contexts, Deriver, Fit};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
-use crate::grammar::{Binder, FuncStructInfo, Function, ShapeVar, StructInfo, Var};
+use crate::grammar::{AttrValue, Binder, FuncStructInfo, Function, Ndim, ShapeVar, StructInfo, Var};
 use crate::judge::with_stack;
 use crate::struct_info::{Shown, Surroundings, erase_to_well_defined};
 
@@ -19,8 +20,10 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     pub(super) fn as_annotated(&mut self, function: &Function) -> StructInfo {
-        let params = function.params.iter().map(|param| self.param_info(param)).collect();
-        func_info(params, function.ret_struct_info.clone().unwrap_or(StructInfo::Object))
+        let params: Arc<[StructInfo]> = function.params.iter().map(|param| self.param_info(param)).collect();
+        let params = self.with_ranks(function, params);
+        let pure = self.said_pure(function);
+        func_info(params, function.ret_struct_info.clone().unwrap_or(StructInfo::Object), pure)
     }
 
     /// What is known of a function within its own body, where a result whose shape is given by a parameter would be taken
@@ -60,15 +63,30 @@ impl<'m> Deriver<'_, 'm> {
         self.function(function)
     }
 
+    /// What is said of the parameters, with the ranks that they give each other (E25).
+    fn with_ranks(&self, function: &Function, params: Arc<[StructInfo]>) -> Arc<[StructInfo]> {
+        let rank_of = |var: &Var| {
+            let at = function.params.iter().position(|param| param.var == *var);
+            at.and_then(|at| params.get(at)).map_or(Ndim::Unknown, StructInfo::rank_of_shape)
+        };
+        let changes = |param: &StructInfo| matches!(param.ranked(&rank_of), Cow::Owned(_));
+        if self.cx.literal(Erratum::E25) || !params.iter().any(changes) {
+            return params;
+        }
+        params.iter().map(|param| param.ranked(&rank_of).into_owned()).collect()
+    }
+
     /// The information of a function; its parameters and shape variables are known inside only.
     pub(super) fn function(&mut self, function: &'m Function) -> Option<StructInfo> {
         let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
         let params: Arc<[StructInfo]> = function.params.iter().map(|param| self.param_info(param)).collect();
+        let params = self.with_ranks(function, params);
         if self.cx.fire(rule!("SI.DERIVE.FUNC.SCOPE")) {
             for (param, info) in function.params.iter().zip(params.iter()) {
                 let known = self.closed(info);
                 self.enter_shape_vars(info);
-                self.enter(param, Some(known));
+                let known = (!self.beforehand.wrong.touch(param.var.span)).then_some(known);
+                self.enter(param, known);
             }
         }
         let body = self.at(Step::Field("body"), |d| with_stack(|| d.expr(&function.body)));
@@ -80,7 +98,22 @@ impl<'m> Deriver<'_, 'm> {
             self.scope.delta.leave(delta);
             self.scope.sigma.leave(sigma);
         }
-        ret.map(|ret| self.closed(&func_info(params, ret)))
+        let pure = self.said_pure(function);
+        ret.map(|ret| self.closed(&func_info(params, ret, pure)))
+    }
+
+    /// The purity of a function that is said to be pure, as far as structural information has the field (A18): whether it is
+    /// true was the types' affair.
+    fn said_pure(&self, function: &Function) -> Option<bool> {
+        let forced = ["force_pure", "relax.force_pure"];
+        let forced = forced.iter().any(|name| function.attrs.get(*name) == Some(&AttrValue::Bool(true)));
+        let said = (function.pure == Some(true) || forced) && !self.cx.literal(Erratum::A18);
+        said.then_some(true)
+    }
+
+    /// What is known of a global function, with the purity that its calls give it (TC.FUNC.PURE.DEFAULT).
+    pub(super) fn with_purity_of(&self, name: &str, info: StructInfo) -> StructInfo {
+        if self.beforehand.pure.contains(name) && !self.cx.literal(Erratum::A18) { pure(info) } else { info }
     }
 
     /// SI.DERIVE.FUNC.RESULT, after the check of the body against the return annotation.
@@ -131,8 +164,20 @@ impl<'m> Deriver<'_, 'm> {
     }
 }
 
-fn func_info(params: Arc<[StructInfo]>, ret: StructInfo) -> StructInfo {
-    StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params), ret, derive_func: None, pure: None }))
+fn func_info(params: Arc<[StructInfo]>, ret: StructInfo, pure: Option<bool>) -> StructInfo {
+    StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params), ret, derive_func: None, pure }))
+}
+
+/// The same, of a function that is pure.
+pub(super) fn pure(info: StructInfo) -> StructInfo {
+    match info {
+        StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo { pure: Some(true), ..(*func).clone() })),
+        other @ (StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_)) => other,
+    }
 }
 
 /// All variables but these parameters.

@@ -13,14 +13,16 @@ pub use call::{CallError, derive_call};
 pub use expr::info_of_literal;
 pub use results::inferred_results;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::book::Erratum;
-use crate::findings::{Diagnostic, Finder, Severity, Trail};
-use crate::grammar::{GlobalFunc, IrModule, Name, ShapeVar, StructInfo, Var};
+use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
+use crate::grammar::{FuncStructInfo, GlobalFunc, IrModule, Name, Ndim, ShapeVar, StructInfo, Var};
 use crate::judge::{Compatibility, Cx};
 use crate::scope::{Component, Context, in_order_of_reference};
 use crate::struct_info::{Nowhere, Surroundings, check_compatibility_in, closed, shown};
@@ -61,6 +63,12 @@ impl DeriveReport {
         self.vars.iter().find(|(known, _)| known == var).map(|(_, info)| info)
     }
 
+    /// The entries of the variables of each global function.
+    pub(crate) fn by_function(&self) -> FxHashMap<&str, &[(Var, StructInfo)]> {
+        let of = |range: &Range<usize>| self.vars.get(range.clone()).unwrap_or_default();
+        self.vars_of.iter().map(|(name, range)| (&**name, of(range))).collect()
+    }
+
     /// The variable of a global function. If it binds none of this identity, `name` is the first of its variables with
     /// that name, `name#1` the next, as one counts in a text that knows no numbers.
     pub fn info_of_var_in(&self, function: &str, var: &Var) -> Option<&StructInfo> {
@@ -77,12 +85,26 @@ impl DeriveReport {
 /// Errata: A14 takes the strongly connected components of the reference graph, callees first.
 /// 2023-02, Deriving the Structural Information for Each Expression.
 pub fn derive_module(cx: &mut Cx, module: &IrModule) -> DeriveReport {
-    derive_module_in(cx, module, &in_order_of_reference(module))
+    derive_module_in(cx, module, &in_order_of_reference(module), Beforehand::default())
+}
+
+/// What is known before derivation begins.
+#[derive(Default)]
+pub(crate) struct Beforehand {
+    /// The functions that the types have found to be pure.
+    pub pure: FxHashSet<Name>,
+    /// Where something is wrong already: what is bound there is not known.
+    pub wrong: Places,
 }
 
 /// [`derive_module`], given the order of the global functions.
-pub(crate) fn derive_module_in(cx: &mut Cx, module: &IrModule, groups: &[Component]) -> DeriveReport {
-    let mut deriver = Deriver::new(cx, module);
+pub(crate) fn derive_module_in(
+    cx: &mut Cx,
+    module: &IrModule,
+    groups: &[Component],
+    beforehand: Beforehand,
+) -> DeriveReport {
+    let mut deriver = Deriver { beforehand, ..Deriver::new(cx, module) };
     deriver.module_in(groups);
     deriver.report.shown()
 }
@@ -153,6 +175,7 @@ struct Deriver<'c, 'm> {
     globals: FxHashMap<&'m str, Option<StructInfo>>,
     /// The results of functions that have no return annotation, by the address of the function.
     results: HashMap<usize, StructInfo>,
+    beforehand: Beforehand,
     trail: Trail,
     report: DeriveReport,
 }
@@ -179,6 +202,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
             scope: Contexts::default(),
             globals: FxHashMap::default(),
             results: HashMap::new(),
+            beforehand: Beforehand::default(),
             trail: Trail::default(),
             report: DeriveReport::default(),
         }
@@ -195,7 +219,17 @@ impl<'c, 'm> Deriver<'c, 'm> {
 
     /// What the program says at this place, with variables of their own for its function types.
     fn closed(&self, info: &StructInfo) -> StructInfo {
-        closed(self.cx, info, &self.scope)
+        let info = self.ranked(info);
+        closed(self.cx, &info, &self.scope)
+    }
+
+    /// Literal E25: what a variable is known of says nothing of the tensor that has it for a shape.
+    fn ranked<'i>(&self, info: &'i StructInfo) -> Cow<'i, StructInfo> {
+        let rank_of = |var: &Var| {
+            let known = self.scope.delta.get(&var).and_then(|entry| entry.info.as_ref());
+            known.map_or(Ndim::Unknown, StructInfo::rank_of_shape)
+        };
+        if self.cx.literal(Erratum::E25) { Cow::Borrowed(info) } else { info.ranked(&rank_of) }
     }
 
     /// SI.DERIVE.MODULE.PREPOPULATE: mutually recursive functions are known by their annotations.
@@ -204,6 +238,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
             for member in &group.members {
                 let Some((gv, GlobalFunc::Function(function))) = self.module.funcs.get(*member) else { continue };
                 let info = self.annotated_info(function);
+                let info = self.with_purity_of(&gv.name, info);
                 self.globals.insert(&gv.name, Some(info));
             }
         }
@@ -227,21 +262,35 @@ impl<'c, 'm> Deriver<'c, 'm> {
             GlobalFunc::Function(function) => {
                 if self.cx.fire(rule!("SI.DERIVE.FUNC.GLOBAL")) {
                     let provisional = self.annotated_info(function);
+                    let provisional = self.with_purity_of(&gv.name, provisional);
                     self.globals.insert(&gv.name, Some(provisional));
                 }
                 let start = self.report.vars.len();
                 let info = self.function(function);
                 self.report.vars_of.push((gv.name.clone(), start..self.report.vars.len()));
                 if let Some(info) = &info {
-                    self.report.functions.push((gv.name.clone(), info.clone()));
+                    self.report.functions.push((gv.name.clone(), without_purity(info)));
                 }
                 // SI.DERIVE.FUNC.CLEANUP. Errata: A30, literally the entry of the GlobalVar goes too.
                 if self.cx.literal(Erratum::A30) {
                     self.globals.remove(&*gv.name);
                 } else if self.cx.fire(rule!("SI.DERIVE.MODULE.PER-FUNC")) {
+                    let info = info.map(|info| self.with_purity_of(&gv.name, info));
                     self.globals.insert(&gv.name, info);
                 }
             }
         }
+    }
+}
+
+/// What is reported of a function, of which the text's structural information has no word on purity (A18).
+fn without_purity(info: &StructInfo) -> StructInfo {
+    match info {
+        StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo { pure: None, ..(**func).clone() })),
+        other @ (StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_)) => other.clone(),
     }
 }

@@ -2,8 +2,11 @@
 
 mod diagnostic;
 mod finder;
+mod places;
 mod trail;
 
 pub use diagnostic::{Complaint, Diagnostic, NodePath, Severity};
 pub use finder::{Demand, Finder};
+pub use places::Places;
+pub(crate) use places::same as same_place;
 pub use trail::{Step, Trail};

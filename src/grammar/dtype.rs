@@ -38,10 +38,15 @@ pub struct DataType {
 
 /// Why a text is not a data type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{0}` is not a data type (expected e.g. `float32`, `int64`, `bool`, `void`, `float16x4`)")]
+#[error("`{0}` is not a data type{meant} (expected e.g. `float32`, `int64`, `bool`, `void`, `float16x4`)", meant = crate::book::or_meant(.0, DataType::USUAL))]
 pub struct DataTypeError(pub String);
 
 impl DataType {
+    /// The names of those that people write.
+    pub const USUAL: [&'static str; 13] = [
+        "float32", "float16", "float64", "bfloat16", "int32", "int64", "int8", "int16", "uint8", "uint16", "uint32",
+        "uint64", "bool",
+    ];
     /// `GRAM.DTYPE.BOOL`: one bit without sign.
     pub const BOOL: DataType = DataType::new(TypeCode::UInt, 1);
     /// `GRAM.DTYPE.VOID`: the unknown data type, a handle without lanes.

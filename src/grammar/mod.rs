@@ -14,6 +14,7 @@ mod kinds;
 mod module;
 pub mod notation;
 mod prim_expr;
+mod ranked;
 mod signature;
 pub mod source;
 mod struct_info;

@@ -11,6 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::ShapeVar;
+use crate::judge::with_stack;
 
 /// An expression over int64.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -93,6 +94,36 @@ impl Precedence {
             Precedence::Comparison => Precedence::Sum,
             Precedence::Sum => Precedence::Product,
             Precedence::Product | Precedence::Atom => Precedence::Atom,
+        }
+    }
+}
+
+impl PrimExpr {
+    /// Whether it says that something holds: a comparison, or what joins such.
+    pub fn is_truth_value(&self) -> bool {
+        match self {
+            PrimExpr::Var(_) | PrimExpr::IntImm(_) => false,
+            PrimExpr::Not(_) => true,
+            PrimExpr::Binary(op, ..) => match op {
+                BinaryOp::Add
+                | BinaryOp::Sub
+                | BinaryOp::Mul
+                | BinaryOp::Div
+                | BinaryOp::Mod
+                | BinaryOp::FloorDiv
+                | BinaryOp::FloorMod
+                | BinaryOp::Min
+                | BinaryOp::Max => false,
+                BinaryOp::And
+                | BinaryOp::Or
+                | BinaryOp::Eq
+                | BinaryOp::Ne
+                | BinaryOp::Lt
+                | BinaryOp::Le
+                | BinaryOp::Gt
+                | BinaryOp::Ge => true,
+            },
+            PrimExpr::Select(_, this, that) => with_stack(|| this.is_truth_value() && that.is_truth_value()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{FuncStructInfo, Function, StructInfo, TensorShape, TensorStructInfo};
+use super::{FuncStructInfo, Function, Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
 use crate::judge::with_stack;
 
 impl Function {
@@ -28,7 +28,9 @@ fn without_params(info: &StructInfo, function: &Function) -> StructInfo {
                 None | Some(TensorShape::Dims(_) | TensorShape::Other(_)) => false,
             };
             let shape = if own { None } else { tensor.shape.clone() };
-            StructInfo::Tensor(TensorStructInfo { shape, dtype: tensor.dtype, ndim: tensor.ndim })
+            let ranked = info.ranked(&|var| rank_of_param(var, function));
+            let ndim = if let StructInfo::Tensor(ranked) = &*ranked { ranked.ndim } else { tensor.ndim };
+            StructInfo::Tensor(TensorStructInfo { shape, dtype: tensor.dtype, ndim })
         }
         StructInfo::Tuple(fields) => {
             StructInfo::Tuple(fields.iter().map(|field| without_params(field, function)).collect())
@@ -44,4 +46,9 @@ fn without_params(info: &StructInfo, function: &Function) -> StructInfo {
         })),
         StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => info.clone(),
     })
+}
+
+fn rank_of_param(var: &Var, function: &Function) -> Ndim {
+    let param = function.params.iter().find(|param| param.var == *var);
+    param.and_then(|param| param.annotation.as_ref()).map_or(Ndim::Unknown, StructInfo::rank_of_shape)
 }

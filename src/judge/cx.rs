@@ -175,6 +175,11 @@ impl Cx {
         self
     }
 
+    /// The same question asked aside: nothing of it is recorded here.
+    pub fn unobserved(&self) -> Cx {
+        Cx { trace: None, ..self.clone() }
+    }
+
     /// Whether a rule is switched off. Only for [`Instead`] and its kin: a chapter states what holds with the rule.
     pub fn is_masked(&self, rule: Rule) -> bool {
         self.mask.contains(rule)

@@ -42,6 +42,7 @@ mod attrs;
 mod infer;
 mod kernel;
 mod language;
+mod names;
 mod result;
 mod tensor;
 
@@ -59,6 +60,7 @@ use crate::value::{Host, Stop, Value};
 pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use language::{CallForm, run_prim_func};
 pub(crate) use language::{assert_holds, printed};
+pub use names::{is_known, known};
 
 /// One operator.
 #[derive(Clone, Copy, Debug)]

@@ -142,9 +142,11 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
     if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.FUNC.ARITY"), other_arity, StructInfo::Object)]) {
         return join;
     }
-    let apart = apart_from(f1, f2, scope);
+    // Literal A58: nothing is renamed.
+    let by_name = cx.literal(Erratum::A58);
+    let apart = if by_name { None } else { apart_from(f1, f2, scope) };
     let f1 = apart.as_ref().unwrap_or(f1);
-    let renamed = in_variables_of(f1, f2, scope);
+    let renamed = if by_name { None } else { in_variables_of(f1, f2, scope) };
     let f2 = renamed.as_ref().unwrap_or(f2);
     let (params1, params2) = (params_of(f1), params_of(f2));
     let _introduced = scope.introduce(introduced_around(f1, f2));

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use glob::Pattern;
 
 use super::Case;
-use crate::book::Edition;
+use crate::book::{Edition, Rule, nearest};
 
 /// One of `n` parts of the suite, by a hash of the case ids, so that adding a case moves no other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,8 +28,13 @@ pub enum SelectError {
         message: String,
     },
     /// The glob that selects nothing.
-    #[error("no case or rule id matches `{0}`")]
-    NoMatch(String),
+    #[error("no case or rule id matches `{glob}`{meant}")]
+    NoMatch {
+        /// As given.
+        glob: String,
+        /// What was probably meant, as a question.
+        meant: String,
+    },
     /// Every case is deselected.
     #[error("no case is left to run")]
     Empty,
@@ -71,7 +76,12 @@ pub fn select<'a>(
         let pattern =
             Pattern::new(glob).map_err(|error| SelectError::Glob { glob: glob.clone(), message: error.to_string() })?;
         if !suite.iter().any(|case| matches(&pattern, case)) {
-            return Err(SelectError::NoMatch(glob.clone()));
+            let chapter = |case: &'a Case| case.id.split_once('/').map_or(&*case.id, |(chapter, _)| chapter);
+            let ids = suite.iter().flat_map(|case| [&*case.id, chapter(case)]);
+            let (wanted, rest) = if ids.clone().any(|id| id == glob) { (&**glob, "") } else { split_glob(glob) };
+            let near = nearest(wanted, ids.chain(Rule::ALL.iter().map(|rule| rule.id())));
+            let meant = near.map_or_else(String::new, |near| format!("; did you mean `{near}{rest}`?"));
+            return Err(SelectError::NoMatch { glob: glob.clone(), meant });
         }
         patterns.push(pattern);
     }
@@ -82,6 +92,11 @@ pub fn select<'a>(
         .filter(|case| partition.is_none_or(|partition| partition.contains(&case.id)))
         .collect();
     if selected.is_empty() { Err(SelectError::Empty) } else { Ok(selected) }
+}
+
+/// `chapter/*` as the chapter and the rest.
+fn split_glob(glob: &str) -> (&str, &str) {
+    glob.find("/*").and_then(|at| glob.split_at_checked(at)).unwrap_or((glob, ""))
 }
 
 fn matches(pattern: &Pattern, case: &Case) -> bool {

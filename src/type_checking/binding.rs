@@ -36,6 +36,9 @@ impl<'m> Checker<'_, 'm> {
                 let ty = self.at(Step::Field("value"), |c| c.expr(value));
                 let ty = self.cx.conclude(rule!("TC.VB.VALUE"), ty);
                 let derive = self.derive_func_of_value(value);
+                if self.wrong.touch(binding.span) {
+                    return self.enter(binder, None, None);
+                }
                 self.after_value(binder, ty, derive, binding.span);
             }
         }
@@ -115,7 +118,11 @@ impl<'m> Checker<'_, 'm> {
         let value = self.at(Step::Field("value"), |c| c.expr(&cast.value));
         let value = self.cx.conclude(rule!("TC.MC.VALUE"), value);
         self.cast_is_pure();
-        let target = self.cx.clause(rule!("TC.MC.TARGET"), |cx| erase_struct_info(cx, &cast.struct_info));
+        if let Some(binder) = cast.var.as_ref().filter(|_| self.wrong.touch(cast.span)) {
+            return self.enter(binder, None, None);
+        }
+        let target = self.ranked(&cast.struct_info);
+        let target = self.cx.clause(rule!("TC.MC.TARGET"), |cx| erase_struct_info(cx, &target));
         if let Some(value) = value {
             self.cast_may_succeed(cast, &value, &target);
         }

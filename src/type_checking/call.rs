@@ -4,7 +4,8 @@ use super::Checker;
 use crate::book::Erratum;
 use crate::derivation::info_of_literal;
 use crate::findings::{Complaint, Demand, Finder, Step};
-use crate::grammar::{AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Op, StructInfo, Type};
+use crate::grammar::{AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Ndim, Op, StructInfo, Type};
+use crate::judge::with_stack;
 use crate::ops::{self, InferArgs, InferError};
 use crate::purity::{Callee, call_is_pure};
 use crate::struct_info::{default_derive, empty_derive, wrap_type};
@@ -14,6 +15,38 @@ use crate::types::{Conversion, conversion};
 enum Part {
     Callee,
     Args,
+}
+
+/// What an operator's macro is told of variables.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum View {
+    Derived,
+    Erased,
+}
+
+/// Whether information erases to a type or to one below it.
+fn says_at_least(info: &StructInfo, ty: &Type) -> bool {
+    let rank = |known: Ndim, said: Ndim| said.is_unknown() || known == said;
+    match (info, ty) {
+        (StructInfo::Tensor(info), Type::Tensor(ty)) => {
+            rank(info.ndim, ty.ndim) && (ty.dtype.is_void() || info.dtype == ty.dtype)
+        }
+        (StructInfo::Shape(info), Type::Shape(ty)) => rank(info.ndim, ty.ndim),
+        (StructInfo::Tuple(fields), Type::Tuple(types)) => {
+            fields.len() == types.len()
+                && fields.iter().zip(types.iter()).all(|(field, ty)| with_stack(|| says_at_least(field, ty)))
+        }
+        (StructInfo::Prim(_), Type::Object) => true,
+        (
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_),
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+        ) => false,
+    }
 }
 
 /// How many arguments something takes.
@@ -63,9 +96,16 @@ impl<'m> Checker<'_, 'm> {
             return Some(self.cx.conclude(rule!("TC.CALL.OP"), ty));
         };
         let args: Option<Vec<Type>> = args.into_iter().collect();
-        let infos: Vec<StructInfo> = args?.iter().zip(&call.args).map(|(ty, arg)| self.info_of_arg(arg, ty)).collect();
-        let known = InferArgs { call, args: &infos, module: Some(self.module) };
-        match self.cx.clause(rule!("TC.CALL.OP"), |cx| def.infer(cx, &known)) {
+        let args = args?;
+        let infer = |c: &mut Self, view: View| {
+            let infos: Vec<StructInfo> =
+                args.iter().zip(&call.args).map(|(ty, arg)| c.info_of_arg(arg, ty, view)).collect();
+            let known = InferArgs { call, args: &infos, module: Some(c.module) };
+            c.cx.clause(rule!("TC.CALL.OP"), |cx| def.infer(cx, &known))
+        };
+        // What is wrong with sizes alone is told by derivation (SI.DERIVE.CALL.OP).
+        let inferred = infer(self, View::Derived);
+        match inferred.or_else(|told| infer(self, View::Erased).map_err(|_| told)) {
             Ok(info) => Some(self.erase(&info)),
             Err(rejection) => self.rejected(call, op, rejection),
         }
@@ -80,21 +120,43 @@ impl<'m> Checker<'_, 'm> {
         None
     }
 
-    /// What the macro of an operator can know of an argument before structural information is derived: all of a
-    /// literal, and the type of anything else.
-    fn info_of_arg(&mut self, arg: &Expr, ty: &Type) -> StructInfo {
+    /// What the macro of an operator is told of an argument: all of a literal, of a variable what derivation knows of it, and
+    /// the type of anything else.
+    fn info_of_arg(&mut self, arg: &Expr, ty: &Type, view: View) -> StructInfo {
         match (arg, ty) {
             (Expr::Tuple(tuple), Type::Tuple(types)) => {
                 let fields = tuple.fields.iter().zip(types.iter());
                 let fields: Vec<StructInfo> =
-                    fields.map(|(field, ty)| crate::judge::with_stack(|| self.info_of_arg(field, ty))).collect();
+                    fields.map(|(field, ty)| with_stack(|| self.info_of_arg(field, ty, view))).collect();
                 StructInfo::tuple(fields)
             }
             _ => match info_of_literal(arg) {
                 Some(info) => info,
-                None => wrap_type(self.cx, ty),
+                None => match view {
+                    View::Derived => self.known_of(arg, ty).unwrap_or_else(|| wrap_type(self.cx, ty)),
+                    View::Erased => wrap_type(self.cx, ty),
+                },
             },
         }
+    }
+
+    /// A type as messages name it: of a boxed scalar, which has no type of its own, what it is.
+    pub(super) fn named_type(&self, expr: &Expr, ty: &Type) -> String {
+        let known = match expr {
+            Expr::Var(var) | Expr::DataflowVar(var) => self.known_here.get(var).copied().cloned(),
+            other => info_of_literal(other),
+        };
+        match known {
+            Some(info @ StructInfo::Prim(_)) if *ty == Type::Object => info.to_string(),
+            Some(_) | None => ty.to_string(),
+        }
+    }
+
+    /// What derivation knows of a variable, as far as it is of its type.
+    fn known_of(&self, arg: &Expr, ty: &Type) -> Option<StructInfo> {
+        let (Expr::Var(var) | Expr::DataflowVar(var)) = arg else { return None };
+        let info = *self.known_here.get(var)?;
+        says_at_least(info, ty).then(|| info.clone())
     }
 
     /// TC.CALL.PACKED.ANY: any arguments will do.
@@ -169,6 +231,7 @@ impl<'m> Checker<'_, 'm> {
         // MOD.PRIMFUNC-ONLY-CALLTIR: a PrimFunc is for call_tir only.
         let callable =
             (opaque && self.cx.conclude(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"), false)) || self.usable_object(callee);
+        let callee = self.named_type(&call.op, callee);
         self.demand(
             call.span,
             &[(rule!("TC.CALL.NOTFUNC"), 1, callable, &|| {
@@ -214,8 +277,9 @@ impl<'m> Checker<'_, 'm> {
         let step = conversion(self.cx, arg, param);
         // TYPE.OBJECT: every value is an object.
         let fits = step == Conversion::None && (*param != Type::Object || self.cx.conclude(rule!("TYPE.OBJECT"), true));
+        let named = call.args.get(i).map_or_else(|| arg.to_string(), |expr| self.named_type(expr, arg));
         let complain = || {
-            let message = format!("argument {i} has the type {arg}, which is not a subtype of {param}");
+            let message = format!("argument {i} has the type {named}, which is not a subtype of {param}");
             match step {
                 Conversion::MatchCast => {
                     Complaint::error(message).with_hint("cast the argument with a match_cast first")

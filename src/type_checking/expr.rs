@@ -103,6 +103,7 @@ impl<'m> Checker<'_, 'm> {
     /// TC.IF.COND: exactly a Boolean scalar.
     fn condition(&mut self, branch: &If, cond: &Type) {
         let boolean = *cond == Type::tensor(0, DataType::BOOL) || self.counts_as_bool(cond) || self.usable_object(cond);
+        let cond = self.named_type(&branch.cond, cond);
         self.demand(
             branch.cond.span(),
             &[(rule!("TC.IF.COND"), 1, boolean, &|| {
@@ -128,11 +129,12 @@ impl<'m> Checker<'_, 'm> {
         let tuple = self.at(Step::Field("tuple_value"), |c| c.expr(&get.tuple_value))?;
         let fields = if let Type::Tuple(fields) = &tuple { Some(fields) } else { None };
         let is_tuple = fields.is_some() || self.usable_object(&tuple);
+        let named = self.named_type(&get.tuple_value, &tuple);
         self.demand(
             get.span,
             &[(rule!("TC.TGI.NOTTUPLE"), 1, is_tuple, &|| {
                 Complaint::error(format!(
-                    "field {} is taken of a value of type {tuple}, which is not a tuple",
+                    "field {} is taken of a value of type {named}, which is not a tuple",
                     get.index
                 ))
                 .with_hint("cast the value to a tuple first")

@@ -3,7 +3,7 @@
 use super::{Checker, Frame};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
-use crate::grammar::{AttrValue, Function, Name, Type};
+use crate::grammar::{AttrValue, Function, Name, Ndim, StructInfo, Type, Var};
 use crate::judge::with_stack;
 use crate::purity;
 use crate::types::{Conversion, conversion, is_subtype};
@@ -46,10 +46,22 @@ impl<'m> Checker<'_, 'm> {
     ///
     /// TC.FUNC.REC-PURE: it is pure exactly if the function says so.
     pub(super) fn annotated_type(&mut self, function: &Function) -> Option<Type> {
-        let ret = self.erase(function.ret_struct_info.as_ref()?);
-        let params: Vec<Type> = function.params.iter().map(|param| self.param_type(param)).collect();
+        let (params, ret) = self.annotations(function);
+        let (params, ret) = (params.iter().map(|param| self.erase(param)).collect::<Vec<Type>>(), self.erase(&ret?));
         let pure = self.cx.conclude(rule!("TC.FUNC.REC-PURE"), function.pure == Some(true));
         Some(Type::func(params, ret, pure))
+    }
+
+    /// What is said of parameters and result, with the ranks that the parameters give each other.
+    fn annotations(&self, function: &Function) -> (Vec<StructInfo>, Option<StructInfo>) {
+        let rank_of = |var: &Var| {
+            let param = function.params.iter().find(|param| param.var == *var);
+            param.and_then(|param| param.annotation.as_ref()).map_or(Ndim::Unknown, StructInfo::rank_of_shape)
+        };
+        let literal = self.cx.literal(Erratum::E25);
+        let of = |info: &StructInfo| if literal { info.clone() } else { info.ranked(&rank_of).into_owned() };
+        let params = function.params.iter().map(|param| param.annotation.as_ref().map_or(StructInfo::Object, of));
+        (params.collect(), function.ret_struct_info.as_ref().map(of))
     }
 
     fn param_type(&mut self, param: &crate::grammar::Binder) -> Type {
@@ -89,7 +101,8 @@ impl<'m> Checker<'_, 'm> {
             });
             let ty = self.param_type(param);
             if self.cx.fire(rule!("TC.FUNC.PARAMS")) {
-                self.enter(param, Some(ty.clone()), param.annotation.as_ref().and_then(derive_func_of));
+                let known = (!self.wrong.touch(param.var.span)).then(|| ty.clone());
+                self.enter(param, known, param.annotation.as_ref().and_then(derive_func_of));
             }
             types.push(ty);
         }

@@ -9,11 +9,14 @@ mod tests;
 
 pub(crate) use call::Arity;
 
+use std::borrow::Cow;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::book::Erratum;
-use crate::findings::{Diagnostic, Finder, Severity, Trail};
-use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, StructInfo, Type, Var};
+use crate::derivation::{Beforehand, DeriveReport, derive_module_in};
+use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
+use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, Ndim, StructInfo, Type, Var};
 use crate::judge::Cx;
 use crate::scope::{Component, Context, in_order_of_reference};
 use crate::types::erase_struct_info;
@@ -51,12 +54,21 @@ impl TypeReport {
 /// Errata: A14 visits the strongly connected components of the reference graph, callees first.
 /// 2023-02, Type Checking.
 pub fn check_module(cx: &mut Cx, module: &IrModule) -> TypeReport {
-    check_module_in(cx, module, &in_order_of_reference(module))
+    let groups = in_order_of_reference(module);
+    let known = known_of_vars(cx, module, &groups);
+    check_module_in(cx, module, &groups, &known, Places::default())
 }
 
-/// [`check_module`], given the order of the global functions.
-pub(crate) fn check_module_in(cx: &mut Cx, module: &IrModule, groups: &[Component]) -> TypeReport {
-    let mut checker = Checker::new(cx, module);
+/// [`check_module`], given the order of the global functions, what [is known](known_of_vars) of variables, and where something is
+/// wrong already: what is bound there is not known.
+pub(crate) fn check_module_in<'m>(
+    cx: &mut Cx,
+    module: &'m IrModule,
+    groups: &[Component],
+    known: &'m DeriveReport,
+    wrong: Places,
+) -> TypeReport {
+    let mut checker = Checker { wrong, ..Checker::new(cx, module, known) };
     for group in groups {
         checker.mutual(group);
     }
@@ -73,6 +85,13 @@ pub(crate) fn check_module_in(cx: &mut Cx, module: &IrModule, groups: &[Componen
         }
     }
     checker.report
+}
+
+/// TC.CALL.OP: what derivation finds out of the variables of a module, for the macros of operators, which are given a call with
+/// what is known of its arguments. Nothing of it is recorded, and none of its findings is told: types come before structural
+/// information (TC.BEFORE-SI), and what is wrong with that is told when its turn comes.
+pub(crate) fn known_of_vars(cx: &Cx, module: &IrModule, groups: &[Component]) -> DeriveReport {
+    derive_module_in(&mut cx.unobserved(), module, groups, Beforehand::default())
 }
 
 /// What the context knows of a variable; no type if an error left none.
@@ -104,6 +123,11 @@ struct Checker<'c, 'm> {
     finished: Vec<(&'m str, Option<Type>)>,
     recursive: FxHashSet<usize>,
     frames: Vec<Frame>,
+    wrong: Places,
+    /// What derivation knows of the variables of each global function.
+    known: FxHashMap<&'m str, &'m [(Var, StructInfo)]>,
+    /// The part of it that is about the global function at hand.
+    known_here: FxHashMap<&'m Var, &'m StructInfo>,
     trail: Trail,
     report: TypeReport,
 }
@@ -123,7 +147,7 @@ impl Finder for Checker<'_, '_> {
 }
 
 impl<'c, 'm> Checker<'c, 'm> {
-    fn new(cx: &'c mut Cx, module: &'m IrModule) -> Checker<'c, 'm> {
+    fn new(cx: &'c mut Cx, module: &'m IrModule, known: &'m DeriveReport) -> Checker<'c, 'm> {
         Checker {
             cx,
             module,
@@ -132,6 +156,9 @@ impl<'c, 'm> Checker<'c, 'm> {
             finished: Vec::new(),
             recursive: FxHashSet::default(),
             frames: Vec::new(),
+            wrong: Places::default(),
+            known: known.by_function(),
+            known_here: FxHashMap::default(),
             trail: Trail::default(),
             report: TypeReport::default(),
         }
@@ -155,6 +182,9 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn global(&mut self, index: usize) {
         let Some((gv, func)) = self.module.funcs.get(index) else { return };
         self.trail = Trail::new(gv.name.clone());
+        self.known_here.clear();
+        let known: &'m [(Var, StructInfo)] = self.known.get(&*gv.name).copied().unwrap_or_default();
+        self.known_here.extend(known.iter().map(|(var, info)| (var, info)));
         match func {
             GlobalFunc::ExternFunc(_) => {
                 let ty = self.cx.conclude(rule!("TC.EXTERNFUNC"), Type::PackedFunc);
@@ -189,7 +219,19 @@ impl<'c, 'm> Checker<'c, 'm> {
     }
 
     fn erase(&mut self, info: &StructInfo) -> Type {
-        erase_struct_info(self.cx, info)
+        let info = self.ranked(info);
+        erase_struct_info(self.cx, &info)
+    }
+
+    /// Literal E25: what a variable is known of says nothing of the tensor that has it for a shape.
+    fn ranked<'i>(&self, info: &'i StructInfo) -> Cow<'i, StructInfo> {
+        let rank_of = |var: &Var| match self.gamma.get(&var).and_then(|entry| entry.ty.as_ref()) {
+            Some(Type::Shape(shape)) => shape.ndim,
+            Some(Type::Object | Type::Tensor(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc) | None => {
+                Ndim::Unknown
+            }
+        };
+        if self.cx.literal(Erratum::E25) { Cow::Borrowed(info) } else { info.ranked(&rank_of) }
     }
 }
 

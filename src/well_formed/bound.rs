@@ -152,6 +152,11 @@ impl<'m> Checker<'_, 'm> {
         );
     }
 
+    /// Literal A03: names belong to one global function; in another the same name is another's.
+    pub(super) fn names_anew(&mut self) {
+        self.relax.names.clear();
+    }
+
     /// SCOPE.SHADOW, and SCOPE.SHADOW.SAME-SCOPE where the older variable belongs to the same scope.
     fn may_shadow(&mut self, older: Option<Region>, region: Region) -> bool {
         let same_scope = match (older, region) {

@@ -136,6 +136,7 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn global_function(&mut self, index: usize, gv: &'m GlobalVar, function: &'m Function) {
         self.global = index;
         self.trail = Trail::new(gv.name.clone());
+        self.names_anew();
         self.global_bound_once(index, gv);
         self.linked_under_its_name(gv, function);
         self.function(function, recursion::Callee::Global(index));

@@ -847,3 +847,138 @@ fn refine_tells_apart_what_is_undecided_and_what_takes_too_long() {
     assert_eq!(status, 4, "{out}");
     assert!(out.starts_with("undecided: "), "{out}");
 }
+
+/// A function in which each of these statements stands, and what is told of it.
+fn told_of(dir: &TempDir, statements: &[&str]) -> Vec<String> {
+    let body: String = statements.iter().map(|statement| format!("        {statement}\n")).collect();
+    let text = format!(
+        "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((3,), 'float32')) -> R.Object:\n{body}        return x\n"
+    );
+    let (_, out, _) = run(&["check", "--format", "json", &file(dir, "statements.py", text)]);
+    let mut rules: Vec<String> =
+        json_lines(&out).iter().map(|line| line["rule"].as_str().unwrap_or_default().to_string()).collect();
+    rules.sort();
+    rules
+}
+
+/// Mistakes of all stages, one a statement.
+const MISTAKES: [&str; 8] = [
+    "a = R.add(x, nowhere)",
+    "b = R.nn.relux(x)",
+    "c = R.sum(x, axs=[0])",
+    "d = x[0]",
+    "e: R.Tensor((4,), 'float32') = R.add(x, x)",
+    "f = R.add(x, R.zeros(R.shape([4]), 'float32'))",
+    "g: R.Tensor((3,), 'float33') = R.add(x, x)",
+    "h = R.match_cast(x, R.Tensor((4,), 'float32'))",
+];
+
+#[test]
+fn one_run_tells_all_mistakes() {
+    let dir = TempDir::new().unwrap();
+    let alone: Vec<Vec<String>> = MISTAKES.iter().map(|mistake| told_of(&dir, &[mistake])).collect();
+    for (i, told) in alone.iter().enumerate() {
+        assert_eq!(told.len(), 1, "{}: {told:?}", MISTAKES[i]);
+        for (k, other) in alone.iter().enumerate().filter(|(k, _)| *k != i) {
+            let mut both = [told.clone(), other.clone()].concat();
+            both.sort();
+            assert_eq!(told_of(&dir, &[MISTAKES[i], MISTAKES[k]]), both, "{} and {}", MISTAKES[i], MISTAKES[k]);
+        }
+    }
+    let mut all = alone.concat();
+    all.sort();
+    assert_eq!(told_of(&dir, &MISTAKES), all);
+}
+
+#[test]
+fn what_depends_on_a_mistake_is_silent() {
+    let dir = TempDir::new().unwrap();
+    for (mistake, name) in MISTAKES.iter().zip(["a", "b", "c", "d", "e", "f", "g"]) {
+        let alone = told_of(&dir, &[mistake]);
+        let uses = [format!("u = {name}[7]"), format!("v = R.add({name}, {name})"), format!("w = {name}(x)")];
+        let uses: Vec<&str> = uses.iter().map(String::as_str).collect();
+        assert_eq!(told_of(&dir, &[&[*mistake][..], &uses].concat()), alone, "{mistake}");
+    }
+}
+
+#[test]
+fn a_typo_is_told_with_the_nearest_name() {
+    let dir = TempDir::new().unwrap();
+    let text = "@R.function\ndef main(x: R.Tensor((3,), 'float32')):\n    y = R.nn.relux(x)\n    return y\n";
+    let path = file(&dir, "typo.py", text);
+    let (status, out, _) = run(&["check", &path]);
+    assert_eq!(status, 1);
+    assert!(
+        out.contains("there is no operator `relax.nn.relux`") && out.contains("did you mean `relax.nn.relu`?"),
+        "{out}"
+    );
+    assert!(out.contains("typo.py:3:9"), "{out}");
+    let (status, out, _) = run(&["check", "--allow-unknown-ops", &path]);
+    assert!(status == 0 && out.contains("warning[SI.DERIVE.CALL.OP-DEFAULT]"), "{out}");
+    let (status, _, err) = run(&["run", &path, "--arg", "[1, 2, 3]:float32"]);
+    assert!(status == 1 && err.contains("did you mean `relax.nn.relu`?"), "{err}");
+    let wrong: [(&[&str], &str); 6] = [
+        (&["explain", "SUB.TENSOR.RNK"], "`SUB.TENSOR.RANK`"),
+        (&["errata", "AO1"], "`A01`"),
+        (&["ops", "relax.nn.relux"], "`relax.nn.relu`"),
+        (&["conform", "typechecking/*"], "`type_checking/*`"),
+        (&["conform", "purity/local-literal-pur"], "`purity/local-literal-pure`"),
+        (&["rules", "SI.UNFY."], "`SI.UNIFY.`"),
+    ];
+    for (args, meant) in wrong {
+        let (status, _, err) = run(args);
+        assert!(status != 0 && err.contains(&format!("did you mean {meant}?")), "{args:?}: {err}");
+    }
+    let text = "@R.function\ndef main(x: R.Tensor((3,), 'flaot32')):\n    return x\n";
+    let (_, _, err) = run(&["check", &file(&dir, "dtype.py", text)]);
+    assert!(err.contains("did you mean `float32`?"), "{err}");
+}
+
+#[test]
+fn a_boxed_scalar_is_no_object_in_messages() {
+    let dir = TempDir::new().unwrap();
+    let text = "@R.function
+def main(x: R.Tensor((3,), 'float32')) -> R.Object:
+    a = R.prim_value(3)
+    b = R.add(x, a)
+    c = a[0]
+    d = a(x)
+    return x
+";
+    let (_, out, _) = run(&["check", &file(&dir, "prim.py", text)]);
+    assert_eq!(out.matches("error[").count(), 3, "{out}");
+    assert!(!out.contains("Object") && out.contains("Prim(int64)"), "{out}");
+}
+
+#[test]
+fn a_file_that_cannot_be_started_is_a_fragment_unless_it_claims_to_be_a_program() {
+    let dir = TempDir::new().unwrap();
+    let text = "@R.function(private=True)\ndef f(x: R.Tensor((3,), 'float32')) -> R.Object:\n    return x\n";
+    let path = file(&dir, "fragment.py", text);
+    let (status, out, _) = run(&["check", &path]);
+    assert!(status == 0 && out.contains("note:") && out.contains("WF.11"), "{out}");
+    let (status, out, _) = run(&["check", "--program", &path]);
+    assert!(status == 1 && out.contains("error[WF.11]"), "{out}");
+    let text = text.replace("return x", "return x[0]");
+    let (_, out, _) = run(&["check", &file(&dir, "wrong.py", text)]);
+    assert!(out.contains("error[TC.TGI.NOTTUPLE]"), "{out}");
+}
+
+#[test]
+fn functions_may_share_the_names_of_parameters() {
+    let dir = TempDir::new().unwrap();
+    let function =
+        |name: &str| format!("@R.function\ndef {name}(x: R.Tensor(('n',), 'float32')) -> R.Object:\n    return x\n");
+    let path = file(&dir, "shared.py", function("f") + &function("g"));
+    let (status, out, _) = run(&["check", &path]);
+    assert!(status == 0 && !out.contains("note:"), "{out}");
+    let again = "@R.function\ndef f(x: R.Tensor((3,), 'float32')):\n    x = R.add(x, x)\n    return x\n";
+    let (_, out, _) = run(&["check", &file(&dir, "again.py", again)]);
+    assert!(out.matches("in the literal reading").count() == 1 && out.contains("WF.2.ONCE"), "{out}");
+}
+
+#[test]
+fn a_function_type_needs_no_purity() {
+    let (status, out, err) = run(&["judge", "lub", "Func((Object) -> Object)", "Func((Object) -> Object, impure)"]);
+    assert_eq!((status, out.as_str()), (0, "Func((Object) -> Object, impure)\n"), "{err}");
+}

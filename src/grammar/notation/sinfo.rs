@@ -282,18 +282,17 @@ impl Parser<'_> {
         }
     }
 
-    /// `Func((a, b) -> c, pure)`.
+    /// `Func((a, b) -> c, pure)`; without a word it is impure, as the type of information that has none (TYPE.ERASE.FUNC.IMPURE).
     fn func_type(&mut self) -> Read<Type> {
         self.expect("(")?;
         self.expect("(")?;
         let arg_types = self.list(")", |parser| parser.ty())?;
         self.expect("->")?;
         let ret_type = self.ty()?;
-        self.expect(",")?;
-        let pure = if self.accept_word("pure") {
-            true
-        } else if self.accept_word("impure") {
+        let pure = if !self.accept(",") || self.accept_word("impure") {
             false
+        } else if self.accept_word("pure") {
+            true
         } else {
             return Err(self.expected("`pure` or `impure`"));
         };

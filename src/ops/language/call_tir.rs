@@ -96,6 +96,7 @@ fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
             "the first argument of call_tir must be a PrimFunc of the module".to_string()
         })],
     )?;
+    super::buffers::inputs_fit(cx, a)?;
     match CallForm::infer(a.args, &a.call.sinfo_args) {
         CallForm::Tupled => infer_tupled(cx, a),
         CallForm::Flat => {

@@ -39,6 +39,7 @@ pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Val
         }
     };
     let call = read_call(m, a)?;
+    let call = DpsCall { inputs: one_by_one(call.inputs), ..call };
     let outputs = allocate(m, &call.results)?;
     let _held = paid(m, &call.inputs)?;
     let before: Vec<_> = call.inputs.iter().map(contents).collect();
@@ -185,6 +186,14 @@ fn read_flat(a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
         ) => return Err(wrong(rule!("OP.CALLTIR.SHAPE"))),
     };
     Ok(DpsCall { inputs: inputs.to_vec(), results, tuple })
+}
+
+/// The inputs of a PrimFunc one by one, where one variable holds them all (C14): a PrimFunc takes no tuples.
+fn one_by_one(inputs: Vec<Value>) -> Vec<Value> {
+    match inputs.as_slice() {
+        [Value::Tuple(fields)] => fields.fields().to_vec(),
+        _ => inputs,
+    }
 }
 
 fn read_tupled(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {

@@ -1,6 +1,7 @@
 //! The operators of the language itself, of the chapter Notable Operators: calls of TIR and packed functions, shapes, casts,
 //! and what is printed and asserted.
 
+mod buffers;
 mod call;
 mod call_tir;
 mod debug;

@@ -8,7 +8,9 @@
 //! What the text does not say is not invented, with these exceptions, which follow from the notation:
 //! * consecutive bindings outside `with R.dataflow()` are one `BindingBlock`; bodies and branches are `SeqExpr`s;
 //! * the value of a branch is the value of its last statement, whose variable is the one that the `If` is bound to;
-//! * a global function that is not private has the attribute `global_symbol`.
+//! * a global function that is not private has the attribute `global_symbol`;
+//! * a function that calls itself, and a local one, is pure if it does not say otherwise and makes pure calls only;
+//!   `pure=None` leaves it unsaid.
 
 mod guard;
 mod metadata;
@@ -16,6 +18,7 @@ mod print;
 mod read;
 pub mod tir_parse;
 pub mod tir_print;
+mod unstated;
 
 pub use print::print_module;
 pub(in crate::syntax) use read::{Param, dps_output, names_dtype, signature};

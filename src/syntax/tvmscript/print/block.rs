@@ -9,7 +9,7 @@ use crate::grammar::{
 use crate::judge::with_stack;
 use crate::syntax::tvmscript::Dialect;
 
-impl Printer {
+impl Printer<'_> {
     /// The blocks of a sequence.
     pub(super) fn blocks(&mut self, blocks: &[BindingBlock]) {
         for block in blocks {
@@ -182,10 +182,8 @@ impl Printer {
             self.struct_info(annotation, &mut text);
             self.line(&format!("{text})"));
         }
-        match function.pure {
-            None => self.line("@R.function"),
-            Some(pure) => self.line(&format!("@R.function(pure={})", super::literal::bool(pure))),
-        }
+        // Without a word it would be read as pure if it makes pure calls only.
+        self.line(&super::decorator(false, function.pure, true));
         let header = self.header(name, function);
         self.line(&header);
         self.indent += 1;

@@ -35,7 +35,7 @@ const NOT_OPERATORS: [&str; 24] = [
     "func_attr",
 ];
 
-impl Printer {
+impl Printer<'_> {
     pub(super) fn call(&mut self, call: &Call, out: &mut String) {
         let is_written = match &call.op {
             Expr::Op(op) => match op.op_name.strip_prefix("relax.") {

@@ -15,7 +15,7 @@ enum Precedence {
     Atom,
 }
 
-impl Printer {
+impl Printer<'_> {
     /// A dimension as a Python expression.
     pub(super) fn dim(&mut self, dim: &PrimExpr, out: &mut String) {
         self.dim_at(dim, Precedence::Comparison, out);

@@ -7,7 +7,7 @@ use super::literal::{constant, float, string};
 use crate::grammar::{DataType, Expr, If, PrimExpr, PrimValue};
 use crate::judge::with_stack;
 
-impl Printer {
+impl Printer<'_> {
     /// An expression on one line. What needs lines of its own, such as a function, is bound to a variable first.
     pub(super) fn expr(&mut self, e: &Expr, out: &mut String) {
         with_stack(|| match e {

@@ -111,7 +111,7 @@ pub(in crate::syntax::tvmscript) fn index_map(map: &IndexMap) -> String {
     }
 }
 
-impl Printer {
+impl Printer<'_> {
     /// `{"a": 1, "b": None}`.
     pub(super) fn attr_dict(&mut self, attrs: &Attrs) -> String {
         let items: Vec<String> =

@@ -10,6 +10,7 @@ mod sinfo;
 
 pub(super) use self::literal::index_map;
 use self::names::Names;
+use super::unstated::Silent;
 use super::{Dialect, tir_print};
 use crate::grammar::{AttrValue, Function, GlobalFunc, IrModule};
 
@@ -23,7 +24,7 @@ pub fn print_module(module: &IrModule, dialect: Dialect) -> String {
     let mut out = String::from("# from tvm.script import ir as I\n# from tvm.script import tirx as T\n");
     out.push_str("# from tvm.script import relax as R\n\n@I.ir_module\nclass Module:\n");
     if !module.attrs.is_empty() {
-        let attrs = Printer::new(dialect).attr_dict(&module.attrs);
+        let attrs = Printer::new(dialect, &Silent::default()).attr_dict(&module.attrs);
         out.push_str(&format!("    I.module_attrs({attrs})\n"));
     }
     if !module.global_infos.is_empty() {
@@ -33,12 +34,13 @@ pub fn print_module(module: &IrModule, dialect: Dialect) -> String {
     if module.funcs.is_empty() {
         out.push_str("    pass\n");
     }
+    let silent = Silent::pure_in(module);
     for (i, (gv, function)) in module.funcs.iter().enumerate() {
         out.push_str(if i > 0 { "\n" } else { "" });
         let name = names::identifier(&gv.name);
         match function {
             GlobalFunc::Function(function) => {
-                out.push_str(&Printer::new(dialect).global_function(&gv.name, &name, function));
+                out.push_str(&Printer::new(dialect, &silent).global_function(&gv.name, &name, function));
             }
             GlobalFunc::ExternFunc(function) => {
                 out.push_str(&format!("    {name} = R.ExternFunc({})\n", literal::string(&function.global_symbol)));
@@ -52,8 +54,10 @@ pub fn print_module(module: &IrModule, dialect: Dialect) -> String {
 }
 
 /// The state of writing one global function.
-struct Printer {
+struct Printer<'s> {
     dialect: Dialect,
+    /// The functions that would be read as pure if nothing were said of them.
+    silent: &'s Silent,
     names: Names,
     /// The lines of the function so far.
     out: String,
@@ -63,10 +67,11 @@ struct Printer {
     uses_module: bool,
 }
 
-impl Printer {
-    fn new(dialect: Dialect) -> Printer {
+impl<'s> Printer<'s> {
+    fn new(dialect: Dialect, silent: &'s Silent) -> Printer<'s> {
         Printer {
             dialect,
+            silent,
             names: Names::default(),
             out: String::new(),
             indent: 2,
@@ -95,9 +100,9 @@ impl Printer {
         }
         let attrs = (!attrs.is_empty()).then(|| self.attr_dict(&attrs));
         self.body(&function.body);
-        let mut head = Printer::new(self.dialect);
+        let mut head = Printer::new(self.dialect, self.silent);
         head.indent = 1;
-        head.line(&decorator(global_symbol.is_none(), function.pure));
+        head.line(&decorator(global_symbol.is_none(), function.pure, self.silent.globals.contains(symbol)));
         head.line(&header);
         head.indent = 2;
         for dim in self.names.dims_in_order() {
@@ -114,13 +119,16 @@ impl Printer {
     }
 }
 
-fn decorator(private: bool, pure: Option<bool>) -> String {
+/// `@R.function(..)`; `pure` if the function would be read as pure without a word.
+fn decorator(private: bool, said: Option<bool>, pure: bool) -> String {
     let mut arguments = Vec::new();
     if private {
         arguments.push("private=True".to_string());
     }
-    if let Some(pure) = pure {
-        arguments.push(format!("pure={}", literal::bool(pure)));
+    match said {
+        Some(said) => arguments.push(format!("pure={}", literal::bool(said))),
+        None if pure => arguments.push("pure=None".to_string()),
+        None => {}
     }
     match arguments.as_slice() {
         [] => "@R.function".into(),

@@ -9,7 +9,7 @@ use crate::grammar::{
 use crate::judge::with_stack;
 use crate::syntax::tvmscript::Dialect;
 
-impl Printer {
+impl Printer<'_> {
     pub(super) fn struct_info(&mut self, info: &StructInfo, out: &mut String) {
         with_stack(|| match info {
             StructInfo::Object => out.push_str(match self.dialect {

@@ -200,6 +200,7 @@ impl Reader<'_> {
                 let kind = place.kind_of(name);
                 let var = self.scope.fresh(name, kind, target_span);
                 self.bring(&var, kind, is_shape(&struct_info));
+                self.note_tuple(&var, is_tuple(&struct_info));
                 Binder { var, kind, annotation }
             });
             blocks.push(Binding::MatchCast(MatchCast { var, struct_info, value, span }));
@@ -279,6 +280,8 @@ impl Reader<'_> {
         let var = self.scope.fresh(&pending.name, kind, target);
         let is_shape = pending.annotation.as_ref().is_some_and(is_shape) || self.is_shape_value(&pending.value);
         self.bring(&var, kind, is_shape);
+        let holds_tuple = pending.annotation.as_ref().map_or_else(|| self.is_tuple_value(&pending.value), is_tuple);
+        self.note_tuple(&var, holds_tuple);
         let var = Binder { var, kind, annotation: pending.annotation };
         blocks.push(Binding::VarBinding(VarBinding { var, value: pending.value, span: pending.span }));
     }
@@ -288,6 +291,27 @@ impl Reader<'_> {
         self.scope.bring(var, kind);
         if is_shape {
             self.shapes.insert(var.clone());
+        }
+    }
+
+    /// Notes whether a variable is known to be a tuple.
+    pub(super) fn note_tuple(&mut self, var: &Var, holds_tuple: bool) {
+        if holds_tuple {
+            self.tuples.insert(var.clone());
+        }
+    }
+
+    /// Whether the text says that an expression is a tuple.
+    fn is_tuple_value(&self, e: &Expr) -> bool {
+        match e {
+            Expr::Tuple(_) => true,
+            Expr::Var(v) | Expr::DataflowVar(v) => self.tuples.contains(v),
+            Expr::Call(call) => match call.sinfo_args.as_slice() {
+                [] => matches!(&call.op, Expr::Op(op) if TUPLES.contains(&&*op.op_name)),
+                [one] => is_tuple(one),
+                [_, _, ..] => true,
+            },
+            _ => false,
         }
     }
 
@@ -464,6 +488,13 @@ impl Reader<'_> {
 
 fn incomplete(e: &py::Expr, what: &str) -> Fault {
     Fault::new(e, format!("expected {what}")).under(rule!("GRAM.BIND.MATCHCAST"))
+}
+
+/// Operators whose results are tuples, however they are called.
+const TUPLES: [&str; 3] = ["relax.split", "relax.meshgrid", "relax.nn.batch_norm"];
+
+pub(super) fn is_tuple(info: &StructInfo) -> bool {
+    matches!(info, StructInfo::Tuple(_))
 }
 
 fn is_shape(info: &StructInfo) -> bool {

@@ -227,10 +227,15 @@ impl Reader<'_> {
         if let Some(tuple) = args.take(&["args"]) {
             inputs.extend(self.flat_inputs(tuple)?);
         }
+        let in_one = self.hold_all(&inputs);
         let keyword = args.keyword(&OUT_SINFO);
         let shape = args.take(&["shape", "output_shape"]);
         let dtype = args.keyword(&["dtype", "output_dtype"]);
         let (shape, sinfo) = match (keyword, shape, dtype) {
+            (Some(out), None, None) if in_one => match self.whole_outputs(out)? {
+                Ok(sinfo) => return self.finish_dps(name, inputs, sinfo, args, span),
+                Err(parts) => parts,
+            },
             (Some(out), None, None) => self.outputs(out)?,
             (None, Some(out), None) if !is_shape_like(out) => self.outputs(out)?,
             (None, Some(shape), dtype) => self.output_of_shape(shape, dtype)?,
@@ -242,6 +247,38 @@ impl Reader<'_> {
             }
         };
         inputs.push(shape);
+        self.finish_dps(name, inputs, sinfo, args, span)
+    }
+
+    /// Whether the only input is a variable that holds all of them in a tuple (C14).
+    fn hold_all(&self, inputs: &[Expr]) -> bool {
+        match inputs {
+            [_, Expr::Var(var) | Expr::DataflowVar(var)] => self.tuples.contains(var),
+            _ => false,
+        }
+    }
+
+    /// The outputs with their shapes, if all are sizes; else as [`Reader::outputs`].
+    fn whole_outputs(&mut self, e: &py::Expr) -> Read<Result<StructInfo, (Expr, StructInfo)>> {
+        let (shape, sinfo) = self.outputs(e)?;
+        let whole = match (&shape, &sinfo) {
+            (Expr::Tuple(shapes), StructInfo::Tuple(fields)) => {
+                let fields = shapes.fields.iter().zip(fields.iter()).map(|(shape, info)| with_dims(shape, info));
+                fields.collect::<Option<Vec<_>>>().map(StructInfo::tuple)
+            }
+            (shape, info) => with_dims(shape, info),
+        };
+        Ok(whole.ok_or((shape, sinfo)))
+    }
+
+    fn finish_dps(
+        &mut self,
+        name: &str,
+        inputs: Vec<Expr>,
+        sinfo: StructInfo,
+        mut args: Arguments<'_>,
+        span: Span,
+    ) -> Read<Expr> {
         let tir_vars = args.take(&["tir_vars"]).map(|vars| self.tir_vars(vars)).transpose()?;
         let mut attrs = self.keyword_attrs(args.keywords())?;
         args.finish()?;
@@ -485,4 +522,15 @@ pub(super) fn is_struct_info(e: &py::Expr) -> bool {
         other => other,
     };
     matches!(relax_name(e).as_deref(), Some("Tensor" | "Tuple" | "Object" | "Any" | "Shape" | "Prim" | "Callable"))
+}
+
+/// Information on a tensor, with a list of dimensions for its shape.
+fn with_dims(shape: &Expr, info: &StructInfo) -> Option<StructInfo> {
+    match (shape, info) {
+        (Expr::ShapeExpr(shape), StructInfo::Tensor(tensor)) => {
+            let shape = Some(TensorShape::Dims(shape.values.clone()));
+            Some(StructInfo::Tensor(TensorStructInfo { shape, ..tensor.clone() }))
+        }
+        (_, _) => None,
+    }
 }

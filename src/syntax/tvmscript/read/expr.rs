@@ -154,7 +154,9 @@ impl Reader<'_> {
             return Ok(Expr::PrimValue(PrimValue { value, dtype, float: None, span }));
         }
         let value = self.dim(e, Unbound::Leave)?;
-        Ok(Expr::PrimValue(PrimValue { value, dtype: DataType::INT64, float: None, span }))
+        // PR14148.SI.PRIM.DERIVE: the data type of the expression.
+        let dtype = if value.is_truth_value() { DataType::BOOL } else { DataType::INT64 };
+        Ok(Expr::PrimValue(PrimValue { value, dtype, float: None, span }))
     }
 
     /// A literal with its data type: `True`, `T.int32(3)`, `T.float32(1.5)` (of which only the data type is kept).

@@ -14,6 +14,8 @@ pub(super) struct Decoration {
     pub kind: Decorator,
     private: bool,
     pure: Option<bool>,
+    /// It says nothing of its purity, not even `None`.
+    silent: bool,
     /// Of the variable that a local function is bound to.
     annotation: Option<StructInfo>,
 }
@@ -41,7 +43,7 @@ impl Reader<'_> {
             Some("prim_func" | "func.prim_func") => Decorator::PrimFunc,
             Some(_) | None => return Err(unknown()),
         };
-        let mut decoration = Decoration { kind, private: false, pure: None, annotation: None };
+        let mut decoration = Decoration { kind, private: false, pure: None, silent: true, annotation: None };
         for before in def.decorator_list.iter().rev().skip(1) {
             decoration.annotation = Some(self.annotation_of(before)?);
         }
@@ -50,7 +52,10 @@ impl Reader<'_> {
             match (kind, keyword.arg.as_ref().map(|arg| arg.as_str())) {
                 (Decorator::PrimFunc, _) => {}
                 (Decorator::Relax, Some("private")) => decoration.private = value(self)?.unwrap_or(false),
-                (Decorator::Relax, Some("pure")) => decoration.pure = value(self)?,
+                (Decorator::Relax, Some("pure")) => {
+                    decoration.pure = value(self)?;
+                    decoration.silent = false;
+                }
                 (Decorator::Relax, Some("check_well_formed")) => {}
                 (Decorator::Relax, _) => return Err(Fault::new(keyword, "expected `pure=..` or `private=..`")),
             }
@@ -72,6 +77,9 @@ impl Reader<'_> {
     /// A function of the module.
     pub(super) fn global_function(&mut self, def: &py::StmtFunctionDef, decoration: &Decoration) -> Read<Function> {
         let mut function = self.function(def, decoration)?;
+        if decoration.silent {
+            self.silent.globals.insert(def.name.as_str().into());
+        }
         if !decoration.private {
             let symbol = AttrValue::Str(def.name.as_str().into());
             function.attrs.entry(Name::from("global_symbol")).or_insert(symbol);
@@ -89,6 +97,9 @@ impl Reader<'_> {
         let var = self.scope.fresh(def.name.as_str(), kind, span_of(&def.name));
         self.bring(&var, kind, false);
         let function = self.nested(span_of(def), |reader| reader.function(def, &decoration))?;
+        if decoration.silent && decoration.annotation.is_none() {
+            self.silent.locals.insert(var.clone());
+        }
         // The text annotates the variable by the signature, unless it says otherwise.
         let annotation = decoration.annotation.unwrap_or_else(|| function.signature());
         let value = Expr::Function(function.into());
@@ -152,6 +163,7 @@ impl Reader<'_> {
             }
             let is_shape = matches!(annotation, Some(StructInfo::Shape(_)));
             self.bring(&var, VarKind::Var, is_shape);
+            self.note_tuple(&var, annotation.as_ref().is_some_and(super::block::is_tuple));
             params.push(Binder { var, kind: VarKind::Var, annotation });
         }
         Ok(params)

@@ -31,6 +31,7 @@ use self::scope::Identities;
 pub(in crate::syntax) use self::signature::{Param, signature};
 use super::guard;
 use super::metadata::Metadata;
+use super::unstated::{Silent, say_pure};
 use crate::book::Rule;
 use crate::grammar::source::{MAX_NESTING, SyntaxError};
 use crate::grammar::{Attrs, IrModule, Name, Span, StructInfo, Var};
@@ -91,7 +92,10 @@ fn read(text: &str) -> Result<(IrModule, Older), Vec<SyntaxError>> {
             let mut reader = Reader::new(text);
             let module = reader.module(&statements);
             match (module, reader.faults.is_empty()) {
-                (Ok(module), true) => return Ok((module, reader.older)),
+                (Ok(mut module), true) => {
+                    say_pure(&mut module, &reader.silent);
+                    return Ok((module, reader.older));
+                }
                 (Ok(_), false) => {}
                 (Err(fault), _) => reader.fault(fault),
             }
@@ -170,10 +174,14 @@ pub(super) struct Reader<'t> {
     dim_names: FxHashSet<String>,
     /// Whether the text may annotate scalars at all.
     may_have_scalars: bool,
+    /// Variables that the text says are tuples, which are all inputs of an `R.call_tir` that is given one.
+    tuples: FxHashSet<Var>,
     /// From `R.func_attr` in the function at hand.
     function_attrs: Attrs,
     /// From `R.func_ret_struct_info` in the function at hand.
     function_ret: Option<StructInfo>,
+    /// The functions without a word on their purity.
+    silent: Silent,
     depth: usize,
     faults: Vec<Fault>,
     older: Older,
@@ -192,8 +200,10 @@ impl<'t> Reader<'t> {
             scalars: FxHashMap::default(),
             dim_names: FxHashSet::default(),
             may_have_scalars: text.contains(": T."),
+            tuples: FxHashSet::default(),
             function_attrs: Attrs::new(),
             function_ret: None,
+            silent: Silent::default(),
             depth: 0,
             faults: Vec::new(),
             older: Vec::new(),

@@ -108,6 +108,7 @@ impl<'t> Reader<'t> {
             py::Stmt::FunctionDef(def) => {
                 self.scope.next_function();
                 self.shapes.clear();
+                self.tuples.clear();
                 let function = self.global_func(def)?;
                 let gv = GlobalVar { name: def.name.as_str().into(), span: span_of(&def.name) };
                 module.funcs.push((gv, function));

@@ -299,3 +299,60 @@ class Module:
     assert!(crate::suite::same_program::same_program(&parse_module(&old).unwrap(), &module));
     assert!(crate::suite::same_program::same_program(&parse_module(&new).unwrap(), &module), "{new}");
 }
+
+/// The purity of the functions of a module, outermost first, and the annotations of the local ones.
+fn purities(module: &IrModule) -> (Vec<Option<bool>>, Vec<Option<bool>>) {
+    #[derive(Default)]
+    struct Purities(Vec<Option<bool>>, Vec<Option<bool>>);
+    impl visit::Visitor for Purities {
+        fn visit_function(&mut self, function: &Function) {
+            self.0.push(function.pure);
+            visit::walk_function(self, function);
+        }
+        fn visit_var_def(&mut self, binder: &Binder) {
+            if let Some(StructInfo::Func(func)) = &binder.annotation {
+                self.1.push(func.pure);
+            }
+        }
+    }
+    let mut purities = Purities::default();
+    visit::walk_module(&mut purities, module);
+    (purities.0, purities.1)
+}
+
+#[test]
+fn silence_means_pure_where_calls_allow_it() {
+    let local = |decorator: &str, value: &str| {
+        format!(
+            "@R.function\ndef main(x: R.Object) -> R.Object:\n    {decorator}\n    def g(a: R.Object) -> R.Object:\n        b = {value}\n        return b\n    y = g(x)\n    return y\n"
+        )
+    };
+    let read = |text: &str| purities(&parse_module(text).unwrap());
+    let printed_again = |text: &str| {
+        let module = parse_module(text).unwrap();
+        let again = parse_module(&print_module(&module, Dialect::default())).unwrap();
+        assert_eq!(purities(&again), purities(&module), "{text}");
+    };
+    let (log, same) = ("R.call_packed('relax_spec.log', a)", "R.add(a, a)");
+    for (decorator, value, pure) in [
+        ("@R.function", same, Some(true)),
+        ("@R.function", log, None),
+        ("@R.function", "g(a)", Some(true)),
+        ("@R.function(pure=None)", same, None),
+        ("@R.function(pure=False)", same, Some(false)),
+        ("@R.function(pure=True)", log, Some(true)),
+    ] {
+        let text = local(decorator, value);
+        assert_eq!(read(&text), (vec![None, pure], vec![pure]), "{text}");
+        printed_again(&text);
+    }
+    let recursive = "@R.function\ndef main(x: R.Object) -> R.Object:\n    y = main(x)\n    return y\n";
+    assert_eq!(read(recursive).0, [Some(true)]);
+    printed_again(recursive);
+    let unsaid = recursive.replace("@R.function", "@R.function(pure=None)");
+    assert_eq!(read(&unsaid).0, [None]);
+    printed_again(&unsaid);
+    let mixed = "@R.function(pure=True)\ndef f(x: R.Object) -> R.Object:\n    y = g(x)\n    return y\n@R.function\ndef g(x: R.Object) -> R.Object:\n    y = f(x)\n    return y\n";
+    assert_eq!(read(mixed).0, [Some(true), None]);
+    printed_again(mixed);
+}

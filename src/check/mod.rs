@@ -1,14 +1,18 @@
 //! The whole static check of a program: well-formedness, normalization, typing, derivation.
 
+mod unknown;
+
+pub use unknown::{UnknownOps, unknown_names};
+
 use rustc_hash::FxHashSet;
 
-use crate::derivation::{DeriveReport, derive_module, derive_module_in};
-use crate::findings::{Diagnostic, NodePath, Severity};
-use crate::grammar::IrModule;
+use crate::derivation::{Beforehand, DeriveReport, derive_module, derive_module_in};
+use crate::findings::{Diagnostic, NodePath, Places, Severity, same_place};
+use crate::grammar::{GlobalFunc, IrModule, Name, Span, Type};
 use crate::judge::Cx;
 use crate::normal_form::Normalized;
 use crate::scope::{in_order_of_reference, unaffected};
-use crate::type_checking::{TypeReport, check_module_in};
+use crate::type_checking::{TypeReport, check_module_in, known_of_vars};
 use crate::types::{erase_struct_info, is_subtype};
 use crate::{normal_form, well_formed};
 
@@ -25,6 +29,18 @@ pub struct CheckReport {
     pub derived: DeriveReport,
     /// The findings of all stages, warnings included, in order.
     pub diagnostics: Vec<Diagnostic>,
+    /// Nothing in it can be started from outside, and it does not [claim](Claim) to be a program.
+    pub fragment: bool,
+}
+
+/// What a module is said to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Claim {
+    /// A program, which can be started (WF.11).
+    #[default]
+    Program,
+    /// A part of one.
+    Fragment,
 }
 
 /// The last stage that was reached.
@@ -49,6 +65,7 @@ impl CheckReport {
             types: TypeReport::default(),
             derived: DeriveReport::default(),
             diagnostics,
+            fragment: false,
         }
     }
 
@@ -67,7 +84,19 @@ fn accepts(diagnostics: &[Diagnostic]) -> bool {
 ///
 /// Deterministic, and the verdict does not depend on the order of the global functions.
 pub fn check_program(cx: &mut Cx, module: &IrModule) -> CheckReport {
-    let report = CheckReport::of(module.clone(), well_formed::check(cx, module));
+    check_as(cx, module, Claim::Program)
+}
+
+/// As [`check_program`], of something that may be no whole program.
+pub fn check_as(cx: &mut Cx, module: &IrModule, claim: Claim) -> CheckReport {
+    let mut findings = well_formed::check(cx, module);
+    let of_program = findings.len();
+    match claim {
+        Claim::Program => {}
+        Claim::Fragment => findings.retain(|finding| finding.rule != rule!("WF.11")),
+    }
+    let fragment = findings.len() < of_program;
+    let report = CheckReport { fragment, ..CheckReport::of(module.clone(), findings) };
     if cx.rule(rule!("WF.WHEN"), !accepts(&report.diagnostics)) {
         return report;
     }
@@ -86,13 +115,16 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
     }
     report.stage = Stage::Types;
     let groups = in_order_of_reference(&report.module);
-    report.types = check_module_in(cx, &report.module, &groups);
+    let known = known_of_vars(cx, &report.module, &groups);
+    report.types = check_module_in(cx, &report.module, &groups, &known, Places::default());
     report.diagnostics.extend(report.types.diagnostics.iter().cloned());
     if cx.rule(rule!("TC.BEFORE-SI"), !report.types.accepts()) {
         return report;
     }
     report.stage = Stage::Derivation;
-    report.derived = derive_module_in(cx, &report.module, &groups);
+    let pure = pure_functions(&report.types);
+    let beforehand = Beforehand { pure, wrong: Places::default() };
+    report.derived = derive_module_in(cx, &report.module, &groups, beforehand);
     report.diagnostics.extend(report.derived.diagnostics.iter().cloned());
     if report.accepts() && cx.fire(rule!("SI.ERASES-TO-TYPE")) {
         let disagreements = erases_to_type(cx, &report.types, &report.derived);
@@ -101,16 +133,115 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
     report
 }
 
-/// What the stages that were not reached say of the functions in which nothing wrong was found so far, and which refer to
-/// no other function, directly or not.
+/// Everything that there is to say of a program: the names that nobody knows, what the check has found, and what the stages that it
+/// did not reach say besides.
+pub fn all_findings(cx: &mut Cx, report: &CheckReport, unknown: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    if accepts(&unknown) {
+        let further = further_findings(cx, report);
+        return unknown.into_iter().chain(report.diagnostics.iter().cloned()).chain(further).collect();
+    }
+    // What hangs on an unknown name is not known, so that the stages behind well-formedness are asked again.
+    let well_formed = report.diagnostics.iter().filter(|_| report.stage == Stage::WellFormed).cloned();
+    let told: Vec<Diagnostic> = unknown.into_iter().chain(well_formed).collect();
+    let further = go_on(cx, &report.module, Stage::WellFormed, told.clone());
+    told.into_iter().chain(further).collect()
+}
+
+/// What the stages that were not reached say, but for what depends on a place where something is wrong already.
 ///
 /// The text ends a check with the first stage that finds an error (WF.WHEN, TC.BEFORE-SI), and so does the verdict. Who
-/// mends a program wants to read everything at once; of the functions left out a later stage would only repeat, in other
-/// words, what is already said.
+/// mends a program wants to read everything at once. Of what is wrong a later stage would only repeat, in other
+/// words, what is already said; what is bound there counts as not known.
 pub fn further_findings(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
     if report.accepts() {
         return Vec::new();
     }
+    let errors = report.diagnostics.iter().filter(|finding| finding.severity == Severity::Error);
+    let without_place = errors.filter(|finding| finding.span.is_none() && !finding.path.function().is_empty()).count();
+    if without_place > 0 {
+        return of_unaffected_functions(cx, report);
+    }
+    go_on(cx, &report.module, report.stage, report.diagnostics.clone())
+}
+
+/// The stages behind one, each told what is wrong so far.
+fn go_on(cx: &mut Cx, module: &IrModule, behind: Stage, told: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut told = Told::new(module, told);
+    let normalized = if behind < Stage::Normalize {
+        let normalized = in_normal_form(cx, module);
+        told.add(normalized.findings);
+        Some(normalized.module)
+    } else {
+        None
+    };
+    let module = normalized.as_ref().unwrap_or(module);
+    let groups = in_order_of_reference(module);
+    let mut pure = FxHashSet::default();
+    if behind < Stage::Types {
+        let known = known_of_vars(cx, module, &groups);
+        let types = check_module_in(cx, module, &groups, &known, told.places());
+        pure = pure_functions(&types);
+        told.add(types.diagnostics);
+    }
+    if behind < Stage::Derivation {
+        let beforehand = Beforehand { pure, wrong: told.places() };
+        told.add(derive_module_in(cx, module, &groups, beforehand).diagnostics);
+    }
+    told.further
+}
+
+/// What is told of a program.
+struct Told {
+    /// By the stages that the check has reached.
+    before: Vec<Diagnostic>,
+    further: Vec<Diagnostic>,
+    /// The places that are all of a function, where findings about its result and its purity stand.
+    whole: Vec<Span>,
+}
+
+impl Told {
+    fn new(module: &IrModule, before: Vec<Diagnostic>) -> Told {
+        let whole = |func: &GlobalFunc| match func {
+            GlobalFunc::Function(function) => function.span,
+            GlobalFunc::PrimFunc(func) => func.span,
+        };
+        Told { before, further: Vec::new(), whole: module.funcs.iter().map(|(_, func)| whole(func)).collect() }
+    }
+
+    fn all(&self) -> Vec<Diagnostic> {
+        self.before.iter().chain(&self.further).cloned().collect()
+    }
+
+    fn places(&self) -> Places {
+        Places::of(&self.all(), &self.whole)
+    }
+
+    /// Adds what is new among the findings of a stage.
+    fn add(&mut self, findings: Vec<Diagnostic>) {
+        let (all, places) = (self.all(), self.places());
+        let whole = |span: &Span| self.whole.iter().any(|whole| same_place(whole, span));
+        let new = findings.into_iter().filter(|finding| {
+            let repeats = all.iter().any(|earlier| repeats(earlier, finding));
+            !repeats && (whole(&finding.span) || !places.touch(finding.span))
+        });
+        self.further.extend(new.collect::<Vec<_>>());
+    }
+}
+
+/// Whether a finding says again, of the same function or with another rule, what an earlier one has said.
+fn repeats(earlier: &Diagnostic, finding: &Diagnostic) -> bool {
+    let of_result = |finding: &Diagnostic| finding.rule.id().contains(".FUNC.RET.");
+    let again = same_place(&earlier.span, &finding.span)
+        && (earlier.rule == finding.rule || of_result(earlier) && of_result(finding));
+    // What is not in scope is a matter of well-formedness.
+    let scope = [rule!("TC.VAR.UNBOUND"), rule!("SI.DERIVE.CONTEXT")].contains(&finding.rule);
+    let malformed = earlier.severity == Severity::Error && earlier.path.function() == finding.path.function();
+    earlier.path.function() == finding.path.function() && (again || scope && malformed)
+}
+
+/// [`further_findings`] of a program that was not read from text: those of the functions in which nothing wrong was found, and which
+/// refer to no other, directly or not.
+fn of_unaffected_functions(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
     let rejected = report.diagnostics.iter().filter(|finding| finding.severity == Severity::Error);
     let names = FxHashSet::from_iter(rejected.map(|finding| finding.path.function()));
     let funcs: Vec<_> =
@@ -129,6 +260,12 @@ pub fn further_findings(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
         Stage::Types => derive_module(cx, &module).diagnostics,
         Stage::Derivation => Vec::new(),
     }
+}
+
+/// The functions whose types are pure (TC.FUNC.PURE).
+fn pure_functions(types: &TypeReport) -> FxHashSet<Name> {
+    let pure = |ty: &Type| matches!(ty, Type::Func(func) if func.pure);
+    types.functions.iter().filter(|(_, ty)| pure(ty)).map(|(name, _)| name.clone()).collect()
 }
 
 /// SI.ERASES-TO-TYPE: what is derived of a variable erases to its type. The erasure may lie above the type (A42), in

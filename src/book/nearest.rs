@@ -1,0 +1,33 @@
+//! What was probably meant by a name that nobody knows.
+
+/// The known name that is nearest to a name, if one is near enough to be a slip of the pen: within a third of its letters, one at
+/// least. Of several that are equally near the first.
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let allowed = (name.chars().count() / 3).max(1);
+    let distances = known.into_iter().map(|other| (strsim::osa_distance(name, other), other));
+    distances.filter(|(distance, _)| *distance <= allowed).min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
+}
+
+/// `did you mean ..?`, if some name is near.
+pub fn did_you_mean<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
+    nearest(name, known).map(|meant| format!("did you mean `{meant}`?"))
+}
+
+/// `; did you mean ..?` behind a sentence, if some name is near.
+pub fn or_meant<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+    did_you_mean(name, known).map_or_else(String::new, |question| format!("; {question}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_slip_of_the_pen() {
+        let known = ["relax.nn.relu", "relax.nn.gelu", "relax.add"];
+        assert_eq!(nearest("relax.nn.relux", known), Some("relax.nn.relu"));
+        assert_eq!(nearest("relax.dad", known), Some("relax.add"));
+        assert_eq!(nearest("something.else.entirely", known), None);
+        assert_eq!(nearest("axs", ["axis", "keepdims"]), Some("axis"));
+    }
+}

@@ -1,0 +1,178 @@
+//! Names that nobody knows: of operators, of their attributes, and of data types.
+//!
+//! To the letter an operator without inference gives an object, whoever knows it (SI.DERIVE.CALL.OP-DEFAULT), an attribute is
+//! whatever a call has, and a data type any width. In a program of someone's own it is a slip of the pen; that is told here, and no
+//! judgement of the text asks it.
+
+use crate::book::did_you_mean;
+use crate::findings::{Diagnostic, NodePath};
+use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_struct_info, walk_var_binding, walk_var_def};
+use crate::grammar::{
+    Binder, Call, DataType, Expr, GlobalFunc, IrModule, Name, Op, Span, StructInfo, TypeCode, VarBinding,
+};
+use crate::ops::{self, Clauses, OpDef};
+
+/// What becomes of an operator that nobody knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum UnknownOps {
+    /// It is an error.
+    #[default]
+    Errors,
+    /// Its results are the objects that the letter makes of them, and a warning says so.
+    Objects,
+}
+
+/// The unknown names of a program, in the order of its text.
+pub fn unknown_names(module: &IrModule, unknown: UnknownOps) -> Vec<Diagnostic> {
+    let mut names = Names { unknown, function: "".into(), place: Span::NONE, found: Vec::new() };
+    for (gv, func) in &module.funcs {
+        match func {
+            GlobalFunc::Function(function) => {
+                names.function = gv.name.clone();
+                names.place = gv.span;
+                names.visit_function(function);
+            }
+            GlobalFunc::PrimFunc(_) => {}
+        }
+    }
+    names.found
+}
+
+struct Names {
+    unknown: UnknownOps,
+    function: Name,
+    /// The nearest place that is known around a node that has none.
+    place: Span,
+    found: Vec<Diagnostic>,
+}
+
+impl Names {
+    fn path(&self) -> NodePath {
+        NodePath(self.function.to_string())
+    }
+
+    fn at(&self, span: Span) -> Span {
+        if span.is_none() { self.place } else { span }
+    }
+
+    fn operator(&mut self, op: &Op, call: &Call) {
+        if ops::is_known(&op.op_name) {
+            return;
+        }
+        let message = format!("there is no operator `{}`", op.op_name);
+        let (path, span) = (self.path(), self.at(if op.span.is_none() { call.span } else { op.span }));
+        let rule = rule!("SI.DERIVE.CALL.OP-DEFAULT");
+        let finding = match self.unknown {
+            UnknownOps::Errors => Diagnostic::error(rule, path, span, message),
+            UnknownOps::Objects => {
+                Diagnostic::warning(rule, path, span, format!("{message}; nothing is known of what it gives"))
+            }
+        };
+        let known = did_you_mean(&op.op_name, ops::known());
+        let hint = known.unwrap_or_else(|| "--allow-unknown-ops takes its results for objects".into());
+        self.found.push(finding.with_hint(hint));
+    }
+
+    fn attributes(&mut self, def: &OpDef, call: &Call) {
+        // The operators of the language itself take attributes that dialects give them.
+        let Clauses::Tensor(clauses) = def.clauses else { return };
+        let names = || def.attrs().map(|attr| attr.name);
+        for name in call.attrs.keys().filter(|name| !COMMON.contains(&&***name) && !names().any(|own| own == &***name))
+        {
+            let message = format!("`{}` has no attribute `{name}`", def.name);
+            let rule = clauses.attrs.unwrap_or(clauses.infer);
+            let finding = Diagnostic::error(rule, self.path(), self.at(call.span), message);
+            let list = || match names().collect::<Vec<_>>().as_slice() {
+                [] => "it has none".to_string(),
+                own => format!("it has {}", own.join(", ")),
+            };
+            self.found.push(finding.with_hint(did_you_mean(name, names()).unwrap_or_else(list)));
+        }
+    }
+
+    fn data_type(&mut self, dtype: DataType) {
+        let (known, rule) = match dtype.code {
+            TypeCode::Int => (INTEGERS.contains(&dtype.bits), rule!("GRAM.DTYPE.INT")),
+            TypeCode::UInt => (INTEGERS.contains(&dtype.bits), rule!("PR14148.DTYPE.UINT")),
+            TypeCode::Float => ([16, 32, 64].contains(&dtype.bits), rule!("GRAM.DTYPE.FLOAT")),
+            TypeCode::BFloat => (dtype.bits == 16, rule!("GRAM.DTYPE.FLOAT")),
+            TypeCode::Handle => (true, rule!("PR14148.DTYPE.HANDLE")),
+        };
+        if known || dtype.is_void() {
+            return;
+        }
+        let text = dtype.to_string();
+        let finding = Diagnostic::error(rule, self.path(), self.place, format!("there is no data type `{text}`"));
+        self.found.push(match did_you_mean(&text, DataType::USUAL) {
+            Some(hint) => finding.with_hint(hint),
+            None => finding,
+        });
+    }
+
+    /// What is inside a place.
+    fn inside(&mut self, place: Span, walk: impl FnOnce(&mut Self)) {
+        let place = self.at(place);
+        let around = std::mem::replace(&mut self.place, place);
+        walk(self);
+        self.place = around;
+    }
+}
+
+/// Attributes that any call may have.
+const COMMON: [&str; 2] = ["pure", "attrs_type_key"];
+
+/// The widths of integers that some implementation has.
+const INTEGERS: [u16; 8] = [0, 1, 2, 4, 8, 16, 32, 64];
+
+impl Visitor for Names {
+    fn visit_expr(&mut self, expr: &Expr) {
+        self.inside(expr.span(), |names| {
+            match expr {
+                Expr::Constant(constant) => names.data_type(constant.data.dtype),
+                Expr::PrimValue(prim) => names.data_type(prim.dtype),
+                Expr::DataTypeImm(imm) => names.data_type(imm.value),
+                Expr::Var(_)
+                | Expr::DataflowVar(_)
+                | Expr::GlobalVar(_)
+                | Expr::Tuple(_)
+                | Expr::SeqExpr(_)
+                | Expr::StringImm(_)
+                | Expr::Function(_)
+                | Expr::If(_)
+                | Expr::ExternFunc(_)
+                | Expr::Op(_)
+                | Expr::Call(_)
+                | Expr::ShapeExpr(_)
+                | Expr::TupleGetItem(_) => {}
+            }
+            walk_expr(names, expr);
+        });
+    }
+
+    fn visit_call(&mut self, call: &Call) {
+        if let Expr::Op(op) = &call.op {
+            self.operator(op, call);
+            if let Some(def) = ops::lookup(&op.op_name) {
+                self.attributes(def, call);
+            }
+        }
+        walk_call(self, call);
+    }
+
+    fn visit_var_binding(&mut self, binding: &VarBinding) {
+        self.inside(binding.span, |names| walk_var_binding(names, binding));
+    }
+
+    fn visit_var_def(&mut self, binder: &Binder) {
+        self.inside(binder.var.span, |names| walk_var_def(names, binder));
+    }
+
+    fn visit_struct_info(&mut self, info: &StructInfo) {
+        match info {
+            StructInfo::Tensor(tensor) => self.data_type(tensor.dtype),
+            StructInfo::Prim(prim) => self.data_type(prim.dtype),
+            StructInfo::Object | StructInfo::Shape(_) | StructInfo::Tuple(_) | StructInfo::Func(_) => {}
+        }
+        walk_struct_info(self, info);
+    }
+}

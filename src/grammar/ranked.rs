@@ -1,0 +1,63 @@
+//! The rank of a tensor whose shape is a variable (E25).
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::{FuncStructInfo, Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
+use crate::judge::with_stack;
+
+impl StructInfo {
+    /// The same with the ranks that the variables standing for shapes are known to have, where it leaves them open.
+    pub fn ranked(&self, rank_of: &dyn Fn(&Var) -> Ndim) -> Cow<'_, StructInfo> {
+        if leaves_open(self) { Cow::Owned(ranked(self, rank_of)) } else { Cow::Borrowed(self) }
+    }
+
+    /// The rank of the shapes that it describes.
+    pub fn rank_of_shape(&self) -> Ndim {
+        match self {
+            StructInfo::Shape(shape) => shape.ndim,
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_) => Ndim::Unknown,
+        }
+    }
+}
+
+/// The variable of a tensor's shape, if the tensor's rank is not said.
+fn open(tensor: &TensorStructInfo) -> Option<&Var> {
+    match &tensor.shape {
+        Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) if tensor.ndim.is_unknown() => Some(var),
+        Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Dims(_) | TensorShape::Other(_))
+        | None => None,
+    }
+}
+
+fn leaves_open(info: &StructInfo) -> bool {
+    match info {
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
+        StructInfo::Tensor(tensor) => open(tensor).is_some(),
+        StructInfo::Tuple(fields) => with_stack(|| fields.iter().any(leaves_open)),
+        StructInfo::Func(func) => {
+            with_stack(|| func.params.iter().flat_map(|params| params.iter()).chain([&func.ret]).any(leaves_open))
+        }
+    }
+}
+
+fn ranked(info: &StructInfo, rank_of: &dyn Fn(&Var) -> Ndim) -> StructInfo {
+    with_stack(|| match info {
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => info.clone(),
+        StructInfo::Tensor(tensor) => {
+            let ndim = open(tensor).map_or(tensor.ndim, rank_of);
+            StructInfo::Tensor(TensorStructInfo { ndim, ..tensor.clone() })
+        }
+        StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(|field| ranked(field, rank_of)).collect()),
+        StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo {
+            params: func.params.as_ref().map(|params| params.iter().map(|param| ranked(param, rank_of)).collect()),
+            ret: ranked(&func.ret, rank_of),
+            derive_func: func.derive_func.clone(),
+            pure: func.pure,
+        })),
+    })
+}

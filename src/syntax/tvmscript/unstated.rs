@@ -1,0 +1,287 @@
+//! Functions that the text does not say the purity of.
+//!
+//! TVM writes `pure=False` on an impure function and nothing on a pure one. People leave it out on either. So a function without
+//! a word is one that the check finds pure or not (TC.FUNC.PURE.DEFAULT), and where the check would have to be told, on the
+//! variable of a local function and on a function that calls itself, the text says `pure` if all calls allow it.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::grammar::visit::{Visitor, walk_call, walk_function, walk_match_cast, walk_var_binding};
+use crate::grammar::{
+    AttrValue, Binder, Binding, Call, Expr, Function, GlobalFunc, GlobalVar, IrModule, MatchCast, Name, SeqExpr,
+    StructInfo, Var, VarBinding,
+};
+use crate::judge::with_stack;
+use crate::ops;
+use crate::scope::in_order_of_reference;
+
+/// Functions by the names that they are bound to.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(super) struct Silent {
+    pub globals: FxHashSet<Name>,
+    pub locals: FxHashSet<Var>,
+}
+
+impl Silent {
+    /// The functions of which a text without a word says that they are pure.
+    pub(super) fn pure_in(module: &IrModule) -> Silent {
+        let recursive = recursive(module);
+        let mut calls = Calls::default();
+        for (gv, func) in &module.funcs {
+            match func {
+                GlobalFunc::Function(function) => calls.global(&gv.name, function),
+                GlobalFunc::PrimFunc(_) => {}
+            }
+        }
+        if recursive.is_empty() && calls.locals.is_empty() {
+            return Silent::default();
+        }
+        let pure = calls.pure();
+        let of = |key: &Key| calls.functions.get(key).is_some_and(|f| f.stated.is_none()) && pure.contains(key);
+        Silent {
+            globals: recursive.into_iter().filter(|name| of(&Key::Global(name.clone()))).collect(),
+            locals: calls.locals.iter().filter(|var| of(&Key::Local((*var).clone()))).cloned().collect(),
+        }
+    }
+}
+
+/// The global functions that reach themselves, in cycles none of whose functions says whether it is pure: where one does, those
+/// beside it have chosen not to.
+fn recursive(module: &IrModule) -> Vec<Name> {
+    let mut names = Vec::new();
+    for group in in_order_of_reference(module).iter().filter(|group| group.recursive) {
+        let members: Vec<_> = group.members.iter().filter_map(|member| module.funcs.get(*member)).collect();
+        let silent = |(_, func): &&(GlobalVar, GlobalFunc)| match func {
+            GlobalFunc::Function(function) => function.pure.is_none(),
+            GlobalFunc::PrimFunc(_) => true,
+        };
+        if members.iter().all(silent) {
+            names.extend(members.iter().map(|(gv, _)| gv.name.clone()));
+        }
+    }
+    names
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Key {
+    Global(Name),
+    Local(Var),
+    /// A literal that no variable is bound to, by number.
+    Unnamed(usize),
+}
+
+/// What may be called.
+#[derive(Clone, Debug)]
+enum Callee {
+    Pure,
+    Impure,
+    Function(Key),
+}
+
+impl Callee {
+    fn known(pure: bool) -> Callee {
+        if pure { Callee::Pure } else { Callee::Impure }
+    }
+}
+
+#[derive(Default)]
+struct Calling {
+    stated: Option<bool>,
+    callees: Vec<Callee>,
+}
+
+/// Who calls whom.
+#[derive(Default)]
+struct Calls {
+    functions: FxHashMap<Key, Calling>,
+    /// The literals bound to a variable that is annotated by their signature.
+    locals: Vec<Var>,
+    vars: FxHashMap<Var, Callee>,
+    /// The functions around the present place.
+    around: Vec<Key>,
+}
+
+impl Calls {
+    fn global(&mut self, name: &Name, function: &Function) {
+        self.vars.clear();
+        self.inside(Key::Global(name.clone()), function);
+    }
+
+    fn inside(&mut self, key: Key, function: &Function) {
+        let forced = ["force_pure", "relax.force_pure"];
+        let forced = forced.iter().any(|name| function.attrs.get(*name) == Some(&AttrValue::Bool(true)));
+        let stated = if forced { Some(true) } else { function.pure };
+        self.functions.insert(key.clone(), Calling { stated, callees: Vec::new() });
+        self.around.push(key);
+        function.params.iter().for_each(|param| self.annotated(param));
+        with_stack(|| walk_function(self, function));
+        self.around.pop();
+    }
+
+    fn annotated(&mut self, binder: &Binder) {
+        self.vars.insert(binder.var.clone(), Callee::known(binder.annotation.as_ref().is_some_and(says_pure)));
+    }
+
+    fn callee(&self, call: &Call) -> Callee {
+        let marked = call.attrs.get("pure") == Some(&AttrValue::Bool(true));
+        match &call.op {
+            Expr::Op(op) => Callee::known(marked || ops::lookup(&op.op_name).is_some_and(|def| def.pure)),
+            Expr::ExternFunc(_) => Callee::known(marked),
+            callee => self.value(callee),
+        }
+    }
+
+    /// What a value is as a callee.
+    fn value(&self, value: &Expr) -> Callee {
+        match value {
+            Expr::GlobalVar(gv) => Callee::Function(Key::Global(gv.name.clone())),
+            Expr::Var(var) | Expr::DataflowVar(var) => self.vars.get(var).cloned().unwrap_or(Callee::Impure),
+            Expr::Constant(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::Op(_)
+            | Expr::Call(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_) => Callee::Impure,
+        }
+    }
+
+    /// The functions that call pure ones only: all for a start, less each that calls another.
+    fn pure(&self) -> FxHashSet<Key> {
+        let assumed = self.functions.iter().filter(|(_, f)| f.stated != Some(false)).map(|(key, _)| key.clone());
+        let mut pure: FxHashSet<Key> = assumed.collect();
+        loop {
+            let allows = |callee: &Callee| match callee {
+                Callee::Pure => true,
+                Callee::Impure => false,
+                Callee::Function(key) => pure.contains(key),
+            };
+            let keeps = |key: &Key| {
+                self.functions.get(key).is_some_and(|f| f.stated == Some(true) || f.callees.iter().all(allows))
+            };
+            let kept: FxHashSet<Key> = pure.iter().filter(|key| keeps(key)).cloned().collect();
+            if kept.len() == pure.len() {
+                return kept;
+            }
+            pure = kept;
+        }
+    }
+}
+
+impl Visitor for Calls {
+    fn visit_function(&mut self, function: &Function) {
+        self.inside(Key::Unnamed(self.functions.len()), function);
+    }
+
+    fn visit_call(&mut self, call: &Call) {
+        let callee = self.callee(call);
+        if let Some(calling) = self.around.last().and_then(|key| self.functions.get_mut(key)) {
+            calling.callees.push(callee);
+        }
+        walk_call(self, call);
+    }
+
+    fn visit_var_binding(&mut self, binding: &VarBinding) {
+        let Binder { var, annotation, .. } = &binding.var;
+        match &binding.value {
+            Expr::Function(function) if annotation.as_ref() == Some(&function.signature()) => {
+                let key = Key::Local(var.clone());
+                self.vars.insert(var.clone(), Callee::Function(key.clone()));
+                self.locals.push(var.clone());
+                self.inside(key, function);
+            }
+            value => {
+                match annotation {
+                    Some(_) => self.annotated(&binding.var),
+                    None => {
+                        let callee = self.value(value);
+                        self.vars.insert(var.clone(), callee);
+                    }
+                }
+                walk_var_binding(self, binding);
+            }
+        }
+    }
+
+    fn visit_match_cast(&mut self, cast: &MatchCast) {
+        if let Some(binder) = &cast.var {
+            self.vars.insert(binder.var.clone(), Callee::known(says_pure(&cast.struct_info)));
+        }
+        walk_match_cast(self, cast);
+    }
+}
+
+fn says_pure(info: &StructInfo) -> bool {
+    matches!(info, StructInfo::Func(func) if func.pure == Some(true))
+}
+
+/// Makes a module say what its text says by saying nothing, of the functions that the text is silent about.
+pub(super) fn say_pure(module: &mut IrModule, silent: &Silent) {
+    let said = Silent::pure_in(module);
+    let locals: FxHashSet<&Var> = said.locals.intersection(&silent.locals).collect();
+    for (gv, func) in &mut module.funcs {
+        match func {
+            GlobalFunc::Function(function) => {
+                let function = Arc::make_mut(function);
+                if said.globals.contains(&gv.name) && silent.globals.contains(&gv.name) {
+                    function.pure = Some(true);
+                }
+                if !locals.is_empty() {
+                    say_in_expr(&mut function.body, &locals);
+                }
+            }
+            GlobalFunc::PrimFunc(_) => {}
+        }
+    }
+}
+
+fn say_in_expr(expr: &mut Expr, locals: &FxHashSet<&Var>) {
+    with_stack(|| match expr {
+        Expr::SeqExpr(seq) => say_in_seq(Arc::make_mut(seq), locals),
+        Expr::If(branch) => {
+            let branch = Arc::make_mut(branch);
+            say_in_expr(&mut branch.true_branch, locals);
+            say_in_expr(&mut branch.false_branch, locals);
+        }
+        Expr::Function(function) => say_in_expr(&mut Arc::make_mut(function).body, locals),
+        Expr::Constant(_)
+        | Expr::Var(_)
+        | Expr::DataflowVar(_)
+        | Expr::GlobalVar(_)
+        | Expr::Tuple(_)
+        | Expr::PrimValue(_)
+        | Expr::StringImm(_)
+        | Expr::DataTypeImm(_)
+        | Expr::ExternFunc(_)
+        | Expr::Op(_)
+        | Expr::Call(_)
+        | Expr::ShapeExpr(_)
+        | Expr::TupleGetItem(_) => {}
+    });
+}
+
+fn say_in_seq(seq: &mut SeqExpr, locals: &FxHashSet<&Var>) {
+    for binding in seq.blocks.iter_mut().flat_map(|block| &mut block.bindings) {
+        match binding {
+            Binding::VarBinding(VarBinding { var, value, .. }) => {
+                say_in_expr(value, locals);
+                if let Expr::Function(function) = value
+                    && locals.contains(&var.var)
+                {
+                    Arc::make_mut(function).pure = Some(true);
+                    var.annotation = Some(function.signature());
+                }
+            }
+            Binding::MatchCast(_) => {}
+        }
+    }
+    say_in_expr(&mut seq.body, locals);
+}
