@@ -23,7 +23,11 @@ impl<'m> Deriver<'_, 'm> {
         let params: Arc<[StructInfo]> = function.params.iter().map(|param| self.param_info(param)).collect();
         let params = self.with_ranks(function, params);
         let pure = self.said_pure(function);
-        func_info(params, function.ret_struct_info.clone().unwrap_or(StructInfo::Object), pure)
+        func_info(
+            params,
+            self.with_rank(function, function.ret_struct_info.clone().unwrap_or(StructInfo::Object)),
+            pure,
+        )
     }
 
     /// What is known of a function within its own body, where a result whose shape is given by a parameter would be taken
@@ -65,15 +69,18 @@ impl<'m> Deriver<'_, 'm> {
 
     /// What is said of the parameters, with the ranks that they give each other (E25).
     fn with_ranks(&self, function: &Function, params: Arc<[StructInfo]>) -> Arc<[StructInfo]> {
-        let rank_of = |var: &Var| {
-            let at = function.params.iter().position(|param| param.var == *var);
-            at.and_then(|at| params.get(at)).map_or(Ndim::Unknown, StructInfo::rank_of_shape)
-        };
+        let rank_of = |var: &Var| rank_of_param(function, var);
         let changes = |param: &StructInfo| matches!(param.ranked(&rank_of), Cow::Owned(_));
         if self.cx.literal(Erratum::E25) || !params.iter().any(changes) {
             return params;
         }
         params.iter().map(|param| param.ranked(&rank_of).into_owned()).collect()
+    }
+
+    /// What is said of the result, with the rank that a parameter gives it (E25).
+    fn with_rank(&self, function: &Function, ret: StructInfo) -> StructInfo {
+        let ranked = ret.ranked(&|var| rank_of_param(function, var)).into_owned();
+        if self.cx.literal(Erratum::E25) { ret } else { ranked }
     }
 
     /// The information of a function; its parameters and shape variables are known inside only.
@@ -128,7 +135,7 @@ impl<'m> Deriver<'_, 'm> {
             self.result_fits(function, body, &expected);
         }
         let by_annotation = match annotation {
-            Some(info) => (rule!("SI.DERIVE.FUNC.RESULT.ANNOT"), info.clone()),
+            Some(info) => (rule!("SI.DERIVE.FUNC.RESULT.ANNOT"), self.with_rank(function, info.clone())),
             None => (rule!("SI.DERIVE.FUNC.RESULT.NOANNOT"), self.inferred_result(function, &body?)),
         };
         Some(self.cx.by_kind(by_annotation))
@@ -162,6 +169,12 @@ impl<'m> Deriver<'_, 'm> {
         self.results.insert(std::ptr::from_ref(function) as usize, ret.clone());
         ret
     }
+}
+
+/// The rank of the shapes that a parameter of a function stands for.
+fn rank_of_param(function: &Function, var: &Var) -> Ndim {
+    let param = function.params.iter().find(|param| param.var == *var);
+    param.and_then(|param| param.annotation.as_ref()).map_or(Ndim::Unknown, StructInfo::rank_of_shape)
 }
 
 fn func_info(params: Arc<[StructInfo]>, ret: StructInfo, pure: Option<bool>) -> StructInfo {

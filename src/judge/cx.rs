@@ -175,9 +175,15 @@ impl Cx {
         self
     }
 
-    /// The same question asked aside: nothing of it is recorded here.
+    /// The same question asked aside: nothing of it is recorded here, and nothing is masked.
     pub fn unobserved(&self) -> Cx {
-        Cx { trace: None, ..self.clone() }
+        Cx {
+            edition: self.edition,
+            reading: self.reading.clone(),
+            prover: self.prover,
+            glb_purity: self.glb_purity,
+            ..Cx::default()
+        }
     }
 
     /// Whether a rule is switched off. Only for [`Instead`] and its kin: a chapter states what holds with the rule.

@@ -135,7 +135,8 @@ impl<'m> Checker<'_, 'm> {
     /// TC.FUNC.RET: what callers see of the result.
     fn ret(&mut self, function: &'m Function, body: Option<Type>, recursive: bool) -> Option<Type> {
         let Some(info) = &function.ret_struct_info else { return self.ret_of_body(function, body, recursive) };
-        let annotated = self.erase(info);
+        let (_, ranked) = self.annotations(function);
+        let annotated = self.erase(ranked.as_ref().unwrap_or(info));
         let Some(body) = body else { return Some(annotated) };
         // Literal E42: each is a subtype of the other if they are equal, and the marked sentence wants a cast.
         let same = self.cx.literal(Erratum::E42) && is_subtype(self.cx, &annotated, &body);

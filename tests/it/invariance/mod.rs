@@ -19,9 +19,10 @@ use relax_spec::judge::Cx;
 
 /// Errata by whose letter a program means something else when a bound variable is spelt like another one: there the
 /// letter knows names only, and no law holds of it.
-const BY_NAME: [(Erratum, &str); 6] = [
+const BY_NAME: [(Erratum, &str); 7] = [
     (Erratum::A03, "there are only names"),
     (Erratum::A14, "functions are taken in the order of the module, which is changed here"),
+    (Erratum::A58, "the parameters of functions are joined by the names of their variables"),
     (Erratum::E55, "a name in a function type that is a parameter means what it means in the one around it"),
     (Erratum::E56, "a callee's variables count as bound where a variable of the same name is in scope"),
     (Erratum::E57, "a variable of the callee is taken for the one of its name that is in scope"),

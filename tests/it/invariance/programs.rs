@@ -224,7 +224,7 @@ fn difference(module: &IrModule, readings: &[(String, Reading)]) -> Option<Strin
 }
 
 const CHAPTERS: [&str; 10] = [
-    "check.rs",
+    "check",
     "derivation",
     "normal_form",
     "purity.rs",

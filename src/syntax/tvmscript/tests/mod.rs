@@ -356,3 +356,30 @@ fn silence_means_pure_where_calls_allow_it() {
     assert_eq!(read(mixed).0, [Some(true), None]);
     printed_again(mixed);
 }
+
+#[test]
+fn a_scalar_has_the_data_type_of_its_expression() {
+    // PR14148.SI.PRIM.DERIVE.
+    for (expression, dtype) in [("n == 8", DataType::BOOL), ("n + 8", DataType::INT64), ("n < 8", DataType::BOOL)] {
+        let found = value("s: R.Shape(['n'])", &format!("R.prim_value({expression})"));
+        assert!(matches!(&found, Expr::PrimValue(prim) if prim.dtype == dtype), "{expression}: {found:?}");
+    }
+}
+
+#[test]
+fn all_inputs_in_a_variable_are_read_as_one_tuple() {
+    // C14: the tree that an implementation writes as JSON.
+    let seq = |inputs: &str| {
+        let statements =
+            ["t = (x, x)", &format!("y = R.call_tir(f, {inputs}, out_sinfo=R.Tensor((3,), 'float32'))"), "return y"];
+        body("x: R.Tensor((3,), 'float32')", &statements)
+    };
+    let call = |inputs: &str| match seq(inputs).blocks[0].bindings[1].value() {
+        Expr::Call(call) => (call.args.len(), call.sinfo_args.clone()),
+        other => panic!("{other:?}"),
+    };
+    let (args, infos) = call("t");
+    assert_eq!((args, infos), (2, vec![StructInfo::tensor([3.into()], DataType::FLOAT32)]));
+    assert_eq!(call("(x, x)").0, 4);
+    assert_eq!(call("x").0, 3);
+}
