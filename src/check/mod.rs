@@ -204,6 +204,7 @@ impl Told {
         let whole = |func: &GlobalFunc| match func {
             GlobalFunc::Function(function) => function.span,
             GlobalFunc::PrimFunc(func) => func.span,
+            GlobalFunc::ExternFunc(func) => func.span,
         };
         Told { before, further: Vec::new(), whole: module.funcs.iter().map(|(_, func)| whole(func)).collect() }
     }

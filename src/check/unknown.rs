@@ -32,7 +32,7 @@ pub fn unknown_names(module: &IrModule, unknown: UnknownOps) -> Vec<Diagnostic> 
                 names.place = gv.span;
                 names.visit_function(function);
             }
-            GlobalFunc::PrimFunc(_) => {}
+            GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
         }
     }
     names.found
@@ -96,6 +96,7 @@ impl Names {
             TypeCode::UInt => (INTEGERS.contains(&dtype.bits), rule!("PR14148.DTYPE.UINT")),
             TypeCode::Float => ([16, 32, 64].contains(&dtype.bits), rule!("GRAM.DTYPE.FLOAT")),
             TypeCode::BFloat => (dtype.bits == 16, rule!("GRAM.DTYPE.FLOAT")),
+            TypeCode::Small(_) => (true, rule!("GRAM.DTYPE.FLOAT")),
             TypeCode::Handle => (true, rule!("PR14148.DTYPE.HANDLE")),
         };
         if known || dtype.is_void() {

@@ -37,7 +37,7 @@ fn callee<'a>(a: &InferArgs<'a>) -> Option<(&'a Name, &'a PrimFunc)> {
     let Some(Expr::GlobalVar(gv)) = a.call.args.first() else { return None };
     match a.module?.get(&gv.name)? {
         GlobalFunc::PrimFunc(func) => Some((&gv.name, func)),
-        GlobalFunc::Function(_) => None,
+        GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => None,
     }
 }
 

@@ -32,7 +32,7 @@ impl Silent {
         for (gv, func) in &module.funcs {
             match func {
                 GlobalFunc::Function(function) => calls.global(&gv.name, function),
-                GlobalFunc::PrimFunc(_) => {}
+                GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
             }
         }
         if recursive.is_empty() && calls.locals.is_empty() {
@@ -55,7 +55,7 @@ fn recursive(module: &IrModule) -> Vec<Name> {
         let members: Vec<_> = group.members.iter().filter_map(|member| module.funcs.get(*member)).collect();
         let silent = |(_, func): &&(GlobalVar, GlobalFunc)| match func {
             GlobalFunc::Function(function) => function.pure.is_none(),
-            GlobalFunc::PrimFunc(_) => true,
+            GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => true,
         };
         if members.iter().all(silent) {
             names.extend(members.iter().map(|(gv, _)| gv.name.clone()));
@@ -238,7 +238,7 @@ pub(super) fn say_pure(module: &mut IrModule, silent: &Silent) {
                     say_in_expr(&mut function.body, &locals);
                 }
             }
-            GlobalFunc::PrimFunc(_) => {}
+            GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
         }
     }
 }

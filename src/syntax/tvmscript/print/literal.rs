@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Printer;
+use super::{Printer, Silent};
 use crate::grammar::{AttrValue, Attrs, DataType, IndexMap, TensorData, TypeCode};
 use crate::syntax::tvmscript::Dialect;
 use crate::syntax::tvmscript::read::names_dtype;
@@ -97,7 +97,8 @@ fn element(dtype: DataType, bytes: &[u8]) -> String {
 pub(in crate::syntax::tvmscript) fn index_map(map: &IndexMap) -> String {
     let lambda = |map: &IndexMap| {
         let params: Vec<String> = map.params.iter().map(|param| param.name.to_string()).collect();
-        let mut printer = Printer::new(Dialect::default());
+        let silent = Silent::default();
+        let mut printer = Printer::new(Dialect::default(), &silent);
         let mut results = String::new();
         // Its names are its own, so none of them changes.
         printer.dim_list(&map.results, &mut results);

@@ -28,7 +28,7 @@ pub fn print_module(module: &IrModule, dialect: Dialect) -> String {
         out.push_str(&format!("    I.module_attrs({attrs})\n"));
     }
     if !module.global_infos.is_empty() {
-        let infos = Printer::new(dialect).attr_dict(&module.global_infos);
+        let infos = Printer::new(dialect, &Silent::default()).attr_dict(&module.global_infos);
         out.push_str(&format!("    I.module_global_infos({infos})\n"));
     }
     if module.funcs.is_empty() {
