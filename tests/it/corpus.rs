@@ -111,14 +111,9 @@ fn complaints(directory: &Path, dialect: Dialect) -> (usize, Vec<String>) {
         }
         let text = path.with_extension("py");
         if path.extension().is_some_and(|e| e == "json") && text.exists() {
-            match read(&text) {
-                Ok(printed) => {
-                    if let Some(difference) = difference(&printed, &module) {
-                        complain(format!("text and JSON: {difference}"));
-                    }
-                }
-                // Told of the text already.
-                Err(_) => {}
+            // If the text cannot be read, that has been told already.
+            if let Some(difference) = read(&text).ok().and_then(|printed| difference(&printed, &module)) {
+                complain(format!("text and JSON: {difference}"));
             }
         }
     }
