@@ -170,8 +170,12 @@ impl Serialize for Node<'_> {
     }
 }
 
+/// As `serde_json` takes a number: zero with a sign is a floating-point number, since no integer has one.
 fn serialize_number<S: Serializer>(number: &str, s: S) -> Result<S::Ok, S::Error> {
-    if let Ok(number) = number.parse() {
+    let is_negative = number.starts_with('-');
+    if let Ok(number) = number.parse()
+        && (number != 0 || !is_negative)
+    {
         return s.serialize_i64(number);
     }
     if let Ok(number) = number.parse() {

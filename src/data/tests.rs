@@ -79,6 +79,13 @@ fn depth_is_bounded_and_takes_no_stack() {
 }
 
 #[test]
+fn zero_keeps_its_sign() {
+    let value = |text| json::value_of(&json::read(text, 1).unwrap());
+    assert_eq!(value("-0"), serde_json::json!(-0.0));
+    assert_eq!(value("0"), serde_json::json!(0));
+}
+
+#[test]
 fn spans_enclose_what_was_read() {
     let text = r#" {"a": [1, {"b": "c"}]} "#;
     let document = json::read(text, 10).unwrap();

@@ -44,11 +44,18 @@ pub(super) fn fresh_names(
 /// They are spelt alike where the one inside stands before that of the outer is introduced, and so introduces its own, and
 /// a judgement that takes the variables of a signature all at once would confuse them.
 pub(super) fn told_inside<'s>(s: &'s StructInfo, scope: &Scope) -> Cow<'s, StructInfo> {
+    told_inside_and_back(s, scope).0
+}
+
+/// As [`told_inside`], with what gives the variables their names again.
+pub(super) fn told_inside_and_back<'s>(s: &'s StructInfo, scope: &Scope) -> (Cow<'s, StructInfo>, Mapping) {
     if !holds_nested(s) {
-        return Cow::Borrowed(s);
+        return (Cow::Borrowed(s), Mapping::new());
     }
-    let mut inside = Inside { scope, own: BTreeSet::new(), met: BTreeSet::new(), used: all_shape_vars(s) };
-    inside.info(s).map_or(Cow::Borrowed(s), Cow::Owned)
+    let (own, met, back) = (BTreeSet::new(), BTreeSet::new(), Mapping::new());
+    let mut inside = Inside { scope, own, met, used: all_shape_vars(s), back };
+    let told = inside.info(s).map_or(Cow::Borrowed(s), Cow::Owned);
+    (told, inside.back)
 }
 
 /// As [`told_inside`], for a judgement that matches and substitutes: by the letter of E55 and E80 it goes by names there.
@@ -74,6 +81,8 @@ struct Inside<'a> {
     met: BTreeSet<ShapeVar>,
     /// All that are mentioned anywhere.
     used: BTreeSet<ShapeVar>,
+    /// What new names stand for.
+    back: Mapping,
 }
 
 impl Inside<'_> {
@@ -101,6 +110,8 @@ impl Inside<'_> {
         alike.retain(|var| self.own.contains(var) && !self.met.contains(var));
         let names = fresh_names(alike, &self.used, self.scope);
         self.used.extend(names.values().filter_map(lone).cloned());
+        let back = names.iter().filter_map(|(var, name)| Some((lone(name)?.clone(), PrimExpr::Var(var.clone()))));
+        self.back.extend(back);
         let renamed = if names.is_empty() { None } else { rename_in_func(func, names, self.scope) };
         let func = renamed.as_ref().unwrap_or(func);
         let (around, met) = (self.own.clone(), self.met.clone());

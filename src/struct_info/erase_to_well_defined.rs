@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::apart::{distinct, told_inside};
+use super::apart::{distinct, told_inside, told_inside_and_back};
 use super::mapping::{all_shape_vars, introduced_shape_vars};
+use super::substitute::replace_everywhere;
 use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
@@ -22,7 +23,10 @@ pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundin
         let told = told_inside(s, &scope);
         return erase(cx, &distinct(&told, &mut all_shape_vars(&told), &scope), &scope);
     }
-    erase(cx, s, &scope)
+    // What a function type introduces that stands before a variable of its name is another one, and keeps its name.
+    let (told, back) = told_inside_and_back(s, &scope);
+    let erased = erase(cx, &told, &scope);
+    if back.is_empty() { erased } else { replace_everywhere(&erased, &back) }
 }
 
 fn erase(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
