@@ -49,7 +49,8 @@ enum To {
 enum DialectName {
     #[value(name = "tvm0.25")]
     Tvm025,
-    #[value(name = "tvm0.27")]
+    // 0.26 reads it, too.
+    #[value(name = "tvm0.27", alias = "tvm0.26")]
     Tvm027,
 }
 
