@@ -4,7 +4,7 @@ cargo-mutants says what the mutants are (`cargo mutants --list --json`). Buildin
 takes days on two cores; here all of them are written into one copy of the sources, each behind a switch that is read from the
 environment, so that one build serves them all and a mutant costs one run of the golden suite.
 
-    mutants.py sample                  draw the committed sample anew: 600, stratified by module, from a fixed seed
+    mutants.py sample                  draw 600, stratified by module, from a fixed seed; what stands in the committed sample stays
     mutants.py run --work DIR [--all]  build the copy, run the sample (or everything), go on where the last run stopped
     mutants.py report --work DIR       what was caught and what was not
 
@@ -20,6 +20,7 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -93,8 +94,8 @@ def named(mutants):
     return by_name
 
 
-def draw(names, by_name):
-    """A sample in proportion to what each file has."""
+def draw(names, by_name, kept):
+    """A sample in proportion to what each file has; those kept stay in it, so that an edit asks for few new runs."""
     by_file = collections.defaultdict(list)
     for name in names:
         by_file[by_name[name]["file"]].append(name)
@@ -107,12 +108,14 @@ def draw(names, by_name):
         for group in by_file.values()
         for index, name in enumerate(group)
     )
-    return sorted(name for _, _, name in ordered[:SIZE])
+    fresh = [name for _, _, name in ordered if name not in kept]
+    return sorted([*kept, *fresh][:SIZE])
 
 
 def sample():
     by_name = named(listed())
-    drawn = draw(sorted(by_name), by_name)
+    kept = {name: None for name in json.loads(SAMPLE.read_text()) if name in by_name} if SAMPLE.exists() else {}
+    drawn = draw(sorted(by_name), by_name, kept)
     SAMPLE.write_text(json.dumps(drawn, indent=1) + "\n")
     print(f"{len(drawn)} of {len(by_name)} mutants")
 
@@ -390,10 +393,14 @@ def run_tests(binary, arguments, number, seconds, tree):
     env.pop("RELAX_SPEC_MUTANT", None)
     if number is not None:
         env["RELAX_SPEC_MUTANT"] = str(number)
-    limit = ["bash", "-c", f'ulimit -v {6 * 1024 * 1024}; exec "$@"', "-", binary, *arguments]
+    # The limit is on processor time, so that a busy machine makes no mutant look caught; a mutant that waits for ever is ended
+    # by the clock.
+    limit = ["bash", "-c", f'ulimit -v {6 * 1024 * 1024}; ulimit -t {int(seconds)}; exec "$@"', "-", binary, *arguments]
     try:
-        out = subprocess.run(limit, cwd=tree, env=env, capture_output=True, text=True, timeout=seconds, errors="replace")
+        out = subprocess.run(limit, cwd=tree, env=env, capture_output=True, text=True, timeout=10 * seconds, errors="replace")
     except subprocess.TimeoutExpired:
+        return "timeout"
+    if out.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return "timeout"
     if out.returncode == 0:
         return None
@@ -487,7 +494,7 @@ def main():
     parser.add_argument("--work", type=Path, default=ROOT / "target" / "mutants")
     parser.add_argument("--all", action="store_true", help="every mutant instead of the sample")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=60, help="for one run of the suite")
+    parser.add_argument("--seconds", type=float, default=60, help="of processor time, for one run of the suite")
     arguments = parser.parse_args()
     if arguments.command == "sample":
         sample()
