@@ -1,5 +1,7 @@
 //! The tests of the whole but for the golden suite, in one program, so that everything is linked once.
 
+#[cfg(feature = "cli")]
+mod book;
 mod citations;
 mod clauses;
 #[cfg(feature = "cli")]
