@@ -37,7 +37,7 @@ SMALL = {
     "nn_mlp", "nn_mlp.d02LegalizeOps", "nn_norms_bound", "nn_block", "nn_moe", "nn_embed", "op_addc", "op_addc_n.d06CallTIRRewrite",
     "op_addc_n.d13VMShapeLower", "op_layout", "op_layout_pad", "op_hint", "op_lambda", "op_sort.d01DispatchSortScan",
     "op_gelu.d02LegalizeOps", "op_tuple", "const_float8_e4m3fn_3", "const_bfloat16_2x3", "const_bool_3", "const_float32_inf",
-    "shared_devices", "module_extern", "function_free", "scalars", "tir_matmul", "tir_matmul_threads",
+    "shared_devices", "module_extern", "function_free", "functions", "scalars", "tir_matmul", "tir_matmul_threads",
     "tir_matmul.FlattenBuffer", "tir_matmul_threads.MakePackedAPI",
 }  # fmt: skip
 
@@ -274,6 +274,61 @@ def function_free():
     return relax.Function([], x, TensorInfo((4,), "float32"), True)
 
 
+def functions():
+    """Local functions and functions that call themselves, pure and not."""
+    return tvm.script.from_source(f"""
+@I.ir_module
+class Module:
+    @R.function
+    def count(n: R.Tensor((), "int64"), again: R.Tensor((), "bool")) -> R.Tensor((), "int64"):
+        if again:
+            r: R.Tensor((), "int64") = Module.count(n, again)
+        else:
+            r: R.Tensor((), "int64") = n
+        return r
+
+    @R.function(pure=False)
+    def told(x: R.Tensor((4,), "float32"), again: R.Tensor((), "bool")) -> R.Tensor((4,), "float32"):
+        y = R.call_packed("demo.tell", x, {INFO_ARGS}=R.Tensor((4,), "float32"))
+        if again:
+            r: R.Tensor((4,), "float32") = Module.told(y, again)
+        else:
+            r: R.Tensor((4,), "float32") = y
+        return r
+
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), again: R.Tensor((), "bool")) -> R.Tensor((4,), "float32"):
+        @R.function
+        def inner(v: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            w = R.add(v, x)
+            return w
+
+        @R.function
+        def loop(v: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            if again:
+                r: R.Tensor((4,), "float32") = loop(v)
+            else:
+                r: R.Tensor((4,), "float32") = v
+            return r
+
+        with R.dataflow():
+            a = inner(x)
+            b = loop(a)
+            R.output(b)
+        return b
+
+    @R.function(pure=False)
+    def teller(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        @R.function(pure=False)
+        def tell(v: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            w = R.call_packed("demo.tell", v, {INFO_ARGS}=R.Tensor((4,), "float32"))
+            return w
+
+        a = tell(x)
+        return a
+""")
+
+
 def matmul():
     a, b = te.placeholder((16, 16), name="A"), te.placeholder((16, 16), name="B")
     k = te.reduce_axis((0, 16), "k")
@@ -327,6 +382,7 @@ def main():
     corpus.keep("shared_devices", shared_devices)
     corpus.keep("module_extern", lambda: tvm.IRModule({"f": relax.ExternFunc("g")}))
     corpus.keep("function_free", function_free)
+    corpus.keep("functions", functions)
     corpus.keep("scalars", scalars)
     for name, make, target in [("tir_matmul", matmul, "llvm"), ("tir_matmul_threads", matmul_threads, "cuda")]:
         made = corpus.keep(name, make)

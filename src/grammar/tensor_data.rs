@@ -39,6 +39,14 @@ pub enum TensorDataError {
     /// It is neither 0 nor 1.
     #[error("the byte {0:#04x} is not a Boolean")]
     Boolean(u8),
+    /// An integer of fewer than 8 bits takes a byte, and its sign goes through all of it.
+    #[error("the byte {byte:#04x} is no element of {dtype}")]
+    Narrow {
+        /// The byte.
+        byte: u8,
+        /// The data type.
+        dtype: DataType,
+    },
     /// A number that the data type would round.
     #[error("{value} is not exactly representable as {dtype}")]
     Inexact {
@@ -66,6 +74,17 @@ impl TensorData {
         }
         if let (true, Some(byte)) = (dtype.is_bool(), bytes.iter().find(|b| **b > 1)) {
             return Err(TensorDataError::Boolean(*byte));
+        }
+        if let (Some((low, high)), false) = (narrow_range(dtype), dtype.is_bool()) {
+            let fits = |byte: &u8| match dtype.code {
+                TypeCode::Int => (low..=high).contains(&byte.cast_signed().into()),
+                TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) | TypeCode::Handle => {
+                    (low..=high).contains(&(*byte).into())
+                }
+            };
+            if let Some(byte) = bytes.iter().find(|byte| !fits(byte)) {
+                return Err(TensorDataError::Narrow { byte: *byte, dtype });
+            }
         }
         Ok(TensorData { dtype, shape: shape.into(), bytes: bytes.into() })
     }
@@ -122,6 +141,18 @@ fn is_element_type(dtype: DataType) -> bool {
     dtype.lanes == 1 && widths.contains(&dtype.bits)
 }
 
+/// The least and the largest integer of a data type of fewer than 8 bits.
+fn narrow_range(dtype: DataType) -> Option<(i16, i16)> {
+    match (dtype.code, dtype.bits) {
+        (TypeCode::Int, bits @ (2 | 4)) => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
+        (TypeCode::UInt, bits @ (1 | 2 | 4)) => Some((0, (1 << bits) - 1)),
+        (
+            TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) | TypeCode::Handle,
+            _,
+        ) => None,
+    }
+}
+
 /// Appends the encoding of a number as it is written. An integer has more digits than a float64 keeps.
 fn encode_numeral(dtype: DataType, numeral: &str, bytes: &mut Vec<u8>) -> Result<(), TensorDataError> {
     let inexact = || TensorDataError::Inexact { value: numeral.into(), dtype };
@@ -156,9 +187,16 @@ fn encode_exactly(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Result<()
         bytes.extend(float.to_bits(value).to_le_bytes().iter().take(dtype.bytes()));
         return Ok(());
     }
+    if let Some((low, high)) = narrow_range(dtype) {
+        let int = value as i16;
+        if f64::from(int) != value || !(low..=high).contains(&int) {
+            return Err(inexact());
+        }
+        // The low byte, through which the sign goes.
+        bytes.extend(int.to_le_bytes().iter().take(1));
+        return Ok(());
+    }
     match (dtype.code, dtype.bits) {
-        (TypeCode::UInt, 1) if value == 0.0 || value == 1.0 => bytes.push(u8::from(value == 1.0)),
-        (TypeCode::UInt, 1) => return Err(inexact()),
         (TypeCode::Int, 8) => int!(i8),
         (TypeCode::Int, 16) => int!(i16),
         (TypeCode::Int, 32) => int!(i32),
@@ -186,4 +224,30 @@ fn from_hex(text: &str) -> Result<Vec<u8>, TensorDataError> {
             _ => Err(TensorDataError::Bits),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_of_fewer_than_eight_bits() {
+        for (code, bits, low, high) in [
+            (TypeCode::Int, 2, -2i16, 1),
+            (TypeCode::Int, 4, -8, 7),
+            (TypeCode::UInt, 2, 0, 3),
+            (TypeCode::UInt, 4, 0, 15),
+        ] {
+            let dtype = DataType::new(code, bits);
+            for value in -20..20 {
+                let data = TensorData::from_values(dtype, &[1], &[value.into()]);
+                assert_eq!(data.is_ok(), (low..=high).contains(&value), "{value} as {dtype}");
+                let byte = value.to_le_bytes()[0];
+                assert_eq!(data.is_ok(), TensorData::new(dtype, &[1], vec![byte]).is_ok(), "{byte} as {dtype}");
+            }
+            assert!(TensorData::from_values(dtype, &[1], &[0.5]).is_err());
+        }
+        assert!(TensorData::from_values(DataType::BOOL, &[1], &[1.0]).is_ok());
+        assert!(TensorData::from_values(DataType::BOOL, &[1], &[2.0]).is_err());
+    }
 }

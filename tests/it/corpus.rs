@@ -28,7 +28,8 @@ fn canonical(module: &IrModule) -> String {
 fn canonical_function(func: &GlobalFunc, out: &mut String) {
     let is_prim_func = matches!(func, GlobalFunc::PrimFunc(_));
     let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut name = String::new();
+    // A name by which a variable is known stands before its number; any other name is what it says.
+    let mut name: Option<String> = None;
     let mut kind = String::new();
     for line in format!("{func:#?}").lines().map(str::trim) {
         let mut number = |key: String| {
@@ -41,18 +42,23 @@ fn canonical_function(func: &GlobalFunc, out: &mut String) {
         if line.ends_with("Var {") {
             kind = line.trim_end_matches(" {").rsplit(' ').next().unwrap_or_default().to_string();
         }
-        match (line.strip_prefix("name: "), line.strip_prefix("id: ")) {
-            (Some(found), _) => {
-                name = found.to_string();
-                // In a PrimFunc a name is all that a variable has.
-                if is_prim_func {
-                    let _ = writeln!(out, "name {}", number(name.clone()));
-                }
-            }
-            (None, Some(id)) => {
+        match (name.take(), line.strip_prefix("id: ")) {
+            (Some(name), Some(id)) => {
                 let _ = writeln!(out, "variable {}", number(format!("{kind} {name}{id}")));
+                continue;
             }
-            (None, None) => {
+            (Some(name), None) => {
+                let _ = writeln!(out, "name {name}");
+            }
+            (None, _) => {}
+        }
+        match line.strip_prefix("name: ") {
+            // In a PrimFunc a name is all that a variable has.
+            Some(found) if is_prim_func => {
+                let _ = writeln!(out, "name {}", number(found.to_string()));
+            }
+            Some(found) => name = Some(found.to_string()),
+            None => {
                 let _ = writeln!(out, "{line}");
             }
         }
@@ -142,6 +148,20 @@ fn a_whole_corpus() {
 }
 
 #[test]
+fn two_modules_differ_by_what_they_call() {
+    let calling = |name: &str, target: &str| {
+        let text = format!(
+            "@I.ir_module\nclass Module:\n    @R.function\n    def f(x: R.Object) -> R.Object:\n        return x\n\n    \
+             @R.function\n    def g(x: R.Object) -> R.Object:\n        return x\n\n    @R.function\n    def main(x: R.Object) -> \
+             R.Object:\n        R.func_attr({{\"target\": {target}(\"llvm\")}})\n        return Module.{name}(x)\n"
+        );
+        load::parse(Form::TvmScript, &text).unwrap()
+    };
+    assert_eq!(difference(&calling("f", "T.target"), &calling("f", "T.target")), None);
+    assert!(difference(&calling("f", "T.target"), &calling("g", "T.target")).is_some());
+}
+
+#[test]
 fn text_without_its_metadata() {
     let text = "@R.function\ndef f() -> R.Tensor((2,), 'float32'):\n    return metadata['relax.expr.Constant'][0]\n";
     let error = load::parse(Form::TvmScript, text).unwrap_err().to_string();
@@ -159,4 +179,32 @@ fn a_name_is_one_variable() {
     assert_eq!(difference(&size, &again), None);
     let other = of("def f(n: T.int32, x: R.Tensor((n,), 'float32')):\n    return x\n").unwrap_err().to_string();
     assert!(other.contains("`n` is a variable here"), "{other}");
+}
+
+#[test]
+fn a_tuple_among_the_arguments_is_no_information() {
+    let of = |call: &str| {
+        let text =
+            format!("@R.function(pure=False)\ndef f(x: R.Tensor((2,), 'float32')):\n    y = {call}\n    return y\n");
+        load::parse(Form::TvmScript, &text).unwrap_or_else(|error| panic!("{call}: {error}"))
+    };
+    let values = of("R.call_packed('f', x, R.Tuple(x, x))");
+    assert_eq!(difference(&values, &of("R.call_packed('f', x, R.tuple(x, x))")), None);
+    let infos = of("R.call_packed('f', x, R.Tuple(R.Tensor((2,), 'float32'), R.Object))");
+    let named = of("R.call_packed('f', x, sinfo_args=R.Tuple(R.Tensor((2,), 'float32'), R.Object))");
+    assert_eq!(difference(&infos, &named), None);
+}
+
+#[test]
+fn what_is_a_dimension_does_not_depend_on_blanks_or_literals() {
+    for body in
+        ["R.reshape(x, (n,))", "R.reshape(x, (n, 1))", "R.zeros((n, 2), 'float32')", "R.broadcast_to(x, shape=(3, n))"]
+    {
+        for parameter in ["n: T.int64", "n:T.int64"] {
+            let text =
+                format!("@R.function\ndef f({parameter}, x: R.Tensor(ndim=1, dtype='float32')):\n    return {body}\n");
+            let read = load::parse(Form::TvmScript, &text);
+            assert!(read.is_ok(), "{text}{}", read.unwrap_err());
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! The graph of nodes that `tvm.ir.save_json` writes: a list in which nodes refer to each other by number.
 
 use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -40,10 +42,22 @@ struct RawNode<'t> {
     data: Option<&'t RawValue>,
 }
 
+/// How often a node may be looked at on average, and how often besides. The tree of a program repeats what nodes share: of what
+/// TVM writes no file comes near to this, but a node that is shared in a shared node, and so on, would make a tree without end.
+const LOOKS_AT_A_NODE: usize = 64;
+const LOOKS: usize = 10_000;
+
+/// How often a node may stand open within itself: its readers may open it again for another field, but not without end.
+const OPEN_WITHIN_ITSELF: usize = 8;
+
 /// A graph. What nodes hold is looked at when it is asked for.
 pub(in crate::syntax) struct Graph<'t> {
     root: Id,
     nodes: Vec<RawNode<'t>>,
+    /// How many more times nodes may be looked at.
+    looks: Cell<usize>,
+    /// How often each node is being read.
+    open: RefCell<FxHashMap<Id, usize>>,
     /// Whether integer constants have types, and hold their values themselves: so it is in 0.26 alone.
     pub plain_constants: bool,
 }
@@ -63,16 +77,21 @@ impl<'t> Graph<'t> {
     pub fn parse(text: &'t str) -> Reading<Graph<'t>> {
         let whole: Whole<'t> = serde_json::from_str(text).map_err(|error| GraphError::new(error.to_string()))?;
         let plain_constants = whole.metadata.is_some_and(|said| said.get().contains("\"0.26."));
-        Ok(Graph { root: whole.root_index, nodes: whole.nodes, plain_constants })
+        let (root, count) = (whole.root_index, whole.nodes.len());
+        if root >= count {
+            return Err(GraphError::new(format!("the root is node {root}, and there are {count} nodes")));
+        }
+        let looks = Cell::new(count.saturating_mul(LOOKS_AT_A_NODE).saturating_add(LOOKS));
+        Ok(Graph { root, nodes: whole.nodes, looks, open: RefCell::default(), plain_constants })
     }
 
     pub fn root(&self) -> Id {
         self.root
     }
 
-    /// The type of a node; `None` for what is no node and for the node that says that there is nothing.
+    /// The type of a node, which is `None` for the node that says that there is nothing.
     pub fn kind(&self, id: Id) -> &str {
-        self.nodes.get(id).map_or("None", |node| &node.kind)
+        self.nodes.get(id).map_or("no node", |node| &node.kind)
     }
 
     /// The type without the names of the rooms that it stands in, which the releases move.
@@ -99,13 +118,24 @@ impl<'t> Graph<'t> {
     }
 
     fn value<T: Deserialize<'t>>(&self, id: Id, what: &str) -> Reading<T> {
+        let Some(looks) = self.looks.get().checked_sub(1) else {
+            return self.wrong(id, "the nodes refer to each other so often that the program would be too large");
+        };
+        self.looks.set(looks);
         let data = self.data(id).ok_or_else(|| self.error(id, what))?;
         serde_json::from_str(data).map_err(|_| self.error(id, what))
     }
 
     /// The fields of an object.
     pub fn fields(&self, id: Id) -> Reading<Fields<'_, 't>> {
-        Ok(Fields { graph: self, id, fields: self.value(id, "expected an object with fields")? })
+        let fields = self.value(id, "expected an object with fields")?;
+        let mut open = self.open.borrow_mut();
+        let times = open.entry(id).or_insert(0);
+        if *times == OPEN_WITHIN_ITSELF {
+            return self.wrong(id, "it is a part of itself");
+        }
+        *times += 1;
+        Ok(Fields { graph: self, id, fields })
     }
 
     /// The members of an array.
@@ -181,6 +211,18 @@ pub(in crate::syntax) struct Fields<'g, 't> {
     fields: serde_json::Map<String, Value>,
 }
 
+impl Drop for Fields<'_, '_> {
+    fn drop(&mut self) {
+        let mut open = self.graph.open.borrow_mut();
+        if let Some(times) = open.get_mut(&self.id) {
+            *times -= 1;
+            if *times == 0 {
+                open.remove(&self.id);
+            }
+        }
+    }
+}
+
 impl Fields<'_, '_> {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.fields.keys().map(String::as_str)
@@ -245,5 +287,63 @@ impl Fields<'_, '_> {
 
     fn missing(&self, name: &str) -> GraphError {
         self.graph.error(self.id, &format!("expected a field `{name}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::syntax::load::{self, Form};
+
+    /// What is said of a module with one function whose body is the last of these nodes, the fifth and later ones.
+    fn of_body(nodes: &str, body: usize) -> String {
+        let text = format!(
+            r#"{{"root_index": 0, "nodes": [
+                {{"type": "ir.IRModule", "data": {{"functions": 1, "global_infos": 4, "attrs": 4, "source_map": 4}}}},
+                {{"type": "ffi.Map", "data": [2, 3]}},
+                {{"type": "ir.GlobalVar", "data": {{"name_hint": "main"}}}},
+                {{"type": "relax.expr.Function", "data": {{"params": 4, "body": {body}, "ret_struct_info": 4, "is_pure": true,
+                    "attrs": 4}}}},
+                {{"type": "None"}},
+                {nodes}]}}"#
+        );
+        load::parse(Form::Json, &text)
+            .map_or_else(|error| error.to_string(), |module| format!("{} functions", module.funcs.len()))
+    }
+
+    fn tuple(fields: usize) -> String {
+        format!(r#"{{"type": "relax.expr.Tuple", "data": {{"fields": {fields}, "struct_info_": 4}}}}"#)
+    }
+
+    fn array(members: &str) -> String {
+        format!(r#"{{"type": "ffi.Array", "data": [{members}]}}"#)
+    }
+
+    #[test]
+    fn a_tuple_of_tuples() {
+        let nodes = [array("7, 7"), tuple(5), tuple(8), array("")].join(",");
+        assert_eq!(of_body(&nodes, 6), "1 functions");
+    }
+
+    #[test]
+    fn a_part_of_itself() {
+        let nodes = [tuple(6), array("5")].join(",");
+        let said = of_body(&nodes, 5);
+        assert!(said.contains("it is a part of itself"), "{said}");
+    }
+
+    #[test]
+    fn shared_without_end() {
+        let pairs = (0..60).map(|i| [array(&format!("{0}, {0}", 8 + 2 * i)), tuple(5 + 2 * i)].join(","));
+        let nodes = pairs.collect::<Vec<_>>().join(",") + "," + &[array(""), tuple(125)].join(",");
+        let said = of_body(&nodes, 6);
+        assert!(said.contains("so often that the program would be too large"), "{said}");
+    }
+
+    #[test]
+    fn numbers_of_no_node() {
+        let said = of_body(&tuple(1_000_000_000_000_000_000), 5);
+        assert!(said.contains("(no node): expected an array"), "{said}");
+        let said = load::parse(Form::Json, r#"{"root_index": 3, "nodes": []}"#).unwrap_err().to_string();
+        assert!(said.contains("the root is node 3, and there are 0 nodes"), "{said}");
     }
 }

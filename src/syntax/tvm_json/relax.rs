@@ -12,7 +12,7 @@ use crate::grammar::{
     StringImm, StructInfo, TensorShape, TensorStructInfo, Tuple, TupleGetItem, Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
-use crate::syntax::tvmscript::{Param, dps_output, names_dtype, signature};
+use crate::syntax::tvmscript::{Param, Silent, dps_output, names_dtype, say_pure, signature};
 
 /// Reads a module.
 ///
@@ -22,15 +22,17 @@ use crate::syntax::tvmscript::{Param, dps_output, names_dtype, signature};
 pub fn read_module(text: &str) -> Reading<IrModule> {
     let graph = Graph::parse(text)?;
     let mut builder = Builder::new(&graph);
-    match graph.short(graph.root()) {
-        "IRModule" => builder.module(graph.root()),
+    let mut module = match graph.short(graph.root()) {
+        "IRModule" => builder.module(graph.root())?,
         "Function" | "PrimFunc" => {
             let mut module = IrModule::default();
             builder.global("main".into(), graph.root(), &mut module)?;
-            Ok(module)
+            module
         }
-        _ => graph.wrong(graph.root(), "expected a module or a function"),
-    }
+        _ => return graph.wrong(graph.root(), "expected a module or a function"),
+    };
+    say_pure(&mut module, &builder.silent);
+    Ok(module)
 }
 
 /// The variables of one global function, by the nodes that they are.
@@ -52,6 +54,8 @@ struct Builder<'g, 't> {
     dim_count: FxHashMap<Name, u32>,
     /// The virtual devices of the module.
     devices: Vec<Id>,
+    /// The pure functions, of which the text would say nothing.
+    silent: Silent,
 }
 
 fn next(count: &mut FxHashMap<Name, u32>, name: &Name) -> u32 {
@@ -69,6 +73,7 @@ impl<'g, 't> Builder<'g, 't> {
             var_count: FxHashMap::default(),
             dim_count: FxHashMap::default(),
             devices: Vec::new(),
+            silent: Silent::default(),
         }
     }
 
@@ -101,7 +106,13 @@ impl<'g, 't> Builder<'g, 't> {
         let function = match self.graph.short(id) {
             "PrimFunc" => GlobalFunc::PrimFunc(super::tir::prim_func(self.graph, id, &name)?.into()),
             "ExternFunc" => GlobalFunc::ExternFunc(self.extern_func(id)?),
-            "Function" => GlobalFunc::Function(self.function_with_scalars(id)?.into()),
+            "Function" => {
+                let function = self.function_with_scalars(id)?;
+                if function.pure.is_none() {
+                    self.silent.globals.insert(name.clone());
+                }
+                GlobalFunc::Function(function.into())
+            }
             _ => return self.graph.wrong(id, "expected a function"),
         };
         module.funcs.push((GlobalVar { name, span: Span::NONE }, function));
@@ -299,6 +310,9 @@ impl<'g, 't> Builder<'g, 't> {
             // Its own body may use it.
             let (var, kind) = self.var(bound)?;
             let function = self.function(value_id)?;
+            if function.pure.is_none() {
+                self.silent.locals.insert(var.clone());
+            }
             let annotation = Some(function.signature());
             let value = Expr::Function(function.into());
             return Ok(Binding::VarBinding(VarBinding { var: Binder { var, kind, annotation }, value, span }));
@@ -397,7 +411,11 @@ impl<'g, 't> Builder<'g, 't> {
         match self.graph.short(id) {
             "Tuple" => {
                 let members = fields.list("fields")?;
-                members.into_iter().map(|id| self.operand_attr(id)).collect::<Reading<_>>().map(AttrValue::List)
+                members
+                    .into_iter()
+                    .map(|id| with_stack(|| self.operand_attr(id)))
+                    .collect::<Reading<_>>()
+                    .map(AttrValue::List)
             }
             "ShapeExpr" => {
                 let dims = self.dims(&fields.list("values")?)?;
@@ -685,7 +703,8 @@ impl<'g, 't> Builder<'g, 't> {
         let params = fields.list("initial_indices")?;
         let params = params.into_iter().map(|param| inner.dim_var(param)).collect::<Reading<Vec<_>>>()?;
         let results = inner.dims(&fields.list("final_indices")?)?;
-        let inverse = fields.optional("inverse_index_map").map(|back| self.index_map(back)).transpose()?;
+        let inverse =
+            fields.optional("inverse_index_map").map(|back| with_stack(|| self.index_map(back))).transpose()?;
         Ok(IndexMap { params, results, inverse: inverse.map(Into::into) })
     }
 
@@ -699,7 +718,7 @@ impl<'g, 't> Builder<'g, 't> {
         let keys = fields.list("keys")?.into_iter().map(|key| self.attr("", key)).collect::<Reading<_>>()?;
         attrs.insert("keys".into(), AttrValue::List(keys));
         if let Some(host) = fields.optional("host") {
-            let host = self.target(&self.graph.fields(host)?)?;
+            let host = with_stack(|| self.target(&self.graph.fields(host)?))?;
             attrs.insert("host".into(), host);
         }
         Ok(AttrValue::Dict(attrs))

@@ -34,7 +34,9 @@ pub(super) fn tensor(text: &str) -> Result<TensorData, String> {
 
 /// The data type with a number of DLPack's.
 fn data_type(code: u8, bits: u8, lanes: u16) -> Option<DataType> {
+    // Without bits there is nothing of a number.
     let scalar = match code {
+        0 | 1 | 2 | 4 if bits == 0 => return None,
         0 => DataType::new(TypeCode::Int, bits.into()),
         1 => DataType::new(TypeCode::UInt, bits.into()),
         2 => DataType::new(TypeCode::Float, bits.into()),
@@ -46,18 +48,23 @@ fn data_type(code: u8, bits: u8, lanes: u16) -> Option<DataType> {
     Some(DataType { lanes, ..scalar })
 }
 
-/// Elements of fewer than 8 bits lie side by side in the bytes, the first in the low bits.
+/// Elements of fewer than 8 bits lie side by side in the bytes, the first in the low bits. Here each is a byte, and the sign of
+/// an integer goes through all of it.
 fn unpacked(dtype: DataType, shape: &[u64], data: &[u8]) -> Vec<u8> {
     let width = usize::from(dtype.bits);
+    let whole = |low: u8| match dtype.code {
+        TypeCode::Int => ((low << (8 - width)).cast_signed() >> (8 - width)).cast_unsigned(),
+        TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) | TypeCode::Handle => low,
+    };
     let count = shape.iter().try_fold(1u64, |n, dim| n.checked_mul(*dim)).and_then(|n| usize::try_from(n).ok());
     // Some releases give each element a byte.
     if count == Some(data.len()) {
-        return data.iter().map(|byte| byte & ((1 << width) - 1)).collect();
+        return data.iter().map(|byte| whole(byte & ((1 << width) - 1))).collect();
     }
     let count = count.unwrap_or(0).min(data.len() * 8 / width);
     let bit = |at: usize| data.get(at / 8).map_or(0, |byte| byte >> (at % 8) & 1);
     let element = |i: usize| (0..width).fold(0, |value, at| value | bit(i * width + at) << at);
-    (0..count).map(element).collect()
+    (0..count).map(|i| whole(element(i))).collect()
 }
 
 struct Bytes<'a>(&'a [u8]);
@@ -149,5 +156,17 @@ mod tests {
         let int4 = DataType::new(TypeCode::Int, 4);
         assert_eq!(unpacked(int4, &[3], &[0x21, 0x03]), [1, 2, 3]);
         assert_eq!(unpacked(int4, &[2], &[1, 2]), [1, 2]);
+        // -1 and -8, packed and a byte each, of which the high half is not looked at.
+        assert_eq!(unpacked(int4, &[2], &[0x8f]), [0xff, 0xf8]);
+        assert_eq!(unpacked(int4, &[2], &[0x0f, 0xf8]), [0xff, 0xf8]);
+        assert_eq!(unpacked(DataType::new(TypeCode::Int, 2), &[4], &[0b1101_1000]), [0, 0xfe, 1, 0xff]);
+        assert_eq!(unpacked(DataType::new(TypeCode::UInt, 4), &[2], &[0x8f]), [15, 8]);
+    }
+
+    #[test]
+    fn a_number_has_bits() {
+        for code in [0, 1, 2, 4] {
+            assert_eq!(data_type(code, 0, 1), None);
+        }
     }
 }

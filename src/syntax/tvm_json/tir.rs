@@ -19,6 +19,7 @@ pub(super) fn prim_func(graph: &Graph<'_>, id: Id, name: &Name) -> Reading<PrimF
     let mut reader = Reader {
         graph,
         taken: FxHashSet::default(),
+        numbers: FxHashMap::default(),
         trail: Vec::new(),
         names: FxHashMap::default(),
         buffers: FxHashMap::default(),
@@ -31,6 +32,8 @@ struct Reader<'g, 't> {
     graph: &'g Graph<'t>,
     /// The names that are used already, where the reader stands.
     taken: FxHashSet<Name>,
+    /// How many names were made of each.
+    numbers: FxHashMap<Name, u32>,
     /// The same in their order; names that a scope ends for may be used again behind it, as in the text.
     trail: Vec<Name>,
     names: FxHashMap<Id, Name>,
@@ -90,10 +93,11 @@ impl Reader<'_, '_> {
     /// A name that nothing else in the function has.
     fn unique(&mut self, base: &Name) -> Name {
         let mut name = base.clone();
-        let mut number = 1;
         while !self.taken.insert(name.clone()) {
+            // The numbers before were tried already, whether or not their names are free again.
+            let number = self.numbers.entry(base.clone()).or_insert(0);
+            *number += 1;
             name = format!("{base}_{number}").as_str().into();
-            number += 1;
         }
         self.trail.push(name.clone());
         name

@@ -1,9 +1,11 @@
 //! `metadata["relax.expr.Constant"][0]`: what `script(show_meta=True)` writes in front of the module.
 
 use ruff_python_ast as py;
+use rustc_hash::FxHashMap;
 
 use super::read::{integer, string};
 use crate::grammar::{DataType, Name, TensorData};
+use crate::judge::with_stack;
 use crate::syntax::tvm_json::{Graph, GraphError, Id};
 
 /// What to do about a text that refers to metadata and has none.
@@ -13,6 +15,7 @@ pub(super) const ABSENT: &str = "this is in the metadata of the module, which th
 /// The objects, by their types and numbers.
 pub(super) struct Metadata<'t> {
     graph: Graph<'t>,
+    lists: FxHashMap<Name, Vec<Id>>,
 }
 
 /// What an entry is, as far as programs have a use for it.
@@ -24,20 +27,25 @@ pub(super) enum Entry {
 
 impl<'t> Metadata<'t> {
     pub fn parse(text: &'t str) -> Result<Metadata<'t>, GraphError> {
-        Graph::parse(text).map(|graph| Metadata { graph })
+        let graph = Graph::parse(text)?;
+        let lists = graph.dict(graph.root())?;
+        let lists =
+            lists.into_iter().map(|(name, list)| Ok((name, graph.list(list)?))).collect::<Result<_, GraphError>>()?;
+        Ok(Metadata { graph, lists })
     }
 
     /// An entry, by the list that it is in and its number there.
     pub fn entry(&self, list: &str, number: usize) -> Result<Entry, GraphError> {
-        let lists = self.graph.dict(self.graph.root())?;
-        let found = lists.into_iter().find(|(name, _)| **name == *list);
-        let absent = || GraphError::new(format!("the metadata has no {list} of the number {number}"));
-        let (_, list) = found.ok_or_else(absent)?;
-        let id = self.graph.list(list)?.get(number).copied().ok_or_else(absent)?;
+        let found = self.lists.get(list).and_then(|list| list.get(number)).copied();
+        let id = found.ok_or_else(|| GraphError::new(format!("the metadata has no {list} of the number {number}")))?;
         self.object(id)
     }
 
     fn object(&self, id: Id) -> Result<Entry, GraphError> {
+        with_stack(|| self.object_at(id))
+    }
+
+    fn object_at(&self, id: Id) -> Result<Entry, GraphError> {
         match self.graph.kind(id) {
             "ffi.Tensor" => self.graph.tensor(id).map(Entry::Tensor),
             "ffi.String" => self.graph.text(id).map(Entry::Text),
@@ -45,7 +53,10 @@ impl<'t> Metadata<'t> {
                 let word = self.graph.text(id)?;
                 word.parse().map(Entry::DataType).map_err(|_| self.graph.error(id, "expected a data type"))
             }
-            "relax.expr.Constant" => self.object(self.graph.fields(id)?.node("data")?),
+            "relax.expr.Constant" => {
+                let fields = self.graph.fields(id)?;
+                self.object(fields.node("data")?)
+            }
             "ir.GenericConst" | "tirx.StringImm" | "tir.StringImm" | "ir.StringImm" | "relax.expr.StringImm" => {
                 let fields = self.graph.fields(id)?;
                 match fields.node("value") {

@@ -23,6 +23,7 @@ mod unstated;
 pub use print::print_module;
 pub(in crate::syntax) use read::{Param, dps_output, names_dtype, signature};
 pub use read::{parse_module, parse_module_all, parse_module_in};
+pub(in crate::syntax) use unstated::{Silent, say_pure};
 
 /// The version of TVM whose spelling is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

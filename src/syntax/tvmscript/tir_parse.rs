@@ -10,6 +10,7 @@ mod buffer;
 mod builtin;
 mod call;
 mod expr;
+mod splice;
 mod stmt;
 mod vector;
 
@@ -61,8 +62,12 @@ enum Def {
 struct Parser<'t> {
     text: &'t str,
     metadata: Option<&'t Metadata<'t>>,
-    /// The definitions of each name, the innermost last.
-    defs: HashMap<Name, Vec<Def>>,
+    /// The definitions of each name, the innermost last, each with its number.
+    defs: HashMap<Name, Vec<(usize, Def)>>,
+    /// How many there were.
+    definitions: usize,
+    /// How many nodes were put where a name stood for them.
+    spliced: usize,
     /// The names defined since the start, for leaving scopes.
     trail: Vec<Name>,
     params: Vec<Param>,
@@ -83,6 +88,8 @@ impl<'t> Parser<'t> {
             text,
             metadata,
             defs: HashMap::new(),
+            definitions: 0,
+            spliced: 0,
             trail: Vec::new(),
             params: Vec::new(),
             declared: HashMap::new(),
@@ -99,15 +106,6 @@ impl<'t> Parser<'t> {
 
     fn error<T>(&self, at: &impl Ranged, message: impl Into<String>) -> Result<T> {
         Err(SyntaxError::at(self.text, self.span(at.range()), message))
-    }
-
-    fn define(&mut self, name: &Name, def: Def) {
-        self.defs.entry(name.clone()).or_default().push(def);
-        self.trail.push(name.clone());
-    }
-
-    fn lookup(&self, name: &str) -> Option<&Def> {
-        self.defs.get(name).and_then(|defs| defs.last())
     }
 
     /// Runs `body` in a scope of its own, one level deeper.

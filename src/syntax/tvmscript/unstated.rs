@@ -19,7 +19,7 @@ use crate::scope::in_order_of_reference;
 
 /// Functions by the names that they are bound to.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub(super) struct Silent {
+pub(in crate::syntax) struct Silent {
     pub globals: FxHashSet<Name>,
     pub locals: FxHashSet<Var>,
 }
@@ -224,7 +224,7 @@ fn says_pure(info: &StructInfo) -> bool {
 }
 
 /// Makes a module say what its text says by saying nothing, of the functions that the text is silent about.
-pub(super) fn say_pure(module: &mut IrModule, silent: &Silent) {
+pub(in crate::syntax) fn say_pure(module: &mut IrModule, silent: &Silent) {
     let said = Silent::pure_in(module);
     let locals: FxHashSet<&Var> = said.locals.intersection(&silent.locals).collect();
     for (gv, func) in &mut module.funcs {

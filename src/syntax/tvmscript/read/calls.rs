@@ -517,6 +517,10 @@ fn is_struct_infos(e: &py::Expr) -> bool {
 
 pub(super) fn is_struct_info(e: &py::Expr) -> bool {
     let e = match e {
+        // A tuple of values is spelled so too.
+        py::Expr::Call(call) if relax_name(&call.func).as_deref() == Some("Tuple") => {
+            return call.arguments.args.iter().all(is_struct_infos);
+        }
         py::Expr::Call(call) => &*call.func,
         py::Expr::Subscript(subscript) => &*subscript.value,
         other => other,

@@ -199,7 +199,7 @@ impl<'t> Reader<'t> {
             shapes: FxHashSet::default(),
             scalars: FxHashMap::default(),
             dim_names: FxHashSet::default(),
-            may_have_scalars: text.contains(": T."),
+            may_have_scalars: text.contains("T."),
             tuples: FxHashSet::default(),
             function_attrs: Attrs::new(),
             function_ret: None,

@@ -6,6 +6,7 @@ use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 
 use super::Reader;
 use super::fault::{Fault, Read, integer, members, relax_name, tir_name};
+use super::signature::{Param, signature};
 use crate::grammar::{
     Binder, Binding, DataType, Expr, MatchCast, PrimExpr, PrimStructInfo, Span, StructInfo, Var, VarBinding, VarKind,
 };
@@ -119,8 +120,25 @@ impl<'a> Visitor<'a> for Names {
         let outer = self.inside;
         self.inside |= is_arithmetic(e);
         crate::judge::with_stack(|| walk_expr(self, e));
+        if let py::Expr::Call(call) = e {
+            self.inside = true;
+            for shape in shapes_among(call) {
+                crate::judge::with_stack(|| walk_expr(self, shape));
+            }
+        }
         self.inside = outer;
     }
+}
+
+/// The tuples and lists that are shapes because of where they stand: `R.reshape(x, (n,))`.
+fn shapes_among(call: &py::ExprCall) -> Vec<&py::Expr> {
+    let Some(op) = relax_name(&call.func) else { return Vec::new() };
+    let at = |i: usize, param: &Param| match param {
+        Param::Shape(name) => call.arguments.find_argument_value(name, i),
+        Param::Input(_) | Param::Dtype(_) | Param::Attr(_) => None,
+    };
+    let found = signature(&op).iter().enumerate().filter_map(|(i, param)| at(i, param)).collect::<Vec<_>>();
+    found.into_iter().filter(|e| members(e).is_some()).collect()
 }
 
 fn is_arithmetic(e: &py::Expr) -> bool {

@@ -112,7 +112,10 @@ impl Parser<'_> {
         let dtype = match self.lookup(&name.id) {
             Some(Def::Var(dtype) | Def::Loop(dtype, ..)) => *dtype,
             Some(Def::Handle(_)) => DataType::HANDLE,
-            Some(Def::Meta(e)) => return Ok(Operand::Typed(e.clone())),
+            Some(Def::Meta(e)) => {
+                let e = e.clone();
+                return self.spliced(name, &name.id, &e).map(Operand::Typed);
+            }
             Some(Def::Buffer(buffer)) => {
                 return match scalar_load(buffer, span) {
                     Some(load) => Ok(Operand::Typed(load)),
@@ -255,16 +258,16 @@ impl Parser<'_> {
     /// `A.shape[i]` and `A.strides[i]`.
     fn buffer_part(&mut self, subscript: &py::ExprSubscript) -> Result<Option<Expr>> {
         let py::Expr::Attribute(attribute) = &*subscript.value else { return Ok(None) };
-        let list = match attribute.attr.as_str() {
-            "shape" => self.buffer_use(&attribute.value)?.shape.clone(),
-            "strides" => strides(&*self.buffer_use(&attribute.value)?),
+        let buffer = match attribute.attr.as_str() {
+            "shape" | "strides" => self.buffer_use(&attribute.value)?,
             _ => return Ok(None),
         };
+        let list = if attribute.attr.as_str() == "shape" { buffer.shape.clone() } else { strides(&*buffer) };
         let at = self.integer(&subscript.slice)?;
         let from_end = i64::try_from(list.len()).unwrap_or(i64::MAX);
         let index = usize::try_from(if at < 0 { at + from_end } else { at });
         match index.ok().and_then(|index| list.get(index)) {
-            Some(e) => Ok(Some(e.clone())),
+            Some(e) => self.spliced(subscript, &buffer.name, e).map(Some),
             None => self.error(subscript, format!("the buffer has {} dimensions", list.len())),
         }
     }

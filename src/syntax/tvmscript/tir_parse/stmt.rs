@@ -227,13 +227,28 @@ impl Parser<'_> {
     fn view(&mut self, target: &py::ExprName, value: &py::Expr) -> Result<Stmt> {
         let Some((source, call)) = view(value) else { return self.error(value, "expected a view of a buffer") };
         let source = self.buffer_use(source)?;
+        if !source.strides.is_empty() {
+            return self.error(value, "a view of a buffer with strides has no meaning here");
+        }
         let args = Arguments::new(self, call)?;
         let shape: Vec<Expr> = args.positional().iter().map(|e| self.expr(e)).collect::<Result<_>>()?;
         let dtype = args.named("dtype").map_or(Ok(source.dtype), |e| self.dtype(e))?;
-        let shape = if shape.is_empty() { source.shape.clone() } else { shape };
+        let shape = match shape.as_slice() {
+            [] => self.spliced_all(value, &source.name, &source.shape)?,
+            [..] => match whole_view(shape, &source.shape) {
+                Some(shape) => shape,
+                None => {
+                    return self.error(value, "expected dimensions, one of which may be -1 where all others are known");
+                }
+            },
+        };
         let mut buffer = Buffer::new(&target.id, shape, dtype);
         (buffer.scope, buffer.span) = (source.scope.clone(), self.span(target.range));
         (buffer.align, buffer.offset_factor) = (source.align, source.offset_factor);
+        buffer.elem_offset = match &source.elem_offset {
+            Some(offset) => Some(self.spliced(value, &source.name, offset)?),
+            None => None,
+        };
         self.define(&buffer.name, Def::Buffer(Rc::new(buffer.clone())));
         Ok(Stmt::Decl(Decl { buffer, data: source.var(self.span(value.range())) }))
     }
@@ -241,9 +256,8 @@ impl Parser<'_> {
     /// `D = C[1:6]`: a view of a part of a buffer.
     fn slice(&mut self, target: &py::ExprName, value: &py::Expr) -> Result<Stmt> {
         let region = self.region(value)?;
-        let source = match self.lookup(&region.buffer.name) {
-            Some(Def::Buffer(source)) if source.strides.is_empty() && source.elem_offset.is_none() => Rc::clone(source),
-            Some(_) | None => return self.error(value, "only a part of a compact buffer can be named"),
+        let Some(source) = self.compact(&region.buffer.name) else {
+            return self.error(value, "only a part of a compact buffer can be named");
         };
         let one = |e: &Expr| Expr::Int(1, e.dtype());
         let mut buffer = Buffer::new(&target.id, Vec::new(), source.dtype);
@@ -423,6 +437,28 @@ fn folded(op: BinaryOp, a: Expr, b: Expr) -> Expr {
         _ => None,
     };
     constant.unwrap_or_else(|| Expr::binary(op, a, b, Span::NONE))
+}
+
+/// The shape of a view, in which -1 stands for what is left of the elements. None where that is not known, or where a dimension
+/// is no integer.
+fn whole_view(mut shape: Vec<Expr>, source: &[Expr]) -> Option<Vec<Expr>> {
+    if !shape.iter().all(|dim| dim.dtype().is_int()) {
+        return None;
+    }
+    let size = |dim: &Expr| match dim {
+        Expr::Int(size, _) => Some(*size),
+        _ => None,
+    };
+    let product = |dims: &[Expr], but: Option<usize>| {
+        let kept = dims.iter().enumerate().filter(|(i, _)| Some(*i) != but);
+        kept.map(|(_, dim)| size(dim)).try_fold(1i64, |all, dim| all.checked_mul(dim?))
+    };
+    let is_rest = |dim: &Expr| size(dim).is_some_and(|size| size < 0);
+    let Some(at) = shape.iter().position(is_rest) else { return Some(shape) };
+    let rest = product(source, None)?.checked_div(product(&shape, Some(at))?).filter(|rest| *rest >= 0)?;
+    let dim = shape.get_mut(at)?;
+    *dim = Expr::Int(rest, dim.dtype());
+    Some(shape)
 }
 
 /// `A.view(..)` as the buffer and the call.

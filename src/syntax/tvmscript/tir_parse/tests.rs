@@ -341,3 +341,44 @@ fn a_slice_is_a_ramp_of_a_length_that_can_be_seen() {
         assert!(read(&with_body(&format!("A[0, {slice}] = q"))).is_err(), "{slice}");
     }
 }
+
+fn said(body: &str) -> String {
+    read(&with_body(body)).map_or_else(|error| error.to_string(), |_| "nothing".to_string())
+}
+
+#[test]
+fn a_named_expression_keeps_its_variables() {
+    let within = "for i in range(4):\n    m = T.meta_var(i)\n    A[0, m] = T.float32(1)";
+    assert_eq!(said(within), "nothing");
+    let hidden = "for i in range(4):\n    m = T.meta_var(i)\n    for i in range(1):\n        A[0, m] = T.float32(1)";
+    assert!(said(hidden).contains("`i` is another variable here than where `m` was defined"), "{}", said(hidden));
+    // The loop over what a dimension of the buffer says, under the name of that dimension.
+    let shape = "for n in range(4):\n    A[A.shape[0], n] = T.float32(1)";
+    assert!(said(shape).contains("`n` is another variable here than where `A` was defined"), "{}", said(shape));
+}
+
+#[test]
+fn names_of_names_make_no_tree_without_end() {
+    let mut doubled = String::from("m0 = T.meta_var(s)\n");
+    for i in 0..60 {
+        doubled.push_str(&format!("m{} = T.meta_var(m{i} + m{i})\n", i + 1));
+    }
+    assert!(said(&doubled).contains("too large a tree"), "{}", said(&doubled));
+    let mut shapes = String::from("A0 = T.alloc_buffer((n,))\n");
+    for i in 0..60 {
+        shapes.push_str(&format!("A{} = T.alloc_buffer((A{i}.shape[0] + A{i}.shape[0],))\n", i + 1));
+    }
+    assert!(said(&shapes).contains("too large a tree"), "{}", said(&shapes));
+}
+
+#[test]
+fn a_view_begins_where_its_buffer_does() {
+    let views =
+        body("B = T.alloc_buffer((8,))\nC = T.decl_buffer((4,), data=B.data, elem_offset=4)\nD = C.view(2, -1)");
+    let [.., Stmt::Decl(view)] = views.as_slice() else { panic!("{views:?}") };
+    let sizes: Vec<_> = view.buffer.shape.iter().map(sexp).collect();
+    assert_eq!(sizes.join(" ").replace(":int64", "").replace(":int32", ""), "2 2");
+    assert_eq!(view.buffer.elem_offset.as_ref().map(sexp).as_deref().map(|e| e.starts_with("4:")), Some(true));
+    assert!(said("D = A.view(-1, 2)").contains("-1 where all others are known"), "{}", said("D = A.view(-1, 2)"));
+    assert!(said("D = A.view(\"float16\")").contains("expected"), "{}", said("D = A.view(\"float16\")"));
+}
