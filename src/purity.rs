@@ -57,8 +57,7 @@ pub struct FunctionPurity {
 /// Errata: A32, literally the error comes before `force_pure` is considered.
 pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> FunctionPurity {
     let inferred = inferred_purity(cx, all_pure);
-    let forced = force_pure_attr(function) == Some(&AttrValue::Bool(true));
-    let forced = cx.by_cases(&[(rule!("TC.FUNC.PURE.FORCE"), forced, true)]).is_some();
+    let forced = cx.by_cases(&[(rule!("TC.FUNC.PURE.FORCE"), function.force_pure(), true)]).is_some();
     let forced = forced && cx.conclude(rule!("PURE.FORCE"), true);
     let excused = forced && !cx.literal(Erratum::A32);
     let kept = function.pure != Some(true) || inferred || excused;
@@ -76,11 +75,6 @@ pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> Fun
 fn inferred_purity(cx: &mut Cx, all_pure: bool) -> bool {
     let inferred = cx.conclude(rule!("TC.FUNC.PURE.INFER"), all_pure);
     cx.by_cases_or(&[(rule!("PURE.NONTERM-UNTRACKED"), inferred, true)], (rule!("PURE.CONSERVATIVE"), false))
-}
-
-/// The attribute `force_pure` of a function, in either spelling.
-pub fn force_pure_attr(function: &Function) -> Option<&AttrValue> {
-    function.attrs.get("force_pure").or_else(|| function.attrs.get("relax.force_pure"))
 }
 
 /// Whether a callee is an operator that is registered as pure.

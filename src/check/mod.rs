@@ -6,9 +6,10 @@ pub use unknown::{UnknownOps, unknown_names};
 
 use rustc_hash::FxHashSet;
 
+use crate::book::Rule;
 use crate::derivation::{Beforehand, DeriveReport, derive_module, derive_module_in};
-use crate::findings::{Diagnostic, NodePath, Places, Severity, same_place};
-use crate::grammar::{GlobalFunc, IrModule, Name, Span, Type};
+use crate::findings::{Diagnostic, NodePath, Places, Severity, place};
+use crate::grammar::{GlobalFunc, IrModule, Name, Type};
 use crate::judge::Cx;
 use crate::normal_form::Normalized;
 use crate::scope::{in_order_of_reference, unaffected};
@@ -195,8 +196,10 @@ struct Told {
     /// By the stages that the check has reached.
     before: Vec<Diagnostic>,
     further: Vec<Diagnostic>,
+    /// What repeats is known by.
+    said: Said,
     /// The places that are all of a function, where findings about its result and its purity stand.
-    whole: Vec<Span>,
+    whole: FxHashSet<(u32, u32)>,
 }
 
 impl Told {
@@ -206,38 +209,62 @@ impl Told {
             GlobalFunc::PrimFunc(func) => func.span,
             GlobalFunc::ExternFunc(func) => func.span,
         };
-        Told { before, further: Vec::new(), whole: module.funcs.iter().map(|(_, func)| whole(func)).collect() }
-    }
-
-    fn all(&self) -> Vec<Diagnostic> {
-        self.before.iter().chain(&self.further).cloned().collect()
+        let whole = module.funcs.iter().map(|(_, func)| place(whole(func))).collect();
+        let mut said = Said::default();
+        before.iter().for_each(|finding| said.add(finding));
+        Told { before, further: Vec::new(), said, whole }
     }
 
     fn places(&self) -> Places {
-        Places::of(&self.all(), &self.whole)
+        Places::of(self.before.iter().chain(&self.further), &self.whole)
     }
 
     /// Adds what is new among the findings of a stage.
     fn add(&mut self, findings: Vec<Diagnostic>) {
-        let (all, places) = (self.all(), self.places());
-        let whole = |span: &Span| self.whole.iter().any(|whole| same_place(whole, span));
-        let new = findings.into_iter().filter(|finding| {
-            let repeats = all.iter().any(|earlier| repeats(earlier, finding));
-            !repeats && (whole(&finding.span) || !places.touch(finding.span))
-        });
-        self.further.extend(new.collect::<Vec<_>>());
+        let places = self.places();
+        let new: Vec<Diagnostic> = findings
+            .into_iter()
+            .filter(|finding| !self.said.has(finding))
+            .filter(|finding| self.whole.contains(&place(finding.span)) || !places.touch(finding.span))
+            .collect();
+        new.iter().for_each(|finding| self.said.add(finding));
+        self.further.extend(new);
     }
 }
 
-/// Whether a finding says again, of the same function or with another rule, what an earlier one has said.
-fn repeats(earlier: &Diagnostic, finding: &Diagnostic) -> bool {
-    let of_result = |finding: &Diagnostic| finding.rule.id().contains(".FUNC.RET.");
-    let again = same_place(&earlier.span, &finding.span)
-        && (earlier.rule == finding.rule || of_result(earlier) && of_result(finding));
-    // What is not in scope is a matter of well-formedness.
-    let scope = [rule!("TC.VAR.UNBOUND"), rule!("SI.DERIVE.CONTEXT")].contains(&finding.rule);
-    let malformed = earlier.severity == Severity::Error && earlier.path.function() == finding.path.function();
-    earlier.path.function() == finding.path.function() && (again || scope && malformed)
+/// What was said of each function and where, to know again what says no more.
+#[derive(Default)]
+struct Said {
+    rules: FxHashSet<(String, (u32, u32), Rule)>,
+    results: FxHashSet<(String, (u32, u32))>,
+    malformed: FxHashSet<String>,
+}
+
+impl Said {
+    fn add(&mut self, finding: &Diagnostic) {
+        let (function, place) = (finding.path.function().to_string(), place(finding.span));
+        if finding.severity == Severity::Error {
+            self.malformed.insert(function.clone());
+        }
+        if is_of_result(finding) {
+            self.results.insert((function.clone(), place));
+        }
+        self.rules.insert((function, place, finding.rule));
+    }
+
+    /// Whether a finding says again, of the same function and place, or with another rule of its result, what was said.
+    fn has(&self, finding: &Diagnostic) -> bool {
+        let (function, place) = (finding.path.function().to_string(), place(finding.span));
+        // What is not in scope is a matter of well-formedness.
+        let scope = [rule!("TC.VAR.UNBOUND"), rule!("SI.DERIVE.CONTEXT")].contains(&finding.rule);
+        let known = scope && self.malformed.contains(&function)
+            || is_of_result(finding) && self.results.contains(&(function.clone(), place));
+        known || self.rules.contains(&(function, place, finding.rule))
+    }
+}
+
+fn is_of_result(finding: &Diagnostic) -> bool {
+    finding.rule.id().contains(".FUNC.RET.")
 }
 
 /// [`further_findings`] of a program that was not read from text: those of the functions in which nothing wrong was found, and which
@@ -297,7 +324,6 @@ pub fn in_normal_form(cx: &mut Cx, module: &IrModule) -> Normalized {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::book::Rule;
     use crate::syntax::tvmscript::parse_module;
 
     const PROGRAM: &str = r#"

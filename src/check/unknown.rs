@@ -8,8 +8,9 @@ use crate::book::did_you_mean;
 use crate::findings::{Diagnostic, NodePath};
 use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_struct_info, walk_var_binding, walk_var_def};
 use crate::grammar::{
-    Binder, Call, DataType, Expr, GlobalFunc, IrModule, Name, Op, Span, StructInfo, TypeCode, VarBinding,
+    Binder, Call, DataType, Expr, Function, GlobalFunc, IrModule, Name, Op, Span, StructInfo, TypeCode, VarBinding,
 };
+use crate::judge::with_stack;
 use crate::ops::{self, Clauses, OpDef};
 
 /// What becomes of an operator that nobody knows.
@@ -24,7 +25,7 @@ pub enum UnknownOps {
 
 /// The unknown names of a program, in the order of its text.
 pub fn unknown_names(module: &IrModule, unknown: UnknownOps) -> Vec<Diagnostic> {
-    let mut names = Names { unknown, function: "".into(), place: Span::NONE, found: Vec::new() };
+    let mut names = Names { unknown, function: "".into(), place: Span::NONE, in_result: false, found: Vec::new() };
     for (gv, func) in &module.funcs {
         match func {
             GlobalFunc::Function(function) => {
@@ -43,12 +44,14 @@ struct Names {
     function: Name,
     /// The nearest place that is known around a node that has none.
     place: Span,
+    /// In the annotation of a function's result.
+    in_result: bool,
     found: Vec<Diagnostic>,
 }
 
 impl Names {
     fn path(&self) -> NodePath {
-        NodePath(self.function.to_string())
+        NodePath(format!("{}{}", self.function, if self.in_result { "/ret_struct_info" } else { "" }))
     }
 
     fn at(&self, span: Span) -> Span {
@@ -160,8 +163,26 @@ impl Visitor for Names {
         walk_call(self, call);
     }
 
+    fn visit_function(&mut self, function: &Function) {
+        function.params.iter().for_each(|param| self.visit_var_def(param));
+        if let Some(info) = &function.ret_struct_info {
+            self.in_result = true;
+            self.visit_struct_info(info);
+            self.in_result = false;
+        }
+        self.visit_expr(&function.body);
+        self.visit_attrs(&function.attrs);
+    }
+
     fn visit_var_binding(&mut self, binding: &VarBinding) {
-        self.inside(binding.span, |names| walk_var_binding(names, binding));
+        let annotation = binding.var.annotation.as_ref();
+        match &binding.value {
+            // What is written once, on the function, is told there.
+            Expr::Function(function) if annotation == Some(&function.signature()) => {
+                self.inside(binding.var.var.span, |names| with_stack(|| names.visit_function(function)));
+            }
+            _ => self.inside(binding.span, |names| walk_var_binding(names, binding)),
+        }
     }
 
     fn visit_var_def(&mut self, binder: &Binder) {

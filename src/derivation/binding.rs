@@ -147,6 +147,11 @@ impl<'m> Deriver<'_, 'm> {
             let info = self.at(Step::Field("value"), |d| d.literal(function));
             return self.enter(binder, info);
         };
+        if self.beforehand.wrong.in_signature(function) || self.beforehand.wrong.touch(span) {
+            self.enter_silently(binder, None);
+            let _ = self.at(Step::Field("value"), |d| d.literal(function));
+            return;
+        }
         let mark = self.scope.delta.mark();
         if self.cx.fire(rule!("SI.DERIVE.VB.FUNC.REC")) {
             self.enter_silently(binder, Some(annotation.clone()));

@@ -1,33 +1,28 @@
 //! Functions.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::expr::takes_shape_from_outside;
 use super::{Contexts, Deriver, Fit};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
-use crate::grammar::{AttrValue, Binder, FuncStructInfo, Function, Ndim, ShapeVar, StructInfo, Var};
+use crate::grammar::{Binder, FuncStructInfo, Function, Ranks, ShapeVar, StructInfo, Var};
 use crate::judge::with_stack;
 use crate::struct_info::{Shown, Surroundings, erase_to_well_defined};
 
 impl<'m> Deriver<'_, 'm> {
-    /// SI.DERIVE.FUNC.GLOBAL: what the annotations alone say of a function.
-    pub(super) fn annotated_info(&mut self, function: &Function) -> StructInfo {
+    /// SI.DERIVE.FUNC.GLOBAL: what the annotations alone say of a function, if they are right.
+    pub(super) fn annotated_info(&mut self, function: &Function) -> Option<StructInfo> {
         let info = self.as_annotated(function);
         let info = self.without_params(function, info);
-        self.closed(&info)
+        (!self.beforehand.wrong.in_signature(function)).then(|| self.closed(&info))
     }
 
     pub(super) fn as_annotated(&mut self, function: &Function) -> StructInfo {
-        let params: Arc<[StructInfo]> = function.params.iter().map(|param| self.param_info(param)).collect();
-        let params = self.with_ranks(function, params);
-        let pure = self.said_pure(function);
-        func_info(
-            params,
-            self.with_rank(function, function.ret_struct_info.clone().unwrap_or(StructInfo::Object)),
-            pure,
-        )
+        let ranks = self.ranks(function);
+        let params = self.params(function, &ranks);
+        let ret = ranks.in_info(function.ret_struct_info.as_ref().unwrap_or(&StructInfo::Object));
+        func_info(params, ret.into_owned(), self.said_pure(function))
     }
 
     /// What is known of a function within its own body, where a result whose shape is given by a parameter would be taken
@@ -67,27 +62,22 @@ impl<'m> Deriver<'_, 'm> {
         self.function(function)
     }
 
-    /// What is said of the parameters, with the ranks that they give each other (E25).
-    fn with_ranks(&self, function: &Function, params: Arc<[StructInfo]>) -> Arc<[StructInfo]> {
-        let rank_of = |var: &Var| rank_of_param(function, var);
-        let changes = |param: &StructInfo| matches!(param.ranked(&rank_of), Cow::Owned(_));
-        if self.cx.literal(Erratum::E25) || !params.iter().any(changes) {
-            return params;
-        }
-        params.iter().map(|param| param.ranked(&rank_of).into_owned()).collect()
+    /// The ranks that the parameters give each other and the result. Literal E25: none.
+    fn ranks<'f>(&self, function: &'f Function) -> Ranks<'f> {
+        if self.cx.literal(Erratum::E25) { Ranks::default() } else { function.ranks() }
     }
 
-    /// What is said of the result, with the rank that a parameter gives it (E25).
-    fn with_rank(&self, function: &Function, ret: StructInfo) -> StructInfo {
-        let ranked = ret.ranked(&|var| rank_of_param(function, var)).into_owned();
-        if self.cx.literal(Erratum::E25) { ret } else { ranked }
+    /// What is said of the parameters.
+    fn params(&mut self, function: &Function, ranks: &Ranks) -> Arc<[StructInfo]> {
+        let mut said = |param: &Binder| ranks.in_info(&self.param_info(param)).into_owned();
+        function.params.iter().map(|param| said(param)).collect()
     }
 
     /// The information of a function; its parameters and shape variables are known inside only.
     pub(super) fn function(&mut self, function: &'m Function) -> Option<StructInfo> {
         let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
-        let params: Arc<[StructInfo]> = function.params.iter().map(|param| self.param_info(param)).collect();
-        let params = self.with_ranks(function, params);
+        let ranks = self.ranks(function);
+        let params = self.params(function, &ranks);
         if self.cx.fire(rule!("SI.DERIVE.FUNC.SCOPE")) {
             for (param, info) in function.params.iter().zip(params.iter()) {
                 let known = self.closed(info);
@@ -100,21 +90,20 @@ impl<'m> Deriver<'_, 'm> {
         let body = body.map(|body| self.cx.conclude(rule!("SI.DERIVE.FUNC.BODY"), body));
         // SI.ALL-EXPRS: down to the body, every expression has structural information.
         let body = body.map(|body| self.cx.conclude(rule!("SI.ALL-EXPRS"), body));
-        let ret = self.result(function, body);
+        let ret = self.result(function, body, &ranks);
         if self.cx.fire(rule!("SI.DERIVE.FUNC.CLEANUP")) {
             self.scope.delta.leave(delta);
             self.scope.sigma.leave(sigma);
         }
         let pure = self.said_pure(function);
-        ret.map(|ret| self.closed(&func_info(params, ret, pure)))
+        let ret = ret.filter(|_| !self.beforehand.wrong.in_signature(function))?;
+        Some(self.closed(&func_info(params, ret, pure)))
     }
 
     /// The purity of a function that is said to be pure, as far as structural information has the field (A18): whether it is
     /// true was the types' affair.
     fn said_pure(&self, function: &Function) -> Option<bool> {
-        let forced = ["force_pure", "relax.force_pure"];
-        let forced = forced.iter().any(|name| function.attrs.get(*name) == Some(&AttrValue::Bool(true)));
-        let said = (function.pure == Some(true) || forced) && !self.cx.literal(Erratum::A18);
+        let said = (function.pure == Some(true) || function.force_pure()) && !self.cx.literal(Erratum::A18);
         said.then_some(true)
     }
 
@@ -124,7 +113,10 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     /// SI.DERIVE.FUNC.RESULT, after the check of the body against the return annotation.
-    fn result(&mut self, function: &Function, body: Option<StructInfo>) -> Option<StructInfo> {
+    fn result(&mut self, function: &Function, body: Option<StructInfo>, ranks: &Ranks) -> Option<StructInfo> {
+        if self.beforehand.wrong.in_result(function) {
+            return None;
+        }
         let annotation = function.ret_struct_info.as_ref();
         // SI.DERIVE.FUNC.RETANNOT: the expected result is an object by default.
         let expected = match annotation {
@@ -135,7 +127,7 @@ impl<'m> Deriver<'_, 'm> {
             self.result_fits(function, body, &expected);
         }
         let by_annotation = match annotation {
-            Some(info) => (rule!("SI.DERIVE.FUNC.RESULT.ANNOT"), self.with_rank(function, info.clone())),
+            Some(info) => (rule!("SI.DERIVE.FUNC.RESULT.ANNOT"), ranks.in_info(info).into_owned()),
             None => (rule!("SI.DERIVE.FUNC.RESULT.NOANNOT"), self.inferred_result(function, &body?)),
         };
         Some(self.cx.by_kind(by_annotation))
@@ -169,12 +161,6 @@ impl<'m> Deriver<'_, 'm> {
         self.results.insert(std::ptr::from_ref(function) as usize, ret.clone());
         ret
     }
-}
-
-/// The rank of the shapes that a parameter of a function stands for.
-fn rank_of_param(function: &Function, var: &Var) -> Ndim {
-    let param = function.params.iter().find(|param| param.var == *var);
-    param.and_then(|param| param.annotation.as_ref()).map_or(Ndim::Unknown, StructInfo::rank_of_shape)
 }
 
 fn func_info(params: Arc<[StructInfo]>, ret: StructInfo, pure: Option<bool>) -> StructInfo {

@@ -238,8 +238,8 @@ impl<'c, 'm> Deriver<'c, 'm> {
             for member in &group.members {
                 let Some((gv, GlobalFunc::Function(function))) = self.module.funcs.get(*member) else { continue };
                 let info = self.annotated_info(function);
-                let info = self.with_purity_of(&gv.name, info);
-                self.globals.insert(&gv.name, Some(info));
+                let info = info.map(|info| self.with_purity_of(&gv.name, info));
+                self.globals.insert(&gv.name, info);
             }
         }
     }
@@ -262,8 +262,8 @@ impl<'c, 'm> Deriver<'c, 'm> {
             GlobalFunc::Function(function) => {
                 if self.cx.fire(rule!("SI.DERIVE.FUNC.GLOBAL")) {
                     let provisional = self.annotated_info(function);
-                    let provisional = self.with_purity_of(&gv.name, provisional);
-                    self.globals.insert(&gv.name, Some(provisional));
+                    let provisional = provisional.map(|info| self.with_purity_of(&gv.name, info));
+                    self.globals.insert(&gv.name, provisional);
                 }
                 let start = self.report.vars.len();
                 let info = self.function(function);

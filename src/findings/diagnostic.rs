@@ -25,6 +25,11 @@ impl NodePath {
     pub fn function(&self) -> &str {
         self.0.split('/').next().unwrap_or_default()
     }
+
+    /// Whether the node is the annotation of a function's result, or in it.
+    pub(crate) fn is_result(&self) -> bool {
+        self.0.split('/').any(|step| step == "ret_struct_info")
+    }
 }
 
 /// One finding. Its code is the rule's id: `E[id]` for errors, `W[id]` for warnings.

@@ -8,5 +8,5 @@ mod trail;
 pub use diagnostic::{Complaint, Diagnostic, NodePath, Severity};
 pub use finder::{Demand, Finder};
 pub use places::Places;
-pub(crate) use places::same as same_place;
+pub(crate) use places::place;
 pub use trail::{Step, Trail};

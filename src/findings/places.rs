@@ -1,27 +1,91 @@
 //! Places at which something is wrong.
 
+use rustc_hash::FxHashSet;
+
 use super::{Diagnostic, Severity};
-use crate::grammar::Span;
+use crate::grammar::{Binding, Expr, Function, Span};
 
 /// Places of a text at which errors have been found, of which nothing further is to be said, nor of what depends on them.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Places(Vec<Span>);
+pub struct Places {
+    /// In order, and apart: where two overlap, one place stands for both.
+    wrong: Vec<(u32, u32)>,
+    /// Where the annotation of a result is wrong, in order: on the name of the function, or on all of it.
+    results: Vec<(u32, u32)>,
+}
 
 impl Places {
     /// The places of errors, but for those that are all of a function: `whole` has these.
-    pub fn of(findings: &[Diagnostic], whole: &[Span]) -> Places {
-        let errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
-        let spans = errors.map(|finding| finding.span).filter(|span| !span.is_none());
-        Places(spans.filter(|span| !whole.iter().any(|all| same(all, span))).collect())
+    pub fn of<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>, whole: &FxHashSet<(u32, u32)>) -> Places {
+        let errors = findings.into_iter().filter(|finding| finding.severity == Severity::Error);
+        let placed = errors.filter(|finding| !finding.span.is_none());
+        let (results, others): (Vec<_>, Vec<_>) = placed.partition(|finding| finding.path.is_result());
+        let mut results: Vec<(u32, u32)> = results.into_iter().map(|finding| place(finding.span)).collect();
+        results.sort_unstable();
+        let others = others.into_iter().map(|finding| place(finding.span));
+        Places { results, ..Places::covering(others.filter(|span| !whole.contains(span)).collect()) }
+    }
+
+    /// Whether something is wrong in the annotation of a function's result.
+    pub fn in_result(&self, function: &Function) -> bool {
+        let ((start, end), body) = (place(function.span), start_of(&function.body));
+        let first = self.results.partition_point(|result| result.0 < start);
+        self.results.get(first).is_some_and(|result| *result == (start, end) || result.1 <= body)
+    }
+
+    /// Whether something is wrong in what a function says of its parameters or its result, so that nobody else knows what it is.
+    pub fn in_signature(&self, function: &Function) -> bool {
+        self.in_result(function) || function.params.iter().any(|param| self.touch(param.var.span))
+    }
+
+    fn covering(mut spans: Vec<(u32, u32)>) -> Places {
+        spans.sort_unstable();
+        let mut apart: Vec<(u32, u32)> = Vec::with_capacity(spans.len());
+        for (start, end) in spans {
+            match apart.last_mut() {
+                Some(last) if start < last.1 => last.1 = last.1.max(end),
+                Some(_) | None => apart.push((start, end)),
+            }
+        }
+        Places { wrong: apart, results: Vec::new() }
     }
 
     /// Whether something is wrong in a place, or the place is in something wrong.
     pub fn touch(&self, place: Span) -> bool {
-        !place.is_none() && self.0.iter().any(|wrong| wrong.start < place.end && place.start < wrong.end)
+        let first = self.wrong.partition_point(|(_, end)| *end <= place.start);
+        !place.is_none() && self.wrong.get(first).is_some_and(|(start, _)| *start < place.end)
     }
 }
 
-/// Spans take no part in equality.
-pub(crate) fn same(a: &Span, b: &Span) -> bool {
-    (a.start, a.end) == (b.start, b.end)
+/// Where the text of a body begins: of a sequence, the first that it binds or what it gives, as its own place may be all of a function.
+fn start_of(body: &Expr) -> u32 {
+    let Expr::SeqExpr(seq) = body else { return body.span().start };
+    let bindings = seq.blocks.iter().flat_map(|block| block.bindings.iter());
+    let spans = bindings.map(Binding::span).chain([seq.body.span()]);
+    spans.filter(|span| !span.is_none()).map(|span| span.start).next().unwrap_or(0)
+}
+
+/// Where a span begins and ends: spans take no part in equality.
+pub(crate) fn place(span: Span) -> (u32, u32) {
+    (span.start, span.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merged_places_touch_what_each_of_them_touches() {
+        let short = (0..8).flat_map(|start| (start..start + 4).map(move |end| (start, end)));
+        let spans: Vec<(u32, u32)> = short.collect();
+        let three = |i: usize| [i, i / 7, i / 31].map(|at| spans[at % spans.len()]);
+        for wrong in (0..2_000).map(three) {
+            let places = Places::covering(wrong.to_vec());
+            for (start, end) in (0..13).flat_map(|start| (start..13).map(move |end| (start, end))) {
+                let place = Span::new(start, end);
+                let plain = !place.is_none() && wrong.iter().any(|wrong| wrong.0 < end && start < wrong.1);
+                assert_eq!(places.touch(place), plain, "{wrong:?} {start}..{end}");
+            }
+        }
+    }
 }

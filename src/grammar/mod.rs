@@ -33,6 +33,7 @@ pub use expr::{
 };
 pub use module::{FORMAT_VERSION, GlobalFunc, IrModule};
 pub use prim_expr::{BinaryOp, PrimExpr};
+pub use ranked::Ranks;
 pub use struct_info::{
     DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
 };

@@ -3,8 +3,36 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{FuncStructInfo, Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
+use rustc_hash::FxHashMap;
+
+use super::{FuncStructInfo, Function, Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
 use crate::judge::with_stack;
+
+/// The parameters of a function, and the ranks of the shapes that they stand for. None for a signature by the letter, in which
+/// they give each other none.
+#[derive(Clone, Default, Debug)]
+pub struct Ranks<'f>(FxHashMap<&'f Var, Ndim>);
+
+impl Function {
+    /// The ranks that its parameters give each other and the result.
+    pub fn ranks(&self) -> Ranks<'_> {
+        let rank = |info: Option<&StructInfo>| info.map_or(Ndim::Unknown, StructInfo::rank_of_shape);
+        // Where two are spelt alike the first counts.
+        Ranks(self.params.iter().rev().map(|param| (&param.var, rank(param.annotation.as_ref()))).collect())
+    }
+}
+
+impl Ranks<'_> {
+    /// Whether a variable is one of the parameters.
+    pub fn has(&self, var: &Var) -> bool {
+        self.0.contains_key(var)
+    }
+
+    /// Information of the signature with the ranks that the parameters give it.
+    pub fn in_info<'s>(&self, info: &'s StructInfo) -> Cow<'s, StructInfo> {
+        info.ranked(&|var| self.0.get(var).copied().unwrap_or(Ndim::Unknown))
+    }
+}
 
 impl StructInfo {
     /// The same with the ranks that the variables standing for shapes are known to have, where it leaves them open.

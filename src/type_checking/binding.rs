@@ -91,6 +91,11 @@ impl<'m> Checker<'_, 'm> {
             let ty = self.at(Step::Field("value"), |c| c.function(function, false));
             return self.enter(binder, ty, None);
         };
+        if self.wrong.in_signature(function) || self.wrong.touch(binder.var.span) {
+            self.enter_silently(binder, None, None);
+            let _ = self.at(Step::Field("value"), |c| c.function(function, false));
+            return;
+        }
         let annotated = self.erase(info);
         let mark = self.gamma.mark();
         if self.cx.fire(rule!("TC.VB.FUNC.PRE")) {

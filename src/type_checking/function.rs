@@ -3,7 +3,7 @@
 use super::{Checker, Frame};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
-use crate::grammar::{AttrValue, Function, Name, Ndim, StructInfo, Type, Var};
+use crate::grammar::{AttrValue, Function, Name, Ranks, StructInfo, Type};
 use crate::judge::with_stack;
 use crate::purity;
 use crate::types::{Conversion, conversion, is_subtype};
@@ -28,7 +28,7 @@ impl<'m> Checker<'_, 'm> {
         function: &'m Function,
         recursive: bool,
     ) -> Option<Type> {
-        let annotated = self.annotated_type(function);
+        let annotated = self.annotated_type(function).filter(|_| !self.wrong.in_signature(function));
         match self.cx.conclude(rule!("TC.FUNC.REC-BIND"), annotated) {
             Some(ty) => {
                 self.globals.insert(name, Some(ty));
@@ -46,22 +46,17 @@ impl<'m> Checker<'_, 'm> {
     ///
     /// TC.FUNC.REC-PURE: it is pure exactly if the function says so.
     pub(super) fn annotated_type(&mut self, function: &Function) -> Option<Type> {
-        let (params, ret) = self.annotations(function);
-        let (params, ret) = (params.iter().map(|param| self.erase(param)).collect::<Vec<Type>>(), self.erase(&ret?));
+        let ranks = self.ranks(function);
+        let said = function.params.iter().map(|param| param.annotation.as_ref().unwrap_or(&StructInfo::Object));
+        let params: Vec<Type> = said.map(|info| self.erase(&ranks.in_info(info))).collect();
+        let ret = self.erase(&ranks.in_info(function.ret_struct_info.as_ref()?));
         let pure = self.cx.conclude(rule!("TC.FUNC.REC-PURE"), function.pure == Some(true));
         Some(Type::func(params, ret, pure))
     }
 
-    /// What is said of parameters and result, with the ranks that the parameters give each other.
-    fn annotations(&self, function: &Function) -> (Vec<StructInfo>, Option<StructInfo>) {
-        let rank_of = |var: &Var| {
-            let param = function.params.iter().find(|param| param.var == *var);
-            param.and_then(|param| param.annotation.as_ref()).map_or(Ndim::Unknown, StructInfo::rank_of_shape)
-        };
-        let literal = self.cx.literal(Erratum::E25);
-        let of = |info: &StructInfo| if literal { info.clone() } else { info.ranked(&rank_of).into_owned() };
-        let params = function.params.iter().map(|param| param.annotation.as_ref().map_or(StructInfo::Object, of));
-        (params.collect(), function.ret_struct_info.as_ref().map(of))
+    /// The ranks that the parameters give each other and the result. Literal E25: none.
+    fn ranks<'f>(&self, function: &'f Function) -> Ranks<'f> {
+        if self.cx.literal(Erratum::E25) { Ranks::default() } else { function.ranks() }
     }
 
     fn param_type(&mut self, param: &crate::grammar::Binder) -> Type {
@@ -81,6 +76,9 @@ impl<'m> Checker<'_, 'm> {
         let all_pure = self.frames.pop().is_none_or(|frame| frame.pure);
         let pure = self.pure(function, all_pure);
         let ret = self.ret(function, body, recursive)?;
+        if self.wrong.in_signature(function) {
+            return None;
+        }
         Some(Type::func(params, ret, pure))
     }
 
@@ -123,7 +121,7 @@ impl<'m> Checker<'_, 'm> {
 
     /// PURE.ATTR.REPR.
     fn force_pure_is_boolean(&mut self, function: &Function) {
-        let Some(value) = purity::force_pure_attr(function) else { return };
+        let Some(value) = function.force_pure_attr() else { return };
         self.demand(
             function.span,
             &[(rule!("PURE.ATTR.REPR"), 1, matches!(value, AttrValue::Bool(_)), &|| {
@@ -135,8 +133,10 @@ impl<'m> Checker<'_, 'm> {
     /// TC.FUNC.RET: what callers see of the result.
     fn ret(&mut self, function: &'m Function, body: Option<Type>, recursive: bool) -> Option<Type> {
         let Some(info) = &function.ret_struct_info else { return self.ret_of_body(function, body, recursive) };
-        let (_, ranked) = self.annotations(function);
-        let annotated = self.erase(ranked.as_ref().unwrap_or(info));
+        if self.wrong.in_result(function) {
+            return None;
+        }
+        let annotated = self.erase(&self.ranks(function).in_info(info));
         let Some(body) = body else { return Some(annotated) };
         // Literal E42: each is a subtype of the other if they are equal, and the marked sentence wants a cast.
         let same = self.cx.literal(Erratum::E42) && is_subtype(self.cx, &annotated, &body);

@@ -172,7 +172,7 @@ impl<'c, 'm> Checker<'c, 'm> {
         if self.cx.rule(rule!("TC.MODULE.PREPOPULATE"), group.members.len() > 1) {
             for member in &group.members {
                 let Some((gv, GlobalFunc::Function(function))) = self.module.funcs.get(*member) else { continue };
-                let ty = self.annotated_type(function);
+                let ty = self.annotated_type(function).filter(|_| !self.wrong.in_signature(function));
                 self.globals.insert(&gv.name, ty);
             }
         }

@@ -110,9 +110,7 @@ impl Calls {
     }
 
     fn inside(&mut self, key: Key, function: &Function) {
-        let forced = ["force_pure", "relax.force_pure"];
-        let forced = forced.iter().any(|name| function.attrs.get(*name) == Some(&AttrValue::Bool(true)));
-        let stated = if forced { Some(true) } else { function.pure };
+        let stated = if function.force_pure() { Some(true) } else { function.pure };
         self.functions.insert(key.clone(), Calling { stated, callees: Vec::new() });
         self.around.push(key);
         function.params.iter().for_each(|param| self.annotated(param));
@@ -154,25 +152,34 @@ impl Calls {
         }
     }
 
-    /// The functions that call pure ones only: all for a start, less each that calls another.
+    /// The functions that call pure ones only: all but those that are said to be impure or call what is, and, spreading from these,
+    /// their callers. What a function says of itself counts for its callers.
     fn pure(&self) -> FxHashSet<Key> {
-        let assumed = self.functions.iter().filter(|(_, f)| f.stated != Some(false)).map(|(key, _)| key.clone());
-        let mut pure: FxHashSet<Key> = assumed.collect();
-        loop {
-            let allows = |callee: &Callee| match callee {
-                Callee::Pure => true,
-                Callee::Impure => false,
-                Callee::Function(key) => pure.contains(key),
-            };
-            let keeps = |key: &Key| {
-                self.functions.get(key).is_some_and(|f| f.stated == Some(true) || f.callees.iter().all(allows))
-            };
-            let kept: FxHashSet<Key> = pure.iter().filter(|key| keeps(key)).cloned().collect();
-            if kept.len() == pure.len() {
-                return kept;
+        let mut callers: FxHashMap<&Key, Vec<&Key>> = FxHashMap::default();
+        let mut impure: Vec<&Key> = Vec::new();
+        for (key, f) in &self.functions {
+            match f.stated {
+                Some(true) => continue,
+                Some(false) => impure.push(key),
+                None => {}
             }
-            pure = kept;
+            for callee in &f.callees {
+                match callee {
+                    Callee::Pure => {}
+                    Callee::Function(callee) if self.functions.contains_key(callee) => {
+                        callers.entry(callee).or_default().push(key);
+                    }
+                    Callee::Impure | Callee::Function(_) => impure.push(key),
+                }
+            }
         }
+        let mut pure: FxHashSet<Key> = self.functions.keys().cloned().collect();
+        while let Some(key) = impure.pop() {
+            if pure.remove(key) {
+                impure.extend(callers.get(key).into_iter().flatten());
+            }
+        }
+        pure
     }
 }
 
