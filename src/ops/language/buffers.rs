@@ -1,36 +1,159 @@
-//! Whether the inputs of a `call_tir` can be what the buffers of the `PrimFunc` are declared to be.
+//! Whether the inputs and the outputs of a `call_tir` can be what the buffers of the `PrimFunc` are declared to be.
 
 use std::collections::BTreeMap;
 
 use crate::grammar::tir::{Buffer, Expr as TirExpr, Param, PrimFunc};
-use crate::grammar::{Expr, GlobalFunc, Name, Ndim, PrimExpr, StructInfo, TensorStructInfo};
+use crate::grammar::{
+    AttrValue, Expr, GlobalFunc, Name, Ndim, PrimExpr, ShapeStructInfo, StructInfo, TensorStructInfo,
+};
 use crate::judge::{Cx, Proof};
 use crate::ops::infer::Dims;
 use crate::ops::{CallForm, InferArgs, InferError};
 use crate::shape::prove_equal;
 
+/// The arguments of a `call_tir` and what the parameters of its `PrimFunc` have been matched with so far.
+pub(super) struct Matched<'a> {
+    name: &'a Name,
+    /// The parameters that are left.
+    params: &'a [Param],
+    /// A variable of the `PrimFunc` is the size that it is first matched with.
+    sizes: BTreeMap<Name, PrimExpr>,
+}
+
 /// OP.CALLTIR.DPS: the inputs are passed first, so the first parameters are matched with them. What is certain not to fit would stop
-/// every run, and is an error of the call.
-pub(super) fn inputs_fit(cx: &mut Cx, a: &InferArgs<'_>) -> Result<(), InferError> {
-    let Some((name, func)) = callee(a) else { return Ok(()) };
-    let Some(inputs) = inputs(a) else { return Ok(()) };
-    let mut sizes = BTreeMap::new();
-    for (i, (param, input)) in func.params.iter().zip(inputs).enumerate() {
-        let fault = match (param, input) {
-            (Param::Buffer(buffer), StructInfo::Tensor(tensor)) => misfit(cx, buffer, tensor, &mut sizes),
-            (Param::Buffer(_), StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_)) => {
-                Some("a tensor".to_string())
-            }
-            (Param::Scalar(_), StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Func(_)) => {
-                Some("a scalar".to_string())
-            }
-            (Param::Buffer(_) | Param::Scalar(_) | Param::Handle(_), _) => None,
-        };
-        if let Some(expected) = fault {
-            return Err(InferError::op(format!("input {i} is {input}, where @{name} takes {expected}")));
-        }
+/// every run, and is an error of the call. What is left of the parameters is for the outputs; `None` if it is not known which these are.
+pub(super) fn inputs_fit<'a>(cx: &mut Cx, a: &InferArgs<'a>) -> Result<Option<Matched<'a>>, InferError> {
+    let Some((name, func)) = callee(a) else { return Ok(None) };
+    let Some(passed) = Passed::of(a) else { return Ok(None) };
+    passed.as_many_as(name, func)?;
+    let mut matched = Matched { name, params: &func.params, sizes: BTreeMap::new() };
+    for (i, input) in passed.inputs.iter().enumerate() {
+        matched.next(cx, input, || format!("input {i}"))?;
+    }
+    let scalars = passed.scalars.and_then(|scalars| matched.params.get(scalars..));
+    Ok(scalars.map(|params| Matched { params, ..matched }))
+}
+
+/// OP.CALLTIR.DPS: the outputs follow, each allocated as the information of the result says (OP.CALLTIR.ALLOC).
+pub(super) fn outputs_fit(cx: &mut Cx, matched: Option<Matched>, result: &StructInfo) -> Result<(), InferError> {
+    let Some(mut matched) = matched else { return Ok(()) };
+    let outputs = if let StructInfo::Tuple(fields) = result { fields } else { std::slice::from_ref(result) };
+    for (i, output) in outputs.iter().enumerate() {
+        matched.next(
+            cx,
+            output,
+            || if outputs.len() == 1 { "the output".to_string() } else { format!("output {i}") },
+        )?;
     }
     Ok(())
+}
+
+impl Matched<'_> {
+    /// The next parameter is given this.
+    fn next(&mut self, cx: &mut Cx, given: &StructInfo, what: impl Fn() -> String) -> Result<(), InferError> {
+        let Some((param, rest)) = self.params.split_first() else { return Ok(()) };
+        self.params = rest;
+        let fault = match (param, given) {
+            (Param::Buffer(buffer), StructInfo::Tensor(tensor)) => misfit(cx, buffer, tensor, &mut self.sizes),
+            (Param::Buffer(_), StructInfo::Prim(_)) => Some("a tensor".to_string()),
+            (Param::Scalar(_), StructInfo::Tensor(_)) => Some("a scalar".to_string()),
+            (param, StructInfo::Shape(_) | StructInfo::Func(_) | StructInfo::Tuple(_)) => Some(kind(param).to_string()),
+            (Param::Handle(_), StructInfo::Tensor(_) | StructInfo::Prim(_))
+            | (Param::Scalar(_), StructInfo::Prim(_))
+            | (Param::Buffer(_) | Param::Scalar(_) | Param::Handle(_), StructInfo::Object) => None,
+        };
+        let name = self.name;
+        let message = |expected| format!("{} is {given}, where @{name} takes {expected}", what());
+        fault.map_or(Ok(()), |expected| Err(InferError::op(message(expected))))
+    }
+}
+
+fn kind(param: &Param) -> &'static str {
+    match param {
+        Param::Buffer(_) => "a tensor",
+        Param::Scalar(_) => "a scalar",
+        Param::Handle(_) => "a tensor or a scalar",
+    }
+}
+
+/// What a call passes to its `PrimFunc`, as far as one knows.
+struct Passed<'a> {
+    inputs: &'a [StructInfo],
+    /// How many scalars follow the inputs.
+    scalars: Option<usize>,
+    outputs: Option<usize>,
+    /// How many variables follow the outputs.
+    variables: usize,
+}
+
+impl<'a> Passed<'a> {
+    /// `None` where one does not know which arguments are inputs (C14).
+    fn of(a: &InferArgs<'a>) -> Option<Passed<'a>> {
+        let (_, rest) = a.args.split_first()?;
+        let variables = variables(a);
+        let flat = |inputs, shapes: &StructInfo| {
+            Some(Passed { inputs, scalars: Some(0), outputs: number_of_shapes(shapes), variables })
+        };
+        match (CallForm::infer(a.args, &a.call.sinfo_args), rest) {
+            (CallForm::Tupled, [StructInfo::Tuple(inputs), scalars @ ..]) => {
+                let scalars = scalars.first().map_or(Some(0), size_of_shape);
+                Some(Passed { inputs, scalars, outputs: Some(number_of_tensors(&a.call.sinfo_args)), variables })
+            }
+            (CallForm::Tupled, _) => None,
+            (CallForm::Flat, [StructInfo::Tuple(inputs), shapes]) => flat(inputs, shapes),
+            (CallForm::Flat, [StructInfo::Object, _]) => None,
+            (CallForm::Flat, [inputs @ .., shapes]) => flat(inputs, shapes),
+            (CallForm::Flat, []) => None,
+        }
+    }
+
+    /// A `PrimFunc` takes as many arguments as it has parameters. One that has none and does nothing stands for any.
+    fn as_many_as(&self, name: &Name, func: &PrimFunc) -> Result<(), InferError> {
+        if func.params.is_empty() && func.body.is_empty() {
+            return Ok(());
+        }
+        let (inputs, taken) = (self.inputs.len(), func.params.len());
+        let scalars = self.scalars.unwrap_or(0);
+        let least = inputs + scalars + self.outputs.unwrap_or(0) + self.variables;
+        let is_all = self.scalars.is_some() && self.outputs.is_some();
+        if least > taken || is_all && least < taken {
+            let outputs = self.outputs.map_or_else(String::new, |outputs| format!(" and {outputs} outputs"));
+            let passed =
+                format!("{}{} inputs{outputs} are passed", if is_all { "" } else { "at least " }, inputs + scalars);
+            return Err(InferError::op(format!("{passed}, where @{name} has {taken} parameters")));
+        }
+        Ok(())
+    }
+}
+
+/// The attribute `tir_vars` of TVM's dialect: scalars that follow the outputs.
+fn variables(a: &InferArgs<'_>) -> usize {
+    let Some(AttrValue::List(items)) = a.call.attrs.get("tir_vars") else { return 0 };
+    items.iter().filter(|item| matches!(item, AttrValue::Prim(_))).count()
+}
+
+fn number_of_shapes(shapes: &StructInfo) -> Option<usize> {
+    match shapes {
+        StructInfo::Shape(_) => Some(1),
+        StructInfo::Tuple(fields) => Some(fields.len()),
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Prim(_) | StructInfo::Func(_) => None,
+    }
+}
+
+fn number_of_tensors(sinfo_args: &[StructInfo]) -> usize {
+    if let [StructInfo::Tuple(fields)] = sinfo_args { fields.len() } else { sinfo_args.len() }
+}
+
+fn size_of_shape(info: &StructInfo) -> Option<usize> {
+    match info {
+        StructInfo::Shape(ShapeStructInfo { ndim: Ndim::Known(size), .. }) => usize::try_from(*size).ok(),
+        StructInfo::Shape(_)
+        | StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_)
+        | StructInfo::Func(_) => None,
+    }
 }
 
 fn callee<'a>(a: &InferArgs<'a>) -> Option<(&'a Name, &'a PrimFunc)> {
@@ -38,19 +161,6 @@ fn callee<'a>(a: &InferArgs<'a>) -> Option<(&'a Name, &'a PrimFunc)> {
     match a.module?.get(&gv.name)? {
         GlobalFunc::PrimFunc(func) => Some((&gv.name, func)),
         GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => None,
-    }
-}
-
-/// What is known of each input, as far as one knows which they are (C14).
-fn inputs<'a>(a: &InferArgs<'a>) -> Option<&'a [StructInfo]> {
-    let (_, rest) = a.args.split_first()?;
-    match (CallForm::infer(a.args, &a.call.sinfo_args), rest) {
-        (CallForm::Tupled, [StructInfo::Tuple(fields), ..]) => Some(fields),
-        (CallForm::Tupled, _) => None,
-        (CallForm::Flat, [StructInfo::Tuple(fields), _]) => Some(fields),
-        (CallForm::Flat, [StructInfo::Object, _]) => None,
-        (CallForm::Flat, [inputs @ .., _]) => Some(inputs),
-        (CallForm::Flat, []) => None,
     }
 }
 

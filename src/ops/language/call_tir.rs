@@ -8,6 +8,7 @@ use crate::book::Erratum;
 use crate::grammar::{DataType, Expr, GlobalFunc, Ndim, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::Dims;
+use crate::ops::language::buffers::{inputs_fit, outputs_fit};
 use crate::ops::language::dps::{call_dps_packed, call_tir};
 use crate::ops::{Accuracy, Clauses, InferArgs, InferError, OpDef, Param, demand};
 use crate::value::Value;
@@ -96,8 +97,8 @@ fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
             "the first argument of call_tir must be a PrimFunc of the module".to_string()
         })],
     )?;
-    super::buffers::inputs_fit(cx, a)?;
-    match CallForm::infer(a.args, &a.call.sinfo_args) {
+    let matched = inputs_fit(cx, a)?;
+    let result = match CallForm::infer(a.args, &a.call.sinfo_args) {
         CallForm::Tupled => infer_tupled(cx, a),
         CallForm::Flat => {
             let args = cx.conclude(rule!("OP.CALLTIR.ARGS"), a.args.to_vec());
@@ -105,7 +106,9 @@ fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
             demand(cx, &[(rule!("OP.CALLTIR.TYPEARG"), 1, has_one_type(&a), &|| expects_one_type(&a))])?;
             infer_flat(cx, &a)
         }
-    }
+    }?;
+    outputs_fit(cx, matched, &result)?;
+    Ok(result)
 }
 
 fn infer_call_dps_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
