@@ -1,12 +1,13 @@
 //! Telling the shape variables of function types apart: what a signature binds is its own, however it is spelt (A03).
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::kinds::Kinds;
 use super::mapping::{Mapping, all_shape_vars, dims_of, has_func_inside, introduced_by, params_of};
-use super::substitute::rename_in_func;
+use super::substitute::{rename_in_func, renamed};
 use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo};
@@ -15,7 +16,7 @@ use crate::judge::{Cx, with_stack};
 type Func = Arc<FuncStructInfo>;
 
 /// The variables that the parameters of a function introduce.
-fn own(func: &FuncStructInfo, scope: &Scope) -> BTreeSet<ShapeVar> {
+pub(super) fn own(func: &FuncStructInfo, scope: &Scope) -> BTreeSet<ShapeVar> {
     let mut own = introduced_by(params_of(func));
     own.retain(|var| !scope.has_shape_var(var));
     own
@@ -25,19 +26,32 @@ fn all_of(func: &Func) -> BTreeSet<ShapeVar> {
     all_shape_vars(&StructInfo::Func(func.clone()))
 }
 
-/// New variables in place of `vars`: of the same hint, none of them in `used` or bound outside.
+/// New variables in place of others: of the same hint, none of them used anywhere or bound outside.
+struct Fresh<'a> {
+    ids: Range<u32>,
+    scope: &'a dyn Surroundings,
+}
+
+impl<'a> Fresh<'a> {
+    fn beside(used: &BTreeSet<ShapeVar>, scope: &'a dyn Surroundings) -> Fresh<'a> {
+        let last = used.iter().map(|var| var.id).max().unwrap_or(0);
+        Fresh { ids: last.saturating_add(1)..u32::MAX, scope }
+    }
+
+    fn name(&mut self, var: &ShapeVar) -> ShapeVar {
+        let mut names = self.ids.by_ref().map(|id| ShapeVar::numbered(var.name.clone(), id));
+        names.find(|name| !self.scope.has_shape_var(name)).unwrap_or_else(|| var.clone())
+    }
+}
+
+/// New variables in place of `vars`, none of them in `used`.
 pub(super) fn fresh_names(
     vars: impl IntoIterator<Item = ShapeVar>,
     used: &BTreeSet<ShapeVar>,
     scope: &dyn Surroundings,
 ) -> Mapping {
-    let last = used.iter().map(|var| var.id).max().unwrap_or(0);
-    let mut ids = last.saturating_add(1)..u32::MAX;
-    let mut fresh = |var: &ShapeVar| {
-        let mut names = ids.by_ref().map(|id| ShapeVar::numbered(var.name.clone(), id));
-        names.find(|name| !scope.has_shape_var(name)).unwrap_or_else(|| var.clone())
-    };
-    vars.into_iter().map(|var| (PrimExpr::Var(fresh(&var)), var)).map(|(name, var)| (var, name)).collect()
+    let mut fresh = Fresh::beside(used, scope);
+    vars.into_iter().map(|var| (PrimExpr::Var(fresh.name(&var)), var)).map(|(name, var)| (var, name)).collect()
 }
 
 /// Information in which no function type has a variable of its own that is spelt like one of a function type around it.
@@ -52,8 +66,8 @@ pub(super) fn told_inside_and_back<'s>(s: &'s StructInfo, scope: &Scope) -> (Cow
     if !holds_nested(s) {
         return (Cow::Borrowed(s), Mapping::new());
     }
-    let (own, met, back) = (BTreeSet::new(), BTreeSet::new(), Mapping::new());
-    let mut inside = Inside { scope, own, met, used: all_shape_vars(s), back };
+    let fresh = Fresh::beside(&all_shape_vars(s), scope);
+    let mut inside = Inside::new(scope, fresh, false);
     let told = inside.info(s).map_or(Cow::Borrowed(s), Cow::Owned);
     (told, inside.back)
 }
@@ -72,27 +86,82 @@ fn holds_nested(s: &StructInfo) -> bool {
     })
 }
 
+/// What is known of variables, and can be set back to what it was.
+struct Undoable<T> {
+    now: BTreeMap<ShapeVar, T>,
+    /// What was known before each change.
+    before: Vec<(ShapeVar, Option<T>)>,
+}
+
+impl<T> Default for Undoable<T> {
+    fn default() -> Undoable<T> {
+        Undoable { now: BTreeMap::new(), before: Vec::new() }
+    }
+}
+
+impl<T> Undoable<T> {
+    fn has(&self, var: &ShapeVar) -> bool {
+        self.now.contains_key(var)
+    }
+
+    fn set(&mut self, var: ShapeVar, known: T) {
+        let before = self.now.insert(var.clone(), known);
+        self.before.push((var, before));
+    }
+
+    fn remove(&mut self, var: &ShapeVar) {
+        if let Some(before) = self.now.remove(var) {
+            self.before.push((var.clone(), Some(before)));
+        }
+    }
+
+    fn mark(&self) -> usize {
+        self.before.len()
+    }
+
+    fn set_back(&mut self, mark: usize) {
+        while self.before.len() > mark {
+            match self.before.pop() {
+                Some((var, Some(known))) => drop(self.now.insert(var, known)),
+                Some((var, None)) => drop(self.now.remove(&var)),
+                None => {}
+            }
+        }
+    }
+}
+
 /// A walk from left to right.
 struct Inside<'a> {
     scope: &'a Scope<'a>,
-    /// The variables that the function types around introduce.
-    own: BTreeSet<ShapeVar>,
+    /// The new names of variables here.
+    names: Undoable<PrimExpr>,
+    /// The variables that the function types around introduce, under their names here.
+    own: Undoable<()>,
     /// Those that have been introduced already.
-    met: BTreeSet<ShapeVar>,
-    /// All that are mentioned anywhere.
-    used: BTreeSet<ShapeVar>,
+    met: Undoable<()>,
+    fresh: Fresh<'a>,
     /// What new names stand for.
     back: Mapping,
+    /// Whether all that function types introduce gets a new name.
+    all: bool,
 }
 
-impl Inside<'_> {
+impl<'a> Inside<'a> {
+    fn new(scope: &'a Scope<'a>, fresh: Fresh<'a>, all: bool) -> Inside<'a> {
+        let (names, own, met) = (Undoable::default(), Undoable::default(), Undoable::default());
+        Inside { scope, names, own, met, fresh, back: Mapping::new(), all }
+    }
+
     /// `None` where nothing changes.
     fn info(&mut self, s: &StructInfo) -> Option<StructInfo> {
         with_stack(|| match s {
             StructInfo::Object => None,
             StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
-                self.met.extend(introduced_by([s]));
-                None
+                for var in introduced_by([s]) {
+                    let name = self.name(&var);
+                    self.met.set(name, ());
+                }
+                renamed(s, &self.names.now)
             }
             StructInfo::Tuple(fields) => self.infos(fields).map(StructInfo::Tuple),
             StructInfo::Func(func) => self.func(func).map(StructInfo::Func),
@@ -106,27 +175,42 @@ impl Inside<'_> {
     }
 
     fn func(&mut self, func: &Func) -> Option<Func> {
-        let mut alike = own(func, self.scope);
-        alike.retain(|var| self.own.contains(var) && !self.met.contains(var));
-        let names = fresh_names(alike, &self.used, self.scope);
-        self.used.extend(names.values().filter_map(lone).cloned());
-        let back = names.iter().filter_map(|(var, name)| Some((lone(name)?.clone(), PrimExpr::Var(var.clone()))));
-        self.back.extend(back);
-        let renamed = if names.is_empty() { None } else { rename_in_func(func, names, self.scope) };
-        let func = renamed.as_ref().unwrap_or(func);
-        let (around, met) = (self.own.clone(), self.met.clone());
-        let new = own(func, self.scope);
-        self.met.retain(|var| self.own.contains(var) || !new.contains(var));
-        self.own.extend(new);
+        let marks = (self.names.mark(), self.own.mark(), self.met.mark());
+        introduced_by(params_of(func)).into_iter().for_each(|var| self.introduce(var));
         let params = func.params.as_ref().and_then(|params| self.infos(params));
         let ret = self.info(&func.ret);
-        (self.own, self.met) = (around, met);
+        self.names.set_back(marks.0);
+        self.own.set_back(marks.1);
+        self.met.set_back(marks.2);
         if params.is_none() && ret.is_none() {
-            return renamed;
+            return None;
         }
         let params = params.or_else(|| func.params.clone());
         let ret = ret.unwrap_or_else(|| func.ret.clone());
         Some(Arc::new(FuncStructInfo { params, ret, ..(**func).clone() }))
+    }
+
+    fn name(&self, var: &ShapeVar) -> ShapeVar {
+        self.names.now.get(var).and_then(lone).unwrap_or(var).clone()
+    }
+
+    /// A variable of the parameters of a function: what a function around introduces, and has introduced already, is that one's.
+    fn introduce(&mut self, var: ShapeVar) {
+        let name = self.name(&var);
+        if self.scope.has_shape_var(&name) {
+            return;
+        }
+        let around = self.own.has(&name);
+        let another = if self.all { !around } else { around && !self.met.has(&name) };
+        if another {
+            let name = self.fresh.name(&var);
+            self.own.set(name.clone(), ());
+            self.back.insert(name.clone(), PrimExpr::Var(var.clone()));
+            self.names.set(var, PrimExpr::Var(name));
+        } else if !around {
+            self.met.remove(&name);
+            self.own.set(name, ());
+        }
     }
 }
 
@@ -246,33 +330,19 @@ fn with_distinct_insides(cx: &Cx, func: &Func, other: &Func, scope: &Scope) -> O
         return None;
     }
     let bound = scope.enter(own(func, scope));
-    let mut used = &all_of(func) | &all_of(other);
-    let parts: Vec<StructInfo> =
-        params_of(func).iter().chain([&func.ret]).map(|part| distinct(part, &mut used, scope)).collect();
+    let mut inside = Inside::new(scope, Fresh::beside(&(&all_of(func) | &all_of(other)), scope), true);
+    let parts = params_of(func).iter().chain([&func.ret]);
+    let parts: Vec<StructInfo> = parts.map(|part| inside.info(part).unwrap_or_else(|| part.clone())).collect();
     scope.leave(&bound);
     let (ret, params) = parts.split_last()?;
     let params = func.params.as_ref().map(|_| params.into());
     Some(Arc::new(FuncStructInfo { params, ret: ret.clone(), ..(**func).clone() }))
 }
 
-/// An info in which no variable that a function type binds is spelt like any other of `used`.
-pub(super) fn distinct(s: &StructInfo, used: &mut BTreeSet<ShapeVar>, scope: &Scope) -> StructInfo {
-    with_stack(|| match s {
-        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => s.clone(),
-        StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| distinct(field, used, scope))),
-        StructInfo::Func(func) => {
-            let names = fresh_names(own(func, scope), used, scope);
-            used.extend(names.values().filter_map(lone).cloned());
-            let renamed = rename_in_func(func, names, scope);
-            let func = renamed.as_ref().unwrap_or(func);
-            let bound = scope.enter(own(func, scope));
-            let params = func.params.as_ref();
-            let params = params.map(|params| params.iter().map(|param| distinct(param, used, scope)).collect());
-            let ret = distinct(&func.ret, used, scope);
-            scope.leave(&bound);
-            StructInfo::Func(Arc::new(FuncStructInfo { params, ret, ..(**func).clone() }))
-        }
-    })
+/// Information in which no variable that a function type binds is spelt like any other of it.
+pub(super) fn distinct(s: &StructInfo, scope: &Scope) -> StructInfo {
+    let fresh = Fresh::beside(&all_shape_vars(s), scope);
+    Inside::new(scope, fresh, true).info(s).unwrap_or_else(|| s.clone())
 }
 
 fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {

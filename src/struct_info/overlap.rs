@@ -1,48 +1,93 @@
 //! Whether some value may be as two informations say.
 
+use std::sync::Arc;
+
+use super::apart::own;
 use super::kinds::{Kinds, is_object};
-use super::order::{Relation, is_more_specific_in};
-use super::same_shape::{compare_known_shapes, compare_values};
+use super::same_shape::seen_through;
 use super::surroundings::{Scope, Surroundings};
-use crate::grammar::{ShapeStructInfo, StructInfo, TensorStructInfo};
+use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::{Cx, Proof, with_stack};
+use crate::shape::prove_equal;
 
 /// SI.ORDER.MEANING: whether a value that the one describes may be one that the other describes; if not, a cast from the one to the
 /// other cannot succeed. One may be below the other, or each may say what the other leaves open.
 pub fn may_overlap(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> bool {
-    if is_object(s1) || is_object(s2) {
-        return true;
+    Overlap { scope: Scope::new(scope) }.of(cx, &seen_through(s1, scope), &seen_through(s2, scope))
+}
+
+struct Overlap<'a> {
+    /// Of the variables that function types introduce here nothing is known.
+    scope: Scope<'a>,
+}
+
+impl Overlap<'_> {
+    fn of(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
+        if is_object(s1) || is_object(s2) {
+            return true;
+        }
+        with_stack(|| match Kinds::of(s1, s2) {
+            Kinds::Tensors(t1, t2) => self.tensors(cx, t1, t2),
+            Kinds::Shapes(s1, s2) => self.shapes(cx, s1, s2),
+            Kinds::Tuples(fields1, fields2) => {
+                fields1.len() == fields2.len()
+                    && fields1.iter().zip(fields2).all(|(field1, field2)| self.of(cx, field1, field2))
+            }
+            Kinds::Funcs(f1, f2) => self.funcs(cx, f1, f2),
+            Kinds::Prims(p1, p2) => {
+                p1.dtype == p2.dtype && p1.value.iter().zip(&p2.value).all(|(v1, v2)| self.sizes(cx, v1, v2))
+            }
+            Kinds::Objects => true,
+            Kinds::Different => false,
+        })
     }
-    with_stack(|| match Kinds::of(s1, s2) {
-        Kinds::Tensors(t1, t2) => tensors(cx, t1, t2, scope),
-        Kinds::Shapes(s1, s2) => shapes(cx, s1, s2),
-        Kinds::Tuples(fields1, fields2) => {
-            fields1.len() == fields2.len()
-                && fields1.iter().zip(fields2).all(|(field1, field2)| may_overlap(cx, field1, field2, scope))
-        }
-        // Of functions and boxed scalars nothing is left open that only the other says.
-        Kinds::Funcs(..) | Kinds::Prims(..) => {
-            is_more_specific_in(cx, Relation::Possible, s1, s2, scope)
-                || is_more_specific_in(cx, Relation::Possible, s2, s1, scope)
-        }
-        Kinds::Objects => true,
-        Kinds::Different => false,
-    })
-}
 
-fn tensors(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &dyn Surroundings) -> bool {
-    let dtypes = t1.dtype == t2.dtype || t1.dtype.is_void() || t2.dtype.is_void();
-    let ranks = t1.ndim == t2.ndim || t1.ndim.is_unknown() || t2.ndim.is_unknown();
-    let shapes = match (&t1.shape, &t2.shape) {
-        (Some(shape1), Some(shape2)) => {
-            compare_known_shapes(cx, Some(shape1), Some(shape2), &Scope::new(scope)).proof != Proof::Different
-        }
-        (Some(_) | None, Some(_) | None) => true,
-    };
-    dtypes && ranks && shapes
-}
+    fn tensors(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
+        let dtypes = t1.dtype == t2.dtype || t1.dtype.is_void() || t2.dtype.is_void();
+        let ranks = t1.ndim == t2.ndim || t1.ndim.is_unknown() || t2.ndim.is_unknown();
+        let shapes = match (&t1.shape, &t2.shape) {
+            (Some(TensorShape::Dims(dims1)), Some(TensorShape::Dims(dims2))) => self.dims(cx, dims1, dims2),
+            (
+                Some(TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_))
+                | None,
+                Some(TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_))
+                | None,
+            ) => true,
+        };
+        dtypes && ranks && shapes
+    }
 
-fn shapes(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> bool {
-    let ranks = s1.ndim == s2.ndim || s1.ndim.is_unknown() || s2.ndim.is_unknown();
-    ranks && compare_values(cx, s1.values.as_deref(), s2.values.as_deref()).proof != Proof::Different
+    fn shapes(&self, cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> bool {
+        let ranks = s1.ndim == s2.ndim || s1.ndim.is_unknown() || s2.ndim.is_unknown();
+        ranks && s1.values.iter().zip(&s2.values).all(|(values1, values2)| self.dims(cx, values1, values2))
+    }
+
+    fn dims(&self, cx: &mut Cx, dims1: &[PrimExpr], dims2: &[PrimExpr]) -> bool {
+        dims1.len() == dims2.len() && dims1.iter().zip(dims2).all(|(dim1, dim2)| self.sizes(cx, dim1, dim2))
+    }
+
+    fn sizes(&self, cx: &mut Cx, size1: &PrimExpr, size2: &PrimExpr) -> bool {
+        self.varies(size1) || self.varies(size2) || prove_equal(cx, size1, size2) != Proof::Different
+    }
+
+    /// Whether a size is another one at every call of the function around it.
+    fn varies(&self, size: &PrimExpr) -> bool {
+        let mut varies = false;
+        size.for_each_var(|var| varies |= self.scope.is_introduced(var));
+        varies
+    }
+
+    /// A closure that takes whatever either asks for may be as both say as far as results may, of which packed functions say
+    /// nothing that a cast would look at.
+    fn funcs(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>) -> bool {
+        match (&f1.params, &f2.params) {
+            (Some(params1), Some(params2)) => {
+                let _introduced = self.scope.introduce(&own(f1, &self.scope) | &own(f2, &self.scope));
+                let result = |func: &FuncStructInfo| seen_through(&func.ret, &self.scope);
+                params1.len() == params2.len() && self.of(cx, &result(f1), &result(f2))
+            }
+            (None, None) => true,
+            (None, Some(_)) | (Some(_), None) => false,
+        }
+    }
 }

@@ -62,6 +62,11 @@ pub(crate) fn replace_everywhere(s: &StructInfo, mapping: &Mapping) -> StructInf
     everywhere.info(s).unwrap_or_else(|| s.clone())
 }
 
+/// Information that holds no function type, with other names for some of its variables; `None` if it has none of them.
+pub(super) fn renamed(s: &StructInfo, names: &Mapping) -> Option<StructInfo> {
+    if names.is_empty() { None } else { Substitution::new(Cow::Borrowed(names), &Nowhere).info(s) }
+}
+
 /// The replacement of the variables of a dimension.
 pub fn substitute_dim(e: &PrimExpr, mapping: &Mapping) -> PrimExpr {
     dim(e, mapping).unwrap_or_else(|| e.clone())

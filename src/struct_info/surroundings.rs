@@ -65,6 +65,11 @@ impl<'a> Scope<'a> {
         vars
     }
 
+    /// Whether a function type around introduces a variable.
+    pub(super) fn is_introduced(&self, var: &ShapeVar) -> bool {
+        self.introduced.borrow().contains_key(var)
+    }
+
     pub(super) fn leave(&self, vars: &BTreeSet<ShapeVar>) {
         let mut introduced = self.introduced.borrow_mut();
         for v in vars {
