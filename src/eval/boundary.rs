@@ -9,7 +9,7 @@ use super::scope::{Mark, Scopes};
 use super::trace::TraceEvent;
 use crate::book::{Edition, Rule};
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
-use crate::judge::{RuntimeError, with_stack};
+use crate::judge::RuntimeError;
 use crate::value::{Closure, Itself, Stop, Value};
 
 impl Machine<'_> {
@@ -114,7 +114,6 @@ impl Machine<'_> {
         }
         let checked = checked && self.cx.fire(rule!("SI.BOUNDARY.MACRO"));
         if checked {
-            self.bring_shapes(func, &args);
             self.check_params(func, &args)?;
         }
         self.bind_params(func, args);
@@ -124,19 +123,6 @@ impl Machine<'_> {
             self.step(func.span, TraceEvent::Return(result.to_string()));
         }
         Ok(result)
-    }
-
-    /// SCOPE.FUNC.PARAM: the parameters can be referred to from anywhere in the function, by the annotations of the others
-    /// too, which give a parameter for a shape.
-    fn bring_shapes(&mut self, func: &Function, args: &[Value]) {
-        if !func.params.iter().filter_map(|param| param.annotation.as_ref()).any(takes_shape_from_var) {
-            return;
-        }
-        for (param, arg) in func.params.iter().zip(args) {
-            if let Value::Shape(_) = arg {
-                self.activation.vars.bind(param.var.clone(), arg.clone());
-            }
-        }
     }
 
     /// EVAL.CALL.CLOSURE.ALIAS: the parameters are bound to the arguments themselves.
@@ -152,7 +138,8 @@ impl Machine<'_> {
         if func.params.iter().all(|param| param.annotation.is_none()) {
             return Ok(());
         }
-        // An annotation may give a shape by another parameter, and all of them are bound where the macro casts them.
+        // SCOPE.FUNC.PARAM: the parameters can be referred to from anywhere in the function, by the annotations of the others too,
+        // which give a parameter for a shape.
         for (param, arg) in func.params.iter().zip(args) {
             self.activation.vars.bind(param.var.clone(), arg.clone());
         }
@@ -244,16 +231,5 @@ fn at_boundary(stop: Stop, place: &str) -> Stop {
     match stop {
         Stop::Error(RuntimeError { rule, message }) => Stop::error(rule, format!("{place}: {message}")),
         Stop::OutOfFuel | Stop::Unspecified(_) => stop,
-    }
-}
-
-/// Whether some tensor's shape is a variable.
-fn takes_shape_from_var(info: &StructInfo) -> bool {
-    match info {
-        StructInfo::Tensor(tensor) => {
-            matches!(&tensor.shape, Some(TensorShape::Var(_) | TensorShape::DataflowVar(_)))
-        }
-        StructInfo::Tuple(fields) => with_stack(|| fields.iter().any(takes_shape_from_var)),
-        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => false,
     }
 }

@@ -5,7 +5,7 @@ use crate::book::Erratum;
 use crate::derivation::info_of_literal;
 use crate::findings::{Complaint, Demand, Finder, Step};
 use crate::grammar::{AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Ndim, Op, StructInfo, Type};
-use crate::judge::with_stack;
+use crate::judge::{Cx, with_stack};
 use crate::ops::{self, InferArgs, InferError};
 use crate::purity::{Callee, call_is_pure};
 use crate::struct_info::{default_derive, empty_derive, wrap_type};
@@ -24,7 +24,7 @@ enum View {
     Erased,
 }
 
-/// Whether information erases to a type or to one below it.
+/// Whether information that is no tuple of fields erases to a type or to one below it.
 fn says_at_least(info: &StructInfo, ty: &Type) -> bool {
     let rank = |known: Ndim, said: Ndim| said.is_unknown() || known == said;
     match (info, ty) {
@@ -32,11 +32,7 @@ fn says_at_least(info: &StructInfo, ty: &Type) -> bool {
             rank(info.ndim, ty.ndim) && (ty.dtype.is_void() || info.dtype == ty.dtype)
         }
         (StructInfo::Shape(info), Type::Shape(ty)) => rank(info.ndim, ty.ndim),
-        (StructInfo::Tuple(fields), Type::Tuple(types)) => {
-            fields.len() == types.len()
-                && fields.iter().zip(types.iter()).all(|(field, ty)| with_stack(|| says_at_least(field, ty)))
-        }
-        (StructInfo::Prim(_), Type::Object) => true,
+        (_, Type::Object) => true,
         (
             StructInfo::Object
             | StructInfo::Tensor(_)
@@ -44,8 +40,20 @@ fn says_at_least(info: &StructInfo, ty: &Type) -> bool {
             | StructInfo::Prim(_)
             | StructInfo::Tuple(_)
             | StructInfo::Func(_),
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+            Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
         ) => false,
+    }
+}
+
+/// Information as far as it is of a type, and where it is not, what the type says: of a tuple, field by field.
+fn known_as(cx: &mut Cx, info: &StructInfo, ty: &Type) -> StructInfo {
+    match (info, ty) {
+        (StructInfo::Tuple(fields), Type::Tuple(types)) if fields.len() == types.len() => {
+            let fields = fields.iter().zip(types.iter());
+            StructInfo::tuple(fields.map(|(field, ty)| with_stack(|| known_as(cx, field, ty))))
+        }
+        (info, ty) if says_at_least(info, ty) => info.clone(),
+        (_, ty) => wrap_type(cx, ty),
     }
 }
 
@@ -133,7 +141,10 @@ impl<'m> Checker<'_, 'm> {
             _ => match info_of_literal(arg) {
                 Some(info) => info,
                 None => match view {
-                    View::Derived => self.known_of(arg, ty).unwrap_or_else(|| wrap_type(self.cx, ty)),
+                    View::Derived => match self.known_of(arg, ty) {
+                        Some(info) => info,
+                        None => wrap_type(self.cx, ty),
+                    },
                     View::Erased => wrap_type(self.cx, ty),
                 },
             },
@@ -153,10 +164,10 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// What derivation knows of a variable, as far as it is of its type.
-    fn known_of(&self, arg: &Expr, ty: &Type) -> Option<StructInfo> {
+    fn known_of(&mut self, arg: &Expr, ty: &Type) -> Option<StructInfo> {
         let (Expr::Var(var) | Expr::DataflowVar(var)) = arg else { return None };
         let info = *self.known_here.get(var)?;
-        says_at_least(info, ty).then(|| info.clone())
+        Some(known_as(self.cx, info, ty))
     }
 
     /// TC.CALL.PACKED.ANY: any arguments will do.
@@ -332,5 +343,29 @@ impl<'m> Checker<'_, 'm> {
                 Complaint::error("the attribute `pure` of a call is not a Boolean")
             })],
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::DataType;
+
+    #[test]
+    fn a_field_of_which_nothing_is_known_hides_no_other() {
+        let known = StructInfo::tensor([2.into(), 3.into()], DataType::FLOAT32);
+        let func = StructInfo::func([StructInfo::Object], StructInfo::Object);
+        let matrix = Type::tensor(2, DataType::FLOAT32);
+        let packed = wrap_type(&mut Cx::new(), &Type::PackedFunc);
+        for (field, ty, as_known) in [
+            (StructInfo::Object, Type::Object, StructInfo::Object),
+            (known.clone(), Type::Object, known.clone()),
+            (func, Type::PackedFunc, packed),
+        ] {
+            let info = StructInfo::tuple([field, StructInfo::tuple([known.clone()])]);
+            let ty = Type::tuple([ty, Type::tuple([matrix.clone()])]);
+            let expected = StructInfo::tuple([as_known, StructInfo::tuple([known.clone()])]);
+            assert_eq!(known_as(&mut Cx::new(), &info, &ty), expected);
+        }
     }
 }
