@@ -903,6 +903,64 @@ fn what_depends_on_a_mistake_is_silent() {
     }
 }
 
+/// Functions with a data type that nobody knows in their signature, and what hangs on it.
+const SIGNATURES: [&str; 4] = [
+    "    @R.function
+    def f(x: R.Tensor((3,), 'float32')) -> R.Tensor((3,), 'float33'):
+        return x
+    @R.function
+    def main(x: R.Tensor((3,), 'float32')) -> R.Tensor((3,), 'float32'):
+        cls = Module
+        y: R.Tensor((3,), 'float32') = cls.f(x)
+        z = R.add(y, cls.f(y, y))
+        return z
+",
+    "    @R.function
+    def f(x: R.Tensor((3,), 'float33')) -> R.Tensor((3,), 'float32'):
+        y: R.Tensor((3,), 'float32') = R.add(x, x)
+        return y
+    @R.function
+    def main(x: R.Tensor((3,), 'float32')) -> R.Tensor((3,), 'float32'):
+        cls = Module
+        y: R.Tensor((3,), 'float32') = cls.f(x)
+        return y
+",
+    "    @R.function
+    def main(x: R.Tensor((3,), 'float32')) -> R.Tensor((3,), 'float32'):
+        @R.function
+        def f(z: R.Tensor((3,), 'float32')) -> R.Tensor((3,), 'float33'):
+            return z
+        y: R.Tensor((3,), 'float32') = f(x)
+        return y
+",
+    "    @R.function
+    def main(x: R.Tensor((3,), 'float32')) -> R.Tensor((3,), 'float32'):
+        @R.function
+        def f(z: R.Tuple(R.Object, R.Tensor((3,), 'float33'))) -> R.Tensor((3,), 'float32'):
+            y: R.Tensor((3,), 'float32') = z[1]
+            return y
+        y: R.Tensor((3,), 'float32') = f((x, x))
+        return y
+",
+];
+
+#[test]
+fn what_depends_on_a_mistake_in_a_signature_is_silent() {
+    let dir = TempDir::new().unwrap();
+    let told = |functions: &str| {
+        let text = format!("@I.ir_module\nclass Module:\n{functions}");
+        let (_, out, _) = run(&["check", "--format", "json", &file(&dir, "signature.py", text)]);
+        json_lines(&out)
+    };
+    for functions in SIGNATURES {
+        let found = told(functions);
+        let rules: Vec<&str> = found.iter().filter_map(|line| line["rule"].as_str()).collect();
+        assert_eq!(rules, ["GRAM.DTYPE.FLOAT"], "{functions}");
+        let found = told(&functions.replace("\n        y: ", "\n        w = x[0]\n        y: "));
+        assert!(found.iter().any(|line| line["rule"] == "TC.TGI.NOTTUPLE"), "{functions}");
+    }
+}
+
 #[test]
 fn a_typo_is_told_with_the_nearest_name() {
     let dir = TempDir::new().unwrap();

@@ -1,0 +1,123 @@
+//! What grows with its input and not faster than it must: done naively, each of these takes the square of what it takes, or more.
+
+use std::fmt::Write as _;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use relax_spec::check::{UnknownOps, all_findings, check_program, unknown_names};
+use relax_spec::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
+use relax_spec::judge::{Compatibility, Cx};
+use relax_spec::struct_info::{self as si, Nowhere};
+use relax_spec::syntax::tvmscript::parse_module;
+
+/// Eight times the input takes at most twenty-four times as long, where the square would take sixty-four times.
+fn grows_with_its_input(small: usize, work: impl Fn(usize) + Send + 'static) {
+    grows(small, 24, work);
+}
+
+/// Eight times the input takes at most so many times as long. A busy machine disturbs some measurements, not all.
+fn grows(small: usize, times: u32, work: impl Fn(usize) + Send + 'static) {
+    let judged = move || {
+        let time = |size: usize| {
+            let start = Instant::now();
+            work(size);
+            start.elapsed()
+        };
+        let mut last = (Duration::ZERO, Duration::ZERO);
+        let holds = (0..4).any(|_| {
+            last = (time(small).min(time(small)), time(8 * small));
+            last.1 <= last.0.max(Duration::from_millis(20)) * times
+        });
+        assert!(holds, "{:?} for eight times what takes {:?}", last.1, last.0);
+    };
+    // Dropping deep trees takes stack.
+    thread::Builder::new().stack_size(512 << 20).spawn(judged).unwrap().join().unwrap();
+}
+
+fn vector(dim: PrimExpr) -> StructInfo {
+    StructInfo::tensor([dim], DataType::FLOAT32)
+}
+
+/// Functions that take functions, all of which spell the size of their second parameter alike.
+fn nested_functions(depth: usize, last: i64) -> StructInfo {
+    let n = || vector(PrimExpr::var("n"));
+    (0..depth).fold(vector(last.into()), |inner, _| StructInfo::func([inner, n()], n()))
+}
+
+#[test]
+fn variables_of_nested_function_types_are_told_apart_in_one_walk() {
+    grows_with_its_input(200, |depth| {
+        let s = nested_functions(depth, 3);
+        assert_eq!(si::erase_to_well_defined(&mut Cx::new(), &s, &Nowhere), s);
+        assert!(si::is_more_specific(&mut Cx::new(), &s, &s.clone()));
+    });
+}
+
+#[test]
+fn deep_function_types_are_compared_in_the_square_of_their_depth() {
+    // The text maps the variables of a function anew at every level.
+    grows(40, 192, |depth| {
+        let (s1, s2) = (nested_functions(depth, 3), nested_functions(depth, 3));
+        assert_eq!(si::check_compatibility(&mut Cx::new(), &s1, &s2), Compatibility::Compatible);
+        assert_eq!(si::unify_struct_info(&mut Cx::new(), &s1, &s2), s1);
+    });
+}
+
+#[test]
+fn a_parameter_loses_its_variables_one_by_one_in_one_pass() {
+    // The last field mentions what nobody introduces, each field before it what the next introduces.
+    grows_with_its_input(500, |fields| {
+        let var = |i: usize| PrimExpr::var(&format!("n{i}"));
+        let more = |i: usize| PrimExpr::binary(BinaryOp::Add, var(i), 1.into());
+        let field = |i: usize| StructInfo::tensor([var(i), more(i + 1)], DataType::FLOAT32);
+        let s = StructInfo::func([StructInfo::tuple((0..fields).map(field))], StructInfo::Object);
+        let matrix = StructInfo::tensor_ndim(2, DataType::FLOAT32);
+        let weakened = StructInfo::func([StructInfo::tuple(vec![matrix; fields])], StructInfo::Object);
+        assert_eq!(si::erase_to_well_defined(&mut Cx::new(), &s, &Nowhere), weakened);
+    });
+}
+
+#[test]
+fn an_effect_spreads_to_its_callers_once() {
+    grows_with_its_input(200, |functions| {
+        let mut text = String::from(
+            "@I.ir_module\nclass Module:\n    @R.function\n    def r(x: R.Object) -> R.Object:\n        y = \
+             Module.r(x)\n        return y\n",
+        );
+        for i in 0..functions {
+            let _ = writeln!(
+                text,
+                "    @R.function\n    def f{i}(x: R.Object) -> R.Object:\n        y = Module.f{}(x)\n        return y",
+                i + 1
+            );
+        }
+        let _ = writeln!(
+            text,
+            "    @R.function\n    def f{functions}(x: R.Object) -> R.Object:\n        y = R.print(x, format=\"\")\n        \
+             return x"
+        );
+        assert_eq!(parse_module(&text).unwrap().funcs.len(), functions + 2);
+    });
+}
+
+/// A function with the same mistake over and over, and how much is told of it.
+fn told(mistakes: usize, mistake: &str) -> usize {
+    let mut text = String::from(
+        "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((3,), 'float32')) -> R.Object:\n",
+    );
+    for i in 0..mistakes {
+        let _ = writeln!(text, "        a{i} = {mistake}");
+    }
+    text.push_str("        return x\n");
+    let module = parse_module(&text).unwrap();
+    let cx = &mut Cx::new();
+    let report = check_program(cx, &module);
+    all_findings(cx, &report, unknown_names(&module, UnknownOps::Errors)).len()
+}
+
+#[test]
+fn findings_take_time_in_proportion_to_their_number() {
+    for mistake in ["R.nn.relux(x)", "R.match_cast(x, R.Tensor((4,), 'float32'))", "x[0]", "R.add(x, nowhere)"] {
+        grows_with_its_input(250, |mistakes| assert_eq!(told(mistakes, mistake), mistakes));
+    }
+}
