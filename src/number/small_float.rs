@@ -115,14 +115,14 @@ impl SmallFloat {
         let infinite = || codes().find(|code| self.value(*code).is_infinite());
         let magnitude = if self.has_sign() { value.abs() } else { value };
         let mut best = (f64::INFINITY, 0u8);
-        let mut largest = (0.0, 0u8, 0.0);
+        let mut largest = (0.0, 0u8);
         for code in codes() {
             let here = self.value(code);
             if !here.is_finite() {
                 continue;
             }
             if here > largest.0 {
-                largest = (here, code, here - largest.0);
+                largest = (here, code);
             }
             let distance = (here - magnitude).abs();
             if distance < best.0 || (distance == best.0 && code % 2 == 0) {
@@ -132,14 +132,20 @@ impl SmallFloat {
         if value.is_nan() || (!self.has_sign() && value < 0.0) {
             return nan().unwrap_or(0);
         }
-        // The first number above the largest would be as far from it as the one below.
-        let too_large =
-            magnitude > largest.0 + largest.2 / 2.0 || (magnitude == largest.0 + largest.2 / 2.0 && largest.1 % 2 == 1);
+        let limit = largest.0 + self.step_at(largest.0) / 2.0;
+        let too_large = magnitude > limit || (magnitude == limit && largest.1 % 2 == 1);
         match too_large {
             true => infinite().map(|code| code | sign).or_else(nan).unwrap_or(largest.1 | sign),
             false if best.1 == 0 && self.layout().special == Special::NegativeZeroIsNan => 0,
             false => best.1 | sign,
         }
+    }
+
+    /// How far the next number above would be from one, if its exponent had no limit: its power of two, divided by what the
+    /// fraction can tell apart.
+    fn step_at(self, number: f64) -> f64 {
+        const EXPONENT: u64 = 0x7ff << 52;
+        f64::from_bits(number.to_bits() & EXPONENT) / f64::from(1u32 << self.layout().fraction)
     }
 }
 
@@ -166,6 +172,30 @@ mod tests {
         assert_eq!(SmallFloat::E8M0Fnu.value(127), 1.0);
         assert_eq!(SmallFloat::E4M3Fnuz.value(0x7f), 240.0);
         assert!(SmallFloat::E4M3Fn.value(0x7f).is_nan());
+    }
+
+    /// Half a step above the largest number is where numbers become too large, whether the step below is as long or not.
+    #[test]
+    fn what_is_too_large() {
+        let top = 2f64.powi(127);
+        assert_eq!(SmallFloat::E8M0Fnu.code(2.3e38), 254);
+        assert_eq!(SmallFloat::E8M0Fnu.code(1.5 * top), 254);
+        assert_eq!(SmallFloat::E8M0Fnu.code((1.5 * top).next_up()), 255);
+        for (format, largest, next) in [
+            (SmallFloat::E3M4, 15.5, 16.0),
+            (SmallFloat::E4M3, 240.0, 256.0),
+            (SmallFloat::E4M3B11Fnuz, 30.0, 32.0),
+            (SmallFloat::E4M3Fn, 448.0, 480.0),
+            (SmallFloat::E4M3Fnuz, 240.0, 256.0),
+            (SmallFloat::E5M2, 57344.0, 65536.0),
+            (SmallFloat::E5M2Fnuz, 57344.0, 65536.0),
+            (SmallFloat::E8M0Fnu, top, 2.0 * top),
+        ] {
+            let limit: f64 = (largest + next) / 2.0;
+            assert_eq!(format.value(format.code(limit.next_down())), largest, "{format:?}");
+            let above = format.value(format.code(limit.next_up()));
+            assert!(above.is_nan() || above.is_infinite(), "{format:?}: {above}");
+        }
     }
 
     #[test]
