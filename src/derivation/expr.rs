@@ -3,6 +3,7 @@
 use super::{Deriver, Entry};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
+use crate::grammar::width::{TOO_WIDE, info_is_too_wide};
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr, SeqExpr,
     ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var,
@@ -96,7 +97,12 @@ impl<'m> Deriver<'_, 'm> {
             fields.push(self.at(Step::Item("fields", i), |d| d.expr(field)));
         }
         let fields: Option<Vec<StructInfo>> = fields.into_iter().collect();
-        fields.map(|fields| self.cx.conclude(rule!("SI.DERIVE.TUPLE"), StructInfo::tuple(fields)))
+        let info = fields.map(|fields| self.cx.conclude(rule!("SI.DERIVE.TUPLE"), StructInfo::tuple(fields)))?;
+        if info_is_too_wide(&info) {
+            self.error(rule!("SI.DERIVE.TUPLE"), tuple.span, TOO_WIDE);
+            return None;
+        }
+        Some(info)
     }
 
     /// SI.DERIVE.IF: the join of the branches. The condition is derived for its errors only.

@@ -23,6 +23,7 @@ pub mod tir;
 mod ty;
 mod var;
 pub mod visit;
+pub mod width;
 mod words;
 
 pub use attrs::{AttrValue, Attrs, FloatBits, IndexMap, Made};

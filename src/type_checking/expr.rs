@@ -3,6 +3,7 @@
 use super::Checker;
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
+use crate::grammar::width::{TOO_WIDE, type_is_too_wide};
 use crate::grammar::{
     BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, Ndim, SeqExpr, ShapeExpr, Span, Tuple,
     TupleGetItem, Type, Var,
@@ -74,7 +75,12 @@ impl<'m> Checker<'_, 'm> {
             fields.push(self.at(Step::Item("fields", i), |c| c.expr(field)));
         }
         let fields: Option<Vec<Type>> = fields.into_iter().collect();
-        fields.map(|fields| self.cx.conclude(rule!("TC.TUPLE"), Type::tuple(fields)))
+        let ty = fields.map(|fields| self.cx.conclude(rule!("TC.TUPLE"), Type::tuple(fields)))?;
+        if type_is_too_wide(&ty) {
+            self.error(rule!("TC.TUPLE"), tuple.span, TOO_WIDE);
+            return None;
+        }
+        Some(ty)
     }
 
     fn if_expr(&mut self, branch: &'m If) -> Option<Type> {
