@@ -51,7 +51,7 @@ pub struct Args {
     /// How many steps the run may take; an element that an operator computes counts as one [default: 50000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
-    /// How many bytes the tensors of the run, and what operators keep beside them, may take up at once, with K, M or G for
+    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take up at once, with K, M or G for
     /// powers of 1024 [default: 1G]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     memory: Option<u64>,

@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 
 use crate::data::{Data, Document, MAX_DEPTH, Node, from_ron, ron};
-use crate::grammar::{DataType, TensorData};
+use crate::grammar::{DataType, TensorData, TensorDataError};
 use crate::judge::with_stack;
 use crate::value::{Scalar, Tensor, ValueSpec};
 
@@ -60,16 +60,25 @@ fn tensor(text: &str) -> Result<TensorData, String> {
         Some((content, dtype)) => (content.trim(), dtype.trim().parse::<DataType>().map_err(|e| e.to_string())?),
         None => (text, DataType::FLOAT32),
     };
-    let (shape, values) = match arguments(content, "zeros") {
+    let read = match arguments(content, "zeros") {
         Some(dims) => {
             let shape: Vec<u64> = integers(dims)?;
             let count = shape.iter().try_fold(1usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?));
             let count = count.filter(|n| *n <= LARGEST).ok_or_else(|| format!("`{content}` is too large"))?;
-            (shape, vec!["0".to_string(); count])
+            zeros(dtype, &shape, count)
         }
-        None => nested(&*list(content)?)?,
+        None => {
+            let (shape, numerals) = nested(&*list(content)?)?;
+            TensorData::from_numerals(dtype, &shape, &numerals)
+        }
     };
-    TensorData::from_numerals(dtype, &shape, &values).map_err(|error| format!("`{text}`: {error}"))
+    read.map_err(|error| format!("`{text}`: {error}"))
+}
+
+/// The bytes of one zero, as often as there are elements.
+fn zeros(dtype: DataType, shape: &[u64], count: usize) -> Result<TensorData, TensorDataError> {
+    let zero = TensorData::from_numerals(dtype, &[], &["0"])?;
+    TensorData::new(dtype, shape, zero.bytes.repeat(count))
 }
 
 /// The most elements that `zeros` makes.

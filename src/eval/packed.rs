@@ -63,6 +63,9 @@ impl Machine<'_> {
     /// VAL.PACKED: a value of any category is received unchanged. Nothing is unit; raw data is not specified.
     fn accept_returned(&mut self, name: &Name, returned: Returned) -> Result<Value, Stop> {
         match returned {
+            Returned::Value(Value::Shape(sizes)) if sizes.iter().any(|size| *size < 0) => {
+                Err(Stop::unspecified(format!("{name} returned a shape with a negative size, which is no value")))
+            }
             Returned::Value(value) => {
                 let value = self.cx.conclude(rule!("VAL.PACKED"), value);
                 // VAL.OBJECT: what is of no other category is an opaque object.

@@ -8,7 +8,7 @@ use super::machine::{Activation, Machine, Options};
 use super::trace::TraceStep;
 use crate::grammar::{AttrValue, Attrs, Function, GlobalFunc, IrModule, Name};
 use crate::judge::{Cx, Ending, RuntimeError};
-use crate::value::{Closure, Effect, PrimFuncObj, Registry, Stop, Value};
+use crate::value::{Closure, Effect, PrimFuncObj, Registry, Stop, Value, bytes_of};
 
 /// A run that has ended.
 #[derive(Clone, Debug)]
@@ -45,8 +45,12 @@ pub fn evaluate_then<T>(
     then: impl FnOnce(&mut Machine<'_>, Run) -> T,
 ) -> T {
     let mut machine = Machine::new(cx, module, options);
-    machine.load();
-    let result = machine.start(entry, args);
+    // The arguments are part of what the run holds.
+    let held = machine.account.hold(bytes_of(&args));
+    let result = held.as_ref().map_err(|_| Stop::OutOfFuel).and_then(|_| {
+        machine.load();
+        machine.start(entry, args)
+    });
     let run = machine.ended(result);
     then(&mut machine, run)
 }

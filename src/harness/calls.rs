@@ -119,7 +119,7 @@ fn constant(dim: &PrimExpr) -> Option<i64> {
 
 // Changes.
 
-const DTYPES: [DataType; 10] = [
+const DTYPES: [DataType; 11] = [
     DataType::FLOAT32,
     DataType::FLOAT64,
     DataType::FLOAT16,
@@ -128,6 +128,7 @@ const DTYPES: [DataType; 10] = [
     DataType::INT8,
     DataType::UINT8,
     DataType::UINT32,
+    DataType::UINT64,
     DataType::BOOL,
     DataType::BFLOAT16,
 ];
@@ -393,6 +394,10 @@ fn value_of(operand: &Operand, fill: Fill, random: &mut fastrand::Rng) -> Option
                     Fill::Random(_) if dtype.is_bool() => Scalar::Int(random.i64(0..2)),
                     Fill::Random(_) if dtype.is_float() => Scalar::Float(f64::from(random.i32(-8..9)) / 4.0),
                     Fill::Random(seed) if dtype.is_int() && seed % 2 == 1 => Scalar::Int(random.i64(-3..4)),
+                    // Of what no signed integer holds too.
+                    Fill::Random(seed) if *dtype == DataType::UINT64 && seed % 2 == 1 => {
+                        Scalar::UInt(random.u64(0..4).wrapping_sub(2))
+                    }
                     Fill::Random(_) => Scalar::Int(random.i64(0..4)),
                 })
             });

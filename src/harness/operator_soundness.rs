@@ -179,7 +179,7 @@ fn contradicted(call: &RandomCall, value: &Value, tape: &mut Tape) -> Option<Fau
         Ok(info) if describes(&world, &info, value) => None,
         Ok(info) => Some(Fault::False { known: shown(), info: info.to_string(), value: shape_of(value) }),
         Err(_) if manner.gaps && NEED_RANKS.contains(&call.op.name) => None,
-        Err(_) if NEED_CONSTANTS.contains(&call.op.name) => None,
+        Err(_) if (manner.symbols || manner.gaps) && NEED_CONSTANTS.contains(&call.op.name) => None,
         Err(error) => Some(Fault::Refused { known: shown(), reason: error.message }),
     }
 }
@@ -228,7 +228,8 @@ fn describes_tensor(world: &World, info: &TensorStructInfo, tensor: &Tensor) -> 
 
 fn describes_shape(world: &World, info: &ShapeStructInfo, sizes: &[i64]) -> bool {
     let rank = crate::grammar::Ndim::of_len(sizes.len());
-    info.values.as_ref().is_none_or(|dims| same_sizes(world, dims, sizes))
+    sizes.iter().all(|size| *size >= 0)
+        && info.values.as_ref().is_none_or(|dims| same_sizes(world, dims, sizes))
         && (info.ndim.is_unknown() || info.ndim == rank)
 }
 

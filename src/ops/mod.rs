@@ -54,8 +54,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::book::{Edition, Rule};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
-use crate::judge::{Check, Cx};
-use crate::value::{Host, Stop, Value};
+use crate::judge::{Check, Cx, with_stack};
+use crate::value::{Held, Host, Stop, Value};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use language::{CallForm, run_prim_func};
@@ -190,12 +190,27 @@ impl InferError {
     }
 }
 
-/// How many elements there are to read in a value.
-fn elements(value: &Value) -> u64 {
+/// Pays for all that there is to read in values, while going through them: a tuple that shares its parts stands for far more
+/// than it occupies. What is returned is the memory for what inference is told of them.
+fn pay_to_read(m: &mut dyn Host, values: &[Value]) -> Result<Held, Stop> {
+    let mut parts = 0;
+    values.iter().try_for_each(|value| pay_for(m, value, &mut parts))?;
+    kernel::beside(m, parts)
+}
+
+fn pay_for(m: &mut dyn Host, value: &Value, parts: &mut u64) -> Result<(), Stop> {
+    m.spend(own_elements(value))?;
+    let Value::Tuple(tuple) = value else { return Ok(()) };
+    *parts += tuple.len() as u64;
+    with_stack(|| tuple.fields().iter().try_for_each(|field| pay_for(m, field, parts)))
+}
+
+/// How many elements there are to read in a value, apart from those in its fields.
+fn own_elements(value: &Value) -> u64 {
     match value {
         Value::Tensor(tensor) => tensor.len() as u64,
-        Value::Tuple(tuple) => crate::judge::with_stack(|| tuple.fields().iter().map(elements).sum()),
         Value::Shape(sizes) => sizes.len() as u64,
+        Value::Tuple(_) => 1,
         Value::Closure(_)
         | Value::PackedFunc(_)
         | Value::PrimFunc(_)
@@ -239,7 +254,7 @@ impl OpDef {
     pub fn evaluate(&self, m: &mut dyn Host, args: &EvalArgs<'_>) -> Result<Value, Stop> {
         let Clauses::Tensor(clauses) = self.clauses else { return (self.eval)(m, args) };
         let call = self.call(m.cx(), &clauses, args.call)?;
-        m.spend(args.values.iter().fold(0, |sum, value| elements(value).saturating_add(sum)))?;
+        let _held = pay_to_read(m, args.values)?;
         let by = m.cx().open(clauses.value);
         let result = result::of_values(self.infer, &call, args.values);
         by.conclude(result.and_then(|result| (self.eval)(m, &EvalArgs { call: &call, result: Some(&result), ..*args })))

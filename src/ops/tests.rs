@@ -387,3 +387,28 @@ fn call_tir_needs_a_prim_func_of_the_module() {
     let result = lookup("call_tir").unwrap().infer(&mut Cx::new(), &infer_args);
     assert_eq!(rejected_by(result), rule!("OP.CALLTIR.FUNC"));
 }
+
+/// Pairs of pairs of pairs: every part is paid for, so that what stands for 2^60 parts ends in time.
+#[test]
+fn what_is_shared_is_paid_for_as_often_as_it_is_read() {
+    let pair = |value: Value| Value::tuple(vec![value.clone(), value]);
+    let wide = (0..60).fold(Value::int(0), |value, _| pair(value));
+    let (module, options) = (IrModule::default(), Options { fuel: 100_000, ..Options::default() });
+    for op in all().filter(|op| matches!(op.clauses, Clauses::Tensor(_))) {
+        let mut cx = Cx::new();
+        let mut machine = Machine::new(&mut cx, &module, &options);
+        let values = [wide.clone(), wide.clone()];
+        let call = call(&[], values.len());
+        let args = EvalArgs { call: &call, values: &values, result: None };
+        assert!(op.evaluate(&mut machine, &args).is_err(), "{}", op.name);
+    }
+}
+
+#[test]
+fn no_shape_has_a_negative_size() {
+    assert_eq!(eval("tensor_to_shape", &[], &[ints(&[2], &[3.0, 0.0])]), Ok(ValueSpec::Shape(vec![3, 0])));
+    let negative = eval("tensor_to_shape", &[], &[ints(&[2], &[3.0, -1.0])]);
+    assert_eq!(negative, Err("no shape has the negative size -1".to_string()));
+    let outside = from_spec(&ValueSpec::Tuple(vec![ValueSpec::Shape(vec![-1])]), &[], &Options::default().registry);
+    assert!(outside.is_err());
+}

@@ -3,6 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
+
+use super::object::Value;
 use super::stop::Stop;
 use super::tensor::{AllocError, Tensor};
 use crate::grammar::{DataType, TensorData};
@@ -85,6 +88,30 @@ impl Drop for Held {
     }
 }
 
+/// How many bytes the tensors in some values take up. What is shared is there once.
+pub fn bytes_of(values: &[Value]) -> u64 {
+    let (mut todo, mut seen, mut bytes) = (values.iter().collect::<Vec<&Value>>(), FxHashSet::default(), 0u64);
+    while let Some(value) = todo.pop() {
+        match value {
+            Value::Tensor(tensor) if seen.insert(tensor.address()) => {
+                bytes = bytes.saturating_add(count(tensor.shape()).saturating_mul(tensor.dtype().bytes() as u64));
+            }
+            Value::Tuple(tuple) if seen.insert(Rc::as_ptr(tuple).cast()) => todo.extend(tuple.fields()),
+            Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_)
+            | Value::Object(_) => {}
+        }
+    }
+    bytes
+}
+
 /// The number of elements of a shape; that of one with a negative size, which no tensor has, is of no interest.
 pub fn count(shape: &[i64]) -> u64 {
     if shape.contains(&0) {
@@ -106,5 +133,14 @@ mod tests {
         assert!(account.hold(1).is_err() && account.has_refused());
         drop(alias);
         assert!(account.hold(100).is_ok());
+    }
+
+    /// A tuple of pairs of pairs holds one tensor, and is gone through once.
+    #[test]
+    fn what_is_shared_is_counted_once() {
+        let tensor = Tensor::zeros(DataType::FLOAT32, &[5]).unwrap();
+        let pair = |value: Value| Value::tuple(vec![value.clone(), value]);
+        let value = (0..60).fold(Value::Tensor(tensor), |value, _| pair(value));
+        assert_eq!(bytes_of(&[value.clone(), value]), 20);
     }
 }

@@ -11,7 +11,7 @@ mod stop;
 mod tensor;
 mod written;
 
-pub use account::{Account, Held, count};
+pub use account::{Account, Held, bytes_of, count};
 pub use effect::Effect;
 pub use host::Host;
 pub use object::{Closure, Itself, Opaque, Prim, PrimFuncObj, TupleObj, Value};

@@ -47,6 +47,9 @@ pub enum ConvertError {
     /// A tensor cannot be made.
     #[error("{0}")]
     Alloc(#[from] AllocError),
+    /// No size of a shape is negative (`GRAM.PRIM.SUB`).
+    #[error("no shape has the negative size {0}")]
+    Size(i64),
     /// `Arg(i)` can only refer to an argument before it.
     #[error("there is no argument {0} to refer to")]
     Arg(usize),
@@ -71,7 +74,10 @@ pub fn from_spec(spec: &ValueSpec, args: &[Value], registry: &Registry) -> Resul
                 fields.iter().map(|field| with_stack(|| from_spec(field, args, registry))).collect();
             Value::tuple(fields?)
         }
-        ValueSpec::Shape(dims) => Value::shape(dims),
+        ValueSpec::Shape(dims) => match dims.iter().find(|size| **size < 0) {
+            Some(size) => return Err(ConvertError::Size(*size)),
+            None => Value::shape(dims),
+        },
         ValueSpec::PackedFunc(name) => Value::PackedFunc(Rc::new(match registry.get(name) {
             Some(def) => PackedFunc::Native(def.clone()),
             None => PackedFunc::Unknown(name.clone()),

@@ -262,6 +262,7 @@ fn infer_tensor_to_shape(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
 fn tensor_to_shape(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let dim = |i: usize| match x.get(i) {
+        Some(Scalar::Int(dim)) if dim < 0 => Err(fail(format!("no shape has the negative size {dim}"))),
         Some(Scalar::Int(dim)) => Ok(dim),
         Some(_) | None => Err(fail("the dimensions must be int64")),
     };
