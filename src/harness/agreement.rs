@@ -63,8 +63,7 @@ pub struct Tally {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OperatorPattern {
-    /// The operators, with the leading `relax.`; any operator if there are none.
-    #[serde(default)]
+    /// The operators, with the leading `relax.`: a difference is known of those that it was found with, and of no other.
     pub ops: Vec<String>,
     /// What the question varies contains one of these; any question if there are none.
     #[serde(default)]
@@ -76,6 +75,9 @@ pub struct OperatorPattern {
     pub says: Vec<String>,
     /// The kind of answer that the implementation gives instead, or its first word.
     pub given: String,
+    /// What it gives, in words, contains one of these; anything if there are none.
+    #[serde(default)]
+    pub gives: Vec<String>,
     /// The clause that decides, by its last word: `infer`, `attrs` or `value` of the operator itself; or a whole id.
     pub clause: String,
     /// Why the difference is known, for people.
@@ -139,18 +141,22 @@ pub fn judge(
     if same(&expected, given) {
         return Answered::Agree;
     }
-    let (kind_expected, kind_given, said) = (kind(&expected), kind(given), shown(&expected));
+    let (kind_expected, kind_given) = (kind(&expected), kind(given));
+    let (said, gave) = (shown(&expected), shown(given));
+    let one_of =
+        |parts: &[String], text: &str| parts.is_empty() || parts.iter().any(|part| text.contains(part.as_str()));
     let fits = |p: &OperatorPattern| {
-        (p.ops.is_empty() || p.ops.iter().any(|name| name == op.name))
-            && (p.says.is_empty() || p.says.iter().any(|part| said.contains(part.as_str())))
-            && (p.what.is_empty() || p.what.iter().any(|part| question.what.contains(part.as_str())))
+        p.ops.iter().any(|name| name == op.name)
+            && one_of(&p.says, &said)
+            && one_of(&p.gives, &gave)
+            && one_of(&p.what, &question.what)
             && p.expected == kind_expected
             && (p.given == kind_given || kind_given.split(' ').next() == Some(p.given.as_str()))
             && (p.versions.is_empty() || p.versions.iter().any(|v| version.starts_with(v.as_str())))
     };
     match known.iter().position(fits) {
         Some(at) => Answered::Known(at),
-        None => Answered::Unexplained { expected: shown(&expected), given: shown(given) },
+        None => Answered::Unexplained { expected: said, given: gave },
     }
 }
 

@@ -1,12 +1,15 @@
 //! Operators: what inference says of random calls is true of what they give (`examples/operator-soundness.rs` asks it of as
 //! many calls as one likes), and does not depend on the order of operands where the clause does not.
 
+use relax_spec::book::ron_options;
 use relax_spec::grammar::{BinaryOp, DataType, Expr, PrimExpr, StructInfo};
+use relax_spec::harness::agreement::{OperatorPattern, clause};
 use relax_spec::harness::calls::{Fill, enlarged};
 use relax_spec::harness::operator_soundness::{Operators, run_within};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{InferArgs, lookup};
 use relax_spec::suite::embedded_suite;
+use relax_spec::suite::ledger::Ledger;
 use relax_spec::value::Stop;
 
 #[test]
@@ -113,4 +116,20 @@ fn the_order_of_operands_does_not_matter() {
         assert!(same(&in_order, &reversed), "where of {condition}, {two:?}: {in_order:?}, reversed {reversed:?}");
     }
     assert!(accepted > 4_000, "{accepted}");
+}
+
+/// A pattern of the operators' ledger knows a difference of the operators that it names, which exist, and says what it is about: one
+/// that would fit any operator hides what nobody has looked at.
+#[test]
+fn every_pattern_names_its_operators() {
+    let text = Ledger::embedded("tvm-operators").expect("the ledger");
+    let patterns: Vec<OperatorPattern> = ron_options().from_str(text).expect("patterns that name operators");
+    for pattern in patterns {
+        assert!(!pattern.ops.is_empty(), "{pattern:?}");
+        for name in &pattern.ops {
+            let op = lookup(name).filter(|op| op.name == name);
+            let op = op.unwrap_or_else(|| panic!("there is no operator {name}: {pattern:?}"));
+            assert!(clause(op, &pattern.clause).is_some(), "{name} has no such clause: {pattern:?}");
+        }
+    }
 }
