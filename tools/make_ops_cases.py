@@ -151,10 +151,11 @@ class Op:
         clauses = [clause] + (["attrs"] if self.has_attrs else [])
         return "[" + ", ".join(f'"OPS.{self.name}.{c}"' for c in clauses) + "]"
 
-    def case(self, kind, args, attrs=None, within=None, why=None, expected=None, also=(), known=None, allow=None):
+    def case(self, kind, args, attrs=None, within=None, why=None, expected=None, also=(), known=None, allow=None, literal=None):
         """`within` is the class and its measures as text; without it the result must be the same bits.
 
-        `allow` is an outcome as text, where there is no result.
+        `allow` is an outcome as text, where there is no result. `literal` is an erratum and what is computed in its
+        literal reading.
         """
         attrs = attrs or {}
         self.count += 1
@@ -166,6 +167,9 @@ class Op:
         allow = allow or ", ".join(f"Returns({value(x)})" for x in (expected, *also))
         why = why or f"computed with NumPy on {kind} data"
         bound = f"\n        within: {within}," if within else ""
+        if literal is not None:
+            erratum, result = literal
+            bound += f'\n        literal: Returns({value(result)}),\n        erratum: "{erratum}",'
         arguments = "[" + ", ".join(value(v) for v in values) + "]"
         self.out.append(
             f"""    Case(
@@ -597,7 +601,8 @@ def reductions(op):
         o = op(name, scan(f, neutral), True)
         x = np.array([[1, 2, -1, 3], [0.5, 2, 2, -1]], F32)
         o.case("exact", [x], {"axis": 1})
-        o.case("exact", [x], {"axis": 0, "exclusive": True})
+        first = np.concatenate([np.full_like(x[:1], neutral), x[1:]])
+        o.case("exact", [x], {"axis": 0, "exclusive": True}, literal=("A67", f(first, axis=0)))
         o.case("exact", [exact(I32, (2, 3), 1, True)])
         o.case("exact", [exact(I32, (2, 3), 1, True)], {"axis": -1, "dtype": F32})
         o.case("wild", [wild(F32, (3, 6), 0.5, 1.5)], {"axis": 1}, within=accumulated(6, 9.0))

@@ -35,12 +35,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-/// Indices are signed integers, or their data type is unknown.
-pub(in crate::ops) fn signed_indices(dtype: DataType) -> Result<(), InferError> {
-    if dtype.is_void() || dtype.is_int() {
-        return Ok(());
+/// Indices are integers, or their data type is unknown.
+pub(in crate::ops) fn integer_indices(dtype: DataType) -> Result<(), InferError> {
+    if dtype.is_float() || dtype.is_bool() {
+        return Err(InferError::op(format!("the indices must be integers, they are {dtype}")));
     }
-    Err(InferError::op(format!("the indices must be signed integers, they are {dtype}")))
+    Ok(())
 }
 
 /// An index as a coordinate along an axis of the given size; outside of it nothing is specified.
@@ -70,7 +70,7 @@ pub(in crate::ops) fn integer(index: Scalar) -> Result<i64, Stop> {
 fn infer_gather_elements(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let (data, indices) = (tensor(a, 0)?, tensor(a, 1)?);
-    signed_indices(indices.dtype)?;
+    integer_indices(indices.dtype)?;
     let (from, by) = (Dims::of(data), Dims::of(indices));
     if let Some(rank) = from.rank() {
         axis(int_attr(a.call, "axis")?.unwrap_or(0), rank)?;
@@ -126,7 +126,7 @@ fn batch_dims(a: i64, rank: Option<usize>) -> Result<usize, InferError> {
 fn infer_gather_nd(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let (data, indices) = (tensor(a, 0)?, tensor(a, 1)?);
-    signed_indices(indices.dtype)?;
+    integer_indices(indices.dtype)?;
     let (from, by) = (Dims::of(data), Dims::of(indices));
     let batch = batch_dims(int_attr(a.call, "batch_dims")?.unwrap_or(0), from.rank())?;
     if by.rank() == Some(0) {
@@ -194,7 +194,7 @@ fn infer_index_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     if indices.is_empty() || from.rank().is_some_and(|rank| indices.len() > rank) {
         return Err(InferError::op(format!("{} tensors of indices for rank {}", indices.len(), data.ndim)));
     }
-    indices.iter().try_for_each(|index| signed_indices(index.dtype))?;
+    indices.iter().try_for_each(|index| integer_indices(index.dtype))?;
     let places = broadcast_all(&indices.iter().map(|index| Dims::of(index)).collect::<Vec<Dims>>())?;
     let dims = match (places, &from) {
         (Dims::Known(places), Dims::Known(from)) => {

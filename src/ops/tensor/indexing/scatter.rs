@@ -9,7 +9,7 @@ use crate::ops::infer::{
 };
 use crate::ops::kernel::elementwise::{max_float, min_float};
 use crate::ops::kernel::{self, at, at_broadcast, fail, indices};
-use crate::ops::tensor::indexing::gather::{coordinate, coordinates, from_end};
+use crate::ops::tensor::indexing::gather::{coordinate, coordinates, counted, from_end, integer_indices};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
@@ -100,11 +100,16 @@ impl Target {
     }
 
     fn write(&mut self, place: &[i64], reduction: &str, value: Scalar) -> Result<(), Stop> {
+        self.change(place, |old| combine(reduction, old, value))
+    }
+
+    /// Replaces the element at a place by what becomes of it.
+    fn change(&mut self, place: &[i64], becomes: impl FnOnce(Scalar) -> Result<Scalar, Stop>) -> Result<(), Stop> {
         let flat = place.iter().zip(&self.shape).fold(0i64, |flat, (i, size)| flat * size + i);
         let flat = usize::try_from(flat).ok();
         let slots = flat.and_then(|i| self.elements.get_mut(i).zip(self.arrived.get_mut(i)));
         let (slot, arrived) = slots.ok_or_else(|| fail("a place lies outside its tensor"))?;
-        *slot = combine(reduction, *slot, value)?;
+        *slot = becomes(*slot)?;
         *arrived += 1;
         Ok(())
     }
@@ -145,7 +150,7 @@ fn same_dims(cx: &mut Cx, a: &[PrimExpr], b: &[PrimExpr]) -> Result<(), InferErr
 fn infer_scatter_elements(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<3>(a)?;
     let (data, indices, updates) = (tensor(a, 0)?, tensor(a, 1)?, tensor(a, 2)?);
-    integer_indices(indices)?;
+    integer_indices(indices.dtype)?;
     common_dtype(data.dtype, updates.dtype)?;
     combinable(a.call, &[data, updates])?;
     same_rank(data, indices)?;
@@ -168,14 +173,6 @@ fn combinable(call: &Call, tensors: &[&TensorStructInfo]) -> Result<(), InferErr
     }
 }
 
-/// Indices are integers, or their data type is unknown.
-fn integer_indices(indices: &TensorStructInfo) -> Result<(), InferError> {
-    if indices.dtype.is_float() || indices.dtype.is_bool() {
-        return Err(InferError::op(format!("the indices must be integers, they are {}", indices.dtype)));
-    }
-    Ok(())
-}
-
 fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, by, updates) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;
@@ -183,6 +180,7 @@ fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let reduction = str_attr(a.call, "reduction")?;
     m.spend(data.len() as u64 + updates.len() as u64)?;
     let _held = kernel::beside(m, data.len() as u64)?;
+    let added = reduction != "update" && m.cx().literal(Erratum::A66);
     let mut target = Target::of(data);
     for index in indices(by.shape()) {
         let mut place = index.clone();
@@ -192,12 +190,22 @@ fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         if place.len() != data.shape().len() || place.iter().zip(data.shape()).any(|(i, size)| i >= size) {
             return Err(Stop::unspecified("the indices reach beyond the data"));
         }
-        target.write(&place, reduction, at(updates, &index)?)?;
+        let update = at(updates, &index)?;
+        match added {
+            true => target.change(&place, |old| added_to(old, reduction, update))?,
+            false => target.write(&place, reduction, update)?,
+        }
     }
-    if reduction == "mean" {
+    if reduction == "mean" && !added {
         target.averaged(data.dtype())?;
     }
     target.finish(m, data)
+}
+
+/// Literal A66: the reduction of what was there and the update is added to what was there.
+fn added_to(old: Scalar, reduction: &str, update: Scalar) -> Result<Scalar, Stop> {
+    let reduced = combine(reduction, old, update)?;
+    combine("add", old, if reduction == "mean" { kernel::quotient(reduced, 2)? } else { reduced })
 }
 
 // scatter_nd
@@ -205,7 +213,7 @@ fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn infer_scatter_nd(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<3>(a)?;
     let (data, indices, updates) = (tensor(a, 0)?, tensor(a, 1)?, tensor(a, 2)?);
-    integer_indices(indices)?;
+    integer_indices(indices.dtype)?;
     common_dtype(data.dtype, updates.dtype)?;
     combinable(a.call, &[data, updates])?;
     if let (Dims::Known(from), Dims::Known(by)) = (Dims::of(data), Dims::of(indices))
@@ -245,7 +253,7 @@ fn infer_index_put(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferEr
     let (data, indices, values) = (tensor(a, 0)?, tensors(a, 1)?, tensor(a, 2)?);
     common_dtype(data.dtype, values.dtype)?;
     for index in &indices {
-        integer_indices(index)?;
+        integer_indices(index.dtype)?;
     }
     if bool_attr(a.call, "accumulate")? {
         Domain::Numbers.demand(data.dtype)?;
@@ -283,10 +291,11 @@ fn index_put(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let reduction = if bool_attr(a.call, "accumulate")? { "add" } else { "update" };
     m.spend((data.len() as u64).saturating_add(count(&places)))?;
     let _held = kernel::beside(m, data.len() as u64)?;
+    let from_the_end = !m.cx().literal(Erratum::A62);
     let mut target = Target::of(data);
     for index in indices(&places) {
         let axes = by.iter().zip(data.shape());
-        let place = axes.map(|(by, size)| coordinate(from_end(at_broadcast(by, &index)?, *size)?, *size));
+        let place = axes.map(|(by, size)| counted(at_broadcast(by, &index)?, *size, from_the_end));
         target.write(&place.collect::<Result<Vec<i64>, Stop>>()?, reduction, at_broadcast(values, &index)?)?;
     }
     target.finish(m, data)

@@ -1,14 +1,14 @@
 //! Choosing elements: `take`, `strided_slice`, `dynamic_strided_slice`.
 
 use crate::book::Erratum;
-use crate::grammar::{AttrValue, BinaryOp, Call, DataType, Expr, PrimExpr, StructInfo};
+use crate::grammar::{AttrValue, BinaryOp, DataType, Expr, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
     Dims, Domain, arity, at_least, axes, axis, bool_attr, constant, dim, int_attr, ints_attr, not_negative, str_attr,
     tensor,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
-use crate::ops::tensor::indexing::gather::{counted, integer};
+use crate::ops::tensor::indexing::gather::{counted, integer, integer_indices};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
@@ -62,9 +62,7 @@ fn infer_take(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
         Some(StructInfo::Prim(p)) => (p.dtype, Dims::Known([].into())),
         Some(_) | None => tensor(a, 1).map(|indices| (indices.dtype, Dims::of(indices)))?,
     };
-    if dtype.is_float() || dtype.is_bool() {
-        return Err(InferError::op(format!("the indices must be integers, they are {dtype}")));
-    }
+    integer_indices(dtype)?;
     let given = int_attr(a.call, "axis")?;
     let from = Dims::of(x);
     let along = match (given, from.rank()) {
@@ -120,13 +118,23 @@ fn take(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 /// The coordinate that an index chooses; `None` for NaN.
 fn chosen(index: Scalar, size: i64, mode: &str, from_the_end: bool) -> Result<Option<i64>, Stop> {
+    if let ("wrap", 1..) = (mode, size) {
+        return wrapped(index, size).map(Some);
+    }
     let index = integer(index)?;
     match mode {
-        "wrap" if size > 0 => Ok(Some(index.rem_euclid(size))),
         "clip" if size > 0 => Ok(Some(index.clamp(0, size - 1))),
-        "nan" if !(-size..size).contains(&index) => Ok(None),
-        "nan" => Ok(Some(if index < 0 { index + size } else { index })),
+        "nan" if from_the_end && (-size..0).contains(&index) => Ok(Some(index + size)),
+        "nan" => Ok(Some(index).filter(|index| (0..size).contains(index))),
         _ => counted(Scalar::Int(index), size, from_the_end).map(Some),
+    }
+}
+
+/// An index modulo a size, which is positive.
+fn wrapped(index: Scalar, size: i64) -> Result<i64, Stop> {
+    match index {
+        Scalar::UInt(index) => Ok((index % size.unsigned_abs()) as i64),
+        Scalar::Int(_) | Scalar::Bool(_) | Scalar::Float(_) => Ok(integer(index)?.rem_euclid(size)),
     }
 }
 
@@ -198,7 +206,7 @@ fn bound(name: &str, item: &AttrValue) -> Result<Option<PrimExpr>, InferError> {
     }
 }
 
-fn infer_strided_slice(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+fn infer_strided_slice(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let x = tensor(a, 0)?;
     let dims = Dims::of(x);
     let rank_only = || Ok(Dims::of_ndim(dims.ndim()).tensor(x.dtype));
@@ -224,17 +232,26 @@ fn infer_strided_slice(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infe
     else {
         return rank_only();
     };
-    let inbound = bool_attr(a.call, "assume_inbound")?;
+    let bounds = Bounds { inbound: bool_attr(a.call, "assume_inbound")?, from_the_end: !cx.literal(Erratum::A64) };
     let mut sliced = known.to_vec();
     for (((axis, begin), end), stride) in along.iter().zip(&begin).zip(&end).zip(&strides) {
         let Some(size) = sliced.get_mut(*axis) else { continue };
         let (Some(begin), Some(end), Some(stride)) = (begin, end, stride) else { return rank_only() };
-        match slice_length(size, begin, end, stride, inbound)? {
+        match slice_length(size, begin, end, stride, bounds)? {
             Some(length) => *size = length,
             None => return rank_only(),
         }
     }
     Ok(Dims::from(sliced).tensor(x.dtype))
+}
+
+/// How the bounds of a slice are read.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// They are promised to lie on the axis.
+    inbound: bool,
+    /// Negative ones count from the end; literal A64: they lie outside.
+    from_the_end: bool,
 }
 
 /// The number of places that a slice chooses; `None` if its stride is not a constant, or from which side a bound counts is
@@ -244,21 +261,34 @@ fn slice_length(
     begin: &PrimExpr,
     end: &PrimExpr,
     stride: &PrimExpr,
-    inbound: bool,
+    bounds: Bounds,
 ) -> Result<Option<PrimExpr>, InferError> {
     let PrimExpr::IntImm(stride) = stride else { return Ok(None) };
     if let (PrimExpr::IntImm(size), PrimExpr::IntImm(begin), PrimExpr::IntImm(end)) = (size, begin, end) {
-        return Ok(Some(constant(range(*size, *begin, *end, *stride)?.count)));
+        return Ok(Some(constant(range(*size, *begin, *end, *stride, bounds.from_the_end)?.count)));
     }
     let step = stride.checked_abs().filter(|step| *step > 0);
     let step = step.ok_or_else(|| InferError::op(format!("the stride {stride} is not possible")))?;
-    let (Some(begin), Some(end)) = (from_end(begin, size), from_end(end, size)) else { return Ok(None) };
-    let place = |place: PrimExpr| if inbound { place } else { clipped(place, size, *stride) };
+    let named = |bound: &PrimExpr| if bounds.from_the_end { from_end(bound, size) } else { Some(bound.clone()) };
+    let (Some(begin), Some(end)) = (named(begin), named(end)) else { return Ok(None) };
+    let place = |place: PrimExpr| if bounds.inbound { place } else { clipped(place, size, *stride) };
     let (begin, end) = (place(begin), place(end));
     let (low, high) = if *stride > 0 { (begin, end) } else { (end, begin) };
-    let reached = dim(BinaryOp::Add, dim(BinaryOp::Sub, high, low), constant(step - 1));
-    let length = if step == 1 { reached } else { dim(BinaryOp::FloorDiv, reached, constant(step)) };
+    let length = divided_up(dim(BinaryOp::Sub, high, low), step);
     Ok(Some(if not_negative(&length) { length } else { dim(BinaryOp::Max, length, constant(0)) }))
+}
+
+/// A length divided by a step and rounded up. The usual form would add to the length what int64 may not hold where the step is
+/// very large.
+fn divided_up(length: PrimExpr, step: i64) -> PrimExpr {
+    match step {
+        1 => length,
+        2..=0x7fff_ffff => dim(BinaryOp::FloorDiv, dim(BinaryOp::Add, length, constant(step - 1)), constant(step)),
+        _ => {
+            let before_last = dim(BinaryOp::Sub, length, constant(1));
+            dim(BinaryOp::Add, dim(BinaryOp::FloorDiv, before_last, constant(step)), constant(1))
+        }
+    }
 }
 
 /// The place that a bound names: what is negative counts from the end. `None` if its sign cannot be told.
@@ -285,10 +315,10 @@ struct Range {
     count: i64,
 }
 
-/// From `begin` to `end`, which count from the end if negative and are clipped to the axis.
-fn range(size: i64, begin: i64, end: i64, stride: i64) -> Result<Range, InferError> {
+/// From `begin` to `end`, which may count from the end if negative and are clipped to the axis.
+fn range(size: i64, begin: i64, end: i64, stride: i64, from_the_end: bool) -> Result<Range, InferError> {
     let (low, high) = if stride > 0 { (0, size) } else { (-1, size - 1) };
-    let clip = |i: i64| if i < 0 { i.saturating_add(size) } else { i }.clamp(low, high);
+    let clip = |i: i64| place_of(i, size, from_the_end).clamp(low, high);
     let (begin, end) = (clip(begin), clip(end));
     let length = if stride > 0 { end - begin } else { begin - end };
     let step = stride.checked_abs().filter(|step| *step > 0);
@@ -297,22 +327,13 @@ fn range(size: i64, begin: i64, end: i64, stride: i64) -> Result<Range, InferErr
     Ok(Range { begin, stride, count })
 }
 
-/// Whether a bound of a slice is written as a constant.
-fn is_constant(call: &Call, i: usize, j: usize) -> bool {
-    match call.args.get(i) {
-        Some(Expr::Tuple(list)) => match list.fields.get(j) {
-            Some(Expr::PrimValue(bound)) => matches!(bound.value, PrimExpr::IntImm(_)),
-            Some(_) | None => false,
-        },
-        Some(_) => false,
-        // An attribute.
-        None => true,
-    }
+/// The place that a bound names, on the axis or not.
+fn place_of(bound: i64, size: i64, from_the_end: bool) -> i64 {
+    if bound < 0 && from_the_end { bound.saturating_add(size) } else { bound }
 }
 
-/// Whether a bound names a place on the axis, or beside it where a slice ends there.
-fn reaches(size: i64, bound: i64, stride: i64) -> bool {
-    let place = if bound < 0 { bound.saturating_add(size) } else { bound };
+/// Whether a place lies on the axis, or beside it where a slice ends there.
+fn reaches(size: i64, place: i64, stride: i64) -> bool {
     if stride > 0 { (0..=size).contains(&place) } else { (-1..size).contains(&place) }
 }
 
@@ -326,21 +347,16 @@ fn strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let along = list(1, "axes")?.ok_or_else(missing)?;
     let (begin, end) = (list(2, "begin")?.ok_or_else(missing)?, list(3, "end")?.ok_or_else(missing)?);
     let strides = list(4, "strides")?.unwrap_or_else(|| vec![1; along.len()]);
-    let inbound = bool_attr(a.call, "assume_inbound")?;
-    // Literal A64: of a negative bound that is no constant nothing is said.
-    let open =
-        |i: usize, bounds: &[i64]| bounds.iter().enumerate().any(|(j, bound)| *bound < 0 && !is_constant(a.call, i, j));
-    if (open(2, &begin) || open(3, &end)) && m.cx().literal(Erratum::A64) {
-        return Err(Stop::unspecified("a negative bound of strided_slice that is no constant"));
-    }
+    let bounds = Bounds { inbound: bool_attr(a.call, "assume_inbound")?, from_the_end: !m.cx().literal(Erratum::A64) };
     let mut ranges: Vec<Range> = x.shape().iter().map(|size| Range { begin: 0, stride: 1, count: *size }).collect();
     for (((a, begin), end), stride) in along.iter().zip(begin).zip(end).zip(strides) {
         let a = axis(*a, x.shape().len())?;
         if let (Some(slot), Some(size)) = (ranges.get_mut(a), x.shape().get(a)) {
-            if inbound && !(reaches(*size, begin, stride) && reaches(*size, end, stride)) {
+            let outside = |bound| !reaches(*size, place_of(bound, *size, bounds.from_the_end), stride);
+            if bounds.inbound && (outside(begin) || outside(end)) {
                 return Err(Stop::unspecified("a bound that is promised to lie on its axis lies outside"));
             }
-            *slot = range(*size, begin, end, stride)?;
+            *slot = range(*size, begin, end, stride, bounds.from_the_end)?;
         }
     }
     sliced(m, x, &ranges)
@@ -397,6 +413,6 @@ fn dynamic_strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, St
         return Err(fail("the bounds must be as many as there are axes"));
     }
     let bounds = x.shape().iter().zip(begin).zip(end).zip(strides);
-    let ranges = bounds.map(|(((size, begin), end), stride)| range(*size, begin, end, stride));
+    let ranges = bounds.map(|(((size, begin), end), stride)| range(*size, begin, end, stride, true));
     sliced(m, x, &ranges.collect::<Result<Vec<Range>, InferError>>()?)
 }

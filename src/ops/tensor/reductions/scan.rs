@@ -1,5 +1,6 @@
 //! Sums and products of all elements up to each: `cumsum`, `cumprod`.
 
+use crate::book::Erratum;
 use crate::grammar::{Call, DataType, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, Domain, arity, axis, bool_attr, dtype_attr, int_attr, product, tensor, with_dtype};
@@ -73,6 +74,8 @@ fn scan(
     let x = kernel::tensor(a, 0)?;
     let kernel::Out { dtype, shape } = kernel::out(a)?;
     let exclusive = bool_attr(a.call, "exclusive")?;
+    // Literal A67: it is the first element that is left out.
+    let without_first = exclusive && m.cx().literal(Erratum::A67);
     let along = int_attr(a.call, "axis")?.map_or(Ok(0), |given| axis(given, shape.len()))?;
     m.spend(x.len() as u64)?;
     let _held = kernel::beside(m, (x.len() as u64).saturating_mul(4))?;
@@ -85,8 +88,11 @@ fn scan(
     fresh(tabulate(m, dtype, &shape, |index| {
         let line: Vec<i64> = index.iter().enumerate().map(|(a, i)| if a == along { size } else { *i }).collect();
         let before = lines.get(&line).copied().unwrap_or(neutral);
-        let after = convert(f(before, convert(at(&source, index)?, dtype)?)?, dtype)?;
+        let after = match without_first && index.get(along) == Some(&0) {
+            true => before,
+            false => convert(f(before, convert(at(&source, index)?, dtype)?)?, dtype)?,
+        };
         lines.insert(line, after);
-        Ok::<Scalar, Stop>(if exclusive { before } else { after })
+        Ok::<Scalar, Stop>(if exclusive && !without_first { before } else { after })
     })?)
 }
