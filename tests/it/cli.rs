@@ -827,6 +827,31 @@ fn what_a_run_may_compute_and_hold_is_limited() {
     assert_eq!(run(&["run", &program, "--memory", "1X"]).0, 2);
 }
 
+/// What comes from outside is held as what the program makes is, and a shape from outside has sizes.
+#[test]
+fn arguments_count_and_are_values() {
+    let dir = TempDir::new().unwrap();
+    let text = "@R.function\ndef main(x: R.Object) -> R.Object:\n    return R.tuple()\n";
+    let program = file(&dir, "unit.py", text);
+    let held = |memory: &str| run(&["run", &program, "--arg", "zeros(1000, 1000):float64", "--memory", memory]);
+    assert_eq!(held("8M").0, 0);
+    let (status, _, err) = held("7M");
+    assert!(status == 5 && err.contains("--memory"), "{err}");
+    let (status, _, err) = run(&["run", &program, "--arg", "shape(2, -1)"]);
+    assert!(status == 2 && err.contains("negative size -1"), "{err}");
+}
+
+/// Pairs of pairs are small to write, and stand for more than anyone goes through.
+#[test]
+fn what_shares_its_parts_ends_in_time() {
+    let pairs: String = (1..=60).map(|i| format!("    t{i} = (t{0}, t{0})\n", i - 1)).collect();
+    let text =
+        format!("@R.function\ndef main(t0: R.Object) -> R.Object:\n{pairs}    s: R.Object = t60\n    return t0\n");
+    let dir = TempDir::new().unwrap();
+    let (status, _, err) = run(&["check", &file(&dir, "pairs.py", text)]);
+    assert!(status == 1 && err.contains("more than a million parts"), "{err}");
+}
+
 #[test]
 fn refine_tells_apart_what_is_undecided_and_what_takes_too_long() {
     let dir = TempDir::new().unwrap();
