@@ -265,7 +265,12 @@ mod tests {
             false
         }
         fn struct_info_of(&self, var: &Var) -> Option<StructInfo> {
-            (&*var.name == "s").then(|| StructInfo::shape([4.into()]))
+            match &*var.name {
+                "s" => Some(StructInfo::shape([4.into()])),
+                "p" | "q" => Some(StructInfo::shape_ndim(1)),
+                "r" => Some(StructInfo::shape_ndim(2)),
+                _ => None,
+            }
         }
     }
 
@@ -281,6 +286,21 @@ mod tests {
         assert_eq!(check(&vector(3), &held("s")), Incompatible);
         assert_eq!(check(&vector(3), &held("t")), Possibly);
         assert_eq!(check(&held("t"), &held("t")), Compatible);
+        // The tensors themselves say nothing of their ranks.
+        let of = |name: &str| {
+            let shape = Some(TensorShape::Var(Var::new(name)));
+            StructInfo::Tensor(TensorStructInfo { shape, dtype: DataType::FLOAT32, ndim: Ndim::Unknown })
+        };
+        for (one, other, answer) in [
+            ("p", "q", Possibly),
+            ("p", "r", Incompatible),
+            ("s", "q", Possibly),
+            ("s", "r", Incompatible),
+            ("r", "s", Incompatible),
+            ("t", "r", Possibly),
+        ] {
+            assert_eq!(check(&of(one), &of(other)), answer, "{one} and {other}");
+        }
     }
 
     /// A function info with one parameter more.

@@ -157,3 +157,20 @@ impl Surroundings for Scope<'_> {
         self.outer.struct_info_of(var)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_function_types_bring_is_in_scope_until_both_end() {
+        let scope = Scope::new(&Nowhere);
+        let n = || BTreeSet::from([ShapeVar::new("n")]);
+        let outer = scope.enter(n());
+        let inner = scope.enter(n());
+        scope.leave(&inner);
+        assert!(scope.has_shape_var(&ShapeVar::new("n")));
+        scope.leave(&outer);
+        assert!(!scope.has_shape_var(&ShapeVar::new("n")));
+    }
+}
