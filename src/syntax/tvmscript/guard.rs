@@ -125,7 +125,9 @@ impl Depth {
             | TokenKind::Complex
             | TokenKind::String
             | TokenKind::Comment
-            | TokenKind::NonLogicalNewline => {}
+            | TokenKind::NonLogicalNewline
+            // What is no token nests nothing; where a bracket is left open, it stands at the end and takes no byte.
+            | TokenKind::Unknown => {}
             _ => self.grow(),
         }
     }
@@ -214,6 +216,12 @@ mod tests {
         for unclear in ["x = 'a\\''", "x = \"\"\"a\"\"\"", "x = f'{a}'", "x = a\\\n", "x = 'a", "x\r\n"] {
             assert!(!surely_shallow(unclear, 1_000), "{unclear}");
         }
+    }
+
+    #[test]
+    fn what_is_no_token_is_no_level() {
+        assert!(!exceeds(" [", 2, 2) && surely_shallow(" [", 2));
+        assert!(exceeds(" [", 1, 1));
     }
 
     #[test]
