@@ -12,7 +12,7 @@ import sys
 
 import make_ops_cases as cases
 import numpy as np
-from make_ops_cases import ELEMENTARY, F16, F32, F64, I8, I32, I64, Args, Prim, in_float64, wild
+from make_ops_cases import ELEMENTARY, F16, F32, F64, I8, I32, I64, Args, Prim, Shape, in_float64, wild
 
 FAMILIES = cases.FAMILIES
 FAMILIES.clear()
@@ -115,6 +115,8 @@ def all_float64(f):
 BALANCED = np.array([[[1024, -1024, 1024, -1024], [-1024, -1024, 1024, 1024]]], F32)
 #: Added so that no sum is 0, where the last place of epsilon would show.
 F32_HALF = np.float32(0.5)
+#: Added so that no coordinate lies half-way between two elements.
+F32_EIGHTH = np.float32(0.125)
 NORMAL = "exact data: the mean is 0, the variance a power of 4 in whose last place epsilon is lost"
 
 
@@ -581,7 +583,409 @@ def loss(op):
     o.case("wild", [wild(F32, (4, 3)), t, wild(F32, (3,), 0.5, 2)], {}, within=accumulated(8, 24))
 
 
+# Images
+
+
+NEAREST = {
+    "round": np.rint,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "round_prefer_floor": lambda x: np.ceil(x - 0.5),
+    "round_prefer_ceil": lambda x: np.floor(x + 0.5),
+}
+
+
+def coordinates(new, old, mode, start=0.0, end=0.0):
+    """Where the places of an axis lie in the data."""
+    p = np.arange(new, dtype=F64)
+    if mode == "align_corners":
+        return np.linspace(0, old - 1, new) if new > 1 else np.zeros(1)
+    if mode == "tf_crop_and_resize":
+        return (start + p * (end - start) / (new - 1) if new > 1 else np.full(1, (start + end) / 2)) * (old - 1)
+    if mode == "pytorch_half_pixel" and new == 1:
+        return np.zeros(1)
+    shift = {"asymmetric": (0, 0), "tf_half_pixel_for_nn": (0.5, 0)}.get(mode, (0.5, 0.5))
+    return (p + shift[0]) * old / new - shift[1]
+
+
+def cubic_weight(distance, a):
+    """The kernel of cubic convolution at a distance."""
+    d = np.abs(distance)
+    near = (a + 2) * d**3 - (a + 3) * d**2 + 1
+    far = a * (d**3 - 5 * d**2 + 8 * d - 4)
+    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
+
+
+def axis_weights(x, size, method, rounding, a, exclude):
+    """A matrix that takes an axis of the data to one of the result."""
+    if method == "nearest_neighbor":
+        found = np.zeros((len(x), size))
+        found[np.arange(len(x)), np.clip(NEAREST[rounding](x), 0, size - 1).astype(int)] = 1
+        return found
+    around = np.arange(-4, size + 4)
+    distance = x[:, None] - around[None]
+    weights = np.maximum(0, 1 - np.abs(distance)) if method == "linear" else cubic_weight(distance, a)
+    if method == "cubic" and exclude:
+        weights = weights * ((around >= 0) & (around < size))
+        weights = weights / weights.sum(axis=1, keepdims=True)
+    found = np.zeros((len(x), size))
+    for place, column in zip(np.clip(around, 0, size - 1), weights.T):
+        found[:, place] += column
+    return found
+
+
+def resize(spatial, rounding):
+    def f(x, size, roi=0.0, layout="NC" + spatial, method="linear", coordinate_transformation_mode="half_pixel", rounding_method=rounding, cubic_alpha=-0.75, cubic_exclude=0, extrapolation_value=0.0, out_dtype=None):
+        n, mode = len(spatial), coordinate_transformation_mode
+        rounding = rounding_method or ("round" if mode == "align_corners" else "floor")
+        roi = [roi] * 2 * n if isinstance(roi, float) else roi
+        places = [[c for c in layout if not c.isdigit()].index(axis) for axis in spatial]
+        y, outside = x.astype(F64), np.zeros([1] * x.ndim, bool)
+        for i, (axis, new) in enumerate(zip(places, size)):
+            old = x.shape[axis]
+            at = coordinates(new, old, mode, roi[i], roi[i + n])
+            weights = axis_weights(at, old, method, rounding, cubic_alpha, cubic_exclude)
+            y = np.moveaxis(np.tensordot(weights, y, (1, axis)), 0, axis)
+            if mode == "tf_crop_and_resize":
+                beyond = (at < 0) | (at > old - 1)
+                outside = outside | beyond.reshape([-1 if a == axis else 1 for a in range(x.ndim)])
+        return np.where(outside, extrapolation_value, y).astype(out_dtype or x.dtype)
+
+    return f
+
+
+def mirrored(x, low, high):
+    """Reflected at both borders, as a wave."""
+    width = high - low
+    if width <= 0:
+        return low
+    phase = (x - low) % (2 * width)
+    return low + (phase if phase <= width else 2 * width - phase)
+
+
+def sample_weights(g, size, method, padding, aligned):
+    """The weight of each element along an axis for a normalized coordinate."""
+    x = (g + 1) / 2 * (size - 1) if aligned else ((g + 1) * size - 1) / 2
+    low, high = (0, size - 1) if aligned else (-0.5, size - 0.5)
+    x = float(np.rint(x)) if method == "nearest" else x
+    if padding == "border" and not low <= x <= high:
+        x = min(max(x, 0), size - 1)
+    if padding == "reflection":
+        x = mirrored(x, low, high)
+    weights = np.zeros(size)
+    for place in range(int(np.floor(x)) - 2, int(np.floor(x)) + 4):
+        d = x - place
+        kernel = {"nearest": float(d == 0), "bilinear": max(0, 1 - abs(d)), "bicubic": float(cubic_weight(d, -0.75))}[method]
+        if padding == "border":
+            place = min(max(place, 0), size - 1)
+        if padding == "reflection":
+            place = int(mirrored(place, low, high))
+        if 0 <= place < size:
+            weights[place] += kernel
+    return weights
+
+
+def grid_sample(x, grid, method="bilinear", layout="NCHW", padding_mode="zeros", align_corners=False):
+    canonical = "NCHW" if len(layout) == 4 else "NCDHW"
+    y = to_canonical(x, layout, canonical).astype(F64)
+    out = np.zeros((*y.shape[:2], *grid.shape[2:]))
+    for b, *place in np.ndindex(grid.shape[0], *grid.shape[2:]):
+        value = y[b]
+        for axis, g in reversed(list(enumerate(reversed(grid[(b, slice(None), *place)])))):
+            value = np.tensordot(value, sample_weights(float(g), y.shape[axis + 2], method, padding_mode, align_corners), (axis + 1, 0))
+        out[(b, slice(None), *place)] = value
+    return from_canonical(out, layout, canonical).astype(x.dtype)
+
+
+def affine_grid(theta, size, align_corners=True):
+    lines = [np.linspace(-1, 1, s) if align_corners else np.linspace(1 / s - 1, 1 - 1 / s, s) for s in size]
+    axes = np.meshgrid(*lines, indexing="ij")
+    points = np.stack([*reversed(axes), np.ones(tuple(size))])
+    return np.tensordot(theta.astype(F64), points, (2, 0)).astype(theta.dtype)
+
+
+CROP = "tf_crop_and_resize"
+
+
+@family
+def image(op):
+    o = op("image.resize2d", resize("HW", "round"), True)
+    x = small(F32, (1, 2, 4, 2))
+    o.case("exact", [x, Shape((8, 4))])
+    o.case("exact", [x, Shape((2, 8))], {"coordinate_transformation_mode": "asymmetric"})
+    o.case("exact", [small(F32, (1, 1, 3, 5)), Shape((5, 3))], {"coordinate_transformation_mode": "align_corners"})
+    o.case("exact", [small(F32, (1, 4, 2, 3)), Shape((8, 4))], {"layout": "NHWC"})
+    o.case("exact", [small(F32, (1, 1, 2, 2, 4)), Shape((4, 1))], {"layout": "NCHW4c", "coordinate_transformation_mode": "pytorch_half_pixel"})
+    o.case("exact", [small(F32, (1, 1, 4, 4)), Shape((1, 1))], {"coordinate_transformation_mode": "align_corners"}, why="of one place the first element")
+    o.case("exact", [small(F32, (1, 1, 4, 4)), Shape((2, 8))], {"method": "cubic"})
+    o.case("exact", [small(F32, (1, 1, 4, 4)), Shape((8, 2))], {"method": "cubic", "cubic_alpha": -0.5, "coordinate_transformation_mode": "tf_half_pixel_for_nn"})
+    for rounding in ("round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil", ""):
+        mode = {"floor": "tf_half_pixel_for_nn", "ceil": "half_pixel", "": "align_corners"}.get(rounding, "asymmetric")
+        o.case("exact", [small(F32, (1, 1, 4, 5)), Shape((8, 3))], {"method": "nearest_neighbor", "rounding_method": rounding, "coordinate_transformation_mode": mode})
+    o.case("exact", [small(I32, (1, 1, 4, 2)), Shape((2, 4))], {"method": "nearest_neighbor", "coordinate_transformation_mode": "asymmetric"})
+    o.case("exact", [small(F32, (1, 1, 5, 5)), Shape((3, 5))], {"roi": [0.25, 0.5, 0.75, 1.5], "coordinate_transformation_mode": CROP, "extrapolation_value": 9.0})
+    o.case("exact", [small(F32, (1, 1, 5, 5)), Shape((3, 2))], {"roi": [-0.5, 0.0, 0.5, 1.0], "coordinate_transformation_mode": CROP, "method": "nearest_neighbor"})
+    o.case("exact", [small(F32, (1, 1, 4, 2)), Shape((8, 4))], {"out_dtype": "float16"})
+    o.case("exact", [small(I8, (1, 1, 4, 2)), Shape((8, 4))], {"out_dtype": "float32"})
+    o.case("wild", [wild(F32, (1, 2, 3, 5)), Shape((7, 4))], within=accumulated(16, 16))
+    o.case("wild", [wild(F32, (1, 1, 5, 4)), Shape((3, 7))], {"method": "cubic"}, within=accumulated(40, 16))
+    o.case("wild", [wild(F32, (1, 1, 5, 4)), Shape((8, 9))], {"method": "cubic", "cubic_exclude": 1}, within=accumulated(40, 16))
+    o = op("image.resize3d", resize("DHW", ""), True)
+    o.case("exact", [small(F32, (1, 2, 2, 2, 4)), Shape((4, 1, 8))])
+    o.case("exact", [small(F32, (1, 2, 2, 4, 2)), Shape((3, 3, 3))], {"layout": "NDHWC", "coordinate_transformation_mode": "asymmetric", "method": "nearest_neighbor", "rounding_method": "ceil"})
+    o.case("exact", [small(F32, (1, 1, 3, 2, 5)), Shape((5, 3, 3))], {"coordinate_transformation_mode": "align_corners"})
+    o.case("exact", [small(F32, (1, 1, 3, 5, 5)), Shape((3, 3, 3))], {"roi": [0.0, 0.25, 0.5, 1.0, 0.75, 1.5], "coordinate_transformation_mode": CROP, "extrapolation_value": 9.0})
+    o.case("exact", [small(F32, (1, 1, 2, 2, 2, 2)), Shape((4, 2, 1))], {"layout": "NCDHW2c", "coordinate_transformation_mode": "pytorch_half_pixel", "method": "cubic"})
+    o.case("wild", [wild(F32, (1, 1, 3, 4, 2)), Shape((5, 3, 3))], within=accumulated(32, 16))
+    o.case("wild", [wild(F32, (1, 1, 3, 4, 2)), Shape((4, 3, 3))], {"method": "cubic", "cubic_exclude": 1}, within=accumulated(128, 32))
+    o = op("image.grid_sample", grid_sample, True)
+    x = small(F32, (1, 2, 3, 5))
+    inner = np.array([[[-1, -0.5, 0, 0.75], [1, 0.25, 0.5, -0.25]], [[-1, 0.5, 0, 1], [-0.5, 0.25, 0.75, -0.75]]], F32)[None]
+    outer = np.array([[[-2, -0.5, 0, 1.75], [3, 1.25, -1.5, -4.25]], [[-1.5, 0.5, 2.5, 1], [-0.5, -3.25, 0.75, 1.75]]], F32)[None]
+    o.case("exact", [x, inner], {"align_corners": True})
+    for padding in ("zeros", "border", "reflection"):
+        for aligned in (False, True):
+            o.case("exact", [small(F32, (1, 2, 3, 5)), outer], {"padding_mode": padding, "align_corners": aligned})
+        o.case("exact", [small(F32, (1, 1, 4, 4)), outer], {"padding_mode": padding, "method": "bicubic"})
+        o.case("exact", [small(F32, (1, 1, 4, 4)), np.full((1, 2, 1, 1), -1.125, F32)], {"padding_mode": padding, "method": "bicubic"}, why="a place a quarter of an element beyond the border")
+        o.case("exact", [small(F32, (1, 1, 3, 3)), outer + F32_EIGHTH], {"padding_mode": padding, "method": "nearest"})
+    o.case("exact", [small(F32, (1, 3, 5, 2)), inner], {"layout": "NHWC", "align_corners": True})
+    deep = np.concatenate([inner, inner[:, :1] / 2], axis=1)[:, :, None]
+    o.case("exact", [small(F32, (1, 2, 3, 3, 5)), deep], {"layout": "NCDHW", "align_corners": True})
+    o.case("exact", [small(F32, (1, 2, 3, 3, 5)), deep * 2 + F32_EIGHTH], {"layout": "NCDHW", "method": "nearest", "padding_mode": "reflection"})
+    o.case("wild", [wild(F32, (2, 2, 3, 4)), wild(F32, (2, 2, 2, 3), -1.5, 1.5)], within=accumulated(40, 12))
+    o.case("wild", [wild(F32, (1, 2, 4, 5)), wild(F32, (1, 2, 2, 3), -1, 1)], {"method": "bicubic", "padding_mode": "border"}, within=accumulated(80, 24))
+    o = op("image.affine_grid", affine_grid, True)
+    theta = np.array([[[1, 0, 0.5], [-2, 0.5, 0]], [[0, 1, 0], [0.25, 0, -1]]], F32)
+    o.case("exact", [theta, Shape((3, 5))])
+    o.case("exact", [theta, Shape((2, 4))], {"align_corners": False})
+    volume = np.array([[[1, 0, 0, 0.5], [0, -2, 0.5, 0], [0.25, 0, 1, -1]]], F32)
+    o.case("exact", [volume, Shape((2, 3, 5))])
+    o.case("exact", [volume, Shape((2, 1, 4))], {"align_corners": False})
+    o.case("wild", [wild(F32, (2, 2, 3)), Shape((4, 3))], within=accumulated(8, 12))
+    o.case("wild", [wild(F32, (1, 3, 4)), Shape((4, 3, 2))], {"align_corners": False}, within=accumulated(10, 16))
+
+
+# Detection
+
+
+def bilinear(plane, y, x):
+    """Between the elements of a plane; 0 more than one place outside."""
+    height, width = plane.shape
+    if y < -1 or x < -1 or y > height or x > width:
+        return 0.0
+    y, x = min(max(y, 0.0), height - 1), min(max(x, 0.0), width - 1)
+    rows = np.maximum(0, 1 - np.abs(np.arange(height) - y))
+    columns = np.maximum(0, 1 - np.abs(np.arange(width) - x))
+    return rows @ plane @ columns
+
+
+def pair(size):
+    return (size, size) if isinstance(size, int) else tuple(size)
+
+
+def roi_align(x, rois, pooled_size, spatial_scale, sample_ratio=-1, aligned=False, layout="NCHW", mode="avg"):
+    y = to_canonical(x, layout, "NCHW").astype(F64)
+    bins = pair(pooled_size)
+    out = np.zeros((len(rois), y.shape[1], *bins))
+    for r, (image, *corners) in enumerate(rois.astype(F64)):
+        left, top, right, bottom = (c * spatial_scale for c in corners)
+        extent = [bottom - top, right - left]
+        extent = extent if aligned else [max(e, 1.0) for e in extent]
+        steps = [e / n for e, n in zip(extent, bins)]
+        counts = [sample_ratio if sample_ratio > 0 else math.ceil(s) for s in steps]
+        for c, i, j in np.ndindex(*out.shape[1:]):
+            samples = [
+                bilinear(y[int(image), c], top + (i + (a + 0.5) / counts[0]) * steps[0], left + (j + (b + 0.5) / counts[1]) * steps[1])
+                for a in range(counts[0])
+                for b in range(counts[1])
+            ]
+            out[r, c, i, j] = max(samples) if mode == "max" else sum(samples) / max(len(samples), 1)
+    return from_canonical(out, layout, "NCHW").astype(x.dtype)
+
+
+def roi_pool(x, rois, pooled_size, spatial_scale):
+    bins = pair(pooled_size)
+    out = np.zeros((len(rois), x.shape[1], *bins), x.dtype)
+    for r, (image, *corners) in enumerate(rois.astype(F64)):
+        left, top, right, bottom = (math.floor(c * spatial_scale + 0.5) for c in corners)
+        spans = []
+        for start, end, n, size in ((top, bottom, bins[0], x.shape[2]), (left, right, bins[1], x.shape[3])):
+            length = max(end - start + 1, 1)
+            edges = [(p * length // n + start, -(-(p + 1) * length // n) + start) for p in range(n)]
+            spans.append([slice(min(max(a, 0), size), min(max(b, 0), size)) for a, b in edges])
+        for i, j in np.ndindex(*bins):
+            part = x[int(image), :, spans[0][i], spans[1][j]]
+            out[r, :, i, j] = part.max(axis=(1, 2)) if part.size else 0
+    return out
+
+
+def get_valid_counts(x, score_threshold=0.0, id_index=0, score_index=1):
+    keep = x[:, :, score_index] > score_threshold
+    if id_index >= 0:
+        keep = keep & (x[:, :, id_index] >= 0)
+    rows, places = np.full_like(x, -1), np.full(x.shape[:2], -1, I32)
+    for b, kept in enumerate(keep):
+        found = np.flatnonzero(kept)
+        rows[b, : len(found)], places[b, : len(found)] = x[b, found], found
+    return keep.sum(axis=1).astype(I32), rows, places
+
+
+def iou(a, b):
+    (l, t), (r, d) = np.minimum(a[:2], a[2:]), np.maximum(a[:2], a[2:])
+    (m, u), (s, e) = np.minimum(b[:2], b[2:]), np.maximum(b[:2], b[2:])
+    shared = max(0.0, min(r, s) - max(l, m)) * max(0.0, min(d, e) - max(t, u))
+    both = (r - l) * (d - t) + (s - m) * (e - u) - shared
+    return shared / both if both > 0 else 0.0
+
+
+def non_max_suppression(
+    x, valid_count, indices, max_output_size=-1, iou_threshold=0.5, force_suppress=False, top_k=-1, coord_start=2, score_index=1,
+    id_index=0, return_indices=True, invalid_to_bottom=False, soft_nms_sigma=0.0, score_threshold=0.0,
+):  # fmt: skip
+    data, places = np.full_like(x, -1), np.full(x.shape[:2], -1, I32)
+    counts = np.zeros((len(x), 1), I32)
+    soft = soft_nms_sigma > 0
+    for b, rows in enumerate(x.astype(F64)):
+        order = sorted(range(int(valid_count[b])), key=lambda i: -rows[i, score_index])
+        order = order if top_k < 0 else order[:top_k]
+        left, chosen = list(order), []
+        while max_output_size < 0 or len(chosen) < max_output_size:
+            left = [i for i in left if rows[i, score_index] > (score_threshold if soft else 0)]
+            if not left:
+                break
+            best = max(left, key=lambda i: rows[i, score_index])
+            chosen.append(best)
+            left.remove(best)
+            for i in list(left):
+                if id_index >= 0 and not force_suppress and rows[i, id_index] != rows[best, id_index]:
+                    continue
+                u = iou(rows[best, coord_start : coord_start + 4], rows[i, coord_start : coord_start + 4])
+                if u >= iou_threshold:
+                    left.remove(i)
+                elif soft:
+                    rows[i, score_index] *= np.exp(-(u**2) / (2 * soft_nms_sigma))
+        counts[b] = len(chosen)
+        places[b, : len(chosen)] = indices[b, chosen]
+        if soft or invalid_to_bottom:
+            data[b, : len(chosen)] = rows[chosen]
+        else:
+            for slot, i in enumerate(order):
+                if i in chosen:
+                    data[b, slot] = rows[i]
+    if not return_indices:
+        return data
+    return (data, places, counts) if soft else (places, counts)
+
+
+def all_class_nms(boxes, scores, most, threshold, least, output_format="onnx"):
+    most, threshold, least = (np.asarray(limit).item() for limit in (most, threshold, least))
+    found = [[] for _ in boxes]
+    for b, c in np.ndindex(*scores.shape[:2]):
+        chosen = []
+        for i in sorted(range(scores.shape[2]), key=lambda i: -scores[b, c, i]):
+            fits = all(iou(boxes[b, i].astype(F64), boxes[b, j].astype(F64)) <= threshold for j in chosen)
+            if scores[b, c, i] > least and fits and len(chosen) < most:
+                chosen.append(i)
+        found[b] += [(c, i) for i in chosen]
+    if output_format == "onnx":
+        rows = [(b, c, i) for b, some in enumerate(found) for c, i in some]
+        return np.array(rows, I64).reshape(-1, 3), np.array([len(rows)], I64)
+    rows = np.zeros((len(boxes), scores.shape[1] * scores.shape[2], 2), I64)
+    told = np.zeros(rows.shape[:2], scores.dtype)
+    for b, some in enumerate(found):
+        for slot, (c, i) in enumerate(some):
+            rows[b, slot], told[b, slot] = (c, i), scores[b, c, i]
+    return rows, told, np.array([len(some) for some in found], I64)
+
+
+def multibox_transform_loc(scores, places, anchors, clip=False, threshold=0.0, variances=(1.0, 1.0, 1.0, 1.0), keep_background=True, apply_softmax=True):
+    s, p, a = (v.astype(F64) for v in (scores, places, anchors))
+    x, y, w, h = np.moveaxis(p.reshape(len(p), -1, 4) * np.array(variances), -1, 0)
+    (left, top, right, bottom) = np.moveaxis(a, -1, 0)
+    cx, cy = (left + right) / 2 + x * (right - left), (top + bottom) / 2 + y * (bottom - top)
+    w, h = np.exp(w) * (right - left), np.exp(h) * (bottom - top)
+    boxes = np.stack([cy - h / 2, cx - w / 2, cy + h / 2, cx + w / 2], axis=-1)
+    s = softmax(s, 1) if apply_softmax else s
+    s = s * (s >= threshold)
+    s = s if keep_background else np.concatenate([np.zeros_like(s[:, :1]), s[:, 1:]], axis=1)
+    return (np.clip(boxes, 0, 1) if clip else boxes).astype(scores.dtype), s.astype(scores.dtype)
+
+
+ALL_CHOSEN = 'Tuple([Tensor(ndim: 2, dtype: "int64"), Tensor(shape: [1], dtype: "int64")])'
+#: Class, score, and two corners, of six boxes: the first two overlap by more than half, the third is far away.
+BOXES = np.array(
+    [
+        [[0, 0.75, 0, 0, 4, 4], [0, 0.5, 0, 0, 4, 3], [0, 0.875, 8, 8, 9, 10], [1, 0.625, 0, 0, 4, 4], [-1, 0.25, 1, 1, 2, 2], [0, 0.125, 4, 4, 2, 0]],
+        [[2, 0.25, 0, 0, 2, 2], [2, 0.5, 2, 2, 1, 0], [1, 0.25, 0, 0, 2, 2], [2, 0.375, 5, 5, 6, 6], [2, 0, 5, 5, 7, 7], [2, 0.75, 5, 6, 6, 5]],
+    ],
+    F32,
+)  # fmt: skip
+
+
+@family
+def vision(op):
+    rois = np.array([[0, 0, 0, 4, 4], [1, 1, 2, 7, 6], [0, 6, 4, 5, 12]], F32)
+    o = op("vision.roi_align", roi_align, True)
+    x = small(F32, (2, 2, 6, 6))
+    o.case("exact", [x, rois], {"pooled_size": [2, 2], "spatial_scale": 1.0, "sample_ratio": 2})
+    o.case("exact", [x, rois], {"pooled_size": [2, 4], "spatial_scale": 0.5})
+    o.case("exact", [x, rois[:2]], {"pooled_size": 2, "spatial_scale": 0.25, "aligned": True, "sample_ratio": 1})
+    o.case("exact", [x, rois], {"pooled_size": [4, 2], "spatial_scale": 1.0, "mode": "max", "sample_ratio": 2})
+    o.case("exact", [small(F32, (2, 5, 6, 3)), rois[:1]], {"pooled_size": [2, 2], "spatial_scale": 1.0, "layout": "NHWC"})
+    o.case("wild", [wild(F32, (2, 1, 6, 6)), np.array([[1, 0.3, 0.7, 4.9, 5.2]], F32)], {"pooled_size": [3, 2], "spatial_scale": 0.9}, within=accumulated(40, 12))
+    o = op("vision.roi_pool", roi_pool, True)
+    o.case("exact", [x, rois], {"pooled_size": [2, 2], "spatial_scale": 1.0})
+    o.case("exact", [x, rois], {"pooled_size": [3, 2], "spatial_scale": 0.5})
+    o.case("exact", [x, np.array([[1, 8, 9, 12, 10], [0, 2.5, 0.5, 3.5, 7.0]], F32)], {"pooled_size": 3, "spatial_scale": 1.0}, why="a region outside of the image, and corners between elements")
+    o = op("vision.get_valid_counts", get_valid_counts, True)
+    o.case("exact", [BOXES], {"score_threshold": 0.25})
+    o.case("exact", [BOXES], {"score_threshold": 0.25, "id_index": -1})
+    o.case("exact", [small(F32, (2, 3, 4))], {"id_index": 2, "score_index": 3})
+    o.case("exact", [small(I32, (1, 5, 3))], {"score_threshold": 1.0, "id_index": -1, "score_index": 0})
+    o = op("vision.non_max_suppression", non_max_suppression, True)
+    counted = [BOXES, np.array([6, 6], I32), np.array([[10, 11, 12, 13, 14, 15], [5, 4, 3, 2, 1, 0]], I32)]
+    o.case("exact", counted)
+    o.case("exact", [counted[0], np.array([2, 0], I32), counted[2]], {"return_indices": False})
+    o.case("exact", counted, {"return_indices": False, "force_suppress": True})
+    o.case("exact", counted, {"return_indices": False, "invalid_to_bottom": True, "iou_threshold": 0.25})
+    o.case("exact", counted, {"id_index": -1, "top_k": 3})
+    o.case("exact", counted, {"max_output_size": 2})
+    o.case("exact", counted, {"max_output_size": 0}, why="none is asked for")
+    o.case("exact", [np.ascontiguousarray(BOXES[:, :, [2, 3, 4, 5, 1, 0]]), *counted[1:]], {"coord_start": 0, "score_index": 4, "id_index": 5})
+    decayed = "(class: Absolute, magnitude: 10.0)"
+    o.case("exact", counted, {"soft_nms_sigma": 0.5, "iou_threshold": 0.9, "score_threshold": 0.3}, within=decayed)
+    o.case("exact", counted, {"soft_nms_sigma": 0.25, "iou_threshold": 1.5, "return_indices": False, "id_index": -1}, within=decayed)
+    o = op("vision.all_class_non_max_suppression", all_class_nms, True)
+    boxes = np.array([[[0, 0, 4, 4], [0, 0, 4, 3], [8, 8, 9, 10], [4, 3, 0, 0.5]], [[0, 0, 1, 1], [0, 1, 1, 2], [0, 0, 1, 1], [2, 2, 3, 3]]], F32)
+    scores = np.array([[[0.75, 0.5, 0.875, 0.25], [0.25, 0.75, 0.5, 0.625]], [[0.5, 0.5, 0.25, 0.125], [0.25, 0.5, 0.75, 0.25]]], F32)
+    limits = lambda most, threshold, least: [np.array(most, I64), np.array(threshold, F32), np.array(least, F32)]
+    literal = lambda *given: [Prim(f'R.const({x}, "{dtype}")') for x, dtype in zip(given, (I64, F32, F32))]
+    o.case("exact", [boxes, scores, *limits(4, 0.5, 0.0)], known=ALL_CHOSEN)
+    o.case("exact", [boxes, scores, *limits(1, 0.5, 0.5)])
+    o.case("exact", [boxes, scores, *limits([2], [0.8], [0.3])])
+    for most, threshold, least, why in (
+        (2, 0.5, 0.25, "as many as are asked for, and no lower scores"),
+        (0, 0.5, 0.0, "none is asked for"),
+        (4, 0.75, 0.0, "an overlap of exactly the threshold is not more than it"),
+    ):
+        expected = all_class_nms(boxes, scores, most, threshold, least)
+        o.case("exact", [boxes, scores, *literal(most, threshold, least)], expected=expected, why=why)
+    o.case("exact", [boxes, scores, *limits(4, 0.5, 0.3)], {"output_format": "tensorflow"})
+    o = op("vision.multibox_transform_loc", multibox_transform_loc, True)
+    zeros = np.zeros((2, 12), F32)
+    zeros[:, ::4], zeros[:, 1::4] = 0.5, -0.25
+    anchors = np.array([[[0, 0, 2, 4], [0.25, 0.5, 0.75, 1], [-1, -2, 3, 2]]], F32)
+    o.case("exact", [np.zeros((2, 2, 3), F32), zeros, anchors], why="exp(0) is 1, and all classes weigh a half")
+    o.case("exact", [np.zeros((2, 4, 3), F32), zeros, anchors], {"clip": True, "keep_background": False, "variances": [0.5, 2.0, 1.0, 1.0]}, why="exp(0) is 1, and all classes weigh a quarter")
+    o.case("exact", [small(F32, (2, 3, 3)), zeros, anchors], {"apply_softmax": False, "threshold": 1.0}, why="scores as they are, if they are not small")
+    o.case("wild", [wild(F32, (2, 3, 4)), wild(F32, (2, 16), -1, 1), wild(F32, (1, 4, 4), 0, 1)], {"threshold": 0.2, "variances": [0.1, 0.1, 0.2, 0.2]}, within=absolute(4))
+
+
 FAMILIES["attention"] = FAMILIES.pop("attention_family")
+# After the others, so that their wild data stay as they are.
+FAMILIES["image"] = FAMILIES.pop("image")
+FAMILIES["vision"] = FAMILIES.pop("vision")
 
 if __name__ == "__main__":
     cases.main(sys.argv[1])

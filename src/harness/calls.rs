@@ -266,6 +266,8 @@ fn ints(items: impl IntoIterator<Item = i64>) -> AttrValue {
     AttrValue::List(items.into_iter().map(AttrValue::Int).collect())
 }
 
+const FLOATS: [f64; 5] = [0.5, -2.0, 0.0, 1.0, 1e-3];
+
 fn attribute(kind: AttrKind, present: Option<&AttrValue>, tape: &mut Tape) -> Option<AttrValue> {
     let length = match present {
         Some(AttrValue::List(items)) => Some(items.len()),
@@ -276,7 +278,12 @@ fn attribute(kind: AttrKind, present: Option<&AttrValue>, tape: &mut Tape) -> Op
         AttrKind::IntOrNone if tape.one_in(4) => AttrValue::None,
         AttrKind::IntOrNone => AttrValue::Int(small(tape)),
         AttrKind::Bool => AttrValue::Bool(tape.one_in(2)),
-        AttrKind::Float => AttrValue::Float(FloatBits::new(*tape.pick(&[0.5, -2.0, 0.0, 1.0, 1e-3])?)),
+        AttrKind::Float => AttrValue::Float(FloatBits::new(*tape.pick(&FLOATS)?)),
+        AttrKind::Floats => {
+            let length = length.filter(|_| !tape.one_in(6)).unwrap_or_else(|| 1 + tape.choose(5));
+            let float = |tape: &mut Tape| Some(AttrValue::Float(FloatBits::new(*tape.pick(&FLOATS)?)));
+            AttrValue::List((0..length).map(|_| float(tape)).collect::<Option<_>>()?)
+        }
         AttrKind::Ints => {
             let length = length.filter(|_| !tape.one_in(6)).unwrap_or_else(|| 1 + tape.choose(3));
             let least = tape.choose(2) as i64;

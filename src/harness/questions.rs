@@ -387,6 +387,14 @@ fn values(kind: AttrKind, present: Option<&AttrValue>) -> Vec<AttrValue> {
             }
             Some(_) | None => vec![ints(&[0]), ints(&[-1]), ints(&[1, 0]), ints(&[0, 0]), ints(&[7]), ints(&[-3])],
         },
+        AttrKind::Floats => {
+            let floats = |length: usize| {
+                let float = |i: usize| AttrValue::Float(FloatBits::new(i as f64 / 4.0));
+                AttrValue::List((0..length).map(float).collect())
+            };
+            let length = if let Some(AttrValue::List(items)) = present { items.len() } else { 4 };
+            vec![floats(length), floats(length + 1)]
+        }
         AttrKind::DataType => [DataType::FLOAT16, DataType::INT64, DataType::FLOAT32].map(AttrValue::DataType).to_vec(),
         AttrKind::Str(choices) => choices.iter().map(|choice| AttrValue::Str((*choice).into())).collect(),
         AttrKind::Any => match present {

@@ -27,6 +27,8 @@ pub enum AttrKind {
     Float,
     /// A list of integers, or one integer for a list of one.
     Ints,
+    /// A list of numbers, or one number for a list of equal ones.
+    Floats,
     /// A data type, by its name.
     DataType,
     /// One of these strings; any string if there are none.
@@ -50,6 +52,8 @@ pub enum AttrDefault {
     Float(f64),
     /// These integers.
     Ints(&'static [i64]),
+    /// These numbers.
+    Floats(&'static [f64]),
     /// This word.
     Str(&'static str),
     /// This data type.
@@ -82,6 +86,11 @@ impl Attr {
         Attr { name, kind: AttrKind::Ints, default: AttrDefault::Ints(default) }
     }
 
+    /// A list of numbers with a default.
+    pub const fn floats(name: &'static str, default: &'static [f64]) -> Attr {
+        Attr { name, kind: AttrKind::Floats, default: AttrDefault::Floats(default) }
+    }
+
     /// One of some words, with a default among them.
     pub const fn str(name: &'static str, choices: &'static [&'static str], default: &'static str) -> Attr {
         Attr { name, kind: AttrKind::Str(choices), default: AttrDefault::Str(default) }
@@ -108,14 +117,20 @@ impl AttrKind {
         match (self, value) {
             (AttrKind::Any, _) => true,
             (
-                AttrKind::Int | AttrKind::IntOrNone | AttrKind::Ints | AttrKind::Bool | AttrKind::Float,
+                AttrKind::Int
+                | AttrKind::IntOrNone
+                | AttrKind::Ints
+                | AttrKind::Bool
+                | AttrKind::Float
+                | AttrKind::Floats,
                 AttrValue::Int(_),
             ) => true,
             (AttrKind::IntOrNone, AttrValue::None) => true,
             (AttrKind::Int | AttrKind::IntOrNone | AttrKind::Ints, AttrValue::Prim(PrimExpr::IntImm(_))) => true,
             (AttrKind::Ints, AttrValue::List(items)) => items.iter().all(|item| AttrKind::Int.admits(item)),
             (AttrKind::Bool, AttrValue::Bool(_)) => true,
-            (AttrKind::Float, AttrValue::Float(_)) => true,
+            (AttrKind::Float | AttrKind::Floats, AttrValue::Float(_)) => true,
+            (AttrKind::Floats, AttrValue::List(items)) => items.iter().all(|item| AttrKind::Float.admits(item)),
             (AttrKind::DataType, AttrValue::DataType(_)) => true,
             (AttrKind::DataType, AttrValue::Str(text)) => text.is_empty() || text.parse::<DataType>().is_ok(),
             (AttrKind::Str(choices), AttrValue::Str(text)) => choices.is_empty() || choices.contains(&text.as_ref()),
@@ -125,6 +140,7 @@ impl AttrKind {
                 | AttrKind::Bool
                 | AttrKind::Float
                 | AttrKind::Ints
+                | AttrKind::Floats
                 | AttrKind::DataType
                 | AttrKind::Str(_),
                 _,
@@ -139,6 +155,7 @@ impl AttrKind {
             AttrKind::Bool => "a Boolean".into(),
             AttrKind::Float => "a number".into(),
             AttrKind::Ints => "a list of integers".into(),
+            AttrKind::Floats => "a list of numbers".into(),
             AttrKind::DataType => "a data type".into(),
             AttrKind::Str([]) => "a string".into(),
             AttrKind::Str(choices) => format!("one of {}", choices.join(", ")),
@@ -155,6 +172,10 @@ impl AttrDefault {
             AttrDefault::Bool(b) => Some(AttrValue::Bool(b)),
             AttrDefault::Float(x) => Some(AttrValue::Float(FloatBits::new(x))),
             AttrDefault::Ints(items) => Some(AttrValue::List(items.iter().map(|i| AttrValue::Int(*i)).collect())),
+            AttrDefault::Floats(items) => {
+                let float = |x: &f64| AttrValue::Float(FloatBits::new(*x));
+                Some(AttrValue::List(items.iter().map(float).collect()))
+            }
             AttrDefault::Str(text) => Some(AttrValue::Str(text.into())),
             AttrDefault::DataType(dtype) => Some(AttrValue::DataType(dtype)),
         }

@@ -480,6 +480,30 @@ pub(super) fn ints_attr(call: &Call, name: &str) -> Result<Option<Vec<i64>>, Inf
     }
 }
 
+/// An attribute that is a list of so many numbers, or one number in place of a list of equal ones.
+pub(super) fn floats_attr(call: &Call, name: &str, count: usize) -> Result<Vec<f64>, InferError> {
+    let Some(AttrValue::List(items)) = attr(call, name) else { return Ok(vec![float_attr(call, name)?; count]) };
+    let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list numbers: {found:?}"));
+    let number = |item: &AttrValue| match item {
+        AttrValue::Float(x) => Ok(x.get()),
+        AttrValue::Int(i) => Ok(*i as f64),
+        AttrValue::None
+        | AttrValue::Bool(_)
+        | AttrValue::Str(_)
+        | AttrValue::DataType(_)
+        | AttrValue::Prim(_)
+        | AttrValue::List(_)
+        | AttrValue::Dict(_)
+        | AttrValue::StructInfo(_)
+        | AttrValue::IndexMap(_)
+        | AttrValue::Made(_) => Err(wrong(item)),
+    };
+    match items.len() {
+        found if found == count => items.iter().map(number).collect(),
+        found => Err(InferError::op(format!("the attribute `{name}` must list {count} numbers, it lists {found}"))),
+    }
+}
+
 /// A data type given as an attribute.
 pub(super) fn dtype_attr(call: &Call, name: &str) -> Result<Option<DataType>, InferError> {
     match attr(call, name) {

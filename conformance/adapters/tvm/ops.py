@@ -88,8 +88,10 @@ def _stand_in(param):
             return names.Tuple([names.relax_var("stand_in", None, False)])
         case "axis" | "axes" | "channel_axis" | "repeats" | "start" | "end" | "step":
             return 0
-        case "n" | "m" | "k" | "depth" | "num_groups" | "upscale_factor":
+        case "n" | "m" | "k" | "depth" | "num_groups" | "upscale_factor" | "pooled_size":
             return 1
+        case "spatial_scale":
+            return 1.0
         case "on_value" | "off_value":
             return names.prim_value(tirx.IntImm("int64", 1))
         case "dtype":

@@ -8,6 +8,7 @@ mod conversion;
 mod convolution;
 mod creation;
 mod data_dependent;
+mod image;
 mod indexing;
 mod linear_algebra;
 mod logical;
@@ -18,6 +19,7 @@ mod pooling;
 mod reductions;
 mod search;
 mod unary;
+mod vision;
 
 use super::OpDef;
 
@@ -40,11 +42,13 @@ const CHAPTERS: &[&[OpDef]] = &[
 /// The chapters that are divided.
 const DIVIDED: &[&[&[OpDef]]] = &[
     creation::FAMILIES,
+    image::FAMILIES,
     indexing::FAMILIES,
     linear_algebra::FAMILIES,
     manipulation::FAMILIES,
     normalization::FAMILIES,
     reductions::FAMILIES,
+    vision::FAMILIES,
 ];
 
 pub(super) fn all() -> impl Iterator<Item = &'static OpDef> {

@@ -1,0 +1,285 @@
+//! Images of another size: `image.resize2d`, `image.resize3d`.
+
+use super::layout::ImageLayout;
+use super::taps::{Tap, cubic, linear, weighted};
+use crate::grammar::{Call, Expr, PrimExpr, PrimValue, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, Domain, arity, dtype_attr, float_attr, floats_attr, int_attr, shape, str_attr, tensor};
+use crate::ops::kernel::{self, at, fail, tabulate_out};
+use crate::ops::tensor::convolution::of_rank;
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
+
+macro_rules! resize {
+    ($name:literal, $rules:tt, $spatial:literal, $roi:expr, $layout:literal, $rounding:literal) => {
+        operator!(
+            $name,
+            $rules,
+            [
+                Param::Arg("data"),
+                Param::ShapeArg("size"),
+                Param::Attr(Attr::floats("roi", $roi)),
+                Param::Attr(Attr::str("layout", &[], $layout)),
+                Param::Attr(Attr::str("method", &["nearest_neighbor", "linear", "cubic"], "linear")),
+                Param::Attr(Attr::str("coordinate_transformation_mode", MODES, "half_pixel")),
+                Param::Attr(Attr::str("rounding_method", ROUNDINGS, $rounding)),
+                Param::Attr(Attr::float("cubic_alpha", -0.75)),
+                Param::Attr(Attr::int("cubic_exclude", 0)),
+                Param::Attr(Attr::float("extrapolation_value", 0.0)),
+                Param::Attr(Attr::optional("out_dtype", AttrKind::DataType)),
+            ],
+            infer::<$spatial>,
+            Accumulated,
+            evaluate::<$spatial>
+        )
+    };
+}
+
+const MODES: &[&str] =
+    &["half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel", "tf_half_pixel_for_nn", "tf_crop_and_resize"];
+
+const ROUNDINGS: &[&str] = &["round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil", ""];
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    resize!(
+        "image.resize2d",
+        [rule!("OPS.image.resize2d.infer"), rule!("OPS.image.resize2d.value"), rule!("OPS.image.resize2d.attrs")],
+        2,
+        &[0.0; 4],
+        "NCHW",
+        "round"
+    ),
+    resize!(
+        "image.resize3d",
+        [rule!("OPS.image.resize3d.infer"), rule!("OPS.image.resize3d.value"), rule!("OPS.image.resize3d.attrs")],
+        3,
+        &[0.0; 6],
+        "NCDHW",
+        ""
+    ),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Method {
+    Nearest(Rounding),
+    Linear,
+    Cubic { exclude: bool },
+}
+
+/// Which whole number is nearest.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rounding {
+    Even,
+    Down,
+    Up,
+    HalfDown,
+    HalfUp,
+}
+
+/// How a place of the result lies in the data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    HalfPixel,
+    AlignCorners,
+    Asymmetric,
+    PytorchHalfPixel,
+    TfHalfPixel,
+    Crop,
+}
+
+/// The attributes, checked.
+struct Resize {
+    layout: ImageLayout,
+    method: Method,
+    mode: Mode,
+    /// The region of interest along each spatial axis.
+    roi: Vec<(f64, f64)>,
+    alpha: f64,
+    beyond: f64,
+}
+
+impl Resize {
+    fn read<const N: usize>(call: &Call) -> Result<Resize, InferError> {
+        let mode = match str_attr(call, "coordinate_transformation_mode")? {
+            "half_pixel" => Mode::HalfPixel,
+            "align_corners" => Mode::AlignCorners,
+            "asymmetric" => Mode::Asymmetric,
+            "pytorch_half_pixel" => Mode::PytorchHalfPixel,
+            "tf_half_pixel_for_nn" => Mode::TfHalfPixel,
+            _ => Mode::Crop,
+        };
+        let method = match str_attr(call, "method")? {
+            "nearest_neighbor" => Method::Nearest(Rounding::read(call, mode)?),
+            "linear" => Method::Linear,
+            _ => Method::Cubic { exclude: int_attr(call, "cubic_exclude")? != Some(0) },
+        };
+        let roi = floats_attr(call, "roi", 2 * N)?;
+        let (starts, ends) = roi.split_at(N.min(roi.len()));
+        Ok(Resize {
+            layout: ImageLayout::read(call, "layout", if N == 2 { "HW" } else { "DHW" })?,
+            method,
+            mode,
+            roi: starts.iter().copied().zip(ends.iter().copied()).collect(),
+            alpha: float_attr(call, "cubic_alpha")?,
+            beyond: float_attr(call, "extrapolation_value")?,
+        })
+    }
+
+    /// What counts for each place of the result along an axis; nothing where it lies outside of the image.
+    fn taps(&self, axis: usize, input: i64, output: i64) -> Vec<Option<Vec<Tap>>> {
+        let roi = self.roi.get(axis).copied().unwrap_or_default();
+        (0..output).map(|place| self.taps_at(self.mode.coordinate(place, input, output, roi), input)).collect()
+    }
+
+    fn taps_at(&self, x: f64, input: i64) -> Option<Vec<Tap>> {
+        let last = input - 1;
+        if self.mode == Mode::Crop && !(0.0..=last as f64).contains(&x) {
+            return None;
+        }
+        let mut found = match self.method {
+            Method::Nearest(rounding) => vec![(rounding.apply(x) as i64, 1.0)],
+            Method::Linear => linear(x),
+            Method::Cubic { .. } => cubic(x, self.alpha),
+        };
+        if self.method == (Method::Cubic { exclude: true }) {
+            found.retain(|(place, _)| (0..=last).contains(place));
+            let sum: f64 = found.iter().map(|(_, weight)| weight).sum();
+            found.iter_mut().for_each(|(_, weight)| *weight /= sum);
+        }
+        let tap = |(place, weight): (i64, f64)| Tap { place: Some(place.clamp(0, last)), weight };
+        Some(found.into_iter().map(tap).collect())
+    }
+}
+
+impl Rounding {
+    fn read(call: &Call, mode: Mode) -> Result<Rounding, InferError> {
+        Ok(match str_attr(call, "rounding_method")? {
+            "round" => Rounding::Even,
+            "floor" => Rounding::Down,
+            "ceil" => Rounding::Up,
+            "round_prefer_floor" => Rounding::HalfDown,
+            "round_prefer_ceil" => Rounding::HalfUp,
+            _ if mode == Mode::AlignCorners => Rounding::Even,
+            _ => Rounding::Down,
+        })
+    }
+
+    fn apply(self, x: f64) -> f64 {
+        match self {
+            Rounding::Even => x.round_ties_even(),
+            Rounding::Down => x.floor(),
+            Rounding::Up => x.ceil(),
+            Rounding::HalfDown => (x - 0.5).ceil(),
+            Rounding::HalfUp => (x + 0.5).floor(),
+        }
+    }
+}
+
+impl Mode {
+    /// The coordinate in the data of a place of the result. There is one division, so that whole coordinates are exact.
+    fn coordinate(self, place: i64, input: i64, output: i64, (start, end): (f64, f64)) -> f64 {
+        let (x, from, to) = (place as f64, input as f64, output as f64);
+        match self {
+            Mode::PytorchHalfPixel | Mode::AlignCorners if output == 1 => 0.0,
+            Mode::HalfPixel | Mode::PytorchHalfPixel => ((2.0 * x + 1.0) * from - to) / (2.0 * to),
+            Mode::AlignCorners => x * (from - 1.0) / (to - 1.0),
+            Mode::Asymmetric => x * from / to,
+            Mode::TfHalfPixel => (2.0 * x + 1.0) * from / (2.0 * to),
+            Mode::Crop if output == 1 => 0.5 * (start + end) * (from - 1.0),
+            Mode::Crop => start * (from - 1.0) + x * (end - start) * (from - 1.0) / (to - 1.0),
+        }
+    }
+}
+
+// Inference.
+
+fn infer<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let data = tensor(a, 0)?;
+    let resize = Resize::read::<N>(a.call)?;
+    if !matches!(resize.method, Method::Nearest(_)) {
+        Domain::Numbers.demand(data.dtype)?;
+    }
+    of_rank(data, resize.layout.rank)?;
+    let size = size_arg(a, 1, N)?;
+    let dtype = match dtype_attr(a.call, "out_dtype")? {
+        Some(dtype) if !dtype.is_void() => dtype,
+        Some(_) | None => data.dtype,
+    };
+    let unknown = Dims::of_rank(resize.layout.rank).tensor(dtype);
+    let Dims::Known(dims) = Dims::of(data) else { return Ok(unknown) };
+    let mut dims = resize.layout.fitted(cx, &dims)?;
+    let Some(size) = size else { return Ok(unknown) };
+    for (place, size) in resize.layout.spatial.iter().zip(size) {
+        if let Some(slot) = dims.get_mut(*place) {
+            *slot = size;
+        }
+    }
+    Ok(Dims::from(dims).tensor(dtype))
+}
+
+/// The sizes asked for, one for each spatial axis, if they are known; a boxed integer is one for all.
+pub(super) fn size_arg(a: &InferArgs<'_>, i: usize, spatial: usize) -> Result<Option<Vec<PrimExpr>>, InferError> {
+    if let Some(Expr::PrimValue(PrimValue { value, float: None, .. })) = a.call.args.get(i) {
+        return Ok(Some(vec![value.clone(); spatial]));
+    }
+    let size = Dims::of_shape(shape(a, i)?);
+    match (size.rank(), &size) {
+        (Some(rank), _) if rank != spatial => {
+            Err(InferError::op(format!("{spatial} sizes are needed, there are {rank}")))
+        }
+        (_, Dims::Known(sizes)) => Ok(Some(sizes.to_vec())),
+        (_, Dims::Rank(_) | Dims::Unknown) => Ok(None),
+    }
+}
+
+// Evaluation.
+
+fn evaluate<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let resize = Resize::read::<N>(a.call)?;
+    let shape = kernel::out(a)?.shape;
+    let of = |sizes: &[i64]| resize.layout.spatial.iter().filter_map(|axis| sizes.get(*axis).copied()).collect();
+    let (inputs, outputs): (Vec<i64>, Vec<i64>) = (of(x.shape()), of(&shape));
+    let per_axis: u64 = match resize.method {
+        Method::Nearest(_) => 1,
+        Method::Linear => 2,
+        Method::Cubic { .. } => 4,
+    };
+    let lines = outputs.iter().fold(0u64, |sum, size| sum.saturating_add(count(&[*size])));
+    m.spend(count(&shape).saturating_mul(per_axis.pow(N as u32)))?;
+    m.spend(lines)?;
+    let _held = kernel::beside(m, lines.saturating_mul(2))?;
+    if inputs.contains(&0) && count(&shape) > 0 {
+        return Err(Stop::unspecified("an image without elements has nothing to interpolate"));
+    }
+    let sizes = inputs.iter().zip(&outputs).enumerate();
+    let taps: Vec<Vec<Option<Vec<Tap>>>> =
+        sizes.map(|(axis, (input, output))| resize.taps(axis, *input, *output)).collect();
+    tabulate_out(m, a, |index| resize.element(x, index, &taps))
+}
+
+impl Resize {
+    fn element(&self, x: &Tensor, index: &[i64], taps: &[Vec<Option<Vec<Tap>>>]) -> Result<Scalar, Stop> {
+        let mut axes: Vec<(usize, &[Tap])> = Vec::with_capacity(taps.len());
+        for (axis, taps) in self.layout.spatial.iter().zip(taps) {
+            let place = index.get(*axis).and_then(|place| usize::try_from(*place).ok());
+            match place.and_then(|place| taps.get(place)) {
+                Some(Some(taps)) => axes.push((*axis, taps)),
+                Some(None) => return Ok(Scalar::Float(self.beyond)),
+                None => return Err(fail("a place lies outside of the result")),
+            }
+        }
+        let mut place = index.to_vec();
+        if let Method::Nearest(_) = self.method {
+            // An element as it is, whatever its data type.
+            for (axis, taps) in &axes {
+                if let (Some(slot), Some(tap)) = (place.get_mut(*axis), taps.first()) {
+                    *slot = tap.place.unwrap_or(0);
+                }
+            }
+            return at(x, &place);
+        }
+        weighted(x, &mut place, &axes).map(Scalar::Float)
+    }
+}

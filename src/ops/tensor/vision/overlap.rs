@@ -1,0 +1,51 @@
+//! What the choices among boxes share: how boxes overlap, and in which order they are looked at.
+
+use std::cmp::Ordering;
+
+use crate::ops::kernel::{self, fail};
+use crate::value::{Held, Host, Stop, Tensor};
+
+/// Batch, boxes, and what there is of each.
+pub(super) fn sizes(x: &Tensor) -> Result<[i64; 3], Stop> {
+    x.shape().try_into().map_err(|_| fail("boxes have batch, number and length"))
+}
+
+/// So many steps for each element, and memory beside the tensor.
+pub(super) fn pay(m: &mut dyn Host, x: &Tensor, times: u64) -> Result<Held, Stop> {
+    m.spend((x.len() as u64).saturating_mul(times))?;
+    kernel::beside(m, (x.len() as u64).saturating_mul(2))
+}
+
+/// The part that two boxes share of what they cover together; of nothing it is 0. A box is two opposite corners.
+pub(super) fn overlap(a: [f64; 4], b: [f64; 4]) -> f64 {
+    let shared = shared(lines(a).0, lines(b).0) * shared(lines(a).1, lines(b).1);
+    let covered = area(a) + area(b) - shared;
+    if covered <= 0.0 { 0.0 } else { shared / covered }
+}
+
+/// From where to where a box reaches in either direction.
+fn lines([a, b, c, d]: [f64; 4]) -> ((f64, f64), (f64, f64)) {
+    ((a.min(c), a.max(c)), (b.min(d), b.max(d)))
+}
+
+fn shared((a, b): (f64, f64), (c, d): (f64, f64)) -> f64 {
+    (b.min(d) - a.max(c)).max(0.0)
+}
+
+fn area(x: [f64; 4]) -> f64 {
+    let ((a, b), (c, d)) = lines(x);
+    (b - a) * (d - c)
+}
+
+/// Higher scores first; equal ones stay in their order.
+pub(super) fn by_score(scores: &[f64]) -> Result<Vec<usize>, Stop> {
+    if scores.iter().any(|score| score.is_nan()) {
+        return Err(Stop::unspecified("scores that are no numbers have no order"));
+    }
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|i, j| match (scores.get(*i), scores.get(*j)) {
+        (Some(a), Some(b)) => b.partial_cmp(a).unwrap_or(Ordering::Equal),
+        (_, _) => Ordering::Equal,
+    });
+    Ok(order)
+}

@@ -1,0 +1,304 @@
+//! Regions of an image in a grid of bins: `vision.roi_align`, `vision.roi_pool`.
+
+use crate::grammar::{AttrValue, Call, PrimExpr, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{
+    Dims, Domain, arity, bool_attr, constant, differ, float_attr, int_attr, ints_attr, str_attr, tensor,
+};
+use crate::ops::kernel::elementwise::max_float;
+use crate::ops::kernel::window::Layout;
+use crate::ops::kernel::{self, at, fail, tabulate_out};
+use crate::ops::tensor::convolution::of_rank;
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
+use crate::value::{Element, Host, Scalar, Stop, Tensor, Value, count};
+
+const POOLED_SIZE: Param = Param::Attr(Attr::required("pooled_size", AttrKind::Ints));
+const SPATIAL_SCALE: Param = Param::Attr(Attr::required("spatial_scale", AttrKind::Float));
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "vision.roi_align",
+        [rule!("OPS.vision.roi_align.infer"), rule!("OPS.vision.roi_align.value"), rule!("OPS.vision.roi_align.attrs")],
+        [
+            Param::Arg("data"),
+            Param::Arg("rois"),
+            POOLED_SIZE,
+            SPATIAL_SCALE,
+            Param::Attr(Attr::int("sample_ratio", -1)),
+            Param::Attr(Attr::bool("aligned", false)),
+            Param::Attr(Attr::str("layout", &["NCHW", "NHWC"], "NCHW")),
+            Param::Attr(Attr::str("mode", &["avg", "max"], "avg")),
+        ],
+        infer,
+        Accumulated,
+        roi_align,
+    ),
+    operator!(
+        "vision.roi_pool",
+        [rule!("OPS.vision.roi_pool.infer"), rule!("OPS.vision.roi_pool.value"), rule!("OPS.vision.roi_pool.attrs")],
+        [
+            Param::Arg("data"),
+            Param::Arg("rois"),
+            POOLED_SIZE,
+            SPATIAL_SCALE,
+            Param::Attr(Attr::str("layout", &["NCHW"], "NCHW")),
+        ],
+        infer,
+        Exact,
+        roi_pool,
+    ),
+];
+
+fn layout(call: &Call) -> Result<Layout, InferError> {
+    Layout::parse(str_attr(call, "layout")?, "NCHW")
+}
+
+/// The number of bins along height and width.
+fn pooled_size(call: &Call) -> Result<[i64; 2], InferError> {
+    let given = ints_attr(call, "pooled_size")?.unwrap_or_default();
+    let listed = matches!(attr(call, "pooled_size"), Some(AttrValue::List(_)));
+    match given.as_slice() {
+        [size] if !listed => Ok([*size, *size]),
+        [height, width] => Ok([*height, *width]),
+        _ => Err(InferError::op(format!("`pooled_size` is one integer or two, it is {given:?}"))),
+    }
+}
+
+fn infer(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (data, rois) = (tensor(a, 0)?, tensor(a, 1)?);
+    Domain::Floats.demand(data.dtype)?;
+    Domain::Floats.demand(rois.dtype)?;
+    let layout = layout(a.call)?;
+    let pooled = pooled_size(a.call)?.map(constant);
+    of_rank(data, 4)?;
+    of_rank(rois, 2)?;
+    let rois = Dims::of(rois);
+    if let Dims::Known(dims) = &rois
+        && let [_, width] = &**dims
+        && differ(cx, width, &constant(5))
+    {
+        return Err(InferError::op(format!("a region is an image and two corners, 5 numbers, not {width}")));
+    }
+    let (Dims::Known(dims), Dims::Known(rois)) = (Dims::of(data), rois) else {
+        return Ok(Dims::of_rank(4).tensor(data.dtype));
+    };
+    let dims = layout.forward(&dims);
+    let outer = rois.first().into_iter().chain(dims.get(1)).cloned();
+    let dims: Vec<PrimExpr> = outer.chain(pooled).collect();
+    Ok(Dims::from(layout.backward(&dims)).tensor(data.dtype))
+}
+
+/// A region: which image, and its corners in elements of the data, along height and width.
+struct Region {
+    image: i64,
+    start: [f64; 2],
+    end: [f64; 2],
+}
+
+impl Region {
+    fn read(rois: &Tensor, i: i64, images: i64, scale: f64) -> Result<Region, Stop> {
+        let number = |j: i64| at(rois, &[i, j]).map(<f64 as Element>::from_scalar);
+        let numbers = [number(0)?, number(1)?, number(2)?, number(3)?, number(4)?];
+        if numbers.iter().any(|x| !x.is_finite()) {
+            return Err(Stop::unspecified("a region whose corners are no finite numbers"));
+        }
+        let [image, left, top, right, bottom] = numbers;
+        let image = image.trunc() as i64;
+        if !(0..images).contains(&image) {
+            return Err(Stop::unspecified(format!("there is no image {image} for a region")));
+        }
+        Ok(Region { image, start: [top * scale, left * scale], end: [bottom * scale, right * scale] })
+    }
+}
+
+fn regions(rois: &Tensor, images: i64, scale: f64) -> Result<Vec<Region>, Stop> {
+    (0..rois.shape().first().copied().unwrap_or(0)).map(|i| Region::read(rois, i, images, scale)).collect()
+}
+
+/// What both operators are given: the sizes of the data in the order of the rules, and the regions, paid for.
+struct Given<'a> {
+    x: &'a Tensor,
+    layout: Layout,
+    sizes: [i64; 4],
+    bins: [i64; 2],
+    regions: Vec<Region>,
+}
+
+fn given<'a>(m: &mut dyn Host, a: &EvalArgs<'a>) -> Result<Given<'a>, Stop> {
+    let (x, rois) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
+    let layout = layout(a.call)?;
+    let &[batch, channels, height, width] = layout.forward(x.shape()).as_slice() else {
+        return Err(fail("an image has batch, channels, height and width"));
+    };
+    m.spend(rois.len() as u64)?;
+    let regions = regions(rois, batch, float_attr(a.call, "spatial_scale")?)?;
+    Ok(Given { x, layout, sizes: [batch, channels, height, width], bins: pooled_size(a.call)?, regions })
+}
+
+impl Given<'_> {
+    /// The region, the channel and the bin of an index of the result.
+    fn at(&self, index: &[i64]) -> Result<(usize, i64, [usize; 2]), Stop> {
+        let parts = self.layout.forward(index);
+        let number = |i: &i64| usize::try_from(*i).ok();
+        let found = match parts.as_slice() {
+            [region, channel, row, column] => {
+                number(region).zip(number(row)).zip(number(column)).map(|((r, i), j)| (r, *channel, [i, j]))
+            }
+            [] | [_] | [_, _] | [_, _, _] | [_, _, _, _, _, ..] => None,
+        };
+        found.ok_or_else(|| fail("a place of the result has four coordinates"))
+    }
+
+    fn element(&self, image: i64, channel: i64, row: i64, column: i64) -> Result<f64, Stop> {
+        at(self.x, &self.layout.backward(&[image, channel, row, column])).map(Element::from_scalar)
+    }
+}
+
+// roi_align
+
+/// Samples along an axis within a bin: the two elements around each and the weight of the second; none outside of the image.
+type Samples = Vec<Option<(i64, i64, f64)>>;
+
+/// The bins of a region along an axis.
+fn sampled(start: f64, extent: f64, bins: i64, per_bin: i64, size: i64) -> Vec<Samples> {
+    let bin = extent / bins as f64;
+    let sample = |p: i64, i: i64| {
+        let x = start + p as f64 * bin + (i as f64 + 0.5) * bin / per_bin as f64;
+        if !(-1.0..=size as f64).contains(&x) {
+            return None;
+        }
+        let x = x.clamp(0.0, (size - 1) as f64);
+        let low = x.floor() as i64;
+        Some((low, (low + 1).min(size - 1), x - x.floor()))
+    };
+    (0..bins).map(|p| (0..per_bin).map(|i| sample(p, i)).collect()).collect()
+}
+
+/// How many samples there are in a bin along an axis.
+fn per_bin(ratio: i64, extent: f64, bins: i64) -> i64 {
+    if ratio > 0 { ratio } else { (extent / bins as f64).ceil().max(0.0) as i64 }
+}
+
+fn roi_align(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let given = given(m, a)?;
+    let [_, channels, height, width] = given.sizes;
+    let (ratio, largest) = (int_attr(a.call, "sample_ratio")?.unwrap_or(-1), str_attr(a.call, "mode")? == "max");
+    let least = if bool_attr(a.call, "aligned")? { f64::NEG_INFINITY } else { 1.0 };
+    let mut samples: Vec<[Vec<Samples>; 2]> = Vec::new();
+    let mut held = Vec::new();
+    if height == 0 || width == 0 {
+        return Err(Stop::unspecified("an image without elements has no regions"));
+    }
+    for region in &given.regions {
+        let extents = [0, 1].map(|axis| extent(region, axis).max(least));
+        let counts = [0, 1].map(|axis: usize| per_bin(ratio, part(extents, axis), part(given.bins, axis)));
+        let lines = [0, 1].map(|axis: usize| count(&[part(counts, axis), part(given.bins, axis)]));
+        held.push(kernel::beside(m, part(lines, 0).saturating_add(part(lines, 1)))?);
+        m.spend(part(lines, 0).saturating_mul(part(lines, 1)).saturating_mul(count(&[channels, 4])))?;
+        let along = |axis: usize, size: i64| {
+            sampled(part(region.start, axis), part(extents, axis), part(given.bins, axis), part(counts, axis), size)
+        };
+        samples.push([along(0, height), along(1, width)]);
+    }
+    tabulate_out(m, a, |index| {
+        let (region, channel, [row, column]) = given.at(index)?;
+        let (Some(at), Some([rows, columns])) = (given.regions.get(region), samples.get(region)) else {
+            return Err(fail("a region is missing"));
+        };
+        let (Some(rows), Some(columns)) = (rows.get(row), columns.get(column)) else {
+            return Err(fail("a bin is missing"));
+        };
+        let mut found = Vec::with_capacity(rows.len().saturating_mul(columns.len()));
+        for row in rows {
+            for column in columns {
+                found.push(given.sample(at.image, channel, *row, *column)?);
+            }
+        }
+        pooled(&found, largest).map(Scalar::Float)
+    })
+}
+
+fn extent(region: &Region, axis: usize) -> f64 {
+    part(region.end, axis) - part(region.start, axis)
+}
+
+/// The one of height or of width.
+fn part<T: Copy>([height, width]: [T; 2], axis: usize) -> T {
+    if axis == 0 { height } else { width }
+}
+
+fn pooled(found: &[f64], largest: bool) -> Result<f64, Stop> {
+    match (largest, found) {
+        (true, []) => Err(Stop::unspecified("a bin without samples has no largest")),
+        (true, [first, rest @ ..]) => Ok(rest.iter().fold(*first, |a, b| max_float(a, *b))),
+        (false, []) => Ok(0.0),
+        (false, all) => Ok(all.iter().sum::<f64>() / all.len() as f64),
+    }
+}
+
+impl Given<'_> {
+    fn sample(
+        &self,
+        image: i64,
+        channel: i64,
+        row: Option<(i64, i64, f64)>,
+        column: Option<(i64, i64, f64)>,
+    ) -> Result<f64, Stop> {
+        let (Some((top, bottom, t)), Some((left, right, s))) = (row, column) else { return Ok(0.0) };
+        let line = |row: i64| {
+            let (a, b) = (self.element(image, channel, row, left)?, self.element(image, channel, row, right)?);
+            Ok::<f64, Stop>(a * (1.0 - s) + b * s)
+        };
+        Ok(line(top)? * (1.0 - t) + line(bottom)? * t)
+    }
+}
+
+// roi_pool
+
+/// From which element to which the bins of a region reach along an axis, the last left out.
+fn bounds(start: f64, end: f64, bins: i64, size: i64) -> Vec<(i64, i64)> {
+    let whole = |x: f64| (x + 0.5).floor() as i64;
+    let (first, last) = (whole(start), whole(end));
+    let extent = i128::from(last.saturating_sub(first).saturating_add(1).max(1));
+    let bound = |x: i128| (x + i128::from(first)).clamp(0, i128::from(size)) as i64;
+    let bins = i128::from(bins);
+    let bin = |p: i128| (bound(p * extent / bins), bound(((p + 1) * extent + bins - 1) / bins));
+    (0..bins).map(bin).collect()
+}
+
+fn roi_pool(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let given = given(m, a)?;
+    let [_, channels, height, width] = given.sizes;
+    let of_bins: u64 = given.bins.iter().map(|bins| count(&[*bins])).fold(0, u64::saturating_add);
+    m.spend(of_bins.saturating_mul(given.regions.len() as u64))?;
+    let _held = kernel::beside(m, of_bins.saturating_mul(given.regions.len() as u64))?;
+    let mut all: Vec<[Vec<(i64, i64)>; 2]> = Vec::new();
+    for region in &given.regions {
+        let along = |axis: usize, size: i64| {
+            bounds(part(region.start, axis), part(region.end, axis), part(given.bins, axis), size)
+        };
+        let found = [along(0, height), along(1, width)];
+        let lengths =
+            found.each_ref().map(|bins| bins.iter().fold(0u64, |n, (a, b)| n.saturating_add(count(&[(b - a).max(0)]))));
+        m.spend(part(lengths, 0).saturating_mul(part(lengths, 1)).saturating_mul(count(&[channels])))?;
+        all.push(found);
+    }
+    tabulate_out(m, a, |index| {
+        let (region, channel, [row, column]) = given.at(index)?;
+        let (Some(at), Some([rows, columns])) = (given.regions.get(region), all.get(region)) else {
+            return Err(fail("a region is missing"));
+        };
+        let (Some((top, bottom)), Some((left, right))) = (rows.get(row), columns.get(column)) else {
+            return Err(fail("a bin is missing"));
+        };
+        let mut largest = None;
+        for row in *top..*bottom {
+            for column in *left..*right {
+                let element = given.element(at.image, channel, row, column)?;
+                largest = Some(largest.map_or(element, |found| max_float(found, element)));
+            }
+        }
+        Ok(Scalar::Float(largest.unwrap_or(0.0)))
+    })
+}
