@@ -140,18 +140,11 @@ fn infer_suppression(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     if !bool_attr(a.call, "return_indices")? {
         return Ok(of_boxes(data, dims));
     }
-    let count = match leading(&dims, 1, DataType::INT32) {
-        StructInfo::Tensor(t) => match Dims::of(&t) {
-            Dims::Known(batch) => Dims::from([&batch[..], &[constant(1)]].concat()),
-            Dims::Rank(_) | Dims::Unknown => Dims::of_rank(2),
-        },
-        StructInfo::Object
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_)
-        | StructInfo::Func(_) => Dims::of_rank(2),
+    let counted = match &dims {
+        Dims::Known(dims) => Dims::from(dims.iter().take(1).cloned().chain([constant(1)]).collect::<Vec<_>>()),
+        Dims::Rank(_) | Dims::Unknown => Dims::of_rank(2),
     };
-    let fields = [leading(&dims, 2, DataType::INT32), count.tensor(DataType::INT32)];
+    let fields = [leading(&dims, 2, DataType::INT32), counted.tensor(DataType::INT32)];
     let soft = float_attr(a.call, "soft_nms_sigma")? > 0.0;
     Ok(StructInfo::tuple(soft.then(|| of_boxes(data, dims)).into_iter().chain(fields)))
 }
