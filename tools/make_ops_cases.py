@@ -151,7 +151,7 @@ class Op:
         clauses = [clause] + (["attrs"] if self.has_attrs else [])
         return "[" + ", ".join(f'"OPS.{self.name}.{c}"' for c in clauses) + "]"
 
-    def case(self, kind, args, attrs=None, within=None, why=None, expected=None, also=(), known=None, allow=None, literal=None):
+    def case(self, kind, args, attrs=None, within=None, why=None, expected=None, also=(), known=None, allow=None, literal=None, unknown="the size depends on the values"):
         """`within` is the class and its measures as text; without it the result must be the same bits.
 
         `allow` is an outcome as text, where there is no result. `literal` is an erratum and what is computed in its
@@ -188,7 +188,7 @@ class Op:
         rules: {self.rules("infer")},
         ask: {ask("DeriveVar", text, '"y"')},
         allow: [{known or info(expected)}],
-        why: "{"the size depends on the values" if known else "the shape and the datatype of what NumPy computes"}",
+        why: "{unknown if known else "the shape and the datatype of what NumPy computes"}",
     ),"""
             )
         return self

@@ -246,7 +246,9 @@ pub fn lacking(op: &OpDef, suite: &[Case]) -> Vec<String> {
         lacks.push("no case about its value".to_string());
     }
     let asked = super::questions::questions(op, suite).len();
-    if asked < LEAST_QUESTIONS {
+    // Where there is nothing to vary one question is all.
+    let least = if op.params.is_empty() { 1 } else { LEAST_QUESTIONS };
+    if asked < least {
         lacks.push(format!("only {asked} questions about its inference"));
     }
     lacks

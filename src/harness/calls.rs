@@ -9,7 +9,7 @@ use std::fmt;
 use crate::generate::Tape;
 use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Call, DataType, Expr, FloatBits, Ndim, PrimExpr, PrimStructInfo, PrimValue, ShapeVar,
-    Span, StructInfo, TensorShape, TensorStructInfo, Var,
+    Span, StructInfo, TensorData, TensorShape, TensorStructInfo, Var,
 };
 use crate::harness::questions::{self, Scene};
 use crate::ops::{AttrKind, Clauses, OpDef};
@@ -41,6 +41,8 @@ pub struct RandomCall {
     pub operands: Vec<Operand>,
     /// The attributes.
     pub attrs: Attrs,
+    /// The tensors that the case gives, by argument.
+    given: Vec<Option<TensorData>>,
 }
 
 /// The calls of an operator in the cases about its values.
@@ -57,7 +59,15 @@ pub fn patterns(op: &'static OpDef, suite: &[Case]) -> Vec<RandomCall> {
 
 fn pattern(op: &'static OpDef, scene: &Scene, args: &[ValueSpec]) -> Option<RandomCall> {
     let operands = scene.call.args.iter().map(|arg| operand(arg, scene, args)).collect::<Option<Vec<Operand>>>()?;
-    Some(RandomCall { op, operands, attrs: scene.call.attrs.clone() })
+    let given = scene.call.args.iter().map(|arg| given(arg, scene, args)).collect();
+    Some(RandomCall { op, operands, attrs: scene.call.attrs.clone(), given })
+}
+
+/// The tensor that an argument is in the case.
+fn given(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<TensorData> {
+    let Expr::Var(var) = arg else { return None };
+    let position = scene.params.iter().position(|(param, _)| param == var)?;
+    if let ValueSpec::Tensor(data) = args.get(position)? { Some(data.clone()) } else { None }
 }
 
 fn operand(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<Operand> {
@@ -137,9 +147,13 @@ const DTYPES: [DataType; 11] = [
 /// now and then a single argument is changed, so that it may not fit.
 pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
     let mut call = pattern.clone();
-    // Boxed integers often are sizes or places, which others would not fit.
+    // Boxed integers often are sizes or places, which others would not fit; so are integers beside floats.
     let boxed = call.operands.iter().any(|operand| matches!(operand, Operand::Int(..)));
-    if tape.one_in(if boxed { 5 } else { 2 }) {
+    let is = |wanted: fn(DataType) -> bool| {
+        call.operands.iter().any(|operand| matches!(operand, Operand::Tensor(dtype, _) if wanted(*dtype)))
+    };
+    let places = is(DataType::is_int) && is(DataType::is_float);
+    if tape.one_in(if boxed || places { 5 } else { 2 }) {
         let sizes = RefCell::new(Vec::new());
         let tape = RefCell::new(&mut *tape);
         call.operands.iter_mut().for_each(|operand| {
@@ -291,6 +305,8 @@ fn attribute(kind: AttrKind, present: Option<&AttrValue>, tape: &mut Tape) -> Op
         }
         AttrKind::DataType => AttrValue::DataType(*tape.pick(&DTYPES)?),
         AttrKind::Str(choices) => AttrValue::Str((*tape.pick(choices)?).into()),
+        AttrKind::Opaque => present?.clone(),
+        AttrKind::IndexMap => tape.pick(&questions::index_maps(present))?.clone(),
         AttrKind::Any => match length {
             Some(length) => {
                 let length = if tape.one_in(3) { 1 + tape.choose(3) } else { length };
@@ -333,7 +349,7 @@ fn changed(operand: &mut Operand, tape: &mut Tape) {
                 (_, None) => {}
             }
         }
-        Operand::Int(_, value) => *value = small(tape),
+        Operand::Int(dtype, value) => *value = if dtype.is_bool() { tape.choose(2) as i64 } else { small(tape) },
         Operand::Other(..) => {}
     }
 }
@@ -354,6 +370,8 @@ fn resized(shape: &mut Vec<i64>, tape: &mut Tape) {
 /// How the elements of the arguments are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fill {
+    /// As in the case, where the tensor has the size and data type that it has there; else small numbers from a seed.
+    Given(u64),
     /// All of them zero.
     Zeros,
     /// All of them one.
@@ -365,8 +383,16 @@ pub enum Fill {
 impl RandomCall {
     /// The arguments as values; none if a tensor cannot be made.
     pub fn values(&self, fill: Fill) -> Option<Vec<Value>> {
+        let (fill, given) = if let Fill::Given(seed) = fill { (Fill::Random(seed), true) } else { (fill, false) };
         let mut random = fastrand::Rng::with_seed(if let Fill::Random(seed) = fill { seed } else { 0 });
-        self.operands.iter().map(|operand| value_of(operand, fill, &mut random)).collect()
+        let value = |(i, operand): (usize, &Operand)| {
+            let own = self.given.get(i).and_then(Option::as_ref).filter(|data| given && fits(operand, data));
+            match own {
+                Some(data) => Tensor::from_data(data).ok().map(Value::Tensor),
+                None => value_of(operand, fill, &mut random),
+            }
+        };
+        self.operands.iter().enumerate().map(value).collect()
     }
 
     /// The call on literals, wherever there are any.
@@ -390,6 +416,12 @@ impl RandomCall {
     }
 }
 
+/// Whether an operand still has the size and data type that it had.
+fn fits(operand: &Operand, data: &TensorData) -> bool {
+    let sizes = data.shape.iter().map(|size| i64::try_from(*size).ok());
+    matches!(operand, Operand::Tensor(dtype, shape) if *dtype == data.dtype && sizes.eq(shape.iter().copied().map(Some)))
+}
+
 fn value_of(operand: &Operand, fill: Fill, random: &mut fastrand::Rng) -> Option<Value> {
     Some(match operand {
         Operand::Tensor(dtype, shape) => {
@@ -398,14 +430,16 @@ fn value_of(operand: &Operand, fill: Fill, random: &mut fastrand::Rng) -> Option
                 Ok::<Scalar, std::convert::Infallible>(match fill {
                     Fill::Zeros => Scalar::Int(0),
                     Fill::Ones => Scalar::Int(1),
-                    Fill::Random(_) if dtype.is_bool() => Scalar::Int(random.i64(0..2)),
-                    Fill::Random(_) if dtype.is_float() => Scalar::Float(f64::from(random.i32(-8..9)) / 4.0),
+                    Fill::Given(_) | Fill::Random(_) if dtype.is_bool() => Scalar::Int(random.i64(0..2)),
+                    Fill::Given(_) | Fill::Random(_) if dtype.is_float() => {
+                        Scalar::Float(f64::from(random.i32(-8..9)) / 4.0)
+                    }
                     Fill::Random(seed) if dtype.is_int() && seed % 2 == 1 => Scalar::Int(random.i64(-3..4)),
                     // Of what no signed integer holds too.
                     Fill::Random(seed) if *dtype == DataType::UINT64 && seed % 2 == 1 => {
                         Scalar::UInt(random.u64(0..4).wrapping_sub(2))
                     }
-                    Fill::Random(_) => Scalar::Int(random.i64(0..4)),
+                    Fill::Given(_) | Fill::Random(_) => Scalar::Int(random.i64(0..4)),
                 })
             });
             filled.ok()?;

@@ -110,7 +110,14 @@ const VIEWS: usize = 3;
 
 /// A call that gives a value is inferred in several ways; one that does not is asked whether inference knows it.
 pub fn try_call(call: &RandomCall, mut tape: Tape, seed: u64) -> Tried {
-    let fills = [Fill::Random(seed), Fill::Zeros, Fill::Ones, Fill::Random(seed + 1), Fill::Random(seed + 2)];
+    let fills = [
+        Fill::Given(seed),
+        Fill::Random(seed),
+        Fill::Zeros,
+        Fill::Ones,
+        Fill::Random(seed + 1),
+        Fill::Random(seed + 2),
+    ];
     let mut reasons = Vec::new();
     for fill in fills {
         match run(call, fill) {
@@ -146,13 +153,15 @@ pub fn run_within(call: &RandomCall, fill: Fill, fuel: u64, memory: u64) -> Opti
 }
 
 /// The operators whose clauses ask that a rank or data type is known.
-const NEED_RANKS: [&str; 17] = [
+const NEED_RANKS: [&str; 19] = [
     "relax.dynamic_strided_slice",
     "relax.full",
     "relax.full_like",
+    "relax.grad.take_backward",
     "relax.meshgrid",
     "relax.nn.attention",
     "relax.nn.attention_bias",
+    "relax.nn.attention_var_len",
     "relax.nn.batch_norm",
     "relax.nn.group_norm",
     "relax.nn.instance_norm",

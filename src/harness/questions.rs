@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, FloatBits, Function,
-    GlobalFunc, GlobalVar, IrModule, PrimExpr, PrimValue, Span, StructInfo, TensorStructInfo, Var, VarBinding, VarKind,
+    GlobalFunc, GlobalVar, IndexMap, IrModule, PrimExpr, PrimValue, ShapeVar, Span, StructInfo, TensorStructInfo, Var,
+    VarBinding, VarKind,
 };
 use crate::ops::{AttrDefault, AttrKind, Clauses, OpDef};
 use crate::question::{Ask, Program};
@@ -397,11 +398,47 @@ fn values(kind: AttrKind, present: Option<&AttrValue>) -> Vec<AttrValue> {
         }
         AttrKind::DataType => [DataType::FLOAT16, DataType::INT64, DataType::FLOAT32].map(AttrValue::DataType).to_vec(),
         AttrKind::Str(choices) => choices.iter().map(|choice| AttrValue::Str((*choice).into())).collect(),
+        AttrKind::Opaque => Vec::new(),
+        AttrKind::IndexMap => index_maps(present),
         AttrKind::Any => match present {
             Some(AttrValue::List(_)) => vec![ints(&[1]), ints(&[1, 2]), ints(&[2, 9]), AttrValue::Int(2)],
             Some(_) | None => [1, 2, 3, 5].map(AttrValue::Int).to_vec(),
         },
     }
+}
+
+/// Maps of as many indices: the identity, the reverse, blocks of 2 and of 3, all in one axis, and some that lead nowhere in
+/// particular; and one of an index more.
+pub(super) fn index_maps(present: Option<&AttrValue>) -> Vec<AttrValue> {
+    let Some(AttrValue::IndexMap(map)) = present else { return Vec::new() };
+    let params = map.params.clone();
+    let indices: Vec<PrimExpr> = params.iter().cloned().map(PrimExpr::Var).collect();
+    let Some((last, outer)) = indices.split_last() else { return Vec::new() };
+    let by = |op, n: i64| PrimExpr::binary(op, last.clone(), PrimExpr::IntImm(n));
+    let blocks = |n| {
+        let block = [by(BinaryOp::FloorDiv, n), by(BinaryOp::FloorMod, n)];
+        outer.iter().cloned().chain(block).collect::<Vec<PrimExpr>>()
+    };
+    let joined = |n: i64| {
+        let join = |all: PrimExpr, i: &PrimExpr| {
+            let scaled = PrimExpr::binary(BinaryOp::Mul, all, PrimExpr::IntImm(n));
+            PrimExpr::binary(BinaryOp::Add, scaled, i.clone())
+        };
+        indices.iter().skip(1).fold(indices.first().cloned(), |all, i| all.map(|all| join(all, i)))
+    };
+    let longer: Vec<ShapeVar> = params.iter().cloned().chain([ShapeVar::new("one_more")]).collect();
+    let map = |params: Vec<ShapeVar>, results| AttrValue::IndexMap(IndexMap { params, results, inverse: None }.into());
+    let results = [
+        indices.clone(),
+        indices.iter().rev().cloned().collect(),
+        blocks(2),
+        blocks(3),
+        joined(8).into_iter().collect(),
+        indices.iter().take(1).cloned().collect(),
+        vec![by(BinaryOp::Sub, 1)],
+    ];
+    let maps = results.into_iter().map(|results| map(params.clone(), results));
+    maps.chain([map(longer, indices.clone())]).collect()
 }
 
 pub(super) fn show(value: &AttrValue) -> String {
@@ -414,6 +451,9 @@ pub(super) fn show(value: &AttrValue) -> String {
         AttrValue::DataType(dtype) => dtype.to_string(),
         AttrValue::Prim(e) => e.to_string(),
         AttrValue::List(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
-        AttrValue::Dict(_) | AttrValue::StructInfo(_) | AttrValue::IndexMap(_) | AttrValue::Made(_) => "..".into(),
+        AttrValue::IndexMap(map) => {
+            format!("map to {}", map.results.iter().map(ToString::to_string).collect::<Vec<String>>().join(", "))
+        }
+        AttrValue::Dict(_) | AttrValue::StructInfo(_) | AttrValue::Made(_) => "..".into(),
     }
 }

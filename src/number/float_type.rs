@@ -5,6 +5,8 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{ToPrimitive, Zero};
 
+use super::long::Long;
+
 /// A binary floating-point type of IEEE 754, or bfloat16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FloatType {
@@ -55,6 +57,11 @@ impl FloatType {
         2 - bias - self.digits() as i32
     }
 
+    /// The greatest finite number, as float64.
+    pub fn greatest(self) -> f64 {
+        self.of_bits(self.infinity() - 1)
+    }
+
     /// The float nearest to `value`, as float64, which holds the floats of every type exactly.
     #[inline]
     pub fn round(self, value: f64) -> f64 {
@@ -93,6 +100,23 @@ impl FloatType {
             FloatType::Float32 => f64::from(f32::from_bits(bits as u32)),
             FloatType::BFloat16 => f64::from(f32::from_bits((bits as u32) << 16)),
             FloatType::Float16 => half::f16::from_bits(bits as u16).to_f64(),
+        }
+    }
+
+    /// `x * y + z` of three floats of this type, rounded once, as float64.
+    ///
+    /// S. Boldo, G. Melquiond, Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd, 2008.
+    pub fn multiply_add(self, x: f64, y: f64, z: f64) -> f64 {
+        match self {
+            FloatType::Float64 => x.mul_add(y, z),
+            // Two of these have a product that float64 holds exactly.
+            FloatType::Float16 | FloatType::BFloat16 | FloatType::Float32 => {
+                let sum = Long::sum(x * y, z);
+                let (even, bits) = (sum.high.to_bits() & 1 == 0, sum.high.to_bits());
+                let inexact = sum.high.is_finite() && sum.low != 0.0;
+                let odd = if (sum.low > 0.0) == (sum.high > 0.0) { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
+                self.round(if inexact && even { f64::from_bits(odd) } else { sum.high })
+            }
         }
     }
 

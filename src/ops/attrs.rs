@@ -33,8 +33,12 @@ pub enum AttrKind {
     DataType,
     /// One of these strings; any string if there are none.
     Str(&'static [&'static str]),
+    /// A function from indices to indices.
+    IndexMap,
     /// Whatever the operator makes of it.
     Any,
+    /// Something that is kept, and means nothing here: a device, for instance.
+    Opaque,
 }
 
 /// What holds where a call does not give the attribute.
@@ -115,7 +119,8 @@ impl Attr {
 impl AttrKind {
     fn admits(self, value: &AttrValue) -> bool {
         match (self, value) {
-            (AttrKind::Any, _) => true,
+            (AttrKind::Any | AttrKind::Opaque, _) => true,
+            (AttrKind::IndexMap, AttrValue::IndexMap(_)) => true,
             (
                 AttrKind::Int
                 | AttrKind::IntOrNone
@@ -142,6 +147,7 @@ impl AttrKind {
                 | AttrKind::Ints
                 | AttrKind::Floats
                 | AttrKind::DataType
+                | AttrKind::IndexMap
                 | AttrKind::Str(_),
                 _,
             ) => false,
@@ -159,7 +165,8 @@ impl AttrKind {
             AttrKind::DataType => "a data type".into(),
             AttrKind::Str([]) => "a string".into(),
             AttrKind::Str(choices) => format!("one of {}", choices.join(", ")),
-            AttrKind::Any => "a value".into(),
+            AttrKind::IndexMap => "an index map".into(),
+            AttrKind::Any | AttrKind::Opaque => "a value".into(),
         }
     }
 }

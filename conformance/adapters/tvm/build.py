@@ -448,7 +448,17 @@ class Builder:
                 return {key: self.attr(item) for key, item in content.items()}
             case "StructInfo":
                 return self.info(content)
+            case "IndexMap":
+                return index_map(content)
         raise Unsupported(f"an attribute {kind}")
+
+
+def index_map(json):
+    """A function from indices to indices, whose parameters are variables of its own."""
+    own = {name: tirx.Var(name, "int64") for name in json["params"]}
+    results = [dims.build(result, lambda name: own[name]) for result in json["results"]]
+    inverse = json.get("inverse")
+    return tirx.IndexMap(list(own.values()), results, index_map(inverse) if inverse else None)
 
 
 def is_odd_rank(ndim, dims_):

@@ -20,6 +20,7 @@ def _of_either(name):
     return getattr(ir, name) if hasattr(ir, name) else getattr(relax, name)
 
 
+VDevice = _of_either("VDevice")
 IntImm = tirx.IntImm
 FloatImm = tirx.FloatImm
 ShapeExpr = relax.ShapeExpr

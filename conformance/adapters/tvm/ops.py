@@ -18,6 +18,17 @@ DPS = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace")
 FORMATTED = {"relax.print": 0, "relax.assert_op": 1}
 #: Attributes that are a last argument in TVM, and their default.
 TRAILING = {"relax.tril": ("k", 0), "relax.triu": ("k", 0)}
+#: How axes lie in memory, which is an attribute in 0.25 only.
+SEPARATORS = ("axis_separators", "input_axis_separators")
+#: Operators whose attributes are not the parameters of their Python functions, or need real arguments there: all that they
+#: have, with TVM's defaults.
+BY_KEY = {
+    "relax.hamming_window": {},
+    "relax.hint_on_device": {"device_type": 1, "index": 0, "memory_scope": "global"},
+    "relax.layout_transform": {"pad_value": None} | ({} if names.AS_TYPE else dict.fromkeys(SEPARATORS, [])),
+    "relax.to_vdevice": {},
+    "relax.grad.take_backward": {"axis": None, "mode": "fast"},
+}
 CALL_PURE = "relax.call_pure_packed"
 
 
@@ -59,12 +70,31 @@ def _default_attrs(name):
 
 def attrs(name, values):
     """The attribute object for the values given, with TVM's defaults for the others; None if there is none."""
+    if name in BY_KEY:
+        return ir.make_node(get(name).attrs_type_key, **BY_KEY[name] | _as_objects(name, values))
     if not needs_attrs(name):
         return ir.make_node("ir.DictAttrs", **values) if values else None
     try:
         return _attrs_of(name, values)
     except TypeError:
         return _attrs_by_key(name, values)
+
+
+def _as_objects(name, values):
+    """What TVM keeps as an object of another kind."""
+    values = dict(values)
+    if name == "relax.to_vdevice" and isinstance(values.get("dst_vdevice"), str):
+        kind, index, scope = values["dst_vdevice"].split(":")
+        values["dst_vdevice"] = names.VDevice(kind, int(index), scope)
+    if name == "relax.layout_transform":
+        pad = values.get("pad_value")
+        if isinstance(pad, (int, float)):
+            made = tirx.FloatImm("float32", pad) if isinstance(pad, float) else tirx.IntImm("int32", pad)
+            values["pad_value"] = names.prim_value(made)
+        for key in SEPARATORS if names.AS_TYPE else ():
+            if values.pop(key, None):
+                raise Unsupported(f"the attribute {key}")
+    return values
 
 
 def _attrs_of(name, values):

@@ -11,15 +11,27 @@ import dims
 import names
 import tensors
 from build import Builder
-from faults import Trapped, is_own_mistake, last_words, stage
+from faults import Trapped, Unsupported, is_own_mistake, last_words, stage
 from prelude import NOW, functions
+
+#: What TVM says of operators that its pipeline leaves to passes and code generators of others.
+NOT_LOWERED = (
+    "CodeGenVM cannot emit this Relax operator",
+    "CodeGenVM cannot handle this intrinsic",
+    "op is not supported yet",
+)
 
 
 def compile_module(mod, beat):
     beat("compile")
     with stage("compile"):
-        lifted = relax.transform.LambdaLift()(mod)
-        return tvm.compile(lifted, "llvm")
+        try:
+            lifted = relax.transform.LambdaLift()(mod)
+            return tvm.compile(lifted, "llvm")
+        except Exception as error:
+            if any(words in str(error) for words in NOT_LOWERED):
+                raise Unsupported("an operator that no pass lowers") from error
+            raise
 
 
 def machine(executable):

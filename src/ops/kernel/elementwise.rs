@@ -33,6 +33,12 @@ pub(in crate::ops) fn infer_same(_: &mut Cx, a: &InferArgs<'_>) -> Result<Struct
     tensor(a, 0).map(|t| StructInfo::Tensor(t.clone()))
 }
 
+/// The result is the argument itself, whatever it is.
+pub(in crate::ops) fn infer_itself(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<1>(a)?;
+    a.args.first().cloned().ok_or_else(|| InferError::op("an argument is missing"))
+}
+
 /// The result is like the argument, on whose data type the operator is defined.
 pub(in crate::ops) fn infer_one(cx: &mut Cx, a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
     let info = infer_same(cx, a)?;
@@ -72,6 +78,11 @@ pub(in crate::ops) fn unary(
 ) -> Result<Value, Stop> {
     let x: &Tensor = kernel::tensor(a, 0)?;
     fresh(tabulate_flat(m, x.dtype(), x.shape(), |i| f(at_flat(x, i)?))?)
+}
+
+/// The argument itself.
+pub(in crate::ops) fn itself(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    a.values.first().cloned().ok_or_else(|| fail("an argument is missing"))
 }
 
 /// Arithmetic on two elements of one kind. Integers wrap; a float is rounded to the data type when it is stored.

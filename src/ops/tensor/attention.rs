@@ -1,4 +1,6 @@
-//! Attention: `nn.attention` and `nn.attention_bias`.
+//! Attention: `nn.attention`, `nn.attention_bias` and `nn.attention_var_len`.
+
+mod var_len;
 
 use ndarray::{ArrayD, Axis, IxDyn};
 
@@ -15,7 +17,9 @@ const SCALE: Param = Param::Attr(Attr::optional("scale", AttrKind::Float));
 const CAUSAL_MASK: Param = Param::Attr(Attr::optional("causal_mask", AttrKind::Str(&["TopLeft", "BottomRight"])));
 const WINDOW_SIZE: Param = Param::Attr(Attr::optional("window_size", AttrKind::Int));
 
-pub(in crate::ops) const OPS: &[OpDef] = &[
+pub(super) const FAMILIES: &[&[OpDef]] = &[OPS, var_len::OPS];
+
+const OPS: &[OpDef] = &[
     operator!(
         "nn.attention",
         [rule!("OPS.nn.attention.infer"), rule!("OPS.nn.attention.value"), rule!("OPS.nn.attention.attrs")],
@@ -139,15 +143,21 @@ fn attention(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let inputs = a.values.iter().filter_map(Value::as_tensor).fold(scores, |n, t| n.saturating_add(t.len() as u64));
     let _held = kernel::beside(m, inputs.saturating_add(count(&[batch, rows, heads, width])))?;
     let [query, key, value] = [0, 1, 2].map(|i| kernel::tensor(a, i).and_then(floats));
-    let (query, key, value) = (query?, key?, value?);
     let bias = if a.values.len() > 3 { Some(floats(kernel::tensor(a, 3)?)?) } else { None };
+    let out = attend(a.call, [&query?, &key?, &value?], bias)?;
+    of_floats(m, kernel::tensor(a, 0)?.dtype(), &out)
+}
+
+/// The attention of the rows of a query to keys and values.
+fn attend(call: &Call, inputs: [&ArrayD<f64>; 3], bias: Option<ArrayD<f64>>) -> Result<ArrayD<f64>, Stop> {
+    let [query, key, value] = inputs;
     let (&[batch, rows, heads, size], &[_, columns, shared, _], &[_, _, _, width]) =
         (query.shape(), key.shape(), value.shape())
     else {
         return Err(fail("query, key and value have batch, sequence, heads and the size of a head"));
     };
     let per_head = heads.checked_div(shared).unwrap_or(1).max(1);
-    let scale = if attr(a.call, "scale").is_some() { float_attr(a.call, "scale")? } else { 1.0 / (size as f64).sqrt() };
+    let scale = if attr(call, "scale").is_some() { float_attr(call, "scale")? } else { 1.0 / (size as f64).sqrt() };
     let dot = |index: &[usize]| {
         let (b, n, s, t) = four_of(index);
         let terms = (0..size).map(|h| query.get(IxDyn(&[b, s, n, h])).zip(key.get(IxDyn(&[b, t, n / per_head, h]))));
@@ -159,15 +169,14 @@ fn attention(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         let bias = bias.broadcast(scores.raw_dim()).ok_or_else(|| fail("the bias does not fit the scores"))?;
         scores = scores + bias;
     }
-    mask(a.call, &mut scores, rows, columns)?;
+    mask(call, &mut scores, rows, columns)?;
     let weights = softmax(&scores, 3);
-    let out = ArrayD::from_shape_fn(IxDyn(&[batch, rows, heads, width]), |index| {
+    Ok(ArrayD::from_shape_fn(IxDyn(&[batch, rows, heads, width]), |index| {
         let (b, s, n, v) = four_of(ndarray::Dimension::slice(&index));
         let line =
             (0..columns).map(|t| weights.get(IxDyn(&[b, n, s, t])).zip(value.get(IxDyn(&[b, t, n / per_head, v]))));
         line.flatten().map(|(w, x)| w * x).sum()
-    });
-    of_floats(m, kernel::tensor(a, 0)?.dtype(), &out)
+    }))
 }
 
 fn four_of(index: &[usize]) -> (usize, usize, usize, usize) {

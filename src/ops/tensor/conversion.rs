@@ -16,13 +16,13 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     astype
 )];
 
-fn infer_astype(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+pub(in crate::ops) fn infer_astype(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     Ok(with_dtype(tensor(a, 0)?, required_dtype(a)?))
 }
 
 /// Each element is converted: floats are truncated towards zero, integers wrap.
-fn astype(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+pub(in crate::ops) fn astype(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     tabulate_out(m, a, |i| at(x, i))
 }

@@ -2,7 +2,8 @@
 
 mod filled;
 mod pattern;
+mod window;
 
 use crate::ops::OpDef;
 
-pub(super) const FAMILIES: &[&[OpDef]] = &[filled::OPS, pattern::OPS];
+pub(super) const FAMILIES: &[&[OpDef]] = &[filled::OPS, pattern::OPS, window::OPS];

@@ -2,7 +2,7 @@
 
 pub(in crate::ops) mod gather;
 mod scatter;
-mod slice;
+pub(super) mod slice;
 
 use crate::ops::OpDef;
 

@@ -101,7 +101,7 @@ fn split(predictions: &TensorStructInfo) -> Result<(Dims, Option<PrimExpr>), Inf
     }
 }
 
-fn infer_nll_loss(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+pub(in crate::ops) fn infer_nll_loss(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let (predictions, targets) = (tensor(a, 0)?, tensor(a, 1)?);
     if targets.dtype.is_float() || targets.dtype.is_bool() {
         return Err(InferError::op(format!("the targets must be integers, they are {}", targets.dtype)));
@@ -183,13 +183,22 @@ fn nll_loss(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 /// The loss and the weight of one target.
 fn one(predictions: &Tensor, weights: Option<&Tensor>, index: &[i64], class: i64) -> Result<(f64, f64), Stop> {
-    let place = match index {
+    let weight = weight_of_class(weights, class)?;
+    Ok(((0.0 - float(Some(at(predictions, &place_of_class(index, class))?))?) * weight, weight))
+}
+
+/// Where the prediction for a class stands that belongs to the target at an index.
+pub(in crate::ops) fn place_of_class(index: &[i64], class: i64) -> Vec<i64> {
+    match index {
         [] => vec![class],
         [batch, rest @ ..] => [&[*batch, class], rest].concat(),
-    };
-    let weight = match weights {
-        Some(weights) => float(Some(at(weights, &[class])?))?,
-        None => 1.0,
-    };
-    Ok(((0.0 - float(Some(at(predictions, &place)?))?) * weight, weight))
+    }
+}
+
+/// The weight of a class, 1 without weights.
+pub(in crate::ops) fn weight_of_class(weights: Option<&Tensor>, class: i64) -> Result<f64, Stop> {
+    match weights {
+        Some(weights) => float(Some(at(weights, &[class])?)),
+        None => Ok(1.0),
+    }
 }

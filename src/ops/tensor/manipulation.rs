@@ -1,10 +1,13 @@
 //! Manipulation: the same elements in another shape or order, or several times.
 
 mod broadcast;
+mod layout;
 mod pad;
 mod repeat;
 mod reshape;
+mod sequence;
 
 use crate::ops::OpDef;
 
-pub(super) const FAMILIES: &[&[OpDef]] = &[broadcast::OPS, pad::OPS, repeat::OPS, reshape::OPS];
+pub(super) const FAMILIES: &[&[OpDef]] =
+    &[broadcast::OPS, layout::OPS, pad::OPS, repeat::OPS, reshape::OPS, sequence::OPS];

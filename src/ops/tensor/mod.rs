@@ -8,16 +8,21 @@ mod conversion;
 mod convolution;
 mod creation;
 mod data_dependent;
+mod gradient;
 mod image;
 mod indexing;
 mod linear_algebra;
 mod logical;
 mod loss;
 mod manipulation;
+mod marks;
 mod normalization;
 mod pooling;
+mod quantization;
 mod reductions;
+mod sampling;
 mod search;
+mod ternary;
 mod unary;
 mod vision;
 
@@ -26,7 +31,6 @@ use super::OpDef;
 /// The chapters, each a list of operators.
 const CHAPTERS: &[&[OpDef]] = &[
     activation::OPS,
-    attention::OPS,
     binary::OPS,
     comparison::OPS,
     conversion::OPS,
@@ -34,14 +38,20 @@ const CHAPTERS: &[&[OpDef]] = &[
     data_dependent::OPS,
     logical::OPS,
     loss::OPS,
+    marks::OPS,
     pooling::OPS,
+    quantization::OPS,
+    sampling::OPS,
     search::OPS,
+    ternary::OPS,
     unary::OPS,
 ];
 
 /// The chapters that are divided.
 const DIVIDED: &[&[&[OpDef]]] = &[
+    attention::FAMILIES,
     creation::FAMILIES,
+    gradient::FAMILIES,
     image::FAMILIES,
     indexing::FAMILIES,
     linear_algebra::FAMILIES,

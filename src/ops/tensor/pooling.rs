@@ -152,7 +152,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-fn layouts<const N: usize>(call: &Call) -> Result<(Layout, Layout), InferError> {
+pub(in crate::ops) fn layouts<const N: usize>(call: &Call) -> Result<(Layout, Layout), InferError> {
     let layout = Layout::read(call, "layout", data_axes(N), &Layout::canonical(N + 2))?;
     let out = Layout::read(call, "out_layout", data_axes(N), &layout)?;
     Ok((layout, out))
@@ -160,7 +160,7 @@ fn layouts<const N: usize>(call: &Call) -> Result<(Layout, Layout), InferError> 
 
 // Windows of a fixed size.
 
-fn infer_pool<const N: usize>(a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
+pub(in crate::ops) fn infer_pool<const N: usize>(a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let data = tensor(a, 0)?;
     domain.demand(data.dtype)?;
@@ -217,7 +217,7 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
         let index = index.slice();
         let (mut found, mut places) = (Vec::new(), 0);
         for element in elements.clone() {
-            let place = Cell::of(&data, &windows, index, element.slice());
+            let place = Cell::of(data.shape(), &windows, index, element.slice());
             found.extend(place.element(&data));
             places += usize::from(place.padded);
         }
@@ -228,19 +228,19 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
 }
 
 /// Where an element of a window lies.
-struct Cell {
+pub(in crate::ops) struct Cell {
     /// Its index in the data, unless it lies in the padding or beyond.
-    index: Option<Vec<usize>>,
+    pub(in crate::ops) index: Option<Vec<usize>>,
     /// Whether it lies in the data or its padding.
-    padded: bool,
+    pub(in crate::ops) padded: bool,
 }
 
 impl Cell {
-    fn of(data: &ArrayD<Scalar>, windows: &[Window], out: &[usize], element: &[usize]) -> Cell {
+    pub(in crate::ops) fn of(sizes: &[usize], windows: &[Window], out: &[usize], element: &[usize]) -> Cell {
         let (outer, spatial) = out.split_at(2.min(out.len()));
         let mut index = Some(outer.to_vec());
         let mut padded = true;
-        let sizes = data.shape().iter().skip(2);
+        let sizes = sizes.iter().skip(2);
         for (((window, size), out), element) in windows.iter().zip(sizes).zip(spatial).zip(element) {
             let place = window.place(*out, *element);
             padded &= place < (*size as i64).saturating_add(window.after);

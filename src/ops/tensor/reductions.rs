@@ -1,8 +1,10 @@
 //! Reductions and scans.
 
+mod collapse;
+mod median;
 mod reduce;
 mod scan;
 
 use crate::ops::OpDef;
 
-pub(super) const FAMILIES: &[&[OpDef]] = &[reduce::OPS, scan::OPS];
+pub(super) const FAMILIES: &[&[OpDef]] = &[collapse::OPS, median::OPS, reduce::OPS, scan::OPS];

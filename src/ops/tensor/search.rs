@@ -84,7 +84,7 @@ pub(in crate::ops) fn order(a: Scalar, b: Scalar) -> Ordering {
 }
 
 /// The places of the elements of a line in order; equal elements keep theirs.
-fn sorted(items: &[Scalar], descending: bool) -> Vec<usize> {
+pub(in crate::ops) fn sorted(items: &[Scalar], descending: bool) -> Vec<usize> {
     let mut places: Vec<usize> = (0..items.len()).collect();
     let item = |i: usize| items.get(i).copied().unwrap_or(Scalar::Bool(false));
     places.sort_by(|a, b| {

@@ -54,7 +54,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 // take
 
 /// The dimension at the axis is replaced by the dimensions of the indices.
-fn infer_take(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+pub(in crate::ops) fn infer_take(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let x = tensor(a, 0)?;
     let (dtype, by) = match a.args.get(1) {
@@ -117,7 +117,7 @@ fn take(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 }
 
 /// The coordinate that an index chooses; `None` for NaN.
-fn chosen(index: Scalar, size: i64, mode: &str, from_the_end: bool) -> Result<Option<i64>, Stop> {
+pub(in crate::ops) fn chosen(index: Scalar, size: i64, mode: &str, from_the_end: bool) -> Result<Option<i64>, Stop> {
     if let ("wrap", 1..) = (mode, size) {
         return wrapped(index, size).map(Some);
     }

@@ -103,7 +103,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 ];
 
 /// The axes that a call reduces; all of them if it names none.
-fn reduced(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
+pub(super) fn reduced(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
     match ints_attr(call, "axis")? {
         Some(given) => axes(&given, rank),
         None => Ok((0..rank).collect()),
@@ -146,7 +146,7 @@ fn infer_place(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 }
 
 /// Nothing has no extreme: a result that is known to have an element must have something to choose it from.
-fn something(a: &InferArgs<'_>) -> Result<(), InferError> {
+pub(super) fn something(a: &InferArgs<'_>) -> Result<(), InferError> {
     let Dims::Known(dims) = Dims::of(tensor(a, 0)?) else { return Ok(()) };
     let reduced = reduced(a.call, dims.len())?;
     let is_none = |dim: &PrimExpr| *dim == PrimExpr::IntImm(0);
@@ -157,7 +157,7 @@ fn something(a: &InferArgs<'_>) -> Result<(), InferError> {
     Ok(())
 }
 
-fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
+pub(super) fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
     let keep = bool_attr(a.call, "keepdims")?;
@@ -207,7 +207,13 @@ fn reduce_numbers(
 }
 
 /// The elements that make up one place of the result, in row-major order.
-fn group(x: &Tensor, reduced: &[usize], inner: &[i64], index: &[i64], keep: bool) -> Result<Vec<Scalar>, Stop> {
+pub(super) fn group(
+    x: &Tensor,
+    reduced: &[usize],
+    inner: &[i64],
+    index: &[i64],
+    keep: bool,
+) -> Result<Vec<Scalar>, Stop> {
     let mut outer = index.iter();
     let base: Vec<i64> = (0..inner.len())
         .map(|i| match (reduced.contains(&i), keep) {
@@ -216,12 +222,18 @@ fn group(x: &Tensor, reduced: &[usize], inner: &[i64], index: &[i64], keep: bool
             (false, _) => outer.next().copied().unwrap_or(0),
         })
         .collect();
-    kernel::indices(inner)
+    within(x, &base, inner)
+}
+
+/// The elements of a box of these sizes that begins at a place, in row-major order.
+pub(super) fn within(x: &Tensor, base: &[i64], sizes: &[i64]) -> Result<Vec<Scalar>, Stop> {
+    kernel::indices(sizes)
         .map(|offset| at(x, &base.iter().zip(&offset).map(|(b, o)| b + o).collect::<Vec<i64>>()))
         .collect()
 }
 
-fn sum(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
+/// Of integers it may still have to wrap.
+pub(super) fn sum(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
     items
         .iter()
         .try_fold(None, |sum, item| match (sum, *item) {

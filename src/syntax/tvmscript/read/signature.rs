@@ -48,7 +48,6 @@ fn unregistered(op: &str) -> &'static [Param] {
         }
         "vm.alloc_storage" => &[Shape("shape"), Input("runtime_device_index"), Dtype("dtype"), Input("storage_scope")],
         "vm.alloc_tensor" => &[Input("storage"), Input("offset"), Shape("shape"), Dtype("dtype")],
-        "collapse_sum_to" => &[Input("data"), Shape("shape")],
         _ => &[],
     }
 }

@@ -1,0 +1,35 @@
+//! Gradients: marks for their computation, and the operators that it calls.
+
+mod loss;
+mod mark;
+mod pooling;
+mod take;
+
+use crate::grammar::{StructInfo, TensorStructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, common_dtype, differ};
+use crate::ops::{InferArgs, InferError, OpDef};
+
+pub(super) const FAMILIES: &[&[OpDef]] = &[loss::OPS, mark::OPS, pooling::OPS, take::OPS];
+
+/// The arguments of the operator whose gradient it is: all but the first, the gradient of its result.
+fn forward<'a>(a: &InferArgs<'a>) -> InferArgs<'a> {
+    InferArgs { args: a.args.get(1..).unwrap_or_default(), ..*a }
+}
+
+/// A gradient is as the result that it belongs to: what provably differs is rejected.
+fn belongs(cx: &mut Cx, gradient: &TensorStructInfo, result: &StructInfo) -> Result<(), InferError> {
+    let StructInfo::Tensor(result) = result else { return Ok(()) };
+    common_dtype(gradient.dtype, result.dtype)?;
+    let (found, expected) = (Dims::of(gradient), Dims::of(result));
+    if let (Some(x), Some(y)) = (found.rank(), expected.rank())
+        && x != y
+    {
+        return Err(InferError::op(format!("the gradient has rank {x}, the result {y}")));
+    }
+    let (Dims::Known(found), Dims::Known(expected)) = (found, expected) else { return Ok(()) };
+    match found.iter().zip(expected.iter()).find(|(x, y)| differ(cx, x, y)) {
+        Some((x, y)) => Err(InferError::op(format!("the gradient has the dimension {x}, the result {y}"))),
+        None => Ok(()),
+    }
+}

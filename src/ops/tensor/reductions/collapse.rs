@@ -1,0 +1,75 @@
+//! Sums back to the shape from which a tensor was broadcast: `collapse_sum_to` and `collapse_sum_like`.
+
+use super::reduce::{sum, within};
+use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{Dims, Domain, arity, differ, of_shape_arg, shape, tensor, with_dtype};
+use crate::ops::kernel::{self, beside, tabulate_out};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Stop, Value, count};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "collapse_sum_to",
+        [rule!("OPS.collapse_sum_to.infer"), rule!("OPS.collapse_sum_to.value")],
+        [Param::Arg("data"), Param::ShapeArg("shape")],
+        infer_collapse_sum_to,
+        Accumulated,
+        collapse_sum
+    ),
+    operator!(
+        "collapse_sum_like",
+        [rule!("OPS.collapse_sum_like.infer"), rule!("OPS.collapse_sum_like.value")],
+        [Param::Arg("data"), Param::Arg("collapse_target")],
+        infer_collapse_sum_like,
+        Accumulated,
+        collapse_sum
+    ),
+];
+
+/// What is broadcast to the data may have fewer axes, and each that it has is as long or has length 1.
+fn broadcasts(cx: &mut Cx, target: &Dims, data: &TensorStructInfo) -> Result<(), InferError> {
+    Domain::Numbers.demand(data.dtype)?;
+    let from = Dims::of(data);
+    if let (Some(rank), Some(wanted)) = (from.rank(), target.rank())
+        && wanted > rank
+    {
+        return Err(InferError::op(format!("rank {rank} cannot be collapsed to rank {wanted}")));
+    }
+    let (Dims::Known(from), Dims::Known(target)) = (&from, target) else { return Ok(()) };
+    let mut wrong =
+        |size: &PrimExpr, wanted: &PrimExpr| differ(cx, wanted, &PrimExpr::IntImm(1)) && differ(cx, wanted, size);
+    match from.iter().rev().zip(target.iter().rev()).find(|(size, wanted)| wrong(size, wanted)) {
+        Some((size, wanted)) => Err(InferError::op(format!("the dimension {size} cannot be collapsed to {wanted}"))),
+        None => Ok(()),
+    }
+}
+
+fn infer_collapse_sum_to(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (data, target) = (tensor(a, 0)?, Dims::of_shape(shape(a, 1)?));
+    broadcasts(cx, &target, data)?;
+    of_shape_arg(a, 1, data.dtype)
+}
+
+fn infer_collapse_sum_like(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    arity::<2>(a)?;
+    let (data, target) = (tensor(a, 0)?, tensor(a, 1)?);
+    broadcasts(cx, &Dims::of(target), data)?;
+    Ok(with_dtype(target, data.dtype))
+}
+
+/// The sum over the axes that the result does not have, and over those that have length 1 there.
+fn collapse_sum(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let target = kernel::out(a)?.shape;
+    let skipped = x.shape().len().saturating_sub(target.len());
+    let kept = |i: usize| i.checked_sub(skipped).and_then(|i| target.get(i)).is_some_and(|size| *size != 1);
+    let inner: Vec<i64> = x.shape().iter().enumerate().map(|(i, size)| if kept(i) { 1 } else { *size }).collect();
+    m.spend(x.len() as u64)?;
+    let _held = beside(m, count(&inner))?;
+    tabulate_out(m, a, |index| {
+        let base: Vec<i64> = vec![0; skipped].into_iter().chain(index.iter().copied()).collect();
+        sum(&within(x, &base, &inner)?, x.dtype())
+    })
+}

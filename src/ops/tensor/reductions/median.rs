@@ -1,0 +1,65 @@
+//! `median`.
+
+use super::reduce::{group, reduced, reduced_dims, something};
+use crate::grammar::{Call, DataType, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::{bool_attr, ints_attr, tensor};
+use crate::ops::kernel::{self, beside, fail, tabulate};
+use crate::ops::tensor::search::sorted;
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
+
+pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
+    "median",
+    [rule!("OPS.median.infer"), rule!("OPS.median.value"), rule!("OPS.median.attrs")],
+    [Param::Arg("x"), Param::Attr(Attr::optional("axis", AttrKind::Ints)), Param::Attr(Attr::bool("keepdims", false)),],
+    infer_median,
+    Exact,
+    median
+)];
+
+/// Along one axis a median has a place.
+fn has_places(call: &Call) -> Result<bool, InferError> {
+    Ok(ints_attr(call, "axis")?.is_some_and(|axes| axes.len() == 1))
+}
+
+fn infer_median(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let dims = reduced_dims(a)?;
+    something(a)?;
+    let medians = dims.clone().tensor(tensor(a, 0)?.dtype);
+    if !has_places(a.call)? {
+        return Ok(medians);
+    }
+    Ok(StructInfo::tuple([medians, dims.tensor(DataType::INT64)]))
+}
+
+/// Of an even number of elements the lower one of the two in the middle.
+fn middle(items: &[Scalar]) -> Result<(Scalar, i64), Stop> {
+    let place = sorted(items, false).get(items.len().saturating_sub(1) / 2).copied();
+    let found = place.and_then(|place| Some((*items.get(place)?, i64::try_from(place).ok()?)));
+    found.ok_or_else(|| fail("nothing has no median"))
+}
+
+fn median(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    let reduced = reduced(a.call, x.shape().len())?;
+    let keep = bool_attr(a.call, "keepdims")?;
+    let sizes = x.shape().iter().enumerate();
+    let inner: Vec<i64> = sizes.clone().map(|(i, size)| if reduced.contains(&i) { *size } else { 1 }).collect();
+    let outer: Vec<i64> = sizes
+        .filter(|(i, _)| keep || !reduced.contains(i))
+        .map(|(i, size)| if reduced.contains(&i) { 1 } else { *size })
+        .collect();
+    // Sorting compares each element as often as the number of them has digits.
+    let digits = u64::from(u64::BITS - count(&inner).leading_zeros());
+    m.spend((x.len() as u64).saturating_mul(digits.saturating_mul(2)))?;
+    let _held = beside(m, count(&inner).saturating_mul(2))?;
+    let mut found = |dtype: DataType, part: fn((Scalar, i64)) -> Scalar| -> Result<Tensor, Stop> {
+        tabulate(m, dtype, &outer, |index| middle(&group(x, &reduced, &inner, index, keep)?).map(part))
+    };
+    let medians = Value::Tensor(found(x.dtype(), |(median, _)| median)?);
+    if !has_places(a.call)? {
+        return Ok(medians);
+    }
+    Ok(Value::tuple(vec![medians, Value::Tensor(found(DataType::INT64, |(_, place)| Scalar::Int(place))?)]))
+}
