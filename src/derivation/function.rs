@@ -70,7 +70,7 @@ impl<'m> Deriver<'_, 'm> {
     /// What is said of the parameters.
     fn params(&mut self, function: &Function, ranks: &Ranks) -> Arc<[StructInfo]> {
         let mut said = |param: &Binder| ranks.in_info(&self.param_info(param)).into_owned();
-        function.params.iter().map(|param| said(param)).collect()
+        function.params.iter().map(said).collect()
     }
 
     /// The information of a function; its parameters and shape variables are known inside only.

@@ -42,16 +42,6 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         accuracy: Accuracy::Exact,
         clauses: Clauses::Text,
     },
-    OpDef {
-        name: "relax.null_value",
-        params: &[],
-        pure: true,
-        // OP.NO-TYPEREL: an operator without inference is usable all the same.
-        infer: None,
-        eval: |_, _| Ok(Value::object("null value")),
-        accuracy: Accuracy::Exact,
-        clauses: Clauses::Text,
-    },
 ];
 
 /// As for a packed call: no `sinfo_args` give an object, one gives itself, several give a tuple.

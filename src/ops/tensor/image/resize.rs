@@ -253,7 +253,8 @@ fn evaluate<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value,
     if inputs.contains(&0) && count(&shape) > 0 {
         return Err(Stop::unspecified("an image without elements has nothing to interpolate"));
     }
-    let sizes = inputs.iter().zip(&outputs).enumerate();
+    // Along an axis without elements there is nothing to count, and no element of the result to count it for.
+    let sizes = inputs.iter().zip(&outputs).enumerate().take_while(|_| count(&shape) > 0);
     let taps: Vec<Vec<Option<Vec<Tap>>>> =
         sizes.map(|(axis, (input, output))| resize.taps(axis, *input, *output)).collect();
     tabulate_out(m, a, |index| resize.element(x, index, &taps))

@@ -112,7 +112,7 @@ impl Decoding {
         let [left, top, right, bottom] = anchor;
         let ([x, y, w, h], [vx, vy, vw, vh]) = (encoding, self.variances);
         let (low, high, place, extent) =
-            if side % 2 == 0 { (top, bottom, y * vy, h * vh) } else { (left, right, x * vx, w * vw) };
+            if side.is_multiple_of(2) { (top, bottom, y * vy, h * vh) } else { (left, right, x * vx, w * vw) };
         let center = place * (high - low) + (low + high) / 2.0;
         let half = libm::exp(extent) * (high - low) / 2.0;
         let found = if side < 2 { center - half } else { center + half };

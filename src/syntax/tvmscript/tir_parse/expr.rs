@@ -262,7 +262,7 @@ impl Parser<'_> {
             "shape" | "strides" => self.buffer_use(&attribute.value)?,
             _ => return Ok(None),
         };
-        let list = if attribute.attr.as_str() == "shape" { buffer.shape.clone() } else { strides(&*buffer) };
+        let list = if attribute.attr.as_str() == "shape" { buffer.shape.clone() } else { strides(&buffer) };
         let at = self.integer(&subscript.slice)?;
         let from_end = i64::try_from(list.len()).unwrap_or(i64::MAX);
         let index = usize::try_from(if at < 0 { at + from_end } else { at });
