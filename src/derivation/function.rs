@@ -69,7 +69,7 @@ impl<'m> Deriver<'_, 'm> {
 
     /// What is said of the parameters.
     fn params(&mut self, function: &Function, ranks: &Ranks) -> Arc<[StructInfo]> {
-        let mut said = |param: &Binder| ranks.in_info(&self.param_info(param)).into_owned();
+        let said = |param: &Binder| ranks.in_info(&self.param_info(param)).into_owned();
         function.params.iter().map(said).collect()
     }
 
