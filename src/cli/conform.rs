@@ -53,7 +53,7 @@ pub struct Args {
     #[arg(long = "report", value_name = "KIND[=PATH]")]
     reports: Vec<ReportTo>,
     /// Seconds that an answer may take
-    #[arg(long, value_name = "S", default_value_t = 30.0)]
+    #[arg(long, value_name = "S", default_value_t = 180.0)]
     timeout: f64,
     /// Seconds that starting the adapter may take
     #[arg(long, value_name = "S", default_value_t = 120.0)]

@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(long, requires = "adapter")]
     inference_only: bool,
     /// Seconds that an answer may take
-    #[arg(long, value_name = "S", default_value_t = 60)]
+    #[arg(long, value_name = "S", default_value_t = 180)]
     timeout: u64,
 }
 

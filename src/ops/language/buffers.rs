@@ -107,11 +107,8 @@ impl<'a> Passed<'a> {
         }
     }
 
-    /// A `PrimFunc` takes as many arguments as it has parameters. One that has none and does nothing stands for any.
+    /// A `PrimFunc` takes as many arguments as it has parameters.
     fn as_many_as(&self, name: &Name, func: &PrimFunc) -> Result<(), InferError> {
-        if func.params.is_empty() && func.body.is_empty() {
-            return Ok(());
-        }
         let (inputs, taken) = (self.inputs.len(), func.params.len());
         let scalars = self.scalars.unwrap_or(0);
         let least = inputs + scalars + self.outputs.unwrap_or(0) + self.variables;
