@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Verdict::Allowed => println!("{result}: allowed on {} inputs", refinement.compared),
             Verdict::NotAllowed { rule, message } => println!("{result}: not allowed by {rule}: {message}"),
             Verdict::Undecided(reason) => println!("{result}: undecided: {reason}"),
+            Verdict::Vacuous(reason) => println!("{result}: nothing was compared: {reason}"),
             Verdict::OutOfBudget(reason) => println!("{result}: out of budget: {reason}"),
         }
     }

@@ -143,7 +143,14 @@ pub fn run(module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnsw
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn refine(before: &IrModule, after: &IrModule, entry: &str, runs: usize) -> Result<Refinement, RefineError> {
-    refine::refine(&mut Cx::new(), before, after, entry, &[], runs)
+    refine::refine(
+        &mut Cx::new(),
+        before,
+        after,
+        entry,
+        &[],
+        &refine::Settings { unknown: Some(Default::default()), ..refine::Settings::runs(runs) },
+    )
 }
 
 /// Answers a question of the conformance suite: subtyping, bounds, compatibility, unification, and so on.

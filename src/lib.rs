@@ -63,6 +63,7 @@
 #[macro_use]
 pub mod book;
 
+pub mod arguments;
 pub mod builder;
 pub mod check;
 #[cfg(feature = "cli")]

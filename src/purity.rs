@@ -1,7 +1,7 @@
 //! Purity as the checker sees it (chapter Purity and Dataflow Blocks): a flag of operators, calls and functions.
 
 use crate::book::Erratum;
-use crate::grammar::{AttrValue, Call, Expr, Function};
+use crate::grammar::{Call, Expr, Function};
 use crate::judge::Cx;
 use crate::ops::{self, OpDef};
 
@@ -21,8 +21,7 @@ pub enum Callee {
 
 /// PURE.CALL-EFFECT: whether a call is marked pure, which is decided for each call separately.
 pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
-    let attributed =
-        call.attrs.get("pure") == Some(&AttrValue::Bool(true)) && cx.conclude(rule!("PURE.ATTR.REPR"), true);
+    let attributed = call.is_marked_pure() && cx.conclude(rule!("PURE.ATTR.REPR"), true);
     match callee {
         Callee::Op(def) => {
             let registered = match def {

@@ -11,6 +11,7 @@ mod errata;
 mod errata_text;
 mod explain;
 mod export;
+mod externs;
 mod fuzz;
 mod input;
 mod judge;

@@ -1,19 +1,20 @@
 //! `relax-spec run`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use super::asking::interrupt;
+use super::externs::Externs;
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
+use crate::arguments::{Arguments, Draw, linked};
 use crate::book::{Edition, Reading};
 use crate::check::{all_findings, check_program, unknown_names};
 use crate::derivation::inferred_results;
 use crate::eval::{self, Options, Run, SignatureOrder};
 use crate::findings::Severity;
+use crate::grammar::IrModule;
 use crate::harness::extern_process::ExternProcess;
-use crate::harness::process::{CommandLine, Interrupt};
 use crate::judge::{self, Cx};
-use crate::value::{self as values, Registry, ValueSpec};
+use crate::value::{self as values, ValueSpec};
 
 /// Run a program and print its result
 ///
@@ -39,6 +40,12 @@ pub struct Args {
     /// An argument; give one for each parameter
     #[arg(long = "arg", value_name = "VALUE", value_parser = value::parse, allow_hyphen_values = true)]
     args: Vec<ValueSpec>,
+    /// Make the arguments, around the constants of the program
+    #[arg(long, conflicts_with = "args")]
+    random: bool,
+    /// Which arguments are made
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
+    seed: u64,
     /// Show bindings, shape variables, calls and effects in their order
     #[arg(long)]
     trace: bool,
@@ -58,12 +65,8 @@ pub struct Args {
     /// How many calls may be open at once [default: 50000]
     #[arg(long, value_name = "CALLS")]
     depth: Option<usize>,
-    /// A process that provides packed functions, over the protocol that conformance/INTERPRETING.md describes
-    #[arg(long = "extern", value_name = "CMD")]
-    externs: Vec<String>,
-    /// Seconds that a call of such a function may take
-    #[arg(long, value_name = "S", default_value_t = 30.0)]
-    extern_timeout: f64,
+    #[command(flatten)]
+    externs: Externs,
     /// In which order a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions first (A08)
     #[arg(long, value_name = "ORDER", default_value = "left-to-right", value_parser = options::signature_order)]
     signature_order: SignatureOrder,
@@ -92,12 +95,13 @@ pub fn run(args: &Args) -> Outcome {
     options.fuel = args.fuel.unwrap_or(options.fuel);
     options.memory = args.memory.unwrap_or(options.memory);
     options.max_depth = args.depth.unwrap_or(options.max_depth);
-    let externs = bind_externs(args, &mut options.registry)?;
-    let values = values::from_specs(&args.args, &options.registry).map_err(Failure::unreadable)?;
+    let externs = args.externs.bind(&mut options.registry)?;
     let entry = match &args.entry {
         Some(entry) => entry.as_str().into(),
         None => eval::default_entry(&mut cx(), &module).map_err(Failure::unreadable)?,
     };
+    let specs = if args.random { made(args, &module, &entry)? } else { args.args.clone() };
+    let values = values::from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
     let run = eval::evaluate(&mut cx(), &module, &entry, values, &options);
     let ended = tell(args, &run);
     match externs.iter().find_map(ExternProcess::failure) {
@@ -106,16 +110,15 @@ pub fn run(args: &Args) -> Outcome {
     }
 }
 
-/// Starts the processes; a later one hides functions of the same names.
-fn bind_externs(args: &Args, registry: &mut Registry) -> Result<Vec<ExternProcess>, Failure> {
-    let timeout = Duration::try_from_secs_f64(args.extern_timeout).map_err(Failure::unreadable)?;
-    let interrupt = if args.externs.is_empty() { Interrupt::default() } else { interrupt()? };
-    let bind = |line: &String| {
-        let command = CommandLine::split(line)
-            .ok_or_else(|| Failure::unreadable(format!("`{line}` is not a command line (unbalanced quotes?)")))?;
-        Ok(ExternProcess::bind(registry, &command, EXTERN_STARTUP, timeout, &interrupt)?)
-    };
-    args.externs.iter().map(bind).collect()
+/// Arguments for the entry point, which are told.
+fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, Failure> {
+    let func =
+        linked(module, entry).ok_or_else(|| Failure::unreadable(format!("there is no entry point `{entry}`")))?;
+    let (index, attempt) = (usize::try_from(args.seed).unwrap_or(usize::MAX), 0);
+    let arguments = Arguments::of(&[module], 0).for_function(func, &BTreeMap::new(), Draw { index, attempt });
+    let made = arguments.ok_or_else(|| Failure::unreadable("no argument can be made for the signature"))?;
+    made.iter().for_each(|value| eprintln!("--arg '{}'", value::argument(value)));
+    Ok(made)
 }
 
 /// A number of bytes.
@@ -129,9 +132,6 @@ fn bytes(text: &str) -> Result<u64, String> {
     let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
     number.ok_or_else(|| format!("`{text}` is no number of bytes"))
 }
-
-/// How long a process may take to say which functions it has.
-const EXTERN_STARTUP: Duration = Duration::from_secs(30);
 
 fn tell(args: &Args, run: &Run) -> Outcome {
     for step in &run.steps {

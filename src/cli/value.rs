@@ -8,7 +8,7 @@
 use std::fmt::Write as _;
 
 use crate::data::{Data, Document, MAX_DEPTH, Node, from_ron, ron};
-use crate::grammar::{DataType, TensorData, TensorDataError};
+use crate::grammar::{DataType, FloatBits, TensorData, TensorDataError};
 use crate::judge::with_stack;
 use crate::value::{Scalar, Tensor, ValueSpec};
 
@@ -30,7 +30,57 @@ pub fn parse(text: &str) -> Result<ValueSpec, String> {
     if let Ok(truth) = text.parse::<bool>() {
         return Ok(ValueSpec::Bool(truth));
     }
+    if let Ok(float) = text.parse::<f64>() {
+        return Ok(ValueSpec::Float(FloatBits::new(float)));
+    }
+    if let Some(fields) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
+        return with_stack(|| items(fields).into_iter().map(parse).collect::<Result<_, _>>().map(ValueSpec::Tuple));
+    }
     from_ron(text).map_err(|error| format!("`{text}` is not a value: {error}"))
+}
+
+/// What commas separate that stand in no brackets and no quotes.
+fn items(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut quoted, mut found) = (0u32, 0, false, Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '(' | '[' if !quoted => depth += 1,
+            ')' | ']' if !quoted => depth = depth.saturating_sub(1),
+            ',' if depth == 0 && !quoted => {
+                found.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&text[start..]);
+    found.retain(|item| !item.trim().is_empty());
+    found
+}
+
+/// Writes a value on one line so that [`parse`] reads the same.
+pub fn argument(value: &ValueSpec) -> String {
+    with_stack(|| match value {
+        ValueSpec::Tensor(data) if data.bytes.is_empty() => {
+            let sizes: Vec<String> = data.shape.iter().map(u64::to_string).collect();
+            format!("zeros({}):{}", sizes.join(", "), data.dtype)
+        }
+        ValueSpec::Tensor(data) => format_tensor(data).lines().map(str::trim_start).collect::<Vec<&str>>().join(" "),
+        ValueSpec::Tuple(fields) => {
+            let fields: String = fields.iter().map(|field| argument(field) + ", ").collect();
+            format!("({})", fields.trim_end())
+        }
+        ValueSpec::PackedFunc(name) => format!("packed({name})"),
+        ValueSpec::Float(x) => format!("{:?}", x.get()),
+        ValueSpec::Str(text) => format!("Str({text:?})"),
+        ValueSpec::DataType(dtype) => format!("DataType(\"{dtype}\")"),
+        ValueSpec::Closure => "Closure".to_string(),
+        ValueSpec::PrimFunc => "PrimFunc".to_string(),
+        ValueSpec::Object => "Object".to_string(),
+        ValueSpec::Arg(i) => format!("Arg({i})"),
+        ValueSpec::Shape(_) | ValueSpec::Int(_) | ValueSpec::Bool(_) => value.to_string(),
+    })
 }
 
 /// Whether a text is a number or a Boolean with a data type.
@@ -232,6 +282,33 @@ mod tests {
         assert_eq!(tensor.get(1), Some(Scalar::Float(f64::NEG_INFINITY)));
         assert!(matches!(tensor.get(2), Some(Scalar::Float(x)) if x.is_nan()));
         assert!(parse("[9223372036854775808]:int64").is_err() && parse("[inf]:int64").is_err());
+    }
+
+    #[test]
+    fn arguments_that_are_made_are_read_back() {
+        let dtypes = ["float16", "bfloat16", "float32", "float64", "int8", "uint8", "int32", "int64", "uint64", "bool"];
+        let tensors: Vec<String> = dtypes
+            .iter()
+            .enumerate()
+            .map(|(i, dtype)| format!("x{i}: R.Tensor((\"n\", \"m\"), \"{dtype}\")"))
+            .collect();
+        let rest = "s: R.Tensor((), \"float32\"), t: R.Tuple(R.Tensor((\"n\",), \"int64\"), R.Shape([\"m\"])), \
+                    u: R.Tuple(R.Prim(\"int64\")), v: R.Prim(\"float64\"), w: R.Prim(\"bool\"), y: R.Shape(ndim=2)";
+        let text = format!("@R.function\ndef main({}, {rest}) -> R.Object:\n    return s\n", tensors.join(", "));
+        let module = crate::syntax::tvmscript::parse_module(&text).unwrap();
+        let arguments = crate::arguments::Arguments::of(&[&module], 0);
+        let main = crate::arguments::linked(&module, "main").unwrap();
+        for index in 0..60 {
+            let draw = crate::arguments::Draw { index, attempt: 0 };
+            for value in arguments.for_function(main, &Default::default(), draw).unwrap() {
+                let written = argument(&value);
+                let read = parse(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
+                assert_eq!(argument(&read), written);
+                if !written.contains("NaN") {
+                    assert!(read == value, "{written}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -10,14 +10,14 @@ use super::trace::TraceEvent;
 use crate::book::{Edition, Rule};
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
 use crate::judge::RuntimeError;
-use crate::value::{Closure, Itself, Stop, Value};
+use crate::value::{Asked, Closure, Itself, Stop, Value};
 
 impl Machine<'_> {
     /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function.
     pub fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
         match callee {
             Value::Closure(closure) => self.call_closure(closure, args),
-            Value::PackedFunc(packed) => self.call_packed(packed, &args),
+            Value::PackedFunc(packed) => self.call_packed(packed, &args, Asked::default()),
             Value::PrimFunc(func) if self.cx.edition == Edition::E2023_12 => {
                 // The next revision calls a PrimFunc like any function: it runs on its arguments and returns nothing.
                 crate::ops::run_prim_func(self, func, &args, 0..0)?;

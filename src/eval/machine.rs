@@ -10,7 +10,7 @@ use super::scope::{Mark, Scopes};
 use super::trace::{TraceEvent, TraceStep, Watch};
 use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructInfo, Var};
 use crate::judge::Cx;
-use crate::value::{Account, Closure, Effect, Host, PackedFunc, PrimFuncObj, Registry, Stop, Value};
+use crate::value::{Account, Asked, Closure, Effect, Host, Noise, PackedFunc, PrimFuncObj, Registry, Stop, Value};
 
 /// The limits and choices of a run.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Options {
     pub results: Option<Rc<HashMap<usize, StructInfo>>>,
     /// Who looks on.
     pub watch: Option<Rc<dyn Watch>>,
+    /// What moves the floats that are rounded, if anything does.
+    pub noise: Option<Rc<Noise>>,
 }
 
 /// In which order a signature binds its shape variables (A08).
@@ -54,6 +56,7 @@ impl Default for Options {
             registry: prelude(),
             results: None,
             watch: None,
+            noise: None,
         }
     }
 }
@@ -127,6 +130,8 @@ pub struct Machine<'m> {
     pub(super) depth: usize,
     /// Whether a packed function has mutated what it was given.
     pub(super) mutates: bool,
+    /// What the call of the packed function that runs says of it.
+    pub(super) asked: Asked,
     /// How many `DataflowBlock`s are open, in all activations together.
     pub(super) dataflow_blocks: usize,
 }
@@ -148,6 +153,7 @@ impl<'m> Machine<'m> {
             account: Account::new(options.memory),
             depth: 0,
             mutates: false,
+            asked: Asked::default(),
             dataflow_blocks: 0,
         }
     }
@@ -182,6 +188,10 @@ impl Host for Machine<'_> {
         &self.account
     }
 
+    fn noise(&self) -> Option<Rc<Noise>> {
+        self.options.noise.clone()
+    }
+
     fn effect(&mut self, effect: Effect) {
         if self.options.trace {
             self.step(Span::NONE, TraceEvent::Effect(effect.clone()));
@@ -201,8 +211,12 @@ impl Host for Machine<'_> {
         Machine::call_value(self, callee, args)
     }
 
-    fn call_packed(&mut self, f: &PackedFunc, args: &[Value]) -> Result<Value, Stop> {
-        Machine::call_packed(self, f, args)
+    fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: Asked) -> Result<Value, Stop> {
+        Machine::call_packed(self, f, args, asked)
+    }
+
+    fn asked(&self) -> &Asked {
+        &self.asked
     }
 
     fn eval_dim(&mut self, e: &PrimExpr) -> Result<i64, Stop> {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::machine::Machine;
 use crate::grammar::Name;
 use crate::ops::run_prim_func;
-use crate::value::{Effect, Host, PackedFunc, Returned, Stop, Value, ValueSpec, snapshot};
+use crate::value::{Asked, Effect, Host, PackedFunc, Returned, Stop, Value, ValueSpec, snapshot};
 
 impl Machine<'_> {
     /// What is registered under a global symbol: a `PrimFunc` of the module before a routine of the host.
@@ -22,12 +22,17 @@ impl Machine<'_> {
     /// EVAL.CALL.PACKED: invokes a packed function with all argument values in order.
     ///
     /// The call is a visible effect unless the function is declared pure (`PURE.DEFAULT-IMPURE`).
-    pub(super) fn call_packed(&mut self, f: &PackedFunc, args: &[Value]) -> Result<Value, Stop> {
+    pub(super) fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: Asked) -> Result<Value, Stop> {
         let args = self.cx.conclude(rule!("EVAL.CALL.PACKED"), args.to_vec());
         let args = args.as_slice();
         let before = self.record_call(f, args)?;
         let returned = match f {
-            PackedFunc::Native(def) => (def.run)(self, args)?,
+            PackedFunc::Native(def) => {
+                let outer = std::mem::replace(&mut self.asked, asked);
+                let returned = (def.run)(self, args);
+                self.asked = outer;
+                returned?
+            }
             PackedFunc::PrimFunc { func, .. } => {
                 run_prim_func(self, func, args, 0..0)?;
                 Returned::Nothing

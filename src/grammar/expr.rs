@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Attrs, DataType, Name, PrimExpr, Span, StructInfo, TensorData, Var};
+use super::{AttrValue, Attrs, DataType, Name, PrimExpr, Span, StructInfo, TensorData, Var};
 
 /// A Relax expression.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -326,6 +326,13 @@ impl Binding {
             Binding::VarBinding(b) => &b.value,
             Binding::MatchCast(b) => &b.value,
         }
+    }
+}
+
+impl Call {
+    /// Whether its attribute says that this call has no effect (`PURE.ATTR.REPR`).
+    pub fn is_marked_pure(&self) -> bool {
+        self.attrs.get("pure") == Some(&AttrValue::Bool(true))
     }
 }
 

@@ -148,7 +148,9 @@ impl Instead for Verdict {
     fn instead(self, rule: Rule) -> Verdict {
         match self {
             Verdict::Allowed => Verdict::NotAllowed { rule, message: "refused without a reason".to_string() },
-            Verdict::NotAllowed { .. } | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => Verdict::Allowed,
+            Verdict::NotAllowed { .. } | Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => {
+                Verdict::Allowed
+            }
         }
     }
 }

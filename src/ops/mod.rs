@@ -257,7 +257,24 @@ impl OpDef {
         let _held = pay_to_read(m, args.values)?;
         let by = m.cx().open(clauses.value);
         let result = result::of_values(m.cx().reading.clone(), self.infer, &call, args.values);
-        by.conclude(result.and_then(|result| (self.eval)(m, &EvalArgs { call: &call, result: Some(&result), ..*args })))
+        by.conclude(
+            result.and_then(|result| self.rounding(m, &EvalArgs { call: &call, result: Some(&result), ..*args })),
+        )
+    }
+
+    /// The reference implementation. Where there is noise, an operator that rounds is given arguments and gives a result that
+    /// might have been rounded otherwise.
+    fn rounding(&self, m: &mut dyn Host, args: &EvalArgs<'_>) -> Result<Value, Stop> {
+        match m.noise().filter(|_| self.accuracy != Accuracy::Exact) {
+            Some(noise) => {
+                let values = noise.of_values(args.values);
+                let result = (self.eval)(m, &EvalArgs { values: &values, ..*args })?;
+                // What is made of several functions may cancel in between.
+                let composed = self.name.starts_with("relax.nn.");
+                Ok(noise.of_result(&result, args.values, composed))
+            }
+            None => (self.eval)(m, args),
+        }
     }
 
     /// The call with all its attributes, checked.

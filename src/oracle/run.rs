@@ -8,7 +8,7 @@ use crate::eval::{Options, default_entry, evaluate, match_value};
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Ending};
 use crate::question::{self, MatchAnswer, RunAnswer};
-use crate::refine::{Verdict, refine};
+use crate::refine::{Settings, Verdict, refine};
 use crate::value::{Stop, Value, ValueSpec, from_spec, from_specs, to_spec, to_spec_with_identity};
 
 /// `match(v, S, sigma)`: all shape variables that are bound afterwards, or the rule that failed.
@@ -78,10 +78,10 @@ pub fn answer_refine(
     entry: &str,
     inputs: &[Vec<ValueSpec>],
 ) -> Result<question::Verdict, NoAnswer> {
-    let refinement = refine(cx, source, target, entry, inputs, 0);
+    let refinement = refine(cx, source, target, entry, inputs, &Settings::runs(0));
     let refinement = refinement.map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
     match refinement.verdict {
-        Verdict::Allowed => Ok(question::Verdict::Accepted),
+        Verdict::Allowed | Verdict::Vacuous(_) => Ok(question::Verdict::Accepted),
         Verdict::NotAllowed { rule, .. } => Ok(question::Verdict::Rejected(vec![rule])),
         Verdict::Undecided(reason) => Err(NoAnswer::Undecided(reason)),
         Verdict::OutOfBudget(reason) => Err(NoAnswer::OutOfBudget(reason)),

@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use super::inputs::Inputs;
-use super::{Observed, observed};
+use super::observe::{Observed, observed};
+use crate::arguments::{Arguments, Draw};
 use crate::eval::Machine;
 use crate::judge::Ending;
 use crate::value::{Closure, Value, ValueSpec, from_specs};
@@ -46,7 +46,7 @@ impl Seen {
 /// On what closures are called.
 pub(super) enum Plan<'a> {
     /// On arguments that are made.
-    Make(&'a mut Inputs),
+    Make(&'a Arguments),
     /// On the arguments of these calls.
     Repeat(&'a Seen),
 }
@@ -86,7 +86,10 @@ fn called(
     match plan {
         Plan::Make(inputs) => {
             let mut calls = Vec::new();
-            for args in inputs.for_closure(closure, CALLS)? {
+            let func = closure.func.as_ref()?;
+            for index in 0..CALLS {
+                let draw = Draw { index, attempt: index % 2 };
+                let args = inputs.for_function(func, &closure.captured_shape_vars, draw)?;
                 let call = call(machine, closure, args, Plan::Make(inputs), depth)?;
                 let endless = call.observed.outcome == Ending::OutOfFuel;
                 calls.push(call);

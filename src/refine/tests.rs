@@ -1,8 +1,8 @@
 //! Allowed optimizations and miscompilations of small programs; the changes of the chapter's worked example are the
 //! first.
 
-use super::{Refinement, Verdict};
-use crate::refine;
+use super::refine;
+use super::{Refinement, Settings, Verdict};
 use crate::book::{Erratum, Reading, Rule};
 use crate::grammar::{DataType, IrModule, TensorData};
 use crate::judge::Cx;
@@ -18,7 +18,7 @@ fn main_of(signature: &str, body: &str) -> IrModule {
 
 fn compare_in(cx: &mut Cx, signature: &str, source: &str, target: &str) -> Refinement {
     let (source, target) = (main_of(signature, source), main_of(signature, target));
-    refine(cx, &source, &target, "main", &[], 60).unwrap()
+    refine(cx, &source, &target, "main", &[], &Settings::runs(60)).unwrap()
 }
 
 fn compare(signature: &str, source: &str, target: &str) -> Refinement {
@@ -27,7 +27,7 @@ fn compare(signature: &str, source: &str, target: &str) -> Refinement {
 
 fn allowed(signature: &str, source: &str, target: &str) {
     let refinement = compare(signature, source, target);
-    assert_eq!(refinement.verdict, Verdict::Allowed);
+    assert!(matches!(refinement.verdict, Verdict::Allowed | Verdict::Vacuous(_)), "{refinement:?}");
     assert!(refinement.compared > 0);
 }
 
@@ -179,7 +179,7 @@ fn the_smallest_input_is_shown() {
     // A given input is used as it is.
     let given = ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, &[0, 2], &[]).unwrap());
     let (source, target) = (main_of(X, &of("R.add(x, x)")), main_of(X, &of("x")));
-    let refinement = refine(&mut Cx::new(), &source, &target, "main", &[vec![given]], 0).unwrap();
+    let refinement = refine(&mut Cx::new(), &source, &target, "main", &[vec![given]], &Settings::runs(0)).unwrap();
     assert_eq!((refinement.verdict, refinement.compared), (Verdict::Allowed, 1));
 }
 
@@ -202,7 +202,7 @@ fn a_run_without_end_is_out_of_budget() {
     let endless = [ENDLESS, "        y = f(x)\n        return y\n"].concat();
     let of = |source: &str, target: &str| {
         let (source, target) = (main_of(X, source), main_of(X, target));
-        refine(&mut Cx::new(), &source, &target, "main", &[], 1).unwrap().verdict
+        refine(&mut Cx::new(), &source, &target, "main", &[], &Settings::runs(1)).unwrap().verdict
     };
     assert!(matches!(of(&endless, "        return x\n"), Verdict::OutOfBudget(_)));
     assert!(matches!(of("        return x\n", &endless), Verdict::OutOfBudget(_)));

@@ -5,7 +5,7 @@ use crate::grammar::{AttrValue, GlobalFunc, IrModule, Name};
 use crate::judge::Cx;
 use crate::oracle;
 use crate::question::{Answer, Ask, Program, Verdict};
-use crate::refine::{self, RefineError, Refinement, refine};
+use crate::refine::{self, RefineError, Refinement, Settings, refine};
 use crate::syntax::tvmscript::parse_module;
 
 /// On how many generated inputs each entry point is compared.
@@ -57,9 +57,9 @@ fn entry_point(func: &GlobalFunc) -> Option<&Name> {
 /// Neither may do what the other may not: normalization has none of the freedoms of an optimizer, which refinement in
 /// one direction would grant. Where no arguments can be made, or nothing is said of the run, nothing is compared.
 fn differs(cx: &mut Cx, original: &IrModule, given: &IrModule, entry: &str) -> Option<String> {
-    let forth = refine(cx, original, given, entry, &[], RUNS);
+    let forth = refine(cx, original, given, entry, &[], &Settings::runs(RUNS));
     forbidden(entry, forth).or_else(|| {
-        let back = refine(cx, given, original, entry, &[], RUNS);
+        let back = refine(cx, given, original, entry, &[], &Settings::runs(RUNS));
         forbidden(entry, back).map(|why| format!("the other way round, {why}"))
     })
 }
@@ -70,11 +70,15 @@ fn forbidden(entry: &str, refined: Result<Refinement, RefineError>) -> Option<St
             Some(format!("the program given is not the original (NF.PRESERVES): from {entry}, {message} ({rule})"))
         }
         Ok(Refinement {
-            verdict: refine::Verdict::Allowed | refine::Verdict::Undecided(_) | refine::Verdict::OutOfBudget(_),
+            verdict:
+                refine::Verdict::Allowed
+                | refine::Verdict::Vacuous(_)
+                | refine::Verdict::Undecided(_)
+                | refine::Verdict::OutOfBudget(_),
             ..
         }) => None,
         Err(RefineError::Entry(name)) => Some(format!("the program given has no entry point {name}")),
-        Err(RefineError::Arguments(_) | RefineError::Input(_)) => None,
+        Err(RefineError::Arguments(_) | RefineError::Input(_) | RefineError::Assumed(_)) => None,
     }
 }
 

@@ -10,15 +10,21 @@ use super::run::Machine;
 use super::scalar::Repr;
 use crate::grammar::{DataType, Name};
 use crate::number::FloatType;
-use crate::value::{Account, Scalar, Tensor};
+use crate::value::{Account, Noise, Scalar, Tensor};
 
 /// Matches the arguments, runs the body, and writes the results back.
-pub(super) fn run(program: &Program, args: &[TirArg], fuel: &mut u64, account: &Rc<Account>) -> Run<()> {
+pub(super) fn run(
+    program: &Program,
+    args: &[TirArg],
+    fuel: &mut u64,
+    account: &Rc<Account>,
+    noise: Option<Rc<Noise>>,
+) -> Run<()> {
     if program.params.len() != args.len() {
         let (expected, found) = (program.params.len(), args.len());
         return Err(Box::new(TirError::Arity { expected, found }));
     }
-    let mut machine = Machine::new(program, *fuel, account.clone());
+    let mut machine = Machine::new(program, *fuel, account.clone(), noise);
     let mut tensors = Vec::new();
     let bound = bind(&mut machine, args, &mut tensors);
     let result = bound.and_then(|()| machine.run());

@@ -19,7 +19,7 @@ mod scalar;
 use std::rc::Rc;
 
 use crate::grammar::tir::PrimFunc;
-use crate::value::{Account, Scalar, Tensor};
+use crate::value::{Account, Noise, Scalar, Tensor};
 
 pub use error::TirError;
 
@@ -47,16 +47,23 @@ pub const DEFAULT_FUEL: u64 = 1 << 28;
 /// What keeps `f` from being run to its end, see [`TirError`].
 pub fn interpret(f: &PrimFunc, args: &[TirArg]) -> Result<(), TirError> {
     let mut fuel = DEFAULT_FUEL;
-    interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY))
+    interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY), None)
 }
 
 /// [`interpret`] with a limit on the statements and iterations to run, and on the elements of arguments and allocations; what is
-/// left of it stays in `fuel`. What it allocates is taken from the account as long as it runs.
-pub fn interpret_within(f: &PrimFunc, args: &[TirArg], fuel: &mut u64, account: &Rc<Account>) -> Result<(), TirError> {
+/// left of it stays in `fuel`. What it allocates is taken from the account as long as it runs. Noise moves the floats that are
+/// rounded.
+pub fn interpret_within(
+    f: &PrimFunc,
+    args: &[TirArg],
+    fuel: &mut u64,
+    account: &Rc<Account>,
+    noise: Option<Rc<Noise>>,
+) -> Result<(), TirError> {
     let (program, depth) = lower::lower(f)?;
     // Evaluation recurses as deep as the tree is.
     stacker::maybe_grow(depth * 4096 + 256 * 1024, depth * 4096 + 1024 * 1024, || {
-        bind::run(&program, args, fuel, account).map_err(|error| *error)
+        bind::run(&program, args, fuel, account, noise).map_err(|error| *error)
     })
 }
 

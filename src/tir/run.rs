@@ -7,7 +7,8 @@ use super::error::{Run, TirError};
 use super::memory::{Data, Dim, Memory, View, compact_strides};
 use super::region::Touched;
 use super::scalar::{compare_floats, float_binary, of_int, test};
-use crate::value::{Account, AllocError, Held};
+use crate::number::FloatType;
+use crate::value::{Account, AllocError, Held, Noise};
 
 /// The highest rank of which accesses are held against what a block declares.
 const MAX_CHECKED_RANK: usize = 8;
@@ -30,12 +31,13 @@ pub(super) struct Machine<'p> {
     pub memory: Vec<Memory>,
     pub fuel: u64,
     account: Rc<Account>,
+    noise: Option<Rc<Noise>>,
     /// What the blocks that are open may touch, the innermost last.
     pub touched: Vec<Touched>,
 }
 
 impl<'p> Machine<'p> {
-    pub fn new(program: &'p Program, fuel: u64, account: Rc<Account>) -> Machine<'p> {
+    pub fn new(program: &'p Program, fuel: u64, account: Rc<Account>, noise: Option<Rc<Noise>>) -> Machine<'p> {
         Machine {
             program,
             ints: vec![0; program.ints],
@@ -44,6 +46,7 @@ impl<'p> Machine<'p> {
             memory: Vec::new(),
             fuel,
             account,
+            noise,
             touched: Vec::new(),
         }
     }
@@ -418,6 +421,23 @@ impl<'p> Machine<'p> {
         })
     }
 
+    /// The float that an operation gives; with noise, one that it might give if it rounded otherwise.
+    #[inline]
+    fn rounded(&self, float: FloatType, value: f64) -> f64 {
+        match &self.noise {
+            None => float.round(value),
+            Some(noise) => noise.rounded(float, value),
+        }
+    }
+
+    #[inline]
+    fn sum(&self, float: FloatType, a: f64, b: f64) -> f64 {
+        match &self.noise {
+            None => float.round(a + b),
+            Some(noise) => noise.sum(float, a, b),
+        }
+    }
+
     pub fn float(&mut self, e: &'p Float) -> Run<f64> {
         Ok(match e {
             Float::Const(value) => *value,
@@ -426,10 +446,22 @@ impl<'p> Machine<'p> {
                 Data::Float(elements) => elements.get(at).copied(),
                 Data::Int(_) => None,
             })?,
-            Float::Add(o, round) => round.round(self.float(&o.0)? + self.float(&o.1)?),
-            Float::Sub(o, round) => round.round(self.float(&o.0)? - self.float(&o.1)?),
-            Float::Mul(o, round) => round.round(self.float(&o.0)? * self.float(&o.1)?),
-            Float::Div(o, round) => round.round(self.float(&o.0)? / self.float(&o.1)?),
+            Float::Add(o, round) => {
+                let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
+                self.sum(*round, a, b)
+            }
+            Float::Sub(o, round) => {
+                let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
+                self.sum(*round, a, -b)
+            }
+            Float::Mul(o, round) => {
+                let product = self.float(&o.0)? * self.float(&o.1)?;
+                self.rounded(*round, product)
+            }
+            Float::Div(o, round) => {
+                let quotient = self.float(&o.0)? / self.float(&o.1)?;
+                self.rounded(*round, quotient)
+            }
             Float::Binary(op, o, round) => float_binary(*round, *op, self.float(&o.0)?, self.float(&o.1)?),
             Float::Choice(c) => {
                 let taken = if self.int(&c.0)? != 0 { &c.1 } else { &c.2 };
@@ -437,8 +469,14 @@ impl<'p> Machine<'p> {
             }
             Float::FromInt(e, repr, round) => of_int(*round, self.int(e)?, *repr),
             Float::Round(e, round) => round.round(self.float(e)?),
-            Float::Unary(function, e, round) => round.round(function(self.float(e)?)),
-            Float::Binary2(function, o, round) => round.round(function(self.float(&o.0)?, self.float(&o.1)?)),
+            Float::Unary(function, e, round) => {
+                let value = function(self.float(e)?);
+                self.rounded(*round, value)
+            }
+            Float::Binary2(function, o, round) => {
+                let value = function(self.float(&o.0)?, self.float(&o.1)?);
+                self.rounded(*round, value)
+            }
             Float::Scale(o, round) => {
                 let exponent = self.int(&o.1)?.clamp(-100_000, 100_000);
                 round.round(libm::ldexp(self.float(&o.0)?, exponent as i32))

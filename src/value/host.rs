@@ -4,12 +4,34 @@ use std::rc::Rc;
 
 use super::account::Account;
 use super::effect::Effect;
+use super::noise::Noise;
 use super::object::Value;
 use super::packed::{PackedFunc, Registry};
 use super::stop::Stop;
 use super::written::snapshot;
 use crate::grammar::{Name, PrimExpr, StructInfo};
 use crate::judge::Cx;
+
+/// What a call of a packed function says of it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Asked {
+    /// Whether it is declared pure there (`PURE.ATTR.REPR`).
+    pub pure: bool,
+    /// What is wanted of it.
+    pub wanted: Wanted,
+}
+
+/// What is wanted of a packed function.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Wanted {
+    /// Any result.
+    #[default]
+    Anything,
+    /// A result of the structural information that the type argument says.
+    Result(StructInfo),
+    /// That the last so many arguments are written (`OP.CALLTIR.DPS`).
+    Outputs(usize),
+}
 
 /// An evaluator, as seen by what it runs: to record rules, to spend fuel, to have effects, and to call back.
 pub trait Host {
@@ -25,6 +47,11 @@ pub trait Host {
     /// The memory that the run may hold.
     fn account(&self) -> &Rc<Account>;
 
+    /// What moves the floats that this run rounds, if anything does.
+    fn noise(&self) -> Option<Rc<Noise>> {
+        None
+    }
+
     /// Something visible happens.
     fn effect(&mut self, effect: Effect);
 
@@ -38,7 +65,10 @@ pub trait Host {
     fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop>;
 
     /// EVAL.CALL.PACKED: a call of a packed function.
-    fn call_packed(&mut self, f: &PackedFunc, args: &[Value]) -> Result<Value, Stop>;
+    fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: Asked) -> Result<Value, Stop>;
+
+    /// What the call of the packed function that runs says of it.
+    fn asked(&self) -> &Asked;
 
     /// SI.DIM.EVAL: the value of a dimension where the call stands.
     fn eval_dim(&mut self, e: &PrimExpr) -> Result<i64, Stop>;

@@ -5,6 +5,7 @@
 mod account;
 mod effect;
 mod host;
+mod noise;
 mod object;
 mod packed;
 mod stop;
@@ -13,7 +14,8 @@ mod written;
 
 pub use account::{Account, Held, bytes_of, count};
 pub use effect::Effect;
-pub use host::Host;
+pub use host::{Asked, Host, Wanted};
+pub use noise::{Noise, spacing};
 pub use object::{Closure, Itself, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Registry, Returned};
 pub use stop::Stop;

@@ -852,6 +852,45 @@ fn what_shares_its_parts_ends_in_time() {
     assert!(status == 1 && out.contains("more than a million parts"), "{out}");
 }
 
+/// A packed function that nobody provides is a function of its arguments, with effects; a counterexample is read back.
+#[test]
+fn refine_judges_around_functions_that_are_not_known() {
+    let dir = TempDir::new().unwrap();
+    let program = |name: &str, body: &str| {
+        let text = format!(
+            "@R.function(pure=False)\ndef main(x: R.Tensor((3,), 'float32')) -> R.Object:\n{body}    return z\n"
+        );
+        file(&dir, name, text)
+    };
+    let call = |of: &str| format!("    y = R.call_packed('vendor.f', {of}, sinfo_args=(R.Tensor((3,), 'float32'),))\n");
+    let used = program("used.py", &(call("x") + "    z = R.nn.relu(y)\n"));
+    let unused = program("unused.py", &(call("x") + "    z = R.nn.relu(x)\n"));
+    let dropped = program("dropped.py", "    z = R.nn.relu(x)\n");
+    let (status, out, _) = run(&["refine", &used, &used]);
+    assert!(status == 0 && out.contains("not known: vendor.f"), "{out}");
+    for (name, body) in [
+        ("before.py", call("R.negative(x)") + "    z = R.nn.relu(y)\n"),
+        ("after.py", call("x") + "    z = R.abs(y)\n"),
+        ("itself.py", "    z = R.nn.relu(x)\n".to_string()),
+    ] {
+        let other = program(name, &body);
+        let (status, out, _) = run(&["refine", &used, &other]);
+        assert!(status == 1, "{name}: {out}");
+        let mut again = vec!["refine", &used, &other, "--runs", "0"];
+        let args: Vec<&str> =
+            out.lines().filter_map(|line| line.strip_prefix("  with --arg '")?.strip_suffix('\'')).collect();
+        args.iter().for_each(|arg| again.extend(["--arg", arg]));
+        let (status, repeated, _) = run(&again);
+        assert!(status == 1 && repeated.lines().next() == out.lines().next(), "{name}: {out}{repeated}");
+    }
+    let (status, out, _) = run(&["refine", &used, &program("abs.py", &(call("x") + "    z = R.abs(y)\n"))]);
+    assert!(status == 1 && out.contains("  first at `z`: "), "{out}");
+    assert_eq!(run(&["refine", &unused, &dropped]).0, 1);
+    assert_eq!(run(&["refine", &unused, &dropped, "--assume", "vendor.f=pure"]).0, 0);
+    assert_eq!(run(&["refine", &used, &used, "--assume", "vendor.g=pure"]).0, 2);
+    assert_eq!(run(&["refine", &used, &used, "--assume", "vendor.f=quick"]).0, 2);
+}
+
 #[test]
 fn refine_tells_apart_what_is_undecided_and_what_takes_too_long() {
     let dir = TempDir::new().unwrap();
@@ -869,7 +908,7 @@ fn refine_tells_apart_what_is_undecided_and_what_takes_too_long() {
         "        @R.function\n        def f(a: R.Callable((R.Object,), R.Object)) -> R.Object:\n            return a\n";
     let closed = program("closed.py", takes_function, "f");
     let (status, out, _) = run(&["refine", &closed, &closed, "--runs", "2"]);
-    assert_eq!(status, 4, "{out}");
+    assert_eq!(status, 5, "{out}");
     assert!(out.starts_with("undecided: "), "{out}");
 }
 

@@ -18,5 +18,6 @@ mod numbers;
 mod operators;
 mod programs;
 mod random_laws;
+mod rewrites;
 mod soundness;
 mod tir;

@@ -13,7 +13,7 @@ use relax_spec::judge::Cx;
 use relax_spec::ops::Accuracy;
 use relax_spec::oracle;
 use relax_spec::question::{Answer, Ask, Program, RunAnswer};
-use relax_spec::refine::{Verdict, refine};
+use relax_spec::refine::{Settings, Verdict, refine};
 use relax_spec::suite::accuracy::{Closeness, Within, closeness};
 use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::tvmscript::parse_module;
@@ -136,7 +136,8 @@ fn both_forms_compute_what_tvm_computes_bit_for_bit() {
 fn legalization_refines() {
     for name in MODELS {
         let [(_, before), (_, after)] = forms(name);
-        let refinement = refine(&mut Cx::new(), &before, &after, ENTRY, &[inputs(name)], 0).expect("a comparison");
+        let refinement =
+            refine(&mut Cx::new(), &before, &after, ENTRY, &[inputs(name)], &Settings::runs(0)).expect("a comparison");
         assert_eq!((refinement.verdict, refinement.compared), (Verdict::Allowed, 1), "{name}");
     }
 }
@@ -146,7 +147,8 @@ fn a_wrong_legalization_does_not_refine() {
     let before = model("mlp");
     let text = text("mlp.legalized.py").replacen("T.max(", "T.min(", 1);
     let after = parse_module(&text).expect("a program");
-    let refinement = refine(&mut Cx::new(), &before, &after, ENTRY, &[inputs("mlp")], 0).expect("a comparison");
+    let refinement =
+        refine(&mut Cx::new(), &before, &after, ENTRY, &[inputs("mlp")], &Settings::runs(0)).expect("a comparison");
     assert!(matches!(refinement.verdict, Verdict::NotAllowed { .. }), "{:?}", refinement.verdict);
 }
 

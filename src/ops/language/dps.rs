@@ -6,7 +6,7 @@ use crate::grammar::{AttrValue, DataType, StructInfo, TensorShape, TensorStructI
 use crate::ops::EvalArgs;
 use crate::ops::language::call_tir::CallForm;
 use crate::ops::language::prim_func::{result_misfit, run_prim_func};
-use crate::value::{Held, Host, Itself, PackedFunc, Stop, Tensor, Value, count};
+use crate::value::{Asked, Held, Host, Itself, PackedFunc, Stop, Tensor, Value, Wanted, count};
 
 /// What a call in destination-passing style comes down to.
 struct DpsCall {
@@ -112,7 +112,7 @@ pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Res
     // OP.CALLDPS.MUTATE-ARGS: the function may change its inputs, which the caller sees.
     let Itself(inputs) = m.cx().conclude(rule!("OP.CALLDPS.MUTATE-ARGS"), Itself(call.inputs));
     let args = destination_passing(m, inputs, &outputs);
-    m.call_packed(&packed, &args)?;
+    m.call_packed(&packed, &args, Asked { pure: a.call.is_marked_pure(), wanted: Wanted::Outputs(outputs.len()) })?;
     let result = results(m, outputs, call.tuple);
     by.conclude(check_result(m, &result, &a.call.sinfo_args))
 }

@@ -14,7 +14,7 @@ pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outpu
     let args = args.ok_or_else(|| fail(format!("@{} takes tensors and boxed scalars", func.name)))?;
     let mut fuel = m.fuel_left();
     let account = m.account().clone();
-    let result = interpret_within(&func.func, &args, &mut fuel, &account);
+    let result = interpret_within(&func.func, &args, &mut fuel, &account, m.noise());
     m.spend(m.fuel_left().saturating_sub(fuel))?;
     let misfit = result.as_ref().is_err_and(|error| is_misfit_of_output(&func.func, error, outputs));
     match result {

@@ -10,8 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::grammar::visit::{Visitor, walk_call, walk_function, walk_match_cast, walk_var_binding};
 use crate::grammar::{
-    AttrValue, Binder, Binding, Call, Expr, Function, GlobalFunc, GlobalVar, IrModule, MatchCast, Name, SeqExpr,
-    StructInfo, Var, VarBinding,
+    Binder, Binding, Call, Expr, Function, GlobalFunc, GlobalVar, IrModule, MatchCast, Name, SeqExpr, StructInfo, Var,
+    VarBinding,
 };
 use crate::judge::with_stack;
 use crate::ops;
@@ -123,7 +123,7 @@ impl Calls {
     }
 
     fn callee(&self, call: &Call) -> Callee {
-        let marked = call.attrs.get("pure") == Some(&AttrValue::Bool(true));
+        let marked = call.is_marked_pure();
         match &call.op {
             Expr::Op(op) => Callee::known(marked || ops::lookup(&op.op_name).is_some_and(|def| def.pure)),
             Expr::ExternFunc(_) => Callee::known(marked),

@@ -17,7 +17,7 @@ const FLOORS: &[&[&str]] = &[
     &["findings", "generate", "scope", "shape", "types", "value"],
     &["struct_info", "tir"],
     &["data", "ops"],
-    &["derivation", "eval", "purity", "syntax"],
+    &["arguments", "derivation", "eval", "purity", "syntax"],
     &["normal_form", "question", "refine", "type_checking"],
     &["builder", "well_formed"],
     &["check"],

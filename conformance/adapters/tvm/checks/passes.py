@@ -120,7 +120,7 @@ def refine_files(tool, before, after, entry):
         paths = [pathlib.Path(directory) / name for name in ("before.py", "after.py")]
         for path, text in zip(paths, (before, after)):
             path.write_text(text)
-        command = [tool, "refine", *map(str, paths), "--entry", entry, "--runs", str(RUNS)]
+        command = [tool, "refine", *map(str, paths), "--entry", entry, "--runs", str(RUNS), "--unchecked"]
         run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     said = (run.stdout + run.stderr).strip()
     return {0: ALLOWED, 1: BROKEN, 2: UNREADABLE}.get(run.returncode, OPEN), said

@@ -1,0 +1,292 @@
+//! The constants of programs, those in `PrimFunc`s and the defaults of attributes included: around them programs branch.
+
+use std::collections::BTreeSet;
+
+use super::random::Random;
+use crate::grammar::tir::{self, Stmt};
+use crate::grammar::visit::{Visitor, walk_attrs, walk_call, walk_expr, walk_module};
+use crate::grammar::{AttrValue, Attrs, BinaryOp, Call, DataType, Expr, GlobalFunc, IrModule, PrimExpr, TensorData};
+use crate::judge::with_stack;
+use crate::ops::{self, AttrDefault, Param};
+use crate::value::{Scalar, Tensor};
+
+/// Constants below this may be sizes.
+const MAX_SIZE: i64 = 4096;
+/// Of a literal with more elements only the shape is taken.
+const MAX_LITERAL: usize = 16;
+/// How many constants of a kind are kept.
+const MAX_KEPT: usize = 200;
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Constants {
+    /// What stands in dimensions.
+    dims: BTreeSet<i64>,
+    /// What stands where sizes and indices are computed.
+    arithmetic: BTreeSet<i64>,
+    /// Sizes of literals.
+    literals: BTreeSet<i64>,
+    integers: Vec<i64>,
+    floats: Vec<f64>,
+}
+
+impl Constants {
+    pub(super) fn of(modules: &[&IrModule]) -> Constants {
+        let mut found = Constants::default();
+        for module in modules {
+            walk_module(&mut found, module);
+            for (_, func) in &module.funcs {
+                match func {
+                    GlobalFunc::PrimFunc(f) => {
+                        f.body.iter().for_each(|stmt| found.stmt(stmt));
+                        f.allocs.iter().for_each(|buffer| found.buffer(buffer));
+                    }
+                    GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// The numbers that stand in the programs.
+    pub(super) fn floats(&self) -> &[f64] {
+        &self.floats
+    }
+
+    /// The integers that stand in the programs.
+    pub(super) fn integers(&self) -> &[i64] {
+        &self.integers
+    }
+
+    /// A magnitude that makes the small constants matter, or their squares.
+    pub(super) fn scale(&self, random: &mut Random) -> f64 {
+        let small = |x: &f64| *x > 0.0 && *x < 0.1;
+        let mut scales: Vec<f64> = self.floats.iter().copied().filter(small).flat_map(|x| [x, x.sqrt()]).collect();
+        scales.extend([1e-3, 1e-2]);
+        random.pick(&scales, 1e-3)
+    }
+
+    /// A size that stands in a dimension.
+    pub(super) fn size(&self, random: &mut Random) -> i64 {
+        let dims: Vec<i64> = self.dims.iter().copied().filter(|size| *size <= 64).collect();
+        random.pick(&dims, 3)
+    }
+
+    /// A size at or beside a constant; one constant after the other.
+    pub(super) fn around(&self, nth: usize, random: &mut Random) -> i64 {
+        let candidates: Vec<i64> = self.dims.union(&self.arithmetic).copied().filter(|size| *size > 1).collect();
+        let at = match candidates.len() {
+            0 => return random.pick(&[9, 17, 33, 65], 17),
+            n => candidates.get(nth % n).copied().unwrap_or(4),
+        };
+        match random.below(5) {
+            0 => at - 1,
+            1 => at,
+            2 => at + 1,
+            3 => at.saturating_mul(2).saturating_add(1),
+            _ => at + random.between(1, 7),
+        }
+    }
+
+    /// What an index may be below: the sizes of the arguments and of literals, the smallest first.
+    pub(super) fn limits(&self, sizes: impl Iterator<Item = i64>) -> Vec<i64> {
+        let mut limits = self.literals.clone();
+        limits.extend(sizes);
+        limits.retain(|size| *size > 0);
+        limits.into_iter().collect()
+    }
+
+    fn integer(&mut self, value: i64) {
+        if self.integers.len() < MAX_KEPT && !self.integers.contains(&value) {
+            self.integers.push(value);
+        }
+        self.float(value as f64);
+    }
+
+    fn float(&mut self, value: f64) {
+        let new = || !self.floats.iter().any(|known| known.to_bits() == value.to_bits());
+        if value.is_finite() && self.floats.len() < MAX_KEPT && new() {
+            self.floats.push(value);
+        }
+    }
+
+    fn index(&mut self, value: i64) {
+        if (2..=MAX_SIZE).contains(&value) {
+            self.arithmetic.insert(value);
+        }
+    }
+
+    fn literal(&mut self, data: &TensorData) {
+        self.literals.extend(data.shape.iter().filter_map(|size| i64::try_from(*size).ok()));
+        let Ok(tensor) = Tensor::from_data(data) else { return };
+        for i in 0..tensor.len().min(MAX_LITERAL) {
+            match tensor.get(i) {
+                Some(Scalar::Int(x)) => self.integer(x),
+                Some(Scalar::UInt(x)) => self.integer(x as i64),
+                Some(Scalar::Float(x)) => self.float(x),
+                Some(Scalar::Bool(_)) | None => {}
+            }
+        }
+    }
+
+    fn attr(&mut self, value: &AttrValue) {
+        match value {
+            AttrValue::Int(x) => {
+                self.integer(*x);
+                self.index(*x);
+            }
+            AttrValue::Float(x) => self.float(x.get()),
+            AttrValue::List(items) => with_stack(|| items.iter().for_each(|item| self.attr(item))),
+            AttrValue::Dict(items) => with_stack(|| items.values().for_each(|item| self.attr(item))),
+            AttrValue::None
+            | AttrValue::Bool(_)
+            | AttrValue::Str(_)
+            | AttrValue::DataType(_)
+            | AttrValue::Prim(_)
+            | AttrValue::StructInfo(_)
+            | AttrValue::IndexMap(_)
+            | AttrValue::Made(_) => {}
+        }
+    }
+
+    /// What holds where a call does not say otherwise.
+    fn defaults(&mut self, call: &Call) {
+        let Expr::Op(op) = &call.op else { return };
+        for param in ops::lookup(&op.op_name).iter().flat_map(|op| op.params) {
+            if let Param::Attr(attr) = param
+                && let AttrDefault::Float(value) = attr.default
+            {
+                self.float(value);
+            }
+        }
+    }
+
+    // `PrimFunc`s.
+
+    fn buffer(&mut self, buffer: &tir::Buffer) {
+        buffer.shape.iter().for_each(|size| self.expr(size));
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        with_stack(|| match stmt {
+            Stmt::For(f) => {
+                [&f.start, &f.stop].into_iter().chain(&f.step).for_each(|e| self.expr(e));
+                self.stmts(&f.body);
+            }
+            Stmt::While(w) => {
+                self.expr(&w.condition);
+                self.stmts(&w.body);
+            }
+            Stmt::Block(b) => {
+                b.iters.iter().flat_map(|iter| [&iter.start, &iter.stop, &iter.value]).for_each(|e| self.expr(e));
+                b.predicate.iter().for_each(|e| self.expr(e));
+                b.allocs.iter().for_each(|buffer| self.buffer(buffer));
+                b.init.iter().for_each(|init| self.stmts(init));
+                self.stmts(&b.body);
+            }
+            Stmt::If(i) => {
+                self.expr(&i.condition);
+                self.stmts(&i.then);
+                self.stmts(&i.otherwise);
+            }
+            Stmt::Store(s) => s.indices.iter().chain([&s.value]).for_each(|e| self.expr(e)),
+            Stmt::Let(l) => self.expr(&l.value),
+            Stmt::Alloc(buffer) => self.buffer(buffer),
+            Stmt::Decl(d) => self.buffer(&d.buffer),
+            Stmt::Attr(a) => self.stmts(&a.body),
+            Stmt::LaunchThread(t) => {
+                self.expr(&t.extent);
+                self.stmts(&t.body);
+            }
+            Stmt::Assert(a) => self.expr(&a.condition),
+            Stmt::Evaluate(e) => self.expr(e),
+            Stmt::Break | Stmt::Continue => {}
+        });
+    }
+
+    fn exprs(&mut self, exprs: &[tir::Expr]) {
+        exprs.iter().for_each(|e| self.expr(e));
+    }
+
+    fn expr(&mut self, e: &tir::Expr) {
+        use tir::Expr;
+        with_stack(|| match e {
+            Expr::Int(value, dtype) if *dtype != DataType::BOOL => {
+                self.integer(*value);
+                self.index(*value);
+            }
+            Expr::Float(value, _) => self.float(value.get()),
+            Expr::Var(_) | Expr::Int(..) | Expr::Str(_) | Expr::Data(_) => {}
+            Expr::Binary(b) => [&b.a, &b.b].into_iter().for_each(|e| self.expr(e)),
+            Expr::Not(e) | Expr::Cast(_, e) | Expr::Broadcast(e, _) => self.expr(e),
+            Expr::Select(c) | Expr::IfThenElse(c) => {
+                [&c.condition, &c.then, &c.otherwise].into_iter().for_each(|e| self.expr(e));
+            }
+            Expr::Load(l) => self.exprs(&l.indices),
+            Expr::Let(l) => [&l.value, &l.body].into_iter().for_each(|e| self.expr(e)),
+            Expr::Call(c) => self.exprs(&c.args),
+            Expr::Extern(c) => self.exprs(&c.args),
+            Expr::Ramp(r) => [&r.base, &r.stride].into_iter().for_each(|e| self.expr(e)),
+            Expr::Shuffle(s) => self.exprs(&s.vectors),
+        });
+    }
+}
+
+impl Visitor for Constants {
+    fn visit_prim_expr(&mut self, expr: &PrimExpr) {
+        with_stack(|| match expr {
+            PrimExpr::IntImm(size) => {
+                self.integer(*size);
+                if (0..=MAX_SIZE).contains(size) {
+                    self.dims.insert(*size);
+                }
+            }
+            PrimExpr::Var(_) => {}
+            PrimExpr::Binary(op, a, b) => {
+                self.visit_prim_expr(a);
+                self.visit_prim_expr(b);
+                if let (BinaryOp::Mul | BinaryOp::FloorDiv | BinaryOp::FloorMod, PrimExpr::IntImm(by)) = (op, &**b) {
+                    self.index(*by);
+                }
+            }
+            PrimExpr::Not(a) => self.visit_prim_expr(a),
+            PrimExpr::Select(c, a, b) => [c, a, b].into_iter().for_each(|e| self.visit_prim_expr(e)),
+        });
+    }
+
+    fn visit_expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Constant(constant) => self.literal(&constant.data),
+            Expr::PrimValue(prim) => prim.float.iter().for_each(|x| self.float(x.get())),
+            Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::Call(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_)
+            | Expr::Op(_) => {}
+        }
+        walk_expr(self, expr);
+    }
+
+    fn visit_call(&mut self, call: &Call) {
+        self.defaults(call);
+        walk_call(self, call);
+    }
+
+    fn visit_attrs(&mut self, attrs: &Attrs) {
+        attrs.values().for_each(|value| self.attr(value));
+        walk_attrs(self, attrs);
+    }
+}

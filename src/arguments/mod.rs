@@ -1,0 +1,193 @@
+//! Arguments for functions: values that tell programs apart. What is drawn depends on the programs, a seed and a number, and
+//! on nothing else.
+
+mod constants;
+mod numbers;
+mod random;
+mod sizes;
+
+use std::collections::BTreeMap;
+
+use constants::Constants;
+use numbers::{Integers, Numbers, Profile};
+use random::Random;
+use sizes::Sizes;
+
+use crate::grammar::{
+    AttrValue, DataType, FloatBits, Function, GlobalFunc, IrModule, ShapeVar, StructInfo, TensorData, TensorShape,
+    TensorStructInfo,
+};
+use crate::judge::with_stack;
+use crate::value::ValueSpec;
+
+/// A source of arguments for functions of some programs.
+#[derive(Clone, Debug)]
+pub struct Arguments {
+    constants: Constants,
+    seed: u64,
+}
+
+/// Which list of arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Draw {
+    /// The number of the list; it decides by what kind of sizes and elements it tells programs apart.
+    pub index: usize,
+    /// How often a list of this number was of no use: the more often, the tamer sizes and indices are.
+    pub attempt: usize,
+}
+
+/// The externally linked function of a name.
+pub fn linked<'m>(module: &'m IrModule, entry: &str) -> Option<&'m Function> {
+    let is_entry = |f: &Function| match f.attrs.get("global_symbol") {
+        Some(AttrValue::Str(symbol)) => **symbol == *entry,
+        Some(_) | None => false,
+    };
+    module.funcs.iter().find_map(|(_, func)| match func {
+        GlobalFunc::Function(f) if is_entry(f) => Some(&**f),
+        GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+    })
+}
+
+impl Arguments {
+    /// Arguments that lie around the constants of these programs.
+    pub fn of(modules: &[&IrModule], seed: u64) -> Arguments {
+        Arguments { constants: Constants::of(modules), seed }
+    }
+
+    /// A list of arguments for a function whose shape variables are known as far as `known` says; `None` where the
+    /// signature asks for what cannot be made from outside.
+    pub fn for_function(&self, func: &Function, known: &BTreeMap<ShapeVar, i64>, draw: Draw) -> Option<Vec<ValueSpec>> {
+        let mut random = Random::new(self.seed, draw.index, draw.attempt);
+        let mut sizes = Sizes::new(&self.constants, known.clone(), draw, &mut random);
+        let infos: Vec<StructInfo> =
+            func.params.iter().map(|param| param.annotation.clone().unwrap_or(StructInfo::Object)).collect();
+        let outlines: Option<Vec<Outline>> = infos.iter().map(|info| outline(info, &mut sizes, &mut random)).collect();
+        let outlines = outlines?;
+        let limits = self.constants.limits(outlines.iter().flat_map(Outline::dims));
+        let mut filling = Filling { constants: &self.constants, limits, draw, random };
+        outlines.into_iter().map(|outline| filling.fill(outline)).collect()
+    }
+}
+
+/// A value of which everything but the elements is known.
+enum Outline {
+    Tensor(DataType, Vec<i64>),
+    Tuple(Vec<Outline>),
+    Made(ValueSpec),
+    Scalar(DataType),
+}
+
+impl Outline {
+    /// The sizes of all tensors in it.
+    fn dims(&self) -> Vec<i64> {
+        match self {
+            Outline::Tensor(_, dims) => dims.clone(),
+            Outline::Tuple(fields) => with_stack(|| fields.iter().flat_map(Outline::dims).collect()),
+            Outline::Made(_) | Outline::Scalar(_) => Vec::new(),
+        }
+    }
+}
+
+/// A value of the structural information; `None` where none can be made from outside.
+fn outline(info: &StructInfo, sizes: &mut Sizes<'_>, random: &mut Random) -> Option<Outline> {
+    match info {
+        StructInfo::Object => Some(Outline::Tensor(DataType::FLOAT32, Vec::new())),
+        StructInfo::Tensor(t) => Some(Outline::Tensor(dtype_of(t), dims_of(t, sizes, random)?)),
+        StructInfo::Shape(s) => Some(Outline::Made(ValueSpec::Shape(match &s.values {
+            Some(values) => sizes.of_dims(values, random)?,
+            None => sizes.any(s.ndim, random),
+        }))),
+        StructInfo::Prim(p) if p.dtype == DataType::INT64 => Some(Outline::Made(ValueSpec::Int(match &p.value {
+            Some(value) => *sizes.of_dims(std::slice::from_ref(value), random)?.first()?,
+            None => sizes.any_size(random),
+        }))),
+        StructInfo::Prim(p) if p.dtype.is_bool() || p.dtype == DataType::FLOAT64 => Some(Outline::Scalar(p.dtype)),
+        StructInfo::Tuple(fields) => {
+            let fields: Option<Vec<Outline>> =
+                fields.iter().map(|field| with_stack(|| outline(field, sizes, random))).collect();
+            fields.map(Outline::Tuple)
+        }
+        StructInfo::Func(f) if f.derive_func.is_some() => {
+            Some(Outline::Made(ValueSpec::PackedFunc("relax_spec.log".into())))
+        }
+        StructInfo::Prim(_) | StructInfo::Func(_) => None,
+    }
+}
+
+/// The data type; float32 where it is left open.
+fn dtype_of(t: &TensorStructInfo) -> DataType {
+    if t.dtype.is_void() { DataType::FLOAT32 } else { t.dtype }
+}
+
+fn dims_of(t: &TensorStructInfo, sizes: &mut Sizes<'_>, random: &mut Random) -> Option<Vec<i64>> {
+    match &t.shape {
+        Some(TensorShape::Dims(dims)) => sizes.of_dims(dims, random),
+        None => Some(sizes.any(t.ndim, random)),
+        Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => None,
+    }
+}
+
+/// The largest number of elements of one tensor: the memory that a run may hold leaves room for some hundred of them.
+const MAX_ELEMENTS: i64 = 1 << 20;
+
+/// Fills outlines with elements.
+struct Filling<'a> {
+    constants: &'a Constants,
+    /// What indices may be below, the smallest first.
+    limits: Vec<i64>,
+    draw: Draw,
+    random: Random,
+}
+
+impl<'a> Filling<'a> {
+    fn fill(&mut self, outline: Outline) -> Option<ValueSpec> {
+        match outline {
+            Outline::Tensor(dtype, dims) => self.tensor(dtype, &dims),
+            Outline::Tuple(fields) => with_stack(|| {
+                fields.into_iter().map(|field| self.fill(field)).collect::<Option<_>>().map(ValueSpec::Tuple)
+            }),
+            Outline::Made(value) => Some(value),
+            Outline::Scalar(dtype) if dtype.is_bool() => Some(ValueSpec::Bool(self.random.one_in(2))),
+            Outline::Scalar(_) => {
+                let value = self.numbers(DataType::FLOAT64, 1).floats(1, &mut self.random).first().copied();
+                value.map(|value| ValueSpec::Float(FloatBits::new(value)))
+            }
+        }
+    }
+
+    /// How the elements of the next tensor are chosen.
+    fn numbers(&mut self, dtype: DataType, count: usize) -> Numbers<'a> {
+        // A single number decides where a program goes on, and is rarely an index.
+        if count == 1 && self.random.one_in(2) && self.draw.attempt < 3 {
+            return Numbers { constants: self.constants, profile: Profile::Edges, integers: Integers::Values, dtype };
+        }
+        let own = self.random.one_in(4);
+        let profile = if own { Profile::tame(&mut self.random) } else { Profile::of(self.draw.index) };
+        Numbers { constants: self.constants, profile, integers: self.integers(), dtype }
+    }
+
+    /// Integers may be indices, which is seen only when the program runs.
+    fn integers(&self) -> Integers {
+        let Draw { index, attempt } = self.draw;
+        let limit = |n: usize| self.limits.get(n % self.limits.len().max(1)).copied().unwrap_or(1).max(1);
+        match attempt {
+            0 if index.is_multiple_of(2) => Integers::Values,
+            0 => Integers::Below(limit(index / 2)),
+            1 => Integers::Below(limit(self.limits.len().saturating_sub(1))),
+            n if n - 2 < self.limits.len() => Integers::Below(limit(self.limits.len() - 1 - (n - 2))),
+            _ => Integers::Below(1 + (index as i64 % 2)),
+        }
+    }
+
+    fn tensor(&mut self, dtype: DataType, dims: &[i64]) -> Option<ValueSpec> {
+        let count = dims.iter().try_fold(1i64, |n, d| n.checked_mul(*d)).filter(|n| *n <= MAX_ELEMENTS)?;
+        let count = usize::try_from(count).ok()?;
+        let shape: Vec<u64> = dims.iter().map(|d| d.unsigned_abs()).collect();
+        let mut random = self.random.fork();
+        let bytes = self.numbers(dtype, count).bytes(count, &mut random)?;
+        TensorData::new(dtype, &shape, bytes).ok().map(ValueSpec::Tensor)
+    }
+}
+
+#[cfg(test)]
+mod tests;

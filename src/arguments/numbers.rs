@@ -1,0 +1,314 @@
+//! The elements of tensors, by class.
+
+use super::constants::Constants;
+use super::random::Random;
+use crate::grammar::{DataType, TypeCode};
+use crate::number::FloatType;
+
+/// What kind of numbers a tensor is filled with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Profile {
+    /// Pairwise different numbers of few digits, of both signs, on which most operations are exact.
+    Exact,
+    /// Of many digits, between -2 and 2.
+    Fractional,
+    /// At, below and above the constants of the programs, and where rounding has ties.
+    Edges,
+    /// Above 0.
+    Positive,
+    /// Some hundreds.
+    Large,
+    /// Between -1 and 1, or between 0 and 1.
+    Unit,
+    /// So small that the small constants of the programs matter.
+    Small,
+    /// A few exact numbers, again and again.
+    Repeated,
+    /// Sorted upwards.
+    Sorted,
+    /// Beyond what narrower types hold.
+    Wide,
+    /// Zeros, and few others.
+    Sparse,
+    /// The ends of the range, subnormal numbers, infinities, NaN.
+    Extreme,
+}
+
+const CYCLE: [Profile; 18] = [
+    Profile::Exact,
+    Profile::Fractional,
+    Profile::Edges,
+    Profile::Large,
+    Profile::Positive,
+    Profile::Small,
+    Profile::Wide,
+    Profile::Fractional,
+    Profile::Unit,
+    Profile::Exact,
+    Profile::Repeated,
+    Profile::Edges,
+    Profile::Sorted,
+    Profile::Small,
+    Profile::Sparse,
+    Profile::Extreme,
+    Profile::Large,
+    Profile::Edges,
+];
+
+impl Profile {
+    /// Of the draw with a number.
+    pub(super) fn of(index: usize) -> Profile {
+        // 18 and the cycle of sizes have a common factor; after each round another pairing begins.
+        CYCLE.get((index + index / CYCLE.len()) % CYCLE.len()).copied().unwrap_or(Profile::Exact)
+    }
+
+    /// One that does not hide what other arguments show.
+    pub(super) fn tame(random: &mut Random) -> Profile {
+        random.pick(&[Profile::Exact, Profile::Fractional, Profile::Positive, Profile::Unit], Profile::Exact)
+    }
+
+    /// Whether the numbers may be so large, or so small, that it depends on the order of operations whether they overflow.
+    pub(super) fn is_extreme(self) -> bool {
+        self == Profile::Extreme
+    }
+}
+
+/// What integers are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Integers {
+    /// Whatever the profile says.
+    Values,
+    /// Indices below this.
+    Below(i64),
+}
+
+/// How the elements of one tensor are chosen.
+pub(super) struct Numbers<'c> {
+    pub(super) constants: &'c Constants,
+    pub(super) profile: Profile,
+    pub(super) integers: Integers,
+    pub(super) dtype: DataType,
+}
+
+/// Ties of rounding, and where functions bend.
+const TIES: [f64; 14] = [0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 3.5, 0.0, -0.0, 1.0, -1.0, 2.0, 0.75, -0.25];
+/// Of few digits.
+const FEW: [f64; 8] = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0];
+/// Beyond int8, uint8, int16, uint16, float16, and the integers that float16 and float32 hold.
+const WIDE: [f64; 20] = [
+    127.0, 127.5, 128.0, 129.5, -128.0, -128.5, -129.0, 255.0, 256.0, 300.25, -300.25, 2049.0, 32767.0, 32768.0,
+    -32769.0, 65535.0, 65600.0, 70000.5, -70000.5, 16777215.0,
+];
+
+impl Numbers<'_> {
+    /// Elements as bytes; `None` for a data type that has none.
+    pub(super) fn bytes(&self, count: usize, random: &mut Random) -> Option<Vec<u8>> {
+        let dtype = self.dtype;
+        if let Some(float) = dtype.float_type() {
+            let floats = self.floats(count, random);
+            let bytes = |x: f64| float.to_bits(x).to_le_bytes().into_iter().take(dtype.bytes());
+            return Some(floats.into_iter().flat_map(bytes).collect());
+        }
+        if dtype.is_bool() {
+            return Some(self.truths(count, random));
+        }
+        match dtype.code {
+            TypeCode::Int | TypeCode::UInt => {
+                let bytes = |x: i64| x.to_le_bytes().into_iter().take(dtype.bytes());
+                Some(self.ints(count, random).into_iter().flat_map(bytes).collect())
+            }
+            // The bits of 0 are those of +0 in every format.
+            TypeCode::Small(_) => Some(vec![0; count.checked_mul(dtype.bytes())?]),
+            TypeCode::Float | TypeCode::BFloat | TypeCode::Handle => None,
+        }
+    }
+
+    fn truths(&self, count: usize, random: &mut Random) -> Vec<u8> {
+        let constant = self.profile == Profile::Repeated;
+        let value = random.below(2) as u8;
+        (0..count).map(|_| if constant { value } else { random.below(2) as u8 }).collect()
+    }
+
+    /// Numbers that the data type, a float, holds.
+    pub(super) fn floats(&self, count: usize, random: &mut Random) -> Vec<f64> {
+        let float = self.dtype.float_type().unwrap_or(FloatType::Float64);
+        let mut values = self.unrounded(count, float, random);
+        values.iter_mut().for_each(|x| *x = float.round(*x));
+        if !self.profile.is_extreme() {
+            // Only what is extreme on purpose is infinite.
+            values.iter_mut().filter(|x| !x.is_finite()).for_each(|x| *x = 1.0);
+        }
+        if self.profile == Profile::Sorted {
+            values.sort_by(f64::total_cmp);
+        }
+        values
+    }
+
+    fn unrounded(&self, count: usize, float: FloatType, random: &mut Random) -> Vec<f64> {
+        let scattered = Scattered::new(count, random);
+        let constants = self.constants.floats();
+        let scale = self.scale(random);
+        let negative = random.one_in(2);
+        let edge = |random: &mut Random| match random.below(4) {
+            0 => random.pick(&TIES, 0.5),
+            1 => random.float(-2.0, 2.0),
+            _ => around(random.pick(constants, 1.0), float, random),
+        };
+        (0..count)
+            .map(|i| match self.profile {
+                Profile::Exact => (scattered.at(i) - count as i64 / 2) as f64 * 0.25,
+                Profile::Fractional | Profile::Sorted => random.float(-2.0, 2.0),
+                Profile::Edges => edge(random),
+                Profile::Positive => random.float(0.01, 4.0),
+                Profile::Large | Profile::Small => random.float(-1.5, 1.5) * scale,
+                Profile::Unit => random.float(if negative { -1.0 } else { 0.0 }, 1.0),
+                Profile::Repeated => random.pick(&FEW, 1.0),
+                Profile::Wide => {
+                    if random.one_in(3) {
+                        random.float(-400.0, 400.0)
+                    } else {
+                        random.pick(&WIDE, 300.0)
+                    }
+                }
+                Profile::Sparse => {
+                    if random.one_in(5) {
+                        random.float(-3.0, 3.0)
+                    } else {
+                        0.0
+                    }
+                }
+                Profile::Extreme => extreme(float, random),
+            })
+            .collect()
+    }
+
+    /// How large the numbers of the profiles are that have a scale.
+    fn scale(&self, random: &mut Random) -> f64 {
+        if self.profile == Profile::Small {
+            self.constants.scale(random)
+        } else {
+            random.pick(&[8.0, 60.0, 120.0, 700.0], 60.0)
+        }
+    }
+
+    /// Integers that the data type holds.
+    fn ints(&self, count: usize, random: &mut Random) -> Vec<i64> {
+        let (low, high) = range(self.dtype);
+        let scattered = Scattered::new(count, random);
+        let limit = match self.integers {
+            Integers::Below(limit) => Some(limit.min(high.saturating_add(1)).max(1)),
+            Integers::Values => None,
+        };
+        // Counted from the end, if at all, then some of them.
+        let from_end = low < 0 && random.one_in(6);
+        let mut values: Vec<i64> = (0..count)
+            .map(|i| match limit {
+                Some(limit) => {
+                    let index = if i == 0 { limit - 1 } else { random.between(0, limit - 1) };
+                    if from_end && random.one_in(2) { index - limit } else { index }
+                }
+                None => self.int(scattered.at(i), count, (low, high), random).clamp(low, high),
+            })
+            .collect();
+        if self.profile == Profile::Sorted {
+            values.sort_unstable();
+        }
+        values
+    }
+
+    fn int(&self, nth: i64, count: usize, (low, high): (i64, i64), random: &mut Random) -> i64 {
+        let least = low.max(-9);
+        match self.profile {
+            Profile::Exact | Profile::Sorted if low < 0 => nth - count as i64 / 2,
+            Profile::Exact | Profile::Sorted => nth,
+            Profile::Fractional | Profile::Unit => random.between(least, 9),
+            Profile::Positive => random.between(1, 9),
+            Profile::Edges => {
+                let at = random.pick(self.constants.integers(), 1);
+                if random.one_in(4) { random.between(least, 9) } else { at.saturating_add(random.between(-1, 1)) }
+            }
+            Profile::Large => random.between(low.max(-1000), high.min(1000)),
+            Profile::Small | Profile::Repeated => random.between(low.max(-1), 1),
+            Profile::Sparse => {
+                if random.one_in(5) {
+                    random.between(least, 9)
+                } else {
+                    0
+                }
+            }
+            Profile::Wide => random.pick(&[127, 128, -129, 255, 256, 300, 32768, -32769, 65536, 70000], 300),
+            Profile::Extreme => {
+                let far = [low, high, low.saturating_add(1), high - 1, 1 << 33, -(1 << 33), (1 << 24) + 1, 0, -1, 1];
+                random.pick(&far, high)
+            }
+        }
+    }
+}
+
+/// The first and the last integer of a data type, as far as an int64 holds it.
+fn range(dtype: DataType) -> (i64, i64) {
+    let bits = u32::from(dtype.bits.min(64));
+    match (dtype.is_uint(), bits) {
+        (true, 64) => (0, i64::MAX),
+        (true, bits) => (0, (1i64 << bits) - 1),
+        (false, 64) => (i64::MIN, i64::MAX),
+        (false, bits) => (-(1i64 << (bits.max(1) - 1)), (1i64 << (bits.max(1) - 1)) - 1),
+    }
+}
+
+/// At a number, next to it, or at a little distance.
+fn around(constant: f64, float: FloatType, random: &mut Random) -> f64 {
+    let step = crate::value::spacing(float, constant.abs().max(f64::MIN_POSITIVE));
+    let far = constant.abs().max(0.25) / 8.0;
+    match random.below(12) {
+        0 | 1 => constant + step,
+        2 | 3 => constant - step,
+        4 => constant + far,
+        5 => constant - far,
+        6 => -constant,
+        7 => constant * 2.0,
+        8 => constant * 0.5,
+        _ => constant,
+    }
+}
+
+fn extreme(float: FloatType, random: &mut Random) -> f64 {
+    let least = 2f64.powi(float.least_exponent().max(-1074));
+    let normal = least * 2f64.powi(float.digits() as i32 - 1);
+    // The largest number is below twice the reciprocal of the least normal one, but for two binary places.
+    let largest = (2.0 - 2f64.powi(1 - float.digits() as i32)) / normal * 2.0;
+    match random.below(12) {
+        0 => f64::INFINITY,
+        1 => f64::NEG_INFINITY,
+        2 => f64::NAN,
+        3 => largest,
+        4 => -largest,
+        5 => least,
+        6 => -least * 3.0,
+        7 => normal,
+        8 => -0.0,
+        9 => 0.0,
+        _ => random.float(-3.0, 3.0),
+    }
+}
+
+/// The numbers from 0 to `count`, each once, out of order.
+struct Scattered {
+    count: i64,
+    stride: i64,
+    start: i64,
+}
+
+impl Scattered {
+    fn new(count: usize, random: &mut Random) -> Scattered {
+        let count = (count as i64).max(1);
+        let coprime = |stride: &i64| num_integer::gcd(*stride, count) == 1;
+        let first = random.between(1, count);
+        let stride = (first..first + count).find(coprime).unwrap_or(1);
+        Scattered { count, stride, start: random.between(0, count - 1) }
+    }
+
+    fn at(&self, i: usize) -> i64 {
+        (self.start + (i as i64).wrapping_mul(self.stride)).rem_euclid(self.count)
+    }
+}

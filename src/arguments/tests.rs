@@ -1,0 +1,86 @@
+use super::*;
+use crate::syntax::tvmscript::parse_module;
+
+fn module(signature: &str, body: &str) -> IrModule {
+    let text = format!("@R.function\ndef main({signature}) -> R.Object:\n    y = {body}\n    return y\n");
+    parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn draws(module: &IrModule, seed: u64) -> Vec<Vec<ValueSpec>> {
+    let arguments = Arguments::of(&[module], seed);
+    let main = linked(module, "main").unwrap();
+    (0..200).map(|index| arguments.for_function(main, &BTreeMap::new(), Draw { index, attempt: 0 }).unwrap()).collect()
+}
+
+fn tensor(value: &ValueSpec) -> &TensorData {
+    let ValueSpec::Tensor(data) = value else { panic!("{value}") };
+    data
+}
+
+#[test]
+fn a_seed_determines_the_arguments() {
+    let module = module("x: R.Tensor((\"n\", \"m\"), \"float32\")", "R.exp(x)");
+    assert!(draws(&module, 1) == draws(&module, 1));
+    assert!(draws(&module, 1) != draws(&module, 2));
+}
+
+#[test]
+fn sizes_differ_and_lie_around_constants() {
+    let module = module("x: R.Tensor((\"n\", \"m\"), \"float32\")", "R.match_cast(x, R.Tensor((32, 3), \"float32\"))");
+    let sizes: Vec<Vec<u64>> = draws(&module, 0).iter().map(|args| tensor(&args[0]).shape.to_vec()).collect();
+    let different = sizes.iter().filter(|dims| dims[0] != dims[1]).count();
+    assert!(different > 150, "{different}");
+    for wanted in [0, 1, 31, 32, 33] {
+        assert!(sizes.iter().any(|dims| dims.contains(&wanted)), "{wanted}");
+    }
+}
+
+#[test]
+fn every_class_of_floats_comes_and_constants_are_met() {
+    let module = module("x: R.Tensor((7,), \"float32\")", "R.clip(x, R.prim_value(-1.25), R.prim_value(6.125))");
+    let values: Vec<f64> = draws(&module, 0)
+        .iter()
+        .flat_map(|args| {
+            let tensor = crate::value::Tensor::from_data(tensor(&args[0])).unwrap();
+            (0..tensor.len()).filter_map(move |i| match tensor.get(i) {
+                Some(crate::value::Scalar::Float(x)) => Some(x),
+                _ => None,
+            })
+        })
+        .collect();
+    let any = |what: &str, is: &dyn Fn(f64) -> bool| assert!(values.iter().any(|x| is(*x)), "{what}");
+    any("a tie", &|x| x.fract().abs() == 0.5);
+    any("minus zero", &|x| x == 0.0 && x.is_sign_negative());
+    any("NaN", &f64::is_nan);
+    any("infinity", &f64::is_infinite);
+    any("a subnormal number", &|x| x != 0.0 && x.abs() < f64::from(f32::MIN_POSITIVE));
+    any("the largest", &|x| x == f64::from(f32::MAX));
+    any("small", &|x| x != 0.0 && x.abs() < 1e-3 && x.abs() > 1e-9);
+    any("large", &|x| x.is_finite() && x > 300.0);
+    any("beyond int16", &|x| x.is_finite() && x.abs() > 40_000.0);
+    any("many digits", &|x| x.to_bits() & 0x3fff_ffff == 0x2000_0000);
+    for constant in [-1.25, 6.125] {
+        any("a constant", &|x| x == constant);
+        any("just below", &|x| x < constant && x > constant - 1e-5);
+        any("just above", &|x| x > constant && x < constant + 1e-5);
+    }
+}
+
+#[test]
+fn exact_elements_are_pairwise_different() {
+    let module = module("x: R.Tensor((6, 7), \"float32\")", "R.exp(x)");
+    let args = &draws(&module, 0)[0];
+    let elements: std::collections::BTreeSet<&[u8]> = tensor(&args[0]).bytes.chunks(4).collect();
+    assert_eq!(elements.len(), 42);
+}
+
+#[test]
+fn some_integers_are_indices() {
+    let module = module("x: R.Tensor((5, 9), \"float32\"), i: R.Tensor((4,), \"int64\")", "R.take(x, i, axis=0)");
+    let in_range = |args: &Vec<ValueSpec>| {
+        let tensor = crate::value::Tensor::from_data(tensor(&args[1])).unwrap();
+        (0..4).all(|i| matches!(tensor.get(i), Some(crate::value::Scalar::Int(-5..5))))
+    };
+    let usable = draws(&module, 0).iter().filter(|args| in_range(args)).count();
+    assert!(usable > 60, "{usable}");
+}

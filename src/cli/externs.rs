@@ -1,0 +1,37 @@
+//! Processes that provide packed functions, as `run` and `refine` take them.
+
+use std::time::Duration;
+
+use super::Failure;
+use super::asking::interrupt;
+use crate::harness::extern_process::ExternProcess;
+use crate::harness::process::{CommandLine, Interrupt};
+use crate::value::Registry;
+
+/// How long a process may take to start.
+const STARTUP: Duration = Duration::from_secs(30);
+
+/// The options that name them.
+#[derive(clap::Args)]
+pub struct Externs {
+    /// A process that provides packed functions, over the protocol that conformance/INTERPRETING.md describes
+    #[arg(long = "extern", value_name = "CMD")]
+    commands: Vec<String>,
+    /// Seconds that a call of such a function may take
+    #[arg(long, value_name = "S", default_value_t = 30.0)]
+    extern_timeout: f64,
+}
+
+impl Externs {
+    /// Starts the processes; a later one hides functions of the same names.
+    pub fn bind(&self, registry: &mut Registry) -> Result<Vec<ExternProcess>, Failure> {
+        let timeout = Duration::try_from_secs_f64(self.extern_timeout).map_err(Failure::unreadable)?;
+        let interrupt = if self.commands.is_empty() { Interrupt::default() } else { interrupt()? };
+        let bind = |line: &String| {
+            let command = CommandLine::split(line)
+                .ok_or_else(|| Failure::unreadable(format!("`{line}` is not a command line (unbalanced quotes?)")))?;
+            Ok(ExternProcess::bind(registry, &command, STARTUP, timeout, &interrupt)?)
+        };
+        self.commands.iter().map(bind).collect()
+    }
+}

@@ -1,0 +1,383 @@
+//! The comparison of two programs on one input after the other, and what comes of all of them.
+
+use std::rc::Rc;
+
+use super::agree::{Agreement, is_extreme};
+use super::calls::Plan;
+use super::first::{Differing, first_differing};
+use super::judge::judge_runs;
+use super::observe::Subject;
+use super::{Deviation, Observed, RefineError, Settings, Verdict, unknown};
+use crate::arguments::Arguments;
+use crate::derivation::inferred_results;
+use crate::grammar::{IrModule, Name};
+use crate::judge::{Cx, Ending};
+use crate::number::FloatType;
+use crate::value::{Noise, Registry, ValueSpec};
+
+/// How often the source is run with noise where a float differs.
+const SHADOWS: u64 = 3;
+/// How often it is run so before the difference counts.
+const MORE_SHADOWS: u64 = 12;
+/// Of so many inputs one may be undecided.
+const ONE_IN: usize = 10;
+
+/// The outcome of [`refine`](super::refine).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Refinement {
+    /// On all inputs together.
+    pub verdict: Verdict,
+    /// The smallest input found on which the target breaks the clause.
+    pub input: Option<Vec<ValueSpec>>,
+    /// On how many inputs the two programs were compared with a decision.
+    pub compared: usize,
+    /// On how many of these both reached the end.
+    pub ended: usize,
+    /// How many inputs were undecided.
+    pub undecided: usize,
+    /// Why the last of them was.
+    pub reason: Option<String>,
+    /// Where the runs on that input part.
+    pub differing: Option<Differing>,
+    /// The packed functions of which nothing is known but what was assumed.
+    pub unknown: Vec<Name>,
+    /// The largest deviation of a float that the bound allows, or, where the target breaks a clause, on that input.
+    pub deviation: Option<Deviation>,
+}
+
+/// The verdict on an input.
+pub(super) struct Judged {
+    pub(super) verdict: Verdict,
+    /// Whether both runs reached the end.
+    pub(super) ended: bool,
+    deviation: Option<Deviation>,
+    /// Why something could not be seen.
+    unseen: Option<String>,
+}
+
+/// A counterexample.
+struct Found {
+    size: usize,
+    verdict: Verdict,
+    input: Vec<ValueSpec>,
+    deviation: Option<Deviation>,
+}
+
+/// Two programs that are being compared.
+pub(super) struct Comparison<'a> {
+    cx: &'a mut Cx,
+    pub(super) source: Subject<'a>,
+    pub(super) target: Subject<'a>,
+    pub(super) settings: &'a Settings,
+    pub(super) arguments: Arguments,
+    /// The steps of all runs so far.
+    pub(super) steps: u64,
+    compared: usize,
+    ended: usize,
+    undecided: usize,
+    reason: Option<Verdict>,
+    unseen: Option<String>,
+    deviation: Option<Deviation>,
+    found: Option<Found>,
+    differing: Option<Differing>,
+    unknown: Vec<Name>,
+}
+
+impl<'a> Comparison<'a> {
+    pub(super) fn of(
+        cx: &'a mut Cx,
+        source: &'a IrModule,
+        target: &'a IrModule,
+        entry: &'a str,
+        settings: &'a Settings,
+    ) -> Result<Comparison<'a>, RefineError> {
+        let arguments = Arguments::of(&[source, target], settings.seed);
+        let (registry, unknown) = packed_functions(settings, &[source, target])?;
+        let subject =
+            |module| Subject { module, entry, results: inferred_results(cx, module), registry: registry.clone() };
+        let (source, target) = (subject(source), subject(target));
+        Ok(Comparison {
+            source,
+            target,
+            cx,
+            settings,
+            arguments,
+            steps: 0,
+            compared: 0,
+            ended: 0,
+            undecided: 0,
+            reason: None,
+            unseen: None,
+            deviation: None,
+            found: None,
+            differing: None,
+            unknown,
+        })
+    }
+
+    /// Whether an input was found on which the target breaks a clause.
+    pub(super) fn is_broken(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// The source, run on the arguments.
+    pub(super) fn source_on(&mut self, args: &[ValueSpec]) -> Result<Observed, RefineError> {
+        let (observed, steps) = self.source.observe(self.cx, args, Plan::Make(&self.arguments), None, None)?;
+        self.steps += steps;
+        Ok(observed)
+    }
+
+    /// Compares the programs on an input and takes note of the verdict.
+    pub(super) fn on(&mut self, args: &[ValueSpec]) -> Result<(), RefineError> {
+        let before = self.source_on(args)?;
+        self.on_run(args, &before)
+    }
+
+    /// As [`Comparison::on`], where the source was run already.
+    pub(super) fn on_run(&mut self, args: &[ValueSpec], before: &Observed) -> Result<(), RefineError> {
+        let judged = self.judge(args, before)?;
+        self.unseen = self.unseen.take().or(judged.unseen);
+        match judged.verdict {
+            Verdict::Allowed | Verdict::Vacuous(_) => {
+                self.compared += 1;
+                self.ended += usize::from(judged.ended);
+                self.deviation = larger(self.deviation, judged.deviation);
+            }
+            open @ (Verdict::Undecided(_) | Verdict::OutOfBudget(_)) => {
+                self.undecided += 1;
+                self.reason = Some(open);
+            }
+            verdict @ Verdict::NotAllowed { .. } => {
+                self.compared += 1;
+                self.ended += usize::from(judged.ended);
+                let size = size_of(args);
+                if self.found.as_ref().is_none_or(|found| size < found.size) {
+                    let (input, deviation) = (args.to_vec(), judged.deviation);
+                    self.found = Some(Found { size, verdict, input, deviation });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The verdict on an input on which the source was run.
+    pub(super) fn judge(&mut self, args: &[ValueSpec], before: &Observed) -> Result<Judged, RefineError> {
+        let (after, steps) = self.target.observe(self.cx, args, Plan::Repeat(&before.closures), None, None)?;
+        self.steps += steps;
+        let ended = matches!((&before.outcome, &after.outcome), (Ending::Value(_), Ending::Value(_)));
+        if let (Ending::Value(_), Ending::Error(error)) = (&before.outcome, &after.outcome)
+            && error.rule == rule!("PURE.ERR.OP")
+            && args.iter().any(is_empty)
+        {
+            // Whether an operator has a value for nothing is its own definition (OP.FREE), and each has another.
+            let reason = format!("an argument has no elements, for which operators differ: {error}");
+            return Ok(Judged { verdict: Verdict::Undecided(reason), ended, deviation: None, unseen: None });
+        }
+        let unseen = before.closures.unseen().or_else(|| after.closures.unseen()).map(String::from);
+        let judged = |verdict, deviation| Judged { verdict, ended, deviation, unseen };
+        if self.settings.exact || !may_be_rounding(before, &after) {
+            let verdict = judge_runs(self.cx, before, &after, &Agreement::exact());
+            return Ok(judged(verdict, None));
+        }
+        let (mut shadows, mut overflows, mut finest) = (Vec::new(), false, None);
+        for wanted in [SHADOWS, MORE_SHADOWS] {
+            for seed in shadows.len() as u64..wanted {
+                let noise = Rc::new(Noise::new(seed + 1));
+                let plan = Plan::Repeat(&before.closures);
+                let (shadow, steps) =
+                    self.source.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
+                self.steps += steps;
+                if !noise.was_asked() {
+                    let agreement = Agreement::within(Vec::new(), false, self.settings.tolerance);
+                    return Ok(judged(judge_runs(self.cx, before, &after, &agreement), agreement.largest()));
+                }
+                overflows |= noise.overflowed();
+                finest = noise.finest();
+                shadows.push(shadow);
+            }
+            if !shadows.iter().all(|shadow| is_alike(before, shadow)) {
+                let reason = "rounding decides how the source goes on".to_string();
+                return Ok(judged(Verdict::Undecided(reason), None));
+            }
+            let agreement = Agreement::within(shadows.iter().collect(), overflows, self.settings.tolerance);
+            let verdict = judge_runs(&mut self.cx.clone(), before, &after, &agreement);
+            if verdict != Verdict::Allowed && args.iter().any(is_extreme) {
+                let reason = "an argument is so large or small that the order of operations decides".to_string();
+                return Ok(judged(Verdict::Undecided(reason), None));
+            }
+            if verdict == Verdict::Allowed {
+                return Ok(judged(judge_runs(self.cx, before, &after, &agreement), agreement.largest()));
+            }
+            if wanted == MORE_SHADOWS {
+                let explained = self.explained_by_target(args, before, &after, finest)?;
+                let (verdict, deviation) = match explained {
+                    Some(found) => found,
+                    None => (judge_runs(self.cx, before, &after, &agreement), agreement.largest()),
+                };
+                return Ok(judged(verdict, deviation));
+            }
+        }
+        Ok(judged(Verdict::Undecided("no shadow was run".to_string()), None))
+    }
+
+    /// The verdict, if rounding in the target explains what differs: noise as fine as that of the source moves it so far.
+    fn explained_by_target(
+        &mut self,
+        args: &[ValueSpec],
+        before: &Observed,
+        after: &Observed,
+        finest: Option<FloatType>,
+    ) -> Result<Option<(Verdict, Option<Deviation>)>, RefineError> {
+        let Some(finest) = finest else { return Ok(None) };
+        let mut shadows = Vec::new();
+        for seed in 0..SHADOWS {
+            let noise = Rc::new(Noise::at_most(seed + 1, finest));
+            let plan = Plan::Repeat(&before.closures);
+            let (shadow, steps) = self.target.observe(&mut self.cx.clone(), args, plan, Some(noise), None)?;
+            self.steps += steps;
+            shadows.push(shadow);
+        }
+        if !shadows.iter().all(|shadow| is_alike(after, shadow)) {
+            return Ok(None);
+        }
+        let agreement = Agreement::within_of_target(shadows.iter().collect(), self.settings.tolerance);
+        let verdict = judge_runs(&mut self.cx.clone(), before, after, &agreement);
+        Ok((verdict == Verdict::Allowed).then(|| (verdict, agreement.largest())))
+    }
+
+    /// The verdict on the input that was found, made smaller.
+    pub(super) fn shrink(&mut self) -> Result<(), RefineError> {
+        let Some(found) = self.found.take() else { return Ok(()) };
+        let Verdict::NotAllowed { rule, .. } = found.verdict else { return Ok(()) };
+        let mut best = found;
+        let input = best.input.clone();
+        let limit = self.steps.saturating_add(self.settings.steps / 4);
+        let smaller = super::shrink::smallest(input, self.source.function(), |candidate| {
+            if self.steps > limit {
+                return false;
+            }
+            let Ok(before) = self.source_on(candidate) else { return false };
+            match self.judge(candidate, &before) {
+                Ok(Judged { verdict: verdict @ Verdict::NotAllowed { rule: broken, .. }, deviation, .. })
+                    if broken == rule =>
+                {
+                    best = Found { size: size_of(candidate), verdict, input: candidate.to_vec(), deviation };
+                    true
+                }
+                Ok(_) | Err(_) => false,
+            }
+        });
+        debug_assert_eq!(smaller, best.input);
+        let before = self.source_on(&smaller)?;
+        let seeds = if self.settings.exact { 1..1 } else { 1..SHADOWS + 1 };
+        let both = (&self.source, &self.target);
+        self.differing = first_differing(&mut self.cx.clone(), both, &smaller, &before, seeds)?;
+        self.found = Some(best);
+        Ok(())
+    }
+
+    /// What comes of all inputs.
+    pub(super) fn conclusion(self) -> Refinement {
+        let (compared, ended, undecided) = (self.compared, self.ended, self.undecided);
+        let reason = self.reason.as_ref().map(|verdict| match verdict {
+            Verdict::Undecided(reason) | Verdict::OutOfBudget(reason) | Verdict::Vacuous(reason) => reason.clone(),
+            Verdict::NotAllowed { message, .. } => message.clone(),
+            Verdict::Allowed => String::new(),
+        });
+        let (verdict, input, deviation) = match (self.found, self.reason, self.unseen) {
+            (Some(Found { verdict, input, deviation, .. }), _, _) => (verdict, Some(input), deviation),
+            // What a closure does on other arguments may be anything.
+            (None, _, Some(reason)) => (Verdict::Undecided(reason), None, None),
+            // What cannot be evaluated is not allowed, unless it is the exception.
+            (None, Some(open), None) if undecided * ONE_IN > compared + undecided => (open, None, None),
+            (None, _, None) if ended == 0 => {
+                let reason = "no run of the programs reached its end".to_string();
+                (Verdict::Vacuous(reason), None, self.deviation)
+            }
+            (None, _, None) => (Verdict::Allowed, None, self.deviation),
+        };
+        let (differing, unknown) = (self.differing, self.unknown);
+        Refinement { verdict, input, compared, ended, undecided, reason, differing, unknown, deviation }
+    }
+}
+
+/// The packed functions that are there, and those in place of others that are not.
+fn packed_functions(settings: &Settings, modules: &[&IrModule]) -> Result<(Registry, Vec<Name>), RefineError> {
+    let mut registry = settings.registry.clone();
+    let Some(assumed) = &settings.unknown else { return Ok((registry, Vec::new())) };
+    let missing = unknown::missing(&registry, modules);
+    if let Some(name) = assumed.keys().find(|name| !missing.contains(*name)) {
+        return Err(RefineError::Assumed(name.clone()));
+    }
+    unknown::register(&mut registry, missing.iter().cloned(), assumed);
+    Ok((registry, missing.into_iter().collect()))
+}
+
+fn larger(a: Option<Deviation>, b: Option<Deviation>) -> Option<Deviation> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if b.part() > a.part() { b } else { a }),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Whether what differs may be how floats are rounded: the runs end alike, and not with the same.
+fn may_be_rounding(before: &Observed, after: &Observed) -> bool {
+    let alike =
+        matches!((&before.outcome, &after.outcome), (Ending::Value(_), Ending::Value(_)) | (Ending::Error(_), _));
+    let same = before.outcome == after.outcome
+        && before.effects == after.effects
+        && before.arguments == after.arguments
+        && before.closures == after.closures;
+    alike && !same
+}
+
+/// Whether a run with noise goes as the run without.
+fn is_alike(run: &Observed, shadow: &Observed) -> bool {
+    let ends = match (&run.outcome, &shadow.outcome) {
+        (Ending::Value(_), Ending::Value(_)) => true,
+        (Ending::Error(a), Ending::Error(b)) => a.rule == b.rule,
+        (Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_), _) => false,
+    };
+    ends && run.effects.len() == shadow.effects.len()
+}
+
+/// Whether it is a tensor without elements, or has one in it.
+fn is_empty(value: &ValueSpec) -> bool {
+    match value {
+        ValueSpec::Tensor(data) => data.bytes.is_empty(),
+        ValueSpec::Tuple(fields) => fields.iter().any(is_empty),
+        ValueSpec::Shape(_)
+        | ValueSpec::PackedFunc(_)
+        | ValueSpec::Closure
+        | ValueSpec::PrimFunc
+        | ValueSpec::Int(_)
+        | ValueSpec::Bool(_)
+        | ValueSpec::Float(_)
+        | ValueSpec::Str(_)
+        | ValueSpec::DataType(_)
+        | ValueSpec::Object
+        | ValueSpec::Arg(_) => false,
+    }
+}
+
+/// How large an input is: its sizes and elements together.
+fn size_of(input: &[ValueSpec]) -> usize {
+    input
+        .iter()
+        .map(|value| match value {
+            ValueSpec::Tensor(data) => 1 + data.shape.len() + data.bytes.len(),
+            ValueSpec::Tuple(fields) => 1 + size_of(fields),
+            ValueSpec::Shape(dims) => 1 + dims.len(),
+            ValueSpec::PackedFunc(_)
+            | ValueSpec::Closure
+            | ValueSpec::PrimFunc
+            | ValueSpec::Int(_)
+            | ValueSpec::Bool(_)
+            | ValueSpec::Float(_)
+            | ValueSpec::Str(_)
+            | ValueSpec::DataType(_)
+            | ValueSpec::Object
+            | ValueSpec::Arg(_) => 1,
+        })
+        .sum()
+}

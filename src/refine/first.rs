@@ -1,0 +1,75 @@
+//! Where two runs part: the first variable that is bound to another value.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::agree::Agreement;
+use super::calls::Plan;
+use super::observe::Subject;
+use super::{Observed, RefineError};
+use crate::eval::Watch;
+use crate::grammar::{Name, Var};
+use crate::judge::Cx;
+use crate::value::{Host, Noise, Value, ValueSpec, to_spec};
+
+/// The first variable of the source that a variable of this name in the target differs from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Differing {
+    /// Its name.
+    pub name: Name,
+    /// Its value in the source.
+    pub before: ValueSpec,
+    /// The value in the target.
+    pub after: ValueSpec,
+}
+
+/// So many bindings are kept of a run.
+const KEPT: usize = 4096;
+
+/// What was bound, in order; the name, and how often it was bound before.
+#[derive(Debug, Default)]
+struct Bindings(RefCell<Vec<((Name, usize), ValueSpec)>>);
+
+impl Watch for Bindings {
+    fn bound(&self, _: &mut dyn Host, var: &Var, value: &Value) {
+        let mut seen = self.0.borrow_mut();
+        if seen.len() < KEPT
+            && let Ok(value) = to_spec(value)
+        {
+            let before = seen.iter().filter(|((name, _), _)| **name == *var.name).count();
+            seen.push(((var.name.clone(), before), value));
+        }
+    }
+}
+
+/// Runs both programs again and looks where they part; `seeds` are those of the noise that shows what rounding explains.
+pub(super) fn first_differing(
+    cx: &mut Cx,
+    (source, target): (&Subject<'_>, &Subject<'_>),
+    args: &[ValueSpec],
+    before: &Observed,
+    seeds: impl Iterator<Item = u64>,
+) -> Result<Option<Differing>, RefineError> {
+    let mut bindings = |subject: &Subject<'_>, noise: Option<u64>| {
+        let watch = Rc::new(Bindings::default());
+        let noise = noise.map(|seed| Rc::new(Noise::new(seed)));
+        subject.observe(cx, args, Plan::Repeat(&before.closures), noise, Some(watch.clone()))?;
+        Ok::<_, RefineError>(watch.0.take())
+    };
+    let of_source = bindings(source, None)?;
+    let of_target: HashMap<(Name, usize), ValueSpec> = bindings(target, None)?.into_iter().collect();
+    let mut shadows = Vec::new();
+    for seed in seeds {
+        shadows.push(bindings(source, Some(seed))?.into_iter().collect::<HashMap<_, _>>());
+    }
+    let agreement = if shadows.is_empty() { Agreement::exact() } else { Agreement::within(Vec::new(), false, 0.0) };
+    let differs = |key: &(Name, usize), before: &ValueSpec, after: &ValueSpec| {
+        let others: Vec<Option<&ValueSpec>> = shadows.iter().map(|shadow| shadow.get(key)).collect();
+        !agreement.values(before, after, &others)
+    };
+    Ok(of_source.into_iter().find_map(|(key, before)| {
+        let after = of_target.get(&key)?;
+        differs(&key, &before, after).then(|| Differing { name: key.0.clone(), before, after: after.clone() })
+    }))
+}

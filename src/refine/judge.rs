@@ -1,0 +1,235 @@
+//! The clauses: what the text allows a run of the target to do for a run of the source on the same arguments.
+
+use super::agree::Agreement;
+use super::calls::{Call, Seen};
+use super::{Observed, Verdict};
+use crate::book::{Erratum, Rule};
+use crate::judge::{Check, Cx, Ending, RuntimeError};
+use crate::value::{Effect, ValueSpec};
+
+/// Whether a run of the target is one that the text allows for a run of the source on the same input.
+pub(super) fn judge_runs(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &Agreement<'_>) -> Verdict {
+    match (&source.outcome, &target.outcome) {
+        (Ending::Unspecified(reason), _) => Verdict::Undecided(format!("the source is unspecified: {reason}")),
+        (Ending::Value(before), Ending::Value(after)) => same_value(cx, source, target, (before, after), agreement),
+        (Ending::Value(_), Ending::Error(error)) => less_defined(cx, target, format!("fails: {error}")),
+        (Ending::Value(_), Ending::Unspecified(reason)) => {
+            less_defined(cx, target, format!("does what nothing is said of: {reason}"))
+        }
+        (Ending::Value(_), Ending::OutOfFuel) => Verdict::OutOfBudget("the target ran out of fuel".to_string()),
+        (Ending::Error(error), _) => diverging(cx, source, target, Some(error), agreement),
+        (Ending::OutOfFuel, _) => diverging(cx, source, target, None, agreement),
+    }
+}
+
+fn not_allowed(rule: Rule, message: String) -> Verdict {
+    Verdict::NotAllowed { rule, message }
+}
+
+/// The verdict by the first condition that the runs do not meet.
+fn unmet(cx: &mut Cx, checks: &[Check]) -> Option<Verdict> {
+    cx.check(checks).err().map(|(rule, message)| not_allowed(rule, message))
+}
+
+/// OPT.GENERAL: the same value, and the same visible behaviour.
+///
+/// OPT.MEM.COPY: where a program mutates, another value comes of values that are copied or shared wrongly.
+fn same_value(
+    cx: &mut Cx,
+    source: &Observed,
+    target: &Observed,
+    (before, after): (&ValueSpec, &ValueSpec),
+    agreement: &Agreement<'_>,
+) -> Verdict {
+    let other_value = || format!("the source returns {before}, the target {after}");
+    let same = agreement.results(before, after);
+    let same_value: Check = match source.mutated {
+        true => (rule!("OPT.MEM.COPY"), 1, same, &other_value),
+        false => (rule!("OPT.GENERAL"), 1, same, &other_value),
+    };
+    differing_effects(cx, source, target, agreement)
+        .or_else(|| differing_mutations(cx, source, target, agreement))
+        .or_else(|| unmet(cx, &[same_value]))
+        .unwrap_or_else(|| same_calls(cx, &source.closures, &target.closures, agreement))
+}
+
+/// OPT.GENERAL: a closure is what its calls do, so these are compared one by one, as runs are.
+fn same_calls(cx: &mut Cx, source: &Seen, target: &Seen, agreement: &Agreement<'_>) -> Verdict {
+    let (mut open, mut compared) = (None, source.calls().next().is_none());
+    for (i, (Call { args, observed: before }, after)) in source.calls().zip(target.calls()).enumerate() {
+        let within = agreement.of_call(i);
+        let verdict = judge_runs(cx, before, &after.observed, &within);
+        within.largest().into_iter().for_each(|deviation| agreement.note(deviation));
+        match verdict {
+            Verdict::Allowed | Verdict::Vacuous(_) => compared = true,
+            undecided @ (Verdict::Undecided(_) | Verdict::OutOfBudget(_)) => open = Some(undecided),
+            Verdict::NotAllowed { rule, message } => {
+                let args: Vec<String> = args.iter().map(ToString::to_string).collect();
+                return not_allowed(
+                    rule,
+                    format!("a returned closure is called with ({}): {message}", args.join(", ")),
+                );
+            }
+        }
+    }
+    open.filter(|_| !compared).unwrap_or(Verdict::Allowed)
+}
+
+/// OPT.VISIBLE.IO: the effects, their order and their number. Where the same calls are given other values, the values
+/// were computed differently, or, in a program that mutates, a mutation was not seen (`OPT.MEM.MUTVISIBLE`).
+fn differing_effects(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &Agreement<'_>) -> Option<Verdict> {
+    let (before, after) = (&source.effects, &target.effects);
+    let called = |effects: &[Effect]| effects.iter().map(callee).collect::<Vec<String>>();
+    let other_calls = || format!("the source has the effects {:?}, the target {:?}", called(before), called(after));
+    let same_calls = called(before) == called(after);
+    if let Some(verdict) = unmet(cx, &[(rule!("OPT.VISIBLE.IO"), 1, same_calls, &other_calls)]) {
+        return Some(verdict);
+    }
+    let mut pairs = before.iter().zip(after).enumerate();
+    let (_, (x, y)) = pairs.find(|(i, (x, y))| !agreement.effect(*i, x, y))?;
+    let message = format!("where the source has the effect {x}, the target has {y}");
+    let other_order = same_in_any_order(before, after);
+    if let Some(verdict) = unmet(cx, &[(rule!("OPT.VISIBLE.IO"), 2, !other_order, &|| message.clone())]) {
+        return Some(verdict);
+    }
+    let rule = if source.mutated { rule!("OPT.MEM.MUTVISIBLE") } else { rule!("OPT.GENERAL") };
+    (!cx.premise(rule, 2, false)).then(|| not_allowed(rule, message))
+}
+
+/// Whether two lists hold the same effects.
+fn same_in_any_order(before: &[Effect], after: &[Effect]) -> bool {
+    let mut rest: Vec<&Effect> = after.iter().collect();
+    before.iter().all(|effect| rest.iter().position(|other| *other == effect).map(|i| rest.swap_remove(i)).is_some())
+        && rest.is_empty()
+}
+
+/// What is called, and what text is printed: that is no value that could be computed in another way.
+fn callee(effect: &Effect) -> String {
+    match effect {
+        Effect::Call(name, _) => name.to_string(),
+        Effect::Print(printed) => {
+            let texts = printed.iter().filter_map(|value| match value {
+                ValueSpec::Str(text) => Some(format!("({text:?})")),
+                ValueSpec::Tensor(_)
+                | ValueSpec::Tuple(_)
+                | ValueSpec::Shape(_)
+                | ValueSpec::PackedFunc(_)
+                | ValueSpec::Closure
+                | ValueSpec::PrimFunc
+                | ValueSpec::Int(_)
+                | ValueSpec::Bool(_)
+                | ValueSpec::Float(_)
+                | ValueSpec::DataType(_)
+                | ValueSpec::Object
+                | ValueSpec::Arg(_) => None,
+            });
+            ["print".to_string()].into_iter().chain(texts).collect()
+        }
+    }
+}
+
+/// OPT.VISIBLE.MUTATION: the contents of what the arguments hold, when the program ends.
+fn differing_mutations(
+    cx: &mut Cx,
+    source: &Observed,
+    target: &Observed,
+    agreement: &Agreement<'_>,
+) -> Option<Verdict> {
+    let mut pairs = source.arguments.iter().zip(&target.arguments).enumerate();
+    let differing = pairs.find(|(i, (before, after))| !agreement.argument(*i, before, after));
+    let other_contents = || match differing {
+        Some((i, (before, after))) => {
+            format!("argument {i} ends as {before} in the source, as {after} in the target")
+        }
+        None => "the arguments are not the same".to_string(),
+    };
+    let same = differing.is_none() && source.arguments.len() == target.arguments.len();
+    unmet(cx, &[(rule!("OPT.VISIBLE.MUTATION"), 1, same, &other_contents)])
+}
+
+/// OPT.DF.NEVER-LESS, PURE.DIVERGE.NEVER-LESS: where the source gives a value, the target gives it too.
+fn less_defined(cx: &mut Cx, target: &Observed, how: String) -> Verdict {
+    let rule = if target.in_dataflow_block { rule!("OPT.DF.NEVER-LESS") } else { rule!("PURE.DIVERGE.NEVER-LESS") };
+    cx.refuse(rule, 1, not_allowed(rule, format!("the source gives a value, the target {how}")))
+}
+
+/// The source fails (or does not end, if there is no error).
+fn diverging(
+    cx: &mut Cx,
+    source: &Observed,
+    target: &Observed,
+    error: Option<&RuntimeError>,
+    agreement: &Agreement<'_>,
+) -> Verdict {
+    if may_change_divergence(cx, source, error) {
+        return more_defined(cx, source, target, agreement);
+    }
+    match (error, &target.outcome) {
+        (Some(before), Ending::Error(after)) => same_error(cx, source, target, (before, after), agreement),
+        (Some(before), Ending::Value(_)) => {
+            let message = format!("the source fails outside of DataflowBlocks, the target gives a value: {before}");
+            let rule = rule!("OPT.OUTSIDE-DF");
+            cx.refuse(rule, 1, not_allowed(rule, message))
+        }
+        (Some(_), Ending::OutOfFuel) => Verdict::OutOfBudget("the target ran out of fuel".to_string()),
+        (Some(before), Ending::Unspecified(reason)) => {
+            let message = format!(
+                "the source fails outside of DataflowBlocks: {before}; of the target nothing is said: {reason}"
+            );
+            let rule = rule!("OPT.OUTSIDE-DF");
+            cx.refuse(rule, 1, not_allowed(rule, message))
+        }
+        (None, Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_)) => {
+            Verdict::OutOfBudget("the source ran out of fuel".to_string())
+        }
+    }
+}
+
+/// Whether this divergence may disappear: inside of a `DataflowBlock`, or anywhere by the literal text of the survey
+/// (A13).
+fn may_change_divergence(cx: &mut Cx, source: &Observed, error: Option<&RuntimeError>) -> bool {
+    let (endless, cast) = (error.is_none(), error.is_some_and(|error| is_cast(error.rule)));
+    let other = !endless && !cast;
+    let inside = source.in_dataflow_block;
+    let may_change = if cx.literal(Erratum::A13) {
+        cx.by_cases(&[
+            (rule!("PURE.NONTERM-OPT"), endless, true),
+            (rule!("PURE.CHECKED-REORDER"), cast, true),
+            (rule!("PURE.DIVERGE.MORE-DEFINED"), other, true),
+        ])
+    } else {
+        cx.by_cases(&[
+            (rule!("OPT.DF.NONTERM"), endless && inside, true),
+            (rule!("OPT.DF.MATCHCAST"), cast && inside, true),
+            (rule!("OPT.DF.MORE-DEFINED"), other && inside, true),
+        ])
+    };
+    may_change.is_some()
+}
+
+fn is_cast(rule: Rule) -> bool {
+    rule.id().starts_with("SI.MATCHCAST.")
+}
+
+/// OPT.DF.MORE-DEFINED: the effects up to the divergence are the same; what follows is what the rest does.
+fn more_defined(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &Agreement<'_>) -> Verdict {
+    let mut pairs = source.effects.iter().zip(&target.effects).enumerate();
+    let same_so_far =
+        source.effects.len() <= target.effects.len() && pairs.all(|(i, (x, y))| agreement.effect(i, x, y));
+    let message = || "the effects before the source diverges are not those of the target".to_string();
+    unmet(cx, &[(rule!("OPT.DF.MORE-DEFINED"), 1, same_so_far, &message)]).unwrap_or(Verdict::Allowed)
+}
+
+/// OPT.ERROR-IDENTITY: the same check fails, after the same effects.
+fn same_error(
+    cx: &mut Cx,
+    source: &Observed,
+    target: &Observed,
+    (before, after): (&RuntimeError, &RuntimeError),
+    agreement: &Agreement<'_>,
+) -> Verdict {
+    let other_error = || format!("the source fails with `{before}`, the target with `{after}`");
+    differing_effects(cx, source, target, agreement)
+        .or_else(|| unmet(cx, &[(rule!("OPT.ERROR-IDENTITY"), 1, before.rule == after.rule, &other_error)]))
+        .unwrap_or(Verdict::Allowed)
+}

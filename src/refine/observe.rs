@@ -1,0 +1,94 @@
+//! What can be observed of a run.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::RefineError;
+use super::calls::{self, Plan, Seen};
+use crate::arguments::linked;
+use crate::eval::{Options, Run, Watch, evaluate_then};
+use crate::grammar::{Function, IrModule, StructInfo};
+use crate::judge::{Cx, Ending};
+use crate::value::{Effect, Host, Noise, Registry, Stop, Value, ValueSpec, from_specs, to_spec};
+
+/// What can be observed of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Observed {
+    /// How it ended.
+    pub outcome: Ending<ValueSpec>,
+    /// What the world outside saw, in order.
+    pub effects: Vec<Effect>,
+    /// The contents of the arguments at the end, where mutations show.
+    pub arguments: Vec<ValueSpec>,
+    /// Whether a packed function has mutated anything.
+    pub mutated: bool,
+    /// Whether it ended inside of a DataflowBlock, where more is allowed (`OPT.DF.*`).
+    pub in_dataflow_block: bool,
+    /// What the closures do that it returned.
+    pub closures: Seen,
+}
+
+/// A program to be run.
+#[derive(Clone, Debug)]
+pub(super) struct Subject<'m> {
+    pub(super) module: &'m IrModule,
+    pub(super) entry: &'m str,
+    /// What is known of the results of functions without annotation.
+    pub(super) results: Option<Rc<HashMap<usize, StructInfo>>>,
+    /// The packed functions that it finds.
+    pub(super) registry: Registry,
+}
+
+impl<'m> Subject<'m> {
+    /// The function that is started.
+    pub(super) fn function(&self) -> Option<&'m Function> {
+        linked(self.module, self.entry)
+    }
+
+    /// Runs the program and keeps what can be observed, with the steps that it took; the closures that it returns are called
+    /// as planned.
+    pub(super) fn observe(
+        &self,
+        cx: &mut Cx,
+        args: &[ValueSpec],
+        plan: Plan<'_>,
+        noise: Option<Rc<Noise>>,
+        watch: Option<Rc<dyn Watch>>,
+    ) -> Result<(Observed, u64), RefineError> {
+        let (results, registry) = (self.results.clone(), self.registry.clone());
+        let options = Options { results, registry, noise, watch, ..Options::default() };
+        let args = from_specs(args, &options.registry)?;
+        options.noise.iter().for_each(|noise| noise.look_at(&args));
+        Ok(evaluate_then(cx, self.module, self.entry, args.clone(), &options, |machine, run| {
+            let seen = observed(run, &args, |value| calls::of_closures(machine, value, plan, calls::DEPTH));
+            (seen, options.fuel.saturating_sub(machine.fuel_left()))
+        }))
+    }
+}
+
+/// What can be observed of a run that was given these arguments. Its closures are called when everything else has been seen,
+/// for they may mutate what they share with it.
+pub(super) fn observed(run: Run, args: &[Value], of_closures: impl FnOnce(&Value) -> Seen) -> Observed {
+    let arguments = args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
+    let mut closures = Seen::default();
+    let outcome = match run.outcome {
+        Ending::Value(value) => {
+            let seen = to_spec(&value).map_err(|stop| unspecified(&stop));
+            closures = of_closures(&value);
+            seen.map_or_else(Ending::Unspecified, Ending::Value)
+        }
+        Ending::Error(error) => Ending::Error(error),
+        Ending::OutOfFuel => Ending::OutOfFuel,
+        Ending::Unspecified(reason) => Ending::Unspecified(reason),
+    };
+    let (mutated, in_dataflow_block) = (run.mutates, run.in_dataflow_block);
+    Observed { outcome, effects: run.effects, arguments, mutated, in_dataflow_block, closures }
+}
+
+fn unspecified(stop: &Stop) -> String {
+    match stop {
+        Stop::Unspecified(reason) => reason.clone(),
+        Stop::Error(error) => error.to_string(),
+        Stop::OutOfFuel => "out of fuel".to_string(),
+    }
+}

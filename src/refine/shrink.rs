@@ -1,0 +1,307 @@
+//! Smaller counterexamples: smaller sizes first, then elements that are 0, 1 or at least short.
+
+use std::collections::BTreeMap;
+
+use crate::grammar::{Function, PrimExpr, ShapeVar, StructInfo, TensorData, TensorShape};
+use crate::judge::{Cx, with_stack};
+use crate::value::{Element, Scalar, Tensor, ValueSpec};
+
+/// How many inputs are tried.
+const TRIALS: usize = 400;
+/// Of a tensor with more elements no single one is tried.
+const SINGLE: usize = 48;
+
+/// The smallest input found on which `is_broken` is true, as it is of `input`.
+pub(super) fn smallest(
+    input: Vec<ValueSpec>,
+    func: Option<&Function>,
+    is_broken: impl FnMut(&[ValueSpec]) -> bool,
+) -> Vec<ValueSpec> {
+    let mut shrinker = Shrinker { best: input, is_broken, trials: TRIALS };
+    // What is fewer makes room for what is simpler, and the other way round.
+    for _ in 0..2 {
+        func.into_iter().for_each(|func| shrinker.sizes(func));
+        shrinker.elements();
+    }
+    shrinker.best
+}
+
+struct Shrinker<F> {
+    best: Vec<ValueSpec>,
+    is_broken: F,
+    trials: usize,
+}
+
+impl<F: FnMut(&[ValueSpec]) -> bool> Shrinker<F> {
+    /// Takes an input if the difference shows on it too.
+    fn accept(&mut self, candidate: Option<Vec<ValueSpec>>) -> bool {
+        let Some(candidate) = candidate.filter(|candidate| *candidate != self.best) else { return false };
+        let Some(left) = self.trials.checked_sub(1) else { return false };
+        self.trials = left;
+        let accepted = (self.is_broken)(&candidate);
+        if accepted {
+            self.best = candidate;
+        }
+        accepted
+    }
+
+    // Sizes.
+
+    fn sizes(&mut self, func: &Function) {
+        let infos: Vec<StructInfo> =
+            func.params.iter().map(|param| param.annotation.clone().unwrap_or(StructInfo::Object)).collect();
+        let mut axes = BTreeMap::new();
+        infos.iter().zip(&self.best).for_each(|(info, value)| collect(info, value, &mut axes));
+        for axis in axes.keys() {
+            self.size(&infos, axis);
+        }
+    }
+
+    /// The smallest size of an axis: 0, 1, 2, .., then half and one less again and again.
+    fn size(&mut self, infos: &[StructInfo], axis: &Axis) {
+        loop {
+            let mut axes = BTreeMap::new();
+            infos.iter().zip(&self.best).for_each(|(info, value)| collect(info, value, &mut axes));
+            let Some(size) = axes.get(axis).copied() else { return };
+            let candidates = [0, 1, 2, 3, size / 2, size - 1];
+            let mut smaller = candidates.into_iter().filter(|candidate| (0..size).contains(candidate));
+            if !smaller.any(|candidate| {
+                let mut axes = axes.clone();
+                axes.insert(axis.clone(), candidate);
+                let resized: Option<Vec<ValueSpec>> =
+                    infos.iter().zip(&self.best).map(|(info, value)| resized(info, value, &axes)).collect();
+                self.accept(resized)
+            }) {
+                return;
+            }
+        }
+    }
+
+    // Elements.
+
+    fn elements(&mut self) {
+        let mut count = 0;
+        map_tensors(&self.best, &mut |_, data| {
+            count += 1;
+            data.clone()
+        });
+        for nth in 0..count {
+            let all = |x: f64| move |_: usize, scalar: Scalar| simple(scalar, x);
+            if !self.change(nth, all(0.0)) && !self.change(nth, all(1.0)) {
+                self.blocks(nth);
+                self.singles(nth);
+            }
+        }
+    }
+
+    /// Sets halves of a tensor to 0, then quarters, and so on.
+    fn blocks(&mut self, nth: usize) {
+        let count = self.count(nth);
+        let mut width = count / 2;
+        while width > SINGLE / 8 {
+            for start in (0..count).step_by(width) {
+                let block = start..start + width;
+                self.change(nth, |i, x| if block.contains(&i) { simple(x, 0.0) } else { x });
+            }
+            width /= 2;
+        }
+    }
+
+    fn singles(&mut self, nth: usize) {
+        let count = self.count(nth);
+        for at in 0..count.min(SINGLE) {
+            for x in [0.0, 1.0, -1.0] {
+                if self.change(nth, |i, old| if i == at { simple(old, x) } else { old }) {
+                    break;
+                }
+            }
+            for digits in [1.0, 8.0, 1024.0] {
+                if self.change(nth, |i, old| if i == at { shortened(old, digits) } else { old }) {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn count(&self, nth: usize) -> usize {
+        let mut count = 0;
+        map_tensors(&self.best, &mut |n, data| {
+            if n == nth {
+                count = data.bytes.len() / data.dtype.bytes().max(1);
+            }
+            data.clone()
+        });
+        count
+    }
+
+    /// Changes the elements of the n-th tensor.
+    fn change(&mut self, nth: usize, element: impl Fn(usize, Scalar) -> Scalar) -> bool {
+        let candidate = map_tensors(&self.best, &mut |n, data| {
+            let changed = || {
+                let tensor = Tensor::from_data(data).ok()?;
+                let old: Vec<Scalar> = (0..tensor.len()).filter_map(|i| tensor.get(i)).collect();
+                tensor.fill(|i| old.get(i).map(|x| element(i, *x)).ok_or(())).ok()?;
+                Some(tensor.to_data())
+            };
+            if n == nth { changed().unwrap_or_else(|| data.clone()) } else { data.clone() }
+        });
+        self.accept(Some(candidate))
+    }
+}
+
+/// A number in place of another of its kind.
+fn simple(scalar: Scalar, x: f64) -> Scalar {
+    match scalar {
+        Scalar::Bool(_) => Scalar::Bool(bool::from_scalar(Scalar::Float(x))),
+        Scalar::Int(_) => Scalar::Int(x as i64),
+        Scalar::UInt(_) => Scalar::UInt(x as u64),
+        Scalar::Float(_) => Scalar::Float(x),
+    }
+}
+
+/// A float with fewer digits.
+fn shortened(scalar: Scalar, digits: f64) -> Scalar {
+    match scalar {
+        Scalar::Float(x) if x.is_finite() => Scalar::Float((x * digits).round() / digits),
+        other @ (Scalar::Float(_) | Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_)) => other,
+    }
+}
+
+/// What has a size of its own: a shape variable, or, where the signature leaves sizes open, all axes of a size.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Axis {
+    Var(ShapeVar),
+    Open(i64),
+}
+
+/// The sizes that can be changed.
+fn collect(info: &StructInfo, value: &ValueSpec, axes: &mut BTreeMap<Axis, i64>) {
+    match (info, value) {
+        (StructInfo::Tensor(t), ValueSpec::Tensor(data)) => {
+            let sizes = data.shape.iter().filter_map(|size| i64::try_from(*size).ok());
+            match &t.shape {
+                Some(TensorShape::Dims(dims)) => of_vars(dims, sizes, axes),
+                None => axes.extend(sizes.map(|size| (Axis::Open(size), size))),
+                Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => {}
+            }
+        }
+        (StructInfo::Shape(s), ValueSpec::Shape(dims)) => {
+            s.values.iter().for_each(|values| of_vars(values, dims.iter().copied(), axes));
+        }
+        (StructInfo::Tuple(infos), ValueSpec::Tuple(fields)) => with_stack(|| {
+            infos.iter().zip(fields).for_each(|(info, value)| collect(info, value, axes));
+        }),
+        (
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_),
+            _,
+        ) => {}
+    }
+}
+
+fn of_vars(dims: &[PrimExpr], sizes: impl Iterator<Item = i64>, axes: &mut BTreeMap<Axis, i64>) {
+    for (dim, size) in dims.iter().zip(sizes) {
+        match dim {
+            PrimExpr::Var(var) => {
+                axes.insert(Axis::Var(var.clone()), size);
+            }
+            PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {}
+        }
+    }
+}
+
+/// The value with other sizes; `None` if it would be larger, or has none.
+fn resized(info: &StructInfo, value: &ValueSpec, axes: &BTreeMap<Axis, i64>) -> Option<ValueSpec> {
+    match (info, value) {
+        (StructInfo::Tensor(t), ValueSpec::Tensor(data)) => {
+            let sizes = match &t.shape {
+                Some(TensorShape::Dims(dims)) => evaluated(dims, axes)?,
+                None => {
+                    let size = |size: &u64| axes.get(&Axis::Open(*size as i64)).copied();
+                    data.shape.iter().map(size).collect::<Option<_>>()?
+                }
+                Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => return None,
+            };
+            cut(data, &sizes).map(ValueSpec::Tensor)
+        }
+        (StructInfo::Shape(s), ValueSpec::Shape(_)) => match &s.values {
+            Some(values) => evaluated(values, axes).map(ValueSpec::Shape),
+            None => Some(value.clone()),
+        },
+        (StructInfo::Prim(p), ValueSpec::Int(_)) => match &p.value {
+            Some(size) => evaluated(std::slice::from_ref(size), axes)?.first().map(|size| ValueSpec::Int(*size)),
+            None => Some(value.clone()),
+        },
+        (StructInfo::Tuple(infos), ValueSpec::Tuple(fields)) => with_stack(|| {
+            let fields: Option<Vec<ValueSpec>> =
+                infos.iter().zip(fields).map(|(info, value)| resized(info, value, axes)).collect();
+            fields.map(ValueSpec::Tuple)
+        }),
+        (
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_),
+            _,
+        ) => Some(value.clone()),
+    }
+}
+
+fn evaluated(dims: &[PrimExpr], axes: &BTreeMap<Axis, i64>) -> Option<Vec<i64>> {
+    let lookup = |var: &ShapeVar| axes.get(&Axis::Var(var.clone())).copied();
+    let size = |dim| crate::shape::evaluate(&mut Cx::new(), dim, &lookup).ok().filter(|size| *size >= 0);
+    dims.iter().map(size).collect()
+}
+
+/// The elements whose indices are within the sizes.
+fn cut(data: &TensorData, sizes: &[i64]) -> Option<TensorData> {
+    let sizes: Vec<u64> = sizes.iter().map(|size| u64::try_from(*size).ok()).collect::<Option<_>>()?;
+    if sizes.len() != data.shape.len() || sizes.iter().zip(data.shape.iter()).any(|(new, old)| new > old) {
+        return None;
+    }
+    let width = data.dtype.bytes();
+    let within = |mut at: u64| {
+        data.shape.iter().zip(&sizes).rev().all(|(old, new)| {
+            let index = at % (*old).max(1);
+            at /= (*old).max(1);
+            index < *new
+        })
+    };
+    let elements = data.bytes.chunks(width.max(1)).enumerate().filter(|(at, _)| within(*at as u64));
+    let bytes: Vec<u8> = elements.flat_map(|(_, bytes)| bytes.iter().copied()).collect();
+    TensorData::new(data.dtype, &sizes, bytes).ok()
+}
+
+/// The values with other tensors in them, counted from the first.
+fn map_tensors(values: &[ValueSpec], f: &mut impl FnMut(usize, &TensorData) -> TensorData) -> Vec<ValueSpec> {
+    fn each(value: &ValueSpec, n: &mut usize, f: &mut impl FnMut(usize, &TensorData) -> TensorData) -> ValueSpec {
+        match value {
+            ValueSpec::Tensor(data) => {
+                *n += 1;
+                ValueSpec::Tensor(f(*n - 1, data))
+            }
+            ValueSpec::Tuple(fields) => {
+                with_stack(|| ValueSpec::Tuple(fields.iter().map(|field| each(field, n, f)).collect()))
+            }
+            ValueSpec::Shape(_)
+            | ValueSpec::PackedFunc(_)
+            | ValueSpec::Closure
+            | ValueSpec::PrimFunc
+            | ValueSpec::Int(_)
+            | ValueSpec::Bool(_)
+            | ValueSpec::Float(_)
+            | ValueSpec::Str(_)
+            | ValueSpec::DataType(_)
+            | ValueSpec::Object
+            | ValueSpec::Arg(_) => value.clone(),
+        }
+    }
+    let mut n = 0;
+    values.iter().map(|value| each(value, &mut n, f)).collect()
+}

@@ -1,0 +1,318 @@
+//! Packed functions of which only the names are known. What such a function gives is a function of its name, of what it is
+//! given, and of what the call says of its result; the call is an effect, unless it is assumed to be none.
+//!
+//! A float that it gives depends evenly on the floats that it is given, as those of the programs do: what rounding makes of
+//! an argument is no other argument.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_module};
+use crate::grammar::{
+    AttrValue, Call, DataType, Expr, GlobalFunc, IrModule, Name, Ndim, StructInfo, TensorShape, TensorStructInfo,
+};
+use crate::judge::with_stack;
+use crate::value::{AllocError, Effect, Host, Prim, Registry, Returned, Scalar, Stop, Tensor, Value, Wanted, snapshot};
+
+/// What is assumed of a packed function that is not there.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Assumption {
+    /// Whether its calls are no effects.
+    pub pure: bool,
+    /// Which of its arguments it mutates.
+    pub mutates: BTreeSet<usize>,
+    /// Which of its arguments it returns.
+    pub returns: Option<usize>,
+}
+
+/// The packed functions that the programs name and nobody provides.
+pub(super) fn missing(registry: &Registry, modules: &[&IrModule]) -> BTreeSet<Name> {
+    let mut named = Named::default();
+    for module in modules {
+        walk_module(&mut named, module);
+        for (_, func) in &module.funcs {
+            match func {
+                GlobalFunc::ExternFunc(func) => named.0.extend([func.global_symbol.clone()]),
+                GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) => {}
+            }
+        }
+    }
+    named.0.retain(|name| registry.get(name).is_none() && !modules.iter().any(|module| is_prim_func(module, name)));
+    named.0
+}
+
+/// EVAL.EXTERNFUNC.PRIMFUNC: whether the name is the global symbol of a `PrimFunc`.
+fn is_prim_func(module: &IrModule, symbol: &Name) -> bool {
+    module.funcs.iter().any(|(_, func)| match func {
+        GlobalFunc::PrimFunc(func) => func.attrs.get("global_symbol") == Some(&AttrValue::Str(symbol.clone())),
+        GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => false,
+    })
+}
+
+#[derive(Default)]
+struct Named(BTreeSet<Name>);
+
+impl Visitor for Named {
+    fn visit_expr(&mut self, expr: &Expr) {
+        if let Expr::ExternFunc(func) = expr {
+            self.0.insert(func.global_symbol.clone());
+        }
+        walk_expr(self, expr);
+    }
+
+    fn visit_call(&mut self, call: &Call) {
+        if let (Expr::Op(op), Some(Expr::StringImm(symbol))) = (&call.op, call.args.first())
+            && *op.op_name == *"relax.call_dps_packed"
+        {
+            self.0.insert(symbol.value.clone());
+        }
+        walk_call(self, call);
+    }
+}
+
+/// Lets the programs find the functions.
+pub(super) fn register(
+    registry: &mut Registry,
+    names: impl Iterator<Item = Name>,
+    assumed: &BTreeMap<Name, Assumption>,
+) {
+    for name in names {
+        let assumption = assumed.get(&name).cloned().unwrap_or_default();
+        let symbol = name.clone();
+        // Its effects are recorded here, where what the call declares is known.
+        registry.register(&name, true, move |m, args| call(m, &symbol, &assumption, args));
+    }
+}
+
+fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) -> Result<Returned, Stop> {
+    let asked = m.asked().clone();
+    if !assumption.pure && !asked.pure {
+        let args = snapshot(args)?;
+        m.effect(Effect::Call(name.clone(), args));
+    }
+    let written = match asked.wanted {
+        Wanted::Outputs(outputs) => outputs.min(args.len()),
+        Wanted::Anything | Wanted::Result(_) => 0,
+    };
+    let (inputs, outputs) = args.split_at(args.len() - written);
+    let mut given = Given::of(m, name, inputs)?;
+    let mutated = assumption.mutates.iter().filter_map(|i| inputs.get(*i)).chain(outputs);
+    mutated.into_iter().try_for_each(|value| given.mutate(m, value))?;
+    if let Some(returned) = assumption.returns {
+        let missing = || Stop::unspecified(format!("{name} is assumed to return argument {returned}, and has none"));
+        return args.get(returned).cloned().map(Returned::Value).ok_or_else(missing);
+    }
+    match asked.wanted {
+        Wanted::Outputs(_) => Ok(Returned::Nothing),
+        Wanted::Anything => given.value(m, &StructInfo::Object).map(Returned::Value),
+        Wanted::Result(info) => given.value(m, &info).map(Returned::Value),
+    }
+}
+
+/// How many sums of the floats that it is given a function goes by.
+const SUMS: usize = 8;
+
+/// What a function is given, in short.
+struct Given {
+    /// Everything but the finite floats.
+    hash: u64,
+    /// Sums of the finite floats, each with other weights.
+    sums: [f64; SUMS],
+    /// How many floats there were.
+    floats: u64,
+    /// The shapes of the tensors.
+    shapes: Vec<Vec<i64>>,
+    /// How many elements were given.
+    made: u64,
+}
+
+impl Given {
+    fn of(m: &mut dyn Host, name: &Name, args: &[Value]) -> Result<Given, Stop> {
+        let hash = name.bytes().fold(0, |hash, byte| mixed(hash, u64::from(byte)));
+        let mut given = Given { hash, sums: [0.0; SUMS], floats: 0, shapes: Vec::new(), made: 0 };
+        args.iter().try_for_each(|value| given.see(m, value))?;
+        Ok(given)
+    }
+
+    fn note(&mut self, what: u64) {
+        self.hash = mixed(self.hash, what);
+    }
+
+    fn note_text(&mut self, kind: u64, text: &str) {
+        self.note(kind);
+        text.bytes().for_each(|byte| self.note(u64::from(byte)));
+    }
+
+    fn see(&mut self, m: &mut dyn Host, value: &Value) -> Result<(), Stop> {
+        match value {
+            Value::Tensor(tensor) => self.see_tensor(m, tensor)?,
+            Value::Tuple(tuple) => {
+                self.note(1 + tuple.len() as u64);
+                with_stack(|| tuple.fields().iter().try_for_each(|field| self.see(m, field)))?;
+            }
+            Value::Shape(dims) => {
+                self.note(dims.len() as u64);
+                dims.iter().for_each(|dim| self.note(*dim as u64));
+            }
+            Value::Prim(prim) => self.see_scalar(prim.value),
+            Value::Str(text) => self.note_text(2, text),
+            Value::DataType(dtype) => self.note_text(3, &dtype.to_string()),
+            Value::PackedFunc(func) => self.note_text(4, func.name()),
+            Value::PrimFunc(func) => self.note_text(5, &func.name),
+            Value::Closure(_) | Value::Object(_) => {
+                return Err(Stop::unspecified(
+                    "a closure or an opaque object is given to a function that is not known",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn see_tensor(&mut self, m: &mut dyn Host, tensor: &Tensor) -> Result<(), Stop> {
+        m.spend((tensor.len() as u64).saturating_mul(SUMS as u64))?;
+        self.note_text(6, &tensor.dtype().to_string());
+        tensor.shape().iter().for_each(|dim| self.note(*dim as u64));
+        self.shapes.push(tensor.shape().to_vec());
+        (0..tensor.len()).filter_map(|i| tensor.get(i)).for_each(|scalar| self.see_scalar(scalar));
+        Ok(())
+    }
+
+    fn see_scalar(&mut self, scalar: Scalar) {
+        match scalar {
+            Scalar::Bool(x) => self.note(u64::from(x)),
+            Scalar::Int(x) => self.note(x as u64),
+            Scalar::UInt(x) => self.note(x),
+            Scalar::Float(x) if x.is_finite() => {
+                self.floats += 1;
+                for (k, sum) in self.sums.iter_mut().enumerate() {
+                    *sum += x * weight(k as u64, self.floats);
+                }
+            }
+            Scalar::Float(x) => self.note(if x.is_nan() { 7 } else { 8 + u64::from(x > 0.0) }),
+        }
+    }
+
+    /// The next float.
+    fn float(&mut self) -> f64 {
+        self.made += 1;
+        let own = weight(self.hash, self.made);
+        let from_sums = |(k, sum): (usize, &f64)| sum * weight(mixed(self.hash, k as u64), self.made);
+        own + self.sums.iter().enumerate().map(from_sums).sum::<f64>()
+            / (SUMS as f64 * self.floats.max(1) as f64).sqrt()
+    }
+
+    /// The next integer, which is small: it may be an index.
+    fn integer(&mut self) -> u64 {
+        self.made += 1;
+        // So many digits of the floats as no order of rounding changes.
+        let rough = |sum: &f64| f64::from_bits((sum.to_bits() + (1 << 37)) & !((1 << 38) - 1)).to_bits();
+        self.sums.iter().map(rough).fold(mixed(self.hash, self.made), mixed) % 5
+    }
+
+    fn scalar(&mut self, dtype: DataType) -> Scalar {
+        match dtype.float_type() {
+            Some(float) => Scalar::Float(float.round(self.float())),
+            None if dtype.is_bool() => Scalar::Bool(self.integer() % 2 == 1),
+            None if dtype.is_int() => Scalar::Int(self.integer() as i64),
+            None => Scalar::UInt(self.integer()),
+        }
+    }
+
+    /// Other contents for all tensors in a value.
+    fn mutate(&mut self, m: &mut dyn Host, value: &Value) -> Result<(), Stop> {
+        match value {
+            Value::Tensor(tensor) => {
+                m.spend((tensor.len() as u64).saturating_mul(SUMS as u64))?;
+                tensor.fill(|_| Ok(self.scalar(tensor.dtype())))
+            }
+            Value::Tuple(tuple) => with_stack(|| tuple.fields().iter().try_for_each(|field| self.mutate(m, field))),
+            Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_)
+            | Value::Object(_) => Ok(()),
+        }
+    }
+
+    /// A value of the structural information.
+    fn value(&mut self, m: &mut dyn Host, info: &StructInfo) -> Result<Value, Stop> {
+        match info {
+            // What it is shows where it is given to another function.
+            StructInfo::Object => self.tensor(m, DataType::FLOAT64, &[SUMS as i64]),
+            StructInfo::Tensor(t) => {
+                let shape = self.shape(m, t)?;
+                self.tensor(m, if t.dtype.is_void() { DataType::FLOAT32 } else { t.dtype }, &shape)
+            }
+            StructInfo::Shape(s) => {
+                let dims = match &s.values {
+                    Some(dims) => dims.iter().map(|dim| m.eval_dim(dim)).collect::<Result<Vec<i64>, Stop>>()?,
+                    None => self.sizes(s.ndim),
+                };
+                Ok(Value::shape(&dims))
+            }
+            StructInfo::Prim(p) => {
+                let value = match &p.value {
+                    Some(value) => Scalar::Int(m.eval_dim(value)?),
+                    None => self.scalar(p.dtype),
+                };
+                Ok(Value::Prim(Prim { dtype: p.dtype, value }))
+            }
+            StructInfo::Tuple(fields) => {
+                let fields: Result<Vec<Value>, Stop> =
+                    with_stack(|| fields.iter().map(|field| self.value(m, field)).collect());
+                fields.map(Value::tuple)
+            }
+            StructInfo::Func(_) => Err(Stop::unspecified("a function that is not known returns a function")),
+        }
+    }
+
+    fn tensor(&mut self, m: &mut dyn Host, dtype: DataType, shape: &[i64]) -> Result<Value, Stop> {
+        let cannot = |error: AllocError| Stop::unspecified(error.to_string());
+        let tensor = Tensor::zeros(dtype, shape).map_err(cannot)?;
+        let value = Value::Tensor(tensor);
+        self.mutate(m, &value)?;
+        Ok(value)
+    }
+
+    fn shape(&mut self, m: &mut dyn Host, t: &TensorStructInfo) -> Result<Vec<i64>, Stop> {
+        match &t.shape {
+            Some(TensorShape::Dims(dims)) => dims.iter().map(|dim| m.eval_dim(dim)).collect(),
+            Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => {
+                Ok(self.sizes(t.ndim))
+            }
+        }
+    }
+
+    /// Sizes of which nothing is known but the rank: those of a tensor that it is given, if one has this rank.
+    fn sizes(&mut self, ndim: Ndim) -> Vec<i64> {
+        let fits = |shape: &&Vec<i64>| match ndim {
+            Ndim::Known(rank) => shape.len() == rank as usize,
+            Ndim::Unknown => true,
+        };
+        if let Some(shape) = self.shapes.iter().find(fits) {
+            return shape.clone();
+        }
+        let rank = match ndim {
+            Ndim::Known(rank) => rank,
+            Ndim::Unknown => 1,
+        };
+        (0..rank).map(|_| 1 + self.integer() as i64).collect()
+    }
+}
+
+/// Mixes a number into a hash (SplitMix64).
+fn mixed(hash: u64, what: u64) -> u64 {
+    let x = (hash ^ what).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// A number whose magnitude is between a quarter and 1.
+fn weight(kind: u64, nth: u64) -> f64 {
+    let bits = mixed(mixed(kind, 0x5eed), nth);
+    let magnitude = 0.25 + 0.75 * ((bits >> 11) as f64 / (1u64 << 53) as f64);
+    if bits & 1 == 0 { magnitude } else { -magnitude }
+}

@@ -1,0 +1,245 @@
+//! Noise: what rounding might have done to a run. A program that is run again with noise on shows how far each of its
+//! numbers depends on how the operations before it round.
+
+use std::cell::Cell;
+
+use super::object::Value;
+use super::tensor::{Scalar, Tensor};
+use crate::judge::with_stack;
+use crate::number::FloatType;
+
+/// Moves floats that were rounded by a unit or two in the last place, up or down; the seed says which way. A float with so
+/// few digits that nobody had to round it stays as it is, so that exact data stay exact.
+#[derive(Debug)]
+pub struct Noise {
+    state: Cell<u64>,
+    asked: Cell<bool>,
+    overflowed: Cell<bool>,
+    /// The finest type that a float was rounded to.
+    finest: Cell<Option<FloatType>>,
+    /// By units of this type floats are moved at most, whatever they are rounded to.
+    at_most: Option<FloatType>,
+    /// Whether the arguments have many digits, so that nothing computed from them is exact.
+    inexact: Cell<bool>,
+}
+
+impl Noise {
+    /// Noise that a seed determines.
+    pub fn new(seed: u64) -> Noise {
+        Noise {
+            state: Cell::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D)),
+            asked: Cell::new(false),
+            overflowed: Cell::new(false),
+            finest: Cell::new(None),
+            at_most: None,
+            inexact: Cell::new(false),
+        }
+    }
+
+    /// Noise that is not more than that of rounding to this type.
+    pub fn at_most(seed: u64, float: FloatType) -> Noise {
+        Noise { at_most: Some(float), ..Noise::new(seed) }
+    }
+
+    /// The finest type that a float was rounded to.
+    pub fn finest(&self) -> Option<FloatType> {
+        self.finest.get()
+    }
+
+    /// Sees the arguments of the run: where they have many digits, floats with few are no exact data either.
+    pub fn look_at(&self, args: &[Value]) {
+        let long = |float: FloatType| move |x: f64| !is_short(float, x);
+        let floats = [FloatType::Float16, FloatType::BFloat16, FloatType::Float32, FloatType::Float64];
+        let has_long = |float| has_float_of(args, Some(float), &long(float));
+        self.inexact.set(floats.into_iter().any(has_long));
+    }
+
+    /// Whether a float is as it is without rounding.
+    fn is_exact(&self, float: FloatType, value: f64) -> bool {
+        !self.inexact.get() && is_short(float, value)
+    }
+
+    /// Whether anything was rounded, be it to the same.
+    pub fn was_asked(&self) -> bool {
+        self.asked.get()
+    }
+
+    /// Whether the result of an operation was infinite that was given neither infinities nor zeros: it is too large.
+    pub fn overflowed(&self) -> bool {
+        self.overflowed.get()
+    }
+
+    /// The next number of the sequence (SplitMix64).
+    fn next(&self) -> u64 {
+        let state = self.state.get().wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.state.set(state);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// What an operation with the result `value` rounds it to.
+    pub fn rounded(&self, float: FloatType, value: f64) -> f64 {
+        self.asked.set(true);
+        let nearest = float.round(value);
+        let exact = nearest == value && float != FloatType::Float64;
+        if exact || self.is_exact(float, nearest) { nearest } else { self.moved(float, nearest, nearest.abs()) }
+    }
+
+    /// What a sum is rounded to. Terms with many digits may have been rounded before, which counts for more than the sum if
+    /// they cancel.
+    pub fn sum(&self, float: FloatType, a: f64, b: f64) -> f64 {
+        self.asked.set(true);
+        let nearest = float.round(a + b);
+        let exact = nearest == a + b && float != FloatType::Float64;
+        let long = !self.is_exact(float, a) || !self.is_exact(float, b);
+        if !long && (exact || self.is_exact(float, nearest)) {
+            return nearest;
+        }
+        self.moved(float, nearest, a.abs().max(b.abs()).max(nearest.abs()))
+    }
+
+    /// The value, moved by one or two of the steps that floats of a magnitude have.
+    fn moved(&self, float: FloatType, value: f64, magnitude: f64) -> f64 {
+        if !value.is_finite() || !magnitude.is_finite() || magnitude == 0.0 {
+            return value;
+        }
+        self.finest.set(Some(finer(self.finest.get(), float)));
+        let step = spacing(finer(self.at_most, float), magnitude);
+        let random = self.next();
+        let steps = if random & 1 == 0 { 1.0 } else { 2.0 };
+        let moved = float.round(if random & 2 == 0 { value + steps * step } else { value - steps * step });
+        // Rounding does not overflow what does not overflow.
+        if moved.is_finite() { moved } else { value }
+    }
+
+    /// The result of an operator on these arguments, moved. Of a function that is composed of others an intermediate result
+    /// may have been some times as large as 1.
+    pub fn of_result(&self, result: &Value, args: &[Value], composed: bool) -> Value {
+        let infinite = |x: f64| x.is_infinite();
+        if has_float(std::slice::from_ref(result), &infinite) && !has_float(args, &|x| x == 0.0 || !x.is_finite()) {
+            self.overflowed.set(true);
+        }
+        self.of_value(result, if composed { INTERMEDIATE } else { 0.0 })
+    }
+
+    /// Copies of the values, whose floats are moved.
+    pub fn of_values(&self, values: &[Value]) -> Vec<Value> {
+        values.iter().map(|value| self.of_value(value, 0.0)).collect()
+    }
+
+    /// A copy of the value, whose floats are moved, by steps of a magnitude at least; a value without floats itself.
+    fn of_value(&self, value: &Value, magnitude: f64) -> Value {
+        match value {
+            Value::Tensor(tensor) => self.of_tensor(tensor, magnitude).map_or_else(|| value.clone(), Value::Tensor),
+            Value::Tuple(tuple) => with_stack(|| {
+                Value::tuple(tuple.fields().iter().map(|field| self.of_value(field, magnitude)).collect())
+            }),
+            Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_)
+            | Value::Object(_) => value.clone(),
+        }
+    }
+
+    fn of_tensor(&self, tensor: &Tensor, magnitude: f64) -> Option<Tensor> {
+        let float = tensor.dtype().float_type()?;
+        self.asked.set(true);
+        let copy = Tensor::zeros(tensor.dtype(), tensor.shape()).ok()?;
+        let element = |i: usize| match tensor.get(i) {
+            Some(Scalar::Float(x)) if self.is_exact(float, x) => Ok(Scalar::Float(x)),
+            Some(Scalar::Float(x)) => Ok(Scalar::Float(self.moved(float, x, x.abs().max(magnitude)))),
+            Some(other) => Ok(other),
+            None => Err(()),
+        };
+        copy.fill(element).ok()?;
+        Some(copy)
+    }
+}
+
+/// How large the intermediate results of composed functions may be that cancel.
+const INTERMEDIATE: f64 = 8.0;
+
+/// Whether some float in the values is such.
+fn has_float(values: &[Value], is_such: &impl Fn(f64) -> bool) -> bool {
+    has_float_of(values, None, is_such)
+}
+
+/// Whether some float in the values is such, of a type if one is given.
+fn has_float_of(values: &[Value], kind: Option<FloatType>, is_such: &impl Fn(f64) -> bool) -> bool {
+    values.iter().any(|value| match value {
+        Value::Tensor(tensor) => {
+            let such = |i| matches!(tensor.get(i), Some(Scalar::Float(x)) if is_such(x));
+            let found = tensor.dtype().float_type();
+            found.is_some() && (kind.is_none() || kind == found) && (0..tensor.len()).any(such)
+        }
+        Value::Tuple(tuple) => with_stack(|| has_float_of(tuple.fields(), kind, is_such)),
+        Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Prim(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => false,
+    })
+}
+
+/// The type with more digits.
+fn finer(known: Option<FloatType>, float: FloatType) -> FloatType {
+    known.filter(|known| known.digits() > float.digits()).unwrap_or(float)
+}
+
+/// The distance between the floats of a magnitude, which is positive and finite.
+pub fn spacing(float: FloatType, magnitude: f64) -> f64 {
+    let exponent = ((magnitude.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    let exponent = (exponent - float.digits() as i32 + 1).max(float.least_exponent());
+    if exponent >= -1022 { f64::from_bits(((exponent + 1023) as u64) << 52) } else { f64::from_bits(1) }
+}
+
+/// Whether so many of the last digits are zero that the number was hardly rounded.
+fn is_short(float: FloatType, value: f64) -> bool {
+    // Subnormal numbers have fewer digits, the nearer to 0 the fewer.
+    let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    let left = exponent.saturating_sub(float.least_exponent()).saturating_add(1).max(1);
+    let digits = float.digits().min(left.unsigned_abs());
+    let unused = 53 - digits + digits / 3;
+    !value.is_finite() || value.to_bits() & ((1 << unused) - 1) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_data_stay_exact() {
+        let noise = Noise::new(1);
+        for x in [0.0, -0.0, 1.0, -2.5, 100.25, 4096.0, f64::INFINITY] {
+            assert_eq!(noise.rounded(FloatType::Float32, x).to_bits(), x.to_bits());
+        }
+        assert_eq!(noise.sum(FloatType::Float32, 1.5, 2.25), 3.75);
+    }
+
+    #[test]
+    fn what_is_rounded_moves_by_a_unit_or_two() {
+        let noise = Noise::new(2);
+        for x in [0.1, 1.0 / 3.0, -7.7, 1e-40, 3.0e38] {
+            let nearest = FloatType::Float32.round(x);
+            let off =
+                (noise.rounded(FloatType::Float32, x) - nearest).abs() / spacing(FloatType::Float32, nearest.abs());
+            assert!(off == 1.0 || off == 2.0, "{x} {off}");
+        }
+    }
+
+    #[test]
+    fn a_sum_that_cancels_moves_by_units_of_its_terms() {
+        let float = FloatType::Float32;
+        let (a, b) = (float.round(1.0e6 + 0.1), -1.0e6);
+        let off = (Noise::new(3).sum(float, a, b) - (a + b)).abs();
+        assert!(off >= spacing(float, 1.0e6), "{off}");
+    }
+}

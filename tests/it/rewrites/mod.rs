@@ -1,0 +1,181 @@
+//! Is a wrong rewriting rejected and a legal one allowed, at default settings? The rewritings stand in `expressions.txt`, an
+//! expression before and after in a line, and in `programs/`, a program each with the lines that are exchanged.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use relax_spec::IrModule;
+use relax_spec::judge::Cx;
+use relax_spec::refine::{Refinement, Settings, Verdict, refine};
+use relax_spec::syntax::tvmscript::parse_module;
+use relax_spec::value::ValueSpec;
+
+/// As `relax-spec refine` has it.
+const RUNS: usize = 100;
+/// For each rewriting.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A rewriting, and whether it is legal.
+struct Rewriting {
+    name: String,
+    legal: bool,
+    before: String,
+    after: String,
+}
+
+fn section<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    let start = format!("= {name}");
+    let lines = text.lines().skip_while(move |line| *line != start).skip(1).take_while(|line| !line.starts_with("= "));
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+fn expressions() -> Vec<Rewriting> {
+    let text = include_str!("expressions.txt");
+    let of = |legal: bool, name: &str| {
+        section(text, name)
+            .map(|line| {
+                let (name, rest) = line.split_once(" | ").expect("a name");
+                let (params, bodies) = rest.split_once(" | ").expect("parameters");
+                let (before, after) = bodies.split_once(" => ").expect("two expressions");
+                let program = |body| program(params, body);
+                Rewriting { name: name.to_string(), legal, before: program(before), after: program(after) }
+            })
+            .collect::<Vec<_>>()
+    };
+    [of(false, "wrong"), of(true, "legal")].into_iter().flatten().collect()
+}
+
+/// What commas separate, those within parentheses aside.
+fn items(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut found) = (0, 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ',' if depth == 0 => {
+                found.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(text[start..].trim());
+    found.retain(|item| !item.is_empty());
+    found
+}
+
+fn program(params: &str, body: &str) -> String {
+    let mut sizes: Vec<&str> = Vec::new();
+    let mut annotated = Vec::new();
+    for param in items(params) {
+        let (name, annotation) = param.split_once(": ").expect("a parameter");
+        let (shape, dtype) = annotation.rsplit_once(' ').expect("a data type");
+        annotated.push(match shape.strip_prefix("Tensor(") {
+            Some(open) => format!("{name}: R.Tensor({}, dtype=\"{dtype}\")", open.trim_end_matches(')')),
+            None => {
+                let inner = shape.strip_prefix('(').and_then(|s| s.strip_suffix(')')).expect("a shape");
+                let dims = items(inner).into_iter().map(|dim| {
+                    if dim.parse::<u64>().is_ok() {
+                        return format!("{dim}, ");
+                    }
+                    if !sizes.contains(&dim) {
+                        sizes.push(dim);
+                    }
+                    format!("\"{dim}\", ")
+                });
+                format!("{name}: R.Tensor(({}), \"{dtype}\")", dims.collect::<String>().trim_end())
+            }
+        });
+    }
+    let mut text = format!("@R.function(pure=False)\ndef main({}) -> R.Object:\n", annotated.join(", "));
+    for size in sizes {
+        let _ = writeln!(text, "    {size} = T.int64()");
+    }
+    let statements: Vec<&str> = body.split("; ").collect();
+    let (last, first) = statements.split_last().expect("an expression");
+    first.iter().for_each(|statement| {
+        let _ = writeln!(text, "    {statement}");
+    });
+    let _ = writeln!(text, "    result = {last}\n    return result");
+    text
+}
+
+/// The programs of the directory, with each of the exchanges that stand under them.
+fn programs() -> Vec<Rewriting> {
+    let sources = [
+        ("PrimFunc", include_str!("programs/prim_funcs.txt")),
+        ("control flow", include_str!("programs/control_flow.txt")),
+        ("network", include_str!("programs/network.txt")),
+        ("unknown functions", include_str!("programs/unknown.txt")),
+    ];
+    let mut all = Vec::new();
+    for (kind, text) in sources {
+        let (before, _) = text.split_once("\n= wrong\n").expect("a program");
+        for (legal, name) in [(false, "wrong"), (true, "legal")] {
+            all.extend(section(text, name).map(|line| {
+                let (name, exchange) = line.split_once(" | ").expect("a name");
+                let (old, new) = exchange.split_once(" => ").expect("two texts");
+                let (old, new) = (old.replace("\\n", "\n"), new.replace("\\n", "\n"));
+                assert_eq!(before.matches(&old).count(), 1, "{kind}: {name}: `{old}`");
+                let after = before.replacen(&old, &new, 1);
+                Rewriting { name: format!("{kind}: {name}"), legal, before: before.to_string(), after }
+            }));
+        }
+    }
+    all
+}
+
+fn parsed(name: &str, text: &str) -> IrModule {
+    parse_module(text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"))
+}
+
+fn judged(rewriting: &Rewriting, given: &[Vec<ValueSpec>], runs: usize) -> Refinement {
+    let (before, after) = (parsed(&rewriting.name, &rewriting.before), parsed(&rewriting.name, &rewriting.after));
+    let settings = Settings { unknown: Some(BTreeMap::new()), ..Settings::runs(runs) };
+    refine(&mut Cx::new(), &before, &after, "main", given, &settings)
+        .unwrap_or_else(|error| panic!("{}: {error}", rewriting.name))
+}
+
+/// The verdict on one input alone.
+fn on_input(rewriting: &Rewriting, input: &[ValueSpec]) -> Verdict {
+    judged(rewriting, &[input.to_vec()], 0).verdict
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "the time of an optimized build counts")]
+fn wrong_rewritings_are_rejected_and_legal_ones_allowed() {
+    let all: Vec<Rewriting> = expressions().into_iter().chain(programs()).collect();
+    let mut faults = String::new();
+    let (mut wrong, mut legal) = (0, 0);
+    let only = std::env::var("REWRITING").unwrap_or_default();
+    for rewriting in all.iter().filter(|rewriting| rewriting.name.contains(&only)) {
+        let start = Instant::now();
+        let refinement = judged(rewriting, &[], RUNS);
+        let time = start.elapsed();
+        let as_expected = match &refinement.verdict {
+            Verdict::NotAllowed { .. } => !rewriting.legal,
+            Verdict::Allowed => rewriting.legal && refinement.ended * 10 >= refinement.compared * 9,
+            Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => false,
+        };
+        if let Some(input) = &refinement.input {
+            let again = on_input(rewriting, input);
+            assert!(matches!(again, Verdict::NotAllowed { .. }), "{}: {again:?} on its counterexample", rewriting.name);
+        }
+        *(if rewriting.legal { &mut legal } else { &mut wrong }) += 1;
+        if !as_expected || time > PATIENCE {
+            let kind = if rewriting.legal { "legal" } else { "wrong" };
+            let Refinement { verdict, compared, ended, undecided, deviation, input, .. } = refinement;
+            let _ = writeln!(
+                faults,
+                "{kind} {} in {time:?}: {verdict:?}\n    {ended} of {compared} ended, {undecided} undecided, {deviation:?}",
+                rewriting.name
+            );
+            input.iter().flatten().for_each(|value| {
+                let _ = writeln!(faults, "    {value}");
+            });
+        }
+    }
+    println!("{wrong} wrong, {legal} legal");
+    assert!(faults.is_empty(), "{faults}");
+}
