@@ -231,24 +231,27 @@ impl Parser<'_> {
             return self.error(value, "a view of a buffer with strides has no meaning here");
         }
         let args = Arguments::new(self, call)?;
-        let shape: Vec<Expr> = args.positional().iter().map(|e| self.expr(e)).collect::<Result<_>>()?;
-        let dtype = args.named("dtype").map_or(Ok(source.dtype), |e| self.dtype(e))?;
-        let shape = match shape.as_slice() {
-            [] => self.spliced_all(value, &source.name, &source.shape)?,
-            [..] => match whole_view(shape, &source.shape) {
-                Some(shape) => shape,
-                None => {
-                    return self.error(value, "expected dimensions, one of which may be -1 where all others are known");
-                }
-            },
-        };
-        let mut buffer = Buffer::new(&target.id, shape, dtype);
-        (buffer.scope, buffer.span) = (source.scope.clone(), self.span(target.range));
-        (buffer.align, buffer.offset_factor) = (source.align, source.offset_factor);
-        buffer.elem_offset = match &source.elem_offset {
-            Some(offset) => Some(self.spliced(value, &source.name, offset)?),
-            None => None,
-        };
+        if let Some(keyword) = args.unknown_keyword(&["layout"]) {
+            return self.error(keyword, "a view takes its dimensions, or a data type, and nothing else");
+        }
+        if let Some(layout) = args.named("layout").filter(|layout| !layout.is_none_literal_expr()) {
+            return self.error(layout, "the layout of a view is not supported");
+        }
+        let mut buffer = Buffer { name: target.id.as_str().into(), span: self.span(target.range), ..(*source).clone() };
+        if let Some(offset) = &source.elem_offset {
+            buffer.elem_offset = Some(self.spliced(value, &source.name, offset)?);
+        }
+        match args.positional() {
+            [dtype @ py::Expr::StringLiteral(_)] => {
+                let dtype = self.dtype(dtype)?;
+                buffer.shape = self.spliced_all(value, &source.name, &source.shape)?;
+                recast(&mut buffer, dtype).or_else(|why| self.error(value, why))?;
+            }
+            dims => {
+                let dims: Vec<Expr> = dims.iter().map(|e| self.expr(e)).collect::<Result<_>>()?;
+                buffer.shape = whole_view(dims, &source.shape).or_else(|why| self.error(value, why))?;
+            }
+        }
         self.define(&buffer.name, Def::Buffer(Rc::new(buffer.clone())));
         Ok(Stmt::Decl(Decl { buffer, data: source.var(self.span(value.range())) }))
     }
@@ -439,26 +442,73 @@ fn folded(op: BinaryOp, a: Expr, b: Expr) -> Expr {
     constant.unwrap_or_else(|| Expr::binary(op, a, b, Span::NONE))
 }
 
-/// The shape of a view, in which -1 stands for what is left of the elements. None where that is not known, or where a dimension
-/// is no integer.
-fn whole_view(mut shape: Vec<Expr>, source: &[Expr]) -> Option<Vec<Expr>> {
-    if !shape.iter().all(|dim| dim.dtype().is_int()) {
-        return None;
+/// A buffer on the same memory with elements of another data type: as many bits, and the last dimension in terms of these.
+fn recast(buffer: &mut Buffer, dtype: DataType) -> std::result::Result<(), &'static str> {
+    let from = std::mem::replace(&mut buffer.dtype, dtype);
+    let Some(last) = buffer.shape.last_mut() else { return Err("a scalar has no view of another data type") };
+    let uneven = "so many elements of the buffer are no whole number of elements of this data type";
+    *last = in_terms_of(last.clone(), from, dtype).ok_or(uneven)?;
+    if let Some(offset) = &mut buffer.elem_offset {
+        *offset = in_terms_of(offset.clone(), from, dtype).ok_or(uneven)?;
     }
-    let size = |dim: &Expr| match dim {
-        Expr::Int(size, _) => Some(*size),
+    Ok(())
+}
+
+/// How many elements of one data type take as many bits as so many of another, where that is known to be a whole number.
+fn in_terms_of(count: Expr, from: DataType, to: DataType) -> Option<Expr> {
+    let (from, to) = (bits_in_memory(from), bits_in_memory(to));
+    let dtype = count.dtype();
+    match count {
+        count if from == to => Some(count),
+        count if from.checked_rem(to) == Some(0) => {
+            Some(folded(BinaryOp::Mul, count, Expr::Int((from / to).into(), dtype)))
+        }
+        Expr::Int(count, _) if to.checked_rem(from) == Some(0) && count % i64::from(to / from) == 0 => {
+            Some(Expr::Int(count / i64::from(to / from), dtype))
+        }
         _ => None,
-    };
-    let product = |dims: &[Expr], but: Option<usize>| {
-        let kept = dims.iter().enumerate().filter(|(i, _)| Some(*i) != but);
-        kept.map(|(_, dim)| size(dim)).try_fold(1i64, |all, dim| all.checked_mul(dim?))
-    };
-    let is_rest = |dim: &Expr| size(dim).is_some_and(|size| size < 0);
-    let Some(at) = shape.iter().position(is_rest) else { return Some(shape) };
-    let rest = product(source, None)?.checked_div(product(&shape, Some(at))?).filter(|rest| *rest >= 0)?;
-    let dim = shape.get_mut(at)?;
-    *dim = Expr::Int(rest, dim.dtype());
-    Some(shape)
+    }
+}
+
+fn bits_in_memory(dtype: DataType) -> u16 {
+    if dtype.code == DataType::BOOL.code && dtype.bits == DataType::BOOL.bits { 8 } else { dtype.bits }
+}
+
+/// The shape of a view, in which -1 stands for what is left of the elements; or why it is none. A view may have fewer elements
+/// than its buffer: TVM writes any declaration so that begins where the buffer does.
+fn whole_view(mut shape: Vec<Expr>, source: &[Expr]) -> std::result::Result<Vec<Expr>, &'static str> {
+    if !shape.iter().all(|dim| matches!(dim.dtype(), DataType::INT32 | DataType::INT64)) {
+        return Err("expected dimensions, of the data type int32 or int64");
+    }
+    if shape.iter().filter_map(size).any(|size| size < -1) {
+        return Err("a dimension is not negative, but for -1, which stands for what is left of the elements");
+    }
+    let rests = shape.iter().filter(|dim| size(dim) == Some(-1)).count();
+    let (of_source, of_others) = (elements_in(source), elements_in(shape.iter().filter(|dim| size(dim) != Some(-1))));
+    match (rests, of_source, of_others) {
+        (0, _, _) => Ok(shape),
+        (1, Some(all), Some(others)) => {
+            let divides = others != 0 && all % others == 0;
+            let rest = divides.then(|| i64::try_from(all / others).ok()).flatten();
+            let rest = rest.ok_or("the elements of the buffer cannot be divided among these dimensions")?;
+            for dim in shape.iter_mut().filter(|dim| size(dim) == Some(-1)) {
+                *dim = Expr::Int(rest, dim.dtype());
+            }
+            Ok(shape)
+        }
+        (1, _, _) => Err("expected dimensions, one of which may be -1 where all others are known"),
+        (_, _, _) => Err("only one dimension can be what is left of the elements"),
+    }
+}
+
+/// A dimension that is written as a number.
+fn size(dim: &Expr) -> Option<i64> {
+    if let Expr::Int(size, _) = dim { Some(*size) } else { None }
+}
+
+/// How many elements there are, where all dimensions are written as numbers.
+fn elements_in<'e>(dims: impl IntoIterator<Item = &'e Expr>) -> Option<i128> {
+    dims.into_iter().try_fold(1i128, |all, dim| all.checked_mul(size(dim)?.into()))
 }
 
 /// `A.view(..)` as the buffer and the call.

@@ -380,5 +380,83 @@ fn a_view_begins_where_its_buffer_does() {
     assert_eq!(sizes.join(" ").replace(":int64", "").replace(":int32", ""), "2 2");
     assert_eq!(view.buffer.elem_offset.as_ref().map(sexp).as_deref().map(|e| e.starts_with("4:")), Some(true));
     assert!(said("D = A.view(-1, 2)").contains("-1 where all others are known"), "{}", said("D = A.view(-1, 2)"));
-    assert!(said("D = A.view(\"float16\")").contains("expected"), "{}", said("D = A.view(\"float16\")"));
+}
+
+fn number(e: &Expr) -> String {
+    sexp(e).split(':').next().unwrap().to_string()
+}
+
+fn sizes(buffer: &Buffer) -> String {
+    buffer.shape.iter().map(number).collect::<Vec<_>>().join(" ")
+}
+
+/// The buffer that a view is.
+fn view(view: &str) -> Buffer {
+    let views = body(&format!("B = T.alloc_buffer((2, 8))\nC = T.alloc_buffer(())\nV = {view}"));
+    let [.., Stmt::Decl(view)] = views.as_slice() else { panic!("{views:?}") };
+    view.buffer.clone()
+}
+
+#[test]
+fn what_is_left_of_a_view_is_a_size() {
+    for (text, expected) in [
+        ("B.view(16)", "16"),
+        ("B.view(4, 4)", "4 4"),
+        ("B.view(5)", "5"),
+        ("B.view(64)", "64"),
+        ("B.view()", ""),
+        ("B.view(-1)", "16"),
+        ("B.view(2, -1, 1)", "2 8 1"),
+        ("B.view(4, -1, layout=None)", "4 4"),
+        ("C.view(-1)", "1"),
+        ("C.view(1, 1)", "1 1"),
+    ] {
+        assert_eq!(sizes(&view(text)), expected, "{text}");
+    }
+    for (text, why) in [
+        ("B.view(-1, -1, -2)", "not negative"),
+        ("B.view(-1, -1)", "only one dimension"),
+        ("B.view(-5, 2)", "not negative"),
+        ("B.view(-2, -4)", "not negative"),
+        ("B.view(3, -1)", "cannot be divided"),
+        ("B.view(32, -1)", "cannot be divided"),
+        ("B.view(0, -1)", "cannot be divided"),
+        ("B.view(-1, dtype=\"float16\")", "nothing else"),
+        ("B.view(32, -1, dtype=\"float16\")", "nothing else"),
+        ("B.view(16, dtype=\"int32\")", "nothing else"),
+        ("B.view(16, layout=\"default\")", "layout of a view"),
+        ("B.view(q, 8)", "int32 or int64"),
+        ("B.view(s, -1)", "-1 where all others are known"),
+    ] {
+        let said = said(&format!("B = T.alloc_buffer((2, 8))\nV = {text}"));
+        assert!(said.contains(why), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_view_of_another_data_type_has_as_many_bits() {
+    for (dtype, expected) in
+        [("int32", "2 8"), ("float16", "2 16"), ("uint8", "2 32"), ("bool", "2 32"), ("int64", "2 4")]
+    {
+        let view = view(&format!("B.view(\"{dtype}\")"));
+        assert_eq!(view.dtype.to_string(), dtype);
+        assert_eq!(sizes(&view), expected, "{dtype}");
+    }
+    let of_a_part = |dtype: &str| {
+        let text = format!(
+            "B = T.alloc_buffer((8,))\nC = T.decl_buffer((4,), data=B.data, elem_offset=4)\nD = C.view({dtype:?})"
+        );
+        let views = body(&text);
+        let [.., Stmt::Decl(view)] = views.as_slice() else { panic!("{views:?}") };
+        number(view.buffer.elem_offset.as_ref().unwrap())
+    };
+    assert_eq!(["float16", "float32", "float64"].map(of_a_part), ["8", "4", "2"]);
+    assert!(said("D = C.view(\"float16\")\n").contains("no buffer"));
+    for (buffer, dtype, why) in
+        [("(3,)", "float64", "whole number"), ("()", "float16", "a scalar"), ("(s,)", "float64", "whole")]
+    {
+        let said = said(&format!("B = T.alloc_buffer({buffer})\nV = B.view({dtype:?})"));
+        assert!(said.contains(why), "{buffer} {dtype}: {said}");
+    }
+    assert_eq!(said("B = T.alloc_buffer((s,))\nV = B.view(\"float16\")"), "nothing");
 }
