@@ -67,7 +67,7 @@ impl Reader<'_> {
     /// `f(x, y)`, with type arguments and attributes as keywords.
     fn plain_call(&mut self, op: Expr, call: &py::ExprCall, span: Span) -> Read<Expr> {
         let mut args = Arguments::of(call);
-        let (inputs, infos) = with_sinfo_args(args.rest());
+        let (inputs, infos) = with_sinfo_args(&mut args)?;
         let inputs = self.exprs(inputs)?;
         self.finish_call(op, inputs, infos, args, span)
     }
@@ -100,7 +100,7 @@ impl Reader<'_> {
             None => Vec::new(),
         };
         if let Some(again) = rest.keyword(&SINFO_ARGS) {
-            return Err(Fault::new(again, "type arguments are given twice").under(rule!("PR14148.CALL.SINFO_ARGS")));
+            return Err(given_twice(again));
         }
         let attrs = self.keyword_attrs(rest.keywords())?;
         Ok(Call { op, args, sinfo_args, attrs, span })
@@ -150,13 +150,13 @@ impl Reader<'_> {
             "Op" => self.op_by_name(call, span),
             "call_packed" => {
                 let callee = self.extern_callee(&mut args, call)?;
-                let (inputs, infos) = with_sinfo_args(args.rest());
+                let (inputs, infos) = with_sinfo_args(&mut args)?;
                 let inputs = self.exprs(inputs)?;
                 self.finish_call(callee, inputs, infos, args, span)
             }
             "call_pure_packed" | "call_inplace_packed" | "call_builtin_with_ctx" => {
                 let mut inputs = vec![self.extern_callee(&mut args, call)?];
-                let (others, infos) = with_sinfo_args(args.rest());
+                let (others, infos) = with_sinfo_args(&mut args)?;
                 inputs.extend(self.exprs(others)?);
                 let op = self.op(name, span);
                 self.finish_call(op, inputs, infos, args, span)
@@ -446,7 +446,7 @@ impl Reader<'_> {
                 },
             }
         }
-        let (others, infos) = with_sinfo_args(args.rest());
+        let (others, infos) = with_sinfo_args(&mut args)?;
         inputs.extend(self.exprs(others)?);
         // Either function makes a call of the one operator or of the other one, by whether there is a bias.
         let name = match inputs.len() {
@@ -500,11 +500,30 @@ fn is_shape_like(e: &py::Expr) -> bool {
     }
 }
 
-/// The inputs among the arguments of a call, and the type arguments that may stand behind them.
-fn with_sinfo_args(args: &[py::Expr]) -> (&[py::Expr], Option<&py::Expr>) {
-    match args.split_last() {
-        Some((last, inputs)) if is_struct_infos(last) => (inputs, Some(last)),
-        Some(_) | None => (args, None),
+/// The inputs among the arguments of a call, and its type arguments: those of the keyword, or else what may stand behind the
+/// inputs.
+fn with_sinfo_args<'a>(args: &mut Arguments<'a>) -> Read<(&'a [py::Expr], Option<&'a py::Expr>)> {
+    let (all, by_name) = (args.rest(), args.keyword(&SINFO_ARGS));
+    Ok(match (by_name, all.split_last()) {
+        (Some(_), Some((last, _))) if is_struct_infos(last) && is_no_value(last) => return Err(given_twice(last)),
+        (Some(infos), _) => (all, Some(infos)),
+        (None, Some((last, inputs))) if is_struct_infos(last) => (inputs, Some(last)),
+        (None, _) => (all, None),
+    })
+}
+
+fn given_twice(again: &py::Expr) -> Fault {
+    Fault::new(again, "type arguments are given twice").under(rule!("PR14148.CALL.SINFO_ARGS"))
+}
+
+/// Whether this is structural information and no value: a tuple of nothing, or of such tuples, may be either.
+fn is_no_value(e: &py::Expr) -> bool {
+    match (members(e), e) {
+        (Some(members), _) => members.iter().any(is_no_value),
+        (None, py::Expr::Call(call)) if relax_name(&call.func).as_deref() == Some("Tuple") => {
+            call.arguments.args.iter().any(is_no_value)
+        }
+        (None, _) => is_struct_info(e),
     }
 }
 

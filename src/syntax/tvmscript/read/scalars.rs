@@ -119,14 +119,25 @@ impl<'a> Visitor<'a> for Names {
         }
         let outer = self.inside;
         self.inside |= is_arithmetic(e);
-        crate::judge::with_stack(|| walk_expr(self, e));
-        if let py::Expr::Call(call) = e {
-            self.inside = true;
-            for shape in shapes_among(call) {
-                crate::judge::with_stack(|| walk_expr(self, shape));
-            }
-        }
+        crate::judge::with_stack(|| match e {
+            py::Expr::Call(call) => self.call(call),
+            e => walk_expr(self, e),
+        });
         self.inside = outer;
+    }
+}
+
+impl Names {
+    /// Each argument once: it is a shape, or it is not.
+    fn call(&mut self, call: &py::ExprCall) {
+        self.visit_expr(&call.func);
+        let (around, shapes) = (self.inside, shapes_among(call));
+        for argument in call.arguments.iter_source_order() {
+            let value = argument.value();
+            self.inside = around || shapes.iter().any(|shape| std::ptr::eq(*shape, value));
+            self.visit_expr(value);
+        }
+        self.inside = around;
     }
 }
 

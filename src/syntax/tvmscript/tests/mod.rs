@@ -383,3 +383,26 @@ fn all_inputs_in_a_variable_are_read_as_one_tuple() {
     assert_eq!(call("(x, x)").0, 4);
     assert_eq!(call("x").0, 3);
 }
+
+#[test]
+fn beside_the_keyword_of_type_arguments_all_others_are_inputs() {
+    for (call, inputs) in [
+        ("R.call_packed(\"f\", x, R.Tuple(), sinfo_args=R.Tuple())", 2),
+        ("R.call_packed(\"f\", x, R.Tuple(), sinfo_args=R.Object)", 2),
+        ("R.call_packed(\"f\", x, R.Tuple())", 1),
+        ("R.call_pure_packed(\"f\", R.Tuple(), ty_args=[R.Object])", 2),
+        ("x(x, R.Tuple(R.Tuple()), sinfo_args=(R.Object,))", 2),
+        ("R.builtin.stop_lift_params(R.Tuple(), type_args=R.Object)", 1),
+    ] {
+        let Expr::Call(read) = value("x: R.Object", call) else { panic!("{call}") };
+        assert_eq!((read.args.len(), read.sinfo_args.len()), (inputs, 1), "{call}");
+    }
+    for twice in [
+        "R.call_packed(\"f\", x, R.Tuple(R.Object), sinfo_args=R.Tuple())",
+        "R.call_packed(\"f\", x, R.Object, sinfo_args=R.Object)",
+        "R.call_packed(\"f\", x, sinfo_args=R.Object, ty_args=R.Object)",
+    ] {
+        let text = format!("@R.function\ndef main(x: R.Object) -> R.Object:\n    return {twice}\n");
+        assert!(error(&text).message.contains("type arguments are given twice"), "{twice}");
+    }
+}
