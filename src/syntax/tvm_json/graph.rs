@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
+use std::ops::Deref;
 
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -50,14 +51,18 @@ const LOOKS: usize = 10_000;
 /// How often a node may stand open within itself: its readers may open it again for another field, but not without end.
 const OPEN_WITHIN_ITSELF: usize = 8;
 
+/// How many nodes may stand open at once, each in the one before.
+const OPEN_AT_ONCE: usize = 100_000;
+
 /// A graph. What nodes hold is looked at when it is asked for.
 pub(in crate::syntax) struct Graph<'t> {
     root: Id,
     nodes: Vec<RawNode<'t>>,
     /// How many more times nodes may be looked at.
     looks: Cell<usize>,
-    /// How often each node is being read.
+    /// How often each node is being read, and how many nodes are.
     open: RefCell<FxHashMap<Id, usize>>,
+    depth: Cell<usize>,
     /// Whether integer constants have types, and hold their values themselves: so it is in 0.26 alone.
     pub plain_constants: bool,
 }
@@ -82,7 +87,8 @@ impl<'t> Graph<'t> {
             return Err(GraphError::new(format!("the root is node {root}, and there are {count} nodes")));
         }
         let looks = Cell::new(count.saturating_mul(LOOKS_AT_A_NODE).saturating_add(LOOKS));
-        Ok(Graph { root, nodes: whole.nodes, looks, open: RefCell::default(), plain_constants })
+        let (open, depth) = (RefCell::default(), Cell::new(0));
+        Ok(Graph { root, nodes: whole.nodes, looks, open, depth, plain_constants })
     }
 
     pub fn root(&self) -> Id {
@@ -126,35 +132,50 @@ impl<'t> Graph<'t> {
         serde_json::from_str(data).map_err(|_| self.error(id, what))
     }
 
-    /// The fields of an object.
-    pub fn fields(&self, id: Id) -> Reading<Fields<'_, 't>> {
-        let fields = self.value(id, "expected an object with fields")?;
+    /// Opens a node for as long as its parts are being read.
+    fn enter(&self, id: Id) -> Reading<Open<'_, 't>> {
+        if self.depth.get() == OPEN_AT_ONCE {
+            return self.wrong(id, "the nodes stand in each other too deep");
+        }
         let mut open = self.open.borrow_mut();
         let times = open.entry(id).or_insert(0);
         if *times == OPEN_WITHIN_ITSELF {
             return self.wrong(id, "it is a part of itself");
         }
         *times += 1;
-        Ok(Fields { graph: self, id, fields })
+        self.depth.update(|depth| depth + 1);
+        Ok(Open { graph: self, id })
+    }
+
+    /// The fields of an object.
+    pub fn fields(&self, id: Id) -> Reading<Fields<'_, 't>> {
+        let fields = self.value(id, "expected an object with fields")?;
+        Ok(Fields { graph: self, id, fields, _open: self.enter(id)? })
     }
 
     /// The members of an array.
-    pub fn list(&self, id: Id) -> Reading<Vec<Id>> {
-        if self.is_none(id) { Ok(Vec::new()) } else { self.value(id, "expected an array") }
+    pub fn list(&self, id: Id) -> Reading<Members<'_, 't, Id>> {
+        let members: Vec<Id> = if self.is_none(id) { Vec::new() } else { self.value(id, "expected an array")? };
+        // In what is empty nothing is read, and one such array may stand for all.
+        let open = if members.is_empty() { None } else { Some(self.enter(id)?) };
+        Ok(Members { members, open })
     }
 
     /// The entries of a map.
-    pub fn map(&self, id: Id) -> Reading<Vec<(Id, Id)>> {
-        let flat = self.list(id)?;
+    pub fn map(&self, id: Id) -> Reading<Members<'_, 't, (Id, Id)>> {
+        let Members { members: flat, open } = self.list(id)?;
         if !flat.len().is_multiple_of(2) {
             return self.wrong(id, "expected keys with values");
         }
-        Ok(flat.chunks(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect())
+        let members = flat.chunks(2).filter_map(|pair| Some((*pair.first()?, *pair.get(1)?))).collect();
+        Ok(Members { members, open })
     }
 
     /// The entries of a map whose keys are strings.
-    pub fn dict(&self, id: Id) -> Reading<Vec<(Name, Id)>> {
-        self.map(id)?.into_iter().map(|(key, value)| Ok((self.text(key)?, value))).collect()
+    pub fn dict(&self, id: Id) -> Reading<Members<'_, 't, (Name, Id)>> {
+        let Members { members: entries, open } = self.map(id)?;
+        let members = entries.into_iter().map(|(key, value)| Ok((self.text(key)?, value))).collect::<Reading<_>>()?;
+        Ok(Members { members, open })
     }
 
     /// A string.
@@ -204,15 +225,15 @@ pub(super) fn float_of(value: &Value) -> Option<f64> {
     }
 }
 
-/// The fields of a node.
-pub(in crate::syntax) struct Fields<'g, 't> {
+/// A node that is being read, until this is dropped.
+struct Open<'g, 't> {
     graph: &'g Graph<'t>,
-    pub id: Id,
-    fields: serde_json::Map<String, Value>,
+    id: Id,
 }
 
-impl Drop for Fields<'_, '_> {
+impl Drop for Open<'_, '_> {
     fn drop(&mut self) {
+        self.graph.depth.update(|depth| depth.saturating_sub(1));
         let mut open = self.graph.open.borrow_mut();
         if let Some(times) = open.get_mut(&self.id) {
             *times -= 1;
@@ -223,7 +244,52 @@ impl Drop for Fields<'_, '_> {
     }
 }
 
-impl Fields<'_, '_> {
+/// The members of an array, or the entries of a map, which stands open as long as they are being read.
+pub(in crate::syntax) struct Members<'g, 't, T> {
+    members: Vec<T>,
+    open: Option<Open<'g, 't>>,
+}
+
+/// As [`Members`], one by one.
+pub(in crate::syntax) struct OneByOne<'g, 't, T> {
+    members: std::vec::IntoIter<T>,
+    _open: Option<Open<'g, 't>>,
+}
+
+impl<T> Deref for Members<'_, '_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.members
+    }
+}
+
+impl<'g, 't, T> IntoIterator for Members<'g, 't, T> {
+    type Item = T;
+    type IntoIter = OneByOne<'g, 't, T>;
+
+    fn into_iter(self) -> OneByOne<'g, 't, T> {
+        OneByOne { members: self.members.into_iter(), _open: self.open }
+    }
+}
+
+impl<T> Iterator for OneByOne<'_, '_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.members.next()
+    }
+}
+
+/// The fields of a node.
+pub(in crate::syntax) struct Fields<'g, 't> {
+    graph: &'g Graph<'t>,
+    pub id: Id,
+    fields: serde_json::Map<String, Value>,
+    _open: Open<'g, 't>,
+}
+
+impl<'g, 't> Fields<'g, 't> {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.fields.keys().map(String::as_str)
     }
@@ -254,7 +320,7 @@ impl Fields<'_, '_> {
     }
 
     /// The members of the array that a field refers to.
-    pub fn list(&self, name: &str) -> Reading<Vec<Id>> {
+    pub fn list(&self, name: &str) -> Reading<Members<'g, 't, Id>> {
         self.graph.list(self.node(name)?)
     }
 
@@ -329,6 +395,48 @@ mod tests {
         let nodes = [tuple(6), array("5")].join(",");
         let said = of_body(&nodes, 5);
         assert!(said.contains("it is a part of itself"), "{said}");
+    }
+
+    /// What is said of a module whose attribute `a` is the first of these nodes.
+    fn of_attribute(nodes: &str) -> String {
+        let text = format!(
+            r#"{{"root_index": 0, "nodes": [
+                {{"type": "ir.IRModule", "data": {{"functions": 2, "global_infos": 1, "attrs": 3, "source_map": 1}}}},
+                {{"type": "None"}},
+                {{"type": "ffi.Map", "data": []}},
+                {{"type": "ffi.Map", "data": [4, 5]}},
+                {{"type": "ffi.String", "data": "a"}},
+                {nodes}]}}"#
+        );
+        load::parse(Form::Json, &text)
+            .map_or_else(|error| error.to_string(), |module| format!("{} attributes", module.attrs.len()))
+    }
+
+    #[test]
+    fn containers_that_are_parts_of_themselves() {
+        let map = |entries: &str| format!(r#"{{"type": "ffi.Map", "data": [{entries}]}}"#);
+        assert_eq!(of_attribute(&[array("6, 6"), map("4, 7"), array("")].join(",")), "1 attributes");
+        for nodes in [
+            vec![array("5")],
+            vec![array("5, 5")],
+            vec![map("4, 5")],
+            vec![array("6"), map("4, 7"), array("4, 5")],
+            vec![array("6, 6"), array("5, 5")],
+        ] {
+            let said = of_attribute(&nodes.join(","));
+            assert!(said.contains("it is a part of itself"), "{nodes:?}: {said}");
+        }
+    }
+
+    #[test]
+    fn nodes_in_nodes_up_to_a_depth() {
+        let chain = |depth: usize| {
+            let arrays = (0..depth).map(|i| array(&(6 + i).to_string())).collect::<Vec<_>>();
+            of_attribute(&(arrays.join(",") + "," + &array("")))
+        };
+        assert_eq!(chain(1_000), "1 attributes");
+        let said = chain(super::OPEN_AT_ONCE);
+        assert!(said.contains("too deep"), "{said}");
     }
 
     #[test]

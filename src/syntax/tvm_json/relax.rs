@@ -84,7 +84,7 @@ impl<'g, 't> Builder<'g, 't> {
             for (name, list) in self.graph.dict(infos)? {
                 let members = self.graph.list(list)?;
                 if &*name == "vdevice" {
-                    self.devices.clone_from(&members);
+                    self.devices = members.to_vec();
                 }
                 let infos = members.into_iter().map(|info| self.attr("", info)).collect::<Reading<Vec<_>>>()?;
                 module.global_infos.insert(name, AttrValue::List(infos));
@@ -212,8 +212,8 @@ impl<'g, 't> Builder<'g, 't> {
         with_stack(|| self.expr_inner(id))
     }
 
-    fn exprs(&mut self, ids: Vec<Id>) -> Reading<Vec<Expr>> {
-        ids.into_iter().map(|id| self.expr(id)).collect()
+    fn exprs(&mut self, ids: &[Id]) -> Reading<Vec<Expr>> {
+        ids.iter().map(|id| self.expr(*id)).collect()
     }
 
     fn expr_inner(&mut self, id: Id) -> Reading<Expr> {
@@ -232,7 +232,7 @@ impl<'g, 't> Builder<'g, 't> {
             "Constant" => Ok(Expr::Constant(Constant { data: self.graph.tensor(fields.node("data")?)?, span })),
             "GenericConst" => self.generic(fields.node("value")?),
             "GlobalVar" => Ok(Expr::GlobalVar(GlobalVar { name: global_name(fields.text("name_hint")?), span })),
-            "Tuple" => Ok(Expr::Tuple(Tuple { fields: self.exprs(fields.list("fields")?)?, span }.into())),
+            "Tuple" => Ok(Expr::Tuple(Tuple { fields: self.exprs(&fields.list("fields")?)?, span }.into())),
             "SeqExpr" => self.seq_expr(&fields),
             "PrimValue" => self.prim_value(fields.node("value")?),
             "StringImm" => Ok(Expr::StringImm(StringImm { value: fields.text("value")?, span })),
@@ -373,16 +373,16 @@ impl<'g, 't> Builder<'g, 't> {
             "call_tir" | "call_tir_inplace" | "call_tir_with_grad" | "call_dps_packed" => {
                 self.dps(fields.id, &ids, &mut sinfo_args, &mut attrs)?
             }
-            name => self.operands(name, ids, &mut attrs)?,
+            name => self.operands(name, &ids, &mut attrs)?,
         };
         Ok(Expr::Call(Call { op, args, sinfo_args, attrs, span: Span::NONE }.into()))
     }
 
     /// What is an argument there and an attribute here is told by the parameters of the operator.
-    fn operands(&mut self, name: &str, ids: Vec<Id>, attrs: &mut Attrs) -> Reading<Vec<Expr>> {
+    fn operands(&mut self, name: &str, ids: &[Id], attrs: &mut Attrs) -> Reading<Vec<Expr>> {
         let params = signature(name);
         let mut args = Vec::new();
-        let mut ids = ids.into_iter();
+        let mut ids = ids.iter().copied();
         for param in params {
             match param {
                 Param::Attr(keyword) if !attrs.contains_key(keyword) => {
@@ -450,7 +450,7 @@ impl<'g, 't> Builder<'g, 't> {
         let mut args = vec![self.expr(*callee)?];
         if let Some(inputs) = rest.first() {
             match self.graph.short(*inputs) {
-                "Tuple" => args.extend(self.exprs(self.graph.fields(*inputs)?.list("fields")?)?),
+                "Tuple" => args.extend(self.exprs(&self.graph.fields(*inputs)?.list("fields")?)?),
                 _ => args.push(self.expr(*inputs)?),
             }
         }
@@ -495,7 +495,7 @@ impl<'g, 't> Builder<'g, 't> {
             "PrimValue" => self.dim(fields.node("value")?),
             "Call" => {
                 let op = self.graph.text(fields.node("op")?)?;
-                match (op.rsplit('.').next(), fields.list("args")?.as_slice()) {
+                match (op.rsplit('.').next(), &*fields.list("args")?) {
                     (Some("if_then_else"), [c, t, f]) => {
                         Ok(PrimExpr::Select(self.dim(*c)?.into(), self.dim(*t)?.into(), self.dim(*f)?.into()))
                     }

@@ -83,7 +83,7 @@ impl Reader<'_, '_> {
                 ["iter_vars", "reads", "writes", "annotations", "match_buffers"].into_iter().all(is_empty)
                     && block.optional("init").is_none();
             if says_nothing && &*block.text("name_hint")? == "root" {
-                let allocs = self.define_buffers(block.list("alloc_buffers")?)?;
+                let allocs = self.define_buffers(&block.list("alloc_buffers")?)?;
                 return Ok((allocs, self.body(block.node("body")?)?));
             }
         }
@@ -175,8 +175,8 @@ impl Reader<'_, '_> {
         matches!(self.graph.short(id), "Var" | "SizeVar") && !self.names.contains_key(&id)
     }
 
-    fn define_buffers(&mut self, ids: Vec<Id>) -> Reading<Vec<Buffer>> {
-        ids.into_iter().map(|id| self.define_buffer(id)).collect()
+    fn define_buffers(&mut self, ids: &[Id]) -> Reading<Vec<Buffer>> {
+        ids.iter().map(|id| self.define_buffer(*id)).collect()
     }
 
     /// Which kind of memory a pointer points to.
@@ -302,9 +302,9 @@ impl Reader<'_, '_> {
             };
             iters.push(Iter { var: self.var(iter.node("var")?)?, kind, start, stop, value, span });
         }
-        let allocs = self.define_buffers(fields.list("alloc_buffers")?)?;
-        let reads = self.regions(fields.list("reads")?)?;
-        let writes = self.regions(fields.list("writes")?)?;
+        let allocs = self.define_buffers(&fields.list("alloc_buffers")?)?;
+        let reads = self.regions(&fields.list("reads")?)?;
+        let writes = self.regions(&fields.list("writes")?)?;
         let mut matches = Vec::new();
         for id in fields.list("match_buffers")? {
             let matched = self.graph.fields(id)?;
@@ -334,8 +334,8 @@ impl Reader<'_, '_> {
         Ok((start.clone(), sum(start, extent)))
     }
 
-    fn regions(&mut self, ids: Vec<Id>) -> Reading<Vec<Region>> {
-        ids.into_iter().map(|id| self.region(id)).collect()
+    fn regions(&mut self, ids: &[Id]) -> Reading<Vec<Region>> {
+        ids.iter().map(|id| self.region(*id)).collect()
     }
 
     fn region(&mut self, id: Id) -> Reading<Region> {

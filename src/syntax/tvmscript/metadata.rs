@@ -29,8 +29,10 @@ impl<'t> Metadata<'t> {
     pub fn parse(text: &'t str) -> Result<Metadata<'t>, GraphError> {
         let graph = Graph::parse(text)?;
         let lists = graph.dict(graph.root())?;
-        let lists =
-            lists.into_iter().map(|(name, list)| Ok((name, graph.list(list)?))).collect::<Result<_, GraphError>>()?;
+        let lists = lists
+            .into_iter()
+            .map(|(name, list)| Ok((name, graph.list(list)?.to_vec())))
+            .collect::<Result<_, GraphError>>()?;
         Ok(Metadata { graph, lists })
     }
 
