@@ -59,12 +59,19 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
+    /// What is known of a value, which is gone through when it is bound.
+    fn bound(&mut self, value: &'m Expr) -> Option<StructInfo> {
+        let info = self.at(Step::Field("value"), |d| d.expr(value));
+        // A tuple has been counted already.
+        if matches!(value, Expr::Tuple(_)) { info } else { self.within_bounds(info, value.span()) }
+    }
+
     fn var_binding(&mut self, binding: &'m VarBinding) {
         let binder = &binding.var;
         match &binding.value {
             Expr::Function(function) => self.bound_function(binder, function),
             value => {
-                let info = self.at(Step::Field("value"), |d| d.expr(value));
+                let info = self.bound(value);
                 let info = self.cx.conclude(rule!("SI.DERIVE.VB.VALUE"), info);
                 if self.beforehand.wrong.touch(binding.span) {
                     return self.enter_silently(binder, None);
@@ -172,7 +179,7 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     fn match_cast(&mut self, cast: &'m MatchCast) {
-        let value = self.at(Step::Field("value"), |d| d.expr(&cast.value));
+        let value = self.bound(&cast.value);
         let value = self.cx.conclude(rule!("SI.DERIVE.MC.VALUE"), value);
         let target = self.closed(&cast.struct_info);
         // SI.DERIVE.MC.SHAPEVARS.

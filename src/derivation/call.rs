@@ -80,7 +80,12 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     fn args(&mut self, call: &'m Call) -> Vec<Option<StructInfo>> {
-        call.args.iter().enumerate().map(|(i, arg)| self.at(Step::Item("args", i), |d| d.expr(arg))).collect()
+        let args = call.args.iter().enumerate();
+        args.map(|(i, arg)| {
+            let info = self.at(Step::Item("args", i), |d| d.expr(arg));
+            self.within_bounds(info, arg.span())
+        })
+        .collect()
     }
 
     fn call_error(&mut self, call: &Call, error: CallError) {

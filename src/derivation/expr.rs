@@ -3,7 +3,7 @@
 use super::{Deriver, Entry};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
-use crate::grammar::width::{TOO_WIDE, info_is_too_wide};
+use crate::grammar::width::TOO_WIDE;
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr, SeqExpr,
     ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var,
@@ -97,12 +97,18 @@ impl<'m> Deriver<'_, 'm> {
             fields.push(self.at(Step::Item("fields", i), |d| d.expr(field)));
         }
         let fields: Option<Vec<StructInfo>> = fields.into_iter().collect();
-        let info = fields.map(|fields| self.cx.conclude(rule!("SI.DERIVE.TUPLE"), StructInfo::tuple(fields)))?;
-        if info_is_too_wide(&info) {
-            self.error(rule!("SI.DERIVE.TUPLE"), tuple.span, TOO_WIDE);
-            return None;
+        let info = fields.map(|fields| self.cx.conclude(rule!("SI.DERIVE.TUPLE"), StructInfo::tuple(fields)));
+        self.within_bounds(info, tuple.span)
+    }
+
+    /// What is about to be gone through, unless that comes to too much.
+    pub(super) fn within_bounds(&mut self, info: Option<StructInfo>, span: Span) -> Option<StructInfo> {
+        let info = info?;
+        if self.parts.allow_info(&info) {
+            return Some(info);
         }
-        Some(info)
+        self.complain(rule!("SI.DERIVE.TUPLE"), span, &|| Complaint::error(TOO_WIDE));
+        None
     }
 
     /// SI.DERIVE.IF: the join of the branches. The condition is derived for its errors only.
@@ -147,6 +153,7 @@ impl<'m> Deriver<'_, 'm> {
             seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(Step::Item("blocks", i), |d| d.block(block)));
         }
         let body = self.at(Step::Field("body"), |d| d.expr(&seq.body));
+        let body = self.within_bounds(body, seq.body.span());
         let body = body.map(|body| self.cx.conclude(rule!("SI.DERIVE.SEQ.BODY"), body));
         if self.cx.fire(rule!("SI.DERIVE.SEQ.REMOVE")) {
             self.scope.delta.leave(delta);

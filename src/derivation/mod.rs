@@ -22,6 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::book::Erratum;
 use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
+use crate::grammar::width::Parts;
 use crate::grammar::{FuncStructInfo, GlobalFunc, IrModule, Name, Ndim, ShapeVar, StructInfo, Var};
 use crate::judge::{Compatibility, Cx};
 use crate::scope::{Component, Context, in_order_of_reference};
@@ -176,6 +177,8 @@ struct Deriver<'c, 'm> {
     /// The results of functions that have no return annotation, by the address of the function.
     results: HashMap<usize, StructInfo>,
     beforehand: Beforehand,
+    /// What may still be gone through.
+    parts: Parts,
     trail: Trail,
     report: DeriveReport,
 }
@@ -203,6 +206,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
             globals: FxHashMap::default(),
             results: HashMap::new(),
             beforehand: Beforehand::default(),
+            parts: Parts::default(),
             trail: Trail::default(),
             report: DeriveReport::default(),
         }

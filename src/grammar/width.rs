@@ -7,18 +7,46 @@ use crate::judge::with_stack;
 /// The most parts of a type, or of a piece of information, that a judgement goes through.
 pub const MOST_PARTS: usize = 1 << 20;
 
-/// What is said of a tuple that has more.
-pub const TOO_WIDE: &str =
-    "the tuple has more than a million parts, counting those that it shares as often as they occur in it";
+/// The most parts that a pass over a program goes through together: a binding is short, and may hold all that was bound before.
+const ALL_PARTS: usize = 4 * MOST_PARTS;
 
-/// Whether a type has more parts than anyone goes through.
-pub fn type_is_too_wide(ty: &Type) -> bool {
-    type_within(ty, MOST_PARTS).is_none()
+/// So many parts of each type and of each piece of information are not counted, for a long program has many of them.
+const FEW_PARTS: usize = 1 << 10;
+
+/// What is said of a tuple where there are more.
+pub const TOO_WIDE: &str = "the tuple has more than a million parts, by itself or with those before it, counting those that it \
+                            shares as often as they occur in it";
+
+/// How many parts a pass over a program may still go through.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    left: usize,
 }
 
-/// Whether a piece of information has more parts than anyone goes through.
-pub fn info_is_too_wide(info: &StructInfo) -> bool {
-    info_within(info, MOST_PARTS).is_none()
+impl Default for Parts {
+    fn default() -> Parts {
+        Parts { left: ALL_PARTS }
+    }
+}
+
+impl Parts {
+    /// Whether the parts of a type may be gone through. They count from here on.
+    pub fn allow_type(&mut self, ty: &Type) -> bool {
+        self.allow(|left| type_within(ty, left))
+    }
+
+    /// Whether the parts of a piece of information may be gone through. They count from here on.
+    pub fn allow_info(&mut self, info: &StructInfo) -> bool {
+        self.allow(|left| info_within(info, left))
+    }
+
+    fn allow(&mut self, within: impl FnOnce(usize) -> Option<usize>) -> bool {
+        let most = self.left.saturating_add(FEW_PARTS).min(MOST_PARTS);
+        let rest = within(most);
+        let gone_through = most - rest.unwrap_or(0);
+        self.left = self.left.saturating_sub(gone_through.saturating_sub(FEW_PARTS));
+        rest.is_some()
+    }
 }
 
 /// How many parts may still follow; `None` if there are too many already.
@@ -51,11 +79,26 @@ fn info_within(info: &StructInfo, left: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
+    fn info_pairs(count: usize) -> StructInfo {
+        (0..count).fold(StructInfo::Object, |s, _| StructInfo::tuple([s.clone(), s]))
+    }
+
     #[test]
     fn what_shares_its_fields_is_counted_as_it_is_gone_through() {
-        let pairs = |count: usize| (0..count).fold(StructInfo::Object, |s, _| StructInfo::tuple([s.clone(), s]));
-        assert!(!info_is_too_wide(&pairs(10)) && info_is_too_wide(&pairs(100)));
+        let allows = |count: usize| Parts::default().allow_info(&info_pairs(count));
+        assert!(allows(10) && allows(19) && !allows(20) && !allows(100));
         let pairs = |count: usize| (0..count).fold(Type::Object, |t, _| Type::tuple([t.clone(), t]));
-        assert!(!type_is_too_wide(&pairs(10)) && type_is_too_wide(&pairs(100)));
+        let allows = |count: usize| Parts::default().allow_type(&pairs(count));
+        assert!(allows(10) && allows(19) && !allows(20) && !allows(100));
+    }
+
+    #[test]
+    fn what_is_wide_is_counted_together_and_what_is_not_goes_free() {
+        let mut parts = Parts::default();
+        let wide = info_pairs(18);
+        assert_eq!((0..100).filter(|_| parts.allow_info(&wide)).count(), 8);
+        let narrow = info_pairs(9);
+        assert!((0..100_000).all(|_| parts.allow_info(&narrow)));
+        assert!(!parts.allow_info(&wide));
     }
 }

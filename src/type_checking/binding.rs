@@ -27,13 +27,20 @@ impl<'m> Checker<'_, 'm> {
         self.gamma.enter(&binder.var, Entry { ty, derive, dataflow, depth: self.frames.len() });
     }
 
+    /// The type of a value, which is gone through when it is bound.
+    fn bound(&mut self, value: &'m Expr) -> Option<Type> {
+        let ty = self.at(Step::Field("value"), |c| c.expr(value));
+        // A tuple has been counted already.
+        if matches!(value, Expr::Tuple(_)) { ty } else { self.within_bounds(ty, value.span()) }
+    }
+
     /// TC.VB.VALUE: the value comes first, whatever the annotation.
     fn var_binding(&mut self, binding: &'m VarBinding) {
         let binder = &binding.var;
         match &binding.value {
             Expr::Function(function) => self.bound_function(binder, function),
             value => {
-                let ty = self.at(Step::Field("value"), |c| c.expr(value));
+                let ty = self.bound(value);
                 let ty = self.cx.conclude(rule!("TC.VB.VALUE"), ty);
                 let derive = self.derive_func_of_value(value);
                 if self.wrong.touch(binding.span) {
@@ -120,7 +127,7 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn match_cast(&mut self, cast: &'m MatchCast) {
-        let value = self.at(Step::Field("value"), |c| c.expr(&cast.value));
+        let value = self.bound(&cast.value);
         let value = self.cx.conclude(rule!("TC.MC.VALUE"), value);
         self.cast_is_pure();
         if let Some(binder) = cast.var.as_ref().filter(|_| self.wrong.touch(cast.span)) {

@@ -1,10 +1,14 @@
 //! Calls, and their purity.
 
+use std::fmt;
+
 use super::Checker;
 use crate::book::Erratum;
 use crate::derivation::info_of_literal;
 use crate::findings::{Complaint, Demand, Finder, Step};
-use crate::grammar::{AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Ndim, Op, StructInfo, Type};
+use crate::grammar::{
+    AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Ndim, Op, PrimStructInfo, StructInfo, Type,
+};
 use crate::judge::{Cx, with_stack};
 use crate::ops::{self, InferArgs, InferError};
 use crate::purity::{Callee, call_is_pure};
@@ -22,6 +26,21 @@ enum Part {
 enum View {
     Derived,
     Erased,
+}
+
+/// How messages name a type; it is written only if there is a message.
+pub(super) enum NamedType<'t> {
+    Scalar(PrimStructInfo),
+    Plain(&'t Type),
+}
+
+impl fmt::Display for NamedType<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NamedType::Scalar(prim) => StructInfo::Prim(prim.clone()).fmt(f),
+            NamedType::Plain(ty) => ty.fmt(f),
+        }
+    }
 }
 
 /// Whether information that is no tuple of fields erases to a type or to one below it.
@@ -90,7 +109,12 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn args(&mut self, call: &'m Call) -> Vec<Option<Type>> {
-        call.args.iter().enumerate().map(|(i, arg)| self.at(Step::Item("args", i), |c| c.expr(arg))).collect()
+        let args = call.args.iter().enumerate();
+        args.map(|(i, arg)| {
+            let ty = self.at(Step::Item("args", i), |c| c.expr(arg));
+            self.within_bounds(ty, arg.span())
+        })
+        .collect()
     }
 
     /// TC.CALL.OP: what the operator's macro derives, erased.
@@ -152,14 +176,14 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// A type as messages name it: of a boxed scalar, which has no type of its own, what it is.
-    pub(super) fn named_type(&self, expr: &Expr, ty: &Type) -> String {
+    pub(super) fn named_type<'t>(&self, expr: &Expr, ty: &'t Type) -> NamedType<'t> {
         let known = match expr {
             Expr::Var(var) | Expr::DataflowVar(var) => self.known_here.get(var).copied().cloned(),
             other => info_of_literal(other),
         };
         match known {
-            Some(info @ StructInfo::Prim(_)) if *ty == Type::Object => info.to_string(),
-            Some(_) | None => ty.to_string(),
+            Some(StructInfo::Prim(prim)) if *ty == Type::Object => NamedType::Scalar(prim),
+            Some(_) | None => NamedType::Plain(ty),
         }
     }
 
@@ -288,7 +312,7 @@ impl<'m> Checker<'_, 'm> {
         let step = conversion(self.cx, arg, param);
         // TYPE.OBJECT: every value is an object.
         let fits = step == Conversion::None && (*param != Type::Object || self.cx.conclude(rule!("TYPE.OBJECT"), true));
-        let named = call.args.get(i).map_or_else(|| arg.to_string(), |expr| self.named_type(expr, arg));
+        let named = call.args.get(i).map_or(NamedType::Plain(arg), |expr| self.named_type(expr, arg));
         let complain = || {
             let message = format!("argument {i} has the type {named}, which is not a subtype of {param}");
             match step {

@@ -3,7 +3,7 @@
 use super::Checker;
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
-use crate::grammar::width::{TOO_WIDE, type_is_too_wide};
+use crate::grammar::width::TOO_WIDE;
 use crate::grammar::{
     BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, Ndim, SeqExpr, ShapeExpr, Span, Tuple,
     TupleGetItem, Type, Var,
@@ -75,12 +75,18 @@ impl<'m> Checker<'_, 'm> {
             fields.push(self.at(Step::Item("fields", i), |c| c.expr(field)));
         }
         let fields: Option<Vec<Type>> = fields.into_iter().collect();
-        let ty = fields.map(|fields| self.cx.conclude(rule!("TC.TUPLE"), Type::tuple(fields)))?;
-        if type_is_too_wide(&ty) {
-            self.error(rule!("TC.TUPLE"), tuple.span, TOO_WIDE);
-            return None;
+        let ty = fields.map(|fields| self.cx.conclude(rule!("TC.TUPLE"), Type::tuple(fields)));
+        self.within_bounds(ty, tuple.span)
+    }
+
+    /// What is about to be gone through, unless that comes to too much.
+    pub(super) fn within_bounds(&mut self, ty: Option<Type>, span: Span) -> Option<Type> {
+        let ty = ty?;
+        if self.parts.allow_type(&ty) {
+            return Some(ty);
         }
-        Some(ty)
+        self.complain(rule!("TC.TUPLE"), span, &|| Complaint::error(TOO_WIDE));
+        None
     }
 
     fn if_expr(&mut self, branch: &'m If) -> Option<Type> {
@@ -172,6 +178,7 @@ impl<'m> Checker<'_, 'm> {
         let mark = self.gamma.mark();
         seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(Step::Item("blocks", i), |c| c.block(block)));
         let body = self.at(Step::Field("body"), |c| c.expr(&seq.body));
+        let body = self.within_bounds(body, seq.body.span());
         if self.cx.fire(rule!("TC.SEQ.POP")) {
             self.gamma.leave(mark);
         }

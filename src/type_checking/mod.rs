@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::book::Erratum;
 use crate::derivation::{Beforehand, DeriveReport, derive_module_in};
 use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
+use crate::grammar::width::Parts;
 use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, Ndim, StructInfo, Type, Var};
 use crate::judge::Cx;
 use crate::scope::{Component, Context, in_order_of_reference};
@@ -128,6 +129,8 @@ struct Checker<'c, 'm> {
     known: FxHashMap<&'m str, &'m [(Var, StructInfo)]>,
     /// The part of it that is about the global function at hand.
     known_here: FxHashMap<&'m Var, &'m StructInfo>,
+    /// What may still be gone through.
+    parts: Parts,
     trail: Trail,
     report: TypeReport,
 }
@@ -159,6 +162,7 @@ impl<'c, 'm> Checker<'c, 'm> {
             wrong: Places::default(),
             known: known.by_function(),
             known_here: FxHashMap::default(),
+            parts: Parts::default(),
             trail: Trail::default(),
             report: TypeReport::default(),
         }

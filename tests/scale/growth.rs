@@ -10,9 +10,13 @@ use relax_spec::judge::Cx;
 use relax_spec::struct_info::{self as si, Nowhere};
 use relax_spec::syntax::tvmscript::parse_module;
 
-/// Eight times the input takes at most twenty-four times as long, where the square would take sixty-four times. A busy machine
-/// disturbs some measurements, not all.
+/// Eight times the input takes at most twenty-four times as long, where the square would take sixty-four times.
 fn grows_with_its_input(small: usize, work: impl Fn(usize) + Send + 'static) {
+    takes(24, small, 8 * small, work);
+}
+
+/// The larger input takes at most so many times as long as the smaller one. A busy machine disturbs some measurements, not all.
+fn takes(times: u32, small: usize, large: usize, work: impl Fn(usize) + Send + 'static) {
     let judged = move || {
         let time = |size: usize| {
             let start = Instant::now();
@@ -21,10 +25,10 @@ fn grows_with_its_input(small: usize, work: impl Fn(usize) + Send + 'static) {
         };
         let mut last = (Duration::ZERO, Duration::ZERO);
         let holds = (0..4).any(|_| {
-            last = (time(small).min(time(small)), time(8 * small));
-            last.1 <= last.0.max(Duration::from_millis(20)) * 24
+            last = (time(small).min(time(small)), time(large));
+            last.1 <= last.0.max(Duration::from_millis(20)) * times
         });
-        assert!(holds, "{:?} for eight times what takes {:?}", last.1, last.0);
+        assert!(holds, "{:?} for {large}, where {small} takes {:?}", last.1, last.0);
     };
     // Dropping deep trees takes stack.
     thread::Builder::new().stack_size(512 << 20).spawn(judged).unwrap().join().unwrap();
@@ -106,4 +110,54 @@ fn findings_take_time_in_proportion_to_their_number() {
     for mistake in ["R.nn.relux(x)", "R.match_cast(x, R.Tensor((4,), 'float32'))", "x[0]", "R.add(x, nowhere)"] {
         grows_with_its_input(250, |mistakes| assert_eq!(told(mistakes, mistake), mistakes));
     }
+}
+
+#[test]
+fn shapes_in_shapes_are_searched_for_names_once() {
+    // A name in a text that speaks of scalars may be one of them where it stands in a shape.
+    for shape in ["(", "shape=("] {
+        takes(24, 10, 80, move |depth| {
+            let nested = (0..depth).fold("x".to_string(), |inner, _| format!("R.reshape(x, {shape}{inner},))"));
+            let text = format!("@R.function\ndef main(x: R.Object, n: T.int64) -> R.Object:\n    return {nested}\n");
+            assert!(parse_module(&text).is_err());
+        });
+    }
+}
+
+/// Pairs of pairs, and then so many bindings that hold them.
+fn wide(bindings: usize, binding: &str) -> String {
+    let mut text = String::from("@R.function\ndef main(t0: R.Object) -> R.Object:\n");
+    for i in 1..=18 {
+        let _ = writeln!(text, "    t{i} = (t{0}, t{0})", i - 1);
+    }
+    for i in 0..bindings {
+        let _ = writeln!(text, "    y{i} = {binding}");
+    }
+    text.push_str("    return t0\n");
+    text
+}
+
+#[test]
+fn what_is_wide_is_not_gone_through_without_end() {
+    for binding in ["(t18,)", "t18", "t18[0]", "R.print(t18, format=\"\")", "R.match_cast(t18, R.Object)"] {
+        // Each of four hundred would take as long again as all pairs together.
+        takes(48, 0, 400, move |bindings| {
+            let module = parse_module(&wide(bindings, binding)).unwrap();
+            let report = check_program(&mut Cx::new(), &module);
+            assert_eq!(report.accepts(), bindings == 0, "{binding}");
+        });
+    }
+}
+
+#[test]
+fn fields_of_a_wide_tuple_are_taken_one_by_one() {
+    grows_with_its_input(500, |fields| {
+        let infos = vec!["R.Tensor((4,), 'float32')"; fields].join(", ");
+        let mut text = format!("@R.function\ndef main(p: R.Tuple({infos})) -> R.Object:\n");
+        for i in 0..fields {
+            let _ = writeln!(text, "    y{i} = p[{i}]");
+        }
+        text.push_str("    return p\n");
+        assert!(check_program(&mut Cx::new(), &parse_module(&text).unwrap()).accepts());
+    });
 }
