@@ -1,6 +1,6 @@
 //! `relax-spec judge`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead as _;
 
 use serde_json::Value;
@@ -145,9 +145,13 @@ type Answered = (question::Outcome, String);
 
 /// The answer in the reading asked for and, where none is, what single errata taken literally make of it.
 fn ask_both(args: &Args, ask: &Ask) -> (Answered, Vec<(Erratum, question::Outcome, String)>) {
-    let answered = answer(args, ask, args.reading.clone().unwrap_or_default());
-    let others = if args.reading.is_none() { changed_by(args, ask, &answered.0) } else { Vec::new() };
-    (answered, others)
+    if let Some(reading) = &args.reading {
+        return (answer(&mut context(args, reading.clone()), ask), Vec::new());
+    }
+    let mut cx = context(args, Reading::corrected()).with_errata_noted();
+    let corrected = answer(&mut cx, ask);
+    let others = changed_by(args, ask, &corrected.0, &cx.errata_asked_after());
+    (corrected, others)
 }
 
 fn one(args: &Args, ask: &Ask) -> Outcome {
@@ -180,22 +184,31 @@ fn exit(outcome: &question::Outcome) -> Exit {
     }
 }
 
-fn answer(args: &Args, ask: &Ask, reading: Reading) -> (question::Outcome, String) {
+fn context(args: &Args, reading: Reading) -> Cx {
     let cx = Cx::new().with_edition(args.edition).with_prover(args.prover).with_reading(reading);
     let mut cx = if args.explain { cx.with_trace() } else { cx };
     cx.glb_purity = args.glb_purity;
-    let outcome = oracle::outcome(&mut cx, ask);
-    let derivations = cx.take_derivations().iter().map(ToString::to_string).collect();
-    (outcome, derivations)
+    cx
 }
 
-/// The errata that, taken literally by themselves, change the answer; without those that change every other one.
-fn changed_by(args: &Args, ask: &Ask, corrected: &question::Outcome) -> Vec<(Erratum, question::Outcome, String)> {
+fn answer(cx: &mut Cx, ask: &Ask) -> Answered {
+    let outcome = oracle::outcome(cx, ask);
+    (outcome, cx.take_derivations().iter().map(ToString::to_string).collect())
+}
+
+/// The errata that, taken literally by themselves, change the answer; without those that change every other one. Only what was
+/// asked after can.
+fn changed_by(
+    args: &Args,
+    ask: &Ask,
+    corrected: &question::Outcome,
+    asked_after: &BTreeSet<Erratum>,
+) -> Vec<(Erratum, question::Outcome, String)> {
     let alone = |erratum: &Erratum| {
-        let (outcome, derivations) = answer(args, ask, Reading::literal_only(&[*erratum]));
+        let (outcome, derivations) = answer(&mut context(args, Reading::literal_only(&[*erratum])), ask);
         (*erratum, outcome, derivations)
     };
-    let shown = Erratum::ALL.iter().filter(|erratum| !Reading::ONLY_BY_NAME.contains(erratum));
+    let shown = asked_after.iter().filter(|erratum| !Reading::ONLY_BY_NAME.contains(erratum));
     shown.map(alone).filter(|(_, outcome, _)| outcome != corrected).collect()
 }
 

@@ -178,10 +178,12 @@ fn same_answer(a: &Answer, b: &Answer) -> bool {
 /// Looks for an erratum whose literal reading gives the answer, then for a known form.
 fn explain(ask: &Ask, outcome: &Outcome, signature: &DivergenceSignature, known: &[Pattern]) -> Explanation {
     if let Outcome::Answer { answer: given, .. } = outcome {
-        for erratum in Erratum::ALL {
-            let mut cx = Cx::new().with_reading(Reading::literal_only(&[*erratum]));
+        let mut corrected = Cx::new().with_errata_noted();
+        let _not_given = oracle::answer(&mut corrected, ask);
+        for erratum in corrected.errata_asked_after() {
+            let mut cx = Cx::new().with_reading(Reading::literal_only(&[erratum]));
             if oracle::answer(&mut cx, ask).is_ok_and(|literal| same_answer(&literal, given)) {
-                return Explanation::Erratum(*erratum);
+                return Explanation::Erratum(erratum);
             }
         }
     }

@@ -3,6 +3,8 @@
 //! claims of golden cases, knock-out and derivation trees all rest on them.
 
 use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::{Conclusion, Derivation, Step, with_stack};
@@ -47,6 +49,8 @@ pub struct Cx {
     rows: RowsLookedAt,
     /// What masked rules of freshness have made ([`Cx::fresh`]).
     made: Vec<(Rule, Rc<dyn Any>)>,
+    /// The errata that were asked after, if anyone wants to know; all that is asked aside notes them here too.
+    consulted: Option<Rc<RefCell<BTreeSet<Erratum>>>>,
     trace: Option<Vec<Derivation>>,
 }
 
@@ -177,13 +181,13 @@ impl Cx {
 
     /// The same question asked aside: nothing of it is recorded here, and nothing is masked.
     pub fn unobserved(&self) -> Cx {
-        Cx {
-            edition: self.edition,
-            reading: self.reading.clone(),
-            prover: self.prover,
-            glb_purity: self.glb_purity,
-            ..Cx::default()
-        }
+        let (edition, prover, glb_purity) = (self.edition, self.prover, self.glb_purity);
+        Cx { edition, prover, glb_purity, ..self.in_same_reading() }
+    }
+
+    /// As new, but for the reading.
+    pub fn in_same_reading(&self) -> Cx {
+        Cx { reading: self.reading.clone(), consulted: self.consulted.clone(), ..Cx::default() }
     }
 
     /// Whether a rule is switched off. Only for [`Instead`] and its kin: a chapter states what holds with the rule.
@@ -197,8 +201,23 @@ impl Cx {
         self
     }
 
-    /// Whether an erratum is to be taken as the text has it.
+    /// Notes which errata are asked after.
+    pub fn with_errata_noted(mut self) -> Cx {
+        self.consulted = Some(Rc::default());
+        self
+    }
+
+    /// The errata that were asked after since they [are noted](Cx::with_errata_noted): no other, taken the other way by itself,
+    /// can change an answer.
+    pub fn errata_asked_after(&self) -> BTreeSet<Erratum> {
+        self.consulted.as_ref().map(|consulted| consulted.borrow().clone()).unwrap_or_default()
+    }
+
+    /// Whether an erratum is to be taken as the text has it. Nothing else may ask the reading.
     pub fn literal(&self, erratum: Erratum) -> bool {
+        if let Some(consulted) = &self.consulted {
+            consulted.borrow_mut().insert(erratum);
+        }
         self.reading.is_literal(erratum)
     }
 

@@ -256,7 +256,7 @@ impl OpDef {
         let call = self.call(m.cx(), &clauses, args.call)?;
         let _held = pay_to_read(m, args.values)?;
         let by = m.cx().open(clauses.value);
-        let result = result::of_values(m.cx().reading.clone(), self.infer, &call, args.values);
+        let result = result::of_values(m.cx().in_same_reading(), self.infer, &call, args.values);
         by.conclude(
             result.and_then(|result| self.rounding(m, &EvalArgs { call: &call, result: Some(&result), ..*args })),
         )

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use super::{Infer, InferArgs};
-use crate::book::Reading;
 use crate::grammar::{
     Call, DataTypeImm, Expr, FloatBits, PrimExpr, PrimStructInfo, PrimValue, Span, StringImm, StructInfo,
 };
@@ -13,17 +12,11 @@ use crate::value::{Prim, Scalar, Stop, Value};
 
 /// The structural information of the result, or the error that its inference gives.
 ///
-/// Nothing is recorded: the rule at work is that of the operator's value.
-pub(super) fn of_values(
-    reading: Reading,
-    infer: Option<Infer>,
-    call: &Call,
-    values: &[Value],
-) -> Result<StructInfo, Stop> {
+/// In a context of its own: the rule at work is that of the operator's value.
+pub(super) fn of_values(mut cx: Cx, infer: Option<Infer>, call: &Call, values: &[Value]) -> Result<StructInfo, Stop> {
     let Some(infer) = infer else { return Ok(StructInfo::Object) };
     let args: Vec<StructInfo> = values.iter().map(of_value).collect();
     let call = with_immediates(call, values);
-    let mut cx = Cx::new().with_reading(reading);
     Ok(super::inferred(infer, &mut cx, &InferArgs { call: &call, args: &args, module: None })?)
 }
 

@@ -1,9 +1,10 @@
 //! Every witness of an erratum is answered as its file says, in either reading, and the two answers differ.
 
 use relax_spec::book::{Erratum, Reading, Rule};
+use relax_spec::harness::campaign;
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
-use relax_spec::question::Outcome;
+use relax_spec::question::{Ask, Outcome};
 use relax_spec::suite::compare::is_answer;
 use relax_spec::suite::{Expected, Witness, witness};
 
@@ -108,4 +109,28 @@ fn all_errata_taken_literally_at_once_answer_every_case() {
         lost.then(|| format!("{}: {outcome}", case.id))
     });
     assert_none("no answer", unanswered.collect());
+}
+
+/// The answers to a question by each erratum alone that a run in the corrected reading did not ask after.
+fn answers_unasked(ask: &Ask) -> Vec<(Erratum, Outcome, Outcome)> {
+    let mut cx = Cx::new().with_errata_noted();
+    let corrected = oracle::outcome(&mut cx, ask);
+    let asked_after = cx.errata_asked_after();
+    let unasked = Erratum::ALL.iter().copied().filter(|erratum| !asked_after.contains(erratum));
+    let alone = |erratum| oracle::outcome(&mut Cx::new().with_reading(Reading::literal_only(&[erratum])), ask);
+    unasked.map(|erratum| (erratum, alone(erratum), corrected.clone())).filter(|(_, a, b)| a != b).collect()
+}
+
+#[test]
+fn an_erratum_that_is_not_asked_after_changes_no_answer() {
+    let generated = (0..150).flat_map(|number| campaign::questions(25, number));
+    let witnessed = witnesses().into_iter().map(|(_, witness)| witness.ask);
+    let mut changed = Vec::new();
+    for ask in generated.chain(witnessed) {
+        let of_ask = answers_unasked(&ask).into_iter();
+        changed.extend(
+            of_ask.map(|(erratum, literal, corrected)| format!("{erratum}, {ask}: {literal}, not {corrected}")),
+        );
+    }
+    assert_none("answers that an erratum changes though nothing asks after it", changed);
 }
