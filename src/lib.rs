@@ -63,6 +63,7 @@
 #[macro_use]
 pub mod book;
 
+pub mod adequacy;
 pub mod arguments;
 pub mod builder;
 pub mod check;
@@ -78,6 +79,7 @@ pub mod grammar;
 pub mod harness;
 pub mod judge;
 mod knockout;
+pub mod mutation;
 pub mod normal_form;
 pub mod number;
 pub mod ops;

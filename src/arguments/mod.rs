@@ -1,6 +1,7 @@
 //! Arguments for functions: values that tell programs apart. What is drawn depends on the programs, a seed and a number, and
 //! on nothing else.
 
+mod casts;
 mod constants;
 mod numbers;
 mod random;
@@ -8,14 +9,15 @@ mod sizes;
 
 use std::collections::BTreeMap;
 
+use casts::Casts;
 use constants::Constants;
 use numbers::{Integers, Numbers, Profile};
 use random::Random;
 use sizes::Sizes;
 
 use crate::grammar::{
-    AttrValue, DataType, FloatBits, Function, GlobalFunc, IrModule, ShapeVar, StructInfo, TensorData, TensorShape,
-    TensorStructInfo,
+    AttrValue, Binder, DataType, FloatBits, Function, GlobalFunc, IrModule, ShapeVar, StructInfo, TensorData,
+    TensorShape, TensorStructInfo,
 };
 use crate::judge::with_stack;
 use crate::value::ValueSpec;
@@ -58,9 +60,16 @@ impl Arguments {
     /// signature asks for what cannot be made from outside.
     pub fn for_function(&self, func: &Function, known: &BTreeMap<ShapeVar, i64>, draw: Draw) -> Option<Vec<ValueSpec>> {
         let mut random = Random::new(self.seed, draw.index, draw.attempt);
-        let mut sizes = Sizes::new(&self.constants, known.clone(), draw, &mut random);
+        let casts = match draw {
+            Draw { attempt: 0, index } if index % 5 == 4 => Casts::default(),
+            Draw { attempt: 0, index } if index % 2 == 1 => Casts::of(func).only(index / 2),
+            Draw { .. } => Casts::of(func),
+        };
+        let known = casts.sizes(func).into_iter().chain(known.clone()).collect();
+        let mut sizes = Sizes::new(&self.constants, known, draw, &mut random);
+        let own = |param: &Binder| param.annotation.clone().unwrap_or(StructInfo::Object);
         let infos: Vec<StructInfo> =
-            func.params.iter().map(|param| param.annotation.clone().unwrap_or(StructInfo::Object)).collect();
+            func.params.iter().enumerate().map(|(nth, param)| casts.annotation(nth, &param.var, own(param))).collect();
         let outlines: Option<Vec<Outline>> = infos.iter().map(|info| outline(info, &mut sizes, &mut random)).collect();
         let outlines = outlines?;
         let limits = self.constants.limits(outlines.iter().flat_map(Outline::dims));

@@ -131,6 +131,7 @@ fn kind_of(draw: Draw, random: &mut Random) -> Kind {
     ];
     const TRIED: [Kind; 4] = [Kind::Constants, Kind::Equal, Kind::Different, Kind::Constants];
     match draw.attempt {
+        4.. if random.one_in(2) => Kind::Equal,
         0 if draw.index % 24 == 11 => Kind::Zero,
         0 => CYCLE.get(draw.index % CYCLE.len()).copied().unwrap_or(Kind::Different),
         _ => random.pick(&TRIED, Kind::Different),

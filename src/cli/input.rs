@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::grammar::IrModule;
+use crate::grammar::{IrModule, Span};
 use crate::syntax::load::{self, Form, LoadError};
 
 /// A program as given.
@@ -74,6 +74,12 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
 }
 
 impl Source {
+    /// The line of a span, for people.
+    pub fn place(&self, span: Span) -> String {
+        let before = usize::try_from(span.start).ok().filter(|_| span != Span::NONE).and_then(|at| self.text.get(..at));
+        before.map_or_else(|| "anywhere".to_string(), |text| format!("line {}", text.matches('\n').count() + 1))
+    }
+
     /// The program.
     pub fn parse(&self) -> Result<IrModule, InputError> {
         let form = Form::of(Path::new(&self.name), &self.text);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::externs::Externs;
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
+use crate::adequacy::{Adequacy, adequacy};
 use crate::book::{Edition, Reading};
 use crate::check::check_program;
 use crate::eval;
@@ -53,6 +54,9 @@ pub struct Args {
     /// Floats must be the same bit for bit, however they are rounded
     #[arg(long)]
     exact: bool,
+    /// Tell how many one-step mutants of BEFORE the inputs tell from it, and which not
+    #[arg(long)]
+    adequacy: bool,
     /// What is assumed of a packed function that is not there: `NAME=pure`, `NAME=mutates:0`, `NAME=returns:1`, several with
     /// commas; without it its calls are effects, and what it gives is a function of its arguments
     #[arg(long = "assume", value_name = "NAME=WHAT", value_parser = assumption)]
@@ -86,17 +90,35 @@ pub fn run(args: &Args) -> Outcome {
         Settings { seed: args.seed, exact: args.exact, tolerance: args.tolerance, ..Settings::runs(args.runs) };
     let externs = args.externs.bind(&mut settings.registry)?;
     settings.unknown = Some(args.assumed.iter().cloned().collect());
+    settings.keep = args.adequacy;
     let refinement = refine(&mut cx, &source, &target, &entry, &given, &settings).map_err(Failure::unreadable)?;
     if let Some(error) = externs.iter().find_map(ExternProcess::failure) {
         return Err(Failure::new(Exit::Adapter, error));
     }
     print(&told(&refinement))?;
+    if args.adequacy {
+        let adequacy = adequacy(&mut cx, &source, &entry, &refinement.inputs, &settings);
+        print(&worth(&adequacy.map_err(Failure::unreadable)?, &before))?;
+    }
     Ok(match refinement.verdict {
         Verdict::Allowed => Exit::AsExpected,
         Verdict::NotAllowed { .. } => Exit::Findings,
         Verdict::Vacuous(_) => Exit::NothingRan,
         Verdict::Undecided(_) | Verdict::OutOfBudget(_) => Exit::StoppedEarly,
     })
+}
+
+/// What the inputs are worth.
+fn worth(adequacy: &Adequacy, text: &input::Source) -> String {
+    let Adequacy { told, untold, open } = adequacy;
+    let mut worth = format!("the inputs tell {told} of {} one-step mutants of BEFORE from it\n", told + untold.len());
+    for (what, span) in untold {
+        let _ = writeln!(worth, "  not {}: {what}", text.place(*span));
+    }
+    if *open > 0 {
+        let _ = writeln!(worth, "  of {open} more nothing can be said");
+    }
+    worth
 }
 
 /// `NAME=pure|impure|mutates:N|returns:N`, with commas.
@@ -133,7 +155,8 @@ fn well_formed(cx: &Cx, text: &input::Source, module: &IrModule) -> Result<(), F
 
 /// The verdict, what it is worth, and the counterexample.
 fn told(refinement: &Refinement) -> String {
-    let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, input } = refinement;
+    let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, input, inputs: _ } =
+        refinement;
     let mut text = match verdict {
         Verdict::Allowed => {
             format!("allowed on {compared} inputs, on {ended} of which both programs reach their end\n")

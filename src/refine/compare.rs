@@ -29,6 +29,8 @@ pub struct Refinement {
     pub verdict: Verdict,
     /// The smallest input found on which the target breaks the clause.
     pub input: Option<Vec<ValueSpec>>,
+    /// The inputs on which they were compared, if they are kept.
+    pub inputs: Vec<Vec<ValueSpec>>,
     /// On how many inputs the two programs were compared with a decision.
     pub compared: usize,
     /// On how many of these both reached the end.
@@ -72,6 +74,7 @@ pub(super) struct Comparison<'a> {
     pub(super) arguments: Arguments,
     /// The steps of all runs so far.
     pub(super) steps: u64,
+    inputs: Vec<Vec<ValueSpec>>,
     compared: usize,
     ended: usize,
     undecided: usize,
@@ -103,6 +106,7 @@ impl<'a> Comparison<'a> {
             settings,
             arguments,
             steps: 0,
+            inputs: Vec::new(),
             compared: 0,
             ended: 0,
             undecided: 0,
@@ -136,6 +140,9 @@ impl<'a> Comparison<'a> {
     /// As [`Comparison::on`], where the source was run already.
     pub(super) fn on_run(&mut self, args: &[ValueSpec], before: &Observed) -> Result<(), RefineError> {
         let judged = self.judge(args, before)?;
+        if self.settings.keep {
+            self.inputs.push(args.to_vec());
+        }
         self.unseen = self.unseen.take().or(judged.unseen);
         match judged.verdict {
             Verdict::Allowed | Verdict::Vacuous(_) => {
@@ -296,8 +303,8 @@ impl<'a> Comparison<'a> {
             }
             (None, _, None) => (Verdict::Allowed, None, self.deviation),
         };
-        let (differing, unknown) = (self.differing, self.unknown);
-        Refinement { verdict, input, compared, ended, undecided, reason, differing, unknown, deviation }
+        let (inputs, differing, unknown) = (self.inputs, self.differing, self.unknown);
+        Refinement { verdict, input, inputs, compared, ended, undecided, reason, differing, unknown, deviation }
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Settings {
     pub tolerance: f64,
     /// How many steps all runs together may take before no further input is made.
     pub steps: u64,
+    /// Whether the inputs are kept on which the programs were compared.
+    pub keep: bool,
     /// The packed functions that the programs find.
     pub registry: Registry,
     /// What is assumed of those that they do not find; `None` if that is an error of the run (`EVAL.EXTERNFUNC.MISSING`).
@@ -73,7 +75,7 @@ impl Settings {
     /// On that many generated inputs.
     pub fn runs(runs: usize) -> Settings {
         let registry = Options::default().registry;
-        Settings { runs, seed: 0, exact: false, tolerance: 0.0, steps: STEPS, registry, unknown: None }
+        Settings { runs, seed: 0, exact: false, tolerance: 0.0, steps: STEPS, keep: false, registry, unknown: None }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The tests of the whole but for the golden suite, in one program, so that everything is linked once.
 
+mod adequacy;
 #[cfg(feature = "cli")]
 mod book;
 mod citations;

@@ -1,0 +1,80 @@
+//! What a function casts its parameters to, before anything else can decide: arguments that fit go further.
+
+use std::collections::BTreeMap;
+
+use crate::grammar::{
+    Binding, Expr, Function, MatchCast, PrimExpr, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
+};
+
+/// The casts of parameters in the body's own blocks.
+#[derive(Default)]
+pub(super) struct Casts<'f> {
+    targets: Vec<(&'f Var, &'f StructInfo)>,
+    /// Of which parameters the sizes are to fit, a bit for each; of the others only the rank.
+    fitting: usize,
+}
+
+impl<'f> Casts<'f> {
+    pub(super) fn of(func: &'f Function) -> Casts<'f> {
+        let Expr::SeqExpr(seq) = &func.body else { return Casts::default() };
+        let targets = seq.blocks.iter().flat_map(|block| &block.bindings).filter_map(|binding| match binding {
+            Binding::MatchCast(MatchCast { value: Expr::Var(var), struct_info, .. }) => Some((var, struct_info)),
+            Binding::MatchCast(_) | Binding::VarBinding(_) => None,
+        });
+        Casts { targets: targets.collect(), fitting: usize::MAX }
+    }
+
+    /// The same, but that sizes fit only where the number says so: what one cast demands may hold, and another not.
+    pub(super) fn only(self, fitting: usize) -> Casts<'f> {
+        Casts { fitting, ..self }
+    }
+
+    fn sizes_fit(&self, nth: usize) -> bool {
+        self.fitting >> (nth % 8) & 1 == 1
+    }
+
+    /// What a parameter is cast to first, where its annotation says less.
+    pub(super) fn annotation(&self, nth: usize, var: &Var, annotation: StructInfo) -> StructInfo {
+        let target = self.targets.iter().find(|(cast, _)| *cast == var).map(|(_, target)| *target);
+        match (&annotation, target) {
+            (StructInfo::Object, Some(target)) => target.clone(),
+            (StructInfo::Tensor(t), Some(StructInfo::Tensor(target))) if t.shape.is_none() => {
+                let dtype = if t.dtype.is_void() { target.dtype } else { t.dtype };
+                let shape = target.shape.clone().filter(|_| self.sizes_fit(nth));
+                StructInfo::Tensor(TensorStructInfo { dtype, shape, ..target.clone() })
+            }
+            (StructInfo::Shape(s), Some(StructInfo::Shape(target))) if s.values.is_none() => {
+                StructInfo::Shape(target.clone())
+            }
+            (
+                StructInfo::Object
+                | StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_)
+                | StructInfo::Func(_),
+                _,
+            ) => annotation,
+        }
+    }
+
+    /// The sizes that the casts demand of variables in annotations of parameters.
+    pub(super) fn sizes(&self, func: &Function) -> BTreeMap<ShapeVar, i64> {
+        let mut sizes = BTreeMap::new();
+        for (var, target) in &self.targets {
+            let mut fitting = func.params.iter().enumerate().filter(|(nth, _)| self.sizes_fit(*nth));
+            let param = fitting.find(|(_, param)| param.var == **var).map(|(_, param)| param);
+            if let (Some(StructInfo::Tensor(own)), StructInfo::Tensor(target)) =
+                (param.and_then(|param| param.annotation.as_ref()), target)
+                && let (Some(TensorShape::Dims(own)), Some(TensorShape::Dims(target))) = (&own.shape, &target.shape)
+            {
+                for dims in own.iter().zip(target.iter()) {
+                    if let (PrimExpr::Var(var), PrimExpr::IntImm(size)) = dims {
+                        sizes.entry(var.clone()).or_insert(*size);
+                    }
+                }
+            }
+        }
+        sizes
+    }
+}
