@@ -34,7 +34,7 @@ struct Fresh<'a> {
 
 impl<'a> Fresh<'a> {
     fn beside(used: &BTreeSet<ShapeVar>, scope: &'a dyn Surroundings) -> Fresh<'a> {
-        let last = used.iter().map(|var| var.id).max().unwrap_or(0);
+        let last = used.iter().map(|var| var.id).max().unwrap_or(0).max(scope.last_number());
         Fresh { ids: last.saturating_add(1)..u32::MAX, scope }
     }
 
@@ -66,10 +66,37 @@ pub(super) fn told_inside_and_back<'s>(s: &'s StructInfo, scope: &Scope) -> (Cow
     if !holds_nested(s) {
         return (Cow::Borrowed(s), Mapping::new());
     }
-    let fresh = Fresh::beside(&all_shape_vars(s), scope);
-    let mut inside = Inside::new(scope, fresh, false);
+    told_beside(s, &all_shape_vars(s), scope)
+}
+
+fn told_beside<'s>(s: &'s StructInfo, used: &BTreeSet<ShapeVar>, scope: &Scope) -> (Cow<'s, StructInfo>, Mapping) {
+    let mut inside = Inside::new(scope, Fresh::beside(used, scope), false);
     let told = inside.info(s).map_or(Cow::Borrowed(s), Cow::Owned);
     (told, inside.back)
+}
+
+/// As [`told_inside_and_back`], of two infos: what is alike in both stays alike, and no name stands for two variables. In this
+/// scope no new name will be one of those that are given here.
+pub(super) fn told_in_both<'s>(
+    s1: &'s StructInfo,
+    s2: &'s StructInfo,
+    scope: &Scope,
+) -> (Cow<'s, StructInfo>, Cow<'s, StructInfo>, Mapping) {
+    if !holds_nested(s1) && !holds_nested(s2) {
+        return (Cow::Borrowed(s1), Cow::Borrowed(s2), Mapping::new());
+    }
+    let mut used = &all_shape_vars(s1) | &all_shape_vars(s2);
+    let (told1, mut back) = told_beside(s1, &used, scope);
+    let (mut told2, mut back2) = told_beside(s2, &used, scope);
+    if back2.iter().any(|(name, var)| back.get(name).is_some_and(|other| other != var)) {
+        used.extend(back.keys().cloned());
+        (told2, back2) = told_beside(s2, &used, scope);
+    }
+    back.append(&mut back2);
+    if let Some(last) = back.keys().map(|name| name.id).max() {
+        scope.number_up_to(last);
+    }
+    (told1, told2, back)
 }
 
 /// As [`told_inside`], for a judgement that matches and substitutes: by the letter of E55 and E80 it goes by names there.

@@ -1,7 +1,7 @@
 //! What the judgements on structural information need to know of the place where they are asked: which
 //! variables are in scope there (Δ and Σ), and what is known of a Relax variable.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
@@ -17,6 +17,11 @@ pub trait Surroundings {
     /// The entry of a Relax variable in Δ, for looking through a shape that is given by a variable.
     fn struct_info_of(&self, _var: &Var) -> Option<StructInfo> {
         None
+    }
+
+    /// The highest number that a judgement has given to a variable here; new variables get higher ones.
+    fn last_number(&self) -> u32 {
+        0
     }
 }
 
@@ -38,6 +43,7 @@ pub(super) struct Scope<'a> {
     outer: &'a dyn Surroundings,
     /// How many of the enclosing function types introduce a variable.
     introduced: RefCell<BTreeMap<ShapeVar, usize>>,
+    last_number: Cell<u32>,
 }
 
 /// Variables that leave the scope when this is dropped.
@@ -48,7 +54,12 @@ pub(super) struct Introduced<'s> {
 
 impl<'a> Scope<'a> {
     pub(super) fn new(outer: &'a dyn Surroundings) -> Scope<'a> {
-        Scope { outer, introduced: RefCell::default() }
+        Scope { outer, introduced: RefCell::default(), last_number: Cell::new(outer.last_number()) }
+    }
+
+    /// Notes that numbers up to this one are given to variables.
+    pub(super) fn number_up_to(&self, last: u32) {
+        self.last_number.set(last.max(self.last_number.get()));
     }
 
     /// Brings variables into scope for as long as the result lives.
@@ -155,6 +166,10 @@ impl Surroundings for Scope<'_> {
 
     fn struct_info_of(&self, var: &Var) -> Option<StructInfo> {
         self.outer.struct_info_of(var)
+    }
+
+    fn last_number(&self) -> u32 {
+        self.last_number.get()
     }
 }
 
