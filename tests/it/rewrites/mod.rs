@@ -179,3 +179,49 @@ fn wrong_rewritings_are_rejected_and_legal_ones_allowed() {
     println!("{wrong} wrong, {legal} legal");
     assert!(faults.is_empty(), "{faults}");
 }
+
+/// The command line's answer: status and what it prints.
+#[cfg(feature = "cli")]
+fn command(args: &[&str]) -> (Option<i32>, String) {
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_relax-spec")).arg("refine").args(args).output();
+    let run = run.expect("the command");
+    (run.status.code(), String::from_utf8_lossy(&run.stdout).into_owned())
+}
+
+/// The long run: what is printed as counterexamples of the wrong rewritings, of four seeds each, is read back to the same verdict.
+#[test]
+#[ignore = "a long run"]
+#[cfg(feature = "cli")]
+fn counterexamples_are_read_back() {
+    let dir = tempfile::TempDir::new().expect("a directory");
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let (mut sizes, mut faults) = (Vec::new(), String::new());
+    for rewriting in expressions().into_iter().chain(programs()).filter(|rewriting| !rewriting.legal) {
+        let (before, after) = (file("before.py", &rewriting.before), file("after.py", &rewriting.after));
+        for seed in ["0", "1", "2", "3"] {
+            let (status, told) = command(&[&before, &after, "--unchecked", "--seed", seed]);
+            if status != Some(1) {
+                let _ = writeln!(faults, "{} with seed {seed}: {status:?} {told}", rewriting.name);
+                continue;
+            }
+            let args = told.lines().filter_map(|line| line.strip_prefix("  with --arg '")?.strip_suffix('\''));
+            let args: Vec<&str> = args.flat_map(|arg| ["--arg", arg]).collect();
+            let (again, same) =
+                command(&[&[&*before, &*after, "--unchecked", "--runs", "0"], args.as_slice()].concat());
+            if again != Some(1) || same.lines().next() != told.lines().next() {
+                let _ = writeln!(faults, "{} with seed {seed}: {told}\nand again: {same}", rewriting.name);
+            }
+            // A number for each element: what is neither a bracket nor a comma.
+            let elements = |arg: &&str| arg.split_once("]:").map_or(1, |(numbers, _)| numbers.split(',').count());
+            sizes.push(args.iter().filter(|arg| **arg != "--arg").map(elements).sum::<usize>());
+        }
+    }
+    sizes.sort_unstable();
+    let median = sizes.get(sizes.len() / 2).copied();
+    println!("{} counterexamples, of {median:?} elements in the median", sizes.len());
+    assert!(sizes.len() >= 500 && faults.is_empty(), "{} counterexamples\n{faults}", sizes.len());
+}
