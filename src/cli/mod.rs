@@ -22,6 +22,7 @@ mod refine;
 mod render;
 mod rules;
 mod run;
+mod types;
 mod value;
 
 use std::fmt;
@@ -53,6 +54,7 @@ enum Command {
     Judge(judge::Args),
     Normalize(normalize::Args),
     Convert(convert::Args),
+    Types(types::Args),
     Refine(refine::Args),
     Rules(rules::Args),
     Explain(explain::Args),
@@ -121,6 +123,7 @@ fn dispatch(command: Command) -> Outcome {
         Command::Judge(args) => judge::run(&args),
         Command::Normalize(args) => normalize::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Types(args) => types::run(&args),
         Command::Refine(args) => refine::run(&args),
         Command::Rules(args) => rules::run(&args),
         Command::Explain(args) => explain::run(&args),

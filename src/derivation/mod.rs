@@ -1,5 +1,6 @@
 //! Deriving structural information (chapter Deriving Structural Information): the rules `SI.DERIVE`.
 
+mod annotate;
 mod binding;
 mod call;
 mod expr;
@@ -9,6 +10,7 @@ pub(crate) mod single;
 #[cfg(test)]
 mod tests;
 
+pub use annotate::annotated;
 pub use call::{CallError, derive_call};
 pub use expr::info_of_literal;
 pub use results::inferred_results;

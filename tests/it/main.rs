@@ -22,3 +22,4 @@ mod random_laws;
 mod rewrites;
 mod soundness;
 mod tir;
+mod types;
