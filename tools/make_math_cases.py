@@ -58,6 +58,11 @@ def ternary(op):
     tie = "the exact sum is next to a tie between two floats, on the side of its least digit, which float64 rounds away"
     o.case("exact", [half, half, np.array([2.0**-60], F32)], expected=np.array([1 + 2**-11 + 2**-23], F32), why=tie)
     o.case("wild", [wild(F16, (7,)), wild(F16, (7,)), wild(F16, (7,))], within=ROUNDED)
+    below = "the exact sum is next to a tie between two floats, on the other side of it"
+    o.case("exact", [half, half, np.array([-(2.0**-60)], F32)], expected=np.array([1 + 2**-11], F32), why=below)
+    long = np.array([1 + 2.0**-52], F64)
+    left = "the square is 1 + 2^-51 + 2^-104, of which float64 has no more than the first two"
+    o.case("exact", [long, long, np.array([-(1 + 2.0**-51)], F64)], expected=np.array([2.0**-104], F64), why=left)
 
 
 # Reductions
@@ -341,8 +346,9 @@ def gradient(op):
     o.case("wild", [one, x, np.array([0, 2, 1, 0], I64), w], {"reduction": "sum", "ignore_index": 2}, within=accumulated(1, 4))
     o.case("exact", [one, small(F32, (2, 3, 2)), np.array([[0, 2], [1, 1]], I64)], {"reduction": "mean"})
     o.case("exact", [one, small(F32, (3,)), np.array(1, I64)], {"reduction": "sum"}, why="the classes alone")
-    ignored = "what is ignored has no weight in the mean"
-    o.case("exact", [one, x, np.array([0, -100, 0, 0], I64), np.array([0.5, 2, 4], F32)], {"reduction": "sum"}, why=ignored)
+    o.case("exact", [one, x, np.array([0, -100, 0, 0], I64), np.array([0.5, 2, 4], F32)], {"reduction": "sum"}, why="what is ignored gives nothing")
+    ignored = "what is ignored has no weight in the mean: those of the others add to 4"
+    o.case("exact", [one, x, np.array([0, 2, 1, 0], I64), w], {"ignore_index": 2}, within=accumulated(1, 4), why=ignored)
     for kind in ("max", "avg"):
         o = op(f"grad.{kind}_pool2d_backward", pool_backward(kind), True)
         # No two elements are equal.

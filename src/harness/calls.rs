@@ -204,6 +204,33 @@ pub fn enlarged(call: &RandomCall, tape: &mut Tape) -> RandomCall {
     call
 }
 
+/// A call like it without elements: one size is 0 wherever it occurs, and another so large that to go through the axes takes long.
+/// None if some tensor would have elements all the same, and many of them.
+pub fn emptied(call: &RandomCall, tape: &mut Tape) -> Option<RandomCall> {
+    let mut call = call.clone();
+    let mut sizes: Vec<i64> = Vec::new();
+    call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| sizes.push(*size)));
+    sizes.sort_unstable();
+    sizes.dedup();
+    let (none, many) = (*tape.pick(&sizes)?, *tape.pick(&sizes)?);
+    let changed = |size: &mut i64| {
+        *size = match *size {
+            size if size == none => 0,
+            size if size == many => MANY,
+            size => size,
+        }
+    };
+    call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| changed(size)));
+    let mut small = true;
+    call.operands.iter_mut().for_each(|operand| {
+        each_tensor(operand, &mut |_, shape| small &= shape.contains(&0) || !shape.contains(&MANY));
+    });
+    Some(call).filter(|_| small && none != many)
+}
+
+/// So many steps that a loop over them is seen.
+const MANY: i64 = 1 << 26;
+
 /// Numbers of which the square, or a product with a small number, is much work, more memory than there is, or no integer.
 const LARGE: [i64; 9] = [50, 300, 5_000, 1 << 20, 1 << 28, 1 << 40, i64::MAX, i64::MIN, -(1 << 33)];
 
@@ -380,11 +407,24 @@ pub enum Fill {
     Random(u64),
 }
 
+/// How elements are chosen that no case gives.
+#[derive(Clone, Copy)]
+enum Elements {
+    Zeros,
+    Ones,
+    Random(u64),
+}
+
 impl RandomCall {
     /// The arguments as values; none if a tensor cannot be made.
     pub fn values(&self, fill: Fill) -> Option<Vec<Value>> {
-        let (fill, given) = if let Fill::Given(seed) = fill { (Fill::Random(seed), true) } else { (fill, false) };
-        let mut random = fastrand::Rng::with_seed(if let Fill::Random(seed) = fill { seed } else { 0 });
+        let (fill, given) = match fill {
+            Fill::Given(seed) => (Elements::Random(seed), true),
+            Fill::Zeros => (Elements::Zeros, false),
+            Fill::Ones => (Elements::Ones, false),
+            Fill::Random(seed) => (Elements::Random(seed), false),
+        };
+        let mut random = fastrand::Rng::with_seed(if let Elements::Random(seed) = fill { seed } else { 0 });
         let value = |(i, operand): (usize, &Operand)| {
             let own = self.given.get(i).and_then(Option::as_ref).filter(|data| given && fits(operand, data));
             match own {
@@ -422,24 +462,22 @@ fn fits(operand: &Operand, data: &TensorData) -> bool {
     matches!(operand, Operand::Tensor(dtype, shape) if *dtype == data.dtype && sizes.eq(shape.iter().copied().map(Some)))
 }
 
-fn value_of(operand: &Operand, fill: Fill, random: &mut fastrand::Rng) -> Option<Value> {
+fn value_of(operand: &Operand, fill: Elements, random: &mut fastrand::Rng) -> Option<Value> {
     Some(match operand {
         Operand::Tensor(dtype, shape) => {
             let tensor = Tensor::zeros(*dtype, shape).ok()?;
             let filled = tensor.fill(|_| {
                 Ok::<Scalar, std::convert::Infallible>(match fill {
-                    Fill::Zeros => Scalar::Int(0),
-                    Fill::Ones => Scalar::Int(1),
-                    Fill::Given(_) | Fill::Random(_) if dtype.is_bool() => Scalar::Int(random.i64(0..2)),
-                    Fill::Given(_) | Fill::Random(_) if dtype.is_float() => {
-                        Scalar::Float(f64::from(random.i32(-8..9)) / 4.0)
-                    }
-                    Fill::Random(seed) if dtype.is_int() && seed % 2 == 1 => Scalar::Int(random.i64(-3..4)),
+                    Elements::Zeros => Scalar::Int(0),
+                    Elements::Ones => Scalar::Int(1),
+                    Elements::Random(_) if dtype.is_bool() => Scalar::Int(random.i64(0..2)),
+                    Elements::Random(_) if dtype.is_float() => Scalar::Float(f64::from(random.i32(-8..9)) / 4.0),
+                    Elements::Random(seed) if dtype.is_int() && seed % 2 == 1 => Scalar::Int(random.i64(-3..4)),
                     // Of what no signed integer holds too.
-                    Fill::Random(seed) if *dtype == DataType::UINT64 && seed % 2 == 1 => {
+                    Elements::Random(seed) if *dtype == DataType::UINT64 && seed % 2 == 1 => {
                         Scalar::UInt(random.u64(0..4).wrapping_sub(2))
                     }
-                    Fill::Given(_) | Fill::Random(_) => Scalar::Int(random.i64(0..4)),
+                    Elements::Random(_) => Scalar::Int(random.i64(0..4)),
                 })
             });
             filled.ok()?;

@@ -120,6 +120,19 @@ impl FloatType {
         }
     }
 
+    /// The product of an integer and a float, rounded once, as float64.
+    pub fn multiple(self, whole: i128, x: f64) -> f64 {
+        let (fraction, exponent) = libm::frexp(x);
+        let digits = libm::ldexp(fraction, 53) as i64;
+        match whole.unsigned_abs().checked_mul(digits.unsigned_abs().into()) {
+            Some(magnitude) if magnitude > 0 && x.is_finite() => {
+                let negative = (whole < 0) != x.is_sign_negative();
+                self.of_bits(self.nearest(Exact { negative, magnitude, exponent: exponent - 53 }))
+            }
+            Some(_) | None => self.round(whole as f64 * x),
+        }
+    }
+
     /// The quotient of two floats, rounded down to a whole number and that to the nearest float, as float64.
     pub fn quotient_rounded_down(self, x: f64, y: f64) -> f64 {
         let (Some((dividend, of_x)), Some((divisor, of_y))) = (digits_of(x), digits_of(y)) else {
@@ -226,6 +239,22 @@ mod tests {
         assert_eq!(Float64.round_int((1 << 53) + 1), 2f64.powi(53));
         assert_eq!(Float32.round_int(i128::MAX), 2f64.powi(127));
         assert_eq!(Float16.round_int(i128::MIN), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn a_multiple_is_rounded_once() {
+        let odd = (1i128 << 53) + 1;
+        assert_eq!(Float64.multiple(odd, 1.0), 2f64.powi(53));
+        // Rounded before it is multiplied it would be 3 * 2^53.
+        assert_eq!(Float64.multiple(odd, 3.0), 3.0 * 2f64.powi(53) + 4.0);
+        // Rounded to float64 first it would be a tie.
+        assert_eq!(Float32.multiple((1 << 54) + (1 << 30) + 1, 1.0), 2f64.powi(54) + 2f64.powi(31));
+        assert_eq!(Float16.multiple(-3, 0.5), -1.5);
+        assert_eq!(Float16.multiple(1 << 40, 1.0), f64::INFINITY);
+        assert_eq!(Float64.multiple(3, 5e-324), 1.5e-323);
+        assert_eq!(Float64.multiple(-1, f64::NEG_INFINITY), f64::INFINITY);
+        assert!(Float64.multiple(0, f64::INFINITY).is_nan());
+        assert!(Float64.multiple(0, -1.0).is_sign_negative());
     }
 
     #[test]

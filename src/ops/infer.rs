@@ -97,6 +97,20 @@ pub(super) fn prim<'a>(a: &InferArgs<'a>, i: usize) -> Result<Option<&'a PrimExp
     }
 }
 
+/// The i-th argument, which must be a boxed integer; its value, if it is known. A Boolean is none, and neither is a float.
+pub(super) fn boxed_int<'a>(a: &InferArgs<'a>, i: usize) -> Result<Option<&'a PrimExpr>, InferError> {
+    boxed(a, i, Domain::Integers)
+}
+
+/// The i-th argument, which must be a boxed scalar of a data type on which the operator is defined.
+pub(super) fn boxed<'a>(a: &InferArgs<'a>, i: usize, domain: Domain) -> Result<Option<&'a PrimExpr>, InferError> {
+    let value = prim(a, i)?;
+    if let Some(StructInfo::Prim(prim)) = a.args.get(i) {
+        domain.demand(prim.dtype)?;
+    }
+    Ok(value)
+}
+
 /// The number of arguments must be as the operator has it.
 pub(super) fn arity<const N: usize>(a: &InferArgs<'_>) -> Result<(), InferError> {
     match a.args.len() {
@@ -427,6 +441,16 @@ pub(super) fn int_attr(call: &Call, name: &str) -> Result<Option<i64>, InferErro
     }
 }
 
+/// An integer attribute that the definition of the operator asks for, or gives a default.
+pub(super) fn given_int(call: &Call, name: &str) -> Result<i64, InferError> {
+    int_attr(call, name)?.ok_or_else(|| InferError::op(format!("the attribute `{name}` is missing")))
+}
+
+/// A list of integers that the definition of the operator asks for, or gives a default.
+pub(super) fn given_ints(call: &Call, name: &str) -> Result<Vec<i64>, InferError> {
+    ints_attr(call, name)?.ok_or_else(|| InferError::op(format!("the attribute `{name}` is missing")))
+}
+
 /// A floating-point attribute, which the definition of the operator gives a default.
 pub(super) fn float_attr(call: &Call, name: &str) -> Result<f64, InferError> {
     match attr(call, name) {
@@ -514,10 +538,10 @@ pub(super) fn dtype_attr(call: &Call, name: &str) -> Result<Option<DataType>, In
     }
 }
 
-/// The data type that the attribute `dtype` gives, which the operator needs.
-pub(super) fn required_dtype(a: &InferArgs<'_>) -> Result<DataType, InferError> {
-    match dtype_attr(a.call, "dtype")? {
+/// A data type given as an attribute, which the operator needs.
+pub(super) fn required_dtype(call: &Call, name: &str) -> Result<DataType, InferError> {
+    match dtype_attr(call, name)? {
         Some(dtype) if !dtype.is_void() => Ok(dtype),
-        Some(_) | None => Err(InferError::op("the attribute `dtype` is missing")),
+        Some(_) | None => Err(InferError::op(format!("the attribute `{name}` is missing"))),
     }
 }

@@ -208,7 +208,8 @@ fn pay_for(m: &mut dyn Host, value: &Value, parts: &mut u64) -> Result<(), Stop>
 /// How many elements there are to read in a value, apart from those in its fields.
 fn own_elements(value: &Value) -> u64 {
     match value {
-        Value::Tensor(tensor) => tensor.len() as u64,
+        // Of a tensor without elements operators go through the other axes.
+        Value::Tensor(tensor) => kernel::places(tensor.shape()),
         Value::Shape(sizes) => sizes.len() as u64,
         Value::Tuple(_) => 1,
         Value::Closure(_)

@@ -4,7 +4,7 @@
 use relax_spec::book::ron_options;
 use relax_spec::grammar::{BinaryOp, DataType, Expr, PrimExpr, StructInfo};
 use relax_spec::harness::agreement::{OperatorPattern, clause};
-use relax_spec::harness::calls::{Fill, enlarged};
+use relax_spec::harness::calls::{Fill, emptied, enlarged};
 use relax_spec::harness::operator_soundness::{Operators, run_within};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{InferArgs, lookup};
@@ -43,6 +43,24 @@ fn no_attribute_escapes_fuel() {
         }
     }
     assert!(stopped.len() >= 24 && stopped.contains("relax.nn.max_pool2d"), "{stopped:?}");
+}
+
+/// The same of calls on no elements at all: a loop over the other axes is paid for too.
+#[test]
+fn no_empty_axis_escapes_fuel() {
+    let operators = Operators::of(&embedded_suite().expect("the suite"));
+    let (mut asked, mut names) = (0, std::collections::BTreeSet::new());
+    for seed in 0..60 * operators.names().count() as u64 {
+        let Some((call, mut tape)) = operators.call(seed) else { continue };
+        let Some(call) = emptied(&call, &mut tape) else { continue };
+        let start = std::time::Instant::now();
+        let ended = run_within(&call, Fill::Random(seed), 50_000, 1 << 22);
+        let took = start.elapsed();
+        assert!(took < std::time::Duration::from_millis(300), "seed {seed}: {call} took {took:?} and gave {ended:?}");
+        asked += u64::from(ended.is_some());
+        names.insert(call.op.name);
+    }
+    assert!(asked > 300 && names.len() > 60, "{asked} calls of {names:?}");
 }
 
 /// Operators of a tuple whose parts may stand in any order: only the sizes along an axis depend on it, and these are sums.

@@ -396,7 +396,7 @@ class Builder:
             value = self.attr(attrs.pop(key, {"Int": default}))
             built.append(names.prim_value(tirx.IntImm("int64", value) if isinstance(value, int) else value))
         values = {key: self.attr(value) for key, value in attrs.items()}
-        return names.call(op, built, ops.attrs(name, values), infos)
+        return names.call(op, built, ops.attrs(name, values, built), infos)
 
     def _with_format(self, built, position, attr):
         """A format that the call leaves out is empty."""

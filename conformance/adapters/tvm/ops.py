@@ -68,10 +68,10 @@ def _default_attrs(name):
     return None
 
 
-def attrs(name, values):
+def attrs(name, values, args):
     """The attribute object for the values given, with TVM's defaults for the others; None if there is none."""
     if name in BY_KEY:
-        return ir.make_node(get(name).attrs_type_key, **BY_KEY[name] | _as_objects(name, values))
+        return ir.make_node(get(name).attrs_type_key, **BY_KEY[name] | _as_objects(name, values, args))
     if not needs_attrs(name):
         return ir.make_node("ir.DictAttrs", **values) if values else None
     try:
@@ -80,7 +80,7 @@ def attrs(name, values):
         return _attrs_by_key(name, values)
 
 
-def _as_objects(name, values):
+def _as_objects(name, values, args):
     """What TVM keeps as an object of another kind."""
     values = dict(values)
     if name == "relax.to_vdevice" and isinstance(values.get("dst_vdevice"), str):
@@ -89,12 +89,22 @@ def _as_objects(name, values):
     if name == "relax.layout_transform":
         pad = values.get("pad_value")
         if isinstance(pad, (int, float)):
-            made = tirx.FloatImm("float32", pad) if isinstance(pad, float) else tirx.IntImm("int32", pad)
-            values["pad_value"] = names.prim_value(made)
+            values["pad_value"] = names.prim_value(_like(pad, args[0] if args else None))
         for key in SEPARATORS if names.AS_TYPE else ():
             if values.pop(key, None):
                 raise Unsupported(f"the attribute {key}")
     return values
+
+
+def _like(number, tensor):
+    """A number with the data type of a tensor, as TVM's Python function makes it; with one of its own where they do not fit."""
+    info = None if tensor is None else names.info_of(tensor)
+    dtype = names.tensor_dtype(info) if isinstance(info, names.TensorInfo) else "void"
+    if "float" in dtype:
+        return tirx.FloatImm(dtype, float(number))
+    if "int" in dtype and isinstance(number, int):
+        return tirx.IntImm(dtype, number)
+    return tirx.FloatImm("float64", number) if isinstance(number, float) else tirx.IntImm("int64", number)
 
 
 def _attrs_of(name, values):

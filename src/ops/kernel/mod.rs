@@ -88,10 +88,24 @@ pub(in crate::ops) fn in_shape_of_out(m: &mut dyn Host, a: &EvalArgs<'_>, x: &Te
     fresh(in_shape(m, x, &out(a)?.shape)?)
 }
 
+/// The result if it has no elements: then there is nothing to compute, and nothing that could be left open.
+pub(in crate::ops) fn empty_out(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Option<Value>, Stop> {
+    let out = out(a)?;
+    if count(&out.shape) > 0 {
+        return Ok(None);
+    }
+    fresh(zeros(m, out.dtype, &out.shape)?).map(Some)
+}
+
 /// A new tensor of zeros, paid for before it is made.
 pub(in crate::ops) fn zeros(m: &mut dyn Host, dtype: DataType, shape: &[i64]) -> Result<Tensor, Stop> {
     m.spend(count(shape))?;
     m.account().zeros(dtype, shape)?.map_err(|error| fail(error.to_string()))
+}
+
+/// How many places there would be if no size were 0: as many steps as a loop over any of the axes may take.
+pub(in crate::ops) fn places(shape: &[i64]) -> u64 {
+    shape.iter().fold(1, |places, size| places.saturating_mul(count(&[*size]).max(1)))
 }
 
 /// Memory for so many elements that an operator keeps beside its arguments and its result; they are given back when what is
@@ -171,6 +185,28 @@ pub(in crate::ops) fn convert(x: Scalar, dtype: DataType) -> Result<Scalar, Stop
         return Err(fail("an element lies outside its tensor"));
     }
     cell.get(0).ok_or_else(|| fail("a tensor of rank 0 is empty"))
+}
+
+/// An integer that a data type holds; nothing is said of one that it does not.
+pub(in crate::ops) fn held(i: i64, dtype: DataType) -> Result<Scalar, Stop> {
+    let (least, greatest) = match integers(dtype) {
+        Some(range) => range,
+        None => (i128::MIN, i128::MAX),
+    };
+    if !(least..=greatest).contains(&i.into()) {
+        return Err(Stop::unspecified(format!("{i} as {dtype}")));
+    }
+    convert(Scalar::Int(i), dtype)
+}
+
+/// The least and the greatest element of a data type of integers.
+pub(in crate::ops) fn integers(dtype: DataType) -> Option<(i128, i128)> {
+    let power = |bits: u16| 1i128.checked_shl(bits.into()).unwrap_or(i128::MAX);
+    match (dtype.is_bool() || dtype.is_float() || dtype.is_void(), dtype.is_int()) {
+        (true, _) => None,
+        (false, true) => Some((-power(dtype.bits - 1), power(dtype.bits - 1) - 1)),
+        (false, false) => Some((0, power(dtype.bits) - 1)),
+    }
 }
 
 /// An integer as a data type stores it; a float as it is.

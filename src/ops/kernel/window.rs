@@ -1,7 +1,7 @@
 //! Windows that slide over the spatial axes of an image: layouts, and what convolution and pooling share.
 
 use crate::grammar::{BinaryOp, Call, PrimExpr};
-use crate::ops::infer::{dim, int_attr, ints_attr, str_attr};
+use crate::ops::infer::{dim, given_int, given_ints, str_attr};
 use crate::ops::{Attr, AttrKind, InferError, Param, attr};
 
 /// The order of axes that a layout names by letters, as places in the order that the rules are written in.
@@ -78,22 +78,16 @@ pub(in crate::ops) struct Window {
 
 /// The windows along the spatial axes, from the attributes `strides`, `padding` and `dilation`.
 pub(in crate::ops) fn windows(call: &Call, spatial: usize) -> Result<Vec<Window>, InferError> {
-    let strides = per_axis(call, "strides", spatial, 1, 1)?;
-    let dilations = per_axis(call, "dilation", spatial, 1, 1)?;
+    let strides = per_axis(call, "strides", spatial, 1)?;
+    let dilations = per_axis(call, "dilation", spatial, 1)?;
     let (before, after) = padding(call, spatial)?;
     let axes = strides.into_iter().zip(dilations).zip(before.into_iter().zip(after));
     Ok(axes.map(|((stride, dilation), (before, after))| Window { stride, dilation, before, after }).collect())
 }
 
 /// A list with one number for each spatial axis, or one for all of them.
-pub(in crate::ops) fn per_axis(
-    call: &Call,
-    name: &str,
-    spatial: usize,
-    otherwise: i64,
-    least: i64,
-) -> Result<Vec<i64>, InferError> {
-    let given = ints_attr(call, name)?.unwrap_or_else(|| vec![otherwise]);
+pub(in crate::ops) fn per_axis(call: &Call, name: &str, spatial: usize, least: i64) -> Result<Vec<i64>, InferError> {
+    let given = given_ints(call, name)?;
     if given.iter().any(|n| *n < least) {
         return Err(InferError::op(format!("the attribute `{name}` must be at least {least}, it is {given:?}")));
     }
@@ -106,7 +100,7 @@ pub(in crate::ops) fn per_axis(
 
 /// One number for every side, one for each axis, or those before all axes followed by those after.
 fn padding(call: &Call, spatial: usize) -> Result<(Vec<i64>, Vec<i64>), InferError> {
-    let given = ints_attr(call, "padding")?.unwrap_or_else(|| vec![0]);
+    let given = given_ints(call, "padding")?;
     match given.as_slice() {
         [single] => Ok((vec![*single; spatial], vec![*single; spatial])),
         several if several.len() == spatial => Ok((given.clone(), given)),
@@ -120,7 +114,7 @@ fn padding(call: &Call, spatial: usize) -> Result<(Vec<i64>, Vec<i64>), InferErr
 
 /// The number of groups, which is positive.
 pub(in crate::ops) fn groups(call: &Call) -> Result<i64, InferError> {
-    match int_attr(call, "groups")?.unwrap_or(1) {
+    match given_int(call, "groups")? {
         groups if groups > 0 => Ok(groups),
         groups => Err(InferError::op(format!("the number of groups must be positive, it is {groups}"))),
     }

@@ -3,7 +3,7 @@
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::number::elementary;
-use crate::ops::infer::{Dims, Domain, arity, axis, differ, float_attr, int_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, axis, differ, float_attr, given_int, tensor};
 use crate::ops::kernel::elementwise::{float, infer_float, infer_one, max_float, number, unary};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
 use crate::ops::tensor::unary::zero_like;
@@ -82,7 +82,7 @@ fn infer_prelu(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     let (data, alpha) = (tensor(a, 0)?, tensor(a, 1)?);
     Domain::Floats.demand(data.dtype)?;
     Domain::Floats.demand(alpha.dtype)?;
-    let given = int_attr(a.call, "axis")?.unwrap_or(1);
+    let given = given_int(a.call, "axis")?;
     let along = Dims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
     let factors = Dims::of(alpha);
     if let Some(rank) = factors.rank().filter(|rank| *rank != 1) {
@@ -101,7 +101,7 @@ fn infer_prelu(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
 /// Negative elements times the factor of their place along the axis; one factor serves for all places.
 fn prelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, alpha) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(1), data.shape().len())?;
+    let along = axis(given_int(a.call, "axis")?, data.shape().len())?;
     fresh(tabulate(m, data.dtype(), data.shape(), |i| {
         let place = if alpha.len() == 1 { 0 } else { i.get(along).copied().unwrap_or(0) };
         match (at(data, i)?, at(alpha, &[place])?) {

@@ -169,7 +169,10 @@ fn attend(call: &Call, inputs: [&ArrayD<f64>; 3], bias: Option<ArrayD<f64>>) -> 
         let bias = bias.broadcast(scores.raw_dim()).ok_or_else(|| fail("the bias does not fit the scores"))?;
         scores = scores + bias;
     }
-    mask(call, &mut scores, rows, columns)?;
+    let unseen = columns == 0 || mask(call, &mut scores, rows, columns)? < 0;
+    if unseen && ![batch, rows, heads, width].contains(&0) {
+        return Err(Stop::unspecified("a row of the query has nothing to attend to"));
+    }
     let weights = softmax(&scores, 3);
     Ok(ArrayD::from_shape_fn(IxDyn(&[batch, rows, heads, width]), |index| {
         let (b, s, n, v) = four_of(ndarray::Dimension::slice(&index));
@@ -183,10 +186,11 @@ fn four_of(index: &[usize]) -> (usize, usize, usize, usize) {
     if let [a, b, c, d] = index { (*a, *b, *c, *d) } else { (0, 0, 0, 0) }
 }
 
-/// Row `s` sees the columns up to `s`, or with `BottomRight` up to `s` plus what there are more columns than rows.
-fn mask(call: &Call, scores: &mut ArrayD<f64>, rows: usize, columns: usize) -> Result<(), Stop> {
+/// Row `s` sees the columns up to `s`, or with `BottomRight` up to `s` plus what there are more columns than rows. Up to which the
+/// first row sees them is returned.
+fn mask(call: &Call, scores: &mut ArrayD<f64>, rows: usize, columns: usize) -> Result<i64, Stop> {
     let shift = match attr(call, "causal_mask") {
-        None => return Ok(()),
+        None => return Ok(columns as i64),
         Some(_) if str_attr(call, "causal_mask")? == "BottomRight" => columns as i64 - rows as i64,
         Some(_) => 0,
     };
@@ -197,5 +201,5 @@ fn mask(call: &Call, scores: &mut ArrayD<f64>, rows: usize, columns: usize) -> R
             }
         }
     }
-    Ok(())
+    Ok(shift)
 }

@@ -18,7 +18,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
 
 pub(in crate::ops) fn infer_astype(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
-    Ok(with_dtype(tensor(a, 0)?, required_dtype(a)?))
+    Ok(with_dtype(tensor(a, 0)?, required_dtype(a.call, "dtype")?))
 }
 
 /// Each element is converted: floats are truncated towards zero, integers wrap.

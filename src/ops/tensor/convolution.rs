@@ -153,7 +153,7 @@ impl Convolution {
         let rank = Layout::canonical(N + 2);
         let data = Layout::read(call, "data_layout", data_axes(N), &rank)?;
         let windows = windows(call, N)?;
-        let output_padding = per_axis(call, "output_padding", N, 0, i64::MIN)?;
+        let output_padding = if T { per_axis(call, "output_padding", N, i64::MIN)? } else { vec![0; N] };
         if let Some((padding, window)) = output_padding.iter().zip(&windows).find(|(p, w)| T && **p >= w.stride) {
             let message = format!("the output padding {padding} is not less than the stride {}", window.stride);
             return Err(InferError::op(message));

@@ -2,7 +2,7 @@
 
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, common_dtype, differ, int_attr, str_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, common_dtype, differ, given_int, str_attr, tensor};
 use crate::ops::kernel::{self, at, fail, fresh, from_list, indices};
 use crate::ops::tensor::indexing::gather::{coordinate, integer};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -152,7 +152,7 @@ fn weighted(
 fn nll_loss(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (predictions, targets) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let weights = a.values.get(2).and_then(Value::as_tensor);
-    let ignored = int_attr(a.call, "ignore_index")?.unwrap_or(-100);
+    let ignored = given_int(a.call, "ignore_index")?;
     let out = kernel::out(a)?;
     let classes = match predictions.shape() {
         [classes] | [_, classes, ..] => *classes,

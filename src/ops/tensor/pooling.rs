@@ -167,7 +167,7 @@ pub(in crate::ops) fn infer_pool<const N: usize>(a: &InferArgs<'_>, domain: Doma
     let (layout, out) = layouts::<N>(a.call)?;
     of_rank(data, N + 2)?;
     let windows = windows(a.call, N)?;
-    let pool_size = per_axis(a.call, "pool_size", N, 1, 1)?;
+    let pool_size = per_axis(a.call, "pool_size", N, 1)?;
     let Dims::Known(dims) = Dims::of(data) else { return Ok(Dims::of_rank(N + 2).tensor(data.dtype)) };
     let pooled = pooled(a.call, &layout.forward(&dims), &windows, &pool_size)?;
     Ok(Dims::from(out.backward(&pooled)).tensor(data.dtype))
@@ -205,7 +205,7 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
     let x = kernel::tensor(a, 0)?;
     let (layout, out) = layouts::<N>(a.call)?;
     let windows = windows(a.call, N)?;
-    let pool_size = per_axis(a.call, "pool_size", N, 1, 1)?;
+    let pool_size = per_axis(a.call, "pool_size", N, 1)?;
     let shape = out.forward(&kernel::out(a)?.shape);
     m.spend(count(&shape).saturating_mul(count(&pool_size)))?;
     let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64))?;
@@ -295,7 +295,7 @@ fn mean(found: &[Scalar], places: usize) -> Result<Scalar, Stop> {
 /// The sizes of the result; those of the data where nothing is given.
 fn output_size<const N: usize>(call: &Call) -> Result<Option<Vec<i64>>, InferError> {
     match ints_attr(call, "output_size")? {
-        Some(_) => per_axis(call, "output_size", N, 1, 0).map(Some),
+        Some(_) => per_axis(call, "output_size", N, 0).map(Some),
         None => Ok(None),
     }
 }

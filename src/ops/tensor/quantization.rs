@@ -3,11 +3,11 @@
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::number::FloatType;
-use crate::ops::infer::{Dims, Domain, arity, axis, differ, dtype_attr, int_attr, tensor, with_dtype};
+use crate::ops::infer::{Dims, Domain, arity, axis, differ, given_int, required_dtype, tensor, with_dtype};
 use crate::ops::kernel::elementwise::float;
-use crate::ops::kernel::{self, at, at_flat, tabulate_out};
+use crate::ops::kernel::{self, at, at_flat, fail, tabulate_out};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::value::{Element, Host, Scalar, Stop, Tensor, Value};
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 macro_rules! quantization {
     ($name:literal, $rules:tt, $dtype:expr, $infer:expr, $eval:expr) => {
@@ -46,7 +46,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 ];
 
 fn out_dtype(call: &Call) -> Result<DataType, InferError> {
-    dtype_attr(call, "out_dtype")?.ok_or_else(|| InferError::op("the attribute `out_dtype` is missing"))
+    required_dtype(call, "out_dtype")
 }
 
 fn infer(cx: &mut Cx, a: &InferArgs<'_>, from: Domain, to: Domain) -> Result<StructInfo, InferError> {
@@ -65,7 +65,7 @@ fn infer(cx: &mut Cx, a: &InferArgs<'_>, from: Domain, to: Domain) -> Result<Str
 
 /// The axis of the channels; a scalar has none.
 fn channels(call: &Call, rank: usize) -> Result<usize, InferError> {
-    axis(int_attr(call, "axis")?.unwrap_or(-1), rank.max(1))
+    axis(given_int(call, "axis")?, rank.max(1))
 }
 
 /// One for all elements, or one for each channel.
@@ -100,47 +100,89 @@ fn of_element(parameter: &Tensor, index: &[i64], along: usize) -> Result<Scalar,
     }
 }
 
-/// The least and the greatest finite number of a data type.
-fn range(dtype: DataType) -> (f64, f64) {
-    let power = |bits: u16| libm::ldexp(1.0, bits.into());
-    match dtype.float_type() {
-        Some(float) => (-float.greatest(), float.greatest()),
-        None if dtype.is_int() => (-power(dtype.bits - 1), power(dtype.bits - 1) - 1.0),
-        None => (0.0, power(dtype.bits) - 1.0),
+/// A number as an integer, if it is one, and else as a float.
+#[derive(Clone, Copy)]
+enum Number {
+    Whole(i128),
+    Float(f64),
+}
+
+impl Number {
+    fn of(x: Scalar) -> Number {
+        match x {
+            Scalar::Bool(x) => Number::Whole(x.into()),
+            Scalar::Int(x) => Number::Whole(x.into()),
+            Scalar::UInt(x) => Number::Whole(x.into()),
+            Scalar::Float(x) => Number::Float(x),
+        }
+    }
+
+    fn as_float(self) -> f64 {
+        match self {
+            Number::Whole(x) => x as f64,
+            Number::Float(x) => x,
+        }
     }
 }
 
-fn number(x: Scalar) -> f64 {
-    Element::from_scalar(x)
-}
-
-/// `round(x / scale) + zero_point`, brought into the range of the result.
+/// `round(x / scale) + zero_point`, brought into the range of the result. Integers are added as integers.
 fn quantize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, scale, zero) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     let along = channels(a.call, data.shape().len())?;
-    let (least, greatest) = range(out_dtype(a.call)?);
+    let dtype = out_dtype(a.call)?;
+    let range = kernel::integers(dtype).ok_or_else(|| fail(format!("{dtype} has no whole numbers")))?;
     let quotient = wider(data.dtype(), scale.dtype());
     tabulate_out(m, a, |index| {
         let scaled = float(at(data, index)?)? / float(of_element(scale, index, along)?)?;
-        let whole = libm::rint(quotient.round(scaled)) + number(of_element(zero, index, along)?);
-        Ok(Scalar::Float(if whole.is_nan() { whole } else { whole.clamp(least, greatest) }))
+        let whole = libm::rint(quotient.round(scaled));
+        brought(whole, Number::of(of_element(zero, index, along)?), range)
     })
 }
 
-/// The floating-point type of the two that has more digits.
-fn wider(a: DataType, b: DataType) -> FloatType {
-    let types = [a, b].map(|dtype| dtype.float_type().unwrap_or(FloatType::Float32));
-    types.into_iter().max_by_key(|float| float.digits()).unwrap_or(FloatType::Float32)
+/// The sum of a whole number and a zero point, brought into a range of integers. Beyond 128 bits a whole number lies beyond
+/// any such range, and no zero point brings it back.
+fn brought(whole: f64, zero: Number, (least, greatest): (i128, i128)) -> Result<Scalar, Stop> {
+    let sum = match zero {
+        Number::Whole(_) if whole.is_nan() => whole,
+        Number::Whole(zero) => {
+            return Ok(integer((whole as i128).saturating_add(zero).clamp(least, greatest)));
+        }
+        Number::Float(zero) => whole + zero,
+    };
+    if sum.is_nan() {
+        return Err(Stop::unspecified("what is not a number has no place in a range of integers"));
+    }
+    Ok(integer((sum as i128).clamp(least, greatest)))
 }
 
-/// `scale * (x - zero_point)`, brought into the range of the result.
+/// An integer of at most 64 bits.
+fn integer(x: i128) -> Scalar {
+    u64::try_from(x).map_or(Scalar::Int(x as i64), Scalar::UInt)
+}
+
+/// The floating-point type of the two that holds the other; of two that do not hold each other, the least that holds both.
+fn wider(a: DataType, b: DataType) -> FloatType {
+    let [a, b] = [a, b].map(|dtype| dtype.float_type().unwrap_or(FloatType::Float32));
+    match a.width() == b.width() && a != b {
+        true => FloatType::Float32,
+        false => [a, b].into_iter().max_by_key(|float| float.digits()).unwrap_or(a),
+    }
+}
+
+/// `scale * (x - zero_point)`, brought into the range of the result. Integers are subtracted as integers.
 fn dequantize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, scale, zero) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     let along = channels(a.call, data.shape().len())?;
-    let (least, greatest) = range(out_dtype(a.call)?);
+    let dtype = out_dtype(a.call)?;
+    let result = dtype.float_type().ok_or_else(|| fail(format!("{dtype} is no type of floats")))?;
     tabulate_out(m, a, |index| {
-        let steps = number(at(data, index)?) - number(of_element(zero, index, along)?);
-        let product = steps * float(of_element(scale, index, along)?)?;
-        Ok(Scalar::Float(if product.is_nan() { product } else { product.clamp(least, greatest) }))
+        let (x, zero) = (Number::of(at(data, index)?), Number::of(of_element(zero, index, along)?));
+        let scale = float(of_element(scale, index, along)?)?;
+        let product = match (x, zero) {
+            (Number::Whole(x), Number::Whole(zero)) => result.multiple(x - zero, scale),
+            (x, zero) => (x.as_float() - zero.as_float()) * scale,
+        };
+        let greatest = result.greatest();
+        Ok(Scalar::Float(if product.is_nan() { product } else { product.clamp(-greatest, greatest) }))
     })
 }

@@ -4,10 +4,10 @@ use crate::grammar::{DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, Domain, arity, differ, required_dtype, tensor};
 use crate::ops::kernel::elementwise::float;
-use crate::ops::kernel::{self, at, constant_one, convert, fail, tabulate, tabulate_out};
+use crate::ops::kernel::{self, at, constant_one, convert, fail, held, tabulate, tabulate_out};
 use crate::ops::tensor::indexing::gather::coordinate;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::value::{Host, Scalar, Stop, Value};
+use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
@@ -62,7 +62,7 @@ fn infer_multinomial(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     Domain::Floats.demand(tensor(a, 0)?.dtype)?;
     Domain::Floats.demand(tensor(a, 1)?.dtype)?;
     Domain::Integers.demand(tensor(a, 2)?.dtype)?;
-    let dtype = required_dtype(a)?;
+    let dtype = required_dtype(a.call, "dtype")?;
     Domain::Integers.demand(dtype)?;
     let (samples, rows) = (column(cx, a, 1)?, column(cx, a, 2)?);
     if let (Some(samples), Some(rows)) = (&samples, &rows)
@@ -80,6 +80,7 @@ fn infer_multinomial(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 fn multinomial(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (prob, samples, rows) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     let &[batch, classes] = prob.shape() else { return Err(fail("the probabilities must be a matrix")) };
+    let dtype = required_dtype(a.call, "dtype")?;
     m.spend((rows.len() as u64).saturating_mul(classes.unsigned_abs()))?;
     tabulate_out(m, a, |index| {
         let (row, sample) = (coordinate(at(rows, index)?, batch)?, float(at(samples, index)?)?);
@@ -87,12 +88,12 @@ fn multinomial(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         for class in 0..classes {
             sum += float(at(prob, &[row, class])?)?;
             if sample < sum {
-                return Ok(Scalar::Int(class));
+                return held(class, dtype);
             }
         }
         match classes {
             0 => Err(fail("of no class there is no sample")),
-            _ => Ok(Scalar::Int(classes - 1)),
+            _ => held(classes - 1, dtype),
         }
     })
 }

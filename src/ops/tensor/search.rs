@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, arity, at_least, axis, bool_attr, broadcast_all, common_dtype, dim, dtype_attr, int_attr, str_attr, tensor,
+    Dims, arity, at_least, axis, bool_attr, broadcast_all, common_dtype, dim, dtype_attr, given_int, str_attr, tensor,
     with_dtype,
 };
 use crate::ops::kernel::{self, at, at_broadcast, fail, fresh, line, tabulate, tabulate_out};
@@ -95,7 +95,7 @@ pub(in crate::ops) fn sorted(items: &[Scalar], descending: bool) -> Vec<usize> {
 }
 
 fn along_of(call: &Call, rank: usize) -> Result<usize, InferError> {
-    axis(int_attr(call, "axis")?.unwrap_or(-1), rank)
+    axis(given_int(call, "axis")?, rank)
 }
 
 fn checked<'a>(a: &InferArgs<'a>) -> Result<&'a TensorStructInfo, InferError> {
@@ -149,7 +149,7 @@ fn argsort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 /// The first k of each line; all of it if k is less than 1.
 fn infer_topk(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let x = checked(a)?;
-    let k = int_attr(a.call, "k")?.unwrap_or(1);
+    let k = given_int(a.call, "k")?;
     let dims = match Dims::of(x) {
         Dims::Known(dims) if k > 0 => {
             let along = along_of(a.call, dims.len())?;
@@ -175,7 +175,7 @@ fn infer_topk(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 fn topk(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (along, largest) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "largest")?);
-    let k = int_attr(a.call, "k")?.unwrap_or(1);
+    let k = given_int(a.call, "k")?;
     let mut shape = x.shape().to_vec();
     if let Some(size) = shape.get_mut(along).filter(|_| k > 0) {
         *size = k.min(*size);

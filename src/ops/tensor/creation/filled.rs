@@ -63,7 +63,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 fn infer_filled(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
-    of_shape_arg(a, 0, required_dtype(a)?)
+    of_shape_arg(a, 0, required_dtype(a.call, "dtype")?)
 }
 
 /// One value everywhere.

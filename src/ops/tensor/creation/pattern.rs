@@ -3,7 +3,7 @@
 use crate::book::Erratum;
 use crate::grammar::{BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, axis, dim, dtype_attr, int_attr, prim, tensor, with_dtype};
+use crate::ops::infer::{Dims, arity, axis, boxed_int, dim, dtype_attr, given_int, int_attr, prim, tensor, with_dtype};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
@@ -167,8 +167,8 @@ fn first(index: &[i64]) -> i64 {
 
 fn infer_eye(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<3>(a)?;
-    prim(a, 2)?;
-    let dims = match (prim(a, 0)?, prim(a, 1)?) {
+    boxed_int(a, 2)?;
+    let dims = match (boxed_int(a, 0)?, boxed_int(a, 1)?) {
         (Some(rows), Some(columns)) => vec![rows.clone(), columns.clone()].into(),
         (None, _) | (_, None) => Dims::of_rank(2),
     };
@@ -190,7 +190,7 @@ fn eye(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 fn infer_eye_like(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
-    prim(a, 1)?;
+    boxed_int(a, 1)?;
     let x = tensor(a, 0)?;
     match x.ndim {
         Ndim::Known(2) => Ok(with_dtype(x, dtype_of(a.call, x.dtype)?)),
@@ -220,11 +220,11 @@ fn infer_one_hot(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     let dims = match Dims::of(indices) {
         Dims::Known(dims) => {
             let mut dims = dims.to_vec();
-            dims.insert(axis(int_attr(a.call, "axis")?.unwrap_or(-1), dims.len() + 1)?, PrimExpr::IntImm(depth));
+            dims.insert(axis(given_int(a.call, "axis")?, dims.len() + 1)?, PrimExpr::IntImm(depth));
             dims.into()
         }
         Dims::Rank(rank) => {
-            axis(int_attr(a.call, "axis")?.unwrap_or(-1), rank as usize + 1)?;
+            axis(given_int(a.call, "axis")?, rank as usize + 1)?;
             Dims::of_rank(rank as usize + 1)
         }
         Dims::Unknown => Dims::Unknown,
@@ -241,7 +241,7 @@ fn one_hot(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (Some(Value::Prim(on)), Some(Value::Prim(off))) = (a.values.get(1), a.values.get(2)) else {
         return Err(fail("the two values must be boxed scalars"));
     };
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(-1), indices.shape().len() + 1)?;
+    let along = axis(given_int(a.call, "axis")?, indices.shape().len() + 1)?;
     let (depth, from_the_end) = (depth(a.call)?, !m.cx().literal(Erratum::A63));
     tabulate_out(m, a, |index| {
         let mut place = index.to_vec();
@@ -270,7 +270,7 @@ fn infer_triangle(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
 /// The elements on one side of the k-th diagonal of the last two dimensions, and zeros on the other.
 fn triangle(m: &mut dyn Host, a: &EvalArgs<'_>, keep: impl Fn(i64, i64, i64) -> bool) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
-    let k = int_attr(a.call, "k")?.unwrap_or(0);
+    let k = given_int(a.call, "k")?;
     let zero = kernel::convert(Scalar::Int(0), x.dtype())?;
     fresh(tabulate(m, x.dtype(), x.shape(), |index| match index {
         [.., row, column] if keep(*row, *column, k) => at(x, index),

@@ -2,7 +2,7 @@
 
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, prim, required_dtype};
+use crate::ops::infer::{Dims, Domain, arity, boxed_int, prim, required_dtype};
 use crate::ops::kernel::{self, fail, fresh, tabulate};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Element, Host, Prim, Scalar, Stop, Value};
@@ -24,13 +24,13 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
 
 fn infer_hamming_window(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<4>(a)?;
-    let dtype = required_dtype(a)?;
+    let dtype = required_dtype(a.call, "dtype")?;
     Domain::Floats.demand(dtype)?;
     if let Some(PrimExpr::IntImm(..0 | 2..)) = prim(a, 1)? {
         return Err(InferError::op("whether a window is periodic is a Boolean"));
     }
     (2..4).try_for_each(|i| prim(a, i).map(|_| ()))?;
-    match prim(a, 0)? {
+    match boxed_int(a, 0)? {
         Some(PrimExpr::IntImm(..=0)) => Err(InferError::op("a window has at least one place")),
         Some(size) => Ok(Dims::from(vec![size.clone()]).tensor(dtype)),
         None => Ok(Dims::of_rank(1).tensor(dtype)),
@@ -48,7 +48,7 @@ fn boxed(a: &EvalArgs<'_>, i: usize) -> Result<f64, Stop> {
 fn hamming_window(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (size, periodic, alpha, beta) = (kernel::int(a, 0)?, boxed(a, 1)? != 0.0, boxed(a, 2)?, boxed(a, 3)?);
     let steps = if periodic { size } else { size.saturating_sub(1) } as f64;
-    fresh(tabulate(m, required_dtype(&InferArgs { call: a.call, args: &[], module: None })?, &[size], |index| {
+    fresh(tabulate(m, required_dtype(a.call, "dtype")?, &[size], |index| {
         let turn = index.first().copied().unwrap_or(0) as f64 / steps;
         let window = alpha - beta * libm::cos(std::f64::consts::TAU * turn);
         Ok(Scalar::Float(if size == 1 { 1.0 } else { window }))

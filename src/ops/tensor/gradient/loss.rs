@@ -3,7 +3,7 @@
 use super::{belongs, forward};
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
-use crate::ops::infer::{int_attr, str_attr, tensor};
+use crate::ops::infer::{given_int, str_attr, tensor};
 use crate::ops::kernel::elementwise::float;
 use crate::ops::kernel::{self, at, beside, fresh, from_list, indices};
 use crate::ops::tensor::indexing::gather::{coordinate, integer};
@@ -42,7 +42,7 @@ fn infer_nll_loss_backward(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo,
 fn nll_loss_backward(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (gradient, predictions, targets) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     let weights = a.values.get(3).and_then(Value::as_tensor);
-    let ignored = int_attr(a.call, "ignore_index")?.unwrap_or(-100);
+    let ignored = given_int(a.call, "ignore_index")?;
     let reduction = str_attr(a.call, "reduction")?;
     let out = kernel::out(a)?;
     let &([classes] | [_, classes, ..]) = predictions.shape() else {

@@ -93,7 +93,7 @@ fn pool_backward(m: &mut dyn Host, a: &EvalArgs<'_>, share: Share) -> Result<Val
     let (gradient, x) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let (layout, out) = layouts::<2>(a.call)?;
     let windows = windows(a.call, 2)?;
-    let pool_size = per_axis(a.call, "pool_size", 2, 1, 1)?;
+    let pool_size = per_axis(a.call, "pool_size", 2, 1)?;
     m.spend((gradient.len() as u64).saturating_mul(count(&pool_size)))?;
     let both = (gradient.len() as u64).saturating_add((x.len() as u64).saturating_mul(2));
     let _held = beside(m, both.saturating_add(count(&pool_size).saturating_mul(2)))?;

@@ -2,9 +2,11 @@
 
 use super::layout::ImageLayout;
 use super::taps::{Tap, cubic, linear, weighted};
-use crate::grammar::{Call, Expr, PrimExpr, PrimValue, StructInfo};
+use crate::grammar::{Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, dtype_attr, float_attr, floats_attr, int_attr, shape, str_attr, tensor};
+use crate::ops::infer::{
+    Dims, Domain, arity, boxed_int, dtype_attr, float_attr, floats_attr, given_int, shape, str_attr, tensor,
+};
 use crate::ops::kernel::{self, at, fail, tabulate_out};
 use crate::ops::tensor::convolution::of_rank;
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -111,7 +113,7 @@ impl Resize {
         let method = match str_attr(call, "method")? {
             "nearest_neighbor" => Method::Nearest(Rounding::read(call, mode)?),
             "linear" => Method::Linear,
-            _ => Method::Cubic { exclude: int_attr(call, "cubic_exclude")? != Some(0) },
+            _ => Method::Cubic { exclude: given_int(call, "cubic_exclude")? != 0 },
         };
         let roi = floats_attr(call, "roi", 2 * N)?;
         let (starts, ends) = roi.split_at(N.min(roi.len()));
@@ -186,7 +188,7 @@ impl Mode {
             Mode::Asymmetric => x * from / to,
             Mode::TfHalfPixel => (2.0 * x + 1.0) * from / (2.0 * to),
             Mode::Crop if output == 1 => 0.5 * (start + end) * (from - 1.0),
-            Mode::Crop => start * (from - 1.0) + x * (end - start) * (from - 1.0) / (to - 1.0),
+            Mode::Crop => ((to - 1.0 - x) * start + x * end) * (from - 1.0) / (to - 1.0),
         }
     }
 }
@@ -220,8 +222,8 @@ fn infer<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, I
 
 /// The sizes asked for, one for each spatial axis, if they are known; a boxed integer is one for all.
 pub(super) fn size_arg(a: &InferArgs<'_>, i: usize, spatial: usize) -> Result<Option<Vec<PrimExpr>>, InferError> {
-    if let Some(Expr::PrimValue(PrimValue { value, float: None, .. })) = a.call.args.get(i) {
-        return Ok(Some(vec![value.clone(); spatial]));
+    if let Some(StructInfo::Prim(_)) = a.args.get(i) {
+        return Ok(boxed_int(a, i)?.map(|size| vec![size.clone(); spatial]));
     }
     let size = Dims::of_shape(shape(a, i)?);
     match (size.rank(), &size) {
@@ -238,6 +240,9 @@ pub(super) fn size_arg(a: &InferArgs<'_>, i: usize, spatial: usize) -> Result<Op
 fn evaluate<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let resize = Resize::read::<N>(a.call)?;
+    if let Some(empty) = kernel::empty_out(m, a)? {
+        return Ok(empty);
+    }
     let shape = kernel::out(a)?.shape;
     let of = |sizes: &[i64]| resize.layout.spatial.iter().filter_map(|axis| sizes.get(*axis).copied()).collect();
     let (inputs, outputs): (Vec<i64>, Vec<i64>) = (of(x.shape()), of(&shape));
@@ -250,11 +255,10 @@ fn evaluate<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value,
     m.spend(count(&shape).saturating_mul(per_axis.pow(N as u32)))?;
     m.spend(lines)?;
     let _held = kernel::beside(m, lines.saturating_mul(2))?;
-    if inputs.contains(&0) && count(&shape) > 0 {
+    if inputs.contains(&0) {
         return Err(Stop::unspecified("an image without elements has nothing to interpolate"));
     }
-    // Along an axis without elements there is nothing to count, and no element of the result to count it for.
-    let sizes = inputs.iter().zip(&outputs).enumerate().take_while(|_| count(&shape) > 0);
+    let sizes = inputs.iter().zip(&outputs).enumerate();
     let taps: Vec<Vec<Option<Vec<Tap>>>> =
         sizes.map(|(axis, (input, output))| resize.taps(axis, *input, *output)).collect();
     tabulate_out(m, a, |index| resize.element(x, index, &taps))

@@ -186,10 +186,13 @@ fn sample(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, grid) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let sampling = Sampling::read(a.call)?;
     let axis = coordinates_axis(m.cx(), sampling.spatial);
+    if let Some(empty) = kernel::empty_out(m, a)? {
+        return Ok(empty);
+    }
     let shape = kernel::out(a)?.shape;
     m.spend(count(&shape).saturating_mul(if sampling.method == Method::Cubic { 16 } else { 8 }))?;
     let sizes = sampling.layout.forward(x.shape());
-    if sizes.iter().skip(2).any(|size| *size == 0) && count(&shape) > 0 {
+    if sizes.iter().skip(2).any(|size| *size == 0) {
         return Err(Stop::unspecified("an image without elements has no samples"));
     }
     tabulate_out(m, a, |index| {

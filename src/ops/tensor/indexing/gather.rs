@@ -3,7 +3,7 @@
 use crate::book::Erratum;
 use crate::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, at_least, axis, broadcast_all, differ, dim, int_attr, tensor, tensors};
+use crate::ops::infer::{Dims, arity, at_least, axis, broadcast_all, differ, dim, given_int, tensor, tensors};
 use crate::ops::kernel::{self, at, at_broadcast, fail, tabulate_out};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
@@ -73,7 +73,7 @@ fn infer_gather_elements(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
     integer_indices(indices.dtype)?;
     let (from, by) = (Dims::of(data), Dims::of(indices));
     if let Some(rank) = from.rank() {
-        axis(int_attr(a.call, "axis")?.unwrap_or(0), rank)?;
+        axis(given_int(a.call, "axis")?, rank)?;
     }
     let dims = match (from.rank(), by.rank()) {
         (Some(rank), Some(other)) if rank != other => {
@@ -83,7 +83,7 @@ fn infer_gather_elements(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
         (None, _) | (_, None) => Dims::Unknown,
     };
     if let (Dims::Known(from), Dims::Known(by)) = (&from, &dims) {
-        let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), from.len())?;
+        let along = axis(given_int(a.call, "axis")?, from.len())?;
         no_larger(by, from, along)?;
     }
     Ok(dims.tensor(data.dtype))
@@ -103,7 +103,7 @@ fn no_larger(by: &[PrimExpr], from: &[PrimExpr], along: usize) -> Result<(), Inf
 /// `out[.., i, ..] = data[.., indices[.., i, ..], ..]`
 fn gather_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;
+    let along = axis(given_int(a.call, "axis")?, data.shape().len())?;
     let size = data.shape().get(along).copied().unwrap_or(0);
     let from_the_end = !m.cx().literal(Erratum::A61);
     tabulate_out(m, a, |index| {
@@ -128,7 +128,7 @@ fn infer_gather_nd(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferEr
     let (data, indices) = (tensor(a, 0)?, tensor(a, 1)?);
     integer_indices(indices.dtype)?;
     let (from, by) = (Dims::of(data), Dims::of(indices));
-    let batch = batch_dims(int_attr(a.call, "batch_dims")?.unwrap_or(0), from.rank())?;
+    let batch = batch_dims(given_int(a.call, "batch_dims")?, from.rank())?;
     if by.rank() == Some(0) {
         return Err(InferError::op("the indices need a last dimension, of coordinates"));
     }
@@ -163,7 +163,7 @@ fn infer_gather_nd(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferEr
 fn gather_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let rank = data.shape().len();
-    let batch = batch_dims(int_attr(a.call, "batch_dims")?.unwrap_or(0), Some(rank))?;
+    let batch = batch_dims(given_int(a.call, "batch_dims")?, Some(rank))?;
     let outer = indices.shape().len().saturating_sub(1);
     let from_the_end = !m.cx().literal(Erratum::A61);
     tabulate_out(m, a, |index| {

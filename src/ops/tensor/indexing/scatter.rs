@@ -4,8 +4,8 @@ use crate::book::Erratum;
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, Domain, arity, axis, bool_attr, broadcast_all, common_dtype, constant, differ, int_attr, prim, str_attr,
-    tensor, tensors,
+    Dims, Domain, arity, axis, bool_attr, boxed_int, broadcast_all, common_dtype, constant, differ, given_int,
+    str_attr, tensor, tensors,
 };
 use crate::ops::kernel::elementwise::{max_float, min_float};
 use crate::ops::kernel::{self, at, at_broadcast, fail, indices};
@@ -157,7 +157,7 @@ fn infer_scatter_elements(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, 
     same_rank(data, updates)?;
     same_rank(indices, updates)?;
     if let Some(rank) = Dims::of(data).rank() {
-        axis(int_attr(a.call, "axis")?.unwrap_or(0), rank)?;
+        axis(given_int(a.call, "axis")?, rank)?;
     }
     if let (Dims::Known(indices), Dims::Known(updates)) = (Dims::of(indices), Dims::of(updates)) {
         same_dims(cx, &indices, &updates)?;
@@ -175,7 +175,7 @@ fn combinable(call: &Call, tensors: &[&TensorStructInfo]) -> Result<(), InferErr
 
 fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, by, updates) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;
+    let along = axis(given_int(a.call, "axis")?, data.shape().len())?;
     let size = data.shape().get(along).copied().unwrap_or(0);
     let reduction = str_attr(a.call, "reduction")?;
     m.spend(data.len() as u64 + updates.len() as u64)?;
@@ -313,8 +313,8 @@ fn infer_slice_scatter(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     let (data, src) = (tensor(a, 0)?, tensor(a, 1)?);
     common_dtype(data.dtype, src.dtype)?;
     same_rank(data, src)?;
-    let along = Dims::of(data).rank().map(|rank| axis(int_attr(a.call, "axis")?.unwrap_or(0), rank)).transpose()?;
-    let (start, end, step) = (prim(a, 2)?, prim(a, 3)?, prim(a, 4)?);
+    let along = Dims::of(data).rank().map(|rank| axis(given_int(a.call, "axis")?, rank)).transpose()?;
+    let (start, end, step) = (boxed_int(a, 2)?, boxed_int(a, 3)?, boxed_int(a, 4)?);
     if let Some(PrimExpr::IntImm(..=0)) = step {
         return Err(InferError::op("the step must be positive"));
     }
@@ -354,7 +354,7 @@ fn inside(bound: &PrimExpr, size: &PrimExpr) -> Result<(), InferError> {
 
 fn slice_scatter(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, src) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), data.shape().len())?;
+    let along = axis(given_int(a.call, "axis")?, data.shape().len())?;
     let (start, end, step) = (kernel::int(a, 2)?, kernel::int(a, 3)?, kernel::int(a, 4)?);
     let size = data.shape().get(along).copied().unwrap_or(0);
     if !(0..=size).contains(&start) || !(0..=size).contains(&end) {

@@ -1,9 +1,9 @@
 //! `layout_transform`.
 
-use crate::grammar::{AttrValue, BinaryOp, Call, IndexMap, PrimExpr, StructInfo};
-use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, constant, dim, float_attr, tensor};
-use crate::ops::kernel::{self, at, beside, convert, fail, fresh, from_list};
+use crate::grammar::{AttrValue, BinaryOp, Call, DataType, IndexMap, PrimExpr, StructInfo};
+use crate::judge::{Cx, with_stack};
+use crate::ops::infer::{Dims, arity, constant, dim, float_attr, not_negative, tensor};
+use crate::ops::kernel::{self, at, beside, convert, fail, fresh, from_list, held};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
 use crate::shape::evaluate;
 use crate::value::{Host, Scalar, Stop, Value, count};
@@ -40,8 +40,18 @@ fn infer_layout_transform(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, I
         return Err(InferError::op(format!("the index map takes {} indices, not {rank}", map.params.len())));
     }
     let Dims::Known(dims) = dims else { return Ok(Dims::of_rank(map.results.len()).tensor(x.dtype)) };
-    let sizes: Option<Vec<PrimExpr>> = map.results.iter().map(|index| values(index, map, &dims)).collect();
+    let size = |index: &PrimExpr| values(index, map, &dims).map(no_less_than_none);
+    let sizes: Option<Vec<PrimExpr>> = map.results.iter().map(size).collect();
     Ok(sizes.map_or(Dims::of_rank(map.results.len()), Dims::from).tensor(x.dtype))
+}
+
+/// A formula for a number of places, which is negative where an axis has none.
+fn no_less_than_none(size: PrimExpr) -> PrimExpr {
+    match size {
+        PrimExpr::IntImm(size) => constant(size.max(0)),
+        size if not_negative(&size) => size,
+        size => dim(BinaryOp::Max, constant(0), size),
+    }
 }
 
 /// How many values an index has room for, from 0 on, where the parameters are below these sizes.
@@ -98,24 +108,38 @@ fn of_operation(op: BinaryOp, a: &PrimExpr, b: &PrimExpr, map: &IndexMap, sizes:
     }
 }
 
+/// How many steps it takes to compute an index.
+fn steps(index: &PrimExpr) -> u64 {
+    match index {
+        PrimExpr::Var(_) | PrimExpr::IntImm(_) => 1,
+        PrimExpr::Not(a) => with_stack(|| steps(a)).saturating_add(1),
+        PrimExpr::Binary(_, a, b) => with_stack(|| steps(a).saturating_add(steps(b))).saturating_add(1),
+        PrimExpr::Select(c, a, b) => {
+            with_stack(|| steps(c).saturating_add(steps(a)).saturating_add(steps(b))).saturating_add(1)
+        }
+    }
+}
+
 /// Where the element at an index goes.
-fn target(map: &IndexMap, index: &[i64]) -> Result<Vec<i64>, Stop> {
+fn target(cx: &mut Cx, map: &IndexMap, index: &[i64]) -> Result<Vec<i64>, Stop> {
     let value = |var: &crate::grammar::ShapeVar| {
         map.params.iter().position(|param| param == var).and_then(|place| index.get(place)).copied()
     };
-    let results = map.results.iter().map(|result| evaluate(&mut Cx::new(), result, &value));
+    let results = map.results.iter().map(|result| evaluate(cx, result, &value));
     results.collect::<Result<_, _>>().map_err(|_| fail("the index map cannot be computed"))
 }
 
 /// Each element goes where the index map says; what no element goes to is padding.
 fn layout_transform(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, map, out) = (kernel::tensor(a, 0)?, index_map(a.call)?, kernel::out(a)?);
-    m.spend((x.len() as u64).saturating_mul(map.results.len() as u64).saturating_add(count(&out.shape)))?;
+    let steps = map.results.iter().map(steps).fold(0, u64::saturating_add);
+    m.spend((x.len() as u64).saturating_mul(steps).saturating_add(count(&out.shape)))?;
     let _held = beside(m, count(&out.shape))?;
     let length = usize::try_from(count(&out.shape)).map_err(|_| Stop::OutOfFuel)?;
     let mut found: Vec<Option<Scalar>> = vec![None; length];
+    let mut cx = Cx::new();
     for index in kernel::indices(x.shape()) {
-        let place = target(map, &index)?;
+        let place = target(&mut cx, map, &index)?;
         if !place.iter().zip(&out.shape).all(|(i, size)| (0..*size).contains(i)) {
             return Err(fail(format!("the index map leads to {place:?}, outside of {:?}", out.shape)));
         }
@@ -126,11 +150,19 @@ fn layout_transform(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
             None => return Err(fail("the index map leads outside")),
         }
     }
-    let padding = match attr(a.call, "pad_value") {
-        Some(_) => Some(convert(Scalar::Float(float_attr(a.call, "pad_value")?), x.dtype())?),
-        None => None,
+    let filled = match found.iter().any(Option::is_none) {
+        true => Some(padding(a.call, x.dtype())?),
+        false => None,
     };
-    let elements: Option<Vec<Scalar>> = found.into_iter().map(|element| element.or(padding)).collect();
-    let elements = elements.ok_or_else(|| Stop::unspecified("padding without a value"))?;
+    let elements: Vec<Scalar> = found.into_iter().filter_map(|element| element.or(filled)).collect();
     fresh(from_list(m, out.dtype, &out.shape, &elements)?)
+}
+
+/// The number that fills, as an element.
+fn padding(call: &Call, dtype: DataType) -> Result<Scalar, Stop> {
+    match attr(call, "pad_value") {
+        None => Err(Stop::unspecified("padding without a value")),
+        Some(AttrValue::Int(i)) => held(*i, dtype),
+        Some(_) => convert(Scalar::Float(float_attr(call, "pad_value")?), dtype),
+    }
 }

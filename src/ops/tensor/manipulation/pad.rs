@@ -3,8 +3,8 @@
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, arity, common_dtypes, constant, dim, float_attr, indivisible, int_attr, ints_attr, product, str_attr, tensor,
-    tensors,
+    Dims, arity, common_dtypes, constant, dim, float_attr, given_ints, indivisible, int_attr, product, str_attr,
+    tensor, tensors,
 };
 use crate::ops::kernel::{self, at, convert, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -54,7 +54,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 /// What is added before and after each axis.
 fn widths(call: &Call, rank: usize) -> Result<Vec<(i64, i64)>, InferError> {
-    let given = ints_attr(call, "pad_width")?.unwrap_or_default();
+    let given = given_ints(call, "pad_width")?;
     if given.len() != 2 * rank {
         return Err(InferError::op(format!("{} widths do not fit rank {rank}", given.len())));
     }

@@ -3,7 +3,7 @@
 use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, alike, arity, axis, common_dtypes, dim, int_attr, ints_attr, product, shape, tensor, tensors,
+    Dims, alike, arity, axis, common_dtypes, dim, given_int, given_ints, int_attr, product, shape, tensor, tensors,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -68,7 +68,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 // tile
 
 fn repeats(call: &Call) -> Result<Vec<i64>, InferError> {
-    let given = ints_attr(call, "repeats")?.unwrap_or_default();
+    let given = given_ints(call, "repeats")?;
     match given.iter().find(|times| **times < 0) {
         Some(times) => Err(InferError::op(format!("nothing can be repeated {times} times"))),
         None => Ok(given),
@@ -166,7 +166,7 @@ fn infer_flip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 
 fn flip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), x.shape().len())?;
+    let along = axis(given_int(a.call, "axis")?, x.shape().len())?;
     fresh(tabulate(m, x.dtype(), x.shape(), |index| {
         let mut place = index.to_vec();
         if let (Some(i), Some(size)) = (place.get_mut(along), x.shape().get(along)) {
@@ -186,7 +186,7 @@ fn infer_stack(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     }
     let dtype = common_dtypes(parts.iter().map(|part| part.dtype))?;
     let dims = alike(cx, &parts.iter().map(|part| Dims::of(part)).collect::<Vec<Dims>>(), None)?;
-    let given = int_attr(a.call, "axis")?.unwrap_or(0);
+    let given = given_int(a.call, "axis")?;
     let stacked = match dims {
         Dims::Known(dims) => {
             let mut dims = dims.to_vec();
@@ -205,7 +205,7 @@ fn infer_stack(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
 fn stack(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let parts = kernel::tensors(a, 0)?;
     let out = kernel::out(a)?;
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), out.shape.len())?;
+    let along = axis(given_int(a.call, "axis")?, out.shape.len())?;
     fresh(tabulate(m, out.dtype, &out.shape, |index| {
         let mut place = index.to_vec();
         let part = usize::try_from(place.remove(along)).ok().and_then(|i| parts.get(i));

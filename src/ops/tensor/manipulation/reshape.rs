@@ -4,8 +4,8 @@
 use crate::grammar::{AttrValue, BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, alike, arity, axes, axis, common_dtypes, differ, dim, int_attr, ints_attr, of_shape_arg, product, shape,
-    tensor, tensors,
+    Dims, alike, arity, axes, axis, common_dtypes, differ, dim, given_int, int_attr, ints_attr, of_shape_arg, product,
+    shape, tensor, tensors,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
@@ -335,7 +335,7 @@ fn sections(call: &Call) -> Result<Option<i64>, InferError> {
 fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
-    let given = int_attr(a.call, "axis")?.unwrap_or(0);
+    let given = given_int(a.call, "axis")?;
     let dims = Dims::of(x);
     let along = dims.rank().map(|rank| axis(given, rank)).transpose()?;
     if let (Dims::Known(dims), Some(along)) = (&dims, along)
@@ -373,7 +373,7 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 
 fn split(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(0), x.shape().len())?;
+    let along = axis(given_int(a.call, "axis")?, x.shape().len())?;
     let size = x.shape().get(along).copied().unwrap_or(0);
     let mut fields = Vec::new();
     for (begin, end) in parts(a.call, size)? {

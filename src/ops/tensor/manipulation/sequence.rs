@@ -2,7 +2,7 @@
 
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, axis, differ, int_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, axis, differ, given_int, tensor};
 use crate::ops::kernel::{self, at, tabulate_out};
 use crate::ops::tensor::indexing::gather::integer;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -24,8 +24,8 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
 
 /// The axis of the sequences and that of the batch, which are two.
 fn axes(a: &crate::grammar::Call, rank: usize) -> Result<(usize, usize), InferError> {
-    let along = axis(int_attr(a, "seq_axis")?.unwrap_or(1), rank)?;
-    match axis(int_attr(a, "batch_axis")?.unwrap_or(0), rank)? {
+    let along = axis(given_int(a, "seq_axis")?, rank)?;
+    match axis(given_int(a, "batch_axis")?, rank)? {
         batch if batch == along => Err(InferError::op(format!("axis {along} cannot be both sequence and batch"))),
         batch => Ok((along, batch)),
     }

@@ -5,7 +5,7 @@ use ndarray::{ArrayD, Axis};
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
 use crate::number::elementary;
-use crate::ops::infer::{Dims, Domain, arity, axis, int_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, axis, given_int, tensor};
 use crate::ops::kernel::array::{floats, of_floats};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
 use crate::value::{Host, Stop, Value};
@@ -34,14 +34,14 @@ fn infer_softmax(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     let x = tensor(a, 0)?;
     Domain::Floats.demand(x.dtype)?;
     if let Some(rank) = Dims::of(x).rank() {
-        axis(int_attr(a.call, "axis")?.unwrap_or(-1), rank)?;
+        axis(given_int(a.call, "axis")?, rank)?;
     }
     Ok(StructInfo::Tensor(x.clone()))
 }
 
 fn along_axis(m: &mut dyn Host, a: &EvalArgs<'_>, f: fn(&ArrayD<f64>, usize) -> ArrayD<f64>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
-    let along = axis(int_attr(a.call, "axis")?.unwrap_or(-1), x.shape().len())?;
+    let along = axis(given_int(a.call, "axis")?, x.shape().len())?;
     m.spend(x.len() as u64)?;
     let _held = kernel::beside(m, x.len() as u64)?;
     of_floats(m, x.dtype(), &f(&floats(x)?, along))

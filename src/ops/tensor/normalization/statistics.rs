@@ -5,7 +5,7 @@ use ndarray::{ArrayD, IxDyn};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::{Cx, Proof};
 use crate::ops::infer::{
-    Dims, Domain, arity, axes, axis, bool_attr, float_attr, indivisible, int_attr, ints_attr, tensor,
+    Dims, Domain, arity, axes, axis, bool_attr, float_attr, given_int, given_ints, indivisible, tensor,
 };
 use crate::ops::kernel::array::{floats, mean, of_floats, spread};
 use crate::ops::kernel::{self, fail};
@@ -136,13 +136,13 @@ fn fit(cx: &mut Cx, infos: &[&TensorStructInfo], along: Option<&[usize]>, count:
 
 /// The axes to normalize, if the rank of the data is known.
 fn axes_of(call: &Call, data: &TensorStructInfo) -> Result<Option<Vec<usize>>, InferError> {
-    let given = ints_attr(call, "axes")?.unwrap_or_default();
+    let given = given_ints(call, "axes")?;
     Dims::of(data).rank().map(|rank| axes(&given, rank)).transpose()
 }
 
 fn infer_axes_norm<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let infos = normalized::<N>(a)?;
-    let count = ints_attr(a.call, "axes")?.unwrap_or_default().len();
+    let count = given_ints(a.call, "axes")?.len();
     let data = tensor(a, 0)?;
     Domain::Floats.demand(data.dtype)?;
     let along = axes_of(a.call, data)?;
@@ -164,7 +164,7 @@ fn infer_rms_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 
 /// The channel axis, if the rank of the data is known; it is not normalized as one of the axes.
 fn channel_axis(call: &Call, data: &TensorStructInfo) -> Result<Option<usize>, InferError> {
-    let given = int_attr(call, "channel_axis")?.unwrap_or(1);
+    let given = given_int(call, "channel_axis")?;
     let channel = Dims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
     if let (Some(channel), Some(along)) = (channel, axes_of(call, data)?)
         && along.contains(&channel)
@@ -187,7 +187,7 @@ fn infer_channel_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Option<PrimExpr>
 
 fn infer_group_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Domain::Floats.demand(tensor(a, 0)?.dtype)?;
-    let groups = int_attr(a.call, "num_groups")?.unwrap_or(1);
+    let groups = given_int(a.call, "num_groups")?;
     if groups < 1 {
         return Err(InferError::op(format!("the number of groups must be positive, it is {groups}")));
     }
@@ -211,7 +211,7 @@ fn infer_batch_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
     let infos = normalized::<5>(a)?;
     let [data, _, _, mean, variance] = infos;
     Domain::Floats.demand(data.dtype)?;
-    let given = int_attr(a.call, "axis")?.unwrap_or(1);
+    let given = given_int(a.call, "axis")?;
     let along = Dims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
     let known = fit(cx, &infos, along.as_ref().map(std::slice::from_ref), 1)?;
     Ok(StructInfo::tuple([data, mean, variance].map(|t| known_if(known, t))))
@@ -251,7 +251,7 @@ fn transformed(call: &Call, x: ArrayD<f64>, gamma: &ArrayD<f64>, beta: &ArrayD<f
 
 fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
-    let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
+    let along = axes(&given_ints(a.call, "axes")?, x.ndim())?;
     let (gamma, beta) = (spread(&gamma, &x, &along), spread(&beta, &x, &along));
     of_floats(m, dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
 }
@@ -259,7 +259,7 @@ fn layer_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 /// `x / sqrt(mean of x * x + epsilon) * weight`.
 fn rms_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, weight], dtype, _held) = arrays::<2>(m, a)?;
-    let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
+    let along = axes(&given_ints(a.call, "axes")?, x.ndim())?;
     let weight = spread(&weight, &x, &along);
     let epsilon = epsilon(a.call)?;
     let scale = mean(&(&x * &x), &along).mapv_into(|square| (square + epsilon).sqrt());
@@ -268,8 +268,8 @@ fn rms_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
-    let along = axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())?;
-    let channel = axis(int_attr(a.call, "channel_axis")?.unwrap_or(1), x.ndim())?;
+    let along = axes(&given_ints(a.call, "axes")?, x.ndim())?;
+    let channel = axis(given_int(a.call, "channel_axis")?, x.ndim())?;
     let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
     of_floats(m, dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
 }
@@ -277,10 +277,10 @@ fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 /// The channels are put into groups, and each group is normalized over its channels and the axes.
 fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
-    let channel = axis(int_attr(a.call, "channel_axis")?.unwrap_or(1), x.ndim())?;
+    let channel = axis(given_int(a.call, "channel_axis")?, x.ndim())?;
     let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
     let mut along = vec![channel + 1];
-    for axis in axes(&ints_attr(a.call, "axes")?.unwrap_or_default(), x.ndim())? {
+    for axis in axes(&given_ints(a.call, "axes")?, x.ndim())? {
         along.push(if axis > channel { axis + 1 } else { axis });
     }
     let grouped = grouped_shape(a.call, x.shape(), channel)?;
@@ -293,7 +293,7 @@ fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 /// The shape with the channel axis split into groups and channels of a group.
 fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usize>, Stop> {
-    let groups = int_attr(call, "num_groups")?.and_then(|groups| usize::try_from(groups).ok()).unwrap_or(0);
+    let groups = usize::try_from(given_int(call, "num_groups")?).unwrap_or(0);
     let size = shape.get(channel).copied().unwrap_or(0);
     let per_group = size.checked_div(groups).unwrap_or(0);
     let mut grouped = shape.to_vec();
@@ -305,7 +305,7 @@ fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usi
 /// moved towards these, of themselves keeping the part `momentum`; without, it is normalized by the moving ones, which stay.
 fn batch_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta, old_mean, old_variance], dtype, _held) = arrays::<5>(m, a)?;
-    let channel = axis(int_attr(a.call, "axis")?.unwrap_or(1), x.ndim())?;
+    let channel = axis(given_int(a.call, "axis")?, x.ndim())?;
     let (gamma, beta) = (spread(&gamma, &x, &[channel]), spread(&beta, &x, &[channel]));
     let (keep_mean, keep_variance) = (spread(&old_mean, &x, &[channel]), spread(&old_variance, &x, &[channel]));
     let epsilon = epsilon(a.call)?;

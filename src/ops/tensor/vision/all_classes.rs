@@ -1,9 +1,9 @@
 //! The choice among boxes for each class: `vision.all_class_non_max_suppression`.
 
-use super::overlap::{by_score, overlap, pay, sizes};
+use super::overlap::{bounded, by_score, overlap, pay, sizes};
 use crate::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, constant, differ, dim, prim, str_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, boxed, constant, differ, dim, str_attr, tensor};
 use crate::ops::kernel::{self, at, fail, from_list};
 use crate::ops::tensor::convolution::of_rank;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -34,7 +34,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
 /// An argument that is one number: a tensor of one element, or a boxed scalar.
 fn one_number(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<(), InferError> {
     if let Some(StructInfo::Prim(_)) = a.args.get(i) {
-        return prim(a, i).map(|_| ());
+        return boxed(a, i, Domain::Numbers).map(|_| ());
     }
     let t = tensor(a, i)?;
     Domain::Numbers.demand(t.dtype)?;
@@ -139,7 +139,7 @@ fn all_classes(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let mut chosen: Vec<Vec<(i64, usize, f64)>> = Vec::new();
     for b in 0..batch {
         let corner = |i: i64, k: i64| at(x, &[b, i, k]).map(<f64 as Element>::from_scalar);
-        let corners = |i: i64| Ok([corner(i, 0)?, corner(i, 1)?, corner(i, 2)?, corner(i, 3)?]);
+        let corners = |i: i64| bounded([corner(i, 0)?, corner(i, 1)?, corner(i, 2)?, corner(i, 3)?]);
         let boxes: Vec<[f64; 4]> = (0..number_of).map(corners).collect::<Result<_, Stop>>()?;
         let mut all = Vec::new();
         for class in 0..classes {

@@ -10,10 +10,16 @@ pub(super) fn sizes(x: &Tensor) -> Result<[i64; 3], Stop> {
     x.shape().try_into().map_err(|_| fail("boxes have batch, number and length"))
 }
 
-/// So many steps for each element, and memory beside the tensor.
+/// So many steps for each element, and memory beside the tensor; of a tensor without elements there are lists all the same.
 pub(super) fn pay(m: &mut dyn Host, x: &Tensor, times: u64) -> Result<Held, Stop> {
-    m.spend((x.len() as u64).saturating_mul(times))?;
-    kernel::beside(m, (x.len() as u64).saturating_mul(2))
+    let places = kernel::places(x.shape());
+    m.spend(places.saturating_mul(times))?;
+    kernel::beside(m, places.saturating_mul(2))
+}
+
+/// The corners of a box between which it has an area.
+pub(super) fn bounded(corners: [f64; 4]) -> Result<[f64; 4], Stop> {
+    if area(corners).is_finite() { Ok(corners) } else { Err(Stop::unspecified("a box whose area is no finite number")) }
 }
 
 /// The part that two boxes share of what they cover together; of nothing it is 0. A box is two opposite corners.

@@ -3,14 +3,14 @@
 use crate::grammar::{AttrValue, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, Domain, arity, bool_attr, constant, differ, float_attr, int_attr, ints_attr, str_attr, tensor,
+    Dims, Domain, arity, bool_attr, constant, differ, float_attr, given_int, given_ints, str_attr, tensor,
 };
 use crate::ops::kernel::elementwise::max_float;
 use crate::ops::kernel::window::Layout;
 use crate::ops::kernel::{self, at, fail, tabulate_out};
 use crate::ops::tensor::convolution::of_rank;
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
-use crate::value::{Element, Host, Scalar, Stop, Tensor, Value, count};
+use crate::value::{Element, Held, Host, Scalar, Stop, Tensor, Value, count};
 
 const POOLED_SIZE: Param = Param::Attr(Attr::required("pooled_size", AttrKind::Ints));
 const SPATIAL_SCALE: Param = Param::Attr(Attr::required("spatial_scale", AttrKind::Float));
@@ -55,7 +55,7 @@ fn layout(call: &Call) -> Result<Layout, InferError> {
 
 /// The number of bins along height and width.
 fn pooled_size(call: &Call) -> Result<[i64; 2], InferError> {
-    let given = ints_attr(call, "pooled_size")?.unwrap_or_default();
+    let given = given_ints(call, "pooled_size")?;
     let listed = matches!(attr(call, "pooled_size"), Some(AttrValue::List(_)));
     match given.as_slice() {
         [size] if !listed => Ok([*size, *size]),
@@ -123,6 +123,7 @@ struct Given<'a> {
     sizes: [i64; 4],
     bins: [i64; 2],
     regions: Vec<Region>,
+    _held: Held,
 }
 
 fn given<'a>(m: &mut dyn Host, a: &EvalArgs<'a>) -> Result<Given<'a>, Stop> {
@@ -132,8 +133,9 @@ fn given<'a>(m: &mut dyn Host, a: &EvalArgs<'a>) -> Result<Given<'a>, Stop> {
         return Err(fail("an image has batch, channels, height and width"));
     };
     m.spend(rois.len() as u64)?;
+    let held = kernel::beside(m, rois.len() as u64)?;
     let regions = regions(rois, batch, float_attr(a.call, "spatial_scale")?)?;
-    Ok(Given { x, layout, sizes: [batch, channels, height, width], bins: pooled_size(a.call)?, regions })
+    Ok(Given { x, layout, sizes: [batch, channels, height, width], bins: pooled_size(a.call)?, regions, _held: held })
 }
 
 impl Given<'_> {
@@ -181,9 +183,12 @@ fn per_bin(ratio: i64, extent: f64, bins: i64) -> i64 {
 }
 
 fn roi_align(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    if let Some(empty) = kernel::empty_out(m, a)? {
+        return Ok(empty);
+    }
     let given = given(m, a)?;
     let [_, channels, height, width] = given.sizes;
-    let (ratio, largest) = (int_attr(a.call, "sample_ratio")?.unwrap_or(-1), str_attr(a.call, "mode")? == "max");
+    let (ratio, largest) = (given_int(a.call, "sample_ratio")?, str_attr(a.call, "mode")? == "max");
     let least = if bool_attr(a.call, "aligned")? { f64::NEG_INFINITY } else { 1.0 };
     let mut samples: Vec<[Vec<Samples>; 2]> = Vec::new();
     let mut held = Vec::new();
@@ -193,7 +198,8 @@ fn roi_align(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     for region in &given.regions {
         let extents = [0, 1].map(|axis| extent(region, axis).max(least));
         let counts = [0, 1].map(|axis: usize| per_bin(ratio, part(extents, axis), part(given.bins, axis)));
-        let lines = [0, 1].map(|axis: usize| count(&[part(counts, axis), part(given.bins, axis)]));
+        // A bin without samples is a bin.
+        let lines = [0, 1].map(|axis: usize| count(&[part(counts, axis).max(1), part(given.bins, axis)]));
         held.push(kernel::beside(m, part(lines, 0).saturating_add(part(lines, 1)))?);
         m.spend(part(lines, 0).saturating_mul(part(lines, 1)).saturating_mul(count(&[channels, 4])))?;
         let along = |axis: usize, size: i64| {
@@ -209,13 +215,23 @@ fn roi_align(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         let (Some(rows), Some(columns)) = (rows.get(row), columns.get(column)) else {
             return Err(fail("a bin is missing"));
         };
-        let mut found = Vec::with_capacity(rows.len().saturating_mul(columns.len()));
+        let mut found = None;
         for row in rows {
             for column in columns {
-                found.push(given.sample(at.image, channel, *row, *column)?);
+                let sample = given.sample(at.image, channel, *row, *column)?;
+                found = Some(match found {
+                    None => sample,
+                    Some(found) if largest => max_float(found, sample),
+                    Some(found) => found + sample,
+                });
             }
         }
-        pooled(&found, largest).map(Scalar::Float)
+        match (largest, found) {
+            (true, None) => Err(Stop::unspecified("a bin without samples has no largest")),
+            (true, Some(found)) => Ok(Scalar::Float(found)),
+            (false, None) => Ok(Scalar::Float(0.0)),
+            (false, Some(sum)) => Ok(Scalar::Float(sum / (rows.len() as f64 * columns.len() as f64))),
+        }
     })
 }
 
@@ -226,15 +242,6 @@ fn extent(region: &Region, axis: usize) -> f64 {
 /// The one of height or of width.
 fn part<T: Copy>([height, width]: [T; 2], axis: usize) -> T {
     if axis == 0 { height } else { width }
-}
-
-fn pooled(found: &[f64], largest: bool) -> Result<f64, Stop> {
-    match (largest, found) {
-        (true, []) => Err(Stop::unspecified("a bin without samples has no largest")),
-        (true, [first, rest @ ..]) => Ok(rest.iter().fold(*first, |a, b| max_float(a, *b))),
-        (false, []) => Ok(0.0),
-        (false, all) => Ok(all.iter().sum::<f64>() / all.len() as f64),
-    }
 }
 
 impl Given<'_> {
@@ -268,6 +275,9 @@ fn bounds(start: f64, end: f64, bins: i64, size: i64) -> Vec<(i64, i64)> {
 }
 
 fn roi_pool(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    if let Some(empty) = kernel::empty_out(m, a)? {
+        return Ok(empty);
+    }
     let given = given(m, a)?;
     let [_, channels, height, width] = given.sizes;
     let of_bins: u64 = given.bins.iter().map(|bins| count(&[*bins])).fold(0, u64::saturating_add);

@@ -1,9 +1,9 @@
 //! The choice among boxes that overlap: `vision.get_valid_counts`, `vision.non_max_suppression`.
 
-use super::overlap::{by_score, overlap, pay, sizes};
+use super::overlap::{bounded, by_score, overlap, pay, sizes};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, bool_attr, constant, differ, float_attr, int_attr, tensor};
+use crate::ops::infer::{Dims, Domain, arity, bool_attr, constant, differ, float_attr, given_int, tensor};
 use crate::ops::kernel::{self, at, fail, from_list};
 use crate::ops::tensor::convolution::of_rank;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -60,7 +60,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 /// A place among the numbers of a box; what is known to lie outside is rejected.
 fn place(call: &Call, name: &str, least: i64, length: Option<&PrimExpr>, reach: i64) -> Result<i64, InferError> {
-    let found = int_attr(call, name)?.unwrap_or(least);
+    let found = given_int(call, name)?;
     let beyond = match length {
         Some(PrimExpr::IntImm(length)) => found > length.saturating_sub(reach),
         Some(PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..)) | None => false,
@@ -184,7 +184,7 @@ fn valid_counts(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [batch, number_of, length] = sizes(x)?;
     let _held = pay(m, x, 4)?;
     let threshold = float_attr(a.call, "score_threshold")?;
-    let (score, id) = (int_attr(a.call, "score_index")?.unwrap_or(1), int_attr(a.call, "id_index")?.unwrap_or(0));
+    let (score, id) = (given_int(a.call, "score_index")?, given_int(a.call, "id_index")?);
     let (mut counts, mut rows, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for b in 0..batch {
         let (mut kept, mut found) = (Vec::new(), Vec::new());
@@ -235,17 +235,16 @@ struct Candidate {
 
 impl Suppression {
     fn read(call: &Call) -> Result<Suppression, InferError> {
-        let int = |name: &str, otherwise: i64| Ok::<i64, InferError>(int_attr(call, name)?.unwrap_or(otherwise));
         let sigma = Some(float_attr(call, "soft_nms_sigma")?).filter(|sigma| *sigma > 0.0);
         let least = if sigma.is_some() { float_attr(call, "score_threshold")? } else { 0.0 };
         Ok(Suppression {
-            most: int("max_output_size", -1)?,
+            most: given_int(call, "max_output_size")?,
             threshold: float_attr(call, "iou_threshold")?,
             force: bool_attr(call, "force_suppress")?,
-            top: int("top_k", -1)?,
-            coordinates: int("coord_start", 2)?,
-            score: int("score_index", 1)?,
-            id: int("id_index", 0)?,
+            top: given_int(call, "top_k")?,
+            coordinates: given_int(call, "coord_start")?,
+            score: given_int(call, "score_index")?,
+            id: given_int(call, "id_index")?,
             sigma,
             least,
         })
@@ -254,7 +253,7 @@ impl Suppression {
     fn candidate(&self, x: &Tensor, batch: i64, place: i64, length: i64) -> Result<Candidate, Stop> {
         let row = row(x, batch, place, length)?;
         let corner = |k: i64| number(&row, self.coordinates.saturating_add(k));
-        let corners = [corner(0)?, corner(1)?, corner(2)?, corner(3)?];
+        let corners = bounded([corner(0)?, corner(1)?, corner(2)?, corner(3)?])?;
         let class = if self.id < 0 || self.force { None } else { Some(number(&row, self.id)?) };
         let score = number(&row, self.score)?;
         Ok(Candidate { row, place, corners, score, class, alive: true })
