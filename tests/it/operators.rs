@@ -145,6 +145,8 @@ fn every_pattern_names_its_operators() {
     let patterns: Vec<OperatorPattern> = ron_options().from_str(text).expect("patterns that name operators");
     for pattern in patterns {
         assert!(!pattern.ops.is_empty(), "{pattern:?}");
+        let narrow = [&pattern.what, &pattern.says, &pattern.gives].iter().any(|words| !words.is_empty());
+        assert!(narrow, "it would know every difference of these kinds: {pattern:?}");
         for name in &pattern.ops {
             let op = lookup(name).filter(|op| op.name == name);
             let op = op.unwrap_or_else(|| panic!("there is no operator {name}: {pattern:?}"));
