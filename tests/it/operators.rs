@@ -56,7 +56,7 @@ fn no_empty_axis_escapes_fuel() {
         let start = std::time::Instant::now();
         let ended = run_within(&call, Fill::Random(seed), 50_000, 1 << 22);
         let took = start.elapsed();
-        assert!(took < std::time::Duration::from_millis(300), "seed {seed}: {call} took {took:?} and gave {ended:?}");
+        assert!(took < std::time::Duration::from_secs(2), "seed {seed}: {call} took {took:?} and gave {ended:?}");
         asked += u64::from(ended.is_some());
         names.insert(call.op.name);
     }
