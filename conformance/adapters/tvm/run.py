@@ -24,6 +24,7 @@ NOT_LOWERED = re.compile(
 #: The operators that its pipeline leaves to passes and code generators of others. Of any other one it is a failure.
 LEFT_TO_OTHERS = (
     "builtin.stop_lift_params",
+    "ewise_fma",
     "grad.avg_pool2d_backward",
     "grad.max_pool2d_backward",
     "hint_on_device",
