@@ -21,7 +21,7 @@ use crate::harness::questions::questions;
 use crate::harness::runner::{self, RunOptions};
 use crate::ops::{self, Clauses, OpDef};
 use crate::question::Ask;
-use crate::suite::ledger::Ledger;
+use crate::suite::ledger::{Ledger, Standing};
 use crate::suite::{Case, embedded_suite};
 
 /// List the tensor operators: data types and cases, how implementations agree, how much of the tolerance they use
@@ -357,7 +357,7 @@ fn values(
     for result in result?.results {
         let Some(case) = cases.get(result.index) else { continue };
         let verdict = result.comparison.verdict;
-        let known = verdict.is_finding() && !ledger.standing(&case.id, verdict).is_unexpected();
+        let known = matches!(ledger.standing(&case.id, verdict), Standing::Known(_));
         if verdict.is_finding() && !known {
             let why = result.comparison.why.clone().unwrap_or_default();
             let why: String = why.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(600).collect();

@@ -196,6 +196,8 @@ pub fn count_case(entry: &mut OpAgreement, case: &Case, result: &CaseResult, kno
     let verdict = result.comparison.verdict;
     entry.values.asked += 1;
     match verdict {
+        // By chance it may agree where it is known to differ.
+        CaseVerdict::Agree if known => entry.values.known += 1,
         CaseVerdict::Agree => entry.values.agree += 1,
         CaseVerdict::Unsupported | CaseVerdict::Vacuous => entry.values.unsupported += 1,
         CaseVerdict::Diverge

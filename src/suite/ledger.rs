@@ -16,11 +16,18 @@ pub struct KnownDivergence {
     pub case: String,
     /// What becomes of it, always a finding.
     pub outcome: CaseVerdict,
+    /// Whether it agrees at times, by what happens to be in memory that is never written.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub sometimes: bool,
     /// Why it is known, for people; never empty.
     pub reason: String,
     /// Where it is reported or discussed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// `conformance/ledger/NAME.ron`: a list of [`KnownDivergence`], in the order of the case ids.
@@ -107,6 +114,7 @@ impl Ledger {
     pub fn standing(&self, case: &str, verdict: CaseVerdict) -> Standing {
         match self.known.get(case) {
             Some(known) if known.outcome == verdict => Standing::Known(known.clone()),
+            Some(known) if known.sometimes && verdict == CaseVerdict::Agree => Standing::Known(known.clone()),
             Some(known) => Standing::Changed(known.clone()),
             None if verdict.is_finding() => Standing::New,
             None => Standing::Expected,
@@ -129,11 +137,12 @@ impl Ledger {
             .collect();
         for ObservedCase { case, verdict, reason } in observed {
             if !verdict.is_finding() {
-                known.remove(*case);
+                known.remove(*case).filter(|entry| entry.sometimes).map(|entry| known.insert(case.to_string(), entry));
             } else if known.get(*case).is_none_or(|entry| entry.outcome != *verdict) {
+                let (case, reason) = (case.to_string(), reason.clone());
                 let entry =
-                    KnownDivergence { case: case.to_string(), outcome: *verdict, reason: reason.clone(), link: None };
-                known.insert(case.to_string(), entry);
+                    KnownDivergence { case: case.clone(), outcome: *verdict, sometimes: false, reason, link: None };
+                known.insert(case, entry);
             }
         }
         Ledger { known }
@@ -164,6 +173,17 @@ mod tests {
         assert!(ledger.standing("a/b", CaseVerdict::Crash).is_unexpected());
         assert!(ledger.standing("a/c", CaseVerdict::Diverge).is_unexpected());
         assert!(!ledger.standing("a/c", CaseVerdict::Unsupported).is_unexpected());
+    }
+
+    #[test]
+    fn what_agrees_by_chance_is_no_surprise_and_stays_listed() {
+        let text = r#"[(case: "a/b", outcome: diverge, sometimes: true, reason: "memory that is never written")]"#;
+        let ledger = Ledger::parse(text).unwrap();
+        assert!(!ledger.standing("a/b", CaseVerdict::Agree).is_unexpected());
+        assert!(!ledger.standing("a/b", CaseVerdict::Diverge).is_unexpected());
+        assert!(ledger.standing("a/b", CaseVerdict::Crash).is_unexpected());
+        let observed = ObservedCase { case: "a/b", verdict: CaseVerdict::Agree, reason: String::new() };
+        assert_eq!(ledger.updated(&[observed], &BTreeSet::from(["a/b"])), ledger);
     }
 
     #[test]
