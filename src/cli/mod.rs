@@ -1,6 +1,7 @@
 //! The command line. Results go to standard output, everything else to standard error.
 
 mod adapter;
+mod arrays;
 mod asking;
 mod check;
 mod completions;
@@ -13,6 +14,7 @@ mod explain;
 mod export;
 mod externs;
 mod fuzz;
+mod given;
 mod input;
 mod judge;
 mod normalize;

@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::externs::Externs;
+use super::given::Given;
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
 use crate::adequacy::{Adequacy, adequacy};
+use crate::arguments::linked;
 use crate::book::{Edition, Reading};
 use crate::check::check_program;
 use crate::eval;
@@ -18,7 +20,7 @@ use crate::value::ValueSpec;
 
 /// Is AFTER an allowed optimization of BEFORE?
 ///
-/// Both programs run on the arguments given and on generated ones, which lie around the constants of both. Inside of dataflow
+/// Both programs run on the arguments given, if any are, and on generated ones, which lie around the constants of both. Inside of dataflow
 /// blocks AFTER may be more defined, never less; elsewhere values, errors, effects and mutations must be preserved. Floats may
 /// differ as far as BEFORE itself would if it rounded otherwise.
 #[derive(clap::Args)]
@@ -26,6 +28,7 @@ use crate::value::ValueSpec;
   relax-spec refine before.py after.py
   relax-spec refine before.py after.py --runs 500
   relax-spec refine before.py after.py --runs 0 --arg '[1, 2]:float32'
+  relax-spec refine before.py after.py --arg @image.npy --args weights.npz
 
 Exit status: 0 allowed; 1 not allowed; 2 a program is ill-formed or cannot be read; 4 vacuous, for no run reached its end;
 5 undecided, on more than a tenth of the inputs, or out of budget.")]
@@ -39,9 +42,8 @@ pub struct Args {
     /// The global symbol of the function to start [default: main]
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// An argument to try beside the generated ones; give one for each parameter
-    #[arg(long = "arg", value_name = "VALUE", value_parser = value::parse, allow_hyphen_values = true)]
-    args: Vec<ValueSpec>,
+    #[command(flatten)]
+    given: Given,
     /// How many generated inputs to try
     #[arg(long, value_name = "N", default_value_t = 100)]
     runs: usize,
@@ -85,10 +87,13 @@ pub fn run(args: &Args) -> Outcome {
         Some(entry) => entry.as_str().into(),
         None => eval::default_entry(&mut cx, &source).map_err(Failure::unreadable)?,
     };
-    let given: Vec<Vec<ValueSpec>> = if args.args.is_empty() { Vec::new() } else { vec![args.args.clone()] };
     let mut settings =
         Settings { seed: args.seed, exact: args.exact, tolerance: args.tolerance, ..Settings::runs(args.runs) };
     let externs = args.externs.bind(&mut settings.registry)?;
+    let given: Vec<Vec<ValueSpec>> = match args.given.is_empty() {
+        true => Vec::new(),
+        false => vec![args.given.load(linked(&source, &entry), eval::Options::default().memory)?],
+    };
     settings.unknown = Some(args.assumed.iter().cloned().collect());
     settings.keep = args.adequacy;
     let refinement = refine(&mut cx, &source, &target, &entry, &given, &settings).map_err(Failure::unreadable)?;

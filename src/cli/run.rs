@@ -1,9 +1,12 @@
 //! `relax-spec run`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::arrays::write_npz;
 use super::externs::Externs;
+use super::given::{self, Given};
+use super::value::Extent;
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
 use crate::arguments::{Arguments, Draw, linked};
 use crate::book::{Edition, Reading};
@@ -22,12 +25,17 @@ use crate::value::{self as values, ValueSpec};
 /// described in conformance/INTERPRETING.md.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Values: tensors [[1, 2], [3, 4]]:int64, 3:int64 or zeros(2, 3):float32, shapes shape(2, 3), packed(NAME), \
-integers, true, false, and anything as in suite files, for example Tuple([Shape([2]), Int(1)]).
+    after_help = "Values: tensors [[1, 2.5], [inf, nan]]:float32, 3:int64, zeros(2, 3):float32, ones(2, 3):int8, iota(6):int64, \
+random((2, 3), float32, 7) with its seed, shapes shape(2, 3), packed(NAME), integers, true, false, tuples (1:int64, shape(2)), and anything as in suite \
+files, for example Tuple([Shape([2]), Int(1)]). Floats are rounded to the nearest of their type.
+
+Files: @x.npy and @x.npz:NAME, written by NumPy, in any order of elements and bytes. Raw bytes, two an element (|V2), are bfloat16, as ml_dtypes \
+writes it; raw bytes one an element (float8, int4) are refused.
 
 Examples:
   relax-spec run model.py --arg '[[1, 2], [3, 4]]:float32'
   relax-spec run model.py --entry predict --arg 'zeros(8, 16):float32' --trace
+  relax-spec run model.py --arg @image.npy --args weights.npz --save result.npz
   relax-spec run model.py --extern 'python3 my_functions.py' --arg '[1, 2]:float32'"
 )]
 pub struct Args {
@@ -37,11 +45,10 @@ pub struct Args {
     /// The global symbol of the function to start [default: main]
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// An argument; give one for each parameter
-    #[arg(long = "arg", value_name = "VALUE", value_parser = value::parse, allow_hyphen_values = true)]
-    args: Vec<ValueSpec>,
+    #[command(flatten)]
+    given: Given,
     /// Make the arguments, around the constants of the program
-    #[arg(long, conflicts_with = "args")]
+    #[arg(long, conflicts_with_all = ["args", "files"])]
     random: bool,
     /// Which arguments are made
     #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
@@ -49,6 +56,12 @@ pub struct Args {
     /// Show bindings, shape variables, calls and effects in their order
     #[arg(long)]
     trace: bool,
+    /// Print every element of the result; without it, of a tensor with more than 1000 elements only some at its edges are printed
+    #[arg(long)]
+    full: bool,
+    /// Write the result into a file of NumPy, too: the fields of a tuple as the arrays 0, 1, .., anything else as 0
+    #[arg(long, value_name = "OUT.npz")]
+    save: Option<PathBuf>,
     /// Run without checking first
     #[arg(long)]
     unchecked: bool,
@@ -100,8 +113,12 @@ pub fn run(args: &Args) -> Outcome {
         Some(entry) => entry.as_str().into(),
         None => eval::default_entry(&mut cx(), &module).map_err(Failure::unreadable)?,
     };
-    let specs = if args.random { made(args, &module, &entry)? } else { args.args.clone() };
+    let specs = match args.random {
+        true => made(args, &module, &entry)?,
+        false => args.given.load(linked(&module, &entry), options.memory)?,
+    };
     let values = values::from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
+    drop(specs);
     let run = eval::evaluate(&mut cx(), &module, &entry, values, &options);
     let ended = tell(args, &run);
     match externs.iter().find_map(ExternProcess::failure) {
@@ -119,6 +136,13 @@ fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, F
     let made = arguments.ok_or_else(|| Failure::unreadable("no argument can be made for the signature"))?;
     made.iter().for_each(|value| eprintln!("--arg '{}'", value::argument(value)));
     Ok(made)
+}
+
+/// Writes the result.
+fn save(path: &Path, result: &ValueSpec) -> Outcome {
+    let arrays = given::arrays_of(result).map_err(Failure::unreadable)?;
+    write_npz(path, &arrays).map_err(|error| given::failure(path, error))?;
+    Ok(Exit::AsExpected)
 }
 
 /// A number of bytes.
@@ -144,12 +168,18 @@ fn tell(args: &Args, run: &Run) -> Outcome {
     }
     match &run.outcome {
         judge::Ending::Value(result) => {
-            let text = match values::to_spec(result) {
-                Ok(spec) => value::format(&spec),
+            let extent = if args.full { Extent::Whole } else { Extent::Summary };
+            let spec = values::to_spec(result);
+            let text = match &spec {
+                Ok(spec) => value::format(spec, extent),
                 Err(_) => result.to_string(),
             };
             print(&(text + "\n"))?;
-            Ok(Exit::AsExpected)
+            match (&args.save, spec) {
+                (None, _) => Ok(Exit::AsExpected),
+                (Some(path), Ok(spec)) => save(path, &spec),
+                (Some(_), Err(_)) => Err(Failure::unreadable("the result is too large to be saved")),
+            }
         }
         judge::Ending::Error(error) => Err(Failure::new(Exit::Findings, error)),
         judge::Ending::OutOfFuel if run.out_of_memory => {

@@ -1,21 +1,25 @@
 //! Run-time values on the command line.
 //!
 //! Tensors are nested lists with a data type, `[[1, 2], [3, 4]]:int64`; without a type a tensor is of float32. A number
-//! with a data type, `3:int64`, is a tensor of rank 0.
-//! `zeros(2, 3):float32` is a tensor of zeros, `shape(2, 3)` a shape, `packed(NAME)` a packed function, `3` an integer,
+//! with a data type, `3:int64`, is a tensor of rank 0. Floats are rounded to the nearest of their type; `inf`, `nan` and `-0` are floats, too.
+//! `zeros(2, 3):float32` is a tensor of zeros, as are `ones` of ones, `iota` of 0, 1, 2, .. and `random((2, 3), float32, 7)` of
+//! numbers that the seed 7 determines. `shape(2, 3)` is a shape, `packed(NAME)` a packed function, `3` an integer,
 //! `true` a Boolean. Everything else is read as in suite files: `Tuple([Shape([2]), Int(1)])`.
 
 use std::fmt::Write as _;
 
 use crate::data::{Data, Document, MAX_DEPTH, Node, from_ron, ron};
-use crate::grammar::{DataType, FloatBits, TensorData, TensorDataError};
+use crate::grammar::{DataType, FloatBits, TensorData};
 use crate::judge::with_stack;
 use crate::value::{Scalar, Tensor, ValueSpec};
 
 /// Reads a value.
 pub fn parse(text: &str) -> Result<ValueSpec, String> {
     let text = text.trim();
-    if text.starts_with('[') || text.starts_with("zeros(") || is_scalar(text) {
+    if let Some(made) = filled(text) {
+        return made.map(ValueSpec::Tensor);
+    }
+    if text.starts_with('[') || is_scalar(text) {
         return tensor(text).map(ValueSpec::Tensor);
     }
     if let Some(dims) = arguments(text, "shape") {
@@ -40,7 +44,7 @@ pub fn parse(text: &str) -> Result<ValueSpec, String> {
 }
 
 /// What commas separate that stand in no brackets and no quotes.
-fn items(text: &str) -> Vec<&str> {
+pub(super) fn items(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut quoted, mut found) = (0u32, 0, false, Vec::new());
     for (at, c) in text.char_indices() {
         match c {
@@ -66,7 +70,9 @@ pub fn argument(value: &ValueSpec) -> String {
             let sizes: Vec<String> = data.shape.iter().map(u64::to_string).collect();
             format!("zeros({}):{}", sizes.join(", "), data.dtype)
         }
-        ValueSpec::Tensor(data) => format_tensor(data).lines().map(str::trim_start).collect::<Vec<&str>>().join(" "),
+        ValueSpec::Tensor(data) => {
+            format_tensor(data, Extent::Whole).lines().map(str::trim_start).collect::<Vec<&str>>().join(" ")
+        }
         ValueSpec::Tuple(fields) => {
             let fields: String = fields.iter().map(|field| argument(field) + ", ").collect();
             format!("({})", fields.trim_end())
@@ -86,12 +92,15 @@ pub fn argument(value: &ValueSpec) -> String {
 /// Whether a text is a number or a Boolean with a data type.
 fn is_scalar(text: &str) -> bool {
     let content = text.rsplit_once(':').map(|(content, _)| content.trim());
-    let read = content.and_then(|content| list(content).ok());
-    read.is_some_and(|node| matches!(node.data, Data::Number(_) | Data::Bool(_)))
+    let read = content.and_then(|content| nested(&*list(content).ok()?).ok());
+    read.is_some_and(|(shape, _)| shape.is_empty())
 }
 
 /// Numbers in lists, each as it is written.
 fn list(text: &str) -> Result<Document<'_>, String> {
+    if text.contains("...") {
+        return Err("`...` stands for elements that are left out (`run --full` prints all of them)".into());
+    }
     ron::read(text, MAX_DEPTH).map_err(|error| format!("`{text}` is not a tensor: {error}"))
 }
 
@@ -107,32 +116,104 @@ fn integers<T: std::str::FromStr>(text: &str) -> Result<Vec<T>, String> {
 
 fn tensor(text: &str) -> Result<TensorData, String> {
     let (content, dtype) = match text.rsplit_once(':') {
-        Some((content, dtype)) => (content.trim(), dtype.trim().parse::<DataType>().map_err(|e| e.to_string())?),
+        Some((content, dtype)) => (content.trim(), data_type(dtype)?),
         None => (text, DataType::FLOAT32),
     };
-    let read = match arguments(content, "zeros") {
-        Some(dims) => {
-            let shape: Vec<u64> = integers(dims)?;
-            let count = shape.iter().try_fold(1usize, |n, d| n.checked_mul(usize::try_from(*d).ok()?));
-            let count = count.filter(|n| *n <= LARGEST).ok_or_else(|| format!("`{content}` is too large"))?;
-            zeros(dtype, &shape, count)
+    let (shape, numerals) = nested(&*list(content)?)?;
+    TensorData::nearest_to_numerals(dtype, &shape, &numerals).map_err(|error| format!("`{text}`: {error}"))
+}
+
+fn data_type(text: &str) -> Result<DataType, String> {
+    text.trim().trim_matches('"').parse().map_err(|error: crate::grammar::DataTypeError| error.to_string())
+}
+
+/// The elements of a tensor that are not written one by one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filling {
+    Zeros,
+    Ones,
+    /// 0, 1, 2, .. in row-major order.
+    Iota,
+    /// Floats from -1 to 1, integers from 0 to 9, truth values.
+    Random,
+}
+
+impl Filling {
+    const ALL: [(&'static str, Filling); 4] =
+        [("zeros", Filling::Zeros), ("ones", Filling::Ones), ("iota", Filling::Iota), ("random", Filling::Random)];
+
+    /// As many elements.
+    fn elements(self, dtype: DataType, count: usize, seed: u64) -> Vec<f64> {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let round = |x: f64| dtype.float_type().map_or(x, |float| float.round(x));
+        let element = |i: usize| match self {
+            Filling::Zeros => 0.0,
+            Filling::Ones => 1.0,
+            Filling::Iota => round(i as f64),
+            Filling::Random if dtype.is_bool() => f64::from(random.u8(0..2)),
+            Filling::Random if dtype.float_type().is_some() => round(random.f64() * 2.0 - 1.0),
+            // Narrow integers hold fewer.
+            Filling::Random => f64::from(random.u8(0..if dtype.bits < 8 { 2 } else { 10 })),
+        };
+        (0..count).map(element).collect()
+    }
+}
+
+/// `NAME(SHAPE, DTYPE, SEED)` or `NAME(SHAPE):DTYPE`; the shape is a list of sizes, in brackets or not. `None` where it is something else.
+fn filled(text: &str) -> Option<Result<TensorData, String>> {
+    let (name, rest) = text.split_once('(')?;
+    let (_, filling) = Filling::ALL.into_iter().find(|(known, _)| *known == name.trim())?;
+    Some(fill(filling, rest).map_err(|error| format!("`{text}`: {error}")))
+}
+
+/// `rest` is what follows the first parenthesis.
+fn fill(filling: Filling, rest: &str) -> Result<TensorData, String> {
+    let (inside, behind) = rest.rsplit_once(')').ok_or("a parenthesis is open")?;
+    let items = items(inside);
+    let count = items
+        .iter()
+        .take_while(|item| item.trim().starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)))
+        .count();
+    let (sizes, more) = match items.split_first() {
+        Some((shape, more)) if count == 0 && is_bracketed(shape) => {
+            let shape = shape.trim().trim_start_matches("shape");
+            (integers(shape.trim_matches(|c: char| "()[] ".contains(c)))?, more)
         }
-        None => {
-            let (shape, numerals) = nested(&*list(content)?)?;
-            TensorData::from_numerals(dtype, &shape, &numerals)
+        Some(_) | None => {
+            (integers(&items.get(..count).unwrap_or_default().join(","))?, items.get(count..).unwrap_or_default())
         }
     };
-    read.map_err(|error| format!("`{text}`: {error}"))
+    let behind = behind.trim().strip_prefix(':');
+    let (dtype, seed) = match (more, behind) {
+        ([], None) => (DataType::FLOAT32, 0),
+        ([], Some(dtype)) => (data_type(dtype)?, 0),
+        ([dtype], None) => (data_type(dtype)?, 0),
+        ([dtype, seed], None) if filling == Filling::Random => {
+            (data_type(dtype)?, seed.trim().parse().map_err(|_| format!("`{}` is no seed", seed.trim()))?)
+        }
+        ([..], Some(_) | None) => return Err("expected a shape, a data type, and for `random` a seed".into()),
+    };
+    made(filling, dtype, &sizes, seed)
 }
 
-/// The bytes of one zero, as often as there are elements.
-fn zeros(dtype: DataType, shape: &[u64], count: usize) -> Result<TensorData, TensorDataError> {
-    let zero = TensorData::from_numerals(dtype, &[], &["0"])?;
-    TensorData::new(dtype, shape, zero.bytes.repeat(count))
+fn is_bracketed(text: &str) -> bool {
+    text.trim().starts_with(['(', '[']) || arguments(text.trim(), "shape").is_some()
 }
 
-/// The most elements that `zeros` makes.
-const LARGEST: usize = 1 << 24;
+fn made(filling: Filling, dtype: DataType, shape: &[u64], seed: u64) -> Result<TensorData, String> {
+    let count = shape.iter().try_fold(1usize, |n, size| n.checked_mul(usize::try_from(*size).ok()?));
+    let count = count.filter(|count| *count <= LARGEST).ok_or("it is too large")?;
+    let made = match filling {
+        // One element as often as there are, for that there may be many of them.
+        Filling::Zeros | Filling::Ones => TensorData::from_values(dtype, &[], &filling.elements(dtype, 1, seed))
+            .and_then(|one| TensorData::new(dtype, shape, one.bytes.repeat(count))),
+        Filling::Iota | Filling::Random => TensorData::from_values(dtype, shape, &filling.elements(dtype, count, seed)),
+    };
+    made.map_err(|error| error.to_string())
+}
+
+/// The most elements that are made.
+const LARGEST: usize = 1 << 26;
 
 /// Shape and elements of a nested list.
 fn nested(node: &Node<'_>) -> Result<(Vec<u64>, Vec<String>), String> {
@@ -140,6 +221,10 @@ fn nested(node: &Node<'_>) -> Result<(Vec<u64>, Vec<String>), String> {
         Data::List(items) => items,
         Data::Number(number) => return Ok((Vec::new(), vec![number.to_string()])),
         Data::Bool(truth) => return Ok((Vec::new(), vec![u8::from(*truth).to_string()])),
+        // As Python prints them.
+        Data::Variant(name, None) if python_number(name).is_some() => {
+            return Ok((Vec::new(), python_number(name).into_iter().map(str::to_string).collect()));
+        }
         Data::Null | Data::Text(_) | Data::Tuple(_) | Data::Map(_) | Data::Struct(_) | Data::Variant(..) => {
             return Err(format!("{} is not a number", node.describe()));
         }
@@ -158,12 +243,35 @@ fn nested(node: &Node<'_>) -> Result<(Vec<u64>, Vec<String>), String> {
     Ok((shape, values))
 }
 
-/// Writes a value so that [`parse`] reads it back, where that is possible.
-pub fn format(value: &ValueSpec) -> String {
+/// A number that Python spells as a name.
+fn python_number(name: &str) -> Option<&'static str> {
+    match name {
+        "nan" => Some("NaN"),
+        "True" => Some("1"),
+        "False" => Some("0"),
+        _ => None,
+    }
+}
+
+/// How much is written of a tensor.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Every element, so that [`parse`] reads it back.
+    Whole,
+    /// Of many elements the first and the last of each dimension, as NumPy prints them.
+    Summary,
+}
+
+/// The most elements that a summary has whole, and how many it has at either end of a dimension: those of NumPy.
+const SUMMARIZED: usize = 1000;
+const EDGE: usize = 3;
+
+/// Writes a value, so that [`parse`] reads it back where that is possible and it is written whole.
+pub fn format(value: &ValueSpec, extent: Extent) -> String {
     with_stack(|| match value {
-        ValueSpec::Tensor(data) => format_tensor(data),
+        ValueSpec::Tensor(data) => format_tensor(data, extent),
         ValueSpec::Tuple(fields) => {
-            let fields: Vec<String> = fields.iter().map(format).collect();
+            let fields: Vec<String> = fields.iter().map(|field| format(field, extent)).collect();
             format!("({})", fields.join(", "))
         }
         ValueSpec::Shape(_)
@@ -180,33 +288,52 @@ pub fn format(value: &ValueSpec) -> String {
     })
 }
 
-fn format_tensor(data: &TensorData) -> String {
+fn format_tensor(data: &TensorData, extent: Extent) -> String {
     let Ok(tensor) = Tensor::from_data(data) else { return format!("{data:?}") };
+    let edge = (extent == Extent::Summary && tensor.len() > SUMMARIZED).then_some(EDGE);
     let mut out = String::new();
-    write_nested(&mut out, &tensor, 0, 0, 1);
+    Nested { tensor: &tensor, edge, out: &mut out }.write(0, 0, 1);
     let _ = write!(out, ":{}", data.dtype);
+    if edge.is_some() {
+        let sizes: Vec<String> = data.shape.iter().map(u64::to_string).collect();
+        let _ = write!(out, ", shape=({}{})", sizes.join(", "), if sizes.len() == 1 { "," } else { "" });
+    }
     out
 }
 
-/// Writes one list of the given nesting; `at` is its position among the lists of that nesting.
-fn write_nested(out: &mut String, tensor: &Tensor, depth: usize, at: usize, indent: usize) {
-    let Some(size) = tensor.shape().get(depth).and_then(|size| usize::try_from(*size).ok()) else {
-        out.push_str(&tensor.get(at).map(scalar).unwrap_or_default());
-        return;
-    };
-    let innermost = depth + 1 == tensor.shape().len();
-    out.push('[');
-    for i in 0..size {
-        match (i, innermost) {
-            (0, _) => {}
-            (_, true) => out.push_str(", "),
-            (_, false) => {
-                let _ = write!(out, ",\n{}", " ".repeat(indent));
+/// Writes a tensor as nested lists.
+struct Nested<'a> {
+    tensor: &'a Tensor,
+    /// How many elements are written at either end of a dimension, if not all of them are.
+    edge: Option<usize>,
+    out: &'a mut String,
+}
+
+impl Nested<'_> {
+    /// Writes one list of the given nesting; `at` is its position among the lists of that nesting.
+    fn write(&mut self, depth: usize, at: usize, indent: usize) {
+        let Some(size) = self.tensor.shape().get(depth).and_then(|size| usize::try_from(*size).ok()) else {
+            self.out.push_str(&self.tensor.get(at).map(scalar).unwrap_or_default());
+            return;
+        };
+        let innermost = depth + 1 == self.tensor.shape().len();
+        let left_out = self.edge.filter(|edge| size > 2 * edge).map(|edge| edge..size - edge).unwrap_or(0..0);
+        self.out.push('[');
+        for i in (0..size).filter(|i| !left_out.contains(i) || *i == left_out.start) {
+            match (i, innermost) {
+                (0, _) => {}
+                (_, true) => self.out.push_str(", "),
+                (_, false) => {
+                    let _ = write!(self.out, ",\n{}", " ".repeat(indent));
+                }
+            }
+            match left_out.contains(&i) {
+                true => self.out.push_str("..."),
+                false => self.write(depth + 1, at * size + i, indent + 1),
             }
         }
-        write_nested(out, tensor, depth + 1, at * size + i, indent + 1);
+        self.out.push(']');
     }
-    out.push(']');
 }
 
 fn scalar(value: Scalar) -> String {
@@ -226,10 +353,10 @@ mod tests {
     fn tensors_are_nested_lists() {
         let data = TensorData::from_values(DataType::INT64, &[2, 2], &[1.0, 2.0, 3.0, 4.0]).unwrap();
         assert_eq!(parse("[[1, 2], [3, 4]]:int64"), Ok(ValueSpec::Tensor(data.clone())));
-        assert_eq!(format(&ValueSpec::Tensor(data)), "[[1, 2],\n [3, 4]]:int64");
+        assert_eq!(format(&ValueSpec::Tensor(data), Extent::Whole), "[[1, 2],\n [3, 4]]:int64");
         let scalar = TensorData::from_values(DataType::INT64, &[], &[-3.0]).unwrap();
         assert_eq!(parse("-3:int64"), Ok(ValueSpec::Tensor(scalar.clone())));
-        assert_eq!(format(&ValueSpec::Tensor(scalar)), "-3:int64");
+        assert_eq!(format(&ValueSpec::Tensor(scalar), Extent::Whole), "-3:int64");
         assert_eq!(parse("-3"), Ok(ValueSpec::Int(-3)));
         assert_eq!(
             parse("zeros(0):bool"),
@@ -241,7 +368,7 @@ mod tests {
     fn is_read_back(dtype: DataType, bits: &[u64]) {
         let bytes = bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(dtype.bytes()));
         let data = TensorData::new(dtype, &[bits.len() as u64], bytes.collect()).unwrap();
-        let written = format(&ValueSpec::Tensor(data.clone()));
+        let written = format(&ValueSpec::Tensor(data.clone()), Extent::Whole);
         assert_eq!(parse(&written), Ok(ValueSpec::Tensor(data.clone())), "{written}");
         let values = written.rsplit_once(':').unwrap().0;
         let ron = format!("(dtype: \"{dtype}\", shape: [{}], values: {values})", bits.len());
@@ -282,6 +409,73 @@ mod tests {
         assert_eq!(tensor.get(1), Some(Scalar::Float(f64::NEG_INFINITY)));
         assert!(matches!(tensor.get(2), Some(Scalar::Float(x)) if x.is_nan()));
         assert!(parse("[9223372036854775808]:int64").is_err() && parse("[inf]:int64").is_err());
+    }
+
+    fn floats(text: &str) -> Vec<f64> {
+        let ValueSpec::Tensor(data) = parse(text).unwrap() else { panic!("{text}: a tensor") };
+        let tensor = Tensor::from_data(&data).unwrap();
+        let number = |i| match tensor.get(i) {
+            Some(Scalar::Float(x)) => x,
+            Some(Scalar::Int(i)) => i as f64,
+            other => panic!("{other:?}"),
+        };
+        (0..tensor.len()).map(number).collect()
+    }
+
+    #[test]
+    fn floats_are_rounded_to_the_nearest_and_integers_are_exact() {
+        assert_eq!(floats("0.1:float32"), [f64::from(0.1f32)]);
+        assert_eq!(floats("[0.1, 16777217]"), [f64::from(0.1f32), 16777216.0]);
+        assert_eq!(floats("[0.1]:float16"), [half::f16::from_f64(0.1).to_f64()]);
+        assert_eq!(floats("-0:float32")[0].to_bits(), (-0.0f64).to_bits());
+        assert_eq!(floats("[-0, -0.0]").iter().map(|x| x.to_bits()).collect::<Vec<_>>(), [(-0.0f64).to_bits(); 2]);
+        assert!(floats("nan:float16")[0].is_nan() && floats("[nan, 1]")[0].is_nan());
+        assert_eq!(floats("-inf:float64"), [f64::NEG_INFINITY]);
+        for text in ["1e39:float32", "70000:float16", "0.5:int32", "300:uint8"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn tensors_are_filled() {
+        assert_eq!(floats("iota(2, 3):int64"), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(floats("iota((2,), float16)"), [0.0, 1.0]);
+        assert_eq!(floats("ones([2, 2]):bfloat16"), [1.0; 4]);
+        assert_eq!(floats("ones():float32"), [1.0]);
+        let random = floats("random((3, 4), float32, 7)");
+        assert!(random.iter().all(|x| (-1.0..=1.0).contains(x)));
+        assert!(random.iter().any(|x| *x > 0.0) && random.iter().any(|x| *x < 0.0));
+        assert_eq!(random, floats("random(shape(3, 4), \"float32\", 7)"));
+        assert_ne!(random, floats("random((3, 4), float32, 8)"));
+        assert!(floats("random((100,), int8, 1)").iter().all(|x| (0.0..10.0).contains(x)));
+        for text in [
+            "iota(300):uint8",
+            "iota(3):bool",
+            "random((2,), float32, x)",
+            "zeros((2,), float32, 1)",
+            "ones((2,), float33)",
+            "random((2), float32, 1):float32",
+            "iota(2",
+            "ones(-1)",
+            "zeros(4294967296, 4294967296)",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn many_elements_are_summarized_as_numpy_does() {
+        let summary = |text: &str| format(&parse(text).unwrap(), Extent::Summary);
+        assert_eq!(summary("iota(1001):int64"), "[0, 1, 2, ..., 998, 999, 1000]:int64, shape=(1001,)");
+        assert_eq!(
+            summary("iota(7, 200, 1):int32"),
+            "[[[0],\n  [1],\n  [2],\n  ...,\n  [197],\n  [198],\n  [199]],\n [[200],\n  [201],\n  [202],\n  ...,\n  [397],\n  [398],\n  [399]],\n \
+             [[400],\n  [401],\n  [402],\n  ...,\n  [597],\n  [598],\n  [599]],\n ...,\n [[800],\n  [801],\n  [802],\n  ...,\n  [997],\n  [998],\n  [999]],\n \
+             [[1000],\n  [1001],\n  [1002],\n  ...,\n  [1197],\n  [1198],\n  [1199]],\n [[1200],\n  [1201],\n  [1202],\n  ...,\n  [1397],\n  [1398],\n  [1399]]]:int32, \
+             shape=(7, 200, 1)"
+        );
+        assert!(!summary("iota(1000):int64").contains("..."));
+        assert!(parse("[0, ..., 5]:int64").unwrap_err().contains("--full"));
     }
 
     #[test]

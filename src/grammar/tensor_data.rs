@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::{DataType, TypeCode};
+use crate::number::numeral::nearest;
 
 /// An n-dimensional array, row-major, elements as little-endian bytes; a Boolean is one byte, 0 or 1.
 ///
@@ -50,6 +51,14 @@ pub enum TensorDataError {
     /// A number that the data type would round.
     #[error("{value} is not exactly representable as {dtype}")]
     Inexact {
+        /// The number, as written.
+        value: String,
+        /// The data type.
+        dtype: DataType,
+    },
+    /// A number that would round to infinity.
+    #[error("{value} is beyond what {dtype} holds")]
+    Beyond {
         /// The number, as written.
         value: String,
         /// The data type.
@@ -108,6 +117,25 @@ impl TensorData {
         let mut bytes = Vec::with_capacity(numerals.len() * dtype.bytes());
         for numeral in numerals {
             encode_numeral(dtype, numeral.as_ref(), &mut bytes)?;
+        }
+        TensorData::new(dtype, shape, bytes)
+    }
+
+    /// A tensor from numbers as they are written, in decimal: a float is the nearest one, rounded once; an integer must be exact.
+    pub fn nearest_to_numerals<T: AsRef<str>>(
+        dtype: DataType,
+        shape: &[u64],
+        numerals: &[T],
+    ) -> Result<TensorData, TensorDataError> {
+        let Some(float) = dtype.float_type() else { return TensorData::from_numerals(dtype, shape, numerals) };
+        let mut bytes = Vec::with_capacity(numerals.len() * dtype.bytes());
+        for numeral in numerals.iter().map(AsRef::as_ref) {
+            let inexact = || TensorDataError::Inexact { value: numeral.into(), dtype };
+            let bits = nearest(float, numeral).ok_or_else(inexact)?;
+            if float.of_bits(bits).is_infinite() && !numeral.contains("inf") {
+                return Err(TensorDataError::Beyond { value: numeral.into(), dtype });
+            }
+            bytes.extend(bits.to_le_bytes().iter().take(dtype.bytes()));
         }
         TensorData::new(dtype, shape, bytes)
     }

@@ -6,6 +6,7 @@
 pub mod elementary;
 mod float_type;
 mod long;
+pub mod numeral;
 mod small_float;
 
 pub use float_type::FloatType;

@@ -8,6 +8,8 @@ mod clauses;
 #[cfg(feature = "cli")]
 mod cli;
 mod corpus;
+#[cfg(feature = "cli")]
+mod data;
 mod errata;
 mod floors;
 mod gates;
