@@ -189,10 +189,7 @@ pub(in crate::ops) fn convert(x: Scalar, dtype: DataType) -> Result<Scalar, Stop
 
 /// An integer that a data type holds; nothing is said of one that it does not.
 pub(in crate::ops) fn held(i: i64, dtype: DataType) -> Result<Scalar, Stop> {
-    let (least, greatest) = match integers(dtype) {
-        Some(range) => range,
-        None => (i128::MIN, i128::MAX),
-    };
+    let (least, greatest) = integers(dtype).unwrap_or((i128::MIN, i128::MAX));
     if !(least..=greatest).contains(&i.into()) {
         return Err(Stop::unspecified(format!("{i} as {dtype}")));
     }
