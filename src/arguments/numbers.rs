@@ -32,9 +32,11 @@ pub(super) enum Profile {
     Sparse,
     /// The ends of the range, subnormal numbers, infinities, NaN.
     Extreme,
+    /// Ordinary numbers, infinities and NaN among them.
+    Boundless,
 }
 
-const CYCLE: [Profile; 18] = [
+const CYCLE: [Profile; 19] = [
     Profile::Exact,
     Profile::Fractional,
     Profile::Edges,
@@ -53,12 +55,13 @@ const CYCLE: [Profile; 18] = [
     Profile::Extreme,
     Profile::Large,
     Profile::Edges,
+    Profile::Boundless,
 ];
 
 impl Profile {
     /// Of the draw with a number.
     pub(super) fn of(index: usize) -> Profile {
-        // 18 and the cycle of sizes have a common factor; after each round another pairing begins.
+        // After each round another pairing with the cycle of sizes begins.
         CYCLE.get((index + index / CYCLE.len()) % CYCLE.len()).copied().unwrap_or(Profile::Exact)
     }
 
@@ -177,6 +180,10 @@ impl Numbers<'_> {
                         0.0
                     }
                 }
+                Profile::Boundless if random.one_in(3) => {
+                    random.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY], f64::NAN)
+                }
+                Profile::Boundless => random.float(-2.0, 2.0),
                 Profile::Extreme => extreme(float, random),
             })
             .collect()
@@ -221,7 +228,7 @@ impl Numbers<'_> {
         match self.profile {
             Profile::Exact | Profile::Sorted if low < 0 => nth - count as i64 / 2,
             Profile::Exact | Profile::Sorted => nth,
-            Profile::Fractional | Profile::Unit => random.between(least, 9),
+            Profile::Fractional | Profile::Unit | Profile::Boundless => random.between(least, 9),
             Profile::Positive => random.between(1, 9),
             Profile::Edges => {
                 let at = random.pick(self.constants.integers(), 1);

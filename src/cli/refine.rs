@@ -1,5 +1,6 @@
 //! `relax-spec refine`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -94,7 +95,13 @@ pub fn run(args: &Args) -> Outcome {
         true => Vec::new(),
         false => vec![args.given.load(linked(&source, &entry), eval::Options::default().memory)?],
     };
-    settings.unknown = Some(args.assumed.iter().cloned().collect());
+    let assumed: BTreeMap<Name, Assumption> = args.assumed.iter().cloned().collect();
+    if assumed.len() < args.assumed.len() {
+        return Err(Failure::unreadable(
+            "--assume says twice what is assumed of a function; several words go with commas",
+        ));
+    }
+    settings.unknown = Some(assumed);
     settings.keep = args.adequacy;
     let refinement = refine(&mut cx, &source, &target, &entry, &given, &settings).map_err(Failure::unreadable)?;
     if let Some(error) = externs.iter().find_map(ExternProcess::failure) {

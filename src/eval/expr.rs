@@ -14,7 +14,7 @@ use crate::grammar::{
 };
 use crate::judge::{Open, with_stack};
 use crate::ops::{self, EvalArgs};
-use crate::value::{Asked, Closure, Host, Itself, Prim, Scalar, Stop, Value, Wanted};
+use crate::value::{Asked, Closure, Host, Itself, Prim, Scalar, Stop, Value};
 
 impl Machine<'_> {
     /// The value of an expression in the current scope.
@@ -284,7 +284,7 @@ impl Machine<'_> {
         let callee = values.next().unwrap_or_else(Value::unit);
         let args: Vec<Value> = values.collect();
         if let Value::PackedFunc(packed) = &callee {
-            return self.call_packed(packed, &args, asked(call));
+            return self.call_packed(packed, &args, Asked::of_type_args(&call.sinfo_args, call.is_marked_pure()));
         }
         self.call_value(&callee, args)
     }
@@ -429,13 +429,4 @@ fn have_same_fields(a: &Value, b: &Value) -> bool {
 fn boolean_scalar(value: &Value) -> Option<bool> {
     let tensor = value.as_tensor().filter(|t| t.dtype() == DataType::BOOL && t.shape().is_empty())?;
     tensor.get(0).map(Scalar::is_true)
-}
-
-/// What a call says of the packed function that it calls.
-fn asked(call: &Call) -> Asked {
-    let wanted = match call.sinfo_args.as_slice() {
-        [info] => Wanted::Result(info.clone()),
-        [] | [_, _, ..] => Wanted::Anything,
-    };
-    Asked { pure: call.is_marked_pure(), wanted }
 }

@@ -25,6 +25,8 @@ pub(super) struct Agreement<'a> {
     exact: bool,
     /// Whether the source computed what overflows, so that the target may be better.
     overflows: bool,
+    /// Whether an argument is infinite or no number, so that it depends on the order of operations which of the two comes of it.
+    boundless: bool,
     /// What the user allows beside.
     tolerance: f64,
     /// The largest deviation, in proportion to its bound.
@@ -39,7 +41,15 @@ impl<'a> Agreement<'a> {
 
     /// As far as noise moves what the source gives.
     pub(super) fn within(shadows: Vec<&'a Observed>, overflows: bool, tolerance: f64) -> Agreement<'a> {
-        Agreement { shadows, of_target: false, exact: false, overflows, tolerance, largest: Cell::new(None) }
+        Agreement {
+            shadows,
+            of_target: false,
+            exact: false,
+            overflows,
+            boundless: false,
+            tolerance,
+            largest: Cell::new(None),
+        }
     }
 
     /// As far as noise moves what the target gives: it may do what the source does by operations that rounding hurts more.
@@ -51,8 +61,13 @@ impl<'a> Agreement<'a> {
     pub(super) fn of_call(&self, nth: usize) -> Agreement<'a> {
         let call = |shadow: &&'a Observed| shadow.closures.calls().nth(nth).map(|call| &call.observed);
         let shadows = self.shadows.iter().filter_map(call).collect();
-        let (exact, of_target) = (self.exact, self.of_target);
-        Agreement { exact, of_target, ..Agreement::within(shadows, self.overflows, self.tolerance) }
+        let (exact, of_target, boundless) = (self.exact, self.of_target, self.boundless);
+        Agreement { exact, of_target, boundless, ..Agreement::within(shadows, self.overflows, self.tolerance) }
+    }
+
+    /// The same, for arguments that are these.
+    pub(super) fn of_arguments(self, args: &[ValueSpec]) -> Agreement<'a> {
+        Agreement { boundless: args.iter().any(is_boundless), ..self }
     }
 
     /// That of the two which was run with noise.
@@ -141,11 +156,13 @@ impl<'a> Agreement<'a> {
         if s == t || s.is_nan() && t.is_nan() {
             return true;
         }
+        let own = self.shadowed(s, t);
         if !s.is_finite() && !t.is_finite() {
             // Of infinities of both signs neither is the other.
-            return s.is_nan() || t.is_nan();
+            let same = |other: &f64| *other == own || other.is_nan() && own.is_nan();
+            let open = self.overflows || self.boundless || others.iter().any(|other| !same(other));
+            return (s.is_nan() || t.is_nan()) && open;
         }
-        let own = self.shadowed(s, t);
         if !s.is_finite() || !t.is_finite() {
             return self.overflows && t.is_finite() || others.iter().any(|other| other.is_finite() != own.is_finite());
         }
@@ -200,6 +217,29 @@ fn tensor_like(data: &TensorData, value: Option<&ValueSpec>) -> Option<Tensor> {
     }
 }
 
+/// Whether some float is infinite or no number.
+fn is_boundless(value: &ValueSpec) -> bool {
+    match value {
+        ValueSpec::Tuple(fields) => with_stack(|| fields.iter().any(is_boundless)),
+        ValueSpec::Tensor(data) if data.dtype.float_type().is_some() => {
+            let Ok(tensor) = Tensor::from_data(data) else { return false };
+            (0..tensor.len()).any(|i| as_float(tensor.get(i)).is_some_and(|x| !x.is_finite()))
+        }
+        ValueSpec::Float(x) => !x.get().is_finite(),
+        ValueSpec::Tensor(_)
+        | ValueSpec::Shape(_)
+        | ValueSpec::PackedFunc(_)
+        | ValueSpec::Closure
+        | ValueSpec::PrimFunc
+        | ValueSpec::Int(_)
+        | ValueSpec::Bool(_)
+        | ValueSpec::Str(_)
+        | ValueSpec::DataType(_)
+        | ValueSpec::Object
+        | ValueSpec::Arg(_) => false,
+    }
+}
+
 /// Whether the square of some float overflows, or is nothing: the order of operations decides what comes of it.
 pub(super) fn is_extreme(value: &ValueSpec) -> bool {
     match value {
@@ -210,10 +250,10 @@ pub(super) fn is_extreme(value: &ValueSpec) -> bool {
             // The reach of exponents is about the same to both sides.
             let reach = (kind.least_exponent() + kind.digits() as i32) / 2;
             let (low, high) = (2f64.powi(reach + 3), 2f64.powi(-reach - 3));
-            let extreme = |x: f64| x.is_nan() || x.abs() > high || x != 0.0 && x.abs() < low;
+            let extreme = |x: f64| x.is_finite() && (x.abs() > high || x != 0.0 && x.abs() < low);
             (0..tensor.len()).any(|i| as_float(tensor.get(i)).is_some_and(extreme))
         }
-        ValueSpec::Float(x) => !x.get().is_finite(),
+        ValueSpec::Float(_) => false,
         ValueSpec::Shape(_)
         | ValueSpec::PackedFunc(_)
         | ValueSpec::Closure

@@ -78,6 +78,8 @@ pub(super) struct Comparison<'a> {
     compared: usize,
     ended: usize,
     undecided: usize,
+    /// How many of these inputs the user gave.
+    undecided_given: usize,
     reason: Option<Verdict>,
     unseen: Option<String>,
     deviation: Option<Deviation>,
@@ -110,6 +112,7 @@ impl<'a> Comparison<'a> {
             compared: 0,
             ended: 0,
             undecided: 0,
+            undecided_given: 0,
             reason: None,
             unseen: None,
             deviation: None,
@@ -131,10 +134,12 @@ impl<'a> Comparison<'a> {
         Ok(observed)
     }
 
-    /// Compares the programs on an input and takes note of the verdict.
+    /// Compares the programs on an input that was given and takes note of the verdict.
     pub(super) fn on(&mut self, args: &[ValueSpec]) -> Result<(), RefineError> {
         let before = self.source_on(args)?;
-        self.on_run(args, &before)
+        self.on_run(args, &before)?;
+        self.undecided_given = self.undecided;
+        Ok(())
     }
 
     /// As [`Comparison::on`], where the source was run already.
@@ -195,7 +200,7 @@ impl<'a> Comparison<'a> {
                     self.source.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
                 self.steps += steps;
                 if !noise.was_asked() {
-                    let agreement = Agreement::within(Vec::new(), false, self.settings.tolerance);
+                    let agreement = Agreement::within(Vec::new(), false, self.settings.tolerance).of_arguments(args);
                     return Ok(judged(judge_runs(self.cx, before, &after, &agreement), agreement.largest()));
                 }
                 overflows |= noise.overflowed();
@@ -206,7 +211,8 @@ impl<'a> Comparison<'a> {
                 let reason = "rounding decides how the source goes on".to_string();
                 return Ok(judged(Verdict::Undecided(reason), None));
             }
-            let agreement = Agreement::within(shadows.iter().collect(), overflows, self.settings.tolerance);
+            let agreement =
+                Agreement::within(shadows.iter().collect(), overflows, self.settings.tolerance).of_arguments(args);
             let verdict = judge_runs(&mut self.cx.clone(), before, &after, &agreement);
             if verdict != Verdict::Allowed && args.iter().any(is_extreme) {
                 let reason = "an argument is so large or small that the order of operations decides".to_string();
@@ -247,7 +253,8 @@ impl<'a> Comparison<'a> {
         if !shadows.iter().all(|shadow| is_alike(after, shadow)) {
             return Ok(None);
         }
-        let agreement = Agreement::within_of_target(shadows.iter().collect(), self.settings.tolerance);
+        let agreement =
+            Agreement::within_of_target(shadows.iter().collect(), self.settings.tolerance).of_arguments(args);
         let verdict = judge_runs(&mut self.cx.clone(), before, after, &agreement);
         Ok((verdict == Verdict::Allowed).then(|| (verdict, agreement.largest())))
     }
@@ -285,7 +292,7 @@ impl<'a> Comparison<'a> {
 
     /// What comes of all inputs.
     pub(super) fn conclusion(self) -> Refinement {
-        let (compared, ended, undecided) = (self.compared, self.ended, self.undecided);
+        let (compared, ended, undecided, given) = (self.compared, self.ended, self.undecided, self.undecided_given);
         let reason = self.reason.as_ref().map(|verdict| match verdict {
             Verdict::Undecided(reason) | Verdict::OutOfBudget(reason) | Verdict::Vacuous(reason) => reason.clone(),
             Verdict::NotAllowed { message, .. } => message.clone(),
@@ -296,7 +303,7 @@ impl<'a> Comparison<'a> {
             // What a closure does on other arguments may be anything.
             (None, _, Some(reason)) => (Verdict::Undecided(reason), None, None),
             // What cannot be evaluated is not allowed, unless it is the exception.
-            (None, Some(open), None) if undecided * ONE_IN > compared + undecided => (open, None, None),
+            (None, Some(open), None) if given > 0 || undecided * ONE_IN > compared + undecided => (open, None, None),
             (None, _, None) if ended == 0 => {
                 let reason = "no run of the programs reached its end".to_string();
                 (Verdict::Vacuous(reason), None, self.deviation)

@@ -136,8 +136,14 @@ pub fn refine(
     for input in given {
         comparison.on(input)?;
     }
-    if settings.runs > 0 {
-        search::on_generated(&mut comparison)?;
+    if settings.runs > 0 && comparison.is_broken() {
+        comparison.shrink()?;
+    } else if settings.runs > 0 {
+        match search::on_generated(&mut comparison) {
+            // What was given decides where nothing can be made.
+            Err(RefineError::Arguments(_)) if !given.is_empty() => {}
+            other => other?,
+        }
     }
     Ok(comparison.conclusion())
 }

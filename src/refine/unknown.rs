@@ -195,7 +195,8 @@ impl Given {
     fn float(&mut self) -> f64 {
         self.made += 1;
         let own = weight(self.hash, self.made);
-        let from_sums = |(k, sum): (usize, &f64)| sum * weight(mixed(self.hash, k as u64), self.made);
+        // Bent, for few functions are as straight as a sum.
+        let from_sums = |(k, sum): (usize, &f64)| (sum + sum.sin()) * weight(mixed(self.hash, k as u64), self.made);
         own + self.sums.iter().enumerate().map(from_sums).sum::<f64>()
             / (SUMS as f64 * self.floats.max(1) as f64).sqrt()
     }

@@ -21,6 +21,18 @@ pub struct Asked {
     pub wanted: Wanted,
 }
 
+impl Asked {
+    /// What the type arguments of a call say: none leaves the result open, several are those of a tuple.
+    pub fn of_type_args(infos: &[StructInfo], pure: bool) -> Asked {
+        let wanted = match infos {
+            [] => Wanted::Anything,
+            [info] => Wanted::Result(info.clone()),
+            several => Wanted::Result(StructInfo::tuple(several.iter().cloned())),
+        };
+        Asked { pure, wanted }
+    }
+}
+
 /// What is wanted of a packed function.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Wanted {

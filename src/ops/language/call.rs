@@ -3,7 +3,7 @@
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
 use crate::ops::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::value::{Host, Stop, Value};
+use crate::value::{Asked, Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     OpDef {
@@ -56,6 +56,9 @@ fn infer_from_sinfo_args(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
 /// The first argument is called with the others.
 fn call_first(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [callee, args @ ..] = a.values else { return Err(kernel::fail("a callee is missing")) };
+    if let Value::PackedFunc(packed) = callee {
+        return m.call_packed(packed, args, Asked::of_type_args(&a.call.sinfo_args, true));
+    }
     m.call_value(callee, args.to_vec())
 }
 
