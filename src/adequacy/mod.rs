@@ -5,7 +5,7 @@ use crate::findings::Severity;
 use crate::grammar::{IrModule, Span};
 use crate::judge::Cx;
 use crate::mutation::{Mutant, mutants};
-use crate::refine::{RefineError, Settings, Verdict, refine};
+use crate::refine::{RefineError, Settings, Verdict, missing, refine};
 use crate::value::ValueSpec;
 
 /// What became of the mutants that are programs.
@@ -30,7 +30,12 @@ pub fn adequacy(
     inputs: &[Vec<ValueSpec>],
     settings: &Settings,
 ) -> Result<Adequacy, RefineError> {
-    let settings = Settings { runs: 0, keep: false, ..settings.clone() };
+    let mut settings = Settings { runs: 0, keep: false, ..settings.clone() };
+    if let Some(assumed) = &mut settings.unknown {
+        // Of a function that only the other program calls nothing needs to be assumed.
+        let called = missing(&settings.registry, &[program]);
+        assumed.retain(|name, _| called.contains(name));
+    }
     let mut found = Adequacy::default();
     for Mutant { what, span, module } in mutants(program) {
         let report = check_program(&mut cx.clone(), &module);

@@ -16,7 +16,7 @@ use random::Random;
 use sizes::Sizes;
 
 use crate::grammar::{
-    AttrValue, Binder, DataType, FloatBits, Function, GlobalFunc, IrModule, ShapeVar, StructInfo, TensorData,
+    AttrValue, Binder, DataType, FloatBits, Function, GlobalFunc, IrModule, Ndim, ShapeVar, StructInfo, TensorData,
     TensorShape, TensorStructInfo,
 };
 use crate::judge::with_stack;
@@ -102,6 +102,7 @@ fn outline(info: &StructInfo, sizes: &mut Sizes<'_>, random: &mut Random) -> Opt
     match info {
         StructInfo::Object => Some(Outline::Tensor(DataType::FLOAT32, Vec::new())),
         StructInfo::Tensor(t) => Some(Outline::Tensor(dtype_of(t), dims_of(t, sizes, random)?)),
+        StructInfo::Shape(s) if s.values.is_none() && has_many_axes(s.ndim) => None,
         StructInfo::Shape(s) => Some(Outline::Made(ValueSpec::Shape(match &s.values {
             Some(values) => sizes.of_dims(values, random)?,
             None => sizes.any(s.ndim, random),
@@ -131,9 +132,15 @@ fn dtype_of(t: &TensorStructInfo) -> DataType {
 fn dims_of(t: &TensorStructInfo, sizes: &mut Sizes<'_>, random: &mut Random) -> Option<Vec<i64>> {
     match &t.shape {
         Some(TensorShape::Dims(dims)) => sizes.of_dims(dims, random),
+        None if has_many_axes(t.ndim) => None,
         None => Some(sizes.any(t.ndim, random)),
         Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => None,
     }
+}
+
+/// No tensor that anyone runs has so many axes, and all their sizes would be chosen one by one.
+fn has_many_axes(ndim: Ndim) -> bool {
+    matches!(ndim, Ndim::Known(rank) if rank > 64)
 }
 
 /// The largest number of elements of one tensor: the memory that a run may hold leaves room for some hundred of them.

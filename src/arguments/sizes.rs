@@ -100,7 +100,8 @@ impl<'c> Sizes<'c> {
     /// A size that nothing determines.
     pub(super) fn any_size(&mut self, random: &mut Random) -> i64 {
         let is_special = self.taken.len() == self.special;
-        let fits = self.taken.iter().product::<i64>().max(1).saturating_mul(self.special_size) <= MAX_ELEMENTS;
+        let volume = self.taken.iter().fold(1i64, |volume, size| volume.saturating_mul(*size));
+        let fits = volume.max(1).saturating_mul(self.special_size) <= MAX_ELEMENTS;
         let size = match self.kind {
             Kind::Equal => self.special_size,
             Kind::Constants => self.constants.size(random),

@@ -41,6 +41,7 @@ fn argument(text: &str) -> Result<Argument, String> {
     }
     match text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
         Some(fields) if fields.contains('@') => {
+            value::refuse_depth(text)?;
             let fields = value::items(fields);
             with_stack(|| fields.into_iter().map(argument).collect::<Result<_, _>>().map(Argument::Tuple))
         }

@@ -16,6 +16,9 @@ use crate::value::{Scalar, Tensor, ValueSpec};
 /// Reads a value.
 pub fn parse(text: &str) -> Result<ValueSpec, String> {
     let text = text.trim();
+    if text.starts_with('(') {
+        refuse_depth(text)?;
+    }
     if let Some(made) = filled(text) {
         return made.map(ValueSpec::Tensor);
     }
@@ -41,6 +44,26 @@ pub fn parse(text: &str) -> Result<ValueSpec, String> {
         return with_stack(|| items(fields).into_iter().map(parse).collect::<Result<_, _>>().map(ValueSpec::Tuple));
     }
     from_ron(text).map_err(|error| format!("`{text}` is not a value: {error}"))
+}
+
+/// How deep tuples may stand in each other: the text of each is searched for commas anew.
+const MAX_TUPLES: usize = 1000;
+
+/// Refuses tuples that nest deeper.
+pub(super) fn refuse_depth(text: &str) -> Result<(), String> {
+    let (mut depth, mut quoted) = (0usize, false);
+    for byte in text.bytes() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'(' if !quoted => depth += 1,
+            b')' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_TUPLES {
+            return Err(format!("tuples nest more than {MAX_TUPLES} deep"));
+        }
+    }
+    Ok(())
 }
 
 /// What commas separate that stand in no brackets and no quotes.

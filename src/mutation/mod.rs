@@ -19,17 +19,17 @@ pub struct Mutant {
     pub module: IrModule,
 }
 
-/// All mutants, in the order of the text. Not each of them is a program that a check accepts.
-pub fn mutants(module: &IrModule) -> Vec<Mutant> {
+/// All mutants, in the order of the text, each made when it is asked for. Not each of them is a program that a check accepts.
+pub fn mutants(module: &IrModule) -> impl Iterator<Item = Mutant> + '_ {
     let mut sites = Sites::default();
     sites.module(&mut module.clone());
     let found = std::mem::take(&mut sites.found);
-    let mutant = |(nth, (what, span))| {
+    let mutant = move |(nth, (what, span))| {
         let mut changed = module.clone();
         Sites { wanted: Some(nth), ..Sites::default() }.module(&mut changed);
         Mutant { what, span, module: changed }
     };
-    found.into_iter().enumerate().map(mutant).collect()
+    found.into_iter().enumerate().map(mutant)
 }
 
 /// Goes through a program from change to change; makes one of them, or lists them all.

@@ -51,7 +51,12 @@ impl Sites {
             Expr::TupleGetItem(item) => {
                 let item = Arc::make_mut(item);
                 let (index, span) = (item.index, item.span);
-                self.change(&mut item.index, || format!("field {} for {index}", index + 1), span, index + 1);
+                self.change(
+                    &mut item.index,
+                    || format!("field {} for {index}", index.wrapping_add(1)),
+                    span,
+                    index.wrapping_add(1),
+                );
                 if index > 0 {
                     self.change(&mut item.index, || format!("field {} for {index}", index - 1), span, index - 1);
                 }
@@ -60,7 +65,7 @@ impl Sites {
                 for at in 0..shape.values.len() {
                     let mut values = shape.values.to_vec();
                     if let Some(PrimExpr::IntImm(size)) = values.get_mut(at) {
-                        *size += 1;
+                        *size = size.wrapping_add(1);
                         let span = shape.span;
                         self.change(&mut shape.values, || format!("dimension {at} is 1 more"), span, values.into());
                     }
@@ -199,9 +204,9 @@ fn other_scalar(prim: &PrimValue) -> Option<PrimValue> {
     match (prim.float, &prim.value) {
         (Some(x), _) => Some(PrimValue { float: Some(FloatBits::new(other_float(x.get()))), ..prim.clone() }),
         (None, PrimExpr::IntImm(x)) if prim.dtype != DataType::BOOL => {
-            Some(PrimValue { value: PrimExpr::IntImm(x + 1), ..prim.clone() })
+            Some(PrimValue { value: PrimExpr::IntImm(x.wrapping_add(1)), ..prim.clone() })
         }
-        (None, PrimExpr::IntImm(x)) => Some(PrimValue { value: PrimExpr::IntImm(1 - x), ..prim.clone() }),
+        (None, PrimExpr::IntImm(x)) => Some(PrimValue { value: PrimExpr::IntImm(i64::from(*x == 0)), ..prim.clone() }),
         (None, PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..)) => None,
     }
 }
@@ -210,7 +215,7 @@ fn other_scalar(prim: &PrimValue) -> Option<PrimValue> {
 fn other_values(value: &AttrValue) -> Vec<AttrValue> {
     match value {
         AttrValue::Bool(x) => vec![AttrValue::Bool(!x)],
-        AttrValue::Int(x) => vec![AttrValue::Int(x + 1), AttrValue::Int(x - 1)],
+        AttrValue::Int(x) => vec![AttrValue::Int(x.wrapping_add(1)), AttrValue::Int(x.wrapping_sub(1))],
         AttrValue::Float(x) => vec![AttrValue::Float(FloatBits::new(if x.get() == 0.0 { 1.0 } else { x.get() * 2.0 }))],
         AttrValue::List(items) => (0..items.len())
             .flat_map(|at| {

@@ -7,7 +7,7 @@ fn text_of(module: &IrModule) -> String {
 
 fn changes(text: &str) -> Vec<String> {
     let module = parse_module(text).unwrap();
-    mutants(&module).into_iter().map(|mutant| mutant.what).collect()
+    mutants(&module).map(|mutant| mutant.what).collect()
 }
 
 #[test]
@@ -23,7 +23,7 @@ def main(x: R.Tensor((2, 3), \"float32\"), c: R.Tensor((), \"bool\")) -> R.Objec
     return u
 ";
     let module = parse_module(text).unwrap();
-    let found = mutants(&module);
+    let found: Vec<Mutant> = mutants(&module).collect();
     let texts: std::collections::BTreeSet<String> = found.iter().map(|mutant| text_of(&mutant.module)).collect();
     assert_eq!(texts.len(), found.len());
     assert!(!texts.contains(&text_of(&module)));

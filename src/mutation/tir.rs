@@ -83,7 +83,8 @@ impl Sites {
     fn literal(&mut self, e: &mut Expr, span: Span) {
         match *e {
             Expr::Int(x, dtype) if dtype != DataType::BOOL => {
-                self.change(e, || format!("{} for {x}", x + 1), span, Expr::Int(x + 1, dtype));
+                let other = x.wrapping_add(1);
+                self.change(e, || format!("{other} for {x}"), span, Expr::Int(other, dtype));
             }
             Expr::Float(x, dtype) => {
                 let other = other_float(x.get());

@@ -219,50 +219,25 @@ fn tensor_like(data: &TensorData, value: Option<&ValueSpec>) -> Option<Tensor> {
 
 /// Whether some float is infinite or no number.
 fn is_boundless(value: &ValueSpec) -> bool {
-    match value {
-        ValueSpec::Tuple(fields) => with_stack(|| fields.iter().any(is_boundless)),
-        ValueSpec::Tensor(data) if data.dtype.float_type().is_some() => {
-            let Ok(tensor) = Tensor::from_data(data) else { return false };
-            (0..tensor.len()).any(|i| as_float(tensor.get(i)).is_some_and(|x| !x.is_finite()))
-        }
-        ValueSpec::Float(x) => !x.get().is_finite(),
-        ValueSpec::Tensor(_)
-        | ValueSpec::Shape(_)
-        | ValueSpec::PackedFunc(_)
-        | ValueSpec::Closure
-        | ValueSpec::PrimFunc
-        | ValueSpec::Int(_)
-        | ValueSpec::Bool(_)
-        | ValueSpec::Str(_)
-        | ValueSpec::DataType(_)
-        | ValueSpec::Object
-        | ValueSpec::Arg(_) => false,
-    }
+    value.has(&|part| match float(Some(part)) {
+        Some(x) => !x.is_finite(),
+        None => has_float(part, |_, x| !x.is_finite()),
+    })
 }
 
 /// Whether the square of some float overflows, or is nothing: the order of operations decides what comes of it.
 pub(super) fn is_extreme(value: &ValueSpec) -> bool {
-    match value {
-        ValueSpec::Tuple(fields) => with_stack(|| fields.iter().any(is_extreme)),
-        ValueSpec::Tensor(data) => {
-            let Some(kind) = data.dtype.float_type() else { return false };
-            let Ok(tensor) = Tensor::from_data(data) else { return false };
-            // The reach of exponents is about the same to both sides.
-            let reach = (kind.least_exponent() + kind.digits() as i32) / 2;
-            let (low, high) = (2f64.powi(reach + 3), 2f64.powi(-reach - 3));
-            let extreme = |x: f64| x.is_finite() && (x.abs() > high || x != 0.0 && x.abs() < low);
-            (0..tensor.len()).any(|i| as_float(tensor.get(i)).is_some_and(extreme))
-        }
-        ValueSpec::Float(_) => false,
-        ValueSpec::Shape(_)
-        | ValueSpec::PackedFunc(_)
-        | ValueSpec::Closure
-        | ValueSpec::PrimFunc
-        | ValueSpec::Int(_)
-        | ValueSpec::Bool(_)
-        | ValueSpec::Str(_)
-        | ValueSpec::DataType(_)
-        | ValueSpec::Object
-        | ValueSpec::Arg(_) => false,
-    }
+    let extreme = |kind: FloatType, x: f64| {
+        // The reach of exponents is about the same to both sides.
+        let reach = (kind.least_exponent() + kind.digits() as i32) / 2;
+        x.is_finite() && (x.abs() > 2f64.powi(-reach - 3) || x != 0.0 && x.abs() < 2f64.powi(reach + 3))
+    };
+    value.has(&|part| has_float(part, extreme))
+}
+
+/// Whether it is a tensor with such a float.
+fn has_float(value: &ValueSpec, is_such: impl Fn(FloatType, f64) -> bool) -> bool {
+    let ValueSpec::Tensor(data) = value else { return false };
+    let (Some(kind), Ok(tensor)) = (data.dtype.float_type(), Tensor::from_data(data)) else { return false };
+    (0..tensor.len()).any(|i| as_float(tensor.get(i)).is_some_and(|x| is_such(kind, x)))
 }

@@ -357,21 +357,7 @@ fn is_alike(run: &Observed, shadow: &Observed) -> bool {
 
 /// Whether it is a tensor without elements, or has one in it.
 fn is_empty(value: &ValueSpec) -> bool {
-    match value {
-        ValueSpec::Tensor(data) => data.bytes.is_empty(),
-        ValueSpec::Tuple(fields) => fields.iter().any(is_empty),
-        ValueSpec::Shape(_)
-        | ValueSpec::PackedFunc(_)
-        | ValueSpec::Closure
-        | ValueSpec::PrimFunc
-        | ValueSpec::Int(_)
-        | ValueSpec::Bool(_)
-        | ValueSpec::Float(_)
-        | ValueSpec::Str(_)
-        | ValueSpec::DataType(_)
-        | ValueSpec::Object
-        | ValueSpec::Arg(_) => false,
-    }
+    value.has(&|part| if let ValueSpec::Tensor(data) = part { data.bytes.is_empty() } else { false })
 }
 
 /// How large an input is: its sizes and elements together.

@@ -108,21 +108,9 @@ fn callee(effect: &Effect) -> String {
     match effect {
         Effect::Call(name, _) => name.to_string(),
         Effect::Print(printed) => {
-            let texts = printed.iter().filter_map(|value| match value {
-                ValueSpec::Str(text) => Some(format!("({text:?})")),
-                ValueSpec::Tensor(_)
-                | ValueSpec::Tuple(_)
-                | ValueSpec::Shape(_)
-                | ValueSpec::PackedFunc(_)
-                | ValueSpec::Closure
-                | ValueSpec::PrimFunc
-                | ValueSpec::Int(_)
-                | ValueSpec::Bool(_)
-                | ValueSpec::Float(_)
-                | ValueSpec::DataType(_)
-                | ValueSpec::Object
-                | ValueSpec::Arg(_) => None,
-            });
+            let texts = printed
+                .iter()
+                .filter_map(|value| if let ValueSpec::Str(text) = value { Some(format!("({text:?})")) } else { None });
             ["print".to_string()].into_iter().chain(texts).collect()
         }
     }

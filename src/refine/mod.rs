@@ -15,7 +15,7 @@ pub use calls::Seen;
 pub use compare::Refinement;
 pub use first::Differing;
 pub use observe::Observed;
-pub use unknown::Assumption;
+pub use unknown::{Assumption, missing};
 
 use std::collections::BTreeMap;
 

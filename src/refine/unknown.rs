@@ -25,7 +25,7 @@ pub struct Assumption {
 }
 
 /// The packed functions that the programs name and nobody provides.
-pub(super) fn missing(registry: &Registry, modules: &[&IrModule]) -> BTreeSet<Name> {
+pub fn missing(registry: &Registry, modules: &[&IrModule]) -> BTreeSet<Name> {
     let mut named = Named::default();
     for module in modules {
         walk_module(&mut named, module);

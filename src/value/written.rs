@@ -41,6 +41,16 @@ pub enum ValueSpec {
     Arg(usize),
 }
 
+impl ValueSpec {
+    /// Whether it is such a value, or, as a tuple, has one in it.
+    pub fn has(&self, is_such: &impl Fn(&ValueSpec) -> bool) -> bool {
+        if let ValueSpec::Tuple(fields) = self {
+            return with_stack(|| fields.iter().any(|field| field.has(is_such)));
+        }
+        is_such(self)
+    }
+}
+
 /// Why a written value is not one that a run can start with.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ConvertError {
