@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::random::Random;
-use crate::grammar::tir::{self, Stmt};
+use crate::grammar::tir::{self, PrimFunc, Stmt};
 use crate::grammar::visit::{Visitor, walk_attrs, walk_call, walk_expr, walk_module};
-use crate::grammar::{AttrValue, Attrs, BinaryOp, Call, DataType, Expr, GlobalFunc, IrModule, PrimExpr, TensorData};
+use crate::grammar::{
+    AttrValue, Attrs, BinaryOp, Call, DataType, Expr, GlobalFunc, IrModule, Name, PrimExpr, TensorData,
+};
 use crate::judge::with_stack;
 use crate::ops::{self, AttrDefault, Param};
 use crate::value::{Scalar, Tensor};
@@ -28,6 +30,13 @@ pub(super) struct Constants {
     literals: BTreeSet<i64>,
     integers: Vec<i64>,
     floats: Vec<f64>,
+    /// The `PrimFunc`s that have a small constant.
+    small_in: BTreeSet<Name>,
+}
+
+/// So small that it matters only beside what is small too.
+fn is_small(x: &f64) -> bool {
+    *x > 0.0 && *x < 0.1
 }
 
 impl Constants {
@@ -35,11 +44,15 @@ impl Constants {
         let mut found = Constants::default();
         for module in modules {
             walk_module(&mut found, module);
-            for (_, func) in &module.funcs {
+            for (name, func) in &module.funcs {
                 match func {
                     GlobalFunc::PrimFunc(f) => {
-                        f.body.iter().for_each(|stmt| found.stmt(stmt));
-                        f.allocs.iter().for_each(|buffer| found.buffer(buffer));
+                        found.prim_func(f);
+                        let mut own = Constants::default();
+                        own.prim_func(f);
+                        if own.floats.iter().any(is_small) {
+                            found.small_in.insert(name.name.clone());
+                        }
                     }
                     GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => {}
                 }
@@ -60,10 +73,17 @@ impl Constants {
 
     /// A magnitude that makes the small constants matter, or their squares.
     pub(super) fn scale(&self, random: &mut Random) -> f64 {
-        let small = |x: &f64| *x > 0.0 && *x < 0.1;
-        let mut scales: Vec<f64> = self.floats.iter().copied().filter(small).flat_map(|x| [x, x.sqrt()]).collect();
+        let mut scales: Vec<f64> = self.floats.iter().copied().filter(is_small).flat_map(|x| [x, x.sqrt()]).collect();
         scales.extend([1e-3, 1e-2]);
         random.pick(&scales, 1e-3)
+    }
+
+    /// Whether a call has a small constant: an attribute, an operand or one of the `PrimFunc` that it calls.
+    pub(super) fn is_small_in(&self, call: &Call) -> bool {
+        let calls = |arg: &Expr| matches!(arg, Expr::GlobalVar(gv) if self.small_in.contains(&gv.name));
+        let mut own = Constants::default();
+        own.visit_call(call);
+        own.floats.iter().any(is_small) || call.args.iter().any(calls) || calls(&call.op)
     }
 
     /// A size that stands in a dimension.
@@ -162,6 +182,11 @@ impl Constants {
     }
 
     // `PrimFunc`s.
+
+    fn prim_func(&mut self, func: &PrimFunc) {
+        func.body.iter().for_each(|stmt| self.stmt(stmt));
+        func.allocs.iter().for_each(|buffer| self.buffer(buffer));
+    }
 
     fn buffer(&mut self, buffer: &tir::Buffer) {
         buffer.shape.iter().for_each(|size| self.expr(size));

@@ -6,6 +6,7 @@ mod constants;
 mod numbers;
 mod random;
 mod sizes;
+mod upstream;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ use constants::Constants;
 use numbers::{Integers, Numbers, Profile};
 use random::Random;
 use sizes::Sizes;
+use upstream::upstream;
 
 use crate::grammar::{
     AttrValue, Binder, DataType, FloatBits, Function, GlobalFunc, IrModule, Ndim, ShapeVar, StructInfo, TensorData,
@@ -73,8 +75,14 @@ impl Arguments {
         let outlines: Option<Vec<Outline>> = infos.iter().map(|info| outline(info, &mut sizes, &mut random)).collect();
         let outlines = outlines?;
         let limits = self.constants.limits(outlines.iter().flat_map(Outline::dims));
-        let mut filling = Filling { constants: &self.constants, limits, draw, random };
-        outlines.into_iter().map(|outline| filling.fill(outline)).collect()
+        let about = Profile::of(draw.index) == Profile::SmallBefore;
+        let flows = if about { upstream(func, &self.constants, draw.index / 10) } else { None };
+        let mut filling = Filling { constants: &self.constants, limits, draw, flows: None, random };
+        let fill = |(nth, outline)| {
+            filling.flows = flows.as_ref().and_then(|flows| flows.get(nth).copied());
+            filling.fill(outline)
+        };
+        outlines.into_iter().enumerate().map(fill).collect()
     }
 }
 
@@ -152,6 +160,8 @@ struct Filling<'a> {
     /// What indices may be below, the smallest first.
     limits: Vec<i64>,
     draw: Draw,
+    /// Whether the argument flows into the small constant that the draw is about, if it is about one.
+    flows: Option<bool>,
     random: Random,
 }
 
@@ -177,8 +187,7 @@ impl<'a> Filling<'a> {
         if count == 1 && self.random.one_in(2) && self.draw.attempt < 3 {
             return Numbers { constants: self.constants, profile: Profile::Edges, integers: Integers::Values, dtype };
         }
-        let own = self.random.one_in(4);
-        let profile = if own { Profile::tame(&mut self.random) } else { Profile::of(self.draw.index) };
+        let profile = Profile::of_argument(self.draw.index, self.flows, &mut self.random);
         Numbers { constants: self.constants, profile, integers: self.integers(), dtype }
     }
 

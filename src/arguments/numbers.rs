@@ -22,6 +22,8 @@ pub(super) enum Profile {
     Unit,
     /// So small that the small constants of the programs matter.
     Small,
+    /// Small; where the program has small constants in several places, tame what does not flow into one of them.
+    SmallBefore,
     /// A few exact numbers, again and again.
     Repeated,
     /// Sorted upwards.
@@ -50,7 +52,7 @@ const CYCLE: [Profile; 19] = [
     Profile::Repeated,
     Profile::Edges,
     Profile::Sorted,
-    Profile::Small,
+    Profile::SmallBefore,
     Profile::Sparse,
     Profile::Extreme,
     Profile::Large,
@@ -63,6 +65,13 @@ impl Profile {
     pub(super) fn of(index: usize) -> Profile {
         // After each round another pairing with the cycle of sizes begins.
         CYCLE.get((index + index / CYCLE.len()) % CYCLE.len()).copied().unwrap_or(Profile::Exact)
+    }
+
+    /// Of an argument of the draw with a number; `flows` says whether it flows into the small constant that the draw is about, if
+    /// it is about one.
+    pub(super) fn of_argument(index: usize, flows: Option<bool>, random: &mut Random) -> Profile {
+        let tame = flows.map_or_else(|| random.one_in(4), |flows| !flows);
+        if tame { Profile::tame(random) } else { Profile::of(index) }
     }
 
     /// One that does not hide what other arguments show.
@@ -163,7 +172,7 @@ impl Numbers<'_> {
                 Profile::Fractional | Profile::Sorted => random.float(-2.0, 2.0),
                 Profile::Edges => edge(random),
                 Profile::Positive => random.float(0.01, 4.0),
-                Profile::Large | Profile::Small => random.float(-1.5, 1.5) * scale,
+                Profile::Large | Profile::Small | Profile::SmallBefore => random.float(-1.5, 1.5) * scale,
                 Profile::Unit => random.float(if negative { -1.0 } else { 0.0 }, 1.0),
                 Profile::Repeated => random.pick(&FEW, 1.0),
                 Profile::Wide => {
@@ -191,7 +200,7 @@ impl Numbers<'_> {
 
     /// How large the numbers of the profiles are that have a scale.
     fn scale(&self, random: &mut Random) -> f64 {
-        if self.profile == Profile::Small {
+        if matches!(self.profile, Profile::Small | Profile::SmallBefore) {
             self.constants.scale(random)
         } else {
             random.pick(&[8.0, 60.0, 120.0, 700.0], 60.0)
@@ -235,7 +244,7 @@ impl Numbers<'_> {
                 if random.one_in(4) { random.between(least, 9) } else { at.saturating_add(random.between(-1, 1)) }
             }
             Profile::Large => random.between(low.max(-1000), high.min(1000)),
-            Profile::Small | Profile::Repeated => random.between(low.max(-1), 1),
+            Profile::Small | Profile::SmallBefore | Profile::Repeated => random.between(low.max(-1), 1),
             Profile::Sparse => {
                 if random.one_in(5) {
                     random.between(least, 9)

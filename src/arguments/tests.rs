@@ -38,8 +38,9 @@ fn sizes_differ_and_lie_around_constants() {
 #[test]
 fn every_class_of_floats_comes_and_constants_are_met() {
     let module = module("x: R.Tensor((7,), \"float32\")", "R.clip(x, R.prim_value(-1.25), R.prim_value(6.125))");
-    let values: Vec<f64> = draws(&module, 0)
+    let values: Vec<f64> = [draws(&module, 0), draws(&module, 1)]
         .iter()
+        .flatten()
         .flat_map(|args| {
             let tensor = crate::value::Tensor::from_data(tensor(&args[0])).unwrap();
             (0..tensor.len()).filter_map(move |i| match tensor.get(i) {
@@ -83,4 +84,32 @@ fn some_integers_are_indices() {
     };
     let usable = draws(&module, 0).iter().filter(|args| in_range(args)).count();
     assert!(usable > 60, "{usable}");
+}
+
+#[test]
+fn what_flows_into_an_epsilon_is_small_and_what_follows_is_not() {
+    let signature = "x: R.Tensor((3, 4), \"float32\"), w: R.Tensor((4,), \"float32\"), a: R.Tensor((4, 4), \"float32\"), \
+                     v: R.Tensor((4,), \"float32\"), b: R.Tensor((4, 4), \"float32\")";
+    let text = format!(
+        "@R.function\ndef main({signature}) -> R.Object:\n    n = R.nn.rms_norm(x, w, axes=[-1])\n    y = R.matmul(n, a)\n    \
+         m = R.nn.rms_norm(y, v, axes=[-1])\n    z = R.matmul(m, b)\n    return z\n"
+    );
+    let module = parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let main = linked(&module, "main").unwrap();
+    let constants = Constants::of(&[&module]);
+    assert_eq!(upstream(main, &constants, 0).unwrap(), [true, false, false, false, false]);
+    assert_eq!(upstream(main, &constants, 1).unwrap(), [true, true, true, false, false]);
+    let small = |value: &ValueSpec| {
+        let tensor = crate::value::Tensor::from_data(tensor(value)).unwrap();
+        (0..tensor.len()).all(|i| matches!(tensor.get(i), Some(crate::value::Scalar::Float(x)) if x.abs() < 0.1))
+    };
+    let wanted = [true, true, true, false, false];
+    assert!(draws(&module, 0).iter().filter(|args| args.iter().map(small).eq(wanted)).count() > 3);
+}
+
+#[test]
+fn without_several_small_constants_no_place_is_chosen() {
+    let module = module("x: R.Tensor((7,), \"float32\"), y: R.Tensor((7,), \"float32\")", "R.add(x, y)");
+    let main = linked(&module, "main").unwrap();
+    assert_eq!(upstream(main, &Constants::of(&[&module]), 3), None);
 }

@@ -30,7 +30,8 @@ impl Reading {
     }
 
     /// Whether the text is taken literally where this erratum touches it.
+    #[inline]
     pub fn is_literal(&self, erratum: Erratum) -> bool {
-        self.literal.contains(&erratum)
+        !self.literal.is_empty() && self.literal.contains(&erratum)
     }
 }

@@ -151,12 +151,14 @@ impl RuleSet {
     }
 
     /// Adds a rule; one that is in already stays.
+    #[inline]
     pub fn insert(&mut self, rule: Rule) {
         let (word, bit) = (rule as usize / 64, rule as usize % 64);
         self.bits[word] |= 1 << bit;
     }
 
     /// Whether the rule is in the set.
+    #[inline]
     pub fn contains(&self, rule: Rule) -> bool {
         let (word, bit) = (rule as usize / 64, rule as usize % 64);
         self.bits.get(word).is_some_and(|bits| bits & (1 << bit) != 0)

@@ -16,7 +16,7 @@ use crate::findings::Severity;
 use crate::grammar::{IrModule, Name};
 use crate::harness::extern_process::ExternProcess;
 use crate::judge::Cx;
-use crate::refine::{Assumption, Deviation, Differing, Refinement, Settings, Verdict, refine};
+use crate::refine::{Assumption, Deviation, Differing, Refinement, Settings, Unreached, Verdict, refine};
 use crate::value::ValueSpec;
 
 /// Is AFTER an allowed optimization of BEFORE?
@@ -108,6 +108,7 @@ pub fn run(args: &Args) -> Outcome {
         return Err(Failure::new(Exit::Adapter, error));
     }
     print(&told(&refinement))?;
+    print(&untried(&refinement, &before, &after))?;
     if args.adequacy {
         let adequacy = adequacy(&mut cx, &source, &entry, &refinement.inputs, &settings);
         print(&worth(&adequacy.map_err(Failure::unreadable)?, &before))?;
@@ -119,6 +120,34 @@ pub fn run(args: &Args) -> Outcome {
         Verdict::Undecided(_) | Verdict::OutOfBudget(_) => Exit::StoppedEarly,
     })
 }
+
+/// What an "allowed" does not speak of: the branches and calls that no run reached.
+fn untried(refinement: &Refinement, before: &input::Source, after: &input::Source) -> String {
+    let mut text = String::new();
+    if refinement.verdict != Verdict::Allowed {
+        return text;
+    }
+    let (of_before, of_after) = &refinement.unreached;
+    for (program, source, unreached) in [("BEFORE", before, of_before), ("AFTER", after, of_after)] {
+        for part in unreached.iter().take(SHOWN) {
+            let _ = match part {
+                Unreached::Branch { span, holds } => {
+                    writeln!(text, "  never reached: the branch for {holds} {} in {program}", source.place(*span))
+                }
+                Unreached::Operator { span, name } => {
+                    writeln!(text, "  never reached: {name} {} in {program}", source.place(*span))
+                }
+            };
+        }
+        if unreached.len() > SHOWN {
+            let _ = writeln!(text, "  never reached: {} more in {program}", unreached.len() - SHOWN);
+        }
+    }
+    text
+}
+
+/// So many parts that were not reached are told one by one.
+const SHOWN: usize = 8;
 
 /// What the inputs are worth.
 fn worth(adequacy: &Adequacy, text: &input::Source) -> String {
@@ -167,7 +196,7 @@ fn well_formed(cx: &Cx, text: &input::Source, module: &IrModule) -> Result<(), F
 
 /// The verdict, what it is worth, and the counterexample.
 fn told(refinement: &Refinement) -> String {
-    let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, input, inputs: _ } =
+    let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, input, .. } =
         refinement;
     let mut text = match verdict {
         Verdict::Allowed => {

@@ -215,6 +215,9 @@ impl Machine<'_> {
             format!("the condition is {cond}, not a scalar tensor of data type bool")
         })])?;
         let holds = self.cx.conclude(rule!("PR14148.DTYPE.BOOL.VALUES"), truth == Some(true));
+        if let Some(watch) = &self.options.watch {
+            watch.decided(e, holds);
+        }
         let branch = self.cx.by_cases(&[
             (rule!("EVAL.IF.TRUE"), holds, &e.true_branch),
             (rule!("EVAL.IF.FALSE"), !holds, &e.false_branch),

@@ -2,13 +2,16 @@
 
 use std::fmt;
 
-use crate::grammar::{Name, ShapeVar, Span, Var};
+use crate::grammar::{If, Name, ShapeVar, Span, Var};
 use crate::value::{Effect, Host, Value};
 
 /// Looks on while a program runs.
 pub trait Watch: fmt::Debug {
     /// A variable was bound to a value; what else is in scope there can be asked of `run`.
     fn bound(&self, run: &mut dyn Host, var: &Var, value: &Value);
+
+    /// The condition of a conditional was evaluated, and one of its branches is next.
+    fn decided(&self, _conditional: &If, _holds: bool) {}
 }
 
 /// One step.

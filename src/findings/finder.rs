@@ -25,6 +25,7 @@ pub trait Finder: Sized {
     fn found(&mut self, finding: Diagnostic);
 
     /// Does something one step further down.
+    #[inline]
     fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
         self.trail().push(step);
         let result = body(self);
@@ -33,6 +34,7 @@ pub trait Finder: Sized {
     }
 
     /// Holds the node against conditions, and reports each that it does not meet. Whether it meets them all.
+    #[inline]
     fn demand(&mut self, span: Span, demands: &[Demand]) -> bool {
         let mut all = true;
         for demand in demands {
@@ -55,6 +57,7 @@ pub trait Finder: Sized {
     }
 
     /// Reports that a node does not meet a rule.
+    #[cold]
     fn complain(&mut self, rule: Rule, span: Span, complain: &dyn Fn() -> Complaint) {
         if !self.has_enough() {
             let path = self.trail().path();

@@ -10,6 +10,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::ShapeVar;
 use crate::judge::with_stack;
 
@@ -214,7 +216,7 @@ impl PrimExpr {
 
     /// Calls `visit` on every variable occurrence, left to right. Iterative, so depth does not matter.
     pub fn for_each_var<'a>(&'a self, mut visit: impl FnMut(&'a ShapeVar)) {
-        let mut stack = vec![self];
+        let mut stack: SmallVec<[&PrimExpr; 8]> = smallvec![self];
         while let Some(e) = stack.pop() {
             match e {
                 PrimExpr::Var(v) => visit(v),

@@ -46,7 +46,8 @@ pub struct Cx {
     mask: RuleSet,
     row_mutant: Option<RowMutant>,
     recorded: RuleSet,
-    rows: RowsLookedAt,
+    /// The rows that were looked at, if anyone wants to know.
+    rows: Option<Box<RowsLookedAt>>,
     /// What masked rules of freshness have made ([`Cx::fresh`]).
     made: Vec<(Rule, Rc<dyn Any>)>,
     /// The errata that were asked after, if anyone wants to know; all that is asked aside notes them here too.
@@ -201,6 +202,12 @@ impl Cx {
         self
     }
 
+    /// Notes which rows of definitions by cases are looked at.
+    pub fn with_rows_noted(mut self) -> Cx {
+        self.rows = Some(Box::default());
+        self
+    }
+
     /// Notes which errata are asked after.
     pub fn with_errata_noted(mut self) -> Cx {
         self.consulted = Some(Rc::default());
@@ -214,6 +221,7 @@ impl Cx {
     }
 
     /// Whether an erratum is to be taken as the text has it. Nothing else may ask the reading.
+    #[inline]
     pub fn literal(&self, erratum: Erratum) -> bool {
         if let Some(consulted) = &self.consulted {
             consulted.borrow_mut().insert(erratum);
@@ -223,6 +231,7 @@ impl Cx {
 
     /// Applies a rule: records it and answers true, or answers false if the rule is masked.
     #[must_use = "a masked rule must not apply"]
+    #[inline]
     pub fn fire(&mut self, rule: Rule) -> bool {
         if self.mask.contains(rule) {
             return false;
@@ -244,6 +253,7 @@ impl Cx {
 
     /// Draws the conclusion of a rule: records the rule and gives the conclusion back; if the rule is masked, another
     /// one ([`Instead`]).
+    #[inline]
     pub fn conclude<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
         if self.fire(rule) { conclusion } else { conclusion.instead(rule) }
     }
@@ -251,11 +261,10 @@ impl Cx {
     /// A definition by cases, in the order of the text: the conclusion of the first row whose condition holds, or `None`
     /// if there is no such row. Records the rule of that row. For a masked rule the conclusion is that of the next row
     /// with another one, from the top again after the last.
+    #[inline]
     pub fn by_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
         if self.is_plain() {
-            let at = rows.iter().position(|(_, holds, _)| *holds);
-            self.look_at(rows.len(), rows.iter().map(|row| row.0), at);
-            let (rule, _, conclusion) = rows.get(at?)?;
+            let (rule, _, conclusion) = rows.iter().find(|(_, holds, _)| *holds)?;
             if self.fire(*rule) {
                 return Some(conclusion.clone());
             }
@@ -265,12 +274,11 @@ impl Cx {
     }
 
     /// As [`Cx::by_cases`], with a last row for what none of the others covers.
+    #[inline]
     pub fn by_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
         if self.is_plain() {
-            let at = rows.iter().position(|(_, holds, _)| *holds);
-            self.look_at(rows.len() + 1, rows.iter().map(|row| row.0).chain([otherwise.0]), at);
-            let (rule, conclusion) =
-                at.and_then(|at| rows.get(at)).map_or((otherwise.0, &otherwise.1), |r| (r.0, &r.2));
+            let row = rows.iter().find(|(_, holds, _)| *holds);
+            let (rule, conclusion) = row.map_or((otherwise.0, &otherwise.1), |row| (row.0, &row.2));
             if self.fire(rule) {
                 return conclusion.clone();
             }
@@ -287,17 +295,18 @@ impl Cx {
     }
 
     /// Whether no mistake is to be made and no one wants to know what was tried.
+    #[inline]
     fn is_plain(&self) -> bool {
-        self.row_mutant.is_none() && self.trace.is_none()
+        self.row_mutant.is_none() && self.trace.is_none() && self.rows.is_none()
     }
 
-    /// Records the rows up to the one that applies.
-    fn look_at(&mut self, count: usize, rules: impl Iterator<Item = Rule>, at: Option<usize>) {
-        let last = count.saturating_sub(1);
-        for (i, rule) in rules.enumerate().take(at.map_or(usize::MAX, |at| at + 1)) {
-            self.rows.rows.insert(rule);
-            if i < last {
-                self.rows.followed.insert(rule);
+    /// Records that a row was looked at, and whether another one follows it.
+    #[inline]
+    fn look_at(&mut self, rule: Rule, is_followed: bool) {
+        if let Some(rows) = &mut self.rows {
+            rows.rows.insert(rule);
+            if is_followed {
+                rows.followed.insert(rule);
             }
         }
     }
@@ -358,9 +367,12 @@ impl Cx {
     }
 
     /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.
+    #[inline]
     pub fn by_kind<T: Instead>(&mut self, (rule, conclusion): (Rule, T)) -> T {
-        self.rows.rows.insert(rule);
-        self.rows.kinds.insert(rule);
+        if let Some(rows) = &mut self.rows {
+            rows.rows.insert(rule);
+            rows.kinds.insert(rule);
+        }
         if self.mistake_at(rule) == Some(Mistake::Dropped) {
             return conclusion.instead(rule);
         }
@@ -374,11 +386,14 @@ impl Cx {
 
     /// Conditions that must hold one and all, looked at in turn: the first that does not.
     pub fn first_failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
+        if self.row_mutant.is_none() && self.rows.is_none() {
+            return conditions.iter().find(|condition| !self.meets(condition));
+        }
         let rule = |i: usize| conditions[i].0;
         let swapped = (1..conditions.len()).find(|i| self.mistake_at(rule(i - 1)) == Some(Mistake::Swapped));
         (0..conditions.len()).find_map(|position| {
-            if position + 1 < conditions.len() {
-                self.rows.followed.insert(rule(position));
+            if let Some(rows) = self.rows.as_mut().filter(|_| position + 1 < conditions.len()) {
+                rows.followed.insert(rule(position));
             }
             let condition = &conditions[with_swapped(position, swapped)];
             (!self.meets(condition)).then_some(condition)
@@ -394,7 +409,7 @@ impl Cx {
     /// each by itself.
     #[inline]
     pub fn meets<T>(&mut self, (rule, n, holds, _): &Condition<T>) -> bool {
-        self.rows.rows.insert(*rule);
+        self.look_at(*rule, false);
         if self.row_mutant.is_none() {
             return self.premise(*rule, *n, *holds);
         }
@@ -415,10 +430,7 @@ impl Cx {
         let swapped = (1..count).find(|i| self.mistake_at(rule(i - 1)) == Some(Mistake::Swapped));
         for position in 0..count {
             let i = with_swapped(position, swapped);
-            self.rows.rows.insert(rule(i));
-            if i + 1 < count {
-                self.rows.followed.insert(rule(i));
-            }
+            self.look_at(rule(i), i + 1 < count);
             let applies = match self.mistake_at(rule(i)) {
                 None | Some(Mistake::Swapped) => holds(self, i),
                 Some(Mistake::Dropped) => false,
@@ -496,9 +508,9 @@ impl Cx {
         &self.recorded
     }
 
-    /// The rows of definitions by cases that were looked at so far.
-    pub fn rows_looked_at(&self) -> &RowsLookedAt {
-        &self.rows
+    /// The rows of definitions by cases that were looked at since they [are noted](Cx::with_rows_noted).
+    pub fn rows_looked_at(&self) -> RowsLookedAt {
+        self.rows.as_deref().copied().unwrap_or_default()
     }
 
     /// Forgets the rules that were used.
@@ -580,7 +592,7 @@ mod tests {
 
     #[test]
     fn the_rows_up_to_the_first_that_holds_are_looked_at() {
-        let mut cx = Cx::new();
+        let mut cx = Cx::new().with_rows_noted();
         assert_eq!(ask(&mut cx, [false, true, true]), Some(2));
         assert_eq!(cx.rows_looked_at().rows, RuleSet::from_iter([FIRST, SECOND]));
         assert_eq!(ask(&mut cx, [false, false, false]), None);
@@ -600,7 +612,7 @@ mod tests {
     #[test]
     fn every_condition_that_fails_says_what_follows() {
         let conditions = |a, b| [(FIRST, 1, a, "first"), (SECOND, 2, b, "second")];
-        let mut cx = Cx::new().with_trace();
+        let mut cx = Cx::new().with_trace().with_rows_noted();
         let failing = |cx: &mut Cx, a, b| {
             conditions(a, b).iter().filter(|condition| !cx.meets(condition)).map(|c| c.3).collect::<Vec<&str>>()
         };

@@ -7,9 +7,11 @@ use super::calls::Plan;
 use super::first::{Differing, first_differing};
 use super::judge::judge_runs;
 use super::observe::Subject;
+use super::reach::{Reach, Unreached};
 use super::{Deviation, Observed, RefineError, Settings, Verdict, unknown};
 use crate::arguments::Arguments;
 use crate::derivation::inferred_results;
+use crate::eval::Watch;
 use crate::grammar::{IrModule, Name};
 use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
@@ -43,6 +45,8 @@ pub struct Refinement {
     pub differing: Option<Differing>,
     /// The packed functions of which nothing is known but what was assumed.
     pub unknown: Vec<Name>,
+    /// What no run reached of the source, and of the target.
+    pub unreached: (Vec<Unreached>, Vec<Unreached>),
     /// The largest deviation of a float that the bound allows, or, where the target breaks a clause, on that input.
     pub deviation: Option<Deviation>,
 }
@@ -74,6 +78,8 @@ pub(super) struct Comparison<'a> {
     pub(super) arguments: Arguments,
     /// The steps of all runs so far.
     pub(super) steps: u64,
+    /// What the runs reach of the source, and of the target.
+    pub(super) reach: (Rc<Reach>, Rc<Reach>),
     inputs: Vec<Vec<ValueSpec>>,
     compared: usize,
     ended: usize,
@@ -108,6 +114,7 @@ impl<'a> Comparison<'a> {
             settings,
             arguments,
             steps: 0,
+            reach: <(Rc<Reach>, Rc<Reach>)>::default(),
             inputs: Vec::new(),
             compared: 0,
             ended: 0,
@@ -129,9 +136,17 @@ impl<'a> Comparison<'a> {
 
     /// The source, run on the arguments.
     pub(super) fn source_on(&mut self, args: &[ValueSpec]) -> Result<Observed, RefineError> {
-        let (observed, steps) = self.source.observe(self.cx, args, Plan::Make(&self.arguments), None, None)?;
+        let watch: Rc<dyn Watch> = self.reach.0.clone();
+        let (observed, steps) = self.source.observe(self.cx, args, Plan::Make(&self.arguments), None, Some(watch))?;
         self.steps += steps;
         Ok(observed)
+    }
+
+    /// Whether the source, and the target, have a branch that was not taken where its conditional could be reached.
+    pub(super) fn open_branches(&self) -> (bool, bool) {
+        let is_branch = |part: &Unreached| matches!(part, Unreached::Branch { .. });
+        let open = |reach: &Reach, subject: &Subject<'_>| reach.unreached(subject.module).iter().any(is_branch);
+        (open(&self.reach.0, &self.source), open(&self.reach.1, &self.target))
     }
 
     /// Compares the programs on an input that was given and takes note of the verdict.
@@ -174,7 +189,9 @@ impl<'a> Comparison<'a> {
 
     /// The verdict on an input on which the source was run.
     pub(super) fn judge(&mut self, args: &[ValueSpec], before: &Observed) -> Result<Judged, RefineError> {
-        let (after, steps) = self.target.observe(self.cx, args, Plan::Repeat(&before.closures), None, None)?;
+        let watch: Rc<dyn Watch> = self.reach.1.clone();
+        let plan = Plan::Repeat(&before.closures);
+        let (after, steps) = self.target.observe(self.cx, args, plan, None, Some(watch))?;
         self.steps += steps;
         let ended = matches!((&before.outcome, &after.outcome), (Ending::Value(_), Ending::Value(_)));
         if let (Ending::Value(_), Ending::Error(error)) = (&before.outcome, &after.outcome)
@@ -256,7 +273,14 @@ impl<'a> Comparison<'a> {
         let agreement =
             Agreement::within_of_target(shadows.iter().collect(), self.settings.tolerance).of_arguments(args);
         let verdict = judge_runs(&mut self.cx.clone(), before, after, &agreement);
-        Ok((verdict == Verdict::Allowed).then(|| (verdict, agreement.largest())))
+        let deviation = agreement.largest();
+        Ok((verdict == Verdict::Allowed).then(|| match deviation {
+            Some(deviation) if deviation.leaves_no_digit() => {
+                let reason = "rounding in the target leaves no digit of what the source returns".to_string();
+                (Verdict::Undecided(reason), Some(deviation))
+            }
+            Some(_) | None => (verdict, deviation),
+        }))
     }
 
     /// The verdict on the input that was found, made smaller.
@@ -311,7 +335,20 @@ impl<'a> Comparison<'a> {
             (None, _, None) => (Verdict::Allowed, None, self.deviation),
         };
         let (inputs, differing, unknown) = (self.inputs, self.differing, self.unknown);
-        Refinement { verdict, input, inputs, compared, ended, undecided, reason, differing, unknown, deviation }
+        let unreached = (self.reach.0.unreached(self.source.module), self.reach.1.unreached(self.target.module));
+        Refinement {
+            verdict,
+            input,
+            inputs,
+            compared,
+            ended,
+            undecided,
+            reason,
+            differing,
+            unknown,
+            unreached,
+            deviation,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod compare;
 mod first;
 mod judge;
 mod observe;
+mod reach;
 mod search;
 mod shrink;
 mod unknown;
@@ -15,6 +16,7 @@ pub use calls::Seen;
 pub use compare::Refinement;
 pub use first::Differing;
 pub use observe::Observed;
+pub use reach::Unreached;
 pub use unknown::{Assumption, missing};
 
 use std::collections::BTreeMap;
@@ -98,6 +100,11 @@ impl Deviation {
     /// The error as a part of its bound.
     pub fn part(&self) -> f64 {
         if self.bound > 0.0 { self.error / self.bound } else { f64::INFINITY }
+    }
+
+    /// Whether the target's float has not even the magnitude of the source's.
+    fn leaves_no_digit(&self) -> bool {
+        self.before != 0.0 && self.error > self.before.abs() / 2.0
     }
 }
 

@@ -6,6 +6,7 @@ use super::compare::Comparison;
 use super::{Observed, RefineError};
 use crate::arguments::Draw;
 use crate::book::Rule;
+use crate::grammar::Function;
 use crate::judge::Ending;
 use crate::value::ValueSpec;
 
@@ -17,6 +18,8 @@ const FAILS: usize = 3;
 const LEAST: usize = 12;
 /// .. but for so many times as many steps.
 const MOST: u64 = 4;
+/// So many times as many inputs are tried where a branch was not reached.
+const MORE: usize = 3;
 
 /// Compares the programs on generated inputs, until one tells them apart.
 pub(super) fn on_generated(comparison: &mut Comparison<'_>) -> Result<(), RefineError> {
@@ -50,6 +53,29 @@ pub(super) fn on_generated(comparison: &mut Comparison<'_>) -> Result<(), Refine
             Some((args, run)) if !ended && !comparison.is_broken() => comparison.on_run(&args, &run)?,
             None if !made => return Err(RefineError::Arguments(entry.to_string())),
             Some(_) | None => {}
+        }
+        if comparison.is_broken() {
+            return comparison.shrink();
+        }
+    }
+    towards_branches(comparison, func)
+}
+
+/// Looks for inputs that reach a branch of either program which none has reached: only such are compared.
+fn towards_branches(comparison: &mut Comparison<'_>, func: &Function) -> Result<(), RefineError> {
+    let runs = comparison.settings.runs;
+    let mut open = comparison.open_branches();
+    for index in runs..runs.saturating_mul(1 + MORE) {
+        if open == (false, false) || comparison.steps > comparison.settings.steps {
+            break;
+        }
+        let draw = Draw { index, attempt: index % 2 };
+        let Some(args) = comparison.arguments.for_function(func, &BTreeMap::new(), draw) else { continue };
+        let taken = comparison.reach.0.branches();
+        let run = comparison.source_on(&args)?;
+        if comparison.reach.0.branches() > taken || open.1 {
+            comparison.on_run(&args, &run)?;
+            open = comparison.open_branches();
         }
         if comparison.is_broken() {
             return comparison.shrink();

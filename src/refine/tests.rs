@@ -2,7 +2,7 @@
 //! first.
 
 use super::refine;
-use super::{Refinement, Settings, Verdict};
+use super::{Refinement, Settings, Unreached, Verdict};
 use crate::book::{Erratum, Reading, Rule};
 use crate::grammar::{DataType, IrModule, TensorData};
 use crate::judge::Cx;
@@ -245,4 +245,63 @@ fn nothing_is_said_of_closures_that_cannot_be_called() {
     assert!(matches!(refinement.verdict, Verdict::Undecided(_)), "{refinement:?}");
     let again = "        @R.function\n        def f() -> R.Object:\n            return f\n        return f\n";
     assert!(matches!(compare(X, again, again).verdict, Verdict::Undecided(_)));
+}
+
+const NESTED: &str = "        a = R.equal(n, R.const(37, \"int64\"))
+        if a:
+            b = R.less(x, R.const(-100.0, \"float32\"))
+            if b:
+                c = R.abs(x)
+            else:
+                c = x
+            d = c
+        else:
+            d = x
+        return d
+";
+const NX: &str = "n: R.Tensor((), \"int64\"), x: R.Tensor((), \"float32\")";
+
+#[test]
+fn inputs_are_looked_for_that_reach_every_branch() {
+    let refinement = compare(NX, NESTED, NESTED);
+    assert_eq!(refinement.verdict, Verdict::Allowed);
+    assert_eq!(refinement.unreached, (Vec::new(), Vec::new()));
+    // Only in the innermost branch, which one input in hundreds reaches.
+    assert_eq!(broken(NX, NESTED, &NESTED.replace("R.abs(x)", "x")), rule!("OPT.GENERAL"));
+}
+
+#[test]
+fn what_no_run_reaches_is_told() {
+    // The sum of a number and 1 is not the number, for a datatype that wraps.
+    let dead = "        m = R.add(n, R.const(1, \"int64\"))
+        a = R.equal(n, m)
+        if a:
+            b = R.abs(x)
+        else:
+            b = x
+        return b
+";
+    let refinement = compare(NX, dead, dead);
+    assert_eq!(refinement.verdict, Verdict::Allowed);
+    let (before, after) = &refinement.unreached;
+    assert!(matches!(before.as_slice(), [Unreached::Branch { holds: true, .. }]), "{before:?}");
+    assert!(matches!(after.as_slice(), [Unreached::Branch { holds: true, .. }]), "{after:?}");
+}
+
+#[test]
+fn calls_behind_an_error_are_told_as_never_reached() {
+    let failing = "        a = R.match_cast(x, R.Tensor((3, 3), \"float32\"))
+        b = R.abs(x)
+        return b
+";
+    let refinement = compare("x: R.Tensor((), \"float32\")", failing, failing);
+    let operators = |part: &Unreached| matches!(part, Unreached::Operator { name, .. } if **name == *"relax.abs");
+    assert!(refinement.unreached.0.iter().any(operators), "{refinement:?}");
+}
+
+#[test]
+fn a_target_that_loses_all_digits_is_not_allowed_on_its_own_word() {
+    let lost = "        a = R.add(x, R.const(1e+08, \"float32\"))\n        b = R.subtract(a, R.const(1e+08, \"float32\"))\n        return b\n";
+    let refinement = compare("x: R.Tensor((3,), \"float32\")", "        return x\n", lost);
+    assert!(!matches!(refinement.verdict, Verdict::Allowed), "{refinement:?}");
 }

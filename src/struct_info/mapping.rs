@@ -224,16 +224,23 @@ pub fn introduced_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
 /// As [`introduced_shape_vars`], of several infos together.
 pub(super) fn introduced_by<'s>(infos: impl IntoIterator<Item = &'s StructInfo>) -> BTreeSet<ShapeVar> {
     let mut found = BTreeSet::new();
+    for_each_lone(infos, &mut |v| {
+        if !found.contains(v) {
+            found.insert(v.clone());
+        }
+    });
+    found
+}
+
+/// The same one after the other, as often as they stand there.
+pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>, visit: &mut dyn FnMut(&'s ShapeVar)) {
     for s in infos {
         collect(s, false, &mut |dim| {
-            if let PrimExpr::Var(v) = dim
-                && !found.contains(v)
-            {
-                found.insert(v.clone());
+            if let PrimExpr::Var(v) = dim {
+                visit(v);
             }
         });
     }
-    found
 }
 
 /// The parameters, none for a packed function.
@@ -252,14 +259,16 @@ pub(super) fn introduced_around(f1: &FuncStructInfo, f2: &FuncStructInfo) -> BTr
 
 /// Whether a parameter or the result is or holds a function.
 pub(super) fn has_func_inside(func: &FuncStructInfo) -> bool {
-    fn is_or_holds(s: &StructInfo) -> bool {
-        with_stack(|| match s {
-            StructInfo::Func(_) => true,
-            StructInfo::Tuple(fields) => fields.iter().any(is_or_holds),
-            StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
-        })
+    params_of(func).iter().chain([&func.ret]).any(is_or_holds_func)
+}
+
+/// Whether an info is a function type, or a tuple with one in it.
+pub(super) fn is_or_holds_func(s: &StructInfo) -> bool {
+    match s {
+        StructInfo::Func(_) => true,
+        StructInfo::Tuple(fields) => with_stack(|| fields.iter().any(is_or_holds_func)),
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
     }
-    params_of(func).iter().chain([&func.ret]).any(is_or_holds)
 }
 
 /// Every shape variable that an info mentions anywhere.
@@ -273,8 +282,15 @@ pub(crate) fn all_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
     found
 }
 
-fn collect(s: &StructInfo, into_functions: bool, visit: &mut dyn FnMut(&PrimExpr)) {
-    with_stack(|| match s {
+/// Every shape variable that a function type mentions, as often as it stands there.
+pub(super) fn for_each_mentioned<'s>(func: &'s FuncStructInfo, visit: &mut dyn FnMut(&'s ShapeVar)) {
+    for part in params_of(func).iter().chain([&func.ret]) {
+        collect(part, true, &mut |dim| dim.for_each_var(&mut *visit));
+    }
+}
+
+fn collect<'s>(s: &'s StructInfo, into_functions: bool, visit: &mut dyn FnMut(&'s PrimExpr)) {
+    match s {
         StructInfo::Object => {}
         StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => {
             dims.iter().for_each(visit);
@@ -283,11 +299,13 @@ fn collect(s: &StructInfo, into_functions: bool, visit: &mut dyn FnMut(&PrimExpr
         StructInfo::Tensor(_) => {}
         StructInfo::Shape(shape) => shape.values.iter().flat_map(|values| values.iter()).for_each(visit),
         StructInfo::Prim(prim) => prim.value.iter().for_each(visit),
-        StructInfo::Tuple(fields) => fields.iter().for_each(|field| collect(field, into_functions, visit)),
-        StructInfo::Func(func) if into_functions => {
+        StructInfo::Tuple(fields) => {
+            with_stack(|| fields.iter().for_each(|field| collect(field, into_functions, visit)));
+        }
+        StructInfo::Func(func) if into_functions => with_stack(|| {
             let params = func.params.iter().flat_map(|params| params.iter());
             params.chain([&func.ret]).for_each(|part| collect(part, into_functions, visit));
-        }
+        }),
         StructInfo::Func(_) => {}
-    })
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::apart::{apart_from, in_variables_of, told_in_both};
 use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
-use super::mapping::{introduced_around, params_of};
+use super::mapping::{introduced_around, is_or_holds_func, params_of};
 use super::order::{Relation, below};
 use super::same_shape::{compare_known_shapes, compare_values};
 use super::substitute::replace_everywhere;
@@ -30,7 +30,9 @@ pub fn unify_struct_info_in(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope
     let (s1, s2, back) = told_in_both(s1, s2, &scope);
     // By the letter of these the order goes by names, and so does not take one spelling for the other.
     let by_name = [Erratum::A11, Erratum::A58, Erratum::E55, Erratum::E80].into_iter().any(|e| cx.literal(e));
-    let join = unify(cx, &s1, &s2, &scope, &mut Respelled { wanted: !by_name, ..Respelled::default() });
+    // Only what a function type binds can be spelt in two ways.
+    let wanted = !by_name && is_or_holds_func(&s1) && is_or_holds_func(&s2);
+    let join = unify(cx, &s1, &s2, &scope, &mut Respelled { wanted, ..Respelled::default() });
     if back.is_empty() { join } else { replace_everywhere(&join, &back) }
 }
 
@@ -176,6 +178,11 @@ fn tuple(
         return join;
     }
     let pairs = fields1.iter().zip(fields2);
+    if !spelled.wanted {
+        return cx.clause(rule!("SI.UNIFY.TUPLE.RET"), |cx| {
+            StructInfo::Tuple(pairs.map(|(field1, field2)| unify(cx, field1, field2, scope, spelled)).collect())
+        });
+    }
     let mut parts: Vec<Respelled> = pairs.clone().map(|_| spelled.part()).collect();
     let join = cx.clause(rule!("SI.UNIFY.TUPLE.RET"), |cx| {
         let fields = pairs.zip(&mut parts);

@@ -62,7 +62,7 @@ fn execute_in(case: &Case, cx: Cx) -> Execution {
     let mut cx = cx.with_edition(edition);
     let outcome = oracle::outcome(&mut cx, &case.ask);
     let comparison = compare(case, &outcome, edition, true);
-    Execution { comparison, outcome, recorded: *cx.recorded(), rows: *cx.rows_looked_at() }
+    Execution { comparison, outcome, recorded: *cx.recorded(), rows: cx.rows_looked_at() }
 }
 
 /// A premise by its rule and number, and whether it held.

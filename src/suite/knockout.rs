@@ -175,7 +175,7 @@ impl<'s> Passing<'s> {
     /// `None` if the case does not pass.
     fn of(case: &'s Case) -> Option<Passing<'s>> {
         let mut passing = Passing { case, recorded: RuleSet::new(), rows: RowsLookedAt::default() };
-        for execution in execute_in_its_readings(case, &Cx::new()) {
+        for execution in execute_in_its_readings(case, &Cx::new().with_rows_noted()) {
             if !agrees(&execution) {
                 return None;
             }

@@ -21,6 +21,8 @@ mod numbers;
 mod operators;
 mod programs;
 mod random_laws;
+#[cfg(feature = "cli")]
+mod rendered;
 mod rewrites;
 mod soundness;
 mod tir;
