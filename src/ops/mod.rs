@@ -55,7 +55,7 @@ use serde::{Deserialize, Serialize};
 use crate::book::{Edition, Rule};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
 use crate::judge::{Check, Cx, with_stack};
-use crate::value::{Held, Host, Stop, Value};
+use crate::value::{Held, Host, Stop, Value, Zeros};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use language::{CallForm, run_prim_func};
@@ -272,9 +272,20 @@ impl OpDef {
                 let result = (self.eval)(m, &EvalArgs { values: &values, ..*args })?;
                 // What is made of several functions may cancel in between.
                 let composed = self.name.starts_with("relax.nn.");
-                Ok(noise.of_result(&result, args.values, composed))
+                Ok(noise.of_result(&result, args.values, composed, self.zeros()))
             }
             None => (self.eval)(m, args),
+        }
+    }
+
+    /// What zeros in its result are. An exponential has none, and a product only where a factor is zero.
+    fn zeros(&self) -> Zeros {
+        match self.name {
+            "relax.exp" | "relax.sigmoid" | "relax.nn.softmax" => Zeros::TooSmall,
+            "relax.multiply" | "relax.divide" | "relax.power" | "relax.square" | "relax.nn.silu" => {
+                Zeros::TooSmallUnlessGiven
+            }
+            _ => Zeros::Exact,
         }
     }
 

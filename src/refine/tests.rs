@@ -305,3 +305,18 @@ fn a_target_that_loses_all_digits_is_not_allowed_on_its_own_word() {
     let refinement = compare("x: R.Tensor((3,), \"float32\")", "        return x\n", lost);
     assert!(!matches!(refinement.verdict, Verdict::Allowed), "{refinement:?}");
 }
+
+#[test]
+fn a_factor_too_small_for_its_type_may_be_one_that_is_not() {
+    let two = "a: R.Tensor((1,), \"float32\"), b: R.Tensor((1,), \"float32\")";
+    let (apart, together) = (
+        "        x = R.exp(a)\n        y = R.exp(b)\n        z = R.multiply(x, y)\n        return z\n",
+        "        x = R.add(a, b)\n        z = R.exp(x)\n        return z\n",
+    );
+    let (source, target) = (main_of(two, apart), main_of(two, together));
+    let tensor =
+        |x: f32| ValueSpec::Tensor(TensorData::new(DataType::FLOAT32, &[1], x.to_le_bytes().to_vec()).unwrap());
+    let given = [vec![tensor(-120.3), tensor(60.7)]];
+    let refinement = refine(&mut Cx::new(), &source, &target, "main", &given, &Settings::runs(0)).unwrap();
+    assert_eq!(refinement.verdict, Verdict::Allowed);
+}

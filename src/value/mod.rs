@@ -15,7 +15,7 @@ mod written;
 pub use account::{Account, Held, bytes_of, count};
 pub use effect::Effect;
 pub use host::{Asked, Host, Wanted};
-pub use noise::{Noise, spacing};
+pub use noise::{Noise, Zeros, spacing};
 pub use object::{Closure, Itself, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Registry, Returned};
 pub use stop::Stop;

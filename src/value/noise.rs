@@ -82,6 +82,9 @@ impl Noise {
     pub fn rounded(&self, float: FloatType, value: f64) -> f64 {
         self.asked.set(true);
         let nearest = float.round(value);
+        if nearest == 0.0 && value != 0.0 {
+            return self.beside_zero(float);
+        }
         let exact = nearest == value && float != FloatType::Float64;
         if exact || self.is_exact(float, nearest) { nearest } else { self.moved(float, nearest, nearest.abs()) }
     }
@@ -113,27 +116,43 @@ impl Noise {
         if moved.is_finite() { moved } else { value }
     }
 
+    /// In place of a zero that is a number too small for the type: the least number on either side of it.
+    fn beside_zero(&self, float: FloatType) -> f64 {
+        self.finest.set(Some(finer(self.finest.get(), float)));
+        let least = spacing(float, f64::MIN_POSITIVE);
+        if self.next() & 1 == 0 { least } else { -least }
+    }
+
     /// The result of an operator on these arguments, moved. Of a function that is composed of others an intermediate result
     /// may have been some times as large as 1.
-    pub fn of_result(&self, result: &Value, args: &[Value], composed: bool) -> Value {
+    pub fn of_result(&self, result: &Value, args: &[Value], composed: bool, zeros: Zeros) -> Value {
         let infinite = |x: f64| x.is_infinite();
         if has_float(std::slice::from_ref(result), &infinite) && !has_float(args, &|x| x == 0.0 || !x.is_finite()) {
             self.overflowed.set(true);
         }
-        self.of_value(result, if composed { INTERMEDIATE } else { 0.0 })
+        let underflows = match zeros {
+            Zeros::Exact => false,
+            Zeros::TooSmall => true,
+            Zeros::TooSmallUnlessGiven => !has_float(args, &|x| x == 0.0 || !x.is_finite()),
+        };
+        self.of_value(result, if composed { INTERMEDIATE } else { 0.0 }, underflows)
     }
 
     /// Copies of the values, whose floats are moved.
     pub fn of_values(&self, values: &[Value]) -> Vec<Value> {
-        values.iter().map(|value| self.of_value(value, 0.0)).collect()
+        values.iter().map(|value| self.of_value(value, 0.0, false)).collect()
     }
 
-    /// A copy of the value, whose floats are moved, by steps of a magnitude at least; a value without floats itself.
-    fn of_value(&self, value: &Value, magnitude: f64) -> Value {
+    /// A copy of the value, whose floats are moved, by steps of a magnitude at least, and zeros if they are numbers too small; a
+    /// value without floats itself.
+    fn of_value(&self, value: &Value, magnitude: f64, underflows: bool) -> Value {
         match value {
-            Value::Tensor(tensor) => self.of_tensor(tensor, magnitude).map_or_else(|| value.clone(), Value::Tensor),
+            Value::Tensor(tensor) => {
+                self.of_tensor(tensor, magnitude, underflows).map_or_else(|| value.clone(), Value::Tensor)
+            }
             Value::Tuple(tuple) => with_stack(|| {
-                Value::tuple(tuple.fields().iter().map(|field| self.of_value(field, magnitude)).collect())
+                let fields = tuple.fields().iter().map(|field| self.of_value(field, magnitude, underflows));
+                Value::tuple(fields.collect())
             }),
             Value::Shape(_)
             | Value::Closure(_)
@@ -146,11 +165,12 @@ impl Noise {
         }
     }
 
-    fn of_tensor(&self, tensor: &Tensor, magnitude: f64) -> Option<Tensor> {
+    fn of_tensor(&self, tensor: &Tensor, magnitude: f64, underflows: bool) -> Option<Tensor> {
         let float = tensor.dtype().float_type()?;
         self.asked.set(true);
         let copy = Tensor::zeros(tensor.dtype(), tensor.shape()).ok()?;
         let element = |i: usize| match tensor.get(i) {
+            Some(Scalar::Float(0.0)) if underflows => Ok(Scalar::Float(self.beside_zero(float))),
             Some(Scalar::Float(x)) if self.is_exact(float, x) => Ok(Scalar::Float(x)),
             Some(Scalar::Float(x)) => Ok(Scalar::Float(self.moved(float, x, x.abs().max(magnitude)))),
             Some(other) => Ok(other),
@@ -159,6 +179,17 @@ impl Noise {
         copy.fill(element).ok()?;
         Some(copy)
     }
+}
+
+/// What zeros in the result of an operator are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Zeros {
+    /// Zeros.
+    Exact,
+    /// Numbers that are too small for the type.
+    TooSmall,
+    /// The same, unless a zero was given, or what is infinite.
+    TooSmallUnlessGiven,
 }
 
 /// How large the intermediate results of composed functions may be that cancel.
@@ -233,6 +264,18 @@ mod tests {
                 (noise.rounded(FloatType::Float32, x) - nearest).abs() / spacing(FloatType::Float32, nearest.abs());
             assert!(off == 1.0 || off == 2.0, "{x} {off}");
         }
+    }
+
+    #[test]
+    fn what_is_too_small_moves_away_from_zero() {
+        let noise = Noise::new(3);
+        assert_eq!(noise.rounded(FloatType::Float32, 1e-60).abs(), f64::from(f32::from_bits(1)));
+        let zero = [Value::Tensor(Tensor::zeros(crate::grammar::DataType::FLOAT32, &[1]).unwrap())];
+        let moved = |zeros| match noise.of_result(&zero[0], &zero, false, zeros) {
+            Value::Tensor(tensor) => tensor.get(0) != Some(Scalar::Float(0.0)),
+            other => panic!("{other}"),
+        };
+        assert_eq!([Zeros::Exact, Zeros::TooSmall, Zeros::TooSmallUnlessGiven].map(moved), [false, true, false]);
     }
 
     #[test]
