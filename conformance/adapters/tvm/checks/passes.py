@@ -40,8 +40,8 @@ KNOWN = {
     "evaluation/shape-captured-*": "in 0.25 a pass loses the shape variable that a local function captures",
     "evaluation/tuple-projection-of-effects": "a field of a tuple in the text is taken by TVM's reader, as of a tuple of "
     "Python's, so that the other field's call is never built",
-    "match_cast/closure-inferred-result-size": "after all passes less is derived of the closure's result, and the cast to what "
-    "was derived of it before fails; which of the passes it is has not been looked at",
+    "match_cast/closure-inferred-result-size": "before any pass, where a local function is built, TVM erases from its result the "
+    "sizes of the function around it, and the cast to what was derived of it fails",
     "match_cast/ret-fails-in-tuple": "a pass that rebuilds a function replaces its return annotation by what is known of the "
     "body, which may say less, and the check on return is lost",
     "operators/attribute-meshgrid-xy": "TVM infers the shapes with the axes not exchanged and annotates the program with them, "
