@@ -34,9 +34,10 @@ LOWERING = [
     "MakePackedAPI", "LowerTVMBuiltin", "LowerIntrin",
 ]  # fmt: skip
 SMALL = {
-    "nn_mlp", "nn_mlp.d02LegalizeOps", "nn_norms_bound", "nn_block", "nn_moe", "nn_embed", "op_addc", "op_addc_n.d06CallTIRRewrite",
-    "op_addc_n.d13VMShapeLower", "op_layout", "op_layout_pad", "op_hint", "op_lambda", "op_sort.d01DispatchSortScan",
-    "op_gelu.d02LegalizeOps", "op_tuple", "const_float8_e4m3fn_3", "const_bfloat16_2x3", "const_bool_3", "const_float32_inf",
+    "nn_mlp", "nn_mlp.d02LegalizeOps", "nn_norms_bound", "nn_block", "nn_moe", "nn_embed", "op_addc",
+    "op_addc_n.d06CallTIRRewrite", "op_addc_n.d13VMShapeLower", "op_layout", "op_layout_pad", "op_hint", "op_lambda",
+    "op_sort.d01DispatchSortScan", "op_gelu.d02LegalizeOps", "op_tuple",
+    "const_float8_e4m3fn_3", "const_bfloat16_2x3", "const_bool_3", "const_float32_inf",
     "shared_devices", "module_extern", "function_free", "functions", "scalars", "tir_matmul", "tir_matmul_threads",
     "tir_matmul.FlattenBuffer", "tir_matmul_threads.MakePackedAPI",
 }  # fmt: skip

@@ -832,10 +832,10 @@ def get_valid_counts(x, score_threshold=0.0, id_index=0, score_index=1):
 
 
 def iou(a, b):
-    (l, t), (r, d) = np.minimum(a[:2], a[2:]), np.maximum(a[:2], a[2:])
+    (p, t), (r, d) = np.minimum(a[:2], a[2:]), np.maximum(a[:2], a[2:])
     (m, u), (s, e) = np.minimum(b[:2], b[2:]), np.maximum(b[:2], b[2:])
-    shared = max(0.0, min(r, s) - max(l, m)) * max(0.0, min(d, e) - max(t, u))
-    both = (r - l) * (d - t) + (s - m) * (e - u) - shared
+    shared = max(0.0, min(r, s) - max(p, m)) * max(0.0, min(d, e) - max(t, u))
+    both = (r - p) * (d - t) + (s - m) * (e - u) - shared
     return shared / both if both > 0 else 0.0
 
 

@@ -4,7 +4,7 @@ cargo-mutants says what the mutants are (`cargo mutants --list --json`). Buildin
 takes days on two cores; here all of them are written into one copy of the sources, each behind a switch that is read from the
 environment, so that one build serves them all and a mutant costs one run of the golden suite.
 
-    mutants.py sample                  draw 600, stratified by module, from a fixed seed; what stands in the committed sample stays
+    mutants.py sample                  draw 600, stratified by module, from a fixed seed; what is in the committed sample stays
     mutants.py run --work DIR [--all]  build the copy, run the sample (or everything), go on where the last run stopped
     mutants.py report --work DIR       what was caught and what was not
 
@@ -42,7 +42,8 @@ MODULES = [
     "src/eval/**/*.rs",
 ]
 # The tests in the test program `it` that state laws, the cheap ones first; each group is asked for what those before it let
-# pass: what the cases record, tables of types and informations, generated programs in many spellings, and what each rule is good for.
+# pass: what the cases record, tables of types and informations, generated programs in many spellings, and what each rule is
+# good for.
 LAWS = [
     ["gates::claimed_is_recorded", "gates::the_lock_is_up_to_date"],
     ["laws::"],
