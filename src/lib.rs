@@ -51,6 +51,7 @@
 //! | Evaluating Expressions | [`eval`], [`tir`] |
 //! | Optimizations | [`mod@refine`] |
 //! | Notable Operators | [`ops`] |
+//! | Relay | [`relay`] |
 //!
 //! Below them stand the text as data ([`book`]), the numbers of the machine ([`number`]), and what every judgement takes ([`mod@judge`]) and reports
 //! ([`findings`]). Above them are the whole check of a program ([`mod@check`]), the questions that can be asked
@@ -87,6 +88,7 @@ pub mod oracle;
 pub mod purity;
 pub mod question;
 pub mod refine;
+pub mod relay;
 #[cfg(feature = "cli")]
 pub mod report;
 pub mod scope;

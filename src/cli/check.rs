@@ -16,7 +16,7 @@ use crate::judge::Cx;
 ///
 /// Every finding is told with its place, the rule that it breaks, and why. A stage that finds errors does not end the check: the later ones
 /// go on, and are silent on what depends on a wrong place. FILE is TVMScript (.py),
-/// RON or JSON, programs of 2022 marked by `ast: "2022-06"` included; `-` is standard input; a directory stands for all
+/// RON, JSON or Relay (.relay), programs of 2022 marked by `ast: "2022-06"` included; `-` is standard input; a directory stands for all
 /// programs below it.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -91,14 +91,20 @@ pub fn run(args: &Args) -> Outcome {
 
 fn check(args: &Args, path: PathBuf) -> Checked {
     let result = input::read(&path).and_then(|source| {
-        let module = source.parse()?;
         let context = |reading| Cx::new().with_edition(args.edition).with_reading(reading);
+        let of_relay = source.relay_findings(&mut context(args.reading.clone()))?;
+        if has_errors(&of_relay) {
+            let has_global_infos = false;
+            return Ok(Report { source, findings: of_relay, literally: None, has_global_infos, fragment: false });
+        }
+        let module = source.parse()?;
         let claim = if args.program { Claim::Program } else { Claim::Fragment };
         let report = check_as(&mut context(args.reading.clone()), &module, claim);
         let literal = check_as(&mut context(Reading::literal()), &module, claim).diagnostics;
         let literally = (has_errors(&report.diagnostics) != has_errors(&literal)).then(|| verdict(&literal));
         let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
-        let findings = all_findings(&mut context(args.reading.clone()), &report, unknown);
+        let mut findings = all_findings(&mut context(args.reading.clone()), &report, unknown);
+        findings.splice(0..0, of_relay);
         let has_global_infos = !module.global_infos.is_empty();
         Ok(Report { source, findings, literally, has_global_infos, fragment: report.fragment })
     });

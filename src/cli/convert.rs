@@ -16,13 +16,36 @@ use crate::syntax::tvmscript::{self, Dialect};
 #[command(after_help = "Examples:
   relax-spec convert model.py --to json
   relax-spec convert model.json --to tvmscript --dialect tvm0.27
-  relax-spec convert old.py --to tvmscript --output new.py")]
+  relax-spec convert old.py --to tvmscript --output new.py
+  relax-spec convert model.relay --from relay --to tvmscript")]
 pub struct Args {
-    /// TVMScript (.py), RON or JSON; `-` is standard input
+    /// TVMScript (.py), RON, JSON or Relay (.relay); `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// What FILE is, where its name does not say it
+    #[arg(long, value_enum)]
+    from: Option<From>,
     #[command(flatten)]
     target: Target,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum From {
+    Tvmscript,
+    Ron,
+    Json,
+    Relay,
+}
+
+impl From {
+    fn extension(self) -> &'static str {
+        match self {
+            From::Tvmscript => "py",
+            From::Ron => "ron",
+            From::Json => "json",
+            From::Relay => "relay",
+        }
+    }
 }
 
 /// Where a program goes, and in which form.
@@ -75,6 +98,11 @@ impl Target {
 }
 
 pub fn run(args: &Args) -> Outcome {
-    args.target.write(&input::read(&args.file)?.parse()?)?;
+    let mut source = input::read(&args.file)?;
+    if let Some(from) = args.from {
+        source.name =
+            format!("{}.{}", source.name.trim_end_matches(&format!(".{}", from.extension())), from.extension());
+    }
+    args.target.write(&source.parse()?)?;
     Ok(Exit::AsExpected)
 }

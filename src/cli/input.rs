@@ -1,9 +1,12 @@
-//! Reading programs: TVMScript, RON or JSON, from files, directories and standard input.
+//! Reading programs: TVMScript, RON, JSON or Relay, from files, directories and standard input.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use crate::findings::Diagnostic;
 use crate::grammar::{IrModule, Span};
+use crate::judge::Cx;
+use crate::relay::{self, Fault};
 use crate::syntax::load::{self, Form, LoadError};
 
 /// A program as given.
@@ -19,7 +22,7 @@ pub enum InputError {
     /// A directory that cannot be listed.
     #[error("{0}: {1}")]
     Io(String, io::Error),
-    #[error("{0}: holds no programs (.py, .ron, .json)")]
+    #[error("{0}: holds no programs (.py, .ron, .json, .relay)")]
     NoPrograms(String),
     /// The file, and what is wrong with it.
     #[error("{0}: {1}")]
@@ -65,7 +68,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
             collect(&path, files)?;
         } else if path
             .extension()
-            .is_some_and(|extension| extension == "py" || extension == "ron" || extension == "json")
+            .is_some_and(|extension| ["py", "ron", "json", "relay"].iter().any(|known| extension == *known))
         {
             files.push(path);
         }
@@ -80,9 +83,33 @@ impl Source {
         before.map_or_else(|| "anywhere".to_string(), |text| format!("line {}", text.matches('\n').count() + 1))
     }
 
-    /// The program.
+    /// The program; of Relay its translation.
     pub fn parse(&self) -> Result<IrModule, InputError> {
+        if relay::is_relay(&self.name, &self.text) {
+            return match relay::import(&mut Cx::new(), &self.text) {
+                Ok((module, _)) => Ok(module),
+                Err(faults) => Err(self.unreadable(&faults)),
+            };
+        }
         let form = Form::of(Path::new(&self.name), &self.text);
         load::parse(form, &self.text).map_err(|error| InputError::Load(self.name.clone(), error))
+    }
+
+    fn unreadable(&self, faults: &[Fault]) -> InputError {
+        let errors = faults.iter().filter(|fault| fault.is_error()).map(|fault| fault.syntax_error(&self.text));
+        InputError::Load(self.name.clone(), LoadError::Syntax(errors.collect()))
+    }
+
+    /// What the chapter on Relay says of the program; nothing of any other. The faults that break no rule, such as a missing
+    /// parenthesis, make it unreadable.
+    pub fn relay_findings(&self, cx: &mut Cx) -> Result<Vec<Diagnostic>, InputError> {
+        if !relay::is_relay(&self.name, &self.text) {
+            return Ok(Vec::new());
+        }
+        let faults = relay::understand(cx, &self.text).faults;
+        if faults.iter().any(|fault| fault.is_error() && fault.rule.is_none()) {
+            return Err(self.unreadable(&faults));
+        }
+        Ok(faults.iter().filter_map(|fault| fault.diagnostic(&self.text)).collect())
     }
 }

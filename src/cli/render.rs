@@ -128,7 +128,7 @@ pub fn input_error_json(file: &str, error: &InputError) -> Vec<Value> {
                 json!({
                     "file": file,
                     "severity": "error",
-                    "rule": null,
+                    "rule": error.rule,
                     "message": error.message,
                     "start": {"line": error.line, "column": error.column},
                 })

@@ -39,7 +39,7 @@ Examples:
   relax-spec run model.py --extern 'python3 my_functions.py' --arg '[1, 2]:float32'"
 )]
 pub struct Args {
-    /// TVMScript (.py), RON or JSON; `-` is standard input
+    /// TVMScript (.py), RON, JSON or Relay (.relay); `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The global symbol of the function to start [default: main]

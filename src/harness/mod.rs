@@ -14,6 +14,7 @@ pub mod operator_soundness;
 pub mod process;
 pub mod protocol;
 pub mod questions;
+pub mod relay;
 pub mod runner;
 pub mod serve;
 pub mod soundness;

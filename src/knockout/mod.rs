@@ -7,6 +7,7 @@
 mod evaluation;
 mod judgements;
 mod orders;
+mod relay;
 mod values;
 
 use crate::book::Rule;

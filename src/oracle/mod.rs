@@ -1,5 +1,6 @@
 //! The oracle behind the questions: one arm per question, each naming the judgement that answers it.
 
+mod relay;
 mod run;
 
 pub use run::answer_evaluate;
@@ -112,6 +113,16 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
         Ask::EvaluateIdentity(program, entry, args) => {
             run::answer_evaluate_identity(cx, &*read(program)?, entry, args).map(Answer::Run)
         }
+        Ask::RelayCheck(text) => {
+            let (verdict, warned) = relay::check(cx, text)?;
+            *warnings = Some(warned);
+            Ok(Answer::Verdict(verdict))
+        }
+        Ask::RelayPrint(text) => relay::print(cx, text).map(Answer::Text),
+        Ask::RelayInfer(text) => relay::infer(cx, text).map(Answer::Text),
+        Ask::RelayEnvironment(text) => relay::environment(cx, text).map(Answer::Text),
+        Ask::RelayConvert(text) => relay::convert(cx, text).map(Answer::Program),
+        Ask::RelayEvaluate(text, entry, args) => relay::run(cx, text, entry, args).map(Answer::Run),
         Ask::Refine(source, target, entry, inputs) => {
             run::answer_refine(cx, &*read(source)?, &*read(target)?, entry, inputs).map(Answer::Verdict)
         }

@@ -40,6 +40,8 @@ pub enum Answer {
     Derived(Derived),
     /// How a run ends.
     Run(RunAnswer),
+    /// Text, compared line by line without white space around the lines.
+    Text(String),
 }
 
 /// The program that was read, or the rules of the grammar that it breaks; none where the grammar names none.
@@ -131,6 +133,8 @@ pub enum AnswerKind {
     Derived,
     /// [`Answer::Run`].
     Run,
+    /// [`Answer::Text`].
+    Text,
 }
 
 impl From<Result<i64, RuntimeError>> for DimAnswer {
@@ -177,6 +181,7 @@ impl fmt::Display for Answer {
             Answer::Derived(Derived::Is(x)) => write!(f, "{x}"),
             Answer::Derived(Derived::Rejected(rule)) => write!(f, "rejected by {rule}"),
             Answer::Run(x) => write!(f, "{x}"),
+            Answer::Text(x) => f.write_str(x.trim()),
         }
     }
 }

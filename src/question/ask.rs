@@ -137,6 +137,18 @@ questions! {
     Program Evaluate(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
     /// Run an entry point on arguments, and tell a tensor or object in the result that is one of them as that argument.
     Program EvaluateIdentity(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
+    /// Does the text of Relay name what it uses, and have its types?
+    Text RelayCheck(text: String) -> Verdict;
+    /// A program of Relay, printed in the notation in which it is written.
+    Text RelayPrint(text: String) -> Text;
+    /// A program of Relay with every type that is inferred.
+    Text RelayInfer(text: String) -> Text;
+    /// The environment of a program of Relay: a line for each definition, constant, option and attribute.
+    Text RelayEnvironment(text: String) -> Text;
+    /// What a program of Relay is in Relax.
+    Text RelayConvert(text: String) -> Program;
+    /// Run a function of a program of Relay on arguments.
+    Text RelayEvaluate(text: String, entry: Name, args: Vec<ValueSpec>) -> Run;
     /// Does the second program, as an optimization of the first, do only what is allowed on these inputs of the entry
     /// point?
     TwoPrograms Refine(before: Program, after: Program, entry: Name, inputs: Vec<Vec<ValueSpec>>) -> Verdict;

@@ -80,6 +80,7 @@ impl AnswerKind {
             AnswerKind::Verdict => Answer::Verdict(r.read(node)?),
             AnswerKind::Derived => Answer::Derived(r.read(node)?),
             AnswerKind::Run => Answer::Run(r.read(node)?),
+            AnswerKind::Text => Answer::Text(r.read(node)?),
         })
     }
 
@@ -102,7 +103,8 @@ impl AnswerKind {
             | AnswerKind::Match
             | AnswerKind::Verdict
             | AnswerKind::Derived
-            | AnswerKind::Run => self.read(r, node),
+            | AnswerKind::Run
+            | AnswerKind::Text => self.read(r, node),
         }
     }
 }
@@ -131,6 +133,7 @@ impl Write for Answer {
             Answer::Verdict(x) => x.write(),
             Answer::Derived(x) => x.write(),
             Answer::Run(x) => x.write(),
+            Answer::Text(x) => x.write(),
         }
     }
 }

@@ -168,7 +168,8 @@ pub fn tolerance_used(case: &Case, outcome: &Outcome) -> Option<f64> {
         | Answer::Program(_)
         | Answer::Read(_)
         | Answer::Verdict(_)
-        | Answer::Derived(_) => None,
+        | Answer::Derived(_)
+        | Answer::Text(_) => None,
     };
     case.allow.iter().filter_map(used).reduce(f64::min)
 }
@@ -256,7 +257,8 @@ impl<'a> Judge<'a> {
                 | Answer::Program(_)
                 | Answer::Read(_)
                 | Answer::Verdict(_)
-                | Answer::Derived(_) => false,
+                | Answer::Derived(_)
+                | Answer::Text(_) => false,
             },
             Outcome::Unsupported { .. }
             | Outcome::InternalError { .. }
@@ -302,6 +304,7 @@ impl<'a> Judge<'a> {
             (Answer::Derived(Derived::Rejected(_)), Answer::Derived(Derived::Rejected(_))) => {
                 !self.oracle || allowed == given
             }
+            (Answer::Text(a), Answer::Text(b)) => trimmed(a) == trimmed(b),
             (allowed, given) => allowed == given,
         }
     }
@@ -332,6 +335,11 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// The lines of a text without the white space around them.
+fn trimmed(text: &str) -> Vec<&str> {
+    text.trim().lines().map(str::trim).collect()
+}
+
 /// Whether an expectation says that the operands are refused.
 fn is_rejection(allowed: &Answer) -> bool {
     match allowed {
@@ -353,7 +361,8 @@ fn is_rejection(allowed: &Answer) -> bool {
         | Answer::Compatibility(_)
         | Answer::Proof(_)
         | Answer::Read(ReadAnswer::Module(_))
-        | Answer::Program(_) => false,
+        | Answer::Program(_)
+        | Answer::Text(_) => false,
     }
 }
 

@@ -32,6 +32,7 @@ const POSITIVE: &[&str] = &[
     "src/oracle",
     "src/purity.rs",
     "src/refine",
+    "src/relay",
     "src/scope.rs",
     "src/shape",
     "src/struct_info",

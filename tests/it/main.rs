@@ -21,6 +21,7 @@ mod numbers;
 mod operators;
 mod programs;
 mod random_laws;
+mod relay;
 #[cfg(feature = "cli")]
 mod rendered;
 mod rewrites;

@@ -1,0 +1,96 @@
+//! The answers to the questions about Relay.
+
+use super::NoAnswer;
+use crate::book::Rule;
+use crate::findings::Severity;
+use crate::grammar::IrModule;
+use crate::judge::{Cx, Ending};
+use crate::question::{RunAnswer, Verdict};
+use crate::relay::{self, Environment, Fault, Inferred, Program};
+use crate::value::{Registry, ValueSpec, from_specs, to_spec};
+
+/// Whether nothing stands against a program, with the rules of the warnings.
+pub(super) fn check(cx: &mut Cx, text: &str) -> Result<(Verdict, Vec<Rule>), NoAnswer> {
+    let faults = relay::understand(cx, text).faults;
+    let (errors, warnings) = (rules(&faults, Severity::Error), rules(&faults, Severity::Warning));
+    match (faults.iter().any(Fault::is_error), errors.is_empty()) {
+        (false, _) => Ok((Verdict::Accepted, warnings)),
+        (true, false) => Ok((Verdict::Rejected(errors), warnings)),
+        (true, true) => Err(unreadable(&faults, text)),
+    }
+}
+
+/// Each once, in the order of the ids.
+fn rules(faults: &[Fault], severity: Severity) -> Vec<Rule> {
+    let of = faults.iter().filter(|fault| fault.severity == severity);
+    let mut rules: Vec<Rule> = of.filter_map(|fault| fault.rule).collect();
+    rules.sort_unstable();
+    rules.dedup();
+    rules
+}
+
+fn unreadable(faults: &[Fault], text: &str) -> NoAnswer {
+    NoAnswer::Unreadable(relay::located(faults, text))
+}
+
+/// The program in the notation in which it is written.
+pub(super) fn print(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
+    let (program, faults) = relay::read(cx, text);
+    match faults.iter().any(Fault::is_error) {
+        true => Err(unreadable(&faults, text)),
+        false => Ok(relay::print(cx, &program, program.notation)),
+    }
+}
+
+/// What is inferred of a program, as long as nothing stands against it.
+fn inferred<T>(
+    cx: &mut Cx,
+    text: &str,
+    then: impl FnOnce(&mut Cx, &Program, Inferred<'_>) -> Result<T, Vec<Fault>>,
+) -> Result<T, NoAnswer> {
+    let (program, faults) = relay::resolved(cx, text);
+    if faults.iter().any(Fault::is_error) {
+        return Err(unreadable(&faults, text));
+    }
+    let mut inferred = relay::infer(cx, &program);
+    let faults = std::mem::take(&mut inferred.faults);
+    if !faults.is_empty() {
+        return Err(unreadable(&faults, text));
+    }
+    then(cx, &program, inferred).map_err(|faults| unreadable(&faults, text))
+}
+
+/// The program with its types.
+pub(super) fn infer(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
+    inferred(cx, text, |cx, program, inferred| {
+        let annotated = inferred.annotated(cx);
+        Ok(relay::print(cx, &annotated, program.notation))
+    })
+}
+
+/// The environment, a line for each entry.
+pub(super) fn environment(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
+    inferred(cx, text, |cx, _, inferred| Ok(Environment::of(cx, &inferred).told()))
+}
+
+/// The module in Relax.
+pub(super) fn convert(cx: &mut Cx, text: &str) -> Result<IrModule, NoAnswer> {
+    inferred(cx, text, |cx, _, inferred| relay::translate(cx, &inferred))
+}
+
+/// The run of a function.
+pub(super) fn run(cx: &mut Cx, text: &str, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
+    let (program, faults) = relay::resolved(cx, text);
+    if faults.iter().any(Fault::is_error) {
+        return Err(unreadable(&faults, text));
+    }
+    let args = from_specs(args, &Registry::default()).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+    Ok(match relay::evaluate(cx, &program, entry, &args) {
+        Ending::Value(value) => {
+            to_spec(&value).map_or(RunAnswer::Unspecified, |spec| RunAnswer::Returns(spec, Vec::new()))
+        }
+        Ending::Error(error) => RunAnswer::Fails(error.rule, Vec::new()),
+        Ending::OutOfFuel => RunAnswer::OutOfFuel,
+        Ending::Unspecified(_) => RunAnswer::Unspecified,
+    })
+}

@@ -1,0 +1,398 @@
+//! Running a Relay program as it is: a walk over its own tree. With the evaluator of Relax it shares tensors and the reference
+//! implementations of operators, and nothing else, so that a translation can be held against it.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::operators::{self, Operand};
+use super::tree::{
+    BaseType, Call, Definition, Dim, Expr, ExprKind, Function, If, Program, Shape, Tensor, TypeExpr, TypeKind,
+};
+use crate::grammar::{self as relax, DataType, Name, PrimExpr, Span, StructInfo};
+use crate::judge::{Cx, Ending, with_stack};
+use crate::ops::EvalArgs;
+use crate::value::{self, Account, Asked, Effect, Host, PackedFunc, Registry, Stop};
+
+/// The steps, the bytes and the depth of calls of a run.
+const FUEL: u64 = 50_000_000;
+const MEMORY: u64 = 1 << 30;
+const DEPTH: usize = 50_000;
+
+/// A value of Relay.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Tensor(value::Tensor),
+    Tuple(Rc<[Value]>),
+    Closure(Rc<Closure>),
+}
+
+/// A function with the variables around it.
+#[derive(Debug)]
+pub(crate) struct Closure {
+    function: Arc<Function>,
+    around: Option<Rc<Scope>>,
+    own_name: Option<Name>,
+}
+
+/// A variable, and those that were bound before it.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    name: Name,
+    value: Value,
+    outer: Option<Rc<Scope>>,
+}
+
+/// A scope may be as long as a program has bindings.
+impl Drop for Scope {
+    fn drop(&mut self) {
+        let mut outer = self.outer.take();
+        while let Some(mut scope) = outer.and_then(|scope| Rc::try_unwrap(scope).ok()) {
+            outer = scope.outer.take();
+        }
+    }
+}
+
+/// Values nest as deep as programs recurse.
+impl Drop for Closure {
+    fn drop(&mut self) {
+        let around = self.around.take();
+        with_stack(|| drop(around));
+    }
+}
+
+/// Runs a function of a program on arguments.
+pub fn evaluate(cx: &mut Cx, program: &Program, entry: &str, args: &[value::Value]) -> Ending<value::Value> {
+    let mut machine = Machine::new(cx, program, FUEL);
+    let result = machine.start(entry, args).map(|value| outside(&value));
+    match result {
+        Ok(value) => Ending::Value(value),
+        Err(Stop::Error(error)) => Ending::Error(error),
+        Err(Stop::OutOfFuel) => Ending::OutOfFuel,
+        Err(Stop::Unspecified(reason)) => Ending::Unspecified(reason),
+    }
+}
+
+/// RELAY.ENV.SERVICES: the value of a closed expression, if it can be found in so many steps.
+pub(super) fn constant(cx: &mut Cx, program: &Program, expr: &Expr, fuel: u64) -> Option<value::Value> {
+    Machine::new(cx, program, fuel).expr(expr, &None).ok().map(|value| outside(&value))
+}
+
+/// A value as the world outside sees it.
+fn outside(value: &Value) -> value::Value {
+    match value {
+        Value::Tensor(tensor) => value::Value::Tensor(tensor.clone()),
+        Value::Tuple(fields) => with_stack(|| value::Value::tuple(fields.iter().map(outside).collect())),
+        Value::Closure(_) => value::Value::Closure(Rc::new(value::Closure {
+            func: None,
+            self_name: None,
+            captured: BTreeMap::new(),
+            captured_shape_vars: BTreeMap::new(),
+            result: None,
+        })),
+    }
+}
+
+/// A value from outside; `None` if Relay has none such.
+fn inside(value: &value::Value) -> Option<Value> {
+    match value {
+        value::Value::Tensor(tensor) => Some(Value::Tensor(tensor.clone())),
+        value::Value::Tuple(tuple) => with_stack(|| tuple.fields().iter().map(inside).collect::<Option<Vec<Value>>>())
+            .map(|f| Value::Tuple(f.into())),
+        value::Value::Shape(_)
+        | value::Value::Closure(_)
+        | value::Value::PackedFunc(_)
+        | value::Value::PrimFunc(_)
+        | value::Value::Prim(_)
+        | value::Value::Str(_)
+        | value::Value::DataType(_)
+        | value::Value::Object(_) => None,
+    }
+}
+
+type Scopes = Option<Rc<Scope>>;
+
+fn with(scope: &Scopes, name: &Name, value: Value) -> Scopes {
+    Some(Rc::new(Scope { name: name.clone(), value, outer: scope.clone() }))
+}
+
+fn find(scope: &Scopes, name: &Name) -> Option<Value> {
+    let mut at = scope.as_ref();
+    while let Some(here) = at {
+        if here.name == *name {
+            return Some(here.value.clone());
+        }
+        at = here.outer.as_ref();
+    }
+    None
+}
+
+struct Machine<'m> {
+    cx: &'m mut Cx,
+    program: &'m Program,
+    fuel: u64,
+    depth: usize,
+    account: Rc<Account>,
+    registry: Registry,
+    asked: Asked,
+}
+
+/// What the type parameters of a call stand for.
+#[derive(Default)]
+struct Instance {
+    bases: BTreeMap<Name, DataType>,
+    shapes: BTreeMap<Name, Vec<i64>>,
+}
+
+impl<'m> Machine<'m> {
+    fn new(cx: &'m mut Cx, program: &'m Program, fuel: u64) -> Machine<'m> {
+        let (registry, asked) = (Registry::default(), Asked::default());
+        Machine { cx, program, fuel, depth: 0, account: Account::new(MEMORY), registry, asked }
+    }
+
+    fn start(&mut self, entry: &str, args: &[value::Value]) -> Result<Value, Stop> {
+        let definition = self.program.get(entry);
+        let definition =
+            definition.ok_or_else(|| Stop::error(rule!("RELAY.GLOBAL.RESOLVE"), format!("there is no @{entry}")))?;
+        let args: Option<Vec<Value>> = args.iter().map(inside).collect();
+        let args = args.ok_or_else(|| Stop::unspecified("an argument is neither a tensor nor a tuple"))?;
+        self.apply(&global(definition), args)
+    }
+
+    fn expr(&mut self, expr: &Expr, scope: &Scopes) -> Result<Value, Stop> {
+        self.spend(1)?;
+        with_stack(|| match &expr.kind {
+            ExprKind::Local(name) => find(scope, name)
+                .ok_or_else(|| Stop::error(rule!("RELAY.LOCAL.RESOLVE"), format!("%{name} is not bound"))),
+            ExprKind::Global(name) => match self.program.get(name) {
+                Some(definition) => Ok(Value::Closure(global(definition))),
+                None => Err(Stop::error(rule!("RELAY.GLOBAL.RESOLVE"), format!("@{name} is not defined"))),
+            },
+            ExprKind::Operator(name) => Err(Stop::unspecified(format!("the operator {name} is used as a value"))),
+            ExprKind::Constant(data) => {
+                let tensor = self.account.tensor(data)?.map_err(|error| Stop::unspecified(error.to_string()))?;
+                Ok(Value::Tensor(tensor))
+            }
+            ExprKind::Tuple(fields) => Ok(Value::Tuple(self.all(fields, scope)?.into())),
+            ExprKind::Project(tuple, index) => match self.expr(tuple, scope)? {
+                Value::Tuple(fields) if *index < fields.len() => {
+                    fields.get(*index).cloned().ok_or_else(|| no_field(*index))
+                }
+                Value::Tuple(_) | Value::Tensor(_) | Value::Closure(_) => Err(no_field(*index)),
+            },
+            ExprKind::Let(bindings, result) => {
+                let mut scope = scope.clone();
+                for binding in bindings {
+                    let value = match &binding.value.kind {
+                        ExprKind::Function(function) => self.closure(function, &scope, Some(&binding.var.name)),
+                        _ => self.expr(&binding.value, &scope)?,
+                    };
+                    scope = with(&scope, &binding.var.name, value);
+                }
+                self.expr(result, &scope)
+            }
+            ExprKind::If(e) => self.conditional(e, scope),
+            ExprKind::Function(function) => Ok(self.closure(function, scope, None)),
+            ExprKind::Call(call) => self.call(call, scope),
+        })
+    }
+
+    fn all(&mut self, exprs: &[Expr], scope: &Scopes) -> Result<Vec<Value>, Stop> {
+        exprs.iter().map(|expr| self.expr(expr, scope)).collect()
+    }
+
+    /// RELAY.FEATURES: a function literal sees the variables around it.
+    /// RELAY.FIRSTCLASS: it is a value like any other.
+    fn closure(&mut self, function: &Arc<Function>, scope: &Scopes, own_name: Option<&Name>) -> Value {
+        let around = match scope {
+            Some(_) => self.cx.conclude(rule!("RELAY.FEATURES"), scope.clone()),
+            None => None,
+        };
+        let closure = Closure { function: function.clone(), around, own_name: own_name.cloned() };
+        self.cx.conclude(rule!("RELAY.FIRSTCLASS"), Value::Closure(Rc::new(closure)))
+    }
+
+    /// RELAY.FEATURES: only the branch that is chosen is evaluated.
+    fn conditional(&mut self, e: &If, scope: &Scopes) -> Result<Value, Stop> {
+        let condition = self.expr(&e.condition, scope)?;
+        let truth = match &condition {
+            Value::Tensor(tensor) if tensor.dtype().is_bool() && tensor.shape().is_empty() => tensor.get(0),
+            Value::Tensor(_) | Value::Tuple(_) | Value::Closure(_) => None,
+        };
+        match truth {
+            Some(truth) => {
+                let holds = self.cx.conclude(rule!("RELAY.FEATURES"), truth.is_true());
+                self.expr(if holds { &e.then } else { &e.otherwise }, scope)
+            }
+            None => Err(Stop::error(rule!("RELAY.FEATURES"), "the condition is no truth value")),
+        }
+    }
+
+    fn call(&mut self, call: &Call, scope: &Scopes) -> Result<Value, Stop> {
+        if let ExprKind::Operator(name) = &call.callee.kind {
+            let args = self.all(&call.args, scope)?;
+            return self.operator(name, &call.attrs, &args);
+        }
+        let callee = self.expr(&call.callee, scope)?;
+        let args = self.all(&call.args, scope)?;
+        match callee {
+            Value::Closure(closure) => self.apply(&closure, args),
+            Value::Tensor(_) | Value::Tuple(_) => {
+                Err(Stop::error(rule!("RELAY.FIRSTCLASS"), "what is called is no function"))
+            }
+        }
+    }
+
+    fn apply(&mut self, closure: &Rc<Closure>, args: Vec<Value>) -> Result<Value, Stop> {
+        let function = &closure.function;
+        if self.depth >= DEPTH {
+            return Err(Stop::OutOfFuel);
+        }
+        if function.params.len() != args.len() {
+            return Err(Stop::error(rule!("RELAY.DEF.RESTRICT"), "another number of arguments than parameters"));
+        }
+        let mut instance = Instance::default();
+        let mut scope = closure.around.clone();
+        if let Some(name) = &closure.own_name {
+            scope = with(&scope, name, Value::Closure(closure.clone()));
+        }
+        for (param, arg) in function.params.iter().zip(args) {
+            self.restricted(param.annotation.as_ref(), &arg, &mut instance)?;
+            scope = with(&scope, &param.name, arg);
+        }
+        self.depth += 1;
+        let result = with_stack(|| self.expr(&function.body, &scope));
+        self.depth -= 1;
+        let result = result?;
+        self.restricted(function.result.as_ref(), &result, &mut instance)?;
+        Ok(result)
+    }
+
+    /// RELAY.DEF.RESTRICT: a value is of the type that is annotated.
+    fn restricted(
+        &mut self,
+        annotation: Option<&TypeExpr>,
+        value: &Value,
+        instance: &mut Instance,
+    ) -> Result<(), Stop> {
+        let Some(annotation) = annotation else { return Ok(()) };
+        let fits = is_of_type(value, annotation, instance);
+        if !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 6, fits) {
+            return Err(Stop::error(rule!("RELAY.DEF.RESTRICT"), "a value is not of the type that is annotated"));
+        }
+        Ok(())
+    }
+
+    /// RELAY.OP.EXTERNAL: what an operator gives its implementation says.
+    fn operator(&mut self, name: &Name, attrs: &relax::Attrs, args: &[Value]) -> Result<Value, Stop> {
+        operators::registered(self.cx, name, Span::NONE)
+            .map_err(|fault| Stop::error(rule!("RELAY.OP.REGISTER"), fault.message))?;
+        let values: Vec<value::Value> = args.iter().map(outside).collect();
+        let ranks: Vec<Option<usize>> = values.iter().map(|value| value.as_tensor().map(|t| t.shape().len())).collect();
+        let wrong = |message: String| Stop::error(rule!("RELAY.TYPEREL"), message);
+        let steps = operators::steps(name, &ranks, attrs).map_err(wrong)?;
+        let mut results: Vec<value::Value> = Vec::new();
+        for step in &steps {
+            let operands: Vec<value::Value> =
+                step.operands.iter().map(|operand| operated(operand, &values, &results)).collect();
+            let call = step.call(vec![relax::Expr::tuple(Vec::new()); operands.len()], Span::NONE);
+            let result = step.op.evaluate(self, &EvalArgs { call: &call, values: &operands, result: None })?;
+            results.push(result);
+        }
+        let result = results.pop().as_ref().and_then(inside);
+        result.ok_or_else(|| Stop::unspecified("the result of an operator is neither a tensor nor a tuple"))
+    }
+}
+
+fn operated(operand: &Operand, args: &[value::Value], results: &[value::Value]) -> value::Value {
+    let of = |values: &[value::Value], i: usize| values.get(i).cloned().unwrap_or_else(value::Value::unit);
+    match operand {
+        Operand::Arg(i) => of(args, *i),
+        Operand::Step(i) => of(results, *i),
+        Operand::Shape(sizes) => value::Value::shape(sizes),
+    }
+}
+
+fn no_field(index: usize) -> Stop {
+    Stop::error(rule!("RELAY.FEATURES"), format!("there is no field {index}"))
+}
+
+fn global(definition: &Definition) -> Rc<Closure> {
+    Rc::new(Closure { function: definition.function.clone(), around: None, own_name: None })
+}
+
+/// Whether a value is of a type; type parameters stand for what they meet first.
+fn is_of_type(value: &Value, ty: &TypeExpr, instance: &mut Instance) -> bool {
+    with_stack(|| match (value, &ty.kind) {
+        (_, TypeKind::Param(_)) | (Value::Closure(_), TypeKind::Function(..)) => true,
+        (Value::Tensor(tensor), TypeKind::Tensor(wanted)) => is_tensor_of(tensor, wanted, instance),
+        (Value::Tuple(values), TypeKind::Tuple(types)) => {
+            values.len() == types.len() && values.iter().zip(types).all(|(value, ty)| is_of_type(value, ty, instance))
+        }
+        (Value::Tensor(_) | Value::Tuple(_) | Value::Closure(_), _) => false,
+    })
+}
+
+fn is_tensor_of(tensor: &value::Tensor, wanted: &Tensor, instance: &mut Instance) -> bool {
+    let base = match &wanted.base {
+        BaseType::Known(dtype) => dtype.is_void() || *dtype == tensor.dtype(),
+        BaseType::Param(name) => *instance.bases.entry(name.clone()).or_insert(tensor.dtype()) == tensor.dtype(),
+    };
+    let size = |(dim, size): (&Dim, &i64)| *dim == Dim::Any || *dim == Dim::Known(*size);
+    let shape = match &wanted.shape {
+        Shape::Dims(dims) => dims.len() == tensor.shape().len() && dims.iter().zip(tensor.shape()).all(size),
+        Shape::Param(name) => {
+            **instance.shapes.entry(name.clone()).or_insert_with(|| tensor.shape().to_vec()) == *tensor.shape()
+        }
+    };
+    base && shape
+}
+
+impl Host for Machine<'_> {
+    fn cx(&mut self) -> &mut Cx {
+        self.cx
+    }
+
+    fn spend(&mut self, steps: u64) -> Result<(), Stop> {
+        self.fuel = self.fuel.checked_sub(steps).ok_or(Stop::OutOfFuel)?;
+        Ok(())
+    }
+
+    fn fuel_left(&self) -> u64 {
+        self.fuel
+    }
+
+    fn account(&self) -> &Rc<Account> {
+        &self.account
+    }
+
+    fn effect(&mut self, _: Effect) {}
+
+    fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    fn find_packed(&mut self, _: &Name) -> Option<Rc<PackedFunc>> {
+        None
+    }
+
+    fn call_value(&mut self, _: &value::Value, _: Vec<value::Value>) -> Result<value::Value, Stop> {
+        Err(Stop::unspecified("an operator of Relay calls no function"))
+    }
+
+    fn call_packed(&mut self, _: &PackedFunc, _: &[value::Value], _: Asked) -> Result<value::Value, Stop> {
+        Err(Stop::unspecified("an operator of Relay calls no packed function"))
+    }
+
+    fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    fn eval_dim(&mut self, _: &PrimExpr) -> Result<i64, Stop> {
+        Err(Stop::unspecified("Relay has no dimensions that are computed"))
+    }
+
+    fn match_without_binding(&mut self, _: &value::Value, _: &StructInfo) -> Result<(), Stop> {
+        Err(Stop::unspecified("Relay has no match casts"))
+    }
+}

@@ -1,0 +1,666 @@
+//! The most general types of a program.
+//!
+//! Types are found by unification. What a call of an operator gives, its type relation says as soon as the types of the
+//! arguments are known; where they never are, because they are those of parameters that nothing restricts, the relation
+//! becomes part of the type of the definition, and each call of it has to meet it anew.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::fault::Fault;
+use super::operators;
+use super::print::type_text;
+use super::tree::{
+    BaseType, Call, Definition, Expr, ExprKind, Function, If, Kind, Notation, Param, Program, Shape, TypeExpr,
+    TypeKind, TypeParam,
+};
+use super::types::{Base, Dims, Instance, Names, Table, Type, Variable, join};
+use crate::grammar::{Attrs, DataType, Name, Span};
+use crate::judge::{Cx, with_stack};
+
+/// What is known of a program.
+#[derive(Debug)]
+pub struct Inferred<'p> {
+    pub(super) program: &'p Program,
+    table: Table,
+    pub(super) schemes: BTreeMap<Name, Scheme>,
+    types: HashMap<usize, Type>,
+    /// What is wrong.
+    pub faults: Vec<Fault>,
+}
+
+/// The type of a definition, for all types that its variables stand for.
+#[derive(Clone, Debug)]
+pub(super) struct Scheme {
+    pub(super) ty: Type,
+    quantified: BTreeSet<Variable>,
+    params: BTreeMap<Name, Kind>,
+    /// What each use must meet.
+    pub(super) relations: Vec<Relation>,
+}
+
+/// That the operator relates the types of these arguments to that of the result.
+#[derive(Clone, Debug)]
+pub(super) struct Relation {
+    pub(super) name: Name,
+    pub(super) attrs: Attrs,
+    pub(super) args: Vec<Type>,
+    pub(super) result: Type,
+    span: Span,
+}
+
+/// Finds the types of a program whose identifiers are resolved.
+pub fn infer<'p>(cx: &mut Cx, program: &'p Program) -> Inferred<'p> {
+    let mut inference = Inference {
+        cx,
+        program,
+        table: Table::default(),
+        schemes: BTreeMap::new(),
+        types: HashMap::new(),
+        faults: Vec::new(),
+        locals: Vec::new(),
+        kinds: BTreeMap::new(),
+        pending: Vec::new(),
+        open: BTreeMap::new(),
+    };
+    for group in groups(program) {
+        inference.group(&group);
+    }
+    let Inference { table, schemes, types, mut faults, .. } = inference;
+    faults.sort_by_key(|fault| fault.span.start);
+    Inferred { program, table, schemes, types, faults }
+}
+
+/// The address of a node, which stays where it is as long as the program is borrowed.
+fn address<T>(node: &T) -> usize {
+    std::ptr::from_ref(node) as usize
+}
+
+struct Inference<'p, 'c> {
+    cx: &'c mut Cx,
+    program: &'p Program,
+    table: Table,
+    schemes: BTreeMap<Name, Scheme>,
+    types: HashMap<usize, Type>,
+    faults: Vec<Fault>,
+    locals: Vec<(Name, Type)>,
+    /// The type parameters in scope.
+    kinds: BTreeMap<Name, Kind>,
+    pending: Vec<Relation>,
+    /// Those of the definitions at work, which are not general yet.
+    open: BTreeMap<Name, Type>,
+}
+
+impl<'p> Inference<'p, '_> {
+    /// Definitions that call each other, together.
+    fn group(&mut self, group: &[&'p Definition]) {
+        for definition in group {
+            let function = &*definition.function;
+            self.kinds = kinds_of(&function.type_params);
+            let ty = self.signature(function);
+            if is_annotated(function) {
+                self.schemes.insert(definition.name.clone(), self.declared(function, ty.clone()));
+            }
+            self.open.insert(definition.name.clone(), ty);
+        }
+        for definition in group {
+            self.kinds = kinds_of(&definition.function.type_params);
+            if let Some(ty) = self.open.get(&definition.name).cloned() {
+                self.function(&definition.function, &ty);
+            }
+        }
+        self.solve();
+        let relations: Vec<Relation> = std::mem::take(&mut self.pending);
+        for definition in group {
+            if let Some(ty) = self.open.remove(&definition.name) {
+                let scheme = self.general(&definition.function, &ty, &relations);
+                self.schemes.insert(definition.name.clone(), scheme);
+            }
+        }
+    }
+
+    fn declared(&self, function: &Function, ty: Type) -> Scheme {
+        Scheme { ty, quantified: BTreeSet::new(), params: kinds_of(&function.type_params), relations: Vec::new() }
+    }
+
+    /// RELAY.INFER.GENERAL: what nothing restricts may be any type.
+    fn general(&mut self, function: &Function, ty: &Type, relations: &[Relation]) -> Scheme {
+        let ty = self.table.resolve(ty);
+        let mut quantified = BTreeSet::new();
+        ty.variables(&mut quantified);
+        let relations: Vec<Relation> = relations.iter().map(|relation| self.resolved(relation)).collect();
+        for relation in &relations {
+            relation.args.iter().chain([&relation.result]).for_each(|ty| ty.variables(&mut quantified));
+        }
+        if !quantified.is_empty() {
+            quantified = self.cx.conclude(rule!("RELAY.INFER.GENERAL"), quantified);
+        }
+        Scheme { ty, quantified, params: kinds_of(&function.type_params), relations }
+    }
+
+    fn resolved(&self, relation: &Relation) -> Relation {
+        Relation {
+            args: relation.args.iter().map(|arg| self.table.resolve(arg)).collect(),
+            result: self.table.resolve(&relation.result),
+            ..relation.clone()
+        }
+    }
+
+    /// The type of a function as far as it is annotated.
+    fn signature(&mut self, function: &Function) -> Type {
+        let params = function.params.iter().map(|param| self.annotated(param.annotation.as_ref())).collect();
+        let result = self.annotated(function.result.as_ref());
+        Type::Function(params, Box::new(result))
+    }
+
+    fn annotated(&mut self, annotation: Option<&TypeExpr>) -> Type {
+        match annotation {
+            Some(written) => self.written(written),
+            None => self.table.var(),
+        }
+    }
+
+    /// The type that is written.
+    fn written(&mut self, ty: &TypeExpr) -> Type {
+        with_stack(|| match &ty.kind {
+            TypeKind::Tensor(tensor) => {
+                let base = match &tensor.base {
+                    BaseType::Known(dtype) => Base::Known(*dtype),
+                    BaseType::Param(name) => {
+                        self.of_kind(name, Kind::BaseType, ty.span);
+                        Base::Param(name.clone())
+                    }
+                };
+                let dims = match &tensor.shape {
+                    Shape::Dims(dims) => Dims::Known(dims.clone()),
+                    Shape::Param(name) => {
+                        self.of_kind(name, Kind::Shape, ty.span);
+                        Dims::Param(name.clone())
+                    }
+                };
+                Type::Tensor(base, dims)
+            }
+            TypeKind::Param(name) => {
+                self.of_kind(name, Kind::Type, ty.span);
+                Type::Param(name.clone())
+            }
+            TypeKind::Tuple(fields) => Type::Tuple(fields.iter().map(|field| self.written(field)).collect()),
+            TypeKind::Function(params, result) => {
+                let params = params.iter().map(|param| self.written(param)).collect();
+                Type::Function(params, Box::new(self.written(result)))
+            }
+        })
+    }
+
+    /// RELAY.KINDS: a type parameter stands where something of its kind is wanted.
+    /// RELAY.TYPE.TENSOR: what is no type parameter and no base type is no type.
+    fn of_kind(&mut self, name: &Name, wanted: Kind, span: Span) {
+        let known = self.kinds.get(name).copied();
+        if !self.cx.premise(rule!("RELAY.TYPE.TENSOR"), 1, known.is_some()) {
+            let message = format!("`{name}` is neither a {} nor a type parameter", wanted.name());
+            self.faults.push(Fault::rule(rule!("RELAY.TYPE.TENSOR"), span, message));
+        }
+        if let Some(kind) = known
+            && !self.cx.premise(rule!("RELAY.KINDS"), 1, kind == wanted)
+        {
+            let message = format!("`{name}` is of kind {}, and a {} is wanted", kind.name(), wanted.name());
+            self.faults.push(Fault::rule(rule!("RELAY.KINDS"), span, message));
+        }
+    }
+
+    /// The body of a function against its signature.
+    fn function(&mut self, function: &'p Function, signature: &Type) {
+        let Type::Function(params, result) = signature else { return };
+        let mark = self.locals.len();
+        for (param, ty) in function.params.iter().zip(params) {
+            self.bind(param, ty);
+        }
+        let body = self.expr(&function.body);
+        let agrees = self.table.unify(&body, result);
+        match &function.result {
+            Some(annotation) => {
+                if !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 1, agrees) {
+                    let message = format!("the body is {}, the result {}", self.told(&body), self.told(result));
+                    let fault = Fault::rule(rule!("RELAY.DEF.RESTRICT"), function.body.span, message);
+                    self.faults.push(fault.and(annotation.span, "which is annotated"));
+                }
+            }
+            None => self.inferred_result(function, result, agrees),
+        }
+        self.locals.truncate(mark);
+    }
+
+    /// RELAY.INFER.RET: a missing result type is that of the body.
+    /// RELAY.POLY.RET: so it is in a definition with type parameters.
+    fn inferred_result(&mut self, function: &Function, result: &Type, agrees: bool) {
+        let rule = if function.type_params.is_empty() { rule!("RELAY.INFER.RET") } else { rule!("RELAY.POLY.RET") };
+        let known = self.table.resolve(result);
+        let concluded = self.cx.conclude(rule, known);
+        self.types.insert(address(function), concluded);
+        if !self.cx.premise(rule!("RELAY.INFER.RET"), 1, agrees) {
+            let message = format!("calls of the function expect {}, the body is something else", self.told(result));
+            self.faults.push(Fault::rule(rule!("RELAY.INFER.RET"), function.body.span, message));
+        }
+    }
+
+    fn bind(&mut self, param: &Param, ty: &Type) {
+        self.types.insert(address(param), ty.clone());
+        self.locals.push((param.name.clone(), ty.clone()));
+    }
+
+    fn expr(&mut self, expr: &'p Expr) -> Type {
+        let ty = with_stack(|| match &expr.kind {
+            ExprKind::Local(name) => {
+                let found = self.locals.iter().rev().find(|(known, _)| known == name).map(|(_, ty)| ty.clone());
+                found.unwrap_or_else(|| self.table.var())
+            }
+            ExprKind::Global(name) => self.global(name, expr.span),
+            ExprKind::Operator(_) => self.table.var(),
+            ExprKind::Constant(data) => Type::scalar(data.dtype),
+            ExprKind::Tuple(fields) => Type::Tuple(fields.iter().map(|field| self.expr(field)).collect()),
+            ExprKind::Project(tuple, index) => self.project(tuple, *index, expr.span),
+            ExprKind::Let(bindings, result) => {
+                let mark = self.locals.len();
+                for binding in bindings {
+                    self.binding(&binding.var, &binding.value);
+                }
+                let result = self.expr(result);
+                self.locals.truncate(mark);
+                result
+            }
+            ExprKind::If(e) => self.conditional(e),
+            ExprKind::Function(function) => self.literal(function, None),
+            ExprKind::Call(call) => self.call(call, expr.span),
+        });
+        self.types.insert(address(expr), ty.clone());
+        ty
+    }
+
+    /// A function literal; `own` is the type of the name that it is bound to.
+    fn literal(&mut self, function: &'p Function, own: Option<&Type>) -> Type {
+        let outer = self.kinds.clone();
+        self.kinds.extend(kinds_of(&function.type_params));
+        let signature = self.signature(function);
+        if let Some(own) = own {
+            self.table.unify(own, &signature);
+        }
+        self.function(function, &signature);
+        self.kinds = outer;
+        signature
+    }
+
+    fn binding(&mut self, var: &'p Param, value: &'p Expr) {
+        let annotation = var.annotation.as_ref().map(|written| self.written(written));
+        let ty = match &value.kind {
+            ExprKind::Function(function) => {
+                let own = self.table.var();
+                self.locals.push((var.name.clone(), own.clone()));
+                let ty = self.literal(function, Some(&own));
+                self.types.insert(address(value), ty.clone());
+                ty
+            }
+            _ => self.expr(value),
+        };
+        if let (Some(annotation), Some(written)) = (&annotation, &var.annotation)
+            && let agrees = self.table.unify(&ty, annotation)
+            && !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 2, agrees)
+        {
+            let message = format!("%{} is bound to {}", var.name, self.told(&ty));
+            let fault = Fault::rule(rule!("RELAY.DEF.RESTRICT"), value.span, message);
+            self.faults.push(fault.and(written.span, format!("it is annotated with {}", self.told(annotation))));
+        }
+        self.bind(var, annotation.as_ref().unwrap_or(&ty));
+    }
+
+    /// RELAY.FEATURES: the condition is a truth value, and both branches are of one type.
+    fn conditional(&mut self, e: &'p If) -> Type {
+        let condition = self.expr(&e.condition);
+        let is_truth = self.table.unify(&condition, &Type::scalar(DataType::BOOL));
+        if !self.cx.premise(rule!("RELAY.FEATURES"), 1, is_truth) {
+            let message = format!("the condition is {}, and no truth value", self.told(&condition));
+            self.faults.push(Fault::rule(rule!("RELAY.FEATURES"), e.condition.span, message));
+        }
+        let (then, otherwise) = (self.expr(&e.then), self.expr(&e.otherwise));
+        let agree = self.table.unify(&then, &otherwise);
+        if !self.cx.premise(rule!("RELAY.FEATURES"), 2, agree) {
+            let (this, that) = (self.told(&then), self.told(&otherwise));
+            let fault =
+                Fault::rule(rule!("RELAY.FEATURES"), e.then.span, format!("one branch is {this}, the other {that}"));
+            self.faults.push(fault.and(e.otherwise.span, "which stands"));
+        }
+        join(&self.table.resolve(&then), &self.table.resolve(&otherwise))
+    }
+
+    fn project(&mut self, tuple: &'p Expr, index: usize, span: Span) -> Type {
+        let ty = self.expr(tuple);
+        let mut known = self.table.resolve(&ty);
+        if matches!(known, Type::Var(_)) {
+            self.solve();
+            known = self.table.resolve(&ty);
+        }
+        let field = if let Type::Tuple(fields) = &known { fields.get(index).cloned() } else { None };
+        if !self.cx.premise(rule!("RELAY.FEATURES"), 3, field.is_some()) {
+            let message = format!("{} has no field {index}", self.told(&known));
+            self.faults.push(Fault::rule(rule!("RELAY.FEATURES"), span, message));
+        }
+        field.unwrap_or_else(|| self.table.var())
+    }
+
+    /// RELAY.POLY: each use of a polymorphic definition stands for types of its own.
+    fn global(&mut self, name: &Name, span: Span) -> Type {
+        if let Some(scheme) = self.schemes.get(name).cloned() {
+            return self.instance(&scheme, span);
+        }
+        self.open.get(name).cloned().unwrap_or_else(|| self.table.var())
+    }
+
+    fn instance(&mut self, scheme: &Scheme, span: Span) -> Type {
+        let params = match scheme.params.is_empty() {
+            true => scheme.params.clone(),
+            false => self.cx.conclude(rule!("RELAY.POLY"), scheme.params.clone()),
+        };
+        let mut instance = Instance::new(&mut self.table, &scheme.quantified, &params);
+        let ty = scheme.ty.map(&mut instance);
+        for relation in &scheme.relations {
+            let args = relation.args.iter().map(|arg| arg.map(&mut instance)).collect();
+            let result = relation.result.map(&mut instance);
+            self.pending.push(Relation { args, result, span, ..relation.clone() });
+        }
+        ty
+    }
+
+    fn call(&mut self, call: &'p Call, span: Span) -> Type {
+        if let ExprKind::Operator(name) = &call.callee.kind {
+            let args = call.args.iter().map(|arg| self.expr(arg)).collect();
+            let result = self.table.var();
+            let relation = Relation { name: name.clone(), attrs: call.attrs.clone(), args, result, span };
+            let result = relation.result.clone();
+            self.pending.push(relation);
+            self.solve();
+            return self.table.resolve(&result);
+        }
+        let callee = self.expr(&call.callee);
+        let args: Vec<Type> = call.args.iter().map(|arg| self.expr(arg)).collect();
+        let callee = self.table.resolve(&callee);
+        match &callee {
+            Type::Function(params, result) => {
+                self.arguments(call, params, &args, span);
+                self.solve();
+                self.table.resolve(result)
+            }
+            other => {
+                let result = self.table.var();
+                let wanted = Type::Function(args, Box::new(result.clone()));
+                let callable = self.table.unify(other, &wanted);
+                if !self.cx.premise(rule!("RELAY.FIRSTCLASS"), 1, callable) {
+                    let message = format!("{} is called, and no function", self.told(other));
+                    self.faults.push(Fault::rule(rule!("RELAY.FIRSTCLASS"), call.callee.span, message));
+                }
+                self.table.resolve(&result)
+            }
+        }
+    }
+
+    /// RELAY.DEF.RESTRICT: a function takes arguments of the types of its parameters, and no others.
+    fn arguments(&mut self, call: &'p Call, params: &[Type], args: &[Type], span: Span) {
+        let as_many = params.len() == args.len();
+        if !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 3, as_many) {
+            let message = format!("the function takes {} arguments, there are {}", params.len(), args.len());
+            let fault = Fault::rule(rule!("RELAY.DEF.RESTRICT"), span, message);
+            self.faults.push(fault.and(self.place_of(call, None), "it is defined"));
+        }
+        for (i, (param, arg)) in params.iter().zip(args).enumerate() {
+            let agrees = self.table.unify(arg, param);
+            if !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 4, agrees) {
+                let (given, wanted) = (self.told(arg), self.told(param));
+                let place = call.args.get(i).map_or(span, |arg| arg.span);
+                let fault = Fault::rule(
+                    rule!("RELAY.DEF.RESTRICT"),
+                    place,
+                    format!("argument {i} is {given}, the parameter is {wanted}"),
+                );
+                self.faults.push(fault.and(self.place_of(call, Some(i)), "which stands"));
+            }
+        }
+    }
+
+    /// Where the called definition stands, or one of its parameters.
+    fn place_of(&self, call: &Call, param: Option<usize>) -> Span {
+        let ExprKind::Global(name) = &call.callee.kind else { return Span::NONE };
+        let Some(definition) = self.program.get(name) else { return Span::NONE };
+        let param = param.and_then(|i| definition.function.params.get(i));
+        param.map_or(definition.span, |param| param.annotation.as_ref().map_or(param.span, |ty| ty.span))
+    }
+
+    /// RELAY.TYPEREL: the relations whose arguments are known say what their results are.
+    fn solve(&mut self) {
+        loop {
+            let before = self.pending.len();
+            for relation in std::mem::take(&mut self.pending) {
+                let args: Vec<Type> = relation.args.iter().map(|arg| self.table.resolve(arg)).collect();
+                let infos: Option<Vec<_>> = args.iter().map(Type::ground).collect();
+                match infos {
+                    Some(infos) => self.relate(&relation, &infos),
+                    None if args.iter().any(|arg| matches!(arg, Type::Function(..))) => {
+                        self.unrelated(
+                            &relation,
+                            "an argument of an operator is a tensor, or a tuple of tensors".to_string(),
+                        );
+                    }
+                    None => self.pending.push(relation),
+                }
+            }
+            if self.pending.len() == before || self.pending.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn relate(&mut self, relation: &Relation, infos: &[crate::grammar::StructInfo]) {
+        let related = operators::relation(self.cx, &relation.name, &relation.attrs, infos);
+        let related = match related {
+            Ok(info) => Type::of_info(&info).ok_or_else(|| {
+                format!("what is known of the result, {info}, is no tensor type that a relation may conclude")
+            }),
+            Err(message) => Err(message),
+        };
+        match related {
+            Ok(ty) => {
+                self.cx_relates();
+                let agrees = self.table.unify(&ty, &relation.result);
+                if !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 5, agrees) {
+                    let (is, wanted) = (self.told(&ty), self.told(&relation.result));
+                    let message = format!("`{}` gives {is}, and {wanted} is wanted", relation.name);
+                    self.faults.push(Fault::rule(rule!("RELAY.DEF.RESTRICT"), relation.span, message));
+                }
+            }
+            Err(message) => self.unrelated(relation, message),
+        }
+    }
+
+    fn cx_relates(&mut self) {
+        let _related = self.cx.premise(rule!("RELAY.TYPEREL"), 1, true);
+    }
+
+    fn unrelated(&mut self, relation: &Relation, message: String) {
+        if !self.cx.premise(rule!("RELAY.TYPEREL"), 1, false) {
+            let message = format!("`{}`: {message}", relation.name);
+            self.faults.push(Fault::rule(rule!("RELAY.TYPEREL"), relation.span, message));
+        }
+    }
+
+    /// A type as it is written, in the notation of the program.
+    fn told(&self, ty: &Type) -> String {
+        type_text(&Names::default().write(&self.table.resolve(ty)), self.program.notation)
+    }
+}
+
+fn kinds_of(params: &[TypeParam]) -> BTreeMap<Name, Kind> {
+    params.iter().map(|param| (param.name.clone(), param.kind)).collect()
+}
+
+fn is_annotated(function: &Function) -> bool {
+    function.result.is_some() && function.params.iter().all(|param| param.annotation.is_some())
+}
+
+/// The definitions in groups that call each other, those that are called before those that call.
+fn groups(program: &Program) -> Vec<Vec<&Definition>> {
+    let index: BTreeMap<&str, usize> =
+        program.definitions.iter().enumerate().rev().map(|(i, definition)| (&*definition.name, i)).collect();
+    let calls: Vec<BTreeSet<usize>> = program
+        .definitions
+        .iter()
+        .map(|definition| {
+            let mut names = BTreeSet::new();
+            globals_in(&definition.function.body, &mut names);
+            names.iter().filter_map(|name| index.get(&**name).copied()).collect()
+        })
+        .collect();
+    let mut order = Order {
+        calls: &calls,
+        number: vec![None; calls.len()],
+        low: vec![0; calls.len()],
+        stack: Vec::new(),
+        next: 0,
+        groups: Vec::new(),
+    };
+    (0..calls.len()).for_each(|i| order.visit(i));
+    let definition = |i: usize| program.definitions.get(i);
+    order.groups.into_iter().map(|group| group.into_iter().filter_map(definition).collect()).collect()
+}
+
+/// Strongly connected components, by Tarjan's algorithm.
+struct Order<'g> {
+    calls: &'g [BTreeSet<usize>],
+    number: Vec<Option<usize>>,
+    low: Vec<usize>,
+    stack: Vec<usize>,
+    next: usize,
+    groups: Vec<Vec<usize>>,
+}
+
+impl Order<'_> {
+    fn visit(&mut self, node: usize) {
+        if self.number[node].is_some() {
+            return;
+        }
+        let own = self.next;
+        self.number[node] = Some(own);
+        self.low[node] = own;
+        self.next += 1;
+        self.stack.push(node);
+        for callee in &self.calls[node] {
+            match self.number[*callee] {
+                None => {
+                    with_stack(|| self.visit(*callee));
+                    self.low[node] = self.low[node].min(self.low[*callee]);
+                }
+                Some(number) if self.stack.contains(callee) => self.low[node] = self.low[node].min(number),
+                Some(_) => {}
+            }
+        }
+        if self.low[node] == own {
+            let at = self.stack.iter().position(|known| *known == node).unwrap_or(0);
+            let mut group = self.stack.split_off(at);
+            group.sort_unstable();
+            self.groups.push(group);
+        }
+    }
+}
+
+/// The global identifiers in an expression.
+pub(super) fn globals_in(expr: &Expr, found: &mut BTreeSet<Name>) {
+    with_stack(|| match &expr.kind {
+        ExprKind::Global(name) => drop(found.insert(name.clone())),
+        ExprKind::Local(_) | ExprKind::Operator(_) | ExprKind::Constant(_) => {}
+        ExprKind::Tuple(fields) => fields.iter().for_each(|field| globals_in(field, found)),
+        ExprKind::Project(tuple, _) => globals_in(tuple, found),
+        ExprKind::Let(bindings, result) => {
+            bindings.iter().for_each(|binding| globals_in(&binding.value, found));
+            globals_in(result, found);
+        }
+        ExprKind::If(e) => [&e.condition, &e.then, &e.otherwise].into_iter().for_each(|part| globals_in(part, found)),
+        ExprKind::Function(function) => globals_in(&function.body, found),
+        ExprKind::Call(call) => {
+            globals_in(&call.callee, found);
+            call.args.iter().for_each(|arg| globals_in(arg, found));
+        }
+    });
+}
+
+impl Inferred<'_> {
+    /// RELAY.NODE.TYPE: the type of a node of the program.
+    fn checked_type<T>(&self, cx: &mut Cx, node: &T) -> Option<&Type> {
+        cx.conclude(rule!("RELAY.NODE.TYPE"), self.types.get(&address(node)))
+    }
+
+    /// The type of an expression or a parameter, with everything that is known.
+    pub(super) fn type_of<T>(&self, node: &T) -> Option<Type> {
+        self.types.get(&address(node)).map(|ty| self.table.resolve(ty))
+    }
+
+    /// The program with every type that was found: of parameters, results and bindings.
+    pub fn annotated(&self, cx: &mut Cx) -> Program {
+        let definitions = self.program.definitions.iter().map(|definition| {
+            let mut names = Names::avoiding(definition.function.type_params.iter().map(|param| param.name.clone()));
+            let mut function = self.annotated_function(cx, &definition.function, &mut names);
+            for (name, kind) in names.params() {
+                function.type_params.push(TypeParam { name, kind, span: Span::NONE });
+            }
+            Definition { function: function.into(), ..definition.clone() }
+        });
+        Program { definitions: definitions.collect(), ..self.program.clone() }
+    }
+
+    fn annotated_function(&self, cx: &mut Cx, function: &Function, names: &mut Names) -> Function {
+        let params = function.params.iter().map(|param| self.annotated_param(cx, param, names)).collect();
+        let result = match &function.result {
+            Some(written) => Some(written.clone()),
+            None => self.type_of(function).map(|ty| names.write(&ty)),
+        };
+        let body = self.annotated_expr(cx, &function.body, names);
+        Function { params, result, body, ..function.clone() }
+    }
+
+    fn annotated_param(&self, cx: &mut Cx, param: &Param, names: &mut Names) -> Param {
+        let ty = self.checked_type(cx, param).map(|ty| self.table.resolve(ty));
+        Param { annotation: ty.map(|ty| names.write(&ty)), ..param.clone() }
+    }
+
+    fn annotated_expr(&self, cx: &mut Cx, expr: &Expr, names: &mut Names) -> Expr {
+        let kind = with_stack(|| match &expr.kind {
+            ExprKind::Local(_) | ExprKind::Global(_) | ExprKind::Operator(_) | ExprKind::Constant(_) => {
+                expr.kind.clone()
+            }
+            ExprKind::Tuple(fields) => {
+                ExprKind::Tuple(fields.iter().map(|field| self.annotated_expr(cx, field, names)).collect())
+            }
+            ExprKind::Project(tuple, index) => {
+                ExprKind::Project(Box::new(self.annotated_expr(cx, tuple, names)), *index)
+            }
+            ExprKind::Let(bindings, result) => {
+                let bindings = bindings.iter().map(|binding| super::tree::Binding {
+                    var: self.annotated_param(cx, &binding.var, names),
+                    value: self.annotated_expr(cx, &binding.value, names),
+                });
+                ExprKind::Let(bindings.collect(), Box::new(self.annotated_expr(cx, result, names)))
+            }
+            ExprKind::If(e) => ExprKind::If(Box::new(If {
+                condition: self.annotated_expr(cx, &e.condition, names),
+                then: self.annotated_expr(cx, &e.then, names),
+                otherwise: self.annotated_expr(cx, &e.otherwise, names),
+            })),
+            ExprKind::Function(function) => ExprKind::Function(self.annotated_function(cx, function, names).into()),
+            ExprKind::Call(call) => ExprKind::Call(Box::new(Call {
+                callee: self.annotated_expr(cx, &call.callee, names),
+                args: call.args.iter().map(|arg| self.annotated_expr(cx, arg, names)).collect(),
+                attrs: call.attrs.clone(),
+            })),
+        });
+        Expr { kind, span: expr.span }
+    }
+
+    /// The notation in which types are told.
+    pub(super) fn notation(&self) -> Notation {
+        self.program.notation
+    }
+}

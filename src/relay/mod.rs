@@ -1,0 +1,37 @@
+//! Relay (chapter Relay): the language of which Relax is the successor, and the second way in which a Relax program comes
+//! into being.
+//!
+//! [`read`] takes text in either notation, [`print()`] writes it; [`infer`] finds the most general types; [`translate`] makes a
+//! Relax module; [`evaluate`] runs a program as it is, without its translation.
+
+mod environment;
+mod eval;
+mod fault;
+mod generate;
+mod infer;
+mod operators;
+mod print;
+mod read;
+mod resolve;
+mod text;
+mod token;
+mod translate;
+mod tree;
+mod types;
+
+pub use environment::Environment;
+pub(crate) use eval::Value as RelayValue;
+pub use eval::evaluate;
+pub use fault::{Fault, located};
+pub use generate::program as generate;
+pub use infer::{Inferred, infer};
+pub use print::print;
+pub(crate) use read::Reference;
+pub use read::read;
+pub use text::{Reading, import, is_relay, resolved, understand};
+pub use translate::translate;
+pub use tree::{
+    Attributes, BaseType, Binding, Call, Definition, Dim, Expr, ExprKind, Function, If, Kind, Notation, Param, Program,
+    Shape, Tensor, TypeExpr, TypeKind, TypeParam,
+};
+pub(crate) use types::Type;

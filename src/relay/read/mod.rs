@@ -1,0 +1,233 @@
+//! Reading Relay: words to a tree, with the productions of the chapter. A fault does not end the reading: it goes on behind the
+//! binding or the definition in which it stands, so that one run tells several.
+
+mod expr;
+mod program;
+mod types;
+mod values;
+
+pub(crate) use expr::Reference;
+
+use super::fault::Fault;
+use super::token::{Lexeme, Token, lex};
+use super::tree::{Notation, Program};
+use crate::grammar::source::MAX_NESTING;
+use crate::grammar::{Name, Span};
+use crate::judge::{Cx, with_stack};
+
+/// That what was read has a fault, which is told already.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Told;
+
+type Read<T> = Result<T, Told>;
+
+/// Reads a program in either notation, which are told apart by their words: the tree, as far as there is one, and all
+/// faults and warnings in the order of the text.
+pub fn read(cx: &mut Cx, text: &str) -> (Program, Vec<Fault>) {
+    let words = lex(text);
+    let notation = notation(text, &words);
+    let mut reader = Reader { cx, text, words, at: 0, notation, depth: 0, faults: Vec::new() };
+    let program = reader.program();
+    reader.faults.sort_by_key(|fault| fault.span.start);
+    (program, reader.faults)
+}
+
+/// The later notation has a first line with the version, and its tensor types and type parameters stand in brackets.
+fn notation(text: &str, words: &[Lexeme]) -> Notation {
+    let is = |word: &Lexeme, what: &str| slice(text, word.span) == what;
+    let printed = words.windows(2).any(|pair| match pair {
+        [a, b] => a.token == Token::Hash || (b.token == Token::OpenBracket && is(a, "Tensor")),
+        _ => false,
+    });
+    let bracketed = words.windows(3).any(|three| match three {
+        [def, name, bracket] => is(def, "def") && name.token == Token::Global && bracket.token == Token::OpenBracket,
+        _ => false,
+    });
+    if printed || bracketed { Notation::Printed } else { Notation::Introduced }
+}
+
+fn slice(text: &str, span: Span) -> &str {
+    text.get(span.start as usize..span.end as usize).unwrap_or_default()
+}
+
+struct Reader<'t, 'c> {
+    cx: &'c mut Cx,
+    text: &'t str,
+    words: Vec<Lexeme>,
+    at: usize,
+    notation: Notation,
+    depth: usize,
+    faults: Vec<Fault>,
+}
+
+impl<'t> Reader<'t, '_> {
+    fn nth(&self, n: usize) -> Lexeme {
+        let end = Lexeme { token: Token::End, span: Span::NONE };
+        self.words.get(self.at + n).or(self.words.last()).copied().unwrap_or(end)
+    }
+
+    fn token(&self) -> Token {
+        self.nth(0).token
+    }
+
+    fn here(&self) -> Span {
+        self.nth(0).span
+    }
+
+    fn word(&self) -> &'t str {
+        slice(self.text, self.here())
+    }
+
+    fn next(&mut self) -> Lexeme {
+        let lexeme = self.nth(0);
+        if lexeme.token != Token::End {
+            self.at += 1;
+        }
+        lexeme
+    }
+
+    /// From the beginning of a span to the end of the last word that was read.
+    fn since(&self, start: Span) -> Span {
+        let end = self.at.checked_sub(1).and_then(|at| self.words.get(at)).map_or(start.end, |last| last.span.end);
+        Span::new(start.start, end.max(start.end))
+    }
+
+    fn eat(&mut self, token: Token) -> bool {
+        let found = self.token() == token;
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.token() == Token::Word && self.word() == word
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn is_infix(&self, symbol: &str) -> bool {
+        self.token() == Token::Infix && self.word() == symbol
+    }
+
+    fn eat_infix(&mut self, symbol: &str) -> bool {
+        let found = self.is_infix(symbol);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn expect(&mut self, token: Token, what: &str) -> Read<Lexeme> {
+        if self.token() == token { Ok(self.next()) } else { self.expected(what) }
+    }
+
+    fn expected<T>(&mut self, what: &str) -> Read<T> {
+        let found = match self.token() {
+            Token::End => "the text ends".to_string(),
+            Token::Local
+            | Token::Global
+            | Token::Word
+            | Token::Number
+            | Token::Text
+            | Token::Hash
+            | Token::Open
+            | Token::Close
+            | Token::OpenBrace
+            | Token::CloseBrace
+            | Token::OpenBracket
+            | Token::CloseBracket
+            | Token::Comma
+            | Token::Semicolon
+            | Token::Colon
+            | Token::Dot
+            | Token::Question
+            | Token::Assign
+            | Token::Arrow
+            | Token::FatArrow
+            | Token::Infix
+            | Token::Unknown => format!("there is `{}`", self.word()),
+        };
+        self.fault(Fault::syntax(self.here(), format!("{what} is expected, {found}")))
+    }
+
+    fn fault<T>(&mut self, fault: Fault) -> Read<T> {
+        self.faults.push(fault);
+        Err(Told)
+    }
+
+    /// What a rule demands: told where it does not hold, and read on.
+    fn demand(&mut self, demanded: Result<(), Fault>) {
+        self.faults.extend(demanded.err());
+    }
+
+    /// One level further down.
+    fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        if self.depth >= MAX_NESTING {
+            return self.fault(Fault::syntax(self.here(), format!("it nests deeper than {MAX_NESTING} levels")));
+        }
+        self.depth += 1;
+        let read = with_stack(|| body(self));
+        self.depth -= 1;
+        read
+    }
+
+    /// Items separated by commas, up to a closing word; a comma may stand behind the last.
+    fn list<T>(&mut self, close: Token, what: &str, item: impl Fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        let mut items = Vec::new();
+        while self.token() != close {
+            items.push(item(self)?);
+            if !self.eat(Token::Comma) {
+                break;
+            }
+        }
+        self.expect(close, what)?;
+        Ok(items)
+    }
+
+    /// Goes on behind a fault: to one of these words on this level of braces, or to where the level ends.
+    fn skip_to(&mut self, stop: impl Fn(&Self) -> bool) {
+        let mut open = 0_usize;
+        while self.token() != Token::End {
+            match self.token() {
+                _ if open == 0 && stop(self) => return,
+                Token::OpenBrace => open += 1,
+                Token::CloseBrace if open == 0 => return,
+                Token::CloseBrace => open -= 1,
+                Token::Local
+                | Token::Global
+                | Token::Word
+                | Token::Number
+                | Token::Text
+                | Token::Hash
+                | Token::Open
+                | Token::Close
+                | Token::OpenBracket
+                | Token::CloseBracket
+                | Token::Comma
+                | Token::Semicolon
+                | Token::Colon
+                | Token::Dot
+                | Token::Question
+                | Token::Assign
+                | Token::Arrow
+                | Token::FatArrow
+                | Token::Infix
+                | Token::Unknown
+                | Token::End => {}
+            }
+            self.next();
+        }
+    }
+
+    /// The name behind a sigil.
+    fn name_of(&self, lexeme: Lexeme) -> Name {
+        slice(self.text, lexeme.span).trim_start_matches(['%', '@']).into()
+    }
+}

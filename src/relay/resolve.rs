@@ -1,0 +1,144 @@
+//! What each identifier refers to.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::fault::Fault;
+use super::operators;
+use super::tree::{Expr, ExprKind, Function, Program};
+use crate::book::or_meant;
+use crate::grammar::{Name, Span};
+use crate::judge::{Cx, with_stack};
+
+/// Holds every identifier against what is in scope.
+///
+/// RELAY.VAR.BYKIND: its kind alone says what it refers to, so nothing is replaced here; without the rule a name would mean
+/// the nearest thing of that name.
+pub(super) fn resolve(cx: &mut Cx, program: &mut Program) -> Vec<Fault> {
+    let globals: BTreeSet<Name> = program.definitions.iter().map(|definition| definition.name.clone()).collect();
+    let mut resolver = Resolver { cx, globals, locals: Vec::new(), faults: Vec::new() };
+    for definition in &mut program.definitions {
+        resolver.function(&mut definition.function);
+    }
+    resolver.faults
+}
+
+struct Resolver<'c> {
+    cx: &'c mut Cx,
+    globals: BTreeSet<Name>,
+    locals: Vec<Name>,
+    faults: Vec<Fault>,
+}
+
+impl Resolver<'_> {
+    fn function(&mut self, function: &mut Arc<Function>) {
+        let function = Arc::make_mut(function);
+        let mark = self.locals.len();
+        self.locals.extend(function.params.iter().map(|param| param.name.clone()));
+        self.expr(&mut function.body);
+        self.locals.truncate(mark);
+    }
+
+    fn expr(&mut self, expr: &mut Expr) {
+        with_stack(|| {
+            let span = expr.span;
+            match &mut expr.kind {
+                ExprKind::Local(_) | ExprKind::Global(_) => {
+                    self.reference(&mut expr.kind);
+                    self.defined(&expr.kind, span);
+                }
+                ExprKind::Operator(_) => {
+                    self.reference(&mut expr.kind);
+                    self.only_called(&expr.kind, span);
+                }
+                ExprKind::Constant(_) => {}
+                ExprKind::Tuple(fields) => fields.iter_mut().for_each(|field| self.expr(field)),
+                ExprKind::Project(tuple, _) => self.expr(tuple),
+                ExprKind::Let(bindings, result) => {
+                    let mark = self.locals.len();
+                    for binding in bindings {
+                        // A function may call itself by the name that it is bound to.
+                        let recursive = matches!(binding.value.kind, ExprKind::Function(_));
+                        if recursive {
+                            self.locals.push(binding.var.name.clone());
+                        }
+                        self.expr(&mut binding.value);
+                        if !recursive {
+                            self.locals.push(binding.var.name.clone());
+                        }
+                    }
+                    self.expr(result);
+                    self.locals.truncate(mark);
+                }
+                ExprKind::If(e) => {
+                    self.expr(&mut e.condition);
+                    self.expr(&mut e.then);
+                    self.expr(&mut e.otherwise);
+                }
+                ExprKind::Function(function) => self.function(function),
+                ExprKind::Call(call) => {
+                    let span = call.callee.span;
+                    if let ExprKind::Operator(_) = call.callee.kind {
+                        self.reference(&mut call.callee.kind);
+                        self.defined(&call.callee.kind, span);
+                    } else {
+                        self.expr(&mut call.callee);
+                    }
+                    call.args.iter_mut().for_each(|arg| self.expr(arg));
+                }
+            }
+        });
+    }
+
+    /// RELAY.VAR.BYKIND: an identifier is looked for among those of its kind.
+    fn reference(&mut self, kind: &mut ExprKind) {
+        let (ExprKind::Local(name) | ExprKind::Global(name) | ExprKind::Operator(name)) = &*kind else { return };
+        let nearest = if self.locals.contains(name) {
+            ExprKind::Local(name.clone())
+        } else if self.globals.contains(name) {
+            ExprKind::Global(name.clone())
+        } else if operators::lookup(name).is_some() {
+            ExprKind::Operator(name.clone())
+        } else {
+            kind.clone()
+        };
+        *kind = self.cx.rather(rule!("RELAY.VAR.BYKIND"), kind.clone(), nearest);
+    }
+
+    /// RELAY.LOCAL.RESOLVE: a local identifier refers to a parameter or to what `let` binds.
+    /// RELAY.GLOBAL.RESOLVE: a global one to a definition, wherever it stands.
+    fn defined(&mut self, kind: &ExprKind, span: Span) {
+        let fault = match kind {
+            ExprKind::Local(name) => {
+                let rule = rule!("RELAY.LOCAL.RESOLVE");
+                let bound = self.cx.premise(rule, 1, self.locals.contains(name));
+                let meant = or_meant(name, self.locals.iter().map(|known| &**known));
+                (!bound).then(|| Fault::rule(rule, span, format!("%{name} is not bound here{meant}")))
+            }
+            ExprKind::Global(name) => {
+                let rule = rule!("RELAY.GLOBAL.RESOLVE");
+                let bound = self.cx.premise(rule, 1, self.globals.contains(name));
+                let meant = or_meant(name, self.globals.iter().map(|known| &**known));
+                (!bound).then(|| Fault::rule(rule, span, format!("@{name} is not defined{meant}")))
+            }
+            ExprKind::Operator(name) => operators::registered(self.cx, name, span).err(),
+            ExprKind::Constant(_)
+            | ExprKind::Tuple(_)
+            | ExprKind::Project(..)
+            | ExprKind::Let(..)
+            | ExprKind::If(_)
+            | ExprKind::Function(_)
+            | ExprKind::Call(_) => None,
+        };
+        self.faults.extend(fault);
+    }
+
+    /// An operator is called; as a value it would need a function around it.
+    fn only_called(&mut self, kind: &ExprKind, span: Span) {
+        self.defined(kind, span);
+        if let ExprKind::Operator(name) = kind {
+            let message = format!("the operator `{name}` is called, it is no value; a function around it is one");
+            self.faults.push(Fault::syntax(span, message));
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! From text to what is known of it, and to Relax.
+
+use super::fault::Fault;
+use super::infer::infer;
+use super::read::read;
+use super::resolve::resolve;
+use super::translate::translate;
+use super::tree::Program;
+use crate::grammar::IrModule;
+use crate::judge::Cx;
+
+/// A program that was read, and what was found by reading, resolving and inferring.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Reading {
+    /// As far as there is one.
+    pub program: Program,
+    /// Errors and warnings, in the order of the text.
+    pub faults: Vec<Fault>,
+}
+
+impl Reading {
+    /// Whether nothing stands against the program.
+    pub fn accepts(&self) -> bool {
+        !self.faults.iter().any(Fault::is_error)
+    }
+}
+
+/// Whether a text, or a file of this name, is Relay.
+pub fn is_relay(name: &str, text: &str) -> bool {
+    let begins = |word: &str| text.trim_start().starts_with(word);
+    name.ends_with(".relay") || (name == "<stdin>" && ["#[version", "def @", "attributes "].into_iter().any(begins))
+}
+
+/// Reads a program and finds what its identifiers refer to; the second stage only if the first finds no error.
+pub fn resolved(cx: &mut Cx, text: &str) -> (Program, Vec<Fault>) {
+    let (mut program, mut faults) = read(cx, text);
+    if !faults.iter().any(Fault::is_error) {
+        faults.extend(resolve(cx, &mut program));
+    }
+    (program, faults)
+}
+
+/// Reads a program and checks it: its text, its identifiers, its types. A stage that finds errors is the last.
+pub fn understand(cx: &mut Cx, text: &str) -> Reading {
+    let (program, mut faults) = resolved(cx, text);
+    if !faults.iter().any(Fault::is_error) {
+        faults.extend(infer(cx, &program).faults);
+    }
+    faults.sort_by_key(|fault| fault.span.start);
+    Reading { program, faults }
+}
+
+/// Reads a program and translates it; with the warnings.
+///
+/// # Errors
+///
+/// What is wrong with the text, at least one fault.
+pub fn import(cx: &mut Cx, text: &str) -> Result<(IrModule, Vec<Fault>), Vec<Fault>> {
+    let (program, warnings) = resolved(cx, text);
+    if warnings.iter().any(Fault::is_error) {
+        return Err(warnings);
+    }
+    let mut inferred = infer(cx, &program);
+    let faults = std::mem::take(&mut inferred.faults);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    translate(cx, &inferred).map(|module| (module, warnings))
+}

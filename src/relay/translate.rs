@@ -1,0 +1,540 @@
+//! From Relay to Relax: a definition becomes a function that can be started from outside, `let` a binding, `if` a conditional,
+//! a call a call, and what is polymorphic one instance that takes whatever any of its types takes.
+//!
+//! What Relay knows of a value and Relax could not tell again, because it went through such an instance, is stated by a match
+//! cast, which never fails.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::fault::Fault;
+use super::infer::{Inferred, Relation};
+use super::operators::{self, Operand};
+use super::tree::{Call, Definition, Expr, ExprKind, Function, If, Param};
+use super::types::{Base, Dims, Type, tensor_info};
+use crate::grammar::{
+    self as relax, AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Constant, DataType, FuncStructInfo,
+    GlobalFunc, GlobalVar, IrModule, MatchCast, Name, PrimExpr, SeqExpr, Span, StructInfo, Tuple, TupleGetItem, Var,
+    VarBinding,
+};
+use crate::judge::{Compatibility, Cx, with_stack};
+use crate::normal_form::normalize;
+use crate::struct_info::check_compatibility;
+
+/// RELAY.TO_RELAX: the module that means what the program means.
+///
+/// # Errors
+///
+/// What Relax cannot say: an argument of an operator of which it is not even known whether it is a tensor.
+pub fn translate(cx: &mut Cx, inferred: &Inferred<'_>) -> Result<IrModule, Vec<Fault>> {
+    let mut module = IrModule::default();
+    let mut faults = Vec::new();
+    // A variable is bound once in the whole module.
+    let mut numbers = HashMap::new();
+    for definition in &inferred.program.definitions {
+        let mut translator = Translator { numbers, ..Translator::new(cx, inferred, definition) };
+        let function = translator.definition(definition);
+        faults.append(&mut translator.faults);
+        numbers = translator.numbers;
+        let name = GlobalVar { name: definition.name.clone(), span: definition.span };
+        module.funcs.push((name, GlobalFunc::Function(Arc::new(function))));
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let module = normalize(&mut cx.unobserved(), &module);
+    Ok(cx.conclude(rule!("RELAY.TO_RELAX"), module))
+}
+
+struct Translator<'p, 'i, 'c> {
+    cx: &'c mut Cx,
+    inferred: &'i Inferred<'p>,
+    /// What is known of the variables of a polymorphic definition.
+    weak: BTreeMap<u32, StructInfo>,
+    /// The local variables in scope, with what is known of them.
+    locals: Vec<(Name, Var, StructInfo)>,
+    /// How many variables of a name there are.
+    numbers: HashMap<Name, u32>,
+    faults: Vec<Fault>,
+}
+
+/// An expression of Relax that may be an operand, and what is known of it.
+type Operated = (relax::Expr, StructInfo);
+
+impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
+    fn new(cx: &'c mut Cx, inferred: &'i Inferred<'p>, definition: &Definition) -> Translator<'p, 'i, 'c> {
+        let relations = inferred.schemes.get(&definition.name).map_or(&[][..], |scheme| &scheme.relations);
+        let weak = weakest(cx, relations);
+        Translator { cx, inferred, weak, locals: Vec::new(), numbers: HashMap::new(), faults: Vec::new() }
+    }
+
+    fn definition(&mut self, definition: &Definition) -> relax::Function {
+        let mut attrs: Attrs = definition.function.attrs.clone();
+        if let Some(attributes) = &definition.attributes {
+            attrs.extend(attributes.values.clone());
+        }
+        // RELAY.ENV.CONTENTS: the attributes of a definition are kept with it.
+        let mut attrs = self.cx.conclude(rule!("RELAY.ENV.CONTENTS"), attrs);
+        attrs.insert("global_symbol".into(), AttrValue::Str(definition.name.clone()));
+        let (function, _) = self.function(&definition.function);
+        relax::Function { attrs, span: definition.span, ..function }
+    }
+
+    /// A function, and what is known of it.
+    ///
+    /// RELAY.PURE: it has no effect.
+    fn function(&mut self, function: &Function) -> (relax::Function, StructInfo) {
+        let mark = self.locals.len();
+        let params: Vec<(Binder, StructInfo)> = function.params.iter().map(|param| self.param(param)).collect();
+        let result = self.result_of(function);
+        let body = self.body(&function.body, &result);
+        self.locals.truncate(mark);
+        let info = function_info(params.iter().map(|(_, info)| info.clone()), result.clone());
+        let pure = self.cx.conclude(rule!("RELAY.PURE"), true);
+        let translated = relax::Function {
+            params: params.into_iter().map(|(binder, _)| binder).collect(),
+            body,
+            ret_struct_info: Some(result),
+            pure: Some(pure),
+            attrs: function.attrs.clone(),
+            span: Span::NONE,
+        };
+        (translated, info)
+    }
+
+    fn param(&mut self, param: &Param) -> (Binder, StructInfo) {
+        let info = self.inferred.type_of(param).map_or(StructInfo::Object, |ty| self.info(&ty));
+        let var = self.bind(&param.name, info.clone()).at(param.span);
+        (Binder::var(var).annotated(info.clone()), info)
+    }
+
+    fn result_of(&mut self, function: &Function) -> StructInfo {
+        match self.inferred.type_of(function).or_else(|| self.inferred.type_of(&function.body)) {
+            Some(ty) => self.info(&ty),
+            None => StructInfo::Object,
+        }
+    }
+
+    /// A sequence that ends in the value of the expression, of which at least `wanted` is known.
+    fn body(&mut self, body: &Expr, wanted: &StructInfo) -> relax::Expr {
+        let mut out = Vec::new();
+        let value = self.expr(body, None, &mut out);
+        let (value, _) = self.known_as(value, wanted, &mut out);
+        sequence(out, value)
+    }
+
+    /// What is known of the values of a type.
+    fn info(&mut self, ty: &Type) -> StructInfo {
+        with_stack(|| match ty {
+            Type::Var(v) => self.weak.get(v).cloned().unwrap_or(StructInfo::Object),
+            Type::Param(_) => StructInfo::Object,
+            Type::Tensor(base, dims) => {
+                let dtype = match base {
+                    Base::Known(dtype) => *dtype,
+                    Base::Var(_) | Base::Param(_) => DataType::VOID,
+                };
+                match dims {
+                    Dims::Known(dims) if dims.contains(&super::tree::Dim::Any) => {
+                        // RELAY.ANY: an unknown dimension leaves the rank.
+                        self.cx.conclude(rule!("RELAY.ANY"), tensor_info(dtype, dims))
+                    }
+                    Dims::Known(dims) => tensor_info(dtype, dims),
+                    Dims::Var(_) | Dims::Param(_) => StructInfo::tensor_ndim(-1, dtype),
+                }
+            }
+            Type::Tuple(fields) => {
+                let fields: Vec<StructInfo> = fields.iter().map(|field| self.info(field)).collect();
+                StructInfo::tuple(fields)
+            }
+            Type::Function(params, result) => {
+                let params: Vec<StructInfo> = params.iter().map(|param| self.info(param)).collect();
+                function_info(params, self.info(result))
+            }
+        })
+    }
+
+    /// A new variable for a name of Relay.
+    fn bind(&mut self, name: &Name, info: StructInfo) -> Var {
+        let var = self.fresh(name);
+        self.locals.push((name.clone(), var.clone(), info));
+        var
+    }
+
+    /// Names of Relay may begin with a digit.
+    fn fresh(&mut self, name: &str) -> Var {
+        let hint: Name = if name.starts_with(|c: char| c.is_ascii_digit()) {
+            format!("v{name}").as_str().into()
+        } else {
+            name.into()
+        };
+        let number = self.numbers.entry(hint.clone()).or_insert(0);
+        let var = Var::numbered(hint, *number);
+        *number += 1;
+        var
+    }
+
+    /// Binds a value to a new variable.
+    fn let_be(&mut self, hint: Option<&Name>, value: relax::Expr, span: Span, out: &mut Vec<Binding>) -> relax::Expr {
+        let var = self.fresh(hint.map_or("gv", |name| name)).at(span);
+        out.push(Binding::VarBinding(VarBinding { var: Binder::var(var.clone()), value, span }));
+        relax::Expr::Var(var)
+    }
+
+    /// The value of an expression; `hint` names the variable that it is bound to.
+    fn expr(&mut self, expr: &Expr, hint: Option<&Name>, out: &mut Vec<Binding>) -> Operated {
+        with_stack(|| match &expr.kind {
+            ExprKind::Local(name) => self.local(name, expr.span),
+            ExprKind::Global(name) => self.global(name, expr.span),
+            ExprKind::Operator(name) => (relax::Expr::op(name), StructInfo::Object),
+            ExprKind::Constant(data) => {
+                let dims = data.shape.iter().map(|size| PrimExpr::IntImm(i64::try_from(*size).unwrap_or(i64::MAX)));
+                let info = StructInfo::tensor(dims, data.dtype);
+                (relax::Expr::Constant(Constant { data: data.clone(), span: expr.span }), info)
+            }
+            ExprKind::Tuple(fields) => {
+                let fields: Vec<Operated> = fields.iter().map(|field| self.expr(field, None, out)).collect();
+                let info = StructInfo::tuple(fields.iter().map(|(_, info)| info.clone()));
+                let fields = fields.into_iter().map(|(field, _)| field).collect();
+                (relax::Expr::Tuple(Arc::new(Tuple { fields, span: expr.span })), info)
+            }
+            ExprKind::Project(tuple, index) => self.project(tuple, *index, expr, hint, out),
+            ExprKind::Let(bindings, result) => {
+                let mark = self.locals.len();
+                for binding in bindings {
+                    self.binding(&binding.var, &binding.value, out);
+                }
+                let value = self.expr(result, hint, out);
+                self.locals.truncate(mark);
+                value
+            }
+            ExprKind::If(e) => self.conditional(e, expr, hint, out),
+            ExprKind::Function(function) => {
+                let (function, info) = self.function(function);
+                let function = relax::Function { span: expr.span, ..function };
+                self.bind_function(hint, function, info, out)
+            }
+            ExprKind::Call(call) => self.call(call, expr, hint, out),
+        })
+    }
+
+    fn local(&mut self, name: &Name, span: Span) -> Operated {
+        let found = self.locals.iter().rev().find(|(known, _, _)| known == name);
+        match found {
+            Some((_, var, info)) => (relax::Expr::Var(var.clone().at(span)), info.clone()),
+            None => (relax::Expr::Var(Var::new(name).at(span)), StructInfo::Object),
+        }
+    }
+
+    fn global(&mut self, name: &Name, span: Span) -> Operated {
+        let var = relax::Expr::GlobalVar(GlobalVar { name: name.clone(), span });
+        (var, self.signature_of(name))
+    }
+
+    /// What is known of a global function whatever it is called with: its one instance.
+    fn signature_of(&mut self, name: &Name) -> StructInfo {
+        let Some(definition) = self.inferred.program.get(name) else { return StructInfo::Object };
+        let (function, inferred) = (&*definition.function, self.inferred);
+        let mut other = Translator::new(self.cx, inferred, definition);
+        let params: Vec<StructInfo> = function
+            .params
+            .iter()
+            .map(|param| inferred.type_of(param).map_or(StructInfo::Object, |ty| other.info(&ty)))
+            .collect();
+        function_info(params, other.result_of(function))
+    }
+
+    fn project(
+        &mut self,
+        tuple: &Expr,
+        index: usize,
+        expr: &Expr,
+        hint: Option<&Name>,
+        out: &mut Vec<Binding>,
+    ) -> Operated {
+        let (tuple_value, info) = self.expr(tuple, None, out);
+        let field = match &info {
+            StructInfo::Tuple(fields) => fields.get(index).cloned(),
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Func(_) => None,
+        };
+        let index = i64::try_from(index).unwrap_or(i64::MAX);
+        let value = relax::Expr::TupleGetItem(Arc::new(TupleGetItem { tuple_value, index, span: expr.span }));
+        let value = self.let_be(hint, value, expr.span, out);
+        self.as_typed((value, field.unwrap_or(StructInfo::Object)), expr, out)
+    }
+
+    fn binding(&mut self, var: &Param, value: &Expr, out: &mut Vec<Binding>) {
+        if let ExprKind::Function(function) = &value.kind {
+            // It may call itself by the name that it is bound to.
+            let info = self.inferred.type_of(value).map_or(StructInfo::Object, |ty| self.info(&ty));
+            let bound = self.bind(&var.name, info).at(var.span);
+            let (function, known) = self.function(function);
+            let value = relax::Expr::Function(Arc::new(relax::Function { span: value.span, ..function }));
+            let binder = Binder::var(bound).annotated(known);
+            out.push(Binding::VarBinding(VarBinding { var: binder, value, span: var.span }));
+            return;
+        }
+        let (value, info) = self.expr(value, Some(&var.name), out);
+        let bound = match value {
+            relax::Expr::Var(var) => var,
+            leaf => {
+                let fresh = self.fresh(&var.name).at(var.span);
+                let binder = Binder::var(fresh.clone());
+                out.push(Binding::VarBinding(VarBinding { var: binder, value: leaf, span: var.span }));
+                fresh
+            }
+        };
+        self.locals.push((var.name.clone(), bound, info));
+    }
+
+    fn conditional(&mut self, e: &If, expr: &Expr, hint: Option<&Name>, out: &mut Vec<Binding>) -> Operated {
+        let truth = StructInfo::tensor([], DataType::BOOL);
+        let condition = self.expr(&e.condition, None, out);
+        let (cond, _) = self.known_as(condition, &truth, out);
+        let wanted = self.inferred.type_of(expr).map_or(StructInfo::Object, |ty| self.info(&ty));
+        let true_branch = self.branch(&e.then, &wanted);
+        let false_branch = self.branch(&e.otherwise, &wanted);
+        let value = relax::Expr::If(Arc::new(relax::If { cond, true_branch, false_branch, span: expr.span }));
+        (self.let_be(hint, value, expr.span, out), wanted)
+    }
+
+    fn branch(&mut self, branch: &Expr, wanted: &StructInfo) -> relax::Expr {
+        let mark = self.locals.len();
+        let body = self.body(branch, wanted);
+        self.locals.truncate(mark);
+        body
+    }
+
+    fn call(&mut self, call: &Call, expr: &Expr, hint: Option<&Name>, out: &mut Vec<Binding>) -> Operated {
+        if let ExprKind::Operator(name) = &call.callee.kind {
+            return self.operator(name, call, expr, hint, out);
+        }
+        let (op, callee) = self.expr(&call.callee, None, out);
+        let (params, result) = match &callee {
+            StructInfo::Func(func) => (func.params.clone(), func.ret.clone()),
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_) => (None, StructInfo::Object),
+        };
+        let mut args = Vec::new();
+        for (i, arg) in call.args.iter().enumerate() {
+            let value = self.expr(arg, None, out);
+            let wanted = params.as_ref().and_then(|params| params.get(i)).cloned();
+            args.push(match wanted {
+                Some(wanted) => self.known_as(value, &wanted, out).0,
+                None => value.0,
+            });
+        }
+        let value = relax::Call { op, args, sinfo_args: Vec::new(), attrs: Attrs::new(), span: expr.span };
+        let value = self.let_be(hint, relax::Expr::Call(Arc::new(value)), expr.span, out);
+        self.as_typed((value, result), expr, out)
+    }
+
+    fn operator(
+        &mut self,
+        name: &Name,
+        call: &Call,
+        expr: &Expr,
+        hint: Option<&Name>,
+        out: &mut Vec<Binding>,
+    ) -> Operated {
+        let args: Vec<Operated> = call.args.iter().map(|arg| self.expr(arg, None, out)).collect();
+        let ranks: Vec<Option<usize>> = args.iter().map(|(_, info)| operators::rank(info)).collect();
+        let unit = (relax::Expr::tuple(Vec::new()), StructInfo::tuple([]));
+        let steps = match operators::steps(name, &ranks, &call.attrs) {
+            Ok(steps) => steps,
+            Err(message) => return self.untranslatable(expr, message),
+        };
+        let (mut results, last): (Vec<Operated>, usize) = (Vec::new(), steps.len().saturating_sub(1));
+        for (i, step) in steps.iter().enumerate() {
+            let operands: Vec<Operated> =
+                step.operands.iter().map(|operand| operated(operand, &args, &results)).collect();
+            let info = match step.infer(&mut self.cx.unobserved(), &operands) {
+                Ok(info) => info,
+                Err(message) => return self.untranslatable(expr, format!("`{name}`: {message}")),
+            };
+            let value = step.call(operands.into_iter().map(|(operand, _)| operand).collect(), expr.span);
+            let hint = if i == last { hint } else { None };
+            let value = self.let_be(hint, relax::Expr::Call(Arc::new(value)), expr.span, out);
+            results.push((value, info));
+        }
+        let value = results.pop().unwrap_or(unit);
+        self.as_typed(value, expr, out)
+    }
+
+    fn untranslatable(&mut self, expr: &Expr, message: String) -> Operated {
+        self.faults.push(Fault::rule(rule!("RELAY.TO_RELAX"), expr.span, message));
+        (relax::Expr::tuple(Vec::new()), StructInfo::tuple([]))
+    }
+
+    /// A value of which all is known that its type in Relay says.
+    fn as_typed(&mut self, value: Operated, expr: &Expr, out: &mut Vec<Binding>) -> Operated {
+        match self.inferred.type_of(expr) {
+            Some(ty) => {
+                let wanted = self.info(&ty);
+                self.known_as(value, &wanted, out)
+            }
+            None => value,
+        }
+    }
+
+    /// A value of which at least `wanted` is known: the value itself, a match cast of it, or of functions and tuples one
+    /// whose parts are.
+    fn known_as(&mut self, (value, info): Operated, wanted: &StructInfo, out: &mut Vec<Binding>) -> Operated {
+        if check_compatibility(&mut self.cx.unobserved(), &info, wanted) == Compatibility::Compatible {
+            return (value, info);
+        }
+        with_stack(|| match (&info, wanted) {
+            (StructInfo::Func(_), StructInfo::Func(_)) => self.wrapped(value, &info, wanted, out),
+            (StructInfo::Tuple(given), StructInfo::Tuple(fields)) if given.len() == fields.len() => {
+                let mut parts = Vec::new();
+                for (i, (given, wanted)) in given.iter().zip(fields.iter()).enumerate() {
+                    let field = relax::Expr::tuple_get_item(value.clone(), i64::try_from(i).unwrap_or(i64::MAX));
+                    let field = self.let_be(None, field, Span::NONE, out);
+                    parts.push(self.known_as((field, given.clone()), wanted, out).0);
+                }
+                (relax::Expr::tuple(parts), wanted.clone())
+            }
+            (
+                StructInfo::Object
+                | StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_)
+                | StructInfo::Func(_),
+                _,
+            ) => {
+                let var = self.fresh("gv");
+                let binder = Some(Binder::var(var.clone()));
+                let cast = MatchCast { var: binder, struct_info: wanted.clone(), value, span: Span::NONE };
+                out.push(Binding::MatchCast(cast));
+                (relax::Expr::Var(var), wanted.clone())
+            }
+        })
+    }
+
+    /// A function around a function, whose parameters and result are those that are wanted.
+    fn wrapped(
+        &mut self,
+        value: relax::Expr,
+        info: &StructInfo,
+        wanted: &StructInfo,
+        out: &mut Vec<Binding>,
+    ) -> Operated {
+        let (StructInfo::Func(inner), StructInfo::Func(outer)) = (info, wanted) else { return (value, info.clone()) };
+        let (mut params, mut args, mut body) = (Vec::new(), Vec::new(), Vec::new());
+        let given: Vec<StructInfo> = inner.params.as_ref().map(|params| params.to_vec()).unwrap_or_default();
+        for (i, known) in outer.params.iter().flat_map(|params| params.iter()).enumerate() {
+            let var = self.fresh("x");
+            params.push(Binder::var(var.clone()).annotated(known.clone()));
+            let arg = (relax::Expr::Var(var), known.clone());
+            args.push(match given.get(i) {
+                Some(wanted) => self.known_as(arg, wanted, &mut body).0,
+                None => arg.0,
+            });
+        }
+        let result = self.let_be(None, relax::Expr::call(value, args), Span::NONE, &mut body);
+        let (result, _) = self.known_as((result, inner.ret.clone()), &outer.ret, &mut body);
+        let pure = Some(true);
+        let function = relax::Function {
+            params,
+            body: sequence(body, result),
+            ret_struct_info: Some(outer.ret.clone()),
+            pure,
+            attrs: Attrs::new(),
+            span: Span::NONE,
+        };
+        self.bind_function(None, function, wanted.clone(), out)
+    }
+
+    /// Binds a function to a new variable, with what is known of it.
+    fn bind_function(
+        &mut self,
+        hint: Option<&Name>,
+        function: relax::Function,
+        info: StructInfo,
+        out: &mut Vec<Binding>,
+    ) -> Operated {
+        let span = function.span;
+        let var = self.fresh(hint.map_or("fn", |name| name)).at(span);
+        let (value, binder) =
+            (relax::Expr::Function(Arc::new(function)), Binder::var(var.clone()).annotated(info.clone()));
+        out.push(Binding::VarBinding(VarBinding { var: binder, value, span }));
+        (relax::Expr::Var(var), info)
+    }
+}
+
+/// What is known of a function: like every function of Relay it is pure (`RELAY.PURE`).
+fn function_info(params: impl IntoIterator<Item = StructInfo>, ret: StructInfo) -> StructInfo {
+    let params = Some(params.into_iter().collect());
+    StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure: Some(true) }))
+}
+
+fn operated(operand: &Operand, args: &[Operated], results: &[Operated]) -> Operated {
+    let of = |values: &[Operated], i: usize| {
+        values.get(i).cloned().unwrap_or_else(|| (relax::Expr::tuple(Vec::new()), StructInfo::Object))
+    };
+    match operand {
+        Operand::Arg(i) => of(args, *i),
+        Operand::Step(i) => of(results, *i),
+        Operand::Shape(sizes) => {
+            let dims = || sizes.iter().copied().map(PrimExpr::IntImm);
+            (relax::Expr::shape(dims()), StructInfo::shape(dims()))
+        }
+    }
+}
+
+fn sequence(bindings: Vec<Binding>, body: relax::Expr) -> relax::Expr {
+    let blocks = match bindings.is_empty() {
+        true => Vec::new(),
+        false => vec![BindingBlock { kind: BlockKind::Binding, bindings, span: Span::NONE }],
+    };
+    relax::Expr::SeqExpr(Arc::new(SeqExpr { blocks, body, span: Span::NONE }))
+}
+
+/// The weakest that makes the operators of a polymorphic definition applicable: an argument is some tensor, and of the result
+/// is known what the operator tells of such.
+fn weakest(cx: &mut Cx, relations: &[Relation]) -> BTreeMap<u32, StructInfo> {
+    let mut weak: BTreeMap<u32, StructInfo> = BTreeMap::new();
+    let results: Vec<u32> = relations.iter().filter_map(|relation| variable(&relation.result)).collect();
+    for relation in relations {
+        for var in relation.args.iter().filter_map(variable).filter(|var| !results.contains(var)) {
+            weak.insert(var, StructInfo::tensor_ndim(-1, DataType::VOID));
+        }
+    }
+    let mut cx = cx.unobserved();
+    for _ in relations {
+        for relation in relations {
+            let Some(result) = variable(&relation.result) else { continue };
+            let known: Vec<StructInfo> = relation.args.iter().map(|arg| weak_info(arg, &weak)).collect();
+            if let Ok(info) = operators::relation(&mut cx, &relation.name, &relation.attrs, &known) {
+                weak.insert(result, info);
+            }
+        }
+        if results.iter().all(|var| weak.contains_key(var)) {
+            break;
+        }
+    }
+    weak
+}
+
+fn variable(ty: &Type) -> Option<u32> {
+    if let Type::Var(v) = ty { Some(*v) } else { None }
+}
+
+fn weak_info(ty: &Type, weak: &BTreeMap<u32, StructInfo>) -> StructInfo {
+    with_stack(|| match ty {
+        Type::Var(v) => weak.get(v).cloned().unwrap_or(StructInfo::Object),
+        Type::Tensor(Base::Known(dtype), Dims::Known(dims)) => tensor_info(*dtype, dims),
+        Type::Tensor(Base::Known(dtype), _) => StructInfo::tensor_ndim(-1, *dtype),
+        Type::Tensor(_, Dims::Known(dims)) => tensor_info(DataType::VOID, dims),
+        Type::Tensor(..) => StructInfo::tensor_ndim(-1, DataType::VOID),
+        Type::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| weak_info(field, weak)).collect::<Vec<_>>()),
+        Type::Param(_) | Type::Function(..) => StructInfo::Object,
+    })
+}

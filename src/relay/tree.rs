@@ -1,0 +1,281 @@
+//! The syntax of Relay as data, the same for both notations.
+
+use std::sync::Arc;
+
+use crate::grammar::{Attrs, DataType, Name, Span, TensorData};
+
+/// The two ways in which Relay is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Notation {
+    /// That of the introduction: `Tensor<Float, 10, 10>`, `attributes`.
+    #[default]
+    Introduced,
+    /// What Relay printed later: `#[version = ..]`, `Tensor[(10, 10), float32]`.
+    Printed,
+}
+
+/// A program: its functions (`RELAY.PROGRAM`). The registry of operators is the host's.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Program {
+    /// The notation in which it was written.
+    pub notation: Notation,
+    /// The version that the first line says.
+    pub version: Option<Name>,
+    /// In the order of the text.
+    pub definitions: Vec<Definition>,
+}
+
+/// A named global function (`RELAY.DEF.PARTS`).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Definition {
+    /// Without the sigil.
+    pub name: Name,
+    /// Type parameters, parameters, result and body.
+    pub function: Arc<Function>,
+    /// What is written before it (`RELAY.ATTR.SYN`).
+    pub attributes: Option<Attributes>,
+    /// Where the name is written.
+    pub span: Span,
+}
+
+/// Metadata before a definition.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Attributes {
+    /// By name.
+    pub values: Attrs,
+    /// Where the block is written.
+    pub span: Span,
+}
+
+/// A function literal, or what a definition names.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    /// `<s: Shape>` or `[s]`.
+    pub type_params: Vec<TypeParam>,
+    /// In the order of the arguments.
+    pub params: Vec<Param>,
+    /// `Inline=1` among the parameters, in the later notation.
+    pub attrs: Attrs,
+    /// The annotation of the result.
+    pub result: Option<TypeExpr>,
+    /// One expression (`RELAY.BODY.EXPR`).
+    pub body: Expr,
+}
+
+/// A variable for types of a kind.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TypeParam {
+    /// As it is used in types.
+    pub name: Name,
+    /// What it stands for.
+    pub kind: Kind,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// What a type parameter stands for (`RELAY.KINDS`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// The shape of a tensor.
+    Shape,
+    /// The type of its elements.
+    BaseType,
+    /// Any type; of the later notation only.
+    Type,
+}
+
+/// A local variable with an optional type (`RELAY.PARAM`).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Param {
+    /// Without the sigil.
+    pub name: Name,
+    /// Behind the colon.
+    pub annotation: Option<TypeExpr>,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// A type as written.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TypeExpr {
+    /// Which one.
+    pub kind: TypeKind,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// The forms of types.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TypeKind {
+    /// `Tensor<bt, s>` (`RELAY.TYPE.TENSOR`).
+    Tensor(Tensor),
+    /// A type parameter.
+    Param(Name),
+    /// `(a, b)`.
+    Tuple(Vec<TypeExpr>),
+    /// `fn(a, b) -> c`.
+    Function(Vec<TypeExpr>, Box<TypeExpr>),
+}
+
+/// A tensor type as written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tensor {
+    /// The type of the elements.
+    pub base: BaseType,
+    /// The dimensions.
+    pub shape: Shape,
+}
+
+/// The type of the elements of a tensor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BaseType {
+    /// `Float` is float32 (A57).
+    Known(DataType),
+    /// A type parameter of kind BaseType.
+    Param(Name),
+}
+
+/// The shape of a tensor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// Of known rank.
+    Dims(Vec<Dim>),
+    /// A type parameter of kind Shape.
+    Param(Name),
+}
+
+/// A dimension in a type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dim {
+    /// A number.
+    Known(i64),
+    /// Not known before the program runs (`RELAY.ANY`).
+    Any,
+}
+
+/// An expression.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expr {
+    /// Which one.
+    pub kind: ExprKind,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// The forms of expressions.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExprKind {
+    /// `%x` (`RELAY.SIGIL.LOCAL`).
+    Local(Name),
+    /// `@f` (`RELAY.SIGIL.GLOBAL`).
+    Global(Name),
+    /// `add` (`RELAY.SIGIL.OP`).
+    Operator(Name),
+    /// A scalar tensor.
+    Constant(TensorData),
+    /// `(a, b)`.
+    Tuple(Vec<Expr>),
+    /// `t.0`.
+    Project(Box<Expr>, usize),
+    /// `let %x = a; b`: bindings, each in the scope of those before it, and a result (`RELAY.LET`).
+    Let(Vec<Binding>, Box<Expr>),
+    /// `if (c) { a } else { b }`.
+    If(Box<If>),
+    /// `fn (%x) { b }`.
+    Function(Arc<Function>),
+    /// `f(a, b, axis=1)`.
+    Call(Box<Call>),
+}
+
+/// A variable and what it is bound to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Binding {
+    /// The variable.
+    pub var: Param,
+    /// Its value.
+    pub value: Expr,
+}
+
+/// A conditional.
+#[derive(Clone, PartialEq, Debug)]
+pub struct If {
+    /// A truth value.
+    pub condition: Expr,
+    /// The value if it is true.
+    pub then: Expr,
+    /// The value if it is false.
+    pub otherwise: Expr,
+}
+
+/// A call of an operator or a function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Call {
+    /// What is called.
+    pub callee: Expr,
+    /// In order.
+    pub args: Vec<Expr>,
+    /// By name.
+    pub attrs: Attrs,
+}
+
+impl Program {
+    /// The definition of a name.
+    pub fn get(&self, name: &str) -> Option<&Definition> {
+        self.definitions.iter().find(|definition| &*definition.name == name)
+    }
+}
+
+impl Expr {
+    /// An expression that is written nowhere.
+    pub fn new(kind: ExprKind) -> Expr {
+        Expr { kind, span: Span::NONE }
+    }
+
+    /// A call of an operator.
+    pub fn operator(name: &str, args: Vec<Expr>, attrs: Attrs) -> Expr {
+        let callee = Expr::new(ExprKind::Operator(name.into()));
+        Expr::new(ExprKind::Call(Box::new(Call { callee, args, attrs })))
+    }
+
+    /// A use of a local variable.
+    pub fn local(name: &str) -> Expr {
+        Expr::new(ExprKind::Local(name.into()))
+    }
+}
+
+impl TypeExpr {
+    /// A type that is written nowhere.
+    pub fn new(kind: TypeKind) -> TypeExpr {
+        TypeExpr { kind, span: Span::NONE }
+    }
+
+    /// A tensor of known element type and shape.
+    pub fn tensor(dtype: DataType, dims: Vec<Dim>) -> TypeExpr {
+        TypeExpr::new(TypeKind::Tensor(Tensor { base: BaseType::Known(dtype), shape: Shape::Dims(dims) }))
+    }
+}
+
+impl Kind {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Shape => "Shape",
+            Kind::BaseType => "BaseType",
+            Kind::Type => "Type",
+        }
+    }
+}
+
+/// Operators that are written between their arguments, with how tightly they bind. Only the first is in the text (A57).
+pub(super) const INFIX: &[(&str, &str, u8)] = &[
+    ("+", "add", 2),
+    ("-", "subtract", 2),
+    ("*", "multiply", 3),
+    ("/", "divide", 3),
+    ("==", "equal", 1),
+    ("!=", "not_equal", 1),
+    ("<=", "less_equal", 1),
+    (">=", "greater_equal", 1),
+    ("<", "less", 1),
+    (">", "greater", 1),
+];

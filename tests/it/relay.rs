@@ -1,0 +1,257 @@
+//! Relay: the examples of the book, malformed text, laws, and generated programs against their translations.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use relax_spec::data;
+use relax_spec::generate::Tape;
+use relax_spec::harness::relay::{Trial, try_program};
+use relax_spec::judge::{Cx, Ending};
+use relax_spec::relay::{self, Expr, ExprKind, Notation, Program};
+use relax_spec::value::{Registry, ValueSpec, from_specs, to_spec};
+
+struct Example {
+    name: String,
+    text: String,
+    args: Vec<ValueSpec>,
+    gives: ValueSpec,
+}
+
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/relay")
+}
+
+/// The examples: behind `// with:` an argument, behind `// gives:` the value.
+fn examples() -> Vec<Example> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| example(path)).collect()
+}
+
+fn example(path: &Path) -> Example {
+    let text = fs::read_to_string(path).unwrap();
+    let value = |written: &str| data::from_ron::<ValueSpec>(written).unwrap_or_else(|e| panic!("{written}: {e}"));
+    let behind = |label: &str| -> Vec<ValueSpec> {
+        text.lines().filter_map(|line| line.strip_prefix(label)).map(value).collect()
+    };
+    let (args, mut gives) = (behind("// with: "), behind("// gives: "));
+    let name = path.file_stem().unwrap().to_string_lossy().to_string();
+    Example { name, args, gives: gives.pop().expect("what it gives"), text }
+}
+
+fn read(text: &str) -> Program {
+    let (program, faults) = relay::resolved(&mut Cx::new(), text);
+    assert!(!faults.iter().any(relay::Fault::is_error), "{}", relay::located(&faults, text));
+    program
+}
+
+fn run(program: &Program, args: &[ValueSpec]) -> ValueSpec {
+    let args = from_specs(args, &Registry::default()).unwrap();
+    match relay::evaluate(&mut Cx::new(), program, "main", &args) {
+        Ending::Value(value) => to_spec(&value).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn each_example_gives_what_it_says() {
+    let examples = examples();
+    assert!(examples.len() >= 30, "{} examples", examples.len());
+    for example in &examples {
+        let program = read(&example.text);
+        assert_eq!(run(&program, &example.args), example.gives, "{}", example.name);
+        assert_eq!(try_program(&program, &example.args), Trial::Same, "{}", example.name);
+    }
+}
+
+#[test]
+fn the_book_shows_the_examples() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("spec/src/relay_examples.md")).unwrap();
+    let shown: BTreeSet<&str> = page.split("```relay\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    let kept: Vec<Example> = examples();
+    let texts: BTreeSet<&str> = kept.iter().map(|example| example.text.as_str()).collect();
+    assert_eq!(shown, texts);
+}
+
+/// RELAY.OP.PRINT and the grammar: what is printed in either notation is the same tree again.
+#[test]
+fn examples_survive_both_notations() {
+    for example in examples() {
+        let program = read(&example.text);
+        for notation in [Notation::Introduced, Notation::Printed] {
+            let text = relay::print(&mut Cx::new(), &program, notation);
+            let again = read(&text);
+            assert_eq!(again.definitions, program.definitions, "{}: {text}", example.name);
+            assert_eq!(relay::print(&mut Cx::new(), &again, notation), text, "{}", example.name);
+        }
+    }
+}
+
+/// RELAY.ATTR.NOSEM: without metadata every run gives the same.
+#[test]
+fn metadata_changes_no_value() {
+    for example in examples() {
+        let mut program = read(&example.text);
+        program.definitions.iter_mut().for_each(|definition| definition.attributes = None);
+        assert_eq!(run(&program, &example.args), example.gives, "{}", example.name);
+    }
+}
+
+/// RELAY.NOAMBIG: a new definition, of whatever name, changes nothing.
+#[test]
+fn new_names_change_no_value() {
+    for example in examples() {
+        let program = read(&example.text);
+        let mut names: BTreeSet<String> = ["add", "x", "fresh"].into_iter().map(str::to_string).collect();
+        names.extend(program.definitions.iter().flat_map(|d| &d.function.params).map(|param| param.name.to_string()));
+        let new: Vec<String> = names
+            .iter()
+            .filter(|name| program.get(name).is_none() && !name.starts_with(|c: char| c.is_ascii_digit()))
+            .map(|name| format!("def @{name}() {{ 0 }}\n"))
+            .collect();
+        let text = format!("{}\n{}", example.text, new.concat());
+        assert_eq!(run(&read(&text), &example.args), example.gives, "{}", example.name);
+    }
+}
+
+/// RELAY.INLINE: a definition in the place of a use needs no analysis.
+#[test]
+fn inlining_changes_no_value() {
+    for example in examples() {
+        let program = read(&example.text);
+        let mut inlined = program.clone();
+        for definition in &mut inlined.definitions {
+            inline(&program, &mut std::sync::Arc::make_mut(&mut definition.function).body);
+        }
+        assert_eq!(run(&inlined, &example.args), example.gives, "{}", example.name);
+    }
+}
+
+/// Every global identifier becomes the function literal that it stands for.
+fn inline(program: &Program, expr: &mut Expr) {
+    match &mut expr.kind {
+        ExprKind::Global(name) => {
+            let function = program.get(name).unwrap().function.clone();
+            expr.kind = ExprKind::Function(function);
+        }
+        ExprKind::Tuple(fields) => fields.iter_mut().for_each(|field| inline(program, field)),
+        ExprKind::Project(tuple, _) => inline(program, tuple),
+        ExprKind::Let(bindings, result) => {
+            bindings.iter_mut().for_each(|binding| inline(program, &mut binding.value));
+            inline(program, result);
+        }
+        ExprKind::If(e) => {
+            inline(program, &mut e.condition);
+            inline(program, &mut e.then);
+            inline(program, &mut e.otherwise);
+        }
+        ExprKind::Function(function) => inline(program, &mut std::sync::Arc::make_mut(function).body),
+        ExprKind::Call(call) => {
+            inline(program, &mut call.callee);
+            call.args.iter_mut().for_each(|arg| inline(program, arg));
+        }
+        ExprKind::Local(_) | ExprKind::Operator(_) | ExprKind::Constant(_) => {}
+    }
+}
+
+/// How many mutations of the examples are read.
+const MUTATIONS: u64 = 1_000;
+
+/// Malformed text gives an error with a place, or a program; nothing panics.
+#[test]
+fn malformed_text_is_told_with_its_place() {
+    let examples = examples();
+    let (mut refused, mut taken) = (0, 0);
+    for seed in 0..MUTATIONS {
+        let mut tape = Tape::from_seed(seed, 64);
+        let text = mutated(&examples[tape.choose(examples.len())].text, &mut tape);
+        let reading = relay::understand(&mut Cx::new(), &text);
+        if reading.accepts() {
+            taken += 1;
+            let _ = relay::import(&mut Cx::new(), &text);
+            continue;
+        }
+        refused += 1;
+        for fault in &reading.faults {
+            assert!(fault.span.start <= fault.span.end && fault.span.end as usize <= text.len(), "{text}\n{fault:?}");
+            assert!(!fault.message.is_empty());
+        }
+    }
+    assert!(refused > MUTATIONS / 4 && taken > 0, "{refused} refused, {taken} taken");
+}
+
+/// A piece left out, doubled, or replaced by one from elsewhere or by a character.
+fn mutated(text: &str, tape: &mut Tape) -> String {
+    let mut chars: Vec<char> = text.chars().collect();
+    for _ in 0..1 + tape.choose(3) {
+        let at = tape.choose(chars.len());
+        let end = (at + 1 + tape.choose(6)).min(chars.len());
+        let piece: Vec<char> = chars[at..end].to_vec();
+        match tape.choose(4) {
+            0 => drop(chars.drain(at..end)),
+            1 => drop(chars.splice(at..at, piece)),
+            2 => {
+                let to = tape.choose(chars.len());
+                drop(chars.splice(to..to, piece));
+            }
+            _ => {
+                let odd = ['{', '}', '(', ')', '%', '@', '$', '"', ';', ',', '<', '.', '0', 'é', '\u{0}'];
+                drop(chars.splice(at..end, [odd[tape.choose(odd.len())]]));
+            }
+        }
+        if chars.is_empty() {
+            break;
+        }
+    }
+    chars.into_iter().collect()
+}
+
+#[test]
+fn deep_nesting_is_an_error_and_long_programs_are_none() {
+    let deep =
+        |open: &str, close: &str, n: usize| format!("def @main(%x) {{ {}%x{} }}", open.repeat(n), close.repeat(n));
+    for (open, close) in [("(", ")"), ("negative(", ")"), ("if (True) { ", " } else { %x }"), ("fn () { ", " }")] {
+        for n in [5_000, 100_000] {
+            let reading = relay::understand(&mut Cx::new(), &deep(open, close, n));
+            assert!(reading.faults.iter().any(|fault| fault.message.contains("nests deeper")), "{open}");
+        }
+    }
+    let sums = format!("def @main(%x) {{ %x{} }}", " + %x".repeat(100_000));
+    assert!(!relay::understand(&mut Cx::new(), &sums).accepts());
+    let long: String = (0..3_000).map(|i| format!("let %x{} = %x{i} + 1;", i + 1)).collect();
+    let text = format!("def @main(%x0: Tensor<Int>) {{ {long} %x3000 }}");
+    let program = read(&text);
+    let zero = ValueSpec::Tensor(
+        "int32".parse().map(|d| relax_spec::grammar::TensorData::from_values(d, &[], &[0.0]).unwrap()).unwrap(),
+    );
+    let ValueSpec::Tensor(value) = run(&program, &[zero]) else { panic!("a tensor") };
+    assert_eq!(value.bytes.to_vec(), 3_000_i32.to_le_bytes());
+}
+
+/// How many generated programs are compared; `cargo run --release --example relay -- 10000` compares more.
+const PROGRAMS: u64 = 400;
+
+#[test]
+fn a_program_gives_what_its_translation_gives() {
+    let mut same = 0;
+    for seed in 0..PROGRAMS {
+        let (program, args) = relay::generate(&mut Tape::from_seed(seed, 400));
+        match try_program(&program, &args) {
+            Trial::Same => same += 1,
+            Trial::Stopped => {}
+            Trial::Different(why) => panic!("seed {seed}: {why}"),
+        }
+    }
+    assert!(same * 10 > PROGRAMS * 9, "{same} of {PROGRAMS}");
+}
+
+/// Errors name the rule and, where there are two, both places.
+#[test]
+fn both_places_are_told() {
+    let text = "def @norm(%v: Tensor<Float, 3>) { %v }\ndef @main(%w: Tensor<Float, 4>) { @norm(%w) }\n";
+    let reading = relay::understand(&mut Cx::new(), text);
+    let told = relay::located(&reading.faults, text);
+    let expected = "2:41: argument 0 is Tensor<Float, 4>, the parameter is Tensor<Float, 3>; which stands at 1:15 [RELAY.DEF.RESTRICT]";
+    assert_eq!(told, expected);
+}
