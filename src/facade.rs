@@ -10,8 +10,10 @@ use crate::judge::Cx;
 use crate::normal_form::{Normalized, normalize_reporting};
 use crate::oracle::{self, NoAnswer};
 use crate::question::{Answer, Ask, RunAnswer};
+use crate::reading;
 use crate::refine::{self, RefineError, Refinement};
-use crate::syntax::load::{self, Form, LoadError};
+use crate::syntax::load::{Form, LoadError};
+use crate::syntax::tvmscript::Which;
 use crate::value::ValueSpec;
 
 /// Reads a program: TVMScript, RON or JSON, told apart by what it begins with.
@@ -25,7 +27,9 @@ use crate::value::ValueSpec;
 /// assert!(error.to_string().starts_with("2:"), "{error}");
 /// ```
 pub fn parse(text: &str) -> Result<IrModule, LoadError> {
-    load::parse(Form::of(Path::new("-"), text), text)
+    let form = Form::of(Path::new("-"), text);
+    reading::parse_modules(form, text, Which::Only)
+        .and_then(|file| file.modules.into_iter().next().map(|(_, module)| module).ok_or(LoadError::Empty))
 }
 
 /// Is the program well-formed, and do its types and structural information fit together?

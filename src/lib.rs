@@ -87,6 +87,7 @@ pub mod ops;
 pub mod oracle;
 pub mod purity;
 pub mod question;
+pub mod reading;
 pub mod refine;
 pub mod relay;
 #[cfg(feature = "cli")]

@@ -93,7 +93,7 @@ impl Arrays {
         }
     }
 
-    /// The names of the arrays; of an `.npy` none.
+    /// The names of the arrays, in order; of an `.npy` none.
     pub fn names(&self) -> Vec<String> {
         match self {
             Arrays::One(_) => Vec::new(),
@@ -108,22 +108,32 @@ impl Arrays {
         }
     }
 
+    /// The names for a message.
+    fn known(&self) -> String {
+        let names = self.names();
+        if names.is_empty() { "none with a name".to_string() } else { names.join(", ") }
+    }
+
     /// The array of a name, or the only one. `budget` says how many bytes there may still be, and is less afterwards.
     pub fn read(&mut self, name: Option<&str>, budget: &mut u64) -> Result<TensorData, ArrayError> {
-        let names = self.names();
-        let known = || if names.is_empty() { "none with a name".to_string() } else { names.join(", ") };
-        match (self, name) {
-            (Arrays::One(_), Some(name)) => Err(ArrayError::Name(name.into(), known())),
-            (Arrays::One(file), None) => npy(file, budget),
-            (Arrays::Several(archive), name) => {
-                let name = match (name, names.as_slice()) {
-                    (Some(name), _) if names.iter().any(|known| known == name) => name,
-                    (Some(name), _) => return Err(ArrayError::Name(name.into(), known())),
-                    (None, [only]) => only,
-                    (None, _) => return Err(ArrayError::Which(known())),
-                };
-                npy(&mut archive.by_name(&format!("{name}.npy"))?, budget)
+        let of_name = |name: &str| format!("{name}.npy");
+        let entry = match (&*self, name) {
+            (Arrays::One(_), None) => None,
+            (Arrays::Several(archive), Some(name)) if archive.index_for_name(&of_name(name)).is_some() => {
+                Some(of_name(name))
             }
+            (Arrays::One(_) | Arrays::Several(_), Some(name)) => {
+                return Err(ArrayError::Name(name.into(), self.known()));
+            }
+            (Arrays::Several(_), None) => match self.names().as_slice() {
+                [only] => Some(of_name(only)),
+                [..] => return Err(ArrayError::Which(self.known())),
+            },
+        };
+        match (self, entry) {
+            (Arrays::One(file), _) => npy(file, budget),
+            (Arrays::Several(archive), Some(entry)) => npy(&mut archive.by_name(&entry)?, budget),
+            (Arrays::Several(_), None) => Err(ArrayError::Which(String::new())),
         }
     }
 }
@@ -258,6 +268,11 @@ impl Element {
         };
         Some(code)
     }
+}
+
+/// Whether arrays of such elements are written.
+pub fn is_written(dtype: DataType) -> bool {
+    Element::written(dtype).is_some()
 }
 
 /// The elements of an array with the first index fastest, with the last index fastest.

@@ -5,29 +5,39 @@ use std::path::PathBuf;
 use annotate_snippets::Renderer;
 use rayon::prelude::*;
 
+use super::convert::Target;
 use super::input::{self, InputError, Source};
+use super::types::Typed;
 use super::{Exit, Failure, Outcome, options, print, render};
 use crate::book::{Edition, Reading};
 use crate::check::{Claim, all_findings, check_as, unknown_names};
 use crate::findings::{Diagnostic, Severity};
+use crate::grammar::{IrModule, Span};
 use crate::judge::Cx;
+use crate::syntax::tvmscript::Which;
 
 /// Check programs: well-formedness, normal form, types and structural information
 ///
 /// Every finding is told with its place, the rule that it breaks, and why. A stage that finds errors does not end the check: the later ones
 /// go on, and are silent on what depends on a wrong place. FILE is TVMScript (.py),
 /// RON, JSON or Relay (.relay), programs of 2022 marked by `ast: "2022-06"` included; `-` is standard input; a directory stands for all
-/// programs below it.
+/// programs below it. Every module of a Python file is checked, whatever stands around it.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec check model.py
   relax-spec check --format json models/ | jq .rule
+  relax-spec check --types model.py
   relax-spec check --reading literal model.py")]
 pub struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    selected: input::Selected,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    /// Write each program with the structural information and the purity of every variable, as `types` does; the findings go to standard error
+    #[arg(long)]
+    types: bool,
     /// The files are whole programs: one without a function that can be started from outside is in error (WF.11)
     #[arg(long)]
     program: bool,
@@ -44,7 +54,7 @@ pub struct Args {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     Human,
-    /// One JSON object a finding and line
+    /// One JSON object a finding and line; with --types one a program
     Json,
 }
 
@@ -54,16 +64,40 @@ struct Checked {
     result: Result<Report, InputError>,
 }
 
-/// What is said of a program that can be read.
+/// What is said of a file that can be read.
 struct Report {
     source: Source,
+    modules: Vec<OfModule>,
+    /// The statements that belong to no module.
+    skipped: Option<(Span, usize)>,
+}
+
+/// What is said of a module.
+struct OfModule {
+    name: String,
+    /// With what is known of it, if that is asked for: the text, or JSON.
+    typed: Option<String>,
     findings: Vec<Diagnostic>,
     /// What the literal text says, where its verdict is another one.
     literally: Option<String>,
     /// Whether the module has something that no edition gives a meaning.
     has_global_infos: bool,
-    /// No function of the file can be started from outside, and the file does not claim to be a program.
+    /// No function of the module can be started from outside, and it does not claim to be a program.
     fragment: bool,
+}
+
+impl Report {
+    fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.modules.iter().flat_map(|module| &module.findings)
+    }
+
+    /// How a module is called: as the file if there is no other.
+    fn title(&self, module: &OfModule) -> String {
+        match self.modules.len() {
+            1 => self.source.name.clone(),
+            _ => format!("{}: {}", self.source.name, module.name),
+        }
+    }
 }
 
 impl From<InputError> for Failure {
@@ -78,12 +112,24 @@ pub fn run(args: &Args) -> Outcome {
     let checked: Vec<Checked> = files.into_par_iter().map(|path| check(args, path)).collect();
     let renderer = render::renderer();
     for one in &checked {
-        match args.format {
-            Format::Human => tell(&renderer, one)?,
-            Format::Json => print(&json_lines(one)?)?,
+        match (args.types, args.format) {
+            (false, Format::Human) => tell(&renderer, one, &mut |text| print(text))?,
+            (false, Format::Json) => print(&json_lines(one)?)?,
+            (true, format) => {
+                for module in one.result.iter().flat_map(|report| &report.modules) {
+                    module.typed.iter().try_for_each(|typed| print(typed))?;
+                }
+                match format {
+                    Format::Human => tell(&renderer, one, &mut |text| {
+                        eprint!("{text}");
+                        Ok(())
+                    })?,
+                    Format::Json => eprint!("{}", json_lines(one)?),
+                }
+            }
         }
     }
-    if args.format == Format::Human {
+    if args.format == Format::Human && !args.types {
         print(&summary(&checked))?;
     }
     Ok(checked.iter().map(exit).max().unwrap_or(Exit::NothingRan))
@@ -91,28 +137,50 @@ pub fn run(args: &Args) -> Outcome {
 
 fn check(args: &Args, path: PathBuf) -> Checked {
     let result = input::read(&path).and_then(|source| {
-        let context = |reading| Cx::new().with_edition(args.edition).with_reading(reading);
-        let of_relay = source.relay_findings(&mut context(args.reading.clone()))?;
+        let mut cx = Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
+        let of_relay = source.relay_findings(&mut cx)?;
         if has_errors(&of_relay) {
-            let has_global_infos = false;
-            return Ok(Report { source, findings: of_relay, literally: None, has_global_infos, fragment: false });
+            let module = OfModule {
+                name: String::new(),
+                typed: None,
+                findings: of_relay,
+                literally: None,
+                has_global_infos: false,
+                fragment: false,
+            };
+            return Ok(Report { source, modules: vec![module], skipped: None });
         }
-        let module = source.parse()?;
-        let claim = if args.program { Claim::Program } else { Claim::Fragment };
-        let report = check_as(&mut context(args.reading.clone()), &module, claim);
-        let literal = check_as(&mut context(Reading::literal()), &module, claim).diagnostics;
-        let literally = (has_errors(&report.diagnostics) != has_errors(&literal)).then(|| verdict(&literal));
-        let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
-        let mut findings = all_findings(&mut context(args.reading.clone()), &report, unknown);
-        findings.splice(0..0, of_relay);
-        let has_global_infos = !module.global_infos.is_empty();
-        Ok(Report { source, findings, literally, has_global_infos, fragment: report.fragment })
+        let which = args.selected.module.as_deref().map_or(Which::All, Which::Named);
+        let file = source.modules(which)?;
+        let check = |(name, module): (String, IrModule)| check_module(args, &source, name, &module);
+        let mut modules: Vec<OfModule> = file.modules.into_iter().map(check).collect();
+        modules.iter_mut().take(1).for_each(|module| drop(module.findings.splice(0..0, of_relay.iter().cloned())));
+        Ok(Report { source, modules, skipped: file.skipped })
     });
     Checked { path, result }
 }
 
-fn has_errors(findings: &[Diagnostic]) -> bool {
-    findings.iter().any(|finding| finding.severity == Severity::Error)
+fn check_module(args: &Args, source: &Source, name: String, module: &IrModule) -> OfModule {
+    let context = |reading| Cx::new().with_edition(args.edition).with_reading(reading);
+    let claim = if args.program { Claim::Program } else { Claim::Fragment };
+    let report = check_as(&mut context(args.reading.clone()), module, claim);
+    let literal = check_as(&mut context(Reading::literal()), module, claim).diagnostics;
+    let literally = (has_errors(&report.diagnostics) != has_errors(&literal)).then(|| verdict(&literal));
+    let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
+    let findings = all_findings(&mut context(args.reading.clone()), &report, unknown);
+    let has_global_infos = !module.global_infos.is_empty();
+    let typed = args.types.then(|| {
+        let typed = Typed::of(&mut context(args.reading.clone()), source, name.clone(), module);
+        match args.format {
+            Format::Human => typed.text(&Target::default()),
+            Format::Json => format!("{}\n", typed.json(&Target::default())),
+        }
+    });
+    OfModule { name, typed, findings, literally, has_global_infos, fragment: report.fragment }
+}
+
+fn has_errors<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> bool {
+    findings.into_iter().any(|finding| finding.severity == Severity::Error)
 }
 
 /// `accepted`, or the rules broken.
@@ -129,29 +197,25 @@ fn verdict(findings: &[Diagnostic]) -> String {
 
 fn exit(checked: &Checked) -> Exit {
     match &checked.result {
-        Ok(report) if has_errors(&report.findings) => Exit::Findings,
+        Ok(report) if has_errors(report.findings()) => Exit::Findings,
         Ok(_) => Exit::AsExpected,
         Err(_) => Exit::Unreadable,
     }
 }
 
-fn tell(renderer: &Renderer, checked: &Checked) -> Result<(), Failure> {
+/// Where findings go.
+type Sink<'s> = &'s mut dyn FnMut(&str) -> Result<(), Failure>;
+
+fn tell(renderer: &Renderer, checked: &Checked, out: Sink<'_>) -> Result<(), Failure> {
     match &checked.result {
         Ok(report) => {
-            let Report { source, findings, literally, has_global_infos, fragment } = report;
-            findings.iter().try_for_each(|finding| print(&render::human(renderer, source, finding)))?;
-            if *has_global_infos {
-                let what = "virtual devices and other global infos mean nothing in this edition";
-                print(&format!("note: {}: {what}\n\n", source.name))?;
+            for module in &report.modules {
+                tell_module(renderer, &report.source, module, &report.title(module), out)?;
             }
-            if *fragment {
-                let message =
-                    "no function has a global_symbol, so none can be started (an error with --program: WF.11)";
-                print(&format!("note: {}: {message}\n\n", source.name))?;
-            }
-            match literally {
-                Some(verdict) => {
-                    print(&format!("note: {}: in the literal reading of the text: {verdict}\n\n", source.name))
+            match report.skipped {
+                Some((first, count)) => {
+                    let note = report.source.skipped_words(first, count);
+                    out(&format!("note: {}: {note}\n\n", report.source.name))
                 }
                 None => Ok(()),
             }
@@ -163,9 +227,38 @@ fn tell(renderer: &Renderer, checked: &Checked) -> Result<(), Failure> {
     }
 }
 
+fn tell_module(
+    renderer: &Renderer,
+    source: &Source,
+    module: &OfModule,
+    title: &str,
+    out: Sink<'_>,
+) -> Result<(), Failure> {
+    let OfModule { name: _, typed: _, findings, literally, has_global_infos, fragment } = module;
+    findings.iter().try_for_each(|finding| out(&render::human(renderer, source, finding)))?;
+    if *has_global_infos {
+        out(&format!("note: {title}: virtual devices and other global infos mean nothing in this edition\n\n"))?;
+    }
+    if *fragment {
+        let message = "no function has a global_symbol, so none can be started (an error with --program: WF.11)";
+        out(&format!("note: {title}: {message}\n\n"))?;
+    }
+    match literally {
+        Some(verdict) => out(&format!("note: {title}: in the literal reading of the text: {verdict}\n\n")),
+        None => Ok(()),
+    }
+}
+
 fn json_lines(checked: &Checked) -> Result<String, Failure> {
     let values = match &checked.result {
-        Ok(report) => report.findings.iter().map(|finding| render::finding_json(&report.source, finding)).collect(),
+        Ok(report) => {
+            let of_module = |module: &OfModule| {
+                let json = |finding| render::finding_json(&report.source, &module.name, finding);
+                module.findings.iter().map(json).collect::<Vec<_>>()
+            };
+            let skipped = report.skipped.map(|skipped| render::skipped_json(&report.source, skipped));
+            report.modules.iter().flat_map(of_module).chain(skipped).collect()
+        }
         Err(error) => render::input_error_json(&checked.path.display().to_string(), error),
     };
     let lines = values.iter().map(|value| serde_json::to_string(value).map(|line| line + "\n"));
@@ -175,7 +268,7 @@ fn json_lines(checked: &Checked) -> Result<String, Failure> {
 /// `3 files: 5 errors, 1 warning`.
 fn summary(checked: &[Checked]) -> String {
     let count = |severity| {
-        let findings = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(|report| &report.findings);
+        let findings = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(Report::findings);
         findings.filter(|finding| finding.severity == severity).count()
     };
     let unreadable = checked.iter().filter(|one| one.result.is_err()).count();

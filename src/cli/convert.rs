@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Exit, Failure, Outcome, input, print};
-use crate::grammar::IrModule;
+use crate::grammar::{IrModule, Var};
 use crate::harness::checkout::write_atomically;
 use crate::syntax::load::{self, Form};
 use crate::syntax::tvmscript::{self, Dialect};
@@ -25,6 +25,8 @@ pub struct Args {
     /// What FILE is, where its name does not say it
     #[arg(long, value_enum)]
     from: Option<From>,
+    #[command(flatten)]
+    selected: input::Selected,
     #[command(flatten)]
     target: Target,
 }
@@ -49,7 +51,7 @@ impl From {
 }
 
 /// Where a program goes, and in which form.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub struct Target {
     #[arg(long, value_enum, default_value_t = To::Tvmscript)]
     to: To,
@@ -61,15 +63,17 @@ pub struct Target {
     output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum To {
+    #[default]
     Tvmscript,
     Ron,
     Json,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum DialectName {
+    #[default]
     #[value(name = "tvm0.25")]
     Tvm025,
     // 0.26 reads it, too.
@@ -80,17 +84,31 @@ enum DialectName {
 impl Target {
     /// Writes a program.
     pub fn write(&self, module: &IrModule) -> Result<(), Failure> {
+        self.put(&self.text(module))
+    }
+
+    /// The program as it is written.
+    pub fn text(&self, module: &IrModule) -> String {
+        self.text_with(module, &|_| None)
+    }
+
+    /// The program as it is written, in TVMScript with remarks on the bindings of variables.
+    pub fn text_with(&self, module: &IrModule, remark: &dyn Fn(&Var) -> Option<&'static str>) -> String {
         let dialect = match self.dialect {
             DialectName::Tvm025 => Dialect::Tvm025,
             DialectName::Tvm027 => Dialect::Tvm027,
         };
-        let text = match self.to {
-            To::Tvmscript => tvmscript::print_module(module, dialect),
+        match self.to {
+            To::Tvmscript => tvmscript::print_module_with(module, dialect, remark),
             To::Ron => load::write(Form::Ron, module),
             To::Json => load::write(Form::Json, module),
-        };
+        }
+    }
+
+    /// Writes a text to where the program goes.
+    pub fn put(&self, text: &str) -> Result<(), Failure> {
         match &self.output {
-            None => print(&text),
+            None => print(text),
             Some(path) => write_atomically(path, text.as_bytes())
                 .map_err(|error| Failure::unreadable(format!("{}: {error}", path.display()))),
         }
@@ -103,6 +121,6 @@ pub fn run(args: &Args) -> Outcome {
         source.name =
             format!("{}.{}", source.name.trim_end_matches(&format!(".{}", from.extension())), from.extension());
     }
-    args.target.write(&source.parse()?)?;
+    args.target.write(&source.module(args.selected.module.as_deref())?)?;
     Ok(Exit::AsExpected)
 }

@@ -1,7 +1,7 @@
 //! `relax-spec export`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -14,19 +14,48 @@ use crate::suite::{Case, embedded_suite};
 /// The JSON Schema of the exported files.
 const SCHEMA: &str = include_str!("suite.schema.json");
 
-/// Write the golden suite as JSON, with a JSON Schema, for readers without RON
+/// The JSON Schema of what each command writes with `--format json`.
+const OF_COMMANDS: [(&str, &str); 6] = [
+    ("check", include_str!("check.schema.json")),
+    ("run", include_str!("run.schema.json")),
+    ("judge", include_str!("judge.schema.json")),
+    ("normalize", include_str!("normalize.schema.json")),
+    ("types", include_str!("types.schema.json")),
+    ("refine", include_str!("refine.schema.json")),
+];
+
+/// Write the golden suite as JSON, for readers without RON, or the JSON Schemas of what commands write
 ///
 /// One file a chapter, DIR/CHAPTER.json, a list of cases; DIR/suite.schema.json describes it. Questions and answers have
-/// the form of the adapter protocol.
+/// the form of the adapter protocol. The schemas of commands are DIR/COMMAND.schema.json, of what COMMAND --format json writes.
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  relax-spec export --json target/suite")]
+#[command(
+    after_help = "Examples:\n  relax-spec export --json target/suite\n  relax-spec export --schemas target/schemas"
+)]
+#[group(required = true, multiple = true)]
 pub struct Args {
-    /// The directory to write into
+    /// The directory to write the suite into
     #[arg(long = "json", value_name = "DIR")]
-    dir: PathBuf,
+    suite: Option<PathBuf>,
+    /// The directory to write the schemas of commands into
+    #[arg(long, value_name = "DIR")]
+    schemas: Option<PathBuf>,
 }
 
 pub fn run(args: &Args) -> Outcome {
+    if let Some(dir) = &args.schemas {
+        for (command, schema) in OF_COMMANDS {
+            write_atomically(&dir.join(format!("{command}.schema.json")), schema.as_bytes())?;
+        }
+        eprintln!("wrote {} schemas to {}", OF_COMMANDS.len(), dir.display());
+    }
+    match &args.suite {
+        Some(dir) => write_suite(dir),
+        None => Ok(Exit::AsExpected),
+    }
+}
+
+fn write_suite(dir: &Path) -> Outcome {
     let suite = embedded_suite()?;
     let mut chapters: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for case in &suite {
@@ -34,10 +63,10 @@ pub fn run(args: &Args) -> Outcome {
     }
     for (chapter, cases) in &chapters {
         let text = serde_json::to_string_pretty(cases).map_err(Failure::unreadable)? + "\n";
-        write_atomically(&args.dir.join(format!("{chapter}.json")), text.as_bytes())?;
+        write_atomically(&dir.join(format!("{chapter}.json")), text.as_bytes())?;
     }
-    write_atomically(&args.dir.join("suite.schema.json"), SCHEMA.as_bytes())?;
-    eprintln!("wrote {} cases of {} chapters to {}", suite.len(), chapters.len(), args.dir.display());
+    write_atomically(&dir.join("suite.schema.json"), SCHEMA.as_bytes())?;
+    eprintln!("wrote {} cases of {} chapters to {}", suite.len(), chapters.len(), dir.display());
     Ok(Exit::AsExpected)
 }
 

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::arrays::{ArrayError, Arrays};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::arrays::{ArrayError, Arrays, is_written};
 use super::{Exit, Failure, value};
-use crate::grammar::{Function, StructInfo, TensorData};
+use crate::grammar::{DataType, Function, StructInfo, TensorData};
 use crate::judge::with_stack;
 use crate::value::{Scalar, Tensor, ValueSpec};
 
@@ -92,15 +94,17 @@ impl Given {
         loader: &mut Loader,
     ) -> Result<BTreeMap<&'n str, ValueSpec>, Failure> {
         let mut found = BTreeMap::new();
+        let parameters: FxHashSet<&str> = names.iter().copied().collect();
         for path in &self.files {
             let arrays = loader.arrays(path)?.names();
-            let parameter = |array: &str| names.iter().position(|name| is_of(array, name));
-            if let Some(stray) = arrays.iter().find(|array| parameter(array).is_none()) {
+            let is_of_parameter = |array: &&String| beginnings(array).any(|name| parameters.contains(name));
+            if let Some(stray) = arrays.iter().find(|array| !is_of_parameter(array)) {
                 let message = format!("{}: `{stray}` is no parameter; they are: {}", path.display(), names.join(", "));
                 return Err(Failure::unreadable(message));
             }
+            let arrays = Names::of(&arrays);
             for (name, annotation) in names.iter().zip(annotations) {
-                if !arrays.iter().any(|array| is_of(array, name)) {
+                if !arrays.beginnings.contains(name) {
                     continue;
                 }
                 let value = loader.named(path, name, &arrays, *annotation)?;
@@ -113,9 +117,25 @@ impl Given {
     }
 }
 
-/// Whether an array is that of a parameter or of a field of it.
-fn is_of(array: &str, name: &str) -> bool {
-    array.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+/// The names of the arrays of a file.
+struct Names<'a> {
+    whole: FxHashSet<&'a str>,
+    /// They, and what stands before each dot in them: the tuples that they are fields of.
+    beginnings: FxHashSet<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    fn of(arrays: &'a [String]) -> Names<'a> {
+        Names {
+            whole: arrays.iter().map(String::as_str).collect(),
+            beginnings: arrays.iter().flat_map(|array| beginnings(array)).collect(),
+        }
+    }
+}
+
+/// `x.0.1`, `x.0` and `x`, of the first: what the array may be, or be a field of.
+fn beginnings(array: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(array), |name| name.rsplit_once('.').map(|(before, _)| before))
 }
 
 /// Reads arrays from files, each of which it opens once.
@@ -142,16 +162,16 @@ impl Loader {
         &mut self,
         path: &Path,
         name: &str,
-        arrays: &[String],
+        arrays: &Names<'_>,
         annotation: Option<&StructInfo>,
     ) -> Result<ValueSpec, Failure> {
-        if arrays.iter().any(|array| array == name) {
+        if arrays.whole.contains(name) {
             return self.array(path, Some(name), annotation);
         }
         let mut fields = Vec::new();
         loop {
             let field = format!("{name}.{}", fields.len());
-            if !arrays.iter().any(|array| is_of(array, &field)) {
+            if !arrays.beginnings.contains(field.as_str()) {
                 break;
             }
             let annotation = field_of(annotation, fields.len());
@@ -264,29 +284,73 @@ pub fn arrays_of(result: &ValueSpec) -> Result<Vec<(String, TensorData)>, String
 }
 
 fn collect(name: &str, value: &ValueSpec, arrays: &mut Vec<(String, TensorData)>) -> Result<(), String> {
-    use crate::grammar::DataType;
-    let bytes = |dtype, shape: &[u64], bytes| TensorData::new(dtype, shape, bytes).map_err(|error| error.to_string());
-    let data = match value {
-        ValueSpec::Tensor(data) => data.clone(),
-        ValueSpec::Tuple(fields) => {
-            let mut fields = fields.iter().enumerate();
-            return fields.try_for_each(|(i, field)| with_stack(|| collect(&format!("{name}.{i}"), field, arrays)));
-        }
+    if let ValueSpec::Tuple(fields) = value {
+        let mut fields = fields.iter().enumerate();
+        return fields.try_for_each(|(i, field)| with_stack(|| collect(&format!("{name}.{i}"), field, arrays)));
+    }
+    let data = array_of(value).ok_or_else(|| format!("`{name}` of the result is no array: {value}"))?;
+    arrays.push((name.to_string(), data));
+    Ok(())
+}
+
+/// The array that a value is written as.
+fn array_of(value: &ValueSpec) -> Option<TensorData> {
+    let bytes = |dtype, shape: &[u64], bytes| TensorData::new(dtype, shape, bytes).ok();
+    match value {
+        ValueSpec::Tensor(data) => Some(data.clone()),
         ValueSpec::Shape(sizes) => {
-            let sizes: Vec<u8> = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
-            bytes(DataType::INT64, &[(sizes.len() / 8) as u64], sizes)?
+            let bytes_of: Vec<u8> = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+            bytes(DataType::INT64, &[sizes.len() as u64], bytes_of)
         }
-        ValueSpec::Int(i) => bytes(DataType::INT64, &[], i.to_le_bytes().to_vec())?,
-        ValueSpec::Bool(truth) => bytes(DataType::BOOL, &[], vec![u8::from(*truth)])?,
-        ValueSpec::Float(x) => bytes(DataType::FLOAT64, &[], x.get().to_le_bytes().to_vec())?,
-        ValueSpec::PackedFunc(_)
+        ValueSpec::Int(i) => bytes(DataType::INT64, &[], i.to_le_bytes().to_vec()),
+        ValueSpec::Bool(truth) => bytes(DataType::BOOL, &[], vec![u8::from(*truth)]),
+        ValueSpec::Float(x) => bytes(DataType::FLOAT64, &[], x.get().to_le_bytes().to_vec()),
+        ValueSpec::Tuple(_)
+        | ValueSpec::PackedFunc(_)
         | ValueSpec::Closure
         | ValueSpec::PrimFunc
         | ValueSpec::Str(_)
         | ValueSpec::DataType(_)
         | ValueSpec::Object
-        | ValueSpec::Arg(_) => return Err(format!("`{name}` of the result is no array: {value}")),
-    };
-    arrays.push((name.to_string(), data));
-    Ok(())
+        | ValueSpec::Arg(_) => None,
+    }
+}
+
+/// Arguments as `--args` and `--arg` give them back.
+pub struct Kept<'v> {
+    /// By the names of their parameters.
+    pub arrays: Vec<(String, TensorData)>,
+    /// Those that no array gives back, in their order.
+    pub rest: Vec<&'v ValueSpec>,
+}
+
+/// The arguments of a function, as far as arrays by the names of its parameters give them back.
+pub fn by_parameters<'v>(func: Option<&Function>, values: &'v [ValueSpec]) -> Kept<'v> {
+    let mut kept = Kept { arrays: Vec::new(), rest: Vec::new() };
+    let params = func.map(|func| func.params.as_slice()).unwrap_or_default();
+    let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
+    params.iter().for_each(|param| *seen.entry(&param.var.name).or_default() += 1);
+    for (i, value) in values.iter().enumerate() {
+        let param = params.get(i).filter(|param| {
+            let name = &*param.var.name;
+            !name.is_empty() && !name.contains('.') && seen.get(name) == Some(&1)
+        });
+        match param.filter(|param| is_given_back(value, param.annotation.as_ref())) {
+            // What is given back is an array in all its parts.
+            Some(param) if collect(&param.var.name, value, &mut kept.arrays).is_ok() => {}
+            Some(_) | None => kept.rest.push(value),
+        }
+    }
+    kept
+}
+
+/// Whether what is written of a value is read as the same where this is expected.
+fn is_given_back(value: &ValueSpec, annotation: Option<&StructInfo>) -> bool {
+    match value {
+        ValueSpec::Tuple(fields) => {
+            let mut fields = fields.iter().enumerate();
+            fields.len() > 0 && fields.all(|(i, field)| with_stack(|| is_given_back(field, field_of(annotation, i))))
+        }
+        leaf => array_of(leaf).is_some_and(|data| is_written(data.dtype) && value_of(data, annotation) == *leaf),
+    }
 }

@@ -6,14 +6,25 @@ use std::{fs, io};
 use crate::findings::Diagnostic;
 use crate::grammar::{IrModule, Span};
 use crate::judge::Cx;
+use crate::reading;
 use crate::relay::{self, Fault};
 use crate::syntax::load::{self, Form, LoadError};
+use crate::syntax::tvmscript::{PythonFile, Which};
 
 /// A program as given.
 pub struct Source {
     /// The path, or `<stdin>`.
     pub name: String,
     pub text: String,
+}
+
+/// Which module of a file is meant.
+#[derive(clap::Args)]
+pub struct Selected {
+    /// Of a Python file with several modules: the name of its class, with what it stands in before a dot where that is not clear; `functions` for
+    /// functions that stand in no class
+    #[arg(long, value_name = "NAME")]
+    pub module: Option<String>,
 }
 
 /// Why there is no program.
@@ -79,20 +90,45 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
 impl Source {
     /// The line of a span, for people.
     pub fn place(&self, span: Span) -> String {
-        let before = usize::try_from(span.start).ok().filter(|_| span != Span::NONE).and_then(|at| self.text.get(..at));
+        let before = usize::try_from(span.start).ok().filter(|_| !span.is_none()).and_then(|at| self.text.get(..at));
         before.map_or_else(|| "anywhere".to_string(), |text| format!("line {}", text.matches('\n').count() + 1))
     }
 
-    /// The program; of Relay its translation.
-    pub fn parse(&self) -> Result<IrModule, InputError> {
+    /// The modules that are meant; of Relay the translation.
+    pub fn modules(&self, which: Which<'_>) -> Result<PythonFile, InputError> {
         if relay::is_relay(&self.name, &self.text) {
+            if let Which::Named(_) = which {
+                return Err(InputError::Load(self.name.clone(), LoadError::OneModule));
+            }
             return match relay::import(&mut Cx::new(), &self.text) {
-                Ok((module, _)) => Ok(module),
+                Ok((module, _)) => Ok(PythonFile { modules: vec![(String::new(), module)], skipped: None }),
                 Err(faults) => Err(self.unreadable(&faults)),
             };
         }
         let form = Form::of(Path::new(&self.name), &self.text);
-        load::parse(form, &self.text).map_err(|error| InputError::Load(self.name.clone(), error))
+        reading::parse_modules(form, &self.text, which).map_err(|error| InputError::Load(self.name.clone(), error))
+    }
+
+    /// The only module, or that of a name. What is skipped is told on standard error.
+    pub fn module(&self, name: Option<&str>) -> Result<IrModule, InputError> {
+        self.named_module(name).map(|(_, module)| module)
+    }
+
+    /// As [`Source::module`], with its name.
+    pub fn named_module(&self, name: Option<&str>) -> Result<(String, IrModule), InputError> {
+        let file = self.modules(name.map_or(Which::Only, Which::Named))?;
+        if let Some((first, count)) = file.skipped {
+            eprintln!("note: {}: {}", self.name, self.skipped_words(first, count));
+        }
+        file.modules.into_iter().next().ok_or_else(|| InputError::Load(self.name.clone(), LoadError::Empty))
+    }
+
+    /// What was skipped, in words.
+    pub fn skipped_words(&self, first: Span, count: usize) -> String {
+        match count {
+            1 => format!("1 statement belongs to no module and is skipped: {}", self.place(first)),
+            _ => format!("{count} statements belong to no module and are skipped, the first: {}", self.place(first)),
+        }
     }
 
     fn unreadable(&self, faults: &[Fault]) -> InputError {

@@ -5,6 +5,7 @@ use std::io::BufRead as _;
 
 use serde_json::Value;
 
+use super::options::Format;
 use super::{Exit, Failure, Outcome, options, print};
 use crate::book::{Edition, Erratum, Reading};
 use crate::data::{self, Data, Node, Read};
@@ -42,7 +43,10 @@ pub struct Args {
     /// Show the derivation: rules, premises and judgements asked on the way
     #[arg(long)]
     explain: bool,
-    /// Answer as JSON, in the form of the adapter protocol
+    /// As JSON the answer has the form of the adapter protocol
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// The same as --format json
     #[arg(long)]
     json: bool,
     /// `corrected`, `literal`, or a list of errata to take literally; without it, both answers where they differ
@@ -156,7 +160,7 @@ fn ask_both(args: &Args, ask: &Ask) -> (Answered, Vec<(Erratum, question::Outcom
 
 fn one(args: &Args, ask: &Ask) -> Outcome {
     let ((outcome, derivations), others) = ask_both(args, ask);
-    let text = if args.json {
+    let text = if args.json || args.format == Format::Json {
         format!("{}\n", to_json(&outcome, &others))
     } else {
         in_the_askers_words(ask, to_text(args, ask, &outcome, &derivations, &others))

@@ -2,9 +2,14 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
 use super::convert::Target;
+use super::options::Format;
 use super::{Exit, Outcome, input, options, render};
 use crate::book::{Edition, Reading};
+use crate::data::json::value_of;
+use crate::data::to_document;
 use crate::judge::Cx;
 use crate::normal_form::normalize_reporting;
 
@@ -20,7 +25,12 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
+    selected: input::Selected,
+    #[command(flatten)]
     target: Target,
+    /// As JSON the program and what is malformed, in one object
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -30,11 +40,25 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Outcome {
     let source = input::read(&args.file)?;
-    let module = source.parse()?;
+    let module = source.module(args.selected.module.as_deref())?;
     let mut cx = Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
     let normalized = normalize_reporting(&mut cx, &module);
-    args.target.write(&normalized.module)?;
-    let renderer = render::renderer();
-    normalized.findings.iter().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
+    match args.format {
+        Format::Human => {
+            args.target.write(&normalized.module)?;
+            let renderer = render::renderer();
+            normalized.findings.iter().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
+        }
+        Format::Json => {
+            let finding = |finding| render::finding_json(&source, "", finding);
+            let report = json!({
+                "file": source.name,
+                "program": value_of(&to_document(&normalized.module)),
+                "text": args.target.text(&normalized.module),
+                "findings": normalized.findings.iter().map(finding).collect::<Vec<Value>>(),
+            });
+            args.target.put(&format!("{report}\n"))?;
+        }
+    }
     Ok(if normalized.findings.is_empty() { Exit::AsExpected } else { Exit::Findings })
 }

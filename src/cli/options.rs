@@ -5,6 +5,15 @@ use crate::check::UnknownOps;
 use crate::eval::SignatureOrder;
 use crate::judge::{GlbPurity, Prover};
 
+/// `--format` of a report.
+#[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    #[default]
+    Human,
+    /// One JSON object; `relax-spec export --schemas DIR` writes the schema of each command
+    Json,
+}
+
 /// `--edition`.
 pub fn edition(text: &str) -> Result<Edition, String> {
     let names: Vec<&str> = Edition::ALL.iter().map(|edition| edition.name()).collect();

@@ -4,13 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
+use super::arrays::write_npz;
 use super::externs::Externs;
-use super::given::Given;
+use super::given::{self, Given, Kept};
+use super::options::Format;
+use super::value::Brief;
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
 use crate::adequacy::{Adequacy, adequacy};
 use crate::arguments::linked;
 use crate::book::{Edition, Reading};
 use crate::check::check_program;
+use crate::data::json::to_value;
 use crate::eval;
 use crate::findings::Severity;
 use crate::grammar::{IrModule, Name};
@@ -28,8 +34,10 @@ use crate::value::ValueSpec;
 #[command(after_help = "Examples:
   relax-spec refine before.py after.py
   relax-spec refine before.py after.py --runs 500
+  relax-spec refine test.py test.py --module Before --module Expected
   relax-spec refine before.py after.py --runs 0 --arg '[1, 2]:float32'
   relax-spec refine before.py after.py --arg @image.npy --args weights.npz
+  relax-spec refine before.py after.py --save found.npz || relax-spec refine before.py after.py --runs 0 --args found.npz
 
 Exit status: 0 allowed; 1 not allowed; 2 a program is ill-formed or cannot be read; 4 vacuous, for no run reached its end;
 5 undecided, on more than a tenth of the inputs, or out of budget.")]
@@ -40,6 +48,9 @@ pub struct Args {
     /// The target
     #[arg(value_name = "AFTER")]
     after: PathBuf,
+    /// Of Python files with several modules: the name of the class, in both files, or given twice, in BEFORE and in AFTER
+    #[arg(long = "module", value_name = "NAME")]
+    modules: Vec<String>,
     /// The global symbol of the function to start [default: main]
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
@@ -66,6 +77,14 @@ pub struct Args {
     assumed: Vec<(Name, Assumption)>,
     #[command(flatten)]
     externs: Externs,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Write the arguments of a counterexample into a file of NumPy, by the names of their parameters, as --args reads them
+    #[arg(long, value_name = "OUT.npz")]
+    save: Option<PathBuf>,
+    /// Print everything whole, however long
+    #[arg(long)]
+    verbose: bool,
     /// How far a float may be off beside what rounding explains, in proportion to 1 more than its magnitude
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     tolerance: f64,
@@ -78,11 +97,16 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Outcome {
     let (before, after) = (input::read(&args.before)?, input::read(&args.after)?);
-    let (source, target) = (before.parse()?, after.parse()?);
+    let (of_before, of_after) = match args.modules.as_slice() {
+        [] => (None, None),
+        [both] => (Some(both), Some(both)),
+        [before, after] => (Some(before), Some(after)),
+        [_, _, _, ..] => return Err(Failure::unreadable("--module goes twice at most, for BEFORE and for AFTER")),
+    };
+    let (source, target) = (before.module(of_before.map(String::as_str))?, after.module(of_after.map(String::as_str))?);
     let mut cx = Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
     if !args.unchecked {
-        well_formed(&cx, &before, &source)?;
-        well_formed(&cx, &after, &target)?;
+        well_formed(&cx, args.format, &[(&before, &source), (&after, &target)])?;
     }
     let entry = match &args.entry {
         Some(entry) => entry.as_str().into(),
@@ -107,11 +131,28 @@ pub fn run(args: &Args) -> Outcome {
     if let Some(error) = externs.iter().find_map(ExternProcess::failure) {
         return Err(Failure::new(Exit::Adapter, error));
     }
-    print(&told(&refinement))?;
-    print(&untried(&refinement, &before, &after))?;
-    if args.adequacy {
-        let adequacy = adequacy(&mut cx, &source, &entry, &refinement.inputs, &settings);
-        print(&worth(&adequacy.map_err(Failure::unreadable)?, &before))?;
+    let adequacy = match args.adequacy {
+        true => {
+            let adequacy = adequacy(&mut cx, &source, &entry, &refinement.inputs, &settings);
+            Some(adequacy.map_err(Failure::unreadable)?)
+        }
+        false => None,
+    };
+    let report = Report {
+        kept: refinement.input.as_ref().map(|input| given::by_parameters(linked(&source, &entry), input)),
+        names: linked(&source, &entry).map(|func| func.params.iter().map(|param| param.var.name.clone()).collect()),
+        refinement: &refinement,
+        adequacy: adequacy.as_ref(),
+        before: &before,
+        after: &after,
+        args,
+    };
+    if let (Some(path), Some(kept)) = (&args.save, &report.kept) {
+        write_npz(path, &kept.arrays).map_err(|error| given::failure(path, error))?;
+    }
+    match args.format {
+        Format::Human => print(&report.told())?,
+        Format::Json => print(&format!("{}\n", report.json()))?,
     }
     Ok(match refinement.verdict {
         Verdict::Allowed => Exit::AsExpected,
@@ -119,47 +160,6 @@ pub fn run(args: &Args) -> Outcome {
         Verdict::Vacuous(_) => Exit::NothingRan,
         Verdict::Undecided(_) | Verdict::OutOfBudget(_) => Exit::StoppedEarly,
     })
-}
-
-/// What an "allowed" does not speak of: the branches and calls that no run reached.
-fn untried(refinement: &Refinement, before: &input::Source, after: &input::Source) -> String {
-    let mut text = String::new();
-    if refinement.verdict != Verdict::Allowed {
-        return text;
-    }
-    let (of_before, of_after) = &refinement.unreached;
-    for (program, source, unreached) in [("BEFORE", before, of_before), ("AFTER", after, of_after)] {
-        for part in unreached.iter().take(SHOWN) {
-            let _ = match part {
-                Unreached::Branch { span, holds } => {
-                    writeln!(text, "  never reached: the branch for {holds} {} in {program}", source.place(*span))
-                }
-                Unreached::Operator { span, name } => {
-                    writeln!(text, "  never reached: {name} {} in {program}", source.place(*span))
-                }
-            };
-        }
-        if unreached.len() > SHOWN {
-            let _ = writeln!(text, "  never reached: {} more in {program}", unreached.len() - SHOWN);
-        }
-    }
-    text
-}
-
-/// So many parts that were not reached are told one by one.
-const SHOWN: usize = 8;
-
-/// What the inputs are worth.
-fn worth(adequacy: &Adequacy, text: &input::Source) -> String {
-    let Adequacy { told, untold, open } = adequacy;
-    let mut worth = format!("the inputs tell {told} of {} one-step mutants of BEFORE from it\n", told + untold.len());
-    for (what, span) in untold {
-        let _ = writeln!(worth, "  not {}: {what}", text.place(*span));
-    }
-    if *open > 0 {
-        let _ = writeln!(worth, "  of {open} more nothing can be said");
-    }
-    worth
 }
 
 /// `NAME=pure|impure|mutates:N|returns:N`, with commas.
@@ -183,56 +183,238 @@ fn assumption(text: &str) -> Result<(Name, Assumption), String> {
 }
 
 /// What is ill-formed is told, and not judged.
-fn well_formed(cx: &Cx, text: &input::Source, module: &IrModule) -> Result<(), Failure> {
-    let findings = check_program(&mut cx.clone(), module).diagnostics;
-    let errors: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
+fn well_formed(cx: &Cx, format: Format, programs: &[(&input::Source, &IrModule)]) -> Result<(), Failure> {
     let renderer = render::renderer();
-    errors.iter().for_each(|finding| eprint!("{}", render::human(&renderer, text, finding)));
-    match errors.as_slice() {
-        [] => Ok(()),
-        [..] => Err(Failure::unreadable("an ill-formed program is not judged (--unchecked judges it all the same)")),
+    let mut told = Vec::new();
+    for (text, module) in programs {
+        let findings = check_program(&mut cx.clone(), module).diagnostics;
+        for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
+            if format == Format::Human {
+                eprint!("{}", render::human(&renderer, text, finding));
+            }
+            told.push(render::finding_json(text, "", finding));
+        }
+    }
+    if told.is_empty() {
+        return Ok(());
+    }
+    if format == Format::Json {
+        print(&format!("{}\n", json!({"verdict": "ill_formed", "findings": told})))?;
+    }
+    Err(Failure::unreadable("an ill-formed program is not judged (--unchecked judges it all the same)"))
+}
+
+/// What there is to say.
+struct Report<'a> {
+    refinement: &'a Refinement,
+    adequacy: Option<&'a Adequacy>,
+    /// The arguments of the counterexample, as they can be given again.
+    kept: Option<Kept<'a>>,
+    /// Those of the parameters.
+    names: Option<Vec<Name>>,
+    before: &'a input::Source,
+    after: &'a input::Source,
+    args: &'a Args,
+}
+
+/// How long a message and a value in it may be, and how many arguments and mutants there may be, in a report that fits a screen.
+const LONGEST: usize = 400;
+const MOST: usize = 10;
+
+impl Report<'_> {
+    /// The verdict, what it is worth, and the counterexample.
+    fn told(&self) -> String {
+        let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, .. } =
+            self.refinement;
+        let mut text = match verdict {
+            Verdict::Allowed => {
+                format!("allowed on {compared} inputs, on {ended} of which both programs reach their end\n")
+            }
+            Verdict::NotAllowed { rule, message } => format!("not allowed [{rule}]: {}\n", self.cut(message)),
+            Verdict::Vacuous(reason) => format!("vacuous: {}\n", self.cut(reason)),
+            Verdict::Undecided(reason) => format!("undecided: {}\n", self.cut(reason)),
+            Verdict::OutOfBudget(reason) => format!("out of budget: {}\n", self.cut(reason)),
+        };
+        let open = matches!(verdict, Verdict::Undecided(_) | Verdict::OutOfBudget(_));
+        if let Some(reason) = reason.as_ref().filter(|_| !open) {
+            let _ = writeln!(text, "  undecided on {undecided} more: {}", self.cut(reason));
+        } else if *compared > 0 && open {
+            let _ = writeln!(text, "  on {undecided} of {} inputs", compared + undecided);
+        }
+        if let Some(Deviation { error, bound, index, before, after }) = deviation {
+            let _ = match verdict {
+                Verdict::NotAllowed { .. } => writeln!(
+                    text,
+                    "  element {index} is {before:?} in the source and {after:?} in the target; rounding explains {bound:.3e}"
+                ),
+                Verdict::Allowed | Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => {
+                    writeln!(text, "  a float is off by {error:.3e}; rounding explains {bound:.3e}")
+                }
+            };
+        }
+        if let Some(Differing { name, before, after }) = differing {
+            let [before, after] = [before, after].map(|value| self.cut(&value.to_string()));
+            let _ = writeln!(text, "  first at `{name}`: {before} in the source, {after} in the target");
+        }
+        if !unknown.is_empty() {
+            let names: Vec<&str> = unknown.iter().map(|name| &**name).collect();
+            let names = self.cut(&names.join(", "));
+            let _ = writeln!(text, "  not known: {names} (--extern CMD provides, --assume says more)");
+        }
+        self.counterexample(&mut text);
+        if *verdict == Verdict::Allowed {
+            self.untried(&mut text);
+        }
+        self.worth(&mut text);
+        text
+    }
+
+    /// The arguments, so that they can be given again, or how they can be had.
+    fn counterexample(&self, text: &mut String) {
+        let values = self.refinement.input.as_deref().unwrap_or_default();
+        let most = if self.args.verbose { values.len() } else { MOST };
+        let mut whole = true;
+        for (i, value) in values.iter().take(most).enumerate() {
+            let brief = if self.args.verbose { Brief::Whole(value::argument(value)) } else { value::brief(value) };
+            let _ = match brief {
+                Brief::Whole(argument) => writeln!(text, "  with --arg '{argument}'"),
+                Brief::Summary(summary) => {
+                    whole = false;
+                    let name = self.names.as_ref().and_then(|names| names.get(i));
+                    writeln!(text, "  with {} = {summary}", name.map_or("an argument", |name| name))
+                }
+            };
+        }
+        if values.len() > most {
+            let _ = writeln!(text, "  and {} more arguments", values.len() - most);
+        }
+        match (&self.args.save, &self.kept) {
+            (Some(path), Some(kept)) => {
+                let rest: String =
+                    kept.rest.iter().map(|value| format!(" --arg '{}'", value::argument(value))).collect();
+                let path = path.display().to_string();
+                let path = shlex::try_quote(&path).unwrap_or_default();
+                let _ = writeln!(text, "  the same: --args {path}{rest}");
+            }
+            (None, Some(_)) if !whole || values.len() > most => {
+                text.push_str("  (--save OUT.npz writes the arguments into a file that --args reads, --verbose prints them whole)\n");
+            }
+            (_, _) => {}
+        }
+    }
+
+    /// What an "allowed" does not speak of: the branches and calls that no run reached.
+    fn untried(&self, text: &mut String) {
+        let (of_before, of_after) = &self.refinement.unreached;
+        for (program, source, unreached) in [("BEFORE", self.before, of_before), ("AFTER", self.after, of_after)] {
+            let most = if self.args.verbose { unreached.len() } else { MOST };
+            for part in unreached.iter().take(most) {
+                let _ = match part {
+                    Unreached::Branch { span, holds } => {
+                        writeln!(text, "  never reached: the branch for {holds} {} in {program}", source.place(*span))
+                    }
+                    Unreached::Operator { span, name } => {
+                        writeln!(text, "  never reached: {name} {} in {program}", source.place(*span))
+                    }
+                };
+            }
+            if unreached.len() > most {
+                let _ = writeln!(text, "  never reached: {} more in {program}", unreached.len() - most);
+            }
+        }
+    }
+
+    /// [`Report::untried`] in JSON.
+    fn unreached(&self, source: &input::Source, unreached: &[Unreached]) -> Vec<Value> {
+        let part = |part: &Unreached| {
+            let (mut value, span) = match part {
+                Unreached::Branch { span, holds } => (json!({"branch": holds}), span),
+                Unreached::Operator { span, name } => (json!({"operator": name.to_string()}), span),
+            };
+            render::put_place(&mut value, source, *span);
+            value
+        };
+        unreached.iter().map(part).collect()
+    }
+
+    /// What the inputs are worth.
+    fn worth(&self, text: &mut String) {
+        let Some(Adequacy { told, untold, open }) = self.adequacy else { return };
+        let _ = writeln!(text, "the inputs tell {told} of {} one-step mutants of BEFORE from it", told + untold.len());
+        let most = if self.args.verbose { untold.len() } else { MOST };
+        for (what, span) in untold.iter().take(most) {
+            let _ = writeln!(text, "  not {}: {what}", self.before.place(*span));
+        }
+        if untold.len() > most {
+            let _ = writeln!(text, "  nor {} more (--verbose)", untold.len() - most);
+        }
+        if *open > 0 {
+            let _ = writeln!(text, "  of {open} more nothing can be said");
+        }
+    }
+
+    fn cut(&self, text: &str) -> String {
+        if self.args.verbose { text.to_string() } else { value::cut(text, LONGEST) }
+    }
+
+    /// Everything, as `refine.schema.json` describes it.
+    fn json(&self) -> Value {
+        let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, input, .. } =
+            self.refinement;
+        let (name, rule, message) = match verdict {
+            Verdict::Allowed => ("allowed", None, None),
+            Verdict::NotAllowed { rule, message } => ("not_allowed", Some(rule), Some(message)),
+            Verdict::Vacuous(message) => ("vacuous", None, Some(message)),
+            Verdict::Undecided(message) => ("undecided", None, Some(message)),
+            Verdict::OutOfBudget(message) => ("out_of_budget", None, Some(message)),
+        };
+        let argument = |(i, value): (usize, &ValueSpec)| {
+            json!({
+                "parameter": self.names.as_ref().and_then(|names| names.get(i)).map(|name| &**name),
+                "argument": value::argument(value),
+                "value": to_value(value),
+            })
+        };
+        let deviation = deviation.map(|Deviation { error, bound, index, before, after }| {
+            let [error, bound, before, after] = [error, bound, before, after].map(number);
+            json!({"error": error, "bound": bound, "index": index, "before": before, "after": after})
+        });
+        let differing = differing.as_ref().map(|Differing { name, before, after }| {
+            json!({"name": &**name, "before": to_value(before), "after": to_value(after)})
+        });
+        let adequacy = self.adequacy.map(|Adequacy { told, untold, open }| {
+            let untold: Vec<Value> = untold
+                .iter()
+                .map(|(what, span)| {
+                    let mut mutant = json!({"what": what});
+                    render::put_place(&mut mutant, self.before, *span);
+                    mutant
+                })
+                .collect();
+            json!({"told": told, "untold": untold, "open": open})
+        });
+        json!({
+            "verdict": name,
+            "rule": rule,
+            "message": message,
+            "compared": compared,
+            "ended": ended,
+            "undecided": undecided,
+            "reason": reason,
+            "differing": differing,
+            "deviation": deviation,
+            "unknown": unknown.iter().map(|name| &**name).collect::<Vec<&str>>(),
+            "counterexample": input.as_ref().map(|input| input.iter().enumerate().map(argument).collect::<Vec<Value>>()),
+            "unreached": {
+                "before": self.unreached(self.before, &self.refinement.unreached.0),
+                "after": self.unreached(self.after, &self.refinement.unreached.1),
+            },
+            "adequacy": adequacy,
+        })
     }
 }
 
-/// The verdict, what it is worth, and the counterexample.
-fn told(refinement: &Refinement) -> String {
-    let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, input, .. } =
-        refinement;
-    let mut text = match verdict {
-        Verdict::Allowed => {
-            format!("allowed on {compared} inputs, on {ended} of which both programs reach their end\n")
-        }
-        Verdict::NotAllowed { rule, message } => format!("not allowed [{rule}]: {message}\n"),
-        Verdict::Vacuous(reason) => format!("vacuous: {reason}\n"),
-        Verdict::Undecided(reason) => format!("undecided: {reason}\n"),
-        Verdict::OutOfBudget(reason) => format!("out of budget: {reason}\n"),
-    };
-    let open = matches!(verdict, Verdict::Undecided(_) | Verdict::OutOfBudget(_));
-    if let Some(reason) = reason.as_ref().filter(|_| !open) {
-        let _ = writeln!(text, "  undecided on {undecided} more: {reason}");
-    } else if *compared > 0 && open {
-        let _ = writeln!(text, "  on {undecided} of {} inputs", compared + undecided);
-    }
-    if let Some(Deviation { error, bound, index, before, after }) = deviation {
-        let _ = match verdict {
-            Verdict::NotAllowed { .. } => writeln!(
-                text,
-                "  element {index} is {before:?} in the source and {after:?} in the target; rounding explains {bound:.3e}"
-            ),
-            Verdict::Allowed | Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => {
-                writeln!(text, "  a float is off by {error:.3e}; rounding explains {bound:.3e}")
-            }
-        };
-    }
-    if let Some(Differing { name, before, after }) = differing {
-        let _ = writeln!(text, "  first at `{name}`: {before} in the source, {after} in the target");
-    }
-    if !unknown.is_empty() {
-        let names: Vec<&str> = unknown.iter().map(|name| &**name).collect();
-        let _ = writeln!(text, "  not known: {} (--extern CMD provides, --assume says more)", names.join(", "));
-    }
-    for value in input.iter().flatten() {
-        let _ = writeln!(text, "  with --arg '{}'", value::argument(value));
-    }
-    text
+/// A float in JSON, which has no numbers beyond all numbers.
+fn number(x: f64) -> Value {
+    if x.is_finite() { x.into() } else { x.to_string().into() }
 }

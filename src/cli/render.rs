@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::input::{InputError, Source};
 use crate::book::Rule;
 use crate::findings::{Diagnostic, Severity};
+use crate::grammar::Span;
 use crate::grammar::source::{SyntaxError, locate};
 use crate::syntax::load::LoadError;
 
@@ -95,14 +96,15 @@ fn syntax_error(renderer: &Renderer, name: &str, error: &SyntaxError) -> String 
     renderer.render(&[Group::with_title(title).element(snippet)]) + "\n"
 }
 
-/// A finding in JSON. Lines and columns count from 1.
-pub fn finding_json(source: &Source, finding: &Diagnostic) -> Value {
+/// A finding in a module in JSON. Lines and columns count from 1.
+pub fn finding_json(source: &Source, module: &str, finding: &Diagnostic) -> Value {
     let severity = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
     let mut value = json!({
         "file": source.name,
+        "module": (!module.is_empty()).then_some(module),
         "severity": severity,
         "rule": finding.rule,
         "code": finding.code(),
@@ -110,12 +112,25 @@ pub fn finding_json(source: &Source, finding: &Diagnostic) -> Value {
         "path": finding.path,
         "hint": finding.hint,
     });
-    if !finding.span.is_none() {
-        let (line, column, _) = locate(&source.text, finding.span.start as usize);
-        let (end_line, end_column, _) = locate(&source.text, finding.span.end as usize);
+    put_place(&mut value, source, finding.span);
+    value
+}
+
+/// Where something is, if that is known.
+pub fn put_place(value: &mut Value, source: &Source, span: Span) {
+    if !span.is_none() {
+        let (line, column, _) = locate(&source.text, span.start as usize);
+        let (end_line, end_column, _) = locate(&source.text, span.end as usize);
         value["start"] = json!({"line": line, "column": column});
         value["end"] = json!({"line": end_line, "column": end_column});
     }
+}
+
+/// The note on the statements of a file that belong to no module.
+pub fn skipped_json(source: &Source, (first, count): (Span, usize)) -> Value {
+    let message = source.skipped_words(first, count);
+    let mut value = json!({"file": source.name, "severity": "note", "rule": null, "message": message});
+    put_place(&mut value, source, first);
     value
 }
 

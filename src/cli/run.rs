@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
+
 use super::arrays::write_npz;
 use super::externs::Externs;
 use super::given::{self, Given};
+use super::options::Format;
 use super::value::Extent;
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
 use crate::arguments::{Arguments, Draw, linked};
 use crate::book::{Edition, Reading};
 use crate::check::{all_findings, check_program, unknown_names};
+use crate::data::json::to_value;
 use crate::derivation::inferred_results;
 use crate::eval::{self, Options, Run, SignatureOrder};
 use crate::findings::Severity;
@@ -42,6 +46,8 @@ pub struct Args {
     /// TVMScript (.py), RON, JSON or Relay (.relay); `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    #[command(flatten)]
+    selected: input::Selected,
     /// The global symbol of the function to start [default: main]
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
@@ -62,6 +68,8 @@ pub struct Args {
     /// Write the result into a file of NumPy, too: the fields of a tuple as the arrays 0, 1, .., anything else as 0
     #[arg(long, value_name = "OUT.npz")]
     save: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
     /// Run without checking first
     #[arg(long)]
     unchecked: bool,
@@ -92,14 +100,21 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Outcome {
     let source = input::read(&args.file)?;
-    let module = source.parse()?;
+    let module = source.module(args.selected.module.as_deref())?;
     let cx = || Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
     if !args.unchecked {
         let renderer = render::renderer();
         let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
         let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
-        findings.iter().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
+        if args.format == Format::Human {
+            findings.iter().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
+        }
         if findings.iter().any(|finding| finding.severity == Severity::Error) {
+            if args.format == Format::Json {
+                let findings: Vec<Value> =
+                    findings.iter().map(|finding| render::finding_json(&source, "", finding)).collect();
+                print(&format!("{}\n", json!({"outcome": "ill_formed", "findings": findings})))?;
+            }
             return Err(Failure::new(Exit::Findings, "the program is not run (--unchecked runs it all the same)"));
         }
     }
@@ -118,9 +133,13 @@ pub fn run(args: &Args) -> Outcome {
         false => args.given.load(linked(&module, &entry), options.memory)?,
     };
     let values = values::from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
+    let arguments = (args.format == Format::Json).then(|| specs.iter().map(value::argument).collect::<Vec<String>>());
     drop(specs);
     let run = eval::evaluate(&mut cx(), &module, &entry, values, &options);
-    let ended = tell(args, &run);
+    let ended = match arguments {
+        Some(arguments) => tell_json(args, &entry, &arguments, &run),
+        None => tell(args, &run),
+    };
     match externs.iter().find_map(ExternProcess::failure) {
         Some(error) => Err(Failure::new(Exit::Adapter, error)),
         None => ended,
@@ -191,5 +210,39 @@ fn tell(args: &Args, run: &Run) -> Outcome {
         judge::Ending::Unspecified(reason) => {
             Err(Failure::new(Exit::Findings, format!("the specification does not say what happens: {reason}")))
         }
+    }
+}
+
+/// The run as `run.schema.json` describes it.
+fn tell_json(args: &Args, entry: &str, arguments: &[String], run: &Run) -> Outcome {
+    let (outcome, rule, message, exit) = match &run.outcome {
+        judge::Ending::Value(_) => ("value", None, None, Exit::AsExpected),
+        judge::Ending::Error(error) => ("error", Some(error.rule), Some(error.message.clone()), Exit::Findings),
+        judge::Ending::OutOfFuel if run.out_of_memory => ("out_of_memory", None, None, Exit::StoppedEarly),
+        judge::Ending::OutOfFuel => ("out_of_fuel", None, None, Exit::StoppedEarly),
+        judge::Ending::Unspecified(reason) => ("unspecified", None, Some(reason.clone()), Exit::Findings),
+    };
+    let spec = match &run.outcome {
+        judge::Ending::Value(result) => {
+            let large = |_| Failure::unreadable("the result is too large to be written");
+            Some(values::to_spec(result).map_err(large)?)
+        }
+        judge::Ending::Error(_) | judge::Ending::OutOfFuel | judge::Ending::Unspecified(_) => None,
+    };
+    let report = json!({
+        "outcome": outcome,
+        "rule": rule,
+        "message": message,
+        "entry": entry,
+        "arguments": arguments,
+        "value": spec.as_ref().map(to_value),
+        "text": spec.as_ref().map(value::argument),
+        "effects": run.effects.iter().map(ToString::to_string).collect::<Vec<String>>(),
+        "steps": args.trace.then(|| run.steps.iter().map(ToString::to_string).collect::<Vec<String>>()),
+    });
+    print(&format!("{report}\n"))?;
+    match (&args.save, &spec) {
+        (Some(path), Some(spec)) => save(path, spec),
+        (Some(_) | None, _) => Ok(exit),
     }
 }

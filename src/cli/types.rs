@@ -2,33 +2,45 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
+use rustc_hash::FxHashSet;
+use serde_json::{Value, json};
 
 use super::convert::Target;
+use super::input::Source;
+use super::options::Format;
 use super::{Exit, Outcome, input, options, print, render};
 use crate::book::{Edition, Reading};
-use crate::derivation::{annotated, derive_module};
-use crate::findings::Severity;
-use crate::grammar::Span;
+use crate::derivation::{DeriveReport, annotated, derive_module};
+use crate::findings::{Diagnostic, Severity};
+use crate::grammar::visit::{Visitor, walk_module, walk_var_binding};
+use crate::grammar::{Binding, Expr, IrModule, Name, StructInfo, Type, Var, VarBinding};
 use crate::judge::Cx;
-use crate::normal_form::normalize_reporting;
+use crate::normal_form::{Normalized, normalize_reporting};
+use crate::type_checking::{TypeReport, check_module};
 
-/// Write a program with the structural information of every variable
+/// Write a program with the structural information and the purity of every variable
 ///
-/// The program is written in normal form; each binding and each result without an annotation has what is derived of it. What is
-/// malformed is told on standard error, and gives exit status 1; what depends on it stays without.
+/// The program is written in normal form; each binding and each result without an annotation has what is derived of it, and in TVMScript a
+/// comment says whether a binding is pure, that is, makes pure calls only. What is
+/// malformed is told on standard error, and gives exit status 1; what depends on it stays without. `check --types` is the same, of several files.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec types model.py
-  relax-spec types --list model.py | jq .info")]
+  relax-spec types --list model.py | jq .info
+  relax-spec types --format json model.py | jq '.variables[] | select(.pure | not)'")]
 pub struct Args {
     /// TVMScript (.py), RON or JSON; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// For editors, one JSON object a variable and line instead of the program: `name`, `function`, `info`, and in bytes `start` and
-    /// `end` of where it is bound, if the text has it
-    #[arg(long)]
+    #[command(flatten)]
+    selected: input::Selected,
+    /// For editors, one JSON object a variable and line instead of the program: `name`, `function`, `info`, `kind`, `pure`, its place by line and column,
+    /// and in bytes `start` and `end` of where it is bound, if the text has it
+    #[arg(long, conflicts_with = "format")]
     list: bool,
+    /// As JSON the program, its functions, its variables with their places, and what is malformed, in one object
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
     #[command(flatten)]
     target: Target,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
@@ -40,30 +52,139 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Outcome {
     let source = input::read(&args.file)?;
-    let module = source.parse()?;
+    let (name, module) = source.named_module(args.selected.module.as_deref())?;
     let mut cx = Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
-    let normalized = normalize_reporting(&mut cx, &module);
-    let report = derive_module(&mut cx, &normalized.module);
-    if args.list {
-        for (function, vars) in &report.vars_of {
-            for (var, info) in report.vars.get(vars.clone()).unwrap_or_default() {
-                let place = (var.span != Span::NONE).then_some([var.span.start, var.span.end]);
-                let line = json!({
+    let typed = Typed::of(&mut cx, &source, name, &module);
+    match args.format {
+        Format::Json => args.target.put(&format!("{}\n", typed.json(&args.target)))?,
+        Format::Human if args.list => {
+            typed.variables().into_iter().try_for_each(|line| print(&format!("{line}\n")))?;
+        }
+        Format::Human => args.target.put(&typed.text(&args.target))?,
+    }
+    if args.format == Format::Human {
+        let renderer = render::renderer();
+        typed.findings().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
+    }
+    Ok(typed.exit())
+}
+
+/// What is known of a program.
+pub struct Typed<'s> {
+    source: &'s Source,
+    /// The name of the module in a Python file.
+    module: String,
+    normalized: Normalized,
+    types: TypeReport,
+    derived: DeriveReport,
+    impure: FxHashSet<Var>,
+}
+
+impl<'s> Typed<'s> {
+    /// Of a module of a text.
+    pub fn of(cx: &mut Cx, source: &'s Source, name: String, module: &IrModule) -> Typed<'s> {
+        let normalized = normalize_reporting(cx, module);
+        let types = check_module(cx, &normalized.module);
+        let derived = derive_module(cx, &normalized.module);
+        let impure = types.impure.iter().cloned().collect();
+        Typed { source, module: name, normalized, types, derived, impure }
+    }
+
+    /// What is malformed.
+    fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.normalized.findings.iter().chain(&self.derived.diagnostics)
+    }
+
+    fn exit(&self) -> Exit {
+        let malformed = self.findings().any(|finding| finding.severity == Severity::Error);
+        if malformed { Exit::Findings } else { Exit::AsExpected }
+    }
+
+    /// The program with what is known of it.
+    pub fn text(&self, target: &Target) -> String {
+        let mut bound = Bound::default();
+        walk_module(&mut bound, &self.normalized.module);
+        let remark = |var: &Var| {
+            let purity = if self.impure.contains(var) { "impure" } else { "pure" };
+            bound.0.contains(var).then_some(purity)
+        };
+        target.text_with(&annotated(&self.normalized.module, &self.derived), &remark)
+    }
+
+    /// Its variables, each with its place.
+    fn variables(&self) -> Vec<Value> {
+        let mut bound = Bound::default();
+        walk_module(&mut bound, &self.normalized.module);
+        let mut lines = Vec::new();
+        for (function, vars) in &self.derived.vars_of {
+            for (var, info) in self.derived.vars.get(vars.clone()).unwrap_or_default() {
+                let place = (!var.span.is_none()).then_some([var.span.start, var.span.end]);
+                let mut line = json!({
                     "function": &**function,
                     "name": &*var.name,
                     "info": info.to_string(),
-                    "start": place.map(|[start, _]| start),
-                    "end": place.map(|[_, end]| end),
+                    "pure": bound.0.contains(var).then(|| !self.impure.contains(var)),
                 });
-                print(&format!("{line}\n"))?;
+                match place {
+                    Some([start, end]) => {
+                        render::put_place(&mut line, self.source, var.span);
+                        line["start"]["offset"] = start.into();
+                        line["end"]["offset"] = end.into();
+                    }
+                    None => {
+                        line["start"] = Value::Null;
+                        line["end"] = Value::Null;
+                    }
+                }
+                lines.push(line);
             }
         }
-    } else {
-        args.target.write(&annotated(&normalized.module, &report))?;
+        lines
     }
-    let renderer = render::renderer();
-    let findings = normalized.findings.iter().chain(&report.diagnostics);
-    findings.clone().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
-    let accepted = findings.into_iter().all(|finding| finding.severity != Severity::Error);
-    Ok(if accepted { Exit::AsExpected } else { Exit::Findings })
+
+    /// Its functions.
+    fn functions(&self) -> Vec<Value> {
+        let function = |(name, info): &(Name, StructInfo)| {
+            let place = self.normalized.module.funcs.iter().map(|(gv, _)| gv).find(|gv| gv.name == *name);
+            let pure = match self.types.type_of_function(name) {
+                Some(Type::Func(func)) => Some(func.pure),
+                Some(Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::PackedFunc) | None => {
+                    None
+                }
+            };
+            let mut line = json!({"name": &**name, "info": info.to_string(), "pure": pure});
+            place.iter().for_each(|gv| render::put_place(&mut line, self.source, gv.span));
+            line
+        };
+        self.derived.functions.iter().map(function).collect()
+    }
+
+    /// Everything, as `types.schema.json` describes it.
+    pub fn json(&self, target: &Target) -> Value {
+        json!({
+            "file": self.source.name,
+            "module": (!self.module.is_empty()).then_some(&self.module),
+            "text": self.text(target),
+            "functions": self.functions(),
+            "variables": self.variables(),
+            "findings": self.findings().map(|finding| render::finding_json(self.source, &self.module, finding)).collect::<Vec<Value>>(),
+        })
+    }
+}
+
+/// The variables that are bound to what is evaluated: to neither an argument nor a function literal.
+#[derive(Default)]
+struct Bound(FxHashSet<Var>);
+
+impl Visitor for Bound {
+    fn visit_binding(&mut self, binding: &Binding) {
+        match binding {
+            Binding::VarBinding(VarBinding { value: Expr::Function(function), .. }) => self.visit_function(function),
+            Binding::VarBinding(binding) => {
+                self.0.insert(binding.var.var.clone());
+                walk_var_binding(self, binding);
+            }
+            Binding::MatchCast(cast) => self.0.extend(cast.var.iter().map(|binder| binder.var.clone())),
+        }
+    }
 }

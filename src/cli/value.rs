@@ -112,6 +112,57 @@ pub fn argument(value: &ValueSpec) -> String {
     })
 }
 
+/// The longest that a value is in a report.
+const LONGEST: usize = 160;
+/// The most elements of a tensor that is written whole in one.
+const FEW: usize = 64;
+
+/// A value in a report: as [`argument`] writes it where that is short, else summed up.
+pub enum Brief {
+    /// [`parse`] reads it.
+    Whole(String),
+    /// For people.
+    Summary(String),
+}
+
+/// A value as reports have it.
+pub fn brief(value: &ValueSpec) -> Brief {
+    if elements(value) <= FEW {
+        let text = argument(value);
+        if text.len() <= LONGEST {
+            return Brief::Whole(text);
+        }
+    }
+    Brief::Summary(cut(&value.to_string(), LONGEST))
+}
+
+/// How many elements the tensors of a value have.
+fn elements(value: &ValueSpec) -> usize {
+    with_stack(|| match value {
+        ValueSpec::Tensor(data) => data.bytes.len() / data.dtype.bytes().max(1),
+        ValueSpec::Tuple(fields) => fields.iter().map(elements).fold(fields.len(), usize::saturating_add),
+        ValueSpec::Shape(sizes) => sizes.len(),
+        ValueSpec::PackedFunc(_)
+        | ValueSpec::Closure
+        | ValueSpec::PrimFunc
+        | ValueSpec::Int(_)
+        | ValueSpec::Bool(_)
+        | ValueSpec::Float(_)
+        | ValueSpec::Str(_)
+        | ValueSpec::DataType(_)
+        | ValueSpec::Object
+        | ValueSpec::Arg(_) => 1,
+    })
+}
+
+/// At most so much of a text.
+pub fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.to_string(),
+    }
+}
+
 /// Whether a text is a number or a Boolean with a data type.
 fn is_scalar(text: &str) -> bool {
     let content = text.rsplit_once(':').map(|(content, _)| content.trim());
@@ -454,7 +505,8 @@ mod tests {
         assert_eq!(floats("[-0, -0.0]").iter().map(|x| x.to_bits()).collect::<Vec<_>>(), [(-0.0f64).to_bits(); 2]);
         assert!(floats("nan:float16")[0].is_nan() && floats("[nan, 1]")[0].is_nan());
         assert_eq!(floats("-inf:float64"), [f64::NEG_INFINITY]);
-        for text in ["1e39:float32", "70000:float16", "0.5:int32", "300:uint8"] {
+        assert_eq!(floats("65519.99999999999999999999:float16"), [65504.0]);
+        for text in ["1e39:float32", "70000:float16", "65520:float16", "0.5:int32", "300:uint8"] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

@@ -25,6 +25,9 @@ pub fn nearest(float: FloatType, numeral: &str) -> Option<u64> {
 /// it is.
 fn aside(float: FloatType, x: f64, numeral: &str) -> f64 {
     let near = float.round(x);
+    if near.is_infinite() && x.is_finite() {
+        return below_the_end(float, x, numeral);
+    }
     let mirrored = x + (x - near);
     if near == x || !near.is_finite() || float.round(mirrored) != mirrored {
         return x;
@@ -47,6 +50,15 @@ fn aside(float: FloatType, x: f64, numeral: &str) -> f64 {
             }
         }
     }
+}
+
+/// As [`aside`], of a float64 that is rounded to an infinity: the largest float if what is written is on its side of where that begins.
+fn below_the_end(float: FloatType, x: f64, numeral: &str) -> f64 {
+    let infinity = float.to_bits(f64::INFINITY);
+    let [largest, before] = [1, 2].map(|less| float.of_bits(infinity - less));
+    let end = largest + (largest - before) / 2.0;
+    let below = x.abs() == end && Decimal::of(numeral) < Decimal::of(&format!("{end:.PLACES$}"));
+    if below { largest.copysign(x) } else { x }
 }
 
 /// The magnitude of a number above 0: where its point stands before its first digit that is not 0, and its digits from there.
@@ -90,6 +102,16 @@ mod tests {
         // Half of the least float16 is a tie, too.
         assert_eq!(read(FloatType::Float16, "2.98023223876953125e-8"), 0.0);
         assert_eq!(read(FloatType::Float16, "2.980232238769531250000000000000001e-8"), 2f64.powi(-24));
+        // 65520 is where infinity begins; just below it lies the largest float16.
+        let below = format!("65519.{}", "9".repeat(40));
+        assert_eq!(read(FloatType::Float16, &below), 65504.0);
+        assert_eq!(read(FloatType::Float16, &format!("-{below}")), -65504.0);
+        assert_eq!(read(FloatType::Float16, "65520"), f64::INFINITY);
+        assert_eq!(read(FloatType::Float16, "-65520.000000000000000000000000000001"), f64::NEG_INFINITY);
+        let end = 2f64.powi(128) - 2f64.powi(119);
+        let (exact, below) = (format!("{end:.1}"), format!("{:.1}", end - 2f64.powi(80)));
+        assert_eq!(read(FloatType::BFloat16, &exact), f64::INFINITY);
+        assert_eq!(read(FloatType::BFloat16, &below), FloatType::BFloat16.of_bits(0x7f7f));
         assert_eq!(read(FloatType::Float32, "0.1"), f64::from(0.1f32));
         assert_eq!(nearest(FloatType::Float32, "-0"), Some(0x8000_0000));
         assert_eq!(nearest(FloatType::Float16, "one"), None);

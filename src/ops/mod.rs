@@ -52,7 +52,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::book::{Edition, Rule};
+use crate::book::Rule;
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
 use crate::judge::{Check, Cx, with_stack};
 use crate::value::{Held, Host, Stop, Value, Zeros};
@@ -307,10 +307,7 @@ impl OpDef {
     pub fn is_pure(&self, cx: &mut Cx) -> bool {
         match self.name {
             "relax.call_tir" => cx.conclude(rule!("OP.CALLTIR.PURE"), true),
-            "relax.call_dps_packed" if cx.edition == Edition::E2023_02 => {
-                cx.conclude(rule!("OP.CALLDPS.IMPURE"), false)
-            }
-            "relax.call_dps_packed" => true,
+            "relax.call_dps_packed" => cx.conclude(rule!("OP.CALLDPS.IMPURE"), false),
             _ => cx.conclude(rule!("PURE.REGISTER-MANUAL"), self.pure),
         }
     }

@@ -1,6 +1,7 @@
 //! Operators on small values, and what their inference says of the same calls.
 
 use super::*;
+use crate::book::Edition;
 use crate::eval::{Machine, Options};
 use crate::grammar::{
     Attrs, BinaryOp, DataType, Expr, Ndim, PrimExpr, Span, TensorData, TensorShape, TensorStructInfo,
@@ -411,4 +412,14 @@ fn no_shape_has_a_negative_size() {
     assert_eq!(negative, Err("no shape has the negative size -1".to_string()));
     let outside = from_spec(&ValueSpec::Tuple(vec![ValueSpec::Shape(vec![-1])]), &[], &Options::default().registry);
     assert!(outside.is_err());
+}
+
+#[test]
+fn the_purity_of_an_operator_is_that_of_its_registration_in_every_edition() {
+    for edition in Edition::ALL {
+        for def in all() {
+            let mut cx = Cx::new().with_edition(edition);
+            assert_eq!(def.is_pure(&mut cx), def.pure, "{} in {}", def.name, edition.name());
+        }
+    }
 }

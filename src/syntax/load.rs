@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use super::decode::read_program;
 use super::tvm_json;
-use super::tvmscript::{Dialect, parse_module_all, print_module};
+use super::tvmscript::{Dialect, PythonFile, Which, parse_file, parse_module_all, print_module};
 use crate::data::{self, Notation, Profile};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{FORMAT_VERSION, IrModule};
@@ -47,6 +47,12 @@ pub enum LoadError {
     /// Deeper than [`MAX_DATA_NESTING`].
     #[error("it nests deeper than {MAX_DATA_NESTING} brackets")]
     TooDeep,
+    /// The JSON of a notebook, which has its programs as text in cells.
+    #[error("it is a Jupyter notebook, not a program: save it as a Python file (jupyter nbconvert --to script)")]
+    Notebook,
+    /// A name of a module, and a form that holds one module without a name.
+    #[error("only a Python file holds modules by name")]
+    OneModule,
     /// The version that it says, which this library does not read.
     #[error("it is of format version {0}, not {FORMAT_VERSION}")]
     Version(u32),
@@ -108,8 +114,30 @@ pub fn parse(form: Form, text: &str) -> Result<IrModule, LoadError> {
         Form::Json if tvm_json::is_graph(text) => {
             tvm_json::read_module(text).map_err(|error| LoadError::Data(error.to_string()))
         }
-        Form::Json => parse_data(Notation::Json, text),
+        Form::Json => parse_data(Notation::Json, text)
+            .map_err(|error| if is_notebook(text) { LoadError::Notebook } else { error }),
     }
+}
+
+/// Reads the modules that are meant of a text, which is more than one at most if it is Python.
+///
+/// # Errors
+///
+/// The text is not a program in that form, or it is not clear which module is meant.
+pub fn parse_modules(form: Form, text: &str, which: Which<'_>) -> Result<PythonFile, LoadError> {
+    match (form, which) {
+        (Form::TvmScript, _) => parse_file(text, which).map_err(LoadError::Syntax),
+        (Form::Ron | Form::Json, Which::All | Which::Only) => {
+            Ok(PythonFile { modules: vec![(String::new(), parse(form, text)?)], skipped: None })
+        }
+        (Form::Ron | Form::Json, Which::Named(_)) => Err(LoadError::OneModule),
+    }
+}
+
+/// Whether JSON is that of a Jupyter notebook.
+fn is_notebook(text: &str) -> bool {
+    let value: Option<serde_json::Value> = serde_json::from_str(text).ok();
+    value.is_some_and(|value| value.get("cells").is_some() && value.get("nbformat").is_some())
 }
 
 fn parse_data(notation: Notation, text: &str) -> Result<IrModule, LoadError> {
@@ -198,6 +226,13 @@ mod tests {
         for text in ["(", "(funcs: [(\"f\")])", "(functions: [])", "() ()"] {
             assert!(matches!(parse(Form::Ron, text), Err(LoadError::Data(_))), "{text}");
         }
+    }
+
+    #[test]
+    fn a_notebook_says_what_it_is() {
+        let text = r#"{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}"#;
+        assert!(matches!(parse(Form::of(Path::new("x.ipynb"), text), text), Err(LoadError::Notebook)));
+        assert!(matches!(parse_modules(Form::Ron, "()", Which::Named("M")), Err(LoadError::OneModule)));
     }
 
     #[test]

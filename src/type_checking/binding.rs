@@ -8,9 +8,16 @@ use crate::types::{Conversion, conversion, erase_struct_info, is_subtype};
 
 impl<'m> Checker<'_, 'm> {
     pub(super) fn binding(&mut self, binding: &'m Binding) {
+        let before = self.frames.last_mut().map(|frame| std::mem::replace(&mut frame.pure, true));
         match binding {
             Binding::VarBinding(binding) => self.var_binding(binding),
             Binding::MatchCast(cast) => self.match_cast(cast),
+        }
+        if let (Some(before), Some(frame)) = (before, self.frames.last_mut()) {
+            if !frame.pure {
+                self.report.impure.extend(binding.binder().map(|binder| binder.var.clone()));
+            }
+            frame.pure &= before;
         }
     }
 

@@ -29,6 +29,8 @@ pub struct TypeReport {
     pub functions: Vec<(Name, Type)>,
     /// The type with which each local variable entered the context, in the order of checking.
     pub vars: Vec<(Var, Type)>,
+    /// The variables whose binding makes an impure call (`PURE.CALL-EFFECT`), in the order of checking.
+    pub impure: Vec<Var>,
     /// What was found, in the order of the check.
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -24,13 +24,13 @@ fn run_with(mut command: Command) -> (i32, String, String) {
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
 
-fn file(dir: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
+pub fn file(dir: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
     let path = dir.path().join(name);
     fs::write(&path, content).unwrap();
     path.display().to_string()
 }
 
-fn json_lines(text: &str) -> Vec<Value> {
+pub fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

@@ -264,3 +264,19 @@ fn a_large_result_is_printed_in_part_and_saved_whole() {
     assert!(status == 0 && whole.lines().count() == 40 && !whole.contains("..."), "{whole}");
     assert_eq!(bench.run("same", &["--full", "--arg", whole.trim()]).1, whole);
 }
+
+#[test]
+fn a_tuple_of_very_many_fields_is_read_in_time() {
+    const FIELDS: usize = 40_000;
+    let bench = Bench::new();
+    let names: Vec<String> = (0..FIELDS).map(|i| format!("x.{i}")).collect();
+    let arrays: Vec<(&str, Vec<u8>)> =
+        names.iter().enumerate().map(|(i, name)| (name.as_str(), floats("()", &[i as f32]))).collect();
+    let archive = bench.archive("many.npz", CompressionMethod::Stored, &arrays);
+    let started = std::time::Instant::now();
+    let (status, text) = bench.run("any", &["--args", &archive]);
+    assert_eq!(status, 0);
+    assert!(text.starts_with("(0.0:float32, 1.0:float32") && text.ends_with("39999.0:float32)\n"));
+    // It takes a second; each field times each other one takes minutes.
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}

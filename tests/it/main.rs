@@ -20,10 +20,14 @@ mod models;
 mod numbers;
 mod operators;
 mod programs;
+#[cfg(feature = "cli")]
+mod python_files;
 mod random_laws;
 mod relay;
 #[cfg(feature = "cli")]
 mod rendered;
+#[cfg(feature = "cli")]
+mod reports;
 mod rewrites;
 mod soundness;
 mod tir;

@@ -20,9 +20,9 @@ pub mod tir_parse;
 pub mod tir_print;
 mod unstated;
 
-pub use print::print_module;
+pub use print::{print_module, print_module_with};
 pub(in crate::syntax) use read::{Param, dps_output, names_dtype, signature};
-pub use read::{parse_module, parse_module_all, parse_module_in};
+pub use read::{PythonFile, Which, parse_file, parse_module, parse_module_all, parse_module_in};
 pub(in crate::syntax) use unstated::{Silent, say_pure};
 
 /// The version of TVM whose spelling is meant.

@@ -22,8 +22,18 @@ impl Printer<'_> {
 
     fn bindings(&mut self, bindings: &[Binding]) {
         for binding in bindings {
+            let from = self.out.len();
             self.binding(binding);
+            if let Some(remark) = binding.binder().and_then(|binder| (self.remark)(&binder.var)) {
+                self.remark(from, remark);
+            }
         }
+    }
+
+    /// Writes a comment behind the line that begins there.
+    fn remark(&mut self, from: usize, remark: &str) {
+        let end = self.out.get(from..).and_then(|line| line.find('\n')).map_or(self.out.len(), |end| from + end);
+        self.out.insert_str(end, &format!("  # {remark}"));
     }
 
     fn dataflow(&mut self, bindings: &[Binding]) {

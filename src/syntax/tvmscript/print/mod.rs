@@ -12,7 +12,7 @@ pub(super) use self::literal::index_map;
 use self::names::Names;
 use super::unstated::Silent;
 use super::{Dialect, tir_print};
-use crate::grammar::{AttrValue, Function, GlobalFunc, IrModule};
+use crate::grammar::{AttrValue, Function, GlobalFunc, IrModule, Var};
 
 /// Writes a module in the spelling of a version of TVM.
 ///
@@ -21,6 +21,11 @@ use crate::grammar::{AttrValue, Function, GlobalFunc, IrModule};
 /// that are no dataflow blocks become one, a body that is no `SeqExpr` becomes one, and functions and conditionals
 /// inside other expressions are bound to variables first.
 pub fn print_module(module: &IrModule, dialect: Dialect) -> String {
+    print_module_with(module, dialect, &|_| None)
+}
+
+/// As [`print_module`], with a comment behind the line of each binding of a variable that there is a remark on.
+pub fn print_module_with(module: &IrModule, dialect: Dialect, remark: &dyn Fn(&Var) -> Option<&'static str>) -> String {
     let mut out = String::from("# from tvm.script import ir as I\n# from tvm.script import tirx as T\n");
     out.push_str("# from tvm.script import relax as R\n\n@I.ir_module\nclass Module:\n");
     if !module.attrs.is_empty() {
@@ -40,7 +45,8 @@ pub fn print_module(module: &IrModule, dialect: Dialect) -> String {
         let name = names::identifier(&gv.name);
         match function {
             GlobalFunc::Function(function) => {
-                out.push_str(&Printer::new(dialect, &silent).global_function(&gv.name, &name, function));
+                let printer = Printer { remark, ..Printer::new(dialect, &silent) };
+                out.push_str(&printer.global_function(&gv.name, &name, function));
             }
             GlobalFunc::ExternFunc(function) => {
                 out.push_str(&format!("    {name} = R.ExternFunc({})\n", literal::string(&function.global_symbol)));
@@ -65,6 +71,8 @@ struct Printer<'s> {
     /// Dimensions in the signature of a global function are strings, for nothing has declared their names yet.
     in_signature: bool,
     uses_module: bool,
+    /// What there is to remark on the binding of a variable.
+    remark: &'s dyn Fn(&Var) -> Option<&'static str>,
 }
 
 impl<'s> Printer<'s> {
@@ -77,6 +85,7 @@ impl<'s> Printer<'s> {
             indent: 2,
             in_signature: false,
             uses_module: false,
+            remark: &|_| None,
         }
     }
 

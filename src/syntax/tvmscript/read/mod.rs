@@ -9,8 +9,11 @@ mod constant;
 mod dims;
 mod expr;
 mod fault;
+mod file;
 mod function;
+mod known;
 mod module;
+mod replace;
 mod scalars;
 mod scope;
 mod signature;
@@ -27,6 +30,7 @@ pub(in crate::syntax) use self::attrs::names_dtype;
 pub(in crate::syntax) use self::calls::dps_output;
 use self::fault::{Fault, Read, span_of};
 pub(super) use self::fault::{integer, string};
+use self::file::{File, Unit};
 use self::scope::Identities;
 pub(in crate::syntax) use self::signature::{Param, signature};
 use super::guard;
@@ -83,28 +87,130 @@ pub fn parse_module_in(cx: &mut Cx, text: &str) -> Result<IrModule, SyntaxError>
 /// Rules about older spellings, each with its first use.
 type Older = Vec<(Rule, Span)>;
 
+/// Which modules of a file are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Which<'n> {
+    /// Every one.
+    All,
+    /// The only one.
+    Only,
+    /// The one of a name: that of its class, with the names of the functions and classes that it stands in, with dots, or without.
+    Named(&'n str),
+}
+
+/// What a Python file holds.
+#[derive(Debug)]
+pub struct PythonFile {
+    /// The modules that are meant, each with its name, in their order; at least one.
+    pub modules: Vec<(String, IrModule)>,
+    /// The first of the statements that are no part of any module, nor imports or constants, and how many they are.
+    pub skipped: Option<(Span, usize)>,
+}
+
+/// Reads modules of a Python file, whatever stands around them: constants and imports are made use of, the rest is skipped.
+///
+/// # Errors
+///
+/// What is wrong in the modules that are meant, in the order of the text, or that it is not clear which one is.
+pub fn parse_file(text: &str, which: Which<'_>) -> Result<PythonFile, Vec<SyntaxError>> {
+    let (modules, skipped) = read_units(text, which)?;
+    let modules = modules.into_iter().map(|(name, module, _)| (name, module)).collect();
+    Ok(PythonFile { modules, skipped })
+}
+
 /// A module, and the older spellings in it.
 fn read(text: &str) -> Result<(IrModule, Older), Vec<SyntaxError>> {
-    let mut faults = Vec::new();
+    let (modules, _) = read_units(text, Which::Only)?;
+    modules.into_iter().next().map(|(_, module, older)| (module, older)).ok_or_else(Vec::new)
+}
+
+/// The modules that are meant, and what was skipped.
+type Units = (Vec<(String, IrModule, Older)>, Option<(Span, usize)>);
+
+fn read_units(text: &str, which: Which<'_>) -> Result<Units, Vec<SyntaxError>> {
     let text = &*named_lambdas(text);
-    match python(text) {
-        Ok(statements) => {
-            let mut reader = Reader::new(text);
-            let module = reader.module(&statements);
-            match (module, reader.faults.is_empty()) {
-                (Ok(mut module), true) => {
-                    say_pure(&mut module, &reader.silent);
-                    return Ok((module, reader.older));
-                }
-                (Ok(_), false) => {}
-                (Err(fault), _) => reader.fault(fault),
-            }
-            faults.append(&mut reader.faults);
+    units(text, which).map_err(|mut faults| {
+        faults.sort_by_key(|fault| fault.span.start);
+        faults.into_iter().take(MAX_ERRORS).map(|fault| fault.into_error(text)).collect()
+    })
+}
+
+fn units(text: &str, which: Which<'_>) -> Result<Units, Vec<Fault>> {
+    let statements = python(text)?;
+    let count = statements.len();
+    let declares = Reader::new(text);
+    let file = File::of(statements, &|value| declares.is_type_var(value));
+    let (mut modules, mut faults) = (Vec::new(), Vec::new());
+    for unit in meant(text, &file.units, count, which).map_err(|fault| vec![fault])? {
+        match module_of(text, &file, unit) {
+            Ok((module, older)) => modules.push((unit.name.clone(), module, older)),
+            Err(mut found) => faults.append(&mut found),
         }
-        Err(mut found) => faults.append(&mut found),
     }
-    faults.sort_by_key(|fault| fault.span.start);
-    Err(faults.into_iter().take(MAX_ERRORS).map(|fault| fault.into_error(text)).collect())
+    let skipped = file.skipped.first().map(|first| (*first, file.skipped.len()));
+    if faults.is_empty() { Ok((modules, skipped)) } else { Err(faults) }
+}
+
+/// The module of a unit. A name of which it is not known what it stands for is told, and not what it is taken for without.
+fn module_of(text: &str, file: &File, unit: &Unit) -> Result<(IrModule, Older), Vec<Fault>> {
+    let mut reader = Reader::new(text);
+    match reader.module(&file.around, &unit.statements) {
+        Ok(mut module) if reader.faults.is_empty() && unit.strays.is_empty() => {
+            say_pure(&mut module, &reader.silent);
+            return Ok((module, reader.older));
+        }
+        Ok(_) => {}
+        Err(fault) => reader.fault(fault),
+    }
+    let strays = unit.strays.iter().take(MAX_ERRORS);
+    let mut faults: Vec<Fault> =
+        strays.map(|stray| Fault::at(stray.span, stray.why.reason(text, &stray.name))).collect();
+    let is_told = |span: Span| {
+        let mut strays = unit.strays.iter().take(MAX_ERRORS).map(|stray| stray.span);
+        strays.any(|stray| span.start <= stray.start && stray.start < span.end.max(span.start + 1))
+    };
+    faults.extend(reader.faults.into_iter().filter(|fault| !is_told(fault.span)));
+    Err(faults)
+}
+
+/// The modules that are meant, of a file with so many statements.
+fn meant<'u>(text: &str, units: &'u [Unit], statements: usize, which: Which<'_>) -> Read<Vec<&'u Unit>> {
+    let line = |span: Span| {
+        let before = usize::try_from(span.start).ok().and_then(|start| text.get(..start));
+        before.map_or(1, |before| before.matches('\n').count() + 1)
+    };
+    let names = || {
+        let names = units.iter().map(|unit| format!("{} (line {})", unit.name, line(unit.span)));
+        names.collect::<Vec<String>>().join(", ")
+    };
+    let (first, second) = (units.first(), units.get(1));
+    let Some(first) = first else {
+        let what = "expected a module: a class with @I.ir_module, or a function with @R.function";
+        let message = format!("{what}; none of the {statements} statements of this Python file is one or holds one");
+        return Err(Fault::at(Span::NONE, message));
+    };
+    match (which, second) {
+        (Which::All, _) => Ok(units.iter().collect()),
+        (Which::Only, None) => Ok(vec![first]),
+        (Which::Only, Some(second)) => {
+            Err(Fault::at(second.span, format!("expected one module, found {}: {}", units.len(), names())))
+        }
+        (Which::Named(name), _) => {
+            let last = |unit: &&Unit| unit.name.rsplit('.').next() == Some(name);
+            let whole = units.iter().find(|unit| unit.name == name);
+            let parts: Vec<&Unit> = units.iter().filter(last).collect();
+            match (whole, parts.as_slice()) {
+                (Some(unit), _) => Ok(vec![unit]),
+                (None, [unit]) => Ok(vec![*unit]),
+                (None, []) => {
+                    Err(Fault::at(Span::NONE, format!("there is no module `{name}`; there are: {}", names())))
+                }
+                (None, [_, _, ..]) => {
+                    Err(Fault::at(Span::NONE, format!("`{name}` may be more than one module; there are: {}", names())))
+                }
+            }
+        }
+    }
 }
 
 /// TVM prints a function that was made from a lambda under the name `<lambda>`, which Python cannot read. Another name of
@@ -138,7 +244,11 @@ fn python(text: &str) -> Result<Vec<py::Stmt>, Vec<Fault>> {
     if let Some(at) = guard::too_deep(text) {
         return Err(fault(at_offset(at), &format!("the nesting is deeper than {MAX_NESTING}")));
     }
-    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
+    let mut parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
+    if !parsed.errors().is_empty() && text.lines().any(|line| line.trim_start().starts_with(['%', '!'])) {
+        // What is saved of a notebook has commands to the notebook.
+        parsed = parse_unchecked(text, ParseOptions::from(Mode::Ipython));
+    }
     if !parsed.errors().is_empty() {
         let errors = parsed.errors().iter().take(MAX_ERRORS);
         return Err(errors.map(|e| Fault::at(span_of(&e.location), e.error.to_string())).collect());

@@ -9,9 +9,10 @@ use crate::grammar::{ExternFunc, GlobalFunc, GlobalVar, IrModule};
 use crate::syntax::tvmscript::{metadata, tir_parse};
 
 impl<'t> Reader<'t> {
-    /// The one class decorated as a module, or else all functions of the text.
-    pub(super) fn module(&mut self, statements: &'t [py::Stmt]) -> Read<IrModule> {
+    /// The one class decorated as a module, or else all functions. `around` is metadata and type variables.
+    pub(super) fn module(&mut self, around: &'t [py::Stmt], statements: &'t [py::Stmt]) -> Read<IrModule> {
         let mut class = None;
+        around.iter().for_each(|statement| self.around_module(statement));
         for statement in statements {
             match statement {
                 py::Stmt::ClassDef(def) if class.is_none() => class = Some(def),
@@ -60,7 +61,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn is_type_var(&self, value: &py::Expr) -> bool {
+    pub(super) fn is_type_var(&self, value: &py::Expr) -> bool {
         let is_one = |e: &py::Expr| self.declares_dim(e).unwrap_or(false);
         match super::fault::members(value) {
             Some(values) => values.iter().all(is_one),

@@ -1,0 +1,256 @@
+//! What of a text only the whole program determines: the dimension -1 of `R.reshape`.
+//!
+//! TVMScript writes `R.reshape(x, (8, -1))`, and TVM replaces the -1 as soon as it has read the call, by the dimension that keeps the number of
+//! elements; beside a -1, a 0 is the dimension of `x` at that place. The abstract syntax has no such thing: a shape of it has no negative size
+//! (`SI.DIM.SHAPEEXPR-ERR`).
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::derivation::{DeriveReport, derive_module};
+use crate::grammar::visit::{Visitor, walk_call, walk_module, walk_var_binding};
+use crate::grammar::{
+    BinaryOp, Binding, Call, Expr, GlobalFunc, IrModule, PrimExpr, SeqExpr, ShapeExpr, StructInfo, Var, VarBinding,
+};
+use crate::judge::{Cx, with_stack};
+use crate::normal_form::normalize;
+use crate::syntax::load::{self, Form, LoadError};
+use crate::syntax::tvmscript::{PythonFile, Which};
+
+/// Reads the modules that are meant of a text, and replaces in those of Python what is notation.
+///
+/// # Errors
+///
+/// The text is not a program in that form, or it is not clear which module is meant.
+pub fn parse_modules(form: Form, text: &str, which: Which<'_>) -> Result<PythonFile, LoadError> {
+    let mut file = load::parse_modules(form, text, which)?;
+    if form == Form::TvmScript {
+        file.modules.iter_mut().for_each(|(_, module)| complete(module));
+    }
+    Ok(file)
+}
+
+/// Replaces each -1 in the shape that a call of `R.reshape` states, and each 0 beside one.
+///
+/// What the program does not determine stays: the shape of an unknown tensor, more than one -1. The operator rejects the call then.
+pub fn complete(module: &mut IrModule) {
+    let mut open = Shapes::default();
+    walk_module(&mut open, module);
+    // What one round determines, the next may need for another.
+    while open.count > 0 {
+        let normalized = normalize(&mut Cx::new(), module);
+        let report = derive_module(&mut Cx::new(), &normalized);
+        let found = Reshapes::of(&normalized, &report).found;
+        if found.is_empty() {
+            return;
+        }
+        for (_, func) in &mut module.funcs {
+            match func {
+                GlobalFunc::Function(function) => replace(&mut Arc::make_mut(function).body, &found),
+                GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
+            }
+        }
+        open.count = open.count.saturating_sub(found.len());
+    }
+}
+
+/// The shape that a call of `R.reshape` states, if one of its dimensions is -1.
+fn stated(call: &Call) -> Option<(&Expr, &ShapeExpr)> {
+    match (&call.op, call.args.as_slice()) {
+        (Expr::Op(op), [x, Expr::ShapeExpr(shape)]) if &*op.op_name == "relax.reshape" && !shape.span.is_none() => {
+            (shape.values.iter().filter(|dim| **dim == MINUS_ONE).count() == 1).then_some((x, shape))
+        }
+        (_, [..]) => None,
+    }
+}
+
+const MINUS_ONE: PrimExpr = PrimExpr::IntImm(-1);
+
+/// How many shapes have a -1.
+#[derive(Default)]
+struct Shapes {
+    count: usize,
+}
+
+impl Visitor for Shapes {
+    fn visit_call(&mut self, call: &Call) {
+        self.count += usize::from(stated(call).is_some());
+        walk_call(self, call);
+    }
+}
+
+/// What the shapes are, by where they begin.
+type Found = FxHashMap<u32, Arc<[PrimExpr]>>;
+
+/// Determines shapes, from the first binding to the last.
+struct Reshapes<'r> {
+    known: FxHashMap<&'r Var, &'r StructInfo>,
+    /// Of the variables that are bound to a reshape just determined.
+    here: FxHashMap<Var, Arc<[PrimExpr]>>,
+    found: Found,
+}
+
+impl<'r> Reshapes<'r> {
+    fn of(module: &IrModule, report: &'r DeriveReport) -> Reshapes<'r> {
+        let known = report.vars.iter().map(|(var, info)| (var, info)).collect();
+        let mut reshapes = Reshapes { known, here: FxHashMap::default(), found: Found::default() };
+        walk_module(&mut reshapes, module);
+        reshapes
+    }
+
+    fn dims_of(&self, e: &Expr) -> Option<Arc<[PrimExpr]>> {
+        match e {
+            Expr::Var(var) | Expr::DataflowVar(var) => match (self.here.get(var), self.known.get(var)) {
+                (Some(dims), _) => Some(dims.clone()),
+                (None, Some(StructInfo::Tensor(tensor))) => tensor.shape.as_ref()?.as_dims().cloned(),
+                (None, Some(_) | None) => None,
+            },
+            Expr::Constant(constant) => {
+                let size = |size: &u64| i64::try_from(*size).ok().map(PrimExpr::IntImm);
+                constant.data.shape.iter().map(size).collect::<Option<Vec<_>>>().map(Into::into)
+            }
+            Expr::Call(call) => stated(call).and_then(|(_, shape)| self.found.get(&shape.span.start).cloned()),
+            Expr::GlobalVar(_)
+            | Expr::Tuple(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::ExternFunc(_)
+            | Expr::SeqExpr(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_)
+            | Expr::Op(_) => None,
+        }
+    }
+}
+
+impl Visitor for Reshapes<'_> {
+    fn visit_var_binding(&mut self, binding: &VarBinding) {
+        walk_var_binding(self, binding);
+        if let Expr::Call(_) = &binding.value
+            && let Some(dims) = self.dims_of(&binding.value)
+        {
+            self.here.insert(binding.var.var.clone(), dims);
+        }
+    }
+
+    fn visit_call(&mut self, call: &Call) {
+        walk_call(self, call);
+        if let Some((x, shape)) = stated(call)
+            && let Some(from) = self.dims_of(x)
+            && let Some(dims) = determined(&from, &shape.values)
+        {
+            self.found.insert(shape.span.start, dims);
+        }
+    }
+}
+
+/// The shape with its -1 replaced, for a tensor of these dimensions.
+fn determined(from: &[PrimExpr], to: &[PrimExpr]) -> Option<Arc<[PrimExpr]>> {
+    let copied = |(i, dim): (usize, &PrimExpr)| match dim {
+        PrimExpr::IntImm(0) => from.get(i).cloned(),
+        other => Some(other.clone()),
+    };
+    let to: Vec<PrimExpr> = to.iter().enumerate().map(copied).collect::<Option<_>>()?;
+    let rest = quotient(from, to.iter().filter(|dim| **dim != MINUS_ONE))?;
+    Some(to.into_iter().map(|dim| if dim == MINUS_ONE { rest.clone() } else { dim }).collect())
+}
+
+/// The product of dimensions divided by that of others, which are taken out where they stand in both.
+fn quotient<'d>(from: &[PrimExpr], by: impl Iterator<Item = &'d PrimExpr>) -> Option<PrimExpr> {
+    let (mut above, number) = split(from.iter())?;
+    let (below, divisor) = split(by)?;
+    let below: Vec<&PrimExpr> = below
+        .into_iter()
+        .filter(|dim| match above.iter().position(|other| other == dim) {
+            Some(at) => {
+                above.remove(at);
+                false
+            }
+            None => true,
+        })
+        .collect();
+    let (number, divisor) = match divisor {
+        ..=0 => return None,
+        _ if number % divisor == 0 => (number / divisor, 1),
+        // That something is left over the inference of the operator tells.
+        _ if above.is_empty() && below.is_empty() => (number / divisor, 1),
+        _ => (number, divisor),
+    };
+    let product = |dims: Vec<&PrimExpr>, number: i64| {
+        let product = dims.into_iter().cloned().reduce(|a, b| PrimExpr::binary(BinaryOp::Mul, a, b));
+        match (product, number) {
+            (None, number) => PrimExpr::IntImm(number),
+            (Some(product), 1) => product,
+            (Some(product), number) => PrimExpr::binary(BinaryOp::Mul, product, PrimExpr::IntImm(number)),
+        }
+    };
+    let (above, below) = (product(above, number), product(below, divisor));
+    Some(if below == PrimExpr::IntImm(1) { above } else { PrimExpr::binary(BinaryOp::FloorDiv, above, below) })
+}
+
+/// The dimensions that are not numbers, and the product of those that are.
+fn split<'d>(dims: impl Iterator<Item = &'d PrimExpr>) -> Option<(Vec<&'d PrimExpr>, i64)> {
+    let (mut others, mut number) = (Vec::new(), 1i64);
+    for dim in dims {
+        match dim {
+            PrimExpr::IntImm(size) => number = number.checked_mul(*size)?,
+            other => others.push(other),
+        }
+    }
+    Some((others, number))
+}
+
+/// Writes the shapes that were found.
+fn replace(e: &mut Expr, found: &Found) {
+    with_stack(|| match e {
+        Expr::SeqExpr(seq) => replace_in_seq(Arc::make_mut(seq), found),
+        Expr::Function(function) => replace(&mut Arc::make_mut(function).body, found),
+        Expr::Tuple(tuple) => Arc::make_mut(tuple).fields.iter_mut().for_each(|field| replace(field, found)),
+        Expr::TupleGetItem(item) => replace(&mut Arc::make_mut(item).tuple_value, found),
+        Expr::If(branch) => {
+            let branch = Arc::make_mut(branch);
+            [&mut branch.cond, &mut branch.true_branch, &mut branch.false_branch]
+                .into_iter()
+                .for_each(|part| replace(part, found));
+        }
+        Expr::Call(call) => {
+            let dims = stated(call).and_then(|(_, shape)| found.get(&shape.span.start));
+            let call = Arc::make_mut(call);
+            match (dims, call.args.as_mut_slice()) {
+                (Some(dims), [x, Expr::ShapeExpr(shape)]) => {
+                    shape.values = dims.clone();
+                    replace(x, found);
+                }
+                (_, args) => args.iter_mut().for_each(|arg| replace(arg, found)),
+            }
+            replace(&mut call.op, found);
+        }
+        Expr::Constant(_)
+        | Expr::Var(_)
+        | Expr::DataflowVar(_)
+        | Expr::GlobalVar(_)
+        | Expr::PrimValue(_)
+        | Expr::StringImm(_)
+        | Expr::DataTypeImm(_)
+        | Expr::ExternFunc(_)
+        | Expr::ShapeExpr(_)
+        | Expr::Op(_) => {}
+    });
+}
+
+fn replace_in_seq(seq: &mut SeqExpr, found: &Found) {
+    for binding in seq.blocks.iter_mut().flat_map(|block| &mut block.bindings) {
+        match binding {
+            Binding::VarBinding(binding) => replace(&mut binding.value, found),
+            Binding::MatchCast(cast) => replace(&mut cast.value, found),
+        }
+    }
+    replace(&mut seq.body, found);
+}

@@ -1,0 +1,267 @@
+//! A Python file: its modules, and what stands around them.
+
+use std::borrow::Cow;
+
+use ruff_python_ast as py;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::fault::{dotted, span_of};
+use super::known::{Known, Unknown};
+use super::replace::{Stray, bound, bound_in, bound_outside, replace};
+use crate::grammar::Span;
+use crate::judge::with_stack;
+use crate::syntax::tvmscript::metadata;
+
+/// A module of a file, not yet read.
+pub(super) struct Unit {
+    /// The class, behind the functions and classes that it stands in; `functions` for functions without a class.
+    pub name: String,
+    /// Of the class, or the first function.
+    pub span: Span,
+    /// The class, or the functions.
+    pub statements: Vec<py::Stmt>,
+    /// The names in them of which the file does not say what they stand for.
+    pub strays: Vec<Stray>,
+}
+
+/// What a file consists of.
+#[derive(Default)]
+pub(super) struct File {
+    pub units: Vec<Unit>,
+    /// Metadata and type variables.
+    pub around: Vec<py::Stmt>,
+    /// The outermost statements that no module has to do with, in their order.
+    pub skipped: Vec<Span>,
+}
+
+/// The name of the functions that stand in no class.
+const FUNCTIONS: &str = "functions";
+
+impl File {
+    /// Finds the modules among the statements of a file. Where there is none, the only class or function is taken for one, so that
+    /// it is told what is wrong with it.
+    pub fn of(statements: Vec<py::Stmt>, is_type_var: &dyn Fn(&py::Expr) -> bool) -> File {
+        let mut walk =
+            Walk { file: File::default(), rest: Vec::new(), later: Vec::new(), found: Vec::new(), is_type_var };
+        let mut known = Known::default();
+        for statement in statements {
+            walk.statement(Cow::Owned(statement), &mut known, "");
+        }
+        walk.later(&known);
+        let Walk { mut file, rest, mut found, .. } = walk;
+        found.sort_unstable();
+        let holds_none = |span: &Span| {
+            let after = found.partition_point(|start| *start < span.start);
+            found.get(after).is_none_or(|start| *start >= span.end)
+        };
+        file.skipped = rest.iter().map(span_of).filter(holds_none).collect();
+        if file.units.is_empty() {
+            let definition = |statement: &py::Stmt| statement.is_class_def_stmt() || statement.is_function_def_stmt();
+            let mut definitions: Vec<py::Stmt> = rest.into_iter().filter(definition).collect();
+            if definitions.len() == 1 {
+                let span = Span::NONE;
+                let statements = definitions.split_off(0);
+                file.units.push(Unit { name: FUNCTIONS.into(), span, statements, strays: Vec::new() });
+            }
+            return file;
+        }
+        file.units.sort_by_key(|unit| unit.span.start);
+        file.number_names();
+        file
+    }
+
+    /// Names that occur again get a number.
+    fn number_names(&mut self) {
+        let mut seen: FxHashMap<String, usize> = FxHashMap::default();
+        for unit in &mut self.units {
+            let count = seen.entry(unit.name.clone()).or_default();
+            *count += 1;
+            if *count > 1 {
+                unit.name = format!("{}#{count}", unit.name);
+            }
+        }
+    }
+}
+
+/// Goes through the statements of a file in their order.
+struct Walk<'a> {
+    file: File,
+    /// The outermost statements that are in no module.
+    rest: Vec<py::Stmt>,
+    /// Functions of Python that are not yet searched: they run when all that is around them is known.
+    later: Vec<(py::StmtFunctionDef, String)>,
+    /// Where the classes and functions of modules begin.
+    found: Vec<u32>,
+    is_type_var: &'a dyn Fn(&py::Expr) -> bool,
+}
+
+impl Walk<'_> {
+    /// Searches the functions that were left for the end of what they stand in.
+    fn later(&mut self, known: &Known) {
+        let later = std::mem::take(&mut self.later);
+        if later.is_empty() {
+            return;
+        }
+        let outside = known.at_any_time();
+        for (def, path) in later {
+            let mut known = outside.clone();
+            known.lose(&bound_in(&def), Unknown::NoLiteral(span_of(&def.name)));
+            with_stack(|| {
+                self.all(&def.body, &mut known, &inside(&path, def.name.as_str()));
+                self.later(&known);
+            });
+        }
+    }
+
+    fn all(&mut self, statements: &[py::Stmt], known: &mut Known, path: &str) {
+        with_stack(|| {
+            for statement in statements {
+                self.statement(Cow::Borrowed(statement), known, path);
+            }
+        });
+    }
+
+    fn statement(&mut self, statement: Cow<'_, py::Stmt>, known: &mut Known, path: &str) {
+        match &*statement {
+            py::Stmt::ClassDef(def) if is_module(&def.decorator_list, known) || has_functions(def, known) => {
+                let (name, span) = (inside(path, def.name.as_str()), span_of(&def.name));
+                known.forget(def.name.as_str());
+                let (class, strays) = self.taken(statement, known);
+                self.file.units.push(Unit { name, span, statements: vec![class], strays });
+            }
+            py::Stmt::FunctionDef(def) if in_dialect(&def.decorator_list, known) => {
+                known.forget(def.name.as_str());
+                let (name, span) = (inside(path, FUNCTIONS), span_of(&def.name));
+                let own = def.name.to_string();
+                let (function, mut strays) = self.taken(statement, known);
+                // A function of a name that there is already begins another module.
+                let with = self.file.units.iter_mut().rev().find(|unit| unit.name == name);
+                match with.filter(|unit| !unit.statements.iter().any(|other| defines(other, &own))) {
+                    Some(unit) => {
+                        unit.statements.push(function);
+                        unit.strays.append(&mut strays);
+                    }
+                    None => self.file.units.push(Unit { name, span, statements: vec![function], strays }),
+                }
+            }
+            py::Stmt::Import(import) => known.import(import),
+            py::Stmt::ImportFrom(import) => known.import_from(import),
+            py::Stmt::Pass(_) => {}
+            py::Stmt::Expr(e) if e.value.is_string_literal_expr() => {}
+            py::Stmt::Assign(assign) if metadata::definition(assign).is_some() || (self.is_type_var)(&assign.value) => {
+                bound(std::slice::from_ref(&*statement)).iter().for_each(|name| known.forget(name));
+                if path.is_empty() {
+                    self.file.around.push(statement.into_owned());
+                }
+            }
+            py::Stmt::Assign(assign) if known.define(&assign.targets.iter().collect::<Vec<_>>(), &assign.value) => {}
+            py::Stmt::AnnAssign(py::StmtAnnAssign { target, value: Some(value), .. })
+                if known.define(&[target], value) => {}
+            py::Stmt::AugAssign(assign) if known.augment(assign) => {}
+            py::Stmt::FunctionDef(def) => {
+                known.lose(&bound_outside(&statement), Unknown::NoLiteral(span_of(&def.name)));
+                known.lose(&bound(std::slice::from_ref(&*statement)), Unknown::NoLiteral(span_of(&def.name)));
+                self.later.push((def.clone(), path.to_string()));
+                self.beside(statement, path);
+            }
+            other => {
+                self.inner(other, known, path);
+                let mut names = bound(std::slice::from_ref(other));
+                names.extend(bound_outside(other));
+                known.lose(&names, Unknown::NoLiteral(span_of(other)));
+                self.beside(statement, path);
+            }
+        }
+    }
+
+    /// Part of a module, and the names in it that are not known.
+    fn taken(&mut self, statement: Cow<'_, py::Stmt>, known: &Known) -> (py::Stmt, Vec<Stray>) {
+        let mut statement = statement.into_owned();
+        self.found.push(span_of(&statement).start);
+        let strays = replace(&mut statement, known);
+        (statement, strays)
+    }
+
+    /// No part of a module. It is kept for what is to be said where there is none.
+    fn beside(&mut self, statement: Cow<'_, py::Stmt>, path: &str) {
+        if let (true, Cow::Owned(statement)) = (path.is_empty(), statement) {
+            self.rest.push(statement);
+        }
+    }
+
+    /// The modules inside of a statement.
+    fn inner(&mut self, statement: &py::Stmt, known: &Known, path: &str) {
+        let mut known = known.clone();
+        let here = if path.is_empty() { "." } else { path };
+        match statement {
+            py::Stmt::ClassDef(def) => self.all(&def.body, &mut known, &inside(path, def.name.as_str())),
+            py::Stmt::If(choice) => {
+                self.all(&choice.body, &mut known.clone(), here);
+                choice.elif_else_clauses.iter().for_each(|clause| self.all(&clause.body, &mut known.clone(), here));
+            }
+            py::Stmt::With(with) => self.all(&with.body, &mut known, here),
+            py::Stmt::Try(attempt) => {
+                self.all(&attempt.body, &mut known, here);
+                for py::ExceptHandler::ExceptHandler(handler) in &attempt.handlers {
+                    self.all(&handler.body, &mut known.clone(), here);
+                }
+                self.all(&attempt.orelse, &mut known, here);
+                self.all(&attempt.finalbody, &mut known, here);
+            }
+            py::Stmt::For(py::StmtFor { body, .. }) | py::Stmt::While(py::StmtWhile { body, .. }) => {
+                known.lose(&bound(std::slice::from_ref(statement)), Unknown::NoLiteral(span_of(statement)));
+                self.all(body, &mut known, here);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a statement defines a function of this name.
+fn defines(statement: &py::Stmt, name: &str) -> bool {
+    matches!(statement, py::Stmt::FunctionDef(def) if def.name.as_str() == name)
+}
+
+/// The name of something in a function or a class.
+fn inside(path: &str, name: &str) -> String {
+    match path.trim_start_matches('.') {
+        "" => name.to_string(),
+        path => format!("{path}.{name}"),
+    }
+}
+
+/// Whether a class is a module by its decorators.
+fn is_module(decorators: &[py::Decorator], known: &Known) -> bool {
+    paths(decorators, known)
+        .any(|path| matches!(path.rsplit('.').next(), Some("ir_module" | "rewriter")) || is_dialect(&path))
+}
+
+/// Whether a class would be a module, had it the decorator; that it has not the reader tells.
+fn has_functions(class: &py::StmtClassDef, known: &Known) -> bool {
+    let is_one =
+        |member: &py::Stmt| matches!(member, py::Stmt::FunctionDef(def) if in_dialect(&def.decorator_list, known));
+    class.body.iter().any(is_one)
+}
+
+/// Whether a function is one of a dialect by its decorators, whatever they say of it. Macros and functions of Python are none.
+fn in_dialect(decorators: &[py::Decorator], known: &Known) -> bool {
+    let other = |path: &str| matches!(path.rsplit('.').next(), Some("macro" | "inline" | "pyfunc"));
+    paths(decorators, known).any(|path| is_dialect(&path) && !other(&path))
+}
+
+fn is_dialect(path: &str) -> bool {
+    let first = path.split('.').next().unwrap_or_default();
+    path.contains('.')
+        && (matches!(first, "R" | "relax" | "T" | "tir" | "tirx" | "I") || path.starts_with("tvm.script."))
+}
+
+/// The names of decorators, in the dialects where they are imported from them.
+fn paths<'a>(decorators: &'a [py::Decorator], known: &'a Known) -> impl Iterator<Item = String> + 'a {
+    decorators.iter().filter_map(|decorator| {
+        let e = match &decorator.expression {
+            py::Expr::Call(call) => &*call.func,
+            other => other,
+        };
+        known.in_dialect(e, &FxHashSet::default()).or_else(|| Some(dotted(e)?.join(".")))
+    })
+}

@@ -1,0 +1,489 @@
+//! What is known of the names of a Python file: constants, and what was imported under another name.
+
+use ruff_python_ast as py;
+use ruff_text_size::TextRange;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::fault::{dotted, span_of};
+use crate::grammar::Span;
+use crate::judge::with_stack;
+
+/// A value that a text determines.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Value {
+    None,
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Text(String),
+    Tuple(Vec<Value>),
+    List(Vec<Value>),
+}
+
+/// The names that mean something.
+#[derive(Clone, Default)]
+pub(super) struct Known {
+    constants: FxHashMap<String, Value>,
+    /// `rx` for `tvm.script.relax`.
+    imports: FxHashMap<String, String>,
+    /// Names that the file binds to what is not known here.
+    unknown: FxHashMap<String, Unknown>,
+    /// Names that are bound more than once, each with the last place.
+    several: FxHashMap<String, Span>,
+}
+
+/// Why it is not known what a name stands for, and where it is bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Unknown {
+    /// To a call, by a loop, as a parameter, ..
+    NoLiteral(Span),
+    /// From another file.
+    Imported(Span),
+    /// A function that a file defines may run before or after any of them.
+    Several(Span),
+}
+
+/// The longest text or tuple that arithmetic makes.
+const LONGEST: usize = 10_000;
+
+/// Which name of the dialects a path of TVM's stands for.
+const DIALECTS: [(&str, &str); 12] = [
+    ("tvm.script.ir_module", "I.ir_module"),
+    ("tvm.script.parser.ir_module", "I.ir_module"),
+    ("tvm.script.relax", "R"),
+    ("tvm.script.parser.relax", "R"),
+    ("tvm.script.tir", "T"),
+    ("tvm.script.tirx", "T"),
+    ("tvm.script.parser.tir", "T"),
+    ("tvm.script.parser.tirx", "T"),
+    ("tvm.script.ir", "I"),
+    ("tvm.script.parser.ir", "I"),
+    ("tvm.tir", "T"),
+    ("tvm.tirx", "T"),
+];
+
+impl Known {
+    /// Whether nothing is bound at all.
+    pub fn is_empty(&self) -> bool {
+        self.constants.is_empty() && self.imports.is_empty() && self.unknown.is_empty()
+    }
+
+    /// Forgets a name, which now means something that readers know.
+    pub fn forget(&mut self, name: &str) {
+        self.constants.remove(name);
+        self.imports.remove(name);
+        self.unknown.remove(name);
+    }
+
+    /// Names that now stand for something else.
+    pub fn lose<'n>(&mut self, names: impl IntoIterator<Item = &'n String>, why: Unknown) {
+        for name in names {
+            self.again(name, why.span());
+            self.forget(name);
+            self.unknown.insert(name.clone(), why);
+        }
+    }
+
+    /// A name is bound, maybe not for the first time.
+    fn again(&mut self, name: &str, span: Span) {
+        if self.constants.contains_key(name) || self.unknown.contains_key(name) {
+            self.several.insert(name.to_string(), span);
+        }
+    }
+
+    /// What is known where a function of the file is called, at some time: all that is bound once.
+    pub fn at_any_time(&self) -> Known {
+        let mut known = self.clone();
+        let several: Vec<(String, Span)> = known.several.drain().collect();
+        for (name, span) in several {
+            known.forget(&name);
+            known.unknown.insert(name, Unknown::Several(span));
+        }
+        known
+    }
+
+    /// `import tvm.script.relax as rx`, `import tvm`.
+    pub fn import(&mut self, import: &py::StmtImport) {
+        for alias in &import.names {
+            let path = alias.name.as_str();
+            match &alias.asname {
+                Some(name) => self.bring(name.as_str(), path),
+                None => {
+                    let root = path.split('.').next().unwrap_or(path);
+                    self.bring(root, root);
+                }
+            }
+        }
+    }
+
+    /// `from tvm.script import relax as rx`.
+    pub fn import_from(&mut self, import: &py::StmtImportFrom) {
+        let module = import.module.as_ref().map(|module| module.as_str()).unwrap_or_default();
+        for alias in &import.names {
+            let name = alias.asname.as_ref().unwrap_or(&alias.name);
+            self.bring(name.as_str(), &format!("{module}.{}", alias.name.as_str()));
+            if module.split('.').next() != Some("tvm") && name.as_str() != "TypeVar" {
+                self.unknown.insert(name.to_string(), Unknown::Imported(span_of(alias)));
+            }
+        }
+    }
+
+    fn bring(&mut self, name: &str, path: &str) {
+        self.forget(name);
+        // What readers know anyway, and what is no concern of theirs.
+        let same = matches!(
+            (name, path),
+            ("R" | "relax", "tvm.script.relax") | ("T" | "tir", "tvm.script.tir") | ("I", "tvm.script.ir")
+        );
+        if path.split('.').next() == Some("tvm") && !same {
+            self.imports.insert(name.to_string(), path.to_string());
+        }
+    }
+
+    /// `N = 4 * 16`, `H, W = 3, 4`, `N: int = 4`: whether it is known now what these names stand for.
+    pub fn define(&mut self, targets: &[&py::Expr], value: &py::Expr) -> bool {
+        let Some((value, _)) = self.value(value, &FxHashSet::default()) else { return false };
+        self.set(targets, &value)
+    }
+
+    /// `N += 1`.
+    pub fn augment(&mut self, assign: &py::StmtAugAssign) -> bool {
+        let known = |e| self.value(e, &FxHashSet::default()).map(|(value, _)| value);
+        let (Some(left), Some(right)) = (known(&assign.target), known(&assign.value)) else { return false };
+        binary(assign.op, left, right).is_some_and(|value| self.set(&[&assign.target], &value))
+    }
+
+    fn set(&mut self, targets: &[&py::Expr], value: &Value) -> bool {
+        let mut named = Vec::new();
+        if !targets.iter().all(|target| destructure(target, value, &mut named)) {
+            return false;
+        }
+        for (name, span, value) in named {
+            if self.constants.get(&name) != Some(&value) {
+                self.again(&name, span);
+            }
+            self.forget(&name);
+            self.constants.insert(name, value);
+        }
+        true
+    }
+
+    /// Why it is not known what a name stands for, although the file binds it.
+    pub fn unknown(&self, name: &str) -> Option<Unknown> {
+        self.unknown.get(name).copied()
+    }
+
+    /// The dialect's name for a name that was imported: `rx.function` is `R.function`.
+    pub fn in_dialect(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<String> {
+        let words = dotted(e)?;
+        let (root, rest) = words.split_first()?;
+        let path = self.imports.get(*root).filter(|_| !shadowed.contains(*root))?;
+        let path = rest.iter().fold(path.clone(), |path, word| path + "." + word);
+        DIALECTS.iter().find_map(|(prefix, name)| match path.strip_prefix(prefix)? {
+            "" => Some((*name).to_string()),
+            rest if rest.starts_with('.') => Some(format!("{name}{rest}")),
+            _ => None,
+        })
+    }
+
+    /// The value of an expression of literals and constants, and whether a constant is among them.
+    pub fn value(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<(Value, bool)> {
+        with_stack(|| self.value_inner(e, shadowed))
+    }
+
+    fn value_inner(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<(Value, bool)> {
+        let literal = |value| Some((value, false));
+        match e {
+            py::Expr::NoneLiteral(_) => literal(Value::None),
+            py::Expr::BooleanLiteral(b) => literal(Value::Bool(b.value)),
+            py::Expr::StringLiteral(s) => literal(Value::Text(s.value.to_str().to_string())),
+            py::Expr::NumberLiteral(n) => match &n.value {
+                py::Number::Int(i) => literal(Value::Int(i.as_u64()?.into())),
+                py::Number::Float(x) => literal(Value::Float(*x)),
+                py::Number::Complex { .. } => None,
+            },
+            py::Expr::Call(_) => literal(Value::Float(super::fault::float(e)?)),
+            py::Expr::Name(name) if !shadowed.contains(name.id.as_str()) => {
+                Some((self.constants.get(name.id.as_str())?.clone(), true))
+            }
+            py::Expr::Tuple(tuple) => {
+                self.values(&tuple.elts, shadowed).map(|(values, used)| (Value::Tuple(values), used))
+            }
+            py::Expr::List(list) => self.values(&list.elts, shadowed).map(|(values, used)| (Value::List(values), used)),
+            py::Expr::UnaryOp(u) => {
+                let (operand, used) = self.value(&u.operand, shadowed)?;
+                Some((unary(u.op, operand)?, used))
+            }
+            py::Expr::BinOp(b) => {
+                let ((left, a), (right, b_used)) = (self.value(&b.left, shadowed)?, self.value(&b.right, shadowed)?);
+                Some((binary(b.op, left, right)?, a || b_used))
+            }
+            py::Expr::Subscript(s) => {
+                let ((of, a), (at, b)) = (self.value(&s.value, shadowed)?, self.value(&s.slice, shadowed)?);
+                Some((member(of, at)?, a || b))
+            }
+            _ => None,
+        }
+    }
+
+    fn values(&self, items: &[py::Expr], shadowed: &FxHashSet<String>) -> Option<(Vec<Value>, bool)> {
+        let (mut values, mut any) = (Vec::with_capacity(items.len()), false);
+        for item in items {
+            let starred = match item {
+                py::Expr::Starred(starred) => Some(&*starred.value),
+                _ => None,
+            };
+            let (value, used) = self.value(starred.unwrap_or(item), shadowed)?;
+            any |= used;
+            match (starred, value) {
+                (None, value) => values.push(value),
+                (Some(_), Value::Tuple(members) | Value::List(members)) => values.extend(members),
+                (Some(_), Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_)) => {
+                    return None;
+                }
+            }
+        }
+        Some((values, any))
+    }
+}
+
+impl Unknown {
+    /// Where the name is bound.
+    fn span(self) -> Span {
+        match self {
+            Unknown::NoLiteral(span) | Unknown::Imported(span) | Unknown::Several(span) => span,
+        }
+    }
+
+    /// Why, in words.
+    pub fn reason(self, text: &str, name: &str) -> String {
+        let start = usize::try_from(self.span().start).unwrap_or(usize::MAX);
+        let line = text.get(..start).map_or(0, |before| before.matches('\n').count()) + 1;
+        match self {
+            Unknown::NoLiteral(_) => format!(
+                "`{name}` is not known: line {line} binds it outside of the module to what is neither a literal nor arithmetic on literals"
+            ),
+            Unknown::Imported(_) => {
+                format!("`{name}` is not known: line {line} imports it, and no other file is read")
+            }
+            Unknown::Several(_) => format!(
+                "`{name}` is not known: line {line} binds it anew, and the function around the module may run before or after it"
+            ),
+        }
+    }
+}
+
+/// The names of a target, each with its part of the value.
+fn destructure(target: &py::Expr, value: &Value, named: &mut Vec<(String, Span, Value)>) -> bool {
+    match (target, value) {
+        (py::Expr::Name(name), value) => {
+            named.push((name.id.to_string(), span_of(name), value.clone()));
+            true
+        }
+        (
+            py::Expr::Tuple(py::ExprTuple { elts, .. }) | py::Expr::List(py::ExprList { elts, .. }),
+            Value::Tuple(values) | Value::List(values),
+        ) => {
+            elts.len() == values.len()
+                && elts.iter().zip(values).all(|(target, value)| with_stack(|| destructure(target, value, named)))
+        }
+        _ => false,
+    }
+}
+
+fn unary(op: py::UnaryOp, operand: Value) -> Option<Value> {
+    match (op, operand) {
+        (py::UnaryOp::USub, Value::Int(i)) => i.checked_neg().map(Value::Int),
+        (py::UnaryOp::USub, Value::Float(x)) => Some(Value::Float(-x)),
+        (py::UnaryOp::UAdd, value @ (Value::Int(_) | Value::Float(_))) => Some(value),
+        (py::UnaryOp::Invert, Value::Int(i)) => Some(Value::Int(!i)),
+        (py::UnaryOp::Not, Value::Bool(b)) => Some(Value::Bool(!b)),
+        _ => None,
+    }
+}
+
+fn binary(op: py::Operator, left: Value, right: Value) -> Option<Value> {
+    match (left, right) {
+        (Value::Int(a), Value::Int(b)) => integers(op, a, b),
+        (Value::Int(a), Value::Float(b)) => floats(op, a as f64, b),
+        (Value::Float(a), Value::Int(b)) => floats(op, a, b as f64),
+        (Value::Float(a), Value::Float(b)) => floats(op, a, b),
+        (Value::Text(a), Value::Text(b)) if op == py::Operator::Add => {
+            Some(a + &b).filter(|text| text.len() <= LONGEST).map(Value::Text)
+        }
+        (Value::Tuple(a), Value::Tuple(b)) if op == py::Operator::Add => joined(a, b).map(Value::Tuple),
+        (Value::List(a), Value::List(b)) if op == py::Operator::Add => joined(a, b).map(Value::List),
+        (Value::Tuple(a), Value::Int(n)) | (Value::Int(n), Value::Tuple(a)) if op == py::Operator::Mult => {
+            repeated(&a, n).map(Value::Tuple)
+        }
+        (Value::List(a), Value::Int(n)) | (Value::Int(n), Value::List(a)) if op == py::Operator::Mult => {
+            repeated(&a, n).map(Value::List)
+        }
+        _ => None,
+    }
+}
+
+fn joined(mut a: Vec<Value>, b: Vec<Value>) -> Option<Vec<Value>> {
+    a.extend(b);
+    (a.len() <= LONGEST).then_some(a)
+}
+
+fn repeated(values: &[Value], n: i128) -> Option<Vec<Value>> {
+    let n = usize::try_from(n.max(0)).ok()?;
+    (values.len().checked_mul(n)? <= LONGEST).then(|| (0..n).flat_map(|_| values.iter().cloned()).collect())
+}
+
+/// As Python computes, which rounds quotients down.
+fn integers(op: py::Operator, a: i128, b: i128) -> Option<Value> {
+    let shift = |b: i128| u32::try_from(b).ok().filter(|b| *b < 64);
+    let value = match op {
+        py::Operator::Add => a.checked_add(b)?,
+        py::Operator::Sub => a.checked_sub(b)?,
+        py::Operator::Mult => a.checked_mul(b)?,
+        py::Operator::Div if b != 0 => return Some(Value::Float(a as f64 / b as f64)),
+        py::Operator::FloorDiv if b != 0 => num_integer::Integer::div_floor(&a, &b),
+        py::Operator::Mod if b != 0 => num_integer::Integer::mod_floor(&a, &b),
+        py::Operator::Pow if b >= 0 => a.checked_pow(u32::try_from(b).ok()?)?,
+        py::Operator::Pow if a != 0 => return floats(op, a as f64, b as f64),
+        py::Operator::LShift => a.checked_mul(1i128 << shift(b)?)?,
+        py::Operator::RShift => a >> shift(b)?,
+        py::Operator::BitOr => a | b,
+        py::Operator::BitXor => a ^ b,
+        py::Operator::BitAnd => a & b,
+        py::Operator::Div | py::Operator::FloorDiv | py::Operator::Mod | py::Operator::Pow | py::Operator::MatMult => {
+            return None;
+        }
+    };
+    Some(Value::Int(value))
+}
+
+fn floats(op: py::Operator, a: f64, b: f64) -> Option<Value> {
+    let value = match op {
+        py::Operator::Add => a + b,
+        py::Operator::Sub => a - b,
+        py::Operator::Mult => a * b,
+        py::Operator::Div if b != 0.0 => a / b,
+        py::Operator::FloorDiv if b != 0.0 => (a / b).floor(),
+        // The elementary functions of the system are not the same everywhere; a square root is, and powers of integers nearly are.
+        py::Operator::Pow if b == 0.5 && a >= 0.0 => a.sqrt(),
+        py::Operator::Pow if b == -0.5 && a > 0.0 => 1.0 / a.sqrt(),
+        py::Operator::Pow if b.fract() == 0.0 && b.abs() <= 64.0 && (a != 0.0 || b >= 0.0) => power(a, b),
+        py::Operator::Div
+        | py::Operator::FloorDiv
+        | py::Operator::Mod
+        | py::Operator::Pow
+        | py::Operator::MatMult
+        | py::Operator::LShift
+        | py::Operator::RShift
+        | py::Operator::BitOr
+        | py::Operator::BitXor
+        | py::Operator::BitAnd => return None,
+    };
+    Some(Value::Float(value))
+}
+
+/// To a whole number: by multiplication.
+fn power(a: f64, b: f64) -> f64 {
+    let magnitude = (0..b.abs() as u32).fold(1.0, |product, _| product * a);
+    if b < 0.0 { 1.0 / magnitude } else { magnitude }
+}
+
+fn member(of: Value, at: Value) -> Option<Value> {
+    let (Value::Tuple(members) | Value::List(members), Value::Int(at)) = (of, at) else { return None };
+    let at = if at < 0 { at + members.len() as i128 } else { at };
+    members.into_iter().nth(usize::try_from(at).ok()?)
+}
+
+impl Value {
+    /// The value as it would be written at a place.
+    pub fn literal(&self, range: TextRange) -> Option<py::Expr> {
+        let number = |value| {
+            py::Expr::NumberLiteral(py::ExprNumberLiteral { node_index: py::AtomicNodeIndex::NONE, range, value })
+        };
+        let minus = |operand: py::Expr| {
+            py::Expr::UnaryOp(py::ExprUnaryOp {
+                node_index: py::AtomicNodeIndex::NONE,
+                range,
+                op: py::UnaryOp::USub,
+                operand: operand.into(),
+            })
+        };
+        let all = |values: &[Value]| {
+            values.iter().map(|value| with_stack(|| value.literal(range))).collect::<Option<Vec<_>>>()
+        };
+        Some(match self {
+            Value::None => py::Expr::NoneLiteral(py::ExprNoneLiteral { range, ..Default::default() }),
+            Value::Bool(value) => {
+                py::Expr::BooleanLiteral(py::ExprBooleanLiteral { range, value: *value, ..Default::default() })
+            }
+            Value::Int(i) => {
+                let magnitude = number(py::Number::Int(u64::try_from(i.unsigned_abs()).ok()?.into()));
+                if *i < 0 { minus(magnitude) } else { magnitude }
+            }
+            Value::Float(x) if x.is_nan() => non_finite("nan", range),
+            Value::Float(x) if x.is_infinite() => non_finite(if *x < 0.0 { "-inf" } else { "inf" }, range),
+            Value::Float(x) if x.is_sign_negative() => minus(number(py::Number::Float(-x))),
+            Value::Float(x) => number(py::Number::Float(*x)),
+            Value::Text(text) => string(text, range),
+            Value::Tuple(values) => py::Expr::Tuple(py::ExprTuple {
+                node_index: py::AtomicNodeIndex::NONE,
+                range,
+                elts: all(values)?,
+                ctx: py::ExprContext::Load,
+                parenthesized: true,
+            }),
+            Value::List(values) => py::Expr::List(py::ExprList {
+                node_index: py::AtomicNodeIndex::NONE,
+                range,
+                elts: all(values)?,
+                ctx: py::ExprContext::Load,
+            }),
+        })
+    }
+}
+
+fn string(text: &str, range: TextRange) -> py::Expr {
+    let literal = py::StringLiteral {
+        range,
+        node_index: py::AtomicNodeIndex::NONE,
+        value: text.into(),
+        flags: py::StringLiteralFlags::empty(),
+    };
+    let value = py::StringLiteralValue::single(literal);
+    py::Expr::StringLiteral(py::ExprStringLiteral { node_index: py::AtomicNodeIndex::NONE, range, value })
+}
+
+/// `float("inf")`.
+fn non_finite(word: &str, range: TextRange) -> py::Expr {
+    py::Expr::Call(py::ExprCall {
+        node_index: py::AtomicNodeIndex::NONE,
+        range_start: range.start(),
+        func: name("float", range).into(),
+        arguments: py::Arguments {
+            range,
+            node_index: py::AtomicNodeIndex::NONE,
+            args: vec![string(word, range)].into(),
+            keywords: Default::default(),
+        },
+    })
+}
+
+/// A name with dots, at a place.
+pub(super) fn name(path: &str, range: TextRange) -> py::Expr {
+    let mut words = path.split('.');
+    let root = py::ExprName {
+        node_index: py::AtomicNodeIndex::NONE,
+        range,
+        id: words.next().unwrap_or_default().into(),
+        ctx: py::ExprContext::Load,
+    };
+    words.fold(py::Expr::Name(root), |value, word| {
+        py::Expr::Attribute(py::ExprAttribute {
+            node_index: py::AtomicNodeIndex::NONE,
+            range,
+            value: value.into(),
+            attr: py::Identifier::new(word, range),
+            ctx: py::ExprContext::Load,
+        })
+    })
+}
