@@ -27,15 +27,15 @@ use crate::type_checking::{TypeReport, check_module};
 #[command(after_help = "Examples:
   relax-spec types model.py
   relax-spec types --list model.py | jq .info
-  relax-spec types --format json model.py | jq '.variables[] | select(.pure | not)'")]
+  relax-spec types --format json model.py | jq '.variables[] | select(.pure == false)'")]
 pub struct Args {
     /// TVMScript (.py), RON or JSON; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
     selected: input::Selected,
-    /// For editors, one JSON object a variable and line instead of the program: `name`, `function`, `info`, `kind`, `pure`, its place by line and column,
-    /// and in bytes `start` and `end` of where it is bound, if the text has it
+    /// For editors, one JSON object a variable and line instead of the program: `function`, `name`, `info`, `pure`, and of where it is bound, if the
+    /// text has that, `start` and `end`, each with `line`, `column` and, in bytes, `offset`
     #[arg(long, conflicts_with = "format")]
     list: bool,
     /// As JSON the program, its functions, its variables with their places, and what is malformed, in one object

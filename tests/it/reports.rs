@@ -283,7 +283,7 @@ fn a_report_fits_a_screen() {
     command.push("--verbose");
     let (_, whole, _) = run(&command);
     assert!(whole.len() > 1_000_000, "{}", whole.len());
-    let argument = whole.lines().filter_map(|line| line.strip_prefix("  with --arg '")).last().unwrap();
+    let argument = whole.lines().filter_map(|line| line.strip_prefix("  with --arg '")).next_back().unwrap();
     assert!(argument.ends_with("]]]:float32'"), "{}", &argument[argument.len() - 40..]);
 }
 
@@ -358,7 +358,7 @@ fn what_is_known_of_the_programs_of_the_corpus_reads_back() {
             };
             let known = typed(&module);
             let remarked = print_module_with(&known, Dialect::default(), &|var: &Var| {
-                Some(if var.id % 2 == 0 { "pure" } else { "impure" })
+                Some(if var.id.is_multiple_of(2) { "pure" } else { "impure" })
             });
             let again =
                 parse_module(&remarked).unwrap_or_else(|error| panic!("{}: {error}\n{remarked}", path.display()));
