@@ -455,6 +455,11 @@ def creation(op):
         o.case("exact", [exact(I32, (2, 3, 3))], {"k": -1})
 
 
+def coded(dtype, codes):
+    """The outcome of a case: elements of a type that NumPy does not have."""
+    return f'Returns(Tensor(dtype: "{dtype}", shape: [{len(codes)}], bits: "{bytes(codes).hex()}"))'
+
+
 @family
 def conversion(op):
     o = op("astype", lambda x, dtype: x.astype(dtype), True)
@@ -467,6 +472,18 @@ def conversion(op):
     o.case("wild", [wild(F32, (5,))], {"dtype": F16})
     beyond = np.array([np.nan, 1e20, -3.5], F32)
     o.case("special", [beyond], {"dtype": I32}, allow="Unspecified", why="int32 holds neither NaN nor 1e20")
+    # With 3 bits of fraction 16 is followed by 18, 448 is the last, and from 464, half way to 480, there is only NaN.
+    near = np.array([17, 19, -0.3, 464, 465, 1e9, 1 / 1024, 3 / 1024], F32)
+    o.case("narrow", [near], {"dtype": "float8_e4m3fn"}, allow=coded("float8_e4m3fn", [0x58, 0x5A, 0xAA, 0x7E, 0x7F, 0x7F, 0, 2]),
+           why="17 and 19 lie half way, 0.3 nearest to 0.3125; the least number is 1 / 512, so that 1 / 1024 and 3 / 1024 lie half way")
+    # With 2 bits 57344 is the last, and 61440 half way to what would follow.
+    near = np.array([9, 11, 61439, 61440, -1e9, np.inf], F32)
+    o.case("narrow", [near], {"dtype": "float8_e5m2"}, allow=coded("float8_e5m2", [0x48, 0x4A, 0x7B, 0x7C, 0xFC, 0x7C]),
+           why="9 and 11 lie half way; what rounds to more than 57344 is infinite")
+    o.case("narrow", [np.array([2.5, -5, 7, 0.25, -1e9], F32)], {"dtype": "float4_e2m1fn"},
+           allow=coded("float4_e2m1fn", [4, 0xE, 7, 0, 0xF]), why="the numbers are 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their opposites")
+    o.case("narrow", [np.array([9, -9, 3, -1], I32)], {"dtype": "int4"}, allow=coded("int4", [0xF9, 7, 3, 0xFF]), why="integers wrap")
+    o.case("narrow", [np.array([5, -1, 3], I32)], {"dtype": "uint2"}, allow=coded("uint2", [1, 3, 3]), why="integers wrap")
 
 
 def splits(x, indices_or_sections, axis=0):

@@ -18,7 +18,7 @@ pub enum TypeCode {
     Float,
     /// `bfloat16`.
     BFloat,
-    /// Floats of at most 8 bits. Programs may hold them; nothing computes with them.
+    /// Floats of at most 8 bits.
     Small(SmallFloat),
     /// Pointers, and with no lanes the unknown data type.
     Handle,

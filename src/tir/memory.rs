@@ -77,6 +77,8 @@ impl Memory {
             Elements::BFloat16(a) => Data::Float(a.iter().map(|x| x.to_f64()).collect()),
             Elements::Float32(a) => Data::Float(a.iter().map(|x| f64::from(*x)).collect()),
             Elements::Float64(a) => Data::Float(a.iter().copied().collect()),
+            Elements::Small(format, a) => Data::Float(a.iter().map(|x| format.value(*x)).collect()),
+            Elements::Narrow(narrow, a) => Data::Int(a.iter().map(|x| narrow.value(*x)).collect()),
         };
         Memory { data, written: None, _held: held }
     }
@@ -103,6 +105,8 @@ impl Memory {
             (Elements::BFloat16(a), Data::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
             (Elements::Float32(a), Data::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
             (Elements::Float64(a), Data::Float(v)) => copy(v, a, |x| x),
+            (Elements::Small(format, a), Data::Float(v)) => copy(v, a, |x| format.code(x)),
+            (Elements::Narrow(narrow, a), Data::Int(v)) => copy(v, a, |x| narrow.byte(x)),
             // The elements came from this tensor, so they are of its kind.
             (
                 Elements::Bool(_)
@@ -113,11 +117,16 @@ impl Memory {
                 | Elements::UInt8(_)
                 | Elements::UInt16(_)
                 | Elements::UInt32(_)
-                | Elements::UInt64(_),
+                | Elements::UInt64(_)
+                | Elements::Narrow(..),
                 Data::Float(_),
             )
             | (
-                Elements::Float16(_) | Elements::BFloat16(_) | Elements::Float32(_) | Elements::Float64(_),
+                Elements::Float16(_)
+                | Elements::BFloat16(_)
+                | Elements::Float32(_)
+                | Elements::Float64(_)
+                | Elements::Small(..),
                 Data::Int(_),
             ) => {}
         }

@@ -19,5 +19,5 @@ pub use noise::{Noise, Zeros, spacing};
 pub use object::{Closure, Itself, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Registry, Returned};
 pub use stop::Stop;
-pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Scalar, Tensor};
+pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Narrow, Scalar, Tensor};
 pub use written::{ConvertError, ValueSpec, from_spec, from_specs, snapshot, to_spec, to_spec_with_identity};

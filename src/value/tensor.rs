@@ -1,13 +1,14 @@
 //! Tensor values: shared, mutable, n-dimensional arrays of scalars. Cloning a [`Tensor`] makes an alias.
 
 use std::cell::{Ref, RefCell, RefMut};
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn};
 
 use super::account::Held;
-use crate::grammar::{DataType, TensorData, TensorDataError, TypeCode};
+use crate::grammar::{DataType, SmallFloat, TensorData, TensorDataError, TypeCode};
 use crate::number::FloatType;
 
 /// A tensor value. Two clones are the same tensor: a write through one is seen through the other.
@@ -52,6 +53,19 @@ pub enum Elements {
     Float32(ArrayD<f32>),
     /// `float64`.
     Float64(ArrayD<f64>),
+    /// Floats of at most 8 bits, by their codes.
+    Small(SmallFloat, ArrayD<u8>),
+    /// Integers of fewer than 8 bits, in a byte each, through which the sign goes.
+    Narrow(Narrow, ArrayD<u8>),
+}
+
+/// A type of integers of fewer than 8 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Narrow {
+    /// Whether there are negative ones.
+    pub signed: bool,
+    /// The width, which is from 1 to 7.
+    pub bits: u8,
 }
 
 /// One element. Floating-point elements of every width are exact as float64.
@@ -67,23 +81,42 @@ pub enum Scalar {
     Float(f64),
 }
 
-/// Runs an expression for whichever array the elements are.
+/// Runs an expression for elements that are what they stand for.
+macro_rules! plainly {
+    ($encoding:ident => $body:expr) => {{
+        let $encoding = Plain;
+        $body
+    }};
+}
+
+/// Runs an expression for whichever array the elements are, and if wanted what they stand for.
 macro_rules! for_elements {
     ($elements:expr, $array:ident => $body:expr) => {
+        for_elements!($elements, $array, _encoding => $body)
+    };
+    ($elements:expr, $array:ident, $encoding:ident => $body:expr) => {
         match $elements {
-            Elements::Bool($array) => $body,
-            Elements::Int8($array) => $body,
-            Elements::Int16($array) => $body,
-            Elements::Int32($array) => $body,
-            Elements::Int64($array) => $body,
-            Elements::UInt8($array) => $body,
-            Elements::UInt16($array) => $body,
-            Elements::UInt32($array) => $body,
-            Elements::UInt64($array) => $body,
-            Elements::Float16($array) => $body,
-            Elements::BFloat16($array) => $body,
-            Elements::Float32($array) => $body,
-            Elements::Float64($array) => $body,
+            Elements::Bool($array) => plainly!($encoding => $body),
+            Elements::Int8($array) => plainly!($encoding => $body),
+            Elements::Int16($array) => plainly!($encoding => $body),
+            Elements::Int32($array) => plainly!($encoding => $body),
+            Elements::Int64($array) => plainly!($encoding => $body),
+            Elements::UInt8($array) => plainly!($encoding => $body),
+            Elements::UInt16($array) => plainly!($encoding => $body),
+            Elements::UInt32($array) => plainly!($encoding => $body),
+            Elements::UInt64($array) => plainly!($encoding => $body),
+            Elements::Float16($array) => plainly!($encoding => $body),
+            Elements::BFloat16($array) => plainly!($encoding => $body),
+            Elements::Float32($array) => plainly!($encoding => $body),
+            Elements::Float64($array) => plainly!($encoding => $body),
+            Elements::Small(format, $array) => {
+                let $encoding = *format;
+                $body
+            }
+            Elements::Narrow(narrow, $array) => {
+                let $encoding = *narrow;
+                $body
+            }
         }
     };
 }
@@ -180,6 +213,84 @@ impl Element for bool {
     }
 }
 
+/// What the elements of an array stand for.
+trait Encoding<T> {
+    /// The element, widened without loss.
+    fn scalar(self, element: T) -> Scalar;
+    /// The conversion of assignment.
+    fn element(self, scalar: Scalar) -> T;
+}
+
+/// Each element is the number that it looks like.
+#[derive(Clone, Copy)]
+struct Plain;
+
+impl<T: Element> Encoding<T> for Plain {
+    fn scalar(self, element: T) -> Scalar {
+        element.to_scalar()
+    }
+    fn element(self, scalar: Scalar) -> T {
+        T::from_scalar(scalar)
+    }
+}
+
+impl Encoding<u8> for SmallFloat {
+    fn scalar(self, code: u8) -> Scalar {
+        Scalar::Float(self.value(code))
+    }
+    /// Rounded once, of two equally near ones to the even one; what is too large is not held to the largest.
+    fn element(self, scalar: Scalar) -> u8 {
+        self.code(match scalar {
+            Scalar::Bool(b) => f64::from(u8::from(b)),
+            Scalar::Int(i) => rounded_to_odd(i.into()),
+            Scalar::UInt(u) => rounded_to_odd(u.into()),
+            Scalar::Float(x) => x,
+        })
+    }
+}
+
+/// An integer as a float64 that rounds to the same float of fewer bits.
+fn rounded_to_odd(i: i128) -> f64 {
+    let (near, magnitude) = (i as f64, i.unsigned_abs());
+    let bits = near.abs().to_bits();
+    // The float is larger or smaller than what it stands for, or it is that.
+    let below = match (near.abs() as u128).cmp(&magnitude) {
+        Ordering::Equal => return near,
+        Ordering::Greater => bits - 1,
+        Ordering::Less => bits,
+    };
+    f64::from_bits(below | 1).copysign(near)
+}
+
+impl Narrow {
+    /// The integer in a byte.
+    pub fn value(self, byte: u8) -> i64 {
+        if self.signed { byte.cast_signed().into() } else { byte.into() }
+    }
+
+    /// The byte of an integer, which wraps.
+    pub fn byte(self, value: i64) -> u8 {
+        let unused = 8u32.saturating_sub(self.bits.into());
+        let low = (value as u8) << unused;
+        if self.signed { (low.cast_signed() >> unused).cast_unsigned() } else { low >> unused }
+    }
+}
+
+impl Encoding<u8> for Narrow {
+    fn scalar(self, element: u8) -> Scalar {
+        let value = self.value(element);
+        if self.signed { Scalar::Int(value) } else { Scalar::UInt(value.cast_unsigned()) }
+    }
+    fn element(self, scalar: Scalar) -> u8 {
+        self.byte(match scalar {
+            Scalar::Bool(b) => b.into(),
+            Scalar::Int(i) => i,
+            Scalar::UInt(u) => u.cast_signed(),
+            Scalar::Float(x) => x as i64,
+        })
+    }
+}
+
 impl Scalar {
     /// Whether the value is nonzero.
     pub fn is_true(self) -> bool {
@@ -219,13 +330,13 @@ impl Elements {
             (TypeCode::BFloat, 16) => zeros!(BFloat16, bf16::ZERO),
             (TypeCode::Float, 32) => zeros!(Float32, 0.0),
             (TypeCode::Float, 64) => zeros!(Float64, 0.0),
+            (TypeCode::Small(format), _) => Elements::Small(format, ArrayD::from_elem(shape, format.code(0.0))),
+            (TypeCode::Int | TypeCode::UInt, bits @ (2 | 4)) => {
+                let narrow = Narrow { signed: dtype.is_int(), bits: bits as u8 };
+                Elements::Narrow(narrow, ArrayD::from_elem(shape, 0))
+            }
             (
-                TypeCode::Int
-                | TypeCode::UInt
-                | TypeCode::Float
-                | TypeCode::BFloat
-                | TypeCode::Small(_)
-                | TypeCode::Handle,
+                TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle,
                 _,
             ) => {
                 return unknown;
@@ -248,6 +359,10 @@ impl Elements {
             Elements::BFloat16(_) => DataType::BFLOAT16,
             Elements::Float32(_) => DataType::FLOAT32,
             Elements::Float64(_) => DataType::FLOAT64,
+            Elements::Small(format, _) => DataType::small(*format),
+            Elements::Narrow(narrow, _) => {
+                DataType::new(if narrow.signed { TypeCode::Int } else { TypeCode::UInt }, narrow.bits.into())
+            }
         }
     }
 }
@@ -372,15 +487,17 @@ impl Tensor {
 
     /// The element at a row-major position; `None` outside the tensor.
     pub fn get(&self, flat: usize) -> Option<Scalar> {
-        for_elements!(&*self.elements(), array => array.as_slice().and_then(|s| s.get(flat)).map(|x| x.to_scalar()))
+        for_elements!(&*self.elements(), array, encoding => {
+            array.as_slice().and_then(|s| s.get(flat)).map(|x| encoding.scalar(*x))
+        })
     }
 
     /// Writes every element in row-major order, converting as assignment does; `element` gets the position, and must not
     /// look at this tensor. Stops at the first error.
     pub fn fill<E>(&self, mut element: impl FnMut(usize) -> Result<Scalar, E>) -> Result<(), E> {
-        for_elements!(&mut *self.elements_mut(), array => {
+        for_elements!(&mut *self.elements_mut(), array, encoding => {
             for (flat, slot) in array.iter_mut().enumerate() {
-                *slot = Element::from_scalar(element(flat)?);
+                *slot = encoding.element(element(flat)?);
             }
         });
         Ok(())
@@ -389,9 +506,9 @@ impl Tensor {
     /// Writes the element at a row-major position, converting as assignment does; false outside the tensor.
     #[must_use = "a write outside the tensor did not happen"]
     pub fn set(&self, flat: usize, value: Scalar) -> bool {
-        for_elements!(&mut *self.elements_mut(), array => match array.as_slice_mut().and_then(|s| s.get_mut(flat)) {
+        for_elements!(&mut *self.elements_mut(), array, encoding => match array.as_slice_mut().and_then(|s| s.get_mut(flat)) {
             Some(slot) => {
-                *slot = Element::from_scalar(value);
+                *slot = encoding.element(value);
                 true
             }
             None => false,
@@ -417,6 +534,30 @@ mod tests {
     fn data_round_trips() {
         let data = TensorData::from_values(DataType::INT16, &[3], &[-1.0, 0.0, 300.0]).unwrap();
         assert_eq!(Tensor::from_data(&data).unwrap().to_data(), data);
+    }
+
+    #[test]
+    fn narrow_elements_wrap_and_round() {
+        let stored = |dtype: DataType, value: Scalar| {
+            let cell = Tensor::zeros(dtype, &[]).unwrap();
+            assert!(cell.set(0, value));
+            cell.get(0).unwrap()
+        };
+        let int4 = DataType::new(TypeCode::Int, 4);
+        assert_eq!(stored(int4, Scalar::Int(9)), Scalar::Int(-7));
+        assert_eq!(stored(int4, Scalar::Float(-3.9)), Scalar::Int(-3));
+        assert_eq!(stored(DataType::new(TypeCode::UInt, 2), Scalar::Int(-1)), Scalar::UInt(3));
+        let e4m3 = DataType::small(SmallFloat::E4M3Fn);
+        assert_eq!(stored(e4m3, Scalar::Float(-0.3)), Scalar::Float(-0.3125));
+        assert!(matches!(stored(e4m3, Scalar::Int(1000)), Scalar::Float(x) if x.is_nan()));
+        // Half way between two powers of two, and a little more, of which a float64 knows nothing.
+        let half_way = (3i64 << 59) + 1;
+        let powers = DataType::small(SmallFloat::E8M0Fnu);
+        assert_eq!(stored(powers, Scalar::Int(half_way)), Scalar::Float(libm::ldexp(1.0, 61)));
+        assert_eq!(rounded_to_odd(half_way.into()), (3i64 << 59) as f64 * (1.0 + f64::EPSILON / 1.5));
+        for value in [0, 1, -5, 1 << 53, i128::from(u64::MAX)] {
+            assert_eq!(rounded_to_odd(value) < 0.0, value < 0, "{value}");
+        }
     }
 
     #[test]

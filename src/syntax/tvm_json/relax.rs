@@ -42,6 +42,8 @@ struct Scope {
     dims: FxHashMap<Id, ShapeVar>,
     /// Nodes that stand in dimensions; those of 0.27 may be variables of Relax as well.
     dim_nodes: FxHashSet<Id>,
+    /// Nodes that parameters and bindings have bound.
+    bound: FxHashSet<Id>,
 }
 
 struct Builder<'g, 't> {
@@ -153,7 +155,7 @@ impl<'g, 't> Builder<'g, 't> {
 
     fn param(&mut self, id: Id) -> Reading<Binder> {
         let info = self.info_of(id)?;
-        let (mut var, kind) = self.var(id)?;
+        let (mut var, kind) = self.bind(id)?;
         var.span = Span::NONE;
         let annotation = info.map(|info| self.with_value(id, info)).transpose()?;
         Ok(Binder { var, kind, annotation })
@@ -197,6 +199,12 @@ impl<'g, 't> Builder<'g, 't> {
         Ok((var, kind))
     }
 
+    /// A variable that is bound here.
+    fn bind(&mut self, id: Id) -> Reading<(Var, VarKind)> {
+        self.scope.bound.insert(id);
+        self.var(id)
+    }
+
     fn dim_var(&mut self, id: Id) -> Reading<ShapeVar> {
         self.scope.dim_nodes.insert(id);
         if let Some(known) = self.scope.dims.get(&id) {
@@ -223,6 +231,8 @@ impl<'g, 't> Builder<'g, 't> {
         }
         let fields = self.graph.fields(id)?;
         match self.graph.short(id) {
+            // A dimension that is no variable of Relax besides.
+            "Var" if self.known_dims.contains(&id) && !self.scope.bound.contains(&id) => self.prim_value(id),
             "Var" | "DataflowVar" if self.graph.kind(id) != "tirx.Var" && self.graph.kind(id) != "tir.Var" => {
                 Ok(match self.var(id)? {
                     (var, VarKind::Var) => Expr::Var(var),
@@ -308,7 +318,7 @@ impl<'g, 't> Builder<'g, 't> {
         let value_id = fields.node("value")?;
         if self.graph.short(value_id) == "Function" {
             // Its own body may use it.
-            let (var, kind) = self.var(bound)?;
+            let (var, kind) = self.bind(bound)?;
             let function = self.function(value_id)?;
             if function.pure.is_none() {
                 self.silent.locals.insert(var.clone());
