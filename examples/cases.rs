@@ -55,8 +55,11 @@ fn answer(stem: &str, form: &str) -> Value {
         Ok(args) => args,
         Err(error) => return ended("no arguments", error),
     };
-    let findings =
-        all_findings(&mut Cx::new(), &check_program(&mut Cx::new(), &module), unknown_names(&module, UnknownOps::Errors));
+    let findings = all_findings(
+        &mut Cx::new(),
+        &check_program(&mut Cx::new(), &module),
+        unknown_names(&module, UnknownOps::Errors),
+    );
     let mut errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
     if let Some(error) = errors.next() {
         return ended("complaint", format!("{}: {}", error.rule, error.message));

@@ -123,7 +123,10 @@ def judged(case, line):
 def mended(directory, scratch, name, entry):
     """The module with the lines of an entry replaced, beside the arguments of the case; false if a line is not there."""
     text = (directory / f"{name}.py").read_text()
-    for line, instead in entry.get("mend", []):
+    if entry.get("unannotated"):
+        text = re.sub(r"(?m)^( +\w+): R\.[^\n]*? = ", r"\1 = ", text)
+        text = re.sub(r"\) -> R\.[^\n]*:\n", "):\n", text)
+    for line, instead in entry["mend"]:
         changed = re.sub(line, instead, text)
         if changed == text:
             return False
@@ -134,10 +137,13 @@ def mended(directory, scratch, name, entry):
     return True
 
 
+def of_release(entry, versions):
+    return all(fnmatch.fnmatch(versions[which], entry.get(which, "*")) for which in ("tvm", "onnx"))
+
+
 def entry_of(entries, versions, name):
     for entry in entries:
-        versioned = all(fnmatch.fnmatch(versions[which], entry.get(which, "*")) for which in ("tvm", "onnx"))
-        if versioned and any(fnmatch.fnmatch(name, pattern) for pattern in entry["cases"]):
+        if of_release(entry, versions) and any(fnmatch.fnmatch(name, pattern) for pattern in entry["cases"]):
             return entry
     return None
 
@@ -155,7 +161,7 @@ def main():
     names = [name for name in names if not options.names or any(fnmatch.fnmatch(name, n) for n in options.names)]
     entries = json.loads(options.list.read_text()) if options.list else []
     found = outcomes(options.tool, [options.directory / name for name in names])
-    tally, faults, listed = collections.Counter(), [], {}
+    tally, faults, listed, unused = collections.Counter(), [], {}, False
     for name in names:
         case = json.loads((options.directory / f"{name}.case.json").read_text())
         text, saved = (found[name][form] for form in ("py", "tvm.json"))
@@ -196,11 +202,15 @@ def main():
         print(f"{len(cases):4} {kind}: {cases[0][2][:300]}")
         for name, operators, detail in cases if options.verbose else cases[:4]:
             print(f"       {name} ({', '.join(operators)[:60]})" + (f": {detail[:240]}" if options.verbose else ""))
+    for entry in entries if corpus["whole"] and not options.names else []:
+        if of_release(entry, corpus["versions"]) and not any(entry is used for used, _ in listed.values()):
+            unused = True
+            print(f"     not needed: {entry['cases']}, {entry['reason']}")
     held = len(names) - tally["importer"] - tally["ONNX"]
     versions = " ".join(f"{which} {version}" for which, version in corpus["versions"].items())
     parts = ", ".join(f"{count} {what}" for what, count in sorted(tally.items()))
     print(f"{versions}: {len(names)} imported; {parts}; {tally['equal']} of {held} ({tally['equal'] / max(held, 1):.2%})")
-    sys.exit(bool(faults) or tally["equal"] < TARGET * held)
+    sys.exit(bool(faults) or unused or tally["equal"] < TARGET * held)
 
 
 if __name__ == "__main__":

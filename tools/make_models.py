@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes conformance/models: three models built with TVM's `relax.frontend.nn`, before and after `LegalizeOps`.
+"""Writes conformance/models: four models built with TVM's `relax.frontend.nn`, before and after `LegalizeOps`.
 
     make_models.py RELAX_SPEC OUTPUT_DIRECTORY
 
@@ -7,6 +7,7 @@ Each is written as TVMScript by TVM's printer (NAME.py, NAME.legalized.py) and a
 parameters of the functions, so that the files hold no constants.
 """
 
+import functools
 import pathlib
 import subprocess
 import sys
@@ -80,6 +81,22 @@ class DecoderBlock(nn.Module):
         return x, keys, values
 
 
+class MixtureOfExperts(nn.Module):
+    """A router weighs the experts for each token, and only the one that weighs most counts; the tokens are symbolic."""
+
+    def __init__(self, experts=4):
+        self.router = nn.Linear(16, experts, bias=False)
+        self.up = nn.ModuleList([nn.Linear(16, 32, bias=False) for _ in range(experts)])
+        self.down = nn.ModuleList([nn.Linear(32, 16, bias=False) for _ in range(experts)])
+
+    def forward(self, x: nn.Tensor):
+        weights = op.softmax(self.router(x), axis=-1)
+        chosen = op.greater_equal(weights, op.max(weights, axis=-1, keepdims=True))
+        weights = op.split(weights * op.astype(chosen, "float32"), len(self.up), axis=-1)
+        parts = [weight * down(op.relu(up(x))) for weight, up, down in zip(weights, self.up, self.down)]
+        return functools.reduce(op.add, parts)
+
+
 def heads(x):
     return op.reshape(x, [1, TOKENS, HEADS, HEAD])
 
@@ -103,6 +120,7 @@ MODELS = {
             "sines": spec.Tensor([1, TOKENS, 1, HEAD], "float32"),
         },
     ),
+    "mixture_of_experts": (MixtureOfExperts, {"x": spec.Tensor(["tokens", 16], "float32")}),
 }
 
 

@@ -249,7 +249,8 @@ def main():
         tried[name] = {"kind": kind, "status": alone(as_it_is)}
         tried[f"{name}.init"] = {"kind": kind, "status": alone(initialized)}
     versions = {"tvm": tvm.__version__, "onnx": onnx.__version__, "numpy": np.__version__}
-    (options.directory / "corpus.json").write_text(json.dumps({"versions": versions, "models": tried}, indent=1) + "\n")
+    corpus = {"versions": versions, "whole": options.every == 1 and not options.names, "models": tried}
+    (options.directory / "corpus.json").write_text(json.dumps(corpus, indent=1) + "\n")
     for which in ("as they are", "with initializers"):
         of = [case for name, case in tried.items() if name.endswith(".init") == (which != "as they are")]
         of = [case for case in of if not case["status"].startswith("no case")]

@@ -483,6 +483,8 @@ def conversion(op):
     o.case("narrow", [np.array([2.5, -5, 7, 0.25, -1e9], F32)], {"dtype": "float4_e2m1fn"},
            allow=coded("float4_e2m1fn", [4, 0xE, 7, 0, 0xF]), why="the numbers are 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their opposites")
     o.case("narrow", [np.array([9, -9, 3, -1], I32)], {"dtype": "int4"}, allow=coded("int4", [0xF9, 7, 3, 0xFF]), why="integers wrap")
+    o.case("narrow", [np.array([8.9, -9, -0.5, 200], F32)], {"dtype": "uint4"}, allow=coded("uint4", [8, 7, 0, 8]),
+           why="towards zero, then the lowest 4 bits")
     o.case("narrow", [np.array([5, -1, 3], I32)], {"dtype": "uint2"}, allow=coded("uint2", [1, 3, 3]), why="integers wrap")
 
 

@@ -7,7 +7,7 @@
 
 On the inputs of NAME.run.json nothing is rounded, in any order: they are small integers times a power of 2, the means and
 variances that normalization divides by are powers of 4 in whose last place epsilon is lost, scores of attention differ by
-so much that the weights are 0 and 1, and the gates of the feed-forward part are open or shut. There the results must be
+so much that the weights are 0 and 1, as those of experts, and the gates of the feed-forward part are open or shut. There the results must be
 the same bits. On other inputs they may differ by what `spec/accuracy.ron` allows a sum of LENGTH terms whose magnitudes
 add up to MAGNITUDE times the largest result.
 """
@@ -84,7 +84,18 @@ def exact_decoder_block():
     ]
 
 
-EXACT = {"mlp": exact_mlp, "conv_block": exact_conv_block, "decoder_block": exact_decoder_block}
+def exact_mixture_of_experts():
+    x, router = ints(-3, 3, (5, 16)), ints(-3, 3, (4, 16), 1024)
+    weights = [(32, 16)] * 4 + [(16, 32)] * 4
+    return [x, router, *[ints(-2, 2, shape) for shape in weights]]
+
+
+EXACT = {
+    "mlp": exact_mlp,
+    "conv_block": exact_conv_block,
+    "decoder_block": exact_decoder_block,
+    "mixture_of_experts": exact_mixture_of_experts,
+}
 
 
 def is_weight(x):

@@ -335,10 +335,7 @@ impl Elements {
                 let narrow = Narrow { signed: dtype.is_int(), bits: bits as u8 };
                 Elements::Narrow(narrow, ArrayD::from_elem(shape, 0))
             }
-            (
-                TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle,
-                _,
-            ) => {
+            (TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Handle, _) => {
                 return unknown;
             }
         })

@@ -18,6 +18,7 @@ mod law_table;
 mod laws;
 mod models;
 mod numbers;
+mod onnx;
 mod operators;
 mod programs;
 #[cfg(feature = "cli")]

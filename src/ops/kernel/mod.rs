@@ -153,8 +153,10 @@ fn storable(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
         return Ok(x);
     }
     let power = |bits: u16| libm::ldexp(1.0, bits.into());
+    // Of fewer than 8 bits the lowest ones are kept.
+    let wide = if dtype.bits < 8 { DataType::INT64 } else { dtype };
     let (low, high) =
-        if dtype.is_int() { (-power(dtype.bits - 1), power(dtype.bits - 1)) } else { (0.0, power(dtype.bits)) };
+        if wide.is_int() { (-power(wide.bits - 1), power(wide.bits - 1)) } else { (0.0, power(wide.bits)) };
     let whole = value.trunc();
     if whole >= low && whole < high { Ok(x) } else { Err(Stop::unspecified(format!("{value} as {dtype}"))) }
 }
