@@ -154,7 +154,7 @@ def value(x):
         return tensor("bfloat16", x.shape, x.view("uint16").tobytes())
     if x.dtype.kind in "OUST" or x.dtype.kind == "c":
         raise NotHere(f"a tensor of {'strings' if x.dtype.kind != 'c' else 'complex numbers'}")
-    by_name = {dtype: in_a_byte for dtype, in_a_byte in NARROW.values()}
+    by_name = dict(NARROW.values())
     if x.dtype.name in by_name:
         codes, in_a_byte = np.ascontiguousarray(x).view("uint8").reshape(-1), by_name[x.dtype.name]
         bits = 8 // in_a_byte

@@ -7,9 +7,9 @@
 
 On the inputs of NAME.run.json nothing is rounded, in any order: they are small integers times a power of 2, the means and
 variances that normalization divides by are powers of 4 in whose last place epsilon is lost, scores of attention differ by
-so much that the weights are 0 and 1, as those of experts, and the gates of the feed-forward part are open or shut. There the results must be
-the same bits. On other inputs they may differ by what `spec/accuracy.ron` allows a sum of LENGTH terms whose magnitudes
-add up to MAGNITUDE times the largest result.
+so much that the weights are 0 and 1, as those of experts do, and the gates of the feed-forward part are open or shut. There the
+results must be the same bits. On other inputs they may differ by what `spec/accuracy.ron` allows a sum of LENGTH terms whose
+magnitudes add up to MAGNITUDE times the largest result.
 """
 
 import json
