@@ -121,6 +121,35 @@ pub fn run(module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnsw
     oracle::answer_evaluate(&mut Cx::new(), module, entry, args)
 }
 
+/// Runs a function of a program by several workers together, each on arguments of its own, which meet in the collectives that they come to
+/// (`OPS.ccl.allreduce.value` and its neighbours). What comes out is the answer of each worker, in their order.
+///
+/// # Errors
+///
+/// For each worker as [`run`].
+///
+/// ```
+/// use relax_spec::grammar::{DataType, TensorData};
+/// use relax_spec::{RunAnswer, ValueSpec};
+///
+/// let module = relax_spec::parse(
+///     "@I.ir_module
+/// class Module:
+///     @R.function
+///     def main(s: R.Tensor((1,), 'int64')) -> R.Tensor((1,), 'int64'):
+///         return R.ccl.allreduce(s, op_type='sum')
+/// ")?;
+/// let of = |number: f64| TensorData::from_values(DataType::INT64, &[1], &[number]).map(ValueSpec::Tensor);
+/// let sum = RunAnswer::Returns(of(7.0)?, vec![]);
+/// for answer in relax_spec::run_together(&module, "main", &[vec![of(3.0)?], vec![of(4.0)?]]) {
+///     assert_eq!(answer?, sum);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run_together(module: &IrModule, entry: &str, args: &[Vec<ValueSpec>]) -> Vec<Result<RunAnswer, NoAnswer>> {
+    oracle::answer_evaluate_together(module, entry, args)
+}
+
 /// Is the second program an allowed optimization of the first, on so many generated arguments of the entry function?
 ///
 /// # Errors

@@ -106,7 +106,7 @@ pub mod value;
 pub mod well_formed;
 
 pub use book::{Edition, Erratum, Reading, Rule};
-pub use facade::{check, derive, judge, normalize, parse, refine, run};
+pub use facade::{check, derive, judge, normalize, parse, refine, run, run_together};
 pub use grammar::IrModule;
 pub use question::{Answer, Ask, RunAnswer};
 pub use value::ValueSpec;

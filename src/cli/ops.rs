@@ -24,7 +24,7 @@ use crate::question::Ask;
 use crate::suite::ledger::{Ledger, Standing};
 use crate::suite::{Case, embedded_suite};
 
-/// List the tensor operators: data types and cases, how implementations agree, how much of the tolerance they use
+/// List the operators: data types and cases, how implementations agree, how much of the tolerance they use
 ///
 /// With --adapter the questions are asked anew: for each operator dozens of calls that vary its cases in one respect each,
 /// whose inferred information is compared up to provable equality, and the cases about values. A difference is looked up in
@@ -68,22 +68,27 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 fn chosen(args: &Args) -> Result<Vec<&'static OpDef>, Failure> {
-    let tensor = |op: &&OpDef| matches!(op.clauses, Clauses::Tensor(_));
+    // An implementation is asked about those that have an entry of their own.
+    let asked = |op: &&OpDef| args.adapter.is_none() || matches!(op.clauses, Clauses::Tensor(_));
     if args.names.is_empty() {
-        return Ok(ops::all().filter(tensor).collect());
+        return Ok(ops::all().filter(asked).collect());
     }
     let find = |name: &String| {
-        let found = ops::lookup(name).filter(tensor);
+        let found = ops::lookup(name).filter(asked);
         found.ok_or_else(|| {
             let named = if name.starts_with("relax.") { name.clone() } else { format!("relax.{name}") };
-            let meant = or_meant(&named, ops::all().filter(tensor).map(|op| op.name));
-            Failure::new(Exit::NothingRan, format!("there is no tensor operator `{name}`{meant}"))
+            let meant = or_meant(&named, ops::all().filter(asked).map(|op| op.name));
+            let what = if args.adapter.is_none() { "operator" } else { "operator with an entry of its own" };
+            Failure::new(Exit::NothingRan, format!("there is no {what} `{name}`{meant}"))
         })
     };
     args.names.iter().map(find).collect()
 }
 
 // The table.
+
+/// Where the operators are defined that have no entry of their own.
+const BY_TEXT: &str = "the chapter Notable Operators";
 
 fn table(args: &Args, suite: &[Case], chosen: &[&OpDef]) -> Outcome {
     let kept = embedded().map_err(|error| Failure::unreadable(format!("conformance/agreement: {error}")))?;
@@ -144,7 +149,16 @@ fn row_json(op: &OpDef, suite: &[Case], kept: &[(&str, Agreement)]) -> Value {
     let cases = cases_of(op, suite);
     let agreement: BTreeMap<&str, &OpAgreement> =
         kept.iter().filter_map(|(name, all)| Some((*name, all.operators.get(op.name)?))).collect();
-    let Clauses::Tensor(clauses) = op.clauses else { return Value::Null };
+    let Clauses::Tensor(clauses) = op.clauses else {
+        let params = op.params.iter().map(|param| param.name()).collect::<Vec<_>>();
+        return json!({
+            "name": op.name,
+            "params": params,
+            "pure": op.pure,
+            "accuracy": op.accuracy,
+            "source": BY_TEXT,
+        });
+    };
     let rules = [Some(clauses.infer), Some(clauses.value), clauses.attrs];
     let rules: Vec<&str> = rules.into_iter().flatten().map(|rule| rule.id()).collect();
     json!({
@@ -153,6 +167,7 @@ fn row_json(op: &OpDef, suite: &[Case], kept: &[(&str, Agreement)]) -> Value {
         "pure": op.pure,
         "accuracy": op.accuracy,
         "source": clauses.source,
+        "excluded": op.excluded,
         "rules": rules,
         "dtypes": dtypes(&cases),
         "cases": cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>(),
@@ -163,10 +178,17 @@ fn row_json(op: &OpDef, suite: &[Case], kept: &[(&str, Agreement)]) -> Value {
 }
 
 fn row(op: &OpDef, suite: &[Case], kept: &[(&str, Agreement)], out: &mut String) {
+    if op.clauses == Clauses::Text {
+        let _ = writeln!(out, "{:28} {BY_TEXT}", op.name);
+        return;
+    }
     let cases = cases_of(op, suite);
     let dtypes: Vec<String> = dtypes(&cases).into_iter().collect();
     let (accuracy, asked) = (format!("{:?}", op.accuracy).to_lowercase(), questions(op, suite).len());
     let _ = writeln!(out, "{:28} {accuracy:12} {:>5} {asked:>9}  {}", op.name, cases.len(), dtypes.join(" "));
+    if let Some(reason) = op.excluded {
+        let _ = writeln!(out, "    not evaluated: {reason}");
+    }
     for (name, all) in kept {
         let Some(a) = all.operators.get(op.name) else { continue };
         let headroom = a.used.map_or(String::new(), |used| format!(", headroom {:.0}%", 100.0 * (1.0 - used)));

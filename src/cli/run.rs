@@ -16,6 +16,8 @@ use crate::book::{Edition, Reading};
 use crate::check::{all_findings, check_program, unknown_names};
 use crate::data::json::to_value;
 use crate::derivation::inferred_results;
+use crate::facade::run_together;
+use crate::question::RunAnswer;
 use crate::eval::{self, Options, Run, SignatureOrder};
 use crate::findings::Severity;
 use crate::grammar::IrModule;
@@ -86,6 +88,10 @@ pub struct Args {
     /// How many calls may be open at once [default: 50000]
     #[arg(long, value_name = "CALLS")]
     depth: Option<usize>,
+    /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its own if there are as many for
+    /// each, those of worker 0 first
+    #[arg(long, value_name = "N", conflicts_with_all = ["trace", "save", "externs", "fuel", "memory", "depth", "signature_order", "edition", "reading"])]
+    workers: Option<usize>,
     #[command(flatten)]
     externs: Externs,
     /// In which order a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions first (A08)
@@ -132,6 +138,9 @@ pub fn run(args: &Args) -> Outcome {
         true => made(args, &module, &entry)?,
         false => args.given.load(linked(&module, &entry), options.memory)?,
     };
+    if let Some(workers) = args.workers {
+        return together(args, &module, &entry, workers, &specs);
+    }
     let values = values::from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
     let arguments = (args.format == Format::Json).then(|| specs.iter().map(value::argument).collect::<Vec<String>>());
     drop(specs);
@@ -144,6 +153,33 @@ pub fn run(args: &Args) -> Outcome {
         Some(error) => Err(Failure::new(Exit::Adapter, error)),
         None => ended,
     }
+}
+
+/// By several workers: what each of them comes to.
+fn together(args: &Args, module: &IrModule, entry: &str, workers: usize, specs: &[ValueSpec]) -> Outcome {
+    let wanted = linked(module, entry).map_or(specs.len(), |func| func.params.len());
+    let own: Vec<Vec<ValueSpec>> = match specs.len() {
+        given if given == wanted => vec![specs.to_vec(); workers],
+        given if given == wanted.saturating_mul(workers) => specs.chunks(wanted.max(1)).map(<[_]>::to_vec).collect(),
+        given => {
+            let message = format!("{given} arguments are neither {wanted} for all workers nor as many for each of {workers}");
+            return Err(Failure::unreadable(message));
+        }
+    };
+    let mut exit = Exit::AsExpected;
+    for (worker, answer) in run_together(module, entry, &own).into_iter().enumerate() {
+        let text = match answer.map_err(Failure::unreadable)? {
+            RunAnswer::Returns(spec, _) => {
+                value::format(&spec, if args.full { Extent::Whole } else { Extent::Summary })
+            }
+            other => {
+                exit = Exit::Findings;
+                format!("{other}")
+            }
+        };
+        print(&format!("worker {worker}: {text}\n"))?;
+    }
+    Ok(exit)
 }
 
 /// Arguments for the entry point, which are told.

@@ -9,8 +9,8 @@ use super::scope::{Mark, Scopes};
 use super::trace::TraceEvent;
 use crate::book::{Edition, Rule};
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
-use crate::judge::RuntimeError;
-use crate::value::{Asked, Closure, Itself, Stop, Value};
+use crate::judge::{RuntimeError, with_stack};
+use crate::value::{Applied, Asked, Closure, Host, Itself, Stop, Value};
 
 impl Machine<'_> {
     /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function.
@@ -59,6 +59,9 @@ impl Machine<'_> {
     ) -> Result<Value, Stop> {
         let args = self.cx.conclude(rule!("EVAL.CALL.CLOSURE"), args);
         let called = self.cx.open(rule!("VAL.CLOSURE.CALL"));
+        if let Some(applied) = &closure.applied {
+            return called.conclude(self.call_applied(applied, args));
+        }
         let Some(func) = closure.func.clone() else {
             return Err(Stop::unspecified("the closure came from outside and cannot be called here"));
         };
@@ -77,6 +80,22 @@ impl Machine<'_> {
             self.after_recursion(callee.shape_vars);
         }
         called.conclude(result)
+    }
+
+    /// OPS.make_closure.value: what is captured follows the arguments of the call.
+    fn call_applied(&mut self, applied: &Applied, args: Vec<Value>) -> Result<Value, Stop> {
+        if self.depth >= self.options.max_depth {
+            return Err(Stop::OutOfFuel);
+        }
+        let args: Vec<Value> = args.into_iter().chain(applied.last.iter().cloned()).collect();
+        self.spend(args.len() as u64)?;
+        if let Value::PrimFunc(func) = &applied.callee {
+            return crate::ops::run_prim_func(self, func, &args, 0..0).map(|()| Value::unit());
+        }
+        self.depth += 1;
+        let result = with_stack(|| self.call_value(&applied.callee, args));
+        self.depth -= 1;
+        result
     }
 
     /// SI.BOUNDARY.RECURSIVE: the caller's own bindings are in force again, not those of the call that has ended.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::capture::Free;
 use super::machine::Machine;
 use super::trace::TraceEvent;
+use crate::book::Erratum;
 use crate::grammar::{
     Binding, BindingBlock, BlockKind, Call, Constant, DataType, Expr, ExternFunc, Function, GlobalFunc, GlobalVar, If,
     MatchCast, PrimValue, SeqExpr, ShapeExpr, ShapeVar, Span, TensorData, Tuple, TupleGetItem, Var, VarBinding,
@@ -161,6 +162,7 @@ impl Machine<'_> {
             captured: self.captured(&free, name),
             captured_shape_vars: self.captured_shape_vars(&free),
             result: self.inferred_result(f),
+            applied: None,
         };
         let closure = Value::Closure(Rc::new(closure));
         let closure = knows_itself.into_iter().flatten().fold(closure, |closure, rule| rule.conclude(closure));
@@ -210,7 +212,10 @@ impl Machine<'_> {
         if let Value::Object(_) | Value::PrimFunc(_) = &cond {
             return self.unusable("an opaque object is used as a condition");
         }
-        let truth = boolean_scalar(&cond).filter(|_| self.cx.fire(rule!("VAL.TENSOR.SCALAR")));
+        let truth = match &cond {
+            Value::Prim(Prim { value: Scalar::Bool(truth), .. }) if !self.cx.literal(Erratum::A73) => Some(*truth),
+            cond => boolean_scalar(cond).filter(|_| self.cx.fire(rule!("VAL.TENSOR.SCALAR"))),
+        };
         self.check(&[(rule!("EVAL.IF.COND"), 1, truth.is_some(), &|| {
             format!("the condition is {cond}, not a scalar tensor of data type bool")
         })])?;

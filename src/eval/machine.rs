@@ -10,7 +10,9 @@ use super::scope::{Mark, Scopes};
 use super::trace::{TraceEvent, TraceStep, Watch};
 use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructInfo, Var};
 use crate::judge::Cx;
-use crate::value::{Account, Asked, Closure, Effect, Host, Noise, PackedFunc, PrimFuncObj, Registry, Stop, Value};
+use crate::value::{
+    Account, Asked, Closure, Effect, Host, Noise, PackedFunc, PrimFuncObj, Registry, Seat, Stop, Tensor, Value, Worker,
+};
 
 /// The limits and choices of a run.
 #[derive(Clone, Debug)]
@@ -33,6 +35,8 @@ pub struct Options {
     pub watch: Option<Rc<dyn Watch>>,
     /// What moves the floats that are rounded, if anything does.
     pub noise: Option<Rc<Noise>>,
+    /// The place among the workers that run the program together; without one it runs alone.
+    pub worker: Option<Rc<Worker>>,
 }
 
 /// In which order a signature binds its shape variables (A08).
@@ -57,6 +61,7 @@ impl Default for Options {
             results: None,
             watch: None,
             noise: None,
+            worker: None,
         }
     }
 }
@@ -190,6 +195,24 @@ impl Host for Machine<'_> {
 
     fn noise(&self) -> Option<Rc<Noise>> {
         self.options.noise.clone()
+    }
+
+    fn seat(&self) -> Seat {
+        self.options.worker.as_ref().map_or(Seat::ALONE, |worker| worker.seat())
+    }
+
+    fn exchange(&mut self, what: &str, mine: &Tensor) -> Result<Vec<Tensor>, Stop> {
+        match self.options.worker.clone() {
+            Some(worker) => {
+                // Of every worker's tensor a copy is made.
+                let (count, size) = (worker.seat().of as u64, mine.len() as u64);
+                self.spend(count.saturating_mul(size))?;
+                let bytes = size.saturating_mul(mine.dtype().bytes() as u64);
+                let _held = self.account.hold(count.saturating_mul(bytes))?;
+                worker.exchange(what, mine)
+            }
+            None => Ok(vec![mine.clone()]),
+        }
     }
 
     fn effect(&mut self, effect: Effect) {

@@ -152,6 +152,7 @@ impl Machine<'_> {
             captured: BTreeMap::new(),
             captured_shape_vars: BTreeMap::new(),
             result: self.inferred_result(f),
+            applied: None,
         };
         self.cx.conclude(rule!("MOD.GLOBAL-CLOSURE"), Value::Closure(Rc::new(closure)))
     }

@@ -5,17 +5,19 @@
 
 use std::cell::RefCell;
 use std::fmt;
+use std::rc::Rc;
 
+use crate::eval::prelude;
 use crate::generate::Tape;
 use crate::grammar::{
-    AttrValue, Attrs, BinaryOp, Call, DataType, Expr, FloatBits, Ndim, PrimExpr, PrimStructInfo, PrimValue, ShapeVar,
-    Span, StructInfo, TensorData, TensorShape, TensorStructInfo, Var,
+    AttrValue, Attrs, BinaryOp, Call, DataType, Expr, FloatBits, GlobalFunc, GlobalVar, Ndim, PrimExpr, PrimStructInfo,
+    PrimValue, ShapeVar, Span, StructInfo, TensorData, TensorShape, TensorStructInfo, Var,
 };
 use crate::harness::questions::{self, Scene};
 use crate::ops::{AttrKind, Clauses, OpDef};
 use crate::question::Ask;
 use crate::suite::Case;
-use crate::value::{Prim, Scalar, Tensor, Value, ValueSpec};
+use crate::value::{Closure, Prim, PrimFuncObj, Scalar, Tensor, Value, ValueSpec, from_spec};
 
 /// An argument.
 #[derive(Clone, Debug)]
@@ -41,6 +43,8 @@ pub struct RandomCall {
     pub operands: Vec<Operand>,
     /// The attributes.
     pub attrs: Attrs,
+    /// The type arguments.
+    pub sinfo_args: Vec<StructInfo>,
     /// The tensors that the case gives, by argument.
     given: Vec<Option<TensorData>>,
 }
@@ -60,7 +64,8 @@ pub fn patterns(op: &'static OpDef, suite: &[Case]) -> Vec<RandomCall> {
 fn pattern(op: &'static OpDef, scene: &Scene, args: &[ValueSpec]) -> Option<RandomCall> {
     let operands = scene.call.args.iter().map(|arg| operand(arg, scene, args)).collect::<Option<Vec<Operand>>>()?;
     let given = scene.call.args.iter().map(|arg| given(arg, scene, args)).collect();
-    Some(RandomCall { op, operands, attrs: scene.call.attrs.clone(), given })
+    let (attrs, sinfo_args) = (scene.call.attrs.clone(), scene.call.sinfo_args.clone());
+    Some(RandomCall { op, operands, attrs, sinfo_args, given })
 }
 
 /// The tensor that an argument is in the case.
@@ -91,14 +96,34 @@ fn operand(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<Operand> {
         }
         Expr::StringImm(text) => Some(Operand::Other(arg.clone(), Value::Str(text.value.clone()))),
         Expr::DataTypeImm(dtype) => Some(Operand::Other(arg.clone(), Value::DataType(dtype.value))),
-        Expr::GlobalVar(_)
-        | Expr::SeqExpr(_)
+        Expr::GlobalVar(gv) => function(gv, scene).map(|value| Operand::Other(arg.clone(), value)),
+        Expr::ExternFunc(f) => {
+            let value = from_spec(&ValueSpec::PackedFunc(f.global_symbol.clone()), &[], &prelude()).ok()?;
+            Some(Operand::Other(arg.clone(), value))
+        }
+        Expr::SeqExpr(_)
         | Expr::Function(_)
         | Expr::If(_)
-        | Expr::ExternFunc(_)
         | Expr::Call(_)
         | Expr::TupleGetItem(_)
         | Expr::Op(_) => None,
+    }
+}
+
+/// A function of the program: a `PrimFunc`, or a function that mentions no other.
+fn function(gv: &GlobalVar, scene: &Scene) -> Option<Value> {
+    let (_, func) = scene.others.iter().find(|(other, _)| other.name == gv.name)?;
+    match func {
+        GlobalFunc::PrimFunc(func) => {
+            let object = PrimFuncObj { name: gv.name.clone(), func: func.clone() };
+            Some(Value::PrimFunc(Rc::new(object)))
+        }
+        GlobalFunc::Function(func) => {
+            let mut closure = Closure::unknown();
+            closure.func = Some(func.clone());
+            Some(Value::Closure(Rc::new(closure)))
+        }
+        GlobalFunc::ExternFunc(_) => None,
     }
 }
 
@@ -156,9 +181,9 @@ pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
     if tape.one_in(if boxed || places { 5 } else { 2 }) {
         let sizes = RefCell::new(Vec::new());
         let tape = RefCell::new(&mut *tape);
-        call.operands.iter_mut().for_each(|operand| {
-            each_size(operand, &mut |size| *size = exchanged(*size, &mut sizes.borrow_mut(), &mut tape.borrow_mut()));
-        });
+        let exchange = |size: i64| exchanged(size, &mut sizes.borrow_mut(), &mut tape.borrow_mut());
+        call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| *size = exchange(*size)));
+        call.sinfo_args = call.sinfo_args.iter().map(|info| resized_info(info, &exchange)).collect();
     }
     if tape.one_in(3) {
         let (from, to) = (first_dtype(&call.operands), tape.pick(&DTYPES).copied());
@@ -260,6 +285,22 @@ fn each_integer<'a>(value: &'a mut AttrValue, numbers: &mut Vec<&'a mut i64>) {
     }
 }
 
+/// Information with other sizes.
+fn resized_info(info: &StructInfo, exchange: &impl Fn(i64) -> i64) -> StructInfo {
+    let size = |dim: &PrimExpr| constant(dim).map_or_else(|| dim.clone(), |size| PrimExpr::IntImm(exchange(size)));
+    match info {
+        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), dtype, .. }) => {
+            StructInfo::tensor(dims.iter().map(size), *dtype)
+        }
+        StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| resized_info(field, exchange))),
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Func(_) => info.clone(),
+    }
+}
+
 /// The same size for the same size.
 fn exchanged(size: i64, sizes: &mut Vec<(i64, i64)>, tape: &mut Tape) -> i64 {
     if let Some((_, new)) = sizes.iter().find(|(old, _)| *old == size) {
@@ -357,8 +398,11 @@ fn integers(operand: &mut Operand, tape: &mut Tape) {
 
 fn changed(operand: &mut Operand, tape: &mut Tape) {
     match operand {
-        Operand::Tensor(dtype, shape) => match tape.choose(4) {
+        Operand::Tensor(dtype, shape) => match tape.choose(5) {
             0 => *dtype = tape.pick(&DTYPES).copied().unwrap_or(*dtype),
+            // A boxed scalar in the place of a tensor.
+            1 if dtype.is_bool() => *operand = Operand::Int(*dtype, tape.choose(2) as i64),
+            1 if dtype.is_int() && dtype.bits >= 8 => *operand = Operand::Int(*dtype, tape.choose(5) as i64),
             _ => resized(shape, tape),
         },
         Operand::Shape(shape) => resized(shape, tape),
@@ -448,7 +492,7 @@ impl RandomCall {
         let call = Call {
             op: Expr::op(self.op.name),
             args,
-            sinfo_args: Vec::new(),
+            sinfo_args: self.sinfo_args.clone(),
             attrs: self.attrs.clone(),
             span: Span::NONE,
         };

@@ -30,6 +30,8 @@ pub struct OperatorQuestion {
 pub(super) struct Scene {
     pub(super) params: Vec<(Var, StructInfo)>,
     pub(super) call: Call,
+    /// The other functions of the program, which the call may mention.
+    pub(super) others: Vec<(GlobalVar, GlobalFunc)>,
 }
 
 /// The variable whose information is asked for.
@@ -96,7 +98,9 @@ pub(super) fn scenes(program: &Program, entry: &str, op: &OpDef) -> Vec<Scene> {
         }
         None
     };
-    values.filter_map(call_of).map(|call| Scene { params: params.clone(), call }).collect()
+    let others: Vec<(GlobalVar, GlobalFunc)> =
+        module.funcs.iter().filter(|(gv, _)| &*gv.name != entry).cloned().collect();
+    values.filter_map(call_of).map(|call| Scene { params: params.clone(), call, others: others.clone() }).collect()
 }
 
 impl Scene {
@@ -110,10 +114,17 @@ impl Scene {
         let block = BindingBlock { kind: BlockKind::Binding, bindings: vec![binding], span: Span::NONE };
         let attrs = Attrs::from([("global_symbol".into(), AttrValue::Str("main".into()))]);
         let body = Expr::seq(vec![block], Expr::var(RESULT));
-        let main = Function { params, body, ret_struct_info: None, pure: Some(true), attrs, span: Span::NONE };
-        let funcs = vec![(GlobalVar::new("main"), GlobalFunc::Function(main.into()))];
+        let main = Function { params, body, ret_struct_info: None, pure: Some(self.is_pure()), attrs, span: Span::NONE };
+        let own = (GlobalVar::new("main"), GlobalFunc::Function(main.into()));
+        let funcs = self.others.iter().cloned().chain([own]).collect();
         let module = IrModule { funcs, ..IrModule::default() };
         Ask::DeriveVar(Program::Module(module), "main".into(), Var::new(RESULT))
+    }
+
+    /// Whether the operator's calls are pure.
+    fn is_pure(&self) -> bool {
+        let Expr::Op(op) = &self.call.op else { return true };
+        crate::ops::lookup(&op.op_name).is_none_or(|op| op.pure)
     }
 
     fn with_param(&self, i: usize, info: StructInfo) -> Scene {
@@ -125,7 +136,7 @@ impl Scene {
     }
 
     fn with_args(&self, args: Vec<Expr>) -> Scene {
-        Scene { params: self.params.clone(), call: Call { args, ..self.call.clone() } }
+        Scene { call: Call { args, ..self.call.clone() }, ..self.clone() }
     }
 
     fn with_arg(&self, i: usize, arg: Expr) -> Scene {

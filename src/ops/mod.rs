@@ -34,6 +34,7 @@ macro_rules! operator {
             eval: $eval,
             accuracy: $crate::ops::Accuracy::$accuracy,
             clauses: clauses!($name, $rules),
+            excluded: None,
         }
     };
 }
@@ -79,6 +80,8 @@ pub struct OpDef {
     pub accuracy: Accuracy,
     /// Where the text defines it.
     pub clauses: Clauses,
+    /// Why nothing is said of its value, where that is so: a run that comes to it is not specified.
+    pub excluded: Option<&'static str>,
 }
 
 /// The rules that define an operator.
@@ -86,11 +89,11 @@ pub struct OpDef {
 pub enum Clauses {
     /// Those of the chapter Notable Operators, which its inference and implementation use themselves.
     Text,
-    /// Those of its own entry in the reference of tensor operators.
+    /// Those of its own entry in the reference of operators.
     Tensor(TensorClauses),
 }
 
-/// The clauses of a tensor operator, `OPS.<name>.<clause>`.
+/// The clauses of an operator of its own entry, `OPS.<name>.<clause>`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TensorClauses {
     /// What the result is known to be.
@@ -118,6 +121,8 @@ pub enum Param {
     OptionalArg(&'static str),
     /// An argument that is a shape, so that a tuple of dimensions means a `ShapeExpr`.
     ShapeArg(&'static str),
+    /// An argument that is a data type, so that a string means a `DataTypeImm`.
+    DtypeArg(&'static str),
     /// All further positional arguments.
     Rest(&'static str),
     /// An attribute of the call.
@@ -235,6 +240,16 @@ pub(crate) fn demand(cx: &mut Cx, demands: &[Check]) -> Result<(), InferError> {
 }
 
 impl OpDef {
+    /// The same operator, whose calls are not pure.
+    const fn impure(self) -> OpDef {
+        OpDef { pure: false, ..self }
+    }
+
+    /// The same operator, of whose value nothing is said.
+    const fn excluded(self, reason: &'static str) -> OpDef {
+        OpDef { excluded: Some(reason), ..self }
+    }
+
     /// The structural information of a call of the operator (`SI.DERIVE.CALL.OP`).
     ///
     /// OP.NO-TYPEREL: without an inference macro it is an object (`SI.DERIVE.CALL.OP-DEFAULT`).
@@ -317,7 +332,11 @@ impl Param {
     /// As in the surface syntax.
     pub fn name(self) -> &'static str {
         match self {
-            Param::Arg(name) | Param::OptionalArg(name) | Param::ShapeArg(name) | Param::Rest(name) => name,
+            Param::Arg(name)
+            | Param::OptionalArg(name)
+            | Param::ShapeArg(name)
+            | Param::DtypeArg(name)
+            | Param::Rest(name) => name,
             Param::Attr(attr) => attr.name,
         }
     }

@@ -1,6 +1,7 @@
 //! The answers to the questions about running: `MatchValue`, `Evaluate` and `Refine`.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::NoAnswer;
 use crate::derivation::inferred_results;
@@ -9,7 +10,9 @@ use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Ending};
 use crate::question::{self, MatchAnswer, RunAnswer};
 use crate::refine::{Settings, Verdict, refine};
-use crate::value::{Stop, Value, ValueSpec, from_spec, from_specs, to_spec, to_spec_with_identity};
+use crate::value::{
+    Stop, Value, ValueSpec, Worker, from_spec, from_specs, to_spec, to_spec_with_identity, workers,
+};
 
 /// `match(v, S, sigma)`: all shape variables that are bound afterwards, or the rule that failed.
 pub fn answer_match_value(
@@ -31,7 +34,25 @@ pub fn answer_match_value(
 /// Runs an entry point on arguments; an empty name stands for none (MOD.MAIN). The program is taken as it is, without
 /// static checks.
 pub fn answer_evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
-    answer_run(cx, module, entry, args, |value, _| to_spec(value))
+    answer_run(cx, module, entry, args, None, |value, _| to_spec(value))
+}
+
+/// Runs an entry point by several workers together, each on arguments of its own; their answers, in order.
+pub fn answer_evaluate_together(
+    module: &IrModule,
+    entry: &str,
+    args: &[Vec<ValueSpec>],
+) -> Vec<Result<RunAnswer, NoAnswer>> {
+    let run = |worker: Worker, args: &[ValueSpec]| {
+        answer_run(&mut Cx::new(), module, entry, args, Some(worker), |value, _| to_spec(value))
+    };
+    let fallen = || Err(NoAnswer::Undecided("a worker has fallen".to_string()));
+    std::thread::scope(|scope| {
+        let seats = workers(args.len()).into_iter().zip(args);
+        // All of them begin before the first is waited for.
+        let running: Vec<_> = seats.map(|(worker, args)| scope.spawn(move || run(worker, args))).collect();
+        running.into_iter().map(|running| running.join().unwrap_or_else(|_| fallen())).collect()
+    })
 }
 
 /// As [`answer_evaluate`], but a tensor or object in the result that is an argument is told as that argument.
@@ -41,7 +62,7 @@ pub fn answer_evaluate_identity(
     entry: &str,
     args: &[ValueSpec],
 ) -> Result<RunAnswer, NoAnswer> {
-    answer_run(cx, module, entry, args, to_spec_with_identity)
+    answer_run(cx, module, entry, args, None, to_spec_with_identity)
 }
 
 fn answer_run(
@@ -49,9 +70,11 @@ fn answer_run(
     module: &IrModule,
     entry: &str,
     args: &[ValueSpec],
+    worker: Option<Worker>,
     describe: impl FnOnce(&Value, &[Value]) -> Result<ValueSpec, Stop>,
 ) -> Result<RunAnswer, NoAnswer> {
-    let options = Options { results: inferred_results(cx, module), ..Options::default() };
+    let worker = worker.map(Rc::new);
+    let options = Options { results: inferred_results(cx, module), worker, ..Options::default() };
     let args = from_specs(args, &options.registry).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
     let named = if entry.is_empty() { default_entry(cx, module) } else { Ok(entry.into()) };
     let entry = match &named {

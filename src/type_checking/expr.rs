@@ -1,6 +1,7 @@
 //! Leaves, tuples, conditionals, projections and sequences.
 
 use super::Checker;
+use super::call::NamedType;
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::width::TOO_WIDE;
@@ -114,7 +115,10 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.IF.COND: exactly a Boolean scalar.
     fn condition(&mut self, branch: &If, cond: &Type) {
-        let boolean = *cond == Type::tensor(0, DataType::BOOL) || self.counts_as_bool(cond) || self.usable_object(cond);
+        let boolean = *cond == Type::tensor(0, DataType::BOOL)
+            || self.boxed_bool(branch, cond)
+            || self.counts_as_bool(cond)
+            || self.usable_object(cond);
         let cond = self.named_type(&branch.cond, cond);
         self.demand(
             branch.cond.span(),
@@ -123,6 +127,15 @@ impl<'m> Checker<'_, 'm> {
                     .with_hint("cast the condition to R.Tensor((), \"bool\") first")
             })],
         );
+    }
+
+    /// A73: what is known to be a boxed Boolean is a condition too.
+    fn boxed_bool(&mut self, branch: &If, cond: &Type) -> bool {
+        let boxed = match self.named_type(&branch.cond, cond) {
+            NamedType::Scalar(prim) => prim.dtype.is_bool(),
+            NamedType::Plain(_) => false,
+        };
+        boxed && !self.cx.literal(Erratum::A73)
     }
 
     /// PR14148.DTYPE.BOOL.DISTINCT: no unsigned integer of another width is a Boolean.

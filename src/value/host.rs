@@ -8,6 +8,8 @@ use super::noise::Noise;
 use super::object::Value;
 use super::packed::{PackedFunc, Registry};
 use super::stop::Stop;
+use super::tensor::Tensor;
+use super::workers::Seat;
 use super::written::snapshot;
 use crate::grammar::{Name, PrimExpr, StructInfo};
 use crate::judge::Cx;
@@ -87,6 +89,17 @@ pub trait Host {
 
     /// A match (`match(v, S, sigma)`) that binds no shape variables beyond itself.
     fn match_without_binding(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop>;
+
+    /// Which of how many workers runs the program.
+    fn seat(&self) -> Seat {
+        Seat::ALONE
+    }
+
+    /// What all workers bring to a collective, in their order; whoever runs alone has brought all of it.
+    fn exchange(&mut self, what: &str, mine: &Tensor) -> Result<Vec<Tensor>, Stop> {
+        let _ = what;
+        Ok(vec![mine.clone()])
+    }
 
     /// PURE.EFFECT.IO: values are printed, a visible event in the order in which it happens.
     fn print(&mut self, values: &[Value]) -> Result<(), Stop> {

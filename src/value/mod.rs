@@ -10,14 +10,16 @@ mod object;
 mod packed;
 mod stop;
 mod tensor;
+mod workers;
 mod written;
 
 pub use account::{Account, Held, bytes_of, count};
 pub use effect::Effect;
 pub use host::{Asked, Host, Wanted};
 pub use noise::{Noise, Zeros, spacing};
-pub use object::{Closure, Itself, Opaque, Prim, PrimFuncObj, TupleObj, Value};
+pub use object::{Applied, Closure, Itself, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Registry, Returned};
 pub use stop::Stop;
 pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Narrow, Scalar, Tensor};
+pub use workers::{Seat, Worker, workers};
 pub use written::{ConvertError, ValueSpec, from_spec, from_specs, snapshot, to_spec, to_spec_with_identity};

@@ -76,6 +76,38 @@ pub struct Closure {
     /// What is known of the results of a definition without return annotation, as part of its run-time structural
     /// information (`VAL.CLOSURE.RTSI`).
     pub result: Option<StructInfo>,
+    /// What is called in place of a definition, with what follows the arguments of a call.
+    pub applied: Option<Applied>,
+}
+
+/// A function with its last arguments.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// The function: a closure, a packed function or a `PrimFunc`.
+    pub callee: Value,
+    /// The arguments that follow those of a call.
+    pub last: Vec<Value>,
+}
+
+impl Closure {
+    /// Of which nothing is known but that it is one.
+    pub fn unknown() -> Closure {
+        Closure {
+            func: None,
+            self_name: None,
+            captured: BTreeMap::new(),
+            captured_shape_vars: BTreeMap::new(),
+            result: None,
+            applied: None,
+        }
+    }
+
+    /// That calls a function, whose last arguments it has.
+    pub fn of_applied(applied: Applied) -> Closure {
+        let mut closure = Closure::unknown();
+        closure.applied = Some(applied);
+        closure
+    }
 }
 
 /// A `PrimFunc` of the module as an object.
@@ -219,8 +251,8 @@ impl Drop for TupleObj {
 
 impl Drop for Closure {
     fn drop(&mut self) {
-        let captured = std::mem::take(&mut self.captured);
-        with_stack(|| drop(captured));
+        let held = (std::mem::take(&mut self.captured), self.applied.take());
+        with_stack(|| drop(held));
     }
 }
 

@@ -33,3 +33,4 @@ mod rewrites;
 mod soundness;
 mod tir;
 mod types;
+mod workers;

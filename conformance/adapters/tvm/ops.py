@@ -13,7 +13,13 @@ import names
 from faults import Unsupported
 
 #: Calls in destination-passing style, whose canonical form is flat.
-DPS = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace")
+DPS = (
+    "relax.call_tir",
+    "relax.call_dps_packed",
+    "relax.call_tir_inplace",
+    "relax.call_tir_with_grad",
+    "relax.dist.call_tir_local_view",
+)
 #: Calls in which the format is a string before the values, and its position.
 FORMATTED = {"relax.print": 0, "relax.assert_op": 1}
 #: Attributes that are a last argument in TVM, and their default.
@@ -28,7 +34,16 @@ BY_KEY = {
     "relax.layout_transform": {"pad_value": None} | ({} if names.AS_TYPE else dict.fromkeys(SEPARATORS, [])),
     "relax.to_vdevice": {},
     "relax.grad.take_backward": {"axis": None, "mode": "fast"},
+    "relax.call_inplace_packed": {},
+    "relax.call_tir_inplace": {},
+    "relax.call_tir_with_grad": {"te_grad_kwargs": {}},
+    "relax.ccl.allgather": {"in_group": True},
+    "relax.ccl.allreduce": {"op_type": "sum", "in_group": True},
+    "relax.ccl.scatter_from_worker0": {"axis": 0},
+    "relax.dist.redistribute_replica_to_shard": {"axis": 0},
 }
+#: The types of attributes that TVM does not register with the operator.
+KEYS = {"relax.ccl.allgather": "relax.attrs.AllGatherAttrs"}
 CALL_PURE = "relax.call_pure_packed"
 
 
@@ -71,7 +86,8 @@ def _default_attrs(name):
 def attrs(name, values, args):
     """The attribute object for the values given, with TVM's defaults for the others; None if there is none."""
     if name in BY_KEY:
-        return ir.make_node(get(name).attrs_type_key, **BY_KEY[name] | _as_objects(name, values, args))
+        key = KEYS.get(name) or get(name).attrs_type_key
+        return ir.make_node(key, **BY_KEY[name] | _as_objects(name, values, args))
     if not needs_attrs(name):
         return ir.make_node("ir.DictAttrs", **values) if values else None
     try:

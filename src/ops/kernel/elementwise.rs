@@ -1,30 +1,61 @@
 //! What operators on single elements share: inference, and evaluation with or without broadcasting.
 
-use crate::grammar::{DataType, StructInfo};
+use crate::book::Erratum;
+use crate::grammar::{DataType, Ndim, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, Domain, arity, broadcast, common_dtype, tensor, with_dtype};
-use crate::ops::kernel::{self, at_broadcast, at_flat, fail, fresh, tabulate, tabulate_flat};
+use crate::ops::kernel::{self, at_broadcast, at_flat, convert, fail, fresh, tabulate, tabulate_flat};
 use crate::ops::{EvalArgs, InferArgs, InferError};
-use crate::value::{Host, Scalar, Stop, Tensor, Value};
+use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value};
 
 // Inference.
 
-fn infer_binary(a: &InferArgs<'_>) -> Result<(Dims, DataType), InferError> {
-    arity::<2>(a)?;
-    let (x1, x2) = (tensor(a, 0)?, tensor(a, 1)?);
-    Ok((broadcast(&Dims::of(x1), &Dims::of(x2))?, common_dtype(x1.dtype, x2.dtype)?))
+/// The i-th operand, a tensor; a boxed scalar counts as one of rank 0 (A72).
+fn operand(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<TensorStructInfo, InferError> {
+    match a.args.get(i) {
+        Some(StructInfo::Prim(prim)) if !cx.literal(Erratum::A72) => {
+            Ok(TensorStructInfo { shape: Some(TensorShape::Dims([].into())), dtype: prim.dtype, ndim: Ndim::Known(0) })
+        }
+        Some(_) | None => tensor(a, i).cloned(),
+    }
+}
+
+/// What is known of both operands, and of the shape of the result; that of two boxed scalars is one too.
+struct Operands {
+    dtypes: [DataType; 2],
+    dims: Dims,
+    boxed: bool,
+}
+
+impl Operands {
+    fn of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Operands, InferError> {
+        arity::<2>(a)?;
+        let (x1, x2) = (operand(cx, a, 0)?, operand(cx, a, 1)?);
+        let dims = broadcast(&Dims::of(&x1), &Dims::of(&x2))?;
+        let boxed = a.args.iter().all(|info| matches!(info, StructInfo::Prim(_)));
+        Ok(Operands { dtypes: [x1.dtype, x2.dtype], dims, boxed })
+    }
+
+    fn result(self, dtype: DataType) -> StructInfo {
+        if self.boxed { StructInfo::prim(dtype) } else { self.dims.tensor(dtype) }
+    }
 }
 
 /// Of two operands on whose data types the operator is defined; neither hides what the other is.
-pub(in crate::ops) fn infer_two(a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
-    let (dims, dtype) = infer_binary(a)?;
-    domain.demand(tensor(a, 0)?.dtype)?;
-    domain.demand(tensor(a, 1)?.dtype)?;
-    Ok(dims.tensor(dtype))
+pub(in crate::ops) fn infer_two(cx: &mut Cx, a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
+    let operands = Operands::of(cx, a)?;
+    let [x1, x2] = operands.dtypes;
+    let dtype = common_dtype(x1, x2)?;
+    domain.demand(x1)?;
+    domain.demand(x2)?;
+    Ok(operands.result(dtype))
 }
 
-pub(in crate::ops) fn infer_comparison(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    infer_binary(a).map(|(dims, _)| dims.tensor(DataType::BOOL))
+pub(in crate::ops) fn infer_comparison(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let operands = Operands::of(cx, a)?;
+    let [x1, x2] = operands.dtypes;
+    common_dtype(x1, x2)?;
+    Ok(operands.result(DataType::BOOL))
 }
 
 /// The result is like the argument; a shape that is held in a variable stays so.
@@ -63,12 +94,23 @@ pub(in crate::ops) fn binary(
     a: &EvalArgs<'_>,
     f: impl Fn(Scalar, Scalar) -> Result<Scalar, Stop>,
 ) -> Result<Value, Stop> {
-    let (x1, x2, out) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::out(a)?);
+    if let [Value::Prim(x1), Value::Prim(x2)] = a.values {
+        let dtype = if let Some(StructInfo::Prim(result)) = a.result { result.dtype } else { x1.dtype };
+        return Ok(Value::Prim(Prim { dtype, value: convert(f(x1.value, x2.value)?, dtype)? }));
+    }
+    let (x1, x2, out) = (unboxed(a, 0)?, unboxed(a, 1)?, kernel::out(a)?);
     if x1.shape() == x2.shape() {
         // Nothing is broadcast, so that positions are enough.
-        return fresh(tabulate_flat(m, out.dtype, &out.shape, |i| f(at_flat(x1, i)?, at_flat(x2, i)?))?);
+        return fresh(tabulate_flat(m, out.dtype, &out.shape, |i| f(at_flat(&x1, i)?, at_flat(&x2, i)?))?);
     }
-    fresh(tabulate(m, out.dtype, &out.shape, |i| f(at_broadcast(x1, i)?, at_broadcast(x2, i)?))?)
+    fresh(tabulate(m, out.dtype, &out.shape, |i| f(at_broadcast(&x1, i)?, at_broadcast(&x2, i)?))?)
+}
+
+/// The i-th argument as a tensor, which a boxed scalar is made.
+fn unboxed(a: &EvalArgs<'_>, i: usize) -> Result<Tensor, Stop> {
+    let Some(Value::Prim(prim)) = a.values.get(i) else { return kernel::tensor(a, i).cloned() };
+    let cell = Tensor::zeros(prim.dtype, &[]).map_err(|error| fail(error.to_string()))?;
+    if cell.set(0, prim.value) { Ok(cell) } else { Err(fail("an element lies outside its tensor")) }
 }
 
 pub(in crate::ops) fn unary(

@@ -1,8 +1,12 @@
 //! Windows that slide over the spatial axes of an image: layouts, and what convolution and pooling share.
 
+use ndarray::{ArrayD, IxDyn};
+
 use crate::grammar::{BinaryOp, Call, PrimExpr};
-use crate::ops::infer::{dim, given_int, given_ints, str_attr};
+use crate::ops::infer::{constant, dim, given_int, given_ints, str_attr};
+use crate::ops::kernel::{array::permuted, fail};
 use crate::ops::{Attr, AttrKind, InferError, Param, attr};
+use crate::value::Stop;
 
 /// The order of axes that a layout names by letters, as places in the order that the rules are written in.
 #[derive(Clone, Debug)]
@@ -18,32 +22,12 @@ pub(in crate::ops) fn data_axes(spatial: usize) -> &'static str {
 }
 
 impl Layout {
-    /// The layout of an attribute; `otherwise` where it is absent or empty.
-    pub(in crate::ops) fn read(
-        call: &Call,
-        name: &str,
-        canonical: &str,
-        otherwise: &Layout,
-    ) -> Result<Layout, InferError> {
-        match attr(call, name) {
-            None => Ok(otherwise.clone()),
-            Some(_) => match str_attr(call, name)? {
-                "" => Ok(otherwise.clone()),
-                text => Layout::parse(text, canonical),
-            },
-        }
-    }
-
     /// Each letter of `canonical` once.
     pub(in crate::ops) fn parse(text: &str, canonical: &str) -> Result<Layout, InferError> {
         let places: Option<Vec<usize>> = canonical.chars().map(|axis| text.find(axis)).collect();
         let places = places.filter(|_| text.len() == canonical.len());
         let wrong = || InferError::op(format!("the layout `{text}` does not order the axes {canonical}"));
         places.map(Layout).ok_or_else(wrong)
-    }
-
-    pub(in crate::ops) fn canonical(rank: usize) -> Layout {
-        Layout((0..rank).collect())
     }
 
     /// For each axis in the order of the rules, where the layout has it.
@@ -65,6 +49,209 @@ impl Layout {
     pub(in crate::ops) fn inverse(&self) -> Vec<usize> {
         (0..self.0.len()).filter_map(|place| self.0.iter().position(|p| *p == place)).collect()
     }
+}
+
+/// An order of axes some of which are divided into blocks that are axes of their own: `NCHW16c` has blocks of 16 channels,
+/// innermost. What stands in blocks must fill them.
+#[derive(Clone, Debug)]
+pub(in crate::ops) struct Packed {
+    /// What each axis of the layout is.
+    places: Vec<Place>,
+    /// How many axes there are without blocks.
+    rank: usize,
+}
+
+/// An axis of a layout, by its place in the order that the rules are written in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// The axis, or if it is divided, which block.
+    Outer(usize),
+    /// The place in a block of so many.
+    Block(usize, i64),
+}
+
+impl Packed {
+    /// The layout of an attribute; `otherwise` where it is absent or empty.
+    pub(in crate::ops) fn read(
+        call: &Call,
+        name: &str,
+        canonical: &str,
+        otherwise: &Packed,
+    ) -> Result<Packed, InferError> {
+        match attr(call, name) {
+            None => Ok(otherwise.clone()),
+            Some(_) => match str_attr(call, name)? {
+                "" => Ok(otherwise.clone()),
+                text => Packed::parse(text, canonical).ok_or_else(|| {
+                    InferError::op(format!("the layout `{text}` does not order the axes {canonical}"))
+                }),
+            },
+        }
+    }
+
+    /// Each letter of `canonical` once, and blocks of some of them, each with its size before the small letter.
+    fn parse(text: &str, canonical: &str) -> Option<Packed> {
+        let axis = |letter: char| canonical.chars().position(|axis| axis == letter);
+        let mut places: Vec<Place> = Vec::new();
+        let mut number = String::new();
+        for letter in text.chars() {
+            let place = match (letter.is_ascii_digit(), number.parse::<i64>()) {
+                (true, _) => {
+                    number.push(letter);
+                    continue;
+                }
+                (false, Ok(size @ 1..)) => Place::Block(axis(letter.to_ascii_uppercase())?, size),
+                (false, Ok(..=0)) => return None,
+                (false, Err(_)) => Place::Outer(axis(letter)?),
+            };
+            let is_block = matches!(place, Place::Block(..));
+            let same = |other: &Place| match (*other, place) {
+                (Place::Outer(a), Place::Outer(b)) | (Place::Block(a, _), Place::Block(b, _)) => a == b,
+                (Place::Outer(_), Place::Block(..)) | (Place::Block(..), Place::Outer(_)) => false,
+            };
+            if is_block != letter.is_ascii_lowercase() || places.iter().any(same) {
+                return None;
+            }
+            number.clear();
+            places.push(place);
+        }
+        let rank = canonical.chars().count();
+        let whole = (0..rank).all(|axis| places.contains(&Place::Outer(axis)));
+        Some(Packed { places, rank }).filter(|_| whole && number.is_empty())
+    }
+
+    pub(in crate::ops) fn canonical(rank: usize) -> Packed {
+        Packed { places: (0..rank).map(Place::Outer).collect(), rank }
+    }
+
+    /// How many axes the layout has.
+    pub(in crate::ops) fn rank(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The number of places in a block of an axis, 1 if it is not divided.
+    fn block(&self, axis: usize) -> i64 {
+        let size = |place: &Place| match place {
+            Place::Block(of, size) if *of == axis => Some(*size),
+            Place::Block(..) | Place::Outer(_) => None,
+        };
+        self.places.iter().find_map(size).unwrap_or(1)
+    }
+
+    fn is_divided(&self) -> bool {
+        self.places.len() != self.rank
+    }
+
+    /// What stands in this layout, in the order of the rules, blocks made whole.
+    pub(in crate::ops) fn whole(&self, dims: &[PrimExpr]) -> Result<Vec<PrimExpr>, InferError> {
+        for (place, found) in self.places.iter().zip(dims) {
+            match (place, found) {
+                (Place::Block(_, size), PrimExpr::IntImm(found)) if size != found => {
+                    return Err(InferError::op(format!("the layout has blocks of {size}, the tensor of {found}")));
+                }
+                (Place::Block(..) | Place::Outer(_), _) => {}
+            }
+        }
+        let outer = |axis: usize| {
+            let place = self.places.iter().position(|place| *place == Place::Outer(axis));
+            place.and_then(|place| dims.get(place)).cloned()
+        };
+        let sizes = (0..self.rank).map(|axis| Some(dim(BinaryOp::Mul, outer(axis)?, constant(self.block(axis)))));
+        sizes.collect::<Option<_>>().ok_or_else(|| InferError::op("the layout has other axes than the tensor"))
+    }
+
+    /// The inverse of [`Packed::whole`]. What provably does not fill its blocks is rejected.
+    pub(in crate::ops) fn divided(&self, dims: &[PrimExpr]) -> Result<Vec<PrimExpr>, InferError> {
+        let mut out = Vec::with_capacity(self.places.len());
+        for place in &self.places {
+            out.push(match place {
+                Place::Block(_, size) => constant(*size),
+                Place::Outer(axis) => {
+                    let (size, block) = (dims.get(*axis).cloned().unwrap_or_else(|| constant(1)), self.block(*axis));
+                    match &size {
+                        PrimExpr::IntImm(size) if size % block != 0 => {
+                            return Err(InferError::op(format!("{size} places do not fill blocks of {block}")));
+                        }
+                        _ if block == 1 => size,
+                        PrimExpr::IntImm(_)
+                        | PrimExpr::Var(_)
+                        | PrimExpr::Binary(..)
+                        | PrimExpr::Not(_)
+                        | PrimExpr::Select(..) => dim(BinaryOp::FloorDiv, size, constant(block)),
+                    }
+                }
+            });
+        }
+        Ok(out)
+    }
+
+    /// [`Packed::whole`] of sizes.
+    pub(in crate::ops) fn whole_sizes(&self, sizes: &[i64]) -> Vec<i64> {
+        let outer = |axis: usize| self.places.iter().position(|place| *place == Place::Outer(axis));
+        let size = |axis: usize| outer(axis).and_then(|place| sizes.get(place)).copied().unwrap_or(1);
+        (0..self.rank).map(|axis| size(axis).saturating_mul(self.block(axis))).collect()
+    }
+
+    /// An array in this layout, in the order of the rules.
+    pub(in crate::ops) fn unpacked<T: Clone>(&self, x: ArrayD<T>) -> Result<ArrayD<T>, Stop> {
+        if !self.is_divided() {
+            return permuted(x, &self.order());
+        }
+        let sizes: Vec<i64> = x.shape().iter().map(|size| *size as i64).collect();
+        let shape: Vec<usize> = self.whole_sizes(&sizes).into_iter().map(|size| size.unsigned_abs() as usize).collect();
+        gathered(&x, &shape, |index| {
+            let place = |place: &Place| match place {
+                Place::Outer(axis) => index.get(*axis).map(|i| i / self.block(*axis) as usize),
+                Place::Block(axis, size) => index.get(*axis).map(|i| i % *size as usize),
+            };
+            self.places.iter().map(place).collect()
+        })
+    }
+
+    /// The inverse of [`Packed::unpacked`].
+    pub(in crate::ops) fn packed<T: Clone>(&self, x: ArrayD<T>) -> Result<ArrayD<T>, Stop> {
+        if !self.is_divided() {
+            let order = self.order();
+            let inverse: Vec<usize> =
+                (0..order.len()).filter_map(|place| order.iter().position(|p| *p == place)).collect();
+            return permuted(x, &inverse);
+        }
+        let size = |place: &Place| match place {
+            Place::Outer(axis) => x.shape().get(*axis).map(|size| size / self.block(*axis) as usize),
+            Place::Block(_, size) => Some(*size as usize),
+        };
+        let shape: Option<Vec<usize>> = self.places.iter().map(size).collect();
+        let shape = shape.ok_or_else(|| fail("the layout has other axes than the tensor"))?;
+        gathered(&x, &shape, |index| {
+            let part = |wanted: Place| self.places.iter().position(|place| *place == wanted).map(|place| index[place]);
+            let whole = |axis: usize| {
+                let block = self.block(axis);
+                let within = if block == 1 { Some(0) } else { part(Place::Block(axis, block)) };
+                Some(part(Place::Outer(axis))? * block as usize + within.unwrap_or(0))
+            };
+            (0..self.rank).map(whole).collect()
+        })
+    }
+
+    /// For each axis in the order of the rules, where the layout has it.
+    fn order(&self) -> Vec<usize> {
+        (0..self.rank).filter_map(|axis| self.places.iter().position(|place| *place == Place::Outer(axis))).collect()
+    }
+}
+
+/// An array of this shape, each element of which is found at some place of another one.
+fn gathered<T: Clone>(
+    x: &ArrayD<T>,
+    shape: &[usize],
+    from: impl Fn(&[usize]) -> Option<Vec<usize>>,
+) -> Result<ArrayD<T>, Stop> {
+    let indices = ndarray::indices(IxDyn(shape));
+    let elements: Option<Vec<T>> = indices
+        .into_iter()
+        .map(|index| from(ndarray::Dimension::slice(&index)).and_then(|place| x.get(IxDyn(&place)).cloned()))
+        .collect();
+    let outside = || fail("the layout leads outside of the tensor");
+    ArrayD::from_shape_vec(IxDyn(shape), elements.ok_or_else(outside)?).map_err(|error| fail(error.to_string()))
 }
 
 /// How a window moves along one spatial axis.

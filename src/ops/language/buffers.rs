@@ -22,9 +22,17 @@ pub(super) struct Matched<'a> {
 
 /// OP.CALLTIR.DPS: the inputs are passed first, so the first parameters are matched with them. What is certain not to fit would stop
 /// every run, and is an error of the call. What is left of the parameters is for the outputs; `None` if it is not known which these are.
-pub(super) fn inputs_fit<'a>(cx: &mut Cx, a: &InferArgs<'a>) -> Result<Option<Matched<'a>>, InferError> {
+///
+/// Of the outputs those are passed that are no inputs, all of them unless `fresh` says which.
+pub(super) fn inputs_fit<'a>(
+    cx: &mut Cx,
+    a: &InferArgs<'a>,
+    fresh: Option<&[bool]>,
+) -> Result<Option<Matched<'a>>, InferError> {
     let Some((name, func)) = callee(a) else { return Ok(None) };
     let Some(passed) = Passed::of(a) else { return Ok(None) };
+    let count = |fresh: &[bool]| Some(fresh.iter().filter(|fresh| **fresh).count());
+    let passed = Passed { outputs: fresh.map_or(passed.outputs, count), ..passed };
     passed.as_many_as(name, func)?;
     let mut matched = Matched { name, params: &func.params, sizes: BTreeMap::new() };
     for (i, input) in passed.inputs.iter().enumerate() {
@@ -35,10 +43,16 @@ pub(super) fn inputs_fit<'a>(cx: &mut Cx, a: &InferArgs<'a>) -> Result<Option<Ma
 }
 
 /// OP.CALLTIR.DPS: the outputs follow, each allocated as the information of the result says (OP.CALLTIR.ALLOC).
-pub(super) fn outputs_fit(cx: &mut Cx, matched: Option<Matched>, result: &StructInfo) -> Result<(), InferError> {
+pub(super) fn outputs_fit(
+    cx: &mut Cx,
+    matched: Option<Matched>,
+    result: &StructInfo,
+    fresh: Option<&[bool]>,
+) -> Result<(), InferError> {
     let Some(mut matched) = matched else { return Ok(()) };
-    let outputs = if let StructInfo::Tuple(fields) = result { fields } else { std::slice::from_ref(result) };
-    for (i, output) in outputs.iter().enumerate() {
+    let outputs = outputs(result);
+    let is_fresh = |i: usize| fresh.is_none_or(|fresh| fresh.get(i).copied().unwrap_or(true));
+    for (i, output) in outputs.iter().enumerate().filter(|(i, _)| is_fresh(*i)) {
         matched.next(
             cx,
             output,
@@ -46,6 +60,16 @@ pub(super) fn outputs_fit(cx: &mut Cx, matched: Option<Matched>, result: &Struct
         )?;
     }
     Ok(())
+}
+
+/// The outputs one by one.
+pub(super) fn outputs(result: &StructInfo) -> &[StructInfo] {
+    if let StructInfo::Tuple(fields) = result { fields } else { std::slice::from_ref(result) }
+}
+
+/// The inputs one by one; `None` where one does not know which they are (C14).
+pub(super) fn inputs<'a>(a: &InferArgs<'a>) -> Option<&'a [StructInfo]> {
+    Passed::of(a).map(|passed| passed.inputs)
 }
 
 impl Matched<'_> {

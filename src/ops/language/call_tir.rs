@@ -8,7 +8,8 @@ use crate::book::Erratum;
 use crate::grammar::{DataType, Expr, GlobalFunc, Ndim, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::Dims;
-use crate::ops::language::buffers::{inputs_fit, outputs_fit};
+use crate::ops::language::buffers::{inputs, inputs_fit, outputs, outputs_fit};
+use crate::ops::language::calls::{alias, inplace_indices};
 use crate::ops::language::dps::{call_dps_packed, call_tir};
 use crate::ops::{Accuracy, Clauses, InferArgs, InferError, OpDef, Param, demand};
 use crate::value::Value;
@@ -22,6 +23,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         eval: call_tir,
         accuracy: Accuracy::Exact,
         clauses: Clauses::Text,
+        excluded: None,
     },
     OpDef {
         name: "relax.call_dps_packed",
@@ -31,6 +33,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         eval: call_dps_packed,
         accuracy: Accuracy::Exact,
         clauses: Clauses::Text,
+        excluded: None,
     },
 ];
 
@@ -89,7 +92,35 @@ fn has_dims(info: &StructInfo) -> bool {
 
 // Inference.
 
-fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+pub(super) fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    infer_call(cx, a, None)
+}
+
+/// OPS.call_tir_inplace.infer: as `call_tir`, where the outputs that are inputs are not passed again.
+pub(super) fn infer_call_tir_inplace(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let Some(inputs) = inputs(a) else { return infer_call(cx, a, None) };
+    let indices = inplace_indices(a.call, inputs.len())?;
+    let fresh: Vec<bool> = indices.iter().map(Option::is_none).collect();
+    let result = infer_call(cx, a, Some(&fresh))?;
+    let results = outputs(&result);
+    if results.len() != indices.len() {
+        let message = format!("{} results, where it is said of {} which inputs they are", results.len(), indices.len());
+        return Err(InferError::op(message));
+    }
+    for (index, result) in indices.into_iter().zip(results) {
+        if let Some(input) = index.and_then(|index| inputs.get(index)) {
+            alias(cx, input, result)?;
+        }
+    }
+    Ok(result)
+}
+
+/// OPS.dist.call_tir_local_view.infer: as `call_tir`, on what this worker has.
+pub(in crate::ops) fn infer_call_tir_local_view(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    infer_call(cx, a, None)
+}
+
+fn infer_call(cx: &mut Cx, a: &InferArgs<'_>, fresh: Option<&[bool]>) -> Result<StructInfo, InferError> {
     // OP.CALLTIR.FUNC: the first argument is a GlobalVar bound to a PrimFunc of the module.
     demand(
         cx,
@@ -97,7 +128,7 @@ fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
             "the first argument of call_tir must be a PrimFunc of the module".to_string()
         })],
     )?;
-    let matched = inputs_fit(cx, a)?;
+    let matched = inputs_fit(cx, a, fresh)?;
     let result = match CallForm::infer(a.args, &a.call.sinfo_args) {
         CallForm::Tupled => infer_tupled(cx, a),
         CallForm::Flat => {
@@ -107,7 +138,7 @@ fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
             infer_flat(cx, &a)
         }
     }?;
-    outputs_fit(cx, matched, &result)?;
+    outputs_fit(cx, matched, &result, fresh)?;
     Ok(result)
 }
 

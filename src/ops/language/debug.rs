@@ -2,33 +2,28 @@
 
 use crate::grammar::{DataType, Ndim, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::tensor;
-use crate::ops::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::value::{Host, Stop, Value};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use crate::value::{Host, Prim, Scalar, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
-    OpDef {
-        name: "relax.print",
-        params: &[Param::Rest("values")],
-        pure: false,
-        infer: Some(infer_unit),
-        eval: print,
-        accuracy: Accuracy::Exact,
-        clauses: Clauses::Text,
-    },
-    OpDef {
-        name: "relax.assert_op",
-        params: &[
-            Param::Arg("condition"),
-            Param::Rest("format_args"),
-            Param::Attr(Attr::optional("format", AttrKind::Any)),
-        ],
-        pure: false,
-        infer: Some(infer_assert),
-        eval: assert_op,
-        accuracy: Accuracy::Exact,
-        clauses: Clauses::Text,
-    },
+    operator!(
+        "print",
+        [rule!("OPS.print.infer"), rule!("OPS.print.value")],
+        [Param::Rest("values")],
+        infer_unit,
+        Exact,
+        print
+    )
+    .impure(),
+    operator!(
+        "assert_op",
+        [rule!("OPS.assert_op.infer"), rule!("OPS.assert_op.value")],
+        [Param::Arg("condition"), Param::Rest("format_args")],
+        infer_assert,
+        Exact,
+        assert_op
+    )
+    .impure(),
 ];
 
 /// The result is the empty tuple.
@@ -36,11 +31,16 @@ fn infer_unit(_: &mut Cx, _: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(StructInfo::tuple([]))
 }
 
+/// OPS.assert_op.infer: what is certainly no Boolean is rejected.
 fn infer_assert(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    let condition = tensor(a, 0)?;
-    let scalar = matches!(condition.ndim, Ndim::Known(0) | Ndim::Unknown);
-    if !scalar || !(condition.dtype.is_bool() || condition.dtype.is_void()) {
-        return Err(InferError::op(format!("the condition must be a Boolean scalar, it is {condition}")));
+    let wrong = |found: &StructInfo| InferError::op(format!("the condition must be a Boolean scalar, it is {found}"));
+    match a.args.first() {
+        Some(StructInfo::Prim(prim)) if prim.dtype.is_bool() => {}
+        Some(StructInfo::Tensor(tensor))
+            if matches!(tensor.ndim, Ndim::Known(0) | Ndim::Unknown)
+                && (tensor.dtype.is_bool() || tensor.dtype.is_void()) => {}
+        Some(other) => return Err(wrong(other)),
+        None => return Err(InferError::op("the condition is missing")),
     }
     Ok(StructInfo::tuple([]))
 }
@@ -66,11 +66,22 @@ fn assert_op(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     Ok(Value::unit())
 }
 
-/// Stops the program unless a value is a true Boolean scalar.
+/// Stops the program unless a value is a true Boolean, a scalar tensor or a boxed one.
 pub(crate) fn assert_holds(m: &mut dyn Host, condition: &Value) -> Result<(), Stop> {
-    let condition = condition.as_tensor().filter(|t| t.dtype() == DataType::BOOL && t.shape().is_empty());
-    let Some(condition) = condition else { return Err(kernel::fail("the condition must be a Boolean scalar")) };
-    let holds = kernel::at(condition, &[])?.is_true();
+    let holds = match condition {
+        Value::Prim(Prim { value: Scalar::Bool(holds), .. }) => *holds,
+        Value::Tensor(t) if t.dtype() == DataType::BOOL && t.shape().is_empty() => kernel::at(t, &[])?.is_true(),
+        Value::Prim(_)
+        | Value::Tensor(_)
+        | Value::Tuple(_)
+        | Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => return Err(kernel::fail("the condition must be a Boolean scalar")),
+    };
     if m.cx().premise(rule!("PURE.EFFECT.ABORT"), 1, holds) {
         return Ok(());
     }

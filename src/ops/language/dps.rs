@@ -4,9 +4,11 @@ use std::rc::Rc;
 
 use crate::grammar::{AttrValue, DataType, StructInfo, TensorShape, TensorStructInfo};
 use crate::ops::EvalArgs;
+use crate::ops::kernel::fail;
 use crate::ops::language::call_tir::CallForm;
+use crate::ops::language::calls::inplace_indices;
 use crate::ops::language::prim_func::{result_misfit, run_prim_func};
-use crate::value::{Asked, Held, Host, Itself, PackedFunc, Stop, Tensor, Value, Wanted, count};
+use crate::value::{Asked, Held, Host, Itself, PackedFunc, PrimFuncObj, Stop, Tensor, Value, Wanted, count};
 
 /// What a call in destination-passing style comes down to.
 struct DpsCall {
@@ -19,9 +21,54 @@ struct DpsCall {
 
 /// OP.CALLTIR.ARG-ORDER: the arguments have been evaluated; now the results are allocated, then `f` is called.
 pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    run(m, a, |_| Ok(Vec::new()))
+}
+
+/// OPS.call_tir_inplace.value: as `call_tir`, where some outputs are inputs, which are written in place and not passed again.
+pub(super) fn call_tir_inplace(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    run(m, a, |inputs| Ok(inplace_indices(a.call, inputs)?))
+}
+
+/// `aliases` says of each result which input it is; of all of them that they are new tensors if it says nothing.
+fn run(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    aliases: impl FnOnce(usize) -> Result<Vec<Option<usize>>, Stop>,
+) -> Result<Value, Stop> {
     let ordered = m.cx().open(rule!("OP.CALLTIR.ARG-ORDER"));
-    let func = match a.values.first() {
-        Some(Value::PrimFunc(func)) => func.clone(),
+    let func = prim_func(a)?;
+    let call = read_call(m, a)?;
+    let call = DpsCall { inputs: one_by_one(call.inputs), ..call };
+    let aliases = aliases(call.inputs.len())?;
+    let outputs = outputs_of(m, &call, &aliases)?;
+    let is_alias = |i: usize| aliases.get(i).is_some_and(Option::is_some);
+    let fresh: Vec<Tensor> = outputs.iter().enumerate().filter(|(i, _)| !is_alias(*i)).map(|(_, t)| t.clone()).collect();
+    let kept: Vec<&Value> =
+        call.inputs.iter().enumerate().filter(|(i, _)| !aliases.contains(&Some(*i))).map(|(_, input)| input).collect();
+    let _held = paid(m, &kept)?;
+    let before: Vec<_> = kept.iter().copied().map(contents).collect();
+    let inputs = ordered.conclude(call.inputs.clone());
+    let first_output = inputs.len();
+    let mut args = destination_passing(m, inputs, &fresh);
+    let written = first_output..args.len();
+    args.extend(tir_vars(m, a)?);
+    run_prim_func(m, &func, &args, written)?;
+    // OP.CALLTIR.MUTATES-INPUT: no behaviour is promised if an input has changed that is no output.
+    let unchanged = kept.iter().copied().map(contents).eq(before);
+    if !m.cx().premise(rule!("OP.CALLTIR.MUTATES-INPUT"), 1, unchanged) {
+        return Err(Stop::unspecified(format!(
+            "@{} mutates an input [{}]",
+            func.name,
+            rule!("OP.CALLTIR.MUTATES-INPUT")
+        )));
+    }
+    let result = results(m, outputs, call.tuple);
+    check_result(m, &result, &a.call.sinfo_args)
+}
+
+fn prim_func(a: &EvalArgs<'_>) -> Result<Rc<PrimFuncObj>, Stop> {
+    match a.values.first() {
+        Some(Value::PrimFunc(func)) => Ok(func.clone()),
         None
         | Some(
             Value::Tensor(_)
@@ -35,31 +82,25 @@ pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Val
             | Value::Object(_),
         ) => {
             let message = "the first argument of call_tir is not a PrimFunc of the module";
-            return Err(Stop::error(rule!("OP.CALLTIR.FUNC"), message));
+            Err(Stop::error(rule!("OP.CALLTIR.FUNC"), message))
         }
-    };
-    let call = read_call(m, a)?;
-    let call = DpsCall { inputs: one_by_one(call.inputs), ..call };
-    let outputs = allocate(m, &call.results)?;
-    let _held = paid(m, &call.inputs)?;
-    let before: Vec<_> = call.inputs.iter().map(contents).collect();
-    let inputs = ordered.conclude(call.inputs.clone());
-    let first_output = inputs.len();
-    let mut args = destination_passing(m, inputs, &outputs);
-    let written = first_output..args.len();
-    args.extend(tir_vars(m, a)?);
-    run_prim_func(m, &func, &args, written)?;
-    // OP.CALLTIR.MUTATES-INPUT: no behaviour is promised if an input has changed.
-    let unchanged = call.inputs.iter().map(contents).eq(before);
-    if !m.cx().premise(rule!("OP.CALLTIR.MUTATES-INPUT"), 1, unchanged) {
-        return Err(Stop::unspecified(format!(
-            "@{} mutates an input [{}]",
-            func.name,
-            rule!("OP.CALLTIR.MUTATES-INPUT")
-        )));
     }
-    let result = results(m, outputs, call.tuple);
-    check_result(m, &result, &a.call.sinfo_args)
+}
+
+/// The tensors that are returned: inputs where that is said, else new ones.
+fn outputs_of(m: &mut dyn Host, call: &DpsCall, aliases: &[Option<usize>]) -> Result<Vec<Tensor>, Stop> {
+    if aliases.is_empty() {
+        return allocate(m, &call.results);
+    }
+    let mut outputs = Vec::with_capacity(call.results.len());
+    for (result, alias) in call.results.iter().zip(aliases) {
+        match alias.map(|input| call.inputs.get(input).and_then(Value::as_tensor)) {
+            Some(Some(input)) => outputs.push(input.clone()),
+            Some(None) => return Err(fail("a result that is an input must be a tensor")),
+            None => outputs.extend(allocate(m, std::slice::from_ref(result))?),
+        }
+    }
+    Ok(outputs)
 }
 
 /// OP.CALLTIR.RESULT-CHECK: the result has the shape and data type that the structural information says.
@@ -86,8 +127,8 @@ fn tir_vars(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Vec<Value>, Stop> {
 }
 
 /// Inputs are read before and after the call, and what they were is kept.
-fn paid(m: &mut dyn Host, inputs: &[Value]) -> Result<Held, Stop> {
-    let tensors = inputs.iter().filter_map(Value::as_tensor);
+fn paid(m: &mut dyn Host, inputs: &[&Value]) -> Result<Held, Stop> {
+    let tensors = inputs.iter().filter_map(|input| input.as_tensor());
     let (elements, bytes) = tensors.fold((0u64, 0u64), |(elements, bytes), tensor| {
         let count = tensor.len() as u64;
         (elements.saturating_add(count), bytes.saturating_add(count.saturating_mul(tensor.dtype().bytes() as u64)))

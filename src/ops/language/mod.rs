@@ -2,8 +2,8 @@
 //! and what is printed and asserted.
 
 mod buffers;
-mod call;
 mod call_tir;
+mod calls;
 mod debug;
 mod dps;
 mod prim_func;
@@ -11,11 +11,13 @@ mod shape_of;
 
 use super::OpDef;
 
+pub(super) use call_tir::infer_call_tir_local_view;
 pub use call_tir::CallForm;
 pub(crate) use debug::{assert_holds, printed};
+pub(super) use dps::call_tir as run_call_tir;
 pub use prim_func::run_prim_func;
 
-const FAMILIES: &[&[OpDef]] = &[call::OPS, call_tir::OPS, shape_of::OPS, debug::OPS];
+const FAMILIES: &[&[OpDef]] = &[calls::OPS, call_tir::OPS, shape_of::OPS, debug::OPS];
 
 pub(super) fn all() -> impl Iterator<Item = &'static OpDef> {
     FAMILIES.iter().flat_map(|family| family.iter())

@@ -14,6 +14,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[OpDef {
     eval: shape_of,
     accuracy: Accuracy::Exact,
     clauses: Clauses::Text,
+    excluded: None,
 }];
 
 /// OP.SHAPEOF.INFER: the dimensions of the tensor if they are known, otherwise its rank.

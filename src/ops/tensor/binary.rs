@@ -23,7 +23,7 @@ macro_rules! of_floats {
             $name,
             $rules,
             [Param::Arg("x1"), Param::Arg("x2")],
-            |_, a| infer_two(a, Domain::Floats),
+            |cx, a| infer_two(cx, a, Domain::Floats),
             Elementary,
             |m, a| { binary(m, a, |x, y| floats(x, y, $f)) }
         )
@@ -86,8 +86,8 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-fn infer_numbers(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    infer_two(a, Domain::Numbers)
+fn infer_numbers(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    infer_two(cx, a, Domain::Numbers)
 }
 
 fn nonzero(y: Scalar) -> Result<(), Stop> {

@@ -5,8 +5,8 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, Domain, arity, common_dtype, constant, differ, dim, dtype_attr, indivisible, tensor};
-use crate::ops::kernel::array::{of_scalars, permuted, scalars, sizes};
-use crate::ops::kernel::window::{Layout, OUT_LAYOUT, Window, data_axes, groups, inside, per_axis, windows};
+use crate::ops::kernel::array::{of_scalars, scalars, sizes};
+use crate::ops::kernel::window::{OUT_LAYOUT, Packed, Window, data_axes, groups, inside, per_axis, windows};
 use crate::ops::kernel::{self, fail, multiply_add, zero};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
@@ -139,9 +139,9 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 /// The attributes of a convolution, checked.
 struct Convolution {
-    data: Layout,
-    kernel: Layout,
-    out: Layout,
+    data: Packed,
+    kernel: Packed,
+    out: Packed,
     windows: Vec<Window>,
     output_padding: Vec<i64>,
     groups: i64,
@@ -150,8 +150,8 @@ struct Convolution {
 impl Convolution {
     fn read<const N: usize, const T: bool>(call: &Call) -> Result<Convolution, InferError> {
         let kernel_axes = if T { "IO".to_owned() } else { "OI".to_owned() } + data_axes(N).trim_start_matches("NC");
-        let rank = Layout::canonical(N + 2);
-        let data = Layout::read(call, "data_layout", data_axes(N), &rank)?;
+        let rank = Packed::canonical(N + 2);
+        let data = Packed::read(call, "data_layout", data_axes(N), &rank)?;
         let windows = windows(call, N)?;
         let output_padding = if T { per_axis(call, "output_padding", N, i64::MIN)? } else { vec![0; N] };
         if let Some((padding, window)) = output_padding.iter().zip(&windows).find(|(p, w)| T && **p >= w.stride) {
@@ -159,8 +159,8 @@ impl Convolution {
             return Err(InferError::op(message));
         }
         Ok(Convolution {
-            kernel: Layout::read(call, "kernel_layout", &kernel_axes, &rank)?,
-            out: Layout::read(call, "out_layout", data_axes(N), &data)?,
+            kernel: Packed::read(call, "kernel_layout", &kernel_axes, &rank)?,
+            out: Packed::read(call, "out_layout", data_axes(N), &data)?,
             data,
             windows,
             output_padding,
@@ -186,19 +186,19 @@ fn infer<const N: usize, const T: bool>(cx: &mut Cx, a: &InferArgs<'_>) -> Resul
     arity::<2>(a)?;
     let (data, weight) = (tensor(a, 0)?, tensor(a, 1)?);
     let convolution = Convolution::read::<N, T>(a.call)?;
-    of_rank(data, N + 2)?;
-    of_rank(weight, N + 2)?;
+    of_rank(data, convolution.data.rank())?;
+    of_rank(weight, convolution.kernel.rank())?;
     let dtype = match dtype_attr(a.call, "out_dtype")? {
         Some(dtype) if !dtype.is_void() => dtype,
         Some(_) | None => common_dtype(data.dtype, weight.dtype)?,
     };
     [data.dtype, weight.dtype, dtype].into_iter().try_for_each(|dtype| Domain::Numbers.demand(dtype))?;
     let (Dims::Known(data), Dims::Known(weight)) = (Dims::of(data), Dims::of(weight)) else {
-        return Ok(Dims::of_rank(N + 2).tensor(dtype));
+        return Ok(Dims::of_rank(convolution.out.rank()).tensor(dtype));
     };
-    let (data, weight) = (convolution.data.forward(&data), convolution.kernel.forward(&weight));
+    let (data, weight) = (convolution.data.whole(&data)?, convolution.kernel.whole(&weight)?);
     let dims = result_dims::<T>(cx, &convolution, &data, &weight)?;
-    Ok(Dims::from(convolution.out.backward(&dims)).tensor(dtype))
+    Ok(Dims::from(convolution.out.divided(&dims)?).tensor(dtype))
 }
 
 /// A rank that is known must be the one that the layout has.
@@ -243,7 +243,7 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
     let (x, w) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let convolution = Convolution::read::<N, T>(a.call)?;
     let kernel::Out { dtype, shape } = kernel::out(a)?;
-    let shape = convolution.out.forward(&shape);
+    let shape = convolution.out.whole_sizes(&shape);
     let steps = shape.iter().skip(2).fold(w.len() as u64, |n, size| n.saturating_mul(size.unsigned_abs()));
     m.spend(steps.saturating_mul(shape.first().copied().unwrap_or(1).unsigned_abs()))?;
     m.spend(count(&shape))?;
@@ -254,12 +254,12 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
         let sum = Sum { convolution: &convolution, data: &data, weight: &weight, zero: zero(x.dtype()) };
         *slot = sum.at::<T>(index.slice(), zero(dtype))?;
     }
-    of_scalars(m, dtype, &permuted(out, &convolution.out.inverse())?)
+    of_scalars(m, dtype, &convolution.out.packed(out)?)
 }
 
 /// A tensor in the order of the rules.
-pub(in crate::ops) fn ranked(t: &Tensor, layout: &Layout) -> Result<ArrayD<Scalar>, Stop> {
-    permuted(scalars(t)?, layout.axes())
+pub(in crate::ops) fn ranked(t: &Tensor, layout: &Packed) -> Result<ArrayD<Scalar>, Stop> {
+    layout.unpacked(scalars(t)?)
 }
 
 /// One element of the result is a sum over input channels and the elements of the window.

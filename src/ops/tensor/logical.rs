@@ -12,7 +12,7 @@ macro_rules! logical {
             $name,
             $rules,
             [Param::Arg("x1"), Param::Arg("x2")],
-            |_, a| infer_two(a, Domain::Booleans),
+            |cx, a| infer_two(cx, a, Domain::Booleans),
             Exact,
             |m, a| { binary(m, a, |x, y| logical(x, y, $f)) }
         )
@@ -25,7 +25,7 @@ macro_rules! bitwise {
             $name,
             $rules,
             [Param::Arg("x1"), Param::Arg("x2")],
-            |_, a| infer_two(a, Domain::Bits),
+            |cx, a| infer_two(cx, a, Domain::Bits),
             Exact,
             |m, a| { binary(m, a, |x, y| bitwise(x, y, $f)) }
         )
@@ -38,7 +38,7 @@ macro_rules! shift {
             $name,
             $rules,
             [Param::Arg("x1"), Param::Arg("x2")],
-            |_, a| infer_two(a, Domain::Integers),
+            |cx, a| infer_two(cx, a, Domain::Integers),
             Exact,
             |m, a| { shift(m, a, $int, $uint) }
         )

@@ -11,11 +11,13 @@ mod data_dependent;
 mod gradient;
 mod image;
 mod indexing;
+mod inspect;
 mod linear_algebra;
 mod logical;
 mod loss;
 mod manipulation;
 mod marks;
+mod memory;
 mod normalization;
 mod pooling;
 mod quantization;
@@ -25,6 +27,7 @@ mod search;
 mod ternary;
 mod unary;
 mod vision;
+mod workers;
 
 use super::OpDef;
 
@@ -36,15 +39,18 @@ const CHAPTERS: &[&[OpDef]] = &[
     conversion::OPS,
     convolution::OPS,
     data_dependent::OPS,
+    inspect::OPS,
     logical::OPS,
     loss::OPS,
     marks::OPS,
+    memory::OPS,
     pooling::OPS,
     quantization::OPS,
     sampling::OPS,
     search::OPS,
     ternary::OPS,
     unary::OPS,
+    workers::OPS,
 ];
 
 /// The chapters that are divided.

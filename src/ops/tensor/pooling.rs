@@ -5,8 +5,8 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, Domain, arity, bool_attr, constant, dim, ints_attr, tensor};
-use crate::ops::kernel::array::{of_scalars, permuted, sizes};
-use crate::ops::kernel::window::{Layout, OUT_LAYOUT, Window, data_axes, inside, per_axis, windows};
+use crate::ops::kernel::array::{of_scalars, sizes};
+use crate::ops::kernel::window::{OUT_LAYOUT, Packed, Window, data_axes, inside, per_axis, windows};
 use crate::ops::kernel::{self, fail, zero};
 use crate::ops::tensor::convolution::{of_rank, ranked};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -152,9 +152,9 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-pub(in crate::ops) fn layouts<const N: usize>(call: &Call) -> Result<(Layout, Layout), InferError> {
-    let layout = Layout::read(call, "layout", data_axes(N), &Layout::canonical(N + 2))?;
-    let out = Layout::read(call, "out_layout", data_axes(N), &layout)?;
+pub(in crate::ops) fn layouts<const N: usize>(call: &Call) -> Result<(Packed, Packed), InferError> {
+    let layout = Packed::read(call, "layout", data_axes(N), &Packed::canonical(N + 2))?;
+    let out = Packed::read(call, "out_layout", data_axes(N), &layout)?;
     Ok((layout, out))
 }
 
@@ -165,12 +165,12 @@ pub(in crate::ops) fn infer_pool<const N: usize>(a: &InferArgs<'_>, domain: Doma
     let data = tensor(a, 0)?;
     domain.demand(data.dtype)?;
     let (layout, out) = layouts::<N>(a.call)?;
-    of_rank(data, N + 2)?;
+    of_rank(data, layout.rank())?;
     let windows = windows(a.call, N)?;
     let pool_size = per_axis(a.call, "pool_size", N, 1)?;
-    let Dims::Known(dims) = Dims::of(data) else { return Ok(Dims::of_rank(N + 2).tensor(data.dtype)) };
-    let pooled = pooled(a.call, &layout.forward(&dims), &windows, &pool_size)?;
-    Ok(Dims::from(out.backward(&pooled)).tensor(data.dtype))
+    let Dims::Known(dims) = Dims::of(data) else { return Ok(Dims::of_rank(out.rank()).tensor(data.dtype)) };
+    let pooled = pooled(a.call, &layout.whole(&dims)?, &windows, &pool_size)?;
+    Ok(Dims::from(out.divided(&pooled)?).tensor(data.dtype))
 }
 
 fn pooled(call: &Call, dims: &[PrimExpr], windows: &[Window], pool_size: &[i64]) -> Result<Vec<PrimExpr>, InferError> {
@@ -206,7 +206,7 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
     let (layout, out) = layouts::<N>(a.call)?;
     let windows = windows(a.call, N)?;
     let pool_size = per_axis(a.call, "pool_size", N, 1)?;
-    let shape = out.forward(&kernel::out(a)?.shape);
+    let shape = out.whole_sizes(&kernel::out(a)?.shape);
     m.spend(count(&shape).saturating_mul(count(&pool_size)))?;
     let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64))?;
     let data = ranked(x, &layout)?;
@@ -224,7 +224,7 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
         let places = if counted { places } else { found.len() };
         *slot = f(&found, places)?;
     }
-    of_scalars(m, x.dtype(), &permuted(result, &out.inverse())?)
+    of_scalars(m, x.dtype(), &out.packed(result)?)
 }
 
 /// Where an element of a window lies.
@@ -305,15 +305,15 @@ fn infer_adaptive<const N: usize>(_: &mut Cx, a: &InferArgs<'_>) -> Result<Struc
     let data = tensor(a, 0)?;
     Domain::Floats.demand(data.dtype)?;
     let (layout, out) = layouts::<N>(a.call)?;
-    of_rank(data, N + 2)?;
+    of_rank(data, layout.rank())?;
     let size = output_size::<N>(a.call)?;
-    let Dims::Known(dims) = Dims::of(data) else { return Ok(Dims::of_rank(N + 2).tensor(data.dtype)) };
-    let mut dims = layout.forward(&dims);
+    let Dims::Known(dims) = Dims::of(data) else { return Ok(Dims::of_rank(out.rank()).tensor(data.dtype)) };
+    let mut dims = layout.whole(&dims)?;
     if let Some(size) = size {
         dims.truncate(2);
         dims.extend(size.into_iter().map(constant));
     }
-    Ok(Dims::from(out.backward(&dims)).tensor(data.dtype))
+    Ok(Dims::from(out.divided(&dims)?).tensor(data.dtype))
 }
 
 /// Region `i` of `n` reaches from `floor(i * size / n)` to `ceil((i + 1) * size / n)`.
@@ -325,8 +325,8 @@ fn region(i: usize, n: usize, size: usize) -> std::ops::Range<usize> {
 fn adaptive_mean<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (layout, out) = layouts::<N>(a.call)?;
-    let shape = out.forward(&kernel::out(a)?.shape);
-    let spatial = out.forward(&shape).into_iter().zip(layout.forward(x.shape())).skip(2);
+    let shape = out.whole_sizes(&kernel::out(a)?.shape);
+    let spatial = shape.iter().copied().zip(layout.whole_sizes(x.shape())).skip(2);
     // A region has as many elements along an axis as its share, and parts of two more.
     let largest = spatial.map(|(regions, size)| size.min(size.checked_div(regions).unwrap_or(0).saturating_add(2)));
     m.spend(count(&shape).saturating_mul(count(&largest.collect::<Vec<i64>>())))?;
@@ -349,5 +349,5 @@ fn adaptive_mean<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<V
             .collect();
         *slot = mean(&found, found.len())?;
     }
-    of_scalars(m, x.dtype(), &permuted(result, &out.inverse())?)
+    of_scalars(m, x.dtype(), &out.packed(result)?)
 }

@@ -380,7 +380,7 @@ impl<'g, 't> Builder<'g, 't> {
             _ => "".into(),
         };
         let args = match &*name {
-            "call_tir" | "call_tir_inplace" | "call_tir_with_grad" | "call_dps_packed" => {
+            "call_tir" | "call_tir_inplace" | "call_tir_with_grad" | "dist.call_tir_local_view" | "call_dps_packed" => {
                 self.dps(fields.id, &ids, &mut sinfo_args, &mut attrs)?
             }
             name => self.operands(name, &ids, &mut attrs)?,

@@ -6,7 +6,7 @@ use super::{belongs, forward};
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
 use crate::ops::infer::{Domain, arity, bool_attr, tensor};
-use crate::ops::kernel::array::{floats, of_floats, permuted, sizes};
+use crate::ops::kernel::array::{floats, of_floats, sizes};
 use crate::ops::kernel::window::{OUT_LAYOUT, per_axis, windows};
 use crate::ops::kernel::{self, beside};
 use crate::ops::tensor::pooling::{Cell, infer_pool, layouts};
@@ -97,8 +97,8 @@ fn pool_backward(m: &mut dyn Host, a: &EvalArgs<'_>, share: Share) -> Result<Val
     m.spend((gradient.len() as u64).saturating_mul(count(&pool_size)))?;
     let both = (gradient.len() as u64).saturating_add((x.len() as u64).saturating_mul(2));
     let _held = beside(m, both.saturating_add(count(&pool_size).saturating_mul(2)))?;
-    let data = permuted(floats(x)?, layout.axes())?;
-    let gradient = permuted(floats(gradient)?, out.axes())?;
+    let data = layout.unpacked(floats(x)?)?;
+    let gradient = out.unpacked(floats(gradient)?)?;
     let counted = bool_attr(a.call, "count_include_pad")?;
     let elements = ndarray::indices(sizes(&pool_size)?);
     let mut result = ArrayD::zeros(data.raw_dim());
@@ -118,5 +118,5 @@ fn pool_backward(m: &mut dyn Host, a: &EvalArgs<'_>, share: Share) -> Result<Val
             }
         }
     }
-    of_floats(m, x.dtype(), &permuted(result, &layout.inverse())?)
+    of_floats(m, x.dtype(), &layout.packed(result)?)
 }

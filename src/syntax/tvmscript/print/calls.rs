@@ -98,7 +98,7 @@ impl Printer<'_> {
     /// `R.name(..)`, if that reads back as this call.
     fn operator(&mut self, name: &str, call: &Call, out: &mut String) -> bool {
         match name {
-            "call_tir" | "call_tir_inplace" | "call_tir_with_grad" | "call_dps_packed" => {
+            "call_tir" | "call_tir_inplace" | "call_tir_with_grad" | "dist.call_tir_local_view" | "call_dps_packed" => {
                 match self.call_dps(name, call) {
                     Some(text) => {
                         out.push_str(&text);

@@ -161,8 +161,9 @@ impl Reader<'_> {
                 let op = self.op(name, span);
                 self.finish_call(op, inputs, infos, args, span)
             }
+            "call_py_func" => self.call_py_func(args, call, span),
             "hint_on_device" => self.hint_on_device(args, call, span),
-            "call_tir" | "call_tir_inplace" | "call_tir_with_grad" => {
+            "call_tir" | "call_tir_inplace" | "call_tir_with_grad" | "dist.call_tir_local_view" => {
                 let callee = self.tir_callee(&mut args, call)?;
                 self.call_dps(name, callee, args, call, span)
             }
@@ -199,6 +200,27 @@ impl Reader<'_> {
             Some(other) => self.expr(other),
             None => Err(Fault::expected(self.text, call, "the name of a packed function")),
         }
+    }
+
+    /// `R.call_py_func("f", (x, y), out_sinfo=R.Tensor(..))`, where several outputs are those of a tuple.
+    fn call_py_func(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        let mut inputs = Vec::new();
+        for (keyword, what) in [("func_name", "the name of a function"), ("args", "a tuple of arguments")] {
+            let input = args.take(&[keyword]).ok_or_else(|| Fault::expected(self.text, call, what))?;
+            inputs.push(self.expr(input)?);
+        }
+        let outputs = match args.keyword(&OUT_SINFO).or_else(|| args.take(&OUT_SINFO)) {
+            Some(outputs) => self.struct_infos(outputs, Unbound::Leave)?,
+            None => Vec::new(),
+        };
+        let op = self.op("call_py_func", span);
+        let mut call = self.finished(op, inputs, None, args, span)?;
+        match outputs.as_slice() {
+            [] => {}
+            [_] => call.sinfo_args = outputs,
+            several => call.sinfo_args = vec![StructInfo::tuple(several.iter().cloned())],
+        }
+        Ok(Expr::Call(call.into()))
     }
 
     /// A global function; the design documents also name it by a string.

@@ -138,12 +138,10 @@ impl Reader<'_> {
             return Ok(float_value(f, DataType::FLOAT64, span));
         }
         if let py::Expr::Call(call) = e
-            && let Some(dtype) = tir_name(&call.func).and_then(|name| name.parse::<DataType>().ok())
+            && let Some((dtype, number)) = literal(call)
             && dtype.is_float()
         {
-            let [number] = &*call.arguments.args else {
-                return Err(Fault::expected(self.text, e, "one number"));
-            };
+            let Some(number) = number else { return Err(Fault::expected(self.text, e, "one number")) };
             let value = float(number)
                 .or_else(|| integer(number).map(|i| dtype.float_type().unwrap_or(FloatType::Float64).round_int(i)))
                 .or_else(|| string(number).and_then(non_finite));
@@ -164,11 +162,10 @@ impl Reader<'_> {
         match e {
             py::Expr::BooleanLiteral(b) => Ok(Some((DataType::BOOL, PrimExpr::IntImm(i64::from(b.value))))),
             py::Expr::Call(call) => {
-                let dtype = tir_name(&call.func).and_then(|name| name.parse::<DataType>().ok());
-                match (dtype, &*call.arguments.args) {
-                    (Some(dtype), [_]) if dtype.is_float() => Ok(Some((dtype, PrimExpr::IntImm(0)))),
-                    (Some(dtype), [value]) => Ok(Some((dtype, self.dim(value, Unbound::Leave)?))),
-                    _ => Ok(None),
+                match literal(call) {
+                    Some((dtype, Some(_))) if dtype.is_float() => Ok(Some((dtype, PrimExpr::IntImm(0)))),
+                    Some((dtype, Some(value))) => Ok(Some((dtype, self.dim(value, Unbound::Leave)?))),
+                    Some((_, None)) | None => Ok(None),
                 }
             }
             _ if float(e).is_some() => Ok(Some((DataType::FLOAT64, PrimExpr::IntImm(0)))),
@@ -229,5 +226,15 @@ fn operator(op: py::Operator) -> Option<&'static str> {
         | py::Operator::BitOr
         | py::Operator::BitXor
         | py::Operator::BitAnd => None,
+    }
+}
+
+/// The data type of `T.float32(1.5)`, or of `T.FloatImm("float32", 1.5)`, and its number, if it is one.
+fn literal(call: &py::ExprCall) -> Option<(DataType, Option<&py::Expr>)> {
+    let name = tir_name(&call.func)?;
+    match (&*name, &*call.arguments.args) {
+        ("FloatImm" | "IntImm", [dtype, number]) => Some((string(dtype)?.parse().ok()?, Some(number))),
+        (name, [number]) => Some((name.parse().ok()?, Some(number))),
+        (name, _) => Some((name.parse().ok()?, None)),
     }
 }

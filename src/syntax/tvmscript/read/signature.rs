@@ -19,35 +19,15 @@ use Param::{Attr, Dtype, Input, Shape};
 
 /// The parameters of an operator's Python function, in order; empty if all of them are inputs.
 pub(in crate::syntax) fn signature(op: &str) -> Vec<Param> {
-    match ops::lookup(op) {
-        Some(def) if def.params.iter().any(|param| !matches!(param, ops::Param::Rest(_))) => {
-            def.params.iter().filter_map(|param| of_operator(*param)).collect()
-        }
-        Some(_) | None => unregistered(op).to_vec(),
-    }
+    ops::lookup(op).into_iter().flat_map(|def| def.params).filter_map(|param| of_operator(*param)).collect()
 }
 
 fn of_operator(param: ops::Param) -> Option<Param> {
     match param {
         ops::Param::Arg(name) | ops::Param::OptionalArg(name) => Some(Input(name)),
         ops::Param::ShapeArg(name) => Some(Shape(name)),
+        ops::Param::DtypeArg(name) => Some(Dtype(name)),
         ops::Param::Attr(attr) => Some(Attr(attr.name)),
         ops::Param::Rest(_) => None,
-    }
-}
-
-/// Operators without a definition here, which programs may call all the same.
-fn unregistered(op: &str) -> &'static [Param] {
-    match op {
-        "memory.alloc_storage" => {
-            &[Shape("size"), Input("virtual_device_index"), Input("storage_scope"), Dtype("dtype")]
-        }
-        "memory.alloc_tensor" => &[Input("storage"), Input("offset"), Shape("shape"), Dtype("dtype")],
-        "builtin.alloc_tensor" => {
-            &[Shape("shape"), Dtype("dtype"), Input("runtime_device_index"), Input("storage_scope")]
-        }
-        "vm.alloc_storage" => &[Shape("shape"), Input("runtime_device_index"), Dtype("dtype"), Input("storage_scope")],
-        "vm.alloc_tensor" => &[Input("storage"), Input("offset"), Shape("shape"), Dtype("dtype")],
-        _ => &[],
     }
 }

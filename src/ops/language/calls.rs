@@ -1,0 +1,319 @@
+//! Operators that call something given to them: packed functions, functions of Python, `PrimFunc`s in place, and closures; and `cast`.
+
+use std::rc::Rc;
+
+use crate::grammar::{Call, Expr, StructInfo};
+use crate::judge::Cx;
+use crate::ops::infer::given_ints;
+use crate::ops::language::call_tir::{infer_call_tir, infer_call_tir_inplace};
+use crate::ops::language::dps::{call_tir, call_tir_inplace};
+use crate::ops::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use crate::struct_info::is_possibly_more_specific;
+use crate::value::{Applied, Asked, Closure, Host, Stop, Value};
+
+const FUNC: Param = Param::Arg("func");
+const ARGS: Param = Param::Arg("args");
+const INPLACE: Param = Param::Attr(Attr::required("inplace_indices", AttrKind::Ints));
+
+pub(in crate::ops) const OPS: &[OpDef] = &[
+    operator!(
+        "call_pure_packed",
+        [rule!("OPS.call_pure_packed.infer"), rule!("OPS.call_pure_packed.value")],
+        [FUNC, Param::Rest("args")],
+        infer_call_packed,
+        Exact,
+        call_first
+    ),
+    operator!(
+        "call_inplace_packed",
+        [
+            rule!("OPS.call_inplace_packed.infer"),
+            rule!("OPS.call_inplace_packed.value"),
+            rule!("OPS.call_inplace_packed.attrs")
+        ],
+        [FUNC, Param::Rest("args"), INPLACE],
+        infer_call_inplace_packed,
+        Exact,
+        call_first
+    ),
+    operator!(
+        "call_builtin_with_ctx",
+        [rule!("OPS.call_builtin_with_ctx.infer"), rule!("OPS.call_builtin_with_ctx.value")],
+        [FUNC, ARGS],
+        infer_call_builtin,
+        Exact,
+        call_on_fields
+    )
+    .impure(),
+    operator!(
+        "call_py_func",
+        [rule!("OPS.call_py_func.infer"), rule!("OPS.call_py_func.value")],
+        [Param::Arg("func_name"), ARGS],
+        infer_call_py_func,
+        Exact,
+        call_py_func
+    ),
+    operator!(
+        "call_tir_inplace",
+        [rule!("OPS.call_tir_inplace.infer"), rule!("OPS.call_tir_inplace.value"), rule!("OPS.call_tir_inplace.attrs")],
+        [Param::Arg("prim_func"), Param::Rest("args"), INPLACE, TIR_VARS],
+        infer_call_tir_inplace,
+        Exact,
+        call_tir_inplace
+    ),
+    operator!(
+        "call_tir_with_grad",
+        [
+            rule!("OPS.call_tir_with_grad.infer"),
+            rule!("OPS.call_tir_with_grad.value"),
+            rule!("OPS.call_tir_with_grad.attrs")
+        ],
+        [
+            Param::Arg("prim_func"),
+            Param::Rest("args"),
+            Param::Attr(Attr::required("te_grad_name", AttrKind::Str(&[]))),
+            Param::Attr(Attr::optional("te_grad_kwargs", AttrKind::Opaque)),
+            TIR_VARS
+        ],
+        infer_call_tir,
+        Exact,
+        call_tir
+    ),
+    operator!(
+        "make_closure",
+        [rule!("OPS.make_closure.infer"), rule!("OPS.make_closure.value")],
+        [FUNC, ARGS],
+        infer_make_closure,
+        Exact,
+        make_closure
+    ),
+    operator!(
+        "invoke_closure",
+        [rule!("OPS.invoke_closure.infer"), rule!("OPS.invoke_closure.value")],
+        [Param::Arg("closure"), ARGS],
+        infer_invoke_closure,
+        Exact,
+        call_on_fields
+    )
+    .impure(),
+    operator!(
+        "invoke_pure_closure",
+        [rule!("OPS.invoke_pure_closure.infer"), rule!("OPS.invoke_pure_closure.value")],
+        [Param::Arg("closure"), ARGS],
+        infer_invoke_closure,
+        Exact,
+        call_on_fields
+    ),
+    OpDef {
+        name: "relax.cast",
+        params: &[Param::Arg("v")],
+        pure: true,
+        infer: Some(infer_cast),
+        eval: cast,
+        accuracy: Accuracy::Exact,
+        clauses: Clauses::Text,
+        excluded: None,
+    },
+];
+
+/// Integers that follow the outputs, in the dialect of TVM.
+const TIR_VARS: Param = Param::Attr(Attr::optional("tir_vars", AttrKind::Any));
+
+// Inference.
+
+/// As for a packed call: no `sinfo_args` give an object, one gives itself, several give a tuple.
+fn asked(call: &Call) -> StructInfo {
+    match call.sinfo_args.as_slice() {
+        [] => StructInfo::Object,
+        [single] => single.clone(),
+        several => StructInfo::tuple(several.iter().cloned()),
+    }
+}
+
+/// The first argument, which something certainly is not that cannot be called.
+fn callee(a: &InferArgs<'_>) -> Result<(), InferError> {
+    match a.args.first() {
+        Some(StructInfo::Object | StructInfo::Func(_)) => Ok(()),
+        Some(other) => Err(InferError::op(format!("what is called must be a function, it is {other}"))),
+        None => Err(InferError::op("what is to be called is missing")),
+    }
+}
+
+/// The second and last argument, a tuple of arguments.
+fn tuple_of_args(a: &InferArgs<'_>) -> Result<(), InferError> {
+    match a.args {
+        [_, StructInfo::Tuple(_) | StructInfo::Object] => Ok(()),
+        [_, other] => Err(InferError::op(format!("the arguments must be a tuple, it is {other}"))),
+        [] | [_, ..] => Err(InferError::op(format!("expects 2 arguments, found {}", a.args.len()))),
+    }
+}
+
+fn infer_call_packed(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    callee(a)?;
+    Ok(asked(a.call))
+}
+
+/// Which argument each result is; none if it is a new tensor.
+pub(super) fn inplace_indices(call: &Call, arguments: usize) -> Result<Vec<Option<usize>>, InferError> {
+    let given = given_ints(call, "inplace_indices")?;
+    let mut found: Vec<Option<usize>> = Vec::with_capacity(given.len());
+    for index in given {
+        let argument = if index == -1 { None } else { Some(usize::try_from(index).unwrap_or(usize::MAX)) };
+        if argument.is_some_and(|argument| argument >= arguments) {
+            return Err(InferError::op(format!("there is no argument {index} that could be a result")));
+        }
+        if argument.is_some() && found.contains(&argument) {
+            return Err(InferError::op(format!("argument {index} is given for two results")));
+        }
+        found.push(argument);
+    }
+    if found.iter().all(Option::is_none) {
+        return Err(InferError::op("no result is one of the arguments"));
+    }
+    Ok(found)
+}
+
+/// OPS.call_inplace_packed.infer: a result that is an argument is what the argument is known to be.
+fn infer_call_inplace_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    callee(a)?;
+    let arguments = a.args.get(1..).unwrap_or_default();
+    let (indices, result) = (inplace_indices(a.call, arguments.len())?, asked(a.call));
+    let results = match (&result, indices.len()) {
+        (_, 1) => std::slice::from_ref(&result),
+        (StructInfo::Tuple(fields), count) if fields.len() == count => fields,
+        (other, count) => return Err(InferError::op(format!("{count} results are asked for, the result is {other}"))),
+    };
+    for (index, result) in indices.into_iter().zip(results) {
+        if let Some(argument) = index.and_then(|index| arguments.get(index)) {
+            alias(cx, argument, result)?;
+        }
+    }
+    Ok(result)
+}
+
+/// What a result is said to be must not contradict what is known of the argument that it is.
+pub(super) fn alias(cx: &mut Cx, argument: &StructInfo, result: &StructInfo) -> Result<(), InferError> {
+    if is_possibly_more_specific(&mut cx.in_same_reading(), argument, result) {
+        return Ok(());
+    }
+    Err(InferError::op(format!("the result is said to be {result}, and is an argument that is {argument}")))
+}
+
+/// Without type arguments nothing comes of it.
+fn infer_call_builtin(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    callee(a)?;
+    tuple_of_args(a)?;
+    match a.call.sinfo_args.as_slice() {
+        [] => Ok(StructInfo::tuple([])),
+        [single] => Ok(single.clone()),
+        several => Err(InferError::op(format!("expects one type argument, found {}", several.len()))),
+    }
+}
+
+fn infer_call_py_func(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    tuple_of_args(a)?;
+    match (a.call.args.first(), a.args.first()) {
+        (Some(Expr::StringImm(_)), _) | (_, Some(StructInfo::Object)) => {}
+        (_, Some(other)) => return Err(InferError::op(format!("the name must be a string, it is {other}"))),
+        (_, None) => return Err(InferError::op("the name of the function is missing")),
+    }
+    match a.call.sinfo_args.as_slice() {
+        [single] => Ok(single.clone()),
+        others => Err(InferError::op(format!("expects one type argument, found {}", others.len()))),
+    }
+}
+
+fn infer_make_closure(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    callee(a)?;
+    tuple_of_args(a)?;
+    Ok(StructInfo::Object)
+}
+
+fn infer_invoke_closure(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    callee(a)?;
+    tuple_of_args(a)?;
+    Ok(asked(a.call))
+}
+
+// Evaluation.
+
+/// A call of a value, which is told what is wanted of a packed function.
+fn call(m: &mut dyn Host, a: &EvalArgs<'_>, callee: &Value, args: &[Value]) -> Result<Value, Stop> {
+    match callee {
+        Value::PackedFunc(packed) => m.call_packed(packed, args, Asked::of_type_args(&a.call.sinfo_args, true)),
+        Value::Closure(_)
+        | Value::PrimFunc(_)
+        | Value::Tensor(_)
+        | Value::Tuple(_)
+        | Value::Shape(_)
+        | Value::Prim(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => m.call_value(callee, args.to_vec()),
+    }
+}
+
+/// The first argument is called with the others.
+fn call_first(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let [callee, args @ ..] = a.values else { return Err(kernel::fail("a callee is missing")) };
+    call(m, a, callee, args)
+}
+
+/// The first argument is called with the fields of the second, a tuple.
+fn call_on_fields(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    match a.values {
+        [callee, Value::Tuple(args)] => call(m, a, callee, args.fields()),
+        [] | [_, ..] => Err(kernel::fail("expects a closure and a tuple of arguments")),
+    }
+}
+
+/// A function of the host, by its name.
+fn call_py_func(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let [Value::Str(name), Value::Tuple(args)] = a.values else {
+        return Err(kernel::fail("expects a name and a tuple of arguments"));
+    };
+    let missing = || kernel::fail(format!("there is no function `{name}`"));
+    let found = m.find_packed(name).ok_or_else(missing)?;
+    call(m, a, &Value::PackedFunc(found), args.fields())
+}
+
+/// OPS.make_closure.value: the function with its last arguments.
+fn make_closure(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let [callee, Value::Tuple(args)] = a.values else {
+        return Err(kernel::fail("expects a function and a tuple of captured values"));
+    };
+    match callee {
+        Value::Closure(_) | Value::PackedFunc(_) | Value::PrimFunc(_) => {
+            let applied = Applied { callee: callee.clone(), last: args.fields().to_vec() };
+            Ok(Value::Closure(Rc::new(Closure::of_applied(applied))))
+        }
+        Value::Tensor(_)
+        | Value::Tuple(_)
+        | Value::Shape(_)
+        | Value::Prim(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => Err(kernel::fail(format!("{} cannot be called", callee.category()))),
+    }
+}
+
+/// OP.CAST: the result has the information asked for.
+fn infer_cast(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let by = cx.open(rule!("OP.CAST"));
+    match (a.args, a.call.sinfo_args.as_slice()) {
+        ([_], [target]) => Ok(by.conclude(target.clone())),
+        ([] | [_, ..], [] | [_, ..]) => Err(InferError::rule(rule!("OP.CAST"), "expects one argument and one type")),
+    }
+}
+
+/// OP.CAST: `v` itself if it matches what is asked for (A40).
+fn cast(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let by = m.cx().open(rule!("OP.CAST"));
+    match (a.values, a.call.sinfo_args.as_slice()) {
+        ([v], [target]) => {
+            m.match_without_binding(v, target)?;
+            Ok(by.conclude(v.clone()))
+        }
+        ([] | [_, ..], [] | [_, ..]) => Err(Stop::error(rule!("OP.CAST"), "expects one argument and one type")),
+    }
+}
