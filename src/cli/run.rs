@@ -16,13 +16,13 @@ use crate::book::{Edition, Reading};
 use crate::check::{all_findings, check_program, unknown_names};
 use crate::data::json::to_value;
 use crate::derivation::inferred_results;
-use crate::facade::run_together;
-use crate::question::RunAnswer;
 use crate::eval::{self, Options, Run, SignatureOrder};
+use crate::facade::run_together;
 use crate::findings::Severity;
 use crate::grammar::IrModule;
 use crate::harness::extern_process::ExternProcess;
 use crate::judge::{self, Cx};
+use crate::question::RunAnswer;
 use crate::value::{self as values, ValueSpec};
 
 /// Run a program and print its result
@@ -162,7 +162,8 @@ fn together(args: &Args, module: &IrModule, entry: &str, workers: usize, specs: 
         given if given == wanted => vec![specs.to_vec(); workers],
         given if given == wanted.saturating_mul(workers) => specs.chunks(wanted.max(1)).map(<[_]>::to_vec).collect(),
         given => {
-            let message = format!("{given} arguments are neither {wanted} for all workers nor as many for each of {workers}");
+            let message =
+                format!("{given} arguments are neither {wanted} for all workers nor as many for each of {workers}");
             return Err(Failure::unreadable(message));
         }
     };

@@ -101,12 +101,9 @@ fn operand(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<Operand> {
             let value = from_spec(&ValueSpec::PackedFunc(f.global_symbol.clone()), &[], &prelude()).ok()?;
             Some(Operand::Other(arg.clone(), value))
         }
-        Expr::SeqExpr(_)
-        | Expr::Function(_)
-        | Expr::If(_)
-        | Expr::Call(_)
-        | Expr::TupleGetItem(_)
-        | Expr::Op(_) => None,
+        Expr::SeqExpr(_) | Expr::Function(_) | Expr::If(_) | Expr::Call(_) | Expr::TupleGetItem(_) | Expr::Op(_) => {
+            None
+        }
     }
 }
 

@@ -114,7 +114,8 @@ impl Scene {
         let block = BindingBlock { kind: BlockKind::Binding, bindings: vec![binding], span: Span::NONE };
         let attrs = Attrs::from([("global_symbol".into(), AttrValue::Str("main".into()))]);
         let body = Expr::seq(vec![block], Expr::var(RESULT));
-        let main = Function { params, body, ret_struct_info: None, pure: Some(self.is_pure()), attrs, span: Span::NONE };
+        let main =
+            Function { params, body, ret_struct_info: None, pure: Some(self.is_pure()), attrs, span: Span::NONE };
         let own = (GlobalVar::new("main"), GlobalFunc::Function(main.into()));
         let funcs = self.others.iter().cloned().chain([own]).collect();
         let module = IrModule { funcs, ..IrModule::default() };

@@ -10,9 +10,7 @@ use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Ending};
 use crate::question::{self, MatchAnswer, RunAnswer};
 use crate::refine::{Settings, Verdict, refine};
-use crate::value::{
-    Stop, Value, ValueSpec, Worker, from_spec, from_specs, to_spec, to_spec_with_identity, workers,
-};
+use crate::value::{Stop, Value, ValueSpec, Worker, from_spec, from_specs, to_spec, to_spec_with_identity, workers};
 
 /// `match(v, S, sigma)`: all shape variables that are bound afterwards, or the rule that failed.
 pub fn answer_match_value(

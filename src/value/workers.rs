@@ -51,7 +51,8 @@ pub struct Worker {
 
 /// So many workers that can meet.
 pub fn workers(count: usize) -> Vec<Worker> {
-    let board = Board { round: 0, brought: vec![None; count], last: Arc::new(Ok(Vec::new())), gone: vec![false; count] };
+    let board =
+        Board { round: 0, brought: vec![None; count], last: Arc::new(Ok(Vec::new())), gone: vec![false; count] };
     let world = Arc::new(World { board: Mutex::new(board), turned: Condvar::new() });
     (0..count).map(|worker| Worker { world: world.clone(), seat: Seat { worker, of: count } }).collect()
 }

@@ -39,8 +39,10 @@ fn everyone_gets_what_all_together_make() {
     let expected =
         [("sum", [9.0, 3.0]), ("prod", [15.0, -0.0]), ("min", [1.0, -2.0]), ("max", [5.0, 5.0]), ("avg", [3.0, 1.0])];
     for (kind, values) in expected {
-        let module =
-            module("x: R.Tensor((2,), 'float32')", &format!("y = R.ccl.allreduce(x, op_type='{kind}')\n        return y"));
+        let module = module(
+            "x: R.Tensor((2,), 'float32')",
+            &format!("y = R.ccl.allreduce(x, op_type='{kind}')\n        return y"),
+        );
         assert_eq!(results(&module, &given), vec![returned(floats(&[2], &values)); 3], "{kind}");
     }
 }

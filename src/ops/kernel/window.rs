@@ -82,9 +82,8 @@ impl Packed {
             None => Ok(otherwise.clone()),
             Some(_) => match str_attr(call, name)? {
                 "" => Ok(otherwise.clone()),
-                text => Packed::parse(text, canonical).ok_or_else(|| {
-                    InferError::op(format!("the layout `{text}` does not order the axes {canonical}"))
-                }),
+                text => Packed::parse(text, canonical)
+                    .ok_or_else(|| InferError::op(format!("the layout `{text}` does not order the axes {canonical}"))),
             },
         }
     }

@@ -42,7 +42,8 @@ fn run(
     let aliases = aliases(call.inputs.len())?;
     let outputs = outputs_of(m, &call, &aliases)?;
     let is_alias = |i: usize| aliases.get(i).is_some_and(Option::is_some);
-    let fresh: Vec<Tensor> = outputs.iter().enumerate().filter(|(i, _)| !is_alias(*i)).map(|(_, t)| t.clone()).collect();
+    let fresh: Vec<Tensor> =
+        outputs.iter().enumerate().filter(|(i, _)| !is_alias(*i)).map(|(_, t)| t.clone()).collect();
     let kept: Vec<&Value> =
         call.inputs.iter().enumerate().filter(|(i, _)| !aliases.contains(&Some(*i))).map(|(_, input)| input).collect();
     let _held = paid(m, &kept)?;

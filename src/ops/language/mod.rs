@@ -11,8 +11,8 @@ mod shape_of;
 
 use super::OpDef;
 
-pub(super) use call_tir::infer_call_tir_local_view;
 pub use call_tir::CallForm;
+pub(super) use call_tir::infer_call_tir_local_view;
 pub(crate) use debug::{assert_holds, printed};
 pub(super) use dps::call_tir as run_call_tir;
 pub use prim_func::run_prim_func;

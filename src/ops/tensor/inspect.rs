@@ -127,10 +127,7 @@ fn infer_ndim(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 }
 
 /// A number for an axis, which is counted from the outermost one only.
-fn of_axis(
-    a: &InferArgs<'_>,
-    number: fn(&[PrimExpr], usize) -> Option<PrimExpr>,
-) -> Result<StructInfo, InferError> {
+fn of_axis(a: &InferArgs<'_>, number: fn(&[PrimExpr], usize) -> Option<PrimExpr>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let dims = Dims::of(tensor(a, 0)?);
     let axis = boxed_int(a, 1)?;
@@ -156,7 +153,9 @@ fn infer_offset(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
 /// What inference knows of a tensor whose sizes are all known is the value.
 fn as_inferred(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let number = match a.result {
-        Some(StructInfo::Prim(PrimStructInfo { dtype, value: Some(PrimExpr::IntImm(value)) })) => Some((*dtype, *value)),
+        Some(StructInfo::Prim(PrimStructInfo { dtype, value: Some(PrimExpr::IntImm(value)) })) => {
+            Some((*dtype, *value))
+        }
         Some(_) | None => None,
     };
     let (dtype, value) = number.ok_or_else(|| fail("the tensor is not known"))?;

@@ -204,9 +204,9 @@ fn allgather(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let own = kernel::tensor(a, 0)?.len().max(1);
     let mut flat = 0;
     tabulate_out(m, a, |_| {
-        let element = all.get(flat / own).map_or_else(|| Err(kernel::fail("a worker is missing")), |tensor| {
-            at_flat(tensor, flat % own)
-        });
+        let element = all
+            .get(flat / own)
+            .map_or_else(|| Err(kernel::fail("a worker is missing")), |tensor| at_flat(tensor, flat % own));
         flat += 1;
         element
     })

@@ -161,13 +161,11 @@ impl Reader<'_> {
     pub(super) fn immediate(&mut self, e: &py::Expr) -> Read<Option<(DataType, PrimExpr)>> {
         match e {
             py::Expr::BooleanLiteral(b) => Ok(Some((DataType::BOOL, PrimExpr::IntImm(i64::from(b.value))))),
-            py::Expr::Call(call) => {
-                match literal(call) {
-                    Some((dtype, Some(_))) if dtype.is_float() => Ok(Some((dtype, PrimExpr::IntImm(0)))),
-                    Some((dtype, Some(value))) => Ok(Some((dtype, self.dim(value, Unbound::Leave)?))),
-                    Some((_, None)) | None => Ok(None),
-                }
-            }
+            py::Expr::Call(call) => match literal(call) {
+                Some((dtype, Some(_))) if dtype.is_float() => Ok(Some((dtype, PrimExpr::IntImm(0)))),
+                Some((dtype, Some(value))) => Ok(Some((dtype, self.dim(value, Unbound::Leave)?))),
+                Some((_, None)) | None => Ok(None),
+            },
             _ if float(e).is_some() => Ok(Some((DataType::FLOAT64, PrimExpr::IntImm(0)))),
             _ => Ok(None),
         }
