@@ -476,6 +476,17 @@ impl RandomCall {
         self.operands.iter().enumerate().map(value).collect()
     }
 
+    /// Whether it calls a function, of which inference does not know what it makes of its arguments.
+    pub fn calls_function(&self) -> bool {
+        self.op.name == "relax.call_py_func"
+            || self.operands.iter().any(|operand| match operand {
+                Operand::Other(_, Value::PackedFunc(_) | Value::PrimFunc(_) | Value::Closure(_)) => true,
+                Operand::Other(..) | Operand::Tensor(..) | Operand::Tuple(_) | Operand::Shape(_) | Operand::Int(..) => {
+                    false
+                }
+            })
+    }
+
     /// The call on literals, wherever there are any.
     pub fn literal(&self) -> (Call, Vec<StructInfo>) {
         let (mut world, mut tape) = (World::default(), Tape::from_choices(Vec::new()));
@@ -612,7 +623,7 @@ impl World {
                 let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(*size, manner, tape)).collect();
                 match tape.choose(if manner.gaps { 4 } else { 1 }) {
                     0 => (Expr::shape(dims.clone()), StructInfo::shape(dims)),
-                    1 => (self.var(), StructInfo::shape(dims)),
+                    1 => (self.holding(sizes), StructInfo::shape(dims)),
                     2 => (self.holding(sizes), StructInfo::shape_ndim(sizes.len() as i64)),
                     _ => (self.holding(sizes), StructInfo::shape_ndim(-1)),
                 }

@@ -127,6 +127,8 @@ pub fn try_call(call: &RandomCall, mut tape: Tape, seed: u64) -> Tried {
                 let fault = (0..VIEWS).find_map(|_| contradicted(call, &value, &mut tape));
                 return Tried { value: true, fault };
             }
+            // That an assertion does not hold is no mistake of the call.
+            Some(Err(Stop::Error(error))) if error.rule == rule!("PURE.EFFECT.ABORT") => {}
             Some(Err(Stop::Error(error))) => reasons.push(error.message),
             // Not for certain.
             Some(Err(Stop::OutOfFuel | Stop::Unspecified(_))) | None => {}
@@ -134,7 +136,8 @@ pub fn try_call(call: &RandomCall, mut tape: Tape, seed: u64) -> Tried {
     }
     let (literal, infos) = call.literal();
     let known = InferArgs { call: &literal, args: &infos, module: None };
-    let certain = reasons.len() == fills.len() && call.op.infer(&mut Cx::new(), &known).is_ok();
+    let certain =
+        reasons.len() == fills.len() && !call.calls_function() && call.op.infer(&mut Cx::new(), &known).is_ok();
     let reason = reasons.first().filter(|_| certain).map(|reason| Fault::Fails(reason.to_string()));
     Tried { value: false, fault: reason }
 }

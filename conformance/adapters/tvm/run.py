@@ -24,6 +24,10 @@ NOT_LOWERED = re.compile(
 #: The operators that its pipeline leaves to passes and code generators of others. Of any other one it is a failure.
 LEFT_TO_OTHERS = (
     "builtin.stop_lift_params",
+    "call_tir_with_grad",
+    "dist.annotate_sharding",
+    "dist.call_tir_local_view",
+    "make_closure",
     "ewise_fma",
     "grad.avg_pool2d_backward",
     "grad.max_pool2d_backward",
@@ -71,6 +75,8 @@ def trap():
     except Exception as error:
         if is_own_mistake(error):
             raise
+        if "DiscoWorker" in str(error):
+            raise Unsupported("a world of workers") from error
         raise Trapped(type(error).__name__, last_words(error), list(NOW.effects)) from error
 
 

@@ -8,7 +8,7 @@ use crate::ops::infer::given_ints;
 use crate::ops::language::call_tir::{infer_call_tir, infer_call_tir_inplace};
 use crate::ops::language::dps::{call_tir, call_tir_inplace};
 use crate::ops::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::struct_info::is_possibly_more_specific;
+use crate::struct_info::{Nowhere, may_overlap};
 use crate::value::{Applied, Asked, Closure, Host, Stop, Value};
 
 const FUNC: Param = Param::Arg("func");
@@ -193,7 +193,7 @@ fn infer_call_inplace_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInf
 
 /// What a result is said to be must not contradict what is known of the argument that it is.
 pub(super) fn alias(cx: &mut Cx, argument: &StructInfo, result: &StructInfo) -> Result<(), InferError> {
-    if is_possibly_more_specific(&mut cx.in_same_reading(), argument, result) {
+    if may_overlap(&mut cx.in_same_reading(), argument, result, &Nowhere) {
         return Ok(());
     }
     Err(InferError::op(format!("the result is said to be {result}, and is an argument that is {argument}")))

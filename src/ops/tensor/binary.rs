@@ -1,9 +1,9 @@
 //! Arithmetic on two elements, with broadcasting.
 
-use crate::grammar::StructInfo;
+use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::number::{FloatType, elementary};
-use crate::ops::infer::Domain;
+use crate::ops::infer::{Dims, Domain};
 use crate::ops::kernel::elementwise::{binary, infer_two, max_float, min_float, number};
 use crate::ops::kernel::{self, fail};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
@@ -66,18 +66,23 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         u64::min,
         min_float
     )),
-    arithmetic!("divide", [rule!("OPS.divide.infer"), rule!("OPS.divide.value")], Rounded, divide),
+    division(arithmetic!("divide", [rule!("OPS.divide.infer"), rule!("OPS.divide.value")], Rounded, divide)),
     operator!(
         "floor_divide",
         [rule!("OPS.floor_divide.infer"), rule!("OPS.floor_divide.value")],
         [Param::Arg("x1"), Param::Arg("x2")],
-        infer_numbers,
+        infer_division,
         Rounded,
         floor_divide
     ),
     arithmetic!("power", [rule!("OPS.power.infer"), rule!("OPS.power.value")], Elementary, power),
-    arithmetic!("mod", [rule!("OPS.mod.infer"), rule!("OPS.mod.value")], Exact, remainder),
-    arithmetic!("floor_mod", [rule!("OPS.floor_mod.infer"), rule!("OPS.floor_mod.value")], Rounded, floor_remainder),
+    division(arithmetic!("mod", [rule!("OPS.mod.infer"), rule!("OPS.mod.value")], Exact, remainder)),
+    division(arithmetic!(
+        "floor_mod",
+        [rule!("OPS.floor_mod.infer"), rule!("OPS.floor_mod.value")],
+        Rounded,
+        floor_remainder
+    )),
     of_floats!("atan2", [rule!("OPS.atan2.infer"), rule!("OPS.atan2.value")], elementary::atan2),
     of_floats!(
         "log_add_exp",
@@ -85,6 +90,28 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         elementary::log_add_exp
     ),
 ];
+
+const fn division(op: OpDef) -> OpDef {
+    OpDef { infer: Some(infer_division), ..op }
+}
+
+/// As of other numbers; that a boxed integer which is known to be zero divides something is rejected.
+fn infer_division(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let info = infer_numbers(cx, a)?;
+    let by_zero = match a.args.get(1) {
+        Some(StructInfo::Prim(by)) => !by.dtype.is_float() && by.value == Some(PrimExpr::IntImm(0)),
+        Some(_) | None => false,
+    };
+    let divided = match &info {
+        StructInfo::Tensor(tensor) => match Dims::of(tensor) {
+            Dims::Known(dims) => dims.iter().all(|dim| matches!(dim, PrimExpr::IntImm(1..))),
+            Dims::Rank(_) | Dims::Unknown => false,
+        },
+        StructInfo::Prim(_) => true,
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Tuple(_) | StructInfo::Func(_) => false,
+    };
+    if by_zero && divided { Err(InferError::op("an integer is divided by zero")) } else { Ok(info) }
+}
 
 fn infer_numbers(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     infer_two(cx, a, Domain::Numbers)

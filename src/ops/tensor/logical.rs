@@ -90,7 +90,8 @@ fn shift(
     int: impl Fn(i64, u32) -> i64,
     uint: impl Fn(u64, u32) -> u64,
 ) -> Result<Value, Stop> {
-    let bits = u32::from(kernel::tensor(a, 0)?.dtype().bits);
+    let dtype = if let Some(Value::Prim(prim)) = a.values.first() { prim.dtype } else { kernel::tensor(a, 0)?.dtype() };
+    let bits = u32::from(dtype.bits);
     binary(m, a, |x, y| {
         let by = distance(y, bits)?;
         number(x, y, |x, _| int(x, by), |x, _| uint(x, by), |x, _| x)
