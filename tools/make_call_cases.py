@@ -60,8 +60,9 @@ PRIM_FUNCS = {
 """,
     "minus": """
     @R.function
-    def minus(a: R.Tensor(ndim=1, dtype="float32"), b: R.Tensor(ndim=1, dtype="float32")) -> R.Tensor(ndim=1, dtype="float32"):
-        d: R.Tensor(ndim=1, dtype="float32") = R.subtract(a, b)
+    def minus(a: R.Tensor(("n",), "float32"), b: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        d: R.Tensor((n,), "float32") = R.subtract(a, b)
         return d
 """,
 }
