@@ -83,13 +83,7 @@ fn outside(value: &Value) -> value::Value {
     match value {
         Value::Tensor(tensor) => value::Value::Tensor(tensor.clone()),
         Value::Tuple(fields) => with_stack(|| value::Value::tuple(fields.iter().map(outside).collect())),
-        Value::Closure(_) => value::Value::Closure(Rc::new(value::Closure {
-            func: None,
-            self_name: None,
-            captured: BTreeMap::new(),
-            captured_shape_vars: BTreeMap::new(),
-            result: None,
-        })),
+        Value::Closure(_) => value::Value::Closure(Rc::new(value::Closure::unknown())),
     }
 }
 
