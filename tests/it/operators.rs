@@ -15,14 +15,15 @@ use relax_spec::value::Stop;
 #[test]
 fn what_is_inferred_is_true() {
     let operators = Operators::of(&embedded_suite().expect("the suite"));
-    let report = operators.try_all(0..100 * operators.names().count() as u64);
+    // Twice as many calls as would do on the average, as chance has a part in how many give a value.
+    let report = operators.try_all(0..200 * operators.names().count() as u64);
     let faults: Vec<String> =
         report.faults.iter().take(5).map(|(seed, call, fault)| format!("seed {seed}: {call}: {fault}")).collect();
     assert!(faults.is_empty(), "{faults:#?}");
     let tensor = relax_spec::ops::all()
         .filter(|op| matches!(op.clauses, relax_spec::ops::Clauses::Tensor(_)) && op.excluded.is_none());
     assert_eq!(report.tallies.len(), tensor.count(), "an operator without calls");
-    let few: Vec<_> = report.tallies.iter().filter(|(_, tally)| tally.values < 15).collect();
+    let few: Vec<_> = report.tallies.iter().filter(|(_, tally)| tally.values < 20).collect();
     assert!(few.is_empty(), "too few calls with a value: {few:?}");
 }
 

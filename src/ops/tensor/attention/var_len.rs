@@ -48,6 +48,13 @@ fn infer_var_len(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
             return Err(InferError::op(format!("where sequences start is a vector, argument {i} has rank {rank}")));
         }
     }
+    for i in 5..7 {
+        if let Dims::Known(dims) = Dims::of(tensor(a, i)?)
+            && dims.contains(&PrimExpr::IntImm(0))
+        {
+            return Err(InferError::op(format!("argument {i} has no element that says how long a sequence is")));
+        }
+    }
     let batch = four(a, 0)?.map(|[batch, ..]| batch);
     if let Some(batch) = batch.filter(|batch| differ(cx, batch, &PrimExpr::IntImm(1))) {
         return Err(InferError::op(format!("sequences of several lengths are one batch, not {batch}")));
