@@ -90,7 +90,7 @@ pub struct Args {
     depth: Option<usize>,
     /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its own if there are as many for
     /// each, those of worker 0 first
-    #[arg(long, value_name = "N", conflicts_with_all = ["trace", "save", "externs", "fuel", "memory", "depth", "signature_order", "edition", "reading"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "edition", "reading"])]
     workers: Option<usize>,
     #[command(flatten)]
     externs: Externs,

@@ -231,9 +231,16 @@ fn a_condition_is_a_boolean_scalar() {
     ));
     let vector = TensorData::from_values(DataType::BOOL, &[1], &[1.0]).unwrap();
     let int = TensorData::from_values(DataType::INT64, &[], &[1.0]).unwrap();
-    for cond in [ValueSpec::Tensor(vector), ValueSpec::Tensor(int), ValueSpec::Bool(true)] {
+    for cond in [ValueSpec::Tensor(vector), ValueSpec::Tensor(int), ValueSpec::Int(1)] {
         assert_eq!(failure(&program, &[cond]), rule!("EVAL.IF.COND"));
     }
+    // A boxed Boolean is a condition; literally it is not (A73).
+    let boxed = [ValueSpec::Bool(true)];
+    assert_eq!(value(&program, &boxed), ValueSpec::Bool(true));
+    let mut literal = Cx::new().with_reading(Reading::literal_only(&[Erratum::A73]));
+    assert!(
+        matches!(run_in(&mut literal, &program, &boxed).0, Ending::Error(error) if error.rule == rule!("EVAL.IF.COND"))
+    );
 }
 
 #[test]
