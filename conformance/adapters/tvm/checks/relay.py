@@ -52,17 +52,43 @@ def value_of(reply):
     return run["Returns"][0] if isinstance(run, dict) and "Returns" in run else None
 
 
+def judged(adapter, case):
+    """What TVM makes of a program: `same`, `different`, or how it fails; with its reply."""
+    reply = adapter.answer(case["question"])
+    given = value_of(reply)
+    if given is None:
+        return reply["outcome"], reply
+    return "same" if same(case["expected"], given) else "different", reply
+
+
+def judged_apart(adapter, case):
+    """As `judged`, in a process of its own, which TVM may bring down."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            with os.fdopen(writing, "w") as out:
+                json.dump(judged(adapter, case), out)
+        finally:
+            # Nothing of the parent's may be cleaned up here.
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as lines:
+        told = lines.read()
+    status = os.waitpid(child, 0)[1]
+    return json.loads(told) if told and not status else ("crash", f"the process ended with status {status}")
+
+
 def main():
-    adapter = Adapter(open(os.devnull, "w"))
     counts = collections.Counter()
-    for line in sys.stdin:
-        case = json.loads(line)
-        reply = adapter.answer(case["question"])
-        given = value_of(reply)
-        agrees = given is not None and same(case["expected"], given)
-        counts["same" if agrees else reply["outcome"] if given is None else "different"] += 1
-        if not agrees:
-            print(f"seed {case['question']['id']}: expected {case['expected']}, given {reply}")
+    with open(os.devnull, "w") as nowhere:
+        adapter = Adapter(nowhere)
+        for line in sys.stdin:
+            case = json.loads(line)
+            verdict, reply = judged_apart(adapter, case)
+            counts[verdict] += 1
+            if verdict != "same":
+                print(f"seed {case['question']['id']}: {verdict}: expected {case['expected']}, given {reply}")
     print(", ".join(f"{count} {what}" for what, count in sorted(counts.items())))
     STATUS.append(int(set(counts) != {"same"}))
 
