@@ -99,16 +99,11 @@ fn read_rules(root: &Path) -> Result<BTreeMap<String, RuleText>, String> {
         }
     }
     for rule in rules.values() {
-        if let Some(unknown) = rule.needs.iter().find(|id| !rules.contains_key(*id) && !is_foreign(id)) {
+        if let Some(unknown) = rule.needs.iter().find(|id| !rules.contains_key(*id)) {
             return Err(format!("{}:{}: rule {} needs the unknown rule {unknown}", rule.file, rule.line, rule.id));
         }
     }
     Ok(rules)
-}
-
-/// Rules of chapters that the book does not have yet.
-fn is_foreign(id: &str) -> bool {
-    id.starts_with("R89.")
 }
 
 /// The metadata line is the first that is not empty; the prose runs to the next anchor or heading.

@@ -466,11 +466,8 @@ fn the_rules_that_the_book_mentions_exist() {
     assert_none("there is no such rule", unknown.collect());
 }
 
-/// `SI.UNIFY.OBJECT`, but not `R.Tensor` or `X`. The chapters on the virtual machine (`R89`) are still to come.
+/// `SI.UNIFY.OBJECT`, but not `R.Tensor` or `X`.
 fn looks_like_a_rule(word: &str) -> bool {
-    if word.starts_with("R89.") {
-        return false;
-    }
     let letters = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, '.' | '-' | '_');
     word.split('.').count() > 1 && word.chars().all(letters) && word.starts_with(|c: char| c.is_ascii_uppercase())
 }
