@@ -39,7 +39,9 @@ pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
 /// PURE.EXTERN-ATTR: the attribute of the call asserts that this call has no effect. Without it PURE.DEFAULT-IMPURE.
 fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
     let asserted = cx.conclude(rule!("PURE.EXTERN-ATTR"), attributed);
-    cx.by_cases_or(&[(rule!("PURE.CALL-EFFECT"), asserted, true)], (rule!("PURE.DEFAULT-IMPURE"), false))
+    let pure = cx.by_cases_or(&[(rule!("PURE.CALL-EFFECT"), asserted, true)], (rule!("PURE.DEFAULT-IMPURE"), false));
+    // R89.PURE.DEF: of which nothing is declared may do anything.
+    cx.conclude(rule!("R89.PURE.DEF"), pure)
 }
 
 /// The purity of a function.

@@ -163,31 +163,36 @@ STORAGE = ("R.Object", "Object")
 
 @family
 def memory(o):
-    left = "the run comes to a storage, which belongs to the virtual machine"
-    case = lambda *args, **kwargs: o.case(*args, **kwargs, kind="left-open")
+    unwritten = "a new tensor has not been written, and whoever started the program reads it"
+    no_storage = "what came from outside is no storage"
     for i, shape in enumerate(["[2, 3, 4]", "[6]", "[2, 1]"]):
         dims = shape.strip("[]")
         known = f'Tensor(shape: [{dims}], dtype: "float32")' if i == 0 else None
-        case("builtin.alloc_tensor", f'R.builtin.alloc_tensor(R.shape({shape}), R.dtype("float32"), R.prim_value(0), R.str("global"))', [], "Unspecified", left, known=known)
+        call = f'R.builtin.alloc_tensor(R.shape({shape}), R.dtype("float32"), R.prim_value(0), R.str("global"))'
+        o.case("builtin.alloc_tensor", call, [], 'Fails("MEM.UNWRITTEN")', unwritten, known=known, kind="unwritten")
         for name in ("memory.alloc_tensor", "vm.alloc_tensor"):
             call = f'R.{name}(x0, R.prim_value({8 * i}), R.shape({shape}), R.dtype("float32"), R.prim_value(0))'
-            case(name, call, [STORAGE], "Unspecified", left, known=known)
+            o.case(name, call, [STORAGE], 'Fails("PURE.ERR.OP")', no_storage, known=known, kind="no-storage")
         known = "Object" if i == 0 else None
-        case("memory.alloc_storage", f'R.memory.alloc_storage(R.shape({shape}), R.prim_value(0), R.str("global"), R.dtype("float32"))', [], "Unspecified", left, known=known)
-        case("vm.alloc_storage", f'R.vm.alloc_storage(R.shape({shape}), R.prim_value(0), R.dtype("uint8"), R.str("global"))', [], "Unspecified", left, known=known)
+        call = f'R.memory.alloc_storage(R.shape({shape}), R.prim_value(0), R.str("global"), R.dtype("float32"))'
+        o.case("memory.alloc_storage", call, [], "Returns(Object)", "a storage is an opaque object", known=known, kind="object")
+        call = f'R.vm.alloc_storage(R.shape({shape}), R.prim_value(0), R.dtype("uint8"), R.str("global"))'
+        o.case("vm.alloc_storage", call, [], "Returns(Object)", "a storage is an opaque object", known=known, kind="object")
     for name in ("memory.kill_storage", "memory.kill_tensor", "vm.kill_object"):
-        case(name, f"R.{name}(x0)", [exact(F32, (2, 3))], "Unspecified", left, known="Tuple([])", pure=False)
-        case(name, f"R.{name}(x0)", [STORAGE], "Unspecified", left, pure=False)
-    case("vm.call_tir_dyn", "R.vm.call_tir_dyn(cls.add_to, (x0, x1, R.shape([4])))", [exact(F32, (4,)), exact(F32, (4,), 1)], "Unspecified", left, known="Tuple([])", pure=False, functions=["add_to"])
+        unit = "Returns(Tuple([]))"
+        o.case(name, f"R.{name}(x0)", [exact(F32, (2, 3))], unit, "nothing comes of it", known="Tuple([])", pure=False, kind="unit")
+        o.case(name, f"R.{name}(x0)", [STORAGE], unit, "nothing comes of it", pure=False, kind="unit")
+    o.case("vm.call_tir_dyn", "R.vm.call_tir_dyn(cls.add_to, (x0, x1, R.shape([4])))", [exact(F32, (4,)), exact(F32, (4,), 1)], 'Fails("PURE.ERR.OP")', "the one size of the shape is a third argument, and there are two parameters", known="Tuple([])", pure=False, functions=["add_to"], kind="sizes")
     x = exact(F32, (4, 6))
     views = [
-        ("R.shape([2, 3, 4]), R.tuple(), R.tuple()", tensor((2, 3, 4), F32)),
-        ('R.tuple(), R.dtype("int32"), R.tuple()', tensor((4, 6), I32)),
-        ('R.shape([2, 2]), R.dtype("float16"), R.prim_value(8)', tensor((2, 2), F16)),
-        ("R.tuple(), R.tuple(), R.tuple()", tensor((4, 6), F32)),
+        ("R.shape([2, 3, 4]), R.tuple(), R.tuple()", x.reshape(2, 3, 4)),
+        ('R.tuple(), R.dtype("int32"), R.tuple()', x.view("int32")),
+        ('R.shape([2, 2]), R.dtype("float16"), R.prim_value(8)', np.frombuffer(x.tobytes()[8:16], "float16").reshape(2, 2)),
+        ("R.tuple(), R.tuple(), R.tuple()", x),
     ]
-    for call, known in views:
-        case("memory.view", f"R.memory.view(x0, {call})", [x], "Unspecified", left, known=known)
+    for call, seen in views:
+        known = tensor(seen.shape, seen.dtype.name)
+        o.case("memory.view", f"R.memory.view(x0, {call})", [x], seen, "the same bytes", known=known)
     for dtype, shape in [(F32, (2, 3)), (I32, (4,)), (BOOL, (2, 1, 3))]:
         x = exact(dtype, shape)
         known = tensor(shape, dtype) if dtype == F32 else None

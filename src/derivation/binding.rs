@@ -224,6 +224,7 @@ impl<'m> Deriver<'_, 'm> {
     fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast, target: StructInfo) {
         // SI.DYNAMIC-FALLBACK: what the cast has checked is known from here on, whatever was known before.
         let target = self.cx.conclude(rule!("SI.DYNAMIC-FALLBACK"), target);
+        let target = self.rematched(target);
         let annotation = binder.annotation.as_ref().map(|annotation| self.closed(annotation));
         let annotation = annotation.as_ref();
         if let Some(annotation) = annotation {
@@ -235,6 +236,19 @@ impl<'m> Deriver<'_, 'm> {
         );
         let entered = entered.clone();
         self.enter(binder, Some(entered));
+    }
+
+    /// R89.SAFETY.REMATCH: behind a match of shapes the sizes of the pattern are known.
+    fn rematched(&mut self, target: StructInfo) -> StructInfo {
+        match &target {
+            StructInfo::Tensor(t) if t.shape.is_some() => self.cx.conclude(rule!("R89.SAFETY.REMATCH"), target),
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Func(_) => target,
+        }
     }
 
     fn target_fits(&mut self, binder: &Binder, cast: &MatchCast, target: &StructInfo, annotation: &StructInfo) {

@@ -180,6 +180,10 @@ impl Machine<'_> {
             let before = self.activation.shape_vars.push();
             self.match_value(arg, annotation).map_err(|stop| at_boundary(stop, &format!("parameter {}", param.var)))?;
             self.keep_bindings(before);
+            if is_weak(annotation) {
+                // R89.SAFETY.CASES: that little is known of it is no reason to refuse it.
+                self.cx.conclude(rule!("R89.SAFETY.CASES"), Ok::<(), Stop>(()))?;
+            }
         }
         Ok(())
     }
@@ -242,6 +246,15 @@ impl Machine<'_> {
         }
         let Itself(result) = self.cx.conclude(rule!("SI.BOUNDARY.RET.ORDER"), Itself(result));
         Ok(result)
+    }
+}
+
+/// Whether an annotation leaves open what may not be known: a shape, a rank, a data type, or everything.
+fn is_weak(annotation: &StructInfo) -> bool {
+    match annotation {
+        StructInfo::Object => true,
+        StructInfo::Tensor(t) => t.shape.is_none() || t.ndim.is_unknown() || t.dtype.is_void(),
+        StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Tuple(_) | StructInfo::Func(_) => false,
     }
 }
 

@@ -15,7 +15,7 @@ use crate::grammar::{
 };
 use crate::judge::{Open, with_stack};
 use crate::ops::{self, EvalArgs};
-use crate::value::{Asked, Closure, Host, Itself, Prim, Scalar, Stop, Value};
+use crate::value::{Asked, Closure, Host, Itself, Place, Prim, Scalar, Stop, Value, readable};
 
 impl Machine<'_> {
     /// The value of an expression in the current scope.
@@ -212,6 +212,7 @@ impl Machine<'_> {
         if let Value::Object(_) | Value::PrimFunc(_) = &cond {
             return self.unusable("an opaque object is used as a condition");
         }
+        readable(self, std::slice::from_ref(&cond))?;
         let truth = match &cond {
             Value::Prim(Prim { value: Scalar::Bool(truth), .. }) if !self.cx.literal(Erratum::A73) => Some(*truth),
             cond => boolean_scalar(cond).filter(|_| self.cx.fire(rule!("VAL.TENSOR.SCALAR"))),
@@ -306,8 +307,8 @@ impl Machine<'_> {
         if !e.blocks.is_empty() {
             self.blocks(&e.blocks)?;
         }
-        let body = self.cx.open(rule!("EVAL.SEQ.BODY"));
-        let result = body.conclude(self.evaluate(&e.body)?);
+        let (body, whole) = (self.cx.open(rule!("EVAL.SEQ.BODY")), self.cx.open(rule!("R89.SEQ.EVAL")));
+        let result = whole.conclude(body.conclude(self.evaluate(&e.body)?));
         if self.cx.fire(rule!("EVAL.SEQ.POP")) {
             self.activation.pop(mark);
         }
@@ -341,10 +342,12 @@ impl Machine<'_> {
     fn bindings(&mut self, block: &BindingBlock, in_order: Open) -> Result<(), Stop> {
         for binding in in_order.conclude(block.bindings.iter().collect::<Vec<&Binding>>()) {
             self.spend(1)?;
+            let outer = self.account.go_to(place_of(binding));
             match binding {
                 Binding::VarBinding(b) => self.var_binding(b)?,
                 Binding::MatchCast(b) => self.match_cast(b)?,
             }
+            self.account.go_to(outer);
         }
         Ok(())
     }
@@ -379,9 +382,10 @@ impl Machine<'_> {
         let value = by.conclude(self.evaluate(&b.value)?);
         // RT.RECOGNIZABLE: the category of the value is seen, whatever its representation.
         if self.cx.fire(rule!("EVAL.SEQ.MATCHCAST.CHECK")) && self.cx.fire(rule!("RT.RECOGNIZABLE")) {
-            let result = self.match_value(&value, &b.struct_info);
+            let result = self.match_pattern(&value, &b.struct_info);
             self.raise(result)?;
         }
+        let value = self.shape_matched(value, &b.struct_info);
         match &b.var {
             Some(binder) => {
                 // SI.MATCHCAST.RESULT: the very value that was checked.
@@ -423,6 +427,11 @@ impl Machine<'_> {
             watch.bound(self, var, &value);
         }
     }
+}
+
+/// Where the run is while it evaluates a binding.
+fn place_of(binding: &Binding) -> Place {
+    Place { binding: binding.binder().map(|binder| binder.var.name.clone()), span: binding.span() }
 }
 
 /// Whether two tuples hold the same objects.

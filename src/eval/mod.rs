@@ -9,6 +9,7 @@ mod dim;
 mod expr;
 mod machine;
 mod match_cast;
+mod match_shape;
 mod packed;
 mod prelude;
 mod program;

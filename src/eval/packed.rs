@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::machine::Machine;
 use crate::grammar::Name;
 use crate::ops::run_prim_func;
-use crate::value::{Asked, Effect, Host, PackedFunc, Returned, Stop, Value, ValueSpec, snapshot};
+use crate::value::{Asked, Effect, Host, PackedFunc, Returned, Stop, Value, ValueSpec, Wanted, snapshot};
 
 impl Machine<'_> {
     /// What is registered under a global symbol: a `PrimFunc` of the module before a routine of the host.
@@ -16,20 +16,27 @@ impl Machine<'_> {
         {
             return Some(Rc::new(PackedFunc::PrimFunc { symbol: symbol.clone(), func }));
         }
-        self.options.registry.get(symbol).map(|def| Rc::new(PackedFunc::Native(def.clone())))
+        // R89.SYN.REGISTER: a function of the host is found if it is registered.
+        let found = self.options.registry.get(symbol).map(|def| Rc::new(PackedFunc::Native(def.clone())));
+        self.cx.conclude(rule!("R89.SYN.REGISTER"), found)
     }
 
     /// EVAL.CALL.PACKED: invokes a packed function with all argument values in order.
     ///
     /// The call is a visible effect unless the function is declared pure (`PURE.DEFAULT-IMPURE`).
     pub(super) fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: Asked) -> Result<Value, Stop> {
-        let args = self.cx.conclude(rule!("EVAL.CALL.PACKED"), args.to_vec());
+        let mut args = self.cx.conclude(rule!("EVAL.CALL.PACKED"), args.to_vec());
+        if !matches!(asked.wanted, Wanted::Outputs(_)) {
+            // R89.CALLPACKED.NONDPS: the arguments of the call and nothing else.
+            args = self.cx.conclude(rule!("R89.CALLPACKED.NONDPS"), args);
+        }
         let args = args.as_slice();
         let before = self.record_call(f, args)?;
         let returned = match f {
             PackedFunc::Native(def) => {
+                let outputs = if let Wanted::Outputs(outputs) = asked.wanted { outputs } else { 0 };
                 let outer = std::mem::replace(&mut self.asked, asked);
-                let returned = (def.run)(self, args);
+                let returned = def.call(self, args, outputs);
                 self.asked = outer;
                 returned?
             }
@@ -72,12 +79,17 @@ impl Machine<'_> {
                 Err(Stop::unspecified(format!("{name} returned a shape with a negative size, which is no value")))
             }
             Returned::Value(value) => {
+                // R89.SAFETY.OBJECT: what it is, is found here.
+                let value = self.cx.conclude(rule!("R89.SAFETY.OBJECT"), value);
                 let value = self.cx.conclude(rule!("VAL.PACKED"), value);
                 // VAL.OBJECT: what is of no other category is an opaque object.
                 let opaque = matches!(value, Value::Object(_));
                 Ok(if opaque { self.cx.conclude(rule!("VAL.OBJECT"), value) } else { value })
             }
-            Returned::Nothing => Ok(self.cx.conclude(rule!("VAL.TUPLE.UNIT"), Value::unit())),
+            Returned::Nothing => {
+                let unit = self.cx.conclude(rule!("VAL.TUPLE.UNIT"), Value::unit());
+                Ok(self.cx.conclude(rule!("R89.CALLPACKED.MAYRETURN"), unit))
+            }
             Returned::RawPod => {
                 let rule = rule!("RT.TVM.POD");
                 let reason = format!("{name} returned plain data that is not boxed [{rule}]");

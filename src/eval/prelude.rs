@@ -15,33 +15,30 @@
 //! | `raw_int` | pure | returns plain data that is not boxed |
 //! | `fill_dps` | impure | fills its last tensor with the number of elements of the others together (destination passing) |
 //!
-//! Beside them stand `relax.run.print` and `relax.run.assert_op`, to which TVM lowers the operators, and two functions of TVM's virtual
-//! machine that its importers call in programs: `vm.builtin.tensor_to_shape`, the shape whose sizes are the elements of a vector of
-//! integers, and `vm.builtin.reshape`, a tensor of the same elements in another shape. Both are pure.
+//! Beside them stand `relax.run.print` and `relax.run.assert_op`, to which TVM lowers the operators, and the builtins of TVM's
+//! virtual machine (chapter Builtins).
 
-use crate::value::{Host, Registry, Returned, Scalar, Stop, Tensor, Value, count};
+use crate::value::{Host, Reads, Registry, Returned, Scalar, Stop, Tensor, Value};
 
 /// The documented functions `relax_spec.*`.
 pub fn prelude() -> Registry {
     let mut registry = Registry::empty();
     registry.register("relax_spec.identity", true, identity);
-    registry.register("relax_spec.alias", true, alias);
+    registry.register_reading("relax_spec.alias", true, Reads::Nothing, alias);
     registry.register("relax_spec.log", false, log);
     registry.register("relax_spec.add", true, add);
     registry.register("relax_spec.add_inplace", false, add_inplace);
     registry.register("relax_spec.fail", false, fail);
     registry.register("relax_spec.make_object", true, make_object);
-    registry.register("relax_spec.same_object", true, same_object);
+    registry.register_reading("relax_spec.same_object", true, Reads::Nothing, same_object);
     registry.register("relax_spec.shape_double", true, shape_double);
-    registry.register("relax_spec.call_closure", false, call_closure);
+    registry.register_reading("relax_spec.call_closure", false, Reads::Nothing, call_closure);
     registry.register("relax_spec.raw_int", true, raw_int);
-    registry.register("relax_spec.fill_dps", false, fill_dps);
+    registry.register_reading("relax_spec.fill_dps", false, Reads::Nothing, fill_dps);
     // What TVM's LegalizeOps makes of the operators `print` and `assert_op`: their effects are the operators' own.
     registry.register("relax.run.print", true, run_print);
     registry.register("relax.run.assert_op", true, run_assert_op);
-    // What TVM's importers call by name.
-    registry.register("vm.builtin.tensor_to_shape", true, vm_tensor_to_shape);
-    registry.register("vm.builtin.reshape", true, vm_reshape);
+    crate::ops::register_builtins(&mut registry);
     registry
 }
 
@@ -172,38 +169,4 @@ fn run_assert_op(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     let condition = args.first().ok_or_else(|| Stop::error(rule!("PURE.ERR.OP"), "assert_op expects a condition"))?;
     crate::ops::assert_holds(m, condition)?;
     Ok(Returned::Nothing)
-}
-
-/// The shape whose sizes are the elements of a vector.
-fn vm_tensor_to_shape(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
-    let wrong = || Stop::error(rule!("PURE.ERR.OP"), "vm.builtin.tensor_to_shape expects a vector of sizes");
-    let [Value::Tensor(x)] = args else { return Err(wrong()) };
-    if x.shape().len() != 1 || !(x.dtype().is_int() || x.dtype().is_uint()) || x.dtype().is_bool() {
-        return Err(wrong());
-    }
-    m.spend(x.len() as u64)?;
-    let size = |i: usize| match x.get(i) {
-        Some(Scalar::Int(size)) => Some(size).filter(|size| *size >= 0),
-        Some(Scalar::UInt(size)) => i64::try_from(size).ok(),
-        Some(Scalar::Bool(_) | Scalar::Float(_)) | None => None,
-    };
-    let sizes: Option<Vec<i64>> = (0..x.len()).map(size).collect();
-    sizes.map(|sizes| Returned::Value(Value::shape(&sizes))).ok_or_else(wrong)
-}
-
-/// A tensor of the same elements in another shape of as many places.
-fn vm_reshape(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
-    let wrong = |what: &str| Stop::error(rule!("PURE.ERR.OP"), format!("vm.builtin.reshape expects {what}"));
-    let [Value::Tensor(x), Value::Shape(sizes)] = args else { return Err(wrong("a tensor and a shape")) };
-    if count(sizes) != x.len() as u64 {
-        return Err(wrong("a shape of as many places as the tensor has"));
-    }
-    m.spend(x.len() as u64)?;
-    let out = m.account().zeros(x.dtype(), sizes)?.map_err(|error| wrong(&error.to_string()))?;
-    for i in 0..x.len() {
-        if !x.get(i).is_some_and(|element| out.set(i, element)) {
-            return Err(wrong("elements"));
-        }
-    }
-    Ok(Returned::Value(Value::Tensor(out)))
 }

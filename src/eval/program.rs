@@ -8,7 +8,7 @@ use super::machine::{Activation, Machine, Options};
 use super::trace::TraceStep;
 use crate::grammar::{AttrValue, Attrs, Function, GlobalFunc, IrModule, Name};
 use crate::judge::{Cx, Ending, RuntimeError};
-use crate::value::{Closure, Effect, PrimFuncObj, Registry, Stop, Value, bytes_of};
+use crate::value::{Closure, Effect, PrimFuncObj, Registry, Stop, Value, bytes_of, readable};
 
 /// A run that has ended.
 #[derive(Clone, Debug)]
@@ -162,7 +162,9 @@ impl Machine<'_> {
         let Some(closure) = self.entry_point(entry)? else { return self.no_entry(entry) };
         // SI.BOUNDARY.ENTRY: the checks apply to a call from outside as to any other.
         let checked = self.cx.fire(rule!("SI.BOUNDARY.ENTRY")) && self.cx.fire(rule!("EVAL.CALL.CLOSURE.CHECK"));
-        loaded.conclude(self.enter_closure(&closure, args, checked))
+        let result = self.enter_closure(&closure, args, checked);
+        // Whoever started the program reads what it returns.
+        loaded.conclude(result.and_then(|value| readable(self, std::slice::from_ref(&value)).map(|()| value)))
     }
 
     /// The closure of an externally linked Relax function; `None` if nothing of the name can be one.

@@ -203,7 +203,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         let normal = Function {
             params,
             ret_struct_info: function.ret_struct_info.as_ref().map(|info| self.struct_info(info)),
-            body: self.at(Step::Field("body"), |n| n.sequence(&function.body, rule)),
+            body: self.function_body(&function.body, rule),
             pure: function.pure,
             attrs: function.attrs.clone(),
             span: function.span,
@@ -211,6 +211,15 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         self.shapes.leave(mark);
         self.replaced = replaced;
         normal
+    }
+
+    /// R89.AST.FUNC-BODY: a body that is no `SeqExpr` is put into one.
+    fn function_body(&mut self, body: &Expr, rule: Rule) -> Expr {
+        let normal = self.at(Step::Field("body"), |n| n.sequence(body, rule));
+        if matches!(body, Expr::SeqExpr(_)) {
+            return normal;
+        }
+        self.cx.rather_than(rule!("R89.AST.FUNC-BODY"), normal, || body.clone())
     }
 
     fn parameter(&mut self, param: &Binder) -> Binder {

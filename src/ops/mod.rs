@@ -34,12 +34,14 @@ macro_rules! operator {
             eval: $eval,
             accuracy: $crate::ops::Accuracy::$accuracy,
             clauses: clauses!($name, $rules),
+            reads: true,
             excluded: None,
         }
     };
 }
 
 mod attrs;
+mod builtins;
 mod infer;
 mod kernel;
 mod language;
@@ -56,7 +58,7 @@ use serde::{Deserialize, Serialize};
 use crate::book::Rule;
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
 use crate::judge::{Check, Cx, with_stack};
-use crate::value::{Held, Host, Stop, Value, Zeros};
+use crate::value::{Held, Host, Registry, Stop, Value, Zeros, readable};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use language::{CallForm, run_prim_func};
@@ -80,6 +82,8 @@ pub struct OpDef {
     pub accuracy: Accuracy,
     /// Where the text defines it.
     pub clauses: Clauses,
+    /// Whether it reads the tensors that it is given, as most do (`MEM.UNWRITTEN`).
+    pub reads: bool,
     /// Why nothing is said of its value, where that is so: a run that comes to it is not specified.
     pub excluded: Option<&'static str>,
 }
@@ -245,9 +249,9 @@ impl OpDef {
         OpDef { pure: false, ..self }
     }
 
-    /// The same operator, of whose value nothing is said.
-    const fn excluded(self, reason: &'static str) -> OpDef {
-        OpDef { excluded: Some(reason), ..self }
+    /// The same operator, which does not read the tensors that it is given.
+    const fn unread(self) -> OpDef {
+        OpDef { reads: false, ..self }
     }
 
     /// The structural information of a call of the operator (`SI.DERIVE.CALL.OP`).
@@ -271,6 +275,9 @@ impl OpDef {
         let Clauses::Tensor(clauses) = self.clauses else { return (self.eval)(m, args) };
         let call = self.call(m.cx(), &clauses, args.call)?;
         let _held = pay_to_read(m, args.values)?;
+        if self.reads {
+            readable(m, args.values)?;
+        }
         let by = m.cx().open(clauses.value);
         let result = result::of_values(m.cx().in_same_reading(), self.infer, &call, args.values);
         by.conclude(
@@ -345,6 +352,11 @@ impl Param {
 /// By the name without the leading `relax.`.
 static BY_NAME: LazyLock<FxHashMap<&'static str, &'static OpDef>> =
     LazyLock::new(|| all().map(|op| (short(op.name), op)).collect());
+
+/// Adds the functions that programs compiled by TVM call by name (`vm.builtin.*`).
+pub fn register_builtins(registry: &mut Registry) {
+    builtins::register(registry);
+}
 
 /// Every operator.
 pub fn all() -> impl Iterator<Item = &'static OpDef> {

@@ -113,9 +113,42 @@ impl<'t> Importer<'t, '_> {
             result.push((key.into(), items));
         }
         for (key, value) in fields {
+            self.has_no_runtime_dep_shape(&key, &value)?;
             result.push((key, self.node(value)?));
         }
+        self.dps_call(&mut result);
         Ok(result)
+    }
+
+    /// R89.AST.RUNTIMEDEPSHAPE: it stands in the place of a shape, and is no expression elsewhere.
+    fn has_no_runtime_dep_shape(&mut self, key: &str, value: &Node<'t>) -> Reading<()> {
+        let exprs = match key {
+            "value" | "body" | "tuple_value" | "cond" | "true_branch" | "false_branch" => std::slice::from_ref(value),
+            "args" | "fields" => value.as_items().unwrap_or_default(),
+            _ => &[],
+        };
+        let Some(stray) = exprs.iter().find(|e| is_runtime_dep_shape(e)) else { return Ok(()) };
+        let message = || "RuntimeDepShape stands in the place of a shape only".to_string();
+        self.premise(stray.span, rule!("R89.AST.RUNTIMEDEPSHAPE"), 1, false, message)
+    }
+
+    /// R89.CALLTIR.AST, R89.CALLDPS.AST (C14): the inputs one by one, then the shape; the data type in a type argument.
+    fn dps_call(&mut self, call: &mut Entries<'t>) {
+        let name =
+            call.iter().find(|(key, _)| key == "op").and_then(|(_, op)| content(op, "Op")?.get("op_name")?.as_text());
+        let rule = match name {
+            Some("relax.call_tir") => rule!("R89.CALLTIR.AST"),
+            Some("relax.call_dps_packed") => rule!("R89.CALLDPS.AST"),
+            Some(_) | None => return,
+        };
+        let args = call.iter().find(|(key, _)| key == "args").and_then(|(_, args)| flat_args(args));
+        if let Some((args, target)) = args
+            && self.cx.fire(rule)
+        {
+            take(call, "args");
+            call.push(("args".into(), Data::List(args).into()));
+            call.push(("sinfo_args".into(), Data::List(vec![target]).into()));
+        }
     }
 
     fn bindings(&mut self, list: Node<'t>) -> Reading<Node<'t>> {
@@ -161,6 +194,7 @@ impl<'t> Importer<'t, '_> {
         let name = vid.as_text().unwrap_or_default().to_string();
         let checked = take(&mut fields, "checked_type_");
         let ty = take(&mut fields, "type_annotation").or(checked).map(|ty| self.read::<Type>(&ty)).transpose()?;
+        let ty = ty.map(|ty| self.dyn_tensor_type(ty));
         let shape = take(&mut fields, "shape_");
         if let Some(ty) = &ty {
             self.shapes.insert(name.clone(), matches!(ty, Type::Shape(_)));
@@ -175,26 +209,44 @@ impl<'t> Importer<'t, '_> {
         Ok(Data::Struct(fields))
     }
 
-    /// A shape as a field of `TensorStructInfo`, or nothing if it is unknown.
+    /// R89.TYPE.DYNTENSOR: the type of a tensor keeps its rank and its data type.
+    fn dyn_tensor_type(&mut self, ty: Type) -> Type {
+        match ty {
+            Type::Tensor(_) => self.cx.conclude(rule!("R89.TYPE.DYNTENSOR"), ty),
+            Type::Object | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc => ty,
+        }
+    }
+
+    /// A shape as a field of `TensorStructInfo`, or nothing if it is unknown: by its generation.
     fn shape(&mut self, name: &str, shape: Node<'t>) -> Reading<Option<Node<'t>>> {
-        if shape.as_variant() == Some(("RuntimeDepShape", None)) {
-            return Ok(None);
+        if is_runtime_dep_shape(&shape) {
+            // R89.SHAPE.V2: nothing is known.
+            return Ok(self.cx.rather(rule!("R89.SHAPE.V2"), None, Some(Data::List(Vec::new()).into())));
         }
-        if let Some(values) = content(&shape, "ShapeExpr").and_then(|shape| shape.get("values")) {
-            return Ok(Some(values.clone()));
+        let values = content(&shape, "ShapeExpr").and_then(|shape| shape.get("values"));
+        if let Some(values) = values.or(shape.as_items().map(|_| &shape)) {
+            // R89.SHAPE.V0: a list of dimensions.
+            return Ok(self.cx.rather(rule!("R89.SHAPE.V0"), Some(values.clone()), None));
         }
+        // R89.SHAPE.V1: anything that gives a shape.
+        let bound = self.bound_shape(name, shape)?;
+        Ok(self.cx.rather(rule!("R89.SHAPE.V1"), Some(bound), None))
+    }
+
+    /// The variable that holds a shape, which is bound first if the shape is none itself (C08).
+    fn bound_shape(&mut self, name: &str, shape: Node<'t>) -> Reading<Node<'t>> {
         if let Some(var) = content(&shape, "Var") {
-            return Ok(Some(var.clone()));
+            return Ok(var.clone());
         }
-        if shape.as_items().is_some() || content(&shape, "DataflowVar").is_some() {
-            return Ok(Some(shape));
+        if content(&shape, "DataflowVar").is_some() {
+            return Ok(shape);
         }
         let (span, fresh) = (shape.span, self.fresh(name));
         let value = self.node(shape)?;
         let var = Data::Struct(vec![("var".into(), Node { span, data: Data::Text(fresh.clone().into()) })]);
         let binding = Data::Struct(vec![("var".into(), var.into()), ("value".into(), value)]);
         self.before.push(Node::variant("VarBinding", binding.into()));
-        Ok(Some(Node { span, data: Data::Text(fresh.into()) }))
+        Ok(Node { span, data: Data::Text(fresh.into()) })
     }
 
     /// A name that the program does not mention.
@@ -292,9 +344,28 @@ impl<'t> Importer<'t, '_> {
 
     /// A value that is neither a tensor nor a shape has no shape.
     fn shapeless(&mut self, at: Span, var: &str, of_type: &Type) -> Reading<Option<StructInfo>> {
-        self.premise(at, rule!("WF.9"), 2, false, || format!("`{var}` has a shape, but its type is {of_type}"))?;
-        Ok(None)
+        let message = || format!("`{var}` has a shape, but its type is {of_type}");
+        let refused = self.premise(at, rule!("WF.9"), 2, false, message);
+        // R89.SHAPE.FIELD: only tensors and shapes have the field.
+        self.cx.conclude(rule!("R89.SHAPE.FIELD"), refused).map(|()| None)
     }
+}
+
+fn is_runtime_dep_shape(node: &Node<'_>) -> bool {
+    node.as_variant() == Some(("RuntimeDepShape", None))
+}
+
+/// The arguments of a call in destination-passing style with its inputs in a tuple, its shape and its data type, one by one; and
+/// what the datatype, with the rank of the shape, says of the result.
+fn flat_args<'t>(args: &Node<'t>) -> Option<(Vec<Node<'t>>, Node<'t>)> {
+    let [callee, inputs, shape, dtype] = args.as_items()? else { return None };
+    let inputs = content(inputs, "Tuple")?.get("fields")?.as_items()?;
+    let dtype = content(dtype, "DataTypeImm")?.get("value")?.clone();
+    let ndim = content(shape, "ShapeExpr").and_then(|shape| shape.get("values")?.as_items());
+    let ndim = ndim.map_or(Ndim::Unknown, |values| Ndim::of_len(values.len()));
+    let target = Data::Struct(vec![("dtype".into(), dtype), ("ndim".into(), Node::number(ndim))]);
+    let flat = [callee].into_iter().chain(inputs).chain([shape]).cloned().collect();
+    Some((flat, Node::variant("Tensor", target.into())))
 }
 
 /// The data form of a value that is not kept.

@@ -80,7 +80,8 @@ impl Memory {
             Elements::Small(format, a) => Data::Float(a.iter().map(|x| format.value(*x)).collect()),
             Elements::Narrow(narrow, a) => Data::Int(a.iter().map(|x| narrow.value(*x)).collect()),
         };
-        Memory { data, written: None, _held: held }
+        // Of a tensor in a storage only that has a value which was written there.
+        Memory { data, written: tensor.readable_elements(), _held: held }
     }
 
     /// Copies the elements back into the tensor that they came from.
@@ -91,7 +92,7 @@ impl Memory {
                 *to = convert(*from);
             }
         }
-        match (&mut *tensor.elements_mut(), &self.data) {
+        tensor.rewrite(self.written.as_deref(), |elements| match (elements, &self.data) {
             (Elements::Bool(a), Data::Int(v)) => copy(v, a, |x| x != 0),
             (Elements::Int8(a), Data::Int(v)) => copy(v, a, |x| x as i8),
             (Elements::Int16(a), Data::Int(v)) => copy(v, a, |x| x as i16),
@@ -129,6 +130,6 @@ impl Memory {
                 | Elements::Small(..),
                 Data::Int(_),
             ) => {}
-        }
+        });
     }
 }

@@ -32,6 +32,13 @@ pub enum TirArg {
     Scalar(Scalar),
 }
 
+impl TirArg {
+    /// The tensor, if it is one.
+    pub fn as_tensor(&self) -> Option<&Tensor> {
+        if let TirArg::Tensor(tensor) = self { Some(tensor) } else { None }
+    }
+}
+
 /// How many bytes it allocates.
 const DEFAULT_MEMORY: u64 = 1 << 33;
 

@@ -3,8 +3,10 @@
 use super::{Checker, Entry, derive_func_of};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Severity, Step};
-use crate::grammar::{Binder, Binding, DeriveFunc, Expr, Function, MatchCast, Span, Type, VarBinding, VarKind};
-use crate::types::{Conversion, conversion, erase_struct_info, is_subtype};
+use crate::grammar::{
+    Binder, Binding, DeriveFunc, Expr, Function, MatchCast, Span, StructInfo, Type, VarBinding, VarKind,
+};
+use crate::types::{Conversion, Generation, TwoFields, conversion, erase_struct_info, is_subtype};
 
 impl<'m> Checker<'_, 'm> {
     pub(super) fn binding(&mut self, binding: &'m Binding) {
@@ -58,8 +60,20 @@ impl<'m> Checker<'_, 'm> {
         }
     }
 
+    /// R89.SHAPE.ANNOT-SUGAR: an annotation with a shape gives two fields at once, of which the type has no dimension.
+    fn type_of_annotation(&mut self, info: &StructInfo) -> Type {
+        let info = self.ranked(info);
+        let fields = TwoFields::of(self.cx, &info);
+        match fields.shape {
+            Some(Generation::V0(_) | Generation::V1(_)) => {
+                self.cx.conclude(rule!("R89.SHAPE.ANNOT-SUGAR"), fields.checked_type)
+            }
+            Some(Generation::V2) | None => fields.checked_type,
+        }
+    }
+
     fn after_value(&mut self, binder: &'m Binder, ty: Option<Type>, derive: Option<DeriveFunc>, span: Span) {
-        let annotated = binder.annotation.as_ref().map(|info| self.erase(info));
+        let annotated = binder.annotation.as_ref().map(|info| self.type_of_annotation(info));
         if let (Some(ty), Some(annotated)) = (&ty, &annotated) {
             self.fits_annotation(binder, ty, annotated, span);
         }

@@ -1,12 +1,13 @@
 //! The memory that a run may hold.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
 use super::object::Value;
 use super::stop::Stop;
+use super::storage::Place;
 use super::tensor::{AllocError, Tensor};
 use crate::grammar::{DataType, TensorData};
 
@@ -17,6 +18,8 @@ pub struct Account {
     limit: u64,
     used: Cell<u64>,
     refused: Cell<bool>,
+    /// Where the run is, which storages note when they are written.
+    place: RefCell<Place>,
 }
 
 /// Bytes that are held as long as this lives.
@@ -29,7 +32,17 @@ pub struct Held {
 impl Account {
     /// An account on which nothing is held yet.
     pub fn new(limit: u64) -> Rc<Account> {
-        Rc::new(Account { limit, used: Cell::new(0), refused: Cell::new(false) })
+        Rc::new(Account { limit, used: Cell::new(0), refused: Cell::new(false), place: RefCell::default() })
+    }
+
+    /// What happens from now on happens here; where it was before.
+    pub fn go_to(&self, place: Place) -> Place {
+        self.place.replace(place)
+    }
+
+    /// Where the run is.
+    pub fn place(&self) -> Place {
+        self.place.borrow().clone()
     }
 
     /// Takes bytes before they are allocated.
@@ -79,6 +92,13 @@ impl Account {
     /// Whether more was asked for than there was left.
     pub fn has_refused(&self) -> bool {
         self.refused.get()
+    }
+}
+
+impl Held {
+    /// Whose bytes they are.
+    pub(super) fn account(&self) -> &Account {
+        &self.account
     }
 }
 

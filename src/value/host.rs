@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
+
 use super::account::Account;
 use super::effect::Effect;
 use super::noise::Noise;
@@ -103,10 +105,41 @@ pub trait Host {
 
     /// PURE.EFFECT.IO: values are printed, a visible event in the order in which it happens.
     fn print(&mut self, values: &[Value]) -> Result<(), Stop> {
+        readable(self, values)?;
         let printed = snapshot(values)?;
         if self.cx().fire(rule!("PURE.EFFECT.IO")) {
             self.effect(Effect::Print(printed));
         }
         Ok(())
     }
+}
+
+/// All tensors in some values are read: none of them may have been released (`MEM.RELEASED`), and what lies in a storage must have
+/// been written (`MEM.UNWRITTEN`), and by no one else since (`MEM.OVERWRITTEN`).
+///
+/// # Errors
+///
+/// What cannot be read, with its place and where that was done.
+pub fn readable(m: &mut (impl Host + ?Sized), values: &[Value]) -> Result<(), Stop> {
+    let (mut todo, mut seen) = (values.iter().rev().collect::<Vec<&Value>>(), FxHashSet::default());
+    while let Some(value) = todo.pop() {
+        match value {
+            Value::Tensor(tensor) => {
+                if let Some(poison) = tensor.poison(|| m.account().place()) {
+                    poison.check(m.cx())?;
+                }
+            }
+            Value::Tuple(tuple) if seen.insert(Rc::as_ptr(tuple)) => todo.extend(tuple.fields().iter().rev()),
+            Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_)
+            | Value::Object(_) => {}
+        }
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use ndarray::{ArrayD, IxDyn};
 
 use super::packed::PackedFunc;
+use super::storage::Storage;
 use super::tensor::{Elements, Scalar, Tensor};
 use crate::grammar::tir::PrimFunc;
 use crate::grammar::{DataType, Function, Name, ShapeVar, StructInfo, Var};
@@ -124,6 +125,17 @@ pub struct PrimFuncObj {
 pub struct Opaque {
     /// What made it, for messages.
     pub description: &'static str,
+    /// What it is to those that can use it.
+    pub content: Content,
+}
+
+/// What an opaque object is to the operators that can use it.
+#[derive(Debug)]
+pub enum Content {
+    /// Nothing more than an object.
+    Nothing,
+    /// A piece of memory (`MEM.STORAGE`).
+    Storage(Rc<Storage>),
 }
 
 impl Value {
@@ -144,7 +156,31 @@ impl Value {
 
     /// A new opaque object.
     pub fn object(description: &'static str) -> Value {
-        Value::Object(Rc::new(Opaque { description }))
+        Value::Object(Rc::new(Opaque { description, content: Content::Nothing }))
+    }
+
+    /// A storage as an object.
+    pub fn storage(storage: Rc<Storage>) -> Value {
+        Value::Object(Rc::new(Opaque { description: "storage", content: Content::Storage(storage) }))
+    }
+
+    /// The storage, if it is one.
+    pub fn as_storage(&self) -> Option<&Rc<Storage>> {
+        match self {
+            Value::Object(object) => match &object.content {
+                Content::Storage(storage) => Some(storage),
+                Content::Nothing => None,
+            },
+            Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_) => None,
+        }
     }
 
     /// A boxed int64.
@@ -170,6 +206,11 @@ impl Value {
     /// The dimensions, if it is a shape.
     pub fn as_shape(&self) -> Option<&[i64]> {
         if let Value::Shape(dims) = self { Some(dims) } else { None }
+    }
+
+    /// The boxed scalar, if it is one.
+    pub fn as_prim(&self) -> Option<&Prim> {
+        if let Value::Prim(prim) = self { Some(prim) } else { None }
     }
 
     /// The closure, if it is one.

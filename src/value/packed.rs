@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
-use super::host::Host;
+use super::host::{Host, readable};
 use super::object::{PrimFuncObj, Value};
 use super::stop::Stop;
 use crate::grammar::Name;
@@ -19,8 +19,22 @@ pub struct PackedDef {
     pub name: Name,
     /// The declaration of purity (`PURE.REGISTER-MANUAL`): calls of a pure function are not recorded as effects.
     pub pure: bool,
+    /// What it reads of the tensors that it is given.
+    pub reads: Reads,
     /// The routine.
     pub run: Rc<PackedImpl>,
+}
+
+/// What a packed function reads of the tensors that it is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reads {
+    /// All of them.
+    #[default]
+    All,
+    /// All but the last, which it writes.
+    AllButTheLast,
+    /// Nothing, or it asks for itself.
+    Nothing,
 }
 
 /// What a routine returns.
@@ -69,7 +83,18 @@ impl Registry {
         pure: bool,
         run: impl Fn(&mut dyn Host, &[Value]) -> Result<Returned, Stop> + 'static,
     ) {
-        self.functions.insert(name.into(), PackedDef { name: name.into(), pure, run: Rc::new(run) });
+        self.register_reading(name, pure, Reads::All, run);
+    }
+
+    /// [`Registry::register`], of a function that does not read all tensors that it is given.
+    pub fn register_reading(
+        &mut self,
+        name: &str,
+        pure: bool,
+        reads: Reads,
+        run: impl Fn(&mut dyn Host, &[Value]) -> Result<Returned, Stop> + 'static,
+    ) {
+        self.functions.insert(name.into(), PackedDef { name: name.into(), pure, reads, run: Rc::new(run) });
     }
 
     /// The function of this name (`EVAL.EXTERNFUNC`); `None` if none is registered (`EVAL.EXTERNFUNC.MISSING`).
@@ -80,6 +105,20 @@ impl Registry {
     /// All functions, in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = &PackedDef> {
         self.functions.values()
+    }
+}
+
+impl PackedDef {
+    /// Runs the routine, which is given nothing to read that cannot be read (`MEM.UNWRITTEN`). `outputs` of its last arguments it
+    /// writes and does not read.
+    pub fn call(&self, m: &mut dyn Host, args: &[Value], outputs: usize) -> Result<Returned, Stop> {
+        let unread = match self.reads {
+            Reads::All => outputs,
+            Reads::AllButTheLast => outputs.max(1),
+            Reads::Nothing => args.len(),
+        };
+        readable(m, args.get(..args.len().saturating_sub(unread)).unwrap_or_default())?;
+        (self.run)(m, args)
     }
 }
 

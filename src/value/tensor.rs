@@ -1,13 +1,15 @@
 //! Tensor values: shared, mutable, n-dimensional arrays of scalars. Cloning a [`Tensor`] makes an alias.
 
-use std::cell::{Ref, RefCell, RefMut};
+use std::cell::{OnceCell, Ref, RefCell, RefMut};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
 use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn};
 
-use super::account::Held;
+use super::account::{Account, Held};
+use super::stop::Stop;
+use super::storage::{Lodging, Place, Poison, Storage};
 use crate::grammar::{DataType, SmallFloat, TensorData, TensorDataError, TypeCode};
 use crate::number::FloatType;
 
@@ -20,6 +22,10 @@ struct TensorObj {
     dtype: DataType,
     shape: Vec<i64>,
     elements: RefCell<Elements>,
+    /// Where in a storage it lies, if it does. Then the elements are a copy of its bytes, as they were when they were had last.
+    lodging: OnceCell<Lodging>,
+    /// Where it was released, if it was.
+    released: OnceCell<Place>,
     /// The bytes of the run that made it; none of a tensor from outside.
     _held: Option<Held>,
 }
@@ -407,7 +413,9 @@ impl Tensor {
     /// A new tensor that owns these elements.
     pub fn from_elements(elements: Elements) -> Tensor {
         let shape = for_elements!(&elements, array => array.shape().iter().map(|d| *d as i64).collect());
-        Tensor(Rc::new(TensorObj { dtype: elements.dtype(), shape, elements: RefCell::new(elements), _held: None }))
+        let (dtype, elements) = (elements.dtype(), RefCell::new(elements));
+        let (lodging, released) = (OnceCell::new(), OnceCell::new());
+        Tensor(Rc::new(TensorObj { dtype, shape, elements, lodging, released, _held: None }))
     }
 
     /// A new tensor, which holds these bytes as long as it lives.
@@ -423,23 +431,31 @@ impl Tensor {
         let shape: Option<Vec<i64>> = data.shape.iter().map(|d| i64::try_from(*d).ok()).collect();
         let shape = shape.ok_or_else(|| AllocError::TooLarge(vec![i64::MAX]))?;
         let tensor = Tensor::zeros(data.dtype, &shape)?;
-        for_elements!(&mut *tensor.elements_mut(), array => {
-            for (slot, bytes) in array.iter_mut().zip(data.bytes.chunks_exact(data.dtype.bytes())) {
+        tensor.take_bytes(&data.bytes);
+        Ok(tensor)
+    }
+
+    fn take_bytes(&self, bytes: &[u8]) {
+        for_elements!(&mut *self.0.elements.borrow_mut(), array => {
+            for (slot, bytes) in array.iter_mut().zip(bytes.chunks_exact(self.dtype().bytes())) {
                 *slot = Element::from_bytes(bytes);
             }
         });
-        Ok(tensor)
     }
 
     /// The present contents.
     pub fn to_data(&self) -> TensorData {
-        let mut bytes = Vec::new();
-        for_elements!(&*self.elements(), array => array.iter().for_each(|x| x.to_bytes(&mut bytes)));
         TensorData {
             dtype: self.dtype(),
             shape: self.shape().iter().map(|d| u64::try_from(*d).unwrap_or(0)).collect(),
-            bytes: bytes.into(),
+            bytes: self.to_bytes().into(),
         }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for_elements!(&*self.elements(), array => array.iter().for_each(|x| x.to_bytes(&mut bytes)));
+        bytes
     }
 
     /// The data type of the elements.
@@ -474,12 +490,118 @@ impl Tensor {
 
     /// The elements, to read. Give the guard back before anything can write to an alias.
     pub fn elements(&self) -> Ref<'_, Elements> {
+        self.see_storage();
         self.0.elements.borrow()
     }
 
-    /// The elements, to write in place: every alias sees it (`EVAL.BYREF`).
-    pub fn elements_mut(&self) -> RefMut<'_, Elements> {
+    /// The elements, to write in place. Whoever does that tells the storage ([`Tensor::tell_storage`]).
+    fn elements_mut(&self) -> RefMut<'_, Elements> {
+        self.see_storage();
         self.0.elements.borrow_mut()
+    }
+
+    /// Writes elements in place: every alias sees it (`EVAL.BYREF`). `written` says which of them have a value afterwards; all of
+    /// them if it says nothing.
+    pub fn rewrite(&self, written: Option<&[bool]>, write: impl FnOnce(&mut Elements)) {
+        write(&mut self.elements_mut());
+        self.tell_storage(written);
+    }
+
+    /// MEM.VIEW: what was written through another tensor of the storage is seen here.
+    fn see_storage(&self) {
+        if let Some(bytes) = self.0.lodging.get().and_then(Lodging::changed) {
+            self.take_bytes(&bytes);
+        }
+    }
+
+    /// The storage, if there is one, has the elements as they are now.
+    fn tell_storage(&self, written: Option<&[bool]>) {
+        let Some(lodging) = self.0.lodging.get() else { return };
+        let (bytes, size) = (self.to_bytes(), self.dtype().bytes());
+        let Some(written) = written else { return lodging.write(0, &bytes) };
+        let mut from = 0;
+        for part in written.chunk_by(|a, b| a == b) {
+            let to = from + part.len();
+            if let (Some(true), Some(bytes)) = (part.first(), bytes.get(from * size..to * size)) {
+                lodging.write((from * size) as u64, bytes);
+            }
+            from = to;
+        }
+    }
+
+    /// MEM.TENSOR: this new tensor in a storage, from a byte on; `None` if the storage ends before it (`MEM.BOUNDS`).
+    pub fn in_storage(self, storage: &Rc<Storage>, offset: u64) -> Option<Tensor> {
+        let lodging = Lodging::of_its_own(storage, offset, self.to_bytes().len() as u64)?;
+        let new = self.0.lodging.set(lodging).is_ok();
+        new.then_some(self)
+    }
+
+    /// MEM.VIEW: the new tensor `other` on the bytes of this one, from a byte on; `None` if this one ends before it.
+    ///
+    /// # Errors
+    ///
+    /// A tensor that lies in no storage gets one of its own, and there is not enough memory left for it.
+    pub fn seen_as(&self, other: Tensor, offset: u64, account: &Rc<Account>) -> Result<Option<Tensor>, Stop> {
+        let view = self.lodged(account)?.and_then(|lodging| lodging.view(offset, other.to_bytes().len() as u64));
+        Ok(view.and_then(|view| other.0.lodging.set(view).is_ok().then_some(other)))
+    }
+
+    fn lodged(&self, account: &Rc<Account>) -> Result<Option<&Lodging>, Stop> {
+        if self.0.lodging.get().is_none() {
+            let bytes = self.to_bytes();
+            let storage = Storage::allocate(account, bytes.len() as u64)?;
+            if let Some(lodging) = Lodging::of_its_own(&storage, 0, bytes.len() as u64) {
+                lodging.write(0, &bytes);
+                // No one else can have set it since.
+                let _ = self.0.lodging.set(lodging);
+            }
+        }
+        Ok(self.0.lodging.get())
+    }
+
+    /// How many bytes behind the beginning of its storage it begins; 0 for a tensor without one.
+    pub fn offset(&self) -> u64 {
+        self.0.lodging.get().map_or(0, |lodging| lodging.offset)
+    }
+
+    /// MEM.RELEASED: it may not be read from now on, whoever has it. Other tensors on the same bytes may.
+    pub fn release(&self, at: Place) {
+        // Whoever releases it again changes nothing.
+        let _ = self.0.released.set(at);
+    }
+
+    /// Why it cannot be read, if that is so; `now` is where the run is. `None` of a tensor that lies in no storage and was not
+    /// released, which can be read.
+    pub fn poison(&self, now: impl FnOnce() -> Place) -> Option<Poison> {
+        let lodging = self.0.lodging.get();
+        let released = self.0.released.get().map(|at| {
+            let told = lodging.map_or_else(|| "a tensor".to_string(), Lodging::told);
+            format!("{told} is used at {}, and was released at {at}", now())
+        });
+        match (lodging, released) {
+            (None, None) => None,
+            (None, released) => Some(Poison { released, ..Poison::default() }),
+            (Some(lodging), released) => Some(Poison { released, ..lodging.poison(0..lodging.size) }),
+        }
+    }
+
+    /// Why an element cannot be read, if that is so.
+    pub fn poison_of(&self, flat: usize) -> Option<Poison> {
+        let size = self.dtype().bytes() as u64;
+        self.0.lodging.get().map(|lodging| lodging.poison(flat as u64 * size..(flat as u64 + 1) * size))
+    }
+
+    /// Which elements can be read; `None` if all can, as it lies in no storage.
+    pub fn readable_elements(&self) -> Option<Vec<bool>> {
+        self.0.lodging.get().map(|lodging| lodging.readable(self.dtype().bytes() as u64))
+    }
+
+    /// Whether it is another tensor on some of the same bytes.
+    pub fn overlaps(&self, other: &Tensor) -> bool {
+        match (self.0.lodging.get(), other.0.lodging.get()) {
+            (Some(own), Some(others)) => !self.same_as(other) && own.overlaps(others),
+            (None, _) | (_, None) => false,
+        }
     }
 
     /// The element at a row-major position; `None` outside the tensor.
@@ -492,24 +614,35 @@ impl Tensor {
     /// Writes every element in row-major order, converting as assignment does; `element` gets the position, and must not
     /// look at this tensor. Stops at the first error.
     pub fn fill<E>(&self, mut element: impl FnMut(usize) -> Result<Scalar, E>) -> Result<(), E> {
-        for_elements!(&mut *self.elements_mut(), array, encoding => {
-            for (flat, slot) in array.iter_mut().enumerate() {
+        let filled = for_elements!(&mut *self.elements_mut(), array, encoding => {
+            array.iter_mut().enumerate().try_for_each(|(flat, slot)| {
                 *slot = encoding.element(element(flat)?);
-            }
+                Ok(())
+            })
         });
-        Ok(())
+        self.tell_storage(None);
+        filled
     }
 
     /// Writes the element at a row-major position, converting as assignment does; false outside the tensor.
     #[must_use = "a write outside the tensor did not happen"]
     pub fn set(&self, flat: usize, value: Scalar) -> bool {
-        for_elements!(&mut *self.elements_mut(), array, encoding => match array.as_slice_mut().and_then(|s| s.get_mut(flat)) {
+        let mut bytes = Vec::new();
+        let lodging = self.0.lodging.get();
+        let is_set = for_elements!(&mut *self.elements_mut(), array, encoding => match array.as_slice_mut().and_then(|s| s.get_mut(flat)) {
             Some(slot) => {
                 *slot = encoding.element(value);
+                if lodging.is_some() {
+                    slot.to_bytes(&mut bytes);
+                }
                 true
             }
             None => false,
-        })
+        });
+        if let Some(lodging) = lodging.filter(|_| is_set) {
+            lodging.write((flat * self.dtype().bytes()) as u64, &bytes);
+        }
+        is_set
     }
 }
 

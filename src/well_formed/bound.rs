@@ -374,7 +374,7 @@ impl<'m> Checker<'_, 'm> {
                 self.leave(leaving);
             }
             BlockKind::Dataflow => {
-                if self.cx.fire(rule!("SCOPE.DF.EXIT")) {
+                if self.cx.fire(rule!("SCOPE.DF.EXIT")) && self.cx.fire(rule!("R89.DF.LOCAL")) {
                     self.drop_dataflow_vars(start);
                 }
             }
@@ -417,7 +417,10 @@ fn visible_by_its_region(cx: &mut Cx, sequences: &[Sequence], bound: Bound) -> b
             true,
         ),
     ]);
-    visible.is_some() && (!escapes(bound, at) || cx.conclude(rule!("SCOPE.DF.ESCAPE"), true))
+    // R89.VAR.SCOPE, R89.DF.GRAPH: an ordinary variable is seen in its function or sequence, a local one within its graph.
+    let by_kind = if ordinary { rule!("R89.VAR.SCOPE") } else { rule!("R89.DF.GRAPH") };
+    let visible = visible.is_some() && cx.conclude(by_kind, true);
+    visible && (!escapes(bound, at) || cx.conclude(rule!("SCOPE.DF.ESCAPE"), true))
 }
 
 /// Whether an ordinary variable of a `DataflowBlock` is used behind that block.

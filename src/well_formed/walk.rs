@@ -122,9 +122,10 @@ impl<'m> Checker<'_, 'm> {
     /// WF.6.IF: a `DataflowBlock` is free of control flow.
     fn if_expr(&mut self, branch: &'m If) {
         let in_dataflow = self.functions.last().is_some_and(|frame| frame.in_dataflow > 0);
+        let outside = self.cx.conclude(rule!("R89.DF.NOCONTROL"), !in_dataflow);
         self.demand(
             branch.span,
-            &[(rule!("WF.6.IF"), 1, !in_dataflow, &|| {
+            &[(rule!("WF.6.IF"), 1, outside, &|| {
                 Complaint::error("an If inside a DataflowBlock").with_hint("move it into an ordinary BindingBlock")
             })],
         );

@@ -23,6 +23,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         eval: call_tir,
         accuracy: Accuracy::Exact,
         clauses: Clauses::Text,
+        reads: false,
         excluded: None,
     },
     OpDef {
@@ -33,6 +34,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         eval: call_dps_packed,
         accuracy: Accuracy::Exact,
         clauses: Clauses::Text,
+        reads: false,
         excluded: None,
     },
 ];

@@ -112,6 +112,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         eval: cast,
         accuracy: Accuracy::Exact,
         clauses: Clauses::Text,
+        reads: false,
         excluded: None,
     },
 ];

@@ -36,7 +36,11 @@ fn run(
     aliases: impl FnOnce(usize) -> Result<Vec<Option<usize>>, Stop>,
 ) -> Result<Value, Stop> {
     let ordered = m.cx().open(rule!("OP.CALLTIR.ARG-ORDER"));
-    let func = prim_func(a)?;
+    let by = m.cx().open(rule!("R89.CALLTIR.SEM"));
+    let func = match prim_func(a) {
+        Ok(func) => func,
+        Err(stop) => return m.cx().conclude(rule!("R89.CALLTIR.GLOBALVAR"), Err(stop)),
+    };
     let call = read_call(m, a)?;
     let call = DpsCall { inputs: one_by_one(call.inputs), ..call };
     let aliases = aliases(call.inputs.len())?;
@@ -64,7 +68,7 @@ fn run(
         )));
     }
     let result = results(m, outputs, call.tuple);
-    check_result(m, &result, &a.call.sinfo_args)
+    by.conclude(check_result(m, &result, &a.call.sinfo_args))
 }
 
 fn prim_func(a: &EvalArgs<'_>) -> Result<Rc<PrimFuncObj>, Stop> {
@@ -114,10 +118,11 @@ fn check_result(m: &mut dyn Host, result: &Value, sinfo_args: &[StructInfo]) -> 
     }
 }
 
-/// OP.CALLTIR.DPS: the inputs, then the outputs.
+/// OP.CALLTIR.DPS, R89.DPS: the inputs, then the outputs.
 fn destination_passing(m: &mut dyn Host, inputs: Vec<Value>, outputs: &[Tensor]) -> Vec<Value> {
     let outputs = outputs.iter().cloned().map(Value::Tensor).collect();
-    m.cx().conclude(rule!("OP.CALLTIR.DPS"), [inputs, outputs]).concat()
+    let both = m.cx().conclude(rule!("OP.CALLTIR.DPS"), [inputs, outputs]);
+    m.cx().conclude(rule!("R89.DPS"), both).concat()
 }
 
 /// The attribute `tir_vars` of TVM's dialect: integers that follow the outputs.
@@ -144,7 +149,7 @@ fn contents(value: &Value) -> Option<crate::grammar::TensorData> {
 
 /// OP.CALLDPS: as `call_tir`, with a packed function.
 pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let by = m.cx().open(rule!("OP.CALLDPS"));
+    let (by, of_packed) = (m.cx().open(rule!("OP.CALLDPS")), m.cx().open(rule!("R89.CALLDPS.SEM")));
     let Some(packed) = dps_callee(m, a.values.first())? else {
         let missing = rule!("OP.CALLDPS.MISSING");
         return m.cx().conclude(missing, Err(Stop::error(missing, "no function is registered under the symbol")));
@@ -156,7 +161,7 @@ pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Res
     let args = destination_passing(m, inputs, &outputs);
     m.call_packed(&packed, &args, Asked { pure: a.call.is_marked_pure(), wanted: Wanted::Outputs(outputs.len()) })?;
     let result = results(m, outputs, call.tuple);
-    by.conclude(check_result(m, &result, &a.call.sinfo_args))
+    by.conclude(of_packed.conclude(check_result(m, &result, &a.call.sinfo_args)))
 }
 
 /// The packed function, given as such or by its symbol (C15); `None` if nothing is registered under the symbol.
@@ -264,6 +269,8 @@ fn tensor_of(m: &mut dyn Host, target: &StructInfo) -> Result<(Vec<i64>, DataTyp
 }
 
 /// OP.CALLTIR.ALLOC: a new tensor for each result. OP.CALLTIR.EMPTY-TUPLE: none if there are no results.
+///
+/// R89.DPS.SHAPE-FIRST: its shape is there before the call is made. R89.SHAPE.RUNTIME: it is the one that was computed.
 fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Tensor>, Stop> {
     let rule = if results.is_empty() { rule!("OP.CALLTIR.EMPTY-TUPLE") } else { rule!("OP.CALLTIR.ALLOC") };
     let by = m.cx().open(rule);
@@ -274,7 +281,8 @@ fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Te
         if dtype.is_void() {
             return Err(Stop::error(rule!("OP.CALLTIR.DTYPE"), "the type argument gives no data type"));
         }
-        let dims = by.conclude(dims.clone());
+        let dims = m.cx().conclude(rule!("R89.DPS.SHAPE-FIRST"), dims.clone());
+        let dims = by.conclude(m.cx().conclude(rule!("R89.SHAPE.RUNTIME"), dims));
         m.spend(count(&dims))?;
         let allocated = m.account().zeros(dtype, &dims)?;
         outputs.push(allocated.map_err(|error| Stop::error(rule!("OP.CALLTIR.ALLOC"), error.to_string()))?);

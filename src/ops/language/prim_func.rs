@@ -6,12 +6,14 @@ use crate::grammar::Name;
 use crate::grammar::tir::{Param, PrimFunc};
 use crate::ops::kernel::fail;
 use crate::tir::{TirArg, TirError, interpret_within};
-use crate::value::{Host, PrimFuncObj, Stop, Value};
+use crate::value::{Host, Poison, PrimFuncObj, Stop, Tensor, Value};
 
 /// Runs a `PrimFunc` on all of its arguments, of which those at `outputs` are destination buffers to be checked.
 pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outputs: Range<usize>) -> Result<(), Stop> {
     let args = args.iter().map(tir_arg).collect::<Option<Vec<TirArg>>>();
     let args = args.ok_or_else(|| fail(format!("@{} takes tensors and boxed scalars", func.name)))?;
+    apart(func, &args)?;
+    let poison: Vec<Option<Poison>> = args.iter().map(|arg| poison_of(m, arg)).collect();
     let mut fuel = m.fuel_left();
     let account = m.account().clone();
     let result = interpret_within(&func.func, &args, &mut fuel, &account, m.noise());
@@ -21,6 +23,13 @@ pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outpu
         Ok(()) => Ok(()),
         // OP.CALLTIR.RESULT-CHECK: what `f` produces does not fit what was asked for.
         Err(error) if misfit => result_misfit(m, format!("@{}: {error}", func.name)),
+        Err(TirError::Uninitialized { buffer, indices }) => {
+            let known = read_of(func, &buffer, &poison).cloned();
+            match known {
+                Some(poison) => poison.check(m.cx()),
+                None => Err(tir_stop(func, &TirError::Uninitialized { buffer, indices })),
+            }
+        }
         Err(error) => Err(tir_stop(func, &error)),
     }
 }
@@ -28,6 +37,28 @@ pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outpu
 pub(in crate::ops) fn result_misfit(m: &mut dyn Host, message: String) -> Result<(), Stop> {
     let rule = rule!("OP.CALLTIR.RESULT-CHECK");
     m.cx().refuse(rule, 1, Err(Stop::error(rule, message)))
+}
+
+/// Two buffers of a `PrimFunc` are different memory; nothing is said of what it does where they are not.
+fn apart(func: &PrimFuncObj, args: &[TirArg]) -> Result<(), Stop> {
+    let tensors: Vec<&Tensor> = args.iter().filter_map(TirArg::as_tensor).collect();
+    let overlaps = |(i, x): (usize, &&Tensor)| tensors.iter().skip(i + 1).any(|y| x.overlaps(y));
+    if tensors.iter().enumerate().any(overlaps) {
+        return Err(Stop::unspecified(format!("@{} is given two tensors that lie in the same bytes", func.name)));
+    }
+    Ok(())
+}
+
+/// MEM.UNWRITTEN: what cannot be read of an argument; a function may be given what it only writes.
+fn poison_of(m: &mut dyn Host, arg: &TirArg) -> Option<Poison> {
+    arg.as_tensor()?.poison(|| m.account().place()).filter(|poison| !poison.is_none())
+}
+
+/// What cannot be read of the argument for a buffer, or of any argument where the buffer is no parameter itself.
+fn read_of<'p>(func: &PrimFuncObj, buffer: &Name, poison: &'p [Option<Poison>]) -> Option<&'p Poison> {
+    let own = func.func.params.iter().position(|param| param_name(param) == buffer);
+    let own = own.and_then(|at| poison.get(at)?.as_ref());
+    own.or_else(|| poison.iter().flatten().next())
 }
 
 fn tir_arg(value: &Value) -> Option<TirArg> {

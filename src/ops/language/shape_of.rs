@@ -14,6 +14,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[OpDef {
     eval: shape_of,
     accuracy: Accuracy::Exact,
     clauses: Clauses::Text,
+    reads: false,
     excluded: None,
 }];
 

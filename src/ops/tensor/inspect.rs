@@ -13,7 +13,7 @@ const AXIS: Param = Param::Arg("axis");
 
 macro_rules! inspect {
     ($name:literal, $rules:tt, [$($param:expr),*], $infer:expr) => {
-        operator!($name, $rules, [$($param),*], $infer, Exact, as_inferred)
+        operator!($name, $rules, [$($param),*], $infer, Exact, as_inferred).unread()
     };
 }
 

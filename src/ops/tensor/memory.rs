@@ -1,11 +1,12 @@
-//! Memory: storages, tensors in them, and views. What most of these do when they are run is the virtual machine's affair.
+//! Memory: storages, tensors in them, and views.
 
 use crate::grammar::{BinaryOp, DataType, Expr, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Dims, arity, boxed_int, dim, of_shape_arg, product, shape, tensor};
-use crate::ops::kernel::elementwise::{infer_itself, infer_same, itself};
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::value::{Host, Stop, Value};
+use crate::ops::kernel::elementwise::{infer_itself, infer_same};
+use crate::ops::kernel::{self, Out, fail};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param, run_prim_func};
+use crate::value::{Host, Prim, PrimFuncObj, Scalar, Stop, Storage, Tensor, Value, count};
 
 const SIZE: Param = Param::ShapeArg("size");
 const STORAGE: Param = Param::Arg("storage");
@@ -15,94 +16,110 @@ const DTYPE: Param = Param::DtypeArg("dtype");
 const SCOPE: Param = Param::Arg("storage_scope");
 const DEVICE: Param = Param::Arg("runtime_device_index");
 
-/// Why nothing is evaluated.
-const MACHINE: &str = "storages, and tensors that lie in them, belong to the virtual machine";
-
-macro_rules! of_machine {
-    ($name:literal, $rules:tt, [$($param:expr),*], $infer:expr) => {
-        operator!($name, $rules, [$($param),*], $infer, Exact, elsewhere).excluded(MACHINE)
-    };
-}
-
 pub(in crate::ops) const OPS: &[OpDef] = &[
-    of_machine!(
+    operator!(
         "builtin.alloc_tensor",
         [rule!("OPS.builtin.alloc_tensor.infer"), rule!("OPS.builtin.alloc_tensor.value")],
         [SHAPE, DTYPE, DEVICE, SCOPE],
-        infer_alloc_tensor
-    ),
-    of_machine!(
+        infer_alloc_tensor,
+        Exact,
+        alloc_tensor
+    )
+    .unread(),
+    operator!(
         "memory.alloc_storage",
         [rule!("OPS.memory.alloc_storage.infer"), rule!("OPS.memory.alloc_storage.value")],
         [SIZE, Param::Arg("virtual_device_index"), SCOPE, DTYPE],
-        infer_storage
-    ),
-    of_machine!(
+        infer_storage,
+        Exact,
+        alloc_storage
+    )
+    .unread(),
+    operator!(
         "memory.alloc_tensor",
         [rule!("OPS.memory.alloc_tensor.infer"), rule!("OPS.memory.alloc_tensor.value")],
         [STORAGE, OFFSET, SHAPE, DTYPE, Param::OptionalArg("runtime_device_ind")],
-        infer_tensor_in_storage
-    ),
-    of_machine!(
+        infer_tensor_in_storage,
+        Exact,
+        alloc_tensor_in_storage
+    )
+    .unread(),
+    operator!(
         "memory.kill_storage",
         [rule!("OPS.memory.kill_storage.infer"), rule!("OPS.memory.kill_storage.value")],
         [STORAGE],
-        infer_kill
+        infer_kill,
+        Exact,
+        kill
     )
+    .unread()
     .impure(),
-    of_machine!(
+    operator!(
         "memory.kill_tensor",
         [rule!("OPS.memory.kill_tensor.infer"), rule!("OPS.memory.kill_tensor.value")],
         [Param::Arg("tensor")],
-        infer_kill
+        infer_kill,
+        Exact,
+        kill
     )
+    .unread()
     .impure(),
-    of_machine!(
+    operator!(
         "memory.view",
         [rule!("OPS.memory.view.infer"), rule!("OPS.memory.view.value")],
         [Param::Arg("data"), SHAPE, DTYPE, Param::Arg("relative_byte_offset")],
-        infer_view
-    ),
+        infer_view,
+        Exact,
+        view
+    )
+    .unread(),
     operator!(
         "memory.ensure_zero_offset",
         [rule!("OPS.memory.ensure_zero_offset.infer"), rule!("OPS.memory.ensure_zero_offset.value")],
         [Param::Arg("data")],
         infer_same,
         Exact,
-        itself
+        ensure_zero_offset
     ),
-    of_machine!(
+    operator!(
         "vm.alloc_storage",
         [rule!("OPS.vm.alloc_storage.infer"), rule!("OPS.vm.alloc_storage.value")],
         [SIZE, DEVICE, DTYPE, SCOPE],
-        infer_storage
-    ),
-    of_machine!(
+        infer_storage,
+        Exact,
+        alloc_storage
+    )
+    .unread(),
+    operator!(
         "vm.alloc_tensor",
         [rule!("OPS.vm.alloc_tensor.infer"), rule!("OPS.vm.alloc_tensor.value")],
         [STORAGE, OFFSET, SHAPE, DTYPE, DEVICE],
-        infer_tensor_of_machine
-    ),
-    of_machine!(
+        infer_tensor_of_machine,
+        Exact,
+        alloc_tensor_in_storage
+    )
+    .unread(),
+    operator!(
         "vm.kill_object",
         [rule!("OPS.vm.kill_object.infer"), rule!("OPS.vm.kill_object.value")],
         [Param::Arg("obj")],
-        infer_kill
+        infer_kill,
+        Exact,
+        kill
     )
+    .unread()
     .impure(),
-    of_machine!(
+    operator!(
         "vm.call_tir_dyn",
         [rule!("OPS.vm.call_tir_dyn.infer"), rule!("OPS.vm.call_tir_dyn.value")],
         [Param::Arg("func"), Param::Arg("args")],
-        infer_call_tir_dyn
+        infer_call_tir_dyn,
+        Exact,
+        call_tir_dyn
     )
+    .unread()
     .impure(),
 ];
-
-/// There is no meaning here.
-fn elsewhere(_: &mut dyn Host, _: &EvalArgs<'_>) -> Result<Value, Stop> {
-    Err(Stop::unspecified(MACHINE))
-}
 
 /// The i-th argument, a data type: that of a literal, and of anything that may hold one nothing is known.
 fn dtype(a: &InferArgs<'_>, i: usize) -> Result<DataType, InferError> {
@@ -253,4 +270,134 @@ fn bytes(dims: &Dims, of_element: usize) -> Option<i64> {
     let Dims::Known(dims) = dims else { return None };
     let all = dim(BinaryOp::Mul, product(dims.iter()), PrimExpr::IntImm(of_element as i64));
     if let PrimExpr::IntImm(bytes) = all { Some(bytes) } else { None }
+}
+
+// Evaluation.
+
+/// MEM.STORAGE: as many bytes as the sizes multiplied, none of them written.
+fn alloc_storage(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    new_storage(m, kernel::shape(a, 0)?)
+}
+
+/// A storage of so many bytes as the sizes multiplied.
+pub(in crate::ops) fn new_storage(m: &mut dyn Host, sizes: &[i64]) -> Result<Value, Stop> {
+    let size = i64::try_from(count(sizes)).map_err(|_| Stop::OutOfFuel)?;
+    let size = m.cx().conclude(rule!("MEM.STORAGE"), size);
+    let account = m.account().clone();
+    Ok(Value::storage(Storage::allocate(&account, u64::try_from(size).unwrap_or(0))?))
+}
+
+/// A tensor in a storage of its own, which has room for it and no more.
+fn alloc_tensor(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let tensor = new_tensor(m, &kernel::out(a)?)?;
+    let account = m.account().clone();
+    let storage = Storage::allocate(&account, bytes_of(&tensor))?;
+    place(m, tensor, &Value::storage(storage), 0)
+}
+
+fn alloc_tensor_in_storage(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let storage = a.values.first().ok_or_else(|| fail("a storage is missing"))?;
+    let offset = kernel::int(a, 1)?;
+    let tensor = new_tensor(m, &kernel::out(a)?)?;
+    place(m, tensor, storage, offset)
+}
+
+pub(in crate::ops) fn new_tensor(m: &mut dyn Host, out: &Out) -> Result<Tensor, Stop> {
+    kernel::zeros(m, out.dtype, &out.shape)
+}
+
+fn bytes_of(tensor: &Tensor) -> u64 {
+    count(tensor.shape()).saturating_mul(tensor.dtype().bytes() as u64)
+}
+
+/// MEM.TENSOR: a tensor in a storage, from a byte on. MEM.BOUNDS: it has to end where the storage does, or before.
+pub(in crate::ops) fn place(m: &mut dyn Host, tensor: Tensor, storage: &Value, offset: i64) -> Result<Value, Stop> {
+    let storage =
+        storage.as_storage().ok_or_else(|| fail(format!("expects a storage, found {}", storage.category())))?;
+    let released = storage.why_released();
+    let message = || released.clone().unwrap_or_default();
+    let usable = m.cx().check(&[(rule!("MEM.RELEASED"), 1, released.is_none(), &message)]);
+    usable.map_err(|(rule, message)| Stop::error(rule, message))?;
+    let offset = m.cx().conclude(rule!("MEM.TENSOR"), offset);
+    let size = bytes_of(&tensor);
+    let placed = u64::try_from(offset).ok().and_then(|offset| tensor.in_storage(storage, offset));
+    let beyond = || {
+        format!(
+            "a tensor of {size} bytes at byte {offset} of the storage of {}, which has {}",
+            storage.place(),
+            storage.size()
+        )
+    };
+    within_bounds(m, placed, beyond)
+}
+
+/// MEM.BOUNDS.
+fn within_bounds(m: &mut dyn Host, placed: Option<Tensor>, beyond: impl FnOnce() -> String) -> Result<Value, Stop> {
+    let bounds = rule!("MEM.BOUNDS");
+    m.cx().given(bounds, 1, placed.map(Value::Tensor).ok_or_else(|| Stop::error(bounds, beyond())))
+}
+
+/// MEM.RELEASED: the tensor or the storage is not to be used from now on; nothing else has anything to release.
+fn kill(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    if m.cx().fire(rule!("MEM.RELEASED")) {
+        release(m, a.values.first());
+    }
+    Ok(Value::unit())
+}
+
+fn release(m: &mut dyn Host, value: Option<&Value>) {
+    let at = m.account().place();
+    if let Some(tensor) = value.and_then(Value::as_tensor) {
+        tensor.release(at);
+    } else if let Some(storage) = value.and_then(Value::as_storage) {
+        storage.release();
+    }
+}
+
+/// OPS.memory.view.value: what is left out is as the tensor has it.
+fn view(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let offset = if a.values.get(3).is_some_and(|offset| offset.as_tuple().is_some()) { 0 } else { kernel::int(a, 3)? };
+    seen(m, kernel::tensor(a, 0)?, &kernel::out(a)?, offset)
+}
+
+/// MEM.VIEW: a tensor on bytes of another one.
+pub(in crate::ops) fn seen(m: &mut dyn Host, x: &Tensor, out: &Out, offset: i64) -> Result<Value, Stop> {
+    let (other, account) = (new_tensor(m, out)?, m.account().clone());
+    let (size, there) = (bytes_of(&other), bytes_of(x));
+    let view = match u64::try_from(offset) {
+        Ok(offset) => x.seen_as(other, offset, &account)?,
+        Err(_) => None,
+    };
+    let view =
+        within_bounds(m, view, || format!("a view of {size} bytes at byte {offset} of a tensor that has {there}"))?;
+    let copy = |view: &Value| view.as_tensor().map_or_else(Value::unit, |view| Value::Tensor(copied(view)));
+    Ok(m.cx().rather_than(rule!("MEM.VIEW"), view.clone(), || copy(&view)))
+}
+
+fn copied(tensor: &Tensor) -> Tensor {
+    Tensor::from_elements(tensor.elements().clone())
+}
+
+/// The tensor itself where it begins with its storage, else a copy.
+fn ensure_zero_offset(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let x = kernel::tensor(a, 0)?;
+    if x.offset() == 0 { Ok(Value::Tensor(x.clone())) } else { kernel::in_shape(m, x, x.shape()).map(Value::Tensor) }
+}
+
+fn call_tir_dyn(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    match a.values {
+        [Value::PrimFunc(func), Value::Tuple(args)] => run_with_sizes(m, func, args.fields()),
+        [] | [_, ..] => Err(fail("expects a PrimFunc and a tuple of arguments")),
+    }
+}
+
+/// Runs a `PrimFunc` on arguments, in which a shape stands for its sizes.
+pub(in crate::ops) fn run_with_sizes(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
+    let int = |size: &i64| Value::Prim(Prim { dtype: DataType::INT64, value: Scalar::Int(*size) });
+    let flat = args.iter().flat_map(|arg| match arg.as_shape() {
+        Some(sizes) => sizes.iter().map(int).collect(),
+        None => vec![arg.clone()],
+    });
+    run_prim_func(m, func, &flat.collect::<Vec<Value>>(), 0..0)?;
+    Ok(Value::unit())
 }

@@ -17,7 +17,7 @@ mod logical;
 mod loss;
 mod manipulation;
 mod marks;
-mod memory;
+pub(super) mod memory;
 mod normalization;
 mod pooling;
 mod quantization;

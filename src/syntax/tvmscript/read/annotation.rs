@@ -7,7 +7,7 @@ use ruff_text_size::Ranged;
 
 use super::Reader;
 use super::dims::Unbound;
-use super::fault::{Fault, Prefix, Read, integer, members, qualified, string};
+use super::fault::{Fault, Prefix, Read, integer, members, qualified, span_of, string};
 use crate::grammar::{
     DataType, DeriveFunc, Expr, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape,
     TensorStructInfo,
@@ -88,6 +88,9 @@ impl Reader<'_> {
             },
             py::Expr::Name(_) | py::Expr::Attribute(_) => {
                 let name = self.annotation_name(e).ok_or_else(|| self.not_struct_info(e))?;
+                if name == "Shape" {
+                    self.by(rule!("R89.SYN.SHAPE"), span_of(e));
+                }
                 self.annotation(&name, e, Arguments::none(), unbound)
             }
             _ => Err(self.not_struct_info(e)),
@@ -143,7 +146,7 @@ impl Reader<'_> {
             },
             shape => (shape, None),
         };
-        let shape = if is_blank(shape) { None } else { Some(self.tensor_shape(shape, unbound)?) };
+        let shape = if self.is_unknown(shape) { None } else { Some(self.tensor_shape(shape, unbound)?) };
         let dtype = dtype.map_or(Ok(DataType::VOID), |dtype| self.dtype(dtype))?;
         let ndim = Ndim::implied_by(shape.as_ref());
         Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim }))
@@ -158,7 +161,7 @@ impl Reader<'_> {
             (shape, dtype) = (None, Some(text));
         }
         let shape = match shape {
-            Some(shape) if !is_blank(shape) => Some(self.tensor_shape(shape, unbound)?),
+            Some(shape) if !self.is_unknown(shape) => Some(self.tensor_shape(shape, unbound)?),
             Some(_) | None => None,
         };
         let dtype = dtype.map_or(Ok(DataType::VOID), |dtype| self.dtype(dtype))?;
@@ -168,8 +171,18 @@ impl Reader<'_> {
         Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim }))
     }
 
+    /// R89.SYN.TENSOR.UNKNOWN: `_` stands for what is not known.
+    fn is_unknown(&mut self, e: &py::Expr) -> bool {
+        if matches!(e, py::Expr::Name(_)) && is_blank(e) {
+            self.by(rule!("R89.SYN.TENSOR.UNKNOWN"), span_of(e));
+        }
+        is_blank(e)
+    }
+
+    /// R89.SYN.TENSOR: the dimensions of a tensor, in brackets or in parentheses.
     fn tensor_shape(&mut self, e: &py::Expr, unbound: Unbound) -> Read<TensorShape> {
         if members(e).is_some() {
+            self.by(rule!("R89.SYN.TENSOR"), span_of(e));
             return Ok(TensorShape::Dims(self.dims(e, unbound)?.into()));
         }
         match self.expr(e)? {
@@ -257,13 +270,13 @@ impl Reader<'_> {
         let name = match e {
             py::Expr::StringLiteral(s) => s.value.to_str().into(),
             py::Expr::NoneLiteral(_) => "".into(),
-            _ if is_blank(e) => "".into(),
+            _ if self.is_unknown(e) => "".into(),
             _ => super::fault::tir_name(e).ok_or_else(|| Fault::expected(self.text, e, "a data type"))?,
         };
         let dtype: DataType =
             name.parse().map_err(|error: crate::grammar::DataTypeError| Fault::new(&e.range(), error.to_string()))?;
         if !dtype.is_void() && dtype.to_string() != name {
-            self.older_spelling(rule!("AST22.SYN.F32"), super::fault::span_of(e));
+            self.by(rule!("AST22.SYN.F32"), span_of(e));
         }
         Ok(dtype)
     }

@@ -12,7 +12,7 @@ use super::dims::Unbound;
 use super::fault::{Fault, Read, members, relax_name, span_of};
 use super::scalars;
 use crate::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, DataType, Expr, MatchCast, PrimExpr, PrimValue, SeqExpr, Span,
+    Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, MatchCast, PrimExpr, PrimValue, SeqExpr, Span,
     StructInfo, Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
@@ -42,6 +42,11 @@ impl Blocks {
         if !self.open.is_empty() {
             self.close(BlockKind::Binding, None);
         }
+    }
+
+    /// Whether the open bindings follow a dataflow block.
+    fn is_between(&self) -> bool {
+        !self.open.is_empty() && self.done.last().is_some_and(|block| block.kind == BlockKind::Dataflow)
     }
 
     /// The binding that was read last.
@@ -91,25 +96,31 @@ impl Reader<'_> {
         for statement in statements {
             match (statement, &result) {
                 (_, Some(_)) => {
-                    self.fault(Fault::new(statement, "nothing may follow `return`"));
+                    let fault = Fault::new(statement, "nothing may follow `return`");
+                    self.fault(fault.under(rule!("R89.SYN.RETURN")));
                     break;
                 }
-                (py::Stmt::Return(r), None) => match &r.value {
-                    Some(value) => match self.expr(value) {
-                        Ok(value) => result = Some(value),
-                        Err(fault) => {
-                            self.fault(fault);
-                            result = Some(super::expr::tuple_of(Vec::new(), span_of(statement)));
-                        }
-                    },
-                    None => result = Some(super::expr::tuple_of(Vec::new(), span_of(statement))),
-                },
+                (py::Stmt::Return(r), None) => result = Some(self.returned(r)),
                 (statement, None) => self.statement(statement, &mut blocks, Placement::Ordinary),
             }
         }
         match result {
             Some(body) => Ok(SeqExpr { blocks: blocks.finish(), body, span }),
             None => Err(Fault::at(span, "the function has no `return`")),
+        }
+    }
+
+    /// R89.SYN.RETURN: the body of the sequence; without an expression it is the empty tuple.
+    fn returned(&mut self, statement: &py::StmtReturn) -> Expr {
+        self.by(rule!("R89.SYN.RETURN"), span_of(statement));
+        let nothing = super::expr::tuple_of(Vec::new(), span_of(statement));
+        match statement.value.as_ref().map(|value| self.expr(value)) {
+            Some(Ok(value)) => value,
+            Some(Err(fault)) => {
+                self.fault(fault);
+                nothing
+            }
+            None => nothing,
         }
     }
 
@@ -192,21 +203,26 @@ impl Reader<'_> {
             self.scope.declare_dim(name, span_of(target));
             return Ok(());
         }
+        self.by(rule!("R89.SYN.ASSIGN"), span);
         let scalar = annotation.and_then(scalars::scalar_type);
+        // What a match binds may stand in the annotation of its variable.
+        let cast = self.match_cast(value)?;
         let annotation = annotation.map(|annotation| self.struct_info(annotation, Unbound::Leave)).transpose()?;
         let target_span = span_of(target);
-        if let Some((value, struct_info)) = self.match_cast(value)? {
+        if let Some((value, struct_info)) = cast {
             let var = (name != "_" || annotation.is_some()).then(|| {
                 let kind = place.kind_of(name);
                 let var = self.scope.fresh(name, kind, target_span);
                 self.bring(&var, kind, is_shape(&struct_info));
                 self.note_tuple(&var, is_tuple(&struct_info));
+                self.note_dtype(&var, Some(&struct_info));
                 Binder { var, kind, annotation }
             });
             blocks.push(Binding::MatchCast(MatchCast { var, struct_info, value, span }));
             return Ok(());
         }
         let value = self.assigned(value, annotation.as_ref())?;
+        let value = self.trusting(value, annotation.as_ref());
         if let Some(dtype) = scalar {
             let var = self.scope.fresh(name, place.kind_of(name), target_span);
             let binding = self.bind_scalar(var, dtype, place.kind_of(name), value, span)?;
@@ -270,6 +286,17 @@ impl Reader<'_> {
         }
     }
 
+    /// R89.SYN.ANNOT-CAST (C17): in the spelling of the RFC the annotation is the type argument of an opaque call without one.
+    fn trusting(&mut self, value: Expr, annotation: Option<&StructInfo>) -> Expr {
+        let (Expr::Call(call), Some(info)) = (&value, annotation) else { return value };
+        let is_opaque = matches!(call.op, Expr::ExternFunc(_)) && call.sinfo_args.is_empty();
+        if !self.trusts_annotations || !is_opaque {
+            return value;
+        }
+        self.by(rule!("R89.SYN.ANNOT-CAST"), call.span);
+        Expr::Call(Call { sinfo_args: vec![info.clone()], ..(**call).clone() }.into())
+    }
+
     fn bind(&mut self, pending: Pending<'_>, blocks: &mut Blocks, place: Placement<'_>) {
         let span = pending.span;
         self.bind_at(pending, span, blocks, place);
@@ -282,6 +309,7 @@ impl Reader<'_> {
         self.bring(&var, kind, is_shape);
         let holds_tuple = pending.annotation.as_ref().map_or_else(|| self.is_tuple_value(&pending.value), is_tuple);
         self.note_tuple(&var, holds_tuple);
+        self.note_dtype(&var, pending.annotation.as_ref());
         let var = Binder { var, kind, annotation: pending.annotation };
         blocks.push(Binding::VarBinding(VarBinding { var, value: pending.value, span: pending.span }));
     }
@@ -298,6 +326,21 @@ impl Reader<'_> {
     pub(super) fn note_tuple(&mut self, var: &Var, holds_tuple: bool) {
         if holds_tuple {
             self.tuples.insert(var.clone());
+        }
+    }
+
+    /// Notes the data type of a variable that is annotated as a tensor.
+    pub(super) fn note_dtype(&mut self, var: &Var, annotation: Option<&StructInfo>) {
+        if let Some(StructInfo::Tensor(tensor)) = annotation {
+            self.dtypes.insert(var.clone(), tensor.dtype);
+        }
+    }
+
+    /// The data type that the text says a tensor has; Void if it says none.
+    fn dtype_of(&self, e: &Expr) -> DataType {
+        match e {
+            Expr::Var(v) | Expr::DataflowVar(v) => self.dtypes.get(v).copied().unwrap_or(DataType::VOID),
+            _ => DataType::VOID,
         }
     }
 
@@ -329,13 +372,14 @@ impl Reader<'_> {
         let pattern = args.take(&["struct_info", "ty", "pattern"]);
         let pattern = pattern.ok_or_else(|| incomplete(e, "what to match the value against"))?;
         let struct_info = match is_match_shape {
-            false => self.struct_info(pattern, Unbound::Declare)?,
+            false => self.struct_info(pattern, Unbound::Match)?,
             true => {
-                let dims = self.dims(pattern, Unbound::Declare)?;
+                self.by(rule!("R89.MATCHSHAPE.SYN"), span_of(e));
+                let dims = self.dims(pattern, Unbound::Match)?;
                 if self.is_shape_value(&value) {
                     StructInfo::shape(dims)
                 } else {
-                    StructInfo::tensor(dims, DataType::VOID)
+                    StructInfo::tensor(dims, self.dtype_of(&value))
                 }
             }
         };
@@ -374,7 +418,8 @@ impl Reader<'_> {
                     return Ok(());
                 }
                 (Some("output" | "outputs"), _) => {
-                    return Err(Fault::new(e, "R.output stands at the end of a dataflow block"));
+                    let fault = Fault::new(e, "R.output stands at the end of a dataflow block");
+                    return Err(fault.under(rule!("R89.SYN.OUTPUTS")));
                 }
                 _ => {}
             }
@@ -383,6 +428,7 @@ impl Reader<'_> {
             blocks.push(Binding::MatchCast(MatchCast { var: None, struct_info, value, span }));
             return Ok(());
         }
+        self.by(rule!("R89.SYN.EXPRSTMT"), span);
         let value = self.expr(e)?;
         self.bind(Pending { name: "_".into(), annotation: None, value, span }, blocks, place);
         Ok(())
@@ -399,7 +445,9 @@ impl Reader<'_> {
         };
         match (name.as_deref(), place) {
             (Some("dataflow"), Placement::Ordinary) => self.dataflow(with, blocks),
-            (Some("dataflow"), Placement::Dataflow(..)) => Err(Fault::new(with, "dataflow blocks do not nest")),
+            (Some("dataflow"), Placement::Dataflow(..)) => {
+                Err(Fault::new(with, "dataflow blocks do not nest").under(rule!("R89.SYN.DATAFLOW")))
+            }
             (Some("SeqExpr"), _) => {
                 let branch = self.branch(&with.body, span_of(with))?;
                 let (name, annotation) = (branch.name.clone(), branch.annotation.clone());
@@ -413,10 +461,17 @@ impl Reader<'_> {
 
     /// `with R.dataflow():`, the names that it outputs at its end.
     fn dataflow(&mut self, with: &py::StmtWith, blocks: &mut Blocks) -> Read<()> {
+        self.by(rule!("R89.SYN.DATAFLOW"), span_of(with));
+        if blocks.is_between() {
+            self.by(rule!("R89.EX.TWO-DF"), span_of(with));
+        }
         blocks.close_ordinary();
         let (statements, names) = match with.body.as_slice() {
             [statements @ .., last] => match self.outputs_of(last)? {
-                Some(names) => (statements, names),
+                Some(names) => {
+                    self.by(rule!("R89.SYN.OUTPUTS"), span_of(last));
+                    (statements, names)
+                }
                 None => (with.body.as_slice(), Vec::new()),
             },
             [] => (&[][..], Vec::new()),

@@ -149,6 +149,8 @@ impl Reader<'_> {
             },
             "Op" => self.op_by_name(call, span),
             "call_packed" => {
+                self.by(rule!("R89.SYN.CALLS"), span);
+                self.by(rule!("R89.CALLPACKED.AST"), span);
                 let callee = self.extern_callee(&mut args, call)?;
                 let (inputs, infos) = with_sinfo_args(&mut args)?;
                 let inputs = self.exprs(inputs)?;
@@ -227,6 +229,7 @@ impl Reader<'_> {
     fn tir_callee(&mut self, args: &mut Arguments<'_>, call: &py::ExprCall) -> Read<Expr> {
         match args.take(&["gvar", "func"]) {
             Some(py::Expr::StringLiteral(s)) => {
+                self.by(rule!("R89.EX.SHAPE"), span_of(s));
                 let name: Name = s.value.to_str().into();
                 Ok(Expr::GlobalVar(crate::grammar::GlobalVar { name, span: span_of(s) }))
             }
@@ -245,8 +248,10 @@ impl Reader<'_> {
         call: &py::ExprCall,
         span: Span,
     ) -> Read<Expr> {
+        self.by(rule!("R89.SYN.CALLS"), span);
         let mut inputs = vec![callee];
         if let Some(tuple) = args.take(&["args"]) {
+            self.spelled(tuple);
             inputs.extend(self.flat_inputs(tuple)?);
         }
         let in_one = self.hold_all(&inputs);
@@ -310,6 +315,16 @@ impl Reader<'_> {
         Ok(Expr::Call(Call { op: self.op(name, span), args: inputs, sinfo_args: vec![sinfo], attrs, span }.into()))
     }
 
+    /// How the inputs are given: in a tuple, in a list as the RFC's first example has them, or one alone as its second has it.
+    fn spelled(&mut self, inputs: &py::Expr) {
+        let rule = match inputs {
+            py::Expr::Tuple(_) => rule!("R89.CALLTIR.TUPLE"),
+            py::Expr::List(_) => rule!("R89.EX.INTERFACE"),
+            _ => rule!("R89.EX.CROSSLEVEL"),
+        };
+        self.by(rule, span_of(inputs));
+    }
+
     /// The inputs of a call in destination-passing style: a tuple or list of them, or one alone.
     fn flat_inputs(&mut self, e: &py::Expr) -> Read<Vec<Expr>> {
         match (members(e), e) {
@@ -346,7 +361,13 @@ impl Reader<'_> {
 
     /// An output as a shape and a data type.
     fn output_of_shape(&mut self, shape: &py::Expr, dtype: Option<&py::Expr>) -> Read<(Expr, StructInfo)> {
-        let dtype = dtype.map_or(Ok(crate::grammar::DataType::VOID), |dtype| self.dtype(dtype))?;
+        let dtype = match dtype {
+            Some(dtype) => {
+                self.by(rule!("R89.SYN.DTYPEARG"), span_of(dtype));
+                self.dtype(dtype)?
+            }
+            None => crate::grammar::DataType::VOID,
+        };
         let shape = self.shape_arg(shape)?;
         let ndim = match &shape {
             Expr::ShapeExpr(shape) => Ndim::of_len(shape.values.len()),
@@ -355,9 +376,10 @@ impl Reader<'_> {
         Ok((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim })))
     }
 
-    /// A shape as an argument: a tuple of dimensions is a `ShapeExpr` (`R89.SYN.SHAPELIT`).
+    /// A shape as an argument: a tuple of dimensions is a `ShapeExpr`.
     pub(super) fn shape_arg(&mut self, e: &py::Expr) -> Read<Expr> {
         if members(e).is_some() {
+            self.by(rule!("R89.SYN.SHAPELIT"), span_of(e));
             let values = self.dims(e, Unbound::Leave)?.into();
             return Ok(Expr::ShapeExpr(ShapeExpr { values, span: span_of(e) }));
         }
@@ -439,6 +461,7 @@ impl Reader<'_> {
 
     /// `R.op(..)`: the call of an operator.
     fn op_call(&mut self, name: &str, mut args: Arguments<'_>, span: Span) -> Read<Expr> {
+        self.by(rule!("R89.SYN.CALLS"), span);
         let mut inputs = Vec::new();
         let mut attrs = Attrs::new();
         for param in signature(if is_attention(name) { WITH_BIAS } else { name }) {

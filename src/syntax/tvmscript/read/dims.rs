@@ -11,8 +11,10 @@ use crate::judge::with_stack;
 /// What a shape variable means that is not in scope.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unbound {
-    /// A pattern or a signature binds it (`R89.SYN.SHAPEVAR.IMPLICIT`).
-    Declare,
+    /// The signature binds it (`R89.SYN.SHAPEVAR.IMPLICIT`).
+    Sign,
+    /// The pattern of a match binds it.
+    Match,
     /// It is left free, for well-formedness to report.
     Leave,
 }
@@ -51,6 +53,7 @@ impl Reader<'_> {
             }
             py::Expr::BinOp(b) => {
                 let op = arithmetic(b.op).ok_or_else(|| self.not_a_dimension(e))?;
+                self.by(rule!("R89.SYN.DIMARITH"), span_of(e));
                 Ok(PrimExpr::binary(op, self.dim(&b.left, unbound)?, self.dim(&b.right, unbound)?))
             }
             py::Expr::BoolOp(b) => self.connective(b, unbound),
@@ -157,7 +160,11 @@ impl Reader<'_> {
             return Ok(known.at(span));
         }
         match unbound {
-            Unbound::Declare => Ok(self.scope.declare_dim(name, span)),
+            Unbound::Sign => {
+                self.by(rule!("R89.SYN.SHAPEVAR.IMPLICIT"), span);
+                Ok(self.scope.declare_dim(name, span))
+            }
+            Unbound::Match => Ok(self.scope.declare_dim(name, span)),
             Unbound::Leave => Ok(self.scope.stray_dim(name, span)),
         }
     }

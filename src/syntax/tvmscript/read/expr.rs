@@ -28,7 +28,10 @@ impl Reader<'_> {
             py::Expr::Call(call) => self.call(call, span),
             py::Expr::Tuple(tuple) => Ok(tuple_of(self.exprs(&tuple.elts)?, span)),
             py::Expr::List(list) => Ok(tuple_of(self.exprs(&list.elts)?, span)),
-            py::Expr::StringLiteral(s) => Ok(Expr::StringImm(StringImm { value: s.value.to_str().into(), span })),
+            py::Expr::StringLiteral(s) => {
+                self.by(rule!("R89.SYN.STRINGARG"), span);
+                Ok(Expr::StringImm(StringImm { value: s.value.to_str().into(), span }))
+            }
             py::Expr::Subscript(subscript) => self.member(subscript, span),
             py::Expr::NumberLiteral(_) | py::Expr::BooleanLiteral(_) => self.prim_value(e, span),
             py::Expr::If(conditional) => Ok(Expr::If(

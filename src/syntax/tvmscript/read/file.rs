@@ -30,6 +30,8 @@ pub(super) struct File {
     pub units: Vec<Unit>,
     /// Metadata and type variables.
     pub around: Vec<py::Stmt>,
+    /// The first import.
+    pub imported: Option<Span>,
     /// The outermost statements that no module has to do with, in their order.
     pub skipped: Vec<Span>,
 }
@@ -122,6 +124,9 @@ impl Walk<'_> {
     }
 
     fn statement(&mut self, statement: Cow<'_, py::Stmt>, known: &mut Known, path: &str) {
+        if statement.is_import_stmt() || statement.is_import_from_stmt() {
+            self.file.imported.get_or_insert(span_of(&*statement));
+        }
         match &*statement {
             py::Stmt::ClassDef(def) if is_module(&def.decorator_list, known) || has_functions(def, known) => {
                 let (name, span) = (inside(path, def.name.as_str()), span_of(&def.name));

@@ -37,12 +37,16 @@ impl Reader<'_> {
         let kind = match name.as_ref().map(|(_, name)| &**name) {
             Some("function") => Decorator::Relax,
             Some("func") => {
-                self.older_spelling(rule!("AST22.SYN.F32"), span_of(decorator));
+                self.by(rule!("AST22.SYN.F32"), span_of(decorator));
                 Decorator::Relax
             }
             Some("prim_func" | "func.prim_func") => Decorator::PrimFunc,
             Some(_) | None => return Err(unknown()),
         };
+        match kind {
+            Decorator::Relax => self.by(rule!("R89.SYN.FUNC"), span_of(decorator)),
+            Decorator::PrimFunc => self.by(rule!("R89.SYN.PRIMFUNC"), span_of(decorator)),
+        }
         let mut decoration = Decoration { kind, private: false, pure: None, silent: true, annotation: None };
         for before in def.decorator_list.iter().rev().skip(1) {
             decoration.annotation = Some(self.annotation_of(before)?);
@@ -154,7 +158,7 @@ impl Reader<'_> {
             let scalar = parameter.parameter.annotation.as_deref().and_then(scalars::scalar_type);
             let annotation = match (&parameter.parameter.annotation, scalar) {
                 (_, Some(dtype)) => Some(self.scalar_info(name.as_str(), dtype, span_of(name))?),
-                (Some(annotation), None) => Some(self.struct_info(annotation, Unbound::Declare)?),
+                (Some(annotation), None) => Some(self.struct_info(annotation, Unbound::Sign)?),
                 (None, None) => None,
             };
             let var = self.scope.fresh(name.as_str(), VarKind::Var, span_of(name));
@@ -164,6 +168,7 @@ impl Reader<'_> {
             let is_shape = matches!(annotation, Some(StructInfo::Shape(_)));
             self.bring(&var, VarKind::Var, is_shape);
             self.note_tuple(&var, annotation.as_ref().is_some_and(super::block::is_tuple));
+            self.note_dtype(&var, annotation.as_ref());
             params.push(Binder { var, kind: VarKind::Var, annotation });
         }
         Ok(params)

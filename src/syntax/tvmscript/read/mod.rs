@@ -36,9 +36,9 @@ pub(in crate::syntax) use self::signature::{Param, signature};
 use super::guard;
 use super::metadata::Metadata;
 use super::unstated::{Silent, say_pure};
-use crate::book::Rule;
+use crate::book::{Rule, RuleSet};
 use crate::grammar::source::{MAX_NESTING, SyntaxError};
-use crate::grammar::{Attrs, IrModule, Name, Span, StructInfo, Var};
+use crate::grammar::{Attrs, DataType, IrModule, Name, Span, StructInfo, Var};
 use crate::judge::Cx;
 
 /// How many errors are reported at most: each costs a search for its line.
@@ -71,21 +71,21 @@ pub fn parse_module_all(text: &str) -> Result<IrModule, Vec<SyntaxError>> {
 ///
 /// The first thing that is not TVMScript.
 pub fn parse_module_in(cx: &mut Cx, text: &str) -> Result<IrModule, SyntaxError> {
-    let (module, older) = read(text).map_err(|mut errors| {
+    let (module, uses) = read(text).map_err(|mut errors| {
         let mut first =
             if errors.is_empty() { SyntaxError::at(text, Span::NONE, "unreadable") } else { errors.remove(0) };
         // Without its rule it is an error all the same, but nothing says why.
         first.rule = first.rule.filter(|rule| !cx.premise(*rule, 1, false));
         first
     })?;
-    match older.into_iter().find(|(rule, _)| !cx.conclude(*rule, true)) {
+    match uses.into_iter().find(|(rule, _)| !cx.conclude(*rule, true)) {
         None => Ok(module),
         Some((rule, span)) => Err(SyntaxError::at(text, span, format!("a spelling that {rule} does not admit"))),
     }
 }
 
-/// Rules about older spellings, each with its first use.
-type Older = Vec<(Rule, Span)>;
+/// Rules of the notation, each with its first use.
+type Uses = Vec<(Rule, Span)>;
 
 /// Which modules of a file are meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,14 +118,14 @@ pub fn parse_file(text: &str, which: Which<'_>) -> Result<PythonFile, Vec<Syntax
     Ok(PythonFile { modules, skipped })
 }
 
-/// A module, and the older spellings in it.
-fn read(text: &str) -> Result<(IrModule, Older), Vec<SyntaxError>> {
+/// A module, and what of the notation it makes use of.
+fn read(text: &str) -> Result<(IrModule, Uses), Vec<SyntaxError>> {
     let (modules, _) = read_units(text, Which::Only)?;
-    modules.into_iter().next().map(|(_, module, older)| (module, older)).ok_or_else(Vec::new)
+    modules.into_iter().next().map(|(_, module, uses)| (module, uses)).ok_or_else(Vec::new)
 }
 
 /// The modules that are meant, and what was skipped.
-type Units = (Vec<(String, IrModule, Older)>, Option<(Span, usize)>);
+type Units = (Vec<(String, IrModule, Uses)>, Option<(Span, usize)>);
 
 fn read_units(text: &str, which: Which<'_>) -> Result<Units, Vec<SyntaxError>> {
     let text = &*named_lambdas(text);
@@ -143,7 +143,7 @@ fn units(text: &str, which: Which<'_>) -> Result<Units, Vec<Fault>> {
     let (mut modules, mut faults) = (Vec::new(), Vec::new());
     for unit in meant(text, &file.units, count, which).map_err(|fault| vec![fault])? {
         match module_of(text, &file, unit) {
-            Ok((module, older)) => modules.push((unit.name.clone(), module, older)),
+            Ok((module, uses)) => modules.push((unit.name.clone(), module, uses)),
             Err(mut found) => faults.append(&mut found),
         }
     }
@@ -152,12 +152,15 @@ fn units(text: &str, which: Which<'_>) -> Result<Units, Vec<Fault>> {
 }
 
 /// The module of a unit. A name of which it is not known what it stands for is told, and not what it is taken for without.
-fn module_of(text: &str, file: &File, unit: &Unit) -> Result<(IrModule, Older), Vec<Fault>> {
+fn module_of(text: &str, file: &File, unit: &Unit) -> Result<(IrModule, Uses), Vec<Fault>> {
     let mut reader = Reader::new(text);
+    if let Some(import) = file.imported {
+        reader.by(rule!("R89.SYN.COMMENTS"), import);
+    }
     match reader.module(&file.around, &unit.statements) {
         Ok(mut module) if reader.faults.is_empty() && unit.strays.is_empty() => {
             say_pure(&mut module, &reader.silent);
-            return Ok((module, reader.older));
+            return Ok((module, reader.uses));
         }
         Ok(_) => {}
         Err(fault) => reader.fault(fault),
@@ -284,6 +287,10 @@ pub(super) struct Reader<'t> {
     dim_names: FxHashSet<String>,
     /// Whether the text may annotate scalars at all.
     may_have_scalars: bool,
+    /// Whether the text is in the spelling of the RFC, which trusts annotations (C17).
+    trusts_annotations: bool,
+    /// The data types of variables that are annotated as tensors, which a match of their shapes leaves as they are.
+    dtypes: FxHashMap<Var, DataType>,
     /// Variables that the text says are tuples, which are all inputs of an `R.call_tir` that is given one.
     tuples: FxHashSet<Var>,
     /// From `R.func_attr` in the function at hand.
@@ -294,8 +301,13 @@ pub(super) struct Reader<'t> {
     silent: Silent,
     depth: usize,
     faults: Vec<Fault>,
-    older: Older,
+    /// The rules of the notation that were applied.
+    applied: RuleSet,
+    uses: Uses,
 }
+
+/// What only the RFC and the notes of 2022 write.
+const OF_THE_RFC: [&str; 3] = ["R.Tensor[", "R.outputs(", "R.match_shape("];
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Reader<'t> {
@@ -310,19 +322,24 @@ impl<'t> Reader<'t> {
             scalars: FxHashMap::default(),
             dim_names: FxHashSet::default(),
             may_have_scalars: text.contains("T."),
+            trusts_annotations: OF_THE_RFC.iter().any(|spelling| text.contains(spelling)),
+            dtypes: FxHashMap::default(),
             tuples: FxHashSet::default(),
             function_attrs: Attrs::new(),
             function_ret: None,
             silent: Silent::default(),
             depth: 0,
             faults: Vec::new(),
-            older: Vec::new(),
+            applied: RuleSet::new(),
+            uses: Vec::new(),
         }
     }
 
-    fn older_spelling(&mut self, rule: Rule, span: Span) {
-        if self.older.iter().all(|(known, _)| *known != rule) {
-            self.older.push((rule, span));
+    /// A rule of the notation is made use of here.
+    fn by(&mut self, rule: Rule, span: Span) {
+        if !self.applied.contains(rule) {
+            self.applied.insert(rule);
+            self.uses.push((rule, span));
         }
     }
 

@@ -12,6 +12,7 @@ impl<'t> Reader<'t> {
     /// The one class decorated as a module, or else all functions. `around` is metadata and type variables.
     pub(super) fn module(&mut self, around: &'t [py::Stmt], statements: &'t [py::Stmt]) -> Read<IrModule> {
         let mut class = None;
+        self.by(rule!("R89.API.INPUT"), crate::grammar::Span::NONE);
         around.iter().for_each(|statement| self.around_module(statement));
         for statement in statements {
             match statement {
@@ -24,6 +25,7 @@ impl<'t> Reader<'t> {
         let members = match class {
             Some(class) => {
                 self.check_class(class);
+                self.by(rule!("R89.SYN.MODULE"), span_of(&class.name));
                 self.aliases.insert(class.name.to_string());
                 &class.body[..]
             }
@@ -110,6 +112,7 @@ impl<'t> Reader<'t> {
                 self.scope.next_function();
                 self.shapes.clear();
                 self.tuples.clear();
+                self.dtypes.clear();
                 let function = self.global_func(def)?;
                 let gv = GlobalVar { name: def.name.as_str().into(), span: span_of(&def.name) };
                 module.funcs.push((gv, function));

@@ -1,0 +1,364 @@
+//! Storages (chapter Memory): bytes in which tensors lie, and who wrote each of them last.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::account::{Account, Held};
+use super::stop::Stop;
+use crate::grammar::{Name, Span};
+use crate::judge::Cx;
+
+/// Where something happened in a run: at the binding of a variable.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The variable that is bound there; none outside of bindings.
+    pub binding: Option<Name>,
+    /// Where that stands in the text.
+    pub span: Span,
+}
+
+/// A piece of memory. Tensors that lie in it share its bytes (`MEM.STORAGE`).
+#[derive(Debug)]
+pub struct Storage {
+    /// Where it was allocated.
+    place: Place,
+    bytes: RefCell<Vec<u8>>,
+    written: RefCell<Written>,
+    /// How often it was written.
+    version: Cell<u64>,
+    /// How many families of tensors were made in it.
+    families: Cell<u64>,
+    /// Where it was released, if it was.
+    released: OnceCell<Place>,
+    /// The bytes are the run's as long as anything holds the storage.
+    held: Held,
+}
+
+/// Tensors that are views of one another: what one of them writes, all of them have written (`MEM.VIEW`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Family(u64);
+
+/// Where a tensor lies.
+#[derive(Clone, Debug)]
+pub(super) struct Lodging {
+    pub storage: Rc<Storage>,
+    /// Where its first byte is.
+    pub offset: u64,
+    /// How many bytes it takes up.
+    pub size: u64,
+    pub family: Family,
+    /// Where it was made.
+    place: Place,
+    /// The version of the storage that its elements show.
+    seen: Cell<u64>,
+}
+
+/// Why a tensor cannot be read, if that is so.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Poison {
+    /// It was released.
+    pub released: Option<String>,
+    /// The first byte that was never written.
+    pub unwritten: Option<String>,
+    /// The first byte that something else has written since.
+    pub overwritten: Option<String>,
+}
+
+/// Who wrote which bytes last, as runs of bytes that do not overlap, by where they begin.
+#[derive(Debug, Default)]
+struct Written(BTreeMap<u64, Run>);
+
+#[derive(Clone, Debug)]
+struct Run {
+    end: u64,
+    by: Family,
+    /// The tensor through which it was done, and where.
+    tensor: Place,
+    place: Place,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.binding {
+            Some(name) => write!(f, "`{name}`")?,
+            None => f.write_str("the start of the run")?,
+        }
+        if self.span == Span::NONE { Ok(()) } else { write!(f, " (character {})", self.span.start) }
+    }
+}
+
+impl Storage {
+    /// MEM.STORAGE: new memory, of which no byte has been written.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough left for it.
+    pub fn allocate(account: &Rc<Account>, size: u64) -> Result<Rc<Storage>, Stop> {
+        let held = account.hold(size)?;
+        let bytes = usize::try_from(size).map_err(|_| Stop::OutOfFuel)?;
+        Ok(Rc::new(Storage {
+            place: account.place(),
+            bytes: RefCell::new(vec![0; bytes]),
+            written: RefCell::default(),
+            version: Cell::new(0),
+            families: Cell::new(0),
+            released: OnceCell::new(),
+            held,
+        }))
+    }
+
+    /// How many bytes it has.
+    pub fn size(&self) -> u64 {
+        self.bytes.borrow().len() as u64
+    }
+
+    /// Where it was allocated.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// MEM.RELEASED: no tensor may be made in it from now on.
+    pub fn release(&self) {
+        // Whoever releases it again changes nothing.
+        let _ = self.released.set(self.held.account().place());
+    }
+
+    /// Why nothing can be done with it any more, if that is so.
+    pub fn why_released(&self) -> Option<String> {
+        let at = self.released.get()?;
+        Some(format!(
+            "the storage of {} is used at {}, and was released at {at}",
+            self.place,
+            self.held.account().place()
+        ))
+    }
+
+    /// A family that nothing belongs to yet.
+    fn new_family(&self) -> Family {
+        let family = Family(self.families.get());
+        self.families.set(family.0 + 1);
+        family
+    }
+}
+
+impl Lodging {
+    /// A place of its own for so many bytes, `offset` from the beginning; `None` if they are not all in the storage (`MEM.BOUNDS`).
+    pub fn of_its_own(storage: &Rc<Storage>, offset: u64, size: u64) -> Option<Lodging> {
+        let family = storage.new_family();
+        Lodging::within(storage.clone(), family, 0..storage.size(), offset, size)
+    }
+
+    /// MEM.VIEW: a place in this one, for tensors of the same family.
+    pub fn view(&self, offset: u64, size: u64) -> Option<Lodging> {
+        let own = self.offset..self.offset + self.size;
+        Lodging::within(self.storage.clone(), self.family, own, offset, size)
+    }
+
+    fn within(storage: Rc<Storage>, family: Family, around: Range<u64>, offset: u64, size: u64) -> Option<Lodging> {
+        let offset = around.start.checked_add(offset)?;
+        let end = offset.checked_add(size)?;
+        let place = storage.held.account().place();
+        (end <= around.end).then(|| Lodging { storage, offset, size, family, place, seen: Cell::new(u64::MAX) })
+    }
+
+    /// The bytes, if they are not those that were had last.
+    pub fn changed(&self) -> Option<Vec<u8>> {
+        if self.seen.replace(self.storage.version.get()) == self.storage.version.get() {
+            return None;
+        }
+        let bytes = self.storage.bytes.borrow();
+        let (start, end) = (usize::try_from(self.offset).ok()?, usize::try_from(self.offset + self.size).ok()?);
+        bytes.get(start..end).map(<[u8]>::to_vec)
+    }
+
+    /// Writes bytes, `at` from the beginning of the tensor.
+    pub fn write(&self, at: u64, new: &[u8]) {
+        let (storage, start) = (&self.storage, self.offset + at);
+        if let Ok(first) = usize::try_from(start)
+            && let Some(bytes) = storage.bytes.borrow_mut().get_mut(first..first + new.len())
+        {
+            bytes.copy_from_slice(new);
+        }
+        let place = storage.held.account().place();
+        let run = Run { end: start + new.len() as u64, by: self.family, tensor: self.place.clone(), place };
+        storage.written.borrow_mut().note(start, run);
+        let version = storage.version.get().wrapping_add(1);
+        storage.version.set(version);
+        self.seen.set(version);
+    }
+
+    /// The bytes `at` of the tensor that cannot be read; nothing if all can.
+    pub fn poison(&self, at: Range<u64>) -> Poison {
+        let range = self.offset + at.start..self.offset + at.end;
+        let written = self.storage.written.borrow();
+        let (whose, now) = (self.told(), self.now());
+        let unwritten = written
+            .gap(&range)
+            .map(|byte| format!("{whose} is read at {now}, and byte {byte} of the storage was never written"));
+        let overwritten = written.foreign(&range, self.family).map(|(byte, run)| {
+            let (other, place) = (&run.tensor, &run.place);
+            format!("{whose} is read at {now}, and byte {byte} of the storage was written through the tensor of {other} at {place}")
+        });
+        Poison { released: None, unwritten, overwritten }
+    }
+
+    /// Whether each element of so many bytes can be read.
+    pub fn readable(&self, element: u64) -> Vec<bool> {
+        let count = if element == 0 { 0 } else { self.size / element };
+        let written = self.storage.written.borrow();
+        let is_own = |i: u64| {
+            let range = self.offset + i * element..self.offset + (i + 1) * element;
+            written.gap(&range).is_none() && written.foreign(&range, self.family).is_none()
+        };
+        (0..count).map(is_own).collect()
+    }
+
+    /// Whether both have a byte in common.
+    pub fn overlaps(&self, other: &Lodging) -> bool {
+        Rc::ptr_eq(&self.storage, &other.storage)
+            && self.offset < other.offset + other.size
+            && other.offset < self.offset + self.size
+    }
+
+    /// Whose place it is, in words.
+    pub fn told(&self) -> String {
+        format!("the tensor of {} in the storage of {}", self.place, self.storage.place)
+    }
+
+    fn now(&self) -> Place {
+        self.storage.held.account().place()
+    }
+}
+
+impl Run {
+    /// Whether both were written through one tensor at one place.
+    fn is_as(&self, other: &Run) -> bool {
+        let at = |run: &Run| (run.place.binding.clone(), run.place.span, run.tensor.binding.clone(), run.tensor.span);
+        self.by == other.by && at(self) == at(other)
+    }
+}
+
+impl Poison {
+    /// Whether everything can be read.
+    pub fn is_none(&self) -> bool {
+        self.released.is_none() && self.unwritten.is_none() && self.overwritten.is_none()
+    }
+
+    /// MEM.RELEASED, MEM.UNWRITTEN, MEM.OVERWRITTEN: what is read is still there, has been written, and by no one else since.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read.
+    pub fn check(&self, cx: &mut Cx) -> Result<(), Stop> {
+        let told = |why: &Option<String>| why.clone().unwrap_or_default();
+        let checked = cx.check(&[
+            (rule!("MEM.RELEASED"), 1, self.released.is_none(), &|| told(&self.released)),
+            (rule!("MEM.UNWRITTEN"), 1, self.unwritten.is_none(), &|| told(&self.unwritten)),
+            (rule!("MEM.OVERWRITTEN"), 1, self.overwritten.is_none(), &|| told(&self.overwritten)),
+        ]);
+        checked.map_err(|(rule, message)| Stop::error(rule, message))
+    }
+}
+
+impl Written {
+    /// The bytes from `start` on are written; whoever wrote them before has not written them last.
+    fn note(&mut self, start: u64, run: Run) {
+        let end = run.end;
+        if start == end {
+            return;
+        }
+        let is_free = self.0.range(start..end).next().is_none();
+        if let Some((_, previous)) = self.0.range_mut(..start).next_back().filter(|_| is_free)
+            && previous.end == start
+            && previous.is_as(&run)
+        {
+            previous.end = end;
+            return;
+        }
+        let before: Vec<u64> = self.touching(&(start..end)).map(|(from, _)| from).collect();
+        for from in before {
+            let Some(old) = self.0.remove(&from) else { continue };
+            if from < start {
+                self.0.insert(from, Run { end: start, ..old.clone() });
+            }
+            if end < old.end {
+                self.0.insert(end, old);
+            }
+        }
+        self.0.insert(start, run);
+    }
+
+    /// The runs that have bytes in a range, in order.
+    fn touching(&self, range: &Range<u64>) -> impl Iterator<Item = (u64, &Run)> {
+        let first = self.0.range(..range.start).next_back().map(|(from, _)| *from).unwrap_or(range.start);
+        let start = range.start;
+        self.0
+            .range(first..range.end.max(first))
+            .map(|(from, run)| (*from, run))
+            .filter(move |(_, run)| run.end > start)
+    }
+
+    /// The first byte of a range that no one has written.
+    fn gap(&self, range: &Range<u64>) -> Option<u64> {
+        let mut next = range.start;
+        for (from, run) in self.touching(range) {
+            if from > next {
+                break;
+            }
+            next = run.end;
+        }
+        (next < range.end).then_some(next)
+    }
+
+    /// The first byte of a range that another family has written.
+    fn foreign(&self, range: &Range<u64>, family: Family) -> Option<(u64, &Run)> {
+        let found = self.touching(range).find(|(_, run)| run.by != family);
+        found.map(|(from, run)| (from.max(range.start), run))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(end: u64, by: u64) -> Run {
+        Run { end, by: Family(by), tensor: Place::default(), place: Place::default() }
+    }
+
+    #[test]
+    fn the_last_writer_of_a_byte_counts() {
+        let mut written = Written::default();
+        assert_eq!(written.gap(&(0..4)), Some(0));
+        written.note(0, run(8, 0));
+        assert_eq!((written.gap(&(0..8)), written.gap(&(0..9))), (None, Some(8)));
+        written.note(2, run(4, 1));
+        let foreign = |range, by| written.foreign(&range, Family(by)).map(|(byte, _)| byte);
+        assert_eq!(
+            (foreign(0..8, 0), foreign(0..2, 0), foreign(4..8, 0), foreign(3..8, 0)),
+            (Some(2), None, None, Some(3))
+        );
+        assert_eq!(foreign(0..8, 1), Some(0));
+        assert_eq!(written.gap(&(0..8)), None);
+        written.note(12, run(16, 1));
+        assert_eq!(written.gap(&(0..16)), Some(8));
+        assert_eq!((written.gap(&(5..5)), written.gap(&(20..20))), (None, None));
+    }
+
+    #[test]
+    fn a_view_stays_within_its_tensor() {
+        let storage = Storage::allocate(&Account::new(100), 16).unwrap();
+        let lodging = Lodging::of_its_own(&storage, 4, 8).unwrap();
+        assert!(Lodging::of_its_own(&storage, 12, 8).is_none() && Lodging::of_its_own(&storage, u64::MAX, 8).is_none());
+        assert!(lodging.view(4, 4).is_some() && lodging.view(4, 8).is_none());
+        lodging.write(0, &[1; 8]);
+        assert!(lodging.view(4, 4).unwrap().poison(0..4).is_none());
+        let other = Lodging::of_its_own(&storage, 0, 6).unwrap();
+        assert!(other.overlaps(&lodging) && other.poison(0..4).unwritten.is_some());
+        other.write(0, &[2; 6]);
+        assert!(lodging.poison(0..8).overwritten.is_some() && lodging.poison(2..8).is_none());
+        assert_eq!(lodging.readable(4), [false, true]);
+    }
+}
