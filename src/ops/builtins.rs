@@ -2,7 +2,7 @@
 
 use crate::book::Rule;
 use crate::grammar::DataType;
-use crate::ops::kernel::{Out, fail};
+use crate::ops::kernel::{Out, fail, in_shape};
 use crate::ops::tensor::memory::{new_storage, new_tensor, place, run_with_sizes, seen};
 use crate::value::{
     Applied, Closure, Host, Prim, Reads, Registry, Returned, Scalar, Stop, Tensor, Value, count, readable,
@@ -27,7 +27,7 @@ const BUILTINS: &[Builtin] = &[
     ("tensor_to_shape", rule!("BUILTIN.TENSOR_TO_SHAPE"), tensor_to_shape),
     ("reshape", rule!("BUILTIN.RESHAPE"), reshape),
     ("copy", rule!("BUILTIN.COPY"), copy),
-    ("to_device", rule!("BUILTIN.TO_DEVICE"), copy),
+    ("to_device", rule!("BUILTIN.TO_DEVICE"), to_device),
     ("read_if_cond", rule!("BUILTIN.READ_IF_COND"), read_if_cond),
     ("null_value", rule!("BUILTIN.NULL_VALUE"), null_value),
     ("make_tuple", rule!("BUILTIN.MAKE_TUPLE"), make_tuple),
@@ -283,9 +283,16 @@ fn reshape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
     seen(m, x, &Out { dtype: x.dtype(), shape: sizes.to_vec() }, 0)
 }
 
-/// BUILTIN.COPY, BUILTIN.TO_DEVICE: the object itself; there is one device.
+/// BUILTIN.COPY: the object itself.
 fn copy(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
     g.at(0).cloned()
+}
+
+/// BUILTIN.TO_DEVICE: a new tensor of the same elements.
+fn to_device(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+    readable(m, g.args)?;
+    let x = g.tensor(0)?;
+    in_shape(m, x, x.shape()).map(Value::Tensor)
 }
 
 /// BUILTIN.READ_IF_COND: whether the one element of a tensor, or a boxed integer, is not 0.
@@ -304,7 +311,7 @@ fn read_if_cond(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 }
 
 fn null_value(_: &mut dyn Host, _: &Given<'_>) -> Result<Value, Stop> {
-    Ok(Value::object("null"))
+    Ok(Value::unit())
 }
 
 fn make_tuple(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
@@ -336,7 +343,7 @@ fn invoke_closure(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
     m.call_value(callee, args.to_vec())
 }
 
-/// BUILTIN.CALL_TIR_DYN: a call of a `PrimFunc`, in which a shape stands for its sizes.
+/// BUILTIN.CALL_TIR_DYN: a call of a `PrimFunc`, whose last argument is a shape and stands for its sizes.
 fn call_tir_dyn(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
     match g.args {
         [Value::PrimFunc(func), args @ ..] => run_with_sizes(m, func, args),

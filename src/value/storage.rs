@@ -207,7 +207,7 @@ impl Lodging {
 
     /// Whether each element of so many bytes can be read.
     pub fn readable(&self, element: u64) -> Vec<bool> {
-        let count = if element == 0 { 0 } else { self.size / element };
+        let count = self.size.checked_div(element).unwrap_or(0);
         let written = self.storage.written.borrow();
         let is_own = |i: u64| {
             let range = self.offset + i * element..self.offset + (i + 1) * element;

@@ -6,7 +6,7 @@ use crate::ops::infer::{Dims, arity, boxed_int, dim, of_shape_arg, product, shap
 use crate::ops::kernel::elementwise::{infer_itself, infer_same};
 use crate::ops::kernel::{self, Out, fail};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param, run_prim_func};
-use crate::value::{Host, Prim, PrimFuncObj, Scalar, Stop, Storage, Tensor, Value, count};
+use crate::value::{Host, PrimFuncObj, Stop, Storage, Tensor, Value, count};
 
 const SIZE: Param = Param::ShapeArg("size");
 const STORAGE: Param = Param::Arg("storage");
@@ -391,13 +391,11 @@ fn call_tir_dyn(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// Runs a `PrimFunc` on arguments, in which a shape stands for its sizes.
+/// Runs a `PrimFunc` on arguments, of which the last is a shape and stands for its sizes.
 pub(in crate::ops) fn run_with_sizes(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
-    let int = |size: &i64| Value::Prim(Prim { dtype: DataType::INT64, value: Scalar::Int(*size) });
-    let flat = args.iter().flat_map(|arg| match arg.as_shape() {
-        Some(sizes) => sizes.iter().map(int).collect(),
-        None => vec![arg.clone()],
-    });
-    run_prim_func(m, func, &flat.collect::<Vec<Value>>(), 0..0)?;
+    let (sizes, args) = args.split_last().ok_or_else(|| fail("a shape is missing behind the arguments"))?;
+    let sizes = sizes.as_shape().ok_or_else(|| fail(format!("the last argument must be a shape, it is {sizes}")))?;
+    let args: Vec<Value> = args.iter().cloned().chain(sizes.iter().copied().map(Value::int)).collect();
+    run_prim_func(m, func, &args, 0..0)?;
     Ok(Value::unit())
 }
