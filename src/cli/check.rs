@@ -14,6 +14,7 @@ use crate::check::{Claim, all_findings, check_as, unknown_names};
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, Span};
 use crate::judge::Cx;
+use crate::syntax::load::LoadError;
 use crate::syntax::tvmscript::Which;
 
 /// Check programs: well-formedness, normal form, types and structural information
@@ -70,6 +71,8 @@ struct Report {
     modules: Vec<OfModule>,
     /// The statements that belong to no module.
     skipped: Option<(Span, usize)>,
+    /// What is wrong in modules beside these, if there are any that cannot be read.
+    broken: Option<InputError>,
 }
 
 /// What is said of a module.
@@ -148,14 +151,16 @@ fn check(args: &Args, path: PathBuf) -> Checked {
                 has_global_infos: false,
                 fragment: false,
             };
-            return Ok(Report { source, modules: vec![module], skipped: None });
+            return Ok(Report { source, modules: vec![module], skipped: None, broken: None });
         }
         let which = args.selected.module.as_deref().map_or(Which::All, Which::Named);
         let file = source.modules(which)?;
         let check = |(name, module): (String, IrModule)| check_module(args, &source, name, &module);
         let mut modules: Vec<OfModule> = file.modules.into_iter().map(check).collect();
         modules.iter_mut().take(1).for_each(|module| drop(module.findings.splice(0..0, of_relay.iter().cloned())));
-        Ok(Report { source, modules, skipped: file.skipped })
+        let broken =
+            (!file.faults.is_empty()).then(|| InputError::Load(source.name.clone(), LoadError::Syntax(file.faults)));
+        Ok(Report { source, modules, skipped: file.skipped, broken })
     });
     Checked { path, result }
 }
@@ -197,9 +202,9 @@ fn verdict(findings: &[Diagnostic]) -> String {
 
 fn exit(checked: &Checked) -> Exit {
     match &checked.result {
+        Ok(Report { broken: Some(_), .. }) | Err(_) => Exit::Unreadable,
         Ok(report) if has_errors(report.findings()) => Exit::Findings,
         Ok(_) => Exit::AsExpected,
-        Err(_) => Exit::Unreadable,
     }
 }
 
@@ -209,6 +214,7 @@ type Sink<'s> = &'s mut dyn FnMut(&str) -> Result<(), Failure>;
 fn tell(renderer: &Renderer, checked: &Checked, out: Sink<'_>) -> Result<(), Failure> {
     match &checked.result {
         Ok(report) => {
+            report.broken.iter().for_each(|error| eprint!("{}", render::input_error(renderer, error)));
             for module in &report.modules {
                 tell_module(renderer, &report.source, module, &report.title(module), out)?;
             }
@@ -257,7 +263,9 @@ fn json_lines(checked: &Checked) -> Result<String, Failure> {
                 module.findings.iter().map(json).collect::<Vec<_>>()
             };
             let skipped = report.skipped.map(|skipped| render::skipped_json(&report.source, skipped));
-            report.modules.iter().flat_map(of_module).chain(skipped).collect()
+            let path = checked.path.display().to_string();
+            let broken = report.broken.iter().flat_map(|error| render::input_error_json(&path, error));
+            broken.chain(report.modules.iter().flat_map(of_module)).chain(skipped).collect()
         }
         Err(error) => render::input_error_json(&checked.path.display().to_string(), error),
     };
@@ -271,10 +279,12 @@ fn summary(checked: &[Checked]) -> String {
         let findings = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(Report::findings);
         findings.filter(|finding| finding.severity == severity).count()
     };
-    let unreadable = checked.iter().filter(|one| one.result.is_err()).count();
-    let unreadable = if unreadable > 0 { format!(", {unreadable} unreadable") } else { String::new() };
+    let told = |count: usize, what: &str| if count > 0 { format!(", {count} {what}") } else { String::new() };
+    let unreadable = told(checked.iter().filter(|one| one.result.is_err()).count(), "unreadable");
+    let is_broken = |one: &&Checked| matches!(&one.result, Ok(Report { broken: Some(_), .. }));
+    let broken = told(checked.iter().filter(is_broken).count(), "in part unreadable");
     format!(
-        "{}: {}, {}{unreadable}\n",
+        "{}: {}, {}{unreadable}{broken}\n",
         plural(checked.len(), "file"),
         plural(count(Severity::Error), "error"),
         plural(count(Severity::Warning), "warning"),

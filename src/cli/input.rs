@@ -101,7 +101,9 @@ impl Source {
                 return Err(InputError::Load(self.name.clone(), LoadError::OneModule));
             }
             return match relay::import(&mut Cx::new(), &self.text) {
-                Ok((module, _)) => Ok(PythonFile { modules: vec![(String::new(), module)], skipped: None }),
+                Ok((module, _)) => {
+                    Ok(PythonFile { modules: vec![(String::new(), module)], skipped: None, faults: Vec::new() })
+                }
                 Err(faults) => Err(self.unreadable(&faults)),
             };
         }
@@ -120,6 +122,8 @@ impl Source {
         if let Some((first, count)) = file.skipped {
             eprintln!("note: {}: {}", self.name, self.skipped_words(first, count));
         }
+        // Another module cannot be read.
+        file.faults.iter().for_each(|fault| eprintln!("note: {}:{fault}", self.name));
         file.modules.into_iter().next().ok_or_else(|| InputError::Load(self.name.clone(), LoadError::Empty))
     }
 

@@ -128,7 +128,7 @@ pub fn parse_modules(form: Form, text: &str, which: Which<'_>) -> Result<PythonF
     match (form, which) {
         (Form::TvmScript, _) => parse_file(text, which).map_err(LoadError::Syntax),
         (Form::Ron | Form::Json, Which::All | Which::Only) => {
-            Ok(PythonFile { modules: vec![(String::new(), parse(form, text)?)], skipped: None })
+            Ok(PythonFile { modules: vec![(String::new(), parse(form, text)?)], skipped: None, faults: Vec::new() })
         }
         (Form::Ron | Form::Json, Which::Named(_)) => Err(LoadError::OneModule),
     }

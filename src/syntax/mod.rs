@@ -5,3 +5,5 @@ pub mod import;
 pub mod load;
 mod tvm_json;
 pub mod tvmscript;
+
+pub use tvm_json::{saved_tensor, tensor_to_save};

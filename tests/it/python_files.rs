@@ -19,7 +19,7 @@ fn all(text: &str) -> PythonFile {
 }
 
 fn errors(text: &str) -> Vec<SyntaxError> {
-    parse_file(text, Which::All).unwrap_err()
+    parse_file(text, Which::All).map_or_else(|errors| errors, |file| file.faults)
 }
 
 /// The module of a text that says outright what the other says by way of its surroundings.
@@ -309,4 +309,66 @@ def main(x: R.Tensor((\"n\", 4), \"float32\")):
     let (exit, out, _) = run(&["check", &unknown]);
     assert_eq!(exit, 1);
     assert!(out.contains("the result would have a dimension of -1") && out.contains("unknown.py:3:9"), "{out}");
+}
+
+/// Ways to spoil the class `B` for Python, each with what stands in place of its body.
+const SPOILED: [&str; 7] = [
+    "        return x +\n",
+    "        y = R.add(x, (x\n        return y\n",
+    "        y = [x, x\n        return y\n",
+    "        y = x\n      return y\n",
+    "        if x\n            return x\n",
+    "        return \"open\n",
+    "        def = x\n        return x\n",
+];
+
+#[test]
+fn a_module_that_python_cannot_parse_does_not_hide_the_others() {
+    let good = |name: &str| class(name, "R.Tensor((2,), \"float32\")");
+    for spoiled in SPOILED {
+        let bad = good("B").replace("        return x\n", spoiled);
+        for (text, others) in [
+            (format!("{IMPORTS}{bad}{}{}", good("A"), good("C")), ["A", "C"]),
+            (format!("{IMPORTS}{}{bad}{}", good("A"), good("C")), ["A", "C"]),
+            (format!("{IMPORTS}{}{}{bad}", good("A"), good("C")), ["A", "C"]),
+        ] {
+            let file = all(&text);
+            assert_eq!(names(&file), others, "{text}");
+            let line = |part: &str| text[..text.find(part).unwrap()].matches('\n').count() + 1;
+            let (first, last) = (line("class B"), line("class B") + 7);
+            assert!(!file.faults.is_empty(), "{text}");
+            assert!(file.faults.iter().all(|fault| (first..=last).contains(&fault.line)), "{:?}\n{text}", file.faults);
+            // Whoever wants another one gets it, and whoever wants this one is told why not.
+            assert_eq!(names(&parse_file(&text, Which::Named("C")).unwrap()), ["C"]);
+            assert_eq!(parse_file(&text, Which::Named("B")).unwrap_err(), file.faults);
+            assert!(parse_file(&text, Which::Only).is_err());
+        }
+    }
+}
+
+#[test]
+fn a_module_that_is_not_read_does_not_hide_what_is_wrong_in_another() {
+    let dir = TempDir::new().unwrap();
+    let unread = class("A", "R.Tensor((2,), \"float32\")").replace("return x", "y = R.add(x)(\n        return y");
+    let unknown = class("B", "R.Tensor((2,), \"float32\")")
+        .replace("return x", "y = R.match_cast(x, R.Nothing)\n        return y");
+    let wrong = class("C", "R.Tensor((2,), \"float32\")").replace("return x", "return z");
+    let path = file(&dir, "three.py", &format!("{IMPORTS}{unread}{unknown}{wrong}"));
+    let (status, out, err) = run(&["check", &path]);
+    assert_eq!(status, 2, "{out}{err}");
+    assert!(err.contains("three.py:6") && err.contains("R.Nothing"), "{err}");
+    assert!(out.contains("C") || out.contains("`z`"), "{out}");
+    assert!(out.contains("1 in part unreadable"), "{out}");
+    let (status, out, _) = run(&["check", "--format", "json", &path]);
+    assert!(status == 2 && json_lines(&out).len() >= 3, "{out}");
+}
+
+#[test]
+fn functions_beside_one_that_python_cannot_parse_are_no_whole_module() {
+    let function = |name: &str, body: &str| {
+        format!("@R.function\ndef {name}(x: R.Tensor((2,), \"float32\")):\n    return {body}\n")
+    };
+    let text = format!("{IMPORTS}{}{}", function("main", "g(x)"), function("g", "x +"));
+    let found = errors(&text);
+    assert_eq!(found.iter().map(|error| error.line).collect::<Vec<_>>(), [7], "{found:?}");
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::tensor::tensor;
+use super::tensor::saved_tensor;
 use crate::grammar::{DataType, Name, TensorData};
 
 /// Why such a graph cannot be read, and at which node.
@@ -203,7 +203,7 @@ impl<'t> Graph<'t> {
     /// The data of a tensor.
     pub fn tensor(&self, id: Id) -> Reading<TensorData> {
         let text: Cow<'t, str> = self.value::<Text<'t>>(id, "expected a tensor")?.0;
-        tensor(&text).map_err(|message| self.error(id, &message))
+        saved_tensor(&text).map_err(|message| self.error(id, &message))
     }
 }
 

@@ -11,6 +11,7 @@ mod tir;
 pub use graph::GraphError;
 pub(in crate::syntax) use graph::{Graph, Id};
 pub use relax::read_module;
+pub use tensor::{saved_tensor, tensor_to_save};
 
 /// Whether a text is such a graph: the first of its fields tells.
 pub fn is_graph(text: &str) -> bool {

@@ -9,7 +9,11 @@ const MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 const MAX_RANK: u32 = 1_000;
 
 /// Reads a tensor.
-pub(super) fn tensor(text: &str) -> Result<TensorData, String> {
+///
+/// # Errors
+///
+/// What is wrong with the text.
+pub fn saved_tensor(text: &str) -> Result<TensorData, String> {
     let bytes = from_base64(text).ok_or("the tensor is not in base 64")?;
     let mut rest = Bytes(&bytes);
     let cut = || "the tensor is cut off".to_string();
@@ -30,6 +34,34 @@ pub(super) fn tensor(text: &str) -> Result<TensorData, String> {
     let data = rest.take(length).ok_or_else(cut)?;
     let elements = if dtype.bits < 8 && !dtype.is_bool() { unpacked(dtype, &shape, data) } else { data.to_vec() };
     TensorData::new(dtype, &shape, elements).map_err(|error| error.to_string())
+}
+
+/// Writes a tensor, as [`saved_tensor`] reads it.
+pub fn tensor_to_save(data: &TensorData) -> String {
+    let code = match data.dtype.code {
+        _ if data.dtype.is_bool() => 6,
+        TypeCode::Int => 0,
+        TypeCode::UInt => 1,
+        TypeCode::Float => 2,
+        TypeCode::Handle => 3,
+        TypeCode::BFloat => 4,
+        TypeCode::Small(format) => {
+            let place = SmallFloat::ALL.iter().position(|known| *known == format).and_then(|at| u8::try_from(at).ok());
+            place.map_or(u8::MAX, |place| place.saturating_add(7))
+        }
+    };
+    // Elements of fewer than 8 bits have a byte each, which is read too.
+    let bits = if data.dtype.is_bool() { 8 } else { u8::try_from(data.dtype.bits).unwrap_or(u8::MAX) };
+    let mut bytes = MAGIC.to_le_bytes().to_vec();
+    // What is reserved, and the device: the first processor.
+    bytes.extend([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    bytes.extend(u32::try_from(data.shape.len()).unwrap_or(u32::MAX).to_le_bytes());
+    bytes.extend([code, bits]);
+    bytes.extend(1u16.to_le_bytes());
+    data.shape.iter().for_each(|size| bytes.extend(size.to_le_bytes()));
+    bytes.extend((data.bytes.len() as u64).to_le_bytes());
+    bytes.extend(data.bytes.iter());
+    to_base64(&bytes)
 }
 
 /// The data type with a number of DLPack's.
@@ -116,6 +148,19 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+fn to_base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let word = group.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for at in 0..4 {
+            let digit = DIGITS.get((word >> (18 - 6 * at) & 63) as usize).copied().unwrap_or(b'=');
+            text.push(char::from(if at <= group.len() { digit } else { b'=' }));
+        }
+    }
+    text
+}
+
 fn sextet(digit: u8) -> Option<u32> {
     match digit {
         b'A'..=b'Z' => Some(u32::from(digit - b'A')),
@@ -135,6 +180,7 @@ mod tests {
     fn base_64() {
         for (text, bytes) in [("", &b""[..]), ("TQ==", b"M"), ("TWE=", b"Ma"), ("TWFu", b"Man"), ("TWFuTQ", b"ManM")] {
             assert_eq!(from_base64(text).as_deref(), Some(bytes), "{text}");
+            assert_eq!(to_base64(bytes).trim_end_matches('='), text.trim_end_matches('='));
         }
         for text in ["T", "TW-u", "T===", "é"] {
             assert_eq!(from_base64(text), None, "{text}");
@@ -145,10 +191,12 @@ mod tests {
     #[test]
     fn a_saved_tensor() {
         let text = "P6G0lvBAXt0AAAAAAAAAAAEAAAAAAAAAAQAAAABAAQACAAAAAAAAABAAAAAAAAAAAAAAAAAAAAACAAAAAAAAAA==";
-        let data = tensor(text).unwrap();
+        let data = saved_tensor(text).unwrap();
+        assert_eq!(tensor_to_save(&data).len(), text.len());
+        assert_eq!(saved_tensor(&tensor_to_save(&data)).unwrap(), data);
         assert_eq!((data.dtype, &*data.shape, data.bytes.len(), data.bytes[8]), (DataType::INT64, &[2][..], 16, 2));
-        assert_eq!(tensor(&text[..60]).unwrap_err(), "the tensor is cut off");
-        assert_eq!(tensor("AAAA").unwrap_err(), "this is not how a tensor begins");
+        assert_eq!(saved_tensor(&text[..60]).unwrap_err(), "the tensor is cut off");
+        assert_eq!(saved_tensor("AAAA").unwrap_err(), "this is not how a tensor begins");
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(super) struct File {
 }
 
 /// The name of the functions that stand in no class.
-const FUNCTIONS: &str = "functions";
+pub(super) const FUNCTIONS: &str = "functions";
 
 impl File {
     /// Finds the modules among the statements of a file. Where there is none, the only class or function is taken for one, so that

@@ -4,6 +4,7 @@ mod annotation;
 mod attrs;
 mod block;
 mod branch;
+mod broken;
 mod calls;
 mod constant;
 mod dims;
@@ -22,15 +23,13 @@ use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use ruff_python_ast as py;
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
-
 pub(super) use self::attrs::attr_in;
 pub(in crate::syntax) use self::attrs::names_dtype;
+use self::broken::Readable;
 pub(in crate::syntax) use self::calls::dps_output;
-use self::fault::{Fault, Read, span_of};
+use self::fault::{Fault, Read};
 pub(super) use self::fault::{integer, string};
-use self::file::{File, Unit};
+use self::file::{FUNCTIONS, File, Unit};
 use self::scope::Identities;
 pub(in crate::syntax) use self::signature::{Param, signature};
 use super::guard;
@@ -105,50 +104,71 @@ pub struct PythonFile {
     pub modules: Vec<(String, IrModule)>,
     /// The first of the statements that are no part of any module, nor imports or constants, and how many they are.
     pub skipped: Option<(Span, usize)>,
+    /// What is wrong in those modules that are meant, but not here because they cannot be read, and in what is left out.
+    pub faults: Vec<SyntaxError>,
 }
 
 /// Reads modules of a Python file, whatever stands around them: constants and imports are made use of, the rest is skipped.
 ///
 /// # Errors
 ///
-/// What is wrong in the modules that are meant, in the order of the text, or that it is not clear which one is.
+/// What is wrong in the modules that are meant, in the order of the text, or that it is not clear which one is. Where all are meant, and
+/// some can be read, it is no error.
 pub fn parse_file(text: &str, which: Which<'_>) -> Result<PythonFile, Vec<SyntaxError>> {
-    let (modules, skipped) = read_units(text, which)?;
+    let Units { modules, skipped, faults } = read_units(text, which)?;
     let modules = modules.into_iter().map(|(name, module, _)| (name, module)).collect();
-    Ok(PythonFile { modules, skipped })
+    Ok(PythonFile { modules, skipped, faults })
 }
 
 /// A module, and what of the notation it makes use of.
 fn read(text: &str) -> Result<(IrModule, Uses), Vec<SyntaxError>> {
-    let (modules, _) = read_units(text, Which::Only)?;
-    modules.into_iter().next().map(|(_, module, uses)| (module, uses)).ok_or_else(Vec::new)
+    let file = read_units(text, Which::Only)?;
+    file.modules.into_iter().next().map(|(_, module, uses)| (module, uses)).ok_or_else(Vec::new)
 }
 
-/// The modules that are meant, and what was skipped.
-type Units = (Vec<(String, IrModule, Uses)>, Option<(Span, usize)>);
+/// The modules that are meant, what was skipped, and what is wrong beside them.
+struct Units<F> {
+    modules: Vec<(String, IrModule, Uses)>,
+    skipped: Option<(Span, usize)>,
+    faults: Vec<F>,
+}
 
-fn read_units(text: &str, which: Which<'_>) -> Result<Units, Vec<SyntaxError>> {
+fn read_units(text: &str, which: Which<'_>) -> Result<Units<SyntaxError>, Vec<SyntaxError>> {
     let text = &*named_lambdas(text);
-    units(text, which).map_err(|mut faults| {
+    let told = |mut faults: Vec<Fault>| {
         faults.sort_by_key(|fault| fault.span.start);
         faults.into_iter().take(MAX_ERRORS).map(|fault| fault.into_error(text)).collect()
-    })
+    };
+    let Units { modules, skipped, faults } = units(text, which).map_err(told)?;
+    Ok(Units { modules, skipped, faults: told(faults) })
 }
 
-fn units(text: &str, which: Which<'_>) -> Result<Units, Vec<Fault>> {
-    let statements = python(text)?;
+fn units(text: &str, which: Which<'_>) -> Result<Units<Fault>, Vec<Fault>> {
+    let Readable { statements, mut faults, without_a_function } = python(text)?;
+    if which == Which::Only && !faults.is_empty() {
+        return Err(faults);
+    }
     let count = statements.len();
     let declares = Reader::new(text);
-    let file = File::of(statements, &|value| declares.is_type_var(value));
-    let (mut modules, mut faults) = (Vec::new(), Vec::new());
-    for unit in meant(text, &file.units, count, which).map_err(|fault| vec![fault])? {
+    let mut file = File::of(statements, &|value| declares.is_type_var(value));
+    if without_a_function {
+        file.units.retain(|unit| unit.name != FUNCTIONS);
+    }
+    let units = match meant(text, &file.units, count, which) {
+        Ok(units) => units,
+        Err(fault) if faults.is_empty() => return Err(vec![fault]),
+        // What cannot be read is the reason.
+        Err(_) => return Err(faults),
+    };
+    let mut modules = Vec::new();
+    for unit in units {
         match module_of(text, &file, unit) {
             Ok((module, uses)) => modules.push((unit.name.clone(), module, uses)),
             Err(mut found) => faults.append(&mut found),
         }
     }
     let skipped = file.skipped.first().map(|first| (*first, file.skipped.len()));
-    if faults.is_empty() { Ok((modules, skipped)) } else { Err(faults) }
+    if modules.is_empty() { Err(faults) } else { Ok(Units { modules, skipped, faults }) }
 }
 
 /// The module of a unit. A name of which it is not known what it stands for is told, and not what it is taken for without.
@@ -236,7 +256,7 @@ fn named_lambdas(text: &str) -> Cow<'_, str> {
 }
 
 /// The text as a Python module.
-fn python(text: &str) -> Result<Vec<py::Stmt>, Vec<Fault>> {
+fn python(text: &str) -> Result<Readable, Vec<Fault>> {
     let fault = |span: Span, message: &str| vec![Fault::at(span, message)];
     if u32::try_from(text.len()).is_err() {
         return Err(fault(Span::NONE, "the text is larger than 4 GiB"));
@@ -247,19 +267,7 @@ fn python(text: &str) -> Result<Vec<py::Stmt>, Vec<Fault>> {
     if let Some(at) = guard::too_deep(text) {
         return Err(fault(at_offset(at), &format!("the nesting is deeper than {MAX_NESTING}")));
     }
-    let mut parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
-    if !parsed.errors().is_empty() && text.lines().any(|line| line.trim_start().starts_with(['%', '!'])) {
-        // What is saved of a notebook has commands to the notebook.
-        parsed = parse_unchecked(text, ParseOptions::from(Mode::Ipython));
-    }
-    if !parsed.errors().is_empty() {
-        let errors = parsed.errors().iter().take(MAX_ERRORS);
-        return Err(errors.map(|e| Fault::at(span_of(&e.location), e.error.to_string())).collect());
-    }
-    match parsed.into_syntax() {
-        py::Mod::Module(module) => Ok(module.body.into_iter().collect()),
-        py::Mod::Expression(_) => Err(fault(Span::NONE, "expected a module")),
-    }
+    broken::statements(text)
 }
 
 fn at_offset(at: usize) -> Span {

@@ -1,0 +1,108 @@
+//! Python that cannot be parsed: the outermost class or function with the error is left out, so that what stands beside it is read.
+
+use ruff_python_ast as py;
+use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
+
+use super::MAX_ERRORS;
+use super::fault::{Fault, span_of};
+
+/// How many classes and functions are left out at most: each costs another look at the text.
+const MAX_BROKEN: usize = 20;
+
+/// What can be read of a text.
+pub(super) struct Readable {
+    pub statements: Vec<py::Stmt>,
+    /// What is wrong with the classes and functions that are left out.
+    pub faults: Vec<Fault>,
+    /// Whether a function is among them, so that those beside it are no whole module.
+    pub without_a_function: bool,
+}
+
+/// The outermost statements of a text.
+///
+/// # Errors
+///
+/// What is wrong, where it stands in no class or function that could be left out.
+pub(super) fn statements(text: &str) -> Result<Readable, Vec<Fault>> {
+    let mut parsed = parse(text, Mode::Module);
+    let mut mode = Mode::Module;
+    if !parsed.errors().is_empty() && text.lines().any(|line| line.trim_start().starts_with(['%', '!'])) {
+        // What is saved of a notebook has commands to the notebook.
+        mode = Mode::Ipython;
+        parsed = parse(text, mode);
+    }
+    let mut rest = text.to_string();
+    let (mut faults, mut without_a_function) = (Vec::new(), false);
+    for _ in 0..MAX_BROKEN {
+        let Some(first) = parsed.errors().first() else { break };
+        let Some(broken) = definition_at(&rest, first.location.start().to_usize()) else { break };
+        let inside = |at: usize| (broken.start..=broken.end).contains(&at);
+        let errors = parsed.errors().iter().filter(|error| inside(error.location.start().to_usize()));
+        faults.extend(errors.map(|error| Fault::at(span_of(&error.location), error.error.to_string())));
+        without_a_function |= !broken.is_class;
+        rest.replace_range(broken.start..broken.end, &blank(rest.get(broken.start..broken.end).unwrap_or_default()));
+        parsed = parse(&rest, mode);
+    }
+    faults.truncate(MAX_ERRORS);
+    let errors = parsed.errors().iter().take(MAX_ERRORS - faults.len());
+    let left: Vec<Fault> = errors.map(|e| Fault::at(span_of(&e.location), e.error.to_string())).collect();
+    match parsed.into_syntax() {
+        py::Mod::Module(module) if left.is_empty() => {
+            Ok(Readable { statements: module.body.into_iter().collect(), faults, without_a_function })
+        }
+        py::Mod::Module(_) | py::Mod::Expression(_) => Err(faults.into_iter().chain(left).collect()),
+    }
+}
+
+fn parse(text: &str, mode: Mode) -> Parsed<py::Mod> {
+    parse_unchecked(text, ParseOptions::from(mode))
+}
+
+/// Spaces in place of everything, and the ends of lines where they are.
+fn blank(text: &str) -> String {
+    text.bytes().map(|byte| if byte == b'\n' || byte == b'\r' { char::from(byte) } else { ' ' }).collect()
+}
+
+/// An outermost class or function, from its first decorator to the next statement that begins a line.
+struct Definition {
+    start: usize,
+    end: usize,
+    is_class: bool,
+}
+
+/// The one at a place of the text, or before it: what is not closed is missed where the next statement begins.
+fn definition_at(text: &str, at: usize) -> Option<Definition> {
+    let begun = beginnings(text);
+    let here = begun.iter().rposition(|(start, _)| *start <= at)?;
+    let is_first = |nth: usize| begun.get(nth).is_some_and(|(start, _)| *start == at);
+    let nth = if is_first(here) { here.checked_sub(1).unwrap_or(here) } else { here };
+    let (start, is_class) = *begun.get(nth)?;
+    let end = begun.get(nth + 1).map_or(text.len(), |(start, _)| *start);
+    is_class.map(|is_class| Definition { start, end, is_class })
+}
+
+/// Where the outermost statements begin, their decorators included, and whether each is a class; `None` if neither a class nor a
+/// function.
+fn beginnings(text: &str) -> Vec<(usize, Option<bool>)> {
+    let (mut begun, mut decorators, mut start) = (Vec::new(), None, 0);
+    for line in text.split_inclusive('\n') {
+        if line.starts_with(|c: char| !c.is_whitespace() && !")]}#".contains(c)) {
+            if line.starts_with('@') {
+                decorators = decorators.or(Some(start));
+            } else {
+                begun.push((decorators.take().unwrap_or(start), is_class(line)));
+            }
+        }
+        start += line.len();
+    }
+    begun
+}
+
+/// Whether the line begins a class; `None` if neither a class nor a function.
+fn is_class(line: &str) -> Option<bool> {
+    match line.split(|c: char| !c.is_alphanumeric()).next() {
+        Some("class") => Some(true),
+        Some("def" | "async") => Some(false),
+        Some(_) | None => None,
+    }
+}
