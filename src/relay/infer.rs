@@ -10,7 +10,7 @@ use super::fault::Fault;
 use super::operators;
 use super::print::type_text;
 use super::tree::{
-    BaseType, Call, Definition, Expr, ExprKind, Function, If, Kind, Notation, Param, Program, Shape, TypeExpr,
+    BaseType, Call, Definition, Dim, Expr, ExprKind, Function, If, Kind, Notation, Param, Program, Shape, TypeExpr,
     TypeKind, TypeParam,
 };
 use super::types::{Base, Dims, Instance, Names, Table, Type, Variable, join};
@@ -255,7 +255,10 @@ impl<'p> Inference<'p, '_> {
             }
             ExprKind::Global(name) => self.global(name, expr.span),
             ExprKind::Operator(_) => self.table.var(),
-            ExprKind::Constant(data) => Type::scalar(data.dtype),
+            ExprKind::Constant(data) => {
+                let size = |size: &u64| Dim::Known(i64::try_from(*size).unwrap_or(i64::MAX));
+                Type::Tensor(Base::Known(data.dtype), Dims::Known(data.shape.iter().map(size).collect()))
+            }
             ExprKind::Tuple(fields) => Type::Tuple(fields.iter().map(|field| self.expr(field)).collect()),
             ExprKind::Project(tuple, index) => self.project(tuple, *index, expr.span),
             ExprKind::Let(bindings, result) => {

@@ -2,24 +2,29 @@
 
 use std::fmt::Write as _;
 
+use serde_json::{Value, json};
+
+use super::read::CONSTANT;
 use super::tree::{
     BaseType, Call, Definition, Dim, Expr, ExprKind, Function, INFIX, Kind, Notation, Param, Program, Shape, Tensor,
     TypeExpr, TypeKind, TypeParam,
 };
 use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, TensorData};
 use crate::judge::{Cx, with_stack};
+use crate::syntax::tensor_to_save;
 use crate::value;
 
 /// The text of a program in a notation.
 pub fn print(cx: &mut Cx, program: &Program, notation: Notation) -> String {
-    let mut printer = Printer { cx, notation, text: String::new(), indent: 0 };
+    let mut printer = Printer { cx, notation, text: String::new(), indent: 0, constants: Vec::new() };
     printer.program(program);
+    printer.section();
     printer.text
 }
 
 /// The text of a type in a notation.
 pub(super) fn type_text(ty: &TypeExpr, notation: Notation) -> String {
-    let mut printer = Printer { cx: &mut Cx::new(), notation, text: String::new(), indent: 0 };
+    let mut printer = Printer { cx: &mut Cx::new(), notation, text: String::new(), indent: 0, constants: Vec::new() };
     printer.ty(ty);
     printer.text
 }
@@ -55,6 +60,8 @@ struct Printer<'c> {
     notation: Notation,
     text: String,
     indent: usize,
+    /// The tensors that stand behind the program, as they are saved.
+    constants: Vec<String>,
 }
 
 impl Printer<'_> {
@@ -84,6 +91,21 @@ impl Printer<'_> {
             self.put(if i == 0 { "" } else { "\n" });
             self.definition(definition);
         }
+    }
+
+    /// The tensors that are no scalars, behind the program.
+    fn section(&mut self) {
+        if self.constants.is_empty() {
+            return;
+        }
+        let count = self.constants.len();
+        let constants =
+            (0..count).map(|number| json!({"type_key": CONSTANT, "attrs": {"data": number.to_string(), "span": "0"}}));
+        let list = json!({"type_key": "Array", "data": (3..count + 3).collect::<Vec<usize>>()});
+        let root = json!({"type_key": "Map", "keys": [CONSTANT], "data": [2]});
+        let nodes: Vec<Value> = [json!({"type_key": ""}), root, list].into_iter().chain(constants).collect();
+        let section = json!({"root": 1, "nodes": nodes, "b64ndarrays": self.constants});
+        let _ = write!(self.text, "\n#[metadata]\n{section:#}\n");
     }
 
     fn definition(&mut self, definition: &Definition) {
@@ -241,6 +263,11 @@ impl Printer<'_> {
 
     /// With the suffix of its data type, where the digits alone would say another one.
     fn constant(&mut self, data: &TensorData) {
+        if !data.shape.is_empty() {
+            let _ = write!(self.text, "meta[{CONSTANT}][{}]", self.constants.len());
+            self.constants.push(tensor_to_save(data));
+            return;
+        }
         let scalar = value::Tensor::from_data(data).ok().and_then(|tensor| tensor.get(0));
         let digits = scalar.map(|scalar| scalar.to_string()).unwrap_or_default();
         let text = match data.dtype {

@@ -255,3 +255,59 @@ fn both_places_are_told() {
     let expected = "2:41: argument 0 is Tensor<Float, 4>, the parameter is Tensor<Float, 3>; which stands at 1:15 [RELAY.DEF.RESTRICT]";
     assert_eq!(told, expected);
 }
+
+/// The command line on `.relay` files: what is wrong stands at its place, and what is right runs.
+#[cfg(feature = "cli")]
+mod commands {
+    use tempfile::TempDir;
+
+    use crate::cli::{file, run};
+
+    fn example(name: &str) -> String {
+        super::directory().join(name).display().to_string()
+    }
+
+    #[test]
+    fn a_file_is_checked_run_and_converted() {
+        let path = example("section.relay");
+        let (status, out, err) = run(&["check", &path]);
+        assert_eq!((status, out.lines().last()), (0, Some("1 file: 0 errors, 0 warnings")), "{err}");
+        let (status, out, err) = run(&["run", &path, "--arg", "[[1, 2, 4]]:float32"]);
+        assert_eq!((status, out.trim()), (0, "[[6.5, -27.5]]:float32"), "{err}");
+        let (status, out, err) = run(&["convert", &path, "--to", "tvmscript"]);
+        assert!(status == 0 && out.contains("R.matmul"), "{out}{err}");
+        let dir = TempDir::new().unwrap();
+        let converted = file(&dir, "converted.py", &out);
+        let (status, out, err) = run(&["run", &converted, "--arg", "[[1, 2, 4]]:float32"]);
+        assert_eq!((status, out.trim()), (0, "[[6.5, -27.5]]:float32"), "{err}");
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_file_is_told_with_its_place() {
+        let dir = TempDir::new().unwrap();
+        let main = "def @main(%x: Tensor[(3), float32]) {\n  add(%x, meta[relay.Constant][0])\n}\n";
+        let node = "{\"type_key\": \"relay.Constant\", \"attrs\": {\"data\": \"0\"}}";
+        let section = |tensors: &str| {
+            format!(
+                "#[metadata]\n{{\"root\": 1, \"nodes\": [{{\"type_key\": \"\"}}, {{\"type_key\": \"Map\", \"keys\": [\"relay.Constant\"], \
+                 \"data\": [2]}}, {{\"type_key\": \"Array\", \"data\": [3]}}, {node}], \"b64ndarrays\": [{tensors}]}}"
+            )
+        };
+        for (text, place, message) in [
+            (main.to_string(), "2:11", "no such constant"),
+            (format!("{main}#[metadata]\n{{\"root\": }}"), "4:1", "the section of constants cannot be read"),
+            (format!("{main}{}", section("")), "2:11", "node 3 is no constant with a tensor"),
+            (format!("{main}{}", section("\"AAAA\"")), "2:11", "this is not how a tensor begins"),
+            (main.replace("[0]", "[x]"), "2:32", "the number of a constant is expected"),
+            (main.replace("relay.Constant", "VirtualDevice"), "2:16", "only relay.Constant is read"),
+            (main.replace("add(%x, meta[relay.Constant][0])", "ad(%x, %x)"), "2:3", "no operator `ad` is registered"),
+        ] {
+            let path = file(&dir, "wrong.relay", &text);
+            let (status, out, err) = run(&["check", &path]);
+            let told = format!("{out}{err}");
+            assert!(status == 1 || status == 2, "{status}: {told}\n{text}");
+            assert!(told.contains(&format!("wrong.relay:{place}")) && told.contains(message), "{told}\n{text}");
+            assert_ne!(run(&["run", &path]).0, 0, "{text}");
+        }
+    }
+}

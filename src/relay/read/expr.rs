@@ -275,11 +275,11 @@ impl Reader<'_, '_> {
             }
             "True" | "true" => ExprKind::Constant(self.truth(true)?),
             "False" | "false" => ExprKind::Constant(self.truth(false)?),
-            word @ ("match" | "meta") => {
-                let what = if word == "match" { "pattern matching" } else { "the section of constants" };
-                let message = format!("{what} of later Relay is not read");
+            "match" => {
+                let message = "pattern matching of later Relay is not read";
                 return self.fault(Fault::syntax(lexeme.span, message));
             }
+            "meta" => ExprKind::Constant(self.constant_of_section()?),
             "ref" | "ref_read" | "ref_write" => {
                 self.no_references(lexeme.span)?;
                 self.reference(lexeme)

@@ -2,17 +2,19 @@
 //! binding or the definition in which it stands, so that one run tells several.
 
 mod expr;
+mod metadata;
 mod program;
 mod types;
 mod values;
 
 pub(crate) use expr::Reference;
+pub(super) use metadata::CONSTANT;
 
 use super::fault::Fault;
 use super::token::{Lexeme, Token, lex};
 use super::tree::{Notation, Program};
 use crate::grammar::source::MAX_NESTING;
-use crate::grammar::{Name, Span};
+use crate::grammar::{Name, Span, TensorData};
 use crate::judge::{Cx, with_stack};
 
 /// That what was read has a fault, which is told already.
@@ -24,9 +26,19 @@ type Read<T> = Result<T, Told>;
 /// Reads a program in either notation, which are told apart by their words: the tree, as far as there is one, and all
 /// faults and warnings in the order of the text.
 pub fn read(cx: &mut Cx, text: &str) -> (Program, Vec<Fault>) {
+    let (text, section) = metadata::split(text);
     let words = lex(text);
     let notation = notation(text, &words);
-    let mut reader = Reader { cx, text, words, at: 0, notation, depth: 0, faults: Vec::new() };
+    let (mut constants, mut faults) = (Vec::new(), Vec::new());
+    match section.map(metadata::constants) {
+        Some(Ok(found)) => constants = found,
+        Some(Err(error)) => {
+            let message = format!("the section of constants cannot be read: {error}");
+            faults.push(Fault::syntax(metadata::place(text), message));
+        }
+        None => {}
+    }
+    let mut reader = Reader { cx, text, words, at: 0, notation, depth: 0, constants, faults };
     let program = reader.program();
     reader.faults.sort_by_key(|fault| fault.span.start);
     (program, reader.faults)
@@ -57,6 +69,8 @@ struct Reader<'t, 'c> {
     at: usize,
     notation: Notation,
     depth: usize,
+    /// Those of the section behind the program.
+    constants: Vec<Result<TensorData, String>>,
     faults: Vec<Fault>,
 }
 

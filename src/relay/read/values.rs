@@ -1,5 +1,6 @@
 //! Numbers, and the values of attributes.
 
+use super::metadata::CONSTANT;
 use super::{Fault, Read, Reader, Token, slice};
 use crate::grammar::{AttrValue, DataType, FloatBits, Span, TensorData};
 
@@ -42,6 +43,32 @@ impl Reader<'_, '_> {
         match TensorData::new(DataType::BOOL, &[], vec![u8::from(value)]) {
             Ok(data) => Ok(data),
             Err(error) => self.fault(Fault::syntax(span, error.to_string())),
+        }
+    }
+
+    /// `meta[relay.Constant][0]`: a tensor that stands in the section behind the program.
+    pub(super) fn constant_of_section(&mut self) -> Read<TensorData> {
+        let start = self.next().span;
+        self.expect(Token::OpenBracket, "`[`")?;
+        let list = self.expect(Token::Word, "`relay.Constant`")?;
+        self.expect(Token::CloseBracket, "`]`")?;
+        self.expect(Token::OpenBracket, "`[`")?;
+        let number = self.expect(Token::Number, "the number of a constant")?;
+        self.expect(Token::CloseBracket, "`]`")?;
+        let span = self.since(start);
+        if slice(self.text, list.span) != CONSTANT {
+            let message = format!("of the section behind the program only {CONSTANT} is read");
+            return self.fault(Fault::syntax(list.span, message));
+        }
+        let number: Option<usize> = slice(self.text, number.span).parse().ok();
+        match number.and_then(|number| self.constants.get(number)).cloned() {
+            Some(Ok(data)) => Ok(data),
+            Some(Err(error)) => self.fault(Fault::syntax(span, error)),
+            None => {
+                let message = "the text has no such constant: a section `#[metadata]` behind the program holds them, which TVM \
+                               writes with `mod.astext(show_meta_data=True)`";
+                self.fault(Fault::syntax(span, message))
+            }
         }
     }
 

@@ -1,0 +1,70 @@
+//! The section of constants of later Relay: tensors that stand behind the program, to which it refers by number.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::grammar::{Span, TensorData};
+use crate::syntax::saved_tensor;
+
+/// What the section begins with, on a line of its own.
+const BEGINS: &str = "#[metadata]";
+/// What its constants are called, there and where the program refers to one.
+pub(in crate::relay) const CONSTANT: &str = "relay.Constant";
+
+/// A graph of nodes that refer to each other by number, as releases before 0.20 saved them.
+#[derive(Deserialize)]
+struct Section {
+    root: usize,
+    nodes: Vec<Node>,
+    #[serde(default)]
+    b64ndarrays: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+struct Node {
+    type_key: String,
+    #[serde(default)]
+    keys: Vec<String>,
+    #[serde(default)]
+    data: Vec<usize>,
+    #[serde(default)]
+    attrs: BTreeMap<String, String>,
+}
+
+/// The program, and what stands behind it.
+pub(super) fn split(text: &str) -> (&str, Option<&str>) {
+    let begins = |at: usize| at == 0 || text.as_bytes().get(at - 1) == Some(&b'\n');
+    let found = text.match_indices(BEGINS).map(|(at, _)| at).find(|at| begins(*at));
+    match found.and_then(|at| text.split_at_checked(at)) {
+        Some((program, section)) => (program, section.strip_prefix(BEGINS)),
+        None => (text, None),
+    }
+}
+
+/// The place of the section in a text that has one.
+pub(super) fn place(program: &str) -> Span {
+    let start = u32::try_from(program.len()).unwrap_or(u32::MAX);
+    Span::new(start, start.saturating_add(BEGINS.len() as u32))
+}
+
+/// The constants, in the order of their numbers; each may be unreadable by itself.
+///
+/// # Errors
+///
+/// The section is none.
+pub(super) fn constants(section: &str) -> Result<Vec<Result<TensorData, String>>, String> {
+    let section: Section = serde_json::from_str(section).map_err(|error| error.to_string())?;
+    let node = |id: usize| section.nodes.get(id).ok_or_else(|| format!("there is no node {id}"));
+    let root = node(section.root)?;
+    let Some(list) = root.keys.iter().position(|key| key == CONSTANT) else { return Ok(Vec::new()) };
+    let list = root.data.get(list).copied().ok_or("the list of constants is missing")?;
+    let constant = |id: &usize| {
+        let node = node(*id)?;
+        let number = node.attrs.get("data").filter(|_| node.type_key == CONSTANT);
+        let number: Option<usize> = number.and_then(|number| number.parse().ok());
+        let saved = number.and_then(|number| section.b64ndarrays.get(number));
+        saved_tensor(saved.ok_or_else(|| format!("node {id} is no constant with a tensor"))?)
+    };
+    Ok(node(list)?.data.iter().map(constant).collect())
+}
