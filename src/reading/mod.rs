@@ -1,7 +1,8 @@
 //! What of a text only the whole program determines: the dimension -1 of `R.reshape`.
 //!
 //! TVMScript writes `R.reshape(x, (8, -1))`, and TVM replaces the -1 as soon as it has read the call, by the dimension that keeps the number of
-//! elements; beside a -1, a 0 is the dimension of `x` at that place. The abstract syntax has no such thing: a shape of it has no negative size
+//! elements; beside a -1, a 0 is the dimension of `x` at that place, for nothing could be determined otherwise. Without a -1 a 0 is a size, though
+//! TVM takes that of `x` there too. The abstract syntax has no such thing: a shape of it has no negative size
 //! (`SI.DIM.SHAPEEXPR-ERR`).
 
 #[cfg(test)]
