@@ -12,8 +12,10 @@ use crate::judge::with_stack;
 use crate::ops::{self, AttrDefault, Param};
 use crate::value::{Scalar, Tensor};
 
-/// Constants below this may be sizes.
+/// Constants below this are sizes in many inputs.
 const MAX_SIZE: i64 = 4096;
+/// Constants below this may be sizes.
+const LARGEST: i64 = 1 << 24;
 /// Of a literal with more elements only the shape is taken.
 const MAX_LITERAL: usize = 16;
 /// How many constants of a kind are kept.
@@ -71,11 +73,11 @@ impl Constants {
         &self.integers
     }
 
-    /// A magnitude that makes the small constants matter, or their squares.
-    pub(super) fn scale(&self, random: &mut Random) -> f64 {
+    /// A magnitude that makes the small constants matter, or their squares; one after the other.
+    pub(super) fn scale(&self, nth: usize) -> f64 {
         let mut scales: Vec<f64> = self.floats.iter().copied().filter(is_small).flat_map(|x| [x, x.sqrt()]).collect();
         scales.extend([1e-3, 1e-2]);
-        random.pick(&scales, 1e-3)
+        scales.get(nth % scales.len()).copied().unwrap_or(1e-3)
     }
 
     /// Whether a call has a small constant: an attribute, an operand or one of the `PrimFunc` that it calls.
@@ -92,20 +94,25 @@ impl Constants {
         random.pick(&dims, 3)
     }
 
-    /// A size at or beside a constant; one constant after the other.
+    /// A size at or beside a constant; one constant after the other, then on another side of it.
     pub(super) fn around(&self, nth: usize, random: &mut Random) -> i64 {
-        let candidates: Vec<i64> = self.dims.union(&self.arithmetic).copied().filter(|size| *size > 1).collect();
-        let at = match candidates.len() {
+        let candidates: Vec<i64> = self.sizes().filter(|size| (2..=MAX_SIZE).contains(size)).collect();
+        let (side, at) = match candidates.len() {
             0 => return random.pick(&[9, 17, 33, 65], 17),
-            n => candidates.get(nth % n).copied().unwrap_or(4),
+            n => (nth / n + nth % n, candidates.get(nth % n).copied().unwrap_or(4)),
         };
-        match random.below(5) {
-            0 => at - 1,
-            1 => at,
-            2 => at + 1,
-            3 => at.saturating_mul(2).saturating_add(1),
+        match side % 5 {
+            0 => at + 1,
+            1 => at - 1,
+            2 => at.saturating_mul(2).saturating_add(1),
+            3 => at,
             _ => at + random.between(1, 7),
         }
+    }
+
+    /// What stands in dimensions, and where sizes and indices are computed.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = i64> {
+        self.dims.union(&self.arithmetic).copied()
     }
 
     /// What an index may be below: the sizes of the arguments and of literals, the smallest first.
@@ -131,7 +138,7 @@ impl Constants {
     }
 
     fn index(&mut self, value: i64) {
-        if (2..=MAX_SIZE).contains(&value) {
+        if (2..=LARGEST).contains(&value) {
             self.arithmetic.insert(value);
         }
     }
@@ -266,7 +273,7 @@ impl Visitor for Constants {
         with_stack(|| match expr {
             PrimExpr::IntImm(size) => {
                 self.integer(*size);
-                if (0..=MAX_SIZE).contains(size) {
+                if (0..=LARGEST).contains(size) {
                     self.dims.insert(*size);
                 }
             }

@@ -3,6 +3,7 @@
 
 mod casts;
 mod constants;
+mod directed;
 mod numbers;
 mod random;
 mod sizes;
@@ -12,14 +13,14 @@ use std::collections::BTreeMap;
 
 use casts::Casts;
 use constants::Constants;
-use numbers::{Integers, Numbers, Profile};
+use numbers::{Integers, Numbers, Place, Profile};
 use random::Random;
 use sizes::Sizes;
 use upstream::upstream;
 
 use crate::grammar::{
-    AttrValue, Binder, DataType, FloatBits, Function, GlobalFunc, IrModule, Ndim, ShapeVar, StructInfo, TensorData,
-    TensorShape, TensorStructInfo,
+    AttrValue, Binder, DataType, FloatBits, Function, GlobalFunc, IrModule, Ndim, PrimExpr, ShapeVar, StructInfo,
+    TensorData, TensorShape, TensorStructInfo,
 };
 use crate::judge::with_stack;
 use crate::value::ValueSpec;
@@ -29,6 +30,8 @@ use crate::value::ValueSpec;
 pub struct Arguments {
     constants: Constants,
     seed: u64,
+    /// How many bytes the arguments of one call may take up.
+    memory: u64,
 }
 
 /// Which list of arguments.
@@ -53,9 +56,9 @@ pub fn linked<'m>(module: &'m IrModule, entry: &str) -> Option<&'m Function> {
 }
 
 impl Arguments {
-    /// Arguments that lie around the constants of these programs.
-    pub fn of(modules: &[&IrModule], seed: u64) -> Arguments {
-        Arguments { constants: Constants::of(modules), seed }
+    /// Arguments that lie around the constants of these programs, and take up no more than so many bytes.
+    pub fn of(modules: &[&IrModule], seed: u64, memory: u64) -> Arguments {
+        Arguments { constants: Constants::of(modules), seed, memory }
     }
 
     /// A list of arguments for a function whose shape variables are known as far as `known` says; `None` where the
@@ -77,7 +80,9 @@ impl Arguments {
         let limits = self.constants.limits(outlines.iter().flat_map(Outline::dims));
         let about = Profile::of(draw.index) == Profile::SmallBefore;
         let flows = if about { upstream(func, &self.constants, draw.index / 10) } else { None };
-        let mut filling = Filling { constants: &self.constants, limits, draw, flows: None, random };
+        let place = Place { index: draw.index, nth: 0, of: outlines.iter().map(Outline::tensors).sum() };
+        let memory = self.memory;
+        let mut filling = Filling { constants: &self.constants, memory, limits, draw, place, flows: None, random };
         let fill = |(nth, outline)| {
             filling.flows = flows.as_ref().and_then(|flows| flows.get(nth).copied());
             filling.fill(outline)
@@ -86,19 +91,43 @@ impl Arguments {
     }
 }
 
+/// Whether the sizes of a tensor are written down, or chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Extent {
+    Fixed,
+    Chosen,
+}
+
+fn extent_of(t: &TensorStructInfo) -> Extent {
+    match &t.shape {
+        Some(TensorShape::Dims(dims)) if dims.iter().all(|dim| matches!(dim, PrimExpr::IntImm(_))) => Extent::Fixed,
+        Some(TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_))
+        | None => Extent::Chosen,
+    }
+}
+
 /// A value of which everything but the elements is known.
 enum Outline {
-    Tensor(DataType, Vec<i64>),
+    Tensor(DataType, Vec<i64>, Extent),
     Tuple(Vec<Outline>),
     Made(ValueSpec),
     Scalar(DataType),
 }
 
 impl Outline {
+    /// How many tensors and scalars are in it.
+    fn tensors(&self) -> usize {
+        match self {
+            Outline::Tensor(..) | Outline::Scalar(_) => 1,
+            Outline::Tuple(fields) => with_stack(|| fields.iter().map(Outline::tensors).sum()),
+            Outline::Made(_) => 0,
+        }
+    }
+
     /// The sizes of all tensors in it.
     fn dims(&self) -> Vec<i64> {
         match self {
-            Outline::Tensor(_, dims) => dims.clone(),
+            Outline::Tensor(_, dims, _) => dims.clone(),
             Outline::Tuple(fields) => with_stack(|| fields.iter().flat_map(Outline::dims).collect()),
             Outline::Made(_) | Outline::Scalar(_) => Vec::new(),
         }
@@ -108,8 +137,8 @@ impl Outline {
 /// A value of the structural information; `None` where none can be made from outside.
 fn outline(info: &StructInfo, sizes: &mut Sizes<'_>, random: &mut Random) -> Option<Outline> {
     match info {
-        StructInfo::Object => Some(Outline::Tensor(DataType::FLOAT32, Vec::new())),
-        StructInfo::Tensor(t) => Some(Outline::Tensor(dtype_of(t), dims_of(t, sizes, random)?)),
+        StructInfo::Object => Some(Outline::Tensor(DataType::FLOAT32, Vec::new(), Extent::Fixed)),
+        StructInfo::Tensor(t) => Some(Outline::Tensor(dtype_of(t), dims_of(t, sizes, random)?, extent_of(t))),
         StructInfo::Shape(s) if s.values.is_none() && has_many_axes(s.ndim) => None,
         StructInfo::Shape(s) => Some(Outline::Made(ValueSpec::Shape(match &s.values {
             Some(values) => sizes.of_dims(values, random)?,
@@ -151,15 +180,20 @@ fn has_many_axes(ndim: Ndim) -> bool {
     matches!(ndim, Ndim::Known(rank) if rank > 64)
 }
 
-/// The largest number of elements of one tensor: the memory that a run may hold leaves room for some hundred of them.
+/// The largest number of elements of one tensor whose sizes are chosen: the memory that a run may hold leaves room for some
+/// hundred of them.
 const MAX_ELEMENTS: i64 = 1 << 20;
 
 /// Fills outlines with elements.
 struct Filling<'a> {
     constants: &'a Constants,
+    /// How many bytes are left.
+    memory: u64,
     /// What indices may be below, the smallest first.
     limits: Vec<i64>,
     draw: Draw,
+    /// Which tensor is next.
+    place: Place,
     /// Whether the argument flows into the small constant that the draw is about, if it is about one.
     flows: Option<bool>,
     random: Random,
@@ -168,7 +202,7 @@ struct Filling<'a> {
 impl<'a> Filling<'a> {
     fn fill(&mut self, outline: Outline) -> Option<ValueSpec> {
         match outline {
-            Outline::Tensor(dtype, dims) => self.tensor(dtype, &dims),
+            Outline::Tensor(dtype, dims, extent) => self.tensor(dtype, &dims, extent),
             Outline::Tuple(fields) => with_stack(|| {
                 fields.into_iter().map(|field| self.fill(field)).collect::<Option<_>>().map(ValueSpec::Tuple)
             }),
@@ -183,12 +217,15 @@ impl<'a> Filling<'a> {
 
     /// How the elements of the next tensor are chosen.
     fn numbers(&mut self, dtype: DataType, count: usize) -> Numbers<'a> {
+        let place = self.place;
+        self.place.nth += 1;
+        let profile = Profile::of_argument(place, self.flows, &mut self.random);
+        let usual = Numbers { constants: self.constants, profile, integers: self.integers(), dtype, place };
         // A single number decides where a program goes on, and is rarely an index.
-        if count == 1 && self.random.one_in(2) && self.draw.attempt < 3 {
-            return Numbers { constants: self.constants, profile: Profile::Edges, integers: Integers::Values, dtype };
+        if count == 1 && place.is_at_edge() && self.draw.attempt < 3 && !profile.is_boundless() {
+            return Numbers { profile: Profile::Edges, integers: Integers::Values, ..usual };
         }
-        let profile = Profile::of_argument(self.draw.index, self.flows, &mut self.random);
-        Numbers { constants: self.constants, profile, integers: self.integers(), dtype }
+        usual
     }
 
     /// Integers may be indices, which is seen only when the program runs.
@@ -196,7 +233,8 @@ impl<'a> Filling<'a> {
         let Draw { index, attempt } = self.draw;
         let limit = |n: usize| self.limits.get(n % self.limits.len().max(1)).copied().unwrap_or(1).max(1);
         match attempt {
-            0 if index.is_multiple_of(2) => Integers::Values,
+            // Every second time that a profile comes.
+            0 if Profile::nth(index).is_multiple_of(2) => Integers::Values,
             0 => Integers::Below(limit(index / 2)),
             1 => Integers::Below(limit(self.limits.len().saturating_sub(1))),
             n if n - 2 < self.limits.len() => Integers::Below(limit(self.limits.len() - 1 - (n - 2))),
@@ -204,9 +242,10 @@ impl<'a> Filling<'a> {
         }
     }
 
-    fn tensor(&mut self, dtype: DataType, dims: &[i64]) -> Option<ValueSpec> {
-        let count = dims.iter().try_fold(1i64, |n, d| n.checked_mul(*d)).filter(|n| *n <= MAX_ELEMENTS)?;
-        let count = usize::try_from(count).ok()?;
+    fn tensor(&mut self, dtype: DataType, dims: &[i64], extent: Extent) -> Option<ValueSpec> {
+        let count = dims.iter().try_fold(1i64, |n, d| n.checked_mul(*d))?;
+        let count = usize::try_from(count).ok().filter(|_| extent == Extent::Fixed || count <= MAX_ELEMENTS)?;
+        self.memory = self.memory.checked_sub((count as u64).checked_mul(dtype.bytes() as u64)?)?;
         let shape: Vec<u64> = dims.iter().map(|d| d.unsigned_abs()).collect();
         let mut random = self.random.fork();
         let bytes = self.numbers(dtype, count).bytes(count, &mut random)?;

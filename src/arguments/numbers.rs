@@ -63,15 +63,26 @@ const CYCLE: [Profile; 19] = [
 impl Profile {
     /// Of the draw with a number.
     pub(super) fn of(index: usize) -> Profile {
-        // After each round another pairing with the cycle of sizes begins.
-        CYCLE.get((index + index / CYCLE.len()) % CYCLE.len()).copied().unwrap_or(Profile::Exact)
+        CYCLE.get(Profile::nth(index) % CYCLE.len()).copied().unwrap_or(Profile::Exact)
+    }
+
+    /// A count through the cycle, again and again; after each round another pairing with the cycle of sizes begins.
+    pub(super) fn nth(index: usize) -> usize {
+        index + index / CYCLE.len()
     }
 
     /// Of an argument of the draw with a number; `flows` says whether it flows into the small constant that the draw is about, if
     /// it is about one.
-    pub(super) fn of_argument(index: usize, flows: Option<bool>, random: &mut Random) -> Profile {
-        let tame = flows.map_or_else(|| random.one_in(4), |flows| !flows);
-        if tame { Profile::tame(random) } else { Profile::of(index) }
+    pub(super) fn of_argument(place: Place, flows: Option<bool>, random: &mut Random) -> Profile {
+        let tame = flows.map_or_else(|| place.is_tame(random), |flows| !flows);
+        if tame { Profile::tame(random) } else { Profile::of(place.index) }
+    }
+
+    /// How many draws before the one with a number had its profile.
+    fn ordinal(index: usize) -> usize {
+        let (round, at) = (index / CYCLE.len(), Profile::nth(index) % CYCLE.len());
+        let same = |profile: &&Profile| **profile == Profile::of(index);
+        round * CYCLE.iter().filter(same).count() + CYCLE.iter().take(at).filter(same).count()
     }
 
     /// One that does not hide what other arguments show.
@@ -79,9 +90,44 @@ impl Profile {
         random.pick(&[Profile::Exact, Profile::Fractional, Profile::Positive, Profile::Unit], Profile::Exact)
     }
 
-    /// Whether the numbers may be so large, or so small, that it depends on the order of operations whether they overflow.
-    pub(super) fn is_extreme(self) -> bool {
-        self == Profile::Extreme
+    /// Whether infinities and NaN are among the numbers.
+    pub(super) fn is_boundless(self) -> bool {
+        matches!(self, Profile::Extreme | Profile::Boundless)
+    }
+}
+
+/// Which tensor is filled. It decides, and not the seed, which classes of numbers its elements have, so that every seed has all of
+/// them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    /// The number of the draw.
+    pub(super) index: usize,
+    /// The number of the tensor in it.
+    pub(super) nth: usize,
+    /// How many tensors there are.
+    pub(super) of: usize,
+}
+
+impl Place {
+    /// Whether the tensor is to hide nothing of what others show: none, the odd ones, the even ones, then some.
+    fn is_tame(self, random: &mut Random) -> bool {
+        match self.index / CYCLE.len() % 4 {
+            _ if self.of < 2 => false,
+            0 => false,
+            1 => !self.nth.is_multiple_of(2),
+            2 => self.nth.is_multiple_of(2),
+            _ => random.one_in(4),
+        }
+    }
+
+    /// Whether a single number is at an edge, whatever the others are: all, none, the even ones, the odd ones.
+    pub(super) fn is_at_edge(self) -> bool {
+        match (self.index + self.index / 8) % 4 {
+            0 => true,
+            1 => false,
+            2 => self.nth.is_multiple_of(2),
+            _ => !self.nth.is_multiple_of(2),
+        }
     }
 }
 
@@ -100,7 +146,11 @@ pub(super) struct Numbers<'c> {
     pub(super) profile: Profile,
     pub(super) integers: Integers,
     pub(super) dtype: DataType,
+    pub(super) place: Place,
 }
+
+/// What is no ordinary number.
+const BOUNDLESS: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 
 /// Ties of rounding, and where functions bend.
 const TIES: [f64; 14] = [0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 3.5, 0.0, -0.0, 1.0, -1.0, 2.0, 0.75, -0.25];
@@ -146,8 +196,8 @@ impl Numbers<'_> {
         let float = self.dtype.float_type().unwrap_or(FloatType::Float64);
         let mut values = self.unrounded(count, float, random);
         values.iter_mut().for_each(|x| *x = float.round(*x));
-        if !self.profile.is_extreme() {
-            // Only what is extreme on purpose is infinite.
+        if !self.profile.is_boundless() {
+            // Only what is so on purpose is infinite.
             values.iter_mut().filter(|x| !x.is_finite()).for_each(|x| *x = 1.0);
         }
         if self.profile == Profile::Sorted {
@@ -158,30 +208,19 @@ impl Numbers<'_> {
 
     fn unrounded(&self, count: usize, float: FloatType, random: &mut Random) -> Vec<f64> {
         let scattered = Scattered::new(count, random);
-        let constants = self.constants.floats();
-        let scale = self.scale(random);
-        let negative = random.one_in(2);
-        let edge = |random: &mut Random| match random.below(4) {
-            0 => random.pick(&TIES, 0.5),
-            1 => random.float(-2.0, 2.0),
-            _ => around(random.pick(constants, 1.0), float, random),
-        };
+        let scale = self.scale();
+        let negative = self.ordinal().is_multiple_of(2);
         (0..count)
             .map(|i| match self.profile {
                 Profile::Exact => (scattered.at(i) - count as i64 / 2) as f64 * 0.25,
                 Profile::Fractional | Profile::Sorted => random.float(-2.0, 2.0),
-                Profile::Edges => edge(random),
+                Profile::Edges => self.edge(i, count, float, random),
                 Profile::Positive => random.float(0.01, 4.0),
                 Profile::Large | Profile::Small | Profile::SmallBefore => random.float(-1.5, 1.5) * scale,
                 Profile::Unit => random.float(if negative { -1.0 } else { 0.0 }, 1.0),
                 Profile::Repeated => random.pick(&FEW, 1.0),
-                Profile::Wide => {
-                    if random.one_in(3) {
-                        random.float(-400.0, 400.0)
-                    } else {
-                        random.pick(&WIDE, 300.0)
-                    }
-                }
+                Profile::Wide if i % 3 == 2 => random.float(-400.0, 400.0),
+                Profile::Wide => self.in_turn(&WIDE, i - i / 3, count - count / 3).unwrap_or(300.0),
                 Profile::Sparse => {
                     if random.one_in(5) {
                         random.float(-3.0, 3.0)
@@ -189,21 +228,82 @@ impl Numbers<'_> {
                         0.0
                     }
                 }
-                Profile::Boundless if random.one_in(3) => {
-                    random.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY], f64::NAN)
-                }
-                Profile::Boundless => random.float(-2.0, 2.0),
-                Profile::Extreme => extreme(float, random),
+                Profile::Boundless => self.boundless(i, random),
+                Profile::Extreme => self.extreme(i, count, float, random),
             })
             .collect()
     }
 
-    /// How large the numbers of the profiles are that have a scale.
-    fn scale(&self, random: &mut Random) -> f64 {
-        if matches!(self.profile, Profile::Small | Profile::SmallBefore) {
-            self.constants.scale(random)
+    /// How often the profile came before.
+    fn ordinal(&self) -> usize {
+        Profile::ordinal(self.place.index)
+    }
+
+    /// One after the other, going on where the last draw of the profile ended, if its tensor had as many; each tensor of a draw
+    /// begins elsewhere.
+    fn in_turn<T: Copy>(&self, items: &[T], i: usize, count: usize) -> Option<T> {
+        let at = self.ordinal() * count + self.place.nth * 5 + i;
+        items.get(at % items.len().max(1)).copied()
+    }
+
+    /// At a constant, next to it or a little away, one constant after the other; at a tie of rounding; anywhere.
+    fn edge(&self, i: usize, count: usize, float: FloatType, random: &mut Random) -> f64 {
+        let constants = self.constants.floats();
+        // A single number takes its turn whenever it is at an edge.
+        let turn = match count {
+            1 => self.place.index / 2 + self.place.nth * 5,
+            _ if i.is_multiple_of(2) => self.ordinal() * count.div_ceil(2) + i / 2 + self.place.nth * 5,
+            _ => {
+                return match random.below(4) {
+                    0 => random.pick(&TIES, 0.5),
+                    1 => random.float(-2.0, 2.0),
+                    _ => beside(random.pick(constants, 1.0), random.below(BESIDE), float),
+                };
+            }
+        };
+        match (turn % 3, turn - turn.div_ceil(3), constants.len()) {
+            (0, _, _) => TIES.get(turn / 3 % TIES.len()).copied().unwrap_or(0.5),
+            (_, nth, 0) => beside(1.0, nth, float),
+            (_, nth, len) => beside(constants.get(nth % len).copied().unwrap_or(1.0), nth / len, float),
+        }
+    }
+
+    /// Ordinary, not a number and both infinities; of two tensors each class meets each.
+    fn boundless(&self, i: usize, random: &mut Random) -> f64 {
+        let at = i + 7 * self.ordinal();
+        let class = match self.place.nth % 3 {
+            0 => at + 1,
+            1 => at / 4 + at,
+            _ => at / 4 + 2,
+        };
+        match (class % 4).checked_sub(1) {
+            Some(nth) => BOUNDLESS.get(nth).copied().unwrap_or(f64::NAN),
+            None => random.float(-2.0, 2.0),
+        }
+    }
+
+    /// The ends of the range, and what is beyond.
+    fn extreme(&self, i: usize, count: usize, float: FloatType, random: &mut Random) -> f64 {
+        let least = 2f64.powi(float.least_exponent().max(-1074));
+        let normal = least * 2f64.powi(float.digits() as i32 - 1);
+        // The largest number is below twice the reciprocal of the least normal one, but for two binary places.
+        let largest = (2.0 - 2f64.powi(1 - float.digits() as i32)) / normal * 2.0;
+        let [nan, infinity, negative] = BOUNDLESS;
+        let far = [infinity, largest, -0.0, least, nan, normal, negative, -largest, 0.0, -least * 3.0];
+        if i % 6 == 5 {
+            random.float(-3.0, 3.0)
         } else {
-            random.pick(&[8.0, 60.0, 120.0, 700.0], 60.0)
+            self.in_turn(&far, i - i / 6, count - count / 6).unwrap_or(nan)
+        }
+    }
+
+    /// How large the numbers of the profiles are that have a scale.
+    fn scale(&self) -> f64 {
+        if matches!(self.profile, Profile::Small | Profile::SmallBefore) {
+            self.constants.scale(self.place.index / CYCLE.len())
+        } else {
+            const SCALES: [f64; 4] = [60.0, 700.0, 8.0, 120.0];
+            SCALES.get(self.ordinal() % SCALES.len()).copied().unwrap_or(60.0)
         }
     }
 
@@ -216,14 +316,14 @@ impl Numbers<'_> {
             Integers::Values => None,
         };
         // Counted from the end, if at all, then some of them.
-        let from_end = low < 0 && random.one_in(6);
+        let from_end = low < 0 && (self.place.index / 2 + self.place.nth) % 6 == 5;
         let mut values: Vec<i64> = (0..count)
             .map(|i| match limit {
                 Some(limit) => {
                     let index = if i == 0 { limit - 1 } else { random.between(0, limit - 1) };
                     if from_end && random.one_in(2) { index - limit } else { index }
                 }
-                None => self.int(scattered.at(i), count, (low, high), random).clamp(low, high),
+                None => self.int((i, scattered.at(i)), count, (low, high), random).clamp(low, high),
             })
             .collect();
         if self.profile == Profile::Sorted {
@@ -232,17 +332,16 @@ impl Numbers<'_> {
         values
     }
 
-    fn int(&self, nth: i64, count: usize, (low, high): (i64, i64), random: &mut Random) -> i64 {
+    /// The i-th integer; `nth` of all that are there, out of order.
+    fn int(&self, (i, nth): (usize, i64), count: usize, (low, high): (i64, i64), random: &mut Random) -> i64 {
+        const WIDE: [i64; 10] = [127, 128, -129, 255, 256, 300, 32768, -32769, 65536, 70000];
         let least = low.max(-9);
         match self.profile {
             Profile::Exact | Profile::Sorted if low < 0 => nth - count as i64 / 2,
             Profile::Exact | Profile::Sorted => nth,
             Profile::Fractional | Profile::Unit | Profile::Boundless => random.between(least, 9),
             Profile::Positive => random.between(1, 9),
-            Profile::Edges => {
-                let at = random.pick(self.constants.integers(), 1);
-                if random.one_in(4) { random.between(least, 9) } else { at.saturating_add(random.between(-1, 1)) }
-            }
+            Profile::Edges => self.int_edge(i, count, least, random),
             Profile::Large => random.between(low.max(-1000), high.min(1000)),
             Profile::Small | Profile::SmallBefore | Profile::Repeated => random.between(low.max(-1), 1),
             Profile::Sparse => {
@@ -252,10 +351,28 @@ impl Numbers<'_> {
                     0
                 }
             }
-            Profile::Wide => random.pick(&[127, 128, -129, 255, 256, 300, 32768, -32769, 65536, 70000], 300),
+            Profile::Wide => self.in_turn(&WIDE, i, count).unwrap_or(300),
             Profile::Extreme => {
-                let far = [low, high, low.saturating_add(1), high - 1, 1 << 33, -(1 << 33), (1 << 24) + 1, 0, -1, 1];
-                random.pick(&far, high)
+                let far = [low, high, -1, 1 << 33, low.saturating_add(1), 0, high - 1, -(1 << 33), 1, (1 << 24) + 1];
+                self.in_turn(&far, i, count).unwrap_or(high)
+            }
+        }
+    }
+
+    /// At a constant or next to it, one constant after the other; anywhere.
+    fn int_edge(&self, i: usize, count: usize, least: i64, random: &mut Random) -> i64 {
+        let constants = self.constants.integers();
+        let turn = match count {
+            1 => self.place.index / 2 + self.place.nth * 5,
+            _ => self.ordinal() * count + i + self.place.nth * 5,
+        };
+        let nth = turn - turn.div_ceil(4);
+        match (turn % 4, constants.len()) {
+            (0, _) => random.between(least, 9),
+            (_, 0) => random.between(0, 2),
+            (_, len) => {
+                let beside = [0, 1, -1].get(nth / len % 3).copied().unwrap_or(0);
+                constants.get(nth % len).map_or(1, |at| at.saturating_add(beside))
             }
         }
     }
@@ -272,39 +389,22 @@ fn range(dtype: DataType) -> (i64, i64) {
     }
 }
 
-/// At a number, next to it, or at a little distance.
-fn around(constant: f64, float: FloatType, random: &mut Random) -> f64 {
+/// How many ways there are to be [`beside`] a number.
+const BESIDE: usize = 8;
+
+/// At a number, next to it, or at a little distance: which of these.
+fn beside(constant: f64, which: usize, float: FloatType) -> f64 {
     let step = crate::value::spacing(float, constant.abs().max(f64::MIN_POSITIVE));
     let far = constant.abs().max(0.25) / 8.0;
-    match random.below(12) {
-        0 | 1 => constant + step,
-        2 | 3 => constant - step,
-        4 => constant + far,
-        5 => constant - far,
-        6 => -constant,
-        7 => constant * 2.0,
-        8 => constant * 0.5,
+    match which % BESIDE {
+        1 => constant + step,
+        2 => constant - step,
+        3 => constant + far,
+        4 => constant - far,
+        5 => -constant,
+        6 => constant * 2.0,
+        7 => constant * 0.5,
         _ => constant,
-    }
-}
-
-fn extreme(float: FloatType, random: &mut Random) -> f64 {
-    let least = 2f64.powi(float.least_exponent().max(-1074));
-    let normal = least * 2f64.powi(float.digits() as i32 - 1);
-    // The largest number is below twice the reciprocal of the least normal one, but for two binary places.
-    let largest = (2.0 - 2f64.powi(1 - float.digits() as i32)) / normal * 2.0;
-    match random.below(12) {
-        0 => f64::INFINITY,
-        1 => f64::NEG_INFINITY,
-        2 => f64::NAN,
-        3 => largest,
-        4 => -largest,
-        5 => least,
-        6 => -least * 3.0,
-        7 => normal,
-        8 => -0.0,
-        9 => 0.0,
-        _ => random.float(-3.0, 3.0),
     }
 }
 

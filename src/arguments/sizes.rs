@@ -56,10 +56,12 @@ impl<'c> Sizes<'c> {
         random: &mut Random,
     ) -> Sizes<'c> {
         let kind = kind_of(draw, random);
+        // Three of eight draws are around a constant.
+        let nth = draw.index / 8 * 3 + draw.index % 8 / 3;
         let special_size = match kind {
             Kind::Zero => 0,
             Kind::One => 1,
-            Kind::Around => constants.around(draw.index / 3, random),
+            Kind::Around => constants.around(nth, random),
             Kind::Equal | Kind::Constants => constants.size(random),
             Kind::Different => 2,
         };
@@ -67,7 +69,13 @@ impl<'c> Sizes<'c> {
             0 => !draw.index.is_multiple_of(3),
             _ => !random.one_in(4),
         };
-        let special = if kind == Kind::Around { random.below(2) } else { random.below(3) };
+        let special = match (draw.attempt, kind) {
+            (0, Kind::Around) => (draw.index / 8 + draw.index / 3) % 2,
+            (0, Kind::Zero) => draw.index / 24 % 3,
+            (0, Kind::One) => draw.index / 8 % 3,
+            (_, Kind::Around) => random.below(2),
+            (_, Kind::Different | Kind::Constants | Kind::One | Kind::Zero | Kind::Equal) => random.below(3),
+        };
         Sizes { constants, kind, assigned, taken: Vec::new(), last: Vec::new(), alike, special, special_size }
     }
 

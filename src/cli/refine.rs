@@ -303,7 +303,7 @@ impl Report<'_> {
         }
     }
 
-    /// What an "allowed" does not speak of: the branches and calls that no run reached.
+    /// What an "allowed" does not speak of: the branches, calls and sides of choices that no run reached.
     fn untried(&self, text: &mut String) {
         let (of_before, of_after) = &self.refinement.unreached;
         for (program, source, unreached) in [("BEFORE", self.before, of_before), ("AFTER", self.after, of_after)] {
@@ -315,6 +315,9 @@ impl Report<'_> {
                     }
                     Unreached::Operator { span, name } => {
                         writeln!(text, "  never reached: {name} {} in {program}", source.place(*span))
+                    }
+                    Unreached::Side { span, of, side } => {
+                        writeln!(text, "  never reached: {of} {side} {} in {program}", source.place(*span))
                     }
                 };
             }
@@ -330,6 +333,7 @@ impl Report<'_> {
             let (mut value, span) = match part {
                 Unreached::Branch { span, holds } => (json!({"branch": holds}), span),
                 Unreached::Operator { span, name } => (json!({"operator": name.to_string()}), span),
+                Unreached::Side { span, of, side } => (json!({"of": &**of, "side": side.word()}), span),
             };
             render::put_place(&mut value, source, *span);
             value

@@ -188,7 +188,8 @@ fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, F
     let func =
         linked(module, entry).ok_or_else(|| Failure::unreadable(format!("there is no entry point `{entry}`")))?;
     let (index, attempt) = (usize::try_from(args.seed).unwrap_or(usize::MAX), 0);
-    let arguments = Arguments::of(&[module], 0).for_function(func, &BTreeMap::new(), Draw { index, attempt });
+    let memory = Options::default().memory;
+    let arguments = Arguments::of(&[module], 0, memory).for_function(func, &BTreeMap::new(), Draw { index, attempt });
     let made = arguments.ok_or_else(|| Failure::unreadable("no argument can be made for the signature"))?;
     made.iter().for_each(|value| eprintln!("--arg '{}'", value::argument(value)));
     Ok(made)

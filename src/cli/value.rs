@@ -565,7 +565,7 @@ mod tests {
                     u: R.Tuple(R.Prim(\"int64\")), v: R.Prim(\"float64\"), w: R.Prim(\"bool\"), y: R.Shape(ndim=2)";
         let text = format!("@R.function\ndef main({}, {rest}) -> R.Object:\n    return s\n", tensors.join(", "));
         let module = crate::syntax::tvmscript::parse_module(&text).unwrap();
-        let arguments = crate::arguments::Arguments::of(&[&module], 0);
+        let arguments = crate::arguments::Arguments::of(&[&module], 0, 1 << 30);
         let main = crate::arguments::linked(&module, "main").unwrap();
         for index in 0..60 {
             let draw = crate::arguments::Draw { index, attempt: 0 };

@@ -277,6 +277,9 @@ impl Machine<'_> {
         // EVAL.CALL.OP.MUTATE, EVAL.CALL.OP.ALIAS: it is given the arguments themselves, and its result is the value.
         let Itself(values) = self.cx.conclude(rule!("EVAL.CALL.OP.MUTATE"), Itself(values));
         let result = own.conclude(op.evaluate(self, &EvalArgs { call, values: &values, result: None }))?;
+        if let Some(watch) = &self.options.watch {
+            watch.called(call, &values);
+        }
         let Itself(result) = self.cx.conclude(rule!("EVAL.CALL.OP.ALIAS"), Itself(result));
         Ok(result)
     }

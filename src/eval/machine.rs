@@ -11,7 +11,8 @@ use super::trace::{TraceEvent, TraceStep, Watch};
 use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructInfo, Var};
 use crate::judge::Cx;
 use crate::value::{
-    Account, Asked, Closure, Effect, Host, Noise, PackedFunc, PrimFuncObj, Registry, Seat, Stop, Tensor, Value, Worker,
+    Account, Asked, Closure, Effect, Host, Noise, PackedFunc, PrimFuncObj, Registry, Seat, Sides, Stop, Tensor, Value,
+    Worker,
 };
 
 /// The limits and choices of a run.
@@ -195,6 +196,10 @@ impl Host for Machine<'_> {
 
     fn noise(&self) -> Option<Rc<Noise>> {
         self.options.noise.clone()
+    }
+
+    fn sides(&self) -> Option<Rc<Sides>> {
+        self.options.watch.as_ref().and_then(|watch| watch.sides())
     }
 
     fn seat(&self) -> Seat {

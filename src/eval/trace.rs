@@ -1,9 +1,10 @@
 //! The steps of a run, for `run --trace`.
 
 use std::fmt;
+use std::rc::Rc;
 
-use crate::grammar::{If, Name, ShapeVar, Span, Var};
-use crate::value::{Effect, Host, Value};
+use crate::grammar::{Call, If, Name, ShapeVar, Span, Var};
+use crate::value::{Effect, Host, Sides, Value};
 
 /// Looks on while a program runs.
 pub trait Watch: fmt::Debug {
@@ -12,6 +13,14 @@ pub trait Watch: fmt::Debug {
 
     /// The condition of a conditional was evaluated, and one of its branches is next.
     fn decided(&self, _conditional: &If, _holds: bool) {}
+
+    /// An operator was called on these values and has given its result.
+    fn called(&self, _call: &Call, _values: &[Value]) {}
+
+    /// Where `PrimFunc`s note which sides their choices take.
+    fn sides(&self) -> Option<Rc<Sides>> {
+        None
+    }
 }
 
 /// One step.

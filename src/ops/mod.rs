@@ -47,6 +47,7 @@ mod kernel;
 mod language;
 mod names;
 mod result;
+mod sides;
 mod tensor;
 
 use std::borrow::Cow;
@@ -64,6 +65,7 @@ pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use language::{CallForm, run_prim_func};
 pub(crate) use language::{assert_holds, printed};
 pub use names::{is_known, known};
+pub use sides::{sides, taken};
 
 /// One operator.
 #[derive(Clone, Copy, Debug)]
@@ -288,7 +290,12 @@ impl OpDef {
     /// The reference implementation. Where there is noise, an operator that rounds is given arguments and gives a result that
     /// might have been rounded otherwise.
     fn rounding(&self, m: &mut dyn Host, args: &EvalArgs<'_>) -> Result<Value, Stop> {
-        match m.noise().filter(|_| self.accuracy != Accuracy::Exact) {
+        match m.noise() {
+            Some(noise) if self.leaves_nan_open() => {
+                let result = (self.eval)(m, args)?;
+                Ok(noise.of_open_nan(&result))
+            }
+            Some(_) if self.accuracy == Accuracy::Exact => (self.eval)(m, args),
             Some(noise) => {
                 let values = noise.of_values(args.values);
                 let result = (self.eval)(m, &EvalArgs { values: &values, ..*args })?;
@@ -298,6 +305,22 @@ impl OpDef {
             }
             None => (self.eval)(m, args),
         }
+    }
+
+    /// Whether NaN in its result may be something else: its clause leaves open which of two operands is the larger if one is NaN.
+    fn leaves_nan_open(&self) -> bool {
+        matches!(
+            self.name,
+            "relax.maximum"
+                | "relax.minimum"
+                | "relax.max"
+                | "relax.min"
+                | "relax.nn.relu"
+                | "relax.nn.max_pool1d"
+                | "relax.nn.max_pool2d"
+                | "relax.nn.max_pool3d"
+                | "relax.nn.adaptive_max_pool2d"
+        )
     }
 
     /// What zeros in its result are. An exponential has none, and a product only where a factor is zero.

@@ -11,7 +11,7 @@ use super::reach::{Reach, Unreached};
 use super::{Deviation, Observed, RefineError, Settings, Verdict, unknown};
 use crate::arguments::Arguments;
 use crate::derivation::inferred_results;
-use crate::eval::Watch;
+use crate::eval::{Options, Watch};
 use crate::grammar::{IrModule, Name};
 use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
@@ -102,7 +102,7 @@ impl<'a> Comparison<'a> {
         entry: &'a str,
         settings: &'a Settings,
     ) -> Result<Comparison<'a>, RefineError> {
-        let arguments = Arguments::of(&[source, target], settings.seed);
+        let arguments = Arguments::of(&[source, target], settings.seed, Options::default().memory);
         let (registry, unknown) = packed_functions(settings, &[source, target])?;
         let subject =
             |module| Subject { module, entry, results: inferred_results(cx, module), registry: registry.clone() };
@@ -142,11 +142,30 @@ impl<'a> Comparison<'a> {
         Ok(observed)
     }
 
-    /// Whether the source, and the target, have a branch that was not taken where its conditional could be reached.
-    pub(super) fn open_branches(&self) -> (bool, bool) {
-        let is_branch = |part: &Unreached| matches!(part, Unreached::Branch { .. });
-        let open = |reach: &Reach, subject: &Subject<'_>| reach.unreached(subject.module).iter().any(is_branch);
-        (open(&self.reach.0, &self.source), open(&self.reach.1, &self.target))
+    /// What no run of the source reached, and of the target.
+    pub(super) fn unreached(&self) -> (Vec<Unreached>, Vec<Unreached>) {
+        (self.reach.0.unreached(self.source.module), self.reach.1.unreached(self.target.module))
+    }
+
+    /// Compares the programs on an input that was made to reach more, if the run of the source, which is given with what was
+    /// reached before it, reaches its end. What cannot be decided does not count, and nothing is reached by it.
+    pub(super) fn try_on(&mut self, args: &[ValueSpec], run: &Observed, before: &Reach) -> Result<(), RefineError> {
+        let target = self.reach.1.known();
+        let open = |reach: &(Rc<Reach>, Rc<Reach>)| {
+            reach.0.back_to(before);
+            reach.1.back_to(&target);
+        };
+        if !matches!(run.outcome, Ending::Value(_)) {
+            open(&self.reach);
+            return Ok(());
+        }
+        let (undecided, reason, unseen) = (self.undecided, self.reason.clone(), self.unseen.clone());
+        self.on_run(args, run)?;
+        if self.undecided > undecided {
+            open(&self.reach);
+            (self.undecided, self.reason, self.unseen) = (undecided, reason, unseen);
+        }
+        Ok(())
     }
 
     /// Compares the programs on an input that was given and takes note of the verdict.
@@ -316,6 +335,7 @@ impl<'a> Comparison<'a> {
 
     /// What comes of all inputs.
     pub(super) fn conclusion(self) -> Refinement {
+        let unreached = self.unreached();
         let (compared, ended, undecided, given) = (self.compared, self.ended, self.undecided, self.undecided_given);
         let reason = self.reason.as_ref().map(|verdict| match verdict {
             Verdict::Undecided(reason) | Verdict::OutOfBudget(reason) | Verdict::Vacuous(reason) => reason.clone(),
@@ -335,7 +355,6 @@ impl<'a> Comparison<'a> {
             (None, _, None) => (Verdict::Allowed, None, self.deviation),
         };
         let (inputs, differing, unknown) = (self.inputs, self.differing, self.unknown);
-        let unreached = (self.reach.0.unreached(self.source.module), self.reach.1.unreached(self.target.module));
         Refinement {
             verdict,
             input,

@@ -3,6 +3,7 @@
 
 mod agree;
 mod calls;
+mod choices;
 mod compare;
 mod first;
 mod judge;
@@ -121,7 +122,7 @@ pub enum RefineError {
     #[error("no program calls a packed function `{0}` of which something could be assumed")]
     Assumed(Name),
     /// The signature leaves open too much, or nothing meets it.
-    #[error("no argument can be made for the signature of `{0}`; give the arguments")]
+    #[error("no argument can be made for the signature of `{0}` within the memory of a run; give the arguments")]
     Arguments(String),
 }
 

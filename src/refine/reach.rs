@@ -1,13 +1,16 @@
-//! What runs of a program reach: the branches that are taken, and the variables that are bound.
+//! What runs of a program reach: the variables that are bound, and the sides that its choices take.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
+use super::choices;
 use crate::eval::Watch;
-use crate::grammar::visit::{Visitor, walk_expr, walk_module, walk_var_binding};
-use crate::grammar::{Call, Expr, If, IrModule, Name, Span, Var, VarBinding};
+use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_module, walk_var_binding};
+use crate::grammar::{Call, Expr, GlobalFunc, If, IrModule, Name, Span, Var, VarBinding};
 use crate::judge::with_stack;
-use crate::value::{Host, Value};
+use crate::ops;
+use crate::value::{Host, Side, Sides, Value, address};
 
 /// A part of a program that no run reached.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,12 +29,21 @@ pub enum Unreached {
         /// The operator.
         name: Name,
     },
+    /// A side of a choice that an operator makes for each element, or that a `PrimFunc` makes.
+    Side {
+        /// Where the choice is written.
+        span: Span,
+        /// What chooses.
+        of: Name,
+        /// What was not chosen.
+        side: Side,
+    },
 }
 
 /// What was seen of the runs of one program. It stays where it is meanwhile, so that an address tells a node from its equals.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
-    branches: RefCell<BTreeSet<(usize, bool)>>,
+    sides: Rc<Sides>,
     variables: RefCell<BTreeSet<usize>>,
 }
 
@@ -41,24 +53,49 @@ impl Watch for Reach {
     }
 
     fn decided(&self, conditional: &If, holds: bool) {
-        self.branches.borrow_mut().insert((address(conditional), holds));
+        self.sides.take(address(conditional), Side::of_condition(holds));
+    }
+
+    fn called(&self, call: &Call, values: &[Value]) {
+        if let Expr::Op(op) = &call.op
+            && ops::sides(&op.op_name).iter().any(|side| !self.sides.took(address(call), *side))
+        {
+            self.sides.take_all(address(call), ops::taken(&op.op_name, values));
+        }
+    }
+
+    fn sides(&self) -> Option<Rc<Sides>> {
+        Some(self.sides.clone())
     }
 }
 
-fn address<T>(node: &T) -> usize {
-    std::ptr::from_ref(node).addr()
-}
-
 impl Reach {
-    /// How many branches were taken.
-    pub(super) fn branches(&self) -> usize {
-        self.branches.borrow().len()
+    /// How many sides were taken.
+    pub(super) fn sides(&self) -> u32 {
+        self.sides.count()
+    }
+
+    /// What is known now.
+    pub(super) fn known(&self) -> Reach {
+        Reach { sides: Rc::new((*self.sides).clone()), variables: self.variables.clone() }
+    }
+
+    /// Forgets what is known beyond this.
+    pub(super) fn back_to(&self, earlier: &Reach) {
+        self.sides.back_to(&earlier.sides);
+        self.variables.borrow_mut().clone_from(&earlier.variables.borrow());
     }
 
     /// What no run reached of a program.
     pub(super) fn unreached(&self, module: &IrModule) -> Vec<Unreached> {
         let mut missed = Missed { reach: self, unreached: Vec::new() };
         walk_module(&mut missed, module);
+        for (_, func) in &module.funcs {
+            match func {
+                GlobalFunc::PrimFunc(f) => choices::missed(&self.sides, f, &mut missed.unreached),
+                GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => {}
+            }
+        }
         missed.unreached
     }
 }
@@ -71,7 +108,7 @@ struct Missed<'r> {
 
 impl Missed<'_> {
     fn branch(&mut self, conditional: &If, holds: bool) {
-        if !self.reach.branches.borrow().contains(&(address(conditional), holds)) {
+        if !self.reach.sides.took(address(conditional), Side::of_condition(holds)) {
             self.unreached.push(Unreached::Branch { span: conditional.span, holds });
         } else if holds {
             self.visit_expr(&conditional.true_branch);
@@ -87,6 +124,17 @@ impl Missed<'_> {
             self.unreached.push(Unreached::Operator { span: call.span, name: op.op_name.clone() });
         }
     }
+
+    /// The sides that a call did not take, if it took any.
+    fn sides_of(&mut self, call: &Call) {
+        let Expr::Op(op) = &call.op else { return };
+        let (took, all) = (|side: &Side| self.reach.sides.took(address(call), *side), ops::sides(&op.op_name));
+        if all.iter().any(took) {
+            let missed = all.iter().filter(|side| !took(side));
+            let missed = missed.map(|side| Unreached::Side { span: call.span, of: op.op_name.clone(), side: *side });
+            self.unreached.extend(missed.collect::<Vec<Unreached>>());
+        }
+    }
 }
 
 impl Visitor for Missed<'_> {
@@ -99,6 +147,11 @@ impl Visitor for Missed<'_> {
         } else {
             walk_expr(self, expr);
         }
+    }
+
+    fn visit_call(&mut self, call: &Call) {
+        self.sides_of(call);
+        walk_call(self, call);
     }
 
     fn visit_var_binding(&mut self, binding: &VarBinding) {

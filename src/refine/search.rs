@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::compare::Comparison;
-use super::{Observed, RefineError};
+use super::{Observed, RefineError, Unreached};
 use crate::arguments::Draw;
 use crate::book::Rule;
 use crate::grammar::Function;
-use crate::judge::Ending;
+use crate::judge::{Ending, with_stack};
 use crate::value::ValueSpec;
 
 /// How often arguments are made for one input until the source reaches its end on them.
@@ -37,6 +37,7 @@ pub(super) fn on_generated(comparison: &mut Comparison<'_>) -> Result<(), Refine
             let arguments = &comparison.arguments;
             let Some(args) = arguments.for_function(func, &BTreeMap::new(), Draw { index, attempt }) else { continue };
             made = true;
+            comparison.steps += args.iter().map(elements).sum::<u64>();
             let run = comparison.source_on(&args)?;
             ended = matches!(run.outcome, Ending::Value(_) | Ending::OutOfFuel);
             if ended || ways.is_new(&run) {
@@ -58,30 +59,61 @@ pub(super) fn on_generated(comparison: &mut Comparison<'_>) -> Result<(), Refine
             return comparison.shrink();
         }
     }
-    towards_branches(comparison, func)
+    towards_the_unreached(comparison, func)
 }
 
-/// Looks for inputs that reach a branch of either program which none has reached: only such are compared.
-fn towards_branches(comparison: &mut Comparison<'_>, func: &Function) -> Result<(), RefineError> {
+/// Looks for inputs that reach what none has reached of either program: only such are compared.
+fn towards_the_unreached(comparison: &mut Comparison<'_>, func: &Function) -> Result<(), RefineError> {
+    let arguments = comparison.arguments.clone();
     let runs = comparison.settings.runs;
-    let mut open = comparison.open_branches();
-    for index in runs..runs.saturating_mul(1 + MORE) {
-        if open == (false, false) || comparison.steps > comparison.settings.steps {
-            break;
-        }
-        let draw = Draw { index, attempt: index % 2 };
-        let Some(args) = comparison.arguments.for_function(func, &BTreeMap::new(), draw) else { continue };
-        let taken = comparison.reach.0.branches();
-        let run = comparison.source_on(&args)?;
-        if comparison.reach.0.branches() > taken || open.1 {
-            comparison.on_run(&args, &run)?;
-            open = comparison.open_branches();
-        }
-        if comparison.is_broken() {
-            return comparison.shrink();
+    // A branch may hide behind anything.
+    let more = (runs..runs.saturating_mul(1 + MORE))
+        .filter_map(|index| arguments.for_function(func, &BTreeMap::new(), Draw { index, attempt: index % 2 }));
+    let ways: [(fn(&Unreached) -> bool, Box<dyn Iterator<Item = Vec<ValueSpec>> + '_>); 2] = [
+        (|part| matches!(part, Unreached::Branch { .. } | Unreached::Side { .. }), Box::new(arguments.directed(func))),
+        (|part| matches!(part, Unreached::Branch { .. }), Box::new(more)),
+    ];
+    for (is_wanted, inputs) in ways {
+        let open = |comparison: &Comparison<'_>| {
+            let (source, target) = comparison.unreached();
+            (source.iter().any(is_wanted), target.iter().any(is_wanted))
+        };
+        let mut wanted = open(comparison);
+        for args in inputs {
+            if wanted == (false, false) || comparison.steps > comparison.settings.steps {
+                break;
+            }
+            let before = comparison.reach.0.known();
+            let run = comparison.source_on(&args)?;
+            if comparison.reach.0.sides() > before.sides() || wanted.1 {
+                comparison.try_on(&args, &run, &before)?;
+                wanted = open(comparison);
+            }
+            if comparison.is_broken() {
+                return comparison.shrink();
+            }
         }
     }
     Ok(())
+}
+
+/// How many elements a value has: making them takes time too.
+fn elements(value: &ValueSpec) -> u64 {
+    match value {
+        ValueSpec::Tensor(data) => data.shape.iter().product(),
+        ValueSpec::Tuple(fields) => with_stack(|| fields.iter().map(elements).sum()),
+        ValueSpec::Shape(_)
+        | ValueSpec::PackedFunc(_)
+        | ValueSpec::Closure
+        | ValueSpec::PrimFunc
+        | ValueSpec::Int(_)
+        | ValueSpec::Bool(_)
+        | ValueSpec::Float(_)
+        | ValueSpec::Str(_)
+        | ValueSpec::DataType(_)
+        | ValueSpec::Object
+        | ValueSpec::Arg(_) => 1,
+    }
 }
 
 /// The ways in which the source was seen to fail: the clause, where it stands, and after how many effects.

@@ -320,3 +320,90 @@ fn a_factor_too_small_for_its_type_may_be_one_that_is_not() {
     let refinement = refine(&mut Cx::new(), &source, &target, "main", &given, &Settings::runs(0)).unwrap();
     assert_eq!(refinement.verdict, Verdict::Allowed);
 }
+
+/// What no run of the source reached, in words.
+fn untaken(refinement: &Refinement) -> Vec<String> {
+    let side = |part: &Unreached| match part {
+        Unreached::Side { of, side, .. } => format!("{of} {}", side.word()),
+        Unreached::Branch { holds, .. } => format!("branch {holds}"),
+        Unreached::Operator { name, .. } => name.to_string(),
+    };
+    refinement.unreached.0.iter().map(side).collect()
+}
+
+#[test]
+fn sides_of_elementwise_choices_are_looked_for_and_told() {
+    let behind = "        a = R.multiply(x, R.const(1e-7, \"float32\"))
+        b = R.clip(a, R.prim_value(-3), R.prim_value(5))
+        return b
+";
+    let vector = "x: R.Tensor((\"n\",), \"float32\")";
+    assert_eq!(untaken(&compare(vector, behind, behind)), Vec::<String>::new());
+    assert_eq!(broken(vector, behind, &behind.replace("prim_value(5)", "prim_value(50)")), rule!("OPT.GENERAL"));
+    // Nothing is above what it is clipped to already, or below 0 that is a square.
+    let never = "        a = R.clip(x, R.prim_value(-1), R.prim_value(2))
+        b = R.minimum(a, R.const(3.0, \"float32\"))
+        c = R.nn.relu(R.multiply(b, b))
+        return c
+";
+    assert_eq!(untaken(&compare(vector, never, never)), ["relax.minimum second", "relax.nn.relu below"]);
+}
+
+fn prim_func(body: &str) -> IrModule {
+    let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
+    let text = format!(
+        "@I.ir_module
+class Module:
+    @T.prim_func
+    def f(px: T.handle, po: T.handle):
+        n = T.int64()
+        x = T.match_buffer(px, (n,), \"float32\")
+        out = T.match_buffer(po, (n,), \"float32\")
+{body}
+    @R.function
+    def main(x: R.Tensor((\"n\",), \"float32\")) -> R.Object:
+        n = T.int64()
+        y = R.call_tir(Module.f, (x,), out_sinfo=R.Tensor((n,), \"float32\"))
+        return y
+"
+    );
+    parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn compare_prim_funcs(source: &str, target: &str) -> Refinement {
+    let (source, target) = (prim_func(source), prim_func(target));
+    refine(&mut Cx::new(), &source, &target, "main", &[], &Settings::runs(40)).unwrap()
+}
+
+#[test]
+fn sides_in_prim_funcs_are_looked_for_and_told() {
+    let far = "for i in range(n):
+    if i < T.int64(3000):
+        out[i] = T.max(x[i], T.float32(1.0))
+    else:
+        out[i] = T.Select(x[i] > T.float32(0.0), x[i], T.float32(0.0))";
+    assert_eq!(untaken(&compare_prim_funcs(far, far)), Vec::<String>::new());
+    let refinement = compare_prim_funcs(far, &far.replace("x[i] > T.float32(0.0)", "x[i] > T.float32(1.0)"));
+    assert!(matches!(refinement.verdict, Verdict::NotAllowed { .. }), "{refinement:?}");
+    let never = "for i in range(n):
+    out[i] = x[i]
+    for j in range(T.min(i, T.int64(-1))):
+        out[i] = T.float32(0.0)
+    if i < T.int64(0):
+        out[i] = T.if_then_else(x[i] > T.float32(0.0), x[i], T.float32(0.0))";
+    let told = untaken(&compare_prim_funcs(never, never));
+    assert_eq!(told, ["T.min first", "for once", "for often", "if holds"]);
+}
+
+#[test]
+fn tensors_of_fixed_sizes_may_be_as_large_as_the_memory_of_a_run() {
+    let large = "x: R.Tensor((3, 500000), \"float32\"), y: R.Tensor((), \"float32\")";
+    let sum = "        s = R.sum(x, axis=[1])\n        r = R.add(s, y)\n        return r\n";
+    let (source, target) = (main_of(large, sum), main_of(large, &sum.replace("R.add", "R.subtract")));
+    let refinement = refine(&mut Cx::new(), &source, &target, "main", &[], &Settings::runs(2)).unwrap();
+    assert!(matches!(refinement.verdict, Verdict::NotAllowed { .. }), "{refinement:?}");
+    let beyond = "x: R.Tensor((30000, 30000), \"float32\")";
+    let same = main_of(beyond, "        return x\n");
+    let error = refine(&mut Cx::new(), &same, &same, "main", &[], &Settings::runs(2)).unwrap_err();
+    assert!(error.to_string().contains("within the memory"), "{error}");
+}

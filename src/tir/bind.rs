@@ -10,7 +10,7 @@ use super::run::Machine;
 use super::scalar::Repr;
 use crate::grammar::{DataType, Name};
 use crate::number::FloatType;
-use crate::value::{Account, Noise, Scalar, Tensor};
+use crate::value::{Account, Noise, Scalar, Sides, Tensor};
 
 /// Matches the arguments, runs the body, and writes the results back.
 pub(super) fn run(
@@ -19,6 +19,7 @@ pub(super) fn run(
     fuel: &mut u64,
     account: &Rc<Account>,
     noise: Option<Rc<Noise>>,
+    sides: Option<&Sides>,
 ) -> Run<()> {
     if program.params.len() != args.len() {
         let (expected, found) = (program.params.len(), args.len());
@@ -29,6 +30,9 @@ pub(super) fn run(
     let bound = bind(&mut machine, args, &mut tensors);
     let result = bound.and_then(|()| machine.run());
     *fuel = machine.fuel;
+    if let Some(sides) = sides {
+        program.choices.iter().zip(&machine.taken).for_each(|(choice, taken)| sides.take_all(*choice, *taken));
+    }
     for (tensor, memory) in tensors.into_iter().zip(&machine.memory) {
         memory.write_back(tensor);
     }

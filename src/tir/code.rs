@@ -18,6 +18,8 @@ pub(super) struct Program {
     pub buffers: Vec<Name>,
     /// The slots of the variables that matching the arguments binds.
     pub shape_vars: Vec<(usize, Name)>,
+    /// The choices of which it is noted which sides they take, by their addresses.
+    pub choices: Vec<usize>,
 }
 
 pub(super) enum ParamCode {
@@ -45,7 +47,7 @@ pub(super) struct Access {
 
 pub(super) enum Op {
     For(Box<ForCode>),
-    While(Int, Vec<Op>),
+    While(Int, Vec<Op>, Option<usize>),
     Block(Box<BlockCode>),
     If(Box<(Int, Vec<Op>, Vec<Op>)>),
     StoreInt(Access, Int),
@@ -71,6 +73,8 @@ pub(super) struct ForCode {
     pub stop: Int,
     pub step: Option<Int>,
     pub body: Vec<Op>,
+    /// The number of the choice, if it is noted.
+    pub choice: Option<usize>,
 }
 
 pub(super) struct BlockCode {
@@ -176,6 +180,10 @@ pub(super) enum Int {
     Popcount(Box<Int>, Repr),
     LeadingZeros(Box<Int>, Repr),
     Choice(Box<(Int, Int, Int)>),
+    /// The smaller or the larger of two, of which it is noted which is taken.
+    Picked(usize, IntOp, Box<(Int, Int)>, Repr),
+    /// A condition of which it is noted what it is.
+    Noted(usize, Box<Int>),
     Wrap(Box<Int>, Repr),
     Nonzero(Box<Int>),
     Truncate(Box<Float>, Repr, DataType),
@@ -197,6 +205,8 @@ pub(super) enum Float {
     Div(Box<(Float, Float)>, FloatType),
     Binary(FloatOp, Box<(Float, Float)>, FloatType),
     Choice(Box<(Int, Float, Float)>),
+    /// As for integers.
+    Picked(usize, FloatOp, Box<(Float, Float)>, FloatType),
     FromInt(Box<Int>, Repr, FloatType),
     Round(Box<Float>, FloatType),
     Unary(fn(f64) -> f64, Box<Float>, FloatType),

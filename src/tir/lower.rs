@@ -18,15 +18,16 @@ use crate::grammar::tir::{
 use crate::grammar::{DataType, Name};
 use crate::judge::with_stack;
 use crate::number::FloatType;
+use crate::value::address;
 
 type Result<T> = std::result::Result<T, TirError>;
 
 /// How deep statements and expressions may nest together.
 const MAX_DEPTH: usize = 20_000;
 
-/// The tree, and how deep it is.
-pub(super) fn lower(f: &PrimFunc) -> Result<(Program, usize)> {
-    let mut lowering = Lowering::default();
+/// The tree, and how deep it is; with `noting` it notes which sides its choices take.
+pub(super) fn lower(f: &PrimFunc, noting: bool) -> Result<(Program, usize)> {
+    let mut lowering = Lowering { noting, ..Lowering::default() };
     let params = f.params.iter().map(|param| lowering.param(param)).collect::<Result<_>>()?;
     let mut body = Vec::new();
     for buffer in &f.allocs {
@@ -42,6 +43,7 @@ pub(super) fn lower(f: &PrimFunc) -> Result<(Program, usize)> {
         floats: lowering.floats,
         buffers: lowering.buffers,
         shape_vars: lowering.shape_vars,
+        choices: lowering.choices,
     };
     Ok((program, lowering.deepest))
 }
@@ -67,6 +69,9 @@ struct Lowering {
     shape_vars: Vec<(usize, Name)>,
     /// Whether an unknown name is a variable that matching binds.
     binding: bool,
+    /// Whether choices note which sides they take: not within a copy, which has no address that anyone knows.
+    noting: bool,
+    choices: Vec<usize>,
     depth: usize,
     deepest: usize,
 }
@@ -225,10 +230,14 @@ impl Lowering {
     fn stmt(&mut self, stmt: &Stmt) -> Result<Op> {
         match stmt {
             Stmt::For(f) => self.for_stmt(f),
-            Stmt::While(w) => Ok(Op::While(self.condition(&w.condition)?, self.body(&w.body)?)),
+            Stmt::While(w) => {
+                let choice = self.choice_at(w);
+                Ok(Op::While(self.condition(&w.condition)?, self.body(&w.body)?, choice))
+            }
             Stmt::Block(b) => self.block(b),
             Stmt::If(i) => {
                 let condition = self.condition(&i.condition)?;
+                let condition = self.noted(i, condition);
                 Ok(Op::If(Box::new((condition, self.body(&i.then)?, self.body(&i.otherwise)?))))
             }
             Stmt::Store(s) => self.store(s),
@@ -248,11 +257,11 @@ impl Lowering {
             }
             Stmt::Attr(a) => self.body(&a.body).map(Op::Scope),
             Stmt::LaunchThread(l) => {
-                let stop = self.int(&l.extent)?;
+                let (stop, choice) = (self.int(&l.extent)?, self.choice_at(l));
                 self.scoped(|lowering| {
                     let slot = lowering.int_var(&l.var)?;
                     let body = lowering.body(&l.body)?;
-                    Ok(Op::For(Box::new(ForCode { slot, start: Int::Const(0), stop, step: None, body })))
+                    Ok(Op::For(Box::new(ForCode { slot, start: Int::Const(0), stop, step: None, body, choice })))
                 })
             }
             Stmt::Assert(a) => self.assert(a),
@@ -286,10 +295,11 @@ impl Lowering {
     fn for_stmt(&mut self, f: &For) -> Result<Op> {
         let (start, stop) = (self.int(&f.start)?, self.int(&f.stop)?);
         let step = f.step.as_ref().map(|e| self.int(e)).transpose()?;
+        let choice = self.choice_at(f);
         self.scoped(|l| {
             let slot = l.int_var(&f.var)?;
             let body = l.body(&f.body)?;
-            Ok(Op::For(Box::new(ForCode { slot, start, stop, step, body })))
+            Ok(Op::For(Box::new(ForCode { slot, start, stop, step, body, choice })))
         })
     }
 
@@ -314,7 +324,7 @@ impl Lowering {
             };
             Ok(Op::Block(Box::new(BlockCode {
                 iters,
-                predicate: b.predicate.as_ref().map(|e| l.condition(e)).transpose()?,
+                predicate: b.predicate.as_ref().map(|e| l.predicate(b, e)).transpose()?,
                 declared,
                 allocs: b.allocs.iter().map(|buffer| l.alloc(buffer)).collect::<Result<_>>()?,
                 matches: b.matches.iter().map(|m| l.match_region(m)).collect::<Result<_>>()?,
@@ -322,6 +332,28 @@ impl Lowering {
                 body: l.body(&b.body)?,
             })))
         })
+    }
+
+    fn predicate(&mut self, block: &Block, predicate: &Expr) -> Result<Int> {
+        let condition = self.condition(predicate)?;
+        Ok(self.noted(block, condition))
+    }
+
+    /// The number of a choice, if it is noted which sides it takes.
+    fn choice_at<T>(&mut self, node: &T) -> Option<usize> {
+        if !self.noting {
+            return None;
+        }
+        self.choices.push(address(node));
+        Some(self.choices.len() - 1)
+    }
+
+    /// The condition of a choice.
+    fn noted<T>(&mut self, node: &T, condition: Int) -> Int {
+        match self.choice_at(node) {
+            Some(choice) => Int::Noted(choice, Box::new(condition)),
+            None => condition,
+        }
     }
 
     fn regions(&mut self, regions: &[Region]) -> Result<Vec<RegionCode>> {

@@ -19,7 +19,7 @@ mod scalar;
 use std::rc::Rc;
 
 use crate::grammar::tir::PrimFunc;
-use crate::value::{Account, Noise, Scalar, Tensor};
+use crate::value::{Account, Noise, Scalar, Side, Sides, Tensor, address};
 
 pub use error::TirError;
 
@@ -54,23 +54,27 @@ pub const DEFAULT_FUEL: u64 = 1 << 28;
 /// What keeps `f` from being run to its end, see [`TirError`].
 pub fn interpret(f: &PrimFunc, args: &[TirArg]) -> Result<(), TirError> {
     let mut fuel = DEFAULT_FUEL;
-    interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY), None)
+    interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY), None, None)
 }
 
 /// [`interpret`] with a limit on the statements and iterations to run, and on the elements of arguments and allocations; what is
 /// left of it stays in `fuel`. What it allocates is taken from the account as long as it runs. Noise moves the floats that are
-/// rounded.
+/// rounded. Which sides choices take is noted in `sides`, that the function was run as one of its own.
 pub fn interpret_within(
     f: &PrimFunc,
     args: &[TirArg],
     fuel: &mut u64,
     account: &Rc<Account>,
     noise: Option<Rc<Noise>>,
+    sides: Option<&Sides>,
 ) -> Result<(), TirError> {
-    let (program, depth) = lower::lower(f)?;
+    let (program, depth) = lower::lower(f, sides.is_some())?;
+    if let Some(sides) = sides {
+        sides.take(address(f), Side::Holds);
+    }
     // Evaluation recurses as deep as the tree is.
     stacker::maybe_grow(depth * 4096 + 256 * 1024, depth * 4096 + 1024 * 1024, || {
-        bind::run(&program, args, fuel, account, noise).map_err(|error| *error)
+        bind::run(&program, args, fuel, account, noise, sides).map_err(|error| *error)
     })
 }
 

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::code::{Access, Binding, BlockCode, BufferCode, Float, ForCode, Int, MatchCode, Op, Program};
+use super::code::{Access, Binding, BlockCode, BufferCode, Float, FloatOp, ForCode, Int, MatchCode, Op, Program};
 use super::error::{Run, TirError};
 use super::memory::{Data, Dim, Memory, View, compact_strides};
 use super::region::Touched;
 use super::scalar::{compare_floats, float_binary, of_int, test};
 use crate::number::FloatType;
-use crate::value::{Account, AllocError, Held, Noise};
+use crate::value::{Account, AllocError, Held, Noise, Side, Taken};
 
 /// The highest rank of which accesses are held against what a block declares.
 const MAX_CHECKED_RANK: usize = 8;
@@ -34,6 +34,8 @@ pub(super) struct Machine<'p> {
     noise: Option<Rc<Noise>>,
     /// What the blocks that are open may touch, the innermost last.
     pub touched: Vec<Touched>,
+    /// The sides that the choices of the program took.
+    pub taken: Vec<Taken>,
 }
 
 impl<'p> Machine<'p> {
@@ -48,6 +50,7 @@ impl<'p> Machine<'p> {
             account,
             noise,
             touched: Vec::new(),
+            taken: vec![Taken::default(); program.choices.len()],
         }
     }
 
@@ -92,7 +95,7 @@ impl<'p> Machine<'p> {
         self.burn()?;
         match op {
             Op::For(f) => return self.for_loop(f),
-            Op::While(condition, body) => return self.while_loop(condition, body),
+            Op::While(condition, body, choice) => return self.while_loop(condition, body, *choice),
             Op::Block(b) => return self.block(b),
             Op::If(branches) => {
                 let (condition, then, otherwise) = &**branches;
@@ -143,26 +146,38 @@ impl<'p> Machine<'p> {
         if step <= 0 {
             return Err(Box::new(TirError::Step(step)));
         }
-        let mut i = start;
+        let (mut i, mut rounds) = (start, 0);
         while i < stop {
             self.burn()?;
+            rounds += 1;
             self.ints[f.slot] = i;
             if let Flow::Break = self.sequence(&f.body)? {
                 break;
             }
             i = i.saturating_add(step);
         }
+        self.note(f.choice, Side::of_rounds(rounds));
         Ok(Flow::Next)
     }
 
-    fn while_loop(&mut self, condition: &'p Int, body: &'p [Op]) -> Run<Flow> {
+    fn while_loop(&mut self, condition: &'p Int, body: &'p [Op], choice: Option<usize>) -> Run<Flow> {
+        let mut rounds = 0;
         while self.int(condition)? != 0 {
             self.burn()?;
+            rounds += 1;
             if let Flow::Break = self.sequence(body)? {
                 break;
             }
         }
+        self.note(choice, Side::of_rounds(rounds));
         Ok(Flow::Next)
+    }
+
+    /// A choice, if it is noted, took a side.
+    fn note(&mut self, choice: Option<usize>, side: Side) {
+        if let Some(taken) = choice.and_then(|choice| self.taken.get_mut(choice)) {
+            taken.insert(side);
+        }
     }
 
     fn block(&mut self, b: &'p BlockCode) -> Run<Flow> {
@@ -408,6 +423,19 @@ impl<'p> Machine<'p> {
                 let taken = if self.int(&c.0)? != 0 { &c.1 } else { &c.2 };
                 self.int(taken)?
             }
+            Int::Picked(choice, op, o, repr) => {
+                let (a, b) = (self.int(&o.0)?, self.int(&o.1)?);
+                let picked = repr.binary(*op, a, b)?;
+                if a != b {
+                    self.note(Some(*choice), if picked == a { Side::First } else { Side::Second });
+                }
+                picked
+            }
+            Int::Noted(choice, condition) => {
+                let holds = self.int(condition)?;
+                self.note(Some(*choice), Side::of_condition(holds != 0));
+                holds
+            }
             Int::Wrap(e, repr) => repr.wrap(self.int(e)?),
             Int::Nonzero(e) => i64::from(self.int(e)? != 0),
             Int::Truncate(e, repr, dtype) => repr.truncate(self.float(e)?, *dtype)?,
@@ -427,6 +455,15 @@ impl<'p> Machine<'p> {
         match &self.noise {
             None => float.round(value),
             Some(noise) => noise.rounded(float, value),
+        }
+    }
+
+    /// Where there is noise, nothing says which of two operands is the larger if one is NaN.
+    #[inline]
+    fn float_binary(&self, float: FloatType, op: FloatOp, a: f64, b: f64) -> f64 {
+        match (&self.noise, op) {
+            (Some(noise), FloatOp::Min | FloatOp::Max) if a.is_nan() || b.is_nan() => noise.either(a, b),
+            (Some(_) | None, _) => float_binary(float, op, a, b),
         }
     }
 
@@ -462,10 +499,21 @@ impl<'p> Machine<'p> {
                 let quotient = self.float(&o.0)? / self.float(&o.1)?;
                 self.rounded(*round, quotient)
             }
-            Float::Binary(op, o, round) => float_binary(*round, *op, self.float(&o.0)?, self.float(&o.1)?),
+            Float::Binary(op, o, round) => {
+                let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
+                self.float_binary(*round, *op, a, b)
+            }
             Float::Choice(c) => {
                 let taken = if self.int(&c.0)? != 0 { &c.1 } else { &c.2 };
                 self.float(taken)?
+            }
+            Float::Picked(choice, op, o, round) => {
+                let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
+                let picked = self.float_binary(*round, *op, a, b);
+                if a != b {
+                    self.note(Some(*choice), if picked == a { Side::First } else { Side::Second });
+                }
+                picked
             }
             Float::FromInt(e, repr, round) => of_int(*round, self.int(e)?, *repr),
             Float::Round(e, round) => round.round(self.float(e)?),

@@ -186,7 +186,7 @@ fn loops_end() {
     let args = [tensor(DataType::INT32, &[1], &[1.0]), Tensor::zeros(DataType::FLOAT32, &[0, 2]).unwrap()];
     let endless = with_body("while A[0] > 0:\n    A[0] = 1");
     assert_eq!(
-        interpret_within(&endless, &args.map(TirArg::Tensor), &mut fuel, &Account::new(1 << 20), None),
+        interpret_within(&endless, &args.map(TirArg::Tensor), &mut fuel, &Account::new(1 << 20), None, None),
         Err(TirError::OutOfFuel)
     );
     assert_eq!(fuel, 0);

@@ -9,6 +9,7 @@ use super::effect::Effect;
 use super::noise::Noise;
 use super::object::Value;
 use super::packed::{PackedFunc, Registry};
+use super::sides::Sides;
 use super::stop::Stop;
 use super::tensor::Tensor;
 use super::workers::Seat;
@@ -65,6 +66,11 @@ pub trait Host {
 
     /// What moves the floats that this run rounds, if anything does.
     fn noise(&self) -> Option<Rc<Noise>> {
+        None
+    }
+
+    /// Where it is noted which sides choices take, if it is.
+    fn sides(&self) -> Option<Rc<Sides>> {
         None
     }
 

@@ -138,6 +138,27 @@ impl Noise {
         self.of_value(result, if composed { INTERMEDIATE } else { 0.0 }, underflows)
     }
 
+    /// One of two operands, of which one is NaN: nobody says which is the larger.
+    pub fn either(&self, a: f64, b: f64) -> f64 {
+        self.asked.set(true);
+        if self.next() & 1 == 0 { a } else { b }
+    }
+
+    /// The result of an operator whose definition leaves open what comes of NaN: another number in its place, or not.
+    pub fn of_open_nan(&self, result: &Value) -> Value {
+        let Value::Tensor(tensor) = result else { return result.clone() };
+        if !has_float(std::slice::from_ref(result), &f64::is_nan) {
+            return result.clone();
+        }
+        let element = |i: usize| match tensor.get(i) {
+            Some(Scalar::Float(x)) if x.is_nan() => Ok(Scalar::Float(self.either(x, 0.0))),
+            Some(other) => Ok(other),
+            None => Err(()),
+        };
+        let copy = Tensor::zeros(tensor.dtype(), tensor.shape()).ok().filter(|copy| copy.fill(element).is_ok());
+        copy.map_or_else(|| result.clone(), Value::Tensor)
+    }
+
     /// Copies of the values, whose floats are moved.
     pub fn of_values(&self, values: &[Value]) -> Vec<Value> {
         values.iter().map(|value| self.of_value(value, 0.0, false)).collect()

@@ -129,14 +129,16 @@ impl Lowering {
             };
             return Ok(Value::Int(code, int_type(DataType::BOOL)?));
         }
+        let choice = if let BinaryOp::Min | BinaryOp::Max = b.op { self.choice_at(b) } else { None };
         Ok(match pair {
-            Pair::Int(operands, repr) => Value::Int(int_binary(b.op, operands, repr)?, repr),
-            Pair::Float(operands, round) => Value::Float(float_binary(b.op, operands, round)?, round),
+            Pair::Int(operands, repr) => Value::Int(int_binary(b.op, operands, repr, choice)?, repr),
+            Pair::Float(operands, round) => Value::Float(float_binary(b.op, operands, round, choice)?, round),
         })
     }
 
     fn choice(&mut self, c: &Choice) -> Result<Value> {
         let condition = self.condition(&c.condition)?;
+        let condition = self.noted(c, condition);
         Ok(match self.pair(&c.then, &c.otherwise)? {
             Pair::Int(sides, repr) => Value::Int(Int::Choice(Box::new((condition, sides.0, sides.1))), repr),
             Pair::Float(sides, round) => Value::Float(Float::Choice(Box::new((condition, sides.0, sides.1))), round),
@@ -284,7 +286,7 @@ fn comparison(op: BinaryOp) -> Option<Compare> {
     }
 }
 
-fn int_binary(op: BinaryOp, operands: Box<(Int, Int)>, repr: Repr) -> Result<Int> {
+fn int_binary(op: BinaryOp, operands: Box<(Int, Int)>, repr: Repr, choice: Option<usize>) -> Result<Int> {
     let op = match op {
         BinaryOp::Add => return Ok(Int::Add(operands, repr)),
         BinaryOp::Sub => return Ok(Int::Sub(operands, repr)),
@@ -304,10 +306,13 @@ fn int_binary(op: BinaryOp, operands: Box<(Int, Int)>, repr: Repr) -> Result<Int
         | BinaryOp::Gt
         | BinaryOp::Ge => return malformed("a condition as a number"),
     };
-    Ok(Int::Binary(op, operands, repr))
+    Ok(match choice {
+        Some(choice) => Int::Picked(choice, op, operands, repr),
+        None => Int::Binary(op, operands, repr),
+    })
 }
 
-fn float_binary(op: BinaryOp, operands: Box<(Float, Float)>, round: FloatType) -> Result<Float> {
+fn float_binary(op: BinaryOp, operands: Box<(Float, Float)>, round: FloatType, choice: Option<usize>) -> Result<Float> {
     let op = match op {
         BinaryOp::Add => return Ok(Float::Add(operands, round)),
         BinaryOp::Sub => return Ok(Float::Sub(operands, round)),
@@ -327,5 +332,8 @@ fn float_binary(op: BinaryOp, operands: Box<(Float, Float)>, round: FloatType) -
         | BinaryOp::Gt
         | BinaryOp::Ge => return malformed("a condition as a number"),
     };
-    Ok(Float::Binary(op, operands, round))
+    Ok(match choice {
+        Some(choice) => Float::Picked(choice, op, operands, round),
+        None => Float::Binary(op, operands, round),
+    })
 }

@@ -10,6 +10,13 @@ use crate::judge::with_stack;
 impl Lowering {
     /// A store of several elements: all values are there before the first element is written.
     pub(super) fn store_lanes(&mut self, s: &Store, lanes: u16) -> Result<Op> {
+        let noting = std::mem::take(&mut self.noting);
+        let stores = self.lanes(s, lanes);
+        self.noting = noting;
+        stores
+    }
+
+    fn lanes(&mut self, s: &Store, lanes: u16) -> Result<Op> {
         let (mut ops, mut stores) = (Vec::new(), Vec::new());
         for n in 0..lanes {
             let indices = s.indices.iter().map(|index| lane(index, n)).collect::<Result<Vec<Expr>>>()?;

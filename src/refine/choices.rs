@@ -1,0 +1,158 @@
+//! The choices of `PrimFunc`s, and which of their sides no run took.
+
+use super::Unreached;
+use crate::grammar::tir::{Choice, Expr, PrimFunc, Stmt, lanes};
+use crate::grammar::{BinaryOp, Span};
+use crate::judge::with_stack;
+use crate::value::{Side, Sides, address};
+
+/// Notes what was not reached of a function, if it was run at all.
+pub(super) fn missed(sides: &Sides, func: &PrimFunc, unreached: &mut Vec<Unreached>) {
+    if sides.took(address(func), Side::Holds) {
+        Walk { sides, unreached }.stmts(&func.body);
+    }
+}
+
+/// Looks for what was not reached; into a side that was not taken it does not look.
+struct Walk<'w> {
+    sides: &'w Sides,
+    unreached: &'w mut Vec<Unreached>,
+}
+
+const CONDITION: [Side; 2] = [Side::Holds, Side::Fails];
+const OPERANDS: [Side; 2] = [Side::First, Side::Second];
+const ROUNDS: [Side; 3] = [Side::Never, Side::Once, Side::Often];
+
+impl Walk<'_> {
+    fn choice<T>(&mut self, node: &T, of: &str, all: &[Side], span: Span) {
+        let missed = all.iter().filter(|side| !self.sides.took(address(node), **side));
+        self.unreached.extend(missed.map(|side| Unreached::Side { span, of: of.into(), side: *side }));
+    }
+
+    fn took<T>(&self, node: &T, side: Side) -> bool {
+        self.sides.took(address(node), side)
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        stmts.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        with_stack(|| match stmt {
+            Stmt::For(f) => {
+                self.exprs([&f.start, &f.stop].into_iter().chain(&f.step));
+                let fixed = is_literal(&f.start) && is_literal(&f.stop);
+                self.rounds(&**f, "for", fixed, &f.body, f.span);
+            }
+            Stmt::While(w) => {
+                self.expr(&w.condition);
+                self.rounds(w, "while", false, &w.body, w.span);
+            }
+            Stmt::LaunchThread(l) => {
+                self.expr(&l.extent);
+                self.rounds(l, "T.launch_thread", is_literal(&l.extent), &l.body, l.span);
+            }
+            Stmt::Block(b) => {
+                self.exprs(b.iters.iter().map(|iter| &iter.value));
+                if let Some(predicate) = &b.predicate {
+                    self.expr(predicate);
+                    self.condition(&**b, predicate, "T.where", b.span);
+                    if !self.took(&**b, Side::Holds) {
+                        return;
+                    }
+                }
+                b.init.iter().for_each(|init| self.stmts(init));
+                self.stmts(&b.body);
+            }
+            Stmt::If(i) => {
+                self.expr(&i.condition);
+                self.condition(i, &i.condition, "if", i.span);
+                if self.took(i, Side::Holds) {
+                    self.stmts(&i.then);
+                }
+                if self.took(i, Side::Fails) {
+                    self.stmts(&i.otherwise);
+                }
+            }
+            // Of several lanes copies are run.
+            Stmt::Store(s) if lanes(&s.indices) != 1 => {}
+            Stmt::Store(s) => self.exprs(s.indices.iter().chain([&s.value])),
+            Stmt::Let(l) => self.expr(&l.value),
+            Stmt::Attr(a) => self.stmts(&a.body),
+            Stmt::Assert(a) => self.expr(&a.condition),
+            Stmt::Evaluate(e) => self.expr(e),
+            Stmt::Alloc(_) | Stmt::Decl(_) | Stmt::Break | Stmt::Continue => {}
+        });
+    }
+
+    /// A loop, whose number of rounds may be written down.
+    fn rounds<T>(&mut self, node: &T, of: &str, fixed: bool, body: &[Stmt], span: Span) {
+        if !fixed {
+            self.choice(node, of, &ROUNDS, span);
+        }
+        if self.took(node, Side::Once) || self.took(node, Side::Often) {
+            self.stmts(body);
+        }
+    }
+
+    fn condition<T>(&mut self, node: &T, condition: &Expr, of: &str, span: Span) {
+        if !is_literal(condition) {
+            self.choice(node, of, &CONDITION, span);
+        }
+    }
+
+    fn exprs<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
+        exprs.into_iter().for_each(|e| self.expr(e));
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        with_stack(|| match e {
+            Expr::Select(c) => self.alternatives(c, "T.Select"),
+            Expr::IfThenElse(c) => self.alternatives(c, "T.if_then_else"),
+            Expr::Binary(b) => {
+                self.exprs([&b.a, &b.b]);
+                match b.op {
+                    BinaryOp::Min => self.choice(&**b, "T.min", &OPERANDS, b.span),
+                    BinaryOp::Max => self.choice(&**b, "T.max", &OPERANDS, b.span),
+                    BinaryOp::Add
+                    | BinaryOp::Sub
+                    | BinaryOp::Mul
+                    | BinaryOp::Div
+                    | BinaryOp::Mod
+                    | BinaryOp::FloorDiv
+                    | BinaryOp::FloorMod
+                    | BinaryOp::And
+                    | BinaryOp::Or
+                    | BinaryOp::Eq
+                    | BinaryOp::Ne
+                    | BinaryOp::Lt
+                    | BinaryOp::Le
+                    | BinaryOp::Gt
+                    | BinaryOp::Ge => {}
+                }
+            }
+            Expr::Not(e) | Expr::Cast(_, e) => self.expr(e),
+            Expr::Load(l) => self.exprs(&l.indices),
+            Expr::Let(l) => self.exprs([&l.value, &l.body]),
+            Expr::Call(c) => self.exprs(&c.args),
+            // What is only in vectors is run in copies.
+            Expr::Ramp(_) | Expr::Broadcast(..) | Expr::Shuffle(_) => {}
+            Expr::Var(_) | Expr::Int(..) | Expr::Float(..) | Expr::Str(_) | Expr::Extern(_) | Expr::Data(_) => {}
+        });
+    }
+
+    fn alternatives(&mut self, c: &Choice, of: &str) {
+        self.expr(&c.condition);
+        self.condition(c, &c.condition, of, c.condition.span());
+        if self.took(c, Side::Holds) {
+            self.expr(&c.then);
+        }
+        if self.took(c, Side::Fails) {
+            self.expr(&c.otherwise);
+        }
+    }
+}
+
+fn is_literal(e: &Expr) -> bool {
+    matches!(e, Expr::Int(..))
+}
