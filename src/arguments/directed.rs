@@ -134,7 +134,8 @@ fn change_in(value: &mut ValueSpec, change: &dyn Fn(Scalar) -> Option<Scalar>) -
             None => false,
         },
         ValueSpec::Tuple(fields) => {
-            with_stack(|| fields.iter_mut().fold(false, |any, field| change_in(field, change) || any))
+            // All of them, whatever becomes of the first.
+            with_stack(|| fields.iter_mut().filter_map(|field| change_in(field, change).then_some(())).count() > 0)
         }
         ValueSpec::Shape(_)
         | ValueSpec::PackedFunc(_)

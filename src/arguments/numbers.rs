@@ -251,8 +251,8 @@ impl Numbers<'_> {
         let constants = self.constants.floats();
         // A single number takes its turn whenever it is at an edge.
         let turn = match count {
-            1 => self.place.index / 2 + self.place.nth * 5,
-            _ if i.is_multiple_of(2) => self.ordinal() * count.div_ceil(2) + i / 2 + self.place.nth * 5,
+            1 => self.place.index / 2,
+            _ if i.is_multiple_of(2) => self.ordinal() * count.div_ceil(2) + i / 2,
             _ => {
                 return match random.below(4) {
                     0 => random.pick(&TIES, 0.5),
@@ -261,10 +261,14 @@ impl Numbers<'_> {
                 };
             }
         };
+        // Each tensor of a draw begins elsewhere, and all of them at the constants themselves.
+        let shift = self.place.nth * 5;
         match (turn % 3, turn - turn.div_ceil(3), constants.len()) {
-            (0, _, _) => TIES.get(turn / 3 % TIES.len()).copied().unwrap_or(0.5),
-            (_, nth, 0) => beside(1.0, nth, float),
-            (_, nth, len) => beside(constants.get(nth % len).copied().unwrap_or(1.0), nth / len, float),
+            (0, _, _) => TIES.get((turn / 3 + shift) % TIES.len()).copied().unwrap_or(0.5),
+            (_, nth, 0) => beside(1.0, which(nth), float),
+            (_, nth, len) => {
+                beside(constants.get((nth + shift) % len).copied().unwrap_or(1.0), which(nth / len), float)
+            }
         }
     }
 
@@ -363,8 +367,8 @@ impl Numbers<'_> {
     fn int_edge(&self, i: usize, count: usize, least: i64, random: &mut Random) -> i64 {
         let constants = self.constants.integers();
         let turn = match count {
-            1 => self.place.index / 2 + self.place.nth * 5,
-            _ => self.ordinal() * count + i + self.place.nth * 5,
+            1 => self.place.index / 2,
+            _ => self.ordinal() * count + i,
         };
         let nth = turn - turn.div_ceil(4);
         match (turn % 4, constants.len()) {
@@ -372,7 +376,7 @@ impl Numbers<'_> {
             (_, 0) => random.between(0, 2),
             (_, len) => {
                 let beside = [0, 1, -1].get(nth / len % 3).copied().unwrap_or(0);
-                constants.get(nth % len).map_or(1, |at| at.saturating_add(beside))
+                constants.get((nth + self.place.nth * 5) % len).map_or(1, |at| at.saturating_add(beside))
             }
         }
     }
@@ -391,6 +395,12 @@ fn range(dtype: DataType) -> (i64, i64) {
 
 /// How many ways there are to be [`beside`] a number.
 const BESIDE: usize = 8;
+
+/// Which of these ways comes next: the number itself again and again.
+fn which(turn: usize) -> usize {
+    const ORDER: [usize; 10] = [0, 1, 2, 0, 3, 4, 0, 5, 6, 7];
+    ORDER.get(turn % ORDER.len()).copied().unwrap_or(0)
+}
 
 /// At a number, next to it, or at a little distance: which of these.
 fn beside(constant: f64, which: usize, float: FloatType) -> f64 {

@@ -62,6 +62,11 @@ pub(super) fn on_generated(comparison: &mut Comparison<'_>) -> Result<(), Refine
     towards_the_unreached(comparison, func)
 }
 
+/// What inputs are looked for.
+type Wanted = fn(&Unreached) -> bool;
+/// Where it is looked for.
+type Inputs<'a> = Box<dyn Iterator<Item = Vec<ValueSpec>> + 'a>;
+
 /// Looks for inputs that reach what none has reached of either program: only such are compared.
 fn towards_the_unreached(comparison: &mut Comparison<'_>, func: &Function) -> Result<(), RefineError> {
     let arguments = comparison.arguments.clone();
@@ -69,7 +74,7 @@ fn towards_the_unreached(comparison: &mut Comparison<'_>, func: &Function) -> Re
     // A branch may hide behind anything.
     let more = (runs..runs.saturating_mul(1 + MORE))
         .filter_map(|index| arguments.for_function(func, &BTreeMap::new(), Draw { index, attempt: index % 2 }));
-    let ways: [(fn(&Unreached) -> bool, Box<dyn Iterator<Item = Vec<ValueSpec>> + '_>); 2] = [
+    let ways: [(Wanted, Inputs<'_>); 2] = [
         (|part| matches!(part, Unreached::Branch { .. } | Unreached::Side { .. }), Box::new(arguments.directed(func))),
         (|part| matches!(part, Unreached::Branch { .. }), Box::new(more)),
     ];

@@ -397,11 +397,12 @@ fn sides_in_prim_funcs_are_looked_for_and_told() {
 
 #[test]
 fn tensors_of_fixed_sizes_may_be_as_large_as_the_memory_of_a_run() {
-    let large = "x: R.Tensor((3, 500000), \"float32\"), y: R.Tensor((), \"float32\")";
-    let sum = "        s = R.sum(x, axis=[1])\n        r = R.add(s, y)\n        return r\n";
-    let (source, target) = (main_of(large, sum), main_of(large, &sum.replace("R.add", "R.subtract")));
-    let refinement = refine(&mut Cx::new(), &source, &target, "main", &[], &Settings::runs(2)).unwrap();
-    assert!(matches!(refinement.verdict, Verdict::NotAllowed { .. }), "{refinement:?}");
+    let large = main_of(
+        "x: R.Tensor((3, 500000), \"float32\")",
+        "        s = R.strided_slice(x, axes=[1], begin=[0], end=[2])\n        return s\n",
+    );
+    let refinement = refine(&mut Cx::new(), &large, &large, "main", &[], &Settings::runs(1)).unwrap();
+    assert_eq!((&refinement.verdict, refinement.ended), (&Verdict::Allowed, 1), "{refinement:?}");
     let beyond = "x: R.Tensor((30000, 30000), \"float32\")";
     let same = main_of(beyond, "        return x\n");
     let error = refine(&mut Cx::new(), &same, &same, "main", &[], &Settings::runs(2)).unwrap_err();

@@ -110,7 +110,9 @@ fn new_names_change_no_value() {
             .filter(|name| program.get(name).is_none() && !name.starts_with(|c: char| c.is_ascii_digit()))
             .map(|name| format!("def @{name}() {{ 0 }}\n"))
             .collect();
-        let text = format!("{}\n{}", example.text, new.concat());
+        // What is added stands before the section of constants.
+        let (own, section) = example.text.split_at(example.text.find("#[metadata]").unwrap_or(example.text.len()));
+        let text = format!("{own}\n{}\n{section}", new.concat());
         assert_eq!(run(&read(&text), &example.args), example.gives, "{}", example.name);
     }
 }

@@ -29,7 +29,7 @@ STATUS = []
 #: What TVM 0.25 does otherwise, with the clause that decides.
 REASONS = {
     "closure": "EVAL.FUNC.CLOSURE: a function that captures variables is a function; LambdaLift makes an object of it of"
-    " which nothing is known, and refuses the call that is given it",
+    " which nothing is known, and refuses the call that is given it, or loses a captured function that it calls",
     "rank": "EVAL.CALL.OP.ARGS: an operator takes tensors of whatever rank they have; LegalizeOps leaves it as it is where the"
     " rank is not known, as in the one instance of a polymorphic definition, and nothing else lowers it",
     "planning": "OPT.GENERAL: planning memory changes no value; StaticPlanBlockMemory brings the process down",
@@ -40,7 +40,7 @@ REASONS = {
 #: What is mended, from the least on, where TVM builds the program and something else comes of it.
 MENDED = (("planning",), ("constants",), ("planning", "constants"))
 #: What LambdaLift says, and what the code generator says of an operator.
-FORGOTTEN = re.compile(r"Argument \d+ type mismatch: expected .*, given R\.Object")
+FORGOTTEN = re.compile(r"Argument \d+ type mismatch: expected .*, given R\.Object|: Var \w+ is not defined")
 NOT_LOWERED = re.compile(r"CodeGenVM cannot handle this intrinsic now")
 
 
@@ -156,8 +156,8 @@ def module_of(adapter, case):
 
 
 def lifting_forgets(adapter, case):
-    """Whether LambdaLift refuses the program, which was accepted before, or makes an object of a function, which a later pass
-    refuses."""
+    """Whether LambdaLift refuses the program, which was accepted before, or makes an object of a function or uses variables
+    that are bound nowhere, which a later pass refuses."""
     from tvm import relax
 
     mod = module_of(adapter, case)
@@ -174,6 +174,7 @@ def lifting_forgets(adapter, case):
     for function in lifted.functions.values():
         if isinstance(function, relax.Function):
             relax.analysis.post_order_visit(function, visit)
+            made.extend(relax.analysis.free_vars(function))
     return bool(made)
 
 
