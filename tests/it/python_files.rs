@@ -353,7 +353,7 @@ fn a_module_that_is_not_read_does_not_hide_what_is_wrong_in_another() {
     let unknown = class("B", "R.Tensor((2,), \"float32\")")
         .replace("return x", "y = R.match_cast(x, R.Nothing)\n        return y");
     let wrong = class("C", "R.Tensor((2,), \"float32\")").replace("return x", "return z");
-    let path = file(&dir, "three.py", &format!("{IMPORTS}{unread}{unknown}{wrong}"));
+    let path = file(&dir, "three.py", format!("{IMPORTS}{unread}{unknown}{wrong}"));
     let (status, out, err) = run(&["check", &path]);
     assert_eq!(status, 2, "{out}{err}");
     assert!(err.contains("three.py:6") && err.contains("R.Nothing"), "{err}");
