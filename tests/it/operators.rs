@@ -22,9 +22,17 @@ fn what_is_inferred_is_true() {
     assert!(faults.is_empty(), "{faults:#?}");
     let tensor = relax_spec::ops::all()
         .filter(|op| matches!(op.clauses, relax_spec::ops::Clauses::Tensor(_)) && op.excluded.is_none());
-    assert_eq!(report.tallies.len(), tensor.count(), "an operator without calls");
-    let few: Vec<_> = report.tallies.iter().filter(|(_, tally)| tally.values < 20).collect();
+    let asked = tensor.filter(|op| !takes_storage(op.name));
+    let tallies = || report.tallies.iter().filter(|(name, _)| !takes_storage(name));
+    assert_eq!(tallies().count(), asked.count(), "an operator without calls");
+    let few: Vec<_> = tallies().filter(|(_, tally)| tally.values < 20).collect();
     assert!(few.is_empty(), "too few calls with a value: {few:?}");
+}
+
+/// Operators on storages and on the machine's objects, which random calls do not make: those calls that are drawn are held
+/// against their values all the same, but no number of them is demanded. The cases of `conformance/suite/rfc` ask them.
+fn takes_storage(name: &str) -> bool {
+    ["relax.memory.", "relax.vm.", "relax.builtin."].iter().any(|family| name.starts_with(family))
 }
 
 /// Each operator pays for what it reads, computes and writes before it does: whatever its attributes, a call on few elements with
