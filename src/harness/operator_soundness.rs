@@ -80,28 +80,47 @@ impl Operators {
 
     /// The call of a seed, and the choices that say what is known of it. Seeds go through the operators in turn.
     pub fn call(&self, seed: u64) -> Option<(RandomCall, Tape)> {
-        let turn = usize::try_from(seed).unwrap_or(0).checked_rem(self.0.len())?;
-        let (_, patterns) = self.0.get(turn)?;
+        self.call_of(usize::try_from(seed).unwrap_or(0).checked_rem(self.0.len())?, seed)
+    }
+
+    /// The call that a seed gives of one operator.
+    fn call_of(&self, operator: usize, seed: u64) -> Option<(RandomCall, Tape)> {
+        let (_, patterns) = self.0.get(operator)?;
         let mut tape = Tape::from_seed(seed, 300);
         let pattern = tape.pick(patterns)?;
         let call = draw(pattern, &mut tape);
         Some((call, tape))
     }
 
-    /// Tries the calls of these seeds.
+    /// Tries as many calls as there are seeds. Each is of the operator that has got least far, so that those whose random calls
+    /// seldom give a value get more of them.
     pub fn try_all(&self, seeds: std::ops::Range<u64>) -> Report {
         let mut report = Report::default();
+        let mut tallies = vec![Tally::default(); self.0.len()];
         for seed in seeds {
-            let Some((call, tape)) = self.call(seed) else { continue };
+            let Some((at, tally)) = tallies.iter_mut().enumerate().min_by_key(|(_, tally)| tally.progress()) else {
+                break;
+            };
+            let Some((call, tape)) = self.call_of(at, seed) else { continue };
             let tried = try_call(&call, tape, seed);
-            let tally = report.tallies.entry(call.op.name).or_default();
             tally.calls += 1;
             tally.values += u64::from(tried.value);
             if let Some(fault) = tried.fault {
                 report.faults.push((seed, call.to_string(), fault));
             }
         }
+        report.tallies = self.names().zip(tallies).collect();
         report
+    }
+}
+
+/// So many calls without a value count as one with a value: an operator of which no call has a value does not take all the others'.
+const SELDOM: u64 = 20;
+
+impl Tally {
+    /// How far an operator has got.
+    fn progress(self) -> u64 {
+        self.values.max(self.calls / SELDOM)
     }
 }
 
