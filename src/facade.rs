@@ -28,7 +28,7 @@ use crate::value::ValueSpec;
 /// ```
 pub fn parse(text: &str) -> Result<IrModule, LoadError> {
     let form = Form::of(Path::new("-"), text);
-    reading::parse_modules(form, text, Which::Only)
+    reading::parse_modules(form, text.into(), Which::Only)
         .and_then(|file| file.modules.into_iter().next().map(|(_, module)| module).ok_or(LoadError::Empty))
 }
 

@@ -8,7 +8,7 @@ use crate::grammar::{IrModule, Span};
 use crate::judge::Cx;
 use crate::reading;
 use crate::relay::{self, Fault};
-use crate::syntax::load::{self, Form, LoadError};
+use crate::syntax::load::{self, Form, Given, LoadError};
 use crate::syntax::tvmscript::{PythonFile, Which};
 
 /// A program as given.
@@ -16,6 +16,8 @@ pub struct Source {
     /// The path, or `<stdin>`.
     pub name: String,
     pub text: String,
+    /// What of a Python file is not in the text.
+    metadata: Option<String>,
 }
 
 /// Which module of a file is meant.
@@ -44,8 +46,8 @@ pub enum InputError {
 pub fn read(path: &Path) -> Result<Source, InputError> {
     let standard_input = path.as_os_str() == "-";
     let name = if standard_input { "<stdin>".to_string() } else { path.display().to_string() };
-    match load::read_text(path) {
-        Ok(text) => Ok(Source { name, text }),
+    match load::read_source(path) {
+        Ok(load::Source { text, metadata }) => Ok(Source { name, text, metadata }),
         Err(error) => Err(InputError::Load(name, error)),
     }
 }
@@ -108,7 +110,8 @@ impl Source {
             };
         }
         let form = Form::of(Path::new(&self.name), &self.text);
-        reading::parse_modules(form, &self.text, which).map_err(|error| InputError::Load(self.name.clone(), error))
+        let given = Given { text: &self.text, metadata: self.metadata.as_deref() };
+        reading::parse_modules(form, given, which).map_err(|error| InputError::Load(self.name.clone(), error))
     }
 
     /// The only module, or that of a name. What is skipped is told on standard error.

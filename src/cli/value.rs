@@ -441,7 +441,7 @@ mod tests {
     /// Every float that is written is read as the same, whatever its type, in each notation; and every large integer.
     fn is_read_back(dtype: DataType, bits: &[u64]) {
         let bytes = bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(dtype.bytes()));
-        let data = TensorData::new(dtype, &[bits.len() as u64], bytes.collect()).unwrap();
+        let data = TensorData::new(dtype, &[bits.len() as u64], bytes.collect::<Vec<u8>>()).unwrap();
         let written = format(&ValueSpec::Tensor(data.clone()), Extent::Whole);
         assert_eq!(parse(&written), Ok(ValueSpec::Tensor(data.clone())), "{written}");
         let values = written.rsplit_once(':').unwrap().0;

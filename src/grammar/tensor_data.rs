@@ -71,7 +71,8 @@ pub enum TensorDataError {
 
 impl TensorData {
     /// Checks that the byte count fits the shape, that the data type has elements, and that Booleans are 0 or 1.
-    pub fn new(dtype: DataType, shape: &[u64], bytes: Vec<u8>) -> Result<TensorData, TensorDataError> {
+    pub fn new(dtype: DataType, shape: &[u64], bytes: impl Into<Arc<[u8]>>) -> Result<TensorData, TensorDataError> {
+        let bytes = bytes.into();
         if !is_element_type(dtype) {
             return Err(TensorDataError::DataType(dtype));
         }
@@ -95,7 +96,7 @@ impl TensorData {
                 return Err(TensorDataError::Narrow { byte: *byte, dtype });
             }
         }
-        Ok(TensorData { dtype, shape: shape.into(), bytes: bytes.into() })
+        Ok(TensorData { dtype, shape: shape.into(), bytes })
     }
 
     /// A tensor from numbers that its data type represents exactly.

@@ -6,7 +6,7 @@ use std::{fs, io};
 
 use super::decode::read_program;
 use super::tvm_json;
-use super::tvmscript::{Dialect, PythonFile, Which, parse_file, parse_module_all, print_module};
+use super::tvmscript::{Dialect, PythonFile, Which, parse_file_with, parse_module_all, print_module, take_metadata};
 use crate::data::{self, Notation, Profile};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{FORMAT_VERSION, IrModule};
@@ -81,8 +81,48 @@ impl Form {
 ///
 /// The path names no readable file, or what it holds is not a program.
 pub fn load(path: &Path) -> Result<IrModule, LoadError> {
-    let text = read_text(path)?;
-    parse(Form::of(path, &text), &text)
+    let source = read_source(path)?;
+    let file = parse_modules(Form::of(path, &source.text), source.as_given(), Which::Only)?;
+    file.modules.into_iter().next().map(|(_, module)| module).ok_or(LoadError::Empty)
+}
+
+/// The text of a program.
+#[derive(Debug)]
+pub struct Source {
+    /// Without the metadata of Python, if TVM has written it.
+    pub text: String,
+    /// The metadata, as its literal means it.
+    pub metadata: Option<String>,
+}
+
+/// The same, of whoever has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'t> {
+    /// The text.
+    pub text: &'t str,
+    /// The metadata, where it is not in the text.
+    pub metadata: Option<&'t str>,
+}
+
+impl Source {
+    /// What is to be read.
+    pub fn as_given(&self) -> Given<'_> {
+        Given { text: &self.text, metadata: self.metadata.as_deref() }
+    }
+}
+
+impl<'t> From<&'t str> for Given<'t> {
+    fn from(text: &'t str) -> Given<'t> {
+        Given { text, metadata: None }
+    }
+}
+
+/// The text of a file, or of standard input if the path is `-`, for programs.
+pub fn read_source(path: &Path) -> Result<Source, LoadError> {
+    let mut text = read_text(path)?;
+    let python = Form::of(path, &text) == Form::TvmScript;
+    let metadata = if python { take_metadata(&mut text) } else { None };
+    Ok(Source { text, metadata })
 }
 
 /// The text of a file, or of standard input if the path is `-`.
@@ -124,11 +164,11 @@ pub fn parse(form: Form, text: &str) -> Result<IrModule, LoadError> {
 /// # Errors
 ///
 /// The text is not a program in that form, or it is not clear which module is meant.
-pub fn parse_modules(form: Form, text: &str, which: Which<'_>) -> Result<PythonFile, LoadError> {
+pub fn parse_modules(form: Form, given: Given<'_>, which: Which<'_>) -> Result<PythonFile, LoadError> {
     match (form, which) {
-        (Form::TvmScript, _) => parse_file(text, which).map_err(LoadError::Syntax),
+        (Form::TvmScript, _) => parse_file_with(given.text, given.metadata, which).map_err(LoadError::Syntax),
         (Form::Ron | Form::Json, Which::All | Which::Only) => {
-            Ok(PythonFile { modules: vec![(String::new(), parse(form, text)?)], skipped: None, faults: Vec::new() })
+            Ok(PythonFile { modules: vec![(String::new(), parse(form, given.text)?)], skipped: None, faults: Vec::new() })
         }
         (Form::Ron | Form::Json, Which::Named(_)) => Err(LoadError::OneModule),
     }
@@ -232,7 +272,7 @@ mod tests {
     fn a_notebook_says_what_it_is() {
         let text = r#"{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}"#;
         assert!(matches!(parse(Form::of(Path::new("x.ipynb"), text), text), Err(LoadError::Notebook)));
-        assert!(matches!(parse_modules(Form::Ron, "()", Which::Named("M")), Err(LoadError::OneModule)));
+        assert!(matches!(parse_modules(Form::Ron, "()".into(), Which::Named("M")), Err(LoadError::OneModule)));
     }
 
     #[test]

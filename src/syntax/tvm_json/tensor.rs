@@ -1,5 +1,7 @@
 //! Tensors as TVM saves them: in base 64, a header, the type and the shape, and the elements.
 
+use std::sync::Arc;
+
 use crate::grammar::{DataType, SmallFloat, TensorData, TypeCode};
 
 /// What each saved tensor begins with.
@@ -8,20 +10,19 @@ const MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 /// The most dimensions that are believed.
 const MAX_RANK: u32 = 1_000;
 
-/// Reads a tensor.
+/// Reads a tensor. Its elements are decoded to where they stay: a model is mostly that.
 ///
 /// # Errors
 ///
 /// What is wrong with the text.
 pub fn saved_tensor(text: &str) -> Result<TensorData, String> {
-    let bytes = from_base64(text).ok_or("the tensor is not in base 64")?;
-    let mut rest = Bytes(&bytes);
+    let mut rest = Encoded::of(text).ok_or("the tensor is not in base 64")?;
     let cut = || "the tensor is cut off".to_string();
     if rest.u64() != Some(MAGIC) {
         return Err("this is not how a tensor begins".to_string());
     }
     // What is reserved, and the device.
-    rest.take(16).ok_or_else(cut)?;
+    rest.number::<16>().ok_or_else(cut)?;
     let rank = rest.u32().ok_or_else(cut)?;
     let (code, bits, lanes) = (rest.u8(), rest.u8(), rest.u16());
     let (Some(code), Some(bits), Some(lanes)) = (code, bits, lanes) else { return Err(cut()) };
@@ -31,8 +32,8 @@ pub fn saved_tensor(text: &str) -> Result<TensorData, String> {
     }
     let shape = (0..rank).map(|_| rest.u64()).collect::<Option<Vec<u64>>>().ok_or_else(cut)?;
     let length = rest.u64().and_then(|length| usize::try_from(length).ok()).ok_or_else(cut)?;
-    let data = rest.take(length).ok_or_else(cut)?;
-    let elements = if dtype.bits < 8 && !dtype.is_bool() { unpacked(dtype, &shape, data) } else { data.to_vec() };
+    let data = rest.bytes(length).ok_or_else(cut)?;
+    let elements = if dtype.bits < 8 && !dtype.is_bool() { unpacked(dtype, &shape, &data).into() } else { data };
     TensorData::new(dtype, &shape, elements).map_err(|error| error.to_string())
 }
 
@@ -99,17 +100,57 @@ fn unpacked(dtype: DataType, shape: &[u64], data: &[u8]) -> Vec<u8> {
     (0..count).map(|i| whole(element(i))).collect()
 }
 
-struct Bytes<'a>(&'a [u8]);
+/// A text in base 64, from which bytes are taken one after the other.
+struct Encoded<'t> {
+    digits: &'t [u8],
+    /// How many bytes have been taken.
+    taken: usize,
+    /// How many there are.
+    length: usize,
+}
 
-impl<'a> Bytes<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(taken)
+impl<'t> Encoded<'t> {
+    /// The text with or without `=` at its end; none if it is no base 64.
+    fn of(text: &'t str) -> Option<Encoded<'t>> {
+        let digits = text.trim_end_matches('=').as_bytes();
+        let last = match digits.len() % 4 {
+            0 => 0,
+            1 => return None,
+            digits => digits - 1,
+        };
+        let length = digits.len() / 4 * 3 + last;
+        digits.iter().all(|digit| sextet(*digit) != NO_DIGIT).then_some(Encoded { digits, taken: 0, length })
+    }
+
+    /// So many bytes, in memory of their own.
+    fn bytes(&mut self, count: usize) -> Option<Arc<[u8]>> {
+        if count > self.length - self.taken {
+            return None;
+        }
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, count).collect();
+        self.fill(Arc::get_mut(&mut bytes)?)?;
+        Some(bytes)
+    }
+
+    fn fill(&mut self, out: &mut [u8]) -> Option<()> {
+        let end = self.taken.checked_add(out.len()).filter(|end| *end <= self.length)?;
+        let mut groups = self.digits.get(self.taken / 3 * 4..)?.chunks(4);
+        let used = self.taken % 3;
+        let (begun, whole) = out.split_at_mut(((3 - used) % 3).min(out.len()));
+        if !begun.is_empty() {
+            begun.copy_from_slice(decoded(groups.next()?).get(used..used + begun.len())?);
+        }
+        for (three, group) in whole.chunks_mut(3).zip(groups) {
+            three.copy_from_slice(decoded(group).get(..three.len())?);
+        }
+        self.taken = end;
+        Some(())
     }
 
     fn number<const N: usize>(&mut self) -> Option<[u8; N]> {
-        self.take(N)?.try_into().ok()
+        let mut number = [0; N];
+        self.fill(&mut number)?;
+        Some(number)
     }
 
     fn u8(&mut self) -> Option<u8> {
@@ -129,23 +170,11 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// The bytes of a text in base 64, with or without `=` at its end.
-fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let digits = text.trim_end_matches('=').as_bytes();
-    let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
-    for group in digits.chunks(4) {
-        let mut word = 0u32;
-        for digit in group {
-            word = word << 6 | sextet(*digit)?;
-        }
-        let missing = 4 - group.len();
-        if missing == 3 {
-            return None;
-        }
-        let [_, a, b, c] = (word << (6 * missing)).to_be_bytes();
-        bytes.extend_from_slice([a, b, c].get(..3 - missing)?);
-    }
-    Some(bytes)
+/// The bytes of four digits. Of fewer, the last bytes mean nothing.
+fn decoded(group: &[u8]) -> [u8; 3] {
+    let at = |i: usize| group.get(i).map_or(0, |digit| u32::from(sextet(*digit)));
+    let [_, a, b, c] = (at(0) << 18 | at(1) << 12 | at(2) << 6 | at(3)).to_be_bytes();
+    [a, b, c]
 }
 
 fn to_base64(bytes: &[u8]) -> String {
@@ -161,15 +190,22 @@ fn to_base64(bytes: &[u8]) -> String {
     text
 }
 
-fn sextet(digit: u8) -> Option<u32> {
-    match digit {
-        b'A'..=b'Z' => Some(u32::from(digit - b'A')),
-        b'a'..=b'z' => Some(u32::from(digit - b'a') + 26),
-        b'0'..=b'9' => Some(u32::from(digit - b'0') + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
+/// What stands in [`SEXTETS`] for what is no digit.
+const NO_DIGIT: u8 = 0xff;
+
+const SEXTETS: [u8; 256] = {
+    let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut sextets = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < digits.len() {
+        sextets[digits[value] as usize] = value as u8;
+        value += 1;
     }
+    sextets
+};
+
+fn sextet(digit: u8) -> u8 {
+    SEXTETS[usize::from(digit)]
 }
 
 #[cfg(test)]
@@ -179,11 +215,39 @@ mod tests {
     #[test]
     fn base_64() {
         for (text, bytes) in [("", &b""[..]), ("TQ==", b"M"), ("TWE=", b"Ma"), ("TWFu", b"Man"), ("TWFuTQ", b"ManM")] {
-            assert_eq!(from_base64(text).as_deref(), Some(bytes), "{text}");
+            let mut encoded = Encoded::of(text).unwrap();
+            assert_eq!(encoded.length, bytes.len(), "{text}");
+            assert_eq!(encoded.bytes(bytes.len()).as_deref(), Some(bytes), "{text}");
+            assert_eq!(encoded.bytes(1), None, "{text}");
             assert_eq!(to_base64(bytes).trim_end_matches('='), text.trim_end_matches('='));
         }
         for text in ["T", "TW-u", "T===", "é"] {
-            assert_eq!(from_base64(text), None, "{text}");
+            assert!(Encoded::of(text).is_none(), "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        /// However many bytes are taken at once.
+        #[test]
+        fn bytes_in_pieces(bytes: Vec<u8>, pieces: Vec<u8>) {
+            let mut digits = Vec::new();
+            for three in bytes.chunks(3) {
+                let at = |i: usize| u32::from(three.get(i).copied().unwrap_or(0));
+                let word = at(0) << 16 | at(1) << 8 | at(2);
+                let digit = |i: usize| SEXTETS.iter().position(|value| u32::from(*value) == word >> (18 - 6 * i) & 63);
+                digits.extend((0..=three.len()).map(|i| u8::try_from(digit(i).unwrap()).unwrap()));
+            }
+            let text = String::from_utf8(digits).unwrap();
+            let mut encoded = Encoded::of(&text).unwrap();
+            let mut found = Vec::new();
+            for piece in pieces.into_iter().chain([u8::MAX]).cycle() {
+                let count = usize::from(piece).min(bytes.len() - found.len());
+                found.extend_from_slice(&encoded.bytes(count).unwrap());
+                if found.len() == bytes.len() {
+                    break;
+                }
+            }
+            proptest::prop_assert_eq!(found, bytes);
         }
     }
 

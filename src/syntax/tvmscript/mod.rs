@@ -12,6 +12,7 @@
 //! * a function that calls itself, and a local one, is pure if it does not say otherwise and makes pure calls only;
 //!   `pure=None` leaves it unsaid.
 
+mod apart;
 mod guard;
 mod metadata;
 mod print;
@@ -20,9 +21,10 @@ pub mod tir_parse;
 pub mod tir_print;
 mod unstated;
 
+pub use apart::take_metadata;
 pub use print::{print_module, print_module_with};
 pub(in crate::syntax) use read::{Param, dps_output, names_dtype, signature};
-pub use read::{PythonFile, Which, parse_file, parse_module, parse_module_all, parse_module_in};
+pub use read::{PythonFile, Which, parse_file, parse_file_with, parse_module, parse_module_all, parse_module_in};
 pub(in crate::syntax) use unstated::{Silent, say_pure};
 
 /// The version of TVM whose spelling is meant.

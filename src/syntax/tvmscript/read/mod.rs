@@ -115,14 +115,23 @@ pub struct PythonFile {
 /// What is wrong in the modules that are meant, in the order of the text, or that it is not clear which one is. Where all are meant, and
 /// some can be read, it is no error.
 pub fn parse_file(text: &str, which: Which<'_>) -> Result<PythonFile, Vec<SyntaxError>> {
-    let Units { modules, skipped, faults } = read_units(text, which)?;
+    parse_file_with(text, None, which)
+}
+
+/// As [`parse_file`], with the metadata that [`super::take_metadata`] has taken out of the text.
+///
+/// # Errors
+///
+/// As there.
+pub fn parse_file_with(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<PythonFile, Vec<SyntaxError>> {
+    let Units { modules, skipped, faults } = read_units(text, metadata, which)?;
     let modules = modules.into_iter().map(|(name, module, _)| (name, module)).collect();
     Ok(PythonFile { modules, skipped, faults })
 }
 
 /// A module, and what of the notation it makes use of.
 fn read(text: &str) -> Result<(IrModule, Uses), Vec<SyntaxError>> {
-    let file = read_units(text, Which::Only)?;
+    let file = read_units(text, None, Which::Only)?;
     file.modules.into_iter().next().map(|(_, module, uses)| (module, uses)).ok_or_else(Vec::new)
 }
 
@@ -133,17 +142,17 @@ struct Units<F> {
     faults: Vec<F>,
 }
 
-fn read_units(text: &str, which: Which<'_>) -> Result<Units<SyntaxError>, Vec<SyntaxError>> {
+fn read_units(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<Units<SyntaxError>, Vec<SyntaxError>> {
     let text = &*named_lambdas(text);
     let told = |mut faults: Vec<Fault>| {
         faults.sort_by_key(|fault| fault.span.start);
         faults.into_iter().take(MAX_ERRORS).map(|fault| fault.into_error(text)).collect()
     };
-    let Units { modules, skipped, faults } = units(text, which).map_err(told)?;
+    let Units { modules, skipped, faults } = units(text, metadata, which).map_err(told)?;
     Ok(Units { modules, skipped, faults: told(faults) })
 }
 
-fn units(text: &str, which: Which<'_>) -> Result<Units<Fault>, Vec<Fault>> {
+fn units(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<Units<Fault>, Vec<Fault>> {
     let Readable { statements, mut faults, without_a_function } = python(text)?;
     if which == Which::Only && !faults.is_empty() {
         return Err(faults);
@@ -162,7 +171,7 @@ fn units(text: &str, which: Which<'_>) -> Result<Units<Fault>, Vec<Fault>> {
     };
     let mut modules = Vec::new();
     for unit in units {
-        match module_of(text, &file, unit) {
+        match module_of(Reader { apart: metadata, ..Reader::new(text) }, &file, unit) {
             Ok((module, uses)) => modules.push((unit.name.clone(), module, uses)),
             Err(mut found) => faults.append(&mut found),
         }
@@ -172,8 +181,8 @@ fn units(text: &str, which: Which<'_>) -> Result<Units<Fault>, Vec<Fault>> {
 }
 
 /// The module of a unit. A name of which it is not known what it stands for is told, and not what it is taken for without.
-fn module_of(text: &str, file: &File, unit: &Unit) -> Result<(IrModule, Uses), Vec<Fault>> {
-    let mut reader = Reader::new(text);
+fn module_of<'t>(mut reader: Reader<'t>, file: &'t File, unit: &'t Unit) -> Result<(IrModule, Uses), Vec<Fault>> {
+    let text = reader.text;
     if let Some(import) = file.imported {
         reader.by(rule!("R89.SYN.COMMENTS"), import);
     }
@@ -278,6 +287,8 @@ fn at_offset(at: usize) -> Span {
 /// The state of reading one module.
 pub(super) struct Reader<'t> {
     text: &'t str,
+    /// The metadata, where the text has an empty literal for it.
+    apart: Option<&'t str>,
     /// What the text says of objects that it only refers to.
     metadata: Option<Metadata<'t>>,
     /// Names that stand for the module: the class and what it was assigned to.
@@ -321,6 +332,7 @@ impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Reader<'t> {
         Reader {
             text,
+            apart: None,
             metadata: None,
             aliases: FxHashSet::from_iter(["cls".to_string()]),
             globals: FxHashSet::default(),

@@ -54,6 +54,7 @@ impl<'t> Reader<'t> {
             py::Stmt::Assign(assign) if self.is_type_var(&assign.value) => {}
             py::Stmt::Assign(assign) if metadata::definition(assign).is_some() => {
                 let text = metadata::definition(assign).unwrap_or_default();
+                let text = self.apart.filter(|_| text.trim_matches('\n').is_empty()).unwrap_or(text);
                 match metadata::Metadata::parse(text) {
                     Ok(metadata) => self.metadata = Some(metadata),
                     Err(error) => self.fault(Fault::new(assign, format!("the metadata is unreadable: {error}"))),
