@@ -5,8 +5,8 @@ use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::width::TOO_WIDE;
 use crate::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr, SeqExpr,
-    ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var,
+    Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr,
+    PrimStructInfo, PrimValue, SeqExpr, ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var,
 };
 use crate::judge::with_stack;
 use crate::struct_info::{Shown, Surroundings, erase_to_well_defined, unify_struct_info_in};
@@ -23,7 +23,7 @@ impl<'m> Deriver<'_, 'm> {
             Expr::Tuple(tuple) => with_stack(|| self.tuple(tuple)),
             Expr::SeqExpr(seq) => with_stack(|| self.seq_expr(seq)),
             Expr::PrimValue(prim) => {
-                let info = self.cx.conclude(rule!("PR14148.SI.PRIM.DERIVE"), StructInfo::prim(prim.dtype));
+                let info = self.prim_value(prim);
                 self.in_sigma(from_ref(&prim.value), prim.span).then_some(info)
             }
             Expr::StringImm(_) | Expr::DataTypeImm(_) => {
@@ -41,6 +41,19 @@ impl<'m> Deriver<'_, 'm> {
             // Well-formedness keeps operators in callee position (WF.8).
             Expr::Op(_) => None,
         }
+    }
+
+    /// PR14148.SI.PRIM.DERIVE, and PR14148.SI.PRIM.VALUE: the datatype, and the value where it is an integer.
+    ///
+    /// Errata: A74, literally the datatype alone is known.
+    fn prim_value(&mut self, prim: &PrimValue) -> StructInfo {
+        let dtype = self.cx.conclude(rule!("PR14148.SI.PRIM.DERIVE"), StructInfo::prim(prim.dtype));
+        let known = prim.dtype == DataType::INT64 && prim.float.is_none() && !self.cx.literal(Erratum::A74);
+        if !known {
+            return dtype;
+        }
+        let value = StructInfo::Prim(PrimStructInfo { dtype: prim.dtype, value: Some(prim.value.clone()) });
+        self.cx.conclude(rule!("PR14148.SI.PRIM.VALUE"), value)
     }
 
     /// SI.DERIVE.VAR: what Δ holds.

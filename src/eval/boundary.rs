@@ -4,10 +4,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::machine::{Activation, Machine, SignatureOrder};
-use super::match_cast::lone;
+use super::match_cast::{integer, lone};
 use super::scope::{Mark, Scopes};
 use super::trace::TraceEvent;
-use crate::book::{Edition, Rule};
+use crate::book::{Edition, Erratum, Rule};
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
 use crate::judge::{RuntimeError, with_stack};
 use crate::value::{Applied, Asked, Closure, Host, Itself, Stop, Value};
@@ -210,6 +210,10 @@ impl Machine<'_> {
                 (Value::Shape(sizes), StructInfo::Shape(s)) => {
                     let values = s.values.iter().flat_map(|values| values.iter());
                     values.zip(sizes.iter()).for_each(|(dim, size)| self.bind_if_new(lone(dim), *size));
+                }
+                (Value::Prim(prim), StructInfo::Prim(p)) if !self.cx.literal(Erratum::A74) => {
+                    let number = integer(prim.value).zip(p.value.as_ref());
+                    number.into_iter().for_each(|(number, value)| self.bind_if_new(lone(value), number));
                 }
                 (Value::Tuple(tuple), StructInfo::Tuple(fields)) => {
                     pending.extend(tuple.fields().iter().zip(fields.iter()).rev());

@@ -12,7 +12,7 @@ use crate::grammar::{
     TensorStructInfo, Var,
 };
 use crate::judge::{Check, Cx, with_stack};
-use crate::value::{Closure, Stop, Tensor, TupleObj, Value};
+use crate::value::{Closure, Scalar, Stop, Tensor, TupleObj, Value};
 
 /// The rules of comparing one list of dimensions: those of tensors, or those of shapes.
 #[derive(Clone, Copy)]
@@ -25,6 +25,8 @@ const TENSOR_DIMS: DimRules =
     DimRules { bind: rule!("SI.MATCHCAST.TENSOR.BIND"), eval: rule!("SI.MATCHCAST.TENSOR.EVAL") };
 const SHAPE_DIMS: DimRules =
     DimRules { bind: rule!("SI.MATCHCAST.SHAPE.BIND"), eval: rule!("SI.MATCHCAST.SHAPE.EVAL") };
+
+const VALUE: DimRules = DimRules { bind: rule!("PR14148.SI.PRIM.VALUE"), eval: rule!("PR14148.SI.PRIM.VALUE") };
 
 /// The shape variable that a lone dimension consists of.
 pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
@@ -139,10 +141,11 @@ impl Machine<'_> {
     /// Compares dimensions one by one, so that a variable bound at one index is in force at the next.
     fn match_dims(&mut self, rules: DimRules, dims: &[PrimExpr], sizes: &[i64]) -> Result<(), Stop> {
         let mut pairs = dims.iter().zip(sizes).enumerate();
-        pairs.try_for_each(|(index, (dim, size))| self.match_dim(rules, index, dim, *size))
+        pairs.try_for_each(|(index, (dim, size))| self.match_dim(rules, &format_args!("dimension {index}"), dim, *size))
     }
 
-    fn match_dim(&mut self, rules: DimRules, index: usize, dim: &PrimExpr, size: i64) -> Result<(), Stop> {
+    /// Compares a number with what it should be, or binds the variable that stands for it. `place` is which number it is.
+    fn match_dim(&mut self, rules: DimRules, place: &dyn fmt::Display, dim: &PrimExpr, size: i64) -> Result<(), Stop> {
         if let Some(var) = self.newly_bound(dim) {
             let size = self.cx.conclude(rules.bind, size);
             self.bind_shape_var(var, size);
@@ -151,15 +154,15 @@ impl Machine<'_> {
         let expected = match self.eval_dim(dim) {
             Ok(expected) => expected,
             Err(Stop::Error(failed)) => {
-                let message = || format!("dimension {index} ({dim}) has no value: {failed}");
+                let message = || format!("{place} ({dim}) has no value: {failed}");
                 return self.check(&[(rules.eval, 2, false, &message)]);
             }
             Err(stop) => return Err(stop),
         };
         let message = || match dim {
-            PrimExpr::IntImm(_) => format!("dimension {index}: expected {expected}, found {size}"),
+            PrimExpr::IntImm(_) => format!("{place}: expected {expected}, found {size}"),
             PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
-                format!("dimension {index}: expected {dim} = {expected}, found {size}")
+                format!("{place}: expected {dim} = {expected}, found {size}")
             }
         };
         self.check(&[(rules.eval, 1, expected == size, &message)])
@@ -266,7 +269,34 @@ impl Machine<'_> {
             Value::Prim(prim) => format!("expected a boxed {}, found a boxed {}", s.dtype, prim.dtype),
             other => format!("expected a boxed {}, found {}", s.dtype, other.category()),
         };
-        self.check(&[(rule!("PR14148.SI.PRIM.RULES"), 1, holds, &message)])
+        self.check(&[(rule!("PR14148.SI.PRIM.RULES"), 1, holds, &message)])?;
+        match (&s.value, v) {
+            (Some(value), Value::Prim(prim)) => self.match_prim_value(prim.value, value),
+            (Some(_) | None, _) => Ok(()),
+        }
+    }
+
+    /// PR14148.SI.PRIM.VALUE: the number in the box is compared as a dimension is, or bound.
+    ///
+    /// Errata: A74, literally the value says nothing about what is matched.
+    fn match_prim_value(&mut self, found: Scalar, value: &PrimExpr) -> Result<(), Stop> {
+        if self.cx.literal(Erratum::A74) {
+            return Ok(());
+        }
+        match integer(found) {
+            Some(number) => self.match_dim(VALUE, &"the value", value, number),
+            None => self.check(&[(VALUE.eval, 1, false, &|| format!("the value: expected {value}, found {found}"))]),
+        }
+    }
+}
+
+/// The integer that a scalar is, where it is one that dimensions can be.
+pub(super) fn integer(scalar: Scalar) -> Option<i64> {
+    match scalar {
+        Scalar::Int(i) => Some(i),
+        Scalar::UInt(i) => i64::try_from(i).ok(),
+        Scalar::Bool(b) => Some(i64::from(b)),
+        Scalar::Float(_) => None,
     }
 }
 

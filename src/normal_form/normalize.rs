@@ -409,7 +409,8 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// by flattening is replaced, if another scope could bind it too.
     fn enter_shape_vars(&mut self, info: &StructInfo, widened: bool) {
         match info {
-            StructInfo::Object | StructInfo::Prim(_) | StructInfo::Func(_) => {}
+            StructInfo::Object | StructInfo::Func(_) => {}
+            StructInfo::Prim(prim) => self.enter_lone(prim.value.as_slice(), widened),
             StructInfo::Tensor(tensor) => match &tensor.shape {
                 Some(TensorShape::Dims(dims)) => self.enter_lone(dims, widened),
                 None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => {}

@@ -127,7 +127,8 @@ impl Census {
 
     fn binding_annotation(&mut self, info: &StructInfo) {
         match info {
-            StructInfo::Object | StructInfo::Prim(_) => {}
+            StructInfo::Object => {}
+            StructInfo::Prim(prim) => self.lone(prim.value.as_slice()),
             StructInfo::Tensor(tensor) => match &tensor.shape {
                 Some(TensorShape::Dims(dims)) => self.lone(dims),
                 None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => {}

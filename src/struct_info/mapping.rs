@@ -1,11 +1,12 @@
 //! Matching shape variables of one structural information with dimensions of another.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice::from_ref;
 
 use super::kinds::Kinds;
 use super::surroundings::Surroundings;
 use crate::book::Erratum;
-use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
+use crate::grammar::{FuncStructInfo, PrimExpr, PrimStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::{Conclusion, Cx, with_stack};
 use crate::shape::alpha_equal;
 
@@ -110,8 +111,9 @@ impl<'s> United<'_, 's> {
             Kinds::Tuples(fields1, fields2) => self.tuples(cx, fields1, fields2),
             Kinds::Funcs(f1, f2) => self.funcs(cx, f1, f2),
             kinds @ (Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Different) => self.leaves(cx, &kinds, s1, s2),
-            // There is nothing to search in objects and scalars.
-            Kinds::Objects | Kinds::Prims(..) => {}
+            Kinds::Prims(p1, p2) => self.prims(cx, p1, p2),
+            // There is nothing to search in objects.
+            Kinds::Objects => {}
         }
     }
 
@@ -132,6 +134,18 @@ impl<'s> United<'_, 's> {
         ]);
         if let Some((dims1, dims2)) = corresponding.flatten() {
             self.dims(cx, dims1, dims2);
+        }
+    }
+
+    /// PR14148.SI.PRIM.VALUE: the value of a boxed scalar corresponds to that of the other.
+    ///
+    /// Errata: A74, literally there is nothing to match in boxed scalars.
+    fn prims(&mut self, cx: &mut Cx, p1: &'s PrimStructInfo, p2: &'s PrimStructInfo) {
+        let values = p1.value.as_ref().zip(p2.value.as_ref()).filter(|_| !cx.literal(Erratum::A74));
+        if let Some((value1, value2)) = values
+            && cx.fire(rule!("PR14148.SI.PRIM.VALUE"))
+        {
+            self.dims(cx, from_ref(value1), from_ref(value2));
         }
     }
 

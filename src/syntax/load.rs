@@ -167,9 +167,11 @@ pub fn parse(form: Form, text: &str) -> Result<IrModule, LoadError> {
 pub fn parse_modules(form: Form, given: Given<'_>, which: Which<'_>) -> Result<PythonFile, LoadError> {
     match (form, which) {
         (Form::TvmScript, _) => parse_file_with(given.text, given.metadata, which).map_err(LoadError::Syntax),
-        (Form::Ron | Form::Json, Which::All | Which::Only) => {
-            Ok(PythonFile { modules: vec![(String::new(), parse(form, given.text)?)], skipped: None, faults: Vec::new() })
-        }
+        (Form::Ron | Form::Json, Which::All | Which::Only) => Ok(PythonFile {
+            modules: vec![(String::new(), parse(form, given.text)?)],
+            skipped: None,
+            faults: Vec::new(),
+        }),
         (Form::Ron | Form::Json, Which::Named(_)) => Err(LoadError::OneModule),
     }
 }

@@ -8,8 +8,6 @@ use crate::grammar::{
 };
 use crate::judge::with_stack;
 
-use std::slice::from_ref;
-
 impl<'m> Checker<'_, 'm> {
     /// WF.ANNOT-RECURSIVE: an annotation is checked at every depth.
     pub(super) fn annotation(&mut self, info: &'m StructInfo, position: Position, span: Span) {
@@ -20,7 +18,7 @@ impl<'m> Checker<'_, 'm> {
             StructInfo::Prim(prim) => {
                 self.datatype(prim.dtype, span);
                 if let Some(value) = &prim.value {
-                    self.dims_of_expr(from_ref(value), span);
+                    self.value_of_annotation(value, position, span);
                 }
             }
             StructInfo::Tuple(fields) => {

@@ -25,6 +25,7 @@ pub(super) enum Position {
 pub(super) enum Owner {
     Tensor,
     Shape,
+    Scalar,
 }
 
 /// The annotation that dimensions stand in.
@@ -57,6 +58,19 @@ impl<'m> Checker<'_, 'm> {
                     }
                 }
             }
+        }
+    }
+
+    /// PR14148.SI.PRIM.VALUE: the value of a boxed scalar is a dimension.
+    ///
+    /// Errata: A74, literally it is an expression, in which nothing is bound.
+    pub(super) fn value_of_annotation(&mut self, value: &'m PrimExpr, position: Position, span: Span) {
+        let dims = std::slice::from_ref(value);
+        let counts = !self.cx.literal(Erratum::A74);
+        if self.cx.rule(rule!("PR14148.SI.PRIM.VALUE"), counts) {
+            self.dims_of_annotation(dims, Place { owner: Owner::Scalar, position, span });
+        } else {
+            self.dims_of_expr(dims, span);
         }
     }
 
@@ -154,6 +168,8 @@ impl<'m> Checker<'_, 'm> {
         let demand: Demand = match place.owner {
             Owner::Tensor => (rule!("WF.13.DIMS-SCOPE"), 1, allowed, &complain),
             Owner::Shape => (rule!("WF.14.SCOPE"), 1, allowed, &complain),
+            // No criterion is about the scope of boxed scalars in particular.
+            Owner::Scalar => return,
         };
         self.demand(spot(var, place.span), &[demand]);
     }
@@ -184,7 +200,9 @@ impl<'m> Checker<'_, 'm> {
 
     fn bind_all_alone(&mut self, annotation: &'m StructInfo) {
         let dims: &[PrimExpr] = match annotation {
-            StructInfo::Object | StructInfo::Prim(_) | StructInfo::Func(_) => &[],
+            StructInfo::Object | StructInfo::Func(_) => &[],
+            StructInfo::Prim(_) if self.cx.literal(Erratum::A74) => &[],
+            StructInfo::Prim(prim) => prim.value.as_slice(),
             StructInfo::Tensor(tensor) => match &tensor.shape {
                 Some(TensorShape::Dims(dims)) => dims,
                 None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => &[],

@@ -1071,7 +1071,7 @@ def main(x: R.Tensor((3,), 'float32')) -> R.Object:
 ";
     let (_, out, _) = run(&["check", &file(&dir, "prim.py", text)]);
     assert_eq!(out.matches("error[").count(), 3, "{out}");
-    assert!(!out.contains("Object") && out.contains("Prim(int64)"), "{out}");
+    assert!(!out.contains("Object") && out.contains("Prim(int64, value=3)"), "{out}");
 }
 
 #[test]
