@@ -49,6 +49,7 @@
 //! | Shape Dimensions, Proving Shapes Equivalent | [`shape`] |
 //! | Values | [`value`] |
 //! | Evaluating Expressions | [`eval`], [`tir`] |
+//! | Relax runtime | [`vm`] |
 //! | Optimizations | [`mod@refine`] |
 //! | Notable Operators | [`ops`] |
 //! | Relay | [`relay`] |
@@ -103,6 +104,7 @@ pub mod tir;
 pub mod type_checking;
 pub mod types;
 pub mod value;
+pub mod vm;
 pub mod well_formed;
 
 pub use book::{Edition, Erratum, Reading, Rule};

@@ -163,6 +163,7 @@ impl Machine<'_> {
             captured_shape_vars: self.captured_shape_vars(&free),
             result: self.inferred_result(f),
             applied: None,
+            compiled: None,
         };
         let closure = Value::Closure(Rc::new(closure));
         let closure = knows_itself.into_iter().flatten().fold(closure, |closure, rule| rule.conclude(closure));

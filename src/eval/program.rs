@@ -153,6 +153,7 @@ impl Machine<'_> {
             captured_shape_vars: BTreeMap::new(),
             result: self.inferred_result(f),
             applied: None,
+            compiled: None,
         };
         self.cx.conclude(rule!("MOD.GLOBAL-CLOSURE"), Value::Closure(Rc::new(closure)))
     }

@@ -79,6 +79,19 @@ pub struct Closure {
     pub result: Option<StructInfo>,
     /// What is called in place of a definition, with what follows the arguments of a call.
     pub applied: Option<Applied>,
+    /// What it is compiled to, on a machine that runs compiled programs.
+    pub compiled: Option<Compiled>,
+}
+
+/// A function of an executable, with what follows the arguments of a call.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// Its index in the executable that runs.
+    pub function: usize,
+    /// The values that the closure has captured.
+    pub captured: Vec<Value>,
+    /// What is known of it at run time (`VAL.CLOSURE.RTSI`).
+    pub info: StructInfo,
 }
 
 /// A function with its last arguments.
@@ -100,7 +113,15 @@ impl Closure {
             captured_shape_vars: BTreeMap::new(),
             result: None,
             applied: None,
+            compiled: None,
         }
+    }
+
+    /// That runs a function of an executable.
+    pub fn of_compiled(compiled: Compiled) -> Closure {
+        let mut closure = Closure::unknown();
+        closure.compiled = Some(compiled);
+        closure
     }
 
     /// That calls a function, whose last arguments it has.
@@ -292,7 +313,7 @@ impl Drop for TupleObj {
 
 impl Drop for Closure {
     fn drop(&mut self) {
-        let held = (std::mem::take(&mut self.captured), self.applied.take());
+        let held = (std::mem::take(&mut self.captured), self.applied.take(), self.compiled.take());
         with_stack(|| drop(held));
     }
 }

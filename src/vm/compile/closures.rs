@@ -1,0 +1,67 @@
+//! Closures: a function literal is lifted out of the function around it, and takes what it captures as further parameters.
+
+use std::sync::Arc;
+
+use super::emit::{Emitter, Place};
+use super::function::Captured;
+use super::shapes::operands;
+use crate::grammar::{Function as Definition, Name, PrimExpr, ShapeVar, TensorShape, Var};
+use crate::vm::executable::{Builtin, Callee, How, Operand};
+use crate::vm::slots::{register_var, slot_var, unknown_shape, unknown_size};
+use crate::vm::substitute::Substitution;
+
+impl Emitter<'_, '_> {
+    /// EVAL.FUNC.CLOSURE: a closure of the definition and what it captures. EVAL.FUNC.RECBIND: bound to a name, it knows itself by that.
+    pub(super) fn closure(&mut self, f: &Arc<Definition>, name: Option<&Var>, dst: Option<u32>) -> Place {
+        let free = self.free_of(f);
+        if let Some(v) = free.dataflow_vars.iter().next() {
+            return self.unspecified(format!("a function uses the DataflowVar {v} of its surroundings"), dst);
+        }
+        let others = free.vars.iter().filter(|v| name != Some(*v));
+        let captured = Captured {
+            own_name: name.filter(|name| free.vars.contains(*name)).cloned(),
+            vars: others.filter(|v| self.vars.get(v).copied().flatten().is_some()).cloned().collect(),
+            sizes: free.shape_vars.iter().filter(|v| self.sizes.contains(v)).cloned().collect(),
+        };
+        let index = self.lift(f, name, &captured);
+        let mut args = vec![self.callee(Callee::Function(index))];
+        let vars = captured.vars.iter().filter_map(|v| self.vars.get(v).copied().flatten());
+        args.extend(vars.map(|place| place.operand).collect::<Vec<Operand>>());
+        if !captured.sizes.is_empty() {
+            args.push(self.captured_sizes(&captured.sizes));
+        }
+        Place::of(self.builtin(Builtin::MakeClosure, args, dst))
+    }
+
+    /// The function by itself.
+    fn lift(&mut self, f: &Arc<Definition>, name: Option<&Var>, captured: &Captured) -> u32 {
+        let size = |v: &ShapeVar| match self.sizes.get(v).filter(|_| captured.sizes.binary_search(v).is_ok()) {
+            Some(slot) => PrimExpr::Var(slot_var(*slot)),
+            None => PrimExpr::Var(unknown_size(v)),
+        };
+        let shape = |v: &Var| {
+            let place = self.vars.get(v).copied().flatten().filter(|_| captured.vars.binary_search(v).is_ok());
+            match place {
+                Some(Place { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r)),
+                Some(_) | None => TensorShape::Var(unknown_shape(v)),
+            }
+        };
+        let renaming = Substitution { size: &size, shape: &shape };
+        let signature = self.with_renaming(|all| self.signature(f, &renaming, Some(all)));
+        let index = self.functions.len() as u32;
+        self.functions.push(None);
+        let name: Name = format!("lifted_{index}{}", name.map(|v| format!("_{}", v.name)).unwrap_or_default()).into();
+        let compiled = self.compiler.function(name, f, captured, signature);
+        self.put(index, compiled);
+        index
+    }
+
+    /// VAL.CLOSURE.SHAPEVARS: the sizes together, as a shape.
+    fn captured_sizes(&mut self, sizes: &[ShapeVar]) -> Operand {
+        let slots = sizes.iter().filter_map(|v| self.sizes.get(v));
+        let codes: Vec<_> = slots.map(|slot| (How::Slot, i64::from(*slot))).collect();
+        let mut args = vec![self.heap()];
+        args.extend(operands(&codes));
+        self.builtin(Builtin::MakeShape, args, None)
+    }
+}

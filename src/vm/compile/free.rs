@@ -1,0 +1,175 @@
+//! What occurs free in a function (`VAL.CLOSURE.FREE`).
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::Compiler;
+use crate::book::Erratum;
+use crate::grammar::{AttrValue, Binding, Call, Expr, Function, PrimExpr, SeqExpr, ShapeVar, StructInfo, TensorShape, Var};
+use crate::judge::with_stack;
+use crate::scope::Context;
+
+/// What occurs free in a function. Of shape variables it is all that occur: those that the function binds itself are of another
+/// identity than any outside (A03).
+#[derive(Debug, Default)]
+pub(super) struct Free {
+    pub(super) vars: BTreeSet<Var>,
+    /// Uses of `DataflowVar`s of the surroundings (`EVAL.FUNC.NO-DFVAR`).
+    pub(super) dataflow_vars: BTreeSet<Var>,
+    pub(super) shape_vars: BTreeSet<ShapeVar>,
+}
+
+impl Free {
+    /// Found once for a function and remembered.
+    pub(super) fn of(f: &Arc<Function>, compiler: &mut Compiler<'_>) -> Rc<Free> {
+        let address = Arc::as_ptr(f) as usize;
+        if let Some(known) = compiler.free.get(&address) {
+            return known.clone();
+        }
+        // A45: by the letter annotations do not count.
+        let annotations = !compiler.cx.literal(Erratum::A45);
+        let mut search = Search { compiler, bound: Context::new(), free: Free::default() };
+        search.function(f, annotations);
+        let found = Rc::new(search.free);
+        compiler.free.insert(address, found.clone());
+        found
+    }
+}
+
+struct Search<'s, 'c> {
+    compiler: &'s mut Compiler<'c>,
+    bound: Context<Var, ()>,
+    free: Free,
+}
+
+impl Search<'_, '_> {
+    fn function(&mut self, f: &Function, annotations: bool) {
+        for param in &f.params {
+            if let Some(annotation) = param.annotation.as_ref().filter(|_| annotations) {
+                self.info(annotation);
+            }
+            self.bound.enter(param.var.clone(), ());
+        }
+        if let Some(ret) = f.ret_struct_info.as_ref().filter(|_| annotations) {
+            self.info(ret);
+        }
+        self.expr(&f.body);
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        with_stack(|| match e {
+            Expr::Var(v) => self.var(v),
+            Expr::DataflowVar(v) if self.bound.contains(v) => {}
+            Expr::DataflowVar(v) => {
+                self.free.dataflow_vars.insert(v.clone());
+            }
+            Expr::Tuple(t) => t.fields.iter().for_each(|field| self.expr(field)),
+            Expr::SeqExpr(seq) => self.seq(seq),
+            Expr::PrimValue(p) => self.dim(&p.value),
+            Expr::Function(f) => self.nested(f),
+            Expr::If(e) => [&e.cond, &e.true_branch, &e.false_branch].into_iter().for_each(|part| self.expr(part)),
+            Expr::Call(call) => self.call(call),
+            Expr::ShapeExpr(shape) => shape.values.iter().for_each(|dim| self.dim(dim)),
+            Expr::TupleGetItem(t) => self.expr(&t.tuple_value),
+            Expr::Constant(_)
+            | Expr::GlobalVar(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::ExternFunc(_)
+            | Expr::Op(_) => {}
+        });
+    }
+
+    fn seq(&mut self, seq: &SeqExpr) {
+        let scope = self.bound.mark();
+        seq.blocks.iter().flat_map(|block| &block.bindings).for_each(|binding| self.binding(binding));
+        self.expr(&seq.body);
+        self.bound.leave(scope);
+    }
+
+    fn binding(&mut self, binding: &Binding) {
+        match binding {
+            Binding::VarBinding(b) => {
+                // A function that is bound sees its own name.
+                let sees_itself = matches!(b.value, Expr::Function(_));
+                if sees_itself {
+                    self.bound.enter(b.var.var.clone(), ());
+                }
+                self.expr(&b.value);
+                if !sees_itself {
+                    self.bound.enter(b.var.var.clone(), ());
+                }
+            }
+            Binding::MatchCast(b) => {
+                self.expr(&b.value);
+                self.info(&b.struct_info);
+                if let Some(binder) = &b.var {
+                    self.bound.enter(binder.var.clone(), ());
+                }
+            }
+        }
+    }
+
+    /// What a function in it captures, it must have captured itself.
+    fn nested(&mut self, f: &Arc<Function>) {
+        let inner = Free::of(f, self.compiler);
+        inner.vars.iter().for_each(|v| self.var(v));
+        self.free.shape_vars.extend(inner.shape_vars.iter().cloned());
+    }
+
+    fn call(&mut self, call: &Call) {
+        self.expr(&call.op);
+        call.args.iter().for_each(|arg| self.expr(arg));
+        call.sinfo_args.iter().for_each(|info| self.info(info));
+        call.attrs.values().for_each(|value| self.attr(value));
+    }
+
+    fn attr(&mut self, value: &AttrValue) {
+        with_stack(|| match value {
+            AttrValue::Prim(dim) => self.dim(dim),
+            AttrValue::List(items) => items.iter().for_each(|item| self.attr(item)),
+            AttrValue::Dict(items) => items.values().for_each(|item| self.attr(item)),
+            AttrValue::StructInfo(info) => self.info(info),
+            AttrValue::None
+            | AttrValue::Bool(_)
+            | AttrValue::Int(_)
+            | AttrValue::Float(_)
+            | AttrValue::Str(_)
+            | AttrValue::DataType(_)
+            | AttrValue::IndexMap(_)
+            | AttrValue::Made(_) => {}
+        });
+    }
+
+    fn info(&mut self, info: &StructInfo) {
+        with_stack(|| match info {
+            StructInfo::Object => {}
+            StructInfo::Tensor(t) => match &t.shape {
+                None => {}
+                Some(TensorShape::Dims(dims)) => dims.iter().for_each(|dim| self.dim(dim)),
+                Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => self.var(v),
+                Some(TensorShape::Other(e)) => self.expr(e),
+            },
+            StructInfo::Shape(s) => s.values.iter().flat_map(|values| values.iter()).for_each(|dim| self.dim(dim)),
+            StructInfo::Prim(p) => p.value.iter().for_each(|value| self.dim(value)),
+            StructInfo::Tuple(fields) => fields.iter().for_each(|field| self.info(field)),
+            StructInfo::Func(f) => {
+                f.params.iter().flat_map(|params| params.iter()).for_each(|param| self.info(param));
+                self.info(&f.ret);
+            }
+        });
+    }
+
+    fn var(&mut self, v: &Var) {
+        if !self.bound.contains(v) {
+            self.free.vars.insert(v.clone());
+        }
+    }
+
+    fn dim(&mut self, dim: &PrimExpr) {
+        dim.for_each_var(|v| {
+            self.free.shape_vars.insert(v.clone());
+        });
+    }
+}

@@ -1,0 +1,141 @@
+//! Functions: the boundary checks around a body (`SI.BOUNDARY`).
+
+use std::sync::Arc;
+
+use super::emit::Emitter;
+use super::free::Free;
+use super::{Compiler, global_symbol};
+use crate::grammar::{FuncStructInfo, Function as Definition, Name, PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
+use crate::vm::executable::{Builtin, Function, How, Instruction, Operand};
+use crate::vm::slots::{unknown_shape, unknown_size};
+use crate::vm::substitute::Substitution;
+
+use super::emit::Place;
+
+/// What a closure of a function captures, in order: values of variables, then the sizes together as a shape.
+#[derive(Default)]
+pub(super) struct Captured {
+    pub(super) own_name: Option<Var>,
+    pub(super) vars: Vec<Var>,
+    pub(super) sizes: Vec<ShapeVar>,
+}
+
+impl Captured {
+    /// How many registers it takes.
+    pub(super) fn registers(&self) -> u32 {
+        self.vars.len() as u32 + u32::from(!self.sizes.is_empty())
+    }
+}
+
+impl Compiler<'_> {
+    /// MOD.GLOBAL-CLOSURE: a global function captures nothing.
+    pub(super) fn global_function(&mut self, name: &Name, f: &Arc<Definition>) -> Function {
+        let nothing = |v: &ShapeVar| PrimExpr::Var(unknown_size(v));
+        let no_shape = |v: &Var| TensorShape::Var(unknown_shape(v));
+        let signature = self.signature(f, &Substitution { size: &nothing, shape: &no_shape }, None);
+        let compiled = self.function(name.clone(), f, &Captured::default(), signature);
+        Function { global: true, symbol: global_symbol(f), ..compiled }
+    }
+
+    /// VAL.CLOSURE.RTSI: what is known of a closure of the function. `renamed` has what the closure captures; the result, if it is
+    /// derived, is known by all that is in scope where the closure is made.
+    pub(super) fn signature(
+        &self,
+        f: &Arc<Definition>,
+        renamed: &Substitution<'_>,
+        all: Option<&Substitution<'_>>,
+    ) -> StructInfo {
+        let of = |info: Option<&StructInfo>| info.map_or(StructInfo::Object, |info| renamed.struct_info(info));
+        let derived = || self.inferred_result(f).map(|info| all.unwrap_or(renamed).struct_info(&info));
+        StructInfo::Func(Arc::new(FuncStructInfo {
+            params: Some(f.params.iter().map(|param| of(param.annotation.as_ref())).collect()),
+            ret: match &f.ret_struct_info {
+                Some(info) => of(Some(info)),
+                None => derived().unwrap_or(StructInfo::Object),
+            },
+            derive_func: None,
+            pure: None,
+        }))
+    }
+
+    /// The instructions of a function.
+    pub(super) fn function(
+        &mut self,
+        name: Name,
+        f: &Arc<Definition>,
+        captured: &Captured,
+        signature: StructInfo,
+    ) -> Function {
+        let params = f.params.len() as u32;
+        let mut emitter = Emitter::new(self, params + captured.registers());
+        emitter.code.push(Instruction::Goto(1));
+        emitter.take_captured(params, captured);
+        emitter.take_params(f);
+        let result = emitter.value(&f.body, None);
+        if let Some(annotation) = &f.ret_struct_info {
+            emitter.match_info(result, annotation);
+        }
+        let result = emitter.in_register(result.operand, None);
+        emitter.code.push(Instruction::Ret(result));
+        emitter.allocate_heap();
+        emitter.write_shape_funcs();
+        let (code, registers) = (emitter.code, emitter.registers);
+        Function { name, symbol: None, global: false, params, captured: captured.registers(), registers, signature, code }
+    }
+
+    /// The free variables of a function, found once and remembered.
+    pub(super) fn free_of(&mut self, f: &Arc<Definition>) -> std::rc::Rc<Free> {
+        Free::of(f, self)
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// EVAL.CALL.CLOSURE: what the closure has captured is in scope in its body, and its own name.
+    fn take_captured(&mut self, params: u32, captured: &Captured) {
+        if let Some(name) = &captured.own_name {
+            let itself = self.builtin(Builtin::CurrentClosure, Vec::new(), None);
+            self.vars.enter(name.clone(), Some(Place::of(itself)));
+        }
+        for (register, var) in (params..).zip(&captured.vars) {
+            self.vars.enter(var.clone(), Some(Place::of(Operand::Register(register))));
+        }
+        if !captured.sizes.is_empty() {
+            let sizes = Operand::Register(params + captured.vars.len() as u32);
+            let codes = captured.sizes.iter().map(|size| (How::Store, i64::from(self.bind_size(size)))).collect();
+            self.match_sizes(sizes, None, 0, codes);
+        }
+    }
+
+    /// SI.BOUNDARY.PARAM: the arguments are compared with the annotations, from left to right, in which all of them are in scope.
+    fn take_params(&mut self, f: &Definition) {
+        let places = |i: usize| Place::of(Operand::Register(i as u32));
+        if f.params.iter().any(|param| param.annotation.is_some()) {
+            for (i, param) in f.params.iter().enumerate() {
+                self.vars.enter(param.var.clone(), Some(places(i)));
+            }
+        }
+        for (i, param) in f.params.iter().enumerate() {
+            if let Some(annotation) = &param.annotation {
+                self.match_info(places(i), annotation);
+            }
+        }
+        for (i, param) in f.params.iter().enumerate() {
+            let tensor = matches!(param.annotation, Some(StructInfo::Tensor(_)));
+            self.vars.enter(param.var.clone(), Some(Place { tensor, ..places(i) }));
+        }
+    }
+
+    /// The shape heap comes first, if there is anything to keep in it.
+    fn allocate_heap(&mut self) {
+        if self.slots == 0 {
+            self.code.remove(0);
+            return;
+        }
+        let slots = vec![Operand::Immediate(self.slots.into())];
+        let heap = self.heap;
+        let callee = self.callee_index(Builtin::AllocShapeHeap);
+        if let Some(first) = self.code.first_mut() {
+            *first = Instruction::Call(Some(heap), callee, slots);
+        }
+    }
+}

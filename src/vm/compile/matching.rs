@@ -1,0 +1,133 @@
+//! Comparing values with structural information (`SI.MATCHCAST`): a call for each thing to check, in the order of the text.
+
+use super::emit::{Emitter, Place};
+use super::shapes::{Code, operands};
+use crate::grammar::{
+    Ndim, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
+};
+use crate::judge::with_stack;
+use crate::vm::executable::{Builtin, Callee, Constant, Context, How, Operand};
+use crate::vm::slots::{register_var, slot_var, unknown_shape, unknown_size};
+use crate::vm::substitute::Substitution;
+
+impl Emitter<'_, '_> {
+    fn check(&mut self, builtin: Builtin, args: Vec<Operand>) {
+        self.effect(Callee::Builtin(builtin), args);
+    }
+
+    /// Compares a value with information, and binds the shape variables that are new in it to slots.
+    pub(super) fn match_info(&mut self, place: Place, info: &StructInfo) {
+        let value = place.operand;
+        with_stack(|| match info {
+            StructInfo::Object => {}
+            StructInfo::Tensor(t) => self.match_tensor(value, t),
+            StructInfo::Shape(s) => self.match_shape(value, s),
+            StructInfo::Tuple(fields) => self.match_tuple(value, fields),
+            StructInfo::Func(_) => {
+                let info = self.renamed(info);
+                let info = self.constant(Constant::StructInfo(info));
+                self.check(Builtin::CheckFuncInfo, vec![value, info]);
+            }
+            StructInfo::Prim(p) => {
+                let dtype = self.dtype(p.dtype);
+                self.check(Builtin::CheckPrimInfo, vec![value, dtype]);
+            }
+        });
+    }
+
+    fn match_tensor(&mut self, value: Operand, t: &TensorStructInfo) {
+        let dtype = if t.dtype.is_void() { Operand::Void } else { self.dtype(t.dtype) };
+        self.check(Builtin::CheckTensorInfo, vec![value, rank(t.ndim), dtype]);
+        match &t.shape {
+            None => {}
+            Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => match self.vars.get(v).copied().flatten() {
+                Some(shape) => self.check(Builtin::MatchSameShape, vec![value, shape.operand]),
+                None => {
+                    self.unspecified(format!("the variable {v}, used as a shape, is not in scope"), None);
+                }
+            },
+            Some(TensorShape::Dims(dims)) => self.match_dims(value, Some(dims.len()), dims, Context::TensorSize),
+            Some(TensorShape::Other(_)) => {
+                let reason = "the shape of a TensorStructInfo is neither a variable nor a ShapeExpr";
+                self.unspecified(reason.to_string(), None);
+            }
+        }
+    }
+
+    fn match_shape(&mut self, value: Operand, s: &ShapeStructInfo) {
+        self.check(Builtin::CheckShapeInfo, vec![value, rank(s.ndim)]);
+        if let Some(values) = &s.values {
+            self.match_dims(value, None, values, Context::ShapeSize);
+        }
+    }
+
+    /// SI.MATCHCAST.TENSOR.BIND, SI.MATCHCAST.SHAPE.BIND: one after the other, so that what one binds is known at the next.
+    fn match_dims(&mut self, value: Operand, rank: Option<usize>, dims: &[PrimExpr], context: Context) {
+        let mut codes: Vec<Code> = Vec::new();
+        let mut first = 0;
+        for (index, dim) in dims.iter().enumerate() {
+            match dim {
+                PrimExpr::IntImm(i) => codes.push((How::Number, *i)),
+                PrimExpr::Var(v) => match self.sizes.get(v).copied() {
+                    Some(slot) => codes.push((How::Slot, slot.into())),
+                    None => codes.push((How::Store, self.bind_size(v).into())),
+                },
+                PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+                    let rank = rank.filter(|_| first == 0);
+                    self.match_sizes(value, rank, first, std::mem::take(&mut codes));
+                    first = index;
+                    codes = self.codes(std::slice::from_ref(dim), context);
+                }
+            }
+        }
+        self.match_sizes(value, rank.filter(|_| first == 0), first, codes);
+    }
+
+    /// The sizes of a tensor or shape from `first` on; of a tensor also how many there are.
+    pub(super) fn match_sizes(&mut self, value: Operand, rank: Option<usize>, first: usize, codes: Vec<Code>) {
+        if codes.is_empty() && rank.is_none() {
+            return;
+        }
+        let rank = rank.map_or(-1, |rank| rank as i64);
+        let heap = self.heap_for(&codes);
+        let mut args = vec![value, heap, Operand::Immediate(rank), Operand::Immediate(first as i64)];
+        args.extend(operands(&codes));
+        self.check(Builtin::MatchShape, args);
+    }
+
+    /// SI.MATCHCAST.TUPLE.FIELDS: field by field.
+    fn match_tuple(&mut self, value: Operand, fields: &[StructInfo]) {
+        self.check(Builtin::CheckTupleInfo, vec![value, Operand::Immediate(fields.len() as i64)]);
+        for (index, field) in fields.iter().enumerate() {
+            if *field != StructInfo::Object {
+                let index = Operand::Immediate(index as i64);
+                let part = self.builtin(Builtin::TupleGetItem, vec![value, index], None);
+                self.match_info(Place::of(part), field);
+            }
+        }
+    }
+
+    /// Information in slots and registers.
+    pub(super) fn renamed(&self, info: &StructInfo) -> StructInfo {
+        self.with_renaming(|renaming| renaming.struct_info(info))
+    }
+
+    pub(super) fn with_renaming<T>(&self, then: impl FnOnce(&Substitution<'_>) -> T) -> T {
+        let size = |v: &ShapeVar| match self.sizes.get(v) {
+            Some(slot) => PrimExpr::Var(slot_var(*slot)),
+            None => PrimExpr::Var(unknown_size(v)),
+        };
+        let shape = |v: &Var| match self.vars.get(v).copied().flatten() {
+            Some(Place { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r)),
+            Some(_) | None => TensorShape::Var(unknown_shape(v)),
+        };
+        then(&Substitution { size: &size, shape: &shape })
+    }
+}
+
+fn rank(ndim: Ndim) -> Operand {
+    Operand::Immediate(match ndim {
+        Ndim::Unknown => -1,
+        Ndim::Known(rank) => rank.into(),
+    })
+}

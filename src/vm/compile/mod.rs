@@ -1,0 +1,190 @@
+//! Compiling a module, a stage after the other:
+//!
+//! 1. the program is brought into normal form ([`normal_form`](crate::normal_form));
+//! 2. each function becomes one of the machine: `function`, with boundary checks before and after its body;
+//! 3. what is in it becomes calls, in the order of evaluation: `expr`, `calls`; a `call_tir` is allocation and a call (`dps`), a
+//!    function literal is lifted out and becomes a closure (`closures`, `free`), dimensions move to the shape heap (`shapes`,
+//!    `matching`), where `PrimFunc`s compute them (`shape_func`).
+//!
+//! A program that says nothing sensible somewhere compiles to a call that says so, at the place where evaluation would.
+
+mod calls;
+mod closures;
+mod dps;
+mod emit;
+mod expr;
+mod free;
+mod function;
+mod matching;
+mod shape_func;
+mod shapes;
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::executable::{Callee, Constant, Executable, Function, NamedPrimFunc, PrimFuncCall, VERSION};
+use crate::derivation::inferred_results;
+use crate::grammar::{AttrValue, Function as Definition, GlobalFunc, IrModule, Name, StructInfo};
+use crate::judge::Cx;
+use crate::normal_form::normalize_reporting;
+use free::Free;
+
+/// R89.API.BUILD: compiles a module to an executable.
+pub fn build(cx: &mut Cx, module: &IrModule) -> Executable {
+    let mut aside = cx.in_same_reading().with_edition(cx.edition);
+    let normalized = normalize_reporting(&mut aside, module);
+    // What is malformed has no normal form, and is taken as it is.
+    let module = if normalized.findings.is_empty() { &normalized.module } else { module };
+    let results = inferred_results(&aside, module);
+    let mut compiler = Compiler::new(cx, module, results);
+    compiler.global_functions();
+    compiler.finish()
+}
+
+/// What a global variable stands for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Global {
+    Function(u32),
+    PrimFunc(u32),
+    Extern(Name),
+}
+
+/// Values that are kept once each, by index.
+#[derive(Debug)]
+struct Pool<T> {
+    items: Vec<T>,
+    known: FxHashMap<T, u32>,
+}
+
+impl<T: Clone + Eq + Hash> Pool<T> {
+    fn new() -> Pool<T> {
+        Pool { items: Vec::new(), known: FxHashMap::default() }
+    }
+
+    fn index_of(&mut self, item: T) -> u32 {
+        let next = self.items.len() as u32;
+        let index = *self.known.entry(item.clone()).or_insert(next);
+        if index == next {
+            self.items.push(item);
+        }
+        index
+    }
+}
+
+struct Compiler<'c> {
+    cx: &'c mut Cx,
+    module: &'c IrModule,
+    /// What is known of the results of functions without return annotation, by their address.
+    results: Option<Rc<HashMap<usize, StructInfo>>>,
+    globals: FxHashMap<Name, Global>,
+    /// The functions; `None` for one that is being compiled.
+    functions: Vec<Option<Function>>,
+    callees: Pool<Callee>,
+    constants: Pool<Constant>,
+    prim_funcs: Vec<NamedPrimFunc>,
+    /// The free variables of functions, by their address.
+    free: FxHashMap<usize, Rc<Free>>,
+    /// How many functions that compute dimensions there are.
+    shape_funcs: usize,
+}
+
+impl<'c> Compiler<'c> {
+    fn new(
+        cx: &'c mut Cx,
+        module: &'c IrModule,
+        results: Option<Rc<HashMap<usize, StructInfo>>>,
+    ) -> Compiler<'c> {
+        let mut compiler = Compiler {
+            cx,
+            module,
+            results,
+            globals: FxHashMap::default(),
+            functions: Vec::new(),
+            callees: Pool::new(),
+            constants: Pool::new(),
+            prim_funcs: Vec::new(),
+            free: FxHashMap::default(),
+            shape_funcs: 0,
+        };
+        compiler.declare();
+        compiler
+    }
+
+    /// MOD.MAP: what the global variables stand for. Of several of one name the first is meant, and an `ExternFunc` where there is
+    /// no other.
+    fn declare(&mut self) {
+        for (gv, func) in &self.module.funcs {
+            let global = match func {
+                GlobalFunc::Function(_) => {
+                    self.functions.push(None);
+                    Global::Function(self.functions.len() as u32 - 1)
+                }
+                GlobalFunc::PrimFunc(f) => {
+                    self.prim_funcs.push(NamedPrimFunc { name: gv.name.clone(), func: f.clone() });
+                    Global::PrimFunc(self.prim_funcs.len() as u32 - 1)
+                }
+                GlobalFunc::ExternFunc(_) => continue,
+            };
+            self.globals.entry(gv.name.clone()).or_insert(global);
+        }
+        for (gv, func) in &self.module.funcs {
+            match func {
+                GlobalFunc::ExternFunc(f) => {
+                    self.globals.entry(gv.name.clone()).or_insert_with(|| Global::Extern(f.global_symbol.clone()));
+                }
+                GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) => {}
+            }
+        }
+    }
+
+    fn global_functions(&mut self) {
+        let module = self.module;
+        let mut index = 0;
+        for (gv, func) in &module.funcs {
+            match func {
+                GlobalFunc::Function(f) => {
+                    let compiled = self.global_function(&gv.name, f);
+                    self.put(index, compiled);
+                    index += 1;
+                }
+                GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
+            }
+        }
+    }
+
+    fn put(&mut self, index: u32, function: Function) {
+        if let Some(place) = self.functions.get_mut(index as usize) {
+            *place = Some(function);
+        }
+    }
+
+    fn finish(self) -> Executable {
+        Executable {
+            version: VERSION,
+            functions: self.functions.into_iter().flatten().collect(),
+            callees: self.callees.items,
+            constants: self.constants.items,
+            prim_funcs: self.prim_funcs,
+        }
+    }
+
+    /// A callee for a `PrimFunc` as a value.
+    fn prim_func_value(index: u32) -> Callee {
+        Callee::PrimFunc(PrimFuncCall { index, outputs: 0 })
+    }
+
+    /// What is derived of the result of a definition that has no return annotation.
+    fn inferred_result(&self, f: &Arc<Definition>) -> Option<StructInfo> {
+        let inferred = self.results.as_ref().filter(|_| f.ret_struct_info.is_none())?;
+        inferred.get(&(Arc::as_ptr(f) as usize)).cloned()
+    }
+}
+
+/// MOD.EXTLINK.ATTR: a string under that key; without it the function is private.
+fn global_symbol(f: &Definition) -> Option<Name> {
+    if let Some(AttrValue::Str(symbol)) = f.attrs.get("global_symbol") { Some(symbol.clone()) } else { None }
+}

@@ -1,0 +1,135 @@
+//! Dimensions: shape variables live in slots of the shape heap, and what is computed from them goes into further slots.
+
+use super::emit::{Emitter, Pending, Place};
+use crate::grammar::{DataType, PrimExpr, PrimValue, ShapeVar, Span};
+use crate::vm::executable::{Builtin, Callee, Constant, Context, How, NamedPrimFunc, Operand, PrimFuncCall};
+use crate::vm::slots::{slot_var, unknown_size};
+use crate::vm::substitute::Substitution;
+
+/// A number or a slot, and how it takes part.
+pub(super) type Code = (How, i64);
+
+impl Emitter<'_, '_> {
+    /// A new slot for a shape variable.
+    pub(super) fn bind_size(&mut self, var: &ShapeVar) -> u32 {
+        let slot = self.slot();
+        self.sizes.enter(var.clone(), slot);
+        slot
+    }
+
+    /// The operand for the shape heap.
+    pub(super) fn heap(&self) -> Operand {
+        Operand::Register(self.heap)
+    }
+
+    /// A dimension in slots.
+    pub(super) fn in_slots(&self, dim: &PrimExpr) -> PrimExpr {
+        let size = |v: &ShapeVar| match self.sizes.get(v) {
+            Some(slot) => PrimExpr::Var(slot_var(*slot)),
+            None => PrimExpr::Var(unknown_size(v)),
+        };
+        let no_shape = |v: &_| crate::grammar::TensorShape::Var(crate::grammar::Var::clone(v));
+        Substitution { size: &size, shape: &no_shape }.dim(dim)
+    }
+
+    fn is_known(&self, dim: &PrimExpr) -> bool {
+        let mut known = true;
+        dim.for_each_var(|v| known &= self.sizes.contains(v));
+        known
+    }
+
+    /// Where each of some dimensions is to be found, after what computes those that need it.
+    pub(super) fn codes(&mut self, dims: &[PrimExpr], context: Context) -> Vec<Code> {
+        if !dims.iter().all(|dim| self.is_known(dim)) {
+            return self.settled(dims, context);
+        }
+        let mut group: Vec<(u32, PrimExpr)> = Vec::new();
+        let codes = dims.iter().map(|dim| self.code_of(dim, &mut group)).collect();
+        self.compute(group, context);
+        codes
+    }
+
+    fn code_of(&mut self, dim: &PrimExpr, group: &mut Vec<(u32, PrimExpr)>) -> Code {
+        match dim {
+            PrimExpr::IntImm(i) => (How::Number, *i),
+            PrimExpr::Var(v) => (How::Slot, self.sizes.get(v).map_or(0, |slot| i64::from(*slot))),
+            PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+                let dim = self.in_slots(dim);
+                if let Some(slot) = self.derived.get(&dim) {
+                    return (How::Slot, i64::from(*slot));
+                }
+                let slot = self.slot();
+                self.derived.enter(dim.clone(), slot);
+                group.push((slot, dim));
+                (How::Slot, i64::from(slot))
+            }
+        }
+    }
+
+    /// R89.VM.SHAPEFUNC: dimensions are computed by a `PrimFunc` of their own, which reads slots and writes slots. What int64 cannot
+    /// hold in between, and what has no value, is left to `settle_dims`.
+    fn compute(&mut self, group: Vec<(u32, PrimExpr)>, context: Context) {
+        if group.is_empty() {
+            return;
+        }
+        let flag = self.slot();
+        let index = self.prim_funcs.len() as u32;
+        let name = self.fresh_shape_func();
+        self.prim_funcs.push(NamedPrimFunc { name, func: Default::default() });
+        let heap = self.heap();
+        self.effect(Callee::PrimFunc(PrimFuncCall { index, outputs: 1 }), vec![heap]);
+        self.settle(&group, i64::from(flag), context);
+        self.pending.push(Pending { index, dims: group, flag });
+    }
+
+    fn settle(&mut self, dims: &[(u32, PrimExpr)], flag: i64, context: Context) {
+        let computed = self.constant(Constant::Dims(dims.iter().map(|(_, dim)| dim.clone()).collect()));
+        let mut args =
+            vec![self.heap(), Operand::Immediate(flag), Operand::Immediate(context.code()), computed];
+        args.extend(dims.iter().map(|(slot, _)| Operand::Immediate((*slot).into())));
+        self.effect(Callee::Builtin(Builtin::SettleDims), args);
+    }
+
+    /// Dimensions with variables that have no value: evaluation finds out which of them it comes to first.
+    fn settled(&mut self, dims: &[PrimExpr], context: Context) -> Vec<Code> {
+        let computed: Vec<(u32, PrimExpr)> = dims.iter().map(|dim| (self.slot(), self.in_slots(dim))).collect();
+        self.settle(&computed, -1, context);
+        computed.iter().map(|(slot, _)| (How::Slot, i64::from(*slot))).collect()
+    }
+
+    /// EVAL.SHAPEEXPR: a new shape of the dimensions.
+    pub(super) fn shape(&mut self, dims: &[PrimExpr], dst: Option<u32>) -> Place {
+        let codes = self.codes(dims, Context::Shape);
+        let mut args = vec![self.heap_for(&codes)];
+        args.extend(operands(&codes));
+        Place::of(self.builtin(Builtin::MakeShape, args, dst))
+    }
+
+    /// The heap, where slots take part.
+    pub(super) fn heap_for(&self, codes: &[Code]) -> Operand {
+        if codes.iter().any(|(how, _)| *how != How::Number) { self.heap() } else { Operand::Void }
+    }
+
+    /// PR14148.EVAL.IMM: a boxed scalar.
+    pub(super) fn prim_value(&mut self, e: &PrimValue, dst: Option<u32>) -> Place {
+        if e.float.is_some() || matches!(e.value, PrimExpr::IntImm(_)) {
+            let constant = self.constant(Constant::Prim(PrimValue { span: Span::NONE, ..e.clone() }));
+            return self.placed(Place::of(constant), dst);
+        }
+        let codes = self.codes(std::slice::from_ref(&e.value), Context::Plain);
+        let dtype = self.dtype(e.dtype);
+        let mut args = vec![self.heap_for(&codes)];
+        args.extend(operands(&codes));
+        args.push(dtype);
+        Place::of(self.builtin(Builtin::MakePrimValue, args, dst))
+    }
+
+    pub(super) fn dtype(&mut self, dtype: DataType) -> Operand {
+        self.constant(Constant::DataType(dtype))
+    }
+}
+
+/// As arguments.
+pub(super) fn operands(codes: &[Code]) -> impl Iterator<Item = Operand> {
+    codes.iter().flat_map(|(how, what)| [Operand::Immediate(how.code()), Operand::Immediate(*what)])
+}

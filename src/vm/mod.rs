@@ -1,0 +1,25 @@
+//! The virtual machine (chapter of the RFC, Relax runtime): programs compiled to executables of four instructions, and the machine
+//! that runs them. A second implementation of what programs mean.
+//!
+//! [`build`] compiles a module to an [`Executable`], which is printed and read as text ([`print()`], [`read()`]) and as data, and
+//! checked by [`verify`]. [`run()`] runs an entry point of one.
+
+mod compile;
+mod executable;
+mod run;
+mod slots;
+mod substitute;
+mod text;
+mod verify;
+
+pub use compile::build;
+pub use executable::{
+    Builtin, Callee, Constant, Executable, Function, Instruction, NamedPrimFunc, Operand, OperatorCall, PackedCall,
+    PrimFuncCall, ValueCall,
+};
+pub use run::{Options, Run, Step, run};
+
+
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! The instruction Call (`R89.VM.CALL`), and calls of values.
+
+use std::rc::Rc;
+
+use super::link::{Linked, Operator};
+use super::{Frame, Machine};
+use crate::book::{Edition, Rule};
+use crate::grammar::Name;
+use crate::judge::with_stack;
+use crate::ops::{EvalArgs, run_prim_func};
+use crate::value::{Asked, Closure, Compiled, PrimFuncObj, Stop, Tensor, Value};
+use crate::vm::executable::Operand;
+
+impl Machine<'_> {
+    /// R89.VM.CALL: an entry of the function table is called on the arguments, and its result goes into the register.
+    pub(super) fn call_instruction(
+        &mut self,
+        at: usize,
+        dst: Option<u32>,
+        callee: u32,
+        args: &[Operand],
+    ) -> Result<(), Stop> {
+        let callees = self.callees.clone();
+        let Some(linked) = callees.get(callee as usize) else {
+            return Err(self.wrong(format!("f[{callee}] is not in the function table")));
+        };
+        if let Linked::Function(_) | Linked::Value(_) = linked {
+            self.trace_call(at, dst, callee, args, None);
+            return match self.enter_linked(linked, args, dst)? {
+                Some(value) => self.write_result(dst, value),
+                None => Ok(()),
+            };
+        }
+        let result = self.called(linked, args)?;
+        self.trace_call(at, dst, callee, args, Some(&result));
+        self.write_result(dst, result)
+    }
+
+    fn write_result(&mut self, dst: Option<u32>, value: Value) -> Result<(), Stop> {
+        dst.map_or(Ok(()), |dst| self.write(dst, value))
+    }
+
+    /// A call that may be one of a function of the executable.
+    fn enter_linked(&mut self, linked: &Linked, args: &[Operand], dst: Option<u32>) -> Result<Option<Value>, Stop> {
+        let mut values = self.operands(args)?;
+        let (callee, asked) = match linked {
+            Linked::Function(index) => {
+                let closure = self.global_closure(*index).ok_or_else(|| self.wrong("the function is not global"))?;
+                (Value::Closure(closure), Asked::default())
+            }
+            Linked::Value(_) if values.is_empty() => return Err(self.wrong("nothing is called")),
+            Linked::Value(asked) => (values.remove(0), asked.clone()),
+            Linked::PrimFunc { .. }
+            | Linked::Builtin(_)
+            | Linked::Operator(_)
+            | Linked::Packed(..)
+            | Linked::Unknown(_) => return self.called(linked, args).map(Some),
+        };
+        self.enter(&callee, values, dst, asked)
+    }
+
+    /// A call whose result is there when it has been made.
+    fn called(&mut self, linked: &Linked, args: &[Operand]) -> Result<Value, Stop> {
+        match linked {
+            Linked::Builtin(builtin) => self.builtin(*builtin, args),
+            Linked::Operator(operator) => {
+                let values = self.operands(args)?;
+                self.operator(operator, &values)
+            }
+            Linked::PrimFunc { index, outputs } => {
+                let values = self.operands(args)?;
+                self.prim_func(*index, *outputs, &values)
+            }
+            Linked::Packed(symbol, asked) => {
+                let found = self.found_packed(symbol)?;
+                let values = self.operands(args)?;
+                self.run_packed(&found, &values, asked.clone())
+            }
+            Linked::Unknown(name) => Err(Stop::unspecified(format!("no operator {name} is registered"))),
+            Linked::Function(_) | Linked::Value(_) => Err(self.wrong("the call has no result yet")),
+        }
+    }
+
+    /// An operator on values (`OP.FREE`).
+    fn operator(&mut self, operator: &Operator, values: &[Value]) -> Result<Value, Stop> {
+        match operator.calls.get(&values.len()) {
+            Some(call) => operator.op.evaluate(self, &EvalArgs { call, values, result: None }),
+            None => Err(self.wrong("no call has so many arguments")),
+        }
+    }
+
+    /// Begins a call of a value: a function of the executable gets a frame, for which there is no result yet; anything else is called
+    /// and gives its result.
+    pub(super) fn enter(
+        &mut self,
+        callee: &Value,
+        args: Vec<Value>,
+        dst: Option<u32>,
+        asked: Asked,
+    ) -> Result<Option<Value>, Stop> {
+        match callee {
+            Value::Closure(closure) => self.enter_closure(closure, args, dst),
+            Value::PackedFunc(packed) => self.run_packed(packed, &args, asked).map(Some),
+            Value::PrimFunc(func) if self.cx.edition == Edition::E2023_12 => {
+                run_prim_func(self, func, &args, 0..0).map(|()| Some(Value::unit()))
+            }
+            Value::PrimFunc(func) => Err(only_by_call_tir(&func.name)),
+            Value::Object(_) => Err(Stop::error(rule!("VAL.OBJECT.UNUSABLE"), "an opaque object cannot be called")),
+            Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_) => {
+                Err(Stop::error(rule!("EVAL.CALL.CALLEE"), format!("{} cannot be called", callee.category())))
+            }
+        }
+    }
+
+    fn enter_closure(
+        &mut self,
+        closure: &Rc<Closure>,
+        args: Vec<Value>,
+        dst: Option<u32>,
+    ) -> Result<Option<Value>, Stop> {
+        if let Some(applied) = &closure.applied {
+            let all: Vec<Value> = args.into_iter().chain(applied.last.iter().cloned()).collect();
+            return self.enter_applied(&applied.callee, all).map(Some);
+        }
+        match &closure.compiled {
+            Some(compiled) => self.push(compiled, closure, args, dst).map(|()| None),
+            None => Err(Stop::unspecified("the closure came from outside and cannot be called here")),
+        }
+    }
+
+    /// OPS.make_closure.value: what is captured has followed the arguments of the call.
+    fn enter_applied(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
+        self.one_more_call()?;
+        self.pay(args.len() as u64)?;
+        let result = match callee {
+            Value::PrimFunc(func) => run_prim_func(self, func, &args, 0..0).map(|()| Value::unit()),
+            Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_)
+            | Value::Object(_) => with_stack(|| self.run_to_end(callee, args)),
+        };
+        self.depth = self.depth.saturating_sub(1);
+        result
+    }
+
+    fn one_more_call(&mut self) -> Result<(), Stop> {
+        if self.depth >= self.options.max_depth {
+            return Err(Stop::OutOfFuel);
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    /// EVAL.CALL.CLOSURE: a frame of its own for a function, with the arguments, then what the closure has captured.
+    fn push(
+        &mut self,
+        compiled: &Compiled,
+        closure: &Rc<Closure>,
+        args: Vec<Value>,
+        result: Option<u32>,
+    ) -> Result<(), Stop> {
+        let executable = self.executable;
+        let missing = || Stop::unspecified("the closure is of no function of the executable");
+        let function = executable.functions.get(compiled.function).ok_or_else(missing)?;
+        let (params, given) = (function.params as usize, args.len());
+        if params != given {
+            let message = format!("a function of {params} parameters was given {given} arguments");
+            return Err(Stop::error(rule!("EVAL.CALL.ARITY"), message));
+        }
+        self.one_more_call()?;
+        let mut registers: Vec<Option<Value>> = args.into_iter().map(Some).collect();
+        registers.extend(compiled.captured.iter().cloned().map(Some));
+        registers.resize(function.registers as usize, None);
+        self.trace_enter(&function.name);
+        let (function, closure) = (compiled.function, Some(closure.clone()));
+        self.frames.push(Frame { function, at: 0, registers, heap: None, closure, result });
+        Ok(())
+    }
+
+    /// OP.CALLTIR.DPS: a `PrimFunc` writes the last `outputs` of its arguments, and no other (OP.CALLTIR.MUTATES-INPUT).
+    fn prim_func(&mut self, index: usize, outputs: usize, args: &[Value]) -> Result<Value, Stop> {
+        let func = self.prim_funcs.get(index).cloned().ok_or_else(|| self.wrong("there is no such PrimFunc"))?;
+        let first = args.len().saturating_sub(outputs);
+        let kept: Vec<&Tensor> = args.iter().take(first).filter_map(Value::as_tensor).collect();
+        let elements = kept.iter().fold(0u64, |sum, t| sum.saturating_add(t.len() as u64));
+        let bytes = kept.iter().fold(0u64, |sum, t| sum.saturating_add((t.len() * t.dtype().bytes()) as u64));
+        self.pay(elements.saturating_mul(2))?;
+        let _held = self.account.hold(bytes.saturating_mul(2))?;
+        let before: Vec<_> = kept.iter().map(|t| t.to_data()).collect();
+        run_prim_func(self, &func, args, first..args.len())?;
+        if kept.iter().map(|t| t.to_data()).eq(before) {
+            return Ok(Value::unit());
+        }
+        Err(Stop::unspecified(mutates(&func)))
+    }
+}
+
+fn mutates(func: &PrimFuncObj) -> String {
+    let rule: Rule = rule!("OP.CALLTIR.MUTATES-INPUT");
+    format!("@{} mutates an input [{rule}]", func.name)
+}
+
+fn only_by_call_tir(name: &Name) -> Stop {
+    let message = format!("@{name} is a PrimFunc: as an object it can be used only by call_tir");
+    Stop::error(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"), message)
+}

@@ -1,0 +1,82 @@
+//! Closures of functions that were lifted, and what is known of closures at run time (`VAL.CLOSURE.RTSI`).
+
+use std::rc::Rc;
+
+use super::Machine;
+use crate::book::Erratum;
+use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
+use crate::judge::Compatibility;
+use crate::struct_info::check_compatibility;
+use crate::value::{Closure, Compiled, Stop, Value};
+use crate::vm::slots::register_of;
+use crate::vm::substitute::{Substitution, without_purity};
+
+impl Machine<'_> {
+    /// EVAL.FUNC.CLOSURE: a function with what it captures.
+    pub(super) fn make_closure(&mut self, function: usize, captured: Vec<Value>) -> Result<Value, Stop> {
+        let executable = self.executable;
+        let Some(definition) = executable.functions.get(function) else {
+            return Err(self.wrong("there is no such function"));
+        };
+        if definition.captured as usize != captured.len() {
+            return Err(self.wrong(format!("{} captures {} values", definition.name, definition.captured)));
+        }
+        let info = self.close_over(&definition.signature);
+        Ok(Value::Closure(Rc::new(Closure::of_compiled(Compiled { function, captured, info }))))
+    }
+
+    /// Information with what is in slots and registers now.
+    pub(super) fn close_over(&mut self, s: &StructInfo) -> StructInfo {
+        let s = without_purity(s);
+        let machine = std::cell::RefCell::new(self);
+        let size = |v: &ShapeVar| match machine.borrow_mut().size_of(v) {
+            Some(size) => PrimExpr::IntImm(size),
+            None => PrimExpr::Var(v.clone()),
+        };
+        let shape = |v: &Var| match machine.borrow().shape_in(v) {
+            Some(sizes) => TensorShape::Dims(sizes.into_iter().map(PrimExpr::IntImm).collect()),
+            None => TensorShape::Var(v.clone()),
+        };
+        Substitution { size: &size, shape: &shape }.struct_info(&s)
+    }
+
+    /// The shape in a register, as information may name it.
+    pub(super) fn shape_in(&self, v: &Var) -> Option<Vec<i64>> {
+        self.value_of(v).and_then(|value| value.as_shape().map(<[i64]>::to_vec))
+    }
+
+    /// What is in a register, as information may name it.
+    pub(super) fn value_of(&self, v: &Var) -> Option<Value> {
+        self.frames.last()?.registers.get(register_of(v)? as usize)?.clone()
+    }
+
+    /// SI.MATCHCAST.FUNC: a closure where parameters are given, a packed function where a derivation is.
+    pub(super) fn check_func(&mut self, v: &Value, f: &FuncStructInfo, s: &StructInfo) -> Result<(), Stop> {
+        if f.params.is_some() {
+            let kind = || Stop::error(rule!("SI.MATCHCAST.FUNC.CLOSURE"), format!("expected a closure, found {v}"));
+            let closure = v.as_closure().ok_or_else(kind)?.clone();
+            self.check_closure(&closure, s)?;
+        }
+        if f.derive_func.is_some() && !matches!(v, Value::PackedFunc(_)) {
+            let message = format!("expected a packed function, found {}", v.category());
+            return Err(Stop::error(rule!("SI.MATCHCAST.FUNC.PACKED"), message));
+        }
+        Ok(())
+    }
+
+    /// SI.MATCHCAST.FUNC.RTSI: what is known of the closure must say that it is what is wanted (A19).
+    fn check_closure(&mut self, closure: &Closure, s: &StructInfo) -> Result<(), Stop> {
+        if self.cx.literal(Erratum::A19) {
+            return Ok(());
+        }
+        let Some(compiled) = &closure.compiled else { return Ok(()) };
+        let (known, wanted) = (without_purity(&compiled.info), self.close_over(s));
+        match check_compatibility(self.cx, &known, &wanted) {
+            Compatibility::Compatible => Ok(()),
+            Compatibility::Possibly | Compatibility::Incompatible => {
+                let message = format!("the closure is {known}, which is not known to be {wanted}");
+                Err(Stop::error(rule!("SI.MATCHCAST.FUNC.RTSI"), message))
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The shape heap (`R89.VM.SHAPEHEAP`): a tensor of int64, a slot for each size that a function knows.
+
+use super::Machine;
+use crate::grammar::{DataType, PrimExpr, ShapeVar};
+use crate::judge::RuntimeError;
+use crate::shape;
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
+use crate::vm::executable::{Context, How};
+use crate::vm::slots::slot_of;
+
+/// What is in a slot that nothing has been written to: no size, and no number that programs compute.
+const UNWRITTEN: i64 = i64::MIN + 0x0bad_510f;
+
+impl Machine<'_> {
+    /// A heap of so many slots, none of them written.
+    pub(super) fn alloc_shape_heap(&mut self, slots: i64) -> Result<Value, Stop> {
+        let made = self.account.zeros(DataType::INT64, &[slots])?;
+        let heap = made.map_err(|error| self.wrong(error))?;
+        (0..heap.len()).for_each(|slot| {
+            heap.set(slot, Scalar::Int(UNWRITTEN));
+        });
+        self.frame()?.heap = Some(heap.clone());
+        Ok(Value::Tensor(heap))
+    }
+
+    /// What is in a slot.
+    pub(super) fn load(&self, heap: &Tensor, slot: i64) -> Result<i64, Stop> {
+        match usize::try_from(slot).ok().and_then(|slot| heap.get(slot)) {
+            Some(Scalar::Int(UNWRITTEN)) => Err(self.wrong(format!("slot {slot} is read before it is written"))),
+            Some(Scalar::Int(size)) => Ok(size),
+            Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_)) | None => {
+                Err(self.wrong(format!("the heap has no slot {slot}")))
+            }
+        }
+    }
+
+    pub(super) fn store(&self, heap: &Tensor, slot: i64, size: i64) -> Result<(), Stop> {
+        let written = usize::try_from(slot).is_ok_and(|slot| slot < heap.len() && heap.set(slot, Scalar::Int(size)));
+        if written { Ok(()) } else { Err(self.wrong(format!("the heap has no slot {slot}"))) }
+    }
+
+    /// A number, or what is in a slot.
+    pub(super) fn read(&self, heap: Option<&Tensor>, how: How, what: i64) -> Result<i64, Stop> {
+        match (how, heap) {
+            (How::Number, _) => Ok(what),
+            (How::Slot, Some(heap)) => self.load(heap, what),
+            (How::Slot | How::Store, _) => Err(self.wrong("there is no heap to read from")),
+        }
+    }
+
+    /// Calls `then` with what each variable of some dimensions is in the heap of the running function.
+    fn with_slots<T>(&mut self, then: impl FnOnce(&mut Self, &dyn Fn(&ShapeVar) -> Option<i64>) -> T) -> T {
+        let heap = self.frames.last().and_then(|frame| frame.heap.clone());
+        let size = |v: &ShapeVar| match heap.as_ref()?.get(slot_of(v)? as usize) {
+            Some(Scalar::Int(size)) => Some(size).filter(|size| *size != UNWRITTEN),
+            Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_)) | None => None,
+        };
+        then(self, &size)
+    }
+
+    /// SI.DIM.EVAL: the value of a dimension in slots.
+    pub(super) fn dim(&mut self, e: &PrimExpr) -> Result<i64, Stop> {
+        self.with_slots(|m, size| shape::evaluate(m.cx, e, size).map_err(without_value))
+    }
+
+    /// The size in a slot, as a dimension may name it; `None` for a variable that has none.
+    pub(super) fn size_of(&mut self, v: &ShapeVar) -> Option<i64> {
+        self.with_slots(|_, size| size(v))
+    }
+
+    /// Whether a function that computes dimensions says that int64 sufficed.
+    pub(super) fn fitted(&self, heap: &Tensor, flag: i64) -> Result<bool, Stop> {
+        Ok(flag >= 0 && self.load(heap, flag)? != 0)
+    }
+
+    /// The exact value of a dimension, or what its absence means where it is wanted.
+    pub(super) fn settled(&mut self, e: &PrimExpr, context: Context) -> Result<i64, Stop> {
+        let failed = |stop: Stop, rule| match stop {
+            Stop::Error(RuntimeError { message, .. }) => Stop::error(rule, message),
+            Stop::OutOfFuel | Stop::Unspecified(_) => stop,
+        };
+        let value = self.dim(e);
+        match context {
+            Context::Plain => value,
+            Context::Shape => match value.map_err(|stop| failed(stop, rule!("SI.DIM.SHAPEEXPR-ERR")))? {
+                size @ 0.. => Ok(size),
+                size => Err(negative(size)),
+            },
+            Context::TensorSize => value.map_err(|stop| failed(stop, rule!("SI.MATCHCAST.TENSOR.EVAL"))),
+            Context::ShapeSize => value.map_err(|stop| failed(stop, rule!("SI.MATCHCAST.SHAPE.EVAL"))),
+        }
+    }
+}
+
+/// SI.DIM.SHAPEEXPR-ERR: no size is negative.
+pub(super) fn negative(size: i64) -> Stop {
+    Stop::error(rule!("SI.DIM.SHAPEEXPR-ERR"), format!("a dimension is {size}"))
+}
+
+/// Of a variable without a value, which the static checks exclude, nothing is said.
+fn without_value(error: RuntimeError) -> Stop {
+    if error.rule == rule!("SI.DIM.UNBOUND-ERR") { Stop::Unspecified(error.to_string()) } else { Stop::Error(error) }
+}

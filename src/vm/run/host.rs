@@ -1,0 +1,77 @@
+//! What operators and packed functions may ask of the machine.
+
+use std::rc::Rc;
+
+use super::Machine;
+use crate::grammar::{Name, PrimExpr, StructInfo};
+use crate::judge::Cx;
+use crate::value::{Account, Asked, Effect, Host, Noise, PackedFunc, Registry, Seat, Stop, Tensor, Value};
+
+impl Host for Machine<'_> {
+    fn cx(&mut self) -> &mut Cx {
+        self.cx
+    }
+
+    fn spend(&mut self, steps: u64) -> Result<(), Stop> {
+        self.pay(steps)
+    }
+
+    fn fuel_left(&self) -> u64 {
+        self.fuel
+    }
+
+    fn account(&self) -> &Rc<Account> {
+        &self.account
+    }
+
+    fn noise(&self) -> Option<Rc<Noise>> {
+        self.options.noise.clone()
+    }
+
+    fn seat(&self) -> Seat {
+        self.options.worker.as_ref().map_or(Seat::ALONE, |worker| worker.seat())
+    }
+
+    fn exchange(&mut self, what: &str, mine: &Tensor) -> Result<Vec<Tensor>, Stop> {
+        let Some(worker) = self.options.worker.clone() else { return Ok(vec![mine.clone()]) };
+        // Of every worker's tensor a copy is made.
+        let (count, size) = (worker.seat().of as u64, mine.len() as u64);
+        self.pay(count.saturating_mul(size))?;
+        let bytes = size.saturating_mul(mine.dtype().bytes() as u64);
+        let _held = self.account.hold(count.saturating_mul(bytes))?;
+        worker.exchange(what, mine)
+    }
+
+    fn effect(&mut self, effect: Effect) {
+        self.trace_effect(&effect);
+        self.effects.push(effect);
+    }
+
+    fn registry(&self) -> &Registry {
+        &self.options.registry
+    }
+
+    fn find_packed(&mut self, symbol: &Name) -> Option<Rc<PackedFunc>> {
+        self.look_up(symbol)
+    }
+
+    fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
+        self.run_to_end(callee, args)
+    }
+
+    fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: Asked) -> Result<Value, Stop> {
+        self.run_packed(f, args, asked)
+    }
+
+    fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    fn eval_dim(&mut self, e: &PrimExpr) -> Result<i64, Stop> {
+        self.dim(e)
+    }
+
+    fn match_without_binding(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
+        self.matches(v, s)
+    }
+}

@@ -1,0 +1,105 @@
+//! Matches that operators ask for (`cast`, the results of `call_tir`): as those of instructions, with nothing that stays bound.
+
+use std::collections::BTreeMap;
+
+use super::{Machine, check};
+use crate::grammar::{Ndim, PrimExpr, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var};
+use crate::judge::with_stack;
+use crate::value::{Stop, Tensor, Value};
+use crate::vm::executable::Context;
+use crate::vm::substitute::Substitution;
+
+/// What a match has bound so far.
+type Bound = BTreeMap<ShapeVar, i64>;
+
+impl Machine<'_> {
+    /// A match that binds nothing beyond itself.
+    pub(super) fn matches(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
+        self.match_info(v, s, &mut Bound::new())
+    }
+
+    fn match_info(&mut self, v: &Value, s: &StructInfo, bound: &mut Bound) -> Result<(), Stop> {
+        with_stack(|| match s {
+            StructInfo::Object => Ok(()),
+            StructInfo::Tensor(t) => self.match_tensor(v, t, bound),
+            StructInfo::Shape(s) => {
+                let sizes = check::shape(v, rank(s.ndim))?;
+                let dims = s.values.as_deref().unwrap_or_default();
+                self.match_dims(sizes, dims, false, bound)
+            }
+            StructInfo::Prim(p) => check::prim(v, p.dtype),
+            StructInfo::Tuple(fields) => {
+                let tuple = check::tuple(v, fields.len() as i64)?;
+                let mut pairs = tuple.fields().iter().zip(fields.iter());
+                pairs.try_for_each(|(value, field)| self.match_info(value, field, bound))
+            }
+            StructInfo::Func(f) => {
+                let closed = with_bound(s, bound);
+                self.check_func(v, f, &closed)
+            }
+        })
+    }
+
+    fn match_tensor(&mut self, v: &Value, t: &TensorStructInfo, bound: &mut Bound) -> Result<(), Stop> {
+        let tensor = check::tensor(v, rank(t.ndim), Some(t.dtype).filter(|dtype| !dtype.is_void()))?;
+        match &t.shape {
+            None => Ok(()),
+            Some(TensorShape::Var(shape) | TensorShape::DataflowVar(shape)) => match self.value_of(shape) {
+                Some(shape) => check::same_shape(v, &shape),
+                None => Err(Stop::unspecified(format!("the variable {shape}, used as a shape, is not in scope"))),
+            },
+            Some(TensorShape::Dims(dims)) => self.match_sizes(tensor, dims, bound),
+            Some(TensorShape::Other(_)) => {
+                Err(Stop::unspecified("the shape of a TensorStructInfo is neither a variable nor a ShapeExpr"))
+            }
+        }
+    }
+
+    fn match_sizes(&mut self, tensor: &Tensor, dims: &[PrimExpr], bound: &mut Bound) -> Result<(), Stop> {
+        check::length(tensor.shape().len(), dims.len() as i64)?;
+        self.match_dims(tensor.shape(), dims, true, bound)
+    }
+
+    fn match_dims(
+        &mut self,
+        sizes: &[i64],
+        dims: &[PrimExpr],
+        of_tensor: bool,
+        bound: &mut Bound,
+    ) -> Result<(), Stop> {
+        let context = if of_tensor { Context::TensorSize } else { Context::ShapeSize };
+        for (index, (size, dim)) in sizes.iter().zip(dims).enumerate() {
+            if let PrimExpr::Var(v) = dim
+                && !bound.contains_key(v)
+                && self.size_of(v).is_none()
+            {
+                bound.insert(v.clone(), *size);
+                continue;
+            }
+            let expected = self.settled(&dim_with_bound(dim, bound), context)?;
+            check::size(index, expected, *size, of_tensor)?;
+        }
+        Ok(())
+    }
+}
+
+fn substitute<T>(bound: &Bound, then: impl FnOnce(&Substitution<'_>) -> T) -> T {
+    let size = |v: &ShapeVar| bound.get(v).map_or_else(|| PrimExpr::Var(v.clone()), |size| PrimExpr::IntImm(*size));
+    let shape = |v: &Var| TensorShape::Var(v.clone());
+    then(&Substitution { size: &size, shape: &shape })
+}
+
+fn with_bound(s: &StructInfo, bound: &Bound) -> StructInfo {
+    substitute(bound, |substitution| substitution.struct_info(s))
+}
+
+fn dim_with_bound(dim: &PrimExpr, bound: &Bound) -> PrimExpr {
+    substitute(bound, |substitution| substitution.dim(dim))
+}
+
+pub(super) fn rank(ndim: Ndim) -> i64 {
+    match ndim {
+        Ndim::Unknown => -1,
+        Ndim::Known(rank) => rank.into(),
+    }
+}

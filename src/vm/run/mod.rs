@@ -1,0 +1,247 @@
+//! Running executables: the state of a run, and its instructions.
+
+mod builtins;
+mod call;
+mod check;
+mod closure;
+mod heap;
+mod host;
+mod link;
+mod matching;
+mod packed;
+mod start;
+mod trace;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::executable::{Executable, Instruction, Operand};
+use crate::grammar::Name;
+use crate::judge::{Cx, Ending, with_stack};
+use crate::value::{Account, Asked, Closure, Effect, Noise, PrimFuncObj, Registry, Stop, Tensor, Value, Worker};
+use link::Linked;
+
+pub use start::run;
+pub use trace::Step;
+
+/// The limits and choices of a run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many steps a run may take; an element that an operator computes counts as one.
+    pub fuel: u64,
+    /// How many bytes the tensors that a run makes, and what operators keep beside them, may take up at once.
+    pub memory: u64,
+    /// How many calls may be open at once.
+    pub max_depth: usize,
+    /// Whether to record every instruction.
+    pub trace: bool,
+    /// The packed functions that the program can call.
+    pub registry: Registry,
+    /// What moves the floats that are rounded, if anything does.
+    pub noise: Option<Rc<Noise>>,
+    /// The place among the workers that run the program together; without one it runs alone.
+    pub worker: Option<Rc<Worker>>,
+}
+
+impl Options {
+    /// The limits that the evaluator has, too.
+    pub fn new(registry: Registry) -> Options {
+        Options {
+            fuel: 50_000_000,
+            memory: 1 << 30,
+            max_depth: 50_000,
+            trace: false,
+            registry,
+            noise: None,
+            worker: None,
+        }
+    }
+}
+
+/// A run that has ended.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// How the run ended.
+    pub outcome: Ending<Value>,
+    /// The visible effects in their order, up to the end of the run.
+    pub effects: Vec<Effect>,
+    /// Whether it ran out of memory, if it ran out of anything.
+    pub out_of_memory: bool,
+    /// Every instruction, if [`Options::trace`] asks for them.
+    pub steps: Vec<Step>,
+}
+
+/// A call of a function of the executable that has not returned.
+#[derive(Debug)]
+struct Frame {
+    function: usize,
+    /// The instruction that is next.
+    at: usize,
+    registers: Vec<Option<Value>>,
+    /// The shape heap, once it is allocated.
+    heap: Option<Tensor>,
+    closure: Option<Rc<Closure>>,
+    /// Where the caller wants the result.
+    result: Option<u32>,
+}
+
+/// What follows an instruction.
+enum Next {
+    /// The instruction that is next in the innermost frame.
+    Go,
+    /// A function that whoever runs the machine has called returns this.
+    Returned(Value),
+}
+
+/// A run in progress.
+#[derive(Debug)]
+pub(super) struct Machine<'m> {
+    cx: &'m mut Cx,
+    executable: &'m Executable,
+    options: &'m Options,
+    /// The function table, ready to be called.
+    callees: Rc<[Linked]>,
+    /// The closures of the functions of the global scope; they are made once.
+    globals: Vec<Option<Rc<Closure>>>,
+    prim_funcs: Vec<Rc<PrimFuncObj>>,
+    /// The `PrimFunc`s by global symbol.
+    symbols: BTreeMap<Name, usize>,
+    frames: Vec<Frame>,
+    effects: Vec<Effect>,
+    steps: Vec<Step>,
+    fuel: u64,
+    account: Rc<Account>,
+    /// How many calls are open.
+    depth: usize,
+    asked: Asked,
+}
+
+impl<'m> Machine<'m> {
+    /// Runs until the frame at `base` has returned.
+    fn execute(&mut self, base: usize) -> Result<Value, Stop> {
+        loop {
+            self.pay(1)?;
+            if let Next::Returned(value) = self.instruction(base)? {
+                return Ok(value);
+            }
+        }
+    }
+
+    fn pay(&mut self, steps: u64) -> Result<(), Stop> {
+        self.fuel = self.fuel.checked_sub(steps).ok_or(Stop::OutOfFuel)?;
+        Ok(())
+    }
+
+    fn frame(&mut self) -> Result<&mut Frame, Stop> {
+        self.frames.last_mut().ok_or_else(|| Stop::unspecified("no function runs"))
+    }
+
+    /// One of the four instructions.
+    fn instruction(&mut self, base: usize) -> Result<Next, Stop> {
+        let executable = self.executable;
+        let frame = self.frame()?;
+        let at = frame.at;
+        let code = executable.functions.get(frame.function).map_or(&[][..], |f| &f.code);
+        match code.get(at) {
+            Some(Instruction::Call(dst, callee, args)) => {
+                frame.at += 1;
+                self.call_instruction(at, *dst, *callee, args).map(|()| Next::Go)
+            }
+            Some(Instruction::Ret(register)) => self.ret(*register, base),
+            Some(Instruction::If(register, offset)) => {
+                let holds = self.condition(*register)?;
+                self.jump(at, if holds { 1 } else { *offset })
+            }
+            Some(Instruction::Goto(offset)) => self.jump(at, *offset),
+            None => Err(self.wrong("there is no instruction here")),
+        }
+    }
+
+    /// R89.VM.RET: the caller, or whoever runs the machine, gets what is in the register.
+    fn ret(&mut self, register: u32, base: usize) -> Result<Next, Stop> {
+        let value = self.register(register)?;
+        self.trace_return(&value);
+        let ended = self.frames.pop();
+        self.depth = self.depth.saturating_sub(1);
+        if self.frames.len() <= base {
+            return Ok(Next::Returned(value));
+        }
+        if let Some(result) = ended.and_then(|frame| frame.result) {
+            self.write(result, value)?;
+        }
+        Ok(Next::Go)
+    }
+
+    /// R89.VM.IF: the next instruction if the register holds true, else the one that far away.
+    fn condition(&mut self, register: u32) -> Result<bool, Stop> {
+        let value = self.register(register)?;
+        check::truth(&value).ok_or_else(|| self.wrong(format!("%{register} holds no truth value")))
+    }
+
+    /// R89.VM.GOTO: the instruction that far away.
+    fn jump(&mut self, at: usize, offset: i64) -> Result<Next, Stop> {
+        let to = i64::try_from(at).ok().and_then(|at| at.checked_add(offset)).and_then(|to| usize::try_from(to).ok());
+        match to {
+            Some(to) => {
+                self.trace_jump(at, to);
+                self.frame()?.at = to;
+                Ok(Next::Go)
+            }
+            None => Err(self.wrong("a jump leads out of the function")),
+        }
+    }
+
+    fn register(&mut self, register: u32) -> Result<Value, Stop> {
+        let value = self.frame()?.registers.get(register as usize).cloned().flatten();
+        value.ok_or_else(|| self.wrong(format!("%{register} is read before it is written")))
+    }
+
+    fn write(&mut self, register: u32, value: Value) -> Result<(), Stop> {
+        match self.frame()?.registers.get_mut(register as usize) {
+            Some(place) => *place = Some(value),
+            None => return Err(self.wrong(format!("%{register} is not a register of the function"))),
+        }
+        Ok(())
+    }
+
+    /// The value of an argument.
+    fn operand(&mut self, operand: Operand) -> Result<Value, Stop> {
+        match operand {
+            Operand::Register(r) => self.register(r),
+            Operand::Constant(c) => self.constant(c),
+            Operand::Immediate(i) => Ok(Value::int(i)),
+            Operand::Callee(c) => self.callee_value(c),
+            Operand::Void => Ok(Value::unit()),
+        }
+    }
+
+    fn operands(&mut self, operands: &[Operand]) -> Result<Vec<Value>, Stop> {
+        operands.iter().map(|operand| self.operand(*operand)).collect()
+    }
+
+    /// What an executable does that does not say what it means, with the place.
+    fn wrong(&self, what: impl std::fmt::Display) -> Stop {
+        let place = self.frames.last().map_or_else(String::new, |frame| {
+            let name = self.executable.functions.get(frame.function).map_or("?", |f| &f.name);
+            format!(" [{name}, instruction {}]", frame.at.saturating_sub(usize::from(self.is_in_call(frame))))
+        });
+        Stop::unspecified(format!("{what}{place}"))
+    }
+
+    /// Whether the instruction before the next one is a call, which then is the one at work.
+    fn is_in_call(&self, frame: &Frame) -> bool {
+        let code = self.executable.functions.get(frame.function).map_or(&[][..], |f| &f.code);
+        let before = frame.at.checked_sub(1).and_then(|at| code.get(at));
+        matches!(before, Some(Instruction::Call(..))) && !matches!(code.get(frame.at), Some(Instruction::Ret(_)))
+    }
+
+    /// A call from an operator or a packed function: runs to its end.
+    fn run_to_end(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
+        let base = self.frames.len();
+        let call = crate::value::Asked::default();
+        match self.enter(callee, args, None, call)? {
+            Some(value) => Ok(value),
+            None => with_stack(|| self.execute(base)),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Starting a run: which function of the executable an entry point is.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::link::link;
+use super::{Machine, Options, Run};
+use crate::grammar::{AttrValue, Name};
+use crate::judge::{Cx, Ending};
+use crate::value::{Account, Asked, Closure, Compiled, PrimFuncObj, Stop, Value, bytes_of};
+use crate::vm::executable::{Executable, Function, NamedPrimFunc};
+
+/// R89.API.RUN: a function of the executable is called by its name on argument values.
+pub fn run(cx: &mut Cx, executable: &Executable, entry: &str, args: Vec<Value>, options: &Options) -> Run {
+    let mut machine = Machine::load(cx, executable, options);
+    // The arguments are part of what the run holds.
+    let held = machine.account.hold(bytes_of(&args));
+    let result = held.as_ref().map_err(|_| Stop::OutOfFuel).and_then(|_| machine.start(entry, args));
+    let outcome = match result {
+        Ok(value) => Ending::Value(value),
+        Err(Stop::Error(error)) => Ending::Error(error),
+        Err(Stop::OutOfFuel) => Ending::OutOfFuel,
+        Err(Stop::Unspecified(reason)) => Ending::Unspecified(reason),
+    };
+    let out_of_memory = machine.account.has_refused();
+    Run { outcome, effects: machine.effects, out_of_memory, steps: machine.steps }
+}
+
+impl<'m> Machine<'m> {
+    /// A run that has not begun.
+    fn load(cx: &'m mut Cx, executable: &'m Executable, options: &'m Options) -> Machine<'m> {
+        let object = |f: &NamedPrimFunc| Rc::new(PrimFuncObj { name: f.name.clone(), func: f.func.clone() });
+        let mut symbols = BTreeMap::new();
+        for (index, named) in executable.prim_funcs.iter().enumerate() {
+            if let Some(symbol) = symbol_of(named) {
+                symbols.entry(symbol.clone()).or_insert(index);
+            }
+        }
+        Machine {
+            cx,
+            executable,
+            options,
+            callees: link(executable),
+            globals: executable.functions.iter().enumerate().map(|(index, f)| global(index, f)).collect(),
+            prim_funcs: executable.prim_funcs.iter().map(object).collect(),
+            symbols,
+            frames: Vec::new(),
+            effects: Vec::new(),
+            steps: Vec::new(),
+            fuel: options.fuel,
+            account: Account::new(options.memory),
+            depth: 0,
+            asked: Asked::default(),
+        }
+    }
+
+    fn start(&mut self, entry: &str, args: Vec<Value>) -> Result<Value, Stop> {
+        let closure = self.entry_point(entry)?;
+        self.run_to_end(&Value::Closure(closure), args)
+    }
+
+    /// MOD.ENTRY-ANY: an externally linked function. MOD.PRIVATE: one without global symbol cannot be invoked from outside.
+    fn entry_point(&self, entry: &str) -> Result<Rc<Closure>, Stop> {
+        let functions = &self.executable.functions;
+        let linked = functions.iter().position(|f| f.global && f.symbol.as_deref() == Some(entry));
+        // Of several functions of one name the first counts.
+        let linked = linked.and_then(|index| functions.get(index)).map(|f| f.name.clone());
+        if let Some(closure) = linked.and_then(|name| self.named(&name)) {
+            return Ok(closure);
+        }
+        if functions.iter().any(|f| f.global && &*f.name == entry) {
+            return Err(Stop::error(rule!("MOD.PRIVATE"), format!("@{entry} has no global symbol, so it is private")));
+        }
+        let known: Vec<&str> = functions.iter().filter_map(|f| f.symbol.as_deref()).collect();
+        let message = format!("the executable has no entry point `{entry}`; there are: {}", known.join(", "));
+        Err(Stop::error(rule!("MOD.ENTRY-ANY"), message))
+    }
+
+    fn named(&self, name: &Name) -> Option<Rc<Closure>> {
+        let index = self.executable.functions.iter().position(|f| f.global && f.name == *name)?;
+        self.global_closure(index)
+    }
+
+    pub(super) fn global_closure(&self, index: usize) -> Option<Rc<Closure>> {
+        self.globals.get(index).cloned().flatten()
+    }
+}
+
+/// MOD.GLOBAL-CLOSURE: the closure of a function in the global scope, which captures nothing.
+fn global(index: usize, function: &Function) -> Option<Rc<Closure>> {
+    let compiled = Compiled { function: index, captured: Vec::new(), info: function.signature.clone() };
+    function.global.then(|| Rc::new(Closure::of_compiled(compiled)))
+}
+
+/// Unless it is private or says otherwise, the symbol of a `PrimFunc` is its name (WF.12).
+fn symbol_of(named: &NamedPrimFunc) -> Option<&Name> {
+    match named.func.attrs.get("global_symbol") {
+        Some(AttrValue::Str(symbol)) => Some(symbol),
+        Some(_) | None => (!named.func.private).then_some(&named.name),
+    }
+}

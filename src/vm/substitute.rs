@@ -1,0 +1,101 @@
+//! Structural information and attributes with other dimensions in the place of variables.
+
+use std::sync::Arc;
+
+use crate::grammar::{
+    AttrValue, FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape,
+    TensorStructInfo, Var,
+};
+use crate::judge::with_stack;
+
+/// What stands in the place of a shape variable, and of a variable that is used as a shape.
+pub(super) struct Substitution<'s> {
+    pub(super) size: &'s dyn Fn(&ShapeVar) -> PrimExpr,
+    pub(super) shape: &'s dyn Fn(&Var) -> TensorShape,
+}
+
+impl Substitution<'_> {
+    pub(super) fn struct_info(&self, s: &StructInfo) -> StructInfo {
+        with_stack(|| match s {
+            StructInfo::Object => StructInfo::Object,
+            StructInfo::Tensor(t) => {
+                let shape = t.shape.as_ref().map(|shape| self.tensor_shape(shape));
+                StructInfo::Tensor(TensorStructInfo { shape, dtype: t.dtype, ndim: t.ndim })
+            }
+            StructInfo::Shape(s) => {
+                let values = s.values.as_ref().map(|values| self.dims(values));
+                StructInfo::Shape(ShapeStructInfo { values, ndim: s.ndim })
+            }
+            StructInfo::Prim(p) => {
+                StructInfo::Prim(PrimStructInfo { dtype: p.dtype, value: p.value.as_ref().map(|value| self.dim(value)) })
+            }
+            StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(|field| self.struct_info(field)).collect()),
+            StructInfo::Func(f) => StructInfo::Func(Arc::new(self.func(f))),
+        })
+    }
+
+    fn func(&self, f: &FuncStructInfo) -> FuncStructInfo {
+        FuncStructInfo {
+            params: f.params.as_ref().map(|params| params.iter().map(|param| self.struct_info(param)).collect()),
+            ret: self.struct_info(&f.ret),
+            derive_func: f.derive_func.clone(),
+            pure: f.pure,
+        }
+    }
+
+    fn tensor_shape(&self, shape: &TensorShape) -> TensorShape {
+        match shape {
+            TensorShape::Dims(dims) => TensorShape::Dims(self.dims(dims)),
+            TensorShape::Var(v) | TensorShape::DataflowVar(v) => (self.shape)(v),
+            TensorShape::Other(_) => shape.clone(),
+        }
+    }
+
+    pub(super) fn dims(&self, dims: &[PrimExpr]) -> Arc<[PrimExpr]> {
+        dims.iter().map(|dim| self.dim(dim)).collect()
+    }
+
+    pub(super) fn dim(&self, dim: &PrimExpr) -> PrimExpr {
+        let part = |e: &Arc<PrimExpr>| Arc::new(self.dim(e));
+        with_stack(|| match dim {
+            PrimExpr::Var(v) => (self.size)(v),
+            PrimExpr::IntImm(i) => PrimExpr::IntImm(*i),
+            PrimExpr::Binary(op, a, b) => PrimExpr::Binary(*op, part(a), part(b)),
+            PrimExpr::Not(a) => PrimExpr::Not(part(a)),
+            PrimExpr::Select(c, t, f) => PrimExpr::Select(part(c), part(t), part(f)),
+        })
+    }
+
+    pub(super) fn attr(&self, value: &AttrValue) -> AttrValue {
+        with_stack(|| match value {
+            AttrValue::Prim(dim) => AttrValue::Prim(self.dim(dim)),
+            AttrValue::List(items) => AttrValue::List(items.iter().map(|item| self.attr(item)).collect()),
+            AttrValue::Dict(items) => {
+                AttrValue::Dict(items.iter().map(|(name, item)| (name.clone(), self.attr(item))).collect())
+            }
+            AttrValue::StructInfo(info) => AttrValue::StructInfo(self.struct_info(info)),
+            AttrValue::None
+            | AttrValue::Bool(_)
+            | AttrValue::Int(_)
+            | AttrValue::Float(_)
+            | AttrValue::Str(_)
+            | AttrValue::DataType(_)
+            | AttrValue::IndexMap(_)
+            | AttrValue::Made(_) => value.clone(),
+        })
+    }
+}
+
+/// Function types in it that say nothing of purity: of a closure's information that is no part.
+pub(super) fn without_purity(s: &StructInfo) -> StructInfo {
+    with_stack(|| match s {
+        StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(without_purity).collect()),
+        StructInfo::Func(f) => StructInfo::Func(Arc::new(FuncStructInfo {
+            params: f.params.as_ref().map(|params| params.iter().map(without_purity).collect()),
+            ret: without_purity(&f.ret),
+            derive_func: f.derive_func.clone(),
+            pure: None,
+        })),
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => s.clone(),
+    })
+}
