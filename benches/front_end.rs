@@ -1,9 +1,12 @@
 //! How long it takes to read and to check a program, by its number of bindings. The time must grow in proportion.
 
 use divan::{Bencher, counter::ItemsCount};
+use relax_spec::grammar::{DataType, TensorData};
 use relax_spec::judge::Cx;
+use relax_spec::oracle::{Engine, answer_evaluate_by};
 use relax_spec::syntax::tvmscript::parse_module;
-use relax_spec::well_formed;
+use relax_spec::value::ValueSpec;
+use relax_spec::{vm, well_formed};
 
 /// As the command has it.
 #[global_allocator]
@@ -32,6 +35,31 @@ fn program(bindings: usize) -> String {
 fn parse(bencher: Bencher, bindings: usize) {
     let text = program(bindings);
     bencher.counter(ItemsCount::new(bindings)).bench(|| parse_module(&text));
+}
+
+/// R89.API.BUILD.
+#[divan::bench(args = BINDINGS, sample_count = 5)]
+fn build(bencher: Bencher, bindings: usize) {
+    let module = parse_module(&program(bindings)).unwrap_or_default();
+    bencher.counter(ItemsCount::new(bindings)).bench(|| vm::build(&mut Cx::new(), &module));
+}
+
+/// The program of so many bindings on a small argument, by the engines.
+fn run(bencher: Bencher, engine: Engine) {
+    let module = parse_module(&program(1_000)).unwrap_or_default();
+    let argument = TensorData::from_values(DataType::FLOAT32, &[2, 4], &[1.0; 8]).map(ValueSpec::Tensor);
+    let arguments: Vec<ValueSpec> = argument.into_iter().collect();
+    bencher.bench(|| answer_evaluate_by(&mut Cx::new(), engine, &module, "main", &arguments));
+}
+
+#[divan::bench(sample_count = 20)]
+fn evaluate(bencher: Bencher) {
+    run(bencher, Engine::Evaluator);
+}
+
+#[divan::bench(sample_count = 20)]
+fn build_and_run(bencher: Bencher) {
+    run(bencher, Engine::Machine);
 }
 
 #[divan::bench(args = BINDINGS, sample_count = 5)]

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::options::Engine;
 use super::{Exit, Failure, Outcome, options};
 use crate::book::Reading;
 use crate::harness::serve::serve;
@@ -16,10 +17,13 @@ pub struct Args {
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
     #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
     reading: Reading,
+    /// Who runs programs: the evaluator, or the virtual machine
+    #[arg(long, value_enum, default_value_t = Engine::Evaluator)]
+    engine: Engine,
 }
 
 pub fn run(args: &Args) -> Outcome {
-    match serve(&args.reading, io::stdin().lock(), io::stdout().lock()) {
+    match serve(args.engine.into(), &args.reading, io::stdin().lock(), io::stdout().lock()) {
         Ok(()) => Ok(Exit::AsExpected),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Failure::new(Exit::Adapter, error)),
         Err(error) => Err(error.into()),

@@ -15,6 +15,8 @@ use crate::harness::checkout::{self, write_atomically};
 use crate::harness::implementation::Launch;
 use crate::harness::process::Interrupt;
 use crate::harness::runner::{self, CaseResult, RunOptions, RunResult};
+use crate::oracle::Engine;
+use crate::question::Ask;
 use crate::report::{self, Report, ReportError};
 use crate::suite::ledger::{Ledger, ObservedCase};
 use crate::suite::select::{Partition, SelectError, select};
@@ -22,7 +24,8 @@ use crate::suite::{Case, coverage, embedded_suite};
 
 /// Run the conformance suite against an implementation
 ///
-/// Without --adapter the built-in oracle is asked, in worker processes of its own. Known divergences are kept in
+/// Without --adapter the built-in oracle is asked, in worker processes of its own: once with the evaluator, once with the virtual
+/// machine for programs that are run (builtin:evaluator and builtin:vm by name). Known divergences are kept in
 /// ledgers (conformance/ledger); anything else than what the ledger says, an unexpected pass included, gives exit status 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -34,7 +37,7 @@ pub struct Args {
     /// Globs over case ids and rule ids; without any, the whole suite
     #[arg(value_name = "GLOB")]
     globs: Vec<String>,
-    /// `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
+    /// `builtin:evaluator`, `builtin:vm`, `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
     /// Worker processes [default: one per processor]
@@ -129,16 +132,36 @@ pub fn run(args: &Args) -> Outcome {
         return update_lock(&suite);
     }
     let cases = select(&suite, &args.globs, args.edition, args.partition)?;
-    let adapters = Adapter::named(args.adapter.as_deref())?;
+    let adapters = asked(args)?;
     if adapters.len() > 1 && args.expect.is_some() {
         return Err(Failure::unreadable("--expect needs one implementation: name a version, for example tvm@0.25"));
     }
     let (mut worst, interrupt) = (Exit::AsExpected, asking::interrupt()?);
     for adapter in &adapters {
-        let suffix = if adapters.len() > 1 { adapter.ledger_name() } else { None };
-        worst = worst.max(one(args, &suite, &cases, adapter, &interrupt, suffix.as_deref())?);
+        // Without --adapter the reports are those of the evaluator, and the machine's stand beside them.
+        let own = adapters.len() > 1 && *adapter != Adapter::Oracle(Engine::Evaluator);
+        let suffix = if own { adapter.ledger_name() } else { None };
+        let cases = if own && args.adapter.is_none() { running(&cases) } else { cases.clone() };
+        if !own || !cases.is_empty() {
+            worst = worst.max(one(args, &suite, &cases, adapter, &interrupt, suffix.as_deref())?);
+        }
     }
     Ok(worst)
+}
+
+/// The cases in which a program is run: in the others both engines of the oracle are the same.
+fn running<'c>(cases: &[&'c Case]) -> Vec<&'c Case> {
+    let runs = |case: &&&Case| matches!(case.ask, Ask::Evaluate(..) | Ask::EvaluateIdentity(..));
+    cases.iter().filter(runs).copied().collect()
+}
+
+/// Who is asked: without --adapter both engines of the oracle.
+fn asked(args: &Args) -> Result<Vec<Adapter>, Failure> {
+    let mut adapters = Adapter::named(args.adapter.as_deref())?;
+    if args.adapter.is_none() && args.expect.is_none() && !args.update_expect {
+        adapters.push(Adapter::Oracle(Engine::Machine));
+    }
+    Ok(adapters)
 }
 
 fn one(

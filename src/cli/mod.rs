@@ -3,6 +3,7 @@
 mod adapter;
 mod arrays;
 mod asking;
+mod build;
 mod check;
 mod completions;
 mod conflicts;
@@ -26,6 +27,7 @@ mod rules;
 mod run;
 mod types;
 mod value;
+mod vm;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -53,6 +55,8 @@ const EXIT_CODES: &str = "Exit status: 0 as expected; 1 findings or unexpected r
 enum Command {
     Check(check::Args),
     Run(run::Args),
+    Build(build::Args),
+    Vm(vm::Args),
     Judge(judge::Args),
     Normalize(normalize::Args),
     Convert(convert::Args),
@@ -122,6 +126,8 @@ fn dispatch(command: Command) -> Outcome {
     match command {
         Command::Check(args) => check::run(&args),
         Command::Run(args) => run::run(&args),
+        Command::Build(args) => build::run(&args),
+        Command::Vm(args) => vm::run(&args),
         Command::Judge(args) => judge::run(&args),
         Command::Normalize(args) => normalize::run(&args),
         Command::Convert(args) => convert::run(&args),

@@ -4,6 +4,7 @@ use crate::book::{Edition, Erratum, Reading};
 use crate::check::UnknownOps;
 use crate::eval::SignatureOrder;
 use crate::judge::{GlbPurity, Prover};
+use crate::oracle;
 
 /// `--format` of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -12,6 +13,25 @@ pub enum Format {
     Human,
     /// One JSON object; `relax-spec export --schemas DIR` writes the schema of each command
     Json,
+}
+
+/// `--engine`: who runs programs.
+#[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Engine {
+    /// Walks the tree of the program
+    #[default]
+    Evaluator,
+    /// Compiles the program and runs it on the virtual machine
+    Vm,
+}
+
+impl From<Engine> for oracle::Engine {
+    fn from(engine: Engine) -> oracle::Engine {
+        match engine {
+            Engine::Evaluator => oracle::Engine::Evaluator,
+            Engine::Vm => oracle::Engine::Machine,
+        }
+    }
 }
 
 /// `--edition`.

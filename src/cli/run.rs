@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::arrays::write_npz;
 use super::externs::Externs;
 use super::given::{self, Given};
-use super::options::Format;
+use super::options::{Engine, Format};
 use super::value::Extent;
 use super::{Exit, Failure, Outcome, input, options, print, render, value};
 use crate::arguments::{Arguments, Draw, linked};
@@ -24,6 +24,7 @@ use crate::harness::extern_process::ExternProcess;
 use crate::judge::{self, Cx};
 use crate::question::RunAnswer;
 use crate::value::{self as values, ValueSpec};
+use crate::vm;
 
 /// Run a program and print its result
 ///
@@ -61,7 +62,10 @@ pub struct Args {
     /// Which arguments are made
     #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
     seed: u64,
-    /// Show bindings, shape variables, calls and effects in their order
+    /// Who runs the program
+    #[arg(long, value_enum, default_value_t = Engine::Evaluator)]
+    engine: Engine,
+    /// Show bindings, shape variables, calls and effects in their order; of the machine its instructions, with registers and shape heap
     #[arg(long)]
     trace: bool,
     /// Print every element of the result; without it, of a tensor with more than 1000 elements only some at its edges are printed
@@ -90,12 +94,12 @@ pub struct Args {
     depth: Option<usize>,
     /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its own if there are as many for
     /// each, those of worker 0 first
-    #[arg(long, value_name = "N", conflicts_with_all = ["trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "edition", "reading"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "edition", "reading"])]
     workers: Option<usize>,
     #[command(flatten)]
     externs: Externs,
     /// In which order a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions first (A08)
-    #[arg(long, value_name = "ORDER", default_value = "left-to-right", value_parser = options::signature_order)]
+    #[arg(long, value_name = "ORDER", default_value = "left-to-right", value_parser = options::signature_order, conflicts_with = "engine")]
     signature_order: SignatureOrder,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
@@ -144,15 +148,59 @@ pub fn run(args: &Args) -> Outcome {
     let values = values::from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
     let arguments = (args.format == Format::Json).then(|| specs.iter().map(value::argument).collect::<Vec<String>>());
     drop(specs);
-    let run = eval::evaluate(&mut cx(), &module, &entry, values, &options);
+    let run = match args.engine {
+        Engine::Evaluator => Told::of(eval::evaluate(&mut cx(), &module, &entry, values, &options)),
+        Engine::Vm => on_machine(&mut cx(), &module, &entry, values, &options),
+    };
+    let telling = Telling { trace: args.trace, full: args.full, save: args.save.as_deref() };
     let ended = match arguments {
-        Some(arguments) => tell_json(args, &entry, &arguments, &run),
-        None => tell(args, &run),
+        Some(arguments) => tell_json(&telling, &entry, &arguments, &run),
+        None => tell(&telling, &run),
     };
     match externs.iter().find_map(ExternProcess::failure) {
         Some(error) => Err(Failure::new(Exit::Adapter, error)),
         None => ended,
     }
+}
+
+/// What is told of a run, whoever ran it.
+pub(super) struct Told {
+    outcome: judge::Ending<values::Value>,
+    effects: Vec<values::Effect>,
+    steps: Vec<String>,
+    out_of_memory: bool,
+}
+
+/// How it is told.
+pub(super) struct Telling<'a> {
+    pub(super) trace: bool,
+    pub(super) full: bool,
+    pub(super) save: Option<&'a Path>,
+}
+
+impl Told {
+    fn of(run: Run) -> Told {
+        let steps = run.steps.iter().map(ToString::to_string).collect();
+        Told { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
+    }
+
+    pub(super) fn of_machine(run: vm::Run) -> Told {
+        let steps = run.steps.iter().map(ToString::to_string).collect();
+        Told { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
+    }
+}
+
+/// The program compiled, and run with the limits of the evaluator.
+fn on_machine(cx: &mut Cx, module: &IrModule, entry: &str, values: Vec<values::Value>, options: &Options) -> Told {
+    let executable = vm::build(cx, module);
+    let options = vm::Options {
+        fuel: options.fuel,
+        memory: options.memory,
+        max_depth: options.max_depth,
+        trace: options.trace,
+        ..vm::Options::new(options.registry.clone())
+    };
+    Told::of_machine(vm::run(cx, &executable, entry, values, &options))
 }
 
 /// By several workers: what each of them comes to.
@@ -214,7 +262,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| format!("`{text}` is no number of bytes"))
 }
 
-fn tell(args: &Args, run: &Run) -> Outcome {
+pub(super) fn tell(args: &Telling<'_>, run: &Told) -> Outcome {
     for step in &run.steps {
         print(&format!("{step}\n"))?;
     }
@@ -232,7 +280,7 @@ fn tell(args: &Args, run: &Run) -> Outcome {
                 Err(_) => result.to_string(),
             };
             print(&(text + "\n"))?;
-            match (&args.save, spec) {
+            match (args.save, spec) {
                 (None, _) => Ok(Exit::AsExpected),
                 (Some(path), Ok(spec)) => save(path, &spec),
                 (Some(_), Err(_)) => Err(Failure::unreadable("the result is too large to be saved")),
@@ -252,7 +300,7 @@ fn tell(args: &Args, run: &Run) -> Outcome {
 }
 
 /// The run as `run.schema.json` describes it.
-fn tell_json(args: &Args, entry: &str, arguments: &[String], run: &Run) -> Outcome {
+fn tell_json(args: &Telling<'_>, entry: &str, arguments: &[String], run: &Told) -> Outcome {
     let (outcome, rule, message, exit) = match &run.outcome {
         judge::Ending::Value(_) => ("value", None, None, Exit::AsExpected),
         judge::Ending::Error(error) => ("error", Some(error.rule), Some(error.message.clone()), Exit::Findings),
@@ -276,10 +324,10 @@ fn tell_json(args: &Args, entry: &str, arguments: &[String], run: &Run) -> Outco
         "value": spec.as_ref().map(to_value),
         "text": spec.as_ref().map(value::argument),
         "effects": run.effects.iter().map(ToString::to_string).collect::<Vec<String>>(),
-        "steps": args.trace.then(|| run.steps.iter().map(ToString::to_string).collect::<Vec<String>>()),
+        "steps": args.trace.then_some(&run.steps),
     });
     print(&format!("{report}\n"))?;
-    match (&args.save, &spec) {
+    match (args.save, &spec) {
         (Some(path), Some(spec)) => save(path, spec),
         (Some(_) | None, _) => Ok(exit),
     }

@@ -8,14 +8,15 @@ use std::{env, fmt};
 
 use super::checkout::{self, write_atomically};
 use super::process::CommandLine;
+use crate::oracle::Engine;
 
 include!(concat!(env!("OUT_DIR"), "/adapters.rs"));
 
 /// An implementation to test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Adapter {
-    /// The oracle itself, behind the protocol.
-    Oracle,
+    /// The oracle itself, behind the protocol; one of its engines runs programs.
+    Oracle(Engine),
     /// A release of Apache TVM, through the adapter that is built in.
     Tvm(TvmVersion),
     /// Any other installation of TVM, by its Python: a source build, for instance.
@@ -45,7 +46,9 @@ pub enum SetupError {
     #[error("`{0}` is not a command line (unbalanced quotes?)")]
     CommandLine(String),
     /// It is no name of an adapter, and no command.
-    #[error("there is no adapter `{0}` (known: tvm, tvm@0.25, tvm@0.26, tvm@0.27, tvm@/path/to/python, or a command)")]
+    #[error(
+        "there is no adapter `{0}` (known: builtin:evaluator, builtin:vm, tvm, tvm@0.25, tvm@0.26, tvm@0.27, tvm@/path/to/python, or a command)"
+    )]
     Unknown(String),
     /// Neither the platform nor the environment names a directory for caches.
     #[error("the adapter needs a directory for its virtual environments: set RELAX_SPEC_CACHE")]
@@ -108,7 +111,8 @@ impl Adapter {
     /// The implementations that a name stands for; `tvm` stands for all releases.
     pub fn named(name: Option<&str>) -> Result<Vec<Adapter>, SetupError> {
         Ok(match name {
-            None | Some("relax-spec") => vec![Adapter::Oracle],
+            None | Some("relax-spec" | "builtin:evaluator") => vec![Adapter::Oracle(Engine::Evaluator)],
+            Some("builtin:vm") => vec![Adapter::Oracle(Engine::Machine)],
             Some("tvm") => TvmVersion::ALL.map(Adapter::Tvm).to_vec(),
             Some(name) if name.starts_with("tvm@") => vec![Adapter::tvm(name)?],
             Some(line) => {
@@ -133,7 +137,8 @@ impl Adapter {
     /// The name of the ledger of this adapter; `None` for commands.
     pub fn ledger_name(&self) -> Option<String> {
         match self {
-            Adapter::Oracle => Some("relax-spec".to_string()),
+            Adapter::Oracle(Engine::Evaluator) => Some("relax-spec".to_string()),
+            Adapter::Oracle(Engine::Machine) => Some("builtin-vm".to_string()),
             Adapter::Tvm(version) => Some(format!("tvm-{}", version.name())),
             // Of the release that it says it is.
             Adapter::TvmOf(python) => version_of(python).map(|version| format!("tvm-{}", version.name())),
@@ -144,9 +149,14 @@ impl Adapter {
     /// The command to start, after setting up what it needs; `tell` is told what takes long.
     pub fn prepare(&self, tell: Tell<'_>) -> Result<CommandLine, SetupError> {
         match self {
-            Adapter::Oracle => {
+            Adapter::Oracle(engine) => {
                 let program = env::current_exe().map_err(|error| io_error(Path::new("relax-spec"), error))?;
-                Ok(CommandLine { program: program.display().to_string(), args: vec!["adapter".to_string()] })
+                let engine = match engine {
+                    Engine::Evaluator => "evaluator",
+                    Engine::Machine => "vm",
+                };
+                let args = ["adapter", "--engine", engine].map(str::to_string).to_vec();
+                Ok(CommandLine { program: program.display().to_string(), args })
             }
             Adapter::Tvm(version) => prepare_tvm(*version, tell),
             Adapter::TvmOf(python) => run_tvm(python, &cache()?),
@@ -259,7 +269,8 @@ fn run_step(step: &str, command: &mut Command) -> Result<(), SetupError> {
 impl fmt::Display for Adapter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Adapter::Oracle => f.write_str("relax-spec"),
+            Adapter::Oracle(Engine::Evaluator) => f.write_str("relax-spec"),
+            Adapter::Oracle(Engine::Machine) => f.write_str("builtin:vm"),
             Adapter::Tvm(version) => write!(f, "tvm@{}", version.name()),
             Adapter::TvmOf(python) => write!(f, "tvm@{}", python.display()),
             Adapter::Command(command) => command.fmt(f),

@@ -8,6 +8,7 @@ pub mod agreement;
 pub mod calls;
 pub mod campaign;
 pub mod checkout;
+pub mod engines;
 pub mod extern_process;
 pub mod implementation;
 pub mod operator_soundness;

@@ -5,11 +5,11 @@ use std::io::{self, BufRead, Write};
 use super::protocol::{Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_ops, to_line};
 use crate::book::Reading;
 use crate::judge::Cx;
-use crate::oracle;
+use crate::oracle::{self, Engine};
 
 /// Answers the questions of a runner until the input ends. What is not of the protocol is answered with an error
 /// where it has an id, and ends the conversation where it has none.
-pub fn serve(reading: &Reading, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+pub fn serve(engine: Engine, reading: &Reading, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     for line in input.lines() {
         let line = line?;
         if line.trim().is_empty() {
@@ -20,7 +20,7 @@ pub fn serve(reading: &Reading, input: impl BufRead, mut output: impl Write) -> 
             Ok((_, Ok(Request::Hello { id, versions }))) => write_line(&mut output, &greet(id, versions))?,
             Ok((_, Ok(Request::Question(question)))) => {
                 let mut cx = Cx::new().with_edition(question.edition).with_reading(reading.clone());
-                let outcome = oracle::outcome(&mut cx, &question.ask);
+                let outcome = oracle::outcome_by(&mut cx, engine, &question.ask);
                 write_line(&mut output, &reply_text(question.id, Reply::of(&outcome)))?;
             }
             Ok((Some(id), Err(error))) => write_line(&mut output, &reply_text(id, not_understood(&error)))?,
@@ -67,7 +67,7 @@ mod tests {
 
     fn talk(input: &str) -> Vec<serde_json::Value> {
         let mut output = Vec::new();
-        serve(&Reading::corrected(), input.as_bytes(), &mut output).unwrap();
+        serve(Engine::default(), &Reading::corrected(), input.as_bytes(), &mut output).unwrap();
         String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 

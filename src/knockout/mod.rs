@@ -6,6 +6,7 @@
 
 mod evaluation;
 mod judgements;
+mod machine;
 mod orders;
 mod relay;
 mod values;

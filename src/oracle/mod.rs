@@ -3,7 +3,7 @@
 mod relay;
 mod run;
 
-pub use run::{answer_evaluate, answer_evaluate_together};
+pub use run::{answer_evaluate, answer_evaluate_by, answer_evaluate_together};
 
 use std::borrow::Cow;
 
@@ -42,6 +42,16 @@ pub enum NoAnswer {
     },
 }
 
+/// Who runs programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Engine {
+    /// The evaluator, which walks the tree.
+    #[default]
+    Evaluator,
+    /// The virtual machine, which runs what the tree is compiled to.
+    Machine,
+}
+
 /// Answers a question.
 pub fn answer(cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
     answer_with_warnings(cx, ask).map(|(answer, _)| answer)
@@ -49,14 +59,24 @@ pub fn answer(cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
 
 /// Answers a question; with the rules of the warnings, each once, where the question is a static check.
 pub fn answer_with_warnings(cx: &mut Cx, ask: &Ask) -> Result<(Answer, Option<Vec<Rule>>), NoAnswer> {
+    answer_by(cx, Engine::Evaluator, ask)
+}
+
+/// As [`answer_with_warnings`], by one of the two engines where programs are run.
+fn answer_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Result<(Answer, Option<Vec<Rule>>), NoAnswer> {
     let mut warnings = None;
-    let answer = judgement(cx, ask, &mut warnings)?;
+    let answer = judgement(cx, engine, ask, &mut warnings)?;
     Ok((answer, warnings))
 }
 
 /// What the oracle makes of a question.
 pub fn outcome(cx: &mut Cx, ask: &Ask) -> Outcome {
-    match answer_with_warnings(cx, ask) {
+    outcome_by(cx, Engine::Evaluator, ask)
+}
+
+/// What the oracle makes of a question, by one of the two engines where programs are run.
+pub fn outcome_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Outcome {
+    match answer_by(cx, engine, ask) {
         Ok((answer, warnings)) => Outcome::Answer { answer, warnings },
         Err(none @ (NoAnswer::Undecided(_) | NoAnswer::OutOfBudget(_))) => {
             Outcome::Unsupported { what: none.to_string() }
@@ -70,7 +90,7 @@ pub fn outcome(cx: &mut Cx, ask: &Ask) -> Outcome {
     }
 }
 
-fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result<Answer, NoAnswer> {
+fn judgement(cx: &mut Cx, engine: Engine, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result<Answer, NoAnswer> {
     match ask {
         Ask::Subtype(t1, t2) => Ok(Answer::Bool(types::is_subtype(cx, t1, t2))),
         Ask::Glb(t1, t2) => Ok(Answer::OptionType(types::find_glb(cx, t1, t2))),
@@ -109,9 +129,14 @@ fn judgement(cx: &mut Cx, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result
                 Err(rule) => Derived::Rejected(rule),
             }))
         }
-        Ask::Evaluate(program, entry, args) => answer_evaluate(cx, &*read(program)?, entry, args).map(Answer::Run),
+        Ask::Evaluate(program, entry, args) => {
+            answer_evaluate_by(cx, engine, &*read(program)?, entry, args).map(Answer::Run)
+        }
         Ask::EvaluateIdentity(program, entry, args) => {
-            run::answer_evaluate_identity(cx, &*read(program)?, entry, args).map(Answer::Run)
+            run::answer_evaluate_identity(cx, engine, &*read(program)?, entry, args).map(Answer::Run)
+        }
+        Ask::EvaluateCompiled(program, entry, args) => {
+            run::answer_evaluate_compiled(cx, &*read(program)?, entry, args).map(Answer::Run)
         }
         Ask::RelayCheck(text) => {
             let (verdict, warned) = relay::check(cx, text)?;

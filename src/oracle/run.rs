@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::NoAnswer;
+use super::{Engine, NoAnswer};
 use crate::derivation::inferred_results;
-use crate::eval::{Options, default_entry, evaluate, match_value};
+use crate::eval::{Options, default_entry, evaluate, match_value, prelude};
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Ending};
 use crate::question::{self, MatchAnswer, RunAnswer};
 use crate::refine::{Settings, Verdict, refine};
-use crate::value::{Stop, Value, ValueSpec, Worker, from_spec, from_specs, to_spec, to_spec_with_identity, workers};
+use crate::value::{
+    Effect, Stop, Value, ValueSpec, Worker, from_spec, from_specs, to_spec, to_spec_with_identity, workers,
+};
+use crate::vm;
 
 /// `match(v, S, sigma)`: all shape variables that are bound afterwards, or the rule that failed.
 pub fn answer_match_value(
@@ -32,7 +35,18 @@ pub fn answer_match_value(
 /// Runs an entry point on arguments; an empty name stands for none (MOD.MAIN). The program is taken as it is, without
 /// static checks.
 pub fn answer_evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
-    answer_run(cx, module, entry, args, None, |value, _| to_spec(value))
+    answer_evaluate_by(cx, Engine::Evaluator, module, entry, args)
+}
+
+/// As [`answer_evaluate`], by one of the two engines.
+pub fn answer_evaluate_by(
+    cx: &mut Cx,
+    engine: Engine,
+    module: &IrModule,
+    entry: &str,
+    args: &[ValueSpec],
+) -> Result<RunAnswer, NoAnswer> {
+    answer_run(cx, By { engine, worker: None }, module, entry, args, |value, _| to_spec(value))
 }
 
 /// Runs an entry point by several workers together, each on arguments of its own; their answers, in order.
@@ -42,7 +56,8 @@ pub fn answer_evaluate_together(
     args: &[Vec<ValueSpec>],
 ) -> Vec<Result<RunAnswer, NoAnswer>> {
     let run = |worker: Worker, args: &[ValueSpec]| {
-        answer_run(&mut Cx::new(), module, entry, args, Some(worker), |value, _| to_spec(value))
+        let by = By { engine: Engine::Evaluator, worker: Some(worker) };
+        answer_run(&mut Cx::new(), by, module, entry, args, |value, _| to_spec(value))
     };
     let fallen = || Err(NoAnswer::Undecided("a worker has fallen".to_string()));
     std::thread::scope(|scope| {
@@ -56,39 +71,101 @@ pub fn answer_evaluate_together(
 /// As [`answer_evaluate`], but a tensor or object in the result that is an argument is told as that argument.
 pub fn answer_evaluate_identity(
     cx: &mut Cx,
+    engine: Engine,
     module: &IrModule,
     entry: &str,
     args: &[ValueSpec],
 ) -> Result<RunAnswer, NoAnswer> {
-    answer_run(cx, module, entry, args, None, to_spec_with_identity)
+    answer_run(cx, By { engine, worker: None }, module, entry, args, to_spec_with_identity)
 }
 
-fn answer_run(
+/// R89.VM.EQUIV: what a program comes to that is built, written, read back and run on the machine is what its evaluation comes to.
+pub fn answer_evaluate_compiled(
     cx: &mut Cx,
     module: &IrModule,
     entry: &str,
     args: &[ValueSpec],
+) -> Result<RunAnswer, NoAnswer> {
+    let mut aside = cx.in_same_reading().with_edition(cx.edition);
+    let evaluated = answer_evaluate_identity(&mut aside, Engine::Evaluator, module, entry, args)?;
+    let executable = vm::build(cx, module);
+    let read = vm::read(&vm::print(&executable)).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+    let executable = cx.conclude(rule!("R89.API.ASTEXT"), read);
+    if let Some(fault) = vm::verify(&executable).first() {
+        return Err(NoAnswer::Unreadable(fault.to_string()));
+    }
+    let args = from_specs(args, &prelude()).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+    let run = vm::run(cx, &executable, entry, args.clone(), &vm::Options::new(prelude()));
+    let ended = Ended { outcome: run.outcome, effects: run.effects };
+    let answer = answer_of(ended, &args, to_spec_with_identity);
+    // Where they differ, the evaluation is what the text says, and nothing is said of the machine.
+    Ok(cx.conclude(rule!("R89.VM.EQUIV"), if answer == evaluated { answer } else { RunAnswer::Unspecified }))
+}
+
+/// Who runs a program.
+struct By {
+    engine: Engine,
+    /// Its place, if it does so together with others.
     worker: Option<Worker>,
+}
+
+/// How a run ended, and what was seen of it.
+struct Ended {
+    outcome: Ending<Value>,
+    effects: Vec<Effect>,
+}
+
+fn answer_run(
+    cx: &mut Cx,
+    by: By,
+    module: &IrModule,
+    entry: &str,
+    args: &[ValueSpec],
     describe: impl FnOnce(&Value, &[Value]) -> Result<ValueSpec, Stop>,
 ) -> Result<RunAnswer, NoAnswer> {
-    let worker = worker.map(Rc::new);
-    let options = Options { results: inferred_results(cx, module), worker, ..Options::default() };
-    let args = from_specs(args, &options.registry).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+    let args = from_specs(args, &prelude()).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
     let named = if entry.is_empty() { default_entry(cx, module) } else { Ok(entry.into()) };
     let entry = match &named {
         Ok(entry) => entry,
         Err(error) => return Ok(RunAnswer::Fails(error.rule, Vec::new())),
     };
-    let run = evaluate(cx, module, entry, args.clone(), &options);
-    Ok(match run.outcome {
-        Ending::Value(value) => match describe(&value, &args) {
+    let run = ended(cx, by, module, entry, args.clone());
+    Ok(answer_of(run, &args, describe))
+}
+
+/// What a run comes to, as an answer.
+fn answer_of(
+    run: Ended,
+    args: &[Value],
+    describe: impl FnOnce(&Value, &[Value]) -> Result<ValueSpec, Stop>,
+) -> RunAnswer {
+    match run.outcome {
+        Ending::Value(value) => match describe(&value, args) {
             Ok(spec) => RunAnswer::Returns(spec, run.effects),
             Err(Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_)) => RunAnswer::Unspecified,
         },
         Ending::Error(error) => RunAnswer::Fails(error.rule, run.effects),
         Ending::OutOfFuel => RunAnswer::OutOfFuel,
         Ending::Unspecified(_) => RunAnswer::Unspecified,
-    })
+    }
+}
+
+/// A run by one of the engines.
+fn ended(cx: &mut Cx, By { engine, worker }: By, module: &IrModule, entry: &str, args: Vec<Value>) -> Ended {
+    let worker = worker.map(Rc::new);
+    match engine {
+        Engine::Evaluator => {
+            let options = Options { results: inferred_results(cx, module), worker, ..Options::default() };
+            let run = evaluate(cx, module, entry, args, &options);
+            Ended { outcome: run.outcome, effects: run.effects }
+        }
+        Engine::Machine => {
+            let executable = vm::build(cx, module);
+            let options = vm::Options { worker, ..vm::Options::new(prelude()) };
+            let run = vm::run(cx, &executable, entry, args, &options);
+            Ended { outcome: run.outcome, effects: run.effects }
+        }
+    }
 }
 
 /// Whether the target does on these inputs only what an optimizer may make of the source (OPT.GENERAL).

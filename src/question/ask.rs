@@ -137,6 +137,8 @@ questions! {
     Program Evaluate(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
     /// Run an entry point on arguments, and tell a tensor or object in the result that is one of them as that argument.
     Program EvaluateIdentity(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
+    /// As `EvaluateIdentity`, of the program built to an executable that is written as text, read back, and run on the virtual machine.
+    Program EvaluateCompiled(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
     /// Does the text of Relay name what it uses, and have its types?
     Text RelayCheck(text: String) -> Verdict;
     /// A program of Relay, printed in the notation in which it is written.

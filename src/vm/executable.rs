@@ -10,6 +10,9 @@ use crate::grammar::{Attrs, DataType, Name, PrimExpr, PrimValue, StructInfo, Ten
 /// The version of the text and data forms.
 pub const VERSION: u32 = 1;
 
+/// How many registers a function may have.
+pub(super) const MAX_REGISTERS: u32 = 1 << 22;
+
 /// A compiled program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Executable {
@@ -282,7 +285,7 @@ impl Context {
 
 impl Executable {
     /// What an entry of the function table is called.
-    pub fn name_of(&self, callee: &Callee) -> &str {
+    pub fn name_of<'a>(&'a self, callee: &'a Callee) -> &'a str {
         match callee {
             Callee::Function(index) => self.functions.get(*index as usize).map_or("?", |f| &f.name),
             Callee::PrimFunc(call) => self.prim_funcs.get(call.index as usize).map_or("?", |f| &f.name),

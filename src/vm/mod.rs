@@ -18,8 +18,8 @@ pub use executable::{
     PrimFuncCall, ValueCall,
 };
 pub use run::{Options, Run, Step, run};
-
-
+pub use text::{TextError, print, read};
+pub use verify::{Fault, verify};
 
 #[cfg(test)]
 mod tests;

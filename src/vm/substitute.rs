@@ -26,10 +26,13 @@ impl Substitution<'_> {
                 let values = s.values.as_ref().map(|values| self.dims(values));
                 StructInfo::Shape(ShapeStructInfo { values, ndim: s.ndim })
             }
-            StructInfo::Prim(p) => {
-                StructInfo::Prim(PrimStructInfo { dtype: p.dtype, value: p.value.as_ref().map(|value| self.dim(value)) })
+            StructInfo::Prim(p) => StructInfo::Prim(PrimStructInfo {
+                dtype: p.dtype,
+                value: p.value.as_ref().map(|value| self.dim(value)),
+            }),
+            StructInfo::Tuple(fields) => {
+                StructInfo::Tuple(fields.iter().map(|field| self.struct_info(field)).collect())
             }
-            StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(|field| self.struct_info(field)).collect()),
             StructInfo::Func(f) => StructInfo::Func(Arc::new(self.func(f))),
         })
     }

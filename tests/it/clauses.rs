@@ -41,6 +41,7 @@ const POSITIVE: &[&str] = &[
     "src/type_checking",
     "src/types",
     "src/value",
+    "src/vm",
     "src/well_formed",
 ];
 

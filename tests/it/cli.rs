@@ -1141,3 +1141,40 @@ class Module:
         }
     }
 }
+
+/// R89.API.BUILD, R89.API.ASTEXT, R89.API.RUN: what `build` prints, `vm run` runs, with the result of `run`.
+#[test]
+fn a_program_is_built_and_its_executable_is_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    let arguments = ["--arg", "[1, 2, 3]:float32", "--arg", "[4, 5]:float32"];
+    let with = |command: &[&str]| run(&[command, &arguments].concat());
+    let (status, expected, _) = with(&["run", "examples/scale.py"]);
+    assert_eq!(status, 0);
+    assert_eq!(with(&["run", "examples/scale.py", "--engine", "vm"]).1, expected);
+    for (name, format) in [("scale.rvm", "human"), ("scale.json", "json")] {
+        let file = path(name);
+        assert_eq!(run(&["build", "examples/scale.py", "--output", &file, "--format", format]).0, 0);
+        assert_eq!(run(&["vm", "verify", &file]).0, 0);
+        let (status, out, err) = with(&["vm", "run", &file]);
+        assert_eq!((status, out.as_str()), (0, expected.as_str()), "{err}");
+    }
+    let (_, trace, _) = with(&["vm", "run", &path("scale.rvm"), "--trace"]);
+    assert!(
+        trace.contains("vm.builtin.match_shape(") && trace.contains("heap [") && trace.contains("effect: "),
+        "{trace}"
+    );
+    assert_eq!(with(&["vm", "run", &path("scale.rvm"), "--entry", "nothing"]).0, 1);
+    assert_eq!(with(&["vm", "run", &path("scale.rvm"), "--fuel", "3"]).0, 5);
+    assert_eq!(run(&["build", "examples/mistakes.py"]).0, 1);
+    std::fs::write(
+        path("wrong.rvm"),
+        "relax-spec executable 1\nfunction \"main\" params 0 captured 0 registers 1\n0: ret %0\n",
+    )
+    .unwrap();
+    let (status, _, err) = run(&["vm", "verify", &path("wrong.rvm")]);
+    assert!(status == 1 && err.contains("main: instruction 0: %0 is read"), "{status} {err}");
+    std::fs::write(path("broken.rvm"), "relax-spec executable 1\nfunction main\n").unwrap();
+    let (status, _, err) = run(&["vm", "run", &path("broken.rvm")]);
+    assert!(status == 2 && err.contains("line 2"), "{status} {err}");
+}

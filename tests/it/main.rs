@@ -33,4 +33,5 @@ mod rewrites;
 mod soundness;
 mod tir;
 mod types;
+mod vm;
 mod workers;

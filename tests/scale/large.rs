@@ -8,6 +8,7 @@ use relax_spec::check::check_program;
 use relax_spec::judge::Cx;
 use relax_spec::syntax::load::{Form, parse};
 use relax_spec::syntax::tvmscript::parse_module;
+use relax_spec::vm;
 
 const BINDINGS: usize = 100_000;
 
@@ -91,4 +92,24 @@ fn a_hundred_thousand_bindings_take_linear_time_and_little_memory() {
     if let Some(peak) = peak() {
         assert!(peak < MEMORY, "{} MiB", peak >> 20);
     }
+}
+
+/// Compiles a program that was read, and verifies what comes of it.
+fn time_to_build(bindings: usize) -> Duration {
+    let module = parse_module(&program(bindings)).unwrap();
+    let start = Instant::now();
+    let executable = vm::build(&mut Cx::new(), &module);
+    assert!(vm::verify(&executable).is_empty());
+    start.elapsed()
+}
+
+#[test]
+fn executables_are_built_in_linear_time() {
+    let tenth = time_to_build(BINDINGS / 10).min(time_to_build(BINDINGS / 10));
+    let limit = tenth.max(Duration::from_millis(50)) * 30;
+    let mut whole = time_to_build(BINDINGS);
+    if whole > limit {
+        whole = time_to_build(BINDINGS);
+    }
+    assert!(whole <= limit, "{whole:?} for {BINDINGS} bindings, {tenth:?} for a tenth of them");
 }

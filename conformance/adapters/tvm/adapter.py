@@ -145,7 +145,7 @@ OPS = {
     "eval_dim": _running("eval_dim"),
     "match_value": _running("match_value"),
     "parse": _parse,
-    **{name: _run(name) for name in ("evaluate", "evaluate_identity")},
+    **{name: _run(name) for name in ("evaluate", "evaluate_identity", "evaluate_compiled")},
 }
 
 

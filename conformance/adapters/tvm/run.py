@@ -91,6 +91,10 @@ def evaluate_identity(program, entry, arguments):
     return {"Returns": [_read_with_identity(result, args), list(NOW.effects)]}
 
 
+# What runs a program here runs what it was compiled to.
+evaluate_compiled = evaluate_identity
+
+
 def _read_with_identity(value, args):
     is_list = isinstance(value, (list, tuple, tvm_ffi.Array))
     if is_list and not names.is_shape(value):

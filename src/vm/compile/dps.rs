@@ -21,9 +21,9 @@ impl Emitter<'_, '_> {
         let [Expr::GlobalVar(gv), Expr::Tuple(inputs)] = call.args.as_slice() else { return None };
         let Some(Global::PrimFunc(index)) = self.globals.get(&gv.name).cloned() else { return None };
         let (outputs, tuple) = outputs(&call.sinfo_args)?;
-        let is_tensor = |e: &Expr| match e {
-            Expr::Var(v) | Expr::DataflowVar(v) => self.vars.get(v).copied().flatten().is_some_and(|place| place.tensor),
-            _ => false,
+        let is_tensor = |e: &Expr| {
+            let var = if let Expr::Var(v) | Expr::DataflowVar(v) = e { self.vars.get(v) } else { None };
+            var.copied().flatten().is_some_and(|place| place.tensor)
         };
         if !inputs.fields.is_empty() && !inputs.fields.iter().any(is_tensor) {
             return None;

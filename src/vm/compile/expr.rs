@@ -155,7 +155,10 @@ impl Emitter<'_, '_> {
             Expr::Function(f) => self.closure(f, Some(&b.var.var), None),
             other => self.value(other, None),
         };
-        self.vars.enter(b.var.var.clone(), Some(place));
+        // A variable is no global variable, which some operators tell apart.
+        let named = matches!(place.operand, Operand::Callee(_));
+        let operand = if named { Operand::Register(self.in_register(place.operand, None)) } else { place.operand };
+        self.vars.enter(b.var.var.clone(), Some(Place { operand, ..place }));
     }
 
     /// EVAL.SEQ.MATCHCAST.VALUE-FIRST: the value, then the checks, then the variable.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::Compiler;
 use crate::book::Erratum;
-use crate::grammar::{AttrValue, Binding, Call, Expr, Function, PrimExpr, SeqExpr, ShapeVar, StructInfo, TensorShape, Var};
+use crate::grammar::{
+    AttrValue, Binding, Call, Expr, Function, PrimExpr, SeqExpr, ShapeVar, StructInfo, TensorShape, Var,
+};
 use crate::judge::with_stack;
 use crate::scope::Context;
 
@@ -29,7 +31,7 @@ impl Free {
         }
         // A45: by the letter annotations do not count.
         let annotations = !compiler.cx.literal(Erratum::A45);
-        let mut search = Search { compiler, bound: Context::new(), free: Free::default() };
+        let mut search = Search { compiler: &mut *compiler, bound: Context::new(), free: Free::default() };
         search.function(f, annotations);
         let found = Rc::new(search.free);
         compiler.free.insert(address, found.clone());

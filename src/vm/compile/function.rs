@@ -80,7 +80,16 @@ impl Compiler<'_> {
         emitter.allocate_heap();
         emitter.write_shape_funcs();
         let (code, registers) = (emitter.code, emitter.registers);
-        Function { name, symbol: None, global: false, params, captured: captured.registers(), registers, signature, code }
+        Function {
+            name,
+            symbol: None,
+            global: false,
+            params,
+            captured: captured.registers(),
+            registers,
+            signature,
+            code,
+        }
     }
 
     /// The free variables of a function, found once and remembered.

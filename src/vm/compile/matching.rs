@@ -2,9 +2,7 @@
 
 use super::emit::{Emitter, Place};
 use super::shapes::{Code, operands};
-use crate::grammar::{
-    Ndim, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
-};
+use crate::grammar::{Ndim, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var};
 use crate::judge::with_stack;
 use crate::vm::executable::{Builtin, Callee, Constant, Context, How, Operand};
 use crate::vm::slots::{register_var, slot_var, unknown_shape, unknown_size};

@@ -42,7 +42,8 @@ pub fn build(cx: &mut Cx, module: &IrModule) -> Executable {
     let results = inferred_results(&aside, module);
     let mut compiler = Compiler::new(cx, module, results);
     compiler.global_functions();
-    compiler.finish()
+    let executable = compiler.finish();
+    cx.conclude(rule!("R89.API.BUILD"), executable)
 }
 
 /// What a global variable stands for.
@@ -93,11 +94,7 @@ struct Compiler<'c> {
 }
 
 impl<'c> Compiler<'c> {
-    fn new(
-        cx: &'c mut Cx,
-        module: &'c IrModule,
-        results: Option<Rc<HashMap<usize, StructInfo>>>,
-    ) -> Compiler<'c> {
+    fn new(cx: &'c mut Cx, module: &'c IrModule, results: Option<Rc<HashMap<usize, StructInfo>>>) -> Compiler<'c> {
         let mut compiler = Compiler {
             cx,
             module,

@@ -171,7 +171,8 @@ impl Writer {
     fn product(&mut self, a: &Expr, b: &Expr) -> Expr {
         let product = self.bind(binary(BinaryOp::Mul, a, b));
         let again = binary(BinaryOp::Eq, &binary(BinaryOp::Div, &product, a), b);
-        let lowest = binary(BinaryOp::And, &binary(BinaryOp::Eq, a, &int(-1)), &binary(BinaryOp::Eq, b, &int(i64::MIN)));
+        let lowest =
+            binary(BinaryOp::And, &binary(BinaryOp::Eq, a, &int(-1)), &binary(BinaryOp::Eq, b, &int(i64::MIN)));
         let not_lowest = Expr::Not(Box::new(lowest));
         let zero = binary(BinaryOp::Eq, a, &int(0));
         self.demand(either(zero, Expr::bool(true), binary(BinaryOp::And, &not_lowest, &again)));
@@ -183,7 +184,8 @@ impl Writer {
         let zero = binary(BinaryOp::Eq, b, &int(0));
         let quotient = self.bind(either(zero, int(0), binary(op, a, b)));
         let some = binary(BinaryOp::Ne, b, &int(0));
-        let lowest = binary(BinaryOp::And, &binary(BinaryOp::Eq, a, &int(i64::MIN)), &binary(BinaryOp::Eq, b, &int(-1)));
+        let lowest =
+            binary(BinaryOp::And, &binary(BinaryOp::Eq, a, &int(i64::MIN)), &binary(BinaryOp::Eq, b, &int(-1)));
         self.demand(binary(BinaryOp::And, &some, &Expr::Not(Box::new(lowest))));
         quotient
     }

@@ -1,7 +1,7 @@
 //! Dimensions: shape variables live in slots of the shape heap, and what is computed from them goes into further slots.
 
 use super::emit::{Emitter, Pending, Place};
-use crate::grammar::{DataType, PrimExpr, PrimValue, ShapeVar, Span};
+use crate::grammar::{DataType, PrimExpr, PrimValue, ShapeVar, Span, TensorShape, Var};
 use crate::vm::executable::{Builtin, Callee, Constant, Context, How, NamedPrimFunc, Operand, PrimFuncCall};
 use crate::vm::slots::{slot_var, unknown_size};
 use crate::vm::substitute::Substitution;
@@ -28,7 +28,7 @@ impl Emitter<'_, '_> {
             Some(slot) => PrimExpr::Var(slot_var(*slot)),
             None => PrimExpr::Var(unknown_size(v)),
         };
-        let no_shape = |v: &_| crate::grammar::TensorShape::Var(crate::grammar::Var::clone(v));
+        let no_shape = |v: &Var| TensorShape::Var(v.clone());
         Substitution { size: &size, shape: &no_shape }.dim(dim)
     }
 
@@ -84,8 +84,7 @@ impl Emitter<'_, '_> {
 
     fn settle(&mut self, dims: &[(u32, PrimExpr)], flag: i64, context: Context) {
         let computed = self.constant(Constant::Dims(dims.iter().map(|(_, dim)| dim.clone()).collect()));
-        let mut args =
-            vec![self.heap(), Operand::Immediate(flag), Operand::Immediate(context.code()), computed];
+        let mut args = vec![self.heap(), Operand::Immediate(flag), Operand::Immediate(context.code()), computed];
         args.extend(dims.iter().map(|(slot, _)| Operand::Immediate((*slot).into())));
         self.effect(Callee::Builtin(Builtin::SettleDims), args);
     }

@@ -204,7 +204,10 @@ impl<'m> Machine<'m> {
         let first = usize::try_from(first).unwrap_or(usize::MAX);
         for (index, (code, size)) in codes.chunks(2).zip(sizes.iter().skip(first)).enumerate() {
             match (self.code(code)?, &heap) {
-                ((How::Store, slot), Some(heap)) => self.store(heap, slot, *size)?,
+                ((How::Store, slot), Some(heap)) => {
+                    let size = self.cx.conclude(rule!("R89.VM.STORESHAPE"), *size);
+                    self.store(heap, slot, size)?;
+                }
                 ((how, what), heap) => {
                     let expected = self.read(heap.as_ref(), how, what)?;
                     check::size(first + index, expected, *size, of_tensor)?;
@@ -227,7 +230,10 @@ impl<'m> Machine<'m> {
     /// Numbers and what is in slots, in order.
     fn sizes(&mut self, heap: Operand, codes: &[Operand]) -> Result<Vec<i64>, Stop> {
         let heap = self.heap_of(heap)?;
-        codes.chunks(2).map(|code| self.code(code).and_then(|(how, what)| self.read(heap.as_ref(), how, what))).collect()
+        codes
+            .chunks(2)
+            .map(|code| self.code(code).and_then(|(how, what)| self.read(heap.as_ref(), how, what)))
+            .collect()
     }
 
     fn settle_dims(

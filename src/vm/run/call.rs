@@ -9,7 +9,7 @@ use crate::grammar::Name;
 use crate::judge::with_stack;
 use crate::ops::{EvalArgs, run_prim_func};
 use crate::value::{Asked, Closure, Compiled, PrimFuncObj, Stop, Tensor, Value};
-use crate::vm::executable::Operand;
+use crate::vm::executable::{MAX_REGISTERS, Operand};
 
 impl Machine<'_> {
     /// R89.VM.CALL: an entry of the function table is called on the arguments, and its result goes into the register.
@@ -37,6 +37,7 @@ impl Machine<'_> {
     }
 
     fn write_result(&mut self, dst: Option<u32>, value: Value) -> Result<(), Stop> {
+        let value = self.cx.conclude(rule!("R89.VM.CALL"), value);
         dst.map_or(Ok(()), |dst| self.write(dst, value))
     }
 
@@ -62,10 +63,13 @@ impl Machine<'_> {
     /// A call whose result is there when it has been made.
     fn called(&mut self, linked: &Linked, args: &[Operand]) -> Result<Value, Stop> {
         match linked {
-            Linked::Builtin(builtin) => self.builtin(*builtin, args),
+            Linked::Builtin(builtin) => {
+                let result = self.builtin(*builtin, args)?;
+                Ok(self.cx.conclude(rule!("R89.VM.BUILTINS"), result))
+            }
             Linked::Operator(operator) => {
                 let values = self.operands(args)?;
-                self.operator(operator, &values)
+                self.operator(operator, args, &values)
             }
             Linked::PrimFunc { index, outputs } => {
                 let values = self.operands(args)?;
@@ -82,10 +86,10 @@ impl Machine<'_> {
     }
 
     /// An operator on values (`OP.FREE`).
-    fn operator(&mut self, operator: &Operator, values: &[Value]) -> Result<Value, Stop> {
-        match operator.calls.get(&values.len()) {
+    fn operator(&mut self, operator: &Operator, args: &[Operand], values: &[Value]) -> Result<Value, Stop> {
+        match operator.call(args) {
             Some(call) => operator.op.evaluate(self, &EvalArgs { call, values, result: None }),
-            None => Err(self.wrong("no call has so many arguments")),
+            None => Err(self.wrong("there is no such call")),
         }
     }
 
@@ -178,18 +182,34 @@ impl Machine<'_> {
             return Err(Stop::error(rule!("EVAL.CALL.ARITY"), message));
         }
         self.one_more_call()?;
+        if function.registers > MAX_REGISTERS {
+            return Err(self.wrong(format!("{} registers are too many", function.registers)));
+        }
+        self.pay(u64::from(function.registers) / REGISTERS_A_STEP)?;
         let mut registers: Vec<Option<Value>> = args.into_iter().map(Some).collect();
         registers.extend(compiled.captured.iter().cloned().map(Some));
         registers.resize(function.registers as usize, None);
         self.trace_enter(&function.name);
         let (function, closure) = (compiled.function, Some(closure.clone()));
-        self.frames.push(Frame { function, at: 0, registers, heap: None, closure, result });
+        self.frames.push(Frame { function, at: 0, running: 0, registers, heap: None, closure, result });
         Ok(())
+    }
+
+    /// Whether a `PrimFunc` is given the shape heap, from which it computes dimensions.
+    fn computes_dimensions(&self, args: &[Value]) -> bool {
+        let heap = self.frames.last().and_then(|frame| frame.heap.as_ref());
+        heap.is_some_and(|heap| matches!(args, [Value::Tensor(given)] if given.same_as(heap)))
     }
 
     /// OP.CALLTIR.DPS: a `PrimFunc` writes the last `outputs` of its arguments, and no other (OP.CALLTIR.MUTATES-INPUT).
     fn prim_func(&mut self, index: usize, outputs: usize, args: &[Value]) -> Result<Value, Stop> {
         let func = self.prim_funcs.get(index).cloned().ok_or_else(|| self.wrong("there is no such PrimFunc"))?;
+        if self.computes_dimensions(args) {
+            if self.cx.fire(rule!("R89.VM.SHAPEFUNC")) {
+                run_prim_func(self, &func, args, 0..args.len())?;
+            }
+            return Ok(Value::unit());
+        }
         let first = args.len().saturating_sub(outputs);
         let kept: Vec<&Tensor> = args.iter().take(first).filter_map(Value::as_tensor).collect();
         let elements = kept.iter().fold(0u64, |sum, t| sum.saturating_add(t.len() as u64));
@@ -204,6 +224,9 @@ impl Machine<'_> {
         Err(Stop::unspecified(mutates(&func)))
     }
 }
+
+/// How many registers are made ready in one step.
+const REGISTERS_A_STEP: u64 = 64;
 
 fn mutates(func: &PrimFuncObj) -> String {
     let rule: Rule = rule!("OP.CALLTIR.MUTATES-INPUT");

@@ -26,14 +26,13 @@ impl Machine<'_> {
     }
 
     /// Information with what is in slots and registers now.
-    pub(super) fn close_over(&mut self, s: &StructInfo) -> StructInfo {
+    pub(super) fn close_over(&self, s: &StructInfo) -> StructInfo {
         let s = without_purity(s);
-        let machine = std::cell::RefCell::new(self);
-        let size = |v: &ShapeVar| match machine.borrow_mut().size_of(v) {
+        let size = |v: &ShapeVar| match self.size_of(v) {
             Some(size) => PrimExpr::IntImm(size),
             None => PrimExpr::Var(v.clone()),
         };
-        let shape = |v: &Var| match machine.borrow().shape_in(v) {
+        let shape = |v: &Var| match self.shape_in(v) {
             Some(sizes) => TensorShape::Dims(sizes.into_iter().map(PrimExpr::IntImm).collect()),
             None => TensorShape::Var(v.clone()),
         };

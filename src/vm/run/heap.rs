@@ -4,7 +4,7 @@ use super::Machine;
 use crate::grammar::{DataType, PrimExpr, ShapeVar};
 use crate::judge::RuntimeError;
 use crate::shape;
-use crate::value::{Host, Scalar, Stop, Tensor, Value};
+use crate::value::{Scalar, Stop, Tensor, Value};
 use crate::vm::executable::{Context, How};
 use crate::vm::slots::slot_of;
 
@@ -14,6 +14,7 @@ const UNWRITTEN: i64 = i64::MIN + 0x0bad_510f;
 impl Machine<'_> {
     /// A heap of so many slots, none of them written.
     pub(super) fn alloc_shape_heap(&mut self, slots: i64) -> Result<Value, Stop> {
+        let slots = self.cx.rather(rule!("R89.VM.SHAPEHEAP"), slots, 0);
         let made = self.account.zeros(DataType::INT64, &[slots])?;
         let heap = made.map_err(|error| self.wrong(error))?;
         (0..heap.len()).for_each(|slot| {
@@ -48,24 +49,15 @@ impl Machine<'_> {
         }
     }
 
-    /// Calls `then` with what each variable of some dimensions is in the heap of the running function.
-    fn with_slots<T>(&mut self, then: impl FnOnce(&mut Self, &dyn Fn(&ShapeVar) -> Option<i64>) -> T) -> T {
-        let heap = self.frames.last().and_then(|frame| frame.heap.clone());
-        let size = |v: &ShapeVar| match heap.as_ref()?.get(slot_of(v)? as usize) {
-            Some(Scalar::Int(size)) => Some(size).filter(|size| *size != UNWRITTEN),
-            Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_)) | None => None,
-        };
-        then(self, &size)
-    }
-
     /// SI.DIM.EVAL: the value of a dimension in slots.
     pub(super) fn dim(&mut self, e: &PrimExpr) -> Result<i64, Stop> {
-        self.with_slots(|m, size| shape::evaluate(m.cx, e, size).map_err(without_value))
+        let heap = self.frames.last().and_then(|frame| frame.heap.clone());
+        shape::evaluate(self.cx, e, &|v| size_in(heap.as_ref(), v)).map_err(without_value)
     }
 
     /// The size in a slot, as a dimension may name it; `None` for a variable that has none.
-    pub(super) fn size_of(&mut self, v: &ShapeVar) -> Option<i64> {
-        self.with_slots(|_, size| size(v))
+    pub(super) fn size_of(&self, v: &ShapeVar) -> Option<i64> {
+        size_in(self.frames.last()?.heap.as_ref(), v)
     }
 
     /// Whether a function that computes dimensions says that int64 sufficed.
@@ -89,6 +81,13 @@ impl Machine<'_> {
             Context::TensorSize => value.map_err(|stop| failed(stop, rule!("SI.MATCHCAST.TENSOR.EVAL"))),
             Context::ShapeSize => value.map_err(|stop| failed(stop, rule!("SI.MATCHCAST.SHAPE.EVAL"))),
         }
+    }
+}
+
+fn size_in(heap: Option<&Tensor>, v: &ShapeVar) -> Option<i64> {
+    match heap?.get(slot_of(v)? as usize) {
+        Some(Scalar::Int(size)) => Some(size).filter(|size| *size != UNWRITTEN),
+        Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_)) | None => None,
     }
 }
 

@@ -4,16 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::Machine;
-use crate::grammar::{Call, Expr, Name, Op, Span, Var};
+use crate::grammar::{Call, Expr, GlobalVar, Name, Op, Span, Var};
 use crate::ops::{self, OpDef};
 use crate::value::{Asked, Stop, Value};
-use crate::vm::executable::{Builtin, Callee, Executable, Instruction, OperatorCall};
+use crate::vm::executable::{Builtin, Callee, Executable, Instruction, Operand, OperatorCall};
 
 /// An entry, ready to be called.
 #[derive(Clone, Debug)]
 pub(super) enum Linked {
     Function(usize),
-    PrimFunc { index: usize, outputs: usize },
+    PrimFunc {
+        index: usize,
+        outputs: usize,
+    },
     Builtin(Builtin),
     Operator(Operator),
     Packed(Name, Asked),
@@ -22,51 +25,69 @@ pub(super) enum Linked {
     Unknown(Name),
 }
 
-/// An operator, with a call of it for each number of arguments that occurs. They are variables: where an operator wants to know a
-/// literal, it looks at the value.
+/// An operator, with the calls of it that occur, by the global variables among their arguments. What else an argument is does not matter:
+/// where an operator wants to know a literal, it looks at the value.
 #[derive(Clone, Debug)]
 pub(super) struct Operator {
     pub(super) op: &'static OpDef,
-    pub(super) calls: BTreeMap<usize, Call>,
+    calls: BTreeMap<Vec<Option<u32>>, Call>,
+}
+
+impl Operator {
+    /// A call on such arguments.
+    pub(super) fn call(&self, args: &[Operand]) -> Option<&Call> {
+        self.calls.get(&named(args))
+    }
+}
+
+/// Of each argument the entry of the function table that it names.
+fn named(args: &[Operand]) -> Vec<Option<u32>> {
+    let entry = |arg: &Operand| match arg {
+        Operand::Callee(entry) => Some(*entry),
+        Operand::Register(_) | Operand::Constant(_) | Operand::Immediate(_) | Operand::Void => None,
+    };
+    args.iter().map(entry).collect()
 }
 
 pub(super) fn link(executable: &Executable) -> Rc<[Linked]> {
-    let mut arguments: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+    let mut calls: BTreeMap<u32, BTreeSet<Vec<Option<u32>>>> = BTreeMap::new();
     for instruction in executable.functions.iter().flat_map(|f| &f.code) {
         match instruction {
             Instruction::Call(_, callee, args) => {
-                arguments.entry(*callee).or_default().insert(args.len());
+                if let Some(Callee::Operator(_)) = executable.callees.get(*callee as usize) {
+                    calls.entry(*callee).or_default().insert(named(args));
+                }
             }
             Instruction::Ret(_) | Instruction::If(..) | Instruction::Goto(_) => {}
         }
     }
-    let none = BTreeSet::new();
-    let given = |index: u32| arguments.get(&index).unwrap_or(&none);
-    (0..).zip(&executable.callees).map(|(index, callee)| linked(callee, given(index))).collect()
-}
-
-fn linked(callee: &Callee, arguments: &BTreeSet<usize>) -> Linked {
-    match callee {
+    let linked = (0..).zip(&executable.callees).map(|(index, callee)| match callee {
         Callee::Function(index) => Linked::Function(*index as usize),
         Callee::PrimFunc(call) => Linked::PrimFunc { index: call.index as usize, outputs: call.outputs as usize },
         Callee::Builtin(builtin) => Linked::Builtin(*builtin),
-        Callee::Operator(call) => operator(call, arguments),
+        Callee::Operator(call) => operator(executable, call, calls.remove(&index).unwrap_or_default()),
         Callee::Packed(call) => Linked::Packed(call.symbol.clone(), Asked::of_type_args(&call.sinfo_args, call.pure)),
         Callee::Value(call) => Linked::Value(Asked::of_type_args(&call.sinfo_args, call.pure)),
-    }
+    });
+    linked.collect()
 }
 
-fn operator(named: &OperatorCall, arguments: &BTreeSet<usize>) -> Linked {
-    let call = |args: usize| Call {
-        op: Expr::Op(Op { op_name: named.name.clone(), span: Span::NONE }),
-        args: vec![Expr::Var(Var::new("argument")); args],
-        sinfo_args: named.sinfo_args.clone(),
-        attrs: named.attrs.clone(),
+fn operator(executable: &Executable, operator: &OperatorCall, calls: BTreeSet<Vec<Option<u32>>>) -> Linked {
+    let argument = |named: &Option<u32>| match named.and_then(|entry| executable.callees.get(entry as usize)) {
+        Some(callee) => Expr::GlobalVar(GlobalVar::new(executable.name_of(callee))),
+        None => Expr::Var(Var::new("argument")),
+    };
+    let call = |args: &[Option<u32>]| Call {
+        op: Expr::Op(Op { op_name: operator.name.clone(), span: Span::NONE }),
+        args: args.iter().map(argument).collect(),
+        sinfo_args: operator.sinfo_args.clone(),
+        attrs: operator.attrs.clone(),
         span: Span::NONE,
     };
-    match ops::lookup(&named.name) {
-        Some(op) => Linked::Operator(Operator { op, calls: arguments.iter().map(|args| (*args, call(*args))).collect() }),
-        None => Linked::Unknown(named.name.clone()),
+    let calls = calls.into_iter().map(|args| (args.clone(), call(&args))).collect();
+    match ops::lookup(&operator.name) {
+        Some(op) => Linked::Operator(Operator { op, calls }),
+        None => Linked::Unknown(operator.name.clone()),
     }
 }
 
@@ -77,7 +98,9 @@ impl Machine<'_> {
         let value = match self.callees.get(callee as usize) {
             Some(Linked::Function(index)) => self.global_closure(*index).map(Value::Closure),
             Some(Linked::PrimFunc { index, .. }) => self.prim_funcs.get(*index).cloned().map(Value::PrimFunc),
-            Some(Linked::Builtin(_) | Linked::Operator(_) | Linked::Packed(..) | Linked::Value(_) | Linked::Unknown(_))
+            Some(
+                Linked::Builtin(_) | Linked::Operator(_) | Linked::Packed(..) | Linked::Value(_) | Linked::Unknown(_),
+            )
             | None => None,
         };
         value.ok_or_else(|| self.wrong(none))

@@ -60,13 +60,7 @@ impl Machine<'_> {
         self.match_dims(tensor.shape(), dims, true, bound)
     }
 
-    fn match_dims(
-        &mut self,
-        sizes: &[i64],
-        dims: &[PrimExpr],
-        of_tensor: bool,
-        bound: &mut Bound,
-    ) -> Result<(), Stop> {
+    fn match_dims(&mut self, sizes: &[i64], dims: &[PrimExpr], of_tensor: bool, bound: &mut Bound) -> Result<(), Stop> {
         let context = if of_tensor { Context::TensorSize } else { Context::ShapeSize };
         for (index, (size, dim)) in sizes.iter().zip(dims).enumerate() {
             if let PrimExpr::Var(v) = dim

@@ -18,7 +18,9 @@ use std::rc::Rc;
 use super::executable::{Executable, Instruction, Operand};
 use crate::grammar::Name;
 use crate::judge::{Cx, Ending, with_stack};
-use crate::value::{Account, Asked, Closure, Effect, Noise, PrimFuncObj, Registry, Stop, Tensor, Value, Worker};
+use crate::value::{
+    Account, Asked, Closure, Effect, Itself, Noise, PrimFuncObj, Registry, Stop, Tensor, Value, Worker,
+};
 use link::Linked;
 
 pub use start::run;
@@ -77,6 +79,8 @@ struct Frame {
     function: usize,
     /// The instruction that is next.
     at: usize,
+    /// The one at work.
+    running: usize,
     registers: Vec<Option<Value>>,
     /// The shape heap, once it is allocated.
     heap: Option<Tensor>,
@@ -141,7 +145,8 @@ impl<'m> Machine<'m> {
         let executable = self.executable;
         let frame = self.frame()?;
         let at = frame.at;
-        let code = executable.functions.get(frame.function).map_or(&[][..], |f| &f.code);
+        let code = executable.functions.get(frame.function).map_or(&[][..], |f| f.code.as_slice());
+        frame.running = at;
         match code.get(at) {
             Some(Instruction::Call(dst, callee, args)) => {
                 frame.at += 1;
@@ -152,14 +157,20 @@ impl<'m> Machine<'m> {
                 let holds = self.condition(*register)?;
                 self.jump(at, if holds { 1 } else { *offset })
             }
-            Some(Instruction::Goto(offset)) => self.jump(at, *offset),
+            Some(Instruction::Goto(offset)) => {
+                let offset = self.cx.conclude(rule!("R89.VM.GOTO"), *offset);
+                self.jump(at, offset)
+            }
             None => Err(self.wrong("there is no instruction here")),
         }
     }
 
     /// R89.VM.RET: the caller, or whoever runs the machine, gets what is in the register.
     fn ret(&mut self, register: u32, base: usize) -> Result<Next, Stop> {
-        let value = self.register(register)?;
+        let Itself(value) = {
+            let held = Itself(self.register(register)?);
+            self.cx.conclude(rule!("R89.VM.RET"), held)
+        };
         self.trace_return(&value);
         let ended = self.frames.pop();
         self.depth = self.depth.saturating_sub(1);
@@ -175,10 +186,11 @@ impl<'m> Machine<'m> {
     /// R89.VM.IF: the next instruction if the register holds true, else the one that far away.
     fn condition(&mut self, register: u32) -> Result<bool, Stop> {
         let value = self.register(register)?;
-        check::truth(&value).ok_or_else(|| self.wrong(format!("%{register} holds no truth value")))
+        let holds = check::truth(&value).ok_or_else(|| self.wrong(format!("%{register} holds no truth value")))?;
+        Ok(self.cx.conclude(rule!("R89.VM.IF"), holds))
     }
 
-    /// R89.VM.GOTO: the instruction that far away.
+    /// Goes on as many instructions from this one.
     fn jump(&mut self, at: usize, offset: i64) -> Result<Next, Stop> {
         let to = i64::try_from(at).ok().and_then(|at| at.checked_add(offset)).and_then(|to| usize::try_from(to).ok());
         match to {
@@ -197,6 +209,7 @@ impl<'m> Machine<'m> {
     }
 
     fn write(&mut self, register: u32, value: Value) -> Result<(), Stop> {
+        let register = self.cx.rather(rule!("R89.VM.REGISTER"), register, 0);
         match self.frame()?.registers.get_mut(register as usize) {
             Some(place) => *place = Some(value),
             None => return Err(self.wrong(format!("%{register} is not a register of the function"))),
@@ -223,23 +236,15 @@ impl<'m> Machine<'m> {
     fn wrong(&self, what: impl std::fmt::Display) -> Stop {
         let place = self.frames.last().map_or_else(String::new, |frame| {
             let name = self.executable.functions.get(frame.function).map_or("?", |f| &f.name);
-            format!(" [{name}, instruction {}]", frame.at.saturating_sub(usize::from(self.is_in_call(frame))))
+            format!(" [{name}, instruction {}]", frame.running)
         });
         Stop::unspecified(format!("{what}{place}"))
-    }
-
-    /// Whether the instruction before the next one is a call, which then is the one at work.
-    fn is_in_call(&self, frame: &Frame) -> bool {
-        let code = self.executable.functions.get(frame.function).map_or(&[][..], |f| &f.code);
-        let before = frame.at.checked_sub(1).and_then(|at| code.get(at));
-        matches!(before, Some(Instruction::Call(..))) && !matches!(code.get(frame.at), Some(Instruction::Ret(_)))
     }
 
     /// A call from an operator or a packed function: runs to its end.
     fn run_to_end(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
         let base = self.frames.len();
-        let call = crate::value::Asked::default();
-        match self.enter(callee, args, None, call)? {
+        match self.enter(callee, args, None, Asked::default())? {
             Some(value) => Ok(value),
             None => with_stack(|| self.execute(base)),
         }

@@ -12,7 +12,7 @@ use crate::vm::executable::{Executable, Function, NamedPrimFunc};
 
 /// R89.API.RUN: a function of the executable is called by its name on argument values.
 pub fn run(cx: &mut Cx, executable: &Executable, entry: &str, args: Vec<Value>, options: &Options) -> Run {
-    let mut machine = Machine::load(cx, executable, options);
+    let mut machine = Machine::loaded(cx, executable, options);
     // The arguments are part of what the run holds.
     let held = machine.account.hold(bytes_of(&args));
     let result = held.as_ref().map_err(|_| Stop::OutOfFuel).and_then(|_| machine.start(entry, args));
@@ -28,7 +28,7 @@ pub fn run(cx: &mut Cx, executable: &Executable, entry: &str, args: Vec<Value>, 
 
 impl<'m> Machine<'m> {
     /// A run that has not begun.
-    fn load(cx: &'m mut Cx, executable: &'m Executable, options: &'m Options) -> Machine<'m> {
+    fn loaded(cx: &'m mut Cx, executable: &'m Executable, options: &'m Options) -> Machine<'m> {
         let object = |f: &NamedPrimFunc| Rc::new(PrimFuncObj { name: f.name.clone(), func: f.func.clone() });
         let mut symbols = BTreeMap::new();
         for (index, named) in executable.prim_funcs.iter().enumerate() {
@@ -60,12 +60,13 @@ impl<'m> Machine<'m> {
     }
 
     /// MOD.ENTRY-ANY: an externally linked function. MOD.PRIVATE: one without global symbol cannot be invoked from outside.
-    fn entry_point(&self, entry: &str) -> Result<Rc<Closure>, Stop> {
+    fn entry_point(&mut self, entry: &str) -> Result<Rc<Closure>, Stop> {
         let functions = &self.executable.functions;
         let linked = functions.iter().position(|f| f.global && f.symbol.as_deref() == Some(entry));
         // Of several functions of one name the first counts.
         let linked = linked.and_then(|index| functions.get(index)).map(|f| f.name.clone());
-        if let Some(closure) = linked.and_then(|name| self.named(&name)) {
+        let linked = linked.and_then(|name| self.named(&name));
+        if let Some(closure) = self.cx.conclude(rule!("R89.API.RUN"), linked) {
             return Ok(closure);
         }
         if functions.iter().any(|f| f.global && &*f.name == entry) {

@@ -1,1 +1,20 @@
-//! The text form.
+//! The text form of executables (`R89.API.ASTEXT`), which is printed and read back.
+//!
+//! A line is a thing: a constant, an entry of the function table, a `PrimFunc`, a function, an instruction. What `#` begins is a remark
+//! for people. Constants and the like stand as data in JSON.
+//!
+//! ```text
+//! relax-spec executable 1
+//! constant 0 {"DataType":"float32"}
+//! callee 0 {"Builtin":"vm.builtin.check_tensor_info"}
+//! function "main" params 1 captured 0 registers 2 global symbol "main"
+//! signature {"Func":{"params":["Object"],"ret":"Object"}}
+//!   0: call f[0] (%0, 1, c[0])  # vm.builtin.check_tensor_info
+//!   1: ret %0
+//! ```
+
+mod print;
+mod read;
+
+pub use print::print;
+pub use read::{TextError, read};

@@ -19,7 +19,7 @@ const FLOORS: &[&[&str]] = &[
     &["data", "ops"],
     &["arguments", "derivation", "eval", "mutation", "purity", "syntax"],
     &["normal_form", "question", "refine", "type_checking"],
-    &["builder", "reading", "relay", "well_formed"],
+    &["builder", "reading", "relay", "vm", "well_formed"],
     &["check"],
     &["adequacy", "knockout", "oracle"],
     &["facade", "suite"],

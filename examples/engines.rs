@@ -1,0 +1,41 @@
+//! Both engines of the oracle in the long run: `cargo run --release --example engines -- 100000 [FIRST-SEED]` draws programs, runs each by
+//! the evaluator and by the virtual machine, and tells where they come to different things (`R89.VM.EQUIV`).
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use relax_spec::harness::engines::{End, Trial, program, try_all};
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
+
+/// How many programs in which they differ are shown.
+const SHOWN: usize = 3;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1).map(|arg| arg.parse::<u64>());
+    let wanted = args.next().and_then(Result::ok).unwrap_or(1_000);
+    let first = args.next().and_then(Result::ok).unwrap_or(0);
+    let (start, mut counts, mut different) = (Instant::now(), [0u64; 4], 0);
+    for seed in first..first.saturating_add(wanted) {
+        let program = program(seed);
+        for trial in try_all(&program, 2) {
+            match trial {
+                Trial::Same(End::Returns(_)) => counts[0] += 1,
+                Trial::Same(End::Fails(_)) => counts[1] += 1,
+                Trial::Same(End::Unspecified) => counts[2] += 1,
+                Trial::Limited => counts[3] += 1,
+                Trial::Different(difference) => {
+                    different += 1;
+                    if different <= SHOWN {
+                        println!("seed {seed}: {}\n{difference}\n", print_module(&program, Dialect::default()));
+                    }
+                }
+            }
+        }
+    }
+    let [values, errors, unspecified, limited] = counts;
+    println!(
+        "{wanted} programs: {values} runs with a value, {errors} with an error, {unspecified} of which nothing is said,"
+    );
+    println!("{limited} that came to a limit, {different} different; {:.0} s", start.elapsed().as_secs_f64());
+    if different == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,73 @@
+//! `relax-spec build`.
+
+use std::path::PathBuf;
+
+use super::options::{self, Format};
+use super::{Exit, Failure, Outcome, input, print, render};
+use crate::book::{Edition, Reading};
+use crate::check::{all_findings, check_program, unknown_names};
+use crate::data::Write as _;
+use crate::data::json::write_pretty;
+use crate::findings::Severity;
+use crate::harness::checkout::write_atomically;
+use crate::judge::Cx;
+use crate::vm;
+
+/// Compile a program to an executable of the virtual machine, and print it as text
+///
+/// Programs are checked first; --unchecked compiles one in spite of its errors. `relax-spec vm run` runs what is printed.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec build model.py
+  relax-spec build model.py --output model.rvm
+  relax-spec build model.py --format json")]
+pub struct Args {
+    /// TVMScript (.py), RON, JSON or Relay (.relay); `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    selected: input::Selected,
+    /// Write the executable into a file
+    #[arg(short, long, value_name = "EXEC")]
+    output: Option<PathBuf>,
+    /// The text form, or the data form in JSON
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Compile without checking first
+    #[arg(long)]
+    unchecked: bool,
+    /// The results of operators that nobody knows are objects, with a warning, as the text has it
+    #[arg(long)]
+    allow_unknown_ops: bool,
+    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
+    edition: Edition,
+    /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
+    #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
+    reading: Reading,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let source = input::read(&args.file)?;
+    let module = source.module(args.selected.module.as_deref())?;
+    let cx = || Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
+    if !args.unchecked {
+        let renderer = render::renderer();
+        let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
+        let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
+        findings.iter().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
+        if findings.iter().any(|finding| finding.severity == Severity::Error) {
+            let message = "the program is not compiled (--unchecked compiles it all the same)";
+            return Err(Failure::new(Exit::Findings, message));
+        }
+    }
+    let executable = vm::build(&mut cx(), &module);
+    let text = match args.format {
+        Format::Human => vm::print(&executable),
+        Format::Json => write_pretty(&executable.write()) + "\n",
+    };
+    match &args.output {
+        Some(path) => write_atomically(path, text.as_bytes())?,
+        None => print(&text)?,
+    }
+    Ok(Exit::AsExpected)
+}

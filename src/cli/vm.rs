@@ -1,0 +1,133 @@
+//! `relax-spec vm`.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use super::externs::Externs;
+use super::given::Given;
+use super::run::{Telling, Told, tell};
+use super::{Exit, Failure, Outcome, print};
+use crate::data::from_json;
+use crate::eval::prelude;
+use crate::harness::extern_process::ExternProcess;
+use crate::judge::Cx;
+use crate::syntax::load::read_text;
+use crate::value::from_specs;
+use crate::vm::{self, Executable};
+
+/// Run and verify executables of the virtual machine
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(Run),
+    Verify(Verify),
+}
+
+/// Run a function of an executable
+#[derive(clap::Args)]
+#[command(after_help = "Example:
+  relax-spec build model.py --output model.rvm
+  relax-spec vm run model.rvm --entry main --arg '[1, 2, 3]:float32' --trace")]
+struct Run {
+    /// As `relax-spec build` writes it, as text or in JSON; `-` is standard input
+    #[arg(value_name = "EXEC")]
+    file: PathBuf,
+    /// The global symbol of the function to start
+    #[arg(long, value_name = "NAME", default_value = "main")]
+    entry: String,
+    #[command(flatten)]
+    given: Given,
+    /// Show each instruction with the register that it writes and the shape heap
+    #[arg(long)]
+    trace: bool,
+    /// Print every element of the result
+    #[arg(long)]
+    full: bool,
+    /// Write the result into a file of NumPy, too
+    #[arg(long, value_name = "OUT.npz")]
+    save: Option<PathBuf>,
+    /// Run without verifying first: what is wrong shows when the run comes to it
+    #[arg(long)]
+    unverified: bool,
+    /// How many steps the run may take [default: 50000000]
+    #[arg(long, value_name = "STEPS")]
+    fuel: Option<u64>,
+    /// How many calls may be open at once [default: 50000]
+    #[arg(long, value_name = "CALLS")]
+    depth: Option<usize>,
+    #[command(flatten)]
+    externs: Externs,
+}
+
+/// Hold an executable against what the machine relies on
+#[derive(clap::Args)]
+struct Verify {
+    /// As `relax-spec build` writes it, as text or in JSON; `-` is standard input
+    #[arg(value_name = "EXEC")]
+    file: PathBuf,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    match &args.command {
+        Command::Run(args) => start(args),
+        Command::Verify(args) => {
+            let executable = read(&args.file)?;
+            faults(&args.file, &executable)?;
+            print(&format!("{} functions are as they should be\n", executable.functions.len()))?;
+            Ok(Exit::AsExpected)
+        }
+    }
+}
+
+fn start(args: &Run) -> Outcome {
+    let executable = read(&args.file)?;
+    if !args.unverified {
+        faults(&args.file, &executable)?;
+    }
+    let mut options = vm::Options::new(prelude());
+    options.trace = args.trace;
+    options.fuel = args.fuel.unwrap_or(options.fuel);
+    options.max_depth = args.depth.unwrap_or(options.max_depth);
+    let externs = args.externs.bind(&mut options.registry)?;
+    let specs = args.given.load(None, options.memory)?;
+    let values = from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
+    let run = vm::run(&mut Cx::new(), &executable, &args.entry, values, &options);
+    let telling = Telling { trace: args.trace, full: args.full, save: args.save.as_deref() };
+    let ended = tell(&telling, &Told::of_machine(run));
+    match externs.iter().find_map(ExternProcess::failure) {
+        Some(error) => Err(Failure::new(Exit::Adapter, error)),
+        None => ended,
+    }
+}
+
+/// The text form, or the data form, which begins with a brace.
+fn read(path: &Path) -> Result<Executable, Failure> {
+    let text = if path == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text)?;
+        text
+    } else {
+        read_text(path).map_err(Failure::unreadable)?
+    };
+    let place = |error: String| Failure::unreadable(format!("{}: {error}", path.display()));
+    if text.trim_start().starts_with('{') {
+        return from_json(&text).map_err(|error| place(error.to_string()));
+    }
+    vm::read(&text).map_err(|error| place(error.to_string()))
+}
+
+fn faults(path: &Path, executable: &Executable) -> Result<(), Failure> {
+    let faults = vm::verify(executable);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = faults.iter().map(|fault| format!("{}: {fault}", path.display())).collect();
+    Err(Failure::new(Exit::Findings, lines.join("\n")))
+}

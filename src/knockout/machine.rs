@@ -1,0 +1,20 @@
+//! Executables.
+
+use crate::book::Rule;
+use crate::judge::Instead;
+use crate::question::RunAnswer;
+use crate::vm::Executable;
+
+/// One without functions.
+impl Instead for Executable {
+    fn instead(self, _: Rule) -> Executable {
+        Executable { functions: Vec::new(), ..self }
+    }
+}
+
+/// Of which nothing is said.
+impl Instead for RunAnswer {
+    fn instead(self, _: Rule) -> RunAnswer {
+        RunAnswer::Unspecified
+    }
+}
