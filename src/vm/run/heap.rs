@@ -17,9 +17,7 @@ impl Machine<'_> {
         let slots = self.cx.rather(rule!("R89.VM.SHAPEHEAP"), slots, 0);
         let made = self.account.zeros(DataType::INT64, &[slots])?;
         let heap = made.map_err(|error| self.wrong(error))?;
-        (0..heap.len()).for_each(|slot| {
-            heap.set(slot, Scalar::Int(UNWRITTEN));
-        });
+        heap.fill(|_| Ok::<Scalar, Stop>(Scalar::Int(UNWRITTEN)))?;
         self.frame()?.heap = Some(heap.clone());
         Ok(Value::Tensor(heap))
     }
