@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Machine;
 use crate::grammar::Name;
 use crate::ops::run_prim_func;
-use crate::value::{Asked, Effect, Host, PackedFunc, Returned, Stop, Value, snapshot};
+use crate::value::{Asked, Effect, Host, PackedFunc, Returned, Stop, Value, Wanted, snapshot};
 
 impl Machine<'_> {
     /// EVAL.EXTERNFUNC: a `PrimFunc` of the module before a routine of the host.
@@ -28,8 +28,9 @@ impl Machine<'_> {
         }
         let returned = match f {
             PackedFunc::Native(def) => {
+                let outputs = if let Wanted::Outputs(outputs) = asked.wanted { outputs } else { 0 };
                 let outer = std::mem::replace(&mut self.asked, asked);
-                let returned = (def.run)(self, args);
+                let returned = def.call(self, args, outputs);
                 self.asked = outer;
                 returned?
             }

@@ -7,7 +7,7 @@ use super::link::link;
 use super::{Machine, Options, Run};
 use crate::grammar::{AttrValue, Name};
 use crate::judge::{Cx, Ending};
-use crate::value::{Account, Asked, Closure, Compiled, PrimFuncObj, Stop, Value, bytes_of};
+use crate::value::{Account, Asked, Closure, Compiled, PrimFuncObj, Stop, Value, bytes_of, readable};
 use crate::vm::executable::{Executable, Function, NamedPrimFunc};
 
 /// R89.API.RUN: a function of the executable is called by its name on argument values.
@@ -56,7 +56,10 @@ impl<'m> Machine<'m> {
 
     fn start(&mut self, entry: &str, args: Vec<Value>) -> Result<Value, Stop> {
         let closure = self.entry_point(entry)?;
-        self.run_to_end(&Value::Closure(closure), args)
+        let result = self.run_to_end(&Value::Closure(closure), args)?;
+        // Whoever started the program reads what it returns.
+        readable(self, std::slice::from_ref(&result))?;
+        Ok(result)
     }
 
     /// MOD.ENTRY-ANY: an externally linked function. MOD.PRIVATE: one without global symbol cannot be invoked from outside.
