@@ -1167,14 +1167,14 @@ fn a_program_is_built_and_its_executable_is_run() {
     assert_eq!(with(&["vm", "run", &path("scale.rvm"), "--entry", "nothing"]).0, 1);
     assert_eq!(with(&["vm", "run", &path("scale.rvm"), "--fuel", "3"]).0, 5);
     assert_eq!(run(&["build", "examples/mistakes.py"]).0, 1);
-    std::fs::write(
+    fs::write(
         path("wrong.rvm"),
         "relax-spec executable 1\nfunction \"main\" params 0 captured 0 registers 1\n0: ret %0\n",
     )
     .unwrap();
     let (status, _, err) = run(&["vm", "verify", &path("wrong.rvm")]);
     assert!(status == 1 && err.contains("main: instruction 0: %0 is read"), "{status} {err}");
-    std::fs::write(path("broken.rvm"), "relax-spec executable 1\nfunction main\n").unwrap();
+    fs::write(path("broken.rvm"), "relax-spec executable 1\nfunction main\n").unwrap();
     let (status, _, err) = run(&["vm", "run", &path("broken.rvm")]);
     assert!(status == 2 && err.contains("line 2"), "{status} {err}");
 }

@@ -130,7 +130,7 @@ fn normal_forms_refine_their_programs() {
     for (path, module) in corpus() {
         let normal = normalize(&mut Cx::new(), &module);
         for entry in relax_spec::harness::engines::entries(&module) {
-            match refine(&mut Cx::new(), &module, &normal, &entry, &[], &Settings::runs(10)) {
+            match refine(&mut Cx::new(), &module, &normal, &entry, &[], &Settings::runs(2)) {
                 Ok(refinement) => {
                     let verdict = refinement.verdict;
                     assert!(!matches!(verdict, Verdict::NotAllowed { .. }), "{}: {verdict:?}", path.display());
