@@ -3,6 +3,7 @@
 use crate::book::Rule;
 use crate::judge::Instead;
 use crate::question::RunAnswer;
+use crate::value::ValueSpec;
 use crate::vm::Executable;
 
 /// One without functions.
@@ -12,9 +13,9 @@ impl Instead for Executable {
     }
 }
 
-/// Of which nothing is said.
+/// Unit, with nothing seen before.
 impl Instead for RunAnswer {
     fn instead(self, _: Rule) -> RunAnswer {
-        RunAnswer::Unspecified
+        RunAnswer::Returns(ValueSpec::Tuple(Vec::new()), Vec::new())
     }
 }

@@ -7,9 +7,11 @@ use tempfile::TempDir;
 
 use crate::cli::{fake, run};
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     "check",
     "run",
+    "build",
+    "vm",
     "judge",
     "normalize",
     "convert",

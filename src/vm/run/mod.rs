@@ -158,7 +158,7 @@ impl<'m> Machine<'m> {
                 self.jump(at, if holds { 1 } else { *offset })
             }
             Some(Instruction::Goto(offset)) => {
-                let offset = self.cx.conclude(rule!("R89.VM.GOTO"), *offset);
+                let offset = self.cx.rather(rule!("R89.VM.GOTO"), *offset, 1);
                 self.jump(at, offset)
             }
             None => Err(self.wrong("there is no instruction here")),
