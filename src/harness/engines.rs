@@ -118,7 +118,7 @@ pub fn entries(program: &IrModule) -> Vec<Name> {
 
 /// Runs every function of a program that can be started on so many lists of arguments each.
 pub fn try_all(program: &IrModule, lists: usize) -> Vec<Trial> {
-    let arguments = Arguments::of(&[program], 0);
+    let arguments = Arguments::of(&[program], 0, vm::Options::new(prelude()).memory);
     let mut trials = Vec::new();
     for entry in entries(program) {
         let Some(func) = linked(program, &entry) else { continue };

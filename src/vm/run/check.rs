@@ -9,7 +9,7 @@ fn demand(holds: bool, rule: Rule, message: impl FnOnce() -> String) -> Result<(
 }
 
 /// A tensor, of this rank and data type where they are given.
-pub(super) fn tensor<'v>(v: &'v Value, rank: i64, dtype: Option<DataType>) -> Result<&'v Tensor, Stop> {
+pub(super) fn tensor(v: &Value, rank: i64, dtype: Option<DataType>) -> Result<&Tensor, Stop> {
     let kind = || Stop::error(rule!("SI.MATCHCAST.TENSOR.KIND"), format!("expected a tensor, found {}", v.category()));
     let tensor = v.as_tensor().ok_or_else(kind)?;
     let (found, given) = (tensor.shape().len() as i64, tensor.dtype());
