@@ -23,6 +23,7 @@ use crate::ops::{self, Clauses, OpDef};
 use crate::question::Ask;
 use crate::suite::ledger::{Ledger, Standing};
 use crate::suite::{Case, embedded_suite};
+use crate::value::ValueSpec;
 
 /// List the operators: data types and cases, how implementations agree, how much of the tolerance they use
 ///
@@ -118,31 +119,10 @@ fn dtypes(cases: &[&Case]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for case in cases {
         if let Ask::Evaluate(_, _, args) = &case.ask {
-            args.iter().for_each(|arg| note_dtypes(arg, &mut found));
+            found.extend(args.iter().flat_map(ValueSpec::tensors).map(|data| data.dtype.to_string()));
         }
     }
     found
-}
-
-fn note_dtypes(value: &crate::value::ValueSpec, found: &mut BTreeSet<String>) {
-    use crate::value::ValueSpec;
-    match value {
-        ValueSpec::Tensor(data) => {
-            found.insert(data.dtype.to_string());
-        }
-        ValueSpec::Tuple(fields) => fields.iter().for_each(|field| note_dtypes(field, found)),
-        ValueSpec::Shape(_)
-        | ValueSpec::PackedFunc(_)
-        | ValueSpec::Closure
-        | ValueSpec::PrimFunc
-        | ValueSpec::Int(_)
-        | ValueSpec::Bool(_)
-        | ValueSpec::Float(_)
-        | ValueSpec::Str(_)
-        | ValueSpec::DataType(_)
-        | ValueSpec::Object
-        | ValueSpec::Arg(_) => {}
-    }
 }
 
 fn row_json(op: &OpDef, suite: &[Case], kept: &[(&str, Agreement)]) -> Value {

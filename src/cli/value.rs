@@ -136,23 +136,14 @@ pub fn brief(value: &ValueSpec) -> Brief {
     Brief::Summary(cut(&value.to_string(), LONGEST))
 }
 
-/// How many elements the tensors of a value have.
+/// How many elements, sizes and fields a value has.
 fn elements(value: &ValueSpec) -> usize {
-    with_stack(|| match value {
-        ValueSpec::Tensor(data) => data.bytes.len() / data.dtype.bytes().max(1),
-        ValueSpec::Tuple(fields) => fields.iter().map(elements).fold(fields.len(), usize::saturating_add),
-        ValueSpec::Shape(sizes) => sizes.len(),
-        ValueSpec::PackedFunc(_)
-        | ValueSpec::Closure
-        | ValueSpec::PrimFunc
-        | ValueSpec::Int(_)
-        | ValueSpec::Bool(_)
-        | ValueSpec::Float(_)
-        | ValueSpec::Str(_)
-        | ValueSpec::DataType(_)
-        | ValueSpec::Object
-        | ValueSpec::Arg(_) => 1,
-    })
+    let count = |data: &TensorData| data.bytes.len() / data.dtype.bytes().max(1);
+    let own = |part: &ValueSpec| match part {
+        ValueSpec::Tensor(data) => count(data),
+        other => other.as_shape().map_or(1, Vec::len),
+    };
+    value.parts().map(own).fold(0, usize::saturating_add)
 }
 
 /// At most so much of a text.

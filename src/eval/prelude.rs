@@ -136,18 +136,7 @@ fn raw_int(_: &mut dyn Host, _: &[Value]) -> Result<Returned, Stop> {
 
 fn fill_dps(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     let [inputs @ .., Value::Tensor(out)] = args else { return Err(wrong("fill_dps", "a tensor as last argument")) };
-    let size = |value: &Value| match value {
-        Value::Tensor(t) => t.len() as i64,
-        Value::Tuple(_)
-        | Value::Shape(_)
-        | Value::Closure(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Prim(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => 0,
-    };
+    let size = |value: &Value| value.as_tensor().map_or(0, |t| t.len() as i64);
     let total: i64 = inputs.iter().map(size).fold(0, i64::saturating_add);
     m.spend(out.len() as u64)?;
     for i in 0..out.len() {

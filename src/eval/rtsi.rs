@@ -35,7 +35,7 @@ impl Machine<'_> {
             pure: None,
         }));
         let sizes = |v: &ShapeVar| closure.captured_shape_vars.get(v).copied();
-        let shapes = |v: &Var| closure.captured.get(v).and_then(Value::as_shape).map(<[i64]>::to_vec);
+        let shapes = |v: &Var| closure.captured.get(v).and_then(Value::as_shape).map(|dims| dims.to_vec());
         let known = Some(Substitution { sizes: &sizes, shapes: &shapes }.struct_info(&signature));
         self.cx.conclude(rule!("VAL.CLOSURE.RTSI"), known)
     }
@@ -49,7 +49,7 @@ impl Machine<'_> {
     /// Information with the variables of the current scope replaced by their values.
     pub(super) fn close_over(&self, s: &StructInfo) -> StructInfo {
         let sizes = |v: &ShapeVar| self.activation.shape_var(v);
-        let shapes = |v: &Var| self.activation.var(v).and_then(|value| value.as_shape().map(<[i64]>::to_vec));
+        let shapes = |v: &Var| self.activation.var(v).and_then(|value| value.as_shape().map(|dims| dims.to_vec()));
         Substitution { sizes: &sizes, shapes: &shapes }.struct_info(s)
     }
 }

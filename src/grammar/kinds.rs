@@ -1,6 +1,5 @@
 //! Which kind a tree is of: what is in it if it is of one kind, and whether two are of the same.
 
-use std::mem::discriminant;
 use std::sync::Arc;
 
 use super::{
@@ -21,11 +20,13 @@ macro_rules! kinds {
 
             /// Whether the two are of one kind, whatever is in them.
             pub fn same_kind(&self, other: &$type) -> bool {
-                discriminant(self) == discriminant(other)
+                std::mem::discriminant(self) == std::mem::discriminant(other)
             }
         }
     };
 }
+
+pub(crate) use kinds;
 
 kinds!(StructInfo {
     as_tensor: Tensor(TensorStructInfo),

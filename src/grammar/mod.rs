@@ -32,6 +32,7 @@ pub use expr::{
     Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataTypeImm, Expr, ExternFunc, Function, GlobalVar, If,
     MatchCast, Op, PrimValue, SeqExpr, ShapeExpr, StringImm, Tuple, TupleGetItem, VarBinding, VarKind,
 };
+pub(crate) use kinds::kinds;
 pub use module::{FORMAT_VERSION, GlobalFunc, IrModule};
 pub use prim_expr::{BinaryOp, PrimExpr};
 pub use ranked::Ranks;

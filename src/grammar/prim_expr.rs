@@ -228,6 +228,21 @@ impl PrimExpr {
         }
     }
 
+    /// The variables, constants and operators in it, an operator before its operands. Iterative, so depth does not matter.
+    pub fn parts(&self) -> impl Iterator<Item = &PrimExpr> {
+        let mut stack: SmallVec<[&PrimExpr; 8]> = smallvec![self];
+        std::iter::from_fn(move || {
+            let e = stack.pop()?;
+            match e {
+                PrimExpr::Var(_) | PrimExpr::IntImm(_) => {}
+                PrimExpr::Binary(_, a, b) => stack.extend([&**b, &**a]),
+                PrimExpr::Not(a) => stack.push(a),
+                PrimExpr::Select(c, t, f) => stack.extend([&**f, &**t, &**c]),
+            }
+            Some(e)
+        })
+    }
+
     fn write(&self, f: &mut fmt::Formatter<'_>, at: Precedence) -> fmt::Result {
         let precedence = match self {
             PrimExpr::Binary(op, ..) => match op.notation() {

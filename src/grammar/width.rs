@@ -1,7 +1,8 @@
-//! How many parts there are to types and structural information, of which tuples that share their fields have far more than they
-//! occupy: a pair of pairs of pairs, forty times over, is small to write and cannot be gone through.
+//! How many parts there are to types and structural information, of which tuples that share their fields, and dimensions
+//! that share their operands, have far more than they occupy: a pair of pairs of pairs, or twice the double of a double,
+//! forty times over, is small to write and cannot be gone through.
 
-use super::{StructInfo, Type};
+use super::{PrimExpr, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo, Type};
 use crate::judge::with_stack;
 
 /// The most parts of a type, or of a piece of information, that a judgement goes through.
@@ -14,8 +15,8 @@ const ALL_PARTS: usize = 4 * MOST_PARTS;
 const FEW_PARTS: usize = 1 << 10;
 
 /// What is said of a tuple where there are more.
-pub const TOO_WIDE: &str = "the tuple has more than a million parts, by itself or with those before it, counting those that it \
-                            shares as often as they occur in it";
+pub const TOO_WIDE: &str = "what is known of it has more than a million parts, by itself or with what is known before it, \
+                            counting those that it shares as often as they occur in it";
 
 /// How many parts a pass over a program may still go through.
 #[derive(Clone, Copy, Debug)]
@@ -71,13 +72,23 @@ fn info_within(info: &StructInfo, left: usize) -> Option<usize> {
             let params = func.params.iter().flat_map(|params| params.iter());
             params.chain([&func.ret]).try_fold(left, |left, part| info_within(part, left))
         }),
+        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. })
+        | StructInfo::Shape(ShapeStructInfo { values: Some(dims), .. }) => {
+            dims.iter().try_fold(left, |left, dim| dim_within(dim, left))
+        }
+        StructInfo::Prim(PrimStructInfo { value: Some(value), .. }) => dim_within(value, left),
         StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => Some(left),
     }
+}
+
+fn dim_within(dim: &PrimExpr, left: usize) -> Option<usize> {
+    dim.parts().try_fold(left, |left, _| left.checked_sub(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grammar::BinaryOp;
 
     fn info_pairs(count: usize) -> StructInfo {
         (0..count).fold(StructInfo::Object, |s, _| StructInfo::tuple([s.clone(), s]))
@@ -90,6 +101,14 @@ mod tests {
         let pairs = |count: usize| (0..count).fold(Type::Object, |t, _| Type::tuple([t.clone(), t]));
         let allows = |count: usize| Parts::default().allow_type(&pairs(count));
         assert!(allows(10) && allows(19) && !allows(20) && !allows(100));
+    }
+
+    #[test]
+    fn dimensions_are_counted_as_they_are_gone_through() {
+        let double = |e: PrimExpr| PrimExpr::binary(BinaryOp::Add, e.clone(), e);
+        let doubled = |count: usize| (0..count).fold(PrimExpr::var("n"), |e, _| double(e));
+        let allows = |count: usize| Parts::default().allow_info(&StructInfo::shape([doubled(count)]));
+        assert!(allows(10) && allows(18) && !allows(20) && !allows(100));
     }
 
     #[test]

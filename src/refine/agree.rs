@@ -219,7 +219,7 @@ fn tensor_like(data: &TensorData, value: Option<&ValueSpec>) -> Option<Tensor> {
 
 /// Whether some float is infinite or no number.
 fn is_boundless(value: &ValueSpec) -> bool {
-    value.has(&|part| match float(Some(part)) {
+    value.parts().any(|part| match float(Some(part)) {
         Some(x) => !x.is_finite(),
         None => has_float(part, |_, x| !x.is_finite()),
     })
@@ -232,7 +232,7 @@ pub(super) fn is_extreme(value: &ValueSpec) -> bool {
         let reach = (kind.least_exponent() + kind.digits() as i32) / 2;
         x.is_finite() && (x.abs() > 2f64.powi(-reach - 3) || x != 0.0 && x.abs() < 2f64.powi(reach + 3))
     };
-    value.has(&|part| has_float(part, extreme))
+    value.parts().any(|part| has_float(part, extreme))
 }
 
 /// Whether it is a tensor with such a float.

@@ -12,7 +12,7 @@ use super::{Deviation, Observed, RefineError, Settings, Verdict, unknown};
 use crate::arguments::Arguments;
 use crate::derivation::inferred_results;
 use crate::eval::{Options, Watch};
-use crate::grammar::{IrModule, Name};
+use crate::grammar::{IrModule, Name, TensorData};
 use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
 use crate::value::{Noise, Registry, ValueSpec};
@@ -413,27 +413,15 @@ fn is_alike(run: &Observed, shadow: &Observed) -> bool {
 
 /// Whether it is a tensor without elements, or has one in it.
 fn is_empty(value: &ValueSpec) -> bool {
-    value.has(&|part| if let ValueSpec::Tensor(data) = part { data.bytes.is_empty() } else { false })
+    value.tensors().any(|data| data.bytes.is_empty())
 }
 
 /// How large an input is: its sizes and elements together.
 fn size_of(input: &[ValueSpec]) -> usize {
-    input
-        .iter()
-        .map(|value| match value {
-            ValueSpec::Tensor(data) => 1 + data.shape.len() + data.bytes.len(),
-            ValueSpec::Tuple(fields) => 1 + size_of(fields),
-            ValueSpec::Shape(dims) => 1 + dims.len(),
-            ValueSpec::PackedFunc(_)
-            | ValueSpec::Closure
-            | ValueSpec::PrimFunc
-            | ValueSpec::Int(_)
-            | ValueSpec::Bool(_)
-            | ValueSpec::Float(_)
-            | ValueSpec::Str(_)
-            | ValueSpec::DataType(_)
-            | ValueSpec::Object
-            | ValueSpec::Arg(_) => 1,
-        })
-        .sum()
+    let tensor = |data: &TensorData| data.shape.len() + data.bytes.len();
+    let size = |value: &ValueSpec| {
+        let own: usize = value.parts().map(|part| 1 + part.as_shape().map_or(0, Vec::len)).sum();
+        own + value.tensors().map(tensor).sum::<usize>()
+    };
+    input.iter().map(size).sum()
 }

@@ -8,9 +8,11 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{Signed, ToPrimitive, Zero};
 
+use super::budget::Budget;
 use super::evaluate::apply;
 use super::linear::infeasible;
-use super::normal_form::{NormalForm, normal_form, rebuild};
+use super::nested::Nested;
+use super::normal_form::{NormalForm, normal_form, normal_form_within, rebuild};
 use super::polynomial::{Atom, Polynomial};
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
 use crate::judge::{Proof, with_stack};
@@ -84,14 +86,9 @@ pub fn exact_value(e: &PrimExpr, sizes: &Assignment) -> Option<BigInt> {
 /// Constants that the expressions compare with and divide by: sizes around them are where things change.
 fn interesting_sizes(a: &PrimExpr, b: &PrimExpr) -> Vec<i64> {
     let mut sizes: BTreeSet<i64> = (0..=3).collect();
-    let mut stack = vec![a, b];
-    while let Some(e) = stack.pop() {
-        match e {
-            PrimExpr::IntImm(i) => sizes.extend([i.saturating_sub(1), *i, i.saturating_add(1)]),
-            PrimExpr::Var(_) => {}
-            PrimExpr::Binary(_, a, b) => stack.extend([&**a, &**b]),
-            PrimExpr::Not(a) => stack.push(a),
-            PrimExpr::Select(c, t, f) => stack.extend([&**c, &**t, &**f]),
+    for e in a.parts().chain(b.parts()) {
+        if let PrimExpr::IntImm(i) = e {
+            sizes.extend([i.saturating_sub(1), *i, i.saturating_add(1)]);
         }
     }
     sizes.extend([4, 5, 6, 7, 12, 60, 1_000, 1_001]);
@@ -103,7 +100,9 @@ fn interesting_sizes(a: &PrimExpr, b: &PrimExpr) -> Vec<i64> {
 fn search(a: &PrimExpr, b: &PrimExpr, vars: &[ShapeVar]) -> Seen {
     let sizes = interesting_sizes(a, b);
     let mut seen = Seen::default();
-    for trial in 0..MAX_TRIALS {
+    // What a trial costs is mostly arithmetic of large integers.
+    let trials = Budget::of_a_question().times(MAX_TRIALS, a.parts().chain(b.parts()).count());
+    for trial in 0..trials {
         let Some(assignment) = nth_assignment(vars, &sizes, trial) else { break };
         let (Some(x), Some(y)) = (exact_value(a, &assignment), exact_value(b, &assignment)) else { continue };
         let found = if x == y { &mut seen.equal } else { &mut seen.different };
@@ -153,6 +152,8 @@ fn period(e: &PrimExpr) -> Option<i64> {
 /// One variable: every size below the regular part is tried, and the rest is decided class by class.
 fn periodic(a: &PrimExpr, b: &PrimExpr, v: &ShapeVar) -> Option<Proof> {
     let period = period(a)?.lcm(&period(b)?);
+    let (mut budget, nodes) = (Budget::of_a_question(), a.parts().chain(b.parts()).count());
+    budget.spend(nodes.saturating_mul(REGULAR_FROM as usize))?;
     let (mut equal, mut different) = (true, true);
     for size in 0..REGULAR_FROM {
         let sizes = Assignment::from([(v.clone(), size)]);
@@ -170,7 +171,9 @@ fn periodic(a: &PrimExpr, b: &PrimExpr, v: &ShapeVar) -> Option<Proof> {
         let start = REGULAR_FROM + class;
         let steps = PrimExpr::binary(BinaryOp::Mul, period.into(), PrimExpr::Var(v.clone()));
         let size = PrimExpr::binary(BinaryOp::Add, steps, start.into());
-        let at = |e: &PrimExpr| normal_form(&replace(e, &size)).filter(|form| form.divisors.is_empty());
+        budget.spend(nodes)?;
+        let mut at =
+            |e: &PrimExpr| normal_form_within(&mut budget, &replace(e, &size)).filter(|form| form.divisors.is_empty());
         let difference = at(a)?.value.minus(at(b)?.value);
         equal &= difference.is_zero();
         different &= difference.bounds().excludes_zero();
@@ -197,52 +200,67 @@ fn replace(e: &PrimExpr, by: &PrimExpr) -> PrimExpr {
 /// Distinguishes up to `limit` cases of the conditions and asks linear arithmetic about each.
 pub(super) fn by_cases(a: &NormalForm, b: &NormalForm, limit: usize) -> Option<Proof> {
     let difference = a.value.clone().minus(b.value.clone());
-    let always = |claim: fn(&Polynomial, &[Polynomial]) -> bool| {
-        let mut left = limit;
-        in_every_case(&difference, &mut Vec::new(), &mut left, claim)
+    let always = |claim: Claim| {
+        let mut cases = Cases { budget: Budget::of_a_question(), left: limit, given: Vec::new(), claim };
+        cases.all(&difference)
     };
     // Where one side may fail and the other not, they are not equal for every assignment.
-    if a.divisors == b.divisors && innermost_condition(&difference).is_some() && always(|d, _| d.is_zero()) {
+    if a.divisors == b.divisors && innermost_condition(&difference).is_some() && always(|_, d, _| d.is_zero()) {
         return Some(Proof::Equal);
     }
     let different = no_sum(&difference) || always(never_zero);
     different.then_some(Proof::Different)
 }
 
-fn never_zero(difference: &Polynomial, given: &[Polynomial]) -> bool {
+/// What is claimed of a difference, given constraints.
+type Claim = fn(&mut Budget, &Polynomial, &[Polynomial]) -> bool;
+
+fn never_zero(budget: &mut Budget, difference: &Polynomial, given: &[Polynomial]) -> bool {
     let content = difference.content();
     let parity = !content.is_zero() && !difference.constant_term().is_multiple_of(&content);
     let mut constraints = given.to_vec();
     constraints.extend([difference.clone(), difference.clone().negated()]);
-    parity || difference.bounds().excludes_zero() || infeasible(&constraints)
+    parity || difference.bounds().excludes_zero() || infeasible(budget, &constraints)
 }
 
-fn in_every_case(
-    difference: &Polynomial,
-    given: &mut Vec<Polynomial>,
-    left: &mut usize,
-    claim: fn(&Polynomial, &[Polynomial]) -> bool,
-) -> bool {
-    let Some(fewer) = left.checked_sub(1) else { return false };
-    *left = fewer;
-    if claim(difference, given) || infeasible(given) {
-        return true;
+/// The distinction of cases of one claim.
+struct Cases {
+    budget: Budget,
+    /// How many cases may still be distinguished.
+    left: usize,
+    /// What holds in the case at hand.
+    given: Vec<Polynomial>,
+    claim: Claim,
+}
+
+impl Cases {
+    /// Whether the claim holds of a difference in every case.
+    fn all(&mut self, difference: &Polynomial) -> bool {
+        let fewer = self.left.checked_sub(1);
+        let (Some(fewer), Some(())) = (fewer, self.budget.spend(difference.weight())) else { return false };
+        self.left = fewer;
+        if (self.claim)(&mut self.budget, difference, &self.given) || infeasible(&mut self.budget, &self.given) {
+            return true;
+        }
+        let Some(condition) = innermost_condition(difference) else { return false };
+        let atom = Atom::AtLeast0(condition.clone());
+        let holds = (*condition).clone();
+        let fails = holds.clone().negated().minus(Polynomial::constant(1));
+        [(1, holds), (0, fails)].into_iter().all(|(truth, constraint)| {
+            // Every atom is looked at, and compared with the condition.
+            let work = difference.weight().saturating_mul(condition.weight().min(difference.terms.len()));
+            let simpler =
+                self.budget.spend(work).and_then(|()| rebuild(difference, &atom, &Polynomial::constant(truth)));
+            self.given.push(constraint);
+            let proven = simpler.is_some_and(|simpler| self.all(&simpler));
+            self.given.pop();
+            proven
+        })
     }
-    let Some(condition) = innermost_condition(difference) else { return false };
-    let atom = Atom::AtLeast0(condition.clone());
-    let holds = (*condition).clone();
-    let fails = holds.clone().negated().minus(Polynomial::constant(1));
-    [(1, holds), (0, fails)].into_iter().all(|(truth, constraint)| {
-        let simpler = rebuild(difference, &atom, &Polynomial::constant(truth));
-        given.push(constraint);
-        let proven = simpler.is_some_and(|simpler| in_every_case(&simpler, given, left, claim));
-        given.pop();
-        proven
-    })
 }
 
 /// A condition without conditions inside it.
-fn innermost_condition(p: &Polynomial) -> Option<Arc<Polynomial>> {
+fn innermost_condition(p: &Polynomial) -> Option<Nested> {
     p.atoms().find_map(|atom| match atom {
         Atom::Var(_) => None,
         Atom::AtLeast0(inner) => innermost_condition(inner).or_else(|| Some(inner.clone())),

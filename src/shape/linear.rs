@@ -2,18 +2,22 @@
 //! over the rationals. What has no rational solution has no integer one.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use num_bigint::BigInt;
 use num_traits::Signed;
 
+use super::budget::Budget;
+use super::nested::Nested;
 use super::polynomial::{Atom, Monomial, Polynomial};
 
 /// Constraints after which elimination gives up.
 const MAX_CONSTRAINTS: usize = 120;
 
 /// Whether no assignment meets all constraints. False also where this cannot be shown.
-pub(super) fn infeasible(constraints: &[Polynomial]) -> bool {
+pub(super) fn infeasible(budget: &mut Budget, constraints: &[Polynomial]) -> bool {
+    if budget.spend(constraints.iter().map(Polynomial::weight).fold(0, usize::saturating_add)).is_none() {
+        return false;
+    }
     let mut constraints: BTreeSet<Polynomial> = constraints.iter().cloned().collect();
     for fact in facts(&constraints) {
         constraints.insert(fact);
@@ -25,10 +29,8 @@ pub(super) fn infeasible(constraints: &[Polynomial]) -> bool {
         let Some(unknown) = constraints.iter().find_map(|p| p.varying().next().map(|(m, _)| m.clone())) else {
             return false;
         };
-        constraints = eliminate(constraints, &unknown);
-        if constraints.len() > MAX_CONSTRAINTS {
-            return false;
-        }
+        let Some(fewer) = eliminate(budget, constraints, &unknown) else { return false };
+        constraints = fewer;
     }
 }
 
@@ -52,7 +54,7 @@ fn facts(constraints: &BTreeSet<Polynomial>) -> Vec<Polynomial> {
 }
 
 /// `0 <= dividend - c * quotient <= c - 1`.
-fn remainder_facts(dividend: &Arc<Polynomial>, quotient: Polynomial, c: &BigInt) -> [Polynomial; 2] {
+fn remainder_facts(dividend: &Nested, quotient: Polynomial, c: &BigInt) -> [Polynomial; 2] {
     let remainder = (**dividend).clone().minus(quotient.scaled(c));
     let rest = Polynomial::constant(c - 1).minus(remainder.clone());
     [remainder, rest]
@@ -62,8 +64,12 @@ fn coefficient(p: &Polynomial, unknown: &Monomial) -> BigInt {
     p.terms.get(unknown).cloned().unwrap_or_default()
 }
 
-/// Every lower bound of the unknown against every upper bound.
-fn eliminate(constraints: BTreeSet<Polynomial>, unknown: &Monomial) -> BTreeSet<Polynomial> {
+/// Every lower bound of the unknown against every upper bound. `None` if that is too much.
+fn eliminate(
+    budget: &mut Budget,
+    constraints: BTreeSet<Polynomial>,
+    unknown: &Monomial,
+) -> Option<BTreeSet<Polynomial>> {
     let (with, mut without): (Vec<Polynomial>, BTreeSet<Polynomial>) = {
         let (with, without): (Vec<_>, Vec<_>) = constraints.into_iter().partition(|p| p.terms.contains_key(unknown));
         (with, without.into_iter().collect())
@@ -71,11 +77,12 @@ fn eliminate(constraints: BTreeSet<Polynomial>, unknown: &Monomial) -> BTreeSet<
     let (lower, upper): (Vec<_>, Vec<_>) = with.into_iter().partition(|p| coefficient(p, unknown).is_positive());
     for low in &lower {
         for high in &upper {
+            budget.spend(low.weight().saturating_add(high.weight()))?;
             let (l, h) = (coefficient(low, unknown), -coefficient(high, unknown));
             without.insert(low.clone().scaled(&h).plus(high.clone().scaled(&l)));
         }
     }
-    without
+    (without.len() <= MAX_CONSTRAINTS).then_some(without)
 }
 
 #[cfg(test)]
@@ -94,13 +101,13 @@ mod tests {
     #[test]
     fn cycles_of_inequalities() {
         let less = |a: &str, b: &str| v(b).minus(v(a)).minus(c(1));
-        assert!(infeasible(&[less("a", "b"), less("b", "c"), less("c", "a")]));
-        assert!(!infeasible(&[less("a", "b"), less("b", "c")]));
+        assert!(infeasible(&mut Budget::of_a_question(), &[less("a", "b"), less("b", "c"), less("c", "a")]));
+        assert!(!infeasible(&mut Budget::of_a_question(), &[less("a", "b"), less("b", "c")]));
     }
 
     #[test]
     fn sizes_are_not_negative() {
-        assert!(infeasible(&[v("a").negated().minus(c(1))]));
-        assert!(!infeasible(&[v("a").negated()]));
+        assert!(infeasible(&mut Budget::of_a_question(), &[v("a").negated().minus(c(1))]));
+        assert!(!infeasible(&mut Budget::of_a_question(), &[v("a").negated()]));
     }
 }

@@ -3,9 +3,11 @@
 
 pub mod alpha;
 pub mod best_effort;
+mod budget;
 pub mod evaluate;
 pub mod exhaustive;
 mod linear;
+pub mod nested;
 pub mod normal_form;
 pub mod polynomial;
 pub mod prove;

@@ -2,12 +2,13 @@
 //! [`Polynomial`], each in one orientation.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 
+use super::budget::Budget;
+use super::nested::Nested;
 use super::polynomial::{Atom, Monomial, Polynomial};
 use crate::grammar::{BinaryOp, PrimExpr};
 use crate::judge::with_stack;
@@ -21,30 +22,32 @@ pub struct NormalForm {
     pub divisors: BTreeSet<(Vec<Polynomial>, Polynomial)>,
 }
 
-/// Work after which the normalizer gives up.
+/// The longest polynomial that a product may give.
 const MAX_TERMS: usize = 400;
-const MAX_WORK: usize = 200_000;
 /// Atoms inside atoms; deeper ones are left alone, which also keeps comparing and dropping them shallow.
 const MAX_NESTING: usize = 24;
 
 /// The normal form, or `None` if it would be too large or divides by the constant zero.
 pub fn normal_form(e: &PrimExpr) -> Option<NormalForm> {
-    let mut normalizer = Normalizer::default();
+    normal_form_within(&mut Budget::of_a_question(), e)
+}
+
+/// As [`normal_form`], with what is left of a budget.
+pub(super) fn normal_form_within(budget: &mut Budget, e: &PrimExpr) -> Option<NormalForm> {
+    let mut normalizer = Normalizer { budget, path: Vec::new(), divisors: BTreeSet::new() };
     let value = normalizer.value(e, 0)?;
     Some(NormalForm { value, divisors: normalizer.divisors })
 }
 
-#[derive(Default)]
-struct Normalizer {
-    work: usize,
+struct Normalizer<'b> {
+    budget: &'b mut Budget,
     path: Vec<Polynomial>,
     divisors: BTreeSet<(Vec<Polynomial>, Polynomial)>,
 }
 
-impl Normalizer {
+impl Normalizer<'_> {
     fn spend(&mut self, work: usize) -> Option<()> {
-        self.work += work;
-        (self.work <= MAX_WORK).then_some(())
+        self.budget.spend(work)
     }
 
     /// `nesting` counts the operators around `e` that become atoms.
@@ -93,23 +96,32 @@ impl Normalizer {
             BinaryOp::Min => Some(a.clone().minus(self.positive_part(a.minus(b))?)),
             BinaryOp::And => self.product(&truth(a), &truth(b)),
             BinaryOp::Or => Some(not(self.product(&not(truth(a)), &not(truth(b)))?)),
-            BinaryOp::Eq => Some(is_zero(a.minus(b))),
-            BinaryOp::Ne => Some(not(is_zero(a.minus(b)))),
-            BinaryOp::Ge => Some(at_least_0(a.minus(b))),
-            BinaryOp::Le => Some(at_least_0(b.minus(a))),
-            BinaryOp::Gt => Some(at_least_0(a.minus(b).minus(Polynomial::constant(1)))),
-            BinaryOp::Lt => Some(at_least_0(b.minus(a).minus(Polynomial::constant(1)))),
+            BinaryOp::Eq => Some(is_zero(self.difference(a, b)?)),
+            BinaryOp::Ne => Some(not(is_zero(self.difference(a, b)?))),
+            BinaryOp::Ge => Some(at_least_0(self.difference(a, b)?)),
+            BinaryOp::Le => Some(at_least_0(self.difference(b, a)?)),
+            BinaryOp::Gt => Some(at_least_0(self.difference(a, b)?.minus(Polynomial::constant(1)))),
+            BinaryOp::Lt => Some(at_least_0(self.difference(b, a)?.minus(Polynomial::constant(1)))),
         }
     }
 
+    /// A difference that goes into an atom, where it is compared with others as a whole.
+    fn difference(&mut self, a: Polynomial, b: Polynomial) -> Option<Polynomial> {
+        let difference = a.minus(b);
+        self.spend(difference.weight())?;
+        Some(difference)
+    }
+
     fn product(&mut self, a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
-        self.spend(a.terms.len() * b.terms.len())?;
+        let atoms = |p: &Polynomial, times: &Polynomial| p.weight().saturating_mul(times.terms.len());
+        self.spend(atoms(a, b).saturating_add(atoms(b, a)))?;
         let product = a.times(b);
         (product.terms.len() <= MAX_TERMS).then_some(product)
     }
 
     /// `max(x, 0)`, with the first coefficient of the condition positive: `max(x, 0) = x + max(-x, 0)`.
     fn positive_part(&mut self, x: Polynomial) -> Option<Polynomial> {
+        self.spend(x.weight())?;
         if x.is_reversed() {
             let opposite = x.clone().negated();
             return Some(x.plus(self.gated(at_least_0(opposite.clone()), opposite)?));
@@ -154,7 +166,7 @@ impl Normalizer {
         a: Polynomial,
         b: Polynomial,
     ) -> Option<Polynomial> {
-        self.spend(a.terms.len())?;
+        self.spend(a.weight().saturating_add(b.weight()))?;
         if b.is_zero() {
             return None;
         }
@@ -232,9 +244,9 @@ pub(super) fn at_least_0(p: Polynomial) -> Polynomial {
     let (p, _) = p.split(&content);
     if p.is_reversed() {
         let opposite = p.negated().minus(Polynomial::constant(1));
-        return not(Polynomial::atom(Atom::AtLeast0(Arc::new(opposite))));
+        return not(Polynomial::atom(Atom::AtLeast0(Nested::new(opposite))));
     }
-    Polynomial::atom(Atom::AtLeast0(Arc::new(p)))
+    Polynomial::atom(Atom::AtLeast0(Nested::new(p)))
 }
 
 fn floor_div(p: Polynomial, q: Polynomial) -> Polynomial {
@@ -257,7 +269,7 @@ fn floor_div_by(p: Polynomial, c: BigInt) -> Polynomial {
     let fraction = match ends {
         (Some(low), Some(high)) if low == high => Polynomial::constant(low),
         (Some(_) | None, Some(_) | None) => {
-            Polynomial::atom(Atom::FloorDiv(Arc::new(rest), Arc::new(Polynomial::constant(c))))
+            Polynomial::atom(Atom::FloorDiv(Nested::new(rest), Nested::new(Polynomial::constant(c))))
         }
     };
     quotient.plus(fraction)
@@ -303,11 +315,11 @@ fn trunc_div(p: Polynomial, q: Polynomial) -> Polynomial {
     }
     let common = p.content().gcd(&p.constant_term()).gcd(&c);
     let (p, c) = if common.is_one() { (p, c) } else { (p.split(&common).0, c / common) };
-    let atom = |p: Polynomial| Polynomial::atom(Atom::TruncDiv(Arc::new(p), Arc::new(Polynomial::constant(c))));
+    let atom = |p: Polynomial| Polynomial::atom(Atom::TruncDiv(Nested::new(p), Nested::new(Polynomial::constant(c))));
     if p.is_reversed() { atom(p.negated()).negated() } else { atom(p) }
 }
 
-fn symbolic_div(p: Polynomial, q: Polynomial, atom: fn(Arc<Polynomial>, Arc<Polynomial>) -> Atom) -> Polynomial {
+fn symbolic_div(p: Polynomial, q: Polynomial, atom: fn(Nested, Nested) -> Atom) -> Polynomial {
     if p == q {
         return Polynomial::constant(1);
     }
@@ -318,7 +330,7 @@ fn symbolic_div(p: Polynomial, q: Polynomial, atom: fn(Arc<Polynomial>, Arc<Poly
     // Both roundings agree on what is not negative.
     let same = p.bounds().is_not_negative() && q.bounds().is_not_negative();
     let atom = if same { Atom::FloorDiv } else { atom };
-    Polynomial::atom(atom(Arc::new(p), Arc::new(q)))
+    Polynomial::atom(atom(Nested::new(p), Nested::new(q)))
 }
 
 /// A polynomial with an atom replaced wherever it occurs, in normal form again; `None` if that divides by zero.
@@ -348,6 +360,8 @@ fn rebuild_atom(old: &Atom, atom: &Atom, value: &Polynomial) -> Option<Polynomia
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use BinaryOp::*;
 

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 
+use super::nested::Nested;
 use crate::grammar::ShapeVar;
 
 /// What a polynomial is over. All are integers.
@@ -17,11 +17,11 @@ pub enum Atom {
     /// A size, not negative.
     Var(ShapeVar),
     /// 1 if the polynomial is at least 0, else 0.
-    AtLeast0(Arc<Polynomial>),
+    AtLeast0(Nested),
     /// Division rounding down.
-    FloorDiv(Arc<Polynomial>, Arc<Polynomial>),
+    FloorDiv(Nested, Nested),
     /// Division rounding toward zero.
-    TruncDiv(Arc<Polynomial>, Arc<Polynomial>),
+    TruncDiv(Nested, Nested),
 }
 
 /// A product of powers of atoms, sorted; empty for 1.
@@ -206,6 +206,16 @@ impl Polynomial {
         result
     }
 
+    /// How large it is as a tree: its terms, and their atoms with what is in them.
+    pub(super) fn weight(&self) -> usize {
+        let atom = |atom: &Atom| match atom {
+            Atom::Var(_) => 1,
+            Atom::AtLeast0(p) => p.weight().saturating_add(1),
+            Atom::FloorDiv(p, q) | Atom::TruncDiv(p, q) => p.weight().saturating_add(q.weight()).saturating_add(1),
+        };
+        self.atoms().map(atom).fold(self.terms.len(), usize::saturating_add)
+    }
+
     /// An interval that holds every value.
     pub(super) fn bounds(&self) -> Interval {
         let plain = self.term_bounds();
@@ -246,7 +256,7 @@ impl Atom {
             Atom::Var(_) => positive(),
             Atom::AtLeast0(_) => Interval { low: Some(BigInt::ZERO), high: Some(BigInt::one()) },
             Atom::FloorDiv(p, q) | Atom::TruncDiv(p, q) => {
-                let (p, floor) = (p.bounds(), matches!(self, Atom::FloorDiv(..)));
+                let (p, floor) = (p.bounds().clone(), matches!(self, Atom::FloorDiv(..)));
                 let divide = |end: &BigInt, c: &BigInt| if floor { end.div_floor(c) } else { end / c };
                 match q.as_constant() {
                     Some(c) if c.is_positive() => {
@@ -395,7 +405,7 @@ mod tests {
     #[test]
     fn a_remainder_is_below_its_divisor() {
         let four = Polynomial::constant(4);
-        let floor = Polynomial::atom(Atom::FloorDiv(Arc::new(n()), Arc::new(four.clone())));
+        let floor = Polynomial::atom(Atom::FloorDiv(Nested::new(n()), Nested::new(four.clone())));
         let remainder = n().minus(floor.times(&four));
         assert_eq!(remainder.bounds(), Interval { low: Some(0.into()), high: Some(3.into()) });
     }

@@ -13,7 +13,7 @@ use super::packed::PackedFunc;
 use super::storage::Storage;
 use super::tensor::{Elements, Scalar, Tensor};
 use crate::grammar::tir::PrimFunc;
-use crate::grammar::{DataType, Function, Name, ShapeVar, StructInfo, Var};
+use crate::grammar::{DataType, Function, Name, ShapeVar, StructInfo, Var, kinds};
 use crate::judge::with_stack;
 
 /// A run-time value.
@@ -40,6 +40,17 @@ pub enum Value {
     /// Any other object (`VAL.OBJECT`).
     Object(Rc<Opaque>),
 }
+
+kinds!(Value {
+    as_tensor: Tensor(Tensor),
+    as_tuple: Tuple(Rc<TupleObj>),
+    as_shape: Shape(Rc<[i64]>),
+    as_closure: Closure(Rc<Closure>),
+    as_packed: PackedFunc(Rc<PackedFunc>),
+    as_prim_func: PrimFunc(Rc<PrimFuncObj>),
+    as_prim: Prim(Prim),
+    as_str: Str(Name),
+});
 
 /// A value of which a rule says that it is this very object, no copy of it (`EVAL.BYREF`).
 #[derive(Clone, Debug)]
@@ -212,31 +223,6 @@ impl Value {
     /// A new tensor of rank 0 that holds a Boolean.
     pub fn bool_scalar(value: bool) -> Value {
         Value::Tensor(Tensor::from_elements(Elements::Bool(ArrayD::from_elem(IxDyn(&[]), value))))
-    }
-
-    /// The tensor, if it is one.
-    pub fn as_tensor(&self) -> Option<&Tensor> {
-        if let Value::Tensor(tensor) = self { Some(tensor) } else { None }
-    }
-
-    /// The tuple, if it is one.
-    pub fn as_tuple(&self) -> Option<&TupleObj> {
-        if let Value::Tuple(tuple) = self { Some(tuple) } else { None }
-    }
-
-    /// The dimensions, if it is a shape.
-    pub fn as_shape(&self) -> Option<&[i64]> {
-        if let Value::Shape(dims) = self { Some(dims) } else { None }
-    }
-
-    /// The boxed scalar, if it is one.
-    pub fn as_prim(&self) -> Option<&Prim> {
-        if let Value::Prim(prim) = self { Some(prim) } else { None }
-    }
-
-    /// The closure, if it is one.
-    pub fn as_closure(&self) -> Option<&Rc<Closure>> {
-        if let Value::Closure(closure) = self { Some(closure) } else { None }
     }
 
     /// The category, in words.

@@ -7,7 +7,7 @@ use super::object::{Closure, Prim, Value};
 use super::packed::{PackedFunc, Registry};
 use super::stop::Stop;
 use super::tensor::{AllocError, Scalar, Tensor};
-use crate::grammar::{DataType, FloatBits, Name, TensorData};
+use crate::grammar::{DataType, FloatBits, Name, TensorData, kinds};
 use crate::judge::with_stack;
 
 /// A run-time value, as written in cases and sent over the protocol.
@@ -41,13 +41,24 @@ pub enum ValueSpec {
     Arg(usize),
 }
 
+kinds!(ValueSpec { as_tensor: Tensor(TensorData), as_shape: Shape(Vec<i64>) });
+
 impl ValueSpec {
-    /// Whether it is such a value, or, as a tuple, has one in it.
-    pub fn has(&self, is_such: &impl Fn(&ValueSpec) -> bool) -> bool {
-        if let ValueSpec::Tuple(fields) = self {
-            return with_stack(|| fields.iter().any(|field| field.has(is_such)));
-        }
-        is_such(self)
+    /// The value and, of a tuple, the parts of its fields, in order.
+    pub fn parts(&self) -> impl Iterator<Item = &ValueSpec> {
+        let mut todo = vec![self];
+        std::iter::from_fn(move || {
+            let part = todo.pop()?;
+            if let ValueSpec::Tuple(fields) = part {
+                todo.extend(fields.iter().rev());
+            }
+            Some(part)
+        })
+    }
+
+    /// The tensors in the value, in order.
+    pub fn tensors(&self) -> impl Iterator<Item = &TensorData> {
+        self.parts().filter_map(ValueSpec::as_tensor)
     }
 }
 

@@ -287,18 +287,9 @@ pub(in crate::ops) fn ints(value: &Value) -> Result<Vec<i64>, Stop> {
     if let Some(dims) = value.as_shape() {
         return Ok(dims.to_vec());
     }
-    let int = |field: &Value| match field {
-        Value::Prim(Prim { value: Scalar::Int(i), .. }) => Some(*i),
-        Value::Prim(_)
-        | Value::Tensor(_)
-        | Value::Tuple(_)
-        | Value::Shape(_)
-        | Value::Closure(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => None,
+    let int = |field: &Value| match field.as_prim()?.value {
+        Scalar::Int(i) => Some(i),
+        Scalar::UInt(_) | Scalar::Float(_) | Scalar::Bool(_) => None,
     };
     let list = value.as_tuple().and_then(|tuple| tuple.fields().iter().map(int).collect());
     list.ok_or_else(|| fail("expects a tuple of integers"))

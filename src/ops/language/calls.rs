@@ -240,17 +240,9 @@ fn infer_invoke_closure(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
 
 /// A call of a value, which is told what is wanted of a packed function.
 fn call(m: &mut dyn Host, a: &EvalArgs<'_>, callee: &Value, args: &[Value]) -> Result<Value, Stop> {
-    match callee {
-        Value::PackedFunc(packed) => m.call_packed(packed, args, Asked::of_type_args(&a.call.sinfo_args, true)),
-        Value::Closure(_)
-        | Value::PrimFunc(_)
-        | Value::Tensor(_)
-        | Value::Tuple(_)
-        | Value::Shape(_)
-        | Value::Prim(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => m.call_value(callee, args.to_vec()),
+    match callee.as_packed() {
+        Some(packed) => m.call_packed(packed, args, Asked::of_type_args(&a.call.sinfo_args, true)),
+        None => m.call_value(callee, args.to_vec()),
     }
 }
 

@@ -1,9 +1,9 @@
 //! `print` and `assert_op`.
 
-use crate::grammar::{DataType, Ndim, StructInfo};
+use crate::grammar::{Ndim, StructInfo};
 use crate::judge::Cx;
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
-use crate::value::{Host, Prim, Scalar, Stop, Value};
+use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
@@ -68,20 +68,9 @@ fn assert_op(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 /// Stops the program unless a value is a true Boolean, a scalar tensor or a boxed one.
 pub(crate) fn assert_holds(m: &mut dyn Host, condition: &Value) -> Result<(), Stop> {
-    let holds = match condition {
-        Value::Prim(Prim { value: Scalar::Bool(holds), .. }) => *holds,
-        Value::Tensor(t) if t.dtype() == DataType::BOOL && t.shape().is_empty() => kernel::at(t, &[])?.is_true(),
-        Value::Prim(_)
-        | Value::Tensor(_)
-        | Value::Tuple(_)
-        | Value::Shape(_)
-        | Value::Closure(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => return Err(kernel::fail("the condition must be a Boolean scalar")),
-    };
+    let scalar = |t: &Tensor| if t.shape().is_empty() { t.get(0) } else { None };
+    let found = condition.as_prim().map(|prim| prim.value).or_else(|| condition.as_tensor().and_then(scalar));
+    let Some(Scalar::Bool(holds)) = found else { return Err(kernel::fail("the condition must be a Boolean scalar")) };
     if m.cx().premise(rule!("PURE.EFFECT.ABORT"), 1, holds) {
         return Ok(());
     }

@@ -72,24 +72,9 @@ fn run(
 }
 
 fn prim_func(a: &EvalArgs<'_>) -> Result<Rc<PrimFuncObj>, Stop> {
-    match a.values.first() {
-        Some(Value::PrimFunc(func)) => Ok(func.clone()),
-        None
-        | Some(
-            Value::Tensor(_)
-            | Value::Tuple(_)
-            | Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_),
-        ) => {
-            let message = "the first argument of call_tir is not a PrimFunc of the module";
-            Err(Stop::error(rule!("OP.CALLTIR.FUNC"), message))
-        }
-    }
+    let func = a.values.first().and_then(Value::as_prim_func).cloned();
+    let message = "the first argument of call_tir is not a PrimFunc of the module";
+    func.ok_or_else(|| Stop::error(rule!("OP.CALLTIR.FUNC"), message))
 }
 
 /// The tensors that are returned: inputs where that is said, else new ones.
@@ -166,21 +151,12 @@ pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Res
 
 /// The packed function, given as such or by its symbol (C15); `None` if nothing is registered under the symbol.
 fn dps_callee(m: &mut dyn Host, callee: Option<&Value>) -> Result<Option<Rc<PackedFunc>>, Stop> {
-    match callee {
-        Some(Value::PackedFunc(packed)) => Ok(Some(packed.clone())),
-        Some(Value::Str(symbol)) => Ok(m.find_packed(symbol)),
-        None
-        | Some(
-            Value::Tensor(_)
-            | Value::Tuple(_)
-            | Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::DataType(_)
-            | Value::Object(_),
-        ) => Err(Stop::error(rule!("OP.CALLDPS"), "the first argument of call_dps_packed is not a packed function")),
+    if let Some(symbol) = callee.and_then(Value::as_str) {
+        return Ok(m.find_packed(symbol));
     }
+    let packed = callee.and_then(Value::as_packed).cloned().map(Some);
+    let message = "the first argument of call_dps_packed is not a packed function";
+    packed.ok_or_else(|| Stop::error(rule!("OP.CALLDPS"), message))
 }
 
 fn read_call(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
@@ -201,22 +177,7 @@ fn read_flat(a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
         | (Value::Shape(_), StructInfo::Func(_)) => return Err(wrong(rule!("OP.CALLTIR.CORR.SINGLE"))),
         (Value::Tuple(shapes), StructInfo::Tuple(targets)) if shapes.len() == targets.len() => {
             let fields = shapes.fields().iter().zip(targets.iter());
-            let results = fields.map(|(shape, target)| match (shape, target) {
-                (Value::Shape(dims), StructInfo::Tensor(t)) => Some((dims.to_vec(), t.dtype)),
-                (
-                    Value::Tensor(_)
-                    | Value::Tuple(_)
-                    | Value::Shape(_)
-                    | Value::Closure(_)
-                    | Value::PackedFunc(_)
-                    | Value::PrimFunc(_)
-                    | Value::Prim(_)
-                    | Value::Str(_)
-                    | Value::DataType(_)
-                    | Value::Object(_),
-                    _,
-                ) => None,
-            });
+            let results = fields.map(|(shape, target)| Some((shape.as_shape()?.to_vec(), target.as_tensor()?.dtype)));
             (results.collect::<Option<Vec<_>>>().ok_or_else(|| wrong(rule!("OP.CALLTIR.CORR.TUPLE")))?, true)
         }
         (Value::Tuple(_), _) => return Err(wrong(rule!("OP.CALLTIR.CORR.TUPLE"))),

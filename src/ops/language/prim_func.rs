@@ -62,18 +62,8 @@ fn read_of<'p>(func: &PrimFuncObj, buffer: &Name, poison: &'p [Option<Poison>]) 
 }
 
 fn tir_arg(value: &Value) -> Option<TirArg> {
-    match value {
-        Value::Tensor(t) => Some(TirArg::Tensor(t.clone())),
-        Value::Prim(prim) => Some(TirArg::Scalar(prim.value)),
-        Value::Tuple(_)
-        | Value::Shape(_)
-        | Value::Closure(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => None,
-    }
+    let tensor = value.as_tensor().map(|tensor| TirArg::Tensor(tensor.clone()));
+    tensor.or_else(|| value.as_prim().map(|prim| TirArg::Scalar(prim.value)))
 }
 
 /// Whether an error says that one of the parameters at `outputs` is declared with another shape or data type than

@@ -106,12 +106,16 @@ impl<'t> Reader<'t, '_> {
         Span::new(start.start, end.max(start.end))
     }
 
-    fn eat(&mut self, token: Token) -> bool {
-        let found = self.token() == token;
+    /// Passes a word over, if it is the one looked for.
+    fn pass(&mut self, found: bool) -> bool {
         if found {
             self.next();
         }
         found
+    }
+
+    fn eat(&mut self, token: Token) -> bool {
+        self.pass(self.token() == token)
     }
 
     fn is_word(&self, word: &str) -> bool {
@@ -119,11 +123,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn eat_word(&mut self, word: &str) -> bool {
-        let found = self.is_word(word);
-        if found {
-            self.next();
-        }
-        found
+        self.pass(self.is_word(word))
     }
 
     fn is_infix(&self, symbol: &str) -> bool {
@@ -131,11 +131,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn eat_infix(&mut self, symbol: &str) -> bool {
-        let found = self.is_infix(symbol);
-        if found {
-            self.next();
-        }
-        found
+        self.pass(self.is_infix(symbol))
     }
 
     fn expect(&mut self, token: Token, what: &str) -> Read<Lexeme> {
@@ -143,31 +139,8 @@ impl<'t> Reader<'t, '_> {
     }
 
     fn expected<T>(&mut self, what: &str) -> Read<T> {
-        let found = match self.token() {
-            Token::End => "the text ends".to_string(),
-            Token::Local
-            | Token::Global
-            | Token::Word
-            | Token::Number
-            | Token::Text
-            | Token::Hash
-            | Token::Open
-            | Token::Close
-            | Token::OpenBrace
-            | Token::CloseBrace
-            | Token::OpenBracket
-            | Token::CloseBracket
-            | Token::Comma
-            | Token::Semicolon
-            | Token::Colon
-            | Token::Dot
-            | Token::Question
-            | Token::Assign
-            | Token::Arrow
-            | Token::FatArrow
-            | Token::Infix
-            | Token::Unknown => format!("there is `{}`", self.word()),
-        };
+        let found =
+            if self.token() == Token::End { "the text ends".into() } else { format!("there is `{}`", self.word()) };
         self.fault(Fault::syntax(self.here(), format!("{what} is expected, {found}")))
     }
 
@@ -209,33 +182,11 @@ impl<'t> Reader<'t, '_> {
     fn skip_to(&mut self, stop: impl Fn(&Self) -> bool) {
         let mut open = 0_usize;
         while self.token() != Token::End {
-            match self.token() {
-                _ if open == 0 && stop(self) => return,
-                Token::OpenBrace => open += 1,
-                Token::CloseBrace if open == 0 => return,
-                Token::CloseBrace => open -= 1,
-                Token::Local
-                | Token::Global
-                | Token::Word
-                | Token::Number
-                | Token::Text
-                | Token::Hash
-                | Token::Open
-                | Token::Close
-                | Token::OpenBracket
-                | Token::CloseBracket
-                | Token::Comma
-                | Token::Semicolon
-                | Token::Colon
-                | Token::Dot
-                | Token::Question
-                | Token::Assign
-                | Token::Arrow
-                | Token::FatArrow
-                | Token::Infix
-                | Token::Unknown
-                | Token::End => {}
+            let (opens, closes) = (self.token() == Token::OpenBrace, self.token() == Token::CloseBrace);
+            if open == 0 && (closes || stop(self)) {
+                return;
             }
+            open = open + usize::from(opens) - usize::from(closes);
             self.next();
         }
     }

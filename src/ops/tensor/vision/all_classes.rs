@@ -7,7 +7,7 @@ use crate::ops::infer::{Dims, Domain, arity, boxed, constant, differ, dim, str_a
 use crate::ops::kernel::{self, at, fail, from_list};
 use crate::ops::tensor::convolution::of_rank;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
-use crate::value::{Element, Host, Prim, Scalar, Stop, Tensor, Value, count};
+use crate::value::{Element, Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     "vision.all_class_non_max_suppression",
@@ -92,21 +92,9 @@ fn infer_all_classes(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 
 /// The number that an argument is.
 fn argument(a: &EvalArgs<'_>, i: usize) -> Result<f64, Stop> {
-    let found = match a.values.get(i) {
-        Some(Value::Prim(Prim { value, .. })) => Some(*value),
-        Some(Value::Tensor(t)) => t.get(0).filter(|_| t.len() == 1),
-        Some(
-            Value::Tuple(_)
-            | Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_),
-        )
-        | None => None,
-    };
+    let only = |t: &Tensor| if t.len() == 1 { t.get(0) } else { None };
+    let one = |value: &Value| value.as_prim().map(|prim| prim.value).or_else(|| value.as_tensor().and_then(only));
+    let found = a.values.get(i).and_then(one);
     found.map(Element::from_scalar).ok_or_else(|| fail(format!("argument {i} must be one number")))
 }
 
