@@ -29,9 +29,14 @@ impl Reading {
         Reading { literal: errata.to_vec() }
     }
 
-    /// Whether the text is taken literally where this erratum touches it.
+    /// Whether no erratum is taken literally.
     #[inline]
+    pub fn is_corrected(&self) -> bool {
+        self.literal.is_empty()
+    }
+
+    /// Whether the text is taken literally where this erratum touches it.
     pub fn is_literal(&self, erratum: Erratum) -> bool {
-        !self.literal.is_empty() && self.literal.contains(&erratum)
+        self.literal.contains(&erratum)
     }
 }

@@ -2,11 +2,10 @@
 //! record. [`Cx::fire`] and [`Cx::premise`] are the only places where the use of a rule is recorded;
 //! claims of golden cases, knock-out and derivation trees all rest on them.
 
-use std::any::Any;
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::watch::{Mistake, RowMutant, RowsLookedAt, Watch};
 use super::{Conclusion, Derivation, Step, with_stack};
 use crate::book::{Edition, Erratum, Reading, Rule, RuleSet};
 
@@ -43,27 +42,9 @@ pub struct Cx {
     pub prover: Prover,
     /// What `find_glb` does about purity.
     pub glb_purity: GlbPurity,
-    mask: RuleSet,
-    row_mutant: Option<RowMutant>,
     recorded: RuleSet,
-    /// The rows that were looked at, if anyone wants to know.
-    rows: Option<Box<RowsLookedAt>>,
-    /// What masked rules of freshness have made ([`Cx::fresh`]).
-    made: Vec<(Rule, Rc<dyn Any>)>,
-    /// The errata that were asked after, if anyone wants to know; all that is asked aside notes them here too.
-    consulted: Option<Rc<RefCell<BTreeSet<Erratum>>>>,
-    trace: Option<Vec<Derivation>>,
-}
-
-/// The rows whose conditions were looked at: what a [`RowMutant`] can make a difference to.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct RowsLookedAt {
-    /// All of them, by their rules.
-    pub rows: RuleSet,
-    /// Those among them that another row follows.
-    pub followed: RuleSet,
-    /// Those among them that have kinds for conditions, which can be missing and no more than that.
-    pub kinds: RuleSet,
+    /// What is out of the ordinary, if anything is: all else asks no more than whether there is something.
+    watch: Option<Box<Watch>>,
 }
 
 /// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
@@ -78,40 +59,6 @@ pub type Condition<T> = (Rule, usize, bool, T);
 
 /// A condition with what to say where it does not hold.
 pub type Check<'a> = Condition<&'a dyn Fn() -> String>;
-
-/// A definition by cases, or a list of conditions, with one mistake in it, at the row of a rule.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct RowMutant {
-    /// The rule of the row.
-    pub rule: Rule,
-    /// What is wrong about it.
-    pub mistake: Mistake,
-}
-
-/// What is wrong about a row.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Mistake {
-    /// The row is missing.
-    Dropped,
-    /// It applies where its condition does not hold, and only there.
-    Negated,
-    /// It stands behind the next row.
-    Swapped,
-}
-
-impl Mistake {
-    /// Every mistake.
-    pub const ALL: [Mistake; 3] = [Mistake::Dropped, Mistake::Negated, Mistake::Swapped];
-
-    /// As in reports and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mistake::Dropped => "dropped",
-            Mistake::Negated => "negated",
-            Mistake::Swapped => "swapped",
-        }
-    }
-}
 
 /// What stands in for a conclusion when the rule that draws it is masked: another answer, such as a plausible wrong
 /// implementation would give. What that is stands in `knockout`, for all types; no chapter says it.
@@ -170,14 +117,18 @@ impl Cx {
 
     /// Switches rules off: [`Cx::fire`] then answers false, [`Cx::premise`] true.
     pub fn with_mask(mut self, mask: RuleSet) -> Cx {
-        self.mask = mask;
+        self.watch().mask = mask;
         self
     }
 
     /// Makes a mistake in a definition by cases.
     pub fn with_row_mutant(mut self, mutant: RowMutant) -> Cx {
-        self.row_mutant = Some(mutant);
+        self.watch().row_mutant = Some(mutant);
         self
+    }
+
+    fn watch(&mut self) -> &mut Watch {
+        self.watch.get_or_insert_default()
     }
 
     /// The same question asked aside: nothing of it is recorded here, and nothing is masked.
@@ -188,42 +139,58 @@ impl Cx {
 
     /// As new, but for the reading.
     pub fn in_same_reading(&self) -> Cx {
-        Cx { reading: self.reading.clone(), consulted: self.consulted.clone(), ..Cx::default() }
+        let consulted = self.watch.as_ref().and_then(|watch| watch.consulted.clone());
+        let watch = consulted.map(|consulted| Box::new(Watch { consulted: Some(consulted), ..Watch::default() }));
+        Cx { reading: self.reading.clone(), watch, ..Cx::default() }
     }
 
     /// Whether a rule is switched off. Only for [`Instead`] and its kin: a chapter states what holds with the rule.
     pub fn is_masked(&self, rule: Rule) -> bool {
-        self.mask.contains(rule)
+        self.watch.as_ref().is_some_and(|watch| watch.mask.contains(rule))
     }
 
     /// Collects a derivation tree.
     pub fn with_trace(mut self) -> Cx {
-        self.trace = Some(vec![Derivation::default()]);
+        self.watch().trace = Some(vec![Derivation::default()]);
         self
     }
 
     /// Notes which rows of definitions by cases are looked at.
     pub fn with_rows_noted(mut self) -> Cx {
-        self.rows = Some(Box::default());
+        self.watch().rows = Some(RowsLookedAt::default());
         self
     }
 
     /// Notes which errata are asked after.
     pub fn with_errata_noted(mut self) -> Cx {
-        self.consulted = Some(Rc::default());
+        self.watch().consulted = Some(Rc::default());
         self
     }
 
     /// The errata that were asked after since they [are noted](Cx::with_errata_noted): no other, taken the other way by itself,
     /// can change an answer.
     pub fn errata_asked_after(&self) -> BTreeSet<Erratum> {
-        self.consulted.as_ref().map(|consulted| consulted.borrow().clone()).unwrap_or_default()
+        let consulted = self.watch.as_ref().and_then(|watch| watch.consulted.as_ref());
+        consulted.map(|consulted| consulted.borrow().clone()).unwrap_or_default()
     }
 
     /// Whether an erratum is to be taken as the text has it. Nothing else may ask the reading.
     #[inline]
     pub fn literal(&self, erratum: Erratum) -> bool {
-        if let Some(consulted) = &self.consulted {
+        self.literal_any(&[erratum])
+    }
+
+    /// Whether one of several errata is to be taken as the text has it.
+    #[inline]
+    pub fn literal_any(&self, errata: &[Erratum]) -> bool {
+        (self.watch.is_some() || !self.reading.is_corrected()) && errata.iter().any(|erratum| self.takes(*erratum))
+    }
+
+    #[cold]
+    fn takes(&self, erratum: Erratum) -> bool {
+        if let Some(watch) = &self.watch
+            && let Some(consulted) = &watch.consulted
+        {
             consulted.borrow_mut().insert(erratum);
         }
         self.reading.is_literal(erratum)
@@ -233,22 +200,13 @@ impl Cx {
     #[must_use = "a masked rule must not apply"]
     #[inline]
     pub fn fire(&mut self, rule: Rule) -> bool {
-        if self.mask.contains(rule) {
+        if let Some(watch) = &mut self.watch
+            && !watch.fires(rule)
+        {
             return false;
         }
         self.recorded.insert(rule);
-        self.step(|| Step::Fired(rule));
         true
-    }
-
-    /// Notes a step of a derivation, if one is collected; what is noted is made only then.
-    #[inline]
-    fn step(&mut self, step: impl FnOnce() -> Step) {
-        if let Some(stack) = &mut self.trace
-            && let Some(top) = stack.last_mut()
-        {
-            top.steps.push(step());
-        }
     }
 
     /// Draws the conclusion of a rule: records the rule and gives the conclusion back; if the rule is masked, another
@@ -263,12 +221,16 @@ impl Cx {
     /// with another one, from the top again after the last.
     #[inline]
     pub fn by_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
-        if self.is_plain() {
-            let (rule, _, conclusion) = rows.iter().find(|(_, holds, _)| *holds)?;
-            if self.fire(*rule) {
-                return Some(conclusion.clone());
-            }
+        if self.watch.is_some() {
+            return self.by_watched_cases(rows);
         }
+        let (rule, _, conclusion) = rows.iter().find(|(_, holds, _)| *holds)?;
+        self.recorded.insert(*rule);
+        Some(conclusion.clone())
+    }
+
+    #[cold]
+    fn by_watched_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
         let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1)?;
         self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].2))
     }
@@ -276,13 +238,16 @@ impl Cx {
     /// As [`Cx::by_cases`], with a last row for what none of the others covers.
     #[inline]
     pub fn by_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
-        if self.is_plain() {
-            let row = rows.iter().find(|(_, holds, _)| *holds);
-            let (rule, conclusion) = row.map_or((otherwise.0, &otherwise.1), |row| (row.0, &row.2));
-            if self.fire(rule) {
-                return conclusion.clone();
-            }
+        if self.watch.is_some() {
+            return self.by_watched_cases_or(rows, otherwise);
         }
+        let row = rows.iter().find(|(_, holds, _)| *holds);
+        self.recorded.insert(row.map_or(otherwise.0, |row| row.0));
+        row.map_or(otherwise.1, |row| row.2.clone())
+    }
+
+    #[cold]
+    fn by_watched_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
         let count = rows.len() + 1;
         let row = |i: usize| rows.get(i).map_or((otherwise.0, &otherwise.1), |(rule, _, then)| (*rule, then));
         let holds = |i: usize| rows.get(i).is_none_or(|(_, holds, _)| *holds);
@@ -294,16 +259,11 @@ impl Cx {
         conclusion.unwrap_or(otherwise.1)
     }
 
-    /// Whether no mistake is to be made and no one wants to know what was tried.
-    #[inline]
-    fn is_plain(&self) -> bool {
-        self.row_mutant.is_none() && self.trace.is_none() && self.rows.is_none()
-    }
-
     /// Records that a row was looked at, and whether another one follows it.
-    #[inline]
     fn look_at(&mut self, rule: Rule, is_followed: bool) {
-        if let Some(rows) = &mut self.rows {
+        if let Some(watch) = &mut self.watch
+            && let Some(rows) = &mut watch.rows
+        {
             rows.rows.insert(rule);
             if is_followed {
                 rows.followed.insert(rule);
@@ -338,11 +298,12 @@ impl Cx {
         if self.fire(rule) {
             return new;
         }
-        let before = self.made.iter().filter(|(by, _)| *by == rule).filter_map(|(_, made)| made.downcast_ref::<T>());
+        let made = &mut self.watch().made;
+        let before = made.iter().filter(|(by, _)| *by == rule).filter_map(|(_, made)| made.downcast_ref::<T>());
         if let Some(known) = before.into_iter().find(|known| like(known, &new)).cloned() {
             return known;
         }
-        self.made.push((rule, Rc::new(new.clone())));
+        made.push((rule, Rc::new(new.clone())));
         new
     }
 
@@ -369,14 +330,22 @@ impl Cx {
     /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.
     #[inline]
     pub fn by_kind<T: Instead>(&mut self, (rule, conclusion): (Rule, T)) -> T {
-        if let Some(rows) = &mut self.rows {
-            rows.rows.insert(rule);
-            rows.kinds.insert(rule);
-        }
-        if self.mistake_at(rule) == Some(Mistake::Dropped) {
+        if self.watch.is_some() && !self.has_kind(rule) {
             return conclusion.instead(rule);
         }
         self.conclude(rule, conclusion)
+    }
+
+    /// Notes the row of a kind; whether it is there.
+    #[cold]
+    fn has_kind(&mut self, rule: Rule) -> bool {
+        self.look_at(rule, false);
+        if let Some(watch) = &mut self.watch
+            && let Some(rows) = &mut watch.rows
+        {
+            rows.kinds.insert(rule);
+        }
+        self.mistake_at(rule) != Some(Mistake::Dropped)
     }
 
     /// Conditions of which nothing follows but that all of them hold, or not: rule, which of its premises, whether it holds.
@@ -386,13 +355,21 @@ impl Cx {
 
     /// Conditions that must hold one and all, looked at in turn: the first that does not.
     pub fn first_failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
-        if self.row_mutant.is_none() && self.rows.is_none() {
+        if self.watch.is_none() {
             return conditions.iter().find(|condition| !self.meets(condition));
         }
+        self.first_failing_watched(conditions)
+    }
+
+    #[cold]
+    fn first_failing_watched<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
         let rule = |i: usize| conditions[i].0;
         let swapped = (1..conditions.len()).find(|i| self.mistake_at(rule(i - 1)) == Some(Mistake::Swapped));
         (0..conditions.len()).find_map(|position| {
-            if let Some(rows) = self.rows.as_mut().filter(|_| position + 1 < conditions.len()) {
+            if position + 1 < conditions.len()
+                && let Some(watch) = &mut self.watch
+                && let Some(rows) = &mut watch.rows
+            {
                 rows.followed.insert(rule(position));
             }
             let condition = &conditions[with_swapped(position, swapped)];
@@ -409,13 +386,19 @@ impl Cx {
     /// each by itself.
     #[inline]
     pub fn meets<T>(&mut self, (rule, n, holds, _): &Condition<T>) -> bool {
-        self.look_at(*rule, false);
-        if self.row_mutant.is_none() {
-            return self.premise(*rule, *n, *holds);
+        if self.watch.is_some() {
+            return self.meets_watched(*rule, *n, *holds);
         }
-        match self.mistake_at(*rule) {
-            None | Some(Mistake::Swapped) => self.premise(*rule, *n, *holds),
-            Some(Mistake::Negated) => self.premise(*rule, *n, !*holds),
+        self.recorded.insert(*rule);
+        *holds
+    }
+
+    #[cold]
+    fn meets_watched(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
+        self.look_at(rule, false);
+        match self.mistake_at(rule) {
+            None | Some(Mistake::Swapped) => self.premise(rule, n, holds),
+            Some(Mistake::Negated) => self.premise(rule, n, !holds),
             Some(Mistake::Dropped) => true,
         }
     }
@@ -439,13 +422,15 @@ impl Cx {
             if applies {
                 return Some(i);
             }
-            self.step(|| Step::Tried(rule(i)));
+            if let Some(watch) = &mut self.watch {
+                watch.step(|| Step::Tried(rule(i)));
+            }
         }
         None
     }
 
     fn mistake_at(&self, rule: Rule) -> Option<Mistake> {
-        self.row_mutant.filter(|mutant| mutant.rule == rule).map(|mutant| mutant.mistake)
+        self.watch.as_ref().and_then(|watch| watch.mistake_at(rule))
     }
 
     /// The conclusion of the row at `at`, or what stands in for it.
@@ -473,11 +458,12 @@ impl Cx {
     #[must_use = "a failing premise must have a consequence"]
     #[inline]
     pub fn premise(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
-        if self.mask.contains(rule) {
+        if let Some(watch) = &mut self.watch
+            && !watch.tests(rule, n, holds)
+        {
             return true;
         }
         self.recorded.insert(rule);
-        self.step(|| Step::Premise(rule, n, holds));
         holds
     }
 
@@ -488,11 +474,12 @@ impl Cx {
         inputs: impl FnOnce() -> Vec<String>,
         body: impl FnOnce(&mut Cx) -> T,
     ) -> T {
-        if let Some(stack) = &mut self.trace {
-            stack.push(Derivation { judgement, inputs: inputs(), ..Derivation::default() });
+        match self.stack() {
+            Some(stack) => stack.push(Derivation { judgement, inputs: inputs(), ..Derivation::default() }),
+            None => return with_stack(|| body(self)),
         }
         let result = with_stack(|| body(self));
-        if let Some(stack) = &mut self.trace
+        if let Some(stack) = self.stack()
             && let Some(mut node) = stack.pop()
         {
             node.conclusion = result.conclude();
@@ -503,6 +490,11 @@ impl Cx {
         result
     }
 
+    /// The judgements that are open, if a derivation is collected.
+    fn stack(&mut self) -> Option<&mut Vec<Derivation>> {
+        self.watch.as_mut()?.trace.as_mut()
+    }
+
     /// The rules that were used so far.
     pub fn recorded(&self) -> &RuleSet {
         &self.recorded
@@ -510,7 +502,7 @@ impl Cx {
 
     /// The rows of definitions by cases that were looked at since they [are noted](Cx::with_rows_noted).
     pub fn rows_looked_at(&self) -> RowsLookedAt {
-        self.rows.as_deref().copied().unwrap_or_default()
+        self.watch.as_ref().and_then(|watch| watch.rows).unwrap_or_default()
     }
 
     /// Forgets the rules that were used.
@@ -520,7 +512,7 @@ impl Cx {
 
     /// Takes what happened so far at the outermost level.
     pub fn take_steps(&mut self) -> Vec<Step> {
-        let Some(stack) = &mut self.trace else { return Vec::new() };
+        let Some(stack) = self.stack() else { return Vec::new() };
         let steps = std::mem::take(stack).into_iter().next().map(|root| root.steps).unwrap_or_default();
         stack.push(Derivation::default());
         steps

@@ -4,11 +4,10 @@ mod cx;
 mod derivation;
 mod stack;
 mod verdict;
+mod watch;
 
-pub use cx::{
-    Check, Condition, Cx, Every, GlbPurity, Instead, LazyRow, Mistake, Open, Prover, Row, RowMutant, RowsLookedAt,
-    Stuck,
-};
+pub use cx::{Check, Condition, Cx, Every, GlbPurity, Instead, LazyRow, Open, Prover, Row, Stuck};
 pub use derivation::{Conclusion, Derivation, Step};
 pub use stack::with_stack;
 pub use verdict::{BestEffort, Compatibility, Ending, Proof, RuntimeError};
+pub use watch::{Mistake, RowMutant, RowsLookedAt};

@@ -11,6 +11,7 @@ use super::kinds::Kinds;
 use super::mapping::{
     Mapping, all_shape_vars, dims_of, for_each_lone, for_each_mentioned, has_func_inside, introduced_by, params_of,
 };
+use super::own::Own;
 use super::substitute::{rename_in_func, renamed};
 use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
@@ -18,13 +19,6 @@ use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo};
 use crate::judge::{Cx, with_stack};
 
 type Func = Arc<FuncStructInfo>;
-
-/// The variables that the parameters of a function introduce.
-pub(super) fn own(func: &FuncStructInfo, scope: &Scope) -> BTreeSet<ShapeVar> {
-    let mut own = introduced_by(params_of(func));
-    own.retain(|var| !scope.has_shape_var(var));
-    own
-}
 
 fn all_of(func: &Func) -> BTreeSet<ShapeVar> {
     all_shape_vars(&StructInfo::Func(func.clone()))
@@ -79,22 +73,18 @@ fn told_beside<'s>(s: &'s StructInfo, used: &BTreeSet<ShapeVar>, scope: &Scope) 
     (told, inside.back)
 }
 
-/// As [`told_inside_and_back`], of two infos: what is alike in both stays alike, and no name stands for two variables. In this
-/// scope no new name will be one of those that are given here.
-pub(super) fn told_in_both<'s>(
-    s1: &'s StructInfo,
-    s2: &'s StructInfo,
-    scope: &Scope,
-) -> (Cow<'s, StructInfo>, Cow<'s, StructInfo>, Mapping) {
-    if !shares_names(s1, &mut Around::default()) && !shares_names(s2, &mut Around::default()) {
-        return (Cow::Borrowed(s1), Cow::Borrowed(s2), Mapping::new());
+/// As [`told_inside_and_back`], of two function types: what is alike in both stays alike, and no name stands for two variables.
+/// `None` for what stays as it is. In this scope no new name will be one of those that are given here.
+pub(super) fn told_in_both(f1: &Func, f2: &Func, scope: &Scope) -> (Option<Func>, Option<Func>, Mapping) {
+    if !func_shares_names(f1, &mut Around::default()) && !func_shares_names(f2, &mut Around::default()) {
+        return (None, None, Mapping::new());
     }
-    let mut used = &all_shape_vars(s1) | &all_shape_vars(s2);
-    let (told1, mut back) = told_beside(s1, &used, scope);
-    let (mut told2, mut back2) = told_beside(s2, &used, scope);
+    let mut used = &all_of(f1) | &all_of(f2);
+    let (told1, mut back) = func_told_beside(f1, &used, scope);
+    let (mut told2, mut back2) = func_told_beside(f2, &used, scope);
     if back2.iter().any(|(name, var)| back.get(name).is_some_and(|other| other != var)) {
         used.extend(back.keys().cloned());
-        (told2, back2) = told_beside(s2, &used, scope);
+        (told2, back2) = func_told_beside(f2, &used, scope);
     }
     back.append(&mut back2);
     if let Some(last) = back.keys().map(|name| name.id).max() {
@@ -103,16 +93,18 @@ pub(super) fn told_in_both<'s>(
     (told1, told2, back)
 }
 
-/// As [`told_inside`], for a judgement that matches and substitutes: by the letter of E55 and E80 it goes by names there.
-#[inline]
-pub(super) fn told_inside_if_matched<'s>(cx: &Cx, s: &'s StructInfo, scope: &Scope) -> Cow<'s, StructInfo> {
-    match s {
-        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => Cow::Borrowed(s),
-        StructInfo::Tuple(_) | StructInfo::Func(_) if cx.literal(Erratum::E55) || cx.literal(Erratum::E80) => {
-            Cow::Borrowed(s)
-        }
-        StructInfo::Tuple(_) | StructInfo::Func(_) => told_inside(s, scope),
+fn func_told_beside(func: &Func, used: &BTreeSet<ShapeVar>, scope: &Scope) -> (Option<Func>, Mapping) {
+    let mut inside = Inside::new(scope, Fresh::beside(used, scope), false);
+    (inside.func(func), inside.back)
+}
+
+/// As [`told_inside`], of a function type, for a judgement that matches and substitutes: by the letter of E55 and E80 it goes
+/// by names there.
+pub(super) fn told_inside_if_matched(cx: &Cx, func: &Func, scope: &Scope) -> Option<Func> {
+    if !func_shares_names(func, &mut Around::default()) || cx.literal(Erratum::E55) || cx.literal(Erratum::E80) {
+        return None;
     }
+    func_told_beside(func, &all_of(func), scope).0
 }
 
 /// What the function types around introduce, as far as it is spelt.
@@ -171,16 +163,22 @@ fn shares_names<'s>(s: &'s StructInfo, around: &mut Around<'s>) -> bool {
             false
         }
         StructInfo::Tuple(fields) => with_stack(|| fields.iter().any(|field| shares_names(field, around))),
-        StructInfo::Func(func) if around.vars.is_empty() && !has_func_inside(func) => false,
-        StructInfo::Func(func) => with_stack(|| {
-            let (outer, met) = (around.vars.len(), around.met);
-            let mut parts = params_of(func).iter().chain([&func.ret]);
-            let shared = !around.enter(func) || parts.any(|part| shares_names(part, around));
-            around.vars.truncate(outer);
-            around.met = met;
-            shared
-        }),
+        StructInfo::Func(func) => func_shares_names(func, around),
     }
+}
+
+fn func_shares_names<'s>(func: &'s FuncStructInfo, around: &mut Around<'s>) -> bool {
+    if around.vars.is_empty() && !has_func_inside(func) {
+        return false;
+    }
+    with_stack(|| {
+        let (outer, met) = (around.vars.len(), around.met);
+        let mut parts = params_of(func).iter().chain([&func.ret]);
+        let shared = !around.enter(func) || parts.any(|part| shares_names(part, around));
+        around.vars.truncate(outer);
+        around.met = met;
+        shared
+    })
 }
 
 /// What is known of variables, and can be set back to what it was.
@@ -317,8 +315,8 @@ pub(super) fn told_apart(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Optio
     let first = with_distinct_insides(cx, f1, f2, scope);
     let known1 = first.as_ref().unwrap_or(f1);
     // By the letter a variable of a shape is mapped to itself, and so to none of the other (A11).
-    let to_itself = if cx.literal(Erratum::A11) { own(known1, scope) } else { BTreeSet::new() };
-    let first = renamed_where_met(known1, f2, to_itself, scope).or(first);
+    let to_itself = cx.literal(Erratum::A11).then(|| Own::of(known1, scope));
+    let first = to_itself.and_then(|suspects| renamed_where_met(known1, f2, &suspects, scope)).or(first);
     let known1 = first.as_ref().unwrap_or(f1);
     let second = with_distinct_insides(cx, f2, known1, scope);
     let apart = apart_from(second.as_ref().unwrap_or(f2), known1, scope);
@@ -328,12 +326,12 @@ pub(super) fn told_apart(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Optio
 /// `func` with new names for those of its own variables that `other` mentions without binding them itself; `None` if
 /// there are none.
 pub(super) fn apart_from(func: &Func, other: &Func, scope: &Scope) -> Option<Func> {
-    let mut suspects = own(func, scope);
+    let mut suspects = Own::of(func, scope);
     if !suspects.is_empty() {
-        let known = own(other, scope);
+        let known = Own::of(other, scope);
         suspects.retain(|var| !known.contains(var));
     }
-    renamed_where_met(func, other, suspects, scope)
+    renamed_where_met(func, other, &suspects, scope)
 }
 
 /// `func` with new names for those of its own variables that no mapping has replaced and that `other` has, too.
@@ -343,12 +341,12 @@ pub(super) fn apart_if_unmapped(
     is_mapped: impl Fn(&ShapeVar) -> bool,
     scope: &Scope,
 ) -> Option<Func> {
-    let mut suspects = own(func, scope);
+    let mut suspects = Own::of(func, scope);
     suspects.retain(|var| !is_mapped(var));
-    renamed_where_met(func, other, suspects, scope)
+    renamed_where_met(func, other, &suspects, scope)
 }
 
-fn renamed_where_met(func: &Func, other: &Func, suspects: BTreeSet<ShapeVar>, scope: &Scope) -> Option<Func> {
+fn renamed_where_met(func: &Func, other: &Func, suspects: &Own, scope: &Scope) -> Option<Func> {
     if suspects.is_empty() {
         return None;
     }
@@ -369,17 +367,18 @@ fn renamed_where_met(func: &Func, other: &Func, suspects: BTreeSet<ShapeVar>, sc
 /// variable of the other, and neither stands for a third, they are the same, "as when checking alpha-equivalence".
 /// `None` if nothing changes. The first must be [apart](apart_from) from the second.
 pub(super) fn in_variables_of(f1: &Func, f2: &Func, scope: &Scope) -> Option<Func> {
-    let (own1, own2) = (own(f1, scope), own(f2, scope));
+    let own2 = Own::of(f2, scope);
     if own2.is_empty() {
         return None;
     }
-    let mut pairs = Pairs { own1: &own1, own2: &own2, found: Vec::new() };
+    let own1 = Own::of(f1, scope);
+    let mut pairs = Pairs { own1: &own1, own2: &own2, found: SmallVec::new() };
     params_of(f1).iter().zip(params_of(f2)).for_each(|(param1, param2)| pairs.infos(param1, param2));
     if pairs.found.len() == own2.len() && pairs.found.iter().all(|(v1, v2)| v1 == v2) {
         return None;
     }
     let renaming: Mapping = pairs.found.into_iter().map(|(v1, v2)| (v2.clone(), PrimExpr::Var(v1.clone()))).collect();
-    let mut unpaired = own2.clone();
+    let mut unpaired = own2.to_set();
     unpaired.retain(|var| !renaming.contains_key(var));
     let used = if unpaired.is_empty() { BTreeSet::new() } else { &all_of(f1) | &all_of(f2) };
     unpaired.retain(|var| used.contains(var));
@@ -389,13 +388,13 @@ pub(super) fn in_variables_of(f1: &Func, f2: &Func, scope: &Scope) -> Option<Fun
 }
 
 /// The variables of two functions that stand for each other.
-struct Pairs<'s> {
-    own1: &'s BTreeSet<ShapeVar>,
-    own2: &'s BTreeSet<ShapeVar>,
-    found: Vec<(&'s ShapeVar, &'s ShapeVar)>,
+struct Pairs<'o, 's> {
+    own1: &'o Own<'s>,
+    own2: &'o Own<'s>,
+    found: SmallVec<[(&'s ShapeVar, &'s ShapeVar); 8]>,
 }
 
-impl<'s> Pairs<'s> {
+impl<'s> Pairs<'_, 's> {
     fn infos(&mut self, s1: &'s StructInfo, s2: &'s StructInfo) {
         with_stack(|| match Kinds::of(s1, s2) {
             Kinds::Tensors(..) | Kinds::Shapes(..) => {
@@ -433,7 +432,7 @@ fn with_distinct_insides(cx: &Cx, func: &Func, other: &Func, scope: &Scope) -> O
     if !cx.literal(Erratum::E80) && !cx.literal(Erratum::E55) || !has_func_inside(func) {
         return None;
     }
-    let bound = scope.enter(own(func, scope));
+    let bound = scope.enter(Own::of(func, scope).to_set());
     let mut inside = Inside::new(scope, Fresh::beside(&(&all_of(func) | &all_of(other)), scope), true);
     let parts = params_of(func).iter().chain([&func.ret]);
     let parts: Vec<StructInfo> = parts.map(|part| inside.info(part).unwrap_or_else(|| part.clone())).collect();
@@ -453,11 +452,70 @@ fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
     if let PrimExpr::Var(var) = dim { Some(var) } else { None }
 }
 
+/// Two infos in which every function type has been told apart inside, and what gives the variables their names again: what
+/// judgements do one function type after another, when they meet it.
 #[cfg(test)]
-mod tests {
+pub(super) fn told_all_at_once(s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> (StructInfo, StructInfo, Mapping) {
+    let mut used = &all_shape_vars(s1) | &all_shape_vars(s2);
+    let (told1, mut back) = told_beside(s1, &used, scope);
+    used.extend(back.keys().cloned());
+    let (told2, mut back2) = told_beside(s2, &used, scope);
+    back.append(&mut back2);
+    back.keys().map(|name| name.id).max().into_iter().for_each(|last| scope.number_up_to(last));
+    (told1.into_owned(), told2.into_owned(), back)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
     use super::*;
     use crate::generate::{Tape, struct_info_pair};
+    use crate::grammar::DataType;
     use crate::struct_info::surroundings::Nowhere;
+
+    /// A function type with others in its parameters, that stand before or behind what introduces a variable of these names.
+    fn signature(tape: &mut Tape, depth: usize, names: [&str; 3]) -> StructInfo {
+        let vector = |tape: &mut Tape| {
+            let name = names[tape.choose(3)];
+            StructInfo::tensor([PrimExpr::var(name)], DataType::FLOAT32)
+        };
+        if depth == 0 {
+            return vector(tape);
+        }
+        let inner = signature(tape, depth - 1, names);
+        let (a, b, ret) = (vector(tape), vector(tape), vector(tape));
+        let params = match tape.choose(3) {
+            0 => vec![inner, a],
+            1 => vec![a, inner, b],
+            _ => vec![StructInfo::tuple([inner, a]), b],
+        };
+        StructInfo::func(params, ret)
+    }
+
+    pub(in crate::struct_info) fn drawn(seed: u64) -> (StructInfo, StructInfo) {
+        let mut tape = Tape::from_seed(seed, 256);
+        if seed.is_multiple_of(2) {
+            return struct_info_pair(&mut tape, 4, &["n", "m", "k"].map(ShapeVar::new));
+        }
+        let names = [["n", "m", "k"], ["m", "k", "n"], ["a", "b", "c"], ["n", "m", "m"]][tape.choose(4)];
+        let depth = 1 + tape.choose(4);
+        // The same choices but for the last ones, so that some results differ.
+        let (mut one, mut other) = (Tape::from_seed(seed, 256), Tape::from_seed(seed, 5 * depth - tape.choose(3)));
+        (signature(&mut one, depth, ["n", "m", "k"]), signature(&mut other, depth, names))
+    }
+
+    /// Two tuples of such function types and what stands beside them, sometimes with the same variables.
+    pub(in crate::struct_info) fn beside_others(seed: u64) -> (StructInfo, StructInfo) {
+        let (s1, s2) = drawn(seed);
+        let (t1, t2) = drawn(seed / 2 + 1);
+        match seed % 3 {
+            0 => (s1, s2),
+            1 => (StructInfo::tuple([s1, t1]), StructInfo::tuple([s2, t2])),
+            _ => {
+                let vector = StructInfo::tensor([PrimExpr::var("n")], DataType::FLOAT32);
+                (StructInfo::tuple([vector.clone(), s1]), StructInfo::tuple([vector, s2]))
+            }
+        }
+    }
 
     #[test]
     fn what_shares_no_names_needs_no_others() {

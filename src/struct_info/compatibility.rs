@@ -28,9 +28,7 @@ pub fn check_compatibility_in(
     s2: &StructInfo,
     scope: &dyn Surroundings,
 ) -> Compatibility {
-    let scope = Scope::new(scope);
-    let (s1, s2) = (told_inside_if_matched(cx, s1, &scope), told_inside_if_matched(cx, s2, &scope));
-    check(cx, &s1, &s2, &scope)
+    check(cx, s1, s2, &Scope::new(scope))
 }
 
 fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
@@ -130,9 +128,16 @@ fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Sco
 fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
-        (Some(_), Some(_)) => closures(cx, f1, f2, scope),
+        (Some(_), Some(_)) => told(cx, f1, f2, scope),
         (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.COMPAT.FUNC.FORM"), Incompatible)),
     }
+}
+
+/// The outermost function types, told apart inside, and those inside them, which have been.
+fn told(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
+    let Some(_until_judged) = scope.outermost() else { return closures(cx, f1, f2, scope) };
+    let (told1, told2) = (told_inside_if_matched(cx, f1, scope), told_inside_if_matched(cx, f2, scope));
+    closures(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope)
 }
 
 fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibility {
@@ -211,6 +216,8 @@ mod tests {
     use crate::book::{Erratum, Reading};
     use crate::generate::{Tape, struct_info_pair};
     use crate::grammar::{BinaryOp, DataType, Ndim, PrimExpr, ShapeVar, TensorShape, Var};
+    use crate::struct_info::apart::tests::beside_others;
+    use crate::struct_info::apart::told_all_at_once;
     use crate::struct_info::is_more_specific;
 
     fn v(name: &str) -> StructInfo {
@@ -308,6 +315,21 @@ mod tests {
         let StructInfo::Func(func) = s else { panic!("{s}") };
         let params = params_of(func).iter().cloned().chain([param]).collect();
         StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params), ..(**func).clone() }))
+    }
+
+    #[test]
+    fn function_types_are_told_apart_inside_one_by_one_as_well_as_all_at_once() {
+        let mut told = 0;
+        for seed in 0..3_000 {
+            let (s1, s2) = beside_others(seed);
+            let scope = Scope::new(&Nowhere);
+            let (told1, told2, back) = told_all_at_once(&s1, &s2, &scope);
+            let _told = scope.outermost();
+            told += usize::from(!back.is_empty());
+            let at_once = super::check(&mut Cx::new(), &told1, &told2, &scope);
+            assert_eq!(check(&s1, &s2), at_once, "seed {seed}: {s1} and {s2}");
+        }
+        assert!(told > 500, "{told}");
     }
 
     #[test]

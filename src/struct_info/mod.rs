@@ -11,6 +11,7 @@ mod kinds;
 pub mod mapping;
 pub mod order;
 mod overlap;
+mod own;
 mod same_shape;
 pub mod substitute;
 pub mod surroundings;

@@ -47,9 +47,7 @@ pub fn is_more_specific_in(
     s2: &StructInfo,
     scope: &dyn Surroundings,
 ) -> bool {
-    let scope = Scope::new(scope);
-    let (s1, s2) = (told_inside_if_matched(cx, s1, &scope), told_inside_if_matched(cx, s2, &scope));
-    below(cx, relation, &s1, &s2, &scope)
+    below(cx, relation, s1, s2, &Scope::new(scope))
 }
 
 pub(super) fn below(cx: &mut Cx, relation: Relation, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> bool {
@@ -182,7 +180,7 @@ impl Order<'_> {
             (None, None) => self.packed(cx, f1, f2),
             (Some(_), Some(_)) => {
                 let purity = cx.literal(Erratum::A18) || f2.pure != Some(true) || f1.pure == f2.pure;
-                purity && self.params(cx, f1, f2, known)
+                purity && self.told(cx, f1, f2, known)
             }
             (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
         }
@@ -196,6 +194,14 @@ impl Order<'_> {
         }
         let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
         cx.holds(&[(rule!("SI.ORDER.FUNC.SAME"), 1, same)])
+    }
+
+    /// The outermost function types, told apart inside, and those inside them, which have been.
+    fn told(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
+        let Some(_until_judged) = self.scope.outermost() else { return self.params(cx, f1, f2, known) };
+        let told = (told_inside_if_matched(cx, f1, self.scope), told_inside_if_matched(cx, f2, self.scope));
+        let known = if told.0.is_some() || told.1.is_some() { Known::Nothing } else { known };
+        self.params(cx, told.0.as_ref().unwrap_or(f1), told.1.as_ref().unwrap_or(f2), known)
     }
 
     fn params(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
@@ -234,5 +240,31 @@ impl Order<'_> {
             }
         };
         cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, value && p1.dtype == p2.dtype)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::struct_info::apart::tests::beside_others;
+    use crate::struct_info::apart::told_all_at_once;
+
+    #[test]
+    fn function_types_are_told_apart_inside_one_by_one_as_well_as_all_at_once() {
+        let (mut told, mut below_other) = (0, 0);
+        for seed in 0..3_000 {
+            let (s1, s2) = beside_others(seed);
+            let scope = Scope::new(&Nowhere);
+            let (told1, told2, back) = told_all_at_once(&s1, &s2, &scope);
+            let _told = scope.outermost();
+            told += usize::from(!back.is_empty());
+            for relation in [Relation::Definite, Relation::Possible] {
+                let at_once = below(&mut Cx::new(), relation, &told1, &told2, &scope);
+                let one_by_one = is_more_specific_in(&mut Cx::new(), relation, &s1, &s2, &Nowhere);
+                assert_eq!(one_by_one, at_once, "seed {seed}, {relation:?}: {s1} and {s2}");
+                below_other += usize::from(at_once);
+            }
+        }
+        assert!(told > 500 && below_other > 500, "{told} {below_other}");
     }
 }

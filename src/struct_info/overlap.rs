@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::apart::own;
 use super::kinds::{Kinds, is_object};
+use super::own::Own;
 use super::same_shape::seen_through;
 use super::surroundings::{Scope, Surroundings};
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
@@ -82,7 +82,8 @@ impl Overlap<'_> {
     fn funcs(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>) -> bool {
         match (&f1.params, &f2.params) {
             (Some(params1), Some(params2)) => {
-                let _introduced = self.scope.introduce(&own(f1, &self.scope) | &own(f2, &self.scope));
+                let own = |func: &FuncStructInfo| Own::of(func, &self.scope).to_set();
+                let _introduced = self.scope.introduce(&own(f1) | &own(f2));
                 let result = |func: &FuncStructInfo| seen_through(&func.ret, &self.scope);
                 params1.len() == params2.len() && self.of(cx, &result(f1), &result(f2))
             }

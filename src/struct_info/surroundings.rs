@@ -44,6 +44,13 @@ pub(super) struct Scope<'a> {
     /// How many of the enclosing function types introduce a variable.
     introduced: RefCell<BTreeMap<ShapeVar, usize>>,
     last_number: Cell<u32>,
+    /// Whether the function types that are judged here have been told apart inside.
+    told: Cell<bool>,
+}
+
+/// A function type that has been told apart inside, with all those in it, until this is dropped.
+pub(super) struct Told<'s> {
+    scope: &'s Scope<'s>,
 }
 
 /// Variables that leave the scope when this is dropped.
@@ -54,7 +61,18 @@ pub(super) struct Introduced<'s> {
 
 impl<'a> Scope<'a> {
     pub(super) fn new(outer: &'a dyn Surroundings) -> Scope<'a> {
-        Scope { outer, introduced: RefCell::default(), last_number: Cell::new(outer.last_number()) }
+        Scope {
+            outer,
+            introduced: RefCell::default(),
+            last_number: Cell::new(outer.last_number()),
+            told: Cell::new(false),
+        }
+    }
+
+    /// Whether a function type is met that no other is around, as far as this judgement looks: for as long as the result lives, those
+    /// inside it are not met so.
+    pub(super) fn outermost(&self) -> Option<Told<'_>> {
+        (!self.told.replace(true)).then_some(Told { scope: self })
     }
 
     /// Notes that numbers up to this one are given to variables.
@@ -89,6 +107,12 @@ impl<'a> Scope<'a> {
                 Some(_) | None => drop(introduced.remove(v)),
             }
         }
+    }
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        self.scope.told.set(false);
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::apart::{apart_from, in_variables_of, told_in_both};
 use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
-use super::mapping::{introduced_around, is_or_holds_func, params_of};
+use super::mapping::{introduced_around, params_of};
 use super::order::{Relation, below};
 use super::same_shape::{compare_known_shapes, compare_values};
 use super::substitute::replace_everywhere;
@@ -26,14 +26,9 @@ pub fn unify_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> Struc
 
 /// As [`unify_struct_info`], at a place where the variables of `scope` are bound.
 pub fn unify_struct_info_in(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
-    let scope = Scope::new(scope);
-    let (s1, s2, back) = told_in_both(s1, s2, &scope);
     // By the letter of these the order goes by names, and so does not take one spelling for the other.
-    let by_name = [Erratum::A11, Erratum::A58, Erratum::E55, Erratum::E80].into_iter().any(|e| cx.literal(e));
-    // Only what a function type binds can be spelt in two ways.
-    let wanted = !by_name && is_or_holds_func(&s1) && is_or_holds_func(&s2);
-    let join = unify(cx, &s1, &s2, &scope, &mut Respelled { wanted, ..Respelled::default() });
-    if back.is_empty() { join } else { replace_everywhere(&join, &back) }
+    let by_name = cx.literal_any(&[Erratum::A11, Erratum::A58, Erratum::E55, Erratum::E80]);
+    unify(cx, s1, s2, &Scope::new(scope), &mut Respelled { wanted: !by_name, ..Respelled::default() })
 }
 
 /// What was joined, with the variables of its function types spelt as in the join, so that it can be compared with that at
@@ -45,53 +40,73 @@ struct Respelled {
     second: Option<StructInfo>,
 }
 
+/// Those parts of what is joined that are spelt otherwise in the join, which is seldom any, and where they stand.
+type Parts = Vec<(usize, Respelled)>;
+
 impl Respelled {
     /// For a part of what is joined.
     fn part(&self) -> Respelled {
         Respelled { wanted: self.wanted, ..Respelled::default() }
     }
 
+    /// Among the parts, if it is spelt otherwise.
+    fn note(self, at: usize, parts: &mut Parts) {
+        if self.first.is_some() || self.second.is_some() {
+            parts.push((at, self));
+        }
+    }
+
     /// A tuple, from its fields.
-    fn tuple(&mut self, fields1: &[StructInfo], fields2: &[StructInfo], parts: Vec<Respelled>) {
-        let (firsts, seconds): (Vec<_>, Vec<_>) = parts.into_iter().map(|part| (part.first, part.second)).unzip();
+    fn tuple(&mut self, fields1: &[StructInfo], fields2: &[StructInfo], parts: Parts) {
+        let (firsts, seconds) = split(parts);
         self.first = respelled(fields1, firsts).map(StructInfo::Tuple);
         self.second = respelled(fields2, seconds).map(StructInfo::Tuple);
     }
 
-    /// A function type, from its parameters and, at the end of the parts, its result.
-    fn func(
-        &mut self,
-        [old1, old2]: [&Arc<FuncStructInfo>; 2],
-        [f1, f2]: [&Arc<FuncStructInfo>; 2],
-        parts: Vec<Respelled>,
-    ) {
+    /// A function type, from its parameters and, behind them, its result.
+    fn func(&mut self, [old1, old2]: [&Arc<FuncStructInfo>; 2], [f1, f2]: [&Arc<FuncStructInfo>; 2], parts: Parts) {
         if self.wanted {
-            let (firsts, seconds): (Vec<_>, Vec<_>) = parts.into_iter().map(|part| (part.first, part.second)).unzip();
+            let (firsts, seconds) = split(parts);
             self.first = respelled_func(old1, f1, firsts);
             self.second = respelled_func(old2, f2, seconds);
         }
     }
 }
 
+/// Parts that are spelt otherwise, and where they stand.
+type New = Vec<(usize, StructInfo)>;
+
+fn split(parts: Parts) -> (New, New) {
+    let (mut firsts, mut seconds) = (New::new(), New::new());
+    for (at, part) in parts {
+        firsts.extend(part.first.map(|first| (at, first)));
+        seconds.extend(part.second.map(|second| (at, second)));
+    }
+    (firsts, seconds)
+}
+
 /// The parts, with those that are spelt otherwise; `None` if there are none.
-fn respelled(parts: &[StructInfo], new: Vec<Option<StructInfo>>) -> Option<Arc<[StructInfo]>> {
-    let changed = new.iter().any(Option::is_some);
-    changed.then(|| parts.iter().zip(new).map(|(part, new)| new.unwrap_or_else(|| part.clone())).collect())
+fn respelled(parts: &[StructInfo], new: New) -> Option<Arc<[StructInfo]>> {
+    if new.is_empty() {
+        return None;
+    }
+    let mut all = parts.to_vec();
+    for (at, part) in new {
+        if let Some(old) = all.get_mut(at) {
+            *old = part;
+        }
+    }
+    Some(all.into())
 }
 
 /// A function type `old` as it is with its own variables renamed, and then with these parts.
-fn respelled_func(
-    old: &Arc<FuncStructInfo>,
-    renamed: &Arc<FuncStructInfo>,
-    mut new: Vec<Option<StructInfo>>,
-) -> Option<StructInfo> {
-    let ret = new.pop().flatten();
-    let params = respelled(params_of(renamed), new);
-    if ret.is_none() && params.is_none() {
+fn respelled_func(old: &Arc<FuncStructInfo>, renamed: &Arc<FuncStructInfo>, new: New) -> Option<StructInfo> {
+    if new.is_empty() {
         return (!Arc::ptr_eq(old, renamed)).then(|| StructInfo::Func(renamed.clone()));
     }
-    let ret = ret.unwrap_or_else(|| renamed.ret.clone());
-    let params = params.or_else(|| renamed.params.clone());
+    let (params, ret): (New, New) = new.into_iter().partition(|(at, _)| *at < params_of(renamed).len());
+    let ret = ret.into_iter().next().map_or_else(|| renamed.ret.clone(), |(_, ret)| ret);
+    let params = respelled(params_of(renamed), params).or_else(|| renamed.params.clone());
     Some(StructInfo::Func(Arc::new(FuncStructInfo { params, ret, ..(**renamed).clone() })))
 }
 
@@ -174,21 +189,22 @@ fn tuple(
     spelled: &mut Respelled,
 ) -> StructInfo {
     let other_length = fields1.len() != fields2.len();
-    if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.TUPLE.LEN"), other_length, StructInfo::Object)]) {
-        return join;
+    if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.TUPLE.LEN"), other_length, &StructInfo::Object)]) {
+        return join.clone();
     }
-    let pairs = fields1.iter().zip(fields2);
-    if !spelled.wanted {
-        return cx.clause(rule!("SI.UNIFY.TUPLE.RET"), |cx| {
-            StructInfo::Tuple(pairs.map(|(field1, field2)| unify(cx, field1, field2, scope, spelled)).collect())
-        });
-    }
-    let mut parts: Vec<Respelled> = pairs.clone().map(|_| spelled.part()).collect();
+    let mut parts = Parts::new();
     let join = cx.clause(rule!("SI.UNIFY.TUPLE.RET"), |cx| {
-        let fields = pairs.zip(&mut parts);
-        StructInfo::Tuple(fields.map(|((field1, field2), part)| unify(cx, field1, field2, scope, part)).collect())
+        let joined = fields1.iter().zip(fields2).enumerate().map(|(i, (field1, field2))| {
+            let mut part = spelled.part();
+            let join = unify(cx, field1, field2, scope, &mut part);
+            part.note(i, &mut parts);
+            join
+        });
+        StructInfo::Tuple(joined.collect())
     });
-    spelled.tuple(fields1, fields2, parts);
+    if !parts.is_empty() {
+        spelled.tuple(fields1, fields2, parts);
+    }
     join
 }
 
@@ -202,7 +218,7 @@ fn func(
 ) -> StructInfo {
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
-        (Some(_), Some(_)) => closures(cx, f1, f2, scope, spelled),
+        (Some(_), Some(_)) => told(cx, f1, f2, scope, spelled),
         (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.UNIFY.FUNC.FORM"), StructInfo::Object)),
     }
 }
@@ -222,6 +238,20 @@ fn joined_purity(pure1: Option<bool>, pure2: Option<bool>) -> Option<bool> {
     }
 }
 
+/// The join of the outermost function types, told apart inside, and of those inside them, which have been.
+fn told(
+    cx: &mut Cx,
+    f1: &Arc<FuncStructInfo>,
+    f2: &Arc<FuncStructInfo>,
+    scope: &Scope,
+    spelled: &mut Respelled,
+) -> StructInfo {
+    let Some(_until_joined) = scope.outermost() else { return closures(cx, f1, f2, scope, spelled) };
+    let (told1, told2, back) = told_in_both(f1, f2, scope);
+    let join = closures(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope, spelled);
+    if back.is_empty() { join } else { replace_everywhere(&join, &back) }
+}
+
 fn closures(
     cx: &mut Cx,
     f1: &Arc<FuncStructInfo>,
@@ -232,8 +262,8 @@ fn closures(
     let written = [f1, f2];
     let (params1, params2) = (params_of(f1), params_of(f2));
     let other_arity = params1.len() != params2.len();
-    if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.FUNC.ARITY"), other_arity, StructInfo::Object)]) {
-        return join;
+    if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.FUNC.ARITY"), other_arity, &StructInfo::Object)]) {
+        return join.clone();
     }
     // Literal A58: nothing is renamed.
     let by_name = cx.literal(Erratum::A58);
@@ -243,14 +273,14 @@ fn closures(
     let f2 = renamed.as_ref().unwrap_or(f2);
     let (params1, params2) = (params_of(f1), params_of(f2));
     let _introduced = scope.introduce(introduced_around(f1, f2));
-    let (mut unified_params, mut parts) = (Vec::with_capacity(params1.len()), Vec::with_capacity(params1.len() + 1));
-    for (param1, param2) in params1.iter().zip(params2) {
+    let (mut unified_params, mut parts) = (Vec::with_capacity(params1.len()), Parts::new());
+    for (i, (param1, param2)) in params1.iter().zip(params2).enumerate() {
         let mut part = spelled.part();
         match unified_param(cx, param1, param2, scope, &mut part) {
             Some(param) => unified_params.push(param),
             None => return StructInfo::Object,
         }
-        parts.push(part);
+        part.note(i, &mut parts);
     }
     let mut part = spelled.part();
     let join = cx.clause(rule!("SI.UNIFY.FUNC.RET"), |cx| {
@@ -258,7 +288,7 @@ fn closures(
         let (params, pure) = (Some(unified_params.into()), joined_purity(f1.pure, f2.pure));
         StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }))
     });
-    parts.push(part);
+    part.note(params1.len(), &mut parts);
     spelled.func(written, [f1, f2], parts);
     join
 }
@@ -296,47 +326,14 @@ fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> StructInfo {
 mod tests {
     use super::*;
     use crate::book::Reading;
-    use crate::generate::{Tape, struct_info_pair};
-    use crate::grammar::{PrimExpr, ShapeVar};
+    use crate::grammar::PrimExpr;
+    use crate::struct_info::apart::tests::{beside_others, drawn};
+    use crate::struct_info::apart::told_all_at_once;
     use crate::struct_info::is_more_specific;
 
     /// Every parameter is compared with the join as it is written.
     fn as_written(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> StructInfo {
-        let scope = Scope::new(&Nowhere);
-        let (s1, s2, back) = told_in_both(s1, s2, &scope);
-        let join = unify(cx, &s1, &s2, &scope, &mut Respelled::default());
-        replace_everywhere(&join, &back)
-    }
-
-    /// A function type with others in its parameters, that stand before or behind what introduces a variable of these names.
-    fn signature(tape: &mut Tape, depth: usize, names: [&str; 3]) -> StructInfo {
-        let vector = |tape: &mut Tape| {
-            let name = names[tape.choose(3)];
-            StructInfo::tensor([PrimExpr::var(name)], DataType::FLOAT32)
-        };
-        if depth == 0 {
-            return vector(tape);
-        }
-        let inner = signature(tape, depth - 1, names);
-        let (a, b, ret) = (vector(tape), vector(tape), vector(tape));
-        let params = match tape.choose(3) {
-            0 => vec![inner, a],
-            1 => vec![a, inner, b],
-            _ => vec![StructInfo::tuple([inner, a]), b],
-        };
-        StructInfo::func(params, ret)
-    }
-
-    fn drawn(seed: u64) -> (StructInfo, StructInfo) {
-        let mut tape = Tape::from_seed(seed, 256);
-        if seed.is_multiple_of(2) {
-            return struct_info_pair(&mut tape, 4, &["n", "m", "k"].map(ShapeVar::new));
-        }
-        let names = [["n", "m", "k"], ["m", "k", "n"], ["a", "b", "c"], ["n", "m", "m"]][tape.choose(4)];
-        let depth = 1 + tape.choose(4);
-        // The same choices but for the last ones, so that some results differ.
-        let (mut one, mut other) = (Tape::from_seed(seed, 256), Tape::from_seed(seed, 5 * depth - tape.choose(3)));
-        (signature(&mut one, depth, ["n", "m", "k"]), signature(&mut other, depth, names))
+        unify(cx, s1, s2, &Scope::new(&Nowhere), &mut Respelled::default())
     }
 
     #[test]
@@ -367,11 +364,12 @@ mod tests {
 
     #[test]
     fn names_that_are_given_back_mean_what_they_did() {
-        let scope = Scope::new(&Nowhere);
         let mut given_back = 0;
         for seed in 0..3_000 {
-            let (s1, s2) = drawn(seed);
-            let (told1, told2, back) = told_in_both(&s1, &s2, &scope);
+            let (s1, s2) = beside_others(seed);
+            let scope = Scope::new(&Nowhere);
+            let (told1, told2, back) = told_all_at_once(&s1, &s2, &scope);
+            let _told = scope.outermost();
             let spelled = &mut Respelled { wanted: true, ..Respelled::default() };
             let told = unify(&mut Cx::new(), &told1, &told2, &scope, spelled);
             let join = unify_struct_info(&mut Cx::new(), &s1, &s2);

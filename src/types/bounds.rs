@@ -31,6 +31,10 @@ impl Conclusion for Bound {
     }
 }
 
+fn is_object(t: &Type) -> bool {
+    matches!(t, Type::Object)
+}
+
 /// The kinds of two types.
 ///
 /// Literal E36: one of "not both tensors", "not both tuples" and so on is true of every pair.
@@ -54,8 +58,8 @@ fn glb(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> Option<Type> {
 fn glb_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Option<Type> {
     let by_form = cx.by_cases(&[
         (rule!("GLB.EQ"), equal, t2),
-        (rule!("GLB.OBJ-L"), *t1 == Type::Object, t2),
-        (rule!("GLB.OBJ-R"), *t2 == Type::Object, t1),
+        (rule!("GLB.OBJ-L"), is_object(t1), t2),
+        (rule!("GLB.OBJ-R"), is_object(t2), t1),
     ]);
     if let Some(bound) = by_form {
         return Some(bound.clone());
@@ -90,10 +94,11 @@ fn dtype_clashes(cx: &Cx, ret_dtype: DataType, dtype2: DataType) -> bool {
 fn glb_shape(cx: &mut Cx, t1: &ShapeType, t2: &ShapeType) -> Option<Type> {
     let ret_ndim = filled_ndim(cx, t1.ndim, t2.ndim);
     let ret_ndim = cx.conclude(rule!("GLB.SHAPE.FILL"), ret_ndim);
-    cx.by_cases_or(
+    let bound = cx.by_cases_or(
         &[(rule!("GLB.SHAPE.CLASH"), ndim_clashes(cx, ret_ndim, t2.ndim), None)],
-        (rule!("GLB.SHAPE.RET"), Some(Type::Shape(ShapeType { ndim: ret_ndim }))),
-    )
+        (rule!("GLB.SHAPE.RET"), Some(ShapeType { ndim: ret_ndim })),
+    );
+    bound.map(Type::Shape)
 }
 
 fn glb_tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> Option<Type> {
@@ -101,13 +106,14 @@ fn glb_tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> Option<Typ
     let ret_ndim = cx.conclude(rule!("GLB.TENSOR.FILL-NDIM"), ret_ndim);
     let ret_dtype = if t1.dtype.is_void() { t2.dtype } else { t1.dtype };
     let ret_dtype = cx.conclude(rule!("GLB.TENSOR.FILL-DTYPE"), ret_dtype);
-    cx.by_cases_or(
+    let bound = cx.by_cases_or(
         &[
             (rule!("GLB.TENSOR.CLASH-NDIM"), ndim_clashes(cx, ret_ndim, t2.ndim), None),
             (rule!("GLB.TENSOR.CLASH-DTYPE"), dtype_clashes(cx, ret_dtype, t2.dtype), None),
         ],
-        (rule!("GLB.TENSOR.RET"), Some(Type::Tensor(DynTensorType { ndim: ret_ndim, dtype: ret_dtype }))),
-    )
+        (rule!("GLB.TENSOR.RET"), Some(DynTensorType { ndim: ret_ndim, dtype: ret_dtype })),
+    );
+    bound.map(Type::Tensor)
 }
 
 fn glb_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> Option<Type> {
@@ -115,12 +121,19 @@ fn glb_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> Option<Type
         return bound;
     }
     let pairs = t1.iter().zip(t2).enumerate();
-    let fields: Option<Arc<[Type]>> =
-        pairs.map(|(i, (field1, field2))| glb(cx, field1, field2, known.component(i))).collect();
+    let fields = all(pairs.map(|(i, (field1, field2))| glb(cx, field1, field2, known.component(i))));
     cx.by_kind(match fields {
         None => (rule!("GLB.TUPLE.FIELD-NONE"), None),
         Some(fields) => (rule!("GLB.TUPLE.RET"), Some(Type::Tuple(fields))),
     })
+}
+
+/// The bounds, up to the first that there is not; room is made for all of them at once.
+fn all(bounds: impl ExactSizeIterator<Item = Option<Type>>) -> Option<Arc<[Type]>> {
+    let count = bounds.len();
+    let mut found = Vec::with_capacity(count);
+    found.extend(bounds.map_while(|bound| bound));
+    (found.len() == count).then(|| found.into())
 }
 
 /// GLB.FUNC.PURITY and GLB.FUNC.PURITY-KEEP: the purity of the result, or `None` where there is no lower bound.
@@ -170,10 +183,8 @@ fn lub(cx: &mut Cx, t1: &Type, t2: &Type, known: Known) -> Type {
 }
 
 fn lub_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known) -> Type {
-    let by_form = cx.by_cases(&[
-        (rule!("LUB.EQ"), equal, t1),
-        (rule!("LUB.OBJ"), *t1 == Type::Object || *t2 == Type::Object, &Type::Object),
-    ]);
+    let by_form =
+        cx.by_cases(&[(rule!("LUB.EQ"), equal, t1), (rule!("LUB.OBJ"), is_object(t1) || is_object(t2), &Type::Object)]);
     if let Some(bound) = by_form {
         return bound.clone();
     }
@@ -207,8 +218,8 @@ fn lub_tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> Type {
 }
 
 fn lub_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> Type {
-    if let Some(bound) = cx.by_cases(&[(rule!("LUB.TUPLE.LEN"), t1.len() != t2.len(), Type::Object)]) {
-        return bound;
+    if let Some(bound) = cx.by_cases(&[(rule!("LUB.TUPLE.LEN"), t1.len() != t2.len(), &Type::Object)]) {
+        return bound.clone();
     }
     let pairs = t1.iter().zip(t2).enumerate();
     cx.clause(rule!("LUB.TUPLE.RET"), |cx| {
@@ -219,12 +230,11 @@ fn lub_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known) -> Type {
 fn lub_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known) -> Type {
     let pure = cx.conclude(rule!("LUB.FUNC.PURITY"), t1.pure && t2.pure);
     let arity = t1.arg_types.len();
-    if let Some(bound) = cx.by_cases(&[(rule!("LUB.FUNC.ARITY"), arity != t2.arg_types.len(), Type::Object)]) {
-        return bound;
+    if let Some(bound) = cx.by_cases(&[(rule!("LUB.FUNC.ARITY"), arity != t2.arg_types.len(), &Type::Object)]) {
+        return bound.clone();
     }
     let pairs = t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate();
-    let arg_types: Option<Arc<[Type]>> =
-        pairs.map(|(i, (arg1, arg2))| glb(cx, arg1, arg2, known.component(i))).collect();
+    let arg_types = all(pairs.map(|(i, (arg1, arg2))| glb(cx, arg1, arg2, known.component(i))));
     let by_args = match arg_types {
         None => (rule!("LUB.FUNC.ARG-NONE"), Type::Object),
         Some(arg_types) => {

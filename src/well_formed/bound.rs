@@ -176,8 +176,9 @@ impl<'m> Checker<'_, 'm> {
 
     /// SCOPE.NAMESPACE: a shape variable may have the name of a Relax variable.
     pub(super) fn is_no_relax_var(&mut self, var: &ShapeVar) -> bool {
-        let only_here = self.bound(&Var::numbered(var.name.clone(), var.id)).is_none();
-        self.cx.rather(rule!("SCOPE.NAMESPACE"), true, only_here)
+        let table = &self.relax.table;
+        let only_here = || !table.contains_key(&Var::numbered(var.name.clone(), var.id));
+        self.cx.rather_than(rule!("SCOPE.NAMESPACE"), true, only_here)
     }
 
     /// The scope of an older variable with the same name and another number, if there is one.

@@ -104,8 +104,8 @@ impl<'m> Checker<'_, 'm> {
         self.at(Step::Field("op"), |c| match &call.op {
             // WF.SYNTACTIC: what operators exist is no concern of the criteria.
             Expr::Op(op) => {
-                let registered = crate::ops::lookup(&op.op_name).is_some();
-                let callee = c.cx.rather(rule!("WF.SYNTACTIC"), true, registered);
+                let registered = || crate::ops::lookup(&op.op_name).is_some();
+                let callee = c.cx.rather_than(rule!("WF.SYNTACTIC"), true, registered);
                 c.op_is_callee(&op.op_name, op.span, callee);
             }
             callee => c.expr(callee),

@@ -230,8 +230,7 @@ impl Reader<'_> {
         match args.take(&["gvar", "func"]) {
             Some(py::Expr::StringLiteral(s)) => {
                 self.by(rule!("R89.EX.SHAPE"), span_of(s));
-                let name: Name = s.value.to_str().into();
-                Ok(Expr::GlobalVar(crate::grammar::GlobalVar { name, span: span_of(s) }))
+                Ok(self.global_var(s.value.to_str().into(), span_of(s)))
             }
             Some(other) => self.expr(other),
             None => Err(Fault::expected(self.text, call, "a TIR function")),

@@ -8,8 +8,8 @@ use super::dims::Unbound;
 use super::fault::{Fault, Read, dotted, float, integer, non_finite, qualified, relax_name, span_of, string, tir_name};
 use super::scope::use_of;
 use crate::grammar::{
-    Call, Constant, DataType, DataTypeImm, Expr, FloatBits, GlobalVar, If, Op, PrimExpr, PrimValue, Span, StringImm,
-    Tuple, TupleGetItem,
+    Call, Constant, DataType, DataTypeImm, Expr, FloatBits, GlobalVar, If, Name, Op, PrimExpr, PrimValue, Span,
+    StringImm, Tuple, TupleGetItem,
 };
 use crate::judge::with_stack;
 use crate::number::FloatType;
@@ -66,7 +66,7 @@ impl Reader<'_> {
             return Expr::PrimValue(PrimValue { value, dtype: DataType::INT64, float: None, span });
         }
         if self.globals.contains(name) {
-            return Expr::GlobalVar(GlobalVar { name: name.into(), span });
+            return self.global_var(name.into(), span);
         }
         self.scope.stray(name, span)
     }
@@ -95,13 +95,21 @@ impl Reader<'_> {
     }
 
     /// `Module.f` and `cls.f`.
-    pub(super) fn global(&self, e: &py::Expr) -> Option<Expr> {
+    pub(super) fn global(&mut self, e: &py::Expr) -> Option<Expr> {
         match dotted(e)?.as_slice() {
             [module, name] if self.aliases.contains(*module) && self.scope.var(module).is_none() => {
-                Some(Expr::GlobalVar(GlobalVar { name: (*name).into(), span: span_of(e) }))
+                Some(self.global_var((*name).into(), span_of(e)))
             }
             _ => None,
         }
+    }
+
+    /// A reference to a global function, which is noted.
+    pub(super) fn global_var(&mut self, name: Name, span: Span) -> Expr {
+        if !self.referred.contains(&name) {
+            self.referred.insert(name.clone());
+        }
+        Expr::GlobalVar(GlobalVar { name, span })
     }
 
     /// `x[0]`.

@@ -188,7 +188,8 @@ fn module_of<'t>(mut reader: Reader<'t>, file: &'t File, unit: &'t Unit) -> Resu
     }
     match reader.module(&file.around, &unit.statements) {
         Ok(mut module) if reader.faults.is_empty() && unit.strays.is_empty() => {
-            say_pure(&mut module, &reader.silent);
+            let silent = std::mem::take(&mut reader.silent).of_referred(&reader.referred);
+            say_pure(&mut module, &silent);
             return Ok((module, reader.uses));
         }
         Ok(_) => {}
@@ -295,6 +296,8 @@ pub(super) struct Reader<'t> {
     aliases: FxHashSet<String>,
     /// The functions of the module.
     globals: FxHashSet<String>,
+    /// The global functions that the text refers to.
+    referred: FxHashSet<Name>,
     scope: Identities,
     /// The operators met so far, by the names that the text gives them.
     ops: FxHashMap<Name, Name>,
@@ -336,6 +339,7 @@ impl<'t> Reader<'t> {
             metadata: None,
             aliases: FxHashSet::from_iter(["cls".to_string()]),
             globals: FxHashSet::default(),
+            referred: FxHashSet::default(),
             scope: Identities::default(),
             ops: FxHashMap::default(),
             shapes: FxHashSet::default(),

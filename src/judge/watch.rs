@@ -1,0 +1,103 @@
+//! What is out of the ordinary about a run: rules that are switched off, mistakes that are made on purpose, and what is noted.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::{Derivation, Step};
+use crate::book::{Erratum, Rule, RuleSet};
+
+/// What is switched off or mistaken, and what is noted beside the rules that are used.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watch {
+    pub(super) mask: RuleSet,
+    pub(super) row_mutant: Option<RowMutant>,
+    /// The rows that were looked at, if anyone wants to know.
+    pub(super) rows: Option<RowsLookedAt>,
+    /// What masked rules of freshness have made ([`super::Cx::fresh`]).
+    pub(super) made: Vec<(Rule, Rc<dyn Any>)>,
+    /// The errata that were asked after, if anyone wants to know; all that is asked aside notes them here too.
+    pub(super) consulted: Option<Rc<RefCell<BTreeSet<Erratum>>>>,
+    pub(super) trace: Option<Vec<Derivation>>,
+}
+
+impl Watch {
+    /// Whether a rule applies; a step of the derivation if so.
+    #[cold]
+    pub(super) fn fires(&mut self, rule: Rule) -> bool {
+        let applies = !self.mask.contains(rule);
+        if applies {
+            self.step(|| Step::Fired(rule));
+        }
+        applies
+    }
+
+    /// Whether the premise of a rule is tested; a step of the derivation if so.
+    #[cold]
+    pub(super) fn tests(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
+        let tested = !self.mask.contains(rule);
+        if tested {
+            self.step(|| Step::Premise(rule, n, holds));
+        }
+        tested
+    }
+
+    /// Notes a step of a derivation, if one is collected; what is noted is made only then.
+    pub(super) fn step(&mut self, step: impl FnOnce() -> Step) {
+        if let Some(stack) = &mut self.trace
+            && let Some(top) = stack.last_mut()
+        {
+            top.steps.push(step());
+        }
+    }
+
+    pub(super) fn mistake_at(&self, rule: Rule) -> Option<Mistake> {
+        self.row_mutant.filter(|mutant| mutant.rule == rule).map(|mutant| mutant.mistake)
+    }
+}
+
+/// The rows whose conditions were looked at: what a [`RowMutant`] can make a difference to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowsLookedAt {
+    /// All of them, by their rules.
+    pub rows: RuleSet,
+    /// Those among them that another row follows.
+    pub followed: RuleSet,
+    /// Those among them that have kinds for conditions, which can be missing and no more than that.
+    pub kinds: RuleSet,
+}
+
+/// A definition by cases, or a list of conditions, with one mistake in it, at the row of a rule.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RowMutant {
+    /// The rule of the row.
+    pub rule: Rule,
+    /// What is wrong about it.
+    pub mistake: Mistake,
+}
+
+/// What is wrong about a row.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Mistake {
+    /// The row is missing.
+    Dropped,
+    /// It applies where its condition does not hold, and only there.
+    Negated,
+    /// It stands behind the next row.
+    Swapped,
+}
+
+impl Mistake {
+    /// Every mistake.
+    pub const ALL: [Mistake; 3] = [Mistake::Dropped, Mistake::Negated, Mistake::Swapped];
+
+    /// As in reports and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mistake::Dropped => "dropped",
+            Mistake::Negated => "negated",
+            Mistake::Swapped => "swapped",
+        }
+    }
+}
