@@ -80,7 +80,7 @@ impl<'a> Given<'a> {
     }
 
     fn shape(&self, i: usize) -> Result<&'a [i64], Stop> {
-        self.at(i)?.as_shape().ok_or_else(|| self.misused(&format!("a shape as argument {i}")))
+        self.at(i)?.as_shape().map(|dims| &**dims).ok_or_else(|| self.misused(&format!("a shape as argument {i}")))
     }
 
     fn int(&self, i: usize) -> Result<i64, Stop> {

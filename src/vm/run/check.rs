@@ -24,7 +24,7 @@ pub(super) fn tensor(v: &Value, rank: i64, dtype: Option<DataType>) -> Result<&T
 
 /// A tensor of a shape that is a value.
 pub(super) fn same_shape(v: &Value, shape: &Value) -> Result<(), Stop> {
-    let holds = v.as_tensor().zip(shape.as_shape()).is_some_and(|(tensor, sizes)| tensor.shape() == sizes);
+    let holds = v.as_tensor().zip(shape.as_shape()).is_some_and(|(tensor, sizes)| tensor.shape() == &**sizes);
     demand(holds, rule!("SI.MATCHCAST.TENSOR.SHAPEVAR"), || format!("expected the shape {shape}, found {v}"))
 }
 
@@ -43,7 +43,7 @@ pub(super) fn shape(v: &Value, rank: i64) -> Result<&[i64], Stop> {
 pub(super) fn tuple(v: &Value, fields: i64) -> Result<&TupleObj, Stop> {
     let tuple = v.as_tuple().filter(|tuple| tuple.len() as i64 == fields);
     let kind = || format!("expected a tuple of {fields} fields, found {v}");
-    tuple.ok_or_else(|| Stop::error(rule!("SI.MATCHCAST.TUPLE.KIND"), kind()))
+    tuple.map(|tuple| &**tuple).ok_or_else(|| Stop::error(rule!("SI.MATCHCAST.TUPLE.KIND"), kind()))
 }
 
 /// A boxed scalar of a data type.

@@ -41,7 +41,7 @@ impl Machine<'_> {
 
     /// The shape in a register, as information may name it.
     pub(super) fn shape_in(&self, v: &Var) -> Option<Vec<i64>> {
-        self.value_of(v).and_then(|value| value.as_shape().map(<[i64]>::to_vec))
+        self.value_of(v).and_then(|value| value.as_shape().map(|dims| dims.to_vec()))
     }
 
     /// What is in a register, as information may name it.
