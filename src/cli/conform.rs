@@ -37,7 +37,8 @@ pub struct Args {
     /// Globs over case ids and rule ids; without any, the whole suite
     #[arg(value_name = "GLOB")]
     globs: Vec<String>,
-    /// `builtin:evaluator`, `builtin:vm`, `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
+    /// `builtin:evaluator`, `builtin:vm`, `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, `tvm-executables@0.26` (what that compiles,
+    /// run on the machine here), or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
     /// Worker processes [default: one per processor]
@@ -141,7 +142,8 @@ pub fn run(args: &Args) -> Outcome {
         // Without --adapter the reports are those of the evaluator, and the machine's stand beside them.
         let own = adapters.len() > 1 && *adapter != Adapter::Oracle(Engine::Evaluator);
         let suffix = if own { adapter.ledger_name() } else { None };
-        let cases = if own && args.adapter.is_none() { running(&cases) } else { cases.clone() };
+        let only_running = own && args.adapter.is_none() || adapter.only_runs();
+        let cases = if only_running { running(&cases) } else { cases.clone() };
         if !own || !cases.is_empty() {
             worst = worst.max(one(args, &suite, &cases, adapter, &interrupt, suffix.as_deref())?);
         }
@@ -149,7 +151,7 @@ pub fn run(args: &Args) -> Outcome {
     Ok(worst)
 }
 
-/// The cases in which a program is run: in the others both engines of the oracle are the same.
+/// The cases in which a program is run: in the others both engines of the oracle are the same, and executables are not asked.
 fn running<'c>(cases: &[&'c Case]) -> Vec<&'c Case> {
     let runs = |case: &&&Case| matches!(case.ask, Ask::Evaluate(..) | Ask::EvaluateIdentity(..));
     cases.iter().filter(runs).copied().collect()

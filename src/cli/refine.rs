@@ -20,9 +20,12 @@ use crate::data::json::to_value;
 use crate::eval;
 use crate::findings::Severity;
 use crate::grammar::{IrModule, Name};
+use crate::harness::executables::OnMachine;
 use crate::harness::extern_process::ExternProcess;
 use crate::judge::Cx;
-use crate::refine::{Assumption, Deviation, Differing, Refinement, Settings, Unreached, Verdict, refine};
+use crate::refine::{
+    Assumption, Deviation, Differing, Refinement, Settings, Unreached, Verdict, refine, refine_compiled,
+};
 use crate::value::ValueSpec;
 
 /// Is AFTER an allowed optimization of BEFORE?
@@ -45,7 +48,7 @@ pub struct Args {
     /// The source: TVMScript (.py), RON or JSON; `-` is standard input
     #[arg(value_name = "BEFORE")]
     before: PathBuf,
-    /// The target
+    /// The target; it may be an executable, as `relax-spec build` writes it
     #[arg(value_name = "AFTER")]
     after: PathBuf,
     /// Of Python files with several modules: the name of the class, in both files, or given twice, in BEFORE and in AFTER
@@ -103,10 +106,15 @@ pub fn run(args: &Args) -> Outcome {
         [before, after] => (Some(before), Some(after)),
         [_, _, _, ..] => return Err(Failure::unreadable("--module goes twice at most, for BEFORE and for AFTER")),
     };
-    let (source, target) = (before.module(of_before.map(String::as_str))?, after.module(of_after.map(String::as_str))?);
+    let source = before.module(of_before.map(String::as_str))?;
+    let target = Target::of(args, &after, of_after.map(String::as_str))?;
     let mut cx = Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
     if !args.unchecked {
-        well_formed(&cx, args.format, &[(&before, &source), (&after, &target)])?;
+        let mut programs = vec![(&before, &source)];
+        if let Target::Module(target) = &target {
+            programs.push((&after, target));
+        }
+        well_formed(&cx, args.format, &programs)?;
     }
     let entry = match &args.entry {
         Some(entry) => entry.as_str().into(),
@@ -127,7 +135,11 @@ pub fn run(args: &Args) -> Outcome {
     }
     settings.unknown = Some(assumed);
     settings.keep = args.adequacy;
-    let refinement = refine(&mut cx, &source, &target, &entry, &given, &settings).map_err(Failure::unreadable)?;
+    let refinement = match &target {
+        Target::Module(target) => refine(&mut cx, &source, target, &entry, &given, &settings),
+        Target::Executable(target) => refine_compiled(&mut cx, &source, target, &entry, &given, &settings),
+    };
+    let refinement = refinement.map_err(Failure::unreadable)?;
     if let Some(error) = externs.iter().find_map(ExternProcess::failure) {
         return Err(Failure::new(Exit::Adapter, error));
     }
@@ -160,6 +172,24 @@ pub fn run(args: &Args) -> Outcome {
         Verdict::Vacuous(_) => Exit::NothingRan,
         Verdict::Undecided(_) | Verdict::OutOfBudget(_) => Exit::StoppedEarly,
     })
+}
+
+/// What is judged.
+enum Target {
+    Module(IrModule),
+    Executable(OnMachine),
+}
+
+impl Target {
+    fn of(args: &Args, after: &input::Source, module: Option<&str>) -> Result<Target, Failure> {
+        if !super::vm::is_executable(&after.text) {
+            return Ok(Target::Module(after.module(module)?));
+        }
+        let place = |error| Failure::unreadable(format!("{}: {error}", after.name));
+        let executable = super::vm::executable(&after.text).map_err(place)?;
+        super::vm::faults(&args.after, &executable)?;
+        Ok(Target::Executable(OnMachine(executable)))
+    }
 }
 
 /// `NAME=pure|impure|mutates:N|returns:N`, with commas.

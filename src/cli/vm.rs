@@ -1,6 +1,6 @@
 //! `relax-spec vm`.
 
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -11,11 +11,12 @@ use super::run::{Telling, Told, tell};
 use super::{Exit, Failure, Outcome, print};
 use crate::data::from_json;
 use crate::eval::prelude;
+use crate::harness::executables::answer;
 use crate::harness::extern_process::ExternProcess;
 use crate::judge::Cx;
 use crate::syntax::load::read_text;
 use crate::value::from_specs;
-use crate::vm::{self, Executable};
+use crate::vm::{self, Executable, TvmExecutable};
 
 /// Run and verify executables of the virtual machine
 #[derive(clap::Args)]
@@ -28,6 +29,7 @@ pub struct Args {
 enum Command {
     Run(Run),
     Verify(Verify),
+    Answer(Answer),
 }
 
 /// Run a function of an executable
@@ -74,6 +76,13 @@ struct Verify {
     file: PathBuf,
 }
 
+/// Run executables of TVM, one for each line of standard input
+///
+/// A line is a JSON object: `executable`, as the adapter's question `executable` gives it, `entry`, `args`, `identity` and `edition`. The reply is a
+/// line as to the question `evaluate`.
+#[derive(clap::Args)]
+struct Answer {}
+
 pub fn run(args: &Args) -> Outcome {
     match &args.command {
         Command::Run(args) => start(args),
@@ -81,6 +90,12 @@ pub fn run(args: &Args) -> Outcome {
             let executable = read(&args.file)?;
             faults(&args.file, &executable)?;
             print(&format!("{} functions are as they should be\n", executable.functions.len()))?;
+            Ok(Exit::AsExpected)
+        }
+        Command::Answer(Answer {}) => {
+            for line in io::stdin().lines() {
+                print(&format!("{}\n", answer(&line?)))?;
+            }
             Ok(Exit::AsExpected)
         }
     }
@@ -107,23 +122,36 @@ fn start(args: &Run) -> Outcome {
     }
 }
 
-/// The text form, or the data form, which begins with a brace.
+/// The text form, or the data form, which begins with a brace; of an executable of TVM what its adapter says of it.
 fn read(path: &Path) -> Result<Executable, Failure> {
     let text = if path == Path::new("-") {
         let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text)?;
+        io::stdin().read_to_string(&mut text)?;
         text
     } else {
         read_text(path).map_err(Failure::unreadable)?
     };
     let place = |error: String| Failure::unreadable(format!("{}: {error}", path.display()));
-    if text.trim_start().starts_with('{') {
-        return from_json(&text).map_err(|error| place(error.to_string()));
-    }
-    vm::read(&text).map_err(|error| place(error.to_string()))
+    executable(&text).map_err(place)
 }
 
-fn faults(path: &Path, executable: &Executable) -> Result<(), Failure> {
+pub(super) fn executable(text: &str) -> Result<Executable, String> {
+    if !text.trim_start().starts_with('{') {
+        return vm::read(text).map_err(|error| error.to_string());
+    }
+    let of_tvm = |own: String| match from_json::<TvmExecutable>(text) {
+        Ok(made) => vm::import(&made).map_err(|error| error.to_string()),
+        Err(_) => Err(own),
+    };
+    from_json(text).map_err(|error| error.to_string()).or_else(of_tvm)
+}
+
+/// Whether a text is that of an executable and not that of a program.
+pub(super) fn is_executable(text: &str) -> bool {
+    text.starts_with("relax-spec executable ") || text.starts_with('{') && executable(text).is_ok()
+}
+
+pub(super) fn faults(path: &Path, executable: &Executable) -> Result<(), Failure> {
     let faults = vm::verify(executable);
     if faults.is_empty() {
         return Ok(());

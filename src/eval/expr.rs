@@ -435,7 +435,8 @@ impl Machine<'_> {
 
 /// Where the run is while it evaluates a binding.
 fn place_of(binding: &Binding) -> Place {
-    Place { binding: binding.binder().map(|binder| binder.var.name.clone()), span: binding.span() }
+    let binding_of = binding.binder().map(|binder| binder.var.name.clone());
+    Place { binding: binding_of, span: binding.span(), instruction: None }
 }
 
 /// Whether two tuples hold the same objects.

@@ -19,6 +19,8 @@ pub enum Adapter {
     Oracle(Engine),
     /// A release of Apache TVM, through the adapter that is built in.
     Tvm(TvmVersion),
+    /// The executables that a release of TVM makes, run on the machine here.
+    TvmExecutables(TvmVersion),
     /// Any other installation of TVM, by its Python: a source build, for instance.
     TvmOf(PathBuf),
     /// Any command that speaks the protocol.
@@ -47,7 +49,7 @@ pub enum SetupError {
     CommandLine(String),
     /// It is no name of an adapter, and no command.
     #[error(
-        "there is no adapter `{0}` (known: builtin:evaluator, builtin:vm, tvm, tvm@0.25, tvm@0.26, tvm@0.27, tvm@/path/to/python, or a command)"
+        "there is no adapter `{0}` (known: builtin:evaluator, builtin:vm, tvm, tvm@0.25, tvm@0.26, tvm@0.27, tvm@/path/to/python, tvm-executables@0.25 and so on, or a command)"
     )]
     Unknown(String),
     /// Neither the platform nor the environment names a directory for caches.
@@ -115,6 +117,7 @@ impl Adapter {
             Some("builtin:vm") => vec![Adapter::Oracle(Engine::Machine)],
             Some("tvm") => TvmVersion::ALL.map(Adapter::Tvm).to_vec(),
             Some(name) if name.starts_with("tvm@") => vec![Adapter::tvm(name)?],
+            Some(name) if name.starts_with(EXECUTABLES) => vec![Adapter::tvm_executables(name)?],
             Some(line) => {
                 let command = CommandLine::split(line).ok_or_else(|| SetupError::CommandLine(line.to_string()))?;
                 vec![Adapter::Command(command)]
@@ -134,12 +137,28 @@ impl Adapter {
         }
     }
 
+    /// The release of this name.
+    fn tvm_executables(name: &str) -> Result<Adapter, SetupError> {
+        let which = name.trim_start_matches(EXECUTABLES);
+        let version = TvmVersion::ALL.into_iter().find(|version| version.name() == which);
+        version.map(Adapter::TvmExecutables).ok_or_else(|| SetupError::Unknown(name.to_string()))
+    }
+
+    /// Whether programs can be run by it, and nothing else be asked.
+    pub fn only_runs(&self) -> bool {
+        match self {
+            Adapter::TvmExecutables(_) => true,
+            Adapter::Oracle(_) | Adapter::Tvm(_) | Adapter::TvmOf(_) | Adapter::Command(_) => false,
+        }
+    }
+
     /// The name of the ledger of this adapter; `None` for commands.
     pub fn ledger_name(&self) -> Option<String> {
         match self {
             Adapter::Oracle(Engine::Evaluator) => Some("relax-spec".to_string()),
             Adapter::Oracle(Engine::Machine) => Some("builtin-vm".to_string()),
             Adapter::Tvm(version) => Some(format!("tvm-{}", version.name())),
+            Adapter::TvmExecutables(version) => Some(format!("tvm-executables-{}", version.name())),
             // Of the release that it says it is.
             Adapter::TvmOf(python) => version_of(python).map(|version| format!("tvm-{}", version.name())),
             Adapter::Command(_) => None,
@@ -150,19 +169,32 @@ impl Adapter {
     pub fn prepare(&self, tell: Tell<'_>) -> Result<CommandLine, SetupError> {
         match self {
             Adapter::Oracle(engine) => {
-                let program = env::current_exe().map_err(|error| io_error(Path::new("relax-spec"), error))?;
                 let engine = match engine {
                     Engine::Evaluator => "evaluator",
                     Engine::Machine => "vm",
                 };
                 let args = ["adapter", "--engine", engine].map(str::to_string).to_vec();
-                Ok(CommandLine { program: program.display().to_string(), args })
+                Ok(CommandLine { program: own_path()?, args })
             }
             Adapter::Tvm(version) => prepare_tvm(*version, tell),
+            Adapter::TvmExecutables(version) => {
+                let mut command = prepare_tvm(*version, tell)?;
+                command.args.extend(["--machine".to_string(), own_path()?]);
+                Ok(command)
+            }
             Adapter::TvmOf(python) => run_tvm(python, &cache()?),
             Adapter::Command(command) => Ok(command.clone()),
         }
     }
+}
+
+/// How the names begin that stand for the executables of a release.
+const EXECUTABLES: &str = "tvm-executables@";
+
+/// This command.
+fn own_path() -> Result<String, SetupError> {
+    let program = env::current_exe().map_err(|error| io_error(Path::new("relax-spec"), error))?;
+    Ok(program.display().to_string())
 }
 
 fn io_error(path: &Path, error: io::Error) -> SetupError {
@@ -272,6 +304,7 @@ impl fmt::Display for Adapter {
             Adapter::Oracle(Engine::Evaluator) => f.write_str("relax-spec"),
             Adapter::Oracle(Engine::Machine) => f.write_str("builtin:vm"),
             Adapter::Tvm(version) => write!(f, "tvm@{}", version.name()),
+            Adapter::TvmExecutables(version) => write!(f, "{EXECUTABLES}{}", version.name()),
             Adapter::TvmOf(python) => write!(f, "tvm@{}", python.display()),
             Adapter::Command(command) => command.fmt(f),
         }

@@ -75,6 +75,14 @@ pub(super) fn of_closures(machine: &mut Machine<'_>, value: &Value, mut plan: Pl
     seen
 }
 
+/// The closures in a value that nobody here can call.
+pub(super) fn not_called(value: &Value) -> Seen {
+    let mut closures = Vec::new();
+    collect(value, &mut closures);
+    let reason = "a closure that a compiled program returns is not called";
+    Seen { closures: Vec::new(), unseen: (!closures.is_empty()).then(|| reason.to_string()) }
+}
+
 /// The calls of the i-th closure; `None` if none can be made.
 fn called(
     machine: &mut Machine<'_>,

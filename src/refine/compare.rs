@@ -6,7 +6,7 @@ use super::agree::{Agreement, is_extreme};
 use super::calls::Plan;
 use super::first::{Differing, first_differing};
 use super::judge::judge_runs;
-use super::observe::Subject;
+use super::observe::{Compiled, Subject};
 use super::reach::{Reach, Unreached};
 use super::{Deviation, Observed, RefineError, Settings, Verdict, unknown};
 use crate::arguments::Arguments;
@@ -69,6 +69,13 @@ struct Found {
     deviation: Option<Deviation>,
 }
 
+/// A target. One that is compiled has no module to look into, and that is empty.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target<'a> {
+    pub(super) module: &'a IrModule,
+    pub(super) compiled: Option<&'a dyn Compiled>,
+}
+
 /// Two programs that are being compared.
 pub(super) struct Comparison<'a> {
     cx: &'a mut Cx,
@@ -102,11 +109,29 @@ impl<'a> Comparison<'a> {
         entry: &'a str,
         settings: &'a Settings,
     ) -> Result<Comparison<'a>, RefineError> {
+        Comparison::with(cx, source, Target { module: target, compiled: None }, entry, settings)
+    }
+
+    /// As [`Comparison::of`], with a target that may be compiled.
+    pub(super) fn with(
+        cx: &'a mut Cx,
+        source: &'a IrModule,
+        target: Target<'a>,
+        entry: &'a str,
+        settings: &'a Settings,
+    ) -> Result<Comparison<'a>, RefineError> {
+        let compiled = target.compiled;
+        let target = target.module;
         let arguments = Arguments::of(&[source, target], settings.seed, Options::default().memory);
         let (registry, unknown) = packed_functions(settings, &[source, target])?;
-        let subject =
-            |module| Subject { module, entry, results: inferred_results(cx, module), registry: registry.clone() };
-        let (source, target) = (subject(source), subject(target));
+        let subject = |module| Subject {
+            module,
+            entry,
+            results: inferred_results(cx, module),
+            registry: registry.clone(),
+            compiled: None,
+        };
+        let (source, target) = (subject(source), Subject { compiled, ..subject(target) });
         Ok(Comparison {
             source,
             target,

@@ -16,13 +16,13 @@ mod unknown;
 pub use calls::Seen;
 pub use compare::Refinement;
 pub use first::Differing;
-pub use observe::Observed;
+pub use observe::{Compiled, Observed, Ran};
 pub use reach::Unreached;
 pub use unknown::{Assumption, missing};
 
 use std::collections::BTreeMap;
 
-use compare::Comparison;
+use compare::{Comparison, Target};
 
 use crate::book::Rule;
 use crate::eval::Options;
@@ -140,7 +140,31 @@ pub fn refine(
     given: &[Vec<ValueSpec>],
     settings: &Settings,
 ) -> Result<Refinement, RefineError> {
-    let mut comparison = Comparison::of(cx, source, target, entry, settings)?;
+    Comparison::of(cx, source, target, entry, settings).and_then(|comparison| judged(comparison, given, settings))
+}
+
+/// As [`refine`], with a compiled target.
+///
+/// # Errors
+/// See [`RefineError`].
+pub fn refine_compiled(
+    cx: &mut Cx,
+    source: &IrModule,
+    target: &dyn Compiled,
+    entry: &str,
+    given: &[Vec<ValueSpec>],
+    settings: &Settings,
+) -> Result<Refinement, RefineError> {
+    let module = IrModule::default();
+    let target = Target { module: &module, compiled: Some(target) };
+    Comparison::with(cx, source, target, entry, settings).and_then(|comparison| judged(comparison, given, settings))
+}
+
+fn judged(
+    mut comparison: Comparison<'_>,
+    given: &[Vec<ValueSpec>],
+    settings: &Settings,
+) -> Result<Refinement, RefineError> {
     for input in given {
         comparison.on(input)?;
     }

@@ -1,6 +1,7 @@
 //! What can be observed of a run.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::rc::Rc;
 
 use super::RefineError;
@@ -28,6 +29,23 @@ pub struct Observed {
     pub closures: Seen,
 }
 
+/// A program in another form than a tree: whoever knows the form runs it.
+pub trait Compiled: fmt::Debug {
+    /// Runs an entry point on arguments, with these packed functions; what moves the floats that are rounded, if anything does.
+    fn run(&self, cx: &mut Cx, entry: &str, args: Vec<Value>, registry: Registry, noise: Option<Rc<Noise>>) -> Ran;
+}
+
+/// How a run of a compiled program ended.
+#[derive(Debug)]
+pub struct Ran {
+    /// How it ended.
+    pub outcome: Ending<Value>,
+    /// What the world outside saw, in order.
+    pub effects: Vec<Effect>,
+    /// How many steps it took.
+    pub steps: u64,
+}
+
 /// A program to be run.
 #[derive(Clone, Debug)]
 pub(super) struct Subject<'m> {
@@ -37,6 +55,8 @@ pub(super) struct Subject<'m> {
     pub(super) results: Option<Rc<HashMap<usize, StructInfo>>>,
     /// The packed functions that it finds.
     pub(super) registry: Registry,
+    /// What is run in place of the module.
+    pub(super) compiled: Option<&'m dyn Compiled>,
 }
 
 impl<'m> Subject<'m> {
@@ -55,6 +75,9 @@ impl<'m> Subject<'m> {
         noise: Option<Rc<Noise>>,
         watch: Option<Rc<dyn Watch>>,
     ) -> Result<(Observed, u64), RefineError> {
+        if let Some(compiled) = self.compiled {
+            return self.observe_compiled(compiled, cx, args, noise);
+        }
         let (results, registry) = (self.results.clone(), self.registry.clone());
         let options = Options { results, registry, noise, watch, ..Options::default() };
         let args = from_specs(args, &options.registry)?;
@@ -64,14 +87,38 @@ impl<'m> Subject<'m> {
             (seen, options.fuel.saturating_sub(machine.fuel_left()))
         }))
     }
+
+    /// What a closure does that it returns is not looked into, and nothing is known of blocks.
+    fn observe_compiled(
+        &self,
+        compiled: &dyn Compiled,
+        cx: &mut Cx,
+        args: &[ValueSpec],
+        noise: Option<Rc<Noise>>,
+    ) -> Result<(Observed, u64), RefineError> {
+        let args = from_specs(args, &self.registry)?;
+        noise.iter().for_each(|noise| noise.look_at(&args));
+        let Ran { outcome, effects, steps } = compiled.run(cx, self.entry, args.clone(), self.registry.clone(), noise);
+        Ok((seen(outcome, effects, &args, calls::not_called), steps))
+    }
 }
 
 /// What can be observed of a run that was given these arguments. Its closures are called when everything else has been seen,
 /// for they may mutate what they share with it.
 pub(super) fn observed(run: Run, args: &[Value], of_closures: impl FnOnce(&Value) -> Seen) -> Observed {
+    let (mutated, in_dataflow_block) = (run.mutates, run.in_dataflow_block);
+    Observed { mutated, in_dataflow_block, ..seen(run.outcome, run.effects, args, of_closures) }
+}
+
+fn seen(
+    outcome: Ending<Value>,
+    effects: Vec<Effect>,
+    args: &[Value],
+    of_closures: impl FnOnce(&Value) -> Seen,
+) -> Observed {
     let arguments = args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
     let mut closures = Seen::default();
-    let outcome = match run.outcome {
+    let outcome = match outcome {
         Ending::Value(value) => {
             let seen = to_spec(&value).map_err(|stop| unspecified(&stop));
             closures = of_closures(&value);
@@ -81,8 +128,7 @@ pub(super) fn observed(run: Run, args: &[Value], of_closures: impl FnOnce(&Value
         Ending::OutOfFuel => Ending::OutOfFuel,
         Ending::Unspecified(reason) => Ending::Unspecified(reason),
     };
-    let (mutated, in_dataflow_block) = (run.mutates, run.in_dataflow_block);
-    Observed { outcome, effects: run.effects, arguments, mutated, in_dataflow_block, closures }
+    Observed { outcome, effects, arguments, mutated: false, in_dataflow_block: false, closures }
 }
 
 fn unspecified(stop: &Stop) -> String {

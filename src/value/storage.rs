@@ -11,13 +11,15 @@ use super::stop::Stop;
 use crate::grammar::{Name, Span};
 use crate::judge::Cx;
 
-/// Where something happened in a run: at the binding of a variable.
-#[derive(Clone, Debug, Default)]
+/// Where something happened in a run: at the binding of a variable, or in an instruction of the machine.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Place {
     /// The variable that is bound there; none outside of bindings.
     pub binding: Option<Name>,
     /// Where that stands in the text.
     pub span: Span,
+    /// Of the machine: the function, and the number of the instruction in it.
+    pub instruction: Option<(Name, usize)>,
 }
 
 /// A piece of memory. Tensors that lie in it share its bytes (`MEM.STORAGE`).
@@ -82,6 +84,9 @@ struct Run {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((function, at)) = &self.instruction {
+            return write!(f, "{}, instruction {at}", function.escape_debug());
+        }
         match &self.binding {
             Some(name) => write!(f, "`{name}`")?,
             None => f.write_str("the start of the run")?,
@@ -236,8 +241,7 @@ impl Lodging {
 impl Run {
     /// Whether both were written through one tensor at one place.
     fn is_as(&self, other: &Run) -> bool {
-        let at = |run: &Run| (run.place.binding.clone(), run.place.span, run.tensor.binding.clone(), run.tensor.span);
-        self.by == other.by && at(self) == at(other)
+        self.by == other.by && self.place == other.place && self.tensor == other.tensor
     }
 }
 

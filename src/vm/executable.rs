@@ -91,12 +91,16 @@ pub enum Operand {
 pub enum Constant {
     /// A tensor, of which each evaluation makes a new one.
     Tensor(TensorData),
+    /// A tensor that is made once in a run.
+    Once(TensorData),
     /// A boxed scalar.
     Prim(PrimValue),
     /// A string.
     Str(Name),
     /// A data type.
     DataType(DataType),
+    /// A shape.
+    Shape(Vec<i64>),
     /// What a value is compared with, in slots and registers.
     StructInfo(StructInfo),
     /// Dimensions, in slots.
@@ -338,7 +342,7 @@ record! { ValueCall, "ValueCall", closed { pure: unless(false), sinfo_args: unle
 
 choice! { Instruction, "an instruction" { Call(dst, callee, args), Ret(register), If(register, offset), Goto(offset) } }
 choice! { Operand, "an operand" { Register(r), Constant(c), Immediate(i), Callee(c), Void } }
-choice! { Constant, "a constant" { Tensor(t), Prim(p), Str(s), DataType(d), StructInfo(s), Dims(d) } }
+choice! { Constant, "a constant" { Tensor(t), Once(t), Prim(p), Str(s), DataType(d), Shape(s), StructInfo(s), Dims(d) } }
 choice! { Callee, "an entry of the function table" {
     Function(f),
     PrimFunc(p),

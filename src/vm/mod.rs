@@ -6,10 +6,12 @@
 
 mod compile;
 mod executable;
+mod pool;
 mod run;
 mod slots;
 mod substitute;
 mod text;
+mod tvm;
 mod verify;
 
 pub use compile::build;
@@ -19,6 +21,7 @@ pub use executable::{
 };
 pub use run::{Options, Run, Step, run};
 pub use text::{TextError, print, read};
+pub use tvm::{TvmExecutable, TvmFunction, import};
 pub use verify::{Fault, verify};
 
 #[cfg(test)]

@@ -1159,6 +1159,8 @@ fn a_program_is_built_and_its_executable_is_run() {
         let (status, out, err) = with(&["vm", "run", &file]);
         assert_eq!((status, out.as_str()), (0, expected.as_str()), "{err}");
     }
+    let (status, out, err) = run(&["refine", "examples/scale.py", &path("scale.rvm"), "--runs", "5"]);
+    assert!(status == 0 && out.starts_with("allowed"), "{status} {out} {err}");
     let (_, trace, _) = with(&["vm", "run", &path("scale.rvm"), "--trace"]);
     assert!(
         trace.contains("vm.builtin.match_shape(") && trace.contains("heap [") && trace.contains("effect: "),

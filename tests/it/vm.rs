@@ -7,16 +7,18 @@ use relax_spec::data::json::write;
 use relax_spec::data::{Write as _, from_json};
 use relax_spec::eval::prelude;
 use relax_spec::grammar::IrModule;
+use relax_spec::harness::damage::{self, Damaged};
 use relax_spec::harness::engines::{End, Trial, program, try_all};
+use relax_spec::harness::executables::OnMachine;
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::normal_form::normalize;
 use relax_spec::oracle::{Engine, outcome_by};
 use relax_spec::question::{Ask, Program};
-use relax_spec::refine::{Settings, Verdict, refine};
+use relax_spec::refine::{Settings, Verdict, refine, refine_compiled};
 use relax_spec::suite::embedded_suite;
 use relax_spec::syntax::load;
 use relax_spec::value::{ValueSpec, from_specs};
-use relax_spec::vm::{self, Executable};
+use relax_spec::vm::{self, Executable, TvmExecutable};
 
 fn files(directory: &str) -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
@@ -273,61 +275,157 @@ fn a_register_used_again_across_a_branch_gives_another_value() {
     assert_eq!(run(&main_of(2, 4, &wrong), &args), Ending::Value("true".into()));
 }
 
-/// What is no executable is refused with its line; what is one, however wrong, ends.
+/// The executables of `tests/samples/executables` are wrong by hand. What is expected of each is said in its lines `#>`: on these arguments a
+/// value, poison with both places, or a value that is not that of the right executable, which the lines `right` give, with the instruction
+/// from which on the two runs part; or that the verifier refuses it.
 #[test]
-fn mutated_executables_neither_panic_nor_hang() {
-    let programs: Vec<Executable> = corpus().iter().map(|(_, module)| built(module)).collect();
-    let texts: Vec<String> = programs.iter().map(vm::print).filter(|text| text.len() < 20_000).collect();
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let mut random = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % below.max(1) as u64) as usize
-    };
-    let (mut read, mut verified) = (0, 0);
-    for round in 0..4_000 {
-        let mut lines: Vec<String> = texts[round % texts.len()].lines().map(str::to_string).collect();
-        for _ in 0..=random(3) {
-            let (at, other) = (random(lines.len()), random(lines.len()));
-            match random(5) {
-                0 => lines.swap(at, other),
-                1 => drop(lines.remove(at)),
-                2 => lines[at] = lines[other].clone(),
-                _ => lines[at] = mutated(&lines[at], &mut random),
-            }
-            if lines.is_empty() {
-                break;
-            }
+fn wrong_executables_by_hand_are_told() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/executables");
+    let mut wrong = 0;
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "rvm") {
+            continue;
         }
-        let Ok(executable) = vm::read(&lines.join("\n")) else { continue };
-        read += 1;
-        verified += usize::from(vm::verify(&executable).is_empty());
-        let options = vm::Options { fuel: 2_000, max_depth: 20, memory: 1 << 20, ..vm::Options::new(prelude()) };
-        let entry = executable.functions.iter().find_map(|f| f.symbol.clone()).unwrap_or("main".into());
-        let params = executable.functions.first().map_or(0, |f| f.params.min(8));
-        let args = vec![ValueSpec::Shape(vec![2]); params as usize];
-        let args = from_specs(&args, &options.registry).unwrap();
-        let _ended = vm::run(&mut Cx::new(), &executable, &entry, args, &options);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let told: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("#> ")).collect();
+        let right = told.iter().filter_map(|line| line.strip_prefix("right ")).fold(text.clone(), with_instruction);
+        for line in told.iter().filter(|line| !line.starts_with("right ")) {
+            let found = told_of(&text, &right, line);
+            assert!(line.contains(&*found), "{}: {line}\nfound {found}", path.display());
+            wrong += usize::from(!found.starts_with("value") || found.contains(" instead of "));
+        }
     }
-    assert!(read > 300 && verified > 50, "{read} {verified}");
+    assert!(wrong >= 14, "{wrong}");
 }
 
-/// A line with a number changed, or a character.
-fn mutated(line: &str, random: &mut impl FnMut(usize) -> usize) -> String {
-    let mut chars: Vec<char> = line.chars().collect();
-    let digits: Vec<usize> = (0..chars.len()).filter(|at| chars[*at].is_ascii_digit()).collect();
-    if chars.is_empty() {
-        return "ret %0".to_string();
+/// The text with another instruction, `N: INSTRUCTION`, in its place.
+fn with_instruction(text: String, instruction: &str) -> String {
+    let (number, _) = instruction.split_once(':').unwrap();
+    let of_number = |line: &&str| line.trim_start().split_once(':').is_some_and(|(n, _)| n == number);
+    let lines = text.lines().map(|line| if of_number(&line) { instruction } else { line });
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// What an executable comes to, as `#>` says it.
+fn told_of(text: &str, right: &str, line: &str) -> String {
+    let refused = faults(text);
+    if !refused.is_empty() {
+        return format!("refused: {refused}");
     }
-    if !digits.is_empty() && random(3) > 0 {
-        let at = digits[random(digits.len())];
-        chars[at] = char::from(b'0' + random(10) as u8);
-    } else {
-        let at = random(chars.len());
-        chars[at] = char::from(b' ' + random(90) as u8);
+    let (args, _) = line.split_once("] ").unwrap();
+    let args: Vec<ValueSpec> = from_json(&format!("{args}]")).unwrap();
+    let (ending, steps) = traced(text, &args);
+    let (rightly, right_steps) = traced(right, &args);
+    match (ending, rightly) {
+        (Ending::Value(value), Ending::Value(rightly)) if value == rightly => format!("value: {value}"),
+        (Ending::Value(value), Ending::Value(rightly)) => {
+            let parts = steps.iter().zip(&right_steps).find(|(a, b)| seen_of(a) != seen_of(b)).unwrap();
+            format!("value: {value} instead of {rightly}, from instruction {}", seen_of(parts.0).0)
+        }
+        (Ending::Error(error), _) if line.contains("poison: [") => format!("[{}]", error.rule.id()),
+        (Ending::Error(error), _) => format!("poison: {} [{}]", error.message, error.rule.id()),
+        (Ending::Unspecified(reason), _) => format!("poison: {reason}"),
+        (other, _) => format!("{other:?}"),
     }
-    chars.into_iter().collect()
+}
+
+/// Which instruction it was, and what it wrote.
+fn seen_of(step: &str) -> (&str, &str) {
+    let (number, rest) = step.split_once(':').unwrap_or(("return", step));
+    (
+        number,
+        rest.split_once(")  ").map_or("", |(_, written)| written.split_once('=').map_or(written, |(_, value)| value)),
+    )
+}
+
+fn traced(text: &str, args: &[ValueSpec]) -> (Ending<String>, Vec<String>) {
+    let executable = vm::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let options = vm::Options { trace: true, ..vm::Options::new(prelude()) };
+    let args = from_specs(args, &options.registry).unwrap();
+    let run = vm::run(&mut Cx::new(), &executable, "main", args, &options);
+    let ending = match run.outcome {
+        Ending::Value(value) => Ending::Value(value.to_string()),
+        Ending::Error(error) => Ending::Error(error),
+        Ending::OutOfFuel => Ending::OutOfFuel,
+        Ending::Unspecified(reason) => Ending::Unspecified(reason),
+    };
+    (ending, run.steps.into_iter().map(|step| step.text).collect())
+}
+
+/// What three releases of TVM have compiled one program to does what the program does, and is told where it does not.
+#[test]
+fn executables_of_tvm_are_judged_against_their_program() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/executables/tvm");
+    let program = load::load(&directory.join("branches.py")).unwrap();
+    for release in ["0.25", "0.26", "0.27"] {
+        let said = std::fs::read_to_string(directory.join(format!("branches-{release}.json"))).unwrap();
+        let made: TvmExecutable = from_json(&said).unwrap();
+        assert_eq!(judged(&program, &made), Verdict::Allowed, "{release}");
+        // The closure multiplies by its argument instead of what it has captured.
+        let other = TvmExecutable { text: made.text.replace("in: %0, %1, %6", "in: %0, %0, %6"), ..made.clone() };
+        assert_ne!(other, made);
+        assert!(matches!(judged(&program, &other), Verdict::NotAllowed { .. }), "{release}");
+        // A storage is too small for its tensor.
+        let other =
+            TvmExecutable { text: made.text.replace("in: %2, i1, i1, i1 ", "in: %2, i1, i0, i4 "), ..made.clone() };
+        assert_ne!(other, made);
+        let verdict = judged(&program, &other);
+        assert!(
+            matches!(&verdict, Verdict::NotAllowed { message, .. } if message.contains("MEM.BOUNDS")),
+            "{verdict:?}"
+        );
+    }
+}
+
+fn judged(program: &IrModule, made: &TvmExecutable) -> Verdict {
+    let executable = vm::import(made).unwrap();
+    assert_eq!(vm::verify(&executable), []);
+    let settings = Settings::runs(20);
+    refine_compiled(&mut Cx::new(), program, &OnMachine(executable), "main", &[], &settings).unwrap().verdict
+}
+
+/// What is no executable is refused with its line; what is one, however wrong, ends.
+#[test]
+fn damaged_executables_neither_panic_nor_hang() {
+    let texts: Vec<String> = corpus().iter().map(|(_, module)| vm::print(&built(module))).collect();
+    let texts: Vec<String> = texts.into_iter().filter(|text| text.len() < 20_000).collect();
+    let (mut read, mut verified) = (0, 0);
+    for seed in 0..4_000 {
+        match damage::try_text(&texts[seed as usize % texts.len()], seed) {
+            Damaged::Refused => {}
+            Damaged::Faulty => read += 1,
+            Damaged::Whole => verified += 1,
+        }
+    }
+    assert!(read > 200 && verified > 50, "{read} {verified}");
+}
+
+#[test]
+fn damaged_executables_of_tvm_neither_panic_nor_hang() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/executables/tvm");
+    let texts: Vec<String> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect();
+    let (mut read, mut verified) = (0, 0);
+    for seed in 0..2_000 {
+        match damage::try_tvm(&texts[seed as usize % texts.len()], seed) {
+            Damaged::Refused => {}
+            Damaged::Faulty => read += 1,
+            Damaged::Whole => verified += 1,
+        }
+    }
+    assert!(read > 50 && verified > 20, "{read} {verified}");
+}
+
+#[test]
+fn random_bytes_are_refused() {
+    for seed in 0..2_000 {
+        damage::try_bytes(seed);
+    }
 }
 
 /// R89.VM.INSTR.SET: call, ret, if and goto, and no other.

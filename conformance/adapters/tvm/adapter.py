@@ -22,8 +22,10 @@ def take_over_stdout():
 
 
 class Adapter:
-    def __init__(self, stream):
+    def __init__(self, stream, machine=None):
         self.stream = stream
+        #: Who runs what programs are compiled to, if TVM's own machine does not.
+        self.machine = machine
         self.id = 0
 
     def send(self, **reply):
@@ -56,17 +58,22 @@ class Adapter:
         self.send(
             protocol=1,
             implementation={"name": "apache-tvm", "version": names.VERSION},
-            capabilities=sorted(OPS),
+            capabilities=sorted(self.ops()),
         )
+
+    def ops(self):
+        return RUNS if self.machine else OPS
 
     def answer(self, request):
         from faults import Rejected, Trapped, Unsupported
+        from machine import Reply
 
         try:
-            op = OPS.get(request.get("op"))
+            op = self.ops().get(request.get("op"))
             if op is None:
                 return {"outcome": "unsupported", "what": f"the op {request.get('op')}"}
-            return {"outcome": "answer", "answer": op(self, request, *request.get("args", []))}
+            answer = op(self, request, *request.get("args", []))
+            return answer if isinstance(answer, Reply) else {"outcome": "answer", "answer": answer}
         except Unsupported as fault:
             return {"outcome": "unsupported", "what": str(fault)}
         except Rejected as fault:
@@ -109,6 +116,23 @@ def _run(name):
     return answer
 
 
+def _on_machine(identity):
+    def answer(adapter, request, program, entry, arguments):
+        import executable
+
+        made = executable.executable(adapter.program(request, program))
+        adapter.beat("run")
+        return adapter.machine.run(made, entry or "main", arguments, identity, request.get("edition"))
+
+    return answer
+
+
+def _executable(adapter, request, program):
+    import executable
+
+    return executable.executable(adapter.program(request, program))
+
+
 def _running(name):
     def answer(adapter, _request, *args):
         import run
@@ -145,16 +169,27 @@ OPS = {
     "eval_dim": _running("eval_dim"),
     "match_value": _running("match_value"),
     "parse": _parse,
+    "executable": _executable,
     **{name: _run(name) for name in ("evaluate", "evaluate_identity", "evaluate_compiled")},
+}
+
+
+#: What can be asked where another machine runs what TVM has compiled.
+RUNS = {
+    "evaluate": _on_machine(identity=False),
+    "evaluate_identity": _on_machine(identity=True),
+    "evaluate_compiled": _on_machine(identity=True),
 }
 
 
 def main():
     stream = take_over_stdout()
     import prelude
+    from machine import Machine
 
     prelude.register()
-    Adapter(stream).serve(iter(sys.stdin.readline, ""))
+    machine = Machine(sys.argv[2]) if sys.argv[1:2] == ["--machine"] else None
+    Adapter(stream, machine).serve(iter(sys.stdin.readline, ""))
     stream.flush()
     # TVM's destructors at the end of the interpreter are of no use to anyone.
     os._exit(0)

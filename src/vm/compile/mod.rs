@@ -20,7 +20,6 @@ mod shape_func;
 mod shapes;
 
 use std::collections::HashMap;
-use std::hash::Hash;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -31,6 +30,7 @@ use crate::derivation::inferred_results;
 use crate::grammar::{AttrValue, Function as Definition, GlobalFunc, IrModule, Name, StructInfo};
 use crate::judge::Cx;
 use crate::normal_form::normalize_reporting;
+use crate::vm::pool::Pool;
 use free::Free;
 
 /// R89.API.BUILD: compiles a module to an executable.
@@ -52,28 +52,6 @@ enum Global {
     Function(u32),
     PrimFunc(u32),
     Extern(Name),
-}
-
-/// Values that are kept once each, by index.
-#[derive(Debug)]
-struct Pool<T> {
-    items: Vec<T>,
-    known: FxHashMap<T, u32>,
-}
-
-impl<T: Clone + Eq + Hash> Pool<T> {
-    fn new() -> Pool<T> {
-        Pool { items: Vec::new(), known: FxHashMap::default() }
-    }
-
-    fn index_of(&mut self, item: T) -> u32 {
-        let next = self.items.len() as u32;
-        let index = *self.known.entry(item.clone()).or_insert(next);
-        if index == next {
-            self.items.push(item);
-        }
-        index
-    }
 }
 
 struct Compiler<'c> {

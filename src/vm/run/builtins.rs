@@ -111,9 +111,11 @@ impl<'m> Machine<'m> {
         let executable = self.executable;
         match executable.constants.get(index as usize) {
             Some(Constant::Tensor(data)) => self.fresh_tensor(data),
+            Some(Constant::Once(data)) => self.tensor_made_once(index, data),
             Some(Constant::Prim(value)) => Ok(literal(value)),
             Some(Constant::Str(text)) => Ok(Value::Str(text.clone())),
             Some(Constant::DataType(dtype)) => Ok(Value::DataType(*dtype)),
+            Some(Constant::Shape(sizes)) => Ok(Value::shape(sizes)),
             Some(Constant::StructInfo(_) | Constant::Dims(_)) | None => {
                 Err(self.wrong(format!("c[{index}] is not a value")))
             }
@@ -124,6 +126,15 @@ impl<'m> Machine<'m> {
         self.pay(data.shape.iter().product())?;
         let made = self.account.tensor(data)?;
         made.map(Value::Tensor).map_err(|error| Stop::unspecified(error.to_string()))
+    }
+
+    fn tensor_made_once(&mut self, index: u32, data: &TensorData) -> Result<Value, Stop> {
+        if let Some(made) = self.made_once.get(&index) {
+            return Ok(made.clone());
+        }
+        let made = self.fresh_tensor(data)?;
+        self.made_once.insert(index, made.clone());
+        Ok(made)
     }
 
     fn string(&self, index: u32) -> Result<Name, Stop> {

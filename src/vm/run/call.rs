@@ -8,7 +8,7 @@ use crate::book::{Edition, Rule};
 use crate::grammar::Name;
 use crate::judge::with_stack;
 use crate::ops::{EvalArgs, run_prim_func};
-use crate::value::{Asked, Closure, Compiled, PrimFuncObj, Stop, Tensor, Value};
+use crate::value::{Asked, Closure, Compiled, Place, PrimFuncObj, Stop, Tensor, Value};
 use crate::vm::executable::{MAX_REGISTERS, Operand};
 
 impl Machine<'_> {
@@ -20,6 +20,7 @@ impl Machine<'_> {
         callee: u32,
         args: &[Operand],
     ) -> Result<(), Stop> {
+        self.note_place(at)?;
         let callees = self.callees.clone();
         let Some(linked) = callees.get(callee as usize) else {
             return Err(self.wrong(format!("f[{callee}] is not in the function table")));
@@ -34,6 +35,14 @@ impl Machine<'_> {
         let result = self.called(linked, args)?;
         self.trace_call(at, dst, callee, args, Some(&result));
         self.write_result(dst, result)
+    }
+
+    /// What happens from now on happens in this instruction; storages note it.
+    fn note_place(&mut self, at: usize) -> Result<(), Stop> {
+        let function = self.frame()?.function;
+        let name = self.executable.functions.get(function).map(|f| f.name.clone());
+        self.account.go_to(Place { instruction: name.map(|name| (name, at)), ..Place::default() });
+        Ok(())
     }
 
     fn write_result(&mut self, dst: Option<u32>, value: Value) -> Result<(), Stop> {

@@ -69,6 +69,8 @@ pub struct Run {
     pub effects: Vec<Effect>,
     /// Whether it ran out of memory, if it ran out of anything.
     pub out_of_memory: bool,
+    /// How much of the fuel it took.
+    pub spent: u64,
     /// Every instruction, if [`Options::trace`] asks for them.
     pub steps: Vec<Step>,
 }
@@ -110,6 +112,8 @@ pub(super) struct Machine<'m> {
     prim_funcs: Vec<Rc<PrimFuncObj>>,
     /// The `PrimFunc`s by global symbol.
     symbols: BTreeMap<Name, usize>,
+    /// The constants that are made once, as far as they were wanted.
+    made_once: BTreeMap<u32, Value>,
     frames: Vec<Frame>,
     effects: Vec<Effect>,
     steps: Vec<Step>,

@@ -23,7 +23,8 @@ pub fn run(cx: &mut Cx, executable: &Executable, entry: &str, args: Vec<Value>, 
         Err(Stop::Unspecified(reason)) => Ending::Unspecified(reason),
     };
     let out_of_memory = machine.account.has_refused();
-    Run { outcome, effects: machine.effects, out_of_memory, steps: machine.steps }
+    let spent = options.fuel.saturating_sub(machine.fuel);
+    Run { outcome, effects: machine.effects, out_of_memory, spent, steps: machine.steps }
 }
 
 impl<'m> Machine<'m> {
@@ -44,6 +45,7 @@ impl<'m> Machine<'m> {
             globals: executable.functions.iter().enumerate().map(|(index, f)| global(index, f)).collect(),
             prim_funcs: executable.prim_funcs.iter().map(object).collect(),
             symbols,
+            made_once: BTreeMap::new(),
             frames: Vec::new(),
             effects: Vec::new(),
             steps: Vec::new(),

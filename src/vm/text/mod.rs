@@ -13,6 +13,7 @@
 //!   1: ret %0
 //! ```
 
+pub(super) mod line;
 mod print;
 mod read;
 

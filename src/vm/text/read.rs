@@ -1,7 +1,6 @@
 //! Reading, line by line. What is not as it is printed is refused with its line.
 
-use std::str::FromStr;
-
+use super::line::{Line, Parsed, is_remark, shown};
 use crate::data::{Read, from_json};
 use crate::grammar::{Name, StructInfo};
 use crate::vm::executable::{Executable, Function, Instruction, NamedPrimFunc, Operand, VERSION};
@@ -36,7 +35,7 @@ pub fn read(text: &str) -> Result<Executable, TextError> {
         None => return Err(TextError { line: 1, message: first_line() }),
     }
     for (number, line) in lines {
-        let mut reader = Line { rest: line.trim() };
+        let mut reader = Line::new(line);
         reader.item(&mut executable).map_err(|message| TextError { line: number, message })?;
     }
     Ok(executable)
@@ -46,50 +45,7 @@ fn first_line() -> String {
     format!("an executable begins with the line `relax-spec executable {VERSION}`")
 }
 
-fn is_remark(line: &str) -> bool {
-    let line = line.trim_start();
-    line.is_empty() || line.starts_with('#')
-}
-
-/// What is left of a line.
-struct Line<'t> {
-    rest: &'t str,
-}
-
-/// What is wrong, without its place.
-type Parsed<T> = Result<T, String>;
-
-impl<'t> Line<'t> {
-    fn word(&mut self) -> &'t str {
-        let end = self.rest.find(char::is_whitespace).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest.trim_start();
-        word
-    }
-
-    fn eat(&mut self, symbol: &str) -> bool {
-        match self.rest.strip_prefix(symbol) {
-            Some(rest) => {
-                self.rest = rest.trim_start();
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn expect(&mut self, symbol: &str) -> Parsed<()> {
-        if self.eat(symbol) { Ok(()) } else { Err(format!("expected `{symbol}`, found `{}`", shown(self.rest))) }
-    }
-
-    fn number<N: FromStr>(&mut self) -> Parsed<N> {
-        let is_digit = |c: char| c.is_ascii_digit() || c == '-';
-        let end = self.rest.find(|c| !is_digit(c)).unwrap_or(self.rest.len());
-        let (digits, rest) = self.rest.split_at(end);
-        let number = digits.parse().map_err(|_| format!("expected a number, found `{}`", shown(self.rest)))?;
-        self.rest = rest.trim_start();
-        Ok(number)
-    }
-
+impl Line<'_> {
     /// A string in quotes.
     fn quoted(&mut self) -> Parsed<Name> {
         let mut escaped = false;
@@ -160,10 +116,6 @@ impl<'t> Line<'t> {
         Ok(Function { name, symbol, global, params, captured, registers, signature, code: Vec::new() })
     }
 
-    fn end(&self) -> Parsed<()> {
-        if is_remark(self.rest) { Ok(()) } else { Err(format!("`{}` is too much", shown(self.rest))) }
-    }
-
     fn instruction(&mut self) -> Parsed<Instruction> {
         let dst = if self.rest.starts_with('%') {
             let register = self.register()?;
@@ -231,14 +183,3 @@ fn last(executable: &mut Executable) -> Parsed<&mut Function> {
 fn data<T: Read>(text: &str) -> Parsed<T> {
     from_json(text).map_err(|error| error.to_string())
 }
-
-/// The beginning of what was found.
-fn shown(text: &str) -> String {
-    let mut shown: String = text.chars().take(SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push_str("..");
-    }
-    shown
-}
-
-const SHOWN: usize = 40;
