@@ -203,6 +203,8 @@ builtins! {
     CheckPrimInfo = "vm.builtin.check_prim_value_info",
     /// `(value, heap, rank or -1, first, (how, what)..)`: its sizes from the first on are stored in slots, or compared.
     MatchShape = "vm.builtin.match_shape",
+    /// `(value, heap, how, what)`: the number in a box is stored in a slot, or compared.
+    MatchPrimValue = "vm.builtin.match_prim_value",
     /// `(tensor, shape)`: the tensor has the shape.
     MatchSameShape = "vm.builtin.match_same_shape",
     /// `(heap, flag slot or -1, context, dimensions, slot..)`: what int64 could not decide is computed exactly.
@@ -269,6 +271,8 @@ pub(super) enum Context {
     TensorSize,
     /// To be compared with a size of a shape.
     ShapeSize,
+    /// To be compared with the number in a box.
+    PrimValue,
 }
 
 impl Context {
@@ -278,11 +282,12 @@ impl Context {
             Context::Shape => 1,
             Context::TensorSize => 2,
             Context::ShapeSize => 3,
+            Context::PrimValue => 4,
         }
     }
 
     pub(super) fn of_code(code: i64) -> Option<Context> {
-        let all = [Context::Plain, Context::Shape, Context::TensorSize, Context::ShapeSize];
+        let all = [Context::Plain, Context::Shape, Context::TensorSize, Context::ShapeSize, Context::PrimValue];
         all.into_iter().find(|context| context.code() == code)
     }
 }

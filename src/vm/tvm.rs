@@ -51,7 +51,7 @@ pub struct TvmFunction {
 record! { TvmExecutable, "TvmExecutable", closed { text: one, functions: many, constants: many, prim_funcs: one } }
 record! { TvmFunction, "TvmFunction", closed { name: one, params: one, registers: one } }
 
-/// Reads an executable of TVM. Whether it can be run is for [`verify`](super::verify) to say.
+/// Reads an executable of TVM. Whether it can be run is for [`verify`](super::verify()) to say.
 ///
 /// # Errors
 ///
@@ -192,7 +192,8 @@ impl Import {
 
     /// The entry of the function table for a name.
     fn callee(&mut self, name: &str) -> u32 {
-        let callee = match (self.functions.get(name), self.symbols.get(name)) {
+        let own = self.symbols.get(name).filter(|_| lowered(name).is_none());
+        let callee = match (self.functions.get(name), own) {
             (Some(index), _) => Callee::Function(*index),
             // Any of the arguments may be written.
             (None, Some(index)) => Callee::PrimFunc(PrimFuncCall {
@@ -207,20 +208,35 @@ impl Import {
 
 /// What is neither a function of the executable nor a `PrimFunc`: a function of TVM's run time that is an operator here, or a packed function.
 fn outside(name: &str) -> Callee {
-    let operator = LOWERED.iter().find(|(symbol, _)| *symbol == name);
-    match operator {
-        Some((_, operator)) => {
-            Callee::Operator(OperatorCall { name: (*operator).into(), attrs: Attrs::new(), sinfo_args: Vec::new() })
+    match lowered(name) {
+        Some(operator) => {
+            Callee::Operator(OperatorCall { name: operator.into(), attrs: Attrs::new(), sinfo_args: Vec::new() })
         }
         None => Callee::Packed(PackedCall { symbol: name.into(), pure: false, sinfo_args: Vec::new() }),
     }
 }
 
-/// The functions of TVM's run time to which it lowers operators, which take the same arguments.
+/// The operator that a function is, if it is one.
+fn lowered(name: &str) -> Option<&'static str> {
+    LOWERED.iter().find(|(symbol, _)| *symbol == name).map(|(_, operator)| *operator)
+}
+
+/// The functions to which TVM lowers operators, which take the same arguments: of its run time, and `PrimFunc`s that look into how a tensor is
+/// represented.
 const LOWERED: &[(&str, &str)] = &[
     ("runtime.TVMTensorCreateView", "relax.memory.view"),
     ("vm.builtin.ensure_zero_offset", "relax.memory.ensure_zero_offset"),
     ("relax.run.shape_to_tensor", "relax.shape_to_tensor"),
+    ("relax.run.nonzero", "relax.nonzero"),
+    ("relax.run.unique", "relax.unique"),
+    ("_get_tensor_dtype_code", "relax.inspect.tensor_dtype_code"),
+    ("_get_tensor_dtype_bits", "relax.inspect.tensor_dtype_bits"),
+    ("_get_tensor_dtype_lanes", "relax.inspect.tensor_dtype_lanes"),
+    ("_get_tensor_ndim", "relax.inspect.tensor_ndim"),
+    ("_get_tensor_shape_i", "relax.inspect.tensor_shape_i"),
+    ("_get_tensor_stride_i", "relax.inspect.tensor_stride_i"),
+    ("_get_tensor_byte_offset", "relax.inspect.tensor_byte_offset"),
+    ("_get_tensor_elem_offset", "relax.inspect.tensor_elem_offset"),
 ];
 
 fn register(line: &mut Line<'_>) -> Parsed<u32> {

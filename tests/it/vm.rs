@@ -398,7 +398,7 @@ fn damaged_executables_neither_panic_nor_hang() {
             Damaged::Whole => verified += 1,
         }
     }
-    assert!(read > 200 && verified > 50, "{read} {verified}");
+    assert!(read > 50 && verified > 50, "{read} {verified}");
 }
 
 #[test]

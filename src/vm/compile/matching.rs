@@ -2,7 +2,10 @@
 
 use super::emit::{Emitter, Place};
 use super::shapes::{Code, operands};
-use crate::grammar::{Ndim, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var};
+use crate::book::Erratum;
+use crate::grammar::{
+    Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
+};
 use crate::judge::with_stack;
 use crate::vm::executable::{Builtin, Callee, Constant, Context, How, Operand};
 use crate::vm::slots::{register_var, slot_var, unknown_shape, unknown_size};
@@ -26,10 +29,7 @@ impl Emitter<'_, '_> {
                 let info = self.constant(Constant::StructInfo(info));
                 self.check(Builtin::CheckFuncInfo, vec![value, info]);
             }
-            StructInfo::Prim(p) => {
-                let dtype = self.dtype(p.dtype);
-                self.check(Builtin::CheckPrimInfo, vec![value, dtype]);
-            }
+            StructInfo::Prim(p) => self.match_prim(value, p),
         });
     }
 
@@ -91,6 +91,24 @@ impl Emitter<'_, '_> {
         let mut args = vec![value, heap, Operand::Immediate(rank), Operand::Immediate(first as i64)];
         args.extend(operands(&codes));
         self.check(Builtin::MatchShape, args);
+    }
+
+    /// PR14148.SI.PRIM.VALUE: the number in the box is compared as a dimension is, or bound.
+    ///
+    /// Errata: A74, literally the value says nothing about what is matched.
+    fn match_prim(&mut self, value: Operand, p: &PrimStructInfo) {
+        let dtype = self.dtype(p.dtype);
+        self.check(Builtin::CheckPrimInfo, vec![value, dtype]);
+        let Some(dim) = p.value.as_ref().filter(|_| !self.cx.literal(Erratum::A74)) else { return };
+        let codes = match dim {
+            PrimExpr::Var(v) if !self.sizes.contains(v) => vec![(How::Store, self.bind_size(v).into())],
+            PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+                self.codes(std::slice::from_ref(dim), Context::PrimValue)
+            }
+        };
+        let mut args = vec![value, self.heap_for(&codes)];
+        args.extend(operands(&codes));
+        self.check(Builtin::MatchPrimValue, args);
     }
 
     /// SI.MATCHCAST.TUPLE.FIELDS: field by field.

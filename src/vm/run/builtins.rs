@@ -29,6 +29,9 @@ impl<'m> Machine<'m> {
             (Builtin::MatchShape, [v, heap, Operand::Immediate(rank), Operand::Immediate(first), codes @ ..]) => {
                 self.match_shape(*v, *heap, *rank, *first, codes)
             }
+            (Builtin::MatchPrimValue, [v, heap, how @ Operand::Immediate(_), what @ Operand::Immediate(_)]) => {
+                self.match_prim_value(*v, *heap, &[*how, *what])
+            }
             (Builtin::MatchSameShape, [v, shape]) => {
                 let (v, shape) = (self.operand(*v)?, self.operand(*shape)?);
                 check::same_shape(&v, &shape).map(|()| Value::unit())
@@ -86,6 +89,7 @@ impl<'m> Machine<'m> {
                 | Builtin::CheckFuncInfo
                 | Builtin::CheckPrimInfo
                 | Builtin::MatchShape
+                | Builtin::MatchPrimValue
                 | Builtin::MatchSameShape
                 | Builtin::SettleDims
                 | Builtin::MakeShape
@@ -224,6 +228,20 @@ impl<'m> Machine<'m> {
                     check::size(first + index, expected, *size, of_tensor)?;
                 }
             }
+        }
+        Ok(Value::unit())
+    }
+
+    /// PR14148.SI.PRIM.VALUE: the number in a box is stored in a slot, or compared.
+    fn match_prim_value(&mut self, v: Operand, heap: Operand, code: &[Operand]) -> Result<Value, Stop> {
+        let (v, heap) = (self.operand(v)?, self.heap_of(heap)?);
+        let found = check::integer(&v)?;
+        match (self.code(code)?, &heap) {
+            ((How::Store, slot), Some(heap)) => {
+                let found = self.cx.conclude(rule!("R89.VM.STORESHAPE"), found);
+                self.store(heap, slot, found)?;
+            }
+            ((how, what), heap) => check::same_integer(self.read(heap.as_ref(), how, what)?, found)?,
         }
         Ok(Value::unit())
     }

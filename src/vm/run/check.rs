@@ -52,6 +52,33 @@ pub(super) fn prim(v: &Value, dtype: DataType) -> Result<(), Stop> {
     demand(holds, rule!("PR14148.SI.PRIM.RULES"), || format!("expected a boxed {dtype}, found {v}"))
 }
 
+/// The number in a box, where it is one that dimensions can be.
+pub(super) fn integer(v: &Value) -> Result<i64, Stop> {
+    let integer = match v {
+        Value::Prim(Prim { value: Scalar::Int(i), .. }) => Some(*i),
+        Value::Prim(Prim { value: Scalar::UInt(i), .. }) => i64::try_from(*i).ok(),
+        Value::Prim(Prim { value: Scalar::Bool(b), .. }) => Some(i64::from(*b)),
+        Value::Prim(Prim { value: Scalar::Float(_), .. })
+        | Value::Tensor(_)
+        | Value::Tuple(_)
+        | Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => None,
+    };
+    integer.ok_or_else(|| Stop::error(rule!("PR14148.SI.PRIM.VALUE"), format!("{v} is no dimension")))
+}
+
+/// The number in a box that is known.
+pub(super) fn same_integer(expected: i64, found: i64) -> Result<(), Stop> {
+    demand(expected == found, rule!("PR14148.SI.PRIM.VALUE"), || {
+        format!("the value: expected {expected}, found {found}")
+    })
+}
+
 /// How many sizes there are, where that is given.
 pub(super) fn length(found: usize, rank: i64) -> Result<(), Stop> {
     demand(rank < 0 || rank == found as i64, rule!("SI.MATCHCAST.TENSOR.LEN"), || {

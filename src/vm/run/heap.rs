@@ -78,6 +78,7 @@ impl Machine<'_> {
             },
             Context::TensorSize => value.map_err(|stop| failed(stop, rule!("SI.MATCHCAST.TENSOR.EVAL"))),
             Context::ShapeSize => value.map_err(|stop| failed(stop, rule!("SI.MATCHCAST.SHAPE.EVAL"))),
+            Context::PrimValue => value.map_err(|stop| failed(stop, rule!("PR14148.SI.PRIM.VALUE"))),
         }
     }
 }

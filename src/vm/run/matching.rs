@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{Machine, check};
-use crate::grammar::{Ndim, PrimExpr, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var};
+use crate::book::Erratum;
+use crate::grammar::{Ndim, PrimExpr, PrimStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var};
 use crate::judge::with_stack;
 use crate::value::{Stop, Tensor, Value};
 use crate::vm::executable::Context;
@@ -27,7 +28,7 @@ impl Machine<'_> {
                 let dims = s.values.as_deref().unwrap_or_default();
                 self.match_dims(sizes, dims, false, bound)
             }
-            StructInfo::Prim(p) => check::prim(v, p.dtype),
+            StructInfo::Prim(p) => self.match_prim(v, p, bound),
             StructInfo::Tuple(fields) => {
                 let tuple = check::tuple(v, fields.len() as i64)?;
                 let mut pairs = tuple.fields().iter().zip(fields.iter());
@@ -51,6 +52,23 @@ impl Machine<'_> {
             Some(TensorShape::Dims(dims)) => self.match_sizes(tensor, dims, bound),
             Some(TensorShape::Other(_)) => {
                 Err(Stop::unspecified("the shape of a TensorStructInfo is neither a variable nor a ShapeExpr"))
+            }
+        }
+    }
+
+    /// PR14148.SI.PRIM.VALUE, as the instructions have it.
+    fn match_prim(&mut self, v: &Value, p: &PrimStructInfo, bound: &mut Bound) -> Result<(), Stop> {
+        check::prim(v, p.dtype)?;
+        let Some(dim) = p.value.as_ref().filter(|_| !self.cx.literal(Erratum::A74)) else { return Ok(()) };
+        let found = check::integer(v)?;
+        match dim {
+            PrimExpr::Var(var) if !bound.contains_key(var) && self.size_of(var).is_none() => {
+                bound.insert(var.clone(), found);
+                Ok(())
+            }
+            PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
+                let expected = self.settled(&dim_with_bound(dim, bound), Context::PrimValue)?;
+                check::same_integer(expected, found)
             }
         }
     }

@@ -15,7 +15,7 @@ pub struct TextError {
     pub message: String,
 }
 
-/// Reads what [`print()`](super::print()) writes. Whether it can be run is for [`verify`](crate::vm::verify) to say.
+/// Reads what [`print()`](super::print()) writes. Whether it can be run is for [`verify`](crate::vm::verify()) to say.
 ///
 /// # Errors
 ///

@@ -2,9 +2,10 @@
 
     PYTHON executables.py RELAX_SPEC DIRECTORY.. [--only GLOB] [--runs N]
 
-The programs are those of the directories (`*.py`). What TVM compiles each to is run on the machine of relax-spec, without TVM's, and judged against the program
-by `relax-spec refine` on generated inputs, for every function that can be started. A line for each that is not allowed or could not be
-judged; the exit status is 1 if one is not allowed and `KNOWN` does not explain it, or if fewer than 95 of 100 executables are read and run.
+The programs are those of the directories (`*.py`). What TVM compiles each to is run on the machine of relax-spec, without
+TVM's, and judged against the program by `relax-spec refine` on generated inputs, for every function that can be started. A
+line for each that is not allowed or could not be judged; the exit status is 1 if one is not allowed and `KNOWN` does not
+explain it, or if fewer than 95 of 100 executables are read and run.
 """
 
 import argparse
@@ -44,7 +45,8 @@ STATUS = []
 
 def entries(text):
     """The functions that can be started: those that are not private."""
-    return [name for private, name in re.findall(r"@R\.function(\([^)\n]*private=True[^)\n]*\))?[^\n]*\n *def (\w+)", text) if not private]
+    found = re.findall(r"^ {0,4}(@R\.function[^\n]*)\n *def (\w+)", text, re.MULTILINE)
+    return [name for decorator, name in found if "private=True" not in decorator]
 
 
 def made_of(text):

@@ -301,5 +301,26 @@ class Runs(Conversation):
         self.ends("trapped", "evaluate", main_of([], var("x")), "main", [data([1, 1], [3])])
 
 
+class Executables(unittest.TestCase):
+    def test_the_tables_of_an_executable(self):
+        import struct
+
+        sys.path.insert(0, HERE)
+        from executable import tables
+
+        def text(value):
+            return struct.pack("<Q", len(value)) + value.encode()
+
+        def table(kind, name, params, registers):
+            return struct.pack("<i", kind) + text(name) + struct.pack("<qqqqQ", 0, 0, params, registers, 0)
+
+        head = struct.pack("<Q", 0xD225DE2F4214151E) + text("0.14")
+        functions = struct.pack("<Q", 2) + table(1, "main", 2, 5) + table(0, "other", -2, 0)
+        constants = struct.pack("<Q", 2) + struct.pack("<iBBH", 5, 2, 32, 1) + struct.pack("<iQqq", 69, 2, 3, 4)
+        saved = head + functions + struct.pack("<Q", 0) + constants
+        expected = [{"name": "main", "params": 2, "registers": 5}], [{"DataType": "float32"}, {"Shape": [3, 4]}]
+        self.assertEqual(tables(saved), expected)
+
+
 if __name__ == "__main__":
     unittest.main()
