@@ -11,6 +11,7 @@ mod corpus;
 #[cfg(feature = "cli")]
 mod data;
 mod errata;
+mod findings;
 mod floors;
 mod gates;
 mod invariance;

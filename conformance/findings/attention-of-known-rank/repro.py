@@ -1,0 +1,33 @@
+"""`R.nn.attention` of tensors of which the rank alone is known kills the process."""
+
+import multiprocessing
+import sys
+
+import tvm
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(q: R.Tensor("float32", ndim=4)):
+        y = R.nn.attention(q, q, q)
+        return y
+"""
+
+def ask():
+    module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+    module.script()
+
+
+child = multiprocessing.get_context("fork").Process(target=ask)
+child.start()
+child.join(60)
+hung = child.exitcode is None
+if hung:
+    child.kill()
+given = "no answer" if hung else f"signal {-child.exitcode}" if child.exitcode < 0 else "an end of the process"
+print("expected: an end of the process")
+print("given:   ", given)
+sys.exit(given == "an end of the process")

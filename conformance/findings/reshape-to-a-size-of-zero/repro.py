@@ -1,0 +1,26 @@
+"""`R.reshape` to a size of 0 means another size."""
+
+import sys
+
+import tvm
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32")):
+        y = R.reshape(x, (0, 3))
+        return y
+"""
+
+expected = "rejected"
+try:
+    module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+    given = "accepted"
+except Exception:
+    given = "rejected"
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)
