@@ -13,7 +13,7 @@ PROGRAM = """
 class Module:
     @R.function
     def main(x: R.Tensor((2, 2), "float32")):
-        y = R.unique(x, return_inverse=True)
+        y = R.unique(x, True, False, True, False)
         return y[1]
 """
 
