@@ -14,7 +14,7 @@ class Module:
     @R.function
     def main(d: R.Shape(["n"])):
         n = T.int64()
-        y = R.builtin.alloc_tensor(R.shape([2]), R.dtype("float32"), R.prim_value(n))
+        y = R.builtin.alloc_tensor(R.shape([2]), R.dtype("float32"), R.prim_value(n), "global")
         return y
 """
 
