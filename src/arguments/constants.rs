@@ -20,6 +20,8 @@ const LARGEST: i64 = 1 << 24;
 const MAX_LITERAL: usize = 16;
 /// How many constants of a kind are kept.
 const MAX_KEPT: usize = 200;
+/// How many of two constants together.
+const MAX_TOGETHER: usize = 24;
 
 /// What was found.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +34,8 @@ pub(super) struct Constants {
     literals: BTreeSet<i64>,
     integers: Vec<i64>,
     floats: Vec<f64>,
+    /// What one constant makes of another: behind a scale a bound stands elsewhere.
+    together: Vec<f64>,
     /// The `PrimFunc`s that have a small constant.
     small_in: BTreeSet<Name>,
 }
@@ -39,6 +43,20 @@ pub(super) struct Constants {
 /// So small that it matters only beside what is small too.
 fn is_small(x: &f64) -> bool {
     *x > 0.0 && *x < 0.1
+}
+
+/// Of two constants next to each other in the text: where `x * a`, `x / a`, `x + a` or `x - a` is `b`, and the reverse.
+fn together(floats: &[f64]) -> Vec<f64> {
+    let mut found: Vec<f64> = Vec::new();
+    for (a, b) in floats.iter().zip(floats.iter().skip(1)) {
+        for x in [b / a, b * a, b - a, a / b, a - b, a + b] {
+            let new = !floats.iter().chain(&found).any(|known| *known == x);
+            if x.is_finite() && x != 0.0 && new && found.len() < MAX_TOGETHER {
+                found.push(x);
+            }
+        }
+    }
+    found
 }
 
 impl Constants {
@@ -60,12 +78,18 @@ impl Constants {
                 }
             }
         }
+        found.together = together(&found.floats);
         found
     }
 
     /// The numbers that stand in the programs.
     pub(super) fn floats(&self) -> &[f64] {
         &self.floats
+    }
+
+    /// The quotients, products, differences and sums of two of them.
+    pub(super) fn together(&self) -> &[f64] {
+        &self.together
     }
 
     /// The integers that stand in the programs.

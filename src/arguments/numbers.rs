@@ -4,6 +4,7 @@ use super::constants::Constants;
 use super::random::Random;
 use crate::grammar::{DataType, TypeCode};
 use crate::number::FloatType;
+use crate::value::is_short;
 
 /// What kind of numbers a tensor is filled with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -212,7 +213,11 @@ impl Numbers<'_> {
         let negative = self.ordinal().is_multiple_of(2);
         (0..count)
             .map(|i| match self.profile {
-                Profile::Exact => (scattered.at(i) - count as i64 / 2) as f64 * 0.25,
+                Profile::Exact if i % 4 == 1 => {
+                    let turn = self.ordinal() * count.div_ceil(4) + i / 4 + self.place.nth;
+                    self.together(turn, float).unwrap_or_else(|| scattered.quarter(i))
+                }
+                Profile::Exact => scattered.quarter(i),
                 Profile::Fractional | Profile::Sorted => random.float(-2.0, 2.0),
                 Profile::Edges => self.edge(i, count, float, random),
                 Profile::Positive => random.float(0.01, 4.0),
@@ -270,6 +275,13 @@ impl Numbers<'_> {
                 beside(constants.get((nth + shift) % len).copied().unwrap_or(1.0), which(nth / len), float)
             }
         }
+    }
+
+    /// What two constants make together, one after the other, as far as it has few digits: only among such numbers a program is
+    /// exact.
+    fn together(&self, turn: usize, float: FloatType) -> Option<f64> {
+        let short = || self.constants.together().iter().filter(|x| is_short(float, **x));
+        short().nth(turn % short().count().max(1)).copied()
     }
 
     /// Ordinary, not a number and both infinities; of two tensors each class meets each.
@@ -432,6 +444,11 @@ impl Scattered {
         let first = random.between(1, count);
         let stride = (first..first + count).find(coprime).unwrap_or(1);
         Scattered { count, stride, start: random.between(0, count - 1) }
+    }
+
+    /// A number of few digits, of either sign.
+    fn quarter(&self, i: usize) -> f64 {
+        (self.at(i) - self.count / 2) as f64 * 0.25
     }
 
     fn at(&self, i: usize) -> i64 {

@@ -3,6 +3,7 @@
 //! `conformance/agreement/NAME.ron` keeps the last result of `relax-spec ops --adapter NAME --update`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +11,14 @@ use super::campaign::kind_of_answer;
 use super::questions::OperatorQuestion;
 use super::runner::CaseResult;
 use crate::book::{Rule, ron_options};
-use crate::judge::Cx;
+use crate::grammar::{
+    GlobalFunc, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
+};
+use crate::judge::{Cx, with_stack};
 use crate::ops::{Clauses, OpDef};
 use crate::oracle;
-use crate::question::{Answer, Ask, Outcome};
+use crate::question::{Answer, Ask, Outcome, Program};
+use crate::struct_info::replace_everywhere;
 use crate::suite::Case;
 use crate::suite::alpha::same_struct_info;
 use crate::suite::compare::{CaseVerdict, tolerance_used};
@@ -59,7 +64,7 @@ pub struct Tally {
     pub unexplained: usize,
 }
 
-/// Differences of one form, and the clause that decides them: `conformance/ledger/NAME-operators.ron`.
+/// Differences of one cause, and the clause that decides them: `conformance/ledger/NAME-operators.ron`.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OperatorPattern {
@@ -68,13 +73,14 @@ pub struct OperatorPattern {
     /// What the question varies contains one of these; any question if there are none.
     #[serde(default)]
     pub what: Vec<String>,
-    /// Kinds of answer: `rejected`, or as [`kind_of_answer`] names them.
-    pub expected: String,
+    /// The kind of the oracle's answer is one of these: `rejected`, or as [`kind_of_answer`] names them; or their first word.
+    pub expected: Vec<String>,
     /// What the oracle answers, in words, contains one of these; anything if there are none.
     #[serde(default)]
     pub says: Vec<String>,
-    /// The kind of answer that the implementation gives instead, or its first word.
-    pub given: String,
+    /// The kind of the answer that the implementation gives instead is one of these, or their first word; `the same` is the
+    /// oracle's kind.
+    pub given: Vec<String>,
     /// What it gives, in words, contains one of these; anything if there are none.
     #[serde(default)]
     pub gives: Vec<String>,
@@ -138,7 +144,7 @@ pub fn judge(
     if let Outcome::Unsupported { what } = given {
         return Answered::Unsupported(what.clone());
     }
-    if same(&expected, given) {
+    if same(question, &expected, given) {
         return Answered::Agree;
     }
     let (kind_expected, kind_given) = (kind(&expected), kind(given));
@@ -150,8 +156,9 @@ pub fn judge(
             && one_of(&p.says, &said)
             && one_of(&p.gives, &gave)
             && one_of(&p.what, &question.what)
-            && p.expected == kind_expected
-            && (p.given == kind_given || kind_given.split(' ').next() == Some(p.given.as_str()))
+            && is_one_of(&p.expected, &kind_expected)
+            && (is_one_of(&p.given, &kind_given)
+                || kind_given == kind_expected && p.given.iter().any(|one| one == THE_SAME))
             && (p.versions.is_empty() || p.versions.iter().any(|v| version.starts_with(v.as_str())))
     };
     match known.iter().position(fits) {
@@ -160,14 +167,82 @@ pub fn judge(
     }
 }
 
-fn same(expected: &Outcome, given: &Outcome) -> bool {
+/// Where the kind that is given is the kind that is expected.
+const THE_SAME: &str = "the same";
+
+/// Whether a kind of answer, or its first word, is among those of a pattern.
+fn is_one_of(kinds: &[String], kind: &str) -> bool {
+    kinds.iter().any(|one| one == kind || kind.split(' ').next() == Some(one.as_str()))
+}
+
+fn same(question: &OperatorQuestion, expected: &Outcome, given: &Outcome) -> bool {
     match (expected, given) {
         (
             Outcome::Answer { answer: Answer::StructInfo(a), .. },
             Outcome::Answer { answer: Answer::StructInfo(b), .. },
-        ) => same_struct_info(&mut Cx::new(), a, b),
+        ) => {
+            let held = Held::of(&question.ask);
+            same_struct_info(&mut Cx::new(), &held.in_place(a), &held.in_place(b))
+        }
         (Outcome::Rejected { .. }, Outcome::Rejected { .. }) => !expected.is_unread() && !given.is_unread(),
         (_, _) => false,
+    }
+}
+
+/// What the parameters of a question hold: a shape or a number that is known says the same by its variable and in its place.
+#[derive(Default)]
+struct Held {
+    shapes: Vec<(Var, Arc<[PrimExpr]>)>,
+    numbers: BTreeMap<ShapeVar, PrimExpr>,
+}
+
+impl Held {
+    fn of(ask: &Ask) -> Held {
+        let mut held = Held::default();
+        let Ask::DeriveVar(Program::Module(module), entry, _) = ask else { return held };
+        let Some(GlobalFunc::Function(main)) = module.get(entry) else { return held };
+        for param in &main.params {
+            match &param.annotation {
+                Some(StructInfo::Shape(ShapeStructInfo { values: Some(dims), .. })) => {
+                    held.shapes.push((param.var.clone(), dims.clone()));
+                }
+                Some(StructInfo::Prim(PrimStructInfo { value: Some(value), .. })) => {
+                    held.numbers.insert(ShapeVar::new(&*param.var.name), value.clone());
+                }
+                Some(
+                    StructInfo::Object
+                    | StructInfo::Tensor(_)
+                    | StructInfo::Shape(_)
+                    | StructInfo::Tuple(_)
+                    | StructInfo::Prim(_)
+                    | StructInfo::Func(_),
+                )
+                | None => {}
+            }
+        }
+        held
+    }
+
+    /// The information with what is held in the place of its variable.
+    fn in_place(&self, info: &StructInfo) -> StructInfo {
+        replace_everywhere(&self.with_shapes(info), &self.numbers)
+    }
+
+    fn with_shapes(&self, info: &StructInfo) -> StructInfo {
+        match info {
+            StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Var(var)), dtype, .. }) => {
+                let dims = self.shapes.iter().find(|(held, _)| held.name == var.name).map(|(_, dims)| dims);
+                dims.map_or_else(|| info.clone(), |dims| StructInfo::tensor(dims.iter().cloned(), *dtype))
+            }
+            StructInfo::Tuple(fields) => {
+                with_stack(|| StructInfo::tuple(fields.iter().map(|field| self.with_shapes(field))))
+            }
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Func(_) => info.clone(),
+        }
     }
 }
 

@@ -5,16 +5,18 @@ use std::collections::HashSet;
 
 use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, FloatBits, Function,
-    GlobalFunc, GlobalVar, IndexMap, IrModule, PrimExpr, PrimValue, ShapeVar, Span, StructInfo, TensorStructInfo, Var,
-    VarBinding, VarKind,
+    GlobalFunc, GlobalVar, IndexMap, IrModule, PrimExpr, PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo,
+    TensorStructInfo, Var, VarBinding, VarKind,
 };
 use crate::ops::{AttrDefault, AttrKind, Clauses, OpDef};
 use crate::question::{Ask, Program};
 use crate::suite::Case;
 use crate::syntax::tvmscript::parse_module;
 
-/// The most questions about one operator.
+/// The most questions about one operator that vary its calls in one respect each ..
 const MOST: usize = 72;
+/// .. and the most beside them that write a call otherwise, as people do.
+const MOST_WRITTEN: usize = 24;
 
 /// A question about the inference of an operator.
 #[derive(Clone, PartialEq, Debug)]
@@ -36,19 +38,26 @@ pub(super) struct Scene {
 
 /// The variable whose information is asked for.
 const RESULT: &str = "result";
+/// The parameter that holds what stands in the call otherwise.
+const HELD: &str = "held";
 
 /// The questions about an operator, from the cases that claim its clauses.
 pub fn questions(op: &OpDef, suite: &[Case]) -> Vec<OperatorQuestion> {
     let seeds = seeds(op, suite);
     let mut seen = HashSet::new();
-    let mut varied: Vec<Vec<(String, Scene)>> = seeds.iter().map(|seed| variations(op, seed)).collect();
+    let varied = in_turn(seeds.iter().map(|seed| variations(op, seed)).collect(), MOST, &mut seen);
+    let written = in_turn(seeds.iter().map(written).collect(), MOST_WRITTEN, &mut seen);
+    varied.into_iter().chain(written).collect()
+}
+
+/// At most so many questions. Each call in turn gives one of its variations, so that none takes all the room.
+fn in_turn(mut variations: Vec<Vec<(String, Scene)>>, most: usize, seen: &mut HashSet<Scene>) -> Vec<OperatorQuestion> {
     let mut questions = Vec::new();
-    // Each call in turn gives one of its variations, so that none takes all the room.
-    varied.iter_mut().for_each(|list| list.reverse());
-    while questions.len() < MOST && varied.iter().any(|list| !list.is_empty()) {
-        for list in &mut varied {
+    variations.iter_mut().for_each(|list| list.reverse());
+    while questions.len() < most && variations.iter().any(|list| !list.is_empty()) {
+        for list in &mut variations {
             let Some((what, scene)) = list.pop() else { continue };
-            if questions.len() < MOST && seen.insert(scene.clone()) {
+            if questions.len() < most && seen.insert(scene.clone()) {
                 questions.push(OperatorQuestion { what, ask: scene.ask() });
             }
         }
@@ -148,6 +157,13 @@ impl Scene {
         self.with_args(args)
     }
 
+    /// An argument is held in a parameter of which so much is known.
+    fn with_held(&self, i: usize, info: StructInfo) -> Scene {
+        let mut scene = self.with_arg(i, Expr::var(HELD));
+        scene.params.push((Var::new(HELD), info));
+        scene
+    }
+
     fn with_attr(&self, name: &str, value: AttrValue) -> Scene {
         let mut scene = self.clone();
         scene.call.attrs.insert(name.into(), value);
@@ -229,6 +245,94 @@ fn variations(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
         wrong(seed, i, &mut out);
     }
     out
+}
+
+/// The call as people write it: shapes and boxed numbers held in variables, boxed numbers as operands, more operands than two of
+/// which one is unknown, and tensors of unknown rank beside known ones.
+fn written(seed: &Scene) -> Vec<(String, Scene)> {
+    let mut out = Vec::new();
+    for (i, arg) in seed.call.args.iter().enumerate() {
+        held(seed, i, arg, &mut out);
+    }
+    beside_unknown(seed, &mut out);
+    for (i, arg) in seed.call.args.iter().enumerate() {
+        boxed(seed, i, arg, &mut out);
+    }
+    out
+}
+
+/// A literal shape or boxed integer is held in a variable of which as much is known, and less; a tuple has three operands, of which
+/// one is unknown.
+fn held(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
+    match arg {
+        Expr::ShapeExpr(s) => {
+            out.push((format!("argument {i} held"), seed.with_held(i, StructInfo::shape(s.values.iter().cloned()))));
+            let symbolic = s.values.iter().map(|_| PrimExpr::var("n"));
+            out.push((format!("argument {i} held, symbolic"), seed.with_held(i, StructInfo::shape(symbolic))));
+        }
+        Expr::PrimValue(p) if p.float.is_none() => {
+            let of_value = |value: PrimExpr| {
+                StructInfo::Prim(PrimStructInfo { dtype: p.dtype, value: (!p.dtype.is_bool()).then_some(value) })
+            };
+            out.push((format!("argument {i} held"), seed.with_held(i, of_value(p.value.clone()))));
+            out.push((format!("argument {i} held, symbolic"), seed.with_held(i, of_value(PrimExpr::var("n")))));
+        }
+        Expr::Tuple(t) => {
+            let Some(first) = t.fields.first() else { return };
+            let unknown = StructInfo::tensor_ndim(-1, DataType::VOID);
+            for at in 0..3 {
+                let field = |j| if j == at { Expr::var(HELD) } else { first.clone() };
+                let mut scene = seed.with_arg(i, Expr::tuple((0..3).map(field).collect()));
+                scene.params.push((Var::new(HELD), unknown.clone()));
+                out.push((format!("argument {i} of three operands, operand {at} unknown"), scene));
+            }
+        }
+        Expr::Var(_)
+        | Expr::DataflowVar(_)
+        | Expr::PrimValue(_)
+        | Expr::Constant(_)
+        | Expr::StringImm(_)
+        | Expr::DataTypeImm(_)
+        | Expr::GlobalVar(_)
+        | Expr::ExternFunc(_)
+        | Expr::SeqExpr(_)
+        | Expr::Function(_)
+        | Expr::If(_)
+        | Expr::Call(_)
+        | Expr::TupleGetItem(_)
+        | Expr::Op(_) => {}
+    }
+}
+
+/// One tensor is known, and of the others the rank is not; and the reverse, of two tensors and more.
+fn beside_unknown(seed: &Scene, out: &mut Vec<(String, Scene)>) {
+    let tensors: Vec<usize> =
+        (0..seed.params.len()).filter(|i| matches!(seed.params.get(*i), Some((_, StructInfo::Tensor(_))))).collect();
+    if tensors.len() < 3 {
+        // Of two tensors each alone is varied already.
+        return;
+    }
+    for known in &tensors {
+        let mut scene = seed.with_tensors(unknown_rank);
+        let kept = seed.params.get(*known).cloned();
+        if let (Some(slot), Some(param)) = (scene.params.get_mut(*known), kept) {
+            let what = format!("{} known, others of unknown rank", param.0.name);
+            *slot = param;
+            out.push((what, scene));
+        }
+    }
+}
+
+/// A boxed number in place of a tensor: a literal, and one that is held in a variable.
+fn boxed(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
+    let Expr::Var(var) = arg else { return };
+    let Some((_, StructInfo::Tensor(t))) = seed.params.iter().find(|(param, _)| param == var) else { return };
+    let dtype = if t.dtype.is_void() { DataType::FLOAT32 } else { t.dtype };
+    let float = dtype.is_float().then(|| FloatBits::new(2.0));
+    let value = PrimExpr::IntImm(if float.is_some() { 0 } else { i64::from(!dtype.is_bool()) + 1 });
+    let literal = Expr::PrimValue(PrimValue { value, dtype, float, span: Span::NONE });
+    out.push((format!("argument {i} boxed"), seed.with_arg(i, literal)));
+    out.push((format!("argument {i} boxed, held"), seed.with_held(i, StructInfo::prim(dtype))));
 }
 
 /// Changes of all tensors together.

@@ -8,8 +8,10 @@ use super::first::{Differing, first_differing};
 use super::judge::judge_runs;
 use super::observe::{Compiled, Subject};
 use super::reach::{Reach, Unreached};
+use super::shrink::{Look, Shown, smallest};
 use super::{Deviation, Observed, RefineError, Settings, Verdict, unknown};
 use crate::arguments::Arguments;
+use crate::book::Rule;
 use crate::derivation::inferred_results;
 use crate::eval::{Options, Watch};
 use crate::grammar::{IrModule, Name, TensorData};
@@ -21,6 +23,8 @@ use crate::value::{Noise, Registry, ValueSpec};
 const SHADOWS: u64 = 3;
 /// How often it is run so before the difference counts.
 const MORE_SHADOWS: u64 = 12;
+/// So many times the steps of all inputs the glances at smaller ones may take.
+const GLANCES: u64 = 2;
 /// Of so many inputs one may be undecided.
 const ONE_IN: usize = 10;
 
@@ -252,7 +256,7 @@ impl<'a> Comparison<'a> {
             let verdict = judge_runs(self.cx, before, &after, &Agreement::exact());
             return Ok(judged(verdict, None));
         }
-        let (mut shadows, mut overflows, mut finest) = (Vec::new(), false, None);
+        let (mut shadows, mut overflows, mut near_end, mut finest) = (Vec::new(), false, false, None);
         for wanted in [SHADOWS, MORE_SHADOWS] {
             for seed in shadows.len() as u64..wanted {
                 let noise = Rc::new(Noise::new(seed + 1));
@@ -265,6 +269,7 @@ impl<'a> Comparison<'a> {
                     return Ok(judged(judge_runs(self.cx, before, &after, &agreement), agreement.largest()));
                 }
                 overflows |= noise.overflowed();
+                near_end |= noise.neared_end();
                 finest = noise.finest();
                 shadows.push(shadow);
             }
@@ -275,7 +280,10 @@ impl<'a> Comparison<'a> {
             let agreement =
                 Agreement::within(shadows.iter().collect(), overflows, self.settings.tolerance).of_arguments(args);
             let verdict = judge_runs(&mut self.cx.clone(), before, &after, &agreement);
-            if verdict != Verdict::Allowed && args.iter().any(is_extreme) {
+            if verdict != Verdict::Allowed
+                && args.iter().any(is_extreme)
+                && (near_end || self.target_nears_end(args, before)?)
+            {
                 let reason = "an argument is so large or small that the order of operations decides".to_string();
                 return Ok(judged(Verdict::Undecided(reason), None));
             }
@@ -292,6 +300,15 @@ impl<'a> Comparison<'a> {
             }
         }
         Ok(judged(Verdict::Undecided("no shadow was run".to_string()), None))
+    }
+
+    /// Whether the target computes what is almost too large or too small for its type.
+    fn target_nears_end(&mut self, args: &[ValueSpec], before: &Observed) -> Result<bool, RefineError> {
+        let noise = Rc::new(Noise::new(1));
+        let plan = Plan::Repeat(&before.closures);
+        let (_, steps) = self.target.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
+        self.steps += steps;
+        Ok(noise.neared_end())
     }
 
     /// The verdict, if rounding in the target explains what differs: noise as fine as that of the source moves it so far.
@@ -327,28 +344,49 @@ impl<'a> Comparison<'a> {
         }))
     }
 
+    /// The first element of the results that is not the same on the input.
+    fn first_element(&mut self, args: &[ValueSpec]) -> Result<Option<usize>, RefineError> {
+        let before = self.source_on(args)?;
+        let (after, steps) = self.target.observe(self.cx, args, Plan::Repeat(&before.closures), None, None)?;
+        self.steps += steps;
+        let (Ending::Value(before), Ending::Value(after)) = (&before.outcome, &after.outcome) else { return Ok(None) };
+        let differing = before.tensors().zip(after.tensors()).find_map(|(x, y)| {
+            let byte = x.bytes.iter().zip(y.bytes.iter()).position(|(x, y)| x != y)?;
+            byte.checked_div(x.dtype.bytes())
+        });
+        Ok(differing)
+    }
+
+    /// Whether two runs without noise break the clause, where floats may be so far apart.
+    fn differs_by(&mut self, args: &[ValueSpec], rule: Rule, tolerance: f64) -> Result<bool, RefineError> {
+        let before = self.source_on(args)?;
+        let plan = Plan::Repeat(&before.closures);
+        let (after, steps) = self.target.observe(self.cx, args, plan, None, None)?;
+        self.steps += steps;
+        let agreement = match tolerance {
+            0.0 => Agreement::exact(),
+            tolerance => Agreement::within(Vec::new(), false, tolerance),
+        };
+        let verdict = judge_runs(&mut self.cx.clone(), &before, &after, &agreement);
+        Ok(matches!(verdict, Verdict::NotAllowed { rule: broken, .. } if broken == rule))
+    }
+
     /// The verdict on the input that was found, made smaller.
     pub(super) fn shrink(&mut self) -> Result<(), RefineError> {
         let Some(found) = self.found.take() else { return Ok(()) };
         let Verdict::NotAllowed { rule, .. } = found.verdict else { return Ok(()) };
-        let mut best = found;
-        let input = best.input.clone();
+        let input = found.input.clone();
+        let tolerance = found.deviation.map_or(0.0, |d| d.error / 2.0 / (1.0 + d.before.abs()));
         let limit = self.steps.saturating_add(self.settings.steps / 4);
-        let smaller = super::shrink::smallest(input, self.source.function(), |candidate| {
-            if self.steps > limit {
-                return false;
-            }
-            let Ok(before) = self.source_on(candidate) else { return false };
-            match self.judge(candidate, &before) {
-                Ok(Judged { verdict: verdict @ Verdict::NotAllowed { rule: broken, .. }, deviation, .. })
-                    if broken == rule =>
-                {
-                    best = Found { size: size_of(candidate), verdict, input: candidate.to_vec(), deviation };
-                    true
-                }
-                Ok(_) | Err(_) => false,
-            }
-        });
+        let glances = self.settings.steps.saturating_mul(GLANCES);
+        let func = self.source.function();
+        let element = match found.deviation {
+            Some(deviation) => Some(deviation.index),
+            None => self.first_element(&found.input)?,
+        };
+        let mut breaking = Breaking { comparison: self, rule, best: found, limit, glances, tolerance, element };
+        let smaller = smallest(input, func, &mut breaking);
+        let best = breaking.best;
         debug_assert_eq!(smaller, best.input);
         let before = self.source_on(&smaller)?;
         let seeds = if self.settings.exact { 1..1 } else { 1..SHADOWS + 1 };
@@ -393,6 +431,55 @@ impl<'a> Comparison<'a> {
             unreached,
             deviation,
         }
+    }
+}
+
+/// Looks at smaller inputs than the one that was found.
+struct Breaking<'c, 'a> {
+    comparison: &'c mut Comparison<'a>,
+    /// The clause that the target breaks.
+    rule: Rule,
+    best: Found,
+    /// The steps of all runs after which nobody looks any more.
+    limit: u64,
+    /// The steps that are left for glances.
+    glances: u64,
+    /// How far floats may be apart at a glance: by half of what was found.
+    tolerance: f64,
+    /// The element that differs in what was found.
+    element: Option<usize>,
+}
+
+impl Look for &mut Breaking<'_, '_> {
+    fn at(&mut self, input: &[ValueSpec]) -> Shown {
+        if self.comparison.steps > self.limit {
+            return Shown::Unasked;
+        }
+        let Ok(before) = self.comparison.source_on(input) else { return Shown::Other };
+        match self.comparison.judge(input, &before) {
+            Ok(Judged { verdict: verdict @ Verdict::NotAllowed { rule, .. }, deviation, .. }) if rule == self.rule => {
+                self.best = Found { size: size_of(input), verdict, input: input.to_vec(), deviation };
+                Shown::Broken
+            }
+            Ok(_) | Err(_) => Shown::Other,
+        }
+    }
+
+    fn glance_at(&mut self, input: &[ValueSpec]) -> Shown {
+        if self.glances == 0 {
+            return Shown::Unasked;
+        }
+        let steps = self.comparison.steps;
+        let shown = self.comparison.differs_by(input, self.rule, self.tolerance);
+        // Glances are counted by themselves, the elements of the input among them.
+        let taken = self.comparison.steps.saturating_sub(steps).saturating_add(size_of(input) as u64);
+        self.glances = self.glances.saturating_sub(taken);
+        self.comparison.steps = steps;
+        if shown.unwrap_or(false) { Shown::Broken } else { Shown::Other }
+    }
+
+    fn element(&self) -> Option<usize> {
+        self.element
     }
 }
 

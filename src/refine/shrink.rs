@@ -1,6 +1,8 @@
-//! Smaller counterexamples: smaller sizes first, then elements that are 0, 1 or at least short.
+//! Smaller counterexamples: smaller sizes first, then elements that are 0, 1 or at least short. Of large tensors halves are set
+//! to 0 first, which is tried without noise and held against it once at the end.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::grammar::{Function, PrimExpr, ShapeVar, StructInfo, TensorData, TensorShape};
 use crate::judge::{Cx, with_stack};
@@ -8,41 +10,72 @@ use crate::value::{Element, Scalar, Tensor, ValueSpec};
 
 /// How many inputs are tried.
 const TRIALS: usize = 400;
-/// Of a tensor with more elements no single one is tried.
+/// So many elements of a tensor are tried one by one.
 const SINGLE: usize = 48;
+/// A tensor with more elements is large.
+const LARGE: usize = 1 << 13;
 
-/// The smallest input found on which `is_broken` is true, as it is of `input`.
-pub(super) fn smallest(
-    input: Vec<ValueSpec>,
-    func: Option<&Function>,
-    is_broken: impl FnMut(&[ValueSpec]) -> bool,
-) -> Vec<ValueSpec> {
-    let mut shrinker = Shrinker { best: input, is_broken, trials: TRIALS };
+/// What an input shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Shown {
+    /// The target breaks the clause on it.
+    Broken,
+    /// It does not, or something else.
+    Other,
+    /// Nobody looked: it would have taken too long.
+    Unasked,
+}
+
+/// Who looks at inputs.
+pub(super) trait Look {
+    /// Whether the target breaks the clause on the input.
+    fn at(&mut self, input: &[ValueSpec]) -> Shown;
+
+    /// Whether it seems to: as far as two runs show, without those that show what rounding explains.
+    fn glance_at(&mut self, input: &[ValueSpec]) -> Shown;
+
+    /// Which element of the result differs on the input that was found, where that is known.
+    fn element(&self) -> Option<usize>;
+}
+
+/// The smallest input found on which the clause is broken, as it is on `input`.
+pub(super) fn smallest(input: Vec<ValueSpec>, func: Option<&Function>, look: impl Look) -> Vec<ValueSpec> {
+    let mut shrinker = Shrinker { best: input, look, trials: TRIALS };
     // What is fewer makes room for what is simpler, and the other way round.
-    for _ in 0..2 {
+    for round in 0..2 {
         func.into_iter().for_each(|func| shrinker.sizes(func));
+        if round == 0 {
+            shrinker.halves();
+        }
         shrinker.elements();
     }
     shrinker.best
 }
 
-struct Shrinker<F> {
+struct Shrinker<L> {
     best: Vec<ValueSpec>,
-    is_broken: F,
+    look: L,
     trials: usize,
 }
 
-impl<F: FnMut(&[ValueSpec]) -> bool> Shrinker<F> {
+impl<L: Look> Shrinker<L> {
     /// Takes an input if the difference shows on it too.
     fn accept(&mut self, candidate: Option<Vec<ValueSpec>>) -> bool {
         let Some(candidate) = candidate.filter(|candidate| *candidate != self.best) else { return false };
         let Some(left) = self.trials.checked_sub(1) else { return false };
         self.trials = left;
-        let accepted = (self.is_broken)(&candidate);
-        if accepted {
-            self.best = candidate;
+        match self.look.at(&candidate) {
+            Shown::Broken => {
+                self.best = candidate;
+                true
+            }
+            Shown::Other => false,
+            // Nor will anybody look at the others.
+            Shown::Unasked => {
+                self.trials = 0;
+                false
+            }
         }
-        accepted
     }
 
     // Sizes.
@@ -77,15 +110,62 @@ impl<F: FnMut(&[ValueSpec]) -> bool> Shrinker<F> {
         }
     }
 
+    // Halves of large tensors.
+
+    /// Sets all of a large tensor to 0 but the half that shows the difference, of that half a half, and so on.
+    fn halves(&mut self) {
+        let mut candidate = self.best.clone();
+        for nth in 0..self.tensors() {
+            if self.count(nth) > LARGE {
+                candidate = self.narrowed(candidate, nth);
+            }
+        }
+        self.accept(Some(candidate));
+    }
+
+    /// The input with as little as possible in its n-th tensor, at a glance.
+    fn narrowed(&mut self, mut input: Vec<ValueSpec>, nth: usize) -> Vec<ValueSpec> {
+        let mut kept = 0..self.count(nth);
+        if self.seems_broken(&without_others(&input, nth, 0..0)) {
+            return without_others(&input, nth, 0..0);
+        }
+        // Often each element is made of the one in its place.
+        if let Some(at) = self.look.element().filter(|at| kept.contains(at)) {
+            let candidate = without_others(&input, nth, at..at + 1);
+            if self.seems_broken(&candidate) {
+                return candidate;
+            }
+        }
+        while kept.len() > 1 {
+            let middle = kept.start + kept.len() / 2;
+            let halves = [kept.start..middle, middle..kept.end];
+            let smaller = halves.into_iter().find_map(|half| {
+                let candidate = without_others(&input, nth, half.clone());
+                self.seems_broken(&candidate).then_some((half, candidate))
+            });
+            let Some((half, candidate)) = smaller else { break };
+            (kept, input) = (half, candidate);
+        }
+        input
+    }
+
+    fn seems_broken(&mut self, candidate: &[ValueSpec]) -> bool {
+        self.look.glance_at(candidate) == Shown::Broken
+    }
+
     // Elements.
 
+    /// How many tensors there are.
+    fn tensors(&self) -> usize {
+        self.best.iter().map(|value| value.tensors().count()).sum()
+    }
+
     fn elements(&mut self) {
-        let mut count = 0;
-        map_tensors(&self.best, &mut |_, data| {
-            count += 1;
-            data.clone()
-        });
-        for nth in 0..count {
+        for nth in 0..self.tensors() {
+            if self.count(nth) > LARGE {
+                self.singles(nth);
+                continue;
+            }
             let all = |x: f64| move |_: usize, scalar: Scalar| simple(scalar, x);
             if !self.change(nth, all(0.0)) && !self.change(nth, all(1.0)) {
                 self.blocks(nth);
@@ -108,8 +188,7 @@ impl<F: FnMut(&[ValueSpec]) -> bool> Shrinker<F> {
     }
 
     fn singles(&mut self, nth: usize) {
-        let count = self.count(nth);
-        for at in 0..count.min(SINGLE) {
+        for at in self.tried_singly(nth) {
             for x in [0.0, 1.0, -1.0] {
                 if self.change(nth, |i, old| if i == at { simple(old, x) } else { old }) {
                     break;
@@ -123,15 +202,21 @@ impl<F: FnMut(&[ValueSpec]) -> bool> Shrinker<F> {
         }
     }
 
+    /// The positions that are tried one by one: of a large tensor those of what is not 0.
+    fn tried_singly(&self, nth: usize) -> Vec<usize> {
+        let Some(data) = self.tensor(nth) else { return Vec::new() };
+        let elements = data.bytes.chunks(data.dtype.bytes().max(1)).enumerate();
+        let large = self.count(nth) > LARGE;
+        let tried = elements.filter(|(_, bytes)| !large || bytes.iter().any(|byte| *byte != 0));
+        tried.map(|(at, _)| at).take(SINGLE).collect()
+    }
+
+    fn tensor(&self, nth: usize) -> Option<&TensorData> {
+        self.best.iter().flat_map(ValueSpec::tensors).nth(nth)
+    }
+
     fn count(&self, nth: usize) -> usize {
-        let mut count = 0;
-        map_tensors(&self.best, &mut |n, data| {
-            if n == nth {
-                count = data.bytes.len() / data.dtype.bytes().max(1);
-            }
-            data.clone()
-        });
-        count
+        self.tensor(nth).map_or(0, |data| data.bytes.len() / data.dtype.bytes().max(1))
     }
 
     /// Changes the elements of the n-th tensor.
@@ -151,6 +236,22 @@ impl<F: FnMut(&[ValueSpec]) -> bool> Shrinker<F> {
         });
         self.accept(Some(candidate))
     }
+}
+
+/// The values, with 0 in the n-th tensor but for these elements. All bytes of 0 are 0 in every data type.
+fn without_others(values: &[ValueSpec], nth: usize, kept: Range<usize>) -> Vec<ValueSpec> {
+    map_tensors(values, &mut |n, data| {
+        if n != nth {
+            return data.clone();
+        }
+        let width = data.dtype.bytes();
+        let kept = kept.start.saturating_mul(width)..kept.end.saturating_mul(width);
+        let mut bytes = vec![0; data.bytes.len()];
+        if let (Some(to), Some(from)) = (bytes.get_mut(kept.clone()), data.bytes.get(kept.clone())) {
+            to.copy_from_slice(from);
+        }
+        TensorData { bytes: bytes.into(), ..data.clone() }
+    })
 }
 
 /// A number in place of another of its kind.

@@ -27,6 +27,7 @@ pub use mapping::{Mapping, get_shape_var_mapping, introduced_shape_vars, united_
 pub use order::{Relation, is_more_specific, is_more_specific_in, is_possibly_more_specific};
 pub use overlap::may_overlap;
 pub use same_shape::seen_through;
+pub(crate) use substitute::replace_everywhere;
 pub use substitute::substitute;
 pub use surroundings::{InScope, Nowhere, Surroundings};
 pub use unify::{unify_struct_info, unify_struct_info_in};

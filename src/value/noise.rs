@@ -15,6 +15,7 @@ pub struct Noise {
     state: Cell<u64>,
     asked: Cell<bool>,
     overflowed: Cell<bool>,
+    neared_end: Cell<bool>,
     /// The finest type that a float was rounded to.
     finest: Cell<Option<FloatType>>,
     /// By units of this type floats are moved at most, whatever they are rounded to.
@@ -30,6 +31,7 @@ impl Noise {
             state: Cell::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D)),
             asked: Cell::new(false),
             overflowed: Cell::new(false),
+            neared_end: Cell::new(false),
             finest: Cell::new(None),
             at_most: None,
             inexact: Cell::new(false),
@@ -69,6 +71,25 @@ impl Noise {
         self.overflowed.get()
     }
 
+    /// Whether the result of an operation was almost too large or too small for its type, or altogether: in another order it may
+    /// be the other of the two.
+    pub fn neared_end(&self) -> bool {
+        self.neared_end.get()
+    }
+
+    /// Takes note of the result of an operation.
+    fn see(&self, float: FloatType, value: f64) {
+        let least_normal = 2f64.powi((float.least_exponent() + float.digits() as i32 - 1).max(-1022));
+        let magnitude = value.abs();
+        // The largest number is about four times the reciprocal of the least normal one.
+        if magnitude != 0.0
+            && !(least_normal * NEAR..=4.0 / (least_normal * NEAR)).contains(&magnitude)
+            && !value.is_nan()
+        {
+            self.neared_end.set(true);
+        }
+    }
+
     /// The next number of the sequence (SplitMix64).
     fn next(&self) -> u64 {
         let state = self.state.get().wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -81,6 +102,7 @@ impl Noise {
     /// What an operation with the result `value` rounds it to.
     pub fn rounded(&self, float: FloatType, value: f64) -> f64 {
         self.asked.set(true);
+        self.see(float, value);
         let nearest = float.round(value);
         if nearest == 0.0 && value != 0.0 {
             return self.beside_zero(float);
@@ -93,6 +115,7 @@ impl Noise {
     /// they cancel.
     pub fn sum(&self, float: FloatType, a: f64, b: f64) -> f64 {
         self.asked.set(true);
+        self.see(float, a + b);
         let nearest = float.round(a + b);
         let exact = nearest == a + b && float != FloatType::Float64;
         let long = !self.is_exact(float, a) || !self.is_exact(float, b);
@@ -191,9 +214,15 @@ impl Noise {
         self.asked.set(true);
         let copy = Tensor::zeros(tensor.dtype(), tensor.shape()).ok()?;
         let element = |i: usize| match tensor.get(i) {
-            Some(Scalar::Float(0.0)) if underflows => Ok(Scalar::Float(self.beside_zero(float))),
-            Some(Scalar::Float(x)) if self.is_exact(float, x) => Ok(Scalar::Float(x)),
-            Some(Scalar::Float(x)) => Ok(Scalar::Float(self.moved(float, x, x.abs().max(magnitude)))),
+            Some(Scalar::Float(0.0)) if underflows => {
+                self.neared_end.set(true);
+                Ok(Scalar::Float(self.beside_zero(float)))
+            }
+            Some(Scalar::Float(x)) => {
+                self.see(float, x);
+                let moved = || self.moved(float, x, x.abs().max(magnitude));
+                Ok(Scalar::Float(if self.is_exact(float, x) { x } else { moved() }))
+            }
             Some(other) => Ok(other),
             None => Err(()),
         };
@@ -212,6 +241,9 @@ pub enum Zeros {
     /// The same, unless a zero was given, or what is infinite.
     TooSmallUnlessGiven,
 }
+
+/// So many times the least number that has all its digits, and the reverse at the other end.
+const NEAR: f64 = 8.0;
 
 /// How large the intermediate results of composed functions may be that cancel.
 const INTERMEDIATE: f64 = 8.0;
@@ -254,7 +286,7 @@ pub fn spacing(float: FloatType, magnitude: f64) -> f64 {
 }
 
 /// Whether so many of the last digits are zero that the number was hardly rounded.
-fn is_short(float: FloatType, value: f64) -> bool {
+pub fn is_short(float: FloatType, value: f64) -> bool {
     // Subnormal numbers have fewer digits, the nearer to 0 the fewer.
     let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     let left = exponent.saturating_sub(float.least_exponent()).saturating_add(1).max(1);

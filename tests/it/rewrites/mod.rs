@@ -213,6 +213,7 @@ fn command(args: &[&str]) -> (Option<i32>, String) {
 }
 
 /// The long run: what is printed as counterexamples of the wrong rewritings, of eight seeds each, is read back to the same verdict.
+/// `SEEDS=0,1` takes it in parts.
 #[test]
 #[ignore = "a long run"]
 #[cfg(feature = "cli")]
@@ -223,10 +224,11 @@ fn counterexamples_are_read_back() {
         std::fs::write(&path, text).expect("a file");
         path.display().to_string()
     };
+    let seeds = std::env::var("SEEDS").unwrap_or_else(|_| "0,1,2,3,4,5,6,7".to_string());
     let (mut sizes, mut faults, mut untold) = (Vec::new(), String::new(), 0);
     for rewriting in expressions().into_iter().chain(programs()).filter(|rewriting| !rewriting.legal) {
         let (before, after) = (file("before.py", &rewriting.before), file("after.py", &rewriting.after));
-        for seed in ["0", "1", "2", "3", "4", "5", "6", "7"] {
+        for seed in seeds.split(',') {
             let (status, told) = command(&[&before, &after, "--unchecked", "--verbose", "--seed", seed]);
             if status != Some(1) {
                 println!("{} is not told with seed {seed}: {status:?} {told}", rewriting.name);
@@ -249,5 +251,7 @@ fn counterexamples_are_read_back() {
     let median = sizes.get(sizes.len() / 2).copied();
     println!("{} counterexamples, of {median:?} elements in the median; {untold} not found", sizes.len());
     assert_eq!(untold, 0, "not found");
-    assert!(sizes.len() >= 500 && faults.is_empty(), "{} counterexamples\n{faults}", sizes.len());
+    // Each seed finds some 230 of them.
+    let least = 60 * seeds.split(',').count();
+    assert!(sizes.len() >= least && faults.is_empty(), "{} counterexamples\n{faults}", sizes.len());
 }
