@@ -183,6 +183,7 @@ def memory(o):
         o.case(name, f"R.{name}(x0)", [exact(F32, (2, 3))], unit, "nothing comes of it", known="Tuple([])", pure=False, kind="unit")
         o.case(name, f"R.{name}(x0)", [STORAGE], unit, "nothing comes of it", pure=False, kind="unit")
     o.case("vm.call_tir_dyn", "R.vm.call_tir_dyn(cls.add_to, (x0, x1, R.shape([4])))", [exact(F32, (4,)), exact(F32, (4,), 1)], 'Fails("PURE.ERR.OP")', "the one size of the shape is a third argument, and there are two parameters", known="Tuple([])", pure=False, functions=["add_to"], kind="sizes")
+    o.case("vm.call_tir_dyn", "R.vm.call_tir_dyn(cls.add_to, (x0, x1, R.shape([])))", [exact(F32, (4,)), exact(F32, (4,), 1)], "Returns(Tuple([]))", "there are no sizes, so that the two tensors are the arguments; nothing comes of it", pure=False, functions=["add_to"], kind="run")
     x = exact(F32, (4, 6))
     views = [
         ("R.shape([2, 3, 4]), R.tuple(), R.tuple()", x.reshape(2, 3, 4)),

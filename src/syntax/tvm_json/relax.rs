@@ -545,7 +545,12 @@ impl<'g, 't> Builder<'g, 't> {
                     None => None,
                 };
                 let dtype = self.dtype_field(&fields, "dtype")?;
-                Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim: ndim(&fields)? }))
+                // The rank of a shape that a variable holds is the variable's to say, as in text.
+                let ndim = match shape {
+                    Some(TensorShape::Var(_) | TensorShape::DataflowVar(_)) => Ndim::Unknown,
+                    Some(TensorShape::Dims(_) | TensorShape::Other(_)) | None => ndim(&fields)?,
+                };
+                Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim }))
             }
             "ShapeStructInfo" | "ShapeType" => {
                 let values = match fields.optional("values") {
