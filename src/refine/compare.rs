@@ -384,7 +384,8 @@ impl<'a> Comparison<'a> {
             Some(deviation) => Some(deviation.index),
             None => self.first_element(&found.input)?,
         };
-        let mut breaking = Breaking { comparison: self, rule, best: found, limit, glances, tolerance, element };
+        let mut breaking =
+            Breaking { comparison: self, rule, best: found, limit, cost: 0, glances, tolerance, element };
         let smaller = smallest(input, func, &mut breaking);
         let best = breaking.best;
         debug_assert_eq!(smaller, best.input);
@@ -442,6 +443,8 @@ struct Breaking<'c, 'a> {
     best: Found,
     /// The steps of all runs after which nobody looks any more.
     limit: u64,
+    /// The steps that the last look took: the next one will take as many.
+    cost: u64,
     /// The steps that are left for glances.
     glances: u64,
     /// How far floats may be apart at a glance: by half of what was found.
@@ -452,11 +455,15 @@ struct Breaking<'c, 'a> {
 
 impl Look for &mut Breaking<'_, '_> {
     fn at(&mut self, input: &[ValueSpec]) -> Shown {
-        if self.comparison.steps > self.limit {
+        let steps = self.comparison.steps;
+        // The first look is due, whatever it takes.
+        if self.cost > 0 && steps.saturating_add(self.cost) > self.limit {
             return Shown::Unasked;
         }
         let Ok(before) = self.comparison.source_on(input) else { return Shown::Other };
-        match self.comparison.judge(input, &before) {
+        let judged = self.comparison.judge(input, &before);
+        self.cost = self.comparison.steps.saturating_sub(steps).max(1);
+        match judged {
             Ok(Judged { verdict: verdict @ Verdict::NotAllowed { rule, .. }, deviation, .. }) if rule == self.rule => {
                 self.best = Found { size: size_of(input), verdict, input: input.to_vec(), deviation };
                 Shown::Broken
