@@ -59,6 +59,8 @@
 //! ([`question`]), the [`oracle`] that answers them, the golden [`suite`], and what asks an implementation
 //! ([`harness`]).
 
+// What must be unsafe lives in a crate of its own, and not here.
+#![forbid(unsafe_code)]
 // No panic on any input: what cannot be is a value of an error type.
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 

@@ -1,15 +1,17 @@
 //! Starting what is asked, with what a terminal adds to it: progress, and an end when somebody wants one.
 
+use std::process::Command;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, note};
 use crate::harness::adapters::{Adapter, SetupError};
-use crate::harness::implementation::{ChildProcess, Launch};
-use crate::harness::process::{CommandLine, Interrupt};
+use crate::harness::implementation::{ChildProcess, Implementation as _, Launch};
+use crate::harness::process::{CommandLine, Interrupt, MAX_REPLY};
+use crate::harness::supervisor;
 
 /// How long an adapter may take to start.
 pub const STARTUP: Duration = Duration::from_secs(120);
@@ -19,7 +21,7 @@ pub fn prepare(adapter: &Adapter) -> Result<CommandLine, SetupError> {
     let progress = ProgressBar::new_spinner();
     progress.enable_steady_tick(Duration::from_millis(120));
     let tell = |text: String| {
-        if progress.is_hidden() { eprintln!("{text}") } else { progress.set_message(text) }
+        if progress.is_hidden() { note(&format!("{text}\n")) } else { progress.set_message(text) }
     };
     let command = adapter.prepare(&tell);
     progress.finish_and_clear();
@@ -28,13 +30,24 @@ pub fn prepare(adapter: &Adapter) -> Result<CommandLine, SetupError> {
 
 /// Starts the one process of a command that asks one question after another.
 pub fn start(adapter: &Adapter, timeout: Duration, interrupt: &Interrupt) -> Result<ChildProcess, Failure> {
-    let launch = Launch { command: prepare(adapter)?, startup: STARTUP, timeout, interrupt: interrupt.clone() };
+    let (command, interrupt) = (prepare(adapter)?, interrupt.clone());
+    let launch = Launch { command, startup: STARTUP, timeout, max_reply: MAX_REPLY, interrupt };
     Ok(ChildProcess::start(launch)?)
 }
 
+/// Ends a conversation. An error if anything came in it about questions that had their answers.
+pub fn kept_to_the_protocol(implementation: &mut ChildProcess) -> Result<(), Failure> {
+    implementation.finish();
+    match implementation.late().first() {
+        None => Ok(()),
+        Some(late) => Err(Failure::new(Exit::Adapter, format!("the adapter broke the protocol: {}", late.message))),
+    }
+}
+
 /// An interrupt that the keyboard raises. The processes of adapters are in groups of their own, which a terminal does not
-/// signal, so this one must live to end them. A second signal ends it at once.
+/// signal, so this one must live to end them. A second signal ends it at once, and then the supervisor ends them.
 pub fn interrupt() -> Result<Interrupt, Failure> {
+    supervisor::start(Command::new(std::env::current_exe()?).arg("supervise"))?;
     let interrupt = Interrupt::default();
     for signal in [SIGINT, SIGTERM] {
         flag::register_conditional_shutdown(signal, Exit::StoppedEarly as i32, interrupt.flag())?;

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::budget::Budget;
 use super::options::{self, Format};
-use super::{Exit, Failure, Outcome, input, print, render};
+use super::{Exit, Failure, Outcome, input, print_program, render};
 use crate::book::{Edition, Reading};
 use crate::check::{all_findings, check_program, unknown_names};
 use crate::data::Write as _;
@@ -39,6 +40,8 @@ pub struct Args {
     /// The results of operators that nobody knows are objects, with a warning, as the text has it
     #[arg(long)]
     allow_unknown_ops: bool,
+    #[command(flatten)]
+    pub(super) budget: Budget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -51,10 +54,9 @@ pub fn run(args: &Args) -> Outcome {
     let module = source.module(args.selected.module.as_deref())?;
     let cx = || Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
     if !args.unchecked {
-        let renderer = render::renderer();
         let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
         let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
-        findings.iter().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
+        render::tell_all(&source, &findings);
         if findings.iter().any(|finding| finding.severity == Severity::Error) {
             let message = "the program is not compiled (--unchecked compiles it all the same)";
             return Err(Failure::new(Exit::Findings, message));
@@ -67,7 +69,7 @@ pub fn run(args: &Args) -> Outcome {
     };
     match &args.output {
         Some(path) => write_atomically(path, text.as_bytes())?,
-        None => print(&text)?,
+        None => print_program(&text)?,
     }
     Ok(Exit::AsExpected)
 }

@@ -4,15 +4,17 @@ use std::path::PathBuf;
 
 use annotate_snippets::Renderer;
 use rayon::prelude::*;
+use serde_json::Value;
 
+use super::budget::Budget;
 use super::convert::Target;
 use super::input::{self, InputError, Source};
 use super::types::Typed;
-use super::{Exit, Failure, Outcome, options, print, render};
+use super::{Exit, Failure, Outcome, note, options, print, print_program, print_rendered, render};
 use crate::book::{Edition, Reading};
 use crate::check::{Claim, all_findings, check_as, unknown_names};
 use crate::findings::{Diagnostic, Severity};
-use crate::grammar::{IrModule, Span};
+use crate::grammar::{IrModule, Span, visible, visible_json};
 use crate::judge::Cx;
 use crate::syntax::load::LoadError;
 use crate::syntax::tvmscript::Which;
@@ -45,6 +47,11 @@ pub struct Args {
     /// The results of operators that nobody knows are objects, with a warning, as the text has it
     #[arg(long)]
     allow_unknown_ops: bool,
+    #[command(flatten)]
+    pub(super) budget: Budget,
+    /// How many findings are told; of the rest only the number
+    #[arg(long, value_name = "N", default_value_t = render::MOST)]
+    max_diagnostics: usize,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -105,7 +112,7 @@ impl Report {
 
 impl From<InputError> for Failure {
     fn from(error: InputError) -> Failure {
-        let text = render::input_error(&render::renderer(), &error);
+        let text = render::input_error(&Renderer::plain(), &error);
         Failure::unreadable(text.trim_end().trim_start_matches("error: "))
     }
 }
@@ -114,20 +121,21 @@ pub fn run(args: &Args) -> Outcome {
     let files = input::expand(&args.files)?;
     let checked: Vec<Checked> = files.into_par_iter().map(|path| check(args, path)).collect();
     let renderer = render::renderer();
+    let mut most = args.max_diagnostics;
     for one in &checked {
         match (args.types, args.format) {
-            (false, Format::Human) => tell(&renderer, one, &mut |text| print(text))?,
-            (false, Format::Json) => print(&json_lines(one)?)?,
+            (false, Format::Human) => tell(&renderer, one, &mut most, &mut |text| print_rendered(text))?,
+            (false, Format::Json) => print_rendered(&visible_json(&json_lines(one, &mut most)?))?,
             (true, format) => {
                 for module in one.result.iter().flat_map(|report| &report.modules) {
-                    module.typed.iter().try_for_each(|typed| print(typed))?;
+                    module.typed.iter().try_for_each(|typed| print_program(typed))?;
                 }
                 match format {
-                    Format::Human => tell(&renderer, one, &mut |text| {
-                        eprint!("{text}");
+                    Format::Human => tell(&renderer, one, &mut most, &mut |text| {
+                        note(text);
                         Ok(())
                     })?,
-                    Format::Json => eprint!("{}", json_lines(one)?),
+                    Format::Json => note(&visible_json(&json_lines(one, &mut most)?)),
                 }
             }
         }
@@ -211,23 +219,24 @@ fn exit(checked: &Checked) -> Exit {
 /// Where findings go.
 type Sink<'s> = &'s mut dyn FnMut(&str) -> Result<(), Failure>;
 
-fn tell(renderer: &Renderer, checked: &Checked, out: Sink<'_>) -> Result<(), Failure> {
+/// Tells what there is to say of a file. Of all findings of a command only so many are told, of which some are left.
+fn tell(renderer: &Renderer, checked: &Checked, most: &mut usize, out: Sink<'_>) -> Result<(), Failure> {
     match &checked.result {
         Ok(report) => {
-            report.broken.iter().for_each(|error| eprint!("{}", render::input_error(renderer, error)));
+            report.broken.iter().for_each(|error| note(&render::input_error(renderer, error)));
             for module in &report.modules {
-                tell_module(renderer, &report.source, module, &report.title(module), out)?;
+                tell_module(renderer, &report.source, module, &visible(&report.title(module)), most, out)?;
             }
             match report.skipped {
                 Some((first, count)) => {
                     let note = report.source.skipped_words(first, count);
-                    out(&format!("note: {}: {note}\n\n", report.source.name))
+                    out(&format!("note: {}: {note}\n\n", visible(&report.source.name)))
                 }
                 None => Ok(()),
             }
         }
         Err(error) => {
-            eprint!("{}", render::input_error(renderer, error));
+            note(&render::input_error(renderer, error));
             Ok(())
         }
     }
@@ -238,10 +247,16 @@ fn tell_module(
     source: &Source,
     module: &OfModule,
     title: &str,
+    most: &mut usize,
     out: Sink<'_>,
 ) -> Result<(), Failure> {
     let OfModule { name: _, typed: _, findings, literally, has_global_infos, fragment } = module;
-    findings.iter().try_for_each(|finding| out(&render::human(renderer, source, finding)))?;
+    let (told, rest) = findings.split_at(findings.len().min(*most));
+    *most -= told.len();
+    told.iter().try_for_each(|finding| out(&render::human(renderer, source, finding)))?;
+    if !rest.is_empty() {
+        out(&format!("note: {title}: {} (--max-diagnostics)\n\n", render::not_shown(rest.len())))?;
+    }
     if *has_global_infos {
         out(&format!("note: {title}: virtual devices and other global infos mean nothing in this edition\n\n"))?;
     }
@@ -255,12 +270,15 @@ fn tell_module(
     }
 }
 
-fn json_lines(checked: &Checked) -> Result<String, Failure> {
-    let values = match &checked.result {
+fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
+    let values: Vec<Value> = match &checked.result {
         Ok(report) => {
             let of_module = |module: &OfModule| {
                 let json = |finding| render::finding_json(&report.source, &module.name, finding);
-                module.findings.iter().map(json).collect::<Vec<_>>()
+                let (told, rest) = module.findings.split_at(module.findings.len().min(*most));
+                *most -= told.len();
+                let rest = (!rest.is_empty()).then(|| render::not_shown_json(&report.source.name, rest.len()));
+                told.iter().map(json).chain(rest).collect::<Vec<Value>>()
             };
             let skipped = report.skipped.map(|skipped| render::skipped_json(&report.source, skipped));
             let path = checked.path.display().to_string();

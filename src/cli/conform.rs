@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Exit, Failure, Outcome, asking, options, print};
+use super::{Exit, Failure, Outcome, asking, note, options, print_rendered};
 use crate::book::Edition;
 use crate::harness::adapters::Adapter;
 use crate::harness::checkout::{self, write_atomically};
 use crate::harness::implementation::Launch;
 use crate::harness::process::Interrupt;
 use crate::harness::runner::{self, CaseResult, RunOptions, RunResult};
+use crate::harness::worker::StartError;
 use crate::oracle::Engine;
 use crate::question::Ask;
 use crate::report::{self, Report, ReportError};
@@ -42,7 +43,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
     /// Worker processes [default: one per processor]
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = options::jobs)]
     jobs: Option<usize>,
     /// Run one part of the suite only, for example hash:1/4
     #[arg(long, value_name = "hash:I/N")]
@@ -57,11 +58,14 @@ pub struct Args {
     #[arg(long = "report", value_name = "KIND[=PATH]")]
     reports: Vec<ReportTo>,
     /// Seconds that an answer may take
-    #[arg(long, value_name = "S", default_value_t = 180.0)]
-    timeout: f64,
+    #[arg(long, value_name = "S", default_value = "180", value_parser = options::seconds)]
+    timeout: Duration,
     /// Seconds that starting the adapter may take
-    #[arg(long, value_name = "S", default_value_t = 120.0)]
-    startup_timeout: f64,
+    #[arg(long, value_name = "S", default_value = "120", value_parser = options::seconds)]
+    startup_timeout: Duration,
+    /// Bytes that a line of the adapter may have, with K, M or G for powers of 1024; a longer one breaks the protocol
+    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = options::bytes)]
+    max_reply: u64,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// Stop at the first finding that no ledger lists
@@ -186,6 +190,10 @@ fn one(
     }
     let report = Report::new(cases, &result, args.edition, &ledger, ledger.stale(&ids));
     write_reports(args, &report, suffix)?;
+    match result.failure {
+        None | Some(StartError::Interrupted) => {}
+        Some(error) => return Err(error.into()),
+    }
     Ok(match (result.stopped, report.as_expected()) {
         (true, _) => Exit::StoppedEarly,
         (false, true) => Exit::AsExpected,
@@ -200,7 +208,7 @@ fn update_lock(suite: &[Case]) -> Outcome {
     for (chapter, text) in &locks {
         write_atomically(&dir.join(format!("{chapter}.lock")), text.as_bytes())?;
     }
-    eprintln!("wrote the locks of {} chapters to {}", locks.len(), dir.display());
+    note(&format!("wrote the locks of {} chapters to {}\n", locks.len(), dir.display()));
     Ok(Exit::AsExpected)
 }
 
@@ -237,15 +245,15 @@ fn ask_all(
     interrupt: &Interrupt,
     ledger: &Ledger,
 ) -> Result<RunResult, Failure> {
-    let seconds = |s: f64| Duration::try_from_secs_f64(s).map_err(|error| Failure::unreadable(format!("{s}: {error}")));
     let options = RunOptions {
         edition: args.edition,
         jobs: args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
     };
     let launch = Launch {
         command: asking::prepare(adapter)?,
-        timeout: seconds(args.timeout)?,
-        startup: seconds(args.startup_timeout)?,
+        timeout: args.timeout,
+        startup: args.startup_timeout,
+        max_reply: args.max_reply,
         interrupt: interrupt.clone(),
     };
     let bar = ProgressBar::new(cases.len() as u64).with_message(adapter.to_string());
@@ -267,7 +275,7 @@ fn update(path: &Path, ledger: &Ledger, cases: &[&Case], result: &RunResult, ids
         result.results.iter().filter_map(|result| Some(observed(cases.get(result.index)?, result))).collect();
     let text = ledger.updated(&observed, ids).to_ron().map_err(Failure::unreadable)?;
     write_atomically(path, text.as_bytes())?;
-    eprintln!("wrote {}", path.display());
+    note(&format!("wrote {}\n", path.display()));
     Ok(Exit::AsExpected)
 }
 
@@ -296,7 +304,7 @@ fn write_reports(args: &Args, report: &Report, suffix: Option<&str>) -> Result<(
             ReportKind::Markdown => report::markdown(report)?,
         };
         match path {
-            None => print(&text)?,
+            None => print_rendered(&text)?,
             Some(path) => write_atomically(&with_suffix(path, suffix), text.as_bytes())?,
         }
     }

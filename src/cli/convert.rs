@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::{Exit, Failure, Outcome, input, print};
+use super::budget::Budget;
+use super::{Exit, Failure, Outcome, input, print_program};
 use crate::grammar::{IrModule, Var};
 use crate::harness::checkout::write_atomically;
 use crate::syntax::load::{self, Form};
@@ -29,6 +30,8 @@ pub struct Args {
     selected: input::Selected,
     #[command(flatten)]
     target: Target,
+    #[command(flatten)]
+    pub(super) budget: Budget,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -108,7 +111,7 @@ impl Target {
     /// Writes a text to where the program goes.
     pub fn put(&self, text: &str) -> Result<(), Failure> {
         match &self.output {
-            None => print(text),
+            None => print_program(text),
             Some(path) => write_atomically(path, text.as_bytes())
                 .map_err(|error| Failure::unreadable(format!("{}: {error}", path.display()))),
         }

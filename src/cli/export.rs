@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Exit, Failure, Outcome};
+use super::{Exit, Failure, Outcome, note};
 use crate::data::json::{to_value, value_of};
 use crate::data::{Data, Document};
 use crate::harness::checkout::write_atomically;
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Outcome {
         for (command, schema) in OF_COMMANDS {
             write_atomically(&dir.join(format!("{command}.schema.json")), schema.as_bytes())?;
         }
-        eprintln!("wrote {} schemas to {}", OF_COMMANDS.len(), dir.display());
+        note(&format!("wrote {} schemas to {}\n", OF_COMMANDS.len(), dir.display()));
     }
     match &args.suite {
         Some(dir) => write_suite(dir),
@@ -66,7 +66,7 @@ fn write_suite(dir: &Path) -> Outcome {
         write_atomically(&dir.join(format!("{chapter}.json")), text.as_bytes())?;
     }
     write_atomically(&dir.join("suite.schema.json"), SCHEMA.as_bytes())?;
-    eprintln!("wrote {} cases of {} chapters to {}", suite.len(), chapters.len(), dir.display());
+    note(&format!("wrote {} cases of {} chapters to {}\n", suite.len(), chapters.len(), dir.display()));
     Ok(Exit::AsExpected)
 }
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::Failure;
 use super::asking::interrupt;
+use super::{Failure, options};
 use crate::harness::extern_process::ExternProcess;
 use crate::harness::process::{CommandLine, Interrupt};
 use crate::value::Registry;
@@ -18,19 +18,18 @@ pub struct Externs {
     #[arg(long = "extern", value_name = "CMD")]
     commands: Vec<String>,
     /// Seconds that a call of such a function may take
-    #[arg(long, value_name = "S", default_value_t = 30.0)]
-    extern_timeout: f64,
+    #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
+    extern_timeout: Duration,
 }
 
 impl Externs {
     /// Starts the processes; a later one hides functions of the same names.
     pub fn bind(&self, registry: &mut Registry) -> Result<Vec<ExternProcess>, Failure> {
-        let timeout = Duration::try_from_secs_f64(self.extern_timeout).map_err(Failure::unreadable)?;
         let interrupt = if self.commands.is_empty() { Interrupt::default() } else { interrupt()? };
         let bind = |line: &String| {
             let command = CommandLine::split(line)
                 .ok_or_else(|| Failure::unreadable(format!("`{line}` is not a command line (unbalanced quotes?)")))?;
-            Ok(ExternProcess::bind(registry, &command, STARTUP, timeout, &interrupt)?)
+            Ok(ExternProcess::bind(registry, &command, STARTUP, self.extern_timeout, &interrupt)?)
         };
         self.commands.iter().map(bind).collect()
     }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 
-use super::asking::{interrupt, start};
-use super::{Exit, Failure, Outcome, print};
+use super::asking::{interrupt, kept_to_the_protocol, start};
+use super::{Exit, Failure, Outcome, options, print};
 use crate::harness::adapters::Adapter;
 use crate::harness::campaign::{self, Campaign, Divergence, Explanation, Pattern};
 use crate::harness::process::Interrupt;
@@ -30,8 +30,8 @@ pub struct Args {
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
     /// Seconds that an answer may take
-    #[arg(long, value_name = "S", default_value_t = 30)]
-    timeout: u64,
+    #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
+    timeout: Duration,
 }
 
 pub fn run(args: &Args) -> Outcome {
@@ -49,11 +49,12 @@ pub fn run(args: &Args) -> Outcome {
 
 fn one(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Result<Campaign, Failure> {
     let known = known_forms(adapter)?;
-    let mut implementation = start(adapter, Duration::from_secs(args.timeout), interrupt)?;
+    let mut implementation = start(adapter, args.timeout, interrupt)?;
     let bar = ProgressBar::new(args.runs).with_message(adapter.to_string());
     let campaign = campaign::judgements(args.seed, 0..args.runs, &known, &mut implementation, &mut || bar.inc(1));
     bar.finish_and_clear();
     let campaign = campaign?;
+    kept_to_the_protocol(&mut implementation)?;
     print(&report(adapter, &campaign, &known))?;
     Ok(campaign)
 }

@@ -1,10 +1,13 @@
 //! Reading programs: TVMScript, RON, JSON or Relay, from files, directories and standard input.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{fs, io};
 
+use super::note;
 use crate::findings::Diagnostic;
-use crate::grammar::{IrModule, Span};
+use crate::grammar::source::Lines;
+use crate::grammar::{IrModule, Span, visible};
 use crate::judge::Cx;
 use crate::reading;
 use crate::relay::{self, Fault};
@@ -16,6 +19,7 @@ pub struct Source {
     /// The path, or `<stdin>`.
     pub name: String,
     pub text: String,
+    lines: OnceLock<Lines>,
     /// What of a Python file is not in the text.
     metadata: Option<String>,
 }
@@ -47,7 +51,7 @@ pub fn read(path: &Path) -> Result<Source, InputError> {
     let standard_input = path.as_os_str() == "-";
     let name = if standard_input { "<stdin>".to_string() } else { path.display().to_string() };
     match load::read_source(path) {
-        Ok(load::Source { text, metadata }) => Ok(Source { name, text, metadata }),
+        Ok(load::Source { text, metadata }) => Ok(Source { name, text, lines: OnceLock::new(), metadata }),
         Err(error) => Err(InputError::Load(name, error)),
     }
 }
@@ -90,10 +94,14 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
 }
 
 impl Source {
+    /// Line and column of an offset, both from 1, and the offset at which the line begins.
+    pub fn locate(&self, offset: u32) -> (usize, usize, usize) {
+        self.lines.get_or_init(|| Lines::of(&self.text)).place(&self.text, offset as usize)
+    }
+
     /// The line of a span, for people.
     pub fn place(&self, span: Span) -> String {
-        let before = usize::try_from(span.start).ok().filter(|_| !span.is_none()).and_then(|at| self.text.get(..at));
-        before.map_or_else(|| "anywhere".to_string(), |text| format!("line {}", text.matches('\n').count() + 1))
+        if span.is_none() { "anywhere".to_string() } else { format!("line {}", self.locate(span.start).0) }
     }
 
     /// The modules that are meant; of Relay the translation.
@@ -123,10 +131,10 @@ impl Source {
     pub fn named_module(&self, name: Option<&str>) -> Result<(String, IrModule), InputError> {
         let file = self.modules(name.map_or(Which::Only, Which::Named))?;
         if let Some((first, count)) = file.skipped {
-            eprintln!("note: {}: {}", self.name, self.skipped_words(first, count));
+            note(&format!("note: {}: {}\n", visible(&self.name), self.skipped_words(first, count)));
         }
         // Another module cannot be read.
-        file.faults.iter().for_each(|fault| eprintln!("note: {}:{fault}", self.name));
+        file.faults.iter().for_each(|fault| note(&visible(&format!("note: {}:{fault}\n", self.name))));
         file.modules.into_iter().next().ok_or_else(|| InputError::Load(self.name.clone(), LoadError::Empty))
     }
 

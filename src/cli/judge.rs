@@ -5,8 +5,9 @@ use std::io::BufRead as _;
 
 use serde_json::Value;
 
+use super::budget::Budget;
 use super::options::Format;
-use super::{Exit, Failure, Outcome, options, print};
+use super::{Exit, Failure, Outcome, options, print, print_json};
 use crate::book::{Edition, Erratum, Reading};
 use crate::data::{self, Data, Node, Read};
 use crate::grammar::source::SyntaxError;
@@ -55,6 +56,8 @@ pub struct Args {
     /// How much the prover of equal dimensions knows: alpha, algebraic or exhaustive
     #[arg(long, default_value = "algebraic", value_parser = options::prover)]
     prover: Prover,
+    #[command(flatten)]
+    pub(super) budget: Budget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// erase-wd: the variables in scope, separated by commas
@@ -140,7 +143,7 @@ fn json_question(args: &Args, text: &str) -> Outcome {
     if let Some(id) = value.get("id") {
         reply["id"] = data::json::value_of(id);
     }
-    print(&format!("{reply}\n"))?;
+    print_json(&reply)?;
     Ok(exit(&outcome.0))
 }
 
@@ -160,12 +163,11 @@ fn ask_both(args: &Args, ask: &Ask) -> (Answered, Vec<(Erratum, question::Outcom
 
 fn one(args: &Args, ask: &Ask) -> Outcome {
     let ((outcome, derivations), others) = ask_both(args, ask);
-    let text = if args.json || args.format == Format::Json {
-        format!("{}\n", to_json(&outcome, &others))
+    if args.json || args.format == Format::Json {
+        print_json(&to_json(&outcome, &others))?;
     } else {
-        in_the_askers_words(ask, to_text(args, ask, &outcome, &derivations, &others))
-    };
-    print(&text)?;
+        print(&in_the_askers_words(ask, to_text(args, ask, &outcome, &derivations, &others)))?;
+    }
     Ok(exit(&outcome))
 }
 

@@ -3,6 +3,7 @@
 mod adapter;
 mod arrays;
 mod asking;
+mod budget;
 mod build;
 mod check;
 mod completions;
@@ -25,17 +26,20 @@ mod refine;
 mod render;
 mod rules;
 mod run;
+mod supervise;
 mod types;
 mod value;
 mod vm;
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
+use std::sync::mpsc::channel;
 use std::thread;
 
 use clap::{Parser, Subcommand};
 
+use crate::grammar::{visible, visible_json};
 use crate::harness::adapters::SetupError;
 use crate::harness::worker::StartError;
 use crate::suite::CaseError;
@@ -71,6 +75,35 @@ enum Command {
     Adapter(adapter::Args),
     Export(export::Args),
     Completions(completions::Args),
+    #[command(hide = true)]
+    Supervise(supervise::Args),
+}
+
+impl Command {
+    /// What the command may take, where it judges what strangers have written.
+    fn limits(&self) -> Option<budget::Limits> {
+        match self {
+            Command::Check(args) => Some(args.budget.limits()),
+            Command::Run(args) => Some(args.budget.limits()),
+            Command::Build(args) => Some(args.budget.limits()),
+            Command::Vm(args) => args.limits(),
+            Command::Judge(args) => Some(args.budget.limits()),
+            Command::Normalize(args) => Some(args.budget.limits()),
+            Command::Convert(args) => Some(args.budget.limits()),
+            Command::Types(args) => Some(args.budget.limits()),
+            Command::Refine(args) => Some(args.budget.limits()),
+            Command::Rules(_)
+            | Command::Explain(_)
+            | Command::Errata(_)
+            | Command::Conform(_)
+            | Command::Fuzz(_)
+            | Command::Ops(_)
+            | Command::Adapter(_)
+            | Command::Export(_)
+            | Command::Completions(_)
+            | Command::Supervise(_) => None,
+        }
+    }
 }
 
 /// How a command ended, as the exit status.
@@ -106,16 +139,27 @@ const STACK: usize = 1 << 30;
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    let limits = cli.command.limits();
+    let (give, given) = channel();
     let work = thread::Builder::new().name("relax-spec".to_string()).stack_size(STACK);
-    let result = match work.spawn(move || dispatch(cli.command)) {
-        Ok(handle) => handle.join().unwrap_or_else(|_| Err(Failure::new(Exit::Unreadable, "internal error"))),
-        Err(error) => Err(Failure::new(Exit::Unreadable, format!("cannot start a thread: {error}"))),
+    let internal = || Failure::new(Exit::Unreadable, "internal error");
+    let result = match work.spawn(move || give.send(dispatch(cli.command))) {
+        Ok(_) => match limits {
+            Some(limits) => limits.wait(&given),
+            None => Ok(given.recv().ok()),
+        },
+        Err(error) => Ok(Some(Err(Failure::new(Exit::Unreadable, format!("cannot start a thread: {error}"))))),
+    };
+    let result = match result {
+        Ok(Some(result)) => result,
+        Ok(None) => Err(internal()),
+        Err(spent) => Err(Failure::new(Exit::StoppedEarly, spent)),
     };
     match result {
         Ok(exit) => ExitCode::from(exit as u8),
         Err(failure) => {
             if !failure.message.is_empty() {
-                eprintln!("error: {}", failure.message);
+                note(&format!("error: {}\n", visible(&failure.message)));
             }
             ExitCode::from(failure.exit as u8)
         }
@@ -142,6 +186,7 @@ fn dispatch(command: Command) -> Outcome {
         Command::Adapter(args) => adapter::run(&args),
         Command::Export(args) => export::run(&args),
         Command::Completions(args) => completions::run(&args),
+        Command::Supervise(args) => supervise::run(&args),
     }
 }
 
@@ -155,13 +200,9 @@ impl Failure {
     }
 }
 
-/// A reader that went away (`relax-spec rules | head`) is not an error.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::new(Exit::AsExpected, ""),
-            _ => Failure::unreadable(error),
-        }
+        Failure::unreadable(error)
     }
 }
 
@@ -188,17 +229,43 @@ impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Failure {
         let exit = match &error {
             SetupError::CommandLine(_) | SetupError::Unknown(_) => Exit::Unreadable,
-            SetupError::NoCache | SetupError::Python(_) | SetupError::Install { .. } | SetupError::Io { .. } => {
-                Exit::Adapter
-            }
+            SetupError::NoCache
+            | SetupError::Python(_)
+            | SetupError::NoTvm { .. }
+            | SetupError::Install { .. }
+            | SetupError::Io { .. } => Exit::Adapter,
         };
         Failure::new(exit, error)
     }
 }
 
-/// Writes results.
+/// Writes results. What is text from strangers in them is shown, not obeyed.
 fn print(text: &str) -> Result<(), Failure> {
+    print_rendered(&visible(text))
+}
+
+/// Writes results in which text from strangers is escaped already, beside colours of our own, and programs as they are.
+fn print_rendered(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // That a reader has seen enough (`| head`) changes nothing about the answer.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+/// Writes a program as it is, for whoever reads it again; a terminal is shown what it would obey.
+fn print_program(text: &str) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { print(text) } else { print_rendered(text) }
+}
+
+/// Writes JSON, with what a terminal would obey written as JSON may write it.
+fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value).map_err(Failure::unreadable)?;
+    print_rendered(&format!("{}\n", visible_json(&text)))
+}
+
+/// Writes what is beside the results. That nobody reads it changes nothing.
+fn note(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::budget::Budget;
 use super::convert::Target;
 use super::options::Format;
 use super::{Exit, Outcome, input, options, render};
@@ -31,6 +32,8 @@ pub struct Args {
     /// As JSON the program and what is malformed, in one object
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    #[command(flatten)]
+    pub(super) budget: Budget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -46,8 +49,7 @@ pub fn run(args: &Args) -> Outcome {
     match args.format {
         Format::Human => {
             args.target.write(&normalized.module)?;
-            let renderer = render::renderer();
-            normalized.findings.iter().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
+            render::tell_all(&source, &normalized.findings);
         }
         Format::Json => {
             let finding = |finding| render::finding_json(&source, "", finding);

@@ -7,8 +7,8 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
-use super::asking::{STARTUP, interrupt, prepare, start};
-use super::{Exit, Failure, Outcome, print};
+use super::asking::{STARTUP, interrupt, kept_to_the_protocol, prepare, start};
+use super::{Exit, Failure, Outcome, note, options, print};
 use crate::book::{Edition, or_meant, ron_options};
 use crate::harness::adapters::Adapter;
 use crate::harness::agreement::{
@@ -16,7 +16,7 @@ use crate::harness::agreement::{
 };
 use crate::harness::checkout::{self, write_atomically};
 use crate::harness::implementation::{Implementation, Launch};
-use crate::harness::process::Interrupt;
+use crate::harness::process::{Interrupt, MAX_REPLY};
 use crate::harness::questions::questions;
 use crate::harness::runner::{self, RunOptions};
 use crate::ops::{self, Clauses, OpDef};
@@ -53,8 +53,8 @@ pub struct Args {
     #[arg(long, requires = "adapter")]
     inference_only: bool,
     /// Seconds that an answer may take
-    #[arg(long, value_name = "S", default_value_t = 180)]
-    timeout: u64,
+    #[arg(long, value_name = "S", default_value = "180", value_parser = options::seconds)]
+    timeout: Duration,
 }
 
 pub fn run(args: &Args) -> Outcome {
@@ -252,7 +252,7 @@ fn update(adapter: &Adapter, agreement: &Agreement) -> Result<(), Failure> {
     let pretty = ron::ser::PrettyConfig::new().depth_limit(2).separate_tuple_members(false);
     let text = ron_options().to_string_pretty(agreement, pretty).map_err(Failure::unreadable)?;
     write_atomically(&path, (text + "\n").as_bytes())?;
-    eprintln!("wrote {}", path.display());
+    note(&format!("wrote {}\n", path.display()));
     Ok(())
 }
 
@@ -289,7 +289,7 @@ fn infer(
     findings: &mut String,
 ) -> Result<(), Failure> {
     let known = patterns(adapter)?;
-    let mut implementation = start(adapter, Duration::from_secs(args.timeout), interrupt)?;
+    let mut implementation = start(adapter, args.timeout, interrupt)?;
     let version = adapter.to_string().rsplit('@').next().unwrap_or_default().to_string();
     let bar = ProgressBar::new(chosen.len() as u64).with_message(adapter.to_string());
     for op in chosen {
@@ -318,7 +318,7 @@ fn infer(
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(())
+    kept_to_the_protocol(&mut implementation)
 }
 
 fn values(
@@ -337,7 +337,8 @@ fn values(
     let launch = Launch {
         command: prepare(adapter)?,
         startup: STARTUP,
-        timeout: Duration::from_secs(args.timeout),
+        timeout: args.timeout,
+        max_reply: MAX_REPLY,
         interrupt: interrupt.clone(),
     };
     let ledger_text = adapter.ledger_name().and_then(|name| {

@@ -1,5 +1,7 @@
 //! Options that several commands share.
 
+use std::time::Duration;
+
 use crate::book::{Edition, Erratum, Reading};
 use crate::check::UnknownOps;
 use crate::eval::SignatureOrder;
@@ -85,5 +87,59 @@ pub fn prover(text: &str) -> Result<Prover, String> {
         "algebraic" => Ok(Prover::Algebraic),
         "exhaustive" => Ok(Prover::Exhaustive),
         other => Err(format!("there is no prover `{other}` (there are alpha, algebraic, exhaustive)")),
+    }
+}
+
+/// The most seconds that an option takes: a year.
+const MOST_SECONDS: f64 = 365.0 * 24.0 * 60.0 * 60.0;
+
+/// A time in seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= MOST_SECONDS);
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).filter(|time| !time.is_zero());
+    time.ok_or_else(|| format!("`{text}` is no number of seconds between 0 and {MOST_SECONDS}"))
+}
+
+/// The most processes at a time.
+const MOST_JOBS: usize = 1_024;
+
+/// `--jobs`.
+pub fn jobs(text: &str) -> Result<usize, String> {
+    let jobs = text.parse::<usize>().ok().filter(|jobs| (1..=MOST_JOBS).contains(jobs));
+    jobs.ok_or_else(|| format!("`{text}` is no number of processes between 1 and {MOST_JOBS}"))
+}
+
+/// A number of bytes.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.char_indices().next_back() {
+        Some((at, 'K' | 'k')) => (&text[..at], 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 30),
+        Some(_) | None => (text, 0),
+    };
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    number.ok_or_else(|| format!("`{text}` is no number of bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_positive_and_no_longer_than_a_year() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(seconds("31536000"), Ok(Duration::from_secs(31_536_000)));
+        for text in ["0", "-1", "nan", "inf", "1e19", "1e300", "31536001", "1e-300", "", "x", "1s"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_do_not_overflow() {
+        assert_eq!(bytes("64M"), Ok(64 << 20));
+        for text in ["", "M", "-1", "18446744073709551616", "18014398509481984K", "1é"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+        assert!(jobs("0").is_err() && jobs("1025").is_err() && jobs("1e3").is_err());
     }
 }

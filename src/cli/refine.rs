@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::arrays::write_npz;
+use super::budget::Budget;
 use super::externs::Externs;
 use super::given::{self, Given, Kept};
 use super::options::Format;
 use super::value::Brief;
-use super::{Exit, Failure, Outcome, input, options, print, render, value};
+use super::{Exit, Failure, Outcome, input, options, print, print_json, render, value};
 use crate::adequacy::{Adequacy, adequacy};
 use crate::arguments::linked;
 use crate::book::{Edition, Reading};
@@ -91,6 +92,8 @@ pub struct Args {
     /// How far a float may be off beside what rounding explains, in proportion to 1 more than its magnitude
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     tolerance: f64,
+    #[command(flatten)]
+    pub(super) budget: Budget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally; with A13 any divergence may be optimized away
@@ -164,7 +167,7 @@ pub fn run(args: &Args) -> Outcome {
     }
     match args.format {
         Format::Human => print(&report.told())?,
-        Format::Json => print(&format!("{}\n", report.json()))?,
+        Format::Json => print_json(&report.json())?,
     }
     Ok(match refinement.verdict {
         Verdict::Allowed => Exit::AsExpected,
@@ -214,22 +217,20 @@ fn assumption(text: &str) -> Result<(Name, Assumption), String> {
 
 /// What is ill-formed is told, and not judged.
 fn well_formed(cx: &Cx, format: Format, programs: &[(&input::Source, &IrModule)]) -> Result<(), Failure> {
-    let renderer = render::renderer();
     let mut told = Vec::new();
     for (text, module) in programs {
         let findings = check_program(&mut cx.clone(), module).diagnostics;
-        for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
-            if format == Format::Human {
-                eprint!("{}", render::human(&renderer, text, finding));
-            }
-            told.push(render::finding_json(text, "", finding));
+        let errors = || findings.iter().filter(|finding| finding.severity == Severity::Error);
+        if format == Format::Human {
+            render::tell_all(text, errors());
         }
+        told.extend(errors().map(|finding| render::finding_json(text, "", finding)));
     }
     if told.is_empty() {
         return Ok(());
     }
     if format == Format::Json {
-        print(&format!("{}\n", json!({"verdict": "ill_formed", "findings": told})))?;
+        print_json(&json!({"verdict": "ill_formed", "findings": told}))?;
     }
     Err(Failure::unreadable("an ill-formed program is not judged (--unchecked judges it all the same)"))
 }

@@ -8,10 +8,11 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::{Value, json};
 
 use super::input::{InputError, Source};
+use super::note;
 use crate::book::Rule;
 use crate::findings::{Diagnostic, Severity};
-use crate::grammar::Span;
-use crate::grammar::source::{SyntaxError, locate};
+use crate::grammar::source::SyntaxError;
+use crate::grammar::{Span, is_hidden, visible};
 use crate::syntax::load::LoadError;
 
 /// A renderer with colours where a terminal shows them.
@@ -26,19 +27,44 @@ pub fn human(renderer: &Renderer, source: &Source, finding: &Diagnostic) -> Stri
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(finding.message.as_str()).id(finding.rule.id());
-    let group = if finding.span.is_none() {
-        Group::with_title(title).element(Level::NOTE.message(format!("{}: at {}", source.name, finding.path)))
-    } else {
-        let range = finding.span.start as usize..finding.span.end as usize;
-        snippet(Group::with_title(title), source, range)
+    let (message, hint) = (visible(&finding.message), finding.hint.as_deref().map(visible));
+    let name = visible(&source.name);
+    let title = Group::with_title(level.primary_title(message.as_ref()).id(finding.rule.id()));
+    let group = match Shown::of(source, finding.span) {
+        Shown::Nowhere => title.element(Level::NOTE.message(format!("{name}: at {}", visible(&finding.path.0)))),
+        Shown::Place(line, column) => title.element(Level::NOTE.message(format!("{name}:{line}:{column}"))),
+        Shown::Line { line, text, range } => title.element(
+            Snippet::source(text).line_start(line).path(name.as_ref()).annotation(AnnotationKind::Primary.span(range)),
+        ),
     };
     let group = group.element(Level::NOTE.message(format!("{}: {}", finding.rule, reason(finding.rule))));
-    let group = match &finding.hint {
-        Some(hint) => group.element(Level::HELP.message(hint.as_str())),
+    let group = match &hint {
+        Some(hint) => group.element(Level::HELP.message(hint.as_ref())),
         None => group,
     };
     renderer.render(&[group]) + "\n\n"
+}
+
+/// Findings on standard error, the first of them if there are very many.
+pub fn tell_all<'f>(source: &Source, findings: impl IntoIterator<Item = &'f Diagnostic>) {
+    let renderer = renderer();
+    let mut findings = findings.into_iter();
+    findings.by_ref().take(MOST).for_each(|finding| note(&human(&renderer, source, finding)));
+    match findings.count() {
+        0 => {}
+        rest => note(&format!("note: {}\n", not_shown(rest))),
+    }
+}
+
+/// How many findings are told where nobody says otherwise.
+pub const MOST: usize = 1_000;
+
+/// What is said of the findings that are too many.
+pub fn not_shown(rest: usize) -> String {
+    match rest {
+        1 => "1 more finding is not shown".to_string(),
+        _ => format!("{rest} more findings are not shown"),
+    }
 }
 
 /// The rule's text up to the end of its first sentence.
@@ -50,17 +76,38 @@ fn reason(rule: Rule) -> String {
     }
 }
 
-/// Adds the lines around a range. Only these are given to the renderer, whose time grows with the text.
-fn snippet<'a>(group: Group<'a>, source: &'a Source, range: Range<usize>) -> Group<'a> {
-    let text = &source.text;
-    let (start, end) = (floor(text, range.start), floor(text, range.end.max(range.start)));
-    let from = text[..start].rfind('\n').map_or(0, |i| i + 1);
-    // A finding about a whole function shows its first line.
-    let end = text[start..end].find('\n').map_or(end, |i| start + i);
-    let to = text[end..].find('\n').map_or(text.len(), |i| end + i);
-    let (line, _, _) = locate(text, start);
-    let annotation = AnnotationKind::Primary.span(start - from..end - from);
-    group.element(Snippet::source(&text[from..to]).line_start(line).path(source.name.as_str()).annotation(annotation))
+/// The longest line that is shown, in bytes.
+const LONGEST: usize = 400;
+
+/// What is shown of the place of a finding. The renderer is given the line alone, for its time grows with the text.
+enum Shown<'t> {
+    Nowhere,
+    /// Of a line that is too long, or that a terminal would obey.
+    Place(usize, usize),
+    Line {
+        line: usize,
+        text: &'t str,
+        range: Range<usize>,
+    },
+}
+
+impl Shown<'_> {
+    fn of(source: &Source, span: Span) -> Shown<'_> {
+        if span.is_none() {
+            return Shown::Nowhere;
+        }
+        let text = &source.text;
+        let (start, end) = (floor(text, span.start as usize), floor(text, span.end.max(span.start) as usize));
+        let (line, column, from) = source.locate(span.start);
+        // A finding about a whole function shows its first line.
+        let rest = &text[from..];
+        let to = from + rest.find('\n').unwrap_or(rest.len());
+        let shown = &text[from..to];
+        if shown.len() > LONGEST || shown.trim_end_matches('\r').contains(is_hidden) {
+            return Shown::Place(line, column);
+        }
+        Shown::Line { line, text: shown, range: start - from..end.min(to).max(start) - from }
+    }
 }
 
 /// The last character boundary at or before an offset.
@@ -78,21 +125,25 @@ pub fn input_error(renderer: &Renderer, error: &InputError) -> String {
         InputError::Load(name, LoadError::Syntax(errors)) => {
             errors.iter().map(|error| syntax_error(renderer, name, error)).collect()
         }
-        InputError::Io(..) | InputError::NoPrograms(_) | InputError::Load(..) => format!("error: {error}\n"),
+        InputError::Io(..) | InputError::NoPrograms(_) | InputError::Load(..) => {
+            format!("error: {}\n", visible(&error.to_string()))
+        }
     }
 }
 
 fn syntax_error(renderer: &Renderer, name: &str, error: &SyntaxError) -> String {
-    const LONGEST: usize = 400;
-    let title = Level::ERROR.primary_title(error.message.as_str());
-    if error.source_line.len() > LONGEST {
-        return format!("error: {name}:{error}\n");
+    let (message, name) = (visible(&error.message), visible(name));
+    let title = Level::ERROR.primary_title(message.as_ref());
+    if error.source_line.len() > LONGEST || error.source_line.contains(is_hidden) {
+        return format!("error: {name}:{}:{}: {message}\n", error.line, error.column);
     }
     let line = error.source_line.as_str();
     let start = line.char_indices().nth(error.column.saturating_sub(1)).map_or(line.len(), |(at, _)| at);
     let end = line[start..].chars().next().map_or(start, |c| start + c.len_utf8());
-    let snippet =
-        Snippet::source(line).line_start(error.line).path(name).annotation(AnnotationKind::Primary.span(start..end));
+    let snippet = Snippet::source(line)
+        .line_start(error.line)
+        .path(name.as_ref())
+        .annotation(AnnotationKind::Primary.span(start..end));
     renderer.render(&[Group::with_title(title).element(snippet)]) + "\n"
 }
 
@@ -119,11 +170,16 @@ pub fn finding_json(source: &Source, module: &str, finding: &Diagnostic) -> Valu
 /// Where something is, if that is known.
 pub fn put_place(value: &mut Value, source: &Source, span: Span) {
     if !span.is_none() {
-        let (line, column, _) = locate(&source.text, span.start as usize);
-        let (end_line, end_column, _) = locate(&source.text, span.end as usize);
+        let (line, column, _) = source.locate(span.start);
+        let (end_line, end_column, _) = source.locate(span.end);
         value["start"] = json!({"line": line, "column": column});
         value["end"] = json!({"line": end_line, "column": end_column});
     }
+}
+
+/// The note on the findings that are too many.
+pub fn not_shown_json(file: &str, rest: usize) -> Value {
+    json!({"file": file, "severity": "note", "rule": null, "message": not_shown(rest)})
 }
 
 /// The note on the statements of a file that belong to no module.

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::arrays::write_npz;
+use super::budget::TimeBudget;
 use super::externs::Externs;
 use super::given::{self, Given};
 use super::options::{Engine, Format};
 use super::value::Extent;
-use super::{Exit, Failure, Outcome, input, options, print, render, value};
+use super::{Exit, Failure, Outcome, input, note, options, print, print_json, render, value};
 use crate::arguments::{Arguments, Draw, linked};
 use crate::book::{Edition, Reading};
 use crate::check::{all_findings, check_program, unknown_names};
@@ -87,7 +88,7 @@ pub struct Args {
     fuel: Option<u64>,
     /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take up at once, with K, M or G for
     /// powers of 1024 [default: 1G]
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = options::bytes)]
     memory: Option<u64>,
     /// How many calls may be open at once [default: 50000]
     #[arg(long, value_name = "CALLS")]
@@ -101,6 +102,8 @@ pub struct Args {
     /// In which order a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions first (A08)
     #[arg(long, value_name = "ORDER", default_value = "left-to-right", value_parser = options::signature_order, conflicts_with = "engine")]
     signature_order: SignatureOrder,
+    #[command(flatten)]
+    pub(super) budget: TimeBudget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -113,17 +116,16 @@ pub fn run(args: &Args) -> Outcome {
     let module = source.module(args.selected.module.as_deref())?;
     let cx = || Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
     if !args.unchecked {
-        let renderer = render::renderer();
         let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
         let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
         if args.format == Format::Human {
-            findings.iter().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
+            render::tell_all(&source, &findings);
         }
         if findings.iter().any(|finding| finding.severity == Severity::Error) {
             if args.format == Format::Json {
                 let findings: Vec<Value> =
                     findings.iter().map(|finding| render::finding_json(&source, "", finding)).collect();
-                print(&format!("{}\n", json!({"outcome": "ill_formed", "findings": findings})))?;
+                print_json(&json!({"outcome": "ill_formed", "findings": findings}))?;
             }
             return Err(Failure::new(Exit::Findings, "the program is not run (--unchecked runs it all the same)"));
         }
@@ -239,7 +241,7 @@ fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, F
     let memory = Options::default().memory;
     let arguments = Arguments::of(&[module], 0, memory).for_function(func, &BTreeMap::new(), Draw { index, attempt });
     let made = arguments.ok_or_else(|| Failure::unreadable("no argument can be made for the signature"))?;
-    made.iter().for_each(|value| eprintln!("--arg '{}'", value::argument(value)));
+    made.iter().for_each(|value| note(&format!("--arg '{}'\n", value::argument(value))));
     Ok(made)
 }
 
@@ -248,18 +250,6 @@ fn save(path: &Path, result: &ValueSpec) -> Outcome {
     let arrays = given::arrays_of(result).map_err(Failure::unreadable)?;
     write_npz(path, &arrays).map_err(|error| given::failure(path, error))?;
     Ok(Exit::AsExpected)
-}
-
-/// A number of bytes.
-fn bytes(text: &str) -> Result<u64, String> {
-    let (digits, shift) = match text.char_indices().next_back() {
-        Some((at, 'K' | 'k')) => (&text[..at], 10),
-        Some((at, 'M' | 'm')) => (&text[..at], 20),
-        Some((at, 'G' | 'g')) => (&text[..at], 30),
-        Some(_) | None => (text, 0),
-    };
-    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-    number.ok_or_else(|| format!("`{text}` is no number of bytes"))
 }
 
 pub(super) fn tell(args: &Telling<'_>, run: &Told) -> Outcome {
@@ -326,7 +316,7 @@ fn tell_json(args: &Telling<'_>, entry: &str, arguments: &[String], run: &Told) 
         "effects": run.effects.iter().map(ToString::to_string).collect::<Vec<String>>(),
         "steps": args.trace.then_some(&run.steps),
     });
-    print(&format!("{report}\n"))?;
+    print_json(&report)?;
     match (args.save, &spec) {
         (Some(path), Some(spec)) => save(path, spec),
         (Some(_) | None, _) => Ok(exit),

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
+use super::budget::Budget;
 use super::convert::Target;
 use super::input::Source;
 use super::options::Format;
-use super::{Exit, Outcome, input, options, print, render};
+use super::{Exit, Outcome, input, options, print_json, render};
 use crate::book::{Edition, Reading};
 use crate::derivation::{DeriveReport, annotated, derive_module};
 use crate::findings::{Diagnostic, Severity};
@@ -43,6 +44,8 @@ pub struct Args {
     format: Format,
     #[command(flatten)]
     target: Target,
+    #[command(flatten)]
+    pub(super) budget: Budget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -58,13 +61,12 @@ pub fn run(args: &Args) -> Outcome {
     match args.format {
         Format::Json => args.target.put(&format!("{}\n", typed.json(&args.target)))?,
         Format::Human if args.list => {
-            typed.variables().into_iter().try_for_each(|line| print(&format!("{line}\n")))?;
+            typed.variables().into_iter().try_for_each(|line| print_json(&line))?;
         }
         Format::Human => args.target.put(&typed.text(&args.target))?,
     }
     if args.format == Format::Human {
-        let renderer = render::renderer();
-        typed.findings().for_each(|finding| eprint!("{}", render::human(&renderer, &source, finding)));
+        render::tell_all(&source, typed.findings());
     }
     Ok(typed.exit())
 }

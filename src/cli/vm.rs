@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
+use super::budget::{Limits, TimeBudget};
 use super::externs::Externs;
 use super::given::Given;
 use super::run::{Telling, Told, tell};
@@ -66,6 +67,8 @@ struct Run {
     depth: Option<usize>,
     #[command(flatten)]
     externs: Externs,
+    #[command(flatten)]
+    budget: TimeBudget,
 }
 
 /// Hold an executable against what the machine relies on
@@ -82,6 +85,16 @@ struct Verify {
 /// line as to the question `evaluate`.
 #[derive(clap::Args)]
 struct Answer {}
+
+impl Args {
+    /// What the command may take.
+    pub fn limits(&self) -> Option<Limits> {
+        match &self.command {
+            Command::Run(args) => Some(args.budget.limits()),
+            Command::Verify(_) | Command::Answer(_) => None,
+        }
+    }
+}
 
 pub fn run(args: &Args) -> Outcome {
     match &args.command {
@@ -129,7 +142,7 @@ fn read(path: &Path) -> Result<Executable, Failure> {
         io::stdin().read_to_string(&mut text)?;
         text
     } else {
-        read_text(path).map_err(Failure::unreadable)?
+        read_text(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?
     };
     let place = |error: String| Failure::unreadable(format!("{}: {error}", path.display()));
     executable(&text).map_err(place)

@@ -22,6 +22,7 @@ mod tensor_data;
 pub mod tir;
 mod ty;
 mod var;
+mod visible;
 pub mod visit;
 pub mod width;
 mod words;
@@ -42,4 +43,5 @@ pub use struct_info::{
 pub use tensor_data::{TensorData, TensorDataError};
 pub use ty::{DynTensorType, FuncType, ShapeType, Type};
 pub use var::{Name, ShapeVar, Span, Var};
+pub use visible::{is_hidden, one_line, visible, visible_json};
 pub use words::in_words;

@@ -47,6 +47,64 @@ pub fn locate(text: &str, offset: usize) -> (usize, usize, &str) {
     (line, column, text[start..end].trim_end_matches('\r'))
 }
 
+/// Where the lines of a text begin, so that many places in it are found quickly.
+#[derive(Debug)]
+pub struct Lines {
+    /// The offset of the first character of each line.
+    starts: Vec<usize>,
+    /// How many characters stand before each block of bytes.
+    characters: Vec<usize>,
+}
+
+/// How many bytes a block has. Columns count characters, of which a line may have any number.
+const BLOCK: usize = 1_024;
+
+impl Lines {
+    /// The lines of a text.
+    pub fn of(text: &str) -> Lines {
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let mut characters = Vec::with_capacity(text.len() / BLOCK + 1);
+        let mut count = 0;
+        for block in text.as_bytes().chunks(BLOCK) {
+            characters.push(count);
+            count += block.iter().filter(|byte| is_first(**byte)).count();
+        }
+        Lines { starts, characters }
+    }
+
+    /// Line and column of an offset of the same text, as [`locate`] has them, and where the line begins.
+    pub fn place(&self, text: &str, offset: usize) -> (usize, usize, usize) {
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let line = self.starts.partition_point(|start| *start <= offset).max(1);
+        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        (line, self.before(text, offset) - self.before(text, start) + 1, start)
+    }
+
+    /// How many characters stand before an offset.
+    fn before(&self, text: &str, offset: usize) -> usize {
+        let block = offset / BLOCK;
+        let rest = text.as_bytes().get(block * BLOCK..offset).unwrap_or_default();
+        // The end of the last block may be the end of the text.
+        let whole = || self.characters.last().copied().unwrap_or(0) + in_last_block(text);
+        let known = self.characters.get(block).copied().unwrap_or_else(whole);
+        known + rest.iter().filter(|byte| is_first(**byte)).count()
+    }
+}
+
+/// How many characters the last block has, of a text that fills its blocks.
+fn in_last_block(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    bytes.get(bytes.len().saturating_sub(BLOCK)..).unwrap_or_default().iter().filter(|byte| is_first(**byte)).count()
+}
+
+/// Whether a byte of UTF-8 begins a character.
+fn is_first(byte: u8) -> bool {
+    byte & 0xc0 != 0x80
+}
+
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.line, self.column, self.message)
@@ -54,3 +112,21 @@ impl fmt::Display for SyntaxError {
 }
 
 impl std::error::Error for SyntaxError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_those_that_are_counted() {
+        let long = "grün".repeat(700);
+        for text in ["", "\n", "a\nb", "ä\n\nöü\r\n🙂x", &format!("{long}\n{long}")] {
+            let lines = Lines::of(text);
+            for offset in 0..=text.len() + 2 {
+                let (line, column, _) = locate(text, offset);
+                let place = lines.place(text, offset);
+                assert_eq!((place.0, place.1), (line, column), "{offset} of {} bytes", text.len());
+            }
+        }
+    }
+}

@@ -2,7 +2,14 @@
 //! that share their operands, have far more than they occupy: a pair of pairs of pairs, or twice the double of a double,
 //! forty times over, is small to write and cannot be gone through.
 
-use super::{PrimExpr, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo, Type};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::{
+    FuncStructInfo, FuncType, PrimExpr, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
+    Type,
+};
 use crate::judge::with_stack;
 
 /// The most parts of a type, or of a piece of information, that a judgement goes through.
@@ -19,70 +26,113 @@ pub const TOO_WIDE: &str = "what is known of it has more than a million parts, b
                             counting those that it shares as often as they occur in it";
 
 /// How many parts a pass over a program may still go through.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Parts {
     left: usize,
+    /// How many parts the tuples and functions have that were counted, which are kept so that no other comes to lie in their place. A tuple
+    /// that shares its fields is counted as often as it occurs, and looked at once.
+    types: FxHashMap<usize, (Shared<Type, FuncType>, usize)>,
+    infos: FxHashMap<usize, (Shared<StructInfo, FuncStructInfo>, usize)>,
+}
+
+/// What a tree has in common with others.
+#[derive(Clone, Debug)]
+enum Shared<T, F> {
+    Tuple(Arc<[T]>),
+    Func(Arc<F>),
+}
+
+impl<T, F> Shared<T, F> {
+    /// Where it lies. Those without fields may lie where others do, and have nothing that could be told apart.
+    fn place(&self) -> usize {
+        match self {
+            Shared::Tuple(fields) => fields.as_ptr() as usize,
+            Shared::Func(func) => Arc::as_ptr(func) as usize,
+        }
+    }
 }
 
 impl Default for Parts {
     fn default() -> Parts {
-        Parts { left: ALL_PARTS }
+        Parts { left: ALL_PARTS, types: FxHashMap::default(), infos: FxHashMap::default() }
     }
 }
 
 impl Parts {
     /// Whether the parts of a type may be gone through. They count from here on.
     pub fn allow_type(&mut self, ty: &Type) -> bool {
-        self.allow(|left| type_within(ty, left))
+        let parts = self.of_type(ty);
+        self.allow(parts)
     }
 
     /// Whether the parts of a piece of information may be gone through. They count from here on.
     pub fn allow_info(&mut self, info: &StructInfo) -> bool {
-        self.allow(|left| info_within(info, left))
+        let parts = self.of_info(info);
+        self.allow(parts)
     }
 
-    fn allow(&mut self, within: impl FnOnce(usize) -> Option<usize>) -> bool {
+    fn allow(&mut self, parts: usize) -> bool {
         let most = self.left.saturating_add(FEW_PARTS).min(MOST_PARTS);
-        let rest = within(most);
-        let gone_through = most - rest.unwrap_or(0);
-        self.left = self.left.saturating_sub(gone_through.saturating_sub(FEW_PARTS));
-        rest.is_some()
+        self.left = self.left.saturating_sub(parts.min(most).saturating_sub(FEW_PARTS));
+        parts <= most
     }
-}
 
-/// How many parts may still follow; `None` if there are too many already.
-fn type_within(ty: &Type, left: usize) -> Option<usize> {
-    let left = left.checked_sub(1)?;
-    match ty {
-        Type::Tuple(fields) => with_stack(|| fields.iter().try_fold(left, |left, field| type_within(field, left))),
-        Type::Func(func) => with_stack(|| {
-            func.arg_types.iter().chain([&func.ret_type]).try_fold(left, |left, part| type_within(part, left))
-        }),
-        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => Some(left),
-    }
-}
-
-fn info_within(info: &StructInfo, left: usize) -> Option<usize> {
-    let left = left.checked_sub(1)?;
-    match info {
-        StructInfo::Tuple(fields) => {
-            with_stack(|| fields.iter().try_fold(left, |left, field| info_within(field, left)))
+    /// How many parts there are to a type; of more than are allowed it does not matter how many.
+    fn of_type(&mut self, ty: &Type) -> usize {
+        let shared = match ty {
+            Type::Tuple(fields) if !fields.is_empty() => Shared::Tuple(fields.clone()),
+            Type::Func(func) => Shared::Func(func.clone()),
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc | Type::Tuple(_) => return 1,
+        };
+        let place = shared.place();
+        if let Some((_, parts)) = self.types.get(&place) {
+            return *parts;
         }
-        StructInfo::Func(func) => with_stack(|| {
-            let params = func.params.iter().flat_map(|params| params.iter());
-            params.chain([&func.ret]).try_fold(left, |left, part| info_within(part, left))
-        }),
-        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. })
-        | StructInfo::Shape(ShapeStructInfo { values: Some(dims), .. }) => {
-            dims.iter().try_fold(left, |left, dim| dim_within(dim, left))
+        let parts = with_stack(|| match &shared {
+            Shared::Tuple(fields) => fields.iter().fold(1, |sum: usize, field| sum.saturating_add(self.of_type(field))),
+            Shared::Func(func) => {
+                let parts = func.arg_types.iter().chain([&func.ret_type]);
+                parts.fold(1, |sum: usize, part| sum.saturating_add(self.of_type(part)))
+            }
+        });
+        self.types.insert(place, (shared, parts));
+        parts
+    }
+
+    fn of_info(&mut self, info: &StructInfo) -> usize {
+        let shared = match info {
+            StructInfo::Tuple(fields) if !fields.is_empty() => Shared::Tuple(fields.clone()),
+            StructInfo::Func(func) => Shared::Func(func.clone()),
+            StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. })
+            | StructInfo::Shape(ShapeStructInfo { values: Some(dims), .. }) => {
+                return dims.iter().fold(1, |sum: usize, dim| sum.saturating_add(of_dim(dim)));
+            }
+            StructInfo::Prim(PrimStructInfo { value: Some(value), .. }) => return of_dim(value).saturating_add(1),
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_) => return 1,
+        };
+        let place = shared.place();
+        if let Some((_, parts)) = self.infos.get(&place) {
+            return *parts;
         }
-        StructInfo::Prim(PrimStructInfo { value: Some(value), .. }) => dim_within(value, left),
-        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => Some(left),
+        let parts = with_stack(|| match &shared {
+            Shared::Tuple(fields) => fields.iter().fold(1, |sum: usize, field| sum.saturating_add(self.of_info(field))),
+            Shared::Func(func) => {
+                let parts = func.params.iter().flat_map(|params| params.iter()).chain([&func.ret]);
+                parts.fold(1, |sum: usize, part| sum.saturating_add(self.of_info(part)))
+            }
+        });
+        self.infos.insert(place, (shared, parts));
+        parts
     }
 }
 
-fn dim_within(dim: &PrimExpr, left: usize) -> Option<usize> {
-    dim.parts().try_fold(left, |left, _| left.checked_sub(1))
+/// How many parts there are to a dimension, of which no more are counted than are allowed.
+fn of_dim(dim: &PrimExpr) -> usize {
+    dim.parts().take(MOST_PARTS + 1).count()
 }
 
 #[cfg(test)]
@@ -101,6 +151,15 @@ mod tests {
         let pairs = |count: usize| (0..count).fold(Type::Object, |t, _| Type::tuple([t.clone(), t]));
         let allows = |count: usize| Parts::default().allow_type(&pairs(count));
         assert!(allows(10) && allows(19) && !allows(20) && !allows(100));
+    }
+
+    #[test]
+    fn what_is_shared_is_looked_at_once() {
+        // As a tree it has 2^65 parts.
+        let mut parts = Parts::default();
+        let info = info_pairs(64);
+        assert!(!parts.allow_info(&info));
+        assert_eq!(parts.infos.len(), 64);
     }
 
     #[test]

@@ -58,8 +58,16 @@ pub enum SetupError {
     /// No Python is found, or only an old one.
     #[error("the TVM adapter needs Python 3.10 or later: {0}")]
     Python(String),
+    /// A Python without what the adapter needs.
+    #[error("`{}` has no TVM that can be imported: {said}", python.display())]
+    NoTvm {
+        /// The interpreter.
+        python: PathBuf,
+        /// The last line of what it said.
+        said: String,
+    },
     /// A step of the installation ended with an error.
-    #[error("{step} failed:\n{output}\nThe first use needs a network; later ones do not.")]
+    #[error("{step} failed:\n{output}\n{}", remedy(output))]
     Install {
         /// The command, for people.
         step: String,
@@ -74,6 +82,16 @@ pub enum SetupError {
         /// What the system says.
         error: io::Error,
     },
+}
+
+/// What can be done about an installation that failed.
+fn remedy(output: &str) -> &'static str {
+    let is_full =
+        ["No space left on device", "Errno 28", "Disk quota exceeded"].iter().any(|said| output.contains(said));
+    match is_full {
+        true => "The disk is full: the environment takes some 700 MB where RELAX_SPEC_CACHE says, or below target/.",
+        false => "The first use needs a network; later ones do not.",
+    }
 }
 
 impl TvmVersion {
@@ -98,8 +116,17 @@ impl TvmVersion {
         }
     }
 
+    /// What is installed, with all that it needs, each file by its hash, as pip reads it.
+    fn hashed(self) -> &'static str {
+        match self {
+            TvmVersion::V0_25 => include_str!("../../conformance/adapters/tvm/requirements-0.25.txt"),
+            TvmVersion::V0_26 => include_str!("../../conformance/adapters/tvm/requirements-0.26.txt"),
+            TvmVersion::V0_27 => include_str!("../../conformance/adapters/tvm/requirements-0.27.txt"),
+        }
+    }
+
     /// Exact versions, since a newer `apache-tvm-ffi` does not load into 0.25, and lets 0.26 and 0.27 crash in
-    /// `script(show_meta=True)` and `save_json`.
+    /// `script(show_meta=True)` and `save_json`. They say what an environment holds.
     fn requirements(self) -> &'static [&'static str] {
         match self {
             TvmVersion::V0_25 => &["apache-tvm==0.25.0", "apache-tvm-ffi==0.1.12", "numpy"],
@@ -182,7 +209,10 @@ impl Adapter {
                 command.args.extend(["--machine".to_string(), own_path()?]);
                 Ok(command)
             }
-            Adapter::TvmOf(python) => run_tvm(python, &cache()?),
+            Adapter::TvmOf(python) => {
+                has_tvm(python)?;
+                run_tvm(python, &cache()?)
+            }
             Adapter::Command(command) => Ok(command.clone()),
         }
     }
@@ -237,6 +267,15 @@ fn version_of(python: &Path) -> Option<TvmVersion> {
     })
 }
 
+/// Whether a Python can import what the adapter needs.
+fn has_tvm(python: &Path) -> Result<(), SetupError> {
+    let output = Command::new(python).args(["-c", "import numpy, tvm"]).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| io_error(python, error))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_string();
+    if output.status.success() { Ok(()) } else { Err(SetupError::NoTvm { python: python.to_path_buf(), said }) }
+}
+
 /// Writes the adapter's sources that are built in.
 fn unpack(cache: &Path) -> Result<PathBuf, SetupError> {
     let dir = cache.join("sources");
@@ -265,12 +304,10 @@ fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Res
     tell(format!("creating a virtual environment for apache-tvm {} in {}", version.name(), dir.display()));
     run_step("python -m venv", Command::new(&system).args(["-m", "venv", "--clear"]).arg(&dir))?;
     tell(format!("installing {} (about 100 MB on first use)", version.requirements().join(" ")));
-    run_step(
-        "pip install",
-        Command::new(&python)
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"])
-            .args(version.requirements()),
-    )?;
+    let hashed = dir.join("requirements.txt");
+    write_atomically(&hashed, version.hashed().as_bytes()).map_err(|error| io_error(&hashed, error))?;
+    let options = ["--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes", "--requirement"];
+    run_step("pip install", Command::new(&python).args(["-m", "pip", "install"]).args(options).arg(&hashed))?;
     write_atomically(&mark, wanted.as_bytes()).map_err(|error| io_error(&mark, error))?;
     Ok(python)
 }
@@ -308,5 +345,31 @@ impl fmt::Display for Adapter {
             Adapter::TvmOf(python) => write!(f, "tvm@{}", python.display()),
             Adapter::Command(command) => command.fmt(f),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_installed_is_what_is_wanted_and_hashed() {
+        for version in TvmVersion::ALL {
+            let hashed = version.hashed();
+            for requirement in version.requirements().iter().filter(|requirement| requirement.contains("==")) {
+                assert!(hashed.contains(&format!("{requirement} \\\n")), "{requirement}");
+            }
+            for line in hashed.lines().filter(|line| !line.starts_with(' ')) {
+                assert!(line.contains("==") && line.ends_with('\\'), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_told_from_a_missing_network() {
+        let failed =
+            |output: &str| SetupError::Install { step: "pip install".into(), output: output.into() }.to_string();
+        assert!(failed("OSError: [Errno 28] No space left on device").contains("The disk is full"));
+        assert!(failed("Could not fetch URL").contains("needs a network"));
     }
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::process::{CommandLine, Interrupt, LineProcess, Received};
+use super::process::{CommandLine, Interrupt, LineProcess, MAX_REPLY, Received, deadline_in};
 use super::protocol::{self, ProtocolError, from_data, parse_json};
 use super::worker::{StartError, start_and_greet};
 use crate::data::record::read_record;
@@ -138,7 +138,7 @@ impl ExternProcess {
         timeout: Duration,
         interrupt: &Interrupt,
     ) -> Result<ExternProcess, StartError> {
-        let (process, line) = start_and_greet(command, startup, interrupt)?;
+        let (process, line) = start_and_greet(command, startup, interrupt, MAX_REPLY)?;
         let greeting = Greeting::parse(&line)
             .map_err(|error| StartError::Protocol { command: command.to_string(), message: error.to_string() })?;
         let provider = Provider { command: command.to_string(), process, timeout, next_id: 1, failure: None };
@@ -210,7 +210,7 @@ impl Provider {
         self.next_id += 1;
         let call = Call { id, op: "call", function, args };
         self.process.send(json::write(&to_document(&call)));
-        match self.process.receive(self.timeout) {
+        match self.process.receive(deadline_in(self.timeout)) {
             Received::Line(line) => {
                 let reply: Reply = from_data(&*parse_json(&line)?)?;
                 if reply.id != id {

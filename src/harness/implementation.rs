@@ -19,6 +19,23 @@ pub trait Implementation {
 
     /// Asks a question. That the answer is a crash or does not come is an outcome; an error is that nobody can be asked.
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError>;
+
+    /// What has come, since this was asked last, about questions that had their answer already.
+    fn late(&mut self) -> Vec<Late> {
+        Vec::new()
+    }
+
+    /// Nothing more will be asked; what still comes is [`late`](Implementation::late).
+    fn finish(&mut self) {}
+}
+
+/// A line about a question that had its answer: whoever answers twice has not answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Late {
+    /// Which question of those that were put to [`Implementation::ask`], counting from 0.
+    pub asked: usize,
+    /// What came.
+    pub message: String,
 }
 
 /// The oracle in this process.
@@ -56,6 +73,8 @@ pub struct Launch {
     pub startup: Duration,
     /// For an answer.
     pub timeout: Duration,
+    /// How many bytes a line may have.
+    pub max_reply: u64,
     /// Asks a waiting runner to stop.
     pub interrupt: Interrupt,
 }
@@ -73,13 +92,50 @@ pub struct ChildProcess {
     launch: Launch,
     identity: Identity,
     worker: Option<Worker>,
+    /// How many questions were asked.
+    asked: usize,
+    /// Which of them the process at hand was asked, in its order.
+    of_worker: Vec<usize>,
+    late: Vec<Late>,
 }
 
 impl ChildProcess {
     /// Starts the adapter and greets it. An error if it does not start, or does not speak the protocol.
     pub fn start(launch: Launch) -> Result<ChildProcess, StartError> {
         let worker = Worker::start(&launch)?;
-        Ok(ChildProcess { identity: worker.greeting.implementation.clone(), worker: Some(worker), launch })
+        let identity = worker.greeting.implementation.clone();
+        Ok(ChildProcess { identity, worker: Some(worker), launch, asked: 0, of_worker: Vec::new(), late: Vec::new() })
+    }
+
+    /// Asks the process at hand, or a new one.
+    fn ask_worker(&mut self, edition: Edition, ask: &Ask, asked: usize) -> Result<(Outcome, After), StartError> {
+        let mut worker = match self.worker.take() {
+            Some(worker) => worker,
+            None => {
+                self.of_worker.clear();
+                Worker::start(&self.launch)?
+            }
+        };
+        if !worker.greeting.capabilities.contains(&ask.op()) {
+            self.worker = Some(worker);
+            return Ok((Outcome::Unsupported { what: format!("no capability `{}`", ask.op()) }, After::Usable));
+        }
+        self.of_worker.push(asked);
+        let answered = worker.ask(edition, ask, self.launch.timeout);
+        self.take_late(&mut worker);
+        if let Ok((_, After::Usable)) = &answered {
+            self.worker = Some(worker);
+        }
+        answered
+    }
+
+    fn take_late(&mut self, worker: &mut Worker) {
+        for (id, message) in worker.late.drain(..) {
+            let at = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
+            if let Some(asked) = at.and_then(|at| self.of_worker.get(at)) {
+                self.late.push(Late { asked: *asked, message });
+            }
+        }
     }
 }
 
@@ -89,19 +145,23 @@ impl Implementation for ChildProcess {
     }
 
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
-        let mut worker = match self.worker.take() {
-            Some(worker) => worker,
-            None => Worker::start(&self.launch)?,
-        };
-        if !worker.greeting.capabilities.contains(&ask.op()) {
-            self.worker = Some(worker);
-            return Ok(Outcome::Unsupported { what: format!("no capability `{}`", ask.op()) });
+        let asked = self.asked;
+        self.asked += 1;
+        match self.ask_worker(edition, ask, asked)? {
+            // What an earlier question has done to the process is not this one's fault.
+            (_, After::LostBefore) => self.ask_worker(edition, ask, asked).map(|(outcome, _)| outcome),
+            (outcome, After::Usable | After::Lost) => Ok(outcome),
         }
-        let (outcome, after) = worker.ask(edition, ask, self.launch.timeout)?;
-        match after {
-            After::Usable => self.worker = Some(worker),
-            After::Lost => drop(worker),
+    }
+
+    fn late(&mut self) -> Vec<Late> {
+        std::mem::take(&mut self.late)
+    }
+
+    fn finish(&mut self) {
+        if let Some(mut worker) = self.worker.take() {
+            worker.finish();
+            self.take_late(&mut worker);
         }
-        Ok(outcome)
     }
 }

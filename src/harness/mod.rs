@@ -21,4 +21,5 @@ pub mod relay;
 pub mod runner;
 pub mod serve;
 pub mod soundness;
+pub mod supervisor;
 pub mod worker;

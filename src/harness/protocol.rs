@@ -399,16 +399,21 @@ impl Greeting {
 }
 
 impl Line {
-    /// Reads a line: a reply if it has an `outcome`, else a heartbeat.
-    pub fn parse(text: &str) -> Result<Line, ProtocolError> {
-        let line = parse_json(text)?;
-        let id = id_of(&line).ok_or_else(|| ProtocolError::Shape("a reply has an `id`".into()))?;
+    /// Reads a line: a reply if it has an `outcome`, else a heartbeat. What is wrong with a line comes with the question that it
+    /// is about, where it says that.
+    pub fn parse(text: &str) -> Result<Line, (Option<u64>, ProtocolError)> {
+        let line = parse_json(text).map_err(|error| (None, error))?;
+        let shape = |message: &str| ProtocolError::Shape(message.into());
+        let id = id_of(&line).ok_or_else(|| (None, shape("a reply has an `id`")))?;
         if line.get("outcome").is_some() {
-            return Ok(Line::Reply { id, reply: from_data(&line)? });
+            return match from_data(&line) {
+                Ok(reply) => Ok(Line::Reply { id, reply }),
+                Err(error) => Err((Some(id), error)),
+            };
         }
         match line.get("stage").and_then(Node::as_text) {
             Some(stage) => Ok(Line::Heartbeat { id, stage: stage.to_string() }),
-            None => Err(ProtocolError::Shape("a line has an `outcome` or a `stage`".into())),
+            None => Err((Some(id), shape("a line has an `outcome` or a `stage`"))),
         }
     }
 

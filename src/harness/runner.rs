@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::implementation::Implementation;
+use super::implementation::{Implementation, Late};
 use super::protocol::{Identity, ORACLE};
 use super::worker::StartError;
 use crate::book::Edition;
@@ -51,6 +51,8 @@ pub struct RunResult {
     pub results: Vec<CaseResult>,
     /// Whether the run ended before all cases were asked.
     pub stopped: bool,
+    /// Why nobody could be asked any more. What was found until then stands.
+    pub failure: Option<StartError>,
 }
 
 /// The stack of a thread that handles questions and answers, which may nest deeply.
@@ -68,8 +70,12 @@ struct Shared<'a> {
     go_on: &'a (dyn Fn(&CaseResult) -> bool + Sync),
 }
 
-/// Runs the cases; `go_on` sees each result and may end the run, as an interrupt does. An implementation that cannot be
-/// started, or not again, ends it with an error.
+/// Runs the cases; `go_on` sees each result and may end the run, as an interrupt does, and as an implementation does that
+/// cannot be started again.
+///
+/// # Errors
+///
+/// The implementation cannot be started at all.
 pub fn run(
     cases: &[&Case],
     options: RunOptions,
@@ -99,13 +105,11 @@ pub fn run(
             }
         }
     });
-    if let Some(error) = shared.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error);
-    }
+    let failure = shared.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut results = shared.results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|result| result.index);
     let stopped = results.len() < cases.len();
-    Ok(RunResult { implementation, results, stopped })
+    Ok(RunResult { implementation, results, stopped, failure })
 }
 
 impl Shared<'_> {
@@ -124,20 +128,51 @@ impl Shared<'_> {
 
     fn take_cases(&self, ready: Option<Asked>) -> Result<(), StartError> {
         let mut slot = ready;
+        let mut asked = Vec::new();
+        let ended = self.ask_cases(&mut slot, &mut asked);
+        if let Some(implementation) = &mut slot {
+            implementation.finish();
+            self.revise(implementation.late(), &asked, implementation.identity().name == ORACLE);
+        }
+        ended
+    }
+
+    /// Asks case after case. `asked` gets what each question was about, in the order in which they are asked.
+    fn ask_cases(&self, slot: &mut Option<Asked>, asked: &mut Vec<usize>) -> Result<(), StartError> {
         while !self.stop.load(Ordering::Relaxed) {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(case) = self.cases.get(index) else { return Ok(()) };
             let start = Instant::now();
-            let asked = match &mut slot {
-                Some(asked) => asked,
+            let implementation = match slot {
+                Some(implementation) => implementation,
                 None => slot.insert((self.start)()?),
             };
-            let outcome = self.ask(asked.as_mut(), case)?;
-            let is_oracle = asked.identity().name == ORACLE;
+            let is_oracle = implementation.identity().name == ORACLE;
+            let outcome = self.ask(implementation.as_mut(), case, &mut || asked.push(index));
+            // What came late is charged even where nothing more can be asked.
+            let late = implementation.late();
+            let outcome = outcome?;
             let comparison = compare(case, &outcome, self.options.edition, is_oracle);
             self.report(CaseResult { index, outcome, comparison, time: start.elapsed() });
+            self.revise(late, asked, is_oracle);
         }
         Ok(())
+    }
+
+    /// Whoever says more about a question than its answer has broken the protocol in that question.
+    fn revise(&self, late: Vec<Late>, asked: &[usize], is_oracle: bool) {
+        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        for Late { asked: nth, message } in late {
+            let Some(index) = asked.get(nth) else { continue };
+            let of_case = |result: &&mut CaseResult| result.index == *index;
+            let (Some(result), Some(case)) = (results.iter_mut().find(of_case), self.cases.get(*index)) else {
+                continue;
+            };
+            if !matches!(result.outcome, Outcome::ProtocolError { .. }) {
+                result.outcome = Outcome::ProtocolError { message };
+                result.comparison = compare(case, &result.outcome, self.options.edition, is_oracle);
+            }
+        }
     }
 
     fn report(&self, result: CaseResult) {
@@ -148,13 +183,23 @@ impl Shared<'_> {
     }
 
     /// Asks; after a crash or a time-out, asks once more.
-    fn ask(&self, asked: &mut dyn Implementation, case: &Case) -> Result<Outcome, StartError> {
+    fn ask(&self, asked: &mut dyn Implementation, case: &Case, count: &mut dyn FnMut()) -> Result<Outcome, StartError> {
         let ask = if case.as_text { case.ask.clone() } else { case.ask.clone().with_module() };
+        count();
         let first = asked.ask(self.options.edition, &ask)?;
         if !matches!(first, Outcome::Crash { .. } | Outcome::Timeout { .. }) {
             return Ok(first);
         }
-        let second = asked.ask(self.options.edition, &ask)?;
+        count();
+        let second = match asked.ask(self.options.edition, &ask) {
+            Ok(second) => second,
+            Err(StartError::Interrupted) => return Err(StartError::Interrupted),
+            // What it came to the first time stands, though nobody can be asked again.
+            Err(error) => {
+                self.fail(error);
+                return Ok(first);
+            }
+        };
         if first.class() == second.class() {
             return Ok(second);
         }

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use super::{CaseRow, Report};
+use crate::grammar::visible;
 use crate::question::Outcome;
 use crate::suite::compare::CaseVerdict;
 use crate::suite::ledger::Standing;
@@ -13,7 +14,7 @@ pub fn human(report: &Report, all: bool) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
     let _ = write(&mut out, report, all);
-    out
+    visible(&out).into_owned()
 }
 
 fn write(out: &mut String, report: &Report, all: bool) -> fmt::Result {

@@ -3,12 +3,13 @@
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
 use super::{CaseRow, Report, ReportError};
+use crate::grammar::visible;
 use crate::suite::compare::CaseVerdict;
 
 /// As JUnit XML: a suite for each chapter, a failure for each unexpected finding.
 pub fn junit(report: &Report) -> Result<String, ReportError> {
     let who = report.implementation;
-    let mut out = quick_junit::Report::new(format!("relax-spec on {} {}", who.name, who.version));
+    let mut out = quick_junit::Report::new(shown(&format!("relax-spec on {} {}", who.name, who.version)));
     for (chapter, _) in report.by_chapter() {
         let mut suite = TestSuite::new(chapter);
         for row in report.rows.iter().filter(|row| row.case.chapter() == chapter) {
@@ -17,6 +18,11 @@ pub fn junit(report: &Report) -> Result<String, ReportError> {
         out.add_test_suite(suite);
     }
     Ok(out.to_string()?)
+}
+
+/// What XML has no character for is written out.
+fn shown(text: &str) -> String {
+    visible(text).into_owned()
 }
 
 fn test_case(row: &CaseRow) -> TestCase {
@@ -34,8 +40,8 @@ fn test_case(row: &CaseRow) -> TestCase {
     };
     if row.verdict() != CaseVerdict::Agree || row.standing.is_unexpected() {
         let why = row.result.comparison.why.clone().unwrap_or_default();
-        status.set_message(format!("{}: {why}", row.verdict()));
-        status.set_description(row.notes().join("\n"));
+        status.set_message(shown(&format!("{}: {why}", row.verdict())));
+        status.set_description(shown(&row.notes().join("\n")));
     }
     let mut case = TestCase::new(row.case.id.clone(), status);
     case.set_time(row.result.time);

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{CaseRow, Report, ReportError};
 use crate::data::json::to_value;
+use crate::grammar::visible_json;
 use crate::question::Outcome;
 use crate::suite::ledger::Standing;
 
@@ -18,7 +19,7 @@ pub fn jsonl(report: &Report) -> Result<String, ReportError> {
     }
     out.push_str(&serde_json::to_string(&sum(report))?);
     out.push('\n');
-    Ok(out)
+    Ok(visible_json(&out).into_owned())
 }
 
 fn case(row: &CaseRow) -> serde_json::Value {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{CaseRow, Report, ReportError};
 use crate::data::json::to_value;
+use crate::grammar::visible;
 use crate::suite::compare::CaseVerdict;
 use crate::suite::ledger::Standing;
 
@@ -26,7 +27,8 @@ fn render(name: &'static str, template: &'static str, report: &Report) -> Result
     let mut environment = Environment::new();
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
-    environment.add_filter("cell", |text: String| text.replace('|', "\\|").replace('\n', " "));
+    environment.add_filter("text", |text: String| as_text(&text));
+    environment.add_filter("code", |text: String| as_code(&text));
     environment.add_template(name, template)?;
     let totals = report.totals();
     let columns: Vec<CaseVerdict> =
@@ -37,7 +39,7 @@ fn render(name: &'static str, template: &'static str, report: &Report) -> Result
     let chapters: Vec<Value> =
         report.by_chapter().iter().map(|(name, n)| json!({"name": name, "counts": counts(n)})).collect();
     let text = environment.get_template(name)?.render(context! {
-        implementation => to_value(report.implementation),
+        implementation => shown(to_value(report.implementation)),
         edition => report.edition.name(),
         columns => columns,
         chapters => chapters,
@@ -45,7 +47,7 @@ fn render(name: &'static str, template: &'static str, report: &Report) -> Result
         cases => report.rows.len(),
         summary => report.totals_line(),
         unexpected => report.unexpected() + report.stale.len(),
-        stale => report.stale,
+        stale => report.stale.iter().map(|known| shown(json!({"case": known.case}))).collect::<Vec<Value>>(),
         stopped => report.stopped,
         findings => report.rows.iter().filter(|row| row.verdict() != CaseVerdict::Agree).map(finding).collect::<Vec<Value>>(),
     })?;
@@ -57,7 +59,7 @@ fn finding(row: &CaseRow) -> Value {
         Standing::Known(known) | Standing::Changed(known) => known.link.clone(),
         Standing::Expected | Standing::New => None,
     };
-    json!({
+    shown(json!({
         "case": row.case.id,
         "verdict": row.verdict(),
         "unexpected": row.standing.is_unexpected(),
@@ -67,6 +69,87 @@ fn finding(row: &CaseRow) -> Value {
         "given": row.result.outcome.to_string(),
         "why": row.case.why,
         "notes": row.notes(),
+        "link_leads": link.as_deref().is_some_and(leads),
         "link": link,
-    })
+    }))
+}
+
+/// Data in which every text is shown, not obeyed.
+fn shown(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(visible(&text).into_owned()),
+        Value::Array(items) => Value::Array(items.into_iter().map(shown).collect()),
+        Value::Object(fields) => Value::Object(fields.into_iter().map(|(name, value)| (name, shown(value))).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
+/// Whether a link leads to the web, or to a neighbour of the page: nothing else is a link.
+fn leads(link: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '<' | '>' | '"' | '\'' | '`' | '\\');
+    let scheme = link.split(['/', '?', '#']).next().and_then(|start| start.split_once(':')).map(|(scheme, _)| scheme);
+    let is_known = match scheme {
+        Some(scheme) => ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)),
+        // A host without a scheme is that of the page, which may be none.
+        None => !link.starts_with("//"),
+    };
+    !link.is_empty() && link.chars().all(is_plain) && is_known
+}
+
+/// A text in Markdown, in which nothing is markup.
+fn as_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push(' '),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&' | '!' | '$' => {
+                out.push('\\');
+                out.push(c);
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text in Markdown as code, within more backticks than it has in a row.
+fn as_code(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let (fence, text) = ("`".repeat(longest + 1), text.replace('\n', " "));
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_the_web_or_nearby() {
+        for link in ["https://a.example/b?c#d", "HTTP://a", "notes.html", "../a:b/c", "#here"] {
+            assert!(leads(link), "{link}");
+        }
+        let others = [
+            "javascript:alert(1)",
+            "JavaScript:x",
+            "data:text/html,x",
+            "//host",
+            "",
+            "a b",
+            "https://a\u{202e}b",
+            "vbscript:x",
+            "file:///etc",
+            "http://a<b",
+        ];
+        for link in others {
+            assert!(!leads(link), "{link}");
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_text_is_markup() {
+        assert_eq!(as_text("<b>|[x](y)\n# _z_"), "\\<b\\>\\|\\[x\\](y) \\# \\_z\\_");
+        assert_eq!(as_code("a"), "`a`");
+        assert_eq!(as_code("``a`"), "``` ``a` ```");
+    }
 }

@@ -38,6 +38,9 @@ pub enum LoadError {
     /// The offset of the first byte that is wrong.
     #[error("it is not UTF-8 (the byte at offset {0})")]
     Utf8(usize),
+    /// More than [`MAX_TEXT`] bytes.
+    #[error("it has more than {} MiB, which no program has: what is read is text, not data", MAX_TEXT >> 20)]
+    TooLarge,
     /// Nothing but white space.
     #[error("it is empty")]
     Empty,
@@ -127,19 +130,34 @@ pub fn read_source(path: &Path) -> Result<Source, LoadError> {
 
 /// The text of a file, or of standard input if the path is `-`.
 pub fn read_text(path: &Path) -> Result<String, LoadError> {
-    let mut bytes = Vec::new();
-    if path.as_os_str() == "-" {
-        io::stdin().lock().read_to_end(&mut bytes)?;
+    let bytes = if path.as_os_str() == "-" {
+        read_within(io::stdin().lock(), 0)?
     } else if path.is_dir() {
         return Err(LoadError::Directory);
     } else {
-        bytes = fs::read(path)?;
-    }
+        let file = fs::File::open(path)?;
+        // What is no file, such as a pipe, has no length.
+        let length = file.metadata()?.len();
+        read_within(file, length)?
+    };
     match String::from_utf8(bytes) {
         Ok(text) if text.trim().is_empty() => Err(LoadError::Empty),
         Ok(text) => Ok(text),
         Err(error) => Err(LoadError::Utf8(error.utf8_error().valid_up_to())),
     }
+}
+
+/// The most bytes of text that are read.
+pub const MAX_TEXT: u64 = 1 << 30;
+
+/// All bytes of what is said to have so many.
+fn read_within(from: impl io::Read, length: u64) -> Result<Vec<u8>, LoadError> {
+    if length > MAX_TEXT {
+        return Err(LoadError::TooLarge);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+    from.take(MAX_TEXT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_TEXT { Err(LoadError::TooLarge) } else { Ok(bytes) }
 }
 
 /// Reads a program from text.

@@ -11,6 +11,8 @@ mod corpus;
 #[cfg(feature = "cli")]
 mod data;
 mod errata;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod faults;
 mod findings;
 mod floors;
 mod gates;

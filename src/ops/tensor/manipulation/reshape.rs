@@ -317,7 +317,7 @@ fn symbolic_parts(call: &Call, size: &PrimExpr) -> Result<Option<Vec<PrimExpr>>,
 /// The most parts of which the sizes are written out.
 const MANY_PARTS: i64 = 64;
 
-/// The largest number of parts.
+/// The largest number of parts that inference speaks of.
 const MAX_PARTS: i64 = 100_000;
 
 /// The number of equal parts, if the attribute is one number; `None` if it lists where to cut.
@@ -326,7 +326,7 @@ fn sections(call: &Call) -> Result<Option<i64>, InferError> {
         None => Err(InferError::op("the attribute `indices_or_sections` is missing")),
         Some(AttrValue::List(_)) => Ok(None),
         Some(_) => match int_attr(call, "indices_or_sections")? {
-            Some(sections) if (1..=MAX_PARTS).contains(&sections) => Ok(Some(sections)),
+            Some(sections) if sections > 0 => Ok(Some(sections)),
             Some(_) | None => Err(InferError::op("the number of parts must be positive")),
         },
     }
@@ -338,6 +338,10 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     let given = given_int(a.call, "axis")?;
     let dims = Dims::of(x);
     let along = dims.rank().map(|rank| axis(given, rank)).transpose()?;
+    // So many parts are not written down one by one. What they come to is an object for certain.
+    if sections(a.call)?.is_some_and(|sections| sections > MAX_PARTS) {
+        return Ok(StructInfo::Object);
+    }
     if let (Dims::Known(dims), Some(along)) = (&dims, along)
         && let Some(PrimExpr::IntImm(size)) = dims.get(along)
     {
@@ -375,6 +379,10 @@ fn split(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let along = axis(given_int(a.call, "axis")?, x.shape().len())?;
     let size = x.shape().get(along).copied().unwrap_or(0);
+    if let Some(sections) = sections(a.call)? {
+        // Each part takes its place, empty or not.
+        m.spend(u64::try_from(sections).unwrap_or(u64::MAX))?;
+    }
     let mut fields = Vec::new();
     for (begin, end) in parts(a.call, size)? {
         fields.push(kernel::slice(m, x, along, begin, end)?);

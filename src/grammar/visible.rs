@@ -1,0 +1,82 @@
+//! Text from strangers as it is shown: names, messages and answers may hold what moves a cursor, colours a terminal, turns the
+//! order of letters round, or is no character at all.
+
+use std::borrow::Cow;
+
+/// The text with what is not to be shown as it is written in its place as `\u{..}`. Ends of lines and tabs stay.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_hidden(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+/// The same of a text of JSON, in which such characters stand in texts only, and so may be written as JSON writes them.
+pub fn visible_json(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_hidden(c) {
+            let mut units = [0; 2];
+            shown.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// At most so many characters of a text, in one line.
+pub fn one_line(text: &str, most: usize) -> String {
+    let mut shown: String = text.chars().take(most).map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+    if text.chars().nth(most).is_some() {
+        shown.push_str(" ..");
+    }
+    visible(&shown).into_owned()
+}
+
+/// Whether a character is not to be shown: controls but for tab and line feed, marks of direction, what has no width, the ends
+/// of lines that only Unicode knows, tags, and what is no character.
+pub fn is_hidden(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        ' '..='~' => false,
+        '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        '\u{ad}' | '\u{180e}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
+        c => c.is_control() || (c as u32) & 0xfffe == 0xfffe || ('\u{fdd0}'..='\u{fdef}').contains(&c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_is_written_out() {
+        assert_eq!(visible("a\u{1b}[31mb\n\tc"), "a\\u{1b}[31mb\n\tc");
+        assert_eq!(visible("\r\0\u{7f}\u{85}\u{202e}\u{feff}"), "\\u{d}\\u{0}\\u{7f}\\u{85}\\u{202e}\\u{feff}");
+        assert!(matches!(visible("grün, 漢字, 🙂 \u{301}"), Cow::Borrowed(_)));
+        assert_eq!(visible("\u{ffff}\u{1ffff}"), "\\u{ffff}\\u{1ffff}");
+    }
+
+    #[test]
+    fn json_stays_the_same_data() {
+        let text = "{\"a\u{7f}\": \"\u{202e}\u{e0001}\u{10ffff}\"}";
+        let shown = visible_json(text);
+        assert!(!shown.contains(is_hidden), "{shown}");
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(read(&shown), read(text));
+    }
+
+    #[test]
+    fn a_line_is_one_line() {
+        assert_eq!(one_line("a\r\nb\u{7}", 10), "a  b\\u{7}");
+        assert_eq!(one_line("abcdef", 3), "abc ..");
+    }
+}

@@ -1,0 +1,90 @@
+//! Ends what this process has started should it be killed itself: a process of its own, which is told of every group of
+//! processes that starts and ends, and ends those that are left when it is told no more.
+
+use std::io::{self, BufRead, Write};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What leads to the supervisor, once there is one.
+static SUPERVISOR: OnceLock<Mutex<ChildStdin>> = OnceLock::new();
+
+/// Starts the supervisor, by this command. Without it nothing is told, and whoever is killed leaves to the system what it has
+/// started.
+///
+/// # Errors
+///
+/// The command does not start.
+pub fn start(command: &mut Command) -> io::Result<()> {
+    if SUPERVISOR.get().is_some() {
+        return Ok(());
+    }
+    // A terminal interrupts the group that it shows; the supervisor outlives it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    if let Some(stdin) = child.stdin {
+        let _ = SUPERVISOR.set(Mutex::new(stdin));
+    }
+    Ok(())
+}
+
+/// Tells of a group of processes that has started, by the process that leads it.
+pub(super) fn started(group: u32) {
+    tell("+", group);
+}
+
+/// Tells of one that has ended.
+pub(super) fn ended(group: u32) {
+    tell("-", group);
+}
+
+fn tell(what: &str, group: u32) {
+    if let Some(supervisor) = SUPERVISOR.get() {
+        let mut supervisor = supervisor.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that is gone cannot be told.
+        let _ = writeln!(supervisor, "{what}{group}").and_then(|()| supervisor.flush());
+    }
+}
+
+/// What the supervisor does: reads what it is told until that ends, then ends the groups that are left.
+pub fn supervise(told: impl BufRead) {
+    let mut left: Vec<i32> = Vec::new();
+    for line in told.lines().map_while(Result::ok) {
+        let group = |text: &str| text.parse::<i32>().ok().filter(|group| *group > 1);
+        if let Some(group) = line.strip_prefix('+').and_then(group) {
+            left.push(group);
+        } else if let Some(group) = line.strip_prefix('-').and_then(group) {
+            left.retain(|other| *other != group);
+        }
+    }
+    left.into_iter().for_each(kill);
+}
+
+#[cfg(unix)]
+fn kill(group: i32) {
+    use nix::sys::signal::{Signal, killpg};
+    // One that has ended in the meantime is no error.
+    let _ = killpg(nix::unistd::Pid::from_raw(group), Signal::SIGKILL);
+}
+
+/// Where there are jobs, they end with whoever has made them.
+#[cfg(not(unix))]
+fn kill(_: i32) {}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::process::CommandExt;
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_ended_and_nothing_else() {
+        let sleep = || Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
+        let (mut left, mut ended) = (sleep(), sleep());
+        supervise(format!("+{}\n+{}\nnonsense\n+0\n-{}\n", left.id(), ended.id(), ended.id()).as_bytes());
+        assert!(!left.wait().unwrap().success());
+        assert!(ended.try_wait().unwrap().is_none());
+        ended.kill().unwrap();
+        ended.wait().unwrap();
+    }
+}
