@@ -234,7 +234,7 @@ def run(tool, number, seed, keep):
                     done, status, usage = os.wait4(child.pid, os.WNOHANG)
                     if done:
                         break
-                    if time.monotonic() - start > 3 * SECONDS:
+                    if time.monotonic() - start > 12 * SECONDS:
                         child.kill()
                         _, status, usage = os.wait4(child.pid, 0)
                         break

@@ -24,6 +24,7 @@ mod numbers;
 mod onnx;
 mod operators;
 mod programs;
+mod provers;
 #[cfg(feature = "cli")]
 mod python_files;
 mod random_laws;

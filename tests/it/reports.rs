@@ -370,3 +370,41 @@ fn what_is_known_of_the_programs_of_the_corpus_reads_back() {
     }
     assert!(read > 100, "{read}");
 }
+
+/// What a run has taken, and when it was, is left out.
+fn timeless(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = ["\"seconds\":", " time=\"", " timestamp=\"", " uuid=\""]
+        .iter()
+        .filter_map(|key| Some((rest.find(key)?, key.len())))
+        .min()
+    {
+        let (start, length) = at;
+        out.push_str(&rest[..start]);
+        let value = &rest[start + length..];
+        rest = &value[value.find(['"', ',', '}']).unwrap_or(value.len())..];
+    }
+    out + rest
+}
+
+#[test]
+fn reports_are_the_same_however_many_are_asked_at_a_time() {
+    let dir = TempDir::new().unwrap();
+    let kinds = ["human", "jsonl", "junit", "html", "md"];
+    let written = |jobs: &str| -> Vec<String> {
+        let path = |kind: &str| dir.path().join(format!("{kind}-{jobs}"));
+        let reports: Vec<String> =
+            kinds.iter().map(|kind| format!("--report={kind}={}", path(kind).display())).collect();
+        let mut args = vec!["conform", "types/*", "--all", "--adapter", "builtin:evaluator", "-j", jobs];
+        args.extend(reports.iter().map(String::as_str));
+        let (status, _, err) = run(&args);
+        assert_eq!(status, 0, "{err}");
+        kinds.iter().map(|kind| timeless(&fs::read_to_string(path(kind)).unwrap())).collect()
+    };
+    let one = written("1");
+    assert!(one.iter().all(|report| report.len() > 100));
+    for jobs in ["2", "5"] {
+        assert_eq!(written(jobs), one, "{jobs}");
+    }
+}
