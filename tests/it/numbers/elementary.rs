@@ -88,7 +88,7 @@ const OPERATORS: &[(&str, &str, Form)] = &[
     ("T.tanh", "tanh", Form::Tir(1)),
 ];
 
-/// Arguments of a function, in tuples.
+/// Arguments of a function, in tuples, for so many results: a line has one for each of its elements.
 fn arguments(form: Form, formula: &str, float: FloatType, random: &mut Random, count: usize) -> Vec<Vec<f64>> {
     let tuple = |random: &mut Random| {
         let x = draw(random, float);
@@ -105,7 +105,7 @@ fn arguments(form: Form, formula: &str, float: FloatType, random: &mut Random, c
         }
     };
     let tuples = std::iter::repeat_with(|| tuple(random)).filter(|tuple| tuple.iter().all(|x| x.is_finite()));
-    tuples.take(count).collect()
+    tuples.take(if matches!(form, Form::Lines) { count.div_ceil(4) } else { count }).collect()
 }
 
 /// What an operator makes of tuples of arguments; of a line, all elements of its result.
