@@ -194,7 +194,12 @@ impl OpDef {
     pub fn attrs(&self) -> impl Iterator<Item = Attr> + '_ {
         self.params.iter().filter_map(|param| match param {
             Param::Attr(attr) => Some(*attr),
-            Param::Arg(_) | Param::OptionalArg(_) | Param::ShapeArg(_) | Param::DtypeArg(_) | Param::Rest(_) => None,
+            Param::Arg(_)
+            | Param::OptionalArg(_)
+            | Param::Flag(..)
+            | Param::ShapeArg(_)
+            | Param::DtypeArg(_)
+            | Param::Rest(_) => None,
         })
     }
 

@@ -125,6 +125,8 @@ pub enum Param {
     Arg(&'static str),
     /// An argument that may be left out.
     OptionalArg(&'static str),
+    /// An argument that is a boxed Boolean and may be left out, with what it then is.
+    Flag(&'static str, bool),
     /// An argument that is a shape, so that a tuple of dimensions means a `ShapeExpr`.
     ShapeArg(&'static str),
     /// An argument that is a data type, so that a string means a `DataTypeImm`.
@@ -364,6 +366,7 @@ impl Param {
         match self {
             Param::Arg(name)
             | Param::OptionalArg(name)
+            | Param::Flag(name, _)
             | Param::ShapeArg(name)
             | Param::DtypeArg(name)
             | Param::Rest(name) => name,

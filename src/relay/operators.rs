@@ -159,7 +159,7 @@ fn plain(name: &str, args: usize, given: &Attrs) -> Result<Step, String> {
     let (mut operands, mut attrs, mut next) = (Vec::new(), Attrs::new(), 0);
     for param in op.params {
         match param {
-            Param::Arg(_) | Param::OptionalArg(_) | Param::DtypeArg(_) => {
+            Param::Arg(_) | Param::OptionalArg(_) | Param::Flag(..) | Param::DtypeArg(_) => {
                 if next < args {
                     operands.push(Operand::Arg(next));
                     next += 1;

@@ -402,7 +402,7 @@ impl<'g, 't> Builder<'g, 't> {
                     }
                 }
                 Param::Attr(_) => {}
-                Param::Input(_) | Param::Shape(_) | Param::Dtype(_) => {
+                Param::Input(_) | Param::Flag(..) | Param::Shape(_) | Param::Dtype(_) => {
                     if let Some(id) = ids.next() {
                         args.push(self.expr(id)?);
                     }

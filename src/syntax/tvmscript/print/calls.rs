@@ -145,7 +145,7 @@ impl Printer<'_> {
         let keywords: Vec<&str> = params
             .iter()
             .filter_map(|param| match param {
-                Param::Input(word) | Param::Shape(word) | Param::Dtype(word) => Some(*word),
+                Param::Input(word) | Param::Flag(word, _) | Param::Shape(word) | Param::Dtype(word) => Some(*word),
                 Param::Attr(_) => None,
             })
             .collect();

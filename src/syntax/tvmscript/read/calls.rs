@@ -10,8 +10,8 @@ use super::expr::tuple_of;
 use super::fault::{Fault, Prefix, Read, is_word, members, qualified, relax_name, span_of, string};
 use super::signature::{Param, signature};
 use crate::grammar::{
-    Attrs, Call, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, ShapeExpr, Span, StringImm, StructInfo, TensorShape,
-    TensorStructInfo,
+    Attrs, Call, DataType, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, PrimExpr, PrimValue, ShapeExpr, Span,
+    StringImm, StructInfo, TensorShape, TensorStructInfo,
 };
 
 /// The keywords of type arguments in the dialects.
@@ -365,7 +365,7 @@ impl Reader<'_> {
                 self.by(rule!("R89.SYN.DTYPEARG"), span_of(dtype));
                 self.dtype(dtype)?
             }
-            None => crate::grammar::DataType::VOID,
+            None => DataType::VOID,
         };
         let shape = self.shape_arg(shape)?;
         let ndim = match &shape {
@@ -463,12 +463,24 @@ impl Reader<'_> {
         self.by(rule!("R89.SYN.CALLS"), span);
         let mut inputs = Vec::new();
         let mut attrs = Attrs::new();
+        // Flags that are left out, which have to be written if another input follows.
+        let mut unwritten = Vec::new();
         for param in signature(if is_attention(name) { WITH_BIAS } else { name }) {
             match param {
                 Param::Input(keyword) => match args.take(&[keyword]) {
                     // An argument that is left out, written in its place.
                     Some(py::Expr::NoneLiteral(_)) | None => continue,
-                    Some(input) => inputs.push(self.expr(input)?),
+                    Some(input) => {
+                        inputs.append(&mut unwritten);
+                        inputs.push(self.expr(input)?);
+                    }
+                },
+                Param::Flag(keyword, otherwise) => match args.take(&[keyword]) {
+                    Some(flag) => {
+                        inputs.append(&mut unwritten);
+                        inputs.push(self.expr(flag)?);
+                    }
+                    None => unwritten.push(boxed(otherwise, span)),
                 },
                 Param::Shape(keyword) => match args.take(&[keyword]) {
                     Some(shape) => inputs.push(self.shape_arg(shape)?),
@@ -529,6 +541,11 @@ pub(in crate::syntax) fn dps_output(info: &StructInfo) -> Option<(Expr, StructIn
         | StructInfo::Prim(_)
         | StructInfo::Func(_) => None,
     }
+}
+
+fn boxed(flag: bool, span: Span) -> Expr {
+    let value = PrimExpr::IntImm(i64::from(flag));
+    Expr::PrimValue(PrimValue { value, dtype: DataType::BOOL, float: None, span })
 }
 
 fn extern_func(global_symbol: Name, span: Span) -> Expr {

@@ -146,7 +146,7 @@ fn shapes_among(call: &py::ExprCall) -> Vec<&py::Expr> {
     let Some(op) = relax_name(&call.func) else { return Vec::new() };
     let at = |i: usize, param: &Param| match param {
         Param::Shape(name) => call.arguments.find_argument_value(name, i),
-        Param::Input(_) | Param::Dtype(_) | Param::Attr(_) => None,
+        Param::Input(_) | Param::Flag(..) | Param::Dtype(_) | Param::Attr(_) => None,
     };
     let found = signature(&op).iter().enumerate().filter_map(|(i, param)| at(i, param)).collect::<Vec<_>>();
     found.into_iter().filter(|e| members(e).is_some()).collect()

@@ -8,6 +8,8 @@ use crate::ops;
 pub(in crate::syntax) enum Param {
     /// An input of the operator.
     Input(&'static str),
+    /// An input that is a boxed Boolean, with what it is where it is left out and another one follows.
+    Flag(&'static str, bool),
     /// An input that is a shape, so that a tuple of dimensions means a `ShapeExpr`.
     Shape(&'static str),
     /// An input that is a data type, so that a string means a `DataTypeImm`.
@@ -15,7 +17,7 @@ pub(in crate::syntax) enum Param {
     Attr(&'static str),
 }
 
-use Param::{Attr, Dtype, Input, Shape};
+use Param::{Attr, Dtype, Flag, Input, Shape};
 
 /// The parameters of an operator's Python function, in order; empty if all of them are inputs.
 pub(in crate::syntax) fn signature(op: &str) -> Vec<Param> {
@@ -25,6 +27,7 @@ pub(in crate::syntax) fn signature(op: &str) -> Vec<Param> {
 fn of_operator(param: ops::Param) -> Option<Param> {
     match param {
         ops::Param::Arg(name) | ops::Param::OptionalArg(name) => Some(Input(name)),
+        ops::Param::Flag(name, otherwise) => Some(Flag(name, otherwise)),
         ops::Param::ShapeArg(name) => Some(Shape(name)),
         ops::Param::DtypeArg(name) => Some(Dtype(name)),
         ops::Param::Attr(attr) => Some(Attr(attr.name)),

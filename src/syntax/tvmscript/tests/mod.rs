@@ -36,6 +36,24 @@ fn error(text: &str) -> source::SyntaxError {
     }
 }
 
+/// A flag that is left out before one that is given is written as what it then is.
+#[test]
+fn flags_stand_in_their_places() {
+    let flags = |written: &str| -> Vec<i64> {
+        let Expr::Call(call) = value("x: R.Tensor((3,), 'float32')", written) else { panic!("no call") };
+        let flag = |e: &Expr| match e {
+            Expr::PrimValue(PrimValue { value: PrimExpr::IntImm(flag), .. }) => *flag,
+            other => panic!("{other:?}"),
+        };
+        call.args[1..].iter().map(flag).collect()
+    };
+    assert!(flags("R.unique(x)").is_empty());
+    assert_eq!(flags("R.unique(x, sorted=False)"), [0]);
+    assert_eq!(flags("R.unique(x, return_inverse=True)"), [1, 0, 1]);
+    assert_eq!(flags("R.unique(x, False, return_counts=True)"), [0, 0, 0, 1]);
+    assert_eq!(flags("R.unique(x, axis=R.prim_value(0))"), [1, 0, 0, 0, 0]);
+}
+
 #[test]
 fn call_tir_in_canonical_form() {
     let n = PrimExpr::var("n");
