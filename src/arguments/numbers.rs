@@ -214,8 +214,10 @@ impl Numbers<'_> {
         (0..count)
             .map(|i| match self.profile {
                 Profile::Exact if i % 4 == 1 => {
-                    let turn = self.ordinal() * count.div_ceil(4) + i / 4 + self.place.nth;
-                    self.together(turn, float).unwrap_or_else(|| scattered.quarter(i))
+                    let met = self.ordinal() * count.div_ceil(4) + self.place.nth;
+                    // What stands elsewhere in the tensor would stand there twice.
+                    let fresh = self.together(met, i / 4, float).filter(|x| !scattered.holds(*x));
+                    fresh.unwrap_or_else(|| scattered.quarter(i))
                 }
                 Profile::Exact => scattered.quarter(i),
                 Profile::Fractional | Profile::Sorted => random.float(-2.0, 2.0),
@@ -277,11 +279,11 @@ impl Numbers<'_> {
         }
     }
 
-    /// What two constants make together, one after the other, as far as it has few digits: only among such numbers a program is
-    /// exact.
-    fn together(&self, turn: usize, float: FloatType) -> Option<f64> {
-        let short = || self.constants.together().iter().filter(|x| is_short(float, **x));
-        short().nth(turn % short().count().max(1)).copied()
+    /// What two constants make together, one after the other, going on behind those that were met and none twice in a
+    /// tensor; only as far as it has few digits, since among such numbers alone a program is exact.
+    fn together(&self, met: usize, nth: usize, float: FloatType) -> Option<f64> {
+        let short: Vec<f64> = self.constants.together().iter().copied().filter(|x| is_short(float, *x)).collect();
+        (nth < short.len()).then(|| short.get((met + nth) % short.len()).copied()).flatten()
     }
 
     /// Ordinary, not a number and both infinities; of two tensors each class meets each.
@@ -444,6 +446,12 @@ impl Scattered {
         let first = random.between(1, count);
         let stride = (first..first + count).find(coprime).unwrap_or(1);
         Scattered { count, stride, start: random.between(0, count - 1) }
+    }
+
+    /// Whether this is one of the numbers of few digits.
+    fn holds(&self, x: f64) -> bool {
+        let at = x * 4.0 + (self.count / 2) as f64;
+        at.fract() == 0.0 && (0.0..self.count as f64).contains(&at)
     }
 
     /// A number of few digits, of either sign.
