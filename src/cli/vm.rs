@@ -1,6 +1,6 @@
 //! `relax-spec vm`.
 
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
@@ -9,9 +9,10 @@ use super::budget::{Limits, TimeBudget};
 use super::externs::Externs;
 use super::given::Given;
 use super::run::{Telling, Told, tell};
-use super::{Exit, Failure, Outcome, print};
+use super::{Exit, Failure, Outcome, print, print_rendered};
 use crate::data::from_json;
 use crate::eval::prelude;
+use crate::grammar::visible_json;
 use crate::harness::executables::answer;
 use crate::harness::extern_process::ExternProcess;
 use crate::judge::Cx;
@@ -107,7 +108,7 @@ pub fn run(args: &Args) -> Outcome {
         }
         Command::Answer(Answer {}) => {
             for line in io::stdin().lines() {
-                print(&format!("{}\n", answer(&line?)))?;
+                print_rendered(&visible_json(&format!("{}\n", answer(&line?))))?;
             }
             Ok(Exit::AsExpected)
         }
@@ -137,13 +138,7 @@ fn start(args: &Run) -> Outcome {
 
 /// The text form, or the data form, which begins with a brace; of an executable of TVM what its adapter says of it.
 fn read(path: &Path) -> Result<Executable, Failure> {
-    let text = if path == Path::new("-") {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text)?;
-        text
-    } else {
-        read_text(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?
-    };
+    let text = read_text(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?;
     let place = |error: String| Failure::unreadable(format!("{}: {error}", path.display()));
     executable(&text).map_err(place)
 }
