@@ -207,7 +207,7 @@ impl Held {
                     held.shapes.push((param.var.clone(), dims.clone()));
                 }
                 Some(StructInfo::Prim(PrimStructInfo { value: Some(value), .. })) => {
-                    held.numbers.insert(ShapeVar::new(&*param.var.name), value.clone());
+                    held.numbers.insert(ShapeVar::new(&param.var.name), value.clone());
                 }
                 Some(
                     StructInfo::Object
