@@ -12,7 +12,7 @@ import sys
 
 import make_ops_cases as cases
 import numpy as np
-from make_ops_cases import ELEMENTARY, F16, F32, F64, I8, I32, I64, Args, Prim, Shape, in_float64, wild
+from make_ops_cases import ELEMENTARY, F16, F32, F64, I8, I32, I64, Args, Prim, Shape, in_extended, wild
 
 FAMILIES = cases.FAMILIES
 FAMILIES.clear()
@@ -101,7 +101,7 @@ def batch_norm(x, gamma, beta, mean, var, axis, epsilon=1e-5, center=True, scale
 
 
 def all_float64(f):
-    """As `in_float64`, for functions of several results."""
+    """As `in_extended`, for functions of several results."""
 
     def rounded(*xs, **kw):
         found = f(*[np.asarray(x).astype(F64) for x in xs], **kw)
@@ -122,33 +122,33 @@ NORMAL = "exact data: the mean is 0, the variance a power of 4 in whose last pla
 
 @family
 def normalization(op):
-    o = op("nn.softmax", in_float64(softmax), True)
+    o = op("nn.softmax", in_extended(softmax), True)
     o.case("exact", [np.full((2, 4), 7, F32)])
     o.case("exact", [np.array([[0, 0, -1000], [-2000, 5, -1000]], F32)], why="weights that vanish")
     o.case("exact", [np.full((2, 3), 1, F16)], {"axis": 0})
     o.case("wild", [wild(F32, (2, 5))], within=ELEMENTARY)
     o.case("wild", [wild(F64, (3, 2, 2))], {"axis": 1}, within=ELEMENTARY)
-    o = op("nn.log_softmax", in_float64(log_softmax), True)
+    o = op("nn.log_softmax", in_extended(log_softmax), True)
     o.case("wild", [wild(F32, (2, 5))], within=absolute(8))
     o.case("wild", [wild(F64, (3, 2, 2))], {"axis": 1}, within=absolute(8))
     o.case("exact", [np.array([[0, -1000], [-2000, 5]], F32)], {"axis": -1}, why="the sum is 1")
-    o = op("nn.layer_norm", in_float64(layer_norm), True)
+    o = op("nn.layer_norm", in_extended(layer_norm), True)
     o.case("exact", [BALANCED, small(F32, (4,)), small(F32, (4,), 1)], {"axes": [-1]}, why=NORMAL)
     o.case("exact", [BALANCED, small(F32, (2, 4)), small(F32, (2, 4), 1)], {"axes": [1, 2]}, why=NORMAL)
     o.case("wild", [wild(F32, (2, 5)), wild(F32, (5,)), wild(F32, (5,))], {"axes": [-1]}, within=accumulated(10, 8))
     o.case("wild", [wild(F32, (2, 3, 2)), wild(F32, (3, 2)), wild(F32, (3, 2))], {"axes": [1, 2], "epsilon": 1e-3}, within=accumulated(12, 8))
-    o = op("nn.rms_norm", in_float64(rms_norm), True)
+    o = op("nn.rms_norm", in_extended(rms_norm), True)
     o.case("exact", [BALANCED, small(F32, (4,))], {"axes": [-1]}, why=NORMAL)
     o.case("exact", [BALANCED, small(F32, (2, 4))], {"axes": [1, 2]}, why=NORMAL)
     o.case("wild", [wild(F32, (2, 5)), wild(F32, (5,))], {"axes": [-1]}, within=accumulated(10, 6))
     o.case("wild", [wild(F32, (2, 3, 2)), wild(F32, (2,))], {"axes": [2], "epsilon": 1e-2}, within=accumulated(12, 6))
-    o = op("nn.group_norm", in_float64(group_norm), True)
+    o = op("nn.group_norm", in_extended(group_norm), True)
     image = np.concatenate([BALANCED.reshape(1, 2, 2, 2), -BALANCED.reshape(1, 2, 2, 2)], axis=1)
     grouped = {"num_groups": 2, "channel_axis": 1, "axes": [2, 3]}
     o.case("exact", [image, small(F32, (4,)), small(F32, (4,), 1) + F32_HALF], grouped, why=NORMAL)
     o.case("wild", [wild(F32, (1, 4, 3, 2)), wild(F32, (4,)), wild(F32, (4,))], grouped, within=accumulated(20, 8))
     o.case("wild", [wild(F32, (2, 3, 6)), wild(F32, (6,)), wild(F32, (6,))], {"num_groups": 3, "channel_axis": -1, "axes": [1]}, within=accumulated(20, 8))
-    o = op("nn.instance_norm", in_float64(instance_norm), True)
+    o = op("nn.instance_norm", in_extended(instance_norm), True)
     o.case("exact", [image, small(F32, (4,)), small(F32, (4,), 1) + F32_HALF], {"channel_axis": 1, "axes": [2, 3]}, why=NORMAL)
     o.case("wild", [wild(F32, (2, 3, 4)), wild(F32, (3,)), wild(F32, (3,))], {"channel_axis": 1, "axes": [2]}, within=accumulated(20, 8))
     o = op("nn.batch_norm", all_float64(batch_norm), True)
@@ -348,12 +348,12 @@ def attention(q, k, v, bias=None, scale=None, causal_mask=None):
 def attention_family(op):
     heads = lambda *shape: [wild(F32, (shape[0], n, shape[3], h)) for n, h in ((shape[1], 4), (shape[2], 4), (shape[2], 3))]
     same = [np.ones((1, 2, 2, 4), F32), np.ones((1, 4, 2, 4), F32), small(F32, (1, 4, 2, 2))]
-    o = op("nn.attention", in_float64(attention), True)
+    o = op("nn.attention", in_extended(attention), True)
     o.case("exact", same, why="all weights are a quarter")
     o.case("wild", heads(2, 3, 5, 2), within=accumulated(40, 30))
     o.case("wild", heads(1, 3, 5, 2), {"scale": 0.25, "causal_mask": "TopLeft"}, within=accumulated(40, 30))
     o.case("wild", heads(1, 3, 5, 2), {"causal_mask": "BottomRight"}, within=accumulated(40, 30))
-    o = op("nn.attention_bias", in_float64(attention), True)
+    o = op("nn.attention_bias", in_extended(attention), True)
     o.case("exact", [*same, np.array([[0, -1000, 0, -1000], [-1000, 5, -1000, -1000]], F32).reshape(1, 1, 2, 4)], why="weights of a half, of 1 and of 0")
     o.case("wild", [*heads(1, 3, 5, 2), wild(F32, (1, 2, 3, 5))], within=accumulated(40, 30))
     o.case("wild", [*heads(1, 3, 5, 2), wild(F32, (1, 1, 1, 5))], {"causal_mask": "TopLeft"}, within=accumulated(40, 30))
@@ -568,7 +568,7 @@ def nll_loss(x, t, w=None, reduction="mean", ignore_index=-100):
 
 @family
 def loss(op):
-    o = op("nn.cross_entropy_with_logits", in_float64(cross_entropy))
+    o = op("nn.cross_entropy_with_logits", in_extended(cross_entropy))
     o.case("exact", [small(F32, (4, 3)), small(F32, (4, 3), 1)])
     o.case("exact", [small(F32, (5,)), small(F32, (5,), 1)])
     o.case("wild", [wild(F32, (3, 4)), wild(F32, (3, 4))], within=accumulated(12, 108))

@@ -23,6 +23,3 @@ pub use run::{Options, Run, Step, run};
 pub use text::{TextError, print, read};
 pub use tvm::{TvmExecutable, TvmFunction, import};
 pub use verify::{Fault, verify};
-
-#[cfg(test)]
-mod tests;
