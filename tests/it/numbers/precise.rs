@@ -16,6 +16,9 @@ const NEAREST: RoundingMode = RoundingMode::ToEven;
 pub struct Precise {
     constants: Consts,
     digits: usize,
+    /// The line whose sum was computed last, its elements in order, and the logarithm of that sum: all elements of a
+    /// line need it.
+    line: Option<(Vec<f64>, BigFloat)>,
 }
 
 /// What a formula gives.
@@ -40,7 +43,7 @@ fn exactly(x: f64) -> BigFloat {
 
 impl Precise {
     pub fn new() -> Precise {
-        Precise { constants: Consts::new().expect("memory"), digits: DIGITS }
+        Precise { constants: Consts::new().expect("memory"), digits: DIGITS, line: None }
     }
 
     fn add(&self, a: &BigFloat, b: &BigFloat) -> BigFloat {
@@ -328,19 +331,8 @@ impl Precise {
             }
             "softmax" | "log_softmax" => {
                 // The logarithm of the result: x less the largest, less the logarithm of the sum of powers of all less that.
-                let largest = x.iter().copied().fold(first, f64::max);
-                let place = x.iter().position(|y| *y == largest);
                 self.digits = MORE;
-                let mut others = exactly(0.0);
-                for (i, y) in x.iter().enumerate() {
-                    let distance = self.sub(&exactly(*y), &exactly(largest));
-                    let seen = distance.cmp(&exactly(-3000.0)).is_some_and(|order| order > 0);
-                    if seen && Some(i) != place {
-                        let power = self.exp(&distance);
-                        others = self.add(&others, &power);
-                    }
-                }
-                let log = self.log_1_and(&others);
+                let (largest, log) = self.line_sum(x);
                 let logarithm = self.sub(&self.sub(&big, &exactly(largest)), &log);
                 self.digits = DIGITS;
                 if function == "log_softmax" {
@@ -353,6 +345,29 @@ impl Precise {
             }
             other => panic!("no formula of {other}"),
         })
+    }
+
+    /// The largest element of a line, and the logarithm of the sum of the powers of all elements less that.
+    fn line_sum(&mut self, line: &[f64]) -> (f64, BigFloat) {
+        let mut line = line.to_vec();
+        line.sort_by(f64::total_cmp);
+        let largest = line.last().copied().unwrap_or(f64::NAN);
+        if let Some((known, log)) = &self.line
+            && *known == line
+        {
+            return (largest, log.clone());
+        }
+        let mut others = exactly(0.0);
+        for y in &line[..line.len() - 1] {
+            let distance = self.sub(&exactly(*y), &exactly(largest));
+            if distance.cmp(&exactly(-3000.0)).is_some_and(|order| order > 0) {
+                let power = self.exp(&distance);
+                others = self.add(&others, &power);
+            }
+        }
+        let log = self.log_1_and(&others);
+        self.line = Some((line, log.clone()));
+        (largest, log)
     }
 
     fn power(&mut self, x: f64, y: f64) -> Exactly {
