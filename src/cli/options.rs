@@ -8,6 +8,9 @@ use crate::eval::SignatureOrder;
 use crate::judge::{GlbPurity, Prover};
 use crate::oracle;
 
+/// The fuel of a run that somebody asks for, who may have weights of some hundred megabytes: each element is read once at least.
+pub const FUEL: u64 = 200_000_000;
+
 /// `--format` of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Format {

@@ -83,7 +83,7 @@ pub struct Args {
     /// The results of operators that nobody knows are objects, with a warning, as the text has it
     #[arg(long)]
     allow_unknown_ops: bool,
-    /// How many steps the run may take; an element that an operator computes counts as one [default: 50000000]
+    /// How many steps the run may take; an element that an operator computes counts as one [default: 200000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
     /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take up at once, with K, M or G for
@@ -132,7 +132,7 @@ pub fn run(args: &Args) -> Outcome {
     }
     let mut options = Options { trace: args.trace, signature_order: args.signature_order, ..Options::default() };
     options.results = inferred_results(&cx(), &module);
-    options.fuel = args.fuel.unwrap_or(options.fuel);
+    options.fuel = args.fuel.unwrap_or(options::FUEL);
     options.memory = args.memory.unwrap_or(options.memory);
     options.max_depth = args.depth.unwrap_or(options.max_depth);
     let externs = args.externs.bind(&mut options.registry)?;

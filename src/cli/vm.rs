@@ -9,7 +9,7 @@ use super::budget::{Limits, TimeBudget};
 use super::externs::Externs;
 use super::given::Given;
 use super::run::{Telling, Told, tell};
-use super::{Exit, Failure, Outcome, print, print_rendered};
+use super::{Exit, Failure, Outcome, options as shared, print, print_rendered};
 use crate::data::from_json;
 use crate::eval::prelude;
 use crate::grammar::visible_json;
@@ -60,7 +60,7 @@ struct Run {
     /// Run without verifying first: what is wrong shows when the run comes to it
     #[arg(long)]
     unverified: bool,
-    /// How many steps the run may take [default: 50000000]
+    /// How many steps the run may take [default: 200000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
     /// How many calls may be open at once [default: 50000]
@@ -122,7 +122,7 @@ fn start(args: &Run) -> Outcome {
     }
     let mut options = vm::Options::new(prelude());
     options.trace = args.trace;
-    options.fuel = args.fuel.unwrap_or(options.fuel);
+    options.fuel = args.fuel.unwrap_or(shared::FUEL);
     options.max_depth = args.depth.unwrap_or(options.max_depth);
     let externs = args.externs.bind(&mut options.registry)?;
     let specs = args.given.load(None, options.memory)?;

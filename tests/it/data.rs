@@ -28,6 +28,11 @@ class Module:
     def parts(t: R.Tuple(R.Tensor((2,), "int64"), R.Shape([2, 3])), k: R.Prim("int64")) -> R.Tuple(R.Tuple(R.Tensor((2,), "int64"), R.Shape([2, 3])), R.Prim("int64")):
         u = (t, k)
         return u
+    @R.function
+    def layer(image: R.Tensor((3, 224, 224), "float32"), weight: R.Tensor((150528, 166), "float32")) -> R.Tensor((1, 166), "float32"):
+        flat: R.Tensor((1, 150528), "float32") = R.reshape(image, (1, 150528))
+        out: R.Tensor((1, 166), "float32") = R.matmul(flat, weight)
+        return out
 "#;
 
 struct Bench {
@@ -199,6 +204,17 @@ fn arrays_are_taken_by_name() {
     bytes[at] ^= 1;
     fs::write(&stored, bytes).unwrap();
     assert_eq!(bench.run("any", &["--arg", &format!("@{stored}")]).0, 2);
+}
+
+/// An image and 100 MB of weights are no reason to raise a limit.
+#[test]
+fn a_large_layer_is_run_within_the_usual_limits() {
+    let bench = Bench::new();
+    let args = ["--arg", "ones(3, 224, 224):float32", "--arg", "ones(150528, 166):float32"];
+    let sums = format!("[[{}]]:float32\n", ["150528.0"; 166].join(", "));
+    for engine in ["evaluator", "vm"] {
+        assert_eq!(bench.run("layer", &[&args[..], &["--engine", engine]].concat()), (0, sums.clone()), "{engine}");
+    }
 }
 
 #[test]

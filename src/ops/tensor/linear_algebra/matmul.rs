@@ -95,10 +95,10 @@ fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let batch = shape.get(..shape.len().saturating_sub(outer)).unwrap_or_default();
     m.spend(shape.iter().fold(k.unsigned_abs(), |n, size| n.saturating_mul(size.unsigned_abs())))?;
     let read = (x1.len() as u64).saturating_add(x2.len() as u64);
-    let _held = kernel::beside(m, read.saturating_add(count(&shape)))?;
+    let _held = m.account().hold(read.saturating_add(count(&shape)).saturating_mul(size_of::<Scalar>() as u64))?;
     let (rows, columns) = (rows.copied().unwrap_or(1), columns.copied().unwrap_or(1));
     let (left, right) = (Factor::of(x1, batch1, rows, k), Factor::of(x2, batch2, columns, k));
-    let mut elements = Vec::new();
+    let mut elements = Vec::with_capacity(count(&shape) as usize);
     for outer in kernel::indices(batch) {
         let (x, y) = (left.matrix(&outer)?, right.matrix(&outer)?);
         product(&mut elements, (x, y), (rows as usize, columns as usize, k as usize), zero(dtype))?;
@@ -115,7 +115,9 @@ struct Factor<'a> {
 
 impl<'a> Factor<'a> {
     fn of(x: &Tensor, batch: &'a [i64], outer: i64, inner: i64) -> Factor<'a> {
-        let elements = (0..x.len()).filter_map(|i| x.get(i)).collect();
+        // As much room as is paid for.
+        let mut elements = Vec::with_capacity(x.len());
+        elements.extend((0..x.len()).filter_map(|i| x.get(i)));
         Factor { elements, batch, size: (outer * inner) as usize }
     }
 
