@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use super::fault::Fault;
+use super::locals::Locals;
 use super::operators;
 use super::tree::{Expr, ExprKind, Function, Program};
 use crate::book::or_meant;
@@ -28,47 +27,18 @@ pub(super) fn resolve(cx: &mut Cx, program: &mut Program) -> Vec<Fault> {
 struct Resolver<'c> {
     cx: &'c mut Cx,
     globals: BTreeSet<Name>,
-    locals: Locals,
+    locals: Locals<()>,
     faults: Vec<Fault>,
-}
-
-/// The local variables in scope, as often as they are bound.
-#[derive(Default)]
-struct Locals {
-    /// In the order of their binding.
-    bound: Vec<Name>,
-    times: FxHashMap<Name, usize>,
 }
 
 /// So many faults are told with what was probably meant; whoever has more of them reads no more of that.
 const MOST_MEANT: usize = 100;
 
-impl Locals {
-    fn push(&mut self, name: Name) {
-        *self.times.entry(name.clone()).or_default() += 1;
-        self.bound.push(name);
-    }
-
-    fn has(&self, name: &Name) -> bool {
-        self.times.contains_key(name)
-    }
-
-    /// Out of scope again goes all but the first so many.
-    fn truncate(&mut self, mark: usize) {
-        for name in self.bound.drain(mark..) {
-            match self.times.get_mut(&name) {
-                Some(times) if *times > 1 => *times -= 1,
-                Some(_) | None => drop(self.times.remove(&name)),
-            }
-        }
-    }
-}
-
 impl Resolver<'_> {
     fn function(&mut self, function: &mut Arc<Function>) {
         let function = Arc::make_mut(function);
-        let mark = self.locals.bound.len();
-        function.params.iter().for_each(|param| self.locals.push(param.name.clone()));
+        let mark = self.locals.mark();
+        function.params.iter().for_each(|param| self.locals.push(param.name.clone(), ()));
         self.expr(&mut function.body);
         self.locals.truncate(mark);
     }
@@ -89,16 +59,16 @@ impl Resolver<'_> {
                 ExprKind::Tuple(fields) => fields.iter_mut().for_each(|field| self.expr(field)),
                 ExprKind::Project(tuple, _) => self.expr(tuple),
                 ExprKind::Let(bindings, result) => {
-                    let mark = self.locals.bound.len();
+                    let mark = self.locals.mark();
                     for binding in bindings {
                         // A function may call itself by the name that it is bound to.
                         let recursive = matches!(binding.value.kind, ExprKind::Function(_));
                         if recursive {
-                            self.locals.push(binding.var.name.clone());
+                            self.locals.push(binding.var.name.clone(), ());
                         }
                         self.expr(&mut binding.value);
                         if !recursive {
-                            self.locals.push(binding.var.name.clone());
+                            self.locals.push(binding.var.name.clone(), ());
                         }
                     }
                     self.expr(result);
@@ -127,7 +97,7 @@ impl Resolver<'_> {
     /// RELAY.VAR.BYKIND: an identifier is looked for among those of its kind.
     fn reference(&mut self, kind: &mut ExprKind) {
         let (ExprKind::Local(name) | ExprKind::Global(name) | ExprKind::Operator(name)) = &*kind else { return };
-        let nearest = if self.locals.has(name) {
+        let nearest = if self.locals.get(name).is_some() {
             ExprKind::Local(name.clone())
         } else if self.globals.contains(name) {
             ExprKind::Global(name.clone())
@@ -145,8 +115,8 @@ impl Resolver<'_> {
         let fault = match kind {
             ExprKind::Local(name) => {
                 let rule = rule!("RELAY.LOCAL.RESOLVE");
-                let bound = self.cx.premise(rule, 1, self.locals.has(name));
-                let meant = || self.or_meant(name, self.locals.bound.iter());
+                let bound = self.cx.premise(rule, 1, self.locals.get(name).is_some());
+                let meant = || self.or_meant(name, self.locals.names());
                 (!bound).then(|| Fault::rule(rule, span, format!("%{name} is not bound here{}", meant())))
             }
             ExprKind::Global(name) => {
