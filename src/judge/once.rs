@@ -8,10 +8,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 type Two<T> = (Arc<[T]>, Arc<[T]>);
 
+type Known<T, V> = FxHashMap<(usize, usize), (Two<T>, V)>;
+
 /// What is known of tuples, or of pairs of them, by where they lie. They are kept, so that no other comes to lie in their place.
 #[derive(Debug)]
 pub struct Once<T, V> {
-    known: RefCell<FxHashMap<(usize, usize), (Two<T>, V)>>,
+    known: RefCell<Known<T, V>>,
     /// How often something has changed on which the answers depend.
     changes: Cell<u64>,
 }

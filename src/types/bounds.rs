@@ -30,8 +30,10 @@ struct Met {
     upper: Once<Type, Type>,
 }
 
+type Fields<'t> = &'t Arc<[Type]>;
+
 /// Two tuples, of which one and the same may be met more than once, unless a derivation is to show each time.
-fn tuples<'t>(cx: &Cx, t1: &'t Type, t2: &'t Type) -> Option<(&'t Arc<[Type]>, &'t Arc<[Type]>)> {
+fn tuples<'t>(cx: &Cx, t1: &'t Type, t2: &'t Type) -> Option<(Fields<'t>, Fields<'t>)> {
     match (t1, t2) {
         (Type::Tuple(fields1), Type::Tuple(fields2)) if !cx.is_traced() => Some((fields1, fields2)),
         (
