@@ -1,7 +1,7 @@
 //! What inputs are worth on which two programs were compared: how many one-step mutants of the first they tell from it.
 
 use crate::check::check_program;
-use crate::findings::Severity;
+use crate::findings::Diagnostic;
 use crate::grammar::{IrModule, Span};
 use crate::judge::Cx;
 use crate::mutation::{Mutant, mutants};
@@ -39,7 +39,7 @@ pub fn adequacy(
     let mut found = Adequacy::default();
     for Mutant { what, span, module } in mutants(program) {
         let report = check_program(&mut cx.clone(), &module);
-        if report.diagnostics.iter().any(|finding| finding.severity == Severity::Error) {
+        if report.diagnostics.iter().any(Diagnostic::is_fatal) {
             continue;
         }
         match on_inputs(cx, (program, &module), entry, inputs, &settings)? {

@@ -3,8 +3,13 @@
 /// The known name that is nearest to a name, if one is near enough to be a slip of the pen: within a third of its letters, one at
 /// least. Of several that are equally near the first.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let allowed = (name.chars().count() / 3).max(1);
-    let distances = known.into_iter().map(|other| (strsim::osa_distance(name, other), other));
+    let letters = name.chars().count();
+    let allowed = (letters / 3).max(1);
+    // What is longer or shorter by more than that is at least so far away.
+    let like = |other: &&str| {
+        other.len().abs_diff(name.len()) <= 4 * allowed && other.chars().count().abs_diff(letters) <= allowed
+    };
+    let distances = known.into_iter().filter(like).map(|other| (strsim::osa_distance(name, other), other));
     distances.filter(|(distance, _)| *distance <= allowed).min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
 }
 

@@ -26,7 +26,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::derivation::derive_module;
 use crate::derivation::single::{Around, derive_annotated, derive_binding, derive_expr, derive_function};
-use crate::findings::{Diagnostic, Severity};
+use crate::findings::Diagnostic;
 use crate::grammar::visit::Visitor;
 use crate::grammar::{
     AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule,
@@ -486,7 +486,7 @@ impl BlockBuilder {
 
     /// Keeps the warnings and fails on errors.
     fn settle<T>(&mut self, value: Option<T>, findings: Vec<Diagnostic>) -> Result<T, BuildError> {
-        let (errors, warnings): (Vec<_>, Vec<_>) = findings.into_iter().partition(|f| f.severity == Severity::Error);
+        let (errors, warnings): (Vec<_>, Vec<_>) = findings.into_iter().partition(Diagnostic::is_fatal);
         self.warnings.extend(warnings);
         match value {
             Some(value) if errors.is_empty() => Ok(value),

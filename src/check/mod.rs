@@ -157,7 +157,7 @@ pub fn further_findings(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
     if report.accepts() {
         return Vec::new();
     }
-    let errors = report.diagnostics.iter().filter(|finding| finding.severity == Severity::Error);
+    let errors = report.diagnostics.iter().filter(|finding| finding.is_fatal());
     let without_place = errors.filter(|finding| finding.span.is_none() && !finding.path.function().is_empty()).count();
     if without_place > 0 {
         return of_unaffected_functions(cx, report);
@@ -243,7 +243,7 @@ struct Said {
 impl Said {
     fn add(&mut self, finding: &Diagnostic) {
         let (function, place) = (finding.path.function().to_string(), place(finding.span));
-        if finding.severity == Severity::Error {
+        if finding.is_fatal() {
             self.malformed.insert(function.clone());
         }
         if is_of_result(finding) {
@@ -270,7 +270,7 @@ fn is_of_result(finding: &Diagnostic) -> bool {
 /// [`further_findings`] of a program that was not read from text: those of the functions in which nothing wrong was found, and which
 /// refer to no other, directly or not.
 fn of_unaffected_functions(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
-    let rejected = report.diagnostics.iter().filter(|finding| finding.severity == Severity::Error);
+    let rejected = report.diagnostics.iter().filter(|finding| finding.is_fatal());
     let names = FxHashSet::from_iter(rejected.map(|finding| finding.path.function()));
     let funcs: Vec<_> =
         unaffected(&report.module, &names).into_iter().filter_map(|i| report.module.funcs.get(i).cloned()).collect();

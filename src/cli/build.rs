@@ -9,7 +9,6 @@ use crate::book::{Edition, Reading};
 use crate::check::{all_findings, check_program, unknown_names};
 use crate::data::Write as _;
 use crate::data::json::write_pretty;
-use crate::findings::Severity;
 use crate::harness::checkout::write_atomically;
 use crate::judge::Cx;
 use crate::vm;
@@ -57,9 +56,9 @@ pub fn run(args: &Args) -> Outcome {
         let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
         let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
         render::tell_all(&source, &findings);
-        if findings.iter().any(|finding| finding.severity == Severity::Error) {
+        if let Some(exit) = render::rejection(&findings) {
             let message = "the program is not compiled (--unchecked compiles it all the same)";
-            return Err(Failure::new(Exit::Findings, message));
+            return Err(Failure::new(exit, message));
         }
     }
     let executable = vm::build(&mut cx(), &module);

@@ -184,6 +184,7 @@ fn check_module(args: &Args, source: &Source, name: String, module: &IrModule) -
     let has_global_infos = !module.global_infos.is_empty();
     let typed = args.types.then(|| {
         let typed = Typed::of(&mut context(args.reading.clone()), source, name.clone(), module);
+        typed.tell_left_out();
         match args.format {
             Format::Human => typed.text(&Target::default()),
             Format::Json => format!("{}\n", typed.json(&Target::default())),
@@ -211,8 +212,7 @@ fn verdict(findings: &[Diagnostic]) -> String {
 fn exit(checked: &Checked) -> Exit {
     match &checked.result {
         Ok(Report { broken: Some(_), .. }) | Err(_) => Exit::Unreadable,
-        Ok(report) if has_errors(report.findings()) => Exit::Findings,
-        Ok(_) => Exit::AsExpected,
+        Ok(report) => render::rejection(report.findings()).unwrap_or(Exit::AsExpected),
     }
 }
 
@@ -302,10 +302,11 @@ fn summary(checked: &[Checked]) -> String {
     let is_broken = |one: &&Checked| matches!(&one.result, Ok(Report { broken: Some(_), .. }));
     let broken = told(checked.iter().filter(is_broken).count(), "in part unreadable");
     format!(
-        "{}: {}, {}{unreadable}{broken}\n",
+        "{}: {}, {}{}{unreadable}{broken}\n",
         plural(checked.len(), "file"),
         plural(count(Severity::Error), "error"),
         plural(count(Severity::Warning), "warning"),
+        told(count(Severity::Limit), "undecided for a limit"),
     )
 }
 

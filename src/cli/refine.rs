@@ -217,20 +217,26 @@ fn assumption(text: &str) -> Result<(Name, Assumption), String> {
 
 /// What is ill-formed is told, and not judged.
 fn well_formed(cx: &Cx, format: Format, programs: &[(&input::Source, &IrModule)]) -> Result<(), Failure> {
-    let mut told = Vec::new();
+    let (mut told, mut broken) = (Vec::new(), false);
     for (text, module) in programs {
         let findings = check_program(&mut cx.clone(), module).diagnostics;
-        let errors = || findings.iter().filter(|finding| finding.severity == Severity::Error);
+        let errors = || findings.iter().filter(|finding| finding.is_fatal());
         if format == Format::Human {
             render::tell_all(text, errors());
         }
+        broken |= errors().any(|finding| finding.severity == Severity::Error);
         told.extend(errors().map(|finding| render::finding_json(text, "", finding)));
     }
     if told.is_empty() {
         return Ok(());
     }
     if format == Format::Json {
-        print_json(&json!({"verdict": "ill_formed", "findings": told}))?;
+        print_json(&json!({"verdict": if broken { "ill_formed" } else { "limit" }, "findings": told}))?;
+    }
+    if !broken {
+        let message =
+            "undecided, limit: a program that cannot be checked is not judged (--unchecked judges it all the same)";
+        return Err(Failure::new(Exit::StoppedEarly, message));
     }
     Err(Failure::unreadable("an ill-formed program is not judged (--unchecked judges it all the same)"))
 }

@@ -8,7 +8,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::{Value, json};
 
 use super::input::{InputError, Source};
-use super::note;
+use super::{Exit, note};
 use crate::book::Rule;
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::source::SyntaxError;
@@ -26,6 +26,7 @@ pub fn human(renderer: &Renderer, source: &Source, finding: &Diagnostic) -> Stri
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
+        Severity::Limit => Level::WARNING.with_name("limit"),
     };
     let (message, hint) = (visible(&finding.message), finding.hint.as_deref().map(visible));
     let name = visible(&source.name);
@@ -37,12 +38,29 @@ pub fn human(renderer: &Renderer, source: &Source, finding: &Diagnostic) -> Stri
             Snippet::source(text).line_start(line).path(name.as_ref()).annotation(AnnotationKind::Primary.span(range)),
         ),
     };
-    let group = group.element(Level::NOTE.message(format!("{}: {}", finding.rule, reason(finding.rule))));
+    let note = match finding.severity {
+        Severity::Error | Severity::Warning => format!("{}: {}", finding.rule, reason(finding.rule)),
+        Severity::Limit => {
+            "this is no fault of the program; the oracle goes no further, and says nothing of it".to_string()
+        }
+    };
+    let group = group.element(Level::NOTE.message(note));
     let group = match &hint {
         Some(hint) => group.element(Level::HELP.message(hint.as_ref())),
         None => group,
     };
     renderer.render(&[group]) + "\n\n"
+}
+
+/// How a command ends that rejects a program with these findings: without an answer if none of them is an error. `None` if there is
+/// nothing to reject.
+pub fn rejection<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Option<Exit> {
+    let exit = |finding: &Diagnostic| match finding.severity {
+        Severity::Error => Some(Exit::Findings),
+        Severity::Limit => Some(Exit::StoppedEarly),
+        Severity::Warning => None,
+    };
+    findings.into_iter().filter_map(exit).min()
 }
 
 /// Findings on standard error, the first of them if there are very many.
@@ -152,6 +170,7 @@ pub fn finding_json(source: &Source, module: &str, finding: &Diagnostic) -> Valu
     let severity = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
+        Severity::Limit => "limit",
     };
     let mut value = json!({
         "file": source.name,

@@ -19,7 +19,6 @@ use crate::data::json::to_value;
 use crate::derivation::inferred_results;
 use crate::eval::{self, Options, Run, SignatureOrder};
 use crate::facade::run_together;
-use crate::findings::Severity;
 use crate::grammar::IrModule;
 use crate::harness::extern_process::ExternProcess;
 use crate::judge::{self, Cx};
@@ -121,13 +120,15 @@ pub fn run(args: &Args) -> Outcome {
         if args.format == Format::Human {
             render::tell_all(&source, &findings);
         }
-        if findings.iter().any(|finding| finding.severity == Severity::Error) {
+        if let Some(exit) = render::rejection(&findings) {
             if args.format == Format::Json {
                 let findings: Vec<Value> =
                     findings.iter().map(|finding| render::finding_json(&source, "", finding)).collect();
-                print_json(&json!({"outcome": "ill_formed", "findings": findings}))?;
+                print_json(
+                    &json!({"outcome": if exit == Exit::Findings { "ill_formed" } else { "limit" }, "findings": findings}),
+                )?;
             }
-            return Err(Failure::new(Exit::Findings, "the program is not run (--unchecked runs it all the same)"));
+            return Err(Failure::new(exit, "the program is not run (--unchecked runs it all the same)"));
         }
     }
     let mut options = Options { trace: args.trace, signature_order: args.signature_order, ..Options::default() };

@@ -9,11 +9,12 @@ use super::budget::Budget;
 use super::convert::Target;
 use super::input::Source;
 use super::options::Format;
-use super::{Exit, Outcome, input, options, print_json, render};
+use super::{Exit, Outcome, input, note, options, print_json, render};
 use crate::book::{Edition, Reading};
 use crate::derivation::{DeriveReport, annotated, derive_module};
-use crate::findings::{Diagnostic, Severity};
+use crate::findings::Diagnostic;
 use crate::grammar::visit::{Visitor, walk_module, walk_var_binding};
+use crate::grammar::width::is_mostly_repeated;
 use crate::grammar::{Binding, Expr, IrModule, Name, StructInfo, Type, Var, VarBinding};
 use crate::judge::Cx;
 use crate::normal_form::{Normalized, normalize_reporting};
@@ -65,6 +66,7 @@ pub fn run(args: &Args) -> Outcome {
         }
         Format::Human => args.target.put(&typed.text(&args.target))?,
     }
+    typed.tell_left_out();
     if args.format == Format::Human {
         render::tell_all(&source, typed.findings());
     }
@@ -98,8 +100,18 @@ impl<'s> Typed<'s> {
     }
 
     fn exit(&self) -> Exit {
-        let malformed = self.findings().any(|finding| finding.severity == Severity::Error);
-        if malformed { Exit::Findings } else { Exit::AsExpected }
+        render::rejection(self.findings()).unwrap_or(Exit::AsExpected)
+    }
+
+    /// Says of how much the text is silent, for it would be repetition at length.
+    pub fn tell_left_out(&self) {
+        let all =
+            self.derived.functions.iter().map(|(_, info)| info).chain(self.derived.vars.iter().map(|(_, info)| info));
+        let left_out = all.filter(|info| is_mostly_repeated(info)).count();
+        if left_out > 0 {
+            let what = "would repeat itself for more than 16384 parts";
+            note(&format!("warning: what is known of {left_out} variables and functions is not written: it {what}\n"));
+        }
     }
 
     /// The program with what is known of it.

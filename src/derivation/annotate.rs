@@ -4,18 +4,25 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::DeriveReport;
+use crate::grammar::width::is_mostly_repeated;
 use crate::grammar::{Binding, Expr, Function, GlobalFunc, IrModule, SeqExpr, StructInfo, Var};
 use crate::judge::with_stack;
 
 /// The program, with the structural information of every variable that is bound without an annotation, and of the results
-/// of its functions, as `report` knows them of this program. Annotations that are there stay.
+/// of its functions, as `report` knows them of this program. Annotations that are there stay. What is known of a variable is left out if
+/// most of a long text of it would be repetition: a pair of pairs of pairs.
 pub fn annotated(module: &IrModule, report: &DeriveReport) -> IrModule {
-    let known = Known { vars: report.vars.iter().map(|(var, info)| (var, info)).collect() };
+    let known = Known {
+        vars: report.vars.iter().filter(|(_, info)| !is_mostly_repeated(info)).map(|(var, info)| (var, info)).collect(),
+    };
+    let functions: HashMap<&str, &StructInfo> =
+        report.functions.iter().rev().map(|(name, info)| (&**name, info)).collect();
     let mut module = module.clone();
     for (name, func) in &mut module.funcs {
         match func {
             GlobalFunc::Function(function) => {
-                known.function(Arc::make_mut(function), report.info_of_function(&name.name));
+                let info = functions.get(&*name.name).copied().filter(|info| !is_mostly_repeated(info));
+                known.function(Arc::make_mut(function), info);
             }
             GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
         }

@@ -8,7 +8,7 @@ use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr,
     PrimStructInfo, PrimValue, SeqExpr, ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var,
 };
-use crate::judge::with_stack;
+use crate::judge::{Seen, is_new, with_stack};
 use crate::struct_info::{Shown, Surroundings, erase_to_well_defined, unify_struct_info_in};
 
 use std::slice::from_ref;
@@ -120,7 +120,7 @@ impl<'m> Deriver<'_, 'm> {
         if self.parts.allow_info(&info) {
             return Some(info);
         }
-        self.complain(rule!("SI.DERIVE.TUPLE"), span, &|| Complaint::error(TOO_WIDE));
+        self.complain(rule!("SI.DERIVE.TUPLE"), span, &|| Complaint::limit(TOO_WIDE));
         None
     }
 
@@ -207,15 +207,21 @@ impl<'m> Deriver<'_, 'm> {
 
 /// Whether some tensor takes its shape from a variable that is not in scope.
 pub(super) fn takes_shape_from_outside(info: &StructInfo, scope: &dyn Surroundings) -> bool {
+    takes_from_outside(info, scope, &mut Seen::default())
+}
+
+fn takes_from_outside(info: &StructInfo, scope: &dyn Surroundings, seen: &mut Seen) -> bool {
     with_stack(|| match info {
         StructInfo::Tensor(tensor) => match &tensor.shape {
             Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => !scope.has_var(var),
             Some(TensorShape::Dims(_) | TensorShape::Other(_)) | None => false,
         },
-        StructInfo::Tuple(fields) => fields.iter().any(|field| takes_shape_from_outside(field, scope)),
+        StructInfo::Tuple(fields) => {
+            is_new(fields, seen) && fields.iter().any(|field| takes_from_outside(field, scope, seen))
+        }
         StructInfo::Func(func) => {
             let params = func.params.iter().flat_map(|params| params.iter());
-            params.chain([&func.ret]).any(|part| takes_shape_from_outside(part, scope))
+            params.chain([&func.ret]).any(|part| takes_from_outside(part, scope, seen))
         }
         StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
     })

@@ -14,6 +14,8 @@ pub enum Severity {
     Error,
     /// The program is valid, and probably not what was meant.
     Warning,
+    /// The oracle goes no further here, so that nothing is said of the program: not that it is valid, and not that it breaks a rule.
+    Limit,
 }
 
 /// The way from the module to a node: `main/body/blocks[0]/bindings[2]/value`.
@@ -62,6 +64,14 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(rule, path, span, message) }
     }
 
+    /// Whether the program cannot be called valid.
+    pub fn is_fatal(&self) -> bool {
+        match self.severity {
+            Severity::Error | Severity::Limit => true,
+            Severity::Warning => false,
+        }
+    }
+
     /// Adds what the author can do about it.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(in_words(hint));
@@ -73,6 +83,7 @@ impl Diagnostic {
         match self.severity {
             Severity::Error => format!("E[{}]", self.rule),
             Severity::Warning => format!("W[{}]", self.rule),
+            Severity::Limit => format!("L[{}]", self.rule),
         }
     }
 }
@@ -97,6 +108,11 @@ impl Complaint {
     /// A warning, without a hint.
     pub fn warning(message: impl Into<String>) -> Complaint {
         Complaint { severity: Severity::Warning, ..Complaint::error(message) }
+    }
+
+    /// A limit of the oracle, and no fault of the program.
+    pub fn limit(reason: &str) -> Complaint {
+        Complaint { severity: Severity::Limit, ..Complaint::error(format!("unspecified: limit: {reason}")) }
     }
 
     /// Adds what the author can do about it.

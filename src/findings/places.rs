@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Diagnostic, Severity};
+use super::Diagnostic;
 use crate::grammar::{Binding, Expr, Function, Span};
 
 /// Places of a text at which errors have been found, of which nothing further is to be said, nor of what depends on them.
@@ -17,7 +17,7 @@ pub struct Places {
 impl Places {
     /// The places of errors, but for those that are all of a function: `whole` has these.
     pub fn of<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>, whole: &FxHashSet<(u32, u32)>) -> Places {
-        let errors = findings.into_iter().filter(|finding| finding.severity == Severity::Error);
+        let errors = findings.into_iter().filter(|finding| finding.is_fatal());
         let placed = errors.filter(|finding| !finding.span.is_none());
         let (results, others): (Vec<_>, Vec<_>) = placed.partition(|finding| finding.path.is_result());
         let mut results: Vec<(u32, u32)> = results.into_iter().map(|finding| place(finding.span)).collect();

@@ -15,6 +15,7 @@ mod module;
 pub mod notation;
 mod prim_expr;
 mod ranked;
+mod same;
 mod signature;
 pub mod source;
 mod struct_info;

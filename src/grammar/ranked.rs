@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{FuncStructInfo, Function, Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
-use crate::judge::with_stack;
+use crate::judge::{Once, Seen, is_new, with_stack};
 
 /// The parameters of a function, and the ranks of the shapes that they stand for. None for a signature by the letter, in which
 /// they give each other none.
@@ -37,7 +37,11 @@ impl Ranks<'_> {
 impl StructInfo {
     /// The same with the ranks that the variables standing for shapes are known to have, where it leaves them open.
     pub fn ranked(&self, rank_of: &dyn Fn(&Var) -> Ndim) -> Cow<'_, StructInfo> {
-        if leaves_open(self) { Cow::Owned(ranked(self, rank_of)) } else { Cow::Borrowed(self) }
+        if leaves_open(self, &mut Seen::default()) {
+            Cow::Owned(ranked(self, rank_of, &Once::default()))
+        } else {
+            Cow::Borrowed(self)
+        }
     }
 
     /// The rank of the shapes that it describes.
@@ -62,28 +66,36 @@ fn open(tensor: &TensorStructInfo) -> Option<&Var> {
     }
 }
 
-fn leaves_open(info: &StructInfo) -> bool {
+fn leaves_open(info: &StructInfo, seen: &mut Seen) -> bool {
     match info {
         StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
         StructInfo::Tensor(tensor) => open(tensor).is_some(),
-        StructInfo::Tuple(fields) => with_stack(|| fields.iter().any(leaves_open)),
+        StructInfo::Tuple(fields) => {
+            is_new(fields, seen) && with_stack(|| fields.iter().any(|field| leaves_open(field, seen)))
+        }
         StructInfo::Func(func) => {
-            with_stack(|| func.params.iter().flat_map(|params| params.iter()).chain([&func.ret]).any(leaves_open))
+            let mut parts = func.params.iter().flat_map(|params| params.iter()).chain([&func.ret]);
+            with_stack(|| parts.any(|part| leaves_open(part, seen)))
         }
     }
 }
 
-fn ranked(info: &StructInfo, rank_of: &dyn Fn(&Var) -> Ndim) -> StructInfo {
+fn ranked(info: &StructInfo, rank_of: &dyn Fn(&Var) -> Ndim, known: &Once<StructInfo, StructInfo>) -> StructInfo {
     with_stack(|| match info {
         StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => info.clone(),
         StructInfo::Tensor(tensor) => {
             let ndim = open(tensor).map_or(tensor.ndim, rank_of);
             StructInfo::Tensor(TensorStructInfo { ndim, ..tensor.clone() })
         }
-        StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(|field| ranked(field, rank_of)).collect()),
+        StructInfo::Tuple(fields) => {
+            known.of(fields, || StructInfo::Tuple(fields.iter().map(|field| ranked(field, rank_of, known)).collect()))
+        }
         StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo {
-            params: func.params.as_ref().map(|params| params.iter().map(|param| ranked(param, rank_of)).collect()),
-            ret: ranked(&func.ret, rank_of),
+            params: func
+                .params
+                .as_ref()
+                .map(|params| params.iter().map(|param| ranked(param, rank_of, known)).collect()),
+            ret: ranked(&func.ret, rank_of, known),
             derive_func: func.derive_func.clone(),
             pure: func.pure,
         })),

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::ty::comma_separated;
+use super::ty::{REPEATED, comma_separated};
+use super::width::is_mostly_repeated;
 use super::{DataType, Expr, PrimExpr, Var};
+use crate::judge::is_shared;
 
 /// Structural information. `Prim` belongs to the next revision (A53).
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub enum StructInfo {
     /// `GRAM.SI.OBJECT`: nothing is known of the value.
     Object,
@@ -71,7 +73,7 @@ pub struct PrimStructInfo {
 
 /// `FuncStructInfo(params, ret, derive_func)`. `pure` is the optional extension of C20 and A18: `None` is the
 /// text of 2023-02, where structural information says nothing about purity.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub struct FuncStructInfo {
     /// That of each parameter; `None` for a function that takes anything.
     pub params: Option<Arc<[StructInfo]>>,
@@ -208,6 +210,7 @@ impl fmt::Display for StructInfo {
             }
             StructInfo::Prim(PrimStructInfo { dtype, value: None }) => write!(f, "Prim({dtype})"),
             StructInfo::Prim(PrimStructInfo { dtype, value: Some(value) }) => write!(f, "Prim({dtype}, value={value})"),
+            StructInfo::Tuple(fields) if is_shared(fields) && is_mostly_repeated(self) => f.write_str(REPEATED),
             StructInfo::Tuple(fields) => {
                 f.write_str("Tuple(")?;
                 comma_separated(f, fields)?;

@@ -3,10 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::width::is_type_mostly_repeated;
 use super::{DataType, Ndim};
+use crate::judge::is_shared;
+
+/// What is written of a tuple that repeats itself at length.
+pub(super) const REPEATED: &str = "Tuple(<more than 16384 parts, most of them repeated>)";
 
 /// A Relax type.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub enum Type {
     /// `GRAM.TYPE.OBJECT`: every value.
     Object,
@@ -39,7 +44,7 @@ pub struct ShapeType {
 }
 
 /// `FuncType(arg_types, ret_type, pure)`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Debug)]
 pub struct FuncType {
     /// That of each parameter.
     pub arg_types: Arc<[Type]>,
@@ -79,6 +84,7 @@ impl fmt::Display for Type {
             Type::PackedFunc => f.write_str("PackedFunc"),
             Type::Tensor(t) => write!(f, "Tensor({}, {})", t.ndim, t.dtype),
             Type::Shape(t) => write!(f, "Shape({})", t.ndim),
+            Type::Tuple(fields) if is_shared(fields) && is_type_mostly_repeated(self) => f.write_str(REPEATED),
             Type::Tuple(fields) => {
                 f.write_str("Tuple(")?;
                 comma_separated(f, fields)?;

@@ -10,7 +10,7 @@ use super::{
     FuncStructInfo, FuncType, PrimExpr, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
     Type,
 };
-use crate::judge::with_stack;
+use crate::judge::{is_shared, place, with_stack};
 
 /// The most parts of a type, or of a piece of information, that a judgement goes through.
 pub const MOST_PARTS: usize = 1 << 20;
@@ -23,16 +23,108 @@ const FEW_PARTS: usize = 1 << 10;
 
 /// What is said of a tuple where there are more.
 pub const TOO_WIDE: &str = "what is known of it has more than a million parts, by itself or with what is known before it, \
-                            counting those that it shares as often as they occur in it";
+                            counting those of function types that it shares as often as they occur in it";
+
+/// So many parts are written, however many of them are the same.
+const MOST_WRITTEN: usize = 1 << 14;
+
+/// Whether information would be written at length, nearly all of it again and again: by tuples that share their fields.
+pub fn is_mostly_repeated(info: &StructInfo) -> bool {
+    let mut written = Written::default();
+    let count = written.info(info);
+    written.is_mostly_repeated(count)
+}
+
+/// As [`is_mostly_repeated`], of a type.
+pub fn is_type_mostly_repeated(ty: &Type) -> bool {
+    let mut written = Written::default();
+    let count = written.ty(ty);
+    written.is_mostly_repeated(count)
+}
+
+/// How many parts are written of the tuples that several hold in common.
+#[derive(Default)]
+struct Written {
+    known: FxHashMap<usize, usize>,
+    /// How many parts there are, what is shared once.
+    apart: usize,
+}
+
+impl Written {
+    fn is_mostly_repeated(&self, count: usize) -> bool {
+        count > MOST_WRITTEN && count / 8 > self.apart
+    }
+
+    fn shared<T>(&mut self, fields: &Arc<[T]>, part: impl Fn(&mut Written, &T) -> usize) -> usize {
+        let place = is_shared(fields).then(|| place(fields));
+        if let Some(known) = place.and_then(|place| self.known.get(&place)) {
+            return *known;
+        }
+        self.apart = self.apart.saturating_add(1);
+        let count = with_stack(|| fields.iter().fold(1, |sum: usize, field| sum.saturating_add(part(self, field))));
+        if let Some(place) = place {
+            self.known.insert(place, count);
+        }
+        count
+    }
+
+    fn leaf(&mut self) -> usize {
+        self.apart = self.apart.saturating_add(1);
+        1
+    }
+
+    fn info(&mut self, info: &StructInfo) -> usize {
+        match info {
+            StructInfo::Tuple(fields) => self.shared(fields, Written::info),
+            StructInfo::Func(func) => with_stack(|| {
+                let parts = func.params.iter().flat_map(|params| params.iter()).chain([&func.ret]);
+                parts.fold(self.leaf(), |sum, part| sum.saturating_add(self.info(part)))
+            }),
+            StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => self.leaf(),
+        }
+    }
+
+    fn ty(&mut self, ty: &Type) -> usize {
+        match ty {
+            Type::Tuple(fields) => self.shared(fields, Written::ty),
+            Type::Func(func) => with_stack(|| {
+                let parts = func.arg_types.iter().chain([&func.ret_type]);
+                parts.fold(self.leaf(), |sum, part| sum.saturating_add(self.ty(part)))
+            }),
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => self.leaf(),
+        }
+    }
+}
 
 /// How many parts a pass over a program may still go through.
 #[derive(Debug)]
 pub struct Parts {
     left: usize,
+    /// How many parts there are to all that was counted, what is shared once.
+    seen: usize,
     /// How many parts the tuples and functions have that were counted, which are kept so that no other comes to lie in their place. A tuple
     /// that shares its fields is counted as often as it occurs, and looked at once.
-    types: FxHashMap<usize, (Shared<Type, FuncType>, usize)>,
-    infos: FxHashMap<usize, (Shared<StructInfo, FuncStructInfo>, usize)>,
+    types: FxHashMap<usize, (Shared<Type, FuncType>, Count)>,
+    infos: FxHashMap<usize, (Shared<StructInfo, FuncStructInfo>, Count)>,
+}
+
+/// How many parts are gone through.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    parts: usize,
+    /// Whether there is no function type among them: a tuple of such that several hold in common is gone through once. What stands in a
+    /// function type depends on the variables of that, and so does what is said of a tuple that holds function types.
+    plain: bool,
+}
+
+impl Count {
+    fn of_leaf(parts: usize) -> Count {
+        Count { parts, plain: true }
+    }
+
+    fn with(self, part: Count) -> Count {
+        Count { parts: self.parts.saturating_add(part.parts), plain: self.plain && part.plain }
+    }
 }
 
 /// What a tree has in common with others.
@@ -54,20 +146,20 @@ impl<T, F> Shared<T, F> {
 
 impl Default for Parts {
     fn default() -> Parts {
-        Parts { left: ALL_PARTS, types: FxHashMap::default(), infos: FxHashMap::default() }
+        Parts { left: ALL_PARTS, seen: 0, types: FxHashMap::default(), infos: FxHashMap::default() }
     }
 }
 
 impl Parts {
     /// Whether the parts of a type may be gone through. They count from here on.
     pub fn allow_type(&mut self, ty: &Type) -> bool {
-        let parts = self.of_type(ty);
+        let parts = self.of_type(ty).parts;
         self.allow(parts)
     }
 
     /// Whether the parts of a piece of information may be gone through. They count from here on.
     pub fn allow_info(&mut self, info: &StructInfo) -> bool {
-        let parts = self.of_info(info);
+        let parts = self.of_info(info).parts;
         self.allow(parts)
     }
 
@@ -78,53 +170,72 @@ impl Parts {
     }
 
     /// How many parts there are to a type; of more than are allowed it does not matter how many.
-    fn of_type(&mut self, ty: &Type) -> usize {
+    fn of_type(&mut self, ty: &Type) -> Count {
         let shared = match ty {
             Type::Tuple(fields) if !fields.is_empty() => Shared::Tuple(fields.clone()),
             Type::Func(func) => Shared::Func(func.clone()),
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc | Type::Tuple(_) => return 1,
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc | Type::Tuple(_) => {
+                return self.of_leaf(1);
+            }
         };
         let place = shared.place();
         if let Some((_, parts)) = self.types.get(&place) {
             return *parts;
         }
+        self.seen = self.seen.saturating_add(1);
         let parts = with_stack(|| match &shared {
-            Shared::Tuple(fields) => fields.iter().fold(1, |sum: usize, field| sum.saturating_add(self.of_type(field))),
+            Shared::Tuple(fields) => fields.iter().fold(Count::of_leaf(1), |sum, field| sum.with(self.of_type(field))),
             Shared::Func(func) => {
                 let parts = func.arg_types.iter().chain([&func.ret_type]);
-                parts.fold(1, |sum: usize, part| sum.saturating_add(self.of_type(part)))
+                parts.fold(Count { parts: 1, plain: false }, |sum, part| sum.with(self.of_type(part)))
             }
         });
+        let parts = self.together(parts);
         self.types.insert(place, (shared, parts));
         parts
     }
 
-    fn of_info(&mut self, info: &StructInfo) -> usize {
+    /// Of a tuple without function types no more is gone through than there is in all.
+    fn together(&self, count: Count) -> Count {
+        if count.plain { Count { parts: count.parts.min(self.seen), ..count } } else { count }
+    }
+
+    fn of_leaf(&mut self, parts: usize) -> Count {
+        self.seen = self.seen.saturating_add(parts);
+        Count::of_leaf(parts)
+    }
+
+    fn of_info(&mut self, info: &StructInfo) -> Count {
         let shared = match info {
             StructInfo::Tuple(fields) if !fields.is_empty() => Shared::Tuple(fields.clone()),
             StructInfo::Func(func) => Shared::Func(func.clone()),
             StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. })
             | StructInfo::Shape(ShapeStructInfo { values: Some(dims), .. }) => {
-                return dims.iter().fold(1, |sum: usize, dim| sum.saturating_add(of_dim(dim)));
+                let parts = dims.iter().fold(1, |sum: usize, dim| sum.saturating_add(of_dim(dim)));
+                return self.of_leaf(parts);
             }
-            StructInfo::Prim(PrimStructInfo { value: Some(value), .. }) => return of_dim(value).saturating_add(1),
+            StructInfo::Prim(PrimStructInfo { value: Some(value), .. }) => {
+                return self.of_leaf(of_dim(value).saturating_add(1));
+            }
             StructInfo::Object
             | StructInfo::Tensor(_)
             | StructInfo::Shape(_)
             | StructInfo::Prim(_)
-            | StructInfo::Tuple(_) => return 1,
+            | StructInfo::Tuple(_) => return self.of_leaf(1),
         };
         let place = shared.place();
         if let Some((_, parts)) = self.infos.get(&place) {
             return *parts;
         }
+        self.seen = self.seen.saturating_add(1);
         let parts = with_stack(|| match &shared {
-            Shared::Tuple(fields) => fields.iter().fold(1, |sum: usize, field| sum.saturating_add(self.of_info(field))),
+            Shared::Tuple(fields) => fields.iter().fold(Count::of_leaf(1), |sum, field| sum.with(self.of_info(field))),
             Shared::Func(func) => {
                 let parts = func.params.iter().flat_map(|params| params.iter()).chain([&func.ret]);
-                parts.fold(1, |sum: usize, part| sum.saturating_add(self.of_info(part)))
+                parts.fold(Count { parts: 1, plain: false }, |sum, part| sum.with(self.of_info(part)))
             }
         });
+        let parts = self.together(parts);
         self.infos.insert(place, (shared, parts));
         parts
     }
@@ -140,26 +251,51 @@ mod tests {
     use super::*;
     use crate::grammar::BinaryOp;
 
-    fn info_pairs(count: usize) -> StructInfo {
-        (0..count).fold(StructInfo::Object, |s, _| StructInfo::tuple([s.clone(), s]))
+    fn info_pairs(count: usize, last: StructInfo) -> StructInfo {
+        (0..count).fold(last, |s, _| StructInfo::tuple([s.clone(), s]))
+    }
+
+    fn type_pairs(count: usize, last: Type) -> Type {
+        (0..count).fold(last, |t, _| Type::tuple([t.clone(), t]))
     }
 
     #[test]
     fn what_shares_its_fields_is_counted_as_it_is_gone_through() {
-        let allows = |count: usize| Parts::default().allow_info(&info_pairs(count));
-        assert!(allows(10) && allows(19) && !allows(20) && !allows(100));
-        let pairs = |count: usize| (0..count).fold(Type::Object, |t, _| Type::tuple([t.clone(), t]));
-        let allows = |count: usize| Parts::default().allow_type(&pairs(count));
-        assert!(allows(10) && allows(19) && !allows(20) && !allows(100));
+        let func = || StructInfo::func([], StructInfo::Object);
+        let allows = |count: usize, last: StructInfo| Parts::default().allow_info(&info_pairs(count, last));
+        assert!(allows(10, func()) && allows(18, func()) && !allows(20, func()) && !allows(100, func()));
+        assert!(
+            allows(10, StructInfo::Object) && allows(100, StructInfo::Object) && allows(10_000, StructInfo::Object)
+        );
+        let func = || Type::func([], Type::Object, true);
+        let allows = |count: usize, last: Type| Parts::default().allow_type(&type_pairs(count, last));
+        assert!(allows(10, func()) && allows(18, func()) && !allows(20, func()) && !allows(100, func()));
+        assert!(allows(10, Type::Object) && allows(100, Type::Object) && allows(10_000, Type::Object));
     }
 
     #[test]
     fn what_is_shared_is_looked_at_once() {
         // As a tree it has 2^65 parts.
         let mut parts = Parts::default();
-        let info = info_pairs(64);
-        assert!(!parts.allow_info(&info));
-        assert_eq!(parts.infos.len(), 64);
+        let info = info_pairs(64, StructInfo::Object);
+        // There are 64 tuples, the two fields of the innermost, and the function type itself, whose parts are counted one by one.
+        let all = 64 + 2 + 1;
+        assert_eq!(parts.of_info(&StructInfo::func([info.clone()], info)).parts, 1 + 2 * all);
+        assert_eq!(parts.infos.len(), 65);
+    }
+
+    #[test]
+    fn what_repeats_itself_is_not_written_and_what_is_wide_is() {
+        assert!(!is_mostly_repeated(&info_pairs(10, StructInfo::Object)));
+        assert!(is_mostly_repeated(&info_pairs(64, StructInfo::Object)));
+        assert!(is_mostly_repeated(&StructInfo::func([], info_pairs(64, StructInfo::Object))));
+        assert!(!is_mostly_repeated(&StructInfo::tuple((0..100_000).map(|_| StructInfo::Object))));
+        let wide = StructInfo::tuple((0..100_000).map(|i| info_pairs(1, StructInfo::shape([i.into()]))));
+        assert!(!is_mostly_repeated(&wide));
+        assert!(is_type_mostly_repeated(&type_pairs(64, Type::Object)));
+        assert!(!is_type_mostly_repeated(&type_pairs(10, Type::Object)));
+        assert!(info_pairs(64, StructInfo::Object).to_string().len() < 200);
+        assert!(type_pairs(64, Type::Object).to_string().len() < 200);
     }
 
     #[test]
@@ -172,10 +308,11 @@ mod tests {
 
     #[test]
     fn what_is_wide_is_counted_together_and_what_is_not_goes_free() {
+        let func = || StructInfo::func([], StructInfo::Object);
         let mut parts = Parts::default();
-        let wide = info_pairs(18);
-        assert_eq!((0..100).filter(|_| parts.allow_info(&wide)).count(), 8);
-        let narrow = info_pairs(9);
+        let wide = info_pairs(17, func());
+        assert_eq!((0..100).filter(|_| parts.allow_info(&wide)).count(), 10);
+        let narrow = info_pairs(8, func());
         assert!((0..100_000).all(|_| parts.allow_info(&narrow)));
         assert!(!parts.allow_info(&wide));
     }

@@ -149,6 +149,11 @@ impl Cx {
         self.watch.as_ref().is_some_and(|watch| watch.mask.contains(rule))
     }
 
+    /// Whether a derivation tree is collected, in which every judgement stands as often as it is asked.
+    pub fn is_traced(&self) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.trace.is_some())
+    }
+
     /// Collects a derivation tree.
     pub fn with_trace(mut self) -> Cx {
         self.watch().trace = Some(vec![Derivation::default()]);

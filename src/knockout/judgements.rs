@@ -113,6 +113,8 @@ impl Instead for Severity {
         match self {
             Severity::Error => Severity::Warning,
             Severity::Warning => Severity::Error,
+            // A limit is no conclusion of a rule.
+            Severity::Limit => Severity::Limit,
         }
     }
 }

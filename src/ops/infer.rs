@@ -7,7 +7,7 @@ use crate::grammar::{
     AttrValue, BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, ShapeStructInfo, StructInfo, TensorShape,
     TensorStructInfo,
 };
-use crate::judge::{Cx, Proof};
+use crate::judge::{Cx, Proof, Seen, is_new, with_stack};
 use crate::shape::prove_equal;
 
 /// The dimensions of a tensor, as far as they are known.
@@ -240,6 +240,10 @@ pub(super) fn at_least(a: &PrimExpr, least: i64) -> bool {
 
 /// No tensor has a dimension that is a negative constant.
 pub(super) fn no_negative_size(info: &StructInfo) -> Result<(), InferError> {
+    no_negative_size_in(info, &mut Seen::default())
+}
+
+fn no_negative_size_in(info: &StructInfo, seen: &mut Seen) -> Result<(), InferError> {
     match info {
         StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => {
             match dims.iter().find(|dim| matches!(dim, PrimExpr::IntImm(..0))) {
@@ -247,11 +251,14 @@ pub(super) fn no_negative_size(info: &StructInfo) -> Result<(), InferError> {
                 None => Ok(()),
             }
         }
-        StructInfo::Tuple(fields) => fields.iter().try_for_each(no_negative_size),
+        StructInfo::Tuple(fields) if is_new(fields, seen) => {
+            with_stack(|| fields.iter().try_for_each(|field| no_negative_size_in(field, seen)))
+        }
         StructInfo::Object
         | StructInfo::Tensor(_)
         | StructInfo::Shape(_)
         | StructInfo::Prim(_)
+        | StructInfo::Tuple(_)
         | StructInfo::Func(_) => Ok(()),
     }
 }

@@ -110,10 +110,10 @@ fn judgement(cx: &mut Cx, engine: Engine, ask: &Ask, warnings: &mut Option<Vec<R
         Ask::MatchValue(v, s, sigma) => run::answer_match_value(cx, v, s, sigma).map(Answer::Match),
         Ask::Parse(text) => Ok(Answer::Read(parse(cx, text))),
         Ask::Decode(text, profile) => Ok(Answer::Read(read_answer(decode(cx, notation(text), text, *profile)))),
-        Ask::WellFormed(program) => Ok(verdict(&well_formed::check(cx, &*read(program)?), warnings)),
-        Ask::NormalForm(program) => Ok(verdict(&normal_form::check(cx, &*read(program)?), warnings)),
-        Ask::TypeCheck(program) => Ok(verdict(&type_check(cx, &*read(program)?), warnings)),
-        Ask::Check(program) => Ok(verdict(&check_program(cx, &*read(program)?).diagnostics, warnings)),
+        Ask::WellFormed(program) => verdict(&well_formed::check(cx, &*read(program)?), warnings),
+        Ask::NormalForm(program) => verdict(&normal_form::check(cx, &*read(program)?), warnings),
+        Ask::TypeCheck(program) => verdict(&type_check(cx, &*read(program)?), warnings),
+        Ask::Check(program) => verdict(&check_program(cx, &*read(program)?).diagnostics, warnings),
         Ask::Normalize(program) => normal(normal_form::normalize_reporting(cx, &*read(program)?)),
         Ask::DeriveFunction(program, name) => {
             let report = derive(cx, &*read(program)?)?;
@@ -195,6 +195,9 @@ fn normal(normalized: normal_form::Normalized) -> Result<Answer, NoAnswer> {
 }
 
 fn malformed(stage: &'static str, finding: &Diagnostic) -> NoAnswer {
+    if finding.severity == Severity::Limit {
+        return NoAnswer::OutOfBudget(finding.message.clone());
+    }
     NoAnswer::Malformed { stage, message: format!("{}: {}", finding.code(), finding.message) }
 }
 
@@ -211,7 +214,8 @@ fn derive(cx: &mut Cx, module: &IrModule) -> Result<DeriveReport, NoAnswer> {
     let normalized = in_normal_form(cx, module);
     let mut report = derive_module(cx, &normalized.module);
     report.diagnostics.extend(normalized.findings);
-    match report.diagnostics.iter().find(|finding| finding.severity == Severity::Error) {
+    let errors = || report.diagnostics.iter().filter(|finding| finding.severity == Severity::Error);
+    match errors().chain(&report.diagnostics).find(|finding| finding.is_fatal()) {
         None => Ok(report),
         Some(finding) => Err(malformed("derive", finding)),
     }
@@ -223,11 +227,14 @@ fn derived(info: Option<&StructInfo>) -> Result<Answer, NoAnswer> {
     info.cloned().map(Answer::StructInfo).ok_or_else(absent)
 }
 
-/// The errors among the findings, as the rules broken.
-fn verdict(findings: &[Diagnostic], warnings: &mut Option<Vec<Rule>>) -> Answer {
+/// The errors among the findings, as the rules broken; none where a limit was reached, behind which there may be more of them.
+fn verdict(findings: &[Diagnostic], warnings: &mut Option<Vec<Rule>>) -> Result<Answer, NoAnswer> {
+    if let Some(limit) = findings.iter().find(|finding| finding.severity == Severity::Limit) {
+        return Err(NoAnswer::OutOfBudget(limit.message.clone()));
+    }
     *warnings = Some(rules(findings, Severity::Warning));
     let errors = rules(findings, Severity::Error);
-    Answer::Verdict(if errors.is_empty() { Verdict::Accepted } else { Verdict::Rejected(errors) })
+    Ok(Answer::Verdict(if errors.is_empty() { Verdict::Accepted } else { Verdict::Rejected(errors) }))
 }
 
 fn rules(findings: &[Diagnostic], severity: Severity) -> Vec<Rule> {

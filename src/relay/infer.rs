@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::fault::Fault;
+use super::locals::Locals;
 use super::operators;
 use super::print::type_text;
 use super::tree::{
@@ -57,7 +58,7 @@ pub fn infer<'p>(cx: &mut Cx, program: &'p Program) -> Inferred<'p> {
         schemes: BTreeMap::new(),
         types: HashMap::new(),
         faults: Vec::new(),
-        locals: Vec::new(),
+        locals: Locals::default(),
         kinds: BTreeMap::new(),
         pending: Vec::new(),
         open: BTreeMap::new(),
@@ -82,7 +83,7 @@ struct Inference<'p, 'c> {
     schemes: BTreeMap<Name, Scheme>,
     types: HashMap<usize, Type>,
     faults: Vec<Fault>,
-    locals: Vec<(Name, Type)>,
+    locals: Locals<Type>,
     /// The type parameters in scope.
     kinds: BTreeMap<Name, Kind>,
     pending: Vec<Relation>,
@@ -210,7 +211,7 @@ impl<'p> Inference<'p, '_> {
     /// The body of a function against its signature.
     fn function(&mut self, function: &'p Function, signature: &Type) {
         let Type::Function(params, result) = signature else { return };
-        let mark = self.locals.len();
+        let mark = self.locals.mark();
         for (param, ty) in function.params.iter().zip(params) {
             self.bind(param, ty);
         }
@@ -244,13 +245,13 @@ impl<'p> Inference<'p, '_> {
 
     fn bind(&mut self, param: &Param, ty: &Type) {
         self.types.insert(address(param), ty.clone());
-        self.locals.push((param.name.clone(), ty.clone()));
+        self.locals.push(param.name.clone(), ty.clone());
     }
 
     fn expr(&mut self, expr: &'p Expr) -> Type {
         let ty = with_stack(|| match &expr.kind {
             ExprKind::Local(name) => {
-                let found = self.locals.iter().rev().find(|(known, _)| known == name).map(|(_, ty)| ty.clone());
+                let found = self.locals.get(name).cloned();
                 found.unwrap_or_else(|| self.table.var())
             }
             ExprKind::Global(name) => self.global(name, expr.span),
@@ -262,7 +263,7 @@ impl<'p> Inference<'p, '_> {
             ExprKind::Tuple(fields) => Type::Tuple(fields.iter().map(|field| self.expr(field)).collect()),
             ExprKind::Project(tuple, index) => self.project(tuple, *index, expr.span),
             ExprKind::Let(bindings, result) => {
-                let mark = self.locals.len();
+                let mark = self.locals.mark();
                 for binding in bindings {
                     self.binding(&binding.var, &binding.value);
                 }
@@ -296,7 +297,7 @@ impl<'p> Inference<'p, '_> {
         let ty = match &value.kind {
             ExprKind::Function(function) => {
                 let own = self.table.var();
-                self.locals.push((var.name.clone(), own.clone()));
+                self.locals.push(var.name.clone(), own.clone());
                 let ty = self.literal(function, Some(&own));
                 self.types.insert(address(value), ty.clone());
                 ty

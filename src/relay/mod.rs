@@ -9,6 +9,7 @@ mod eval;
 mod fault;
 mod generate;
 mod infer;
+mod locals;
 mod operators;
 mod print;
 mod read;

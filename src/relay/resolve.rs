@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::fault::Fault;
+use super::locals::Locals;
 use super::operators;
 use super::tree::{Expr, ExprKind, Function, Program};
 use crate::book::or_meant;
@@ -16,7 +17,7 @@ use crate::judge::{Cx, with_stack};
 /// the nearest thing of that name.
 pub(super) fn resolve(cx: &mut Cx, program: &mut Program) -> Vec<Fault> {
     let globals: BTreeSet<Name> = program.definitions.iter().map(|definition| definition.name.clone()).collect();
-    let mut resolver = Resolver { cx, globals, locals: Vec::new(), faults: Vec::new() };
+    let mut resolver = Resolver { cx, globals, locals: Locals::default(), faults: Vec::new() };
     for definition in &mut program.definitions {
         resolver.function(&mut definition.function);
     }
@@ -26,15 +27,18 @@ pub(super) fn resolve(cx: &mut Cx, program: &mut Program) -> Vec<Fault> {
 struct Resolver<'c> {
     cx: &'c mut Cx,
     globals: BTreeSet<Name>,
-    locals: Vec<Name>,
+    locals: Locals<()>,
     faults: Vec<Fault>,
 }
+
+/// So many faults are told with what was probably meant; whoever has more of them reads no more of that.
+const MOST_MEANT: usize = 100;
 
 impl Resolver<'_> {
     fn function(&mut self, function: &mut Arc<Function>) {
         let function = Arc::make_mut(function);
-        let mark = self.locals.len();
-        self.locals.extend(function.params.iter().map(|param| param.name.clone()));
+        let mark = self.locals.mark();
+        function.params.iter().for_each(|param| self.locals.push(param.name.clone(), ()));
         self.expr(&mut function.body);
         self.locals.truncate(mark);
     }
@@ -55,16 +59,16 @@ impl Resolver<'_> {
                 ExprKind::Tuple(fields) => fields.iter_mut().for_each(|field| self.expr(field)),
                 ExprKind::Project(tuple, _) => self.expr(tuple),
                 ExprKind::Let(bindings, result) => {
-                    let mark = self.locals.len();
+                    let mark = self.locals.mark();
                     for binding in bindings {
                         // A function may call itself by the name that it is bound to.
                         let recursive = matches!(binding.value.kind, ExprKind::Function(_));
                         if recursive {
-                            self.locals.push(binding.var.name.clone());
+                            self.locals.push(binding.var.name.clone(), ());
                         }
                         self.expr(&mut binding.value);
                         if !recursive {
-                            self.locals.push(binding.var.name.clone());
+                            self.locals.push(binding.var.name.clone(), ());
                         }
                     }
                     self.expr(result);
@@ -93,7 +97,7 @@ impl Resolver<'_> {
     /// RELAY.VAR.BYKIND: an identifier is looked for among those of its kind.
     fn reference(&mut self, kind: &mut ExprKind) {
         let (ExprKind::Local(name) | ExprKind::Global(name) | ExprKind::Operator(name)) = &*kind else { return };
-        let nearest = if self.locals.contains(name) {
+        let nearest = if self.locals.get(name).is_some() {
             ExprKind::Local(name.clone())
         } else if self.globals.contains(name) {
             ExprKind::Global(name.clone())
@@ -111,15 +115,15 @@ impl Resolver<'_> {
         let fault = match kind {
             ExprKind::Local(name) => {
                 let rule = rule!("RELAY.LOCAL.RESOLVE");
-                let bound = self.cx.premise(rule, 1, self.locals.contains(name));
-                let meant = or_meant(name, self.locals.iter().map(|known| &**known));
-                (!bound).then(|| Fault::rule(rule, span, format!("%{name} is not bound here{meant}")))
+                let bound = self.cx.premise(rule, 1, self.locals.get(name).is_some());
+                let meant = || self.or_meant(name, self.locals.names());
+                (!bound).then(|| Fault::rule(rule, span, format!("%{name} is not bound here{}", meant())))
             }
             ExprKind::Global(name) => {
                 let rule = rule!("RELAY.GLOBAL.RESOLVE");
                 let bound = self.cx.premise(rule, 1, self.globals.contains(name));
-                let meant = or_meant(name, self.globals.iter().map(|known| &**known));
-                (!bound).then(|| Fault::rule(rule, span, format!("@{name} is not defined{meant}")))
+                let meant = || self.or_meant(name, self.globals.iter());
+                (!bound).then(|| Fault::rule(rule, span, format!("@{name} is not defined{}", meant())))
             }
             ExprKind::Operator(name) => operators::registered(self.cx, name, span).err(),
             ExprKind::Constant(_)
@@ -131,6 +135,10 @@ impl Resolver<'_> {
             | ExprKind::Call(_) => None,
         };
         self.faults.extend(fault);
+    }
+
+    fn or_meant<'n>(&self, name: &str, known: impl Iterator<Item = &'n Name>) -> String {
+        if self.faults.len() < MOST_MEANT { or_meant(name, known.map(|known| &**known)) } else { String::new() }
     }
 
     /// An operator is called; as a value it would need a function around it.

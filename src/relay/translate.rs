@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::fault::Fault;
 use super::infer::{Inferred, Relation};
+use super::locals::Locals;
 use super::operators::{self, Operand};
 use super::tree::{Call, Definition, Expr, ExprKind, Function, If, Param};
 use super::types::{Base, Dims, Type, tensor_info};
@@ -52,7 +53,7 @@ struct Translator<'p, 'i, 'c> {
     /// What is known of the variables of a polymorphic definition.
     weak: BTreeMap<u32, StructInfo>,
     /// The local variables in scope, with what is known of them.
-    locals: Vec<(Name, Var, StructInfo)>,
+    locals: Locals<(Var, StructInfo)>,
     /// How many variables of a name there are.
     numbers: HashMap<Name, u32>,
     faults: Vec<Fault>,
@@ -65,7 +66,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
     fn new(cx: &'c mut Cx, inferred: &'i Inferred<'p>, definition: &Definition) -> Translator<'p, 'i, 'c> {
         let relations = inferred.schemes.get(&definition.name).map_or(&[][..], |scheme| &scheme.relations);
         let weak = weakest(cx, relations);
-        Translator { cx, inferred, weak, locals: Vec::new(), numbers: HashMap::new(), faults: Vec::new() }
+        Translator { cx, inferred, weak, locals: Locals::default(), numbers: HashMap::new(), faults: Vec::new() }
     }
 
     fn definition(&mut self, definition: &Definition) -> relax::Function {
@@ -84,7 +85,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
     ///
     /// RELAY.PURE: it has no effect.
     fn function(&mut self, function: &Function) -> (relax::Function, StructInfo) {
-        let mark = self.locals.len();
+        let mark = self.locals.mark();
         let params: Vec<(Binder, StructInfo)> = function.params.iter().map(|param| self.param(param)).collect();
         let result = self.result_of(function);
         let body = self.body(&function.body, &result);
@@ -156,7 +157,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
     /// A new variable for a name of Relay.
     fn bind(&mut self, name: &Name, info: StructInfo) -> Var {
         let var = self.fresh(name);
-        self.locals.push((name.clone(), var.clone(), info));
+        self.locals.push(name.clone(), (var.clone(), info));
         var
     }
 
@@ -199,7 +200,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
             }
             ExprKind::Project(tuple, index) => self.project(tuple, *index, expr, hint, out),
             ExprKind::Let(bindings, result) => {
-                let mark = self.locals.len();
+                let mark = self.locals.mark();
                 for binding in bindings {
                     self.binding(&binding.var, &binding.value, out);
                 }
@@ -218,9 +219,9 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
     }
 
     fn local(&mut self, name: &Name, span: Span) -> Operated {
-        let found = self.locals.iter().rev().find(|(known, _, _)| known == name);
+        let found = self.locals.get(name);
         match found {
-            Some((_, var, info)) => (relax::Expr::Var(var.clone().at(span)), info.clone()),
+            Some((var, info)) => (relax::Expr::Var(var.clone().at(span)), info.clone()),
             None => (relax::Expr::Var(Var::new(name).at(span)), StructInfo::Object),
         }
     }
@@ -287,7 +288,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
                 fresh
             }
         };
-        self.locals.push((var.name.clone(), bound, info));
+        self.locals.push(var.name.clone(), (bound, info));
     }
 
     fn conditional(&mut self, e: &If, expr: &Expr, hint: Option<&Name>, out: &mut Vec<Binding>) -> Operated {
@@ -302,7 +303,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
     }
 
     fn branch(&mut self, branch: &Expr, wanted: &StructInfo) -> relax::Expr {
-        let mark = self.locals.len();
+        let mark = self.locals.mark();
         let body = self.body(branch, wanted);
         self.locals.truncate(mark);
         body

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::kinds::Kinds;
@@ -16,7 +18,7 @@ use super::substitute::{rename_in_func, renamed};
 use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo};
-use crate::judge::{Cx, with_stack};
+use crate::judge::{Cx, Once, Seen, is_new, is_shared, place, with_stack};
 
 type Func = Arc<FuncStructInfo>;
 
@@ -113,6 +115,8 @@ struct Around<'s> {
     vars: SmallVec<[&'s ShapeVar; 16]>,
     /// Which of them have been met, a bit for each.
     met: u64,
+    /// The tuples that were gone through since one of this has changed.
+    seen: Seen,
 }
 
 /// Of more variables than these it is not asked what they are.
@@ -129,8 +133,11 @@ impl<'s> Around<'s> {
 
     fn meet(&mut self, info: &'s StructInfo) {
         for_each_lone([info], &mut |var| {
-            if let Some(nth) = self.find(var) {
+            if let Some(nth) = self.find(var)
+                && !self.has_met(nth)
+            {
                 self.met |= 1 << nth;
+                self.seen.clear();
             }
         });
     }
@@ -139,6 +146,7 @@ impl<'s> Around<'s> {
     fn enter(&mut self, func: &'s FuncStructInfo) -> bool {
         let outer = self.vars.len();
         let mut told_apart = true;
+        self.seen.clear();
         for_each_lone(params_of(func), &mut |var| match self.find(var) {
             Some(nth) => told_apart &= nth >= outer || self.has_met(nth),
             None if self.vars.len() < MANY => {
@@ -162,7 +170,9 @@ fn shares_names<'s>(s: &'s StructInfo, around: &mut Around<'s>) -> bool {
             }
             false
         }
-        StructInfo::Tuple(fields) => with_stack(|| fields.iter().any(|field| shares_names(field, around))),
+        StructInfo::Tuple(fields) => {
+            is_new(fields, &mut around.seen) && with_stack(|| fields.iter().any(|field| shares_names(field, around)))
+        }
         StructInfo::Func(func) => func_shares_names(func, around),
     }
 }
@@ -177,6 +187,7 @@ fn func_shares_names<'s>(func: &'s FuncStructInfo, around: &mut Around<'s>) -> b
         let shared = !around.enter(func) || parts.any(|part| shares_names(part, around));
         around.vars.truncate(outer);
         around.met = met;
+        around.seen.clear();
         shared
     })
 }
@@ -239,12 +250,14 @@ struct Inside<'a> {
     back: Mapping,
     /// Whether all that function types introduce gets a new name.
     all: bool,
+    /// What became of tuples that others hold as well, as long as nothing changes that it depends on.
+    told: Rc<Once<StructInfo, Option<StructInfo>>>,
 }
 
 impl<'a> Inside<'a> {
     fn new(scope: &'a Scope<'a>, fresh: Fresh<'a>, all: bool) -> Inside<'a> {
         let (names, own, met) = (Undoable::default(), Undoable::default(), Undoable::default());
-        Inside { scope, names, own, met, fresh, back: Mapping::new(), all }
+        Inside { scope, names, own, met, fresh, back: Mapping::new(), all, told: Rc::default() }
     }
 
     /// `None` where nothing changes.
@@ -254,11 +267,14 @@ impl<'a> Inside<'a> {
             StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
                 for var in introduced_by([s]) {
                     let name = self.name(&var);
-                    self.met.set(name, ());
+                    if !self.met.has(&name) {
+                        self.told.forget();
+                        self.met.set(name, ());
+                    }
                 }
                 renamed(s, &self.names.now)
             }
-            StructInfo::Tuple(fields) => self.infos(fields).map(StructInfo::Tuple),
+            StructInfo::Tuple(fields) => self.told.clone().of(fields, || self.infos(fields).map(StructInfo::Tuple)),
             StructInfo::Func(func) => self.func(func).map(StructInfo::Func),
         })
     }
@@ -271,12 +287,14 @@ impl<'a> Inside<'a> {
 
     fn func(&mut self, func: &Func) -> Option<Func> {
         let marks = (self.names.mark(), self.own.mark(), self.met.mark());
+        self.told.forget();
         introduced_by(params_of(func)).into_iter().for_each(|var| self.introduce(var));
         let params = func.params.as_ref().and_then(|params| self.infos(params));
         let ret = self.info(&func.ret);
         self.names.set_back(marks.0);
         self.own.set_back(marks.1);
         self.met.set_back(marks.2);
+        self.told.forget();
         if params.is_none() && ret.is_none() {
             return None;
         }
@@ -372,7 +390,7 @@ pub(super) fn in_variables_of(f1: &Func, f2: &Func, scope: &Scope) -> Option<Fun
         return None;
     }
     let own1 = Own::of(f1, scope);
-    let mut pairs = Pairs { own1: &own1, own2: &own2, found: SmallVec::new() };
+    let mut pairs = Pairs { own1: &own1, own2: &own2, found: SmallVec::new(), seen: FxHashSet::default() };
     params_of(f1).iter().zip(params_of(f2)).for_each(|(param1, param2)| pairs.infos(param1, param2));
     if pairs.found.len() == own2.len() && pairs.found.iter().all(|(v1, v2)| v1 == v2) {
         return None;
@@ -392,6 +410,8 @@ struct Pairs<'o, 's> {
     own1: &'o Own<'s>,
     own2: &'o Own<'s>,
     found: SmallVec<[(&'s ShapeVar, &'s ShapeVar); 8]>,
+    /// The pairs of tuples that others hold as well and that were gone through.
+    seen: FxHashSet<(usize, usize)>,
 }
 
 impl<'s> Pairs<'_, 's> {
@@ -409,7 +429,10 @@ impl<'s> Pairs<'_, 's> {
                 }
             }
             Kinds::Tuples(fields1, fields2) => {
-                fields1.iter().zip(fields2).for_each(|(field1, field2)| self.infos(field1, field2));
+                let shared = is_shared(fields1) || is_shared(fields2);
+                if !shared || self.seen.insert((place(fields1), place(fields2))) {
+                    fields1.iter().zip(fields2.iter()).for_each(|(field1, field2)| self.infos(field1, field2));
+                }
             }
             // What a function inside binds belongs to it.
             Kinds::Funcs(..) | Kinds::Objects | Kinds::Different => {}

@@ -3,16 +3,17 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use super::mapping::{Mapping, all_shape_vars, introduced_shape_vars};
+use super::mapping::{Mapping, all_shape_vars, holds, introduced_shape_vars};
 use super::substitute::{replace_everywhere, substitute_dim};
 use super::surroundings::{Nowhere, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
-use crate::judge::{Cx, with_stack};
+use crate::judge::{Cx, Once, Seen, with_stack};
 
 /// Ends the name of a variable that a function type introduces, once for each function type around it.
 const BOUND: char = '′';
@@ -80,7 +81,7 @@ impl fmt::Display for Shown<'_> {
 fn holds_signature(s: &StructInfo) -> bool {
     match s {
         StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
-        StructInfo::Tuple(fields) => with_stack(|| fields.iter().any(holds_signature)),
+        StructInfo::Tuple(fields) => holds(fields, &mut Seen::default(), &mut holds_signature),
         StructInfo::Func(func) => func.params.is_some(),
     }
 }
@@ -101,13 +102,18 @@ struct Closing<'a> {
     outermost_only: bool,
     /// Literal E55.
     one_for_all: bool,
+    /// What became of tuples that others hold as well, as long as nothing changes that it depends on: of one whose variables are introduced
+    /// with it, and of any other.
+    params: Rc<Once<StructInfo, StructInfo>>,
+    infos: Rc<Once<StructInfo, StructInfo>>,
 }
 
 impl<'a> Closing<'a> {
     fn new(cx: &Cx, scope: &'a dyn Surroundings, mark: char) -> Closing<'a> {
         let (outermost_only, one_for_all) = (cx.literal(Erratum::E80), cx.literal(Erratum::E55));
         let (own, stray, met) = (Mapping::new(), BTreeSet::new(), BTreeSet::new());
-        Closing { scope, own, stray, met, depth: 0, mark, outermost_only, one_for_all }
+        let (params, infos) = (Rc::default(), Rc::default());
+        Closing { scope, own, stray, met, depth: 0, mark, outermost_only, one_for_all, params, infos }
     }
 
     fn info(&mut self, s: &StructInfo) -> StructInfo {
@@ -128,7 +134,10 @@ impl<'a> Closing<'a> {
                 let value = prim.value.as_ref().map(|value| self.dim(value));
                 StructInfo::Prim(PrimStructInfo { dtype: prim.dtype, value })
             }
-            StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(|field| self.info(field)).collect()),
+            StructInfo::Tuple(fields) => {
+                let infos = self.infos.clone();
+                infos.of(fields, || StructInfo::Tuple(fields.iter().map(|field| self.info(field)).collect()))
+            }
             StructInfo::Func(func) => StructInfo::Func(Arc::new(self.func(func))),
         })
     }
@@ -137,6 +146,7 @@ impl<'a> Closing<'a> {
     fn func(&mut self, func: &FuncStructInfo) -> FuncStructInfo {
         let Some(params) = &func.params else { return func.clone() };
         let around = (self.own.clone(), self.stray.clone());
+        self.forget();
         self.depth += 1;
         params.iter().flat_map(introduced_shape_vars).for_each(|var| self.leave_to_this_one(&var));
         let params = Some(params.iter().map(|param| self.param(param)).collect());
@@ -145,12 +155,16 @@ impl<'a> Closing<'a> {
         if self.depth == 0 || !self.one_for_all {
             (self.own, self.stray) = around;
         }
+        self.forget();
         FuncStructInfo { params, ret, derive_func: func.derive_func.clone(), pure: func.pure }
     }
 
     fn param(&mut self, s: &StructInfo) -> StructInfo {
         with_stack(|| match s {
-            StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(|field| self.param(field)).collect()),
+            StructInfo::Tuple(fields) => {
+                let params = self.params.clone();
+                params.of(fields, || StructInfo::Tuple(fields.iter().map(|field| self.param(field)).collect()))
+            }
             StructInfo::Object
             | StructInfo::Tensor(_)
             | StructInfo::Shape(_)
@@ -167,13 +181,23 @@ impl<'a> Closing<'a> {
     fn leave_to_this_one(&mut self, var: &ShapeVar) {
         if !self.one_for_all && !self.is_given(var) && self.stray.remove(var) {
             self.own.remove(var);
+            self.forget();
         }
     }
 
+    /// The variables are others from here on.
+    fn forget(&self) {
+        self.params.forget();
+        self.infos.forget();
+    }
+
     fn introduce(&mut self, var: &ShapeVar) {
-        self.stray.remove(var);
+        if self.stray.remove(var) {
+            self.forget();
+        }
         if !self.own.contains_key(var) && !self.is_given(var) {
             self.own.insert(var.clone(), self.named(var));
+            self.forget();
         }
     }
 
@@ -200,7 +224,10 @@ impl<'a> Closing<'a> {
     fn dim(&mut self, dim: &PrimExpr) -> PrimExpr {
         if self.depth == 0 {
             dim.for_each_var(|var| {
-                self.met.insert(var.clone());
+                if !self.met.contains(var) {
+                    self.met.insert(var.clone());
+                    self.forget();
+                }
             });
             return dim.clone();
         }
@@ -208,6 +235,7 @@ impl<'a> Closing<'a> {
             if !self.own.contains_key(var) && !self.is_given(var) {
                 self.own.insert(var.clone(), self.named(var));
                 self.stray.insert(var.clone());
+                self.forget();
             }
         });
         substitute_dim(dim, &self.own)

@@ -32,6 +32,22 @@ pub fn check_compatibility_in(
 }
 
 fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
+    match Kinds::of(s1, s2) {
+        // Two tuples that others hold as well are compared for all of them.
+        Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
+            scope.shared.compatible.of_both(fields1, fields2, || check_anew(cx, s1, s2, scope))
+        }
+        Kinds::Tuples(..)
+        | Kinds::Shapes(..)
+        | Kinds::Tensors(..)
+        | Kinds::Funcs(..)
+        | Kinds::Prims(..)
+        | Kinds::Objects
+        | Kinds::Different => check_anew(cx, s1, s2, scope),
+    }
+}
+
+fn check_anew(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
     cx.judge(
         "check_compatibility",
         || vec![s1.to_string(), s2.to_string()],

@@ -30,6 +30,19 @@ pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundin
 }
 
 fn erase(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
+    match s {
+        // A tuple that others hold as well is weakened for all of them.
+        StructInfo::Tuple(fields) if !cx.is_traced() => scope.shared.erased.of(fields, || erase_anew(cx, s, scope)),
+        StructInfo::Tuple(_)
+        | StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Func(_) => erase_anew(cx, s, scope),
+    }
+}
+
+fn erase_anew(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
     cx.judge(
         "erase_to_well_defined",
         || vec![s.to_string()],

@@ -10,7 +10,7 @@ pub(super) enum Kinds<'a> {
     Tensors(&'a TensorStructInfo, &'a TensorStructInfo),
     Shapes(&'a ShapeStructInfo, &'a ShapeStructInfo),
     Prims(&'a PrimStructInfo, &'a PrimStructInfo),
-    Tuples(&'a [StructInfo], &'a [StructInfo]),
+    Tuples(&'a Arc<[StructInfo]>, &'a Arc<[StructInfo]>),
     Funcs(&'a Arc<FuncStructInfo>, &'a Arc<FuncStructInfo>),
     Different,
 }

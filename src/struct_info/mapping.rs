@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice::from_ref;
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
 
 use super::kinds::Kinds;
 use super::surroundings::Surroundings;
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, PrimStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
-use crate::judge::{Conclusion, Cx, with_stack};
+use crate::judge::{Conclusion, Cx, Seen, is_new, is_shared, place, with_stack};
 use crate::shape::alpha_equal;
 
 /// What shape variables are to be replaced by.
@@ -31,7 +34,8 @@ impl Conclusion for Shown<'_, '_> {
 /// shape is mapped to itself.
 pub fn get_shape_var_mapping(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> Mapping {
     let to_itself = cx.literal(Erratum::A11);
-    let mut united = United { mapping: Found::new(), scope, parts: 0, to_itself, params: false };
+    let mut united =
+        United { mapping: Found::new(), scope, parts: 0, to_itself, params: false, seen: FxHashSet::default() };
     united.judge(cx, s1, s2);
     owned(&united.mapping)
 }
@@ -62,7 +66,8 @@ pub(super) fn matched<'s>(
     scope: &dyn Surroundings,
 ) -> Found<'s> {
     let to_itself = cx.literal(Erratum::A11);
-    United { mapping: Found::new(), scope, parts: 0, to_itself, params: true }.all(cx, parts)
+    United { mapping: Found::new(), scope, parts: 0, to_itself, params: true, seen: FxHashSet::default() }
+        .all(cx, parts)
 }
 
 /// As [`matched`], for the order, of which the text says nothing about a mapping (A44): so there is no letter to follow.
@@ -71,7 +76,8 @@ pub(super) fn corresponding<'s>(
     parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
     scope: &dyn Surroundings,
 ) -> Found<'s> {
-    United { mapping: Found::new(), scope, parts: 0, to_itself: false, params: true }.all(cx, parts)
+    United { mapping: Found::new(), scope, parts: 0, to_itself: false, params: true, seen: FxHashSet::default() }
+        .all(cx, parts)
 }
 
 /// A mapping that grows from left to right.
@@ -84,6 +90,8 @@ struct United<'a, 's> {
     to_itself: bool,
     /// Whether the infos that are matched stand in parameters.
     params: bool,
+    /// The pairs of tuples that others hold as well and that were matched: to match them again changes nothing.
+    seen: FxHashSet<(usize, usize)>,
 }
 
 impl<'s> United<'_, 's> {
@@ -149,13 +157,17 @@ impl<'s> United<'_, 's> {
         }
     }
 
-    fn tuples(&mut self, cx: &mut Cx, fields1: &'s [StructInfo], fields2: &'s [StructInfo]) {
+    fn tuples(&mut self, cx: &mut Cx, fields1: &'s Arc<[StructInfo]>, fields2: &'s Arc<[StructInfo]>) {
+        let shared = (is_shared(fields1) || is_shared(fields2)) && !cx.is_traced();
+        if shared && !self.seen.insert((place(fields1), place(fields2))) {
+            return;
+        }
         let fieldwise = cx.by_cases_or(
             &[(rule!("SI.MAPPING.TUPLE.LEN"), fields1.len() != fields2.len(), false)],
             (rule!("SI.MAPPING.TUPLE"), true),
         );
         if fieldwise {
-            fields1.iter().zip(fields2).for_each(|(field1, field2)| self.part(cx, field1, field2));
+            fields1.iter().zip(fields2.iter()).for_each(|(field1, field2)| self.part(cx, field1, field2));
         }
     }
 
@@ -246,10 +258,11 @@ pub(super) fn introduced_by<'s>(infos: impl IntoIterator<Item = &'s StructInfo>)
     found
 }
 
-/// The same one after the other, as often as they stand there.
+/// The same one after the other, as often as they stand there; those of a tuple that stands in it more than once, once.
 pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>, visit: &mut dyn FnMut(&'s ShapeVar)) {
+    let mut seen = Seen::default();
     for s in infos {
-        collect(s, false, &mut |dim| {
+        collect(s, false, &mut seen, &mut |dim| {
             if let PrimExpr::Var(v) = dim {
                 visit(v);
             }
@@ -280,15 +293,30 @@ pub(super) fn has_func_inside(func: &FuncStructInfo) -> bool {
 pub(super) fn is_or_holds_func(s: &StructInfo) -> bool {
     match s {
         StructInfo::Func(_) => true,
-        StructInfo::Tuple(fields) => with_stack(|| fields.iter().any(is_or_holds_func)),
+        StructInfo::Tuple(fields) => {
+            holds(fields, &mut Seen::default(), &mut |part| matches!(part, StructInfo::Func(_)))
+        }
         StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
     }
+}
+
+/// Whether a part of a tuple that is no tuple itself is such.
+pub(super) fn holds(fields: &Arc<[StructInfo]>, seen: &mut Seen, such: &mut dyn FnMut(&StructInfo) -> bool) -> bool {
+    is_new(fields, seen)
+        && fields.iter().any(|field| match field {
+            StructInfo::Tuple(fields) => with_stack(|| holds(fields, seen, such)),
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Func(_) => such(field),
+        })
 }
 
 /// Every shape variable that an info mentions anywhere.
 pub(crate) fn all_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
     let mut found = BTreeSet::new();
-    collect(s, true, &mut |dim| {
+    collect(s, true, &mut Seen::default(), &mut |dim| {
         dim.for_each_var(|v| {
             found.insert(v.clone());
         })
@@ -296,14 +324,16 @@ pub(crate) fn all_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
     found
 }
 
-/// Every shape variable that a function type mentions, as often as it stands there.
+/// Every shape variable that a function type mentions, as often as it stands there; those of a tuple that stands in it more than once,
+/// once.
 pub(super) fn for_each_mentioned<'s>(func: &'s FuncStructInfo, visit: &mut dyn FnMut(&'s ShapeVar)) {
+    let mut seen = Seen::default();
     for part in params_of(func).iter().chain([&func.ret]) {
-        collect(part, true, &mut |dim| dim.for_each_var(&mut *visit));
+        collect(part, true, &mut seen, &mut |dim| dim.for_each_var(&mut *visit));
     }
 }
 
-fn collect<'s>(s: &'s StructInfo, into_functions: bool, visit: &mut dyn FnMut(&'s PrimExpr)) {
+fn collect<'s>(s: &'s StructInfo, into_functions: bool, seen: &mut Seen, visit: &mut dyn FnMut(&'s PrimExpr)) {
     match s {
         StructInfo::Object => {}
         StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => {
@@ -314,11 +344,13 @@ fn collect<'s>(s: &'s StructInfo, into_functions: bool, visit: &mut dyn FnMut(&'
         StructInfo::Shape(shape) => shape.values.iter().flat_map(|values| values.iter()).for_each(visit),
         StructInfo::Prim(prim) => prim.value.iter().for_each(visit),
         StructInfo::Tuple(fields) => {
-            with_stack(|| fields.iter().for_each(|field| collect(field, into_functions, visit)));
+            if is_new(fields, seen) {
+                with_stack(|| fields.iter().for_each(|field| collect(field, into_functions, seen, visit)));
+            }
         }
         StructInfo::Func(func) if into_functions => with_stack(|| {
             let params = func.params.iter().flat_map(|params| params.iter());
-            params.chain([&func.ret]).for_each(|part| collect(part, into_functions, visit));
+            params.chain([&func.ret]).for_each(|part| collect(part, into_functions, seen, visit));
         }),
         StructInfo::Func(_) => {}
     }

@@ -76,6 +76,26 @@ impl Order<'_> {
             Relation::Definite => "is_more_specific",
             Relation::Possible => "is_possibly_more_specific",
         };
+        let shared = match self.relation {
+            Relation::Definite => &self.scope.shared.definite,
+            Relation::Possible => &self.scope.shared.possible,
+        };
+        match Kinds::of(s1, s2) {
+            // Two tuples that others hold as well are compared for all of them.
+            Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
+                shared.of_both(fields1, fields2, || self.below_anew(cx, name, s1, s2, known))
+            }
+            Kinds::Tuples(..)
+            | Kinds::Shapes(..)
+            | Kinds::Tensors(..)
+            | Kinds::Funcs(..)
+            | Kinds::Prims(..)
+            | Kinds::Objects
+            | Kinds::Different => self.below_anew(cx, name, s1, s2, known),
+        }
+    }
+
+    fn below_anew(&self, cx: &mut Cx, name: &'static str, s1: &StructInfo, s2: &StructInfo, known: Known) -> bool {
         let inputs = || vec![s1.to_string(), s2.to_string()];
         cx.judge(name, inputs, |cx| match known {
             Known::Same => self.cases(cx, s1, s2, true, known),

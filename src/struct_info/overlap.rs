@@ -7,18 +7,24 @@ use super::own::Own;
 use super::same_shape::seen_through;
 use super::surroundings::{Scope, Surroundings};
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
-use crate::judge::{Cx, Proof, with_stack};
+use crate::judge::{Cx, Once, Proof, with_stack};
 use crate::shape::prove_equal;
 
 /// SI.ORDER.MEANING: whether a value that the one describes may be one that the other describes; if not, a cast from the one to the
 /// other cannot succeed. One may be below the other, or each may say what the other leaves open.
 pub fn may_overlap(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> bool {
-    Overlap { scope: Scope::new(scope) }.of(cx, &seen_through(s1, scope), &seen_through(s2, scope))
+    Overlap { scope: Scope::new(scope), seen: Once::default() }.of(
+        cx,
+        &seen_through(s1, scope),
+        &seen_through(s2, scope),
+    )
 }
 
 struct Overlap<'a> {
     /// Of the variables that function types introduce here nothing is known.
     scope: Scope<'a>,
+    /// What was found of tuples that others hold as well.
+    seen: Once<StructInfo, bool>,
 }
 
 impl Overlap<'_> {
@@ -30,8 +36,11 @@ impl Overlap<'_> {
             Kinds::Tensors(t1, t2) => self.tensors(cx, t1, t2),
             Kinds::Shapes(s1, s2) => self.shapes(cx, s1, s2),
             Kinds::Tuples(fields1, fields2) => {
-                fields1.len() == fields2.len()
-                    && fields1.iter().zip(fields2).all(|(field1, field2)| self.of(cx, field1, field2))
+                let fieldwise = || {
+                    let mut fields = fields1.iter().zip(fields2.iter());
+                    fields1.len() == fields2.len() && fields.all(|(field1, field2)| self.of(cx, field1, field2))
+                };
+                self.seen.of_both(fields1, fields2, fieldwise)
             }
             Kinds::Funcs(f1, f2) => self.funcs(cx, f1, f2),
             Kinds::Prims(p1, p2) => {
@@ -83,9 +92,13 @@ impl Overlap<'_> {
         match (&f1.params, &f2.params) {
             (Some(params1), Some(params2)) => {
                 let own = |func: &FuncStructInfo| Own::of(func, &self.scope).to_set();
-                let _introduced = self.scope.introduce(&own(f1) | &own(f2));
+                let introduced = self.scope.introduce(&own(f1) | &own(f2));
+                self.seen.forget();
                 let result = |func: &FuncStructInfo| seen_through(&func.ret, &self.scope);
-                params1.len() == params2.len() && self.of(cx, &result(f1), &result(f2))
+                let overlap = params1.len() == params2.len() && self.of(cx, &result(f1), &result(f2));
+                drop(introduced);
+                self.seen.forget();
+                overlap
             }
             (None, None) => true,
             (None, Some(_)) | (Some(_), None) => false,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::surroundings::Surroundings;
 use crate::grammar::{Ndim, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo, Var};
-use crate::judge::{Cx, Proof, with_stack};
+use crate::judge::{Cx, Once, Proof, with_stack};
 use crate::shape::prove_equal_briefly;
 
 /// The outcome of comparing lists of dimensions.
@@ -80,6 +80,10 @@ fn look_through(shape: &TensorShape, scope: &dyn Surroundings) -> Seen {
 /// The same information with what is known of the variables that hold the shapes of tensors: all dimensions in their place,
 /// or their number.
 pub fn seen_through(info: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
+    through(info, scope, &Once::default())
+}
+
+fn through(info: &StructInfo, scope: &dyn Surroundings, known: &Once<StructInfo, StructInfo>) -> StructInfo {
     match info {
         StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim }) if is_var(shape) => {
             let (shape, ndim) = match look_through(shape, scope) {
@@ -89,7 +93,8 @@ pub fn seen_through(info: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
             };
             StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype: *dtype, ndim })
         }
-        StructInfo::Tuple(fields) => with_stack(|| StructInfo::tuple(fields.iter().map(|f| seen_through(f, scope)))),
+        StructInfo::Tuple(fields) => known
+            .of(fields, || with_stack(|| StructInfo::tuple(fields.iter().map(|field| through(field, scope, known))))),
         StructInfo::Object
         | StructInfo::Tensor(_)
         | StructInfo::Shape(_)

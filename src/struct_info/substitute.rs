@@ -12,7 +12,7 @@ use crate::book::Erratum;
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
-use crate::judge::{Cx, with_stack};
+use crate::judge::{Cx, Once, with_stack};
 
 /// SI.MAPPING.SUBST: replaces the mapping's variables in `s` simultaneously.
 ///
@@ -79,11 +79,13 @@ struct Substitution<'a> {
     scope: &'a dyn Surroundings,
     /// Literal E80: what a function type introduces may capture what the replacements mention.
     captures: bool,
+    /// What became of tuples that others hold as well.
+    replaced: Once<StructInfo, Option<StructInfo>>,
 }
 
 impl<'a> Substitution<'a> {
     fn new(mapping: Cow<'a, Mapping>, scope: &'a dyn Surroundings) -> Substitution<'a> {
-        Substitution { mapping, incoming: OnceCell::new(), scope, captures: false }
+        Substitution { mapping, incoming: OnceCell::new(), scope, captures: false, replaced: Once::default() }
     }
 
     /// Collected only where a function introduces a variable that is not itself replaced, which is rare.
@@ -118,7 +120,7 @@ impl<'a> Substitution<'a> {
                 let value = Some(dim(prim.value.as_ref()?, &self.mapping)?);
                 Some(StructInfo::Prim(PrimStructInfo { dtype: prim.dtype, value }))
             }
-            StructInfo::Tuple(fields) => Some(StructInfo::Tuple(self.infos(fields)?)),
+            StructInfo::Tuple(fields) => self.replaced.of(fields, || self.infos(fields).map(StructInfo::Tuple)),
             StructInfo::Func(func) => self.func(func).map(StructInfo::Func),
         })
     }

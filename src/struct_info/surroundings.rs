@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
+use crate::judge::{Compatibility, Once, Seen, is_new};
 
 /// The scopes at the place of use.
 pub trait Surroundings {
@@ -46,6 +47,28 @@ pub(super) struct Scope<'a> {
     last_number: Cell<u32>,
     /// Whether the function types that are judged here have been told apart inside.
     told: Cell<bool>,
+    /// What was found here of tuples that several hold in common.
+    pub(super) shared: Shared,
+}
+
+/// What judgements have found of tuples in one scope.
+#[derive(Default)]
+pub(super) struct Shared {
+    pub(super) erased: Once<StructInfo, StructInfo>,
+    pub(super) compatible: Once<StructInfo, Compatibility>,
+    pub(super) joined: Once<StructInfo, StructInfo>,
+    pub(super) definite: Once<StructInfo, bool>,
+    pub(super) possible: Once<StructInfo, bool>,
+}
+
+impl Shared {
+    fn forget(&self) {
+        self.erased.forget();
+        self.compatible.forget();
+        self.joined.forget();
+        self.definite.forget();
+        self.possible.forget();
+    }
 }
 
 /// A function type that has been told apart inside, with all those in it, until this is dropped.
@@ -66,17 +89,20 @@ impl<'a> Scope<'a> {
             introduced: RefCell::default(),
             last_number: Cell::new(outer.last_number()),
             told: Cell::new(false),
+            shared: Shared::default(),
         }
     }
 
     /// Whether a function type is met that no other is around, as far as this judgement looks: for as long as the result lives, those
     /// inside it are not met so.
     pub(super) fn outermost(&self) -> Option<Told<'_>> {
+        self.shared.forget();
         (!self.told.replace(true)).then_some(Told { scope: self })
     }
 
     /// Notes that numbers up to this one are given to variables.
     pub(super) fn number_up_to(&self, last: u32) {
+        self.shared.forget();
         self.last_number.set(last.max(self.last_number.get()));
     }
 
@@ -87,6 +113,7 @@ impl<'a> Scope<'a> {
 
     /// Brings variables into scope, until they [leave](Scope::leave).
     pub(super) fn enter(&self, vars: BTreeSet<ShapeVar>) -> BTreeSet<ShapeVar> {
+        self.shared.forget();
         let mut introduced = self.introduced.borrow_mut();
         for v in &vars {
             *introduced.entry(v.clone()).or_insert(0) += 1;
@@ -100,6 +127,7 @@ impl<'a> Scope<'a> {
     }
 
     pub(super) fn leave(&self, vars: &BTreeSet<ShapeVar>) {
+        self.shared.forget();
         let mut introduced = self.introduced.borrow_mut();
         for v in vars {
             match introduced.get_mut(v) {
@@ -112,6 +140,7 @@ impl<'a> Scope<'a> {
 
 impl Drop for Told<'_> {
     fn drop(&mut self) {
+        self.scope.shared.forget();
         self.scope.told.set(false);
     }
 }
@@ -131,10 +160,10 @@ impl InScope {
     /// What infos mention outside of function types, whose variables may be their own.
     pub fn mentioned_by(infos: &[StructInfo]) -> InScope {
         let mut scope = InScope::default();
-        let mut todo: Vec<&StructInfo> = infos.iter().collect();
+        let (mut todo, mut seen): (Vec<&StructInfo>, Seen) = (infos.iter().collect(), Seen::default());
         while let Some(info) = todo.pop() {
             match info {
-                StructInfo::Tuple(fields) => todo.extend(fields.iter()),
+                StructInfo::Tuple(fields) if is_new(fields, &mut seen) => todo.extend(fields.iter()),
                 StructInfo::Tensor(tensor) => match &tensor.shape {
                     Some(TensorShape::Dims(dims)) => scope.mention(dims.iter()),
                     Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => {
@@ -144,7 +173,7 @@ impl InScope {
                 },
                 StructInfo::Shape(shape) => scope.mention(shape.values.iter().flat_map(|values| values.iter())),
                 StructInfo::Prim(prim) => scope.mention(&prim.value),
-                StructInfo::Object | StructInfo::Func(_) => {}
+                StructInfo::Object | StructInfo::Tuple(_) | StructInfo::Func(_) => {}
             }
         }
         scope

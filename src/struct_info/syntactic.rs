@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::grammar::{PrimExpr, StructInfo, TensorShape};
+use crate::judge::is_shared;
 use crate::shape::alpha_equal;
 use crate::types::equality::Tree;
 
@@ -75,5 +76,9 @@ impl Tree for StructInfo {
             StructInfo::Func(func) => (func.params.as_deref().unwrap_or(&[]), Some(&func.ret)),
             StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => (&[], None),
         }
+    }
+
+    fn is_shared(&self) -> bool {
+        matches!(self, StructInfo::Tuple(fields) if is_shared(fields))
     }
 }

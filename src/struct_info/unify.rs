@@ -111,6 +111,23 @@ fn respelled_func(old: &Arc<FuncStructInfo>, renamed: &Arc<FuncStructInfo>, new:
 }
 
 fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope, spelled: &mut Respelled) -> StructInfo {
+    match Kinds::of(s1, s2) {
+        // Two tuples that others hold as well are joined for all of them. Only what holds function types is spelt otherwise, and in
+        // joining these the scope changes, so that nothing is kept.
+        Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
+            scope.shared.joined.of_both(fields1, fields2, || unify_anew(cx, s1, s2, scope, spelled))
+        }
+        Kinds::Tuples(..)
+        | Kinds::Shapes(..)
+        | Kinds::Tensors(..)
+        | Kinds::Funcs(..)
+        | Kinds::Prims(..)
+        | Kinds::Objects
+        | Kinds::Different => unify_anew(cx, s1, s2, scope, spelled),
+    }
+}
+
+fn unify_anew(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope, spelled: &mut Respelled) -> StructInfo {
     cx.judge(
         "unify_struct_info",
         || vec![s1.to_string(), s2.to_string()],

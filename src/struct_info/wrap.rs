@@ -5,12 +5,28 @@ use std::sync::Arc;
 use crate::grammar::{
     DeriveFunc, DynTensorType, FuncStructInfo, FuncType, ShapeStructInfo, ShapeType, StructInfo, TensorStructInfo, Type,
 };
-use crate::judge::Cx;
+use crate::judge::{Cx, Once};
 
 /// SI.WRAP: the structural information that says what a type says and no more.
 ///
 /// 2023-02, Auxiliary Procedures.
 pub fn wrap_type(cx: &mut Cx, t: &Type) -> StructInfo {
+    wrap(cx, t, &Wrapped::default())
+}
+
+type Wrapped = Once<Type, StructInfo>;
+
+fn wrap(cx: &mut Cx, t: &Type, wrapped: &Wrapped) -> StructInfo {
+    match t {
+        // A tuple that others hold as well is wrapped for all of them.
+        Type::Tuple(fields) if !cx.is_traced() => wrapped.of(fields, || wrap_anew(cx, t, wrapped)),
+        Type::Tuple(_) | Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Func(_) | Type::PackedFunc => {
+            wrap_anew(cx, t, wrapped)
+        }
+    }
+}
+
+fn wrap_anew(cx: &mut Cx, t: &Type, wrapped: &Wrapped) -> StructInfo {
     cx.judge(
         "wrap_type",
         || vec![t.to_string()],
@@ -18,9 +34,9 @@ pub fn wrap_type(cx: &mut Cx, t: &Type) -> StructInfo {
             let by_kind = match t {
                 Type::Object => (rule!("SI.WRAP.OBJECT"), StructInfo::Object),
                 Type::PackedFunc => (rule!("SI.WRAP.PACKED"), StructInfo::packed(DeriveFunc::DefaultDerive)),
-                Type::Func(func) => (rule!("SI.WRAP.FUNC"), wrap_func(cx, func)),
+                Type::Func(func) => (rule!("SI.WRAP.FUNC"), wrap_func(cx, func, wrapped)),
                 Type::Tuple(fields) => {
-                    let fields = fields.iter().map(|field| wrap_type(cx, field));
+                    let fields = fields.iter().map(|field| wrap(cx, field, wrapped));
                     (rule!("SI.WRAP.TUPLE"), StructInfo::Tuple(fields.collect()))
                 }
                 Type::Shape(ShapeType { ndim }) => {
@@ -38,9 +54,9 @@ pub fn wrap_type(cx: &mut Cx, t: &Type) -> StructInfo {
 }
 
 /// Purity is lost: the text has no place for it (A18).
-fn wrap_func(cx: &mut Cx, t: &FuncType) -> StructInfo {
-    let params = t.arg_types.iter().map(|arg_type| wrap_type(cx, arg_type)).collect();
-    let ret = wrap_type(cx, &t.ret_type);
+fn wrap_func(cx: &mut Cx, t: &FuncType, wrapped: &Wrapped) -> StructInfo {
+    let params = t.arg_types.iter().map(|arg_type| wrap(cx, arg_type, wrapped)).collect();
+    let ret = wrap(cx, &t.ret_type, wrapped);
     StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params), ret, derive_func: None, pure: None }))
 }
 

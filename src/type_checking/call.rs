@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use rustc_hash::FxHashMap;
+
 use super::Checker;
 use crate::book::Erratum;
 use crate::derivation::info_of_literal;
@@ -9,7 +11,7 @@ use crate::findings::{Complaint, Demand, Finder, Step};
 use crate::grammar::{
     AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Ndim, Op, PrimStructInfo, StructInfo, Type,
 };
-use crate::judge::{Cx, with_stack};
+use crate::judge::{Cx, is_shared, place, with_stack};
 use crate::ops::{self, InferArgs, InferError};
 use crate::purity::{Callee, call_is_pure};
 use crate::struct_info::{default_derive, empty_derive, wrap_type};
@@ -66,10 +68,29 @@ fn says_at_least(info: &StructInfo, ty: &Type) -> bool {
 
 /// Information as far as it is of a type, and where it is not, what the type says: of a tuple, field by field.
 fn known_as(cx: &mut Cx, info: &StructInfo, ty: &Type) -> StructInfo {
+    known_with(cx, info, ty, &mut FxHashMap::default())
+}
+
+/// With what is known of pairs of tuples that others hold as well, by where they lie.
+fn known_with(
+    cx: &mut Cx,
+    info: &StructInfo,
+    ty: &Type,
+    known: &mut FxHashMap<(usize, usize), StructInfo>,
+) -> StructInfo {
     match (info, ty) {
         (StructInfo::Tuple(fields), Type::Tuple(types)) if fields.len() == types.len() => {
-            let fields = fields.iter().zip(types.iter());
-            StructInfo::tuple(fields.map(|(field, ty)| with_stack(|| known_as(cx, field, ty))))
+            let places = (place(fields), place(types));
+            let shared = is_shared(fields) || is_shared(types);
+            if shared && let Some(known) = known.get(&places) {
+                return known.clone();
+            }
+            let parts = fields.iter().zip(types.iter());
+            let all = StructInfo::tuple(parts.map(|(field, ty)| with_stack(|| known_with(cx, field, ty, known))));
+            if shared {
+                known.insert(places, all.clone());
+            }
+            all
         }
         (info, ty) if says_at_least(info, ty) => info.clone(),
         (_, ty) => wrap_type(cx, ty),

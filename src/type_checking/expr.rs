@@ -86,7 +86,7 @@ impl<'m> Checker<'_, 'm> {
         if self.parts.allow_type(&ty) {
             return Some(ty);
         }
-        self.complain(rule!("TC.TUPLE"), span, &|| Complaint::error(TOO_WIDE));
+        self.complain(rule!("TC.TUPLE"), span, &|| Complaint::limit(TOO_WIDE));
         None
     }
 

@@ -3,8 +3,10 @@
 //! The algorithms begin every case with `T1 == T2`. Asked anew at each level of two deep types that differ only at
 //! the bottom this takes quadratic time, so what one comparison learned is handed down to the components.
 
+use rustc_hash::FxHashSet;
+
 use crate::grammar::Type;
-use crate::judge::with_stack;
+use crate::judge::{is_shared, with_stack};
 
 /// What an enclosing comparison has found out about two trees.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +38,9 @@ pub(crate) trait Tree: Sized {
 
     /// The components: fields, or parameters and then the result.
     fn components(&self) -> (&[Self], Option<&Self>);
+
+    /// Whether it is a tuple whose fields others hold as well.
+    fn is_shared(&self) -> bool;
 }
 
 impl Tree for Type {
@@ -60,16 +65,21 @@ impl Tree for Type {
             Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => (&[], None),
         }
     }
+
+    fn is_shared(&self) -> bool {
+        matches!(self, Type::Tuple(fields) if is_shared(fields))
+    }
 }
 
 /// The positions that lead to the first difference, or `None` if the two are equal.
 pub(crate) fn first_difference<T: Tree>(t1: &T, t2: &T) -> Option<Vec<usize>> {
-    let mut reversed = difference(t1, t2)?;
+    let mut reversed = difference(t1, t2, &mut FxHashSet::default())?;
     reversed.reverse();
     Some(reversed)
 }
 
-fn difference<T: Tree>(t1: &T, t2: &T) -> Option<Vec<usize>> {
+/// Two lists of components in which no difference was found are not gone through again.
+fn difference<T: Tree>(t1: &T, t2: &T, same: &mut FxHashSet<(*const T, *const T)>) -> Option<Vec<usize>> {
     if std::ptr::eq(t1, t2) {
         return None;
     }
@@ -77,11 +87,20 @@ fn difference<T: Tree>(t1: &T, t2: &T) -> Option<Vec<usize>> {
         return Some(Vec::new());
     }
     let ((some1, last1), (some2, last2)) = (t1.components(), t2.components());
-    some1.iter().chain(last1).zip(some2.iter().chain(last2)).enumerate().find_map(|(i, (a, b))| {
-        let mut path = with_stack(|| difference(a, b))?;
+    let places = (some1.as_ptr(), some2.as_ptr());
+    let remembered = (t1.is_shared() || t2.is_shared()) && places.0 != places.1;
+    if some1.is_empty() && last1.is_none() || last1.is_none() && (places.0 == places.1 || same.contains(&places)) {
+        return None;
+    }
+    let found = some1.iter().chain(last1).zip(some2.iter().chain(last2)).enumerate().find_map(|(i, (a, b))| {
+        let mut path = with_stack(|| difference(a, b, same))?;
         path.push(i);
         Some(path)
-    })
+    });
+    if remembered && found.is_none() {
+        same.insert(places);
+    }
+    found
 }
 
 #[cfg(test)]
