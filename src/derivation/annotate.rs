@@ -7,6 +7,7 @@ use super::DeriveReport;
 use crate::grammar::width::is_mostly_repeated;
 use crate::grammar::{Binding, Expr, Function, GlobalFunc, IrModule, SeqExpr, StructInfo, Var};
 use crate::judge::with_stack;
+use crate::struct_info::{names_among, replace_everywhere};
 
 /// The program, with the structural information of every variable that is bound without an annotation, and of the results
 /// of its functions, as `report` knows them of this program. Annotations that are there stay. What is known of a variable is left out if
@@ -37,7 +38,10 @@ struct Known<'r> {
 impl Known<'_> {
     fn function(&self, function: &mut Function, info: Option<&StructInfo>) {
         if let (None, Some(StructInfo::Func(info))) = (&function.ret_struct_info, info) {
-            function.ret_struct_info = Some(info.ret.clone());
+            // The signature may call the shape variables otherwise than the function itself does.
+            let params = info.params.as_deref().unwrap_or_default();
+            let names = names_among(params, function.params.iter().filter_map(|param| param.annotation.as_ref()));
+            function.ret_struct_info = Some(replace_everywhere(&info.ret, &names));
         }
         self.expr(&mut function.body);
     }
@@ -80,5 +84,27 @@ impl Known<'_> {
                 binding.var.annotation = info.cloned();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::derivation::{annotated, derive_module};
+    use crate::judge::Cx;
+    use crate::syntax::tvmscript::{Dialect, parse_module, print_module};
+
+    /// Each function has shape variables of its own, and its result is told in these.
+    #[test]
+    fn results_are_in_the_names_of_their_function() {
+        let of = |name: &str| {
+            format!(
+                "    @R.function\n    def {name}(x: R.Tensor((\"n\",), \"float32\")):\n        y = R.concat((x, x), axis=0)\n        return y\n"
+            )
+        };
+        let text = format!("@I.ir_module\nclass Module:\n{}{}{}", of("a"), of("b"), of("c"));
+        let module = parse_module(&text).unwrap();
+        let report = derive_module(&mut Cx::new(), &module);
+        let printed = print_module(&annotated(&module, &report), Dialect::default());
+        assert_eq!(printed.matches("-> R.Tensor((\"n + n\",), dtype=\"float32\"):").count(), 3, "{printed}");
     }
 }

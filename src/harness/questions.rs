@@ -16,7 +16,7 @@ use crate::syntax::tvmscript::parse_module;
 /// The most questions about one operator that vary its calls in one respect each ..
 const MOST: usize = 72;
 /// .. and the most beside them that write a call otherwise, as people do.
-const MOST_WRITTEN: usize = 24;
+const MOST_WRITTEN: usize = 48;
 
 /// A question about the inference of an operator.
 #[derive(Clone, PartialEq, Debug)]
@@ -276,6 +276,7 @@ fn held(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
             };
             out.push((format!("argument {i} held"), seed.with_held(i, of_value(p.value.clone()))));
             out.push((format!("argument {i} held, symbolic"), seed.with_held(i, of_value(PrimExpr::var("n")))));
+            out.push((format!("argument {i} held, unknown"), seed.with_held(i, StructInfo::prim(p.dtype))));
         }
         Expr::Tuple(t) => {
             let Some(first) = t.fields.first() else { return };
@@ -323,7 +324,7 @@ fn beside_unknown(seed: &Scene, out: &mut Vec<(String, Scene)>) {
     }
 }
 
-/// A boxed number in place of a tensor: a literal, and one that is held in a variable.
+/// A boxed number in place of a tensor: a literal, and one that is held in a variable, of the tensor's datatype and of another.
 fn boxed(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
     let Expr::Var(var) = arg else { return };
     let Some((_, StructInfo::Tensor(t))) = seed.params.iter().find(|(param, _)| param == var) else { return };
@@ -333,6 +334,8 @@ fn boxed(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
     let literal = Expr::PrimValue(PrimValue { value, dtype, float, span: Span::NONE });
     out.push((format!("argument {i} boxed"), seed.with_arg(i, literal)));
     out.push((format!("argument {i} boxed, held"), seed.with_held(i, StructInfo::prim(dtype))));
+    let other = if dtype.is_float() { DataType::INT64 } else { DataType::FLOAT32 };
+    out.push((format!("argument {i} boxed, held, of {other}"), seed.with_held(i, StructInfo::prim(other))));
 }
 
 /// Changes of all tensors together.

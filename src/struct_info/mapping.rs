@@ -270,6 +270,17 @@ pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>,
     }
 }
 
+/// What the variables that these introduce are called in others, which are the same up to names.
+pub(crate) fn names_among<'s>(
+    these: impl IntoIterator<Item = &'s StructInfo>,
+    others: impl IntoIterator<Item = &'s StructInfo>,
+) -> Mapping {
+    let (mut from, mut to) = (Vec::new(), Vec::new());
+    for_each_lone(these, &mut |v| from.push(v.clone()));
+    for_each_lone(others, &mut |v| to.push(PrimExpr::Var(v.clone())));
+    if from.len() == to.len() { from.into_iter().zip(to).collect() } else { Mapping::new() }
+}
+
 /// The parameters, none for a packed function.
 pub(super) fn params_of(func: &FuncStructInfo) -> &[StructInfo] {
     func.params.as_deref().unwrap_or(&[])

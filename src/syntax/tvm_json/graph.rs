@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::tensor::saved_tensor;
+use super::tensor::{escapes_slashes_only, saved_tensor, saved_tensor_in_json};
 use crate::grammar::{DataType, Name, TensorData};
 
 /// Why such a graph cannot be read, and at which node.
@@ -124,12 +124,16 @@ impl<'t> Graph<'t> {
     }
 
     fn value<T: Deserialize<'t>>(&self, id: Id, what: &str) -> Reading<T> {
+        serde_json::from_str(self.looked_at(id, what)?).map_err(|_| self.error(id, what))
+    }
+
+    /// The JSON of a node, which counts as a look at it.
+    fn looked_at(&self, id: Id, what: &str) -> Reading<&'t str> {
         let Some(looks) = self.looks.get().checked_sub(1) else {
             return self.wrong(id, "the nodes refer to each other so often that the program would be too large");
         };
         self.looks.set(looks);
-        let data = self.data(id).ok_or_else(|| self.error(id, what))?;
-        serde_json::from_str(data).map_err(|_| self.error(id, what))
+        self.data(id).ok_or_else(|| self.error(id, what))
     }
 
     /// Opens a node for as long as its parts are being read.
@@ -202,8 +206,16 @@ impl<'t> Graph<'t> {
 
     /// The data of a tensor.
     pub fn tensor(&self, id: Id) -> Reading<TensorData> {
-        let text: Cow<'t, str> = self.value::<Text<'t>>(id, "expected a tensor")?.0;
-        saved_tensor(&text).map_err(|message| self.error(id, &message))
+        let data = self.looked_at(id, "expected a tensor")?;
+        let quoted = data.strip_prefix('"').and_then(|data| data.strip_suffix('"'));
+        let read = match quoted.filter(|text| escapes_slashes_only(text)) {
+            Some(text) => saved_tensor_in_json(text),
+            None => {
+                let text: Text<'t> = serde_json::from_str(data).map_err(|_| self.error(id, "expected a tensor"))?;
+                saved_tensor(&text.0)
+            }
+        };
+        read.map_err(|message| self.error(id, &message))
     }
 }
 

@@ -16,7 +16,33 @@ const MAX_RANK: u32 = 1_000;
 ///
 /// What is wrong with the text.
 pub fn saved_tensor(text: &str) -> Result<TensorData, String> {
-    let mut rest = Encoded::of(text).ok_or("the tensor is not in base 64")?;
+    read_tensor(Encoded::of(text, Slashes::Plain))
+}
+
+/// The same of a string as it stands in JSON, between its quotes. TVM's writer escapes each slash, and a copy without these escapes
+/// is as large as the file.
+pub(super) fn saved_tensor_in_json(text: &str) -> Result<TensorData, String> {
+    read_tensor(Encoded::of(text, Slashes::Escaped))
+}
+
+/// Whether a string of JSON has no escapes but those of slashes.
+pub(super) fn escapes_slashes_only(text: &str) -> bool {
+    text.split('\\').skip(1).all(|behind| behind.starts_with('/'))
+}
+
+/// What a slash looks like, which is a digit of base 64.
+#[derive(Clone, Copy)]
+enum Slashes {
+    Plain,
+    /// `\/` or plain, as JSON has it.
+    Escaped,
+}
+
+/// What stands in front of a slash that is escaped.
+const ESCAPE: u8 = b'\\';
+
+fn read_tensor(encoded: Option<Encoded<'_>>) -> Result<TensorData, String> {
+    let mut rest = encoded.ok_or("the tensor is not in base 64")?;
     let cut = || "the tensor is cut off".to_string();
     if rest.u64() != Some(MAGIC) {
         return Err("this is not how a tensor begins".to_string());
@@ -102,29 +128,36 @@ fn unpacked(dtype: DataType, shape: &[u64], data: &[u8]) -> Vec<u8> {
 
 /// A text in base 64, from which bytes are taken one after the other.
 struct Encoded<'t> {
-    digits: &'t [u8],
-    /// How many bytes have been taken.
-    taken: usize,
-    /// How many there are.
-    length: usize,
+    digits: std::slice::Iter<'t, u8>,
+    /// The bytes of the last four digits, and how many of them have been taken.
+    group: [u8; 3],
+    used: usize,
+    /// How many bytes there are still.
+    left: usize,
 }
 
 impl<'t> Encoded<'t> {
     /// The text with or without `=` at its end; none if it is no base 64.
-    fn of(text: &'t str) -> Option<Encoded<'t>> {
+    fn of(text: &'t str, slashes: Slashes) -> Option<Encoded<'t>> {
         let digits = text.trim_end_matches('=').as_bytes();
-        let last = match digits.len() % 4 {
+        let passed = match slashes {
+            Slashes::Plain => 0,
+            Slashes::Escaped => digits.iter().filter(|digit| **digit == ESCAPE).count(),
+        };
+        let count = digits.len() - passed;
+        let last = match count % 4 {
             0 => 0,
             1 => return None,
             digits => digits - 1,
         };
-        let length = digits.len() / 4 * 3 + last;
-        digits.iter().all(|digit| sextet(*digit) != NO_DIGIT).then_some(Encoded { digits, taken: 0, length })
+        let left = count / 4 * 3 + last;
+        let known = digits.iter().filter(|digit| sextet(**digit) != NO_DIGIT).count();
+        (known == count).then_some(Encoded { digits: digits.iter(), group: [0; 3], used: 3, left })
     }
 
     /// So many bytes, in memory of their own.
     fn bytes(&mut self, count: usize) -> Option<Arc<[u8]>> {
-        if count > self.length - self.taken {
+        if count > self.left {
             return None;
         }
         let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, count).collect();
@@ -133,18 +166,24 @@ impl<'t> Encoded<'t> {
     }
 
     fn fill(&mut self, out: &mut [u8]) -> Option<()> {
-        let end = self.taken.checked_add(out.len()).filter(|end| *end <= self.length)?;
-        let mut groups = self.digits.get(self.taken / 3 * 4..)?.chunks(4);
-        let used = self.taken % 3;
-        let (begun, whole) = out.split_at_mut(((3 - used) % 3).min(out.len()));
-        if !begun.is_empty() {
-            begun.copy_from_slice(decoded(groups.next()?).get(used..used + begun.len())?);
+        self.left = self.left.checked_sub(out.len())?;
+        let (begun, whole) = out.split_at_mut((3 - self.used).min(out.len()));
+        begun.copy_from_slice(self.group.get(self.used..self.used + begun.len())?);
+        self.used += begun.len();
+        for three in whole.chunks_mut(3) {
+            self.group = self.next_group();
+            self.used = three.len();
+            three.copy_from_slice(self.group.get(..self.used)?);
         }
-        for (three, group) in whole.chunks_mut(3).zip(groups) {
-            three.copy_from_slice(decoded(group).get(..three.len())?);
-        }
-        self.taken = end;
         Some(())
+    }
+
+    /// The bytes of the next four digits. Of fewer, the last bytes mean nothing.
+    fn next_group(&mut self) -> [u8; 3] {
+        let mut next = || self.digits.by_ref().find(|digit| **digit != ESCAPE).map_or(0, |digit| sextet(*digit).into());
+        let word: u32 = next() << 18 | next() << 12 | next() << 6 | next();
+        let [_, a, b, c] = word.to_be_bytes();
+        [a, b, c]
     }
 
     fn number<const N: usize>(&mut self) -> Option<[u8; N]> {
@@ -168,13 +207,6 @@ impl<'t> Encoded<'t> {
     fn u64(&mut self) -> Option<u64> {
         self.number().map(u64::from_le_bytes)
     }
-}
-
-/// The bytes of four digits. Of fewer, the last bytes mean nothing.
-fn decoded(group: &[u8]) -> [u8; 3] {
-    let at = |i: usize| group.get(i).map_or(0, |digit| u32::from(sextet(*digit)));
-    let [_, a, b, c] = (at(0) << 18 | at(1) << 12 | at(2) << 6 | at(3)).to_be_bytes();
-    [a, b, c]
 }
 
 fn to_base64(bytes: &[u8]) -> String {
@@ -215,14 +247,27 @@ mod tests {
     #[test]
     fn base_64() {
         for (text, bytes) in [("", &b""[..]), ("TQ==", b"M"), ("TWE=", b"Ma"), ("TWFu", b"Man"), ("TWFuTQ", b"ManM")] {
-            let mut encoded = Encoded::of(text).unwrap();
-            assert_eq!(encoded.length, bytes.len(), "{text}");
+            let mut encoded = Encoded::of(text, Slashes::Plain).unwrap();
+            assert_eq!(encoded.left, bytes.len(), "{text}");
             assert_eq!(encoded.bytes(bytes.len()).as_deref(), Some(bytes), "{text}");
             assert_eq!(encoded.bytes(1), None, "{text}");
             assert_eq!(to_base64(bytes).trim_end_matches('='), text.trim_end_matches('='));
         }
-        for text in ["T", "TW-u", "T===", "é"] {
-            assert!(Encoded::of(text).is_none(), "{text}");
+        for text in ["T", "TW-u", "T===", "é", "TW\\/u", "\\TWF"] {
+            assert!(Encoded::of(text, Slashes::Plain).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn slashes_as_json_has_them() {
+        for (text, bytes) in [("\\/\\/\\/\\/", &[255, 255, 255][..]), ("/\\/8=", &[255, 255]), ("a\\/==", &[107])] {
+            assert!(escapes_slashes_only(text));
+            let mut encoded = Encoded::of(text, Slashes::Escaped).unwrap();
+            assert_eq!(encoded.bytes(bytes.len()).as_deref(), Some(bytes), "{text}");
+            assert_eq!(encoded.bytes(1), None, "{text}");
+        }
+        for text in ["\\n", "\\u002f", "a\\", "\\\\/"] {
+            assert!(!escapes_slashes_only(text), "{text}");
         }
     }
 
@@ -238,7 +283,7 @@ mod tests {
                 digits.extend((0..=three.len()).map(|i| u8::try_from(digit(i).unwrap()).unwrap()));
             }
             let text = String::from_utf8(digits).unwrap();
-            let mut encoded = Encoded::of(&text).unwrap();
+            let mut encoded = Encoded::of(&text, Slashes::Plain).unwrap();
             let mut found = Vec::new();
             for piece in pieces.into_iter().chain([u8::MAX]).cycle() {
                 let count = usize::from(piece).min(bytes.len() - found.len());
