@@ -24,8 +24,9 @@ const BINDINGS: usize = 1_000;
 const PROMISED: Duration = Duration::from_millis(20);
 /// How many bindings there are together: many small programs, or one that is as large as all of them.
 const TOGETHER: usize = 100_000;
-/// How far the cost of a binding may grow from the smallest to the largest program: an instruction costs more where tables leave the caches.
-const LINEAR: f64 = 2.0;
+/// How far the cost of a binding may grow from the smallest to the largest program. Each takes as many instructions, and an instruction takes
+/// longer where the tables of the program leave the caches.
+const LINEAR: f64 = 2.5;
 
 /// As the command has it.
 #[global_allocator]
