@@ -11,13 +11,16 @@ use crate::grammar::{
 };
 use crate::judge::with_stack;
 
+/// An operand, and what has come of it.
+type Met = (Arc<PrimExpr>, Arc<PrimExpr>);
+
 /// What stands in the place of a shape variable, and of a variable that is used as a shape.
 pub(super) struct Substitution<'s> {
     size: &'s dyn Fn(&ShapeVar) -> PrimExpr,
     shape: &'s dyn Fn(&Var) -> TensorShape,
     /// The operands of dimensions that were met, by address, with what has come of them, so that what is shared stays so. They are kept
     /// so that no other comes to lie in their place.
-    met: RefCell<FxHashMap<usize, (Arc<PrimExpr>, Arc<PrimExpr>)>>,
+    met: RefCell<FxHashMap<usize, Met>>,
 }
 
 impl<'s> Substitution<'s> {
