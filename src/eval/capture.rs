@@ -1,8 +1,13 @@
 //! The free variables of a function, which its closure captures (`VAL.CLOSURE.FREE`).
+//!
+//! The compiler for the machine finds them once more (`vm::compile::free`), on purpose: the two ways to run a program share nothing of
+//! what it means, so that a mistake in one of them shows as a difference from the other.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
 
 use super::machine::Machine;
 use super::scope::Scopes;
@@ -33,7 +38,7 @@ impl Machine<'_> {
         }
         // A45: the text counts the body alone.
         let annotations = !self.cx.literal(Erratum::A45);
-        let mut walk = Walk { machine: self, bound: Scopes::new(), seen: HashSet::new(), free: Free::default() };
+        let mut walk = Walk { machine: self, bound: Scopes::new(), seen: FxHashSet::default(), free: Free::default() };
         walk.function(func, annotations);
         let free = Rc::new(walk.free);
         self.free_variables.insert(key, free.clone());
@@ -44,8 +49,8 @@ impl Machine<'_> {
 struct Walk<'w, 'm> {
     machine: &'w mut Machine<'m>,
     bound: Scopes<Var, ()>,
-    /// Dimensions already looked at, by address: shared ones need to be seen once.
-    seen: HashSet<usize>,
+    /// The operands of dimensions already looked at, by address: shared ones need to be seen once.
+    seen: FxHashSet<usize>,
     free: Free,
 }
 
@@ -175,13 +180,8 @@ impl Walk<'_, '_> {
     }
 
     fn dim(&mut self, dim: &PrimExpr) {
-        if let PrimExpr::IntImm(_) = dim {
-            return;
-        }
-        if self.seen.insert(std::ptr::from_ref(dim) as usize) {
-            dim.for_each_var(|v| {
-                self.free.shape_vars.insert(v.clone());
-            });
-        }
+        dim.for_each_var_once(&mut self.seen, |v| {
+            self.free.shape_vars.insert(v.clone());
+        });
     }
 }

@@ -10,6 +10,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
 use super::ShapeVar;
@@ -224,6 +225,22 @@ impl PrimExpr {
                 PrimExpr::Binary(_, a, b) => stack.extend([&**b, &**a]),
                 PrimExpr::Not(a) => stack.push(a),
                 PrimExpr::Select(c, t, f) => stack.extend([&**f, &**t, &**c]),
+            }
+        }
+    }
+
+    /// As [`PrimExpr::for_each_var`], but what is shared is gone through once: `seen` has the addresses of the operands so far, all of
+    /// which must stay where they are as long as it is used. Twice the double of a double, and so on, has few operands and many occurrences.
+    pub fn for_each_var_once<'a>(&'a self, seen: &mut FxHashSet<usize>, mut visit: impl FnMut(&'a ShapeVar)) {
+        let mut stack: SmallVec<[&PrimExpr; 8]> = smallvec![self];
+        let mut new = |operand: &Arc<PrimExpr>| seen.insert(Arc::as_ptr(operand) as usize);
+        while let Some(e) = stack.pop() {
+            match e {
+                PrimExpr::Var(v) => visit(v),
+                PrimExpr::IntImm(_) => {}
+                PrimExpr::Binary(_, a, b) => stack.extend([b, a].into_iter().filter(|e| new(e)).map(|e| &**e)),
+                PrimExpr::Not(a) => stack.extend(Some(a).filter(|e| new(e)).map(|e| &**e)),
+                PrimExpr::Select(c, t, f) => stack.extend([f, t, c].into_iter().filter(|e| new(e)).map(|e| &**e)),
             }
         }
     }

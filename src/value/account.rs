@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
@@ -9,7 +10,7 @@ use super::object::Value;
 use super::stop::Stop;
 use super::storage::Place;
 use super::tensor::{AllocError, Tensor};
-use crate::grammar::{DataType, TensorData};
+use crate::grammar::{DataType, Name, TensorData};
 
 /// How many bytes a run may hold at once, and holds. What is accounted for are the tensors that it makes and what operators and
 /// `PrimFunc`s keep beside them while they run.
@@ -38,6 +39,14 @@ impl Account {
     /// What happens from now on happens here; where it was before.
     pub fn go_to(&self, place: Place) -> Place {
         self.place.replace(place)
+    }
+
+    /// What happens from now on happens in this instruction of a function of the machine: as a rule the next one of the same function.
+    pub fn go_to_instruction(&self, function: &Name, number: usize) {
+        match &mut self.place.borrow_mut().instruction {
+            Some((name, at)) if Arc::ptr_eq(name, function) => *at = number,
+            other => *other = Some((function.clone(), number)),
+        }
     }
 
     /// Where the run is.

@@ -1,6 +1,9 @@
 //! Structural information and attributes with other dimensions in the place of variables.
 
+use std::cell::RefCell;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::grammar::{
     AttrValue, FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape,
@@ -8,10 +11,25 @@ use crate::grammar::{
 };
 use crate::judge::with_stack;
 
+/// An operand, and what has come of it.
+type Met = (Arc<PrimExpr>, Arc<PrimExpr>);
+
 /// What stands in the place of a shape variable, and of a variable that is used as a shape.
 pub(super) struct Substitution<'s> {
-    pub(super) size: &'s dyn Fn(&ShapeVar) -> PrimExpr,
-    pub(super) shape: &'s dyn Fn(&Var) -> TensorShape,
+    size: &'s dyn Fn(&ShapeVar) -> PrimExpr,
+    shape: &'s dyn Fn(&Var) -> TensorShape,
+    /// The operands of dimensions that were met, by address, with what has come of them, so that what is shared stays so. They are kept
+    /// so that no other comes to lie in their place.
+    met: RefCell<FxHashMap<usize, Met>>,
+}
+
+impl<'s> Substitution<'s> {
+    pub(super) fn new(
+        size: &'s dyn Fn(&ShapeVar) -> PrimExpr,
+        shape: &'s dyn Fn(&Var) -> TensorShape,
+    ) -> Substitution<'s> {
+        Substitution { size, shape, met: RefCell::default() }
+    }
 }
 
 impl Substitution<'_> {
@@ -59,14 +77,27 @@ impl Substitution<'_> {
     }
 
     pub(super) fn dim(&self, dim: &PrimExpr) -> PrimExpr {
-        let part = |e: &Arc<PrimExpr>| Arc::new(self.dim(e));
         with_stack(|| match dim {
             PrimExpr::Var(v) => (self.size)(v),
             PrimExpr::IntImm(i) => PrimExpr::IntImm(*i),
-            PrimExpr::Binary(op, a, b) => PrimExpr::Binary(*op, part(a), part(b)),
-            PrimExpr::Not(a) => PrimExpr::Not(part(a)),
-            PrimExpr::Select(c, t, f) => PrimExpr::Select(part(c), part(t), part(f)),
+            PrimExpr::Binary(op, a, b) => PrimExpr::Binary(*op, self.operand(a), self.operand(b)),
+            PrimExpr::Not(a) => PrimExpr::Not(self.operand(a)),
+            PrimExpr::Select(c, t, f) => PrimExpr::Select(self.operand(c), self.operand(t), self.operand(f)),
         })
+    }
+
+    /// An operand of a dimension, each once.
+    fn operand(&self, old: &Arc<PrimExpr>) -> Arc<PrimExpr> {
+        if let PrimExpr::Var(_) | PrimExpr::IntImm(_) = **old {
+            return Arc::new(self.dim(old));
+        }
+        let address = Arc::as_ptr(old) as usize;
+        if let Some((_, new)) = self.met.borrow().get(&address) {
+            return new.clone();
+        }
+        let new = Arc::new(self.dim(old));
+        self.met.borrow_mut().insert(address, (old.clone(), new.clone()));
+        new
     }
 
     pub(super) fn attr(&self, value: &AttrValue) -> AttrValue {
@@ -101,4 +132,29 @@ pub(super) fn without_purity(s: &StructInfo) -> StructInfo {
         })),
         StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => s.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::BinaryOp;
+
+    /// As a tree the result has 2^61 parts.
+    #[test]
+    fn what_is_shared_stays_shared() {
+        let doubled = (0..60).fold(PrimExpr::var("n"), |e, _| {
+            let e = Arc::new(e);
+            PrimExpr::Binary(BinaryOp::Add, e.clone(), e)
+        });
+        let size = |_: &ShapeVar| PrimExpr::IntImm(1);
+        let shape = |v: &Var| TensorShape::Var(v.clone());
+        let mut now = Substitution::new(&size, &shape).dim(&doubled);
+        // The last operands are variables, which are cheaper to make than to look up.
+        for level in 0..60 {
+            let PrimExpr::Binary(BinaryOp::Add, a, b) = now else { panic!("{level} levels") };
+            assert!(level == 59 || Arc::ptr_eq(&a, &b));
+            now = (*a).clone();
+        }
+        assert_eq!(now, PrimExpr::IntImm(1));
+    }
 }

@@ -46,7 +46,7 @@ impl Emitter<'_, '_> {
                 Some(_) | None => TensorShape::Var(unknown_shape(v)),
             }
         };
-        let renaming = Substitution { size: &size, shape: &shape };
+        let renaming = Substitution::new(&size, &shape);
         let signature = self.with_renaming(|all| self.signature(f, &renaming, Some(all)));
         let index = self.functions.len() as u32;
         self.functions.push(None);

@@ -93,6 +93,12 @@ impl<'e, 'c> Emitter<'e, 'c> {
         }
     }
 
+    /// Room for so many bindings: a variable for each, and an instruction at least. What a long block needs is laid out once.
+    pub(super) fn make_room(&mut self, bindings: usize) {
+        self.vars.reserve(bindings);
+        self.code.reserve(bindings);
+    }
+
     pub(super) fn register(&mut self) -> u32 {
         let register = self.next;
         self.next += 1;

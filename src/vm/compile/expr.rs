@@ -135,6 +135,7 @@ impl Emitter<'_, '_> {
 
     /// EVAL.SEQ.DF-CLEAN: at the end of a `DataflowBlock` its `DataflowVar`s go.
     fn block(&mut self, block: &BindingBlock) {
+        self.make_room(block.bindings.len());
         for binding in &block.bindings {
             match binding {
                 Binding::VarBinding(b) => self.var_binding(b),

@@ -1,8 +1,13 @@
 //! What occurs free in a function (`VAL.CLOSURE.FREE`).
+//!
+//! The evaluator finds it by itself (`eval::capture`), and this repeats it on purpose: the machine shares no code of evaluation, so that
+//! a mistake in one of the two shows as a difference from the other.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
 
 use super::Compiler;
 use crate::book::Erratum;
@@ -31,7 +36,8 @@ impl Free {
         }
         // A45: by the letter annotations do not count.
         let annotations = !compiler.cx.literal(Erratum::A45);
-        let mut search = Search { compiler: &mut *compiler, bound: Context::new(), free: Free::default() };
+        let (bound, seen, free) = (Context::new(), FxHashSet::default(), Free::default());
+        let mut search = Search { compiler: &mut *compiler, bound, seen, free };
         search.function(f, annotations);
         let found = Rc::new(search.free);
         compiler.free.insert(address, found.clone());
@@ -42,6 +48,8 @@ impl Free {
 struct Search<'s, 'c> {
     compiler: &'s mut Compiler<'c>,
     bound: Context<Var, ()>,
+    /// The operands of dimensions that were met, by address.
+    seen: FxHashSet<usize>,
     free: Free,
 }
 
@@ -170,8 +178,33 @@ impl Search<'_, '_> {
     }
 
     fn dim(&mut self, dim: &PrimExpr) {
-        dim.for_each_var(|v| {
+        dim.for_each_var_once(&mut self.seen, |v| {
             self.free.shape_vars.insert(v.clone());
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::{Attrs, BinaryOp, IrModule, ShapeExpr, Span};
+    use crate::judge::Cx;
+
+    /// As a tree the dimension has 2^61 parts.
+    #[test]
+    fn what_is_shared_is_searched_once() {
+        let doubled = (0..60).fold(PrimExpr::var("n"), |e, _| PrimExpr::binary(BinaryOp::Add, e.clone(), e));
+        let body = Expr::ShapeExpr(ShapeExpr { values: [doubled].into(), span: Span::NONE });
+        let f = Arc::new(Function {
+            params: Vec::new(),
+            body,
+            ret_struct_info: None,
+            pure: None,
+            attrs: Attrs::new(),
+            span: Span::NONE,
+        });
+        let (mut cx, module) = (Cx::new(), IrModule::default());
+        let free = Free::of(&f, &mut Compiler::new(&mut cx, &module, None));
+        assert_eq!(free.shape_vars, [ShapeVar::new("n")].into());
     }
 }

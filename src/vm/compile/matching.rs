@@ -137,7 +137,7 @@ impl Emitter<'_, '_> {
             Some(Place { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r)),
             Some(_) | None => TensorShape::Var(unknown_shape(v)),
         };
-        then(&Substitution { size: &size, shape: &shape })
+        then(&Substitution::new(&size, &shape))
     }
 }
 

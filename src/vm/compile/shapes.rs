@@ -1,5 +1,7 @@
 //! Dimensions: shape variables live in slots of the shape heap, and what is computed from them goes into further slots.
 
+use rustc_hash::FxHashSet;
+
 use super::emit::{Emitter, Pending, Place};
 use crate::grammar::{DataType, PrimExpr, PrimValue, ShapeVar, Span, TensorShape, Var};
 use crate::vm::executable::{Builtin, Callee, Constant, Context, How, NamedPrimFunc, Operand, PrimFuncCall};
@@ -29,12 +31,12 @@ impl Emitter<'_, '_> {
             None => PrimExpr::Var(unknown_size(v)),
         };
         let no_shape = |v: &Var| TensorShape::Var(v.clone());
-        Substitution { size: &size, shape: &no_shape }.dim(dim)
+        Substitution::new(&size, &no_shape).dim(dim)
     }
 
     fn is_known(&self, dim: &PrimExpr) -> bool {
         let mut known = true;
-        dim.for_each_var(|v| known &= self.sizes.contains(v));
+        dim.for_each_var_once(&mut FxHashSet::default(), |v| known &= self.sizes.contains(v));
         known
     }
 

@@ -8,7 +8,7 @@ use crate::book::{Edition, Rule};
 use crate::grammar::Name;
 use crate::judge::with_stack;
 use crate::ops::{EvalArgs, run_prim_func};
-use crate::value::{Asked, Closure, Compiled, Place, PrimFuncObj, Stop, Tensor, Value};
+use crate::value::{Asked, Closure, Compiled, PrimFuncObj, Stop, Tensor, Value};
 use crate::vm::executable::{MAX_REGISTERS, Operand};
 
 impl Machine<'_> {
@@ -40,8 +40,9 @@ impl Machine<'_> {
     /// What happens from now on happens in this instruction; storages note it.
     fn note_place(&mut self, at: usize) -> Result<(), Stop> {
         let function = self.frame()?.function;
-        let name = self.executable.functions.get(function).map(|f| f.name.clone());
-        self.account.go_to(Place { instruction: name.map(|name| (name, at)), ..Place::default() });
+        if let Some(function) = self.executable.functions.get(function) {
+            self.account.go_to_instruction(&function.name, at);
+        }
         Ok(())
     }
 

@@ -36,7 +36,7 @@ impl Machine<'_> {
             Some(sizes) => TensorShape::Dims(sizes.into_iter().map(PrimExpr::IntImm).collect()),
             None => TensorShape::Var(v.clone()),
         };
-        Substitution { size: &size, shape: &shape }.struct_info(&s)
+        Substitution::new(&size, &shape).struct_info(&s)
     }
 
     /// The shape in a register, as information may name it.

@@ -98,7 +98,7 @@ impl Machine<'_> {
 fn substitute<T>(bound: &Bound, then: impl FnOnce(&Substitution<'_>) -> T) -> T {
     let size = |v: &ShapeVar| bound.get(v).map_or_else(|| PrimExpr::Var(v.clone()), |size| PrimExpr::IntImm(*size));
     let shape = |v: &Var| TensorShape::Var(v.clone());
-    then(&Substitution { size: &size, shape: &shape })
+    then(&Substitution::new(&size, &shape))
 }
 
 fn with_bound(s: &StructInfo, bound: &Bound) -> StructInfo {

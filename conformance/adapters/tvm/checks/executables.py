@@ -28,10 +28,11 @@ from passes import PATIENCE, dialect, last_line
 #: Executables that do something else, and why: glob over programs -> the reason.
 KNOWN = {
     "*/functions": "what an executable wants of a packed function that is not there is not in it, so that another result is made",
-    "*/nn_embed": "a finding: LegalizeOps takes rows by an index that it does not look at, and one "
-    "below 0 is outside of the table",
-    "*/nn_moe": "the PrimFunc calls a function of TVM's run time (T.call_packed of topk), which is not interpreted here",
-    "*/scalars": "the PrimFunc that computes a number gives it back by T.ret, which is not interpreted here",
+    "*/nn_embed": "OPS.take.value (A60): an index below 0 counts from the end; TVM documents that its default mode leaves "
+    "indices out of bounds to the user, and takes -1 for one",
+    "*/nn_moe": "OPS.topk.value: the PrimFunc calls a function of TVM's run time (T.call_packed of topk), "
+    "which is not interpreted here",
+    "*/scalars": "PR14148.EVAL.IMM: the PrimFunc that computes a number gives it back by T.ret, which is not interpreted here",
     "corpus/tir_and_packed": "a finding: the executable has no check for the second cast, of n elements to m, "
     "which is bound elsewhere to another number (SI.MATCHCAST.TENSOR.EVAL)",
     "corpus/two_languages": "a product over no elements is never written by its PrimFunc: call_tir gives it zeros "
