@@ -223,6 +223,10 @@ fn putting_together_and_taking_apart() {
         infer("split", &halves, &[float(&[5.into()])]),
         Ok(StructInfo::tuple([float(&[3.into()]), float(&[2.into()])]))
     );
+    // So many parts are not written down. They are a tuple all the same, so that nothing else may be said of them.
+    let parts = |count: i64| infer("split", &[("indices_or_sections", AttrValue::Int(count))], &[float(&[5.into()])]);
+    assert!(parts(100_000).is_ok() && matches!(parts(100_001), Err(InferError { limit: true, .. })));
+    assert!(matches!(parts(0), Err(InferError { limit: false, .. })));
     // Of n elements the first part has half, rounded up.
     let half = PrimExpr::binary(BinaryOp::FloorDiv, PrimExpr::binary(BinaryOp::Add, n(), 1.into()), 2.into());
     let rest = PrimExpr::binary(BinaryOp::Sub, n(), half.clone());
