@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use relax_spec::book::{Edition, Erratum, Reading};
+use relax_spec::book::{Edition, Erratum};
 use relax_spec::derivation::derive_call;
 use relax_spec::generate::Tape;
 use relax_spec::grammar::{
@@ -19,7 +19,7 @@ use relax_spec::judge::{Cx, GlbPurity, Prover};
 use relax_spec::struct_info::{self as si, InScope, Mapping, Relation, Surroundings};
 use relax_spec::types;
 
-use super::{readings, seeds};
+use super::{cx, readings, seeds};
 
 /// The place where a pair is judged: some variables are bound, and shapes are known.
 struct Place {
@@ -378,7 +378,7 @@ fn what_is_held_in_common_is_judged_as_what_is_not() {
     let readings = readings(&["struct_info", "types", "derivation/call.rs"], &Erratum::ALL);
     assert!(readings.len() > 15, "{}", readings.len());
     let (mut found, mut different, mut in_common, mut related) = (Vec::new(), 0, 0, 0);
-    for seed in seeds("SHARED_PAIRS", 250) {
+    for seed in seeds("SHARED_PAIRS", 500) {
         let tape = &mut Tape::from_seed(seed, 300);
         let place = Place { bound: InScope::new(&[Var::new("s")], &names()[..tape.choose(3)]), last_number: 0 };
         let prover = [Prover::Algebraic, Prover::Algebraic, Prover::Alpha, Prover::Exhaustive][tape.choose(4)];
@@ -393,19 +393,21 @@ fn what_is_held_in_common_is_judged_as_what_is_not() {
         let (plain1, plain2) = (type_apart(&t1), type_apart(&t2));
         let mut known = HashMap::new();
         let (common1, common2) = (types_in_common(&t1, &mut known), types_in_common(&t2, &mut known));
-        for (name, reading) in &readings {
-            let cx = &|| {
-                let mut cx = with(reading).with_prover(prover).with_edition(edition);
+        // The first is of no letter, the last of all; of the others each is taken for every fourth pair.
+        let turn = |i: usize| i == 0 || i + 1 == readings.len() || (i as u64 + seed).is_multiple_of(4);
+        for (_, (name, reading)) in readings.iter().enumerate().filter(|(i, _)| turn(*i)) {
+            let anew = &|| {
+                let mut cx = cx(reading).with_prover(prover).with_edition(edition);
                 cx.glb_purity = glb_purity;
                 cx
             };
-            let plain = of_infos(cx, &apart.0, &apart.1, &place);
+            let plain = of_infos(anew, &apart.0, &apart.1, &place);
             related += usize::from(plain.iter().any(|(question, said, _)| *question == "order" && said == "true"));
-            let plain_types = of_types(cx, &plain1, &plain2);
-            let told = differences(&plain, &of_infos(cx, &s1, &s2, &place))
-                .or_else(|| differences(&plain, &of_infos(cx, &common.0, &common.1, &place)))
-                .or_else(|| differences(&plain_types, &of_types(cx, &t1, &t2)))
-                .or_else(|| differences(&plain_types, &of_types(cx, &common1, &common2)));
+            let plain_types = of_types(anew, &plain1, &plain2);
+            let told = differences(&plain, &of_infos(anew, &s1, &s2, &place))
+                .or_else(|| differences(&plain, &of_infos(anew, &common.0, &common.1, &place)))
+                .or_else(|| differences(&plain_types, &of_types(anew, &t1, &t2)))
+                .or_else(|| differences(&plain_types, &of_types(anew, &common1, &common2)));
             if let Some(told) = told {
                 different += 1;
                 if found.len() < 8 {
@@ -417,8 +419,4 @@ fn what_is_held_in_common_is_judged_as_what_is_not() {
     }
     assert!(found.is_empty(), "{different} pairs differ, such as\n{}", found.join("\n"));
     assert!(in_common > 100 && related > 500, "{in_common} {related}");
-}
-
-fn with(reading: &Reading) -> Cx {
-    super::cx(reading)
 }
