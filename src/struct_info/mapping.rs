@@ -90,8 +90,9 @@ struct United<'a, 's> {
     to_itself: bool,
     /// Whether the infos that are matched stand in parameters.
     params: bool,
-    /// The pairs of tuples that others hold as well and that were matched: to match them again changes nothing.
-    seen: FxHashSet<(usize, usize)>,
+    /// The pairs of tuples that others hold as well and that were matched, with whether that was in parameters: to match them there
+    /// again changes nothing, but a function type in them is searched outside of parameters, and is not inside.
+    seen: FxHashSet<(usize, usize, bool)>,
 }
 
 impl<'s> United<'_, 's> {
@@ -159,7 +160,7 @@ impl<'s> United<'_, 's> {
 
     fn tuples(&mut self, cx: &mut Cx, fields1: &'s Arc<[StructInfo]>, fields2: &'s Arc<[StructInfo]>) {
         let shared = (is_shared(fields1) || is_shared(fields2)) && !cx.is_traced();
-        if shared && !self.seen.insert((place(fields1), place(fields2))) {
+        if shared && !self.seen.insert((place(fields1), place(fields2), self.params)) {
             return;
         }
         let fieldwise = cx.by_cases_or(
@@ -270,15 +271,51 @@ pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>,
     }
 }
 
-/// What the variables that these introduce are called in others, which are the same up to names.
-pub(crate) fn names_among<'s>(
-    these: impl IntoIterator<Item = &'s StructInfo>,
-    others: impl IntoIterator<Item = &'s StructInfo>,
-) -> Mapping {
-    let (mut from, mut to) = (Vec::new(), Vec::new());
-    for_each_lone(these, &mut |v| from.push(v.clone()));
-    for_each_lone(others, &mut |v| to.push(PrimExpr::Var(v.clone())));
-    if from.len() == to.len() { from.into_iter().zip(to).collect() } else { Mapping::new() }
+/// What the variables that the first of each pair introduces are called in the second, which is the same up to names; no names at all
+/// if one of them is not. They need not hold the same things in common.
+pub(crate) fn names_among<'s>(pairs: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>) -> Mapping {
+    let mut names = Names { found: Found::new(), seen: FxHashSet::default() };
+    if pairs.into_iter().all(|(s1, s2)| names.infos(s1, s2)) { owned(&names.found) } else { Mapping::new() }
+}
+
+/// The names that variables have elsewhere.
+struct Names<'s> {
+    found: Found<'s>,
+    /// The pairs of tuples that others hold as well and that were gone through: what they say is known.
+    seen: FxHashSet<(usize, usize)>,
+}
+
+impl<'s> Names<'s> {
+    /// Whether the two are built alike, as far as they introduce variables.
+    fn infos(&mut self, s1: &'s StructInfo, s2: &'s StructInfo) -> bool {
+        match Kinds::of(s1, s2) {
+            Kinds::Tuples(fields1, fields2) => {
+                let known =
+                    (is_shared(fields1) || is_shared(fields2)) && !self.seen.insert((place(fields1), place(fields2)));
+                let mut fields = fields1.iter().zip(fields2.iter());
+                known
+                    || fields1.len() == fields2.len()
+                        && with_stack(|| fields.all(|(field1, field2)| self.infos(field1, field2)))
+            }
+            Kinds::Tensors(..) | Kinds::Shapes(..) => {
+                self.dims(dims_of(s1).unwrap_or_default(), dims_of(s2).unwrap_or_default())
+            }
+            Kinds::Prims(p1, p2) => self.dims(p1.value.as_slice(), p2.value.as_slice()),
+            Kinds::Funcs(..) | Kinds::Objects => true,
+            Kinds::Different => introduced_shape_vars(s1).is_empty() && introduced_shape_vars(s2).is_empty(),
+        }
+    }
+
+    fn dims(&mut self, dims1: &'s [PrimExpr], dims2: &'s [PrimExpr]) -> bool {
+        let lone = |dim: &PrimExpr| matches!(dim, PrimExpr::Var(_));
+        dims1.len() == dims2.len()
+            && dims1.iter().zip(dims2).all(|(dim1, dim2)| {
+                if let (PrimExpr::Var(v), PrimExpr::Var(_)) = (dim1, dim2) {
+                    self.found.insert(v, dim2);
+                }
+                lone(dim1) == lone(dim2)
+            })
+    }
 }
 
 /// The parameters, none for a packed function.
