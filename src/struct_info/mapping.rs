@@ -393,7 +393,9 @@ mod tests {
             let dims: Vec<PrimExpr> = (0..length as i64).map(PrimExpr::from).collect();
             let assigned: Vec<Entry> = names.iter().zip(&dims).collect();
             let mut plainly = Found::new();
-            assigned.iter().for_each(|(var, dim)| drop(plainly.insert(var, dim)));
+            for (var, dim) in &assigned {
+                plainly.insert(var, dim);
+            }
             let last = last_of_each(&assigned);
             assert_eq!((last.len(), last.into_iter().collect()), (plainly.len(), plainly), "{length} {vars}");
         }
