@@ -5,6 +5,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 use super::kinds::Kinds;
 use super::surroundings::Surroundings;
@@ -18,6 +19,14 @@ pub type Mapping = BTreeMap<ShapeVar, PrimExpr>;
 
 /// A mapping as it is found: between parts of the infos that are matched.
 pub(super) type Found<'s> = BTreeMap<&'s ShapeVar, &'s PrimExpr>;
+
+/// An entry of a mapping.
+type Entry<'s> = (&'s ShapeVar, &'s PrimExpr);
+
+/// What one list of dimensions assigns, in its order.
+type Assigned<'s> = SmallVec<[Entry<'s>; FEW]>;
+
+const FEW: usize = 4;
 
 struct Shown<'m, 's>(&'m Found<'s>);
 
@@ -197,11 +206,11 @@ impl<'s> United<'_, 's> {
     /// One list of dimensions against another. The procedure assigns in order, so that of two entries for one variable
     /// in a single list the later counts; union is about several lists.
     fn dims(&mut self, cx: &mut Cx, dims1: &'s [PrimExpr], dims2: &'s [PrimExpr]) {
-        let mut assigned = Found::new();
+        let mut assigned = Assigned::new();
         for (dim1, dim2) in dims1.iter().zip(dims2) {
             assigned.extend(self.mapped(cx, dim1).map(|v| (v, dim2)));
         }
-        self.unite(cx, assigned);
+        self.unite(cx, &assigned);
     }
 
     /// SI.MAPPING.NOTBOUND: a lone variable is mapped unless it is bound; of a compound dimension none is.
@@ -214,19 +223,25 @@ impl<'s> United<'_, 's> {
     }
 
     /// SI.MAPPING.UNION: the leftmost entry counts.
-    fn unite(&mut self, cx: &mut Cx, assigned: Found<'s>) {
+    fn unite(&mut self, cx: &mut Cx, assigned: &[Entry<'s>]) {
         let united = cx.rule(rule!("SI.MAPPING.UNION"), self.parts > 0 && !assigned.is_empty());
-        if self.mapping.is_empty() {
-            self.mapping = assigned;
-            return;
-        }
-        for (v, dim) in assigned {
+        for (v, dim) in last_of_each(assigned) {
             let conflict = self.mapping.get(v).is_some_and(|earlier| !alpha_equal(earlier, dim));
             if !(united && conflict) {
                 self.mapping.insert(v, dim);
             }
         }
     }
+}
+
+/// The last entry of each variable. Lists of dimensions are short nearly always, and then they are sooner looked through than put in
+/// order.
+fn last_of_each<'s>(assigned: &[Entry<'s>]) -> Assigned<'s> {
+    if assigned.len() > FEW {
+        return assigned.iter().copied().collect::<Found>().into_iter().collect();
+    }
+    let is_last = |(i, (v, _)): &(usize, &Entry<'s>)| assigned[i + 1..].iter().all(|(later, _)| later != v);
+    assigned.iter().enumerate().filter(is_last).map(|(_, entry)| *entry).collect()
 }
 
 /// The dimensions of a tensor or the values of a shape, where they are written.
@@ -401,5 +416,25 @@ fn collect<'s>(s: &'s StructInfo, into_functions: bool, seen: &mut Seen, visit: 
             params.chain([&func.ret]).for_each(|part| collect(part, into_functions, seen, visit));
         }),
         StructInfo::Func(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_entries_of_a_variable_in_one_list_the_last_counts_however_long_the_list_is() {
+        for (length, vars) in (0..3 * FEW).flat_map(|length| (1..6).map(move |vars| (length, vars))) {
+            let names: Vec<ShapeVar> = (0..length).map(|i| ShapeVar::new(&format!("v{}", i * 7 % vars))).collect();
+            let dims: Vec<PrimExpr> = (0..length as i64).map(PrimExpr::from).collect();
+            let assigned: Vec<Entry> = names.iter().zip(&dims).collect();
+            let mut plainly = Found::new();
+            for (var, dim) in &assigned {
+                plainly.insert(var, dim);
+            }
+            let last = last_of_each(&assigned);
+            assert_eq!((last.len(), last.into_iter().collect()), (plainly.len(), plainly), "{length} {vars}");
+        }
     }
 }
