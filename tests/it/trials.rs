@@ -20,11 +20,13 @@ fn source() -> Source {
     Source::of(&embedded_suite().unwrap(), Restriction::default())
 }
 
+const PROGRAMS: u64 = 1_000;
+
 #[test]
 fn programs_are_accepted_and_nine_of_ten_reach_their_end() {
     let source = source();
     let (mut ended, mut census) = (0, Census::default());
-    for number in 0..1_000 {
+    for number in 0..PROGRAMS {
         let drawn = source.program(1, number);
         census.count(&drawn.module);
         match at_example_sizes(&drawn) {
@@ -33,9 +35,8 @@ fn programs_are_accepted_and_nine_of_ten_reach_their_end() {
             Ended::Rejected(why) => panic!("program {number} of seed 1 is rejected: {why}"),
         }
     }
-    assert!(ended >= 900, "{ended} of 1000 reach the end");
-    let missing: Vec<&&str> =
-        Census::CONSTRUCTS.iter().filter(|name| !census.constructs.contains_key(*name)).collect();
+    assert!(ended * 10 >= PROGRAMS * 9, "{ended} of {PROGRAMS} reach the end");
+    let missing: Vec<&&str> = Census::CONSTRUCTS.iter().filter(|name| !census.constructs.contains_key(*name)).collect();
     assert_eq!(missing, Vec::<&&str>::new(), "constructs that do not occur in 1000 programs");
 }
 
@@ -57,7 +58,8 @@ fn a_program_has_what_is_allowed_and_nothing_else() {
     let operators = vec![glob::Pattern::new("relax.nn.relu").unwrap(), glob::Pattern::new("relax.sum").unwrap()];
     let restriction = Restriction { operators, features, bindings: 10, ..Restriction::default() };
     let source = Source::of(&embedded_suite().unwrap(), restriction);
-    assert_eq!(source.operators().collect::<Vec<_>>(), ["relax.nn.relu", "relax.sum"]);
+    let named: std::collections::BTreeSet<&str> = source.operators().collect();
+    assert_eq!(named, ["relax.nn.relu", "relax.sum"].into());
     let mut census = Census::default();
     (0..200).for_each(|number| census.count(&source.program(0, number).module));
     for construct in ["If", "MatchCast", "PrimFunc", "Function, impure"] {
@@ -83,18 +85,17 @@ fn run(settings: &Settings, start: impl Fn() -> Box<dyn Implementation + Send> +
     let (suite, store) = (embedded_suite().unwrap(), Mutex::new(Store::in_memory()));
     let restriction = Restriction { bindings: 12, ..Restriction::default() };
     let started = || -> Result<Box<dyn Implementation + Send>, StartError> { Ok(start()) };
-    let campaign =
-        campaign((&suite, &restriction), settings, &started, &store, &Interrupt::default(), &|| {}).unwrap();
+    let campaign = campaign((&suite, &restriction), settings, &started, &store, &Interrupt::default(), &|| {}).unwrap();
     (campaign, store.into_inner().unwrap())
 }
 
 #[test]
 fn the_oracle_does_not_differ_from_itself() {
-    let settings = settings(60, &["llvm", "text", "check", "normalize"]);
+    let settings = settings(30, &["llvm", "text", "check", "normalize"]);
     let (campaign, store) = run(&settings, || Box::new(InProcess::new(Reading::corrected())));
     let found: Vec<String> = store.ranked().iter().map(|f| format!("{}\n{}", f.message, f.program)).collect();
     assert_eq!(found, Vec::<String>::new());
-    assert!(campaign.tally.ran > 50, "{:?}", campaign.tally);
+    assert!(campaign.tally.ran > 25, "{:?}", campaign.tally);
     assert!(campaign.tally.runs.1 * 10 >= campaign.tally.runs.0 * 7, "{:?}", campaign.tally.runs);
 }
 
@@ -145,7 +146,7 @@ fn forget(answers: Vec<TrialAnswer>) -> Outcome {
 
 fn wrong(how: fn(Vec<TrialAnswer>) -> Outcome) -> Store {
     let make = move || -> Box<dyn Implementation + Send> {
-        Box::new(Wrong { inner: InProcess::new(Reading::corrected()), operator: "relax.multiply", how })
+        Box::new(Wrong { inner: InProcess::new(Reading::corrected()), operator: "relax.add", how })
     };
     run(&settings(40, &["llvm"]), make).1
 }
@@ -159,7 +160,7 @@ fn a_wrong_implementation_is_found_and_the_program_is_small() {
         assert_eq!(found[0].signature.kind, kind);
         assert!(found[0].count > 1);
         assert!(found[0].bindings <= 2, "{}", found[0].program);
-        assert!(found[0].operators.contains(&"relax.multiply".to_string()));
+        assert!(found[0].operators.contains(&"relax.add".to_string()));
     }
 }
 

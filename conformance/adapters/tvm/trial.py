@@ -1,5 +1,8 @@
 """Runs of one program on several inputs, by the several ways that lead through TVM."""
 
+import ast
+import re
+
 import tvm
 from tvm import relax
 
@@ -9,6 +12,8 @@ from run import lowering, machine, some_closure
 from text import parse_text
 
 
+#: How a printed text gives its constants.
+METADATA = re.compile(r'^metadata = tvm\.ir\.load_json\((""".*?""")\)$', re.DOTALL | re.MULTILINE)
 #: The ways beside that of one pass more.
 WAYS = ("llvm", "plain", "compiled", "c", "reprint")
 
@@ -43,7 +48,7 @@ def compiled(program, way):
         with stage("print"):
             text = mod.script(show_meta=True)
         program.beat("parse")
-        mod = parse_text(text)
+        mod = parse_text(*without_metadata(text))
     if way.startswith("pass:"):
         program.beat(way)
         make = getattr(relax.transform, way.removeprefix("pass:"), None)
@@ -60,6 +65,14 @@ def compiled(program, way):
     with lowering():
         lifted = relax.transform.LambdaLift()(mod)
         return relax.build(lifted, "c" if way == "c" else "llvm", **options)
+
+
+def without_metadata(text):
+    """A printed text, and what it names: constants stand in it as JSON in front."""
+    found = METADATA.search(text)
+    if not found:
+        return text, None
+    return METADATA.sub("", text), {"metadata": tvm.ir.load_json(ast.literal_eval(found[1]))}
 
 
 def trial(program, way, entry, inputs):

@@ -300,7 +300,7 @@ impl<'a> Generator<'a> {
         let Made { value, info, sizes } = made;
         frame.known.push(Known { expr: var.to_expr(), info: info.clone(), sizes, used: false });
         let annotated = holds_function(&info) || self.on.annotations && self.tape.one_in(3);
-        let var = if annotated { var.annotated(info) } else { var };
+        let var = if annotated { var.annotated(outside(&info, &frame.dims)) } else { var };
         Binding::VarBinding(VarBinding { var, value, span: Span::NONE })
     }
 
@@ -455,10 +455,8 @@ pub(super) fn outside(info: &StructInfo, scope: &[ShapeVar]) -> StructInfo {
             Some(values) if !visible(values) => StructInfo::Shape(ShapeStructInfo { values: None, ndim: shape.ndim }),
             Some(_) | None => info.clone(),
         },
-        StructInfo::Prim(prim) => match &prim.value {
-            Some(value) if !visible(std::slice::from_ref(value)) => StructInfo::prim(prim.dtype),
-            Some(_) | None => info.clone(),
-        },
+        // Later releases of TVM have no notation for the value.
+        StructInfo::Prim(prim) => StructInfo::prim(prim.dtype),
         StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| outside(field, scope))),
         StructInfo::Object | StructInfo::Func(_) => info.clone(),
     }

@@ -58,7 +58,9 @@ pub struct Source {
 }
 
 /// The language's own operators, of which calls are made otherwise, and those that run what is not here.
-const OTHERWISE: [&str; 11] = [
+const OTHERWISE: [&str; 12] = [
+    // An object of no other use, which Python takes for nothing.
+    "relax.null_value",
     "relax.call_tir_inplace",
     "relax.call_tir_with_grad",
     "relax.call_inplace_packed",

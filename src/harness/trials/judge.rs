@@ -129,7 +129,13 @@ fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Di
     let refine::Verdict::NotAllowed { rule, message } = refinement.verdict else { return None };
     let (kind, detail) = match answer {
         TrialAnswer::Fails(said, _) => (Kind::Fails, said.clone()),
-        TrialAnswer::Returns(..) | TrialAnswer::Open(_) => (Kind::Value, rule.id().to_string()),
+        TrialAnswer::Returns(..) | TrialAnswer::Open(_) => {
+            let missed = match &expected {
+                RunAnswer::Fails(missed, _) => format!(", {missed} missed"),
+                RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified => String::new(),
+            };
+            (Kind::Value, format!("{}{missed}", rule.id()))
+        }
     };
     let by = refinement.deviation.map_or_else(String::new, |deviation| {
         format!(

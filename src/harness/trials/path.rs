@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use crate::check::in_normal_form;
 use crate::grammar::{IrModule, Name};
+use crate::judge::Cx;
 use crate::question::{Ask, Program};
 use crate::syntax::tvmscript::{Dialect, print_module};
 use crate::value::ValueSpec;
@@ -48,6 +50,9 @@ pub const WAYS: &[&str] = &[
     "pass:Normalize",
 ];
 
+/// How a sequence is printed that stands as an operand.
+const SEQUENCE: &str = "R.SeqExpr()";
+
 impl Path {
     /// Every path.
     pub fn all() -> Vec<Path> {
@@ -91,7 +96,12 @@ impl Path {
         match self {
             Path::Run(way) => Ask::Trial(tree(), (*way).into(), entry.clone(), inputs.to_vec()),
             Path::Text => {
-                let text = Program::Script(print_module(module, dialect));
+                let mut text = print_module(module, dialect);
+                if text.contains(SEQUENCE) {
+                    // A sequence as an operand has no form that implementations read.
+                    text = print_module(&in_normal_form(&mut Cx::new(), module).module, dialect);
+                }
+                let text = Program::Script(text);
                 Ask::Trial(text, "llvm".into(), entry.clone(), inputs.to_vec())
             }
             Path::Check => Ask::Check(tree()),

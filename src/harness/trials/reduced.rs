@@ -186,6 +186,15 @@ pub fn candidates(module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64
     {
         found.push(with(Flat { result: one.clone(), ..flat.clone() }, true));
     }
+    // Another function in the place of this one, and no more functions than are called.
+    found.push(replaced(module, entry, function.clone()));
+    for (gv, func) in &module.funcs {
+        if let GlobalFunc::Function(other) = func
+            && *gv.name != *entry
+        {
+            found.push(replaced(module, entry, Function { attrs: function.attrs.clone(), ..(**other).clone() }));
+        }
+    }
     let count = flat.bindings.len();
     if count > FEW {
         for at in [count / 2, count - count / 4] {

@@ -91,8 +91,14 @@ impl fmt::Display for Signature {
 /// The telling line of a message, without numbers, addresses and the names of variables, which differ from program to program.
 fn normalized(message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let telling = lines.iter().rev().find(|line| line.contains("Error") || line.contains("Check failed"));
-    let line = telling.or(lines.first()).copied().unwrap_or_default();
+    let is_telling = |line: &&&str| {
+        ["Error:", "error:", "Check failed"].iter().any(|word| line.contains(word)) && !line.starts_with(['|', '^'])
+    };
+    let telling = lines.iter().rev().find(is_telling).or(lines.first()).copied().unwrap_or_default();
+    // What could not be lowered tells causes apart.
+    let call = lines.iter().position(|line| *line == "Offending call:").and_then(|at| lines.get(at + 1));
+    let call = call.and_then(|call| call.split('(').next());
+    let line = call.map_or_else(|| telling.to_string(), |call| format!("{call}: {telling}"));
     let mut out = String::new();
     let mut digits = false;
     for c in line.chars() {
