@@ -179,7 +179,7 @@ impl Generator<'_> {
     /// A constant of small numbers.
     pub(super) fn constant(&mut self, dtype: DataType, sizes: &[i64]) -> Option<Known> {
         let count = sizes.iter().product::<i64>();
-        if count > CONSTANT || sizes.iter().any(|size| *size < 0) {
+        if count == 0 || count > CONSTANT || sizes.iter().any(|size| *size < 0) {
             return None;
         }
         let mut random = fastrand::Rng::with_seed(self.tape.choose(1 << 16) as u64);

@@ -80,6 +80,11 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         Outcome::Answer { answer, .. } => told(Kind::Refused, "answer", &answer.to_string()),
         Outcome::Rejected { stage, message, class } => told(Kind::Refused, stage, &format!("{class}: {message}")),
         Outcome::Trapped { message, class, .. } => told(Kind::Refused, "load", &format!("{class}: {message}")),
+        Outcome::Crash { stage: Some(stage), .. } | Outcome::Timeout { stage: Some(stage) }
+            if is_open(asked, stage) =>
+        {
+            Judged::Agrees { ended: 0, runs: 0 }
+        }
         Outcome::Crash { cause, stage, stderr } => {
             let stage = stage.clone().unwrap_or_default();
             told(Kind::Crash, without_number(&stage), &format!("{cause}{}", crash_site(stderr)))
@@ -90,6 +95,16 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         Outcome::ProtocolError { message } => told(Kind::AdapterError, "protocol", message),
         Outcome::Flaky { first, .. } => told(Kind::AdapterError, "flaky", &first.to_string()),
     }
+}
+
+/// Whether it is a run of which nothing is said that was going on.
+fn is_open(asked: Asked<'_>, stage: &str) -> bool {
+    let number = stage.strip_prefix("run ").and_then(|number| number.parse::<usize>().ok());
+    let Some(input) = number.and_then(|number| asked.inputs.get(number)) else { return false };
+    matches!(
+        answer_evaluate(&mut Cx::new(), asked.module, asked.entry, input),
+        Ok(RunAnswer::OutOfFuel | RunAnswer::Unspecified) | Err(_)
+    )
 }
 
 /// `run 3` is `run`.

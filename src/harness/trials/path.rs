@@ -52,6 +52,8 @@ pub const WAYS: &[&str] = &[
 
 /// How a sequence is printed that stands as an operand.
 const SEQUENCE: &str = "R.SeqExpr()";
+/// How the name of a packed function is printed that stands by itself.
+const BOUND_NAME: &str = "R.ExternFunc(";
 
 impl Path {
     /// Every path.
@@ -101,7 +103,8 @@ impl Path {
                     // A sequence as an operand has no form that implementations read.
                     text = print_module(&in_normal_form(&mut Cx::new(), module).module, dialect);
                 }
-                let text = Program::Script(text);
+                // Neither has the name of a function that is bound to a variable.
+                let text = if text.contains(BOUND_NAME) { tree() } else { Program::Script(text) };
                 Ask::Trial(text, "llvm".into(), entry.clone(), inputs.to_vec())
             }
             Path::Check => Ask::Check(tree()),

@@ -98,6 +98,8 @@ fn normalized(message: &str) -> String {
     // What could not be lowered tells causes apart.
     let call = lines.iter().position(|line| *line == "Offending call:").and_then(|at| lines.get(at + 1));
     let call = call.and_then(|call| call.split('(').next());
+    let named = message.split("name=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let call = call.or(named.filter(|_| telling.contains("CodeGenVM")));
     let line = call.map_or_else(|| telling.to_string(), |call| format!("{call}: {telling}"));
     let mut out = String::new();
     let mut digits = false;
