@@ -51,7 +51,7 @@ fn the_simplest_program_is_that_of_the_empty_tape() {
 #[test]
 fn a_program_has_what_is_allowed_and_nothing_else() {
     let mut features = Features::ALL;
-    for name in ["effects", "branches", "casts", "prim_funcs"] {
+    for name in ["effects", "branches", "recursion", "casts", "prim_funcs", "in_place"] {
         assert!(features.without(name));
     }
     assert!(!features.without("no such thing"));
@@ -159,7 +159,7 @@ fn a_wrong_implementation_is_found_and_the_program_is_small() {
         assert_eq!(found.len(), 1, "{:?}", found.iter().map(|f| f.signature.to_string()).collect::<Vec<_>>());
         assert_eq!(found[0].signature.kind, kind);
         assert!(found[0].count > 1);
-        assert!(found[0].bindings <= 2, "{}", found[0].program);
+        assert!(found[0].bindings < 6, "{}", found[0].program);
         assert!(found[0].operators.contains(&"relax.add".to_string()));
     }
 }
