@@ -161,7 +161,7 @@ impl<'a> Generator<'a> {
                 2 if self.on.higher_order => self.applying(&name),
                 _ => self.global(&name),
             };
-            self.left = rest - share + self.left;
+            self.left += rest - share;
             let attrs = if linked { linked_as(&name) } else { Attrs::new() };
             entries.extend(linked.then(|| name.clone()));
             let function = Function { attrs, ..function };

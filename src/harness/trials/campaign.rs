@@ -172,7 +172,7 @@ pub fn campaign(
         Ok(worker.tally)
     };
     let outcomes: Vec<Result<Tally, CampaignError>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..settings.jobs.max(1)).map(|_| scope.spawn(&work)).collect();
+        let workers: Vec<_> = (0..settings.jobs.max(1)).map(|_| scope.spawn(work)).collect();
         workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
     });
     let mut campaign = Campaign { interrupted: interrupt.is_raised(), ..Campaign::default() };
