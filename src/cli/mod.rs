@@ -10,6 +10,7 @@ mod completions;
 mod conflicts;
 mod conform;
 mod convert;
+mod diff;
 mod errata;
 mod errata_text;
 mod explain;
@@ -71,6 +72,7 @@ enum Command {
     Errata(errata::Args),
     Conform(conform::Args),
     Fuzz(fuzz::Args),
+    Diff(diff::Args),
     Ops(ops::Args),
     Adapter(adapter::Args),
     Export(export::Args),
@@ -97,6 +99,7 @@ impl Command {
             | Command::Errata(_)
             | Command::Conform(_)
             | Command::Fuzz(_)
+            | Command::Diff(_)
             | Command::Ops(_)
             | Command::Adapter(_)
             | Command::Export(_)
@@ -182,6 +185,7 @@ fn dispatch(command: Command) -> Outcome {
         Command::Errata(args) => errata::run(&args),
         Command::Conform(args) => conform::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Ops(args) => ops::run(&args),
         Command::Adapter(args) => adapter::run(&args),
         Command::Export(args) => export::run(&args),

@@ -457,6 +457,23 @@ enum Elements {
 }
 
 impl RandomCall {
+    /// The call with every size of a tensor or shape exchanged, the same one for the same one.
+    pub fn with_sizes(&self, exchange: &impl Fn(i64) -> i64) -> RandomCall {
+        let mut call = self.clone();
+        call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| *size = exchange(*size)));
+        call.sinfo_args = call.sinfo_args.iter().map(|info| resized_info(info, exchange)).collect();
+        call
+    }
+
+    /// The call with one data type of its tensors exchanged for another.
+    pub fn with_dtype(&self, from: DataType, to: DataType) -> RandomCall {
+        let mut call = self.clone();
+        call.operands.iter_mut().for_each(|operand| {
+            each_tensor(operand, &mut |dtype, _| *dtype = if *dtype == from { to } else { *dtype });
+        });
+        call
+    }
+
     /// The arguments as values; none if a tensor cannot be made.
     pub fn values(&self, fill: Fill) -> Option<Vec<Value>> {
         let (fill, given) = match fill {

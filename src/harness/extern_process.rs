@@ -265,7 +265,7 @@ fn overwrite_all(args: &[Value], mutated: &[(usize, ValueSpec)]) -> Result<(), F
 }
 
 /// Gives the tensors of a value other elements; false if shape, data type or structure differ.
-fn overwrite(value: &Value, contents: &ValueSpec) -> bool {
+pub(super) fn overwrite(value: &Value, contents: &ValueSpec) -> bool {
     match (value, contents) {
         (Value::Tensor(t), ValueSpec::Tensor(data)) => {
             let Ok(new) = Tensor::from_data(data) else { return false };

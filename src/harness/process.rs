@@ -47,7 +47,8 @@ impl Interrupt {
         Arc::clone(&self.0)
     }
 
-    fn is_raised(&self) -> bool {
+    /// Whether somebody wants an end.
+    pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

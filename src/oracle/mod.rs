@@ -138,6 +138,9 @@ fn judgement(cx: &mut Cx, engine: Engine, ask: &Ask, warnings: &mut Option<Vec<R
         Ask::EvaluateCompiled(program, entry, args) => {
             run::answer_evaluate_compiled(cx, &*read(program)?, entry, args).map(Answer::Run)
         }
+        Ask::Trial(program, _, entry, inputs) => {
+            run::answer_trial(cx, engine, &*read(program)?, entry, inputs).map(Answer::Trials)
+        }
         Ask::RelayCheck(text) => {
             let (verdict, warned) = relay::check(cx, text)?;
             *warnings = Some(warned);

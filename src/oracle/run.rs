@@ -8,7 +8,7 @@ use crate::derivation::inferred_results;
 use crate::eval::{Options, default_entry, evaluate, match_value, prelude};
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Ending};
-use crate::question::{self, MatchAnswer, RunAnswer};
+use crate::question::{self, MatchAnswer, RunAnswer, TrialAnswer};
 use crate::refine::{Settings, Verdict, refine};
 use crate::value::{
     Effect, Stop, Value, ValueSpec, Worker, from_spec, from_specs, to_spec, to_spec_with_identity, workers,
@@ -128,6 +128,39 @@ fn answer_run(
     };
     let run = ended(cx, by, module, entry, args.clone());
     Ok(answer_of(run, &args, describe))
+}
+
+/// What is seen of a program on one input after the other.
+pub fn answer_trial(
+    cx: &mut Cx,
+    engine: Engine,
+    module: &IrModule,
+    entry: &str,
+    inputs: &[Vec<ValueSpec>],
+) -> Result<Vec<TrialAnswer>, NoAnswer> {
+    inputs.iter().map(|input| trial(cx, engine, module, entry, input)).collect()
+}
+
+fn trial(
+    cx: &mut Cx,
+    engine: Engine,
+    module: &IrModule,
+    entry: &str,
+    input: &[ValueSpec],
+) -> Result<TrialAnswer, NoAnswer> {
+    let args = from_specs(input, &prelude()).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+    let run = ended(cx, By { engine, worker: None }, module, entry, args.clone());
+    Ok(match run.outcome {
+        Ending::Value(value) => {
+            match (to_spec(&value), args.iter().map(to_spec).collect::<Result<Vec<ValueSpec>, Stop>>()) {
+                (Ok(value), Ok(args)) => TrialAnswer::Returns(value, args, run.effects),
+                (Err(_), _) | (_, Err(_)) => TrialAnswer::Open("a value that cannot be looked into".to_string()),
+            }
+        }
+        Ending::Error(error) => TrialAnswer::Fails(error.to_string(), run.effects),
+        Ending::OutOfFuel => TrialAnswer::Open("out of fuel".to_string()),
+        Ending::Unspecified(reason) => TrialAnswer::Open(reason),
+    })
 }
 
 /// What a run comes to, as an answer.

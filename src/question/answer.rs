@@ -42,6 +42,8 @@ pub enum Answer {
     Run(RunAnswer),
     /// Text, compared line by line without white space around the lines.
     Text(String),
+    /// What is seen of a program on several inputs.
+    Trials(Vec<TrialAnswer>),
 }
 
 /// The program that was read, or the rules of the grammar that it breaks; none where the grammar names none.
@@ -102,6 +104,17 @@ pub enum RunAnswer {
     Unspecified,
 }
 
+/// What is seen of one run of several.
+#[derive(Clone, PartialEq, Debug)]
+pub enum TrialAnswer {
+    /// The value that it returns, what the arguments hold at its end, and the effects in their order.
+    Returns(ValueSpec, Vec<ValueSpec>, Vec<Effect>),
+    /// What the failure says, and the effects before it.
+    Fails(String, Vec<Effect>),
+    /// There is nothing to say of it; why.
+    Open(String),
+}
+
 /// The type of the answers to a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AnswerKind {
@@ -135,6 +148,8 @@ pub enum AnswerKind {
     Run,
     /// [`Answer::Text`].
     Text,
+    /// [`Answer::Trials`].
+    Trials,
 }
 
 impl From<Result<i64, RuntimeError>> for DimAnswer {
@@ -182,6 +197,7 @@ impl fmt::Display for Answer {
             Answer::Derived(Derived::Rejected(rule)) => write!(f, "rejected by {rule}"),
             Answer::Run(x) => write!(f, "{x}"),
             Answer::Text(x) => f.write_str(x.trim()),
+            Answer::Trials(x) => write!(f, "[{}]", List(x)),
         }
     }
 }
@@ -211,6 +227,18 @@ impl fmt::Display for RunAnswer {
             RunAnswer::Fails(rule, effects) => write!(f, "fails by {rule}, effects [{}]", List(effects)),
             RunAnswer::OutOfFuel => f.write_str("runs out of fuel"),
             RunAnswer::Unspecified => f.write_str("unspecified"),
+        }
+    }
+}
+
+impl fmt::Display for TrialAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TrialAnswer::Returns(value, arguments, effects) => {
+                write!(f, "returns {value}, arguments [{}], effects [{}]", List(arguments), List(effects))
+            }
+            TrialAnswer::Fails(message, effects) => write!(f, "fails: {message}, effects [{}]", List(effects)),
+            TrialAnswer::Open(reason) => write!(f, "open: {reason}"),
         }
     }
 }

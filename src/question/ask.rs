@@ -139,6 +139,9 @@ questions! {
     Program EvaluateIdentity(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
     /// As `EvaluateIdentity`, of the program built to an executable that is written as text, read back, and run on the virtual machine.
     Program EvaluateCompiled(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
+    /// Run an entry point on several inputs, one after the other in one process, of a program that comes there by the way of this
+    /// name; the text knows one way only.
+    Program Trial(program: Program, way: Name, entry: Name, inputs: Vec<Vec<ValueSpec>>) -> Trials;
     /// Does the text of Relay name what it uses, and have its types?
     Text RelayCheck(text: String) -> Verdict;
     /// A program of Relay, printed in the notation in which it is written.

@@ -1,7 +1,9 @@
 //! The data form of questions and answers. A question on the wire is its name with the list of its parts; an answer stands
 //! without the name of its kind, which follows from the question.
 
-use super::{Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, Verdict};
+use super::{
+    Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, TrialAnswer, Verdict,
+};
 use crate::data::record::choice;
 use crate::data::{Data, DataError, Node, Read, Reader, Reading, Write};
 use crate::grammar::IrModule;
@@ -12,6 +14,11 @@ choice! { Program, "a program, Script(..) or Module(..)" { Script(text), Module(
 choice! { ReadAnswer, "Module(..) or Rejected([..])" { Module(module), Rejected(rules) } }
 choice! { DimAnswer, "Is(..) or Fails(..)" { Is(value), Fails(rule) } }
 choice! { MatchAnswer, "Matches(..) or Fails(..)" { Matches(sigma), Fails(rule) } }
+choice! {
+    TrialAnswer, "Returns(..), Fails(..) or Open(..)" {
+        Returns(value, arguments, effects), Fails(message, effects), Open(reason)
+    }
+}
 choice! { Verdict, "Accepted or Rejected([..])" { Accepted, Rejected(rules) } }
 choice! { Derived, "Is(..) or Rejected(..)" { Is(info), Rejected(rule) } }
 
@@ -81,6 +88,7 @@ impl AnswerKind {
             AnswerKind::Derived => Answer::Derived(r.read(node)?),
             AnswerKind::Run => Answer::Run(r.read(node)?),
             AnswerKind::Text => Answer::Text(r.read(node)?),
+            AnswerKind::Trials => Answer::Trials(r.read(node)?),
         })
     }
 
@@ -104,7 +112,8 @@ impl AnswerKind {
             | AnswerKind::Verdict
             | AnswerKind::Derived
             | AnswerKind::Run
-            | AnswerKind::Text => self.read(r, node),
+            | AnswerKind::Text
+            | AnswerKind::Trials => self.read(r, node),
         }
     }
 }
@@ -134,6 +143,7 @@ impl Write for Answer {
             Answer::Derived(x) => x.write(),
             Answer::Run(x) => x.write(),
             Answer::Text(x) => x.write(),
+            Answer::Trials(x) => x.write(),
         }
     }
 }

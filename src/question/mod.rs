@@ -6,6 +6,6 @@ mod form;
 mod outcome;
 mod part;
 
-pub use answer::{Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, ReadAnswer, RunAnswer, Verdict};
+pub use answer::{Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, ReadAnswer, RunAnswer, TrialAnswer, Verdict};
 pub use ask::{About, Ask, Program, snake_case};
 pub use outcome::{Outcome, OutcomeClass, PARSE};

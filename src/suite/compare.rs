@@ -169,7 +169,8 @@ pub fn tolerance_used(case: &Case, outcome: &Outcome) -> Option<f64> {
         | Answer::Read(_)
         | Answer::Verdict(_)
         | Answer::Derived(_)
-        | Answer::Text(_) => None,
+        | Answer::Text(_)
+        | Answer::Trials(_) => None,
     };
     case.allow.iter().filter_map(used).reduce(f64::min)
 }
@@ -258,7 +259,8 @@ impl<'a> Judge<'a> {
                 | Answer::Read(_)
                 | Answer::Verdict(_)
                 | Answer::Derived(_)
-                | Answer::Text(_) => false,
+                | Answer::Text(_)
+                | Answer::Trials(_) => false,
             },
             Outcome::Unsupported { .. }
             | Outcome::InternalError { .. }
@@ -362,7 +364,8 @@ fn is_rejection(allowed: &Answer) -> bool {
         | Answer::Proof(_)
         | Answer::Read(ReadAnswer::Module(_))
         | Answer::Program(_)
-        | Answer::Text(_) => false,
+        | Answer::Text(_)
+        | Answer::Trials(_) => false,
     }
 }
 

@@ -235,6 +235,7 @@ fn is_answer_without(answer: &Answer, rule: Rule) -> bool {
         Answer::Verdict(Verdict::Accepted)
         | Answer::Read(ReadAnswer::Module(_))
         | Answer::Text(_)
+        | Answer::Trials(_)
         | Answer::Derived(Derived::Is(_))
         | Answer::Dim(DimAnswer::Is(_))
         | Answer::Match(MatchAnswer::Matches(_))

@@ -8,7 +8,7 @@ pub mod compare;
 pub mod coverage;
 pub mod knockout;
 pub mod ledger;
-mod normalized;
+pub mod normalized;
 pub mod same_program;
 pub mod select;
 pub mod witness;

@@ -12,7 +12,7 @@ use crate::syntax::tvmscript::parse_module;
 const RUNS: usize = 8;
 
 /// What keeps a program from being the normal form of the original, if anything does.
-pub(super) fn objection(cx: &mut Cx, original: &Program, given: &IrModule) -> Option<String> {
+pub fn objection(cx: &mut Cx, original: &Program, given: &IrModule) -> Option<String> {
     not_normal(cx, given).or_else(|| not_preserved(cx, original, given))
 }
 

@@ -36,6 +36,7 @@ mod reports;
 mod rewrites;
 mod soundness;
 mod tir;
+mod trials;
 mod types;
 mod vm;
 mod workers;

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::cli::{fake, run};
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "check",
     "run",
     "build",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 19] = [
     "errata",
     "conform",
     "fuzz",
+    "diff",
     "ops",
     "adapter",
     "export",

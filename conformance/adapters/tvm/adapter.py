@@ -116,6 +116,12 @@ def _run(name):
     return answer
 
 
+def _trial(adapter, request, program, way, entry, inputs):
+    import trial
+
+    return trial.trial(adapter.program(request, program), way, entry, inputs)
+
+
 def _on_machine(identity):
     def answer(adapter, request, program, entry, arguments):
         import executable
@@ -170,6 +176,7 @@ OPS = {
     "match_value": _running("match_value"),
     "parse": _parse,
     "executable": _executable,
+    "trial": _trial,
     **{name: _run(name) for name in ("evaluate", "evaluate_identity", "evaluate_compiled")},
 }
 

@@ -1,57 +1,29 @@
-//! `relax-spec fuzz`.
-
-use std::time::Duration;
+//! `relax-spec fuzz --kind infos`.
 
 use indicatif::ProgressBar;
 
-use super::asking::{interrupt, kept_to_the_protocol, start};
-use super::{Exit, Failure, Outcome, options, print};
+use super::Args;
+use crate::cli::asking::{kept_to_the_protocol, start};
+use crate::cli::{Exit, Failure, Outcome, print};
 use crate::harness::adapters::Adapter;
 use crate::harness::campaign::{self, Campaign, Divergence, Explanation, Pattern};
 use crate::harness::process::Interrupt;
 use crate::suite::ledger::Ledger;
 
-/// Ask an implementation random questions and hold its answers against what the text permits
-///
-/// Each run draws two structural informations and asks for their compatibility and their unification. A divergence is
-/// cut down to a small question, and explained by an erratum, by a known form from the ledger
-/// (conformance/ledger/tvm-judgements.ron), or not at all: that gives exit status 1.
-#[derive(clap::Args)]
-#[command(after_help = "Examples:
-  relax-spec fuzz --adapter tvm@0.25 --runs 20000 --seed 1
-  relax-spec fuzz --adapter ./my-adapter --runs 1000")]
-pub struct Args {
-    /// `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
-    #[arg(long, value_name = "NAME|CMD")]
-    adapter: Option<String>,
-    /// How many pairs to ask
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
-    runs: u64,
-    #[arg(long, value_name = "S", default_value_t = 0)]
-    seed: u64,
-    /// Seconds that an answer may take
-    #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
-    timeout: Duration,
-}
+/// How many pairs are asked about if it is not said.
+const RUNS: u64 = 1_000;
 
-pub fn run(args: &Args) -> Outcome {
-    let mut worst = Exit::AsExpected;
-    if args.runs == 0 {
-        return Err(Failure::new(Exit::NothingRan, "--runs 0 asks nothing"));
-    }
-    let interrupt = interrupt()?;
-    for adapter in Adapter::named(args.adapter.as_deref())? {
-        let campaign = one(args, &adapter, &interrupt)?;
-        worst = worst.max(if campaign.has_unexplained() { Exit::Findings } else { Exit::AsExpected });
-    }
-    Ok(worst)
+pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
+    let campaign = one(args, adapter, interrupt)?;
+    Ok(if campaign.has_unexplained() { Exit::Findings } else { Exit::AsExpected })
 }
 
 fn one(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Result<Campaign, Failure> {
     let known = known_forms(adapter)?;
     let mut implementation = start(adapter, args.timeout, interrupt)?;
-    let bar = ProgressBar::new(args.runs).with_message(adapter.to_string());
-    let campaign = campaign::judgements(args.seed, 0..args.runs, &known, &mut implementation, &mut || bar.inc(1));
+    let runs = args.runs.unwrap_or(RUNS);
+    let bar = ProgressBar::new(runs).with_message(adapter.to_string());
+    let campaign = campaign::judgements(args.seed, 0..runs, &known, &mut implementation, &mut || bar.inc(1));
     bar.finish_and_clear();
     let campaign = campaign?;
     kept_to_the_protocol(&mut implementation)?;

@@ -1,0 +1,103 @@
+"""Runs of one program on several inputs, by the several ways that lead through TVM."""
+
+import ast
+import re
+
+import tvm
+from tvm import relax
+
+from faults import Unsupported, is_own_mistake, last_words, stage
+from prelude import NOW
+from run import lowering, machine, some_closure
+from text import parse_text
+
+
+#: How a printed text gives its constants.
+METADATA = re.compile(r'^metadata = tvm\.ir\.load_json\((""".*?""")\)$', re.DOTALL | re.MULTILINE)
+#: The ways beside that of one pass more.
+WAYS = ("llvm", "plain", "compiled", "c", "reprint")
+
+
+def plain():
+    """The passes without which nothing runs."""
+    transform, backend = relax.transform, relax.backend
+    return tvm.transform.Sequential(
+        [
+            backend.DispatchSampling(),
+            backend.DispatchSortScan(),
+            transform.LegalizeOps(),
+            transform.ToNonDataflow(),
+            transform.RemovePurityChecking(),
+            transform.CallTIRRewrite(),
+            transform.LowerAllocTensor(),
+            transform.LowerRuntimeBuiltin(),
+            transform.ComputePrimValue(),
+            transform.VMShapeLower(),
+            transform.AttachGlobalSymbol(),
+        ]
+    )
+
+
+def compiled(program, way):
+    """The executable of a program that comes by a way: its text, passes before others, a target."""
+    if way not in WAYS and not way.startswith("pass:"):
+        raise Unsupported(f"the way {way}")
+    mod = program.derive()
+    if way == "reprint":
+        program.beat("print")
+        with stage("print"):
+            text = mod.script(show_meta=True)
+        program.beat("parse")
+        mod = parse_text(*without_metadata(text))
+    if way.startswith("pass:"):
+        program.beat(way)
+        make = getattr(relax.transform, way.removeprefix("pass:"), None)
+        if make is None:
+            raise Unsupported(f"the way {way}")
+        with stage(way):
+            mod = make()(mod)
+    program.beat("compile")
+    options = {}
+    if way == "plain":
+        options["relax_pipeline"] = plain()
+    if way == "compiled":
+        options["exec_mode"] = "compiled"
+    with lowering():
+        lifted = relax.transform.LambdaLift()(mod)
+        return relax.build(lifted, "c" if way == "c" else "llvm", **options)
+
+
+def without_metadata(text):
+    """A printed text, and what it names: constants stand in it as JSON in front."""
+    found = METADATA.search(text)
+    if not found:
+        return text, None
+    return METADATA.sub("", text), {"metadata": tvm.ir.load_json(ast.literal_eval(found[1]))}
+
+
+def trial(program, way, entry, inputs):
+    vm = machine(compiled(program, way))
+    answers = []
+    for number, arguments in enumerate(inputs):
+        NOW.reset(vm, some_closure)
+        program.beat(f"run {number}")
+        answers.append(_one(vm, entry or "main", arguments))
+    return answers
+
+
+def _one(vm, entry, arguments):
+    """The value, what the arguments hold at the end, and the effects; or what the failure says."""
+    args = []
+    for value in arguments:
+        args.append(NOW.values.to_tvm(value, args))
+    try:
+        result = NOW.values.read(vm[entry](*args))
+        return {"Returns": [result, [NOW.values.read(arg) for arg in args], list(NOW.effects)]}
+    except Unsupported:
+        raise
+    except Exception as error:
+        if is_own_mistake(error):
+            raise
+        if "DiscoWorker" in str(error):
+            raise Unsupported("a world of workers") from error
+        return {"Fails": [f"{type(error).__name__}: {last_words(error)}", list(NOW.effects)]}

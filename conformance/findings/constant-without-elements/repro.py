@@ -1,0 +1,30 @@
+"""A module with a constant without elements cannot be loaded."""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        y = R.const([[], []], "float32")
+        return (x, y)
+"""
+
+tensor = lambda values, dtype="float32": tvm.runtime.tensor(np.array(values, dtype))
+module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+expected = [2, 0]
+try:
+    vm = relax.VirtualMachine(relax.build(module, "llvm"), tvm.cpu())
+    given = list(vm["main"](tensor([1, 2]))[1].shape)
+except Exception as refusal:
+    given = str(refusal).strip().splitlines()[-1]
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)

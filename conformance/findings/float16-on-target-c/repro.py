@@ -1,0 +1,30 @@
+"""`R.exp` of float16 does not build for the target `c`."""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1,), "float16")):
+        y = R.exp(x)
+        return y
+"""
+
+tensor = lambda values, dtype="float32": tvm.runtime.tensor(np.array(values, dtype))
+module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+expected = [1.0]
+try:
+    vm = relax.VirtualMachine(relax.build(module, "c"), tvm.cpu())
+    given = vm["main"](tensor([0], "float16")).numpy().tolist()
+except Exception as refusal:
+    given = str(refusal).strip().splitlines()[-1]
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)

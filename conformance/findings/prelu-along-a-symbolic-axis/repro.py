@@ -1,0 +1,30 @@
+"""`R.nn.prelu` along an axis of symbolic size does not build."""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((1, "n"), "float32"), y: R.Tensor(("n",), "float32")):
+        z = R.nn.prelu(x, y, axis=1)
+        return z
+"""
+
+tensor = lambda values, dtype="float32": tvm.runtime.tensor(np.array(values, dtype))
+module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+expected = [[1.0, -8.0]]
+try:
+    vm = relax.VirtualMachine(relax.build(module, "llvm"), tvm.cpu())
+    given = vm["main"](tensor([[1, -2]]), tensor([3, 4])).numpy().tolist()
+except Exception as refusal:
+    given = str(refusal).strip().splitlines()[-1]
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)

@@ -1,0 +1,236 @@
+//! `relax-spec fuzz --kind programs`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use glob::Pattern;
+use indicatif::ProgressBar;
+
+use super::Args;
+use crate::cli::asking::{STARTUP, prepare};
+use crate::cli::{Exit, Failure, Outcome, print, print_program};
+use crate::harness::adapters::Adapter;
+use crate::harness::implementation::Launch;
+use crate::harness::process::{Interrupt, MAX_REPLY};
+use crate::harness::programs::{Features, Restriction, Source};
+use crate::harness::trials::{
+    Campaign, CampaignError, Finding, Judged, KnownForm, Path, Settings, Store, Tally, campaign,
+};
+use crate::suite::embedded_suite;
+use crate::suite::ledger::Ledger;
+use crate::syntax::tvmscript::{Dialect, print_module};
+
+/// How many programs are asked about if neither their number nor the time is said.
+const RUNS: u64 = 1_000;
+/// On how many inputs each program is run, beside those at its example sizes.
+const INPUTS: usize = 2;
+/// How many refusals are listed.
+const LISTED: usize = 12;
+
+impl From<CampaignError> for Failure {
+    fn from(error: CampaignError) -> Failure {
+        match error {
+            CampaignError::Start(error) => error.into(),
+            CampaignError::Store(error) => Failure::unreadable(error),
+        }
+    }
+}
+
+pub(super) fn show(args: &Args, number: u64) -> Outcome {
+    let source = Source::of(&embedded_suite()?, restriction(args, &[])?);
+    let drawn = source.program(args.seed, number);
+    print_program(&print_module(&drawn.module, Dialect::default()))?;
+    Ok(Exit::AsExpected)
+}
+
+fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure> {
+    let pattern = |text: &String| Pattern::new(text).map_err(|error| Failure::unreadable(format!("{text}: {error}")));
+    let mut features = Features::ALL;
+    for name in &args.without {
+        if !features.without(name) {
+            let all = Features::NAMES.join(", ");
+            return Err(Failure::unreadable(format!("there is no feature `{name}` (there are {all})")));
+        }
+    }
+    // Operators that are named are wanted, whatever is known of them.
+    let troubled: Vec<&String> = match args.operators.is_empty() {
+        true => known.iter().flat_map(|form| &form.operators).collect(),
+        false => Vec::new(),
+    };
+    Ok(Restriction {
+        operators: args.operators.iter().map(pattern).collect::<Result<_, _>>()?,
+        seldom: troubled.into_iter().map(pattern).collect::<Result<_, _>>()?,
+        features,
+        bindings: args.bindings,
+    })
+}
+
+/// The forms of findings that are known of an implementation.
+fn known_forms(args: &Args, adapter: &Adapter) -> Result<Vec<KnownForm>, Failure> {
+    let text = match &args.expect {
+        Some(path) => {
+            fs::read_to_string(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?
+        }
+        None => {
+            // The releases of an implementation share their forms.
+            let family = adapter.ledger_name().and_then(|name| name.split('-').next().map(str::to_string));
+            let name = family.map(|family| format!("{family}-programs"));
+            name.and_then(|name| Ledger::embedded(&name)).unwrap_or("[]").to_string()
+        }
+    };
+    KnownForm::parse(&text).map_err(|error| Failure::unreadable(format!("the ledger of programs: {error}")))
+}
+
+pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
+    let known = known_forms(args, adapter)?;
+    let restriction = restriction(args, &known)?;
+    let path = |name: &String| {
+        Path::named(name).ok_or_else(|| {
+            let all: Vec<String> = Path::all().iter().map(ToString::to_string).collect();
+            Failure::unreadable(format!("there is no path `{name}` (there are {})", all.join(", ")))
+        })
+    };
+    let paths: Vec<Path> = args.paths.iter().map(path).collect::<Result<_, _>>()?;
+    let settings = Settings {
+        seed: args.seed,
+        programs: args.runs.or(if args.time.is_none() { Some(RUNS) } else { None }),
+        time: args.time,
+        jobs: args.jobs,
+        paths: if paths.is_empty() { None } else { Some(paths) },
+        runs: INPUTS,
+        budget: args.reduce,
+        known,
+    };
+    let store = match &args.out {
+        // Each release has findings of its own.
+        Some(dir) => {
+            let dir = match adapter.ledger_name() {
+                Some(name) if args.adapter.as_deref() == Some("tvm") => dir.join(name),
+                Some(_) | None => dir.clone(),
+            };
+            Store::open(&dir, args.seed).map_err(Failure::unreadable)?
+        }
+        None => Store::in_memory(),
+    };
+    let launch = Launch {
+        command: prepare(adapter)?,
+        startup: STARTUP,
+        timeout: args.timeout,
+        max_reply: MAX_REPLY,
+        interrupt: interrupt.clone(),
+    };
+    let suite = embedded_suite()?;
+    let store = Mutex::new(store);
+    let bar =
+        settings.programs.map_or_else(ProgressBar::new_spinner, ProgressBar::new).with_message(adapter.to_string());
+    let outcome = campaign((&suite, &restriction), &settings, &|| launch.start(), &store, interrupt, &|| bar.inc(1));
+    bar.finish_and_clear();
+    let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let findings = store.ranked();
+    let campaign = match outcome {
+        Ok(campaign) => campaign,
+        Err(error) => {
+            print(&findings.iter().map(|finding| describe(finding)).collect::<String>())?;
+            return Err(error.into());
+        }
+    };
+    print(&report(&adapter.to_string(), &campaign, &findings))?;
+    Ok(match campaign {
+        Campaign { interrupted: true, .. } => Exit::StoppedEarly,
+        Campaign { tally: Tally { programs: 0, .. }, .. } => Exit::NothingRan,
+        Campaign { .. } if findings.iter().any(|finding| finding.known.is_none()) => Exit::Findings,
+        Campaign { .. } => Exit::AsExpected,
+    })
+}
+
+fn percent(part: u64, whole: u64) -> u64 {
+    (part * 100).checked_div(whole).unwrap_or(0)
+}
+
+fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding]) -> String {
+    let Tally { programs, ran, rejected, unheld, questions, reducing, runs, lost, unsupported, refused, time } =
+        &campaign.tally;
+    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let unknown = findings.iter().filter(|finding| finding.known.is_none()).count();
+    let bindings: usize = findings.iter().map(|finding| finding.bindings).sum();
+    let mut out = format!(
+        "{adapter}: {programs} programs, {ran} compiled and run, {questions} questions and {reducing} to reduce, {lost} processes lost\n\
+         {} runs, {}% reach the end on both sides; {}% of the time inside the implementation\n\
+         {} findings, {unknown} of them unknown, of {} bindings on average\n",
+        runs.0,
+        percent(runs.1, runs.0),
+        percent(millis(time.1), millis(time.0)),
+        findings.len(),
+        format_args!("{:.1}", bindings as f64 / findings.len().max(1) as f64),
+    );
+    if *rejected > 0 || *unheld > 0 {
+        let _ = writeln!(out, "{rejected} programs not accepted here, {unheld} without inputs");
+    }
+    for (title, reasons) in [("refused", refused), ("unsupported", unsupported)] {
+        let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (reason, count) in reasons.iter().take(LISTED) {
+            let _ = writeln!(out, "  {title} {count} times: {reason}");
+        }
+        let rest: u64 = reasons.iter().skip(LISTED).map(|(_, count)| **count).sum();
+        if rest > 0 {
+            let _ = writeln!(out, "  {title} {rest} times for other reasons");
+        }
+    }
+    findings.iter().for_each(|finding| out.push_str(&describe(finding)));
+    out
+}
+
+fn describe(finding: &Finding) -> String {
+    let why = finding.known.as_ref().map_or_else(|| "UNKNOWN".to_string(), |known| format!("known: {known}"));
+    let paths: Vec<&str> = finding.paths.iter().map(String::as_str).collect();
+    let mut out = format!(
+        "\n{} times by {}: {}\n  {why}\n  number {} of seed {}\n",
+        finding.count,
+        paths.join(", "),
+        finding.signature,
+        finding.number,
+        finding.seed
+    );
+    if finding.known.is_some() {
+        return out;
+    }
+    let _ = writeln!(out, "  {}", finding.message.lines().next().unwrap_or_default());
+    let _ = writeln!(out, "  expected {}\n  given    {}", brief(&finding.expected), brief(&finding.given));
+    for line in finding.program.lines() {
+        let _ = writeln!(out, "    {line}");
+    }
+    out
+}
+
+fn brief(text: &str) -> String {
+    const MOST: usize = 400;
+    let line = text.replace('\n', " ");
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{} ..", line.get(..at).unwrap_or_default()),
+        None => line,
+    }
+}
+
+/// What became of each question about one program.
+pub(in crate::cli) fn told_of_paths(told: &[(Path, Judged)]) -> String {
+    let mut out = String::new();
+    for (path, judged) in told {
+        let _ = match judged {
+            Judged::Agrees { runs: 0, .. } => writeln!(out, "{path}: agrees"),
+            Judged::Agrees { ended, runs } => writeln!(out, "{path}: agrees, {ended} of {runs} runs reach the end"),
+            Judged::Unsupported(what) => writeln!(out, "{path}: unsupported: {what}"),
+            Judged::Differs(difference) => writeln!(
+                out,
+                "{path}: DIFFERS: {}\n  {}\n  expected {}\n  given    {}",
+                difference.signature,
+                brief(&difference.message),
+                brief(&difference.expected),
+                brief(&difference.given)
+            ),
+        };
+    }
+    out
+}

@@ -1,0 +1,288 @@
+//! The right-hand sides of bindings, apart from operators and control.
+
+use super::frame::{Frame, Generator, Known, Made, dims_of, dtype_of, holds_function};
+use crate::grammar::{
+    AttrValue, Attrs, Binding, Call, DataType, Expr, GlobalVar, MatchCast, PrimExpr, PrimValue, Span, StructInfo,
+};
+
+const F32: DataType = DataType::FLOAT32;
+
+fn is_float_vector(known: &Known) -> bool {
+    dtype_of(&known.info) == Some(F32) && dims_of(&known.info).is_some() && known.sizes.is_some()
+}
+
+fn call_with(op: Expr, args: Vec<Expr>, sinfo_args: Vec<StructInfo>, attrs: Attrs) -> Expr {
+    Expr::Call(Call { op, args, sinfo_args, attrs, span: Span::NONE }.into())
+}
+
+impl Generator<'_> {
+    /// One binding, and what it binds is in scope.
+    pub(super) fn binding(&mut self, frame: &mut Frame) -> Option<Binding> {
+        if self.on.casts
+            && self.tape.one_in(8)
+            && let Some(cast) = self.match_cast(frame)
+        {
+            return Some(cast);
+        }
+        let made = self.made(frame)?;
+        Some(self.bind(frame, made))
+    }
+
+    fn made(&mut self, frame: &mut Frame) -> Option<Made> {
+        let special = match self.tape.choose(20) {
+            10 | 11 if self.on.tuples => self.tuple(frame),
+            12 if self.on.shapes => self.shape(frame),
+            13 if self.on.packed || self.on.effects => self.packed(frame),
+            14 if self.on.prim_funcs => self.prim_func(frame),
+            15 if self.on.in_place => self.in_place(frame),
+            16 if self.on.constants => self.bound_constant(),
+            17 if self.on.odd_blocks => self.alias(frame),
+            18 | 19 => self.control(frame),
+            _ => None,
+        };
+        special.or_else(|| self.operator(frame))
+    }
+
+    /// Another name for something.
+    fn alias(&mut self, frame: &mut Frame) -> Option<Made> {
+        let known = self.pick(frame, |known| !holds_function(&known.info))?;
+        Some(Made { value: known.expr, info: known.info, sizes: known.sizes })
+    }
+
+    fn bound_constant(&mut self) -> Option<Made> {
+        let dtypes = [F32, DataType::BOOL, DataType::INT64, DataType::INT32, DataType::FLOAT64, DataType::UINT8];
+        let dtype = if self.on.data_types { dtypes[self.tape.choose(dtypes.len())] } else { F32 };
+        let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| 1 + self.tape.choose(4) as i64).collect();
+        let known = self.constant(dtype, &sizes)?;
+        Some(Made { value: known.expr, info: known.info, sizes: known.sizes })
+    }
+
+    fn tuple(&mut self, frame: &mut Frame) -> Option<Made> {
+        let is_tuple = |known: &Known| matches!(&known.info, StructInfo::Tuple(fields) if !fields.is_empty());
+        if self.tape.one_in(2)
+            && let Some(known) = self.pick(frame, is_tuple)
+            && let StructInfo::Tuple(fields) = &known.info
+        {
+            let index = self.tape.choose(fields.len());
+            let info = fields.get(index)?.clone();
+            let sizes = self.sizes_of(&info);
+            return Some(Made { value: Expr::tuple_get_item(known.expr, i64::try_from(index).ok()?), info, sizes });
+        }
+        let count = self.tape.choose(4);
+        let fields: Vec<Known> =
+            (0..count).filter_map(|_| self.pick(frame, |known| !holds_function(&known.info))).collect();
+        let exprs = fields.iter().map(|known| known.expr.clone()).collect();
+        let info = StructInfo::tuple(fields.into_iter().map(|known| known.info));
+        Some(Made { value: Expr::tuple(exprs), info, sizes: None })
+    }
+
+    fn shape(&mut self, frame: &mut Frame) -> Option<Made> {
+        match self.tape.choose(3) {
+            0 => {
+                let known = self.pick(frame, is_float_vector)?;
+                let info = StructInfo::shape(dims_of(&known.info)?.iter().cloned());
+                let value = Expr::call(Expr::op("relax.shape_of"), vec![known.expr]);
+                Some(Made { value, info, sizes: known.sizes })
+            }
+            1 => {
+                let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| 1 + self.tape.choose(4) as i64).collect();
+                let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(frame, *size)).collect();
+                Some(Made { value: Expr::shape(dims.clone()), info: StructInfo::shape(dims), sizes: Some(sizes) })
+            }
+            _ => {
+                let value = self.tape.choose(6) as i64;
+                let value = self.dim(frame, value);
+                let info = StructInfo::Prim(crate::grammar::PrimStructInfo {
+                    dtype: DataType::INT64,
+                    value: Some(value.clone()),
+                });
+                let prim = PrimValue { value, dtype: DataType::INT64, float: None, span: Span::NONE };
+                Some(Made { value: Expr::PrimValue(prim), info, sizes: None })
+            }
+        }
+    }
+
+    /// Forgets what is known of a tensor's dimensions, and gives some of them other names, or says what they are.
+    fn match_cast(&mut self, frame: &mut Frame) -> Option<Binding> {
+        let known = self.pick(frame, |known| known.info.as_tensor().is_some() && known.sizes.is_some())?;
+        let (sizes, dtype) = (known.sizes.clone()?, dtype_of(&known.info)?);
+        let info = if self.tape.one_in(6) {
+            StructInfo::tensor_ndim(i64::try_from(sizes.len()).ok()?, dtype)
+        } else {
+            let mut dims = Vec::new();
+            for size in &sizes {
+                if self.tape.choose(3) < 2 {
+                    let var = self.fresh_dim(*size);
+                    frame.dims.push(var.clone());
+                    dims.push(PrimExpr::Var(var));
+                } else {
+                    dims.push(self.dim(frame, *size));
+                }
+            }
+            StructInfo::tensor(dims, dtype)
+        };
+        let made = Made { value: known.expr, info: info.clone(), sizes: Some(sizes) };
+        match self.bind(frame, made) {
+            Binding::VarBinding(binding) => Some(Binding::MatchCast(MatchCast {
+                var: Some(binding.var),
+                struct_info: info,
+                value: binding.value,
+                span: Span::NONE,
+            })),
+            cast @ Binding::MatchCast(_) => Some(cast),
+        }
+    }
+
+    /// A call of one of the packed functions of the suite.
+    fn packed(&mut self, frame: &mut Frame) -> Option<Made> {
+        let known = self.pick(frame, is_float_vector)?;
+        let (info, sizes) = (known.info.clone(), known.sizes.clone());
+        let less = StructInfo::tensor_ndim(i64::try_from(sizes.as_ref()?.len()).ok()?, F32);
+        let said = if self.tape.one_in(3) { less } else { info.clone() };
+        if self.on.effects && frame.is_impure() {
+            let operand = self.operand_of(frame, &known);
+            let (name, args, said) = match self.tape.choose(6) {
+                0 | 1 => ("relax_spec.log", vec![operand], said),
+                2 => ("relax_spec.add_inplace", vec![known.expr.clone(), known.expr], said),
+                3 => {
+                    let other = self.pick(frame, |known| known.info == info)?;
+                    if matches!(known.expr, Expr::Constant(_)) {
+                        return None;
+                    }
+                    ("relax_spec.add_inplace", vec![known.expr, other.expr], said)
+                }
+                4 => {
+                    let value = Expr::call(
+                        Expr::op("relax.print"),
+                        vec![
+                            Expr::StringImm(crate::grammar::StringImm { value: "".into(), span: Span::NONE }),
+                            operand,
+                        ],
+                    );
+                    return Some(Made { value, info: StructInfo::tuple([]), sizes: None });
+                }
+                _ => ("relax_spec.alias", vec![operand], said),
+            };
+            let value = call_with(Expr::extern_func(name), args, vec![said.clone()], Attrs::new());
+            return Some(Made { value, info: said, sizes });
+        }
+        if !self.on.packed {
+            return None;
+        }
+        let name = ["relax_spec.identity", "relax_spec.alias", "relax_spec.add"][self.tape.choose(3)];
+        let operand = self.operand_of(frame, &known);
+        let args = if name == "relax_spec.add" { vec![operand, known.expr] } else { vec![operand] };
+        let args = [vec![Expr::extern_func(name)], args].concat();
+        let value = call_with(Expr::op("relax.call_pure_packed"), args, vec![said.clone()], Attrs::new());
+        Some(Made { value, info: said, sizes })
+    }
+
+    /// A call of a `PrimFunc`.
+    fn prim_func(&mut self, frame: &mut Frame) -> Option<Made> {
+        let at = self.tape.choose(self.source.prim_funcs.len());
+        let template = self.source.prim_funcs.get(at)?;
+        if template.in_place {
+            return None;
+        }
+        let mark = frame.mark();
+        let mut named: Vec<(&str, i64, PrimExpr)> = Vec::new();
+        let mut args = vec![Expr::GlobalVar(GlobalVar::new(template.name))];
+        for (dtype, names) in template.inputs {
+            let known = self.fitting(frame, *dtype, names, &named);
+            let Some(known) = known else {
+                frame.back_to(mark);
+                return None;
+            };
+            let dims = dims_of(&known.info)?.to_vec();
+            for ((name, dim), size) in names.iter().zip(dims).zip(known.sizes.clone().unwrap_or_default()) {
+                if !named.iter().any(|(own, ..)| own == name) {
+                    named.push((name, size, dim));
+                }
+            }
+            args.push(self.operand_of(frame, &known));
+        }
+        let mut infos = Vec::new();
+        for (dtype, names) in template.outputs {
+            let mut dims = Vec::new();
+            for name in *names {
+                if !named.iter().any(|(own, ..)| own == name) {
+                    let size = 1 + self.tape.choose(4) as i64;
+                    let dim = self.dim(frame, size);
+                    named.push((name, size, dim));
+                }
+                dims.extend(named.iter().find(|(own, ..)| own == name).map(|(.., dim)| dim.clone()));
+            }
+            infos.push((dims, *dtype));
+        }
+        if !self.prim_funcs.contains(&at) {
+            self.prim_funcs.push(at);
+        }
+        let ranks: Vec<StructInfo> = infos
+            .iter()
+            .map(|(dims, dtype)| StructInfo::tensor_ndim(i64::try_from(dims.len()).unwrap_or(-1), *dtype))
+            .collect();
+        let shapes: Vec<Expr> = infos.iter().map(|(dims, _)| Expr::shape(dims.clone())).collect();
+        let whole: Vec<StructInfo> =
+            infos.iter().map(|(dims, dtype)| StructInfo::tensor(dims.clone(), *dtype)).collect();
+        let (shape, rank, info) = match (shapes.as_slice(), ranks.as_slice(), whole.as_slice()) {
+            ([shape], [rank], [info]) => (shape.clone(), rank.clone(), info.clone()),
+            (_, _, _) => (Expr::tuple(shapes), StructInfo::tuple(ranks), StructInfo::tuple(whole)),
+        };
+        args.push(shape);
+        let sizes = self.sizes_of(&info);
+        Some(Made { value: call_with(Expr::op("relax.call_tir"), args, vec![rank], Attrs::new()), info, sizes })
+    }
+
+    /// A tensor for an input of a `PrimFunc`, of which some sizes are settled.
+    fn fitting(
+        &mut self,
+        frame: &mut Frame,
+        dtype: DataType,
+        names: &[&str],
+        named: &[(&str, i64, PrimExpr)],
+    ) -> Option<Known> {
+        let settled: Vec<Option<i64>> =
+            names.iter().map(|name| named.iter().find(|(own, ..)| own == name).map(|(_, size, _)| *size)).collect();
+        let fits = |known: &Known| {
+            dtype_of(&known.info) == Some(dtype)
+                && dims_of(&known.info).is_some()
+                && known.sizes.as_ref().is_some_and(|sizes| {
+                    sizes.len() == names.len()
+                        && sizes.iter().zip(&settled).all(|(size, settled)| settled.is_none_or(|s| s == *size))
+                })
+        };
+        if let Some(known) = self.pick(frame, fits) {
+            return Some(known);
+        }
+        let mut sizes = Vec::new();
+        for settled in &settled {
+            sizes.push(settled.unwrap_or_else(|| 1 + self.tape.choose(4) as i64));
+        }
+        self.parameter(frame, dtype, &sizes)
+    }
+
+    /// A call that writes its argument.
+    fn in_place(&mut self, frame: &mut Frame) -> Option<Made> {
+        let is_writable = |known: &Known| is_float_vector(known) && !matches!(known.expr, Expr::Constant(_));
+        let packed = frame.is_impure() && self.tape.one_in(2);
+        let known = self.pick(frame, |known| {
+            is_writable(known) && (packed || known.sizes.as_ref().is_some_and(|sizes| sizes.len() == 1))
+        })?;
+        let (info, sizes) = (known.info.clone(), known.sizes.clone());
+        let attrs = Attrs::from([("inplace_indices".into(), AttrValue::List(vec![AttrValue::Int(0)]))]);
+        if packed {
+            let args = vec![Expr::extern_func("relax_spec.add_inplace"), known.expr.clone(), known.expr];
+            let value = call_with(Expr::op("relax.call_inplace_packed"), args, vec![info.clone()], attrs);
+            return Some(Made { value, info, sizes });
+        }
+        let at = self.source.prim_funcs.iter().position(|template| template.in_place)?;
+        let template = self.source.prim_funcs.get(at)?;
+        if !self.prim_funcs.contains(&at) {
+            self.prim_funcs.push(at);
+        }
+        let shape = Expr::shape(dims_of(&info)?.iter().cloned());
+        let args = vec![Expr::GlobalVar(GlobalVar::new(template.name)), known.expr, shape];
+        let value = call_with(Expr::op("relax.call_tir_inplace"), args, vec![StructInfo::tensor_ndim(1, F32)], attrs);
+        Some(Made { value, info, sizes })
+    }
+}

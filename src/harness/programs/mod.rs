@@ -1,0 +1,63 @@
+//! Random whole programs, well-typed by construction: what is known of each variable is inferred as it is bound, and every call
+//! is drawn among those that what is in scope allows. One tape of choices gives one program, the choice zero the simplest, so that
+//! a seed reproduces a program and a shorter tape is a smaller one.
+//!
+//! Beside its structural information every tensor has example sizes, at which the program is meant to run to its end.
+
+mod bindings;
+mod calls;
+mod census;
+mod control;
+mod features;
+mod frame;
+mod prim_funcs;
+mod source;
+
+pub use census::Census;
+pub use features::Features;
+pub use source::{Restriction, Source};
+
+use std::collections::BTreeMap;
+
+use crate::generate::Tape;
+use crate::grammar::{IrModule, Name, ShapeVar};
+
+/// How many choices a tape has for each binding of the program, and beside.
+const CHOICES: (usize, usize) = (24, 120);
+
+/// A program that was drawn.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// The program.
+    pub module: IrModule,
+    /// The functions that can be started, `main` the last of them.
+    pub entries: Vec<Name>,
+    /// Sizes at which it is meant to run to its end.
+    pub sizes: BTreeMap<ShapeVar, i64>,
+    /// What it may contain.
+    pub features: Features,
+    /// The choices that it was made of.
+    pub choices: Vec<u32>,
+}
+
+/// The tape of the program with a number.
+pub fn tape(seed: u64, number: u64) -> Tape {
+    // Neighbouring numbers must not give related tapes; the generator of `fastrand` mixes its seed.
+    let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number);
+    let bindings = frame::bindings_of(&mut Tape::from_seed(seed, 1));
+    Tape::from_seed(seed, CHOICES.0 * bindings + CHOICES.1)
+}
+
+impl Source {
+    /// The program with a number.
+    pub fn program(&self, seed: u64, number: u64) -> Drawn {
+        self.of_tape(tape(seed, number))
+    }
+
+    /// The program of a tape.
+    pub fn of_tape(&self, mut tape: Tape) -> Drawn {
+        let choices = tape.choices().to_vec();
+        let (module, entries, sizes, features) = frame::Generator::new(self, &mut tape).module();
+        Drawn { module, entries, sizes, features, choices }
+    }
+}

@@ -1,0 +1,184 @@
+//! What programs are drawn from: calls of every operator that are known to give a value, and `PrimFunc`s.
+
+use glob::Pattern;
+
+use super::Features;
+use super::prim_funcs::{Template, templates};
+use crate::generate::Tape;
+use crate::grammar::DataType;
+use crate::harness::calls::{Fill, Operand, RandomCall, draw, patterns};
+use crate::harness::operator_soundness::run_within;
+use crate::ops::{self, Clauses, OpDef};
+use crate::suite::Case;
+use crate::value::Value;
+
+/// How many calls of an operator are kept, and after how many drawn ones nobody looks for more.
+const KEPT: usize = 12;
+const TRIED: u64 = 60;
+/// How many elements a call may take and give, so that programs of many calls are run in no time.
+const ELEMENTS: i64 = 600;
+/// On how many random elements it has to give a value.
+const FILLS: u64 = 4;
+const FUEL: u64 = 100_000;
+const MEMORY: u64 = 1 << 20;
+
+/// What programs may be made of.
+#[derive(Clone, Debug)]
+pub struct Restriction {
+    /// The operators that may be called, by patterns of their names; all if there is none.
+    pub operators: Vec<Pattern>,
+    /// Operators that are called in one program of many only.
+    pub seldom: Vec<Pattern>,
+    /// What programs may contain.
+    pub features: Features,
+    /// The most bindings.
+    pub bindings: usize,
+}
+
+impl Default for Restriction {
+    fn default() -> Restriction {
+        Restriction { operators: Vec::new(), seldom: Vec::new(), features: Features::ALL, bindings: 200 }
+    }
+}
+
+/// An operator with calls of it that give a value.
+#[derive(Clone, Debug)]
+pub(super) struct Callable {
+    pub(super) op: &'static OpDef,
+    pub(super) calls: Vec<RandomCall>,
+    pub(super) seldom: bool,
+}
+
+/// What programs are drawn from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub(super) operators: Vec<Callable>,
+    pub(super) prim_funcs: Vec<Template>,
+    pub(super) restriction: Restriction,
+}
+
+/// The language's own operators, of which calls are made otherwise, and those that run what is not here.
+const OTHERWISE: [&str; 12] = [
+    // An object of no other use, which Python takes for nothing.
+    "relax.null_value",
+    "relax.call_tir_inplace",
+    "relax.call_tir_with_grad",
+    "relax.call_inplace_packed",
+    "relax.call_pure_packed",
+    "relax.call_builtin_with_ctx",
+    "relax.call_py_func",
+    "relax.make_closure",
+    "relax.invoke_closure",
+    "relax.invoke_pure_closure",
+    "relax.print",
+    "relax.assert_op",
+];
+
+/// What works on memory and devices by hand, which most sequences of calls do wrongly.
+const OF_MEMORY: [&str; 5] = ["relax.memory.", "relax.builtin.", "relax.vm.", "relax.ccl.", "relax.dist."];
+
+impl Source {
+    /// All operators of the registry of which the reference says what they give, with calls like those in the cases.
+    pub fn of(suite: &[Case], restriction: Restriction) -> Source {
+        let wanted = |op: &&'static OpDef| {
+            matches!(op.clauses, Clauses::Tensor(_))
+                && op.excluded.is_none()
+                && !OTHERWISE.contains(&op.name)
+                && (restriction.operators.is_empty() || restriction.operators.iter().any(|p| p.matches(op.name)))
+        };
+        let callable = |op: &'static OpDef| {
+            let (calls, tame) = calls_of(op, suite);
+            let seldom = !tame
+                || OF_MEMORY.iter().any(|prefix| op.name.starts_with(prefix))
+                || restriction.seldom.iter().any(|p| p.matches(op.name));
+            Callable { op, calls, seldom }
+        };
+        let operators = ops::all().filter(wanted).map(callable).filter(|op| !op.calls.is_empty()).collect();
+        Source { operators, prim_funcs: templates(), restriction }
+    }
+
+    /// The names of the operators that can be called.
+    pub fn operators(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.operators.iter().map(|callable| callable.op.name)
+    }
+}
+
+/// Calls that give a value on random elements, or else on those of a case; whether they are of the first kind.
+fn calls_of(op: &'static OpDef, suite: &[Case]) -> (Vec<RandomCall>, bool) {
+    let patterns = patterns(op, suite);
+    let mut found: Vec<RandomCall> = Vec::new();
+    let mut second = Vec::new();
+    for n in 0..TRIED {
+        let mut tape = Tape::from_seed(n, 200);
+        let Some(pattern) = usize::try_from(n).ok().and_then(|n| patterns.get(n % patterns.len().max(1))) else {
+            break;
+        };
+        let call = if n < 4 { pattern.clone() } else { draw(pattern, &mut tape) };
+        if !is_small(&call) || !call.operands.iter().all(is_plain) {
+            continue;
+        }
+        if (n..n + FILLS).all(|seed| gives_value(&call, Fill::Random(seed))) {
+            found.push(call);
+        } else if gives_value(&call, Fill::Given(n)) || gives_value(&call, Fill::Zeros) {
+            second.push(call);
+        }
+        if found.len() >= KEPT {
+            break;
+        }
+    }
+    let tame = !found.is_empty();
+    if !tame {
+        found.extend(second.into_iter().take(KEPT / 2));
+    }
+    (found, tame)
+}
+
+fn gives_value(call: &RandomCall, fill: Fill) -> bool {
+    let value = run_within(call, fill, FUEL, MEMORY);
+    value.is_some_and(|run| run.is_ok_and(|value| elements(&value) <= ELEMENTS))
+}
+
+fn elements(value: &Value) -> i64 {
+    match value {
+        Value::Tensor(tensor) => tensor.shape().iter().product(),
+        Value::Tuple(tuple) => tuple.fields().iter().map(elements).sum(),
+        Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Prim(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => 1,
+    }
+}
+
+fn is_small(call: &RandomCall) -> bool {
+    call.operands.iter().all(|operand| match operand {
+        Operand::Tensor(_, shape) => shape.iter().product::<i64>() <= ELEMENTS,
+        Operand::Tuple(_) | Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => true,
+    })
+}
+
+/// Whether an operand can stand in any program: no function of the case's, and no data type of which tensors cannot be given.
+fn is_plain(operand: &Operand) -> bool {
+    match operand {
+        Operand::Tensor(dtype, _) => is_common(*dtype),
+        Operand::Tuple(fields) => fields.iter().all(is_plain),
+        Operand::Shape(_) | Operand::Int(..) => true,
+        Operand::Other(_, value) => match value {
+            Value::Prim(_) | Value::Str(_) | Value::DataType(_) => true,
+            Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Object(_) => false,
+        },
+    }
+}
+
+fn is_common(dtype: DataType) -> bool {
+    dtype.is_bool() || dtype.is_int() || dtype.is_uint() || dtype.is_float()
+}

@@ -1,0 +1,371 @@
+//! A campaign: programs one after the other, by several workers, each with an implementation of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::inputs::inputs;
+use super::judge::{Asked, Difference, Judged, is_accepted, judge};
+use super::path::Path;
+use super::reduce::{Reducer, Shown};
+use super::reduced::{bindings, operators};
+use super::signature::{Kind, KnownForm, Signature};
+use super::store::{Finding, Store, StoreError};
+use crate::book::Edition;
+use crate::data::json::to_value;
+use crate::grammar::{IrModule, Name};
+use crate::harness::implementation::Implementation;
+use crate::harness::process::Interrupt;
+use crate::harness::programs::{Drawn, Restriction, Source};
+use crate::harness::worker::StartError;
+use crate::question::Outcome;
+use crate::suite::Case;
+use crate::syntax::tvmscript::{Dialect, print_module};
+use crate::value::ValueSpec;
+
+/// What a campaign does, and when it ends.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which programs there are.
+    pub seed: u64,
+    /// How many are asked about; as many as there is time for if it is not said.
+    pub programs: Option<u64>,
+    /// After how long no further one is begun.
+    pub time: Option<Duration>,
+    /// How many workers there are.
+    pub jobs: usize,
+    /// The paths, if not those of the program's number.
+    pub paths: Option<Vec<Path>>,
+    /// On how many inputs each is run.
+    pub runs: usize,
+    /// How many questions may be asked to reduce a finding.
+    pub budget: usize,
+    /// What is known.
+    pub known: Vec<KnownForm>,
+}
+
+/// What was done.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Programs that were asked about.
+    pub programs: u64,
+    /// Programs that the implementation compiled and ran at least once.
+    pub ran: u64,
+    /// Programs that the generator made and the checks do not accept: mistakes of the generator.
+    pub rejected: u64,
+    /// Programs without inputs.
+    pub unheld: u64,
+    /// Questions.
+    pub questions: u64,
+    /// Questions asked to reduce findings.
+    pub reducing: u64,
+    /// Runs, and those of them that reached the end on both sides.
+    pub runs: (u64, u64),
+    /// Processes that were lost.
+    pub lost: u64,
+    /// What the implementation says that it cannot do, by reason.
+    pub unsupported: BTreeMap<String, u64>,
+    /// What it refused, by reason.
+    pub refused: BTreeMap<String, u64>,
+    /// How long the workers were, and how much of that they waited for the implementation.
+    pub time: (Duration, Duration),
+}
+
+/// How a campaign went.
+#[derive(Clone, Debug, Default)]
+pub struct Campaign {
+    /// What was done.
+    pub tally: Tally,
+    /// Whether it was interrupted.
+    pub interrupted: bool,
+}
+
+/// Why a campaign ends before its time.
+#[derive(Debug, thiserror::Error)]
+pub enum CampaignError {
+    /// Nobody can be asked.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// Findings cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Tally {
+    fn add(&mut self, other: Tally) {
+        self.programs += other.programs;
+        self.ran += other.ran;
+        self.rejected += other.rejected;
+        self.unheld += other.unheld;
+        self.questions += other.questions;
+        self.reducing += other.reducing;
+        self.runs.0 += other.runs.0;
+        self.runs.1 += other.runs.1;
+        self.lost += other.lost;
+        for (reason, count) in other.unsupported {
+            *self.unsupported.entry(reason).or_default() += count;
+        }
+        for (reason, count) in other.refused {
+            *self.refused.entry(reason).or_default() += count;
+        }
+        self.time.0 += other.time.0;
+        self.time.1 += other.time.1;
+    }
+}
+
+/// One process more, for a worker.
+pub type Start<'a> = &'a (dyn Fn() -> Result<Box<dyn Implementation + Send>, StartError> + Sync);
+
+/// Asks about programs until the time is up; each finding is in the store as soon as it is reduced. `progress` is told of each program.
+///
+/// # Errors
+///
+/// See [`CampaignError`]. What was found until then is in the store.
+pub fn campaign(
+    (suite, restriction): (&[Case], &Restriction),
+    settings: &Settings,
+    start: Start<'_>,
+    store: &Mutex<Store>,
+    interrupt: &Interrupt,
+    progress: &(dyn Fn() + Sync),
+) -> Result<Campaign, CampaignError> {
+    let first = store.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = AtomicU64::new(first);
+    let end = settings.programs.map(|programs| first.saturating_add(programs));
+    let deadline = settings.time.map(|time| Instant::now() + time);
+    let open = Mutex::new(BTreeSet::new());
+    let work = || -> Result<Tally, CampaignError> {
+        let begun = Instant::now();
+        // Its calls hold values, which stay with one thread.
+        let source = Source::of(suite, restriction.clone());
+        let mut worker =
+            Worker { source: &source, settings, implementation: Timed::new(start()?), store, tally: Tally::default() };
+        loop {
+            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            if late || interrupt.is_raised() {
+                break;
+            }
+            let number = {
+                let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+                let number = next.fetch_add(1, Ordering::SeqCst);
+                open.insert(number);
+                number
+            };
+            if end.is_some_and(|end| number >= end) {
+                break;
+            }
+            match worker.program(number) {
+                Err(CampaignError::Start(StartError::Interrupted)) => break,
+                other => other?,
+            }
+            let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+            open.remove(&number);
+            let done = open.first().copied().unwrap_or(number + 1);
+            let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
+            store.done(settings.seed, done)?;
+            progress();
+        }
+        worker.tally.time = (begun.elapsed(), worker.implementation.waited);
+        Ok(worker.tally)
+    };
+    let outcomes: Vec<Result<Tally, CampaignError>> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..settings.jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
+    });
+    let mut campaign = Campaign { interrupted: interrupt.is_raised(), ..Campaign::default() };
+    for outcome in outcomes {
+        campaign.tally.add(outcome?);
+    }
+    Ok(campaign)
+}
+
+/// All questions about one program, each with what becomes of it.
+///
+/// # Errors
+///
+/// If nobody can be asked.
+pub fn diff(
+    implementation: &mut dyn Implementation,
+    asked: Asked<'_>,
+    paths: &[Path],
+) -> Result<Vec<(Path, Judged)>, StartError> {
+    let dialect = dialect_of(implementation);
+    let mut told = Vec::new();
+    for path in paths {
+        let ask = path.ask(asked.module, asked.entry, asked.inputs, dialect);
+        let outcome = implementation.ask(Edition::default(), &ask)?;
+        told.push((path.clone(), judge(asked, path, &outcome)));
+    }
+    Ok(told)
+}
+
+/// The inputs on which a given program is compared.
+pub fn inputs_of(module: &IrModule, entry: &Name, runs: usize) -> Vec<Vec<ValueSpec>> {
+    inputs(module, entry, &BTreeMap::new(), runs)
+}
+
+/// How an implementation spells programs.
+fn dialect_of(implementation: &dyn Implementation) -> Dialect {
+    let identity = implementation.identity();
+    let old = identity.version.starts_with("0.25");
+    if identity.name == "apache-tvm" && !old { Dialect::Tvm027 } else { Dialect::Tvm025 }
+}
+
+/// An implementation, and how long it was waited for.
+struct Timed {
+    inner: Box<dyn Implementation + Send>,
+    waited: Duration,
+}
+
+impl Timed {
+    fn new(inner: Box<dyn Implementation + Send>) -> Timed {
+        Timed { inner, waited: Duration::ZERO }
+    }
+}
+
+impl Implementation for Timed {
+    fn identity(&self) -> &crate::harness::protocol::Identity {
+        self.inner.identity()
+    }
+
+    fn ask(&mut self, edition: Edition, ask: &crate::question::Ask) -> Result<Outcome, StartError> {
+        let begun = Instant::now();
+        let outcome = self.inner.ask(edition, ask);
+        self.waited += begun.elapsed();
+        outcome
+    }
+}
+
+/// How many questions are asked to reduce a program that hangs.
+const HANGS: usize = 4;
+
+struct Worker<'a> {
+    source: &'a Source,
+    settings: &'a Settings,
+    implementation: Timed,
+    store: &'a Mutex<Store>,
+    tally: Tally,
+}
+
+impl Worker<'_> {
+    fn program(&mut self, number: u64) -> Result<(), CampaignError> {
+        let drawn = self.source.program(self.settings.seed, number);
+        if !is_accepted(&drawn.module) {
+            self.tally.rejected += 1;
+            return Ok(());
+        }
+        // Now and then from another entry point.
+        let other = usize::try_from(number / 4).unwrap_or(0).checked_rem(drawn.entries.len()).unwrap_or(0);
+        let at = if number.is_multiple_of(4) { other } else { drawn.entries.len().saturating_sub(1) };
+        let Some(entry) = drawn.entries.get(at).cloned() else { return Ok(()) };
+        let mut inputs = inputs(&drawn.module, &entry, &drawn.sizes, self.settings.runs);
+        if inputs.is_empty() {
+            self.tally.unheld += 1;
+            return Ok(());
+        }
+        // Once more at the end: what the other runs have left behind must not show.
+        inputs.extend(inputs.first().cloned());
+        self.tally.programs += 1;
+        let paths = self.settings.paths.clone().unwrap_or_else(|| Path::of_number(number));
+        let mut ran = false;
+        for path in paths {
+            let dialect = dialect_of(&self.implementation);
+            let ask = path.ask(&drawn.module, &entry, &inputs, dialect);
+            let outcome = self.implementation.ask(Edition::default(), &ask)?;
+            self.tally.questions += 1;
+            let asked = Asked { module: &drawn.module, entry: &entry, inputs: &inputs };
+            match judge(asked, &path, &outcome) {
+                Judged::Agrees { ended, runs } => {
+                    self.tally.runs.0 += runs;
+                    self.tally.runs.1 += ended;
+                    ran |= runs > 0;
+                }
+                Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
+                Judged::Differs(difference) => {
+                    ran |= difference.input.is_some();
+                    self.differs(number, &drawn, &entry, &path, *difference)?;
+                }
+            }
+        }
+        self.tally.ran += u64::from(ran);
+        Ok(())
+    }
+
+    /// A difference is counted, and reduced if it is a new one.
+    fn differs(
+        &mut self,
+        number: u64,
+        drawn: &Drawn,
+        entry: &Name,
+        path: &Path,
+        difference: Difference,
+    ) -> Result<(), CampaignError> {
+        match difference.signature.kind {
+            Kind::Crash | Kind::Hang => self.tally.lost += 1,
+            Kind::Refused => {
+                let reason = format!("{}: {}", difference.signature.stage, difference.signature.message);
+                *self.tally.refused.entry(reason).or_default() += 1;
+            }
+            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::AdapterError => {}
+        }
+        let all = operators(&drawn.module);
+        let known_already = {
+            let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+            store.again(&difference.signature, &all, &path.to_string())?
+        };
+        if known_already {
+            return Ok(());
+        }
+        let shown =
+            Shown { module: drawn.module.clone(), entry: entry.clone(), sizes: drawn.sizes.clone(), difference };
+        let dialect = dialect_of(&self.implementation);
+        let budget = match shown.difference.signature.kind {
+            // Each answer that does not come takes as long as is waited for it.
+            Kind::Hang => self.settings.budget.min(HANGS),
+            Kind::Crash | Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::AdapterError => {
+                self.settings.budget
+            }
+        };
+        let mut reducer = Reducer { implementation: &mut self.implementation, path, dialect, budget };
+        let shown = reducer.reduce(Some((self.source, &drawn.choices)), shown)?;
+        self.tally.reducing += (budget - reducer.budget) as u64;
+        let finding = self.finding(number, path, shown, dialect);
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        store.put(finding)?;
+        Ok(())
+    }
+
+    fn finding(&self, number: u64, path: &Path, shown: Shown, dialect: Dialect) -> Finding {
+        let Shown { module, entry, difference, .. } = shown;
+        let called = operators(&module);
+        let own = difference.signature;
+        let telling = own.tells();
+        let signature = Signature { operators: if telling { Vec::new() } else { called.clone() }, ..own };
+        let known = self.settings.known.iter().find(|form| form.knows(&signature, &called));
+        let identity = self.implementation.identity();
+        Finding {
+            known: known.map(|form| match &form.finding {
+                Some(folder) => format!("{} (conformance/findings/{folder})", form.reason),
+                None => form.reason.clone(),
+            }),
+            signature,
+            paths: BTreeSet::from([path.to_string()]),
+            count: 1,
+            seed: self.settings.seed,
+            number,
+            implementation: format!("{} {}", identity.name, identity.version),
+            message: difference.message,
+            expected: difference.expected,
+            given: difference.given,
+            program: print_module(&module, dialect),
+            module: to_value(&module),
+            entry: entry.to_string(),
+            input: difference.input.as_ref().map_or(Value::Null, to_value),
+            bindings: bindings(&module),
+            operators: called,
+        }
+    }
+}

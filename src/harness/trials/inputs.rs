@@ -1,0 +1,85 @@
+//! What a program is run on, and what comes of it here.
+
+use std::collections::BTreeMap;
+
+use crate::arguments::{Arguments, Draw, linked};
+use crate::book::Rule;
+use crate::check::check_program;
+use crate::eval::{Options, evaluate};
+use crate::grammar::{IrModule, ShapeVar};
+use crate::harness::programs::Drawn;
+use crate::judge::{Cx, Ending};
+use crate::oracle::answer_evaluate;
+use crate::question::RunAnswer;
+use crate::refine::{Settings, refine};
+use crate::value::{ValueSpec, from_specs};
+
+/// How often arguments are made until a run reaches its end.
+const ATTEMPTS: usize = 6;
+
+/// What becomes of a program that is run at its example sizes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ended {
+    /// It reaches its end.
+    Returns,
+    /// It stops with an error that the semantics prescribes.
+    Fails(Rule),
+    /// Nothing is said of the run, or a limit was reached.
+    Open(String),
+    /// The checks do not accept it; why.
+    Rejected(String),
+}
+
+/// Checks a program, and runs its `main` at its example sizes.
+pub fn at_example_sizes(drawn: &Drawn) -> Ended {
+    let report = check_program(&mut Cx::new(), &drawn.module);
+    if let Some(finding) = report.diagnostics.iter().find(|finding| finding.is_fatal()) {
+        return Ended::Rejected(format!("{}: {}", finding.code(), finding.message));
+    }
+    let mut ended = Ended::Open("no arguments can be made".to_string());
+    for attempt in 0..ATTEMPTS {
+        let Some(args) = example(&drawn.module, "main", &drawn.sizes, Draw { index: 0, attempt }) else { continue };
+        let args = from_specs(&args, &Options::default().registry);
+        let Ok(args) = args else { continue };
+        let run = evaluate(&mut Cx::new(), &drawn.module, "main", args, &Options::default());
+        ended = match run.outcome {
+            Ending::Value(_) => return Ended::Returns,
+            Ending::Error(error) => Ended::Fails(error.rule),
+            Ending::OutOfFuel => Ended::Open("out of fuel".to_string()),
+            Ending::Unspecified(reason) => Ended::Open(reason),
+        };
+    }
+    ended
+}
+
+/// Arguments of the example sizes.
+fn example(module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64>, draw: Draw) -> Option<Vec<ValueSpec>> {
+    let func = linked(module, entry)?;
+    Arguments::of(&[module], 0, Options::default().memory).for_function(func, sizes, draw)
+}
+
+/// The inputs on which a program is compared: some at its example sizes, and some that are made to reach every branch.
+pub(super) fn inputs(
+    module: &IrModule,
+    entry: &str,
+    sizes: &BTreeMap<ShapeVar, i64>,
+    runs: usize,
+) -> Vec<Vec<ValueSpec>> {
+    let mut found: Vec<Vec<ValueSpec>> = Vec::new();
+    for (index, attempt) in [(0, 0), (0, 1), (1, 2), (2, 4)] {
+        let Some(args) = example(module, entry, sizes, Draw { index, attempt }) else { continue };
+        let returns = matches!(answer_evaluate(&mut Cx::new(), module, entry, &args), Ok(RunAnswer::Returns(..)));
+        if returns && !found.contains(&args) {
+            found.push(args);
+        }
+        if found.len() == 2 {
+            break;
+        }
+    }
+    let settings = Settings { keep: true, steps: 2_000_000, ..Settings::runs(runs) };
+    if let Ok(refinement) = refine(&mut Cx::new(), module, module, entry, &[], &settings) {
+        let fresh: Vec<_> = refinement.inputs.into_iter().filter(|input| !found.contains(input)).take(runs).collect();
+        found.extend(fresh);
+    }
+    found
+}

@@ -1,0 +1,204 @@
+//! What an implementation made of a program, held against the program itself.
+
+use std::rc::Rc;
+
+use super::path::Path;
+use super::signature::{Kind, Signature};
+use crate::check::check_program;
+use crate::grammar::{IrModule, Name};
+use crate::harness::extern_process::overwrite;
+use crate::judge::{Cx, Ending, RuntimeError};
+use crate::oracle::answer_evaluate;
+use crate::question::{Answer, Outcome, Program, RunAnswer, TrialAnswer, Verdict};
+use crate::refine::{self, Compiled, Ran, Settings, refine_compiled};
+use crate::suite::normalized::objection;
+use crate::value::{Noise, Registry, Value, ValueSpec, from_spec};
+
+/// What becomes of one question.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Judged {
+    /// Nothing speaks against the implementation; how many runs reached their end, of how many.
+    Agrees {
+        /// Runs that reached the end on both sides.
+        ended: u64,
+        /// All runs.
+        runs: u64,
+    },
+    /// The implementation says that it cannot; why.
+    Unsupported(String),
+    /// Something does.
+    Differs(Box<Difference>),
+}
+
+/// What speaks against the implementation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Difference {
+    /// What it has in common with others of its kind.
+    pub signature: Signature,
+    /// What is wrong, for people.
+    pub message: String,
+    /// The input on which it shows, if it shows on one.
+    pub input: Option<Vec<ValueSpec>>,
+    /// What the program gives on it.
+    pub expected: String,
+    /// What the implementation gives.
+    pub given: String,
+}
+
+/// The program that was asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The program.
+    pub module: &'a IrModule,
+    /// The function that was started.
+    pub entry: &'a Name,
+    /// What it was run on.
+    pub inputs: &'a [Vec<ValueSpec>],
+}
+
+/// Holds an outcome against the program.
+pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
+    let told = |kind, stage: &str, message: &str| {
+        let signature = Signature::of(kind, stage, message);
+        let expected = match path {
+            Path::Run(_) | Path::Text => "the program is run".to_string(),
+            Path::Check => "accepted".to_string(),
+            Path::Normalize => "a normal form".to_string(),
+        };
+        let (message, given) = (message.to_string(), outcome.to_string());
+        Judged::Differs(Box::new(Difference { signature, message, input: None, expected, given }))
+    };
+    match outcome {
+        Outcome::Answer { answer: Answer::Trials(answers), .. } => runs(asked, answers),
+        Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => Judged::Agrees { ended: 0, runs: 0 },
+        Outcome::Answer { answer: Answer::Program(given), .. } => {
+            match objection(&mut Cx::new(), &Program::Module(asked.module.clone()), given) {
+                Some(why) => told(Kind::NotNormal, "normalize", &why),
+                None => Judged::Agrees { ended: 0, runs: 0 },
+            }
+        }
+        Outcome::Answer { answer, .. } => told(Kind::Refused, "answer", &answer.to_string()),
+        Outcome::Rejected { stage, message, class } => told(Kind::Refused, stage, &format!("{class}: {message}")),
+        Outcome::Trapped { message, class, .. } => told(Kind::Refused, "load", &format!("{class}: {message}")),
+        Outcome::Crash { stage: Some(stage), .. } | Outcome::Timeout { stage: Some(stage) }
+            if is_open(asked, stage) =>
+        {
+            Judged::Agrees { ended: 0, runs: 0 }
+        }
+        Outcome::Crash { cause, stage, stderr } => {
+            let stage = stage.clone().unwrap_or_default();
+            told(Kind::Crash, without_number(&stage), &format!("{cause}{}", crash_site(stderr)))
+        }
+        Outcome::Timeout { stage } => told(Kind::Hang, without_number(&stage.clone().unwrap_or_default()), ""),
+        Outcome::Unsupported { what } => Judged::Unsupported(what.clone()),
+        Outcome::InternalError { message } => told(Kind::AdapterError, "adapter", message),
+        Outcome::ProtocolError { message } => told(Kind::AdapterError, "protocol", message),
+        Outcome::Flaky { first, .. } => told(Kind::AdapterError, "flaky", &first.to_string()),
+    }
+}
+
+/// Whether it is a run of which nothing is said that was going on.
+fn is_open(asked: Asked<'_>, stage: &str) -> bool {
+    let number = stage.strip_prefix("run ").and_then(|number| number.parse::<usize>().ok());
+    let Some(input) = number.and_then(|number| asked.inputs.get(number)) else { return false };
+    matches!(
+        answer_evaluate(&mut Cx::new(), asked.module, asked.entry, input),
+        Ok(RunAnswer::OutOfFuel | RunAnswer::Unspecified) | Err(_)
+    )
+}
+
+/// `run 3` is `run`.
+fn without_number(stage: &str) -> &str {
+    stage.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end()
+}
+
+/// The innermost frame of its own that the process has printed, if it has.
+fn crash_site(stderr: &str) -> String {
+    let is_frame = |line: &&str| line.contains("tvm::") && !line.contains("Traceback");
+    let site = stderr.lines().find(is_frame).map(str::trim);
+    site.map_or_else(String::new, |site| format!(": {site}"))
+}
+
+/// The runs, one after the other; the first that is not allowed decides.
+fn runs(asked: Asked<'_>, answers: &[TrialAnswer]) -> Judged {
+    let mut ended = 0;
+    for (input, answer) in asked.inputs.iter().zip(answers) {
+        match run(asked, input, answer) {
+            Some(difference) => return Judged::Differs(Box::new(difference)),
+            None => ended += u64::from(matches!(answer, TrialAnswer::Returns(..))),
+        }
+    }
+    Judged::Agrees { ended, runs: answers.len() as u64 }
+}
+
+fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Difference> {
+    let Asked { module, entry, .. } = asked;
+    let expected = answer_evaluate(&mut Cx::new(), module, entry, input).ok()?;
+    let rule = match &expected {
+        RunAnswer::Fails(rule, _) => *rule,
+        RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified => rule!("PURE.ERR.OP"),
+    };
+    let told = Told { answer: answer.clone(), rule };
+    let given = [input.to_vec()];
+    let refinement = refine_compiled(&mut Cx::new(), module, &told, entry, &given, &Settings::runs(0)).ok()?;
+    let refine::Verdict::NotAllowed { rule, message } = refinement.verdict else { return None };
+    let (kind, detail) = match answer {
+        TrialAnswer::Fails(said, _) => (Kind::Fails, said.clone()),
+        TrialAnswer::Returns(..) | TrialAnswer::Open(_) => {
+            let missed = match &expected {
+                RunAnswer::Fails(missed, _) => format!(", {missed} missed"),
+                RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified => String::new(),
+            };
+            (Kind::Value, format!("{}{missed}", rule.id()))
+        }
+    };
+    let by = refinement.deviation.map_or_else(String::new, |deviation| {
+        format!(
+            " (element {}: {} for {}, off by {}, of which rounding explains {})",
+            deviation.index, deviation.after, deviation.before, deviation.error, deviation.bound
+        )
+    });
+    Some(Difference {
+        signature: Signature::of(kind, "run", &detail),
+        message: format!("{message} [{rule}]{by}"),
+        input: Some(input.to_vec()),
+        expected: expected.to_string(),
+        given: answer.to_string(),
+    })
+}
+
+/// A run as it was told.
+#[derive(Debug)]
+struct Told {
+    answer: TrialAnswer,
+    /// The rule of the failure that is expected.
+    rule: crate::book::Rule,
+}
+
+impl Compiled for Told {
+    fn run(&self, _: &mut Cx, _: &str, args: Vec<Value>, registry: Registry, _: Option<Rc<Noise>>) -> Ran {
+        let (outcome, effects) = match &self.answer {
+            TrialAnswer::Returns(value, after, effects) => {
+                for (arg, after) in args.iter().zip(after) {
+                    // An argument that cannot be written is none that could be mutated.
+                    let _unwritten = overwrite(arg, after);
+                }
+                let value = match from_spec(value, &args, &registry) {
+                    Ok(value) => Ending::Value(value),
+                    Err(error) => Ending::Unspecified(error.to_string()),
+                };
+                (value, effects.clone())
+            }
+            TrialAnswer::Fails(message, effects) => {
+                (Ending::Error(RuntimeError { rule: self.rule, message: message.clone() }), effects.clone())
+            }
+            TrialAnswer::Open(reason) => (Ending::Unspecified(reason.clone()), Vec::new()),
+        };
+        Ran { outcome, effects, steps: 0 }
+    }
+}
+
+/// Whether the checks accept a program.
+pub(super) fn is_accepted(module: &IrModule) -> bool {
+    check_program(&mut Cx::new(), module).accepts()
+}

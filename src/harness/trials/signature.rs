@@ -1,0 +1,194 @@
+//! What findings of one cause have in common, and which of them are known.
+
+use std::fmt;
+
+use glob::Pattern;
+use serde::{Deserialize, Serialize};
+
+/// How an implementation fails.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The process ends.
+    Crash,
+    /// No answer comes in time.
+    Hang,
+    /// Another value, another effect, or a value for a failure.
+    Value,
+    /// A run fails that should not, or otherwise.
+    Fails,
+    /// What it calls a normal form is none of the program.
+    NotNormal,
+    /// A program is refused before it runs.
+    Refused,
+    /// The adapter is to blame.
+    AdapterError,
+}
+
+/// What findings of one cause have in common.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Signature {
+    /// How it fails.
+    pub kind: Kind,
+    /// Where, in its own words.
+    pub stage: String,
+    /// What it says, without what differs from run to run; the clause that a value breaks.
+    pub message: String,
+    /// The operators of the reduced program, where the message does not tell causes apart.
+    pub operators: Vec<String>,
+}
+
+/// The most characters of a message.
+const MESSAGE: usize = 160;
+
+impl Signature {
+    pub(super) fn of(kind: Kind, stage: &str, message: &str) -> Signature {
+        Signature { kind, stage: stage.to_string(), message: normalized(message), operators: Vec::new() }
+    }
+
+    /// Whether the message tells causes apart.
+    pub(super) fn tells(&self) -> bool {
+        match self.kind {
+            Kind::Refused | Kind::Fails | Kind::AdapterError => true,
+            Kind::Crash | Kind::Hang | Kind::Value | Kind::NotNormal => false,
+        }
+    }
+
+    /// A name for files: short, and the same for the same.
+    pub fn slug(&self) -> String {
+        let text = format!("{self:?}");
+        let hash = text
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        format!("{}-{hash:016x}", self.kind)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Crash => "crash",
+            Kind::Hang => "hang",
+            Kind::Value => "value",
+            Kind::Fails => "fails",
+            Kind::NotNormal => "not_normal",
+            Kind::Refused => "refused",
+            Kind::AdapterError => "adapter_error",
+        })
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}: {}", self.kind, self.stage, self.message)?;
+        if !self.operators.is_empty() {
+            write!(f, " [{}]", self.operators.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// The telling line of a message, without numbers, addresses and the names of variables, which differ from program to program.
+fn normalized(message: &str) -> String {
+    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_telling = |line: &&&str| {
+        ["Error:", "error:", "Check failed"].iter().any(|word| line.contains(word)) && !line.starts_with(['|', '^'])
+    };
+    let telling = lines.iter().rev().find(is_telling).or(lines.first()).copied().unwrap_or_default();
+    // What could not be lowered tells causes apart.
+    let call = lines.iter().position(|line| *line == "Offending call:").and_then(|at| lines.get(at + 1));
+    let call = call.and_then(|call| call.split('(').next());
+    let named = message.split("name=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let call = call.or(named.filter(|_| telling.contains("CodeGenVM")));
+    let line = call.map_or_else(|| telling.to_string(), |call| format!("{call}: {telling}"));
+    let mut out = String::new();
+    let mut digits = false;
+    for c in line.chars() {
+        if c.is_ascii_digit() {
+            if !digits {
+                out.push('#');
+            }
+            digits = true;
+        } else {
+            out.push(c);
+            digits = false;
+        }
+    }
+    // A list of numbers is as long as it happens to be.
+    while out.contains("#, #") || out.contains("-#") {
+        out = out.replace("#, #", "#").replace("-#", "#");
+    }
+    out.chars().take(MESSAGE).collect()
+}
+
+/// A form of findings that is known.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownForm {
+    /// How the implementation fails; any way if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// What the normalized message contains.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// Operators of which the reduced program has one, as patterns of names; none if it does not matter.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operators: Vec<String>,
+    /// Why it is known, for people; never empty.
+    pub reason: String,
+    /// The folder below `conformance/findings` that shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
+}
+
+impl KnownForm {
+    /// Reads a list of forms. An error if it is not RON of this form, or an entry says too little.
+    pub fn parse(text: &str) -> Result<Vec<KnownForm>, String> {
+        let forms: Vec<KnownForm> = crate::book::ron_options().from_str(text).map_err(|error| error.to_string())?;
+        for form in &forms {
+            if form.reason.trim().is_empty() {
+                return Err("an entry gives no reason".to_string());
+            }
+            if form.message.is_empty() && form.operators.is_empty() {
+                return Err(format!("an entry knows everything: {}", form.reason));
+            }
+            for operator in &form.operators {
+                Pattern::new(operator).map_err(|error| format!("{operator}: {error}"))?;
+            }
+        }
+        Ok(forms)
+    }
+
+    /// Whether it is the form of a finding with these operators in its reduced program.
+    pub fn knows(&self, signature: &Signature, operators: &[String]) -> bool {
+        let is_one = |pattern: &String| {
+            Pattern::new(pattern).is_ok_and(|pattern| operators.iter().any(|operator| pattern.matches(operator)))
+        };
+        self.kind.is_none_or(|kind| kind == signature.kind)
+            && signature.message.contains(&self.message)
+            && (self.operators.is_empty() || self.operators.iter().any(is_one))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_from_run_to_run_is_left_out() {
+        let a = normalized("Traceback\n  File x\nInternalError: Check failed: (a == b) is false: 12 vs. 3, [4, 5, 6]");
+        let b = normalized("InternalError: Check failed: (a == b) is false: 1 vs. 30, [7, 8]");
+        assert_eq!(a, b);
+        assert_eq!(a, "InternalError: Check failed: (a == b) is false: # vs. #, [#]");
+    }
+
+    #[test]
+    fn a_form_that_knows_everything_is_refused() {
+        assert!(KnownForm::parse("[(reason: \"so\")]").is_err());
+        let forms = KnownForm::parse("[(kind: crash, operators: [\"relax.nn.*\"], reason: \"so\")]").unwrap();
+        let crash = Signature::of(Kind::Crash, "run", "SIGSEGV");
+        assert!(forms[0].knows(&crash, &["relax.nn.relu".to_string()]));
+        assert!(!forms[0].knows(&crash, &["relax.add".to_string()]));
+        assert!(!forms[0].knows(&Signature::of(Kind::Value, "run", ""), &["relax.nn.relu".to_string()]));
+    }
+}

@@ -1,0 +1,272 @@
+//! Findings as files, one each, written whole or not at all, so that a campaign that is cut short loses nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::signature::Signature;
+
+/// A finding: differences of one signature.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// What they have in common.
+    pub signature: Signature,
+    /// The paths on which they were seen.
+    pub paths: BTreeSet<String>,
+    /// How often.
+    pub count: u64,
+    /// Why it is known, if a ledger knows it.
+    pub known: Option<String>,
+    /// The seed, and the number of the program that showed it first.
+    pub seed: u64,
+    /// The number of that program.
+    pub number: u64,
+    /// Who was asked.
+    pub implementation: String,
+    /// What is wrong, for people.
+    pub message: String,
+    /// What the program gives.
+    pub expected: String,
+    /// What the implementation gives.
+    pub given: String,
+    /// The reduced program, as TVMScript.
+    pub program: String,
+    /// The reduced program, as data.
+    pub module: Value,
+    /// The function that is started.
+    pub entry: String,
+    /// What it is started on, as data; null if nothing was run.
+    pub input: Value,
+    /// How many bindings the reduced program has.
+    pub bindings: usize,
+    /// The operators in it.
+    pub operators: Vec<String>,
+}
+
+/// How far a campaign has come.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+struct State {
+    seed: u64,
+    next: u64,
+}
+
+/// The findings of a campaign, and where they are kept.
+#[derive(Clone, Debug, Default)]
+pub struct Store {
+    dir: Option<PathBuf>,
+    findings: BTreeMap<Signature, Finding>,
+    next: u64,
+}
+
+/// Why findings cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A file is no finding.
+    #[error("{}: {message}", path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+const STATE: &str = "state.json";
+
+impl Store {
+    /// Findings that are kept nowhere.
+    pub fn in_memory() -> Store {
+        Store::default()
+    }
+
+    /// The findings of a directory, which is made if there is none. What an interrupted campaign of this seed has found is there
+    /// already, and goes on.
+    ///
+    /// # Errors
+    ///
+    /// See [`StoreError`].
+    pub fn open(dir: &Path, seed: u64) -> Result<Store, StoreError> {
+        let io = |path: &Path| {
+            let path = path.to_path_buf();
+            move |error| StoreError::Io { path, error }
+        };
+        fs::create_dir_all(dir).map_err(io(dir))?;
+        let mut store = Store { dir: Some(dir.to_path_buf()), ..Store::default() };
+        for entry in fs::read_dir(dir).map_err(io(dir))? {
+            let path = entry.map_err(io(dir))?.path();
+            if path.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).map_err(io(&path))?;
+            let form = |error: serde_json::Error| StoreError::Form { path: path.clone(), message: error.to_string() };
+            if path.file_name().is_some_and(|name| name == STATE) {
+                let state: State = serde_json::from_str(&text).map_err(form)?;
+                if state.seed == seed {
+                    store.next = state.next;
+                }
+            } else {
+                let finding: Finding = serde_json::from_str(&text).map_err(form)?;
+                store.findings.insert(finding.signature.clone(), finding);
+            }
+        }
+        Ok(store)
+    }
+
+    /// The number of the program that comes next.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// All findings: those that no ledger knows first, and rare ones before frequent ones.
+    pub fn ranked(&self) -> Vec<&Finding> {
+        let mut findings: Vec<&Finding> = self.findings.values().collect();
+        findings.sort_by_key(|finding| (finding.known.is_some(), finding.count));
+        findings
+    }
+
+    /// Whether a finding of this signature is there, which is counted again then.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub(super) fn again(
+        &mut self,
+        signature: &Signature,
+        operators: &[String],
+        path: &str,
+    ) -> Result<bool, StoreError> {
+        let alike = |own: &Signature| {
+            let same = own.kind == signature.kind && own.stage == signature.stage && own.message == signature.message;
+            same && (signature.tells() || own.operators.iter().all(|operator| operators.contains(operator)))
+        };
+        let Some(finding) = self.findings.values_mut().find(|finding| alike(&finding.signature)) else {
+            return Ok(false);
+        };
+        finding.count += 1;
+        finding.paths.insert(path.to_string());
+        let finding = finding.clone();
+        self.write(&finding).map(|()| true)
+    }
+
+    /// Keeps a finding; one of the same signature that is there already is counted again.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub(super) fn put(&mut self, finding: Finding) -> Result<(), StoreError> {
+        let kept = match self.findings.get_mut(&finding.signature) {
+            Some(own) => {
+                own.count += finding.count;
+                own.paths.extend(finding.paths);
+                own.clone()
+            }
+            None => {
+                self.findings.insert(finding.signature.clone(), finding.clone());
+                finding
+            }
+        };
+        self.write(&kept)
+    }
+
+    /// Notes that all programs before this one are done.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub(super) fn done(&mut self, seed: u64, next: u64) -> Result<(), StoreError> {
+        self.next = self.next.max(next);
+        let state = State { seed, next: self.next };
+        let Some(dir) = &self.dir else { return Ok(()) };
+        write(&dir.join(STATE), &text_of(&state))
+    }
+
+    fn write(&self, finding: &Finding) -> Result<(), StoreError> {
+        let Some(dir) = &self.dir else { return Ok(()) };
+        let path = dir.join(format!("{}.json", finding.signature.slug()));
+        write(&path, &text_of(finding))?;
+        write(&path.with_extension("py"), &finding.program)
+    }
+}
+
+fn text_of(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// Writes a file whole, or leaves it as it was.
+fn write(path: &Path, text: &str) -> Result<(), StoreError> {
+    let io = |error| StoreError::Io { path: path.to_path_buf(), error };
+    let temporary = path.with_extension("tmp");
+    let mut file = fs::File::create(&temporary).map_err(io)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(io)?;
+    fs::rename(&temporary, path).map_err(io)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::signature::Kind;
+    use super::*;
+
+    fn finding() -> Finding {
+        Finding {
+            signature: Signature {
+                kind: Kind::Crash,
+                stage: "run".into(),
+                message: "SIGSEGV".into(),
+                operators: vec!["relax.add".into()],
+            },
+            paths: BTreeSet::from(["llvm".to_string()]),
+            count: 1,
+            known: None,
+            seed: 0,
+            number: 7,
+            implementation: "tvm".into(),
+            message: "it crashes".into(),
+            expected: "returns".into(),
+            given: "SIGSEGV".into(),
+            program: "def main(): pass".into(),
+            module: Value::Null,
+            entry: "main".into(),
+            input: Value::Null,
+            bindings: 1,
+            operators: vec!["relax.add".into()],
+        }
+    }
+
+    #[test]
+    fn what_was_found_is_there_when_the_campaign_goes_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(dir.path(), 3).unwrap();
+        store.put(finding()).unwrap();
+        store.put(finding()).unwrap();
+        store.done(3, 12).unwrap();
+        // What was being written when the process was killed is not read.
+        fs::write(dir.path().join("crash-0.tmp"), "{").unwrap();
+        let again = Store::open(dir.path(), 3).unwrap();
+        assert_eq!(again.next(), 12);
+        assert_eq!(again.ranked(), [&Finding { count: 2, ..finding() }]);
+        assert_eq!(Store::open(dir.path(), 4).unwrap().next(), 0);
+    }
+
+    #[test]
+    fn a_program_with_all_operators_of_a_crash_shows_that_crash() {
+        let mut store = Store::in_memory();
+        store.put(finding()).unwrap();
+        let like = Signature { operators: Vec::new(), ..finding().signature };
+        assert!(store.again(&like, &["relax.add".to_string(), "relax.sum".to_string()], "text").unwrap());
+        assert!(!store.again(&like, &["relax.sum".to_string()], "text").unwrap());
+        assert_eq!(store.ranked()[0].count, 2);
+    }
+}

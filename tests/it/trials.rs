@@ -1,0 +1,176 @@
+//! The generator of whole programs, and campaigns with them.
+
+use std::sync::Mutex;
+
+use relax_spec::book::{Edition, Reading};
+use relax_spec::generate::Tape;
+use relax_spec::harness::implementation::{Implementation, InProcess};
+use relax_spec::harness::process::Interrupt;
+use relax_spec::harness::programs::{Census, Features, Restriction, Source};
+use relax_spec::harness::protocol::Identity;
+use relax_spec::harness::trials::{
+    Campaign, Ended, Kind, KnownForm, Path, Settings, Store, at_example_sizes, campaign,
+};
+use relax_spec::harness::worker::StartError;
+use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer};
+use relax_spec::suite::embedded_suite;
+use relax_spec::suite::ledger::Ledger;
+
+fn source() -> Source {
+    Source::of(&embedded_suite().unwrap(), Restriction::default())
+}
+
+const PROGRAMS: u64 = 1_000;
+
+#[test]
+fn programs_are_accepted_and_nine_of_ten_reach_their_end() {
+    let source = source();
+    let (mut ended, mut census) = (0, Census::default());
+    for number in 0..PROGRAMS {
+        let drawn = source.program(1, number);
+        census.count(&drawn.module);
+        match at_example_sizes(&drawn) {
+            Ended::Returns => ended += 1,
+            Ended::Fails(_) | Ended::Open(_) => {}
+            Ended::Rejected(why) => panic!("program {number} of seed 1 is rejected: {why}"),
+        }
+    }
+    assert!(ended * 10 >= PROGRAMS * 9, "{ended} of {PROGRAMS} reach the end");
+    let missing: Vec<&&str> = Census::CONSTRUCTS.iter().filter(|name| !census.constructs.contains_key(*name)).collect();
+    assert_eq!(missing, Vec::<&&str>::new(), "constructs that do not occur in 1000 programs");
+}
+
+#[test]
+fn the_simplest_program_is_that_of_the_empty_tape() {
+    let drawn = source().of_tape(Tape::from_choices(Vec::new()));
+    assert_eq!(drawn.features, Features::default());
+    assert_eq!(relax_spec::harness::trials::bindings(&drawn.module), 1);
+    assert_eq!(at_example_sizes(&drawn), Ended::Returns);
+}
+
+#[test]
+fn a_program_has_what_is_allowed_and_nothing_else() {
+    let mut features = Features::ALL;
+    for name in ["effects", "branches", "recursion", "casts", "prim_funcs", "in_place"] {
+        assert!(features.without(name));
+    }
+    assert!(!features.without("no such thing"));
+    let operators = vec![glob::Pattern::new("relax.nn.relu").unwrap(), glob::Pattern::new("relax.sum").unwrap()];
+    let restriction = Restriction { operators, features, bindings: 10, ..Restriction::default() };
+    let source = Source::of(&embedded_suite().unwrap(), restriction);
+    let named: std::collections::BTreeSet<&str> = source.operators().collect();
+    assert_eq!(named, ["relax.nn.relu", "relax.sum"].into());
+    let mut census = Census::default();
+    (0..200).for_each(|number| census.count(&source.program(0, number).module));
+    for construct in ["If", "MatchCast", "PrimFunc", "Function, impure"] {
+        assert_eq!(census.constructs.get(construct), None, "{construct}");
+    }
+    assert!(!census.operators.contains_key("relax.exp"));
+}
+
+fn settings(programs: u64, paths: &[&str]) -> Settings {
+    Settings {
+        seed: 5,
+        programs: Some(programs),
+        time: None,
+        jobs: 1,
+        paths: Some(paths.iter().map(|name| Path::named(name).unwrap()).collect()),
+        runs: 2,
+        budget: 200,
+        known: Vec::new(),
+    }
+}
+
+fn run(settings: &Settings, start: impl Fn() -> Box<dyn Implementation + Send> + Sync) -> (Campaign, Store) {
+    let (suite, store) = (embedded_suite().unwrap(), Mutex::new(Store::in_memory()));
+    let restriction = Restriction { bindings: 12, ..Restriction::default() };
+    let started = || -> Result<Box<dyn Implementation + Send>, StartError> { Ok(start()) };
+    let campaign = campaign((&suite, &restriction), settings, &started, &store, &Interrupt::default(), &|| {}).unwrap();
+    (campaign, store.into_inner().unwrap())
+}
+
+#[test]
+fn the_oracle_does_not_differ_from_itself() {
+    let settings = settings(30, &["llvm", "text", "check", "normalize"]);
+    let (campaign, store) = run(&settings, || Box::new(InProcess::new(Reading::corrected())));
+    let found: Vec<String> = store.ranked().iter().map(|f| format!("{}\n{}", f.message, f.program)).collect();
+    assert_eq!(found, Vec::<String>::new());
+    assert!(campaign.tally.ran > 25, "{:?}", campaign.tally);
+    assert!(campaign.tally.runs.1 * 10 >= campaign.tally.runs.0 * 7, "{:?}", campaign.tally.runs);
+}
+
+/// Gives other values, crashes, refuses or loses an effect wherever a program has a call of this operator.
+struct Wrong {
+    inner: InProcess,
+    operator: &'static str,
+    how: fn(Vec<TrialAnswer>) -> Outcome,
+}
+
+impl Implementation for Wrong {
+    fn identity(&self) -> &Identity {
+        self.inner.identity()
+    }
+
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+        let outcome = self.inner.ask(edition, ask)?;
+        let calls = ask.programs().iter().any(|program| match program {
+            Program::Module(module) => {
+                relax_spec::harness::trials::operators(module).iter().any(|name| name == self.operator)
+            }
+            Program::Script(_) => false,
+        });
+        Ok(match outcome {
+            Outcome::Answer { answer: Answer::Trials(answers), .. } if calls => (self.how)(answers),
+            other => other,
+        })
+    }
+}
+
+fn crash(_: Vec<TrialAnswer>) -> Outcome {
+    Outcome::Crash { cause: "signal 11 (SIGSEGV)".into(), stage: Some("run 0".into()), stderr: String::new() }
+}
+
+fn refuse(_: Vec<TrialAnswer>) -> Outcome {
+    Outcome::Rejected { stage: "compile".into(), class: "Error".into(), message: "no lowering, 17 left".into() }
+}
+
+fn forget(answers: Vec<TrialAnswer>) -> Outcome {
+    let without = |answer| match answer {
+        TrialAnswer::Returns(_, args, _) => {
+            TrialAnswer::Returns(relax_spec::value::ValueSpec::Str("another".into()), args, Vec::new())
+        }
+        other => other,
+    };
+    Outcome::Answer { answer: Answer::Trials(answers.into_iter().map(without).collect()), warnings: None }
+}
+
+fn wrong(how: fn(Vec<TrialAnswer>) -> Outcome) -> Store {
+    let make = move || -> Box<dyn Implementation + Send> {
+        Box::new(Wrong { inner: InProcess::new(Reading::corrected()), operator: "relax.add", how })
+    };
+    run(&settings(40, &["llvm"]), make).1
+}
+
+#[test]
+fn a_wrong_implementation_is_found_and_the_program_is_small() {
+    for (how, kind) in [(crash as fn(_) -> _, Kind::Crash), (refuse, Kind::Refused), (forget, Kind::Value)] {
+        let store = wrong(how);
+        let found = store.ranked();
+        assert_eq!(found.len(), 1, "{:?}", found.iter().map(|f| f.signature.to_string()).collect::<Vec<_>>());
+        assert_eq!(found[0].signature.kind, kind);
+        assert!(found[0].count > 1);
+        assert!(found[0].bindings < 6, "{}", found[0].program);
+        assert!(found[0].operators.contains(&"relax.add".to_string()));
+    }
+}
+
+#[test]
+fn the_ledger_of_programs_can_be_read_and_names_findings_that_are_there() {
+    let forms = KnownForm::parse(Ledger::embedded("tvm-programs").expect("the ledger")).unwrap();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/findings");
+    for form in &forms {
+        if let Some(folder) = &form.finding {
+            assert!(root.join(folder).is_dir(), "{folder}");
+        }
+    }
+}
