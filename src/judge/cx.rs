@@ -484,20 +484,26 @@ impl Cx {
         inputs: impl FnOnce() -> Vec<String>,
         body: impl FnOnce(&mut Cx) -> T,
     ) -> T {
-        if let Some(watch) = &self.watch {
-            watch.burn();
+        let Some(watch) = &mut self.watch else { return with_stack(|| body(self)) };
+        watch.burn();
+        if watch.trace.is_none() {
+            return with_stack(|| body(self));
         }
-        match self.stack() {
-            Some(stack) => stack.push(Derivation { judgement, inputs: inputs(), ..Derivation::default() }),
-            None => return with_stack(|| body(self)),
+        let inputs = inputs().into_iter().map(|input| watch.told(input)).collect();
+        if let Some(stack) = &mut watch.trace {
+            stack.push(Derivation { judgement, inputs, ..Derivation::default() });
         }
         let result = with_stack(|| body(self));
-        if let Some(stack) = self.stack()
-            && let Some(mut node) = stack.pop()
-        {
-            node.conclusion = result.conclude();
-            if let Some(parent) = stack.last_mut() {
-                parent.steps.push(Step::Sub(node));
+        let conclusion = result.conclude();
+        if let Some(watch) = &mut self.watch {
+            let conclusion = watch.told(conclusion);
+            if let Some(stack) = &mut watch.trace
+                && let Some(mut node) = stack.pop()
+            {
+                node.conclusion = conclusion;
+                if let Some(parent) = stack.last_mut() {
+                    parent.steps.push(Step::Sub(node));
+                }
             }
         }
         result

@@ -23,9 +23,14 @@ pub(super) struct Watch {
     /// The errata that were asked after, if anyone wants to know; all that is asked aside notes them here too.
     pub(super) consulted: Option<Rc<RefCell<BTreeSet<Erratum>>>>,
     pub(super) trace: Option<Vec<Derivation>>,
+    /// How long the operands and conclusions are that the derivations tell.
+    pub(super) told: usize,
     /// The steps that are left, if they are counted; all that is asked aside takes its steps from them, too.
     pub(super) fuel: Option<Fuel>,
 }
+
+/// How many bytes of operands and conclusions derivations tell at most.
+const MAX_TOLD: usize = 4 << 20;
 
 /// The steps that judgements may take: a rule that is applied, a premise that is tested, or a judgement that is asked is one. Whoever has a
 /// copy takes from the same.
@@ -83,6 +88,13 @@ impl Watch {
         if let Some(fuel) = &self.fuel {
             fuel.burn();
         }
+    }
+
+    /// An operand or a conclusion, as derivations tell it: what each of many nested judgements is asked about repeats nearly all of what the one
+    /// around it is.
+    pub(super) fn told(&mut self, text: String) -> String {
+        self.told = self.told.saturating_add(text.len());
+        if self.told > MAX_TOLD { "..".to_string() } else { text }
     }
 
     /// What is still wanted where something is asked aside, if anything is.

@@ -865,6 +865,29 @@ fn values_that_share_their_parts_are_refined_in_time() {
     }
 }
 
+/// A derivation repeats at each level what lies below: it tells so much, and not its square.
+#[test]
+fn a_derivation_is_told_within_a_limit() {
+    let deep = |depth: usize| format!("{}Object{}", "Tuple(Object, ".repeat(depth), ")".repeat(depth));
+    let (small, large) = (deep(100), deep(900));
+    let (status, out, err) = run(&["judge", "unify", "--explain", &small, &small]);
+    assert!(status == 0 && out.contains("by SI.UNIFY") && !out.contains("unify ..,"), "{err}");
+    let (status, out, err) = run(&["judge", "unify", "--explain", &large, &large]);
+    assert!(status == 0 && out.contains(".."), "{err}");
+    assert!(out.len() < 16 << 20, "{}", out.len());
+}
+
+/// What is wrong with a command line is shown, too: file names come from strangers.
+#[test]
+fn a_command_line_is_shown_and_not_obeyed() {
+    for args in [&["\u{202e}evil\u{1b}[2J"][..], &["check", "--timeout", "\u{1b}[2J\u{202e}"], &["check", "--\u{202e}"]]
+    {
+        let (status, out, err) = run(args);
+        assert!(status == 2 && out.is_empty() && err.contains("202e"), "{err}");
+        assert!(!err.contains(relax_spec::grammar::is_hidden), "{err:?}");
+    }
+}
+
 /// Steps are counted, and not timed: where they do not suffice, they never do, and nothing is told by halves.
 #[test]
 fn steps_that_judging_takes_are_limited() {
