@@ -143,8 +143,8 @@ def executable(r):
 def question(r):
     args = r.choice([
         lambda: [INFO_JSON, json.loads('"Object"')],
-        lambda: [],
-        lambda: {},
+        list,
+        dict,
         lambda: ["Object"] * min(size(r), 10_000),
         lambda: [{"Tensor": {"shape": [int(float(r.choice(["1", "-1", "9e18"])))], "ndim": r.choice([-1, 2**70, 0])}}] * 2,
     ])()

@@ -109,12 +109,13 @@ class Module:{texts}
         why: "{why}",
     ),""")
         if known:
+            written = call.replace('"', "'")
             self.out.append(f"""    Case(
         id: "ops/{name}-{self.counts[name]}-infer",
         rules: {rules("infer")},
         ask: DeriveVar(Script(r#"{text}"#), "main", "y"),
         allow: [{known}],
-        why: "what the clause says of the call",
+        why: "what the clause says of {written}",
     ),""")
 
 

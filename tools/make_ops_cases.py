@@ -135,6 +135,29 @@ class Module:
     return text, values
 
 
+def described(arg):
+    """An argument as the reason of a case names it: its datatype and shape, or what is written in its place."""
+    if isinstance(arg, Args):
+        return "a tuple of " + " and ".join(described(a) for a in arg)
+    if isinstance(arg, Shape):
+        return f"the shape {list(arg)}"
+    if isinstance(arg, Prim):
+        return f"the literal {arg.value}"
+    array = np.asarray(arg)
+    return f"{dtype_name(array)} of shape {list(array.shape)}" if array.ndim else f"a scalar of {dtype_name(array)}"
+
+
+#: What the three kinds of data are there for.
+DATA = {"exact": "data on which no rounding shows", "wild": "data drawn from a seed", "special": "what lies at the ends of the type"}
+
+
+def particular(args, attrs):
+    """What tells a call from the others of its operator: what it is called with, and the attributes that are given."""
+    given = ", ".join(described(arg) for arg in args) or "nothing"
+    named = ", ".join(f"{key}={x!r}" for key, x in attrs.items()).replace('"', "'")
+    return given + (f"; {named}" if named else "")
+
+
 def ask(kind, text, rest):
     return f'{kind}(Script(r#"{text}"#), "main", {rest})'
 
@@ -165,7 +188,7 @@ class Op:
             with np.errstate(all="ignore"):
                 expected = self.reference(*plain, **attrs)
         allow = allow or ", ".join(f"Returns({value(x)})" for x in (expected, *also))
-        why = why or f"computed with NumPy on {kind} data"
+        why = why or f"by NumPy, on {DATA[kind]}: {particular(args, attrs)}"
         bound = f"\n        within: {within}," if within else ""
         if literal is not None:
             erratum, result = literal
@@ -182,13 +205,14 @@ class Op:
         )
         if not self.inferred:
             self.inferred = True
+            inferred_why = unknown if known else f"the shape and the datatype of what NumPy computes: {particular(args, attrs)}"
             self.out.append(
                 f"""    Case(
         id: "ops/{self.name}-infer",
         rules: {self.rules("infer")},
         ask: {ask("DeriveVar", text, '"y"')},
         allow: [{known or info(expected)}],
-        why: "{unknown if known else "the shape and the datatype of what NumPy computes"}",
+        why: "{inferred_why}",
     ),"""
             )
         return self

@@ -384,4 +384,19 @@ class Module:
         let report = check_program(&mut Cx::new(), &parse_module(text).unwrap());
         assert_eq!(further_findings(&mut Cx::new(), &report), []);
     }
+
+    /// A part of very many is a tensor, and what is not written down is no reason to say that it is not.
+    #[test]
+    fn what_inference_does_not_write_down_is_no_error() {
+        let program = |count: i64| {
+            let body = format!("        y = R.split(x, {count}, axis=0)\n        z = y[0]\n        return z\n");
+            let head = "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((7,), \"float32\")):\n";
+            check_program(&mut Cx::new(), &parse_module(&format!("{head}{body}")).unwrap())
+        };
+        let severities = |count: i64| -> Vec<Severity> {
+            program(count).diagnostics.iter().map(|finding| finding.severity).collect()
+        };
+        assert_eq!(severities(100), []);
+        assert_eq!(severities(100_001), [Severity::Limit]);
+    }
 }

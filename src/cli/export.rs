@@ -11,7 +11,8 @@ use crate::data::{Data, Document};
 use crate::harness::checkout::write_atomically;
 use crate::suite::{Case, embedded_suite};
 
-/// The JSON Schema of the exported files.
+/// The JSON Schema of the exported files. None of these schemas is derived from types (as `schemars` would): the types of the language
+/// bear no serde, and what serde would make of them is not the form that is written. Tests hold what is written against them instead.
 const SCHEMA: &str = include_str!("suite.schema.json");
 
 /// The JSON Schema of what each command writes with `--format json`.
@@ -84,6 +85,7 @@ fn to_json(case: &Case) -> Value {
         "erratum": case.erratum,
         "warnings": case.warnings,
         "as_text": case.as_text,
+        "within": case.within.as_ref().map(to_value),
         "why": case.why,
     })
 }

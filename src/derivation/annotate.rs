@@ -40,7 +40,8 @@ impl Known<'_> {
         if let (None, Some(StructInfo::Func(info))) = (&function.ret_struct_info, info) {
             // The signature may call the shape variables otherwise than the function itself does.
             let params = info.params.as_deref().unwrap_or_default();
-            let names = names_among(params, function.params.iter().filter_map(|param| param.annotation.as_ref()));
+            let pairs = params.iter().zip(&function.params);
+            let names = names_among(pairs.filter_map(|(info, param)| Some((info, param.annotation.as_ref()?))));
             function.ret_struct_info = Some(replace_everywhere(&info.ret, &names));
         }
         self.expr(&mut function.body);

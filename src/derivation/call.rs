@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Deriver, Fit};
 use crate::book::{Erratum, Rule};
-use crate::findings::{Finder, Step};
+use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo, Var};
 use crate::judge::{Check, Cx};
 use crate::ops::{self, InferArgs, InferError};
@@ -113,8 +113,13 @@ impl<'m> Deriver<'_, 'm> {
         let known = InferArgs { call, args: &args, module: Some(self.module) };
         match self.cx.clause(rule!("SI.DERIVE.CALL.OP"), |cx| def.infer(cx, &known)) {
             Ok(info) => Some(self.closed(&info)),
-            Err(InferError { rule, message }) => {
-                self.error(rule, call.span, format!("`{}`: {message}", op.op_name));
+            Err(InferError { rule, message, limit }) => {
+                let message = format!("`{}`: {message}", op.op_name);
+                if limit {
+                    self.complain(rule!("SI.DERIVE.CALL.OP"), call.span, &|| Complaint::limit(&message));
+                } else {
+                    self.error(rule, call.span, message);
+                }
                 None
             }
         }

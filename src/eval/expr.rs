@@ -15,7 +15,7 @@ use crate::grammar::{
 };
 use crate::judge::{Open, with_stack};
 use crate::ops::{self, EvalArgs};
-use crate::value::{Asked, Closure, Host, Itself, Place, Prim, Scalar, Stop, Value, readable};
+use crate::value::{Asked, Closure, Host, Itself, Place, Prim, Scalar, Site, Stop, Value, readable};
 
 impl Machine<'_> {
     /// The value of an expression in the current scope.
@@ -312,7 +312,9 @@ impl Machine<'_> {
             self.blocks(&e.blocks)?;
         }
         let (body, whole) = (self.cx.open(rule!("EVAL.SEQ.BODY")), self.cx.open(rule!("R89.SEQ.EVAL")));
+        let outer = self.account.go_to(Place { site: Site::Body, span: e.body.span(), instruction: None });
         let result = whole.conclude(body.conclude(self.evaluate(&e.body)?));
+        self.account.go_to(outer);
         if self.cx.fire(rule!("EVAL.SEQ.POP")) {
             self.activation.pop(mark);
         }
@@ -436,7 +438,7 @@ impl Machine<'_> {
 /// Where the run is while it evaluates a binding.
 fn place_of(binding: &Binding) -> Place {
     let binding_of = binding.binder().map(|binder| binder.var.name.clone());
-    Place { binding: binding_of, span: binding.span(), instruction: None }
+    Place { site: Site::Binding(binding_of), span: binding.span(), instruction: None }
 }
 
 /// Whether two tuples hold the same objects.

@@ -195,7 +195,9 @@ impl Machine<'_> {
         self.check(&[(rule!("SI.MATCHCAST.SHAPE.NDIM"), 1, s.ndim.is_unknown() || s.ndim == rank, &message)])?;
         match &s.values {
             None => Ok(()),
-            Some(values) => self.match_dims(SHAPE_DIMS, values, sizes),
+            Some(values) if s.ndim == Ndim::of_len(values.len()) => self.match_dims(SHAPE_DIMS, values, sizes),
+            // WF.14.NDIM: then the check of the rank has not settled the lengths.
+            Some(_) => Err(Stop::unspecified("a ShapeStructInfo has more or fewer values than its ndim says")),
         }
     }
 

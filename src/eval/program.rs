@@ -8,7 +8,7 @@ use super::machine::{Activation, Machine, Options};
 use super::trace::TraceStep;
 use crate::grammar::{AttrValue, Attrs, Function, GlobalFunc, IrModule, Name};
 use crate::judge::{Cx, Ending, RuntimeError};
-use crate::value::{Closure, Effect, PrimFuncObj, Registry, Stop, Value, bytes_of, readable};
+use crate::value::{Closure, Effect, Place, PrimFuncObj, Registry, Site, Stop, Value, bytes_of, readable};
 
 /// A run that has ended.
 #[derive(Clone, Debug)]
@@ -165,6 +165,7 @@ impl Machine<'_> {
         let checked = self.cx.fire(rule!("SI.BOUNDARY.ENTRY")) && self.cx.fire(rule!("EVAL.CALL.CLOSURE.CHECK"));
         let result = self.enter_closure(&closure, args, checked);
         // Whoever started the program reads what it returns.
+        self.account.go_to(Place { site: Site::End, ..Place::default() });
         loaded.conclude(result.and_then(|value| readable(self, std::slice::from_ref(&value)).map(|()| value)))
     }
 

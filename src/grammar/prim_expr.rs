@@ -181,6 +181,19 @@ impl BinaryOp {
         BinaryOp::ALL.into_iter().find(|op| op.name() == name)
     }
 
+    /// The operator that a function of two dimensions stands for, as every text calls it: `min`, `floordiv`, or the name of the node.
+    pub fn from_function(name: &str) -> Option<BinaryOp> {
+        match name {
+            "min" => Some(BinaryOp::Min),
+            "max" => Some(BinaryOp::Max),
+            "truncdiv" => Some(BinaryOp::Div),
+            "truncmod" => Some(BinaryOp::Mod),
+            "floordiv" => Some(BinaryOp::FloorDiv),
+            "floormod" => Some(BinaryOp::FloorMod),
+            node => BinaryOp::from_name(node),
+        }
+    }
+
     fn notation(self) -> Notation {
         match self {
             BinaryOp::Add => Notation::Infix("+", Precedence::Sum),

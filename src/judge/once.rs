@@ -1,7 +1,7 @@
 //! What is found out of tuples that several hold in common, so that each of them is gone through once: a pair of pairs of pairs has
 //! far more parts than it occupies.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -11,8 +11,14 @@ type Two<T> = (Arc<[T]>, Arc<[T]>);
 type Known<T, V> = FxHashMap<(usize, usize), (Two<T>, V)>;
 
 /// What is known of tuples, or of pairs of them, by where they lie. They are kept, so that no other comes to lie in their place.
+/// Nearly always nothing is held in common, and then there is nothing here.
 #[derive(Debug)]
 pub struct Once<T, V> {
+    kept: OnceCell<Box<Kept<T, V>>>,
+}
+
+#[derive(Debug)]
+struct Kept<T, V> {
     known: RefCell<Known<T, V>>,
     /// How often something has changed on which the answers depend.
     changes: Cell<u64>,
@@ -20,7 +26,13 @@ pub struct Once<T, V> {
 
 impl<T, V> Default for Once<T, V> {
     fn default() -> Once<T, V> {
-        Once { known: RefCell::default(), changes: Cell::new(0) }
+        Once { kept: OnceCell::new() }
+    }
+}
+
+impl<T, V> Default for Kept<T, V> {
+    fn default() -> Kept<T, V> {
+        Kept { known: RefCell::default(), changes: Cell::new(0) }
     }
 }
 
@@ -31,11 +43,26 @@ impl<T, V: Clone> Once<T, V> {
     }
 
     /// What `find` says of a pair of tuples.
+    #[inline]
     pub fn of_both(&self, fields1: &Arc<[T]>, fields2: &Arc<[T]>, find: impl FnOnce() -> V) -> V {
         // What one holder has is met as often as that one, of whom the same is known.
         if !is_shared(fields1) && !is_shared(fields2) {
             return find();
         }
+        self.kept.get_or_init(Box::default).of_both(fields1, fields2, find)
+    }
+
+    /// Something has changed on which the answers depend.
+    #[inline]
+    pub fn forget(&self) {
+        if let Some(kept) = self.kept.get() {
+            kept.forget();
+        }
+    }
+}
+
+impl<T, V: Clone> Kept<T, V> {
+    fn of_both(&self, fields1: &Arc<[T]>, fields2: &Arc<[T]>, find: impl FnOnce() -> V) -> V {
         let places = (place(fields1), place(fields2));
         if let Some((_, known)) = self.known.borrow().get(&places) {
             return known.clone();
@@ -49,8 +76,7 @@ impl<T, V: Clone> Once<T, V> {
         found
     }
 
-    /// Something has changed on which the answers depend.
-    pub fn forget(&self) {
+    fn forget(&self) {
         self.changes.set(self.changes.get().wrapping_add(1));
         if !self.known.borrow().is_empty() {
             self.known.borrow_mut().clear();

@@ -44,10 +44,20 @@ pub fn normalize(cx: &mut Cx, module: &IrModule) -> IrModule {
 /// A function in normal form is left as it is (NF.IDEMPOTENT). Fresh variables are numbered in the order of the
 /// functions' names, so that the result does not depend on the order of the module.
 pub fn normalize_reporting(cx: &mut Cx, module: &IrModule) -> Normalized {
+    normalized(cx, module, Effects::default())
+}
+
+/// [`normalize_reporting`] that keeps even the order of what can do nothing but fail (NF.METHOD-FREE): of two expressions that both fail, the same
+/// is the first. For that a leaf which may fail is bound as soon as anything behind it is.
+pub(crate) fn normalize_in_order(cx: &mut Cx, module: &IrModule) -> Normalized {
+    normalized(cx, module, Effects::and_failures())
+}
+
+fn normalized(cx: &mut Cx, module: &IrModule, effects: Effects) -> Normalized {
     let mut result = module.clone();
     let mut order: Vec<usize> = (0..result.funcs.len()).collect();
     order.sort_by(|a, b| module.funcs[*a].0.name.cmp(&module.funcs[*b].0.name));
-    let mut normalizer = Normalizer::new(cx, module);
+    let mut normalizer = Normalizer { effects, ..Normalizer::new(cx, module) };
     for index in order {
         let (gv, func) = &mut result.funcs[index];
         if let GlobalFunc::Function(function) = func {
@@ -111,7 +121,7 @@ fn for_each_shape_var(expr: &Expr, visit: &mut dyn FnMut(&ShapeVar)) {
 
 pub(super) struct Normalizer<'c, 'm> {
     pub(super) cx: &'c mut Cx,
-    module: &'m IrModule,
+    pub(super) module: &'m IrModule,
     pub(super) trail: Trail,
     findings: Vec<Diagnostic>,
     /// Made when the first fresh variable is needed.
@@ -129,6 +139,8 @@ pub(super) struct Normalizer<'c, 'm> {
     replaced: usize,
     /// The shape variables that more than one scope of the present function may bind.
     repeated: FxHashSet<ShapeVar>,
+    /// Those that a boxed scalar may bind in it.
+    pub(super) boxed: FxHashSet<ShapeVar>,
     /// For the literal reading of A20: operands that were hoisted before their turn.
     pub(super) early: FxHashMap<Address, Expr>,
     /// The rest of the function is not known, so that any shape variable may be bound there too.
@@ -176,6 +188,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             shapes: Context::new(),
             replaced: 0,
             repeated: FxHashSet::default(),
+            boxed: FxHashSet::default(),
             early: FxHashMap::default(),
             rest_unknown: false,
         }
@@ -192,7 +205,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         if self.cx.rule(rule!("NF.IDEMPOTENT"), normal) {
             return None;
         }
-        self.repeated = rename::bound_in_several_scopes(function);
+        (self.repeated, self.boxed) = rename::bound(function);
         Some(self.function(function, rule!("NF.ALG.1.WRAP-BODY")))
     }
 

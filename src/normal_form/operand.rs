@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::effect::may_fail;
+use super::effect::Known;
 use super::is_leaf;
 use super::normalize::Normalizer;
 use crate::book::Erratum;
@@ -117,8 +117,16 @@ impl Normalizer<'_, '_> {
         self.at(Step::Field("op"), |n| match &call.op {
             Expr::Op(_) => call.op.clone(),
             Expr::ExternFunc(_) if !n.is_looked_up_before_an_effect(&call.args) => call.op.clone(),
+            Expr::GlobalVar(_) if n.may_fail(&call.op) && n.is_looked_up_before_an_effect(&call.args) => {
+                n.hoist(&call.op)
+            }
             callee => n.operand(callee, false),
         })
+    }
+
+    /// Whether an expression that is left in place may fail.
+    fn may_fail(&self, expr: &Expr) -> bool {
+        Known { module: self.module, boxed: &self.boxed }.may_fail(expr)
     }
 
     /// NF.PRESERVES: left in place, an `ExternFunc` that is not found would fail after the effects of the arguments.
@@ -129,7 +137,7 @@ impl Normalizer<'_, '_> {
     /// NF.ALG.3.ORDER: operands are hoisted from left to right, each after its own operands (A20).
     fn operands(&mut self, field: &'static str, exprs: &[Expr], effect_follows: bool) -> Vec<Expr> {
         // Only a leaf that may fail needs to know what comes after it.
-        let asks = exprs.iter().any(|expr| may_fail(expr) || matches!(expr, Expr::Tuple(_)));
+        let asks = exprs.iter().any(|expr| self.may_fail(expr) || matches!(expr, Expr::Tuple(_)));
         let last_effect = if asks { exprs.iter().rposition(|expr| self.effects.possible(expr)) } else { None };
         let mut done = Vec::with_capacity(exprs.len());
         for (i, expr) in self.cx.conclude(rule!("NF.ALG.3.ORDER"), exprs.iter().enumerate().collect::<Vec<_>>()) {
@@ -150,7 +158,7 @@ impl Normalizer<'_, '_> {
             Expr::Op(_) => expr.clone(),
             _ if is_leaf(self.cx, expr) => {
                 // Left in place it would fail after the effect, not before.
-                let late = effect_follows && may_fail(expr);
+                let late = effect_follows && self.may_fail(expr);
                 if self.cx.rule(rule!("NF.PRESERVES"), late) { self.hoist(expr) } else { self.leaf(expr) }
             }
             _ => self.hoist(expr),

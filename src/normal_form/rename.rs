@@ -83,11 +83,12 @@ fn attr(value: &AttrValue, replace: Replace) -> AttrValue {
     })
 }
 
-/// The shape variables that stand alone, and so may be bound, in more than one scope of a function.
-pub(super) fn bound_in_several_scopes(function: &Function) -> FxHashSet<ShapeVar> {
+/// The shape variables that stand alone, and so may be bound, in more than one scope of a function; and those that do as the value of a boxed
+/// scalar.
+pub(super) fn bound(function: &Function) -> (FxHashSet<ShapeVar>, FxHashSet<ShapeVar>) {
     let mut census = Census::default();
     census.visit_function(function);
-    census.repeated
+    (census.repeated, census.boxed)
 }
 
 /// Counts the scopes in which each shape variable stands alone where it could be bound.
@@ -98,6 +99,7 @@ struct Census {
     open: Vec<usize>,
     last_seen: FxHashMap<ShapeVar, usize>,
     repeated: FxHashSet<ShapeVar>,
+    boxed: FxHashSet<ShapeVar>,
 }
 
 impl Census {
@@ -128,7 +130,12 @@ impl Census {
     fn binding_annotation(&mut self, info: &StructInfo) {
         match info {
             StructInfo::Object => {}
-            StructInfo::Prim(prim) => self.lone(prim.value.as_slice()),
+            StructInfo::Prim(prim) => {
+                if let Some(PrimExpr::Var(var)) = &prim.value {
+                    self.boxed.insert(var.clone());
+                }
+                self.lone(prim.value.as_slice());
+            }
             StructInfo::Tensor(tensor) => match &tensor.shape {
                 Some(TensorShape::Dims(dims)) => self.lone(dims),
                 None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => {}

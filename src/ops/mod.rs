@@ -178,6 +178,8 @@ pub struct InferError {
     pub rule: Rule,
     /// For people.
     pub message: String,
+    /// Whether the oracle goes no further here, so that nothing is said of the call: it may well be right.
+    pub limit: bool,
 }
 
 /// What a reference implementation is given.
@@ -199,7 +201,12 @@ impl InferError {
 
     /// A rejection by a clause of the operator's own.
     pub fn rule(rule: Rule, message: impl Into<String>) -> InferError {
-        InferError { rule, message: message.into() }
+        InferError { rule, message: message.into(), limit: false }
+    }
+
+    /// No rejection, but a limit of the oracle.
+    pub fn limit(message: impl Into<String>) -> InferError {
+        InferError { limit: true, ..InferError::op(message) }
     }
 }
 

@@ -17,7 +17,11 @@ pub(super) fn of_values(mut cx: Cx, infer: Option<Infer>, call: &Call, values: &
     let Some(infer) = infer else { return Ok(StructInfo::Object) };
     let args: Vec<StructInfo> = values.iter().map(of_value).collect();
     let call = with_immediates(call, values);
-    Ok(super::inferred(infer, &mut cx, &InferArgs { call: &call, args: &args, module: None })?)
+    match super::inferred(infer, &mut cx, &InferArgs { call: &call, args: &args, module: None }) {
+        // What inference does not say, the implementation does without.
+        Err(error) if error.limit => Ok(StructInfo::Object),
+        inferred => Ok(inferred?),
+    }
 }
 
 /// The structural information of a value, as far as an operator on tensors asks for it.

@@ -223,6 +223,18 @@ fn putting_together_and_taking_apart() {
         infer("split", &halves, &[float(&[5.into()])]),
         Ok(StructInfo::tuple([float(&[3.into()]), float(&[2.into()])]))
     );
+    // So many parts are not written down. They are a tuple all the same, so that nothing else may be said of them.
+    let parts = |count: i64| infer("split", &[("indices_or_sections", AttrValue::Int(count))], &[float(&[5.into()])]);
+    assert!(parts(100_000).is_ok() && matches!(parts(100_001), Err(InferError { limit: true, .. })));
+    assert!(matches!(parts(0), Err(InferError { limit: false, .. })));
+    let shuffled = |factor: i64, channels: i64| {
+        let attrs = [("upscale_factor", AttrValue::Int(factor))];
+        infer("nn.pixel_shuffle", &attrs, &[float(&[1.into(), channels.into(), 1.into(), 1.into()])])
+    };
+    let large = float(&[1.into(), 1.into(), (1 << 16).into(), (1 << 16).into()]);
+    assert_eq!(shuffled(1 << 16, 1 << 32), Ok(large));
+    assert!(matches!(shuffled(1 << 40, 4), Err(InferError { limit: true, .. })));
+    assert!(matches!(shuffled(-2, 4), Err(InferError { limit: false, .. })));
     // Of n elements the first part has half, rounded up.
     let half = PrimExpr::binary(BinaryOp::FloorDiv, PrimExpr::binary(BinaryOp::Add, n(), 1.into()), 2.into());
     let rest = PrimExpr::binary(BinaryOp::Sub, n(), half.clone());

@@ -160,6 +160,24 @@ pub fn refine_compiled(
     Comparison::with(cx, source, target, entry, settings).and_then(|comparison| judged(comparison, given, settings))
 }
 
+/// As [`refine_compiled`], with a compiled source: what `program` was compiled to, which says what arguments there are.
+///
+/// # Errors
+/// See [`RefineError`].
+pub fn refine_stages(
+    cx: &mut Cx,
+    program: &IrModule,
+    (source, target): (&dyn Compiled, &dyn Compiled),
+    entry: &str,
+    settings: &Settings,
+) -> Result<Refinement, RefineError> {
+    let module = IrModule::default();
+    let target = Target { module: &module, compiled: Some(target) };
+    let mut comparison = Comparison::with(cx, program, target, entry, settings)?;
+    comparison.source.compiled = Some(source);
+    judged(comparison, &[], settings)
+}
+
 fn judged(
     mut comparison: Comparison<'_>,
     given: &[Vec<ValueSpec>],

@@ -1,12 +1,12 @@
 //! What is found once of tuples that several hold in common is what the plain clauses find, which a derivation shows one by one.
 
 use super::{
-    InScope, Nowhere, check_compatibility_in, closed, erase_to_well_defined, get_shape_var_mapping, is_more_specific,
-    is_possibly_more_specific, shown, unify_struct_info_in, wrap_type,
+    InScope, Mapping, Nowhere, check_compatibility_in, closed, erase_to_well_defined, get_shape_var_mapping,
+    is_more_specific, is_possibly_more_specific, names_among, shown, unify_struct_info_in, wrap_type,
 };
 use crate::book::{Edition, Reading};
 use crate::generate::{Tape, struct_info_pair};
-use crate::grammar::{ShapeVar, StructInfo, Type};
+use crate::grammar::{DataType, PrimExpr, ShapeVar, StructInfo, Type};
 use crate::judge::Cx;
 use crate::types::{erase_struct_info, find_glb, find_lub, is_subtype};
 
@@ -79,12 +79,51 @@ fn what_is_held_in_common_is_judged_as_if_it_were_not() {
     assert!(long > 200, "{long}");
 }
 
+/// In a parameter a function type is not searched for variables, and beside it it is, be it the same one.
+#[test]
+fn what_is_not_searched_in_a_parameter_is_searched_beside_it() {
+    let vector = |name: &str| StructInfo::tensor([PrimExpr::var(name)], DataType::FLOAT32);
+    let taking = |param: StructInfo| StructInfo::func([param], StructInfo::Object);
+    let given = |name: &str| {
+        let held = StructInfo::tuple([taking(vector(name))]);
+        StructInfo::tuple([taking(held.clone()), held])
+    };
+    for (s1, s2) in [(given("n"), given("m")), (apart(&given("n")), apart(&given("m")))] {
+        let mapping = get_shape_var_mapping(&mut Cx::new(), &s1, &s2, &Nowhere);
+        assert_eq!(mapping, [(ShapeVar::new("n"), PrimExpr::var("m"))].into(), "{s1} and {s2}");
+    }
+}
+
+/// The names in which a result is told are those of the whole signature, whatever of it or of what it is told in is held in common.
+#[test]
+fn names_are_found_whatever_is_held_in_common() {
+    let vector = |name: &str| StructInfo::tuple([StructInfo::tensor([PrimExpr::var(name)], DataType::FLOAT32)]);
+    let twice = |s: StructInfo, t: StructInfo| StructInfo::tuple([s.clone(), t.clone(), s, t]);
+    let (these, others) = (twice(vector("n"), vector("k")), twice(vector("a"), vector("b")));
+    let expected = Mapping::from([("n", "a"), ("k", "b")].map(|(v, w)| (ShapeVar::new(v), PrimExpr::var(w))));
+    // Of the first the one half is held in common here, and of the second the other.
+    let half = |s: &StructInfo, which: usize| {
+        let StructInfo::Tuple(fields) = s else { panic!("{s}") };
+        StructInfo::tuple(fields.iter().enumerate().map(|(i, f)| if i % 2 == which { f.clone() } else { apart(f) }))
+    };
+    for these in [these.clone(), apart(&these), half(&these, 0)] {
+        for others in [others.clone(), apart(&others), half(&others, 1)] {
+            assert_eq!(names_among([(&these, &others)]), expected);
+        }
+    }
+    assert_eq!(names_among([(&vector("n"), &StructInfo::tuple([StructInfo::Object]))]), Mapping::new());
+}
+
 #[test]
 fn chains_of_pairs_are_judged_as_they_are_written() {
     let chain = |last: StructInfo| (0..200).fold(last, |s, _| StructInfo::tuple([s.clone(), s]));
-    let vector = |name: &str| StructInfo::shape([crate::grammar::PrimExpr::var(name)]);
+    let vector = |name: &str| StructInfo::shape([PrimExpr::var(name)]);
     for (s1, s2) in [("n", "n"), ("n", "m"), ("m", "n")].map(|(a, b)| (chain(vector(a)), chain(vector(b)))) {
-        for (s1, s2) in [(s1.clone(), s2.clone()), (StructInfo::func([], s1), StructInfo::func([], s2))] {
+        let taken = |s: &StructInfo| StructInfo::func([s.clone()], StructInfo::Object);
+        let (taken1, taken2) = (taken(&s1), taken(&s2));
+        for (s1, s2) in
+            [(s1.clone(), s2.clone()), (StructInfo::func([], s1), StructInfo::func([], s2)), (taken1, taken2)]
+        {
             for reading in [Reading::corrected(), Reading::literal()] {
                 let mut cx = Cx::new().with_reading(reading);
                 let inside = InScope::new(&[], &[ShapeVar::new("n")]);

@@ -32,10 +32,12 @@ pub fn check_compatibility_in(
 }
 
 fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
-    match Kinds::of(s1, s2) {
+    let kinds = Kinds::of(s1, s2);
+    let anew = |cx: &mut Cx| check_anew(cx, [s1, s2], kinds, scope);
+    match kinds {
         // Two tuples that others hold as well are compared for all of them.
         Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
-            scope.shared.compatible.of_both(fields1, fields2, || check_anew(cx, s1, s2, scope))
+            scope.shared.compatible.of_both(fields1, fields2, || anew(cx))
         }
         Kinds::Tuples(..)
         | Kinds::Shapes(..)
@@ -43,15 +45,15 @@ fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compat
         | Kinds::Funcs(..)
         | Kinds::Prims(..)
         | Kinds::Objects
-        | Kinds::Different => check_anew(cx, s1, s2, scope),
+        | Kinds::Different => anew(cx),
     }
 }
 
-fn check_anew(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
+fn check_anew(cx: &mut Cx, [s1, s2]: [&StructInfo; 2], kinds: Kinds, scope: &Scope) -> Compatibility {
     cx.judge(
         "check_compatibility",
         || vec![s1.to_string(), s2.to_string()],
-        |cx| match Kinds::of(s1, s2) {
+        |cx| match kinds {
             _ if is_object(s2) => cx.by_kind((rule!("SI.COMPAT.OBJECT"), Compatible)),
             Kinds::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
             Kinds::Shapes(s1, s2) => shape(cx, s1, s2),

@@ -9,7 +9,7 @@ use super::substitute::replace_everywhere;
 use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
-use crate::judge::{Cx, with_stack};
+use crate::judge::{Cx, Seen, is_new, with_stack};
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
 ///
@@ -111,7 +111,7 @@ fn unbound_in_param(cx: &Cx, param: &StructInfo, scope: &Scope) -> BTreeSet<Shap
         return all_shape_vars(param);
     }
     let mut parts = Vec::new();
-    collect_parts(param, cx.literal(Erratum::A24), &mut parts);
+    collect_parts(param, cx.literal(Erratum::A24), &mut Seen::default(), &mut parts);
     still_introduced(&parts, scope)
 }
 
@@ -121,12 +121,14 @@ struct Part {
     introduces: BTreeSet<ShapeVar>,
 }
 
-/// Literal A24: no shape stays.
-fn collect_parts(s: &StructInfo, without_shapes: bool, parts: &mut Vec<Part>) {
+/// Literal A24: no shape stays. What a tuple says that stands in it more than once is said once.
+fn collect_parts(s: &StructInfo, without_shapes: bool, seen: &mut Seen, parts: &mut Vec<Part>) {
     with_stack(|| match s {
-        StructInfo::Tuple(fields) => fields.iter().for_each(|field| collect_parts(field, without_shapes, parts)),
+        StructInfo::Tuple(fields) if is_new(fields, seen) => {
+            fields.iter().for_each(|field| collect_parts(field, without_shapes, seen, parts));
+        }
         StructInfo::Shape(_) if without_shapes => {}
-        StructInfo::Object | StructInfo::Func(_) => {}
+        StructInfo::Object | StructInfo::Tuple(_) | StructInfo::Func(_) => {}
         StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
             parts.push(Part { mentions: all_shape_vars(s), introduces: introduced_shape_vars(s) });
         }
@@ -224,7 +226,7 @@ mod tests {
             let mut parts = Vec::new();
             for _ in 0..3 {
                 let (s1, s2) = struct_info_pair(&mut tape, 2, &vars);
-                collect_parts(&StructInfo::tuple([s1, s2]), false, &mut parts);
+                collect_parts(&StructInfo::tuple([s1, s2]), false, &mut Seen::default(), &mut parts);
             }
             for scope in [&nowhere, &outside] {
                 let still = still_introduced(&parts, scope);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 
 /// Two informations of one kind, or none in common.
+#[derive(Clone, Copy)]
 pub(super) enum Kinds<'a> {
     Objects,
     Tensors(&'a TensorStructInfo, &'a TensorStructInfo),

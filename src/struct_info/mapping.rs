@@ -5,6 +5,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 use super::kinds::Kinds;
 use super::surroundings::Surroundings;
@@ -18,6 +19,14 @@ pub type Mapping = BTreeMap<ShapeVar, PrimExpr>;
 
 /// A mapping as it is found: between parts of the infos that are matched.
 pub(super) type Found<'s> = BTreeMap<&'s ShapeVar, &'s PrimExpr>;
+
+/// An entry of a mapping.
+type Entry<'s> = (&'s ShapeVar, &'s PrimExpr);
+
+/// What one list of dimensions assigns, in its order.
+type Assigned<'s> = SmallVec<[Entry<'s>; FEW]>;
+
+const FEW: usize = 4;
 
 struct Shown<'m, 's>(&'m Found<'s>);
 
@@ -90,8 +99,9 @@ struct United<'a, 's> {
     to_itself: bool,
     /// Whether the infos that are matched stand in parameters.
     params: bool,
-    /// The pairs of tuples that others hold as well and that were matched: to match them again changes nothing.
-    seen: FxHashSet<(usize, usize)>,
+    /// The pairs of tuples that others hold as well and that were matched, with whether that was in parameters: to match them there
+    /// again changes nothing, but a function type in them is searched outside of parameters, and is not inside.
+    seen: FxHashSet<(usize, usize, bool)>,
 }
 
 impl<'s> United<'_, 's> {
@@ -159,7 +169,7 @@ impl<'s> United<'_, 's> {
 
     fn tuples(&mut self, cx: &mut Cx, fields1: &'s Arc<[StructInfo]>, fields2: &'s Arc<[StructInfo]>) {
         let shared = (is_shared(fields1) || is_shared(fields2)) && !cx.is_traced();
-        if shared && !self.seen.insert((place(fields1), place(fields2))) {
+        if shared && !self.seen.insert((place(fields1), place(fields2), self.params)) {
             return;
         }
         let fieldwise = cx.by_cases_or(
@@ -196,11 +206,11 @@ impl<'s> United<'_, 's> {
     /// One list of dimensions against another. The procedure assigns in order, so that of two entries for one variable
     /// in a single list the later counts; union is about several lists.
     fn dims(&mut self, cx: &mut Cx, dims1: &'s [PrimExpr], dims2: &'s [PrimExpr]) {
-        let mut assigned = Found::new();
+        let mut assigned = Assigned::new();
         for (dim1, dim2) in dims1.iter().zip(dims2) {
             assigned.extend(self.mapped(cx, dim1).map(|v| (v, dim2)));
         }
-        self.unite(cx, assigned);
+        self.unite(cx, &assigned);
     }
 
     /// SI.MAPPING.NOTBOUND: a lone variable is mapped unless it is bound; of a compound dimension none is.
@@ -213,19 +223,25 @@ impl<'s> United<'_, 's> {
     }
 
     /// SI.MAPPING.UNION: the leftmost entry counts.
-    fn unite(&mut self, cx: &mut Cx, assigned: Found<'s>) {
+    fn unite(&mut self, cx: &mut Cx, assigned: &[Entry<'s>]) {
         let united = cx.rule(rule!("SI.MAPPING.UNION"), self.parts > 0 && !assigned.is_empty());
-        if self.mapping.is_empty() {
-            self.mapping = assigned;
-            return;
-        }
-        for (v, dim) in assigned {
+        for (v, dim) in last_of_each(assigned) {
             let conflict = self.mapping.get(v).is_some_and(|earlier| !alpha_equal(earlier, dim));
             if !(united && conflict) {
                 self.mapping.insert(v, dim);
             }
         }
     }
+}
+
+/// The last entry of each variable. Lists of dimensions are short nearly always, and then they are sooner looked through than put in
+/// order.
+fn last_of_each<'s>(assigned: &[Entry<'s>]) -> Assigned<'s> {
+    if assigned.len() > FEW {
+        return assigned.iter().copied().collect::<Found>().into_iter().collect();
+    }
+    let is_last = |(i, (v, _)): &(usize, &Entry<'s>)| assigned[i + 1..].iter().all(|(later, _)| later != v);
+    assigned.iter().enumerate().filter(is_last).map(|(_, entry)| *entry).collect()
 }
 
 /// The dimensions of a tensor or the values of a shape, where they are written.
@@ -270,15 +286,51 @@ pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>,
     }
 }
 
-/// What the variables that these introduce are called in others, which are the same up to names.
-pub(crate) fn names_among<'s>(
-    these: impl IntoIterator<Item = &'s StructInfo>,
-    others: impl IntoIterator<Item = &'s StructInfo>,
-) -> Mapping {
-    let (mut from, mut to) = (Vec::new(), Vec::new());
-    for_each_lone(these, &mut |v| from.push(v.clone()));
-    for_each_lone(others, &mut |v| to.push(PrimExpr::Var(v.clone())));
-    if from.len() == to.len() { from.into_iter().zip(to).collect() } else { Mapping::new() }
+/// What the variables that the first of each pair introduces are called in the second, which is the same up to names; no names at all
+/// if one of them is not. They need not hold the same things in common.
+pub(crate) fn names_among<'s>(pairs: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>) -> Mapping {
+    let mut names = Names { found: Found::new(), seen: FxHashSet::default() };
+    if pairs.into_iter().all(|(s1, s2)| names.infos(s1, s2)) { owned(&names.found) } else { Mapping::new() }
+}
+
+/// The names that variables have elsewhere.
+struct Names<'s> {
+    found: Found<'s>,
+    /// The pairs of tuples that others hold as well and that were gone through: what they say is known.
+    seen: FxHashSet<(usize, usize)>,
+}
+
+impl<'s> Names<'s> {
+    /// Whether the two are built alike, as far as they introduce variables.
+    fn infos(&mut self, s1: &'s StructInfo, s2: &'s StructInfo) -> bool {
+        match Kinds::of(s1, s2) {
+            Kinds::Tuples(fields1, fields2) => {
+                let known =
+                    (is_shared(fields1) || is_shared(fields2)) && !self.seen.insert((place(fields1), place(fields2)));
+                let mut fields = fields1.iter().zip(fields2.iter());
+                known
+                    || fields1.len() == fields2.len()
+                        && with_stack(|| fields.all(|(field1, field2)| self.infos(field1, field2)))
+            }
+            Kinds::Tensors(..) | Kinds::Shapes(..) => {
+                self.dims(dims_of(s1).unwrap_or_default(), dims_of(s2).unwrap_or_default())
+            }
+            Kinds::Prims(p1, p2) => self.dims(p1.value.as_slice(), p2.value.as_slice()),
+            Kinds::Funcs(..) | Kinds::Objects => true,
+            Kinds::Different => introduced_shape_vars(s1).is_empty() && introduced_shape_vars(s2).is_empty(),
+        }
+    }
+
+    fn dims(&mut self, dims1: &'s [PrimExpr], dims2: &'s [PrimExpr]) -> bool {
+        let lone = |dim: &PrimExpr| matches!(dim, PrimExpr::Var(_));
+        dims1.len() == dims2.len()
+            && dims1.iter().zip(dims2).all(|(dim1, dim2)| {
+                if let (PrimExpr::Var(v), PrimExpr::Var(_)) = (dim1, dim2) {
+                    self.found.insert(v, dim2);
+                }
+                lone(dim1) == lone(dim2)
+            })
+    }
 }
 
 /// The parameters, none for a packed function.
@@ -364,5 +416,25 @@ fn collect<'s>(s: &'s StructInfo, into_functions: bool, seen: &mut Seen, visit: 
             params.chain([&func.ret]).for_each(|part| collect(part, into_functions, seen, visit));
         }),
         StructInfo::Func(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_entries_of_a_variable_in_one_list_the_last_counts_however_long_the_list_is() {
+        for (length, vars) in (0..3 * FEW).flat_map(|length| (1..6).map(move |vars| (length, vars))) {
+            let names: Vec<ShapeVar> = (0..length).map(|i| ShapeVar::new(&format!("v{}", i * 7 % vars))).collect();
+            let dims: Vec<PrimExpr> = (0..length as i64).map(PrimExpr::from).collect();
+            let assigned: Vec<Entry> = names.iter().zip(&dims).collect();
+            let mut plainly = Found::new();
+            for (var, dim) in &assigned {
+                plainly.insert(var, dim);
+            }
+            let last = last_of_each(&assigned);
+            assert_eq!((last.len(), last.into_iter().collect()), (plainly.len(), plainly), "{length} {vars}");
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! Syntactic equality of structural informations, for reflexivity.
 
-use std::sync::Arc;
-
 use crate::grammar::{PrimExpr, StructInfo, TensorShape};
 use crate::judge::is_shared;
 use crate::shape::alpha_equal;
@@ -17,7 +15,7 @@ pub(super) fn same_tensor_shape(shape1: &TensorShape, shape2: &TensorShape) -> b
         (TensorShape::Var(v), TensorShape::Var(w)) | (TensorShape::DataflowVar(v), TensorShape::DataflowVar(w)) => {
             v == w
         }
-        (TensorShape::Other(e1), TensorShape::Other(e2)) => Arc::ptr_eq(e1, e2),
+        (TensorShape::Other(e1), TensorShape::Other(e2)) => e1 == e2,
         (
             TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_),
             TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_),

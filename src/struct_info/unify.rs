@@ -111,11 +111,13 @@ fn respelled_func(old: &Arc<FuncStructInfo>, renamed: &Arc<FuncStructInfo>, new:
 }
 
 fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope, spelled: &mut Respelled) -> StructInfo {
-    match Kinds::of(s1, s2) {
+    let kinds = Kinds::of(s1, s2);
+    let mut anew = |cx: &mut Cx| unify_anew(cx, [s1, s2], kinds, scope, spelled);
+    match kinds {
         // Two tuples that others hold as well are joined for all of them. Only what holds function types is spelt otherwise, and in
         // joining these the scope changes, so that nothing is kept.
         Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
-            scope.shared.joined.of_both(fields1, fields2, || unify_anew(cx, s1, s2, scope, spelled))
+            scope.shared.joined.of_both(fields1, fields2, || anew(cx))
         }
         Kinds::Tuples(..)
         | Kinds::Shapes(..)
@@ -123,15 +125,21 @@ fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope, spelled: 
         | Kinds::Funcs(..)
         | Kinds::Prims(..)
         | Kinds::Objects
-        | Kinds::Different => unify_anew(cx, s1, s2, scope, spelled),
+        | Kinds::Different => anew(cx),
     }
 }
 
-fn unify_anew(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope, spelled: &mut Respelled) -> StructInfo {
+fn unify_anew(
+    cx: &mut Cx,
+    [s1, s2]: [&StructInfo; 2],
+    kinds: Kinds,
+    scope: &Scope,
+    spelled: &mut Respelled,
+) -> StructInfo {
     cx.judge(
         "unify_struct_info",
         || vec![s1.to_string(), s2.to_string()],
-        |cx| match Kinds::of(s1, s2) {
+        |cx| match kinds {
             _ if is_object(s2) => object(cx, s1),
             _ if is_object(s1) => object(cx, s2),
             Kinds::Shapes(a, b) => StructInfo::Shape(shape(cx, a, b)),

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::data::record::{read_record, word};
+use crate::data::record::{record, word};
 use crate::grammar::{DataType, TensorData, TypeCode};
 use crate::judge::with_stack;
 use crate::ops::Accuracy;
@@ -50,7 +50,7 @@ pub struct Within {
 
 word! { Accuracy, "a class of accuracy" { Exact, Rounded, Elementary, Accumulated, Absolute } }
 
-read_record! { Within, "Within", closed { class: one, length: or(0), magnitude: or(0.0) } }
+record! { Within, "Within", closed { class: one, length: or(0), magnitude: or(0.0) } }
 
 /// Exact data: the same bits.
 pub const BIT_FOR_BIT: Within = Within { class: Accuracy::Exact, length: 0, magnitude: 0.0 };

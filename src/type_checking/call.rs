@@ -166,8 +166,11 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.CALL.OP.ERR: the macro's rejection is a type error of the call.
     fn rejected(&mut self, call: &Call, op: &Op, rejection: InferError) -> Option<Type> {
-        let InferError { rule, message } = rejection;
-        if !self.cx.premise(rule!("TC.CALL.OP.ERR"), 1, false) {
+        let InferError { rule, message, limit } = rejection;
+        if limit {
+            let message = format!("`{}`: {message}", op.op_name);
+            self.complain(rule!("TC.CALL.OP"), call.span, &|| Complaint::limit(&message));
+        } else if !self.cx.premise(rule!("TC.CALL.OP.ERR"), 1, false) {
             self.error(rule, call.span, format!("`{}`: {message}", op.op_name));
         }
         None

@@ -23,7 +23,7 @@ pub use object::{Applied, Closure, Compiled, Content, Itself, Opaque, Prim, Prim
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Reads, Registry, Returned};
 pub use sides::{Side, Sides, Taken, address};
 pub use stop::Stop;
-pub use storage::{Place, Poison, Storage};
+pub use storage::{Place, Poison, Site, Storage};
 pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Narrow, Scalar, Tensor};
 pub use workers::{Seat, Worker, workers};
 pub use written::{ConvertError, ValueSpec, from_spec, from_specs, snapshot, to_spec, to_spec_with_identity};

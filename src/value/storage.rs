@@ -14,12 +14,26 @@ use crate::judge::Cx;
 /// Where something happened in a run: at the binding of a variable, or in an instruction of the machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Place {
-    /// The variable that is bound there; none outside of bindings.
-    pub binding: Option<Name>,
+    /// What the evaluator is at.
+    pub site: Site,
     /// Where that stands in the text.
     pub span: Span,
     /// Of the machine: the function, and the number of the instruction in it.
     pub instruction: Option<(Name, usize)>,
+}
+
+/// What a run is at.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Site {
+    /// It has not come to anything yet.
+    #[default]
+    Start,
+    /// The binding of a variable; of none, if a match binds none.
+    Binding(Option<Name>),
+    /// The expression that a sequence gives.
+    Body,
+    /// Nothing any more: whoever started it looks at its result.
+    End,
 }
 
 /// A piece of memory. Tensors that lie in it share its bytes (`MEM.STORAGE`).
@@ -87,9 +101,12 @@ impl fmt::Display for Place {
         if let Some((function, at)) = &self.instruction {
             return write!(f, "{}, instruction {at}", function.escape_debug());
         }
-        match &self.binding {
-            Some(name) => write!(f, "`{name}`")?,
-            None => f.write_str("the start of the run")?,
+        match &self.site {
+            Site::Start => f.write_str("the start of the run")?,
+            Site::Binding(Some(name)) => write!(f, "`{name}`")?,
+            Site::Binding(None) => f.write_str("a match")?,
+            Site::Body => f.write_str("a result")?,
+            Site::End => f.write_str("the end of the run")?,
         }
         if self.span == Span::NONE { Ok(()) } else { write!(f, " (character {})", self.span.start) }
     }

@@ -16,7 +16,7 @@ pub(super) const MAX_REGISTERS: u32 = 1 << 22;
 /// A compiled program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Executable {
-    /// The version of its form: that of this release; readers reject any other.
+    /// The version of its form: that of this release; the text form with any other is not read, and the verifier rejects it.
     pub version: u32,
     /// The functions; those of the module first, in its order.
     pub functions: Vec<Function>,

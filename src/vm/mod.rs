@@ -14,7 +14,7 @@ mod text;
 mod tvm;
 mod verify;
 
-pub use compile::build;
+pub use compile::{Stage, build, build_up_to};
 pub use executable::{
     Builtin, Callee, Constant, Executable, Function, Instruction, NamedPrimFunc, Operand, OperatorCall, PackedCall,
     PrimFuncCall, ValueCall,

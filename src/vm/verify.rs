@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::executable::{Builtin, Callee, Executable, Function, Instruction, MAX_REGISTERS, Operand};
+use super::executable::{Builtin, Callee, Executable, Function, Instruction, MAX_REGISTERS, Operand, VERSION};
 use crate::grammar::Name;
 
 /// What is wrong with an executable, and where.
@@ -34,13 +34,23 @@ impl fmt::Display for Fault {
 
 /// The faults of an executable; none if it can be run.
 pub fn verify(executable: &Executable) -> Vec<Fault> {
-    let mut faults = table(executable);
+    let mut faults = version(executable);
+    faults.extend(table(executable));
     for function in &executable.functions {
         let mut check = Check { executable, function, faults: Vec::new() };
         check.function();
         faults.extend(check.faults);
     }
     faults
+}
+
+/// The form is that of this release.
+fn version(executable: &Executable) -> Vec<Fault> {
+    if executable.version == VERSION {
+        return Vec::new();
+    }
+    let message = format!("the version of the form is {}, and {VERSION} is read here", executable.version);
+    vec![Fault { function: None, at: None, message }]
 }
 
 /// The entries of the function table are there.

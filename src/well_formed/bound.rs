@@ -1,6 +1,8 @@
 //! Criteria 1 to 3 and 10: where Relax variables are bound and where they may be used (chapter Variable
 //! Scoping).
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Checker, Spot, quoted};
@@ -102,11 +104,15 @@ impl<'m> Checker<'_, 'm> {
 
     /// Makes a variable known before the right side of its binding is traversed.
     pub(super) fn define(&mut self, binder: &'m Binder, region: Region) {
-        if let Some(older) = self.relax.table.get_mut(&binder.var) {
-            older.state = State::Defining { again: older.state == State::Visible };
-        } else {
-            let bound = self.entry(binder, region, State::Defining { again: false }, Callee::Unknown);
-            self.relax.table.insert(&binder.var, bound);
+        let new = self.entry(binder, region, State::Defining { again: false }, Callee::Unknown);
+        match self.relax.table.entry(&binder.var) {
+            Entry::Occupied(mut older) => {
+                let again = older.get().state == State::Visible;
+                older.get_mut().state = State::Defining { again };
+            }
+            Entry::Vacant(place) => {
+                place.insert(new);
+            }
         }
     }
 
@@ -116,17 +122,20 @@ impl<'m> Checker<'_, 'm> {
 
     /// SCOPE.BIND-ONCE.LOCAL: a parameter or the left side of a binding becomes visible.
     pub(super) fn bind(&mut self, binder: &'m Binder, region: Region, callee: Callee) {
-        if let Some(older) = self.relax.table.get_mut(&binder.var)
-            && matches!(older.state, State::Visible | State::Defining { again: true })
-        {
-            older.state = State::Visible;
-            return;
-        }
-        if self.cx.fire(rule!("SCOPE.BIND-ONCE.LOCAL")) {
-            let bound = self.entry(binder, region, State::Visible, callee);
-            self.relax.table.insert(&binder.var, bound);
-            self.relax.visible.push(&binder.var);
-            self.used_before(&binder.var);
+        let bound = self.entry(binder, region, State::Visible, callee);
+        match self.relax.table.entry(&binder.var) {
+            Entry::Occupied(mut older)
+                if matches!(older.get().state, State::Visible | State::Defining { again: true }) =>
+            {
+                older.get_mut().state = State::Visible;
+            }
+            place => {
+                if self.cx.fire(rule!("SCOPE.BIND-ONCE.LOCAL")) {
+                    place.insert_entry(bound);
+                    self.relax.visible.push(&binder.var);
+                    self.used_before(&binder.var);
+                }
+            }
         }
     }
 

@@ -74,8 +74,15 @@ fn c2_variables_are_bound_once() {
     let shadow = Binder::var(Var::numbered("p".into(), 1));
     let shadowing = program([bb([bind(shadow.clone(), x("p"))])], shadow.to_expr());
     well_formed(&shadowing);
-    let literal = crate::book::Reading::literal_only(&[Erratum::A03]);
-    assert_eq!(rules_in(&mut Cx::new().with_reading(literal), &shadowing), [rule!("WF.2.ONCE")]);
+    let by_name = |module: &IrModule| {
+        let literal = crate::book::Reading::literal_only(&[Erratum::A03]);
+        rules_in(&mut Cx::new().with_reading(literal), module)
+    };
+    assert_eq!(by_name(&shadowing), [rule!("WF.2.ONCE")]);
+    // Other names are other variables, and another function has names of its own.
+    assert_eq!(by_name(&program([bb([bind(v("y"), x("p"))])], x("y"))), []);
+    let elsewhere = func([shadow.clone()], shadow.to_expr());
+    assert_eq!(by_name(&module([("f", func([v("p")], x("p"))), ("g", elsewhere)])), []);
 }
 
 #[test]
@@ -241,6 +248,14 @@ fn c11_some_function_is_linked() {
     let mut module = module([("main", func([v("a")], x("a")))]);
     module.funcs.push(private());
     well_formed(&module);
+}
+
+#[test]
+fn what_concerns_the_whole_module_is_told_behind_its_functions() {
+    let unlinked = (GlobalVar::new("f"), GlobalFunc::Function(func([v("p")], x("q")).into()));
+    let module = IrModule { funcs: vec![unlinked], ..IrModule::default() };
+    let told: Vec<Rule> = check(&mut Cx::new(), &module).iter().map(|finding| finding.rule).collect();
+    assert_eq!(told.split_last(), Some((&rule!("WF.11"), &[rule!("WF.2.BOUND")][..])));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What commands write for people and for programs: JSON by its schema, reports that fit a screen, counterexamples that can be given again.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -7,6 +8,7 @@ use relax_spec::derivation::{annotated, derive_module};
 use relax_spec::grammar::{IrModule, Var};
 use relax_spec::judge::Cx;
 use relax_spec::normal_form::normalize;
+use relax_spec::suite::{Case, embedded_suite};
 use relax_spec::syntax::load::{self, Form};
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module, print_module_with};
 use serde_json::{Map, Value};
@@ -48,6 +50,7 @@ impl Schema {
             "required" => {
                 value.as_object().is_none_or(|object| list().all(|key| object.contains_key(key.as_str().unwrap())))
             }
+            "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= says.as_u64().unwrap()),
             "anyOf" => list().any(fits),
             "oneOf" => list().filter(|one| fits(one)).count() == 1,
             "$ref" => {
@@ -202,6 +205,41 @@ def main(x: R.Tensor((2,), \"float32\")):
     let (status, _, err) = run(&["export", "--schemas", &dir.path().join("schemas").display().to_string()]);
     assert_eq!(status, 0, "{err}");
     assert_eq!(fs::read_dir(dir.path().join("schemas")).unwrap().count(), 6);
+}
+
+#[test]
+fn every_exported_case_is_as_its_schema_says() {
+    let dir = TempDir::new().unwrap();
+    let (status, _, err) = run(&["export", "--json", &dir.path().display().to_string()]);
+    assert_eq!(status, 0, "{err}");
+    let written = |name: &str| -> Value {
+        serde_json::from_str(&fs::read_to_string(dir.path().join(format!("{name}.json"))).unwrap()).unwrap()
+    };
+    let schema = Schema { whole: written("suite.schema") };
+    let suite = embedded_suite().unwrap();
+    let chapters: BTreeSet<&str> = suite.iter().map(Case::chapter).collect();
+    let mut cases = 0;
+    for chapter in chapters {
+        let chapter = written(chapter);
+        assert_eq!(schema.admits(&chapter), Ok(()));
+        cases += chapter.as_array().unwrap().len();
+    }
+    assert_eq!(cases, suite.len());
+    let kinds = schema.whole.pointer("/$defs/case/properties/op/enum").unwrap().as_array().unwrap();
+    let kinds: BTreeSet<&str> = kinds.iter().map(|kind| kind.as_str().unwrap()).collect();
+    let asked: Vec<String> = suite.iter().map(|case| case.ask.op()).collect();
+    assert_eq!(kinds, asked.iter().map(String::as_str).collect());
+    let wild = written("ops").as_array().unwrap().iter().find(|case| case["id"] == "ops/exp-3-wild").cloned().unwrap();
+    assert_eq!(wild["within"], serde_json::json!({"class": "Elementary", "length": 0, "magnitude": 0.0}));
+    for (field, wrong) in [
+        ("op", "guess".into()),
+        ("within", serde_json::json!({"class": "Elementary"})),
+        ("rules", Value::Array(vec![])),
+    ] {
+        let mut case = wild.clone();
+        case[field] = wrong;
+        assert!(schema.admits(&Value::Array(vec![case])).is_err(), "{field}");
+    }
 }
 
 #[test]

@@ -14,11 +14,11 @@ use relax_spec::judge::{Cx, Ending};
 use relax_spec::normal_form::normalize;
 use relax_spec::oracle::{Engine, outcome_by};
 use relax_spec::question::{Ask, Program};
-use relax_spec::refine::{Settings, Verdict, refine, refine_compiled};
+use relax_spec::refine::{RefineError, Refinement, Settings, Verdict, refine, refine_compiled, refine_stages};
 use relax_spec::suite::embedded_suite;
 use relax_spec::syntax::load;
-use relax_spec::value::{ValueSpec, from_specs};
-use relax_spec::vm::{self, Executable, TvmExecutable};
+use relax_spec::value::{ValueSpec, from_specs, to_spec_with_identity};
+use relax_spec::vm::{self, Executable, Stage, TvmExecutable};
 
 fn files(directory: &str) -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
@@ -143,6 +143,77 @@ fn normal_forms_refine_their_programs() {
     }
 }
 
+/// Whether a stage is allowed by the one before it; none where nothing can be made for the signature.
+fn allowed(stage: &str, judged: Result<Refinement, RefineError>) -> bool {
+    match judged.map(|refinement| refinement.verdict) {
+        Ok(Verdict::Allowed) => true,
+        Ok(Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_)) | Err(RefineError::Arguments(_)) => {
+            false
+        }
+        Ok(verdict @ Verdict::NotAllowed { .. }) => panic!("{stage}: {verdict:?}"),
+        Err(error) => panic!("{stage}: {error}"),
+    }
+}
+
+/// What the compiler makes of a program is judged stage by stage: the first against the program, each other against the one before it.
+#[test]
+fn each_stage_refines_the_one_before() {
+    let (mut judged, mut changed) = ([0; Stage::ALL.len()], [0; Stage::ALL.len()]);
+    for (path, module) in corpus() {
+        let made = Stage::ALL.map(|stage| OnMachine(vm::build_up_to(&mut Cx::new(), &module, stage)));
+        for (i, pair) in made.windows(2).enumerate() {
+            changed[i + 1] += usize::from(pair[0].0 != pair[1].0);
+        }
+        for entry in relax_spec::harness::engines::entries(&module) {
+            let settings = Settings::runs(2);
+            let told = |i: usize| format!("{}: {:?} of {entry}", path.display(), Stage::ALL[i]);
+            let first = refine_compiled(&mut Cx::new(), &module, &made[0], &entry, &[], &settings);
+            judged[0] += usize::from(allowed(&told(0), first));
+            for (i, pair) in made.windows(2).enumerate() {
+                let next = refine_stages(&mut Cx::new(), &module, (&pair[0], &pair[1]), &entry, &settings);
+                judged[i + 1] += usize::from(allowed(&told(i + 1), next));
+            }
+        }
+    }
+    assert!(judged.iter().all(|count| *count > 20), "{judged:?}");
+    // TVMScript is read to the flat form of `call_tir` (C14), which is called as an operator: no program of the corpus has the other.
+    assert!(changed[1] > 0 && changed[3] > 0, "{changed:?}");
+}
+
+/// How a run of an executable ends, with its effects; none at a limit.
+fn end_of(executable: &Executable, entry: &str, args: &[ValueSpec]) -> Option<String> {
+    let options = vm::Options { fuel: 1_000_000, max_depth: 200, ..vm::Options::new(prelude()) };
+    let args = from_specs(args, &options.registry).ok()?;
+    let run = vm::run(&mut Cx::new(), executable, entry, args.clone(), &options);
+    match run.outcome {
+        Ending::Value(value) => Some(format!("{:?} {:?}", to_spec_with_identity(&value, &args), run.effects)),
+        Ending::Error(error) => Some(format!("{} {:?}", error.rule.id(), run.effects)),
+        Ending::Unspecified(_) => Some(format!("unspecified {:?}", run.effects)),
+        Ending::OutOfFuel => None,
+    }
+}
+
+/// However far a case is compiled, it comes to the same.
+#[test]
+fn every_stage_comes_to_the_same_in_every_case() {
+    let mut compared = 0;
+    for case in embedded_suite().unwrap() {
+        let id = case.id.clone();
+        let (Ask::Evaluate(Program::Module(module), entry, args)
+        | Ask::EvaluateIdentity(Program::Module(module), entry, args)
+        | Ask::EvaluateCompiled(Program::Module(module), entry, args)) = case.ask.with_module()
+        else {
+            continue;
+        };
+        let ends = Stage::ALL.map(|stage| end_of(&vm::build_up_to(&mut Cx::new(), &module, stage), &entry, &args));
+        if ends.iter().all(Option::is_some) {
+            compared += 1;
+            assert!(ends.iter().all(|end| *end == ends[0]), "{id}: {ends:#?}");
+        }
+    }
+    assert!(compared > 1_000, "{compared}");
+}
+
 const HEAD: &str = "relax-spec executable 1
 constant 0 {\"DataType\":\"float32\"}
 callee 0 {\"Builtin\":\"vm.builtin.read_if_cond\"}
@@ -215,6 +286,18 @@ fn wrong_executables_are_refused_with_their_place() {
         let found = faults(&text);
         assert!(found.contains(expected), "{what}: {found}");
     }
+}
+
+/// The text form of another version is not read, and the data form of one is read to be refused.
+#[test]
+fn executables_of_another_version_are_refused() {
+    let text = main_of(1, 1, &["ret %0"]);
+    let other = vm::read(&text.replace("executable 1", "executable 2")).unwrap_err();
+    assert_eq!(other.line, 1, "{other}");
+    let data = write(&Executable { version: 2, ..vm::read(&text).unwrap() }.write());
+    let faults = vm::verify(&from_json::<Executable>(&data).unwrap());
+    assert_eq!(faults.len(), 1);
+    assert!(faults[0].to_string().contains("the version of the form is 2"), "{}", faults[0]);
 }
 
 fn run(text: &str, args: &[ValueSpec]) -> Ending<String> {

@@ -168,14 +168,8 @@ impl Parser<'_> {
         let unknown = |parser: &mut Self| Err(parser.expected("a function of dimensions, such as min or max"));
         let word = name.strip_prefix("T.").or(name.strip_prefix("tir.")).unwrap_or(name);
         let op = match word {
-            "min" => Some(BinaryOp::Min),
-            "max" => Some(BinaryOp::Max),
-            "truncdiv" => Some(BinaryOp::Div),
-            "truncmod" => Some(BinaryOp::Mod),
-            "floordiv" => Some(BinaryOp::FloorDiv),
-            "floormod" => Some(BinaryOp::FloorMod),
             "select" | "Select" | "if_then_else" | "Not" | "int64" => None,
-            other => match BinaryOp::from_name(other) {
+            other => match BinaryOp::from_function(other) {
                 Some(op) => Some(op),
                 None => return unknown(self),
             },

@@ -16,9 +16,9 @@ pub(in crate::ops) fn fail(message: impl Into<String>) -> Stop {
 }
 
 impl From<InferError> for Stop {
-    /// What an inference macro would have rejected is an error in a program run unchecked.
+    /// What an inference macro would have rejected is an error in a program run unchecked; where it says nothing, no run goes on.
     fn from(error: InferError) -> Stop {
-        fail(error.message)
+        if error.limit { Stop::OutOfFuel } else { fail(error.message) }
     }
 }
 

@@ -5,6 +5,7 @@ use super::emit::{Emitter, Place};
 use crate::grammar::{Attrs, Call, Expr, Name, PrimExpr, StructInfo};
 use crate::ops;
 use crate::vm::executable::{Callee, Operand, OperatorCall, PackedCall, ValueCall};
+use crate::vm::substitute::Substitution;
 
 impl Emitter<'_, '_> {
     pub(super) fn call_expr(&mut self, call: &Call, dst: Option<u32>) -> Place {
@@ -46,11 +47,15 @@ impl Emitter<'_, '_> {
     }
 
     fn renamed_attrs(&self, attrs: &Attrs) -> Attrs {
-        self.with_renaming(|renaming| attrs.iter().map(|(name, value)| (name.clone(), renaming.attr(value))).collect())
+        let renamed = |renaming: &Substitution<'_>| {
+            attrs.iter().map(|(name, value)| (name.clone(), renaming.attr(value))).collect()
+        };
+        self.with_renaming(&|| self.irregular.set(true), renamed)
     }
 
     fn renamed_all(&self, infos: &[StructInfo]) -> Vec<StructInfo> {
-        self.with_renaming(|renaming| infos.iter().map(|info| renaming.struct_info(info)).collect())
+        let renamed = |renaming: &Substitution<'_>| infos.iter().map(|info| renaming.struct_info(info)).collect();
+        self.with_renaming(&|| self.irregular.set(true), renamed)
     }
 
     /// A function of the program, called by its name.
@@ -71,16 +76,21 @@ impl Emitter<'_, '_> {
     }
 
     fn cannot_fail(&self, e: &Expr) -> bool {
-        let known = |dim: &PrimExpr| match dim {
+        let is_size = |dim: &PrimExpr| match dim {
             PrimExpr::IntImm(size) => *size >= 0,
+            PrimExpr::Var(v) => self.is_size(v),
+            PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => false,
+        };
+        let is_known = |dim: &PrimExpr| match dim {
+            PrimExpr::IntImm(_) => true,
             PrimExpr::Var(v) => self.sizes.contains(v),
             PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => false,
         };
         match e {
             Expr::Var(v) | Expr::DataflowVar(v) => self.vars.get(v).copied().flatten().is_some(),
             Expr::Constant(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => true,
-            Expr::ShapeExpr(shape) => shape.values.iter().all(known),
-            Expr::PrimValue(value) => matches!(value.value, PrimExpr::IntImm(_)) || known(&value.value),
+            Expr::ShapeExpr(shape) => shape.values.iter().all(is_size),
+            Expr::PrimValue(value) => is_known(&value.value),
             Expr::Tuple(tuple) => tuple.fields.iter().all(|field| self.cannot_fail(field)),
             Expr::GlobalVar(gv) => {
                 matches!(self.globals.get(&gv.name), Some(Global::Function(_) | Global::PrimFunc(_)))

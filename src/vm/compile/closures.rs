@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::emit::{Emitter, Place};
 use super::function::Captured;
 use super::shapes::operands;
-use crate::grammar::{Function as Definition, Name, PrimExpr, ShapeVar, TensorShape, Var};
+use crate::grammar::{DataType, Function as Definition, Name, PrimExpr, ShapeVar, TensorShape, Var};
 use crate::vm::executable::{Builtin, Callee, How, Operand};
 use crate::vm::slots::{register_var, slot_var, unknown_shape, unknown_size};
 use crate::vm::substitute::Substitution;
@@ -18,10 +18,13 @@ impl Emitter<'_, '_> {
             return self.unspecified(format!("a function uses the DataflowVar {v} of its surroundings"), dst);
         }
         let others = free.vars.iter().filter(|v| name != Some(*v));
+        let in_scope = free.shape_vars.iter().filter(|v| self.sizes.contains(v)).cloned();
+        let (sizes, numbers) = in_scope.partition(|v| self.is_size(v));
         let captured = Captured {
             own_name: name.filter(|name| free.vars.contains(*name)).cloned(),
             vars: others.filter(|v| self.vars.get(v).copied().flatten().is_some()).cloned().collect(),
-            sizes: free.shape_vars.iter().filter(|v| self.sizes.contains(v)).cloned().collect(),
+            sizes,
+            numbers,
         };
         let index = self.lift(f, name, &captured);
         let mut args = vec![self.callee(Callee::Function(index))];
@@ -30,12 +33,13 @@ impl Emitter<'_, '_> {
         if !captured.sizes.is_empty() {
             args.push(self.captured_sizes(&captured.sizes));
         }
+        args.extend(captured.numbers.iter().map(|v| self.captured_number(v)).collect::<Vec<Operand>>());
         Place::of(self.builtin(Builtin::MakeClosure, args, dst))
     }
 
     /// The function by itself.
     fn lift(&mut self, f: &Arc<Definition>, name: Option<&Var>, captured: &Captured) -> u32 {
-        let size = |v: &ShapeVar| match self.sizes.get(v).filter(|_| captured.sizes.binary_search(v).is_ok()) {
+        let size = |v: &ShapeVar| match self.sizes.get(v).filter(|_| captured.has(v)) {
             Some(slot) => PrimExpr::Var(slot_var(*slot)),
             None => PrimExpr::Var(unknown_size(v)),
         };
@@ -47,7 +51,7 @@ impl Emitter<'_, '_> {
             }
         };
         let renaming = Substitution::new(&size, &shape);
-        let signature = self.with_renaming(|all| self.signature(f, &renaming, Some(all)));
+        let signature = self.with_renaming(&|| (), |all| self.signature(f, &renaming, Some(all)));
         let index = self.functions.len() as u32;
         self.functions.push(None);
         let name: Name = format!("lifted_{index}{}", name.map(|v| format!("_{}", v.name)).unwrap_or_default()).into();
@@ -63,5 +67,11 @@ impl Emitter<'_, '_> {
         let mut args = vec![self.heap()];
         args.extend(operands(&codes));
         self.builtin(Builtin::MakeShape, args, None)
+    }
+
+    /// VAL.CLOSURE.SHAPEVARS: what may be no size, in a box.
+    fn captured_number(&mut self, var: &ShapeVar) -> Operand {
+        let slot = self.sizes.get(var).map_or(0, |slot| i64::from(*slot));
+        self.make_box(&[(How::Slot, slot)], DataType::INT64, None)
     }
 }

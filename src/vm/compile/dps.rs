@@ -1,8 +1,8 @@
 //! Destination passing: a `call_tir` whose form is known becomes the allocation of its results and a call that writes them.
 
-use super::Global;
 use super::emit::{Emitter, Place};
 use super::shapes::operands;
+use super::{Global, Stage};
 use crate::grammar::{Call, DataType, Expr, Name, Ndim, PrimExpr, StructInfo, TensorShape};
 use crate::vm::executable::{Builtin, Callee, Context, Operand, PrimFuncCall};
 
@@ -15,7 +15,8 @@ impl Emitter<'_, '_> {
     /// `None` for a call whose form only the values show (C14), or that is no call of a function of the module: the operator itself finds
     /// out.
     pub(super) fn destination_passing(&mut self, name: &Name, call: &Call, dst: Option<u32>) -> Option<Place> {
-        if !matches!(&**name, "relax.call_tir" | "call_tir") || !call.attrs.is_empty() {
+        let is_plain = matches!(&**name, "relax.call_tir" | "call_tir") && call.attrs.is_empty();
+        if !is_plain || self.last < Stage::Allocated {
             return None;
         }
         let [Expr::GlobalVar(gv), Expr::Tuple(inputs)] = call.args.as_slice() else { return None };

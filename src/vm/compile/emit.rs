@@ -2,6 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
+use rustc_hash::FxHashSet;
+
 use super::Compiler;
 use crate::grammar::{PrimExpr, ShapeVar, Var};
 use crate::scope::{Context, Mark};
@@ -49,6 +51,8 @@ pub(super) struct Emitter<'e, 'c> {
     pub(super) vars: Context<Var, Option<Place>>,
     /// The slots of the shape variables in scope.
     pub(super) sizes: Context<ShapeVar, u32>,
+    /// The slots of those that a boxed scalar binds, to a number that may be no size.
+    pub(super) boxed: FxHashSet<u32>,
     /// The slots of computed dimensions that are certain to be there.
     pub(super) derived: Context<PrimExpr, u32>,
     pub(super) pending: Vec<Pending>,
@@ -88,6 +92,7 @@ impl<'e, 'c> Emitter<'e, 'c> {
             slots: 0,
             vars: Context::new(),
             sizes: Context::new(),
+            boxed: FxHashSet::default(),
             derived: Context::new(),
             pending: Vec::new(),
         }
@@ -152,8 +157,17 @@ impl<'e, 'c> Emitter<'e, 'c> {
         Operand::Callee(self.compiler.callees.index_of(callee))
     }
 
+    /// A variable stands for a value from here on.
+    pub(super) fn bind(&mut self, var: &Var, place: Place) {
+        if self.vars.contains(var) {
+            self.irregular.set(true);
+        }
+        self.vars.enter(var.clone(), Some(place));
+    }
+
     /// Nothing is said of a program that comes here.
     pub(super) fn unspecified(&mut self, reason: String, dst: Option<u32>) -> Place {
+        self.irregular.set(true);
         let reason = self.constant(Constant::Str(reason.as_str().into()));
         Place::of(self.builtin(Builtin::Unspecified, vec![reason], dst))
     }

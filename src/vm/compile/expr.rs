@@ -159,7 +159,7 @@ impl Emitter<'_, '_> {
         // A variable is no global variable, which some operators tell apart.
         let named = matches!(place.operand, Operand::Callee(_));
         let operand = if named { Operand::Register(self.in_register(place.operand, None)) } else { place.operand };
-        self.vars.enter(b.var.var.clone(), Some(Place { operand, ..place }));
+        self.bind(&b.var.var, Place { operand, ..place });
     }
 
     /// EVAL.SEQ.MATCHCAST.VALUE-FIRST: the value, then the checks, then the variable.
@@ -168,7 +168,7 @@ impl Emitter<'_, '_> {
         self.match_info(place, &b.struct_info);
         if let Some(binder) = &b.var {
             let tensor = place.tensor || matches!(b.struct_info, StructInfo::Tensor(_));
-            self.vars.enter(binder.var.clone(), Some(Place { tensor, ..place }));
+            self.bind(&binder.var, Place { tensor, ..place });
         }
     }
 }

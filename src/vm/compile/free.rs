@@ -186,6 +186,7 @@ impl Search<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Stage;
     use super::*;
     use crate::grammar::{Attrs, BinaryOp, IrModule, ShapeExpr, Span};
     use crate::judge::Cx;
@@ -204,7 +205,7 @@ mod tests {
             span: Span::NONE,
         });
         let (mut cx, module) = (Cx::new(), IrModule::default());
-        let free = Free::of(&f, &mut Compiler::new(&mut cx, &module, None));
+        let free = Free::of(&f, &mut Compiler::new(&mut cx, &module, None, Stage::Sized));
         assert_eq!(free.shape_vars, [ShapeVar::new("n")].into());
     }
 }

@@ -12,18 +12,25 @@ use crate::vm::substitute::Substitution;
 
 use super::emit::Place;
 
-/// What a closure of a function captures, in order: values of variables, then the sizes together as a shape.
+/// What a closure of a function captures, in order: values of variables, then the sizes together as a shape, then what shape variables stand for
+/// that may be no size, each in a box.
 #[derive(Default)]
 pub(super) struct Captured {
     pub(super) own_name: Option<Var>,
     pub(super) vars: Vec<Var>,
     pub(super) sizes: Vec<ShapeVar>,
+    pub(super) numbers: Vec<ShapeVar>,
 }
 
 impl Captured {
     /// How many registers it takes.
     pub(super) fn registers(&self) -> u32 {
-        self.vars.len() as u32 + u32::from(!self.sizes.is_empty())
+        (self.vars.len() + usize::from(!self.sizes.is_empty()) + self.numbers.len()) as u32
+    }
+
+    /// Whether it has what a shape variable stands for.
+    pub(super) fn has(&self, var: &ShapeVar) -> bool {
+        self.sizes.binary_search(var).is_ok() || self.numbers.binary_search(var).is_ok()
     }
 }
 
@@ -108,10 +115,15 @@ impl Emitter<'_, '_> {
         for (register, var) in (params..).zip(&captured.vars) {
             self.vars.enter(var.clone(), Some(Place::of(Operand::Register(register))));
         }
+        let mut next = params + captured.vars.len() as u32;
         if !captured.sizes.is_empty() {
-            let sizes = Operand::Register(params + captured.vars.len() as u32);
             let codes = captured.sizes.iter().map(|size| (How::Store, i64::from(self.bind_size(size)))).collect();
-            self.match_sizes(sizes, None, 0, codes);
+            self.match_sizes(Operand::Register(next), None, 0, codes);
+            next += 1;
+        }
+        for (register, number) in (next..).zip(&captured.numbers) {
+            let code = (How::Store, i64::from(self.bind_number(number)));
+            self.match_number(Operand::Register(register), &[code]);
         }
     }
 

@@ -54,8 +54,15 @@ impl Emitter<'_, '_> {
 
     fn match_shape(&mut self, value: Operand, s: &ShapeStructInfo) {
         self.check(Builtin::CheckShapeInfo, vec![value, rank(s.ndim)]);
-        if let Some(values) = &s.values {
-            self.match_dims(value, None, values, Context::ShapeSize);
+        match &s.values {
+            None => {}
+            Some(values) if s.ndim == Ndim::of_len(values.len()) => {
+                self.match_dims(value, None, values, Context::ShapeSize);
+            }
+            // WF.14.NDIM: then both say how many sizes there are.
+            Some(_) => {
+                self.unspecified("a ShapeStructInfo has more or fewer values than its ndim says".to_string(), None);
+            }
         }
     }
 
@@ -101,13 +108,18 @@ impl Emitter<'_, '_> {
         self.check(Builtin::CheckPrimInfo, vec![value, dtype]);
         let Some(dim) = p.value.as_ref().filter(|_| !self.cx.literal(Erratum::A74)) else { return };
         let codes = match dim {
-            PrimExpr::Var(v) if !self.sizes.contains(v) => vec![(How::Store, self.bind_size(v).into())],
+            PrimExpr::Var(v) if !self.sizes.contains(v) => vec![(How::Store, self.bind_number(v).into())],
             PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
                 self.codes(std::slice::from_ref(dim), Context::PrimValue)
             }
         };
-        let mut args = vec![value, self.heap_for(&codes)];
-        args.extend(operands(&codes));
+        self.match_number(value, &codes);
+    }
+
+    /// The number in a box.
+    pub(super) fn match_number(&mut self, value: Operand, codes: &[Code]) {
+        let mut args = vec![value, self.heap_for(codes)];
+        args.extend(operands(codes));
         self.check(Builtin::MatchPrimValue, args);
     }
 
@@ -125,17 +137,24 @@ impl Emitter<'_, '_> {
 
     /// Information in slots and registers.
     pub(super) fn renamed(&self, info: &StructInfo) -> StructInfo {
-        self.with_renaming(|renaming| renaming.struct_info(info))
+        self.with_renaming(&|| (), |renaming| renaming.struct_info(info))
     }
 
-    pub(super) fn with_renaming<T>(&self, then: impl FnOnce(&Substitution<'_>) -> T) -> T {
+    /// With the slots and registers of what is in scope; `unknown` is told of what is not.
+    pub(super) fn with_renaming<T>(&self, unknown: &dyn Fn(), then: impl FnOnce(&Substitution<'_>) -> T) -> T {
         let size = |v: &ShapeVar| match self.sizes.get(v) {
             Some(slot) => PrimExpr::Var(slot_var(*slot)),
-            None => PrimExpr::Var(unknown_size(v)),
+            None => {
+                unknown();
+                PrimExpr::Var(unknown_size(v))
+            }
         };
         let shape = |v: &Var| match self.vars.get(v).copied().flatten() {
             Some(Place { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r)),
-            Some(_) | None => TensorShape::Var(unknown_shape(v)),
+            Some(_) | None => {
+                unknown();
+                TensorShape::Var(unknown_shape(v))
+            }
         };
         then(&Substitution::new(&size, &shape))
     }

@@ -1,10 +1,11 @@
-//! Compiling a module, a stage after the other:
+//! Compiling a module, a [`Stage`] after the other:
 //!
-//! 1. the program is brought into normal form ([`normal_form`](crate::normal_form));
-//! 2. each function becomes one of the machine: `function`, with boundary checks before and after its body;
-//! 3. what is in it becomes calls, in the order of evaluation: `expr`, `calls`; a `call_tir` is allocation and a call (`dps`), a
-//!    function literal is lifted out and becomes a closure (`closures`, `free`), dimensions move to the shape heap (`shapes`,
-//!    `matching`), where `PrimFunc`s compute them (`shape_func`).
+//! 1. each function becomes one of the machine: `function`, with boundary checks before and after its body; what is in it becomes calls, in
+//!    the order of evaluation: `expr`, `calls`; a function literal is lifted out and becomes a closure (`closures`, `free`), and shape
+//!    variables move to the shape heap (`shapes`, `matching`);
+//! 2. all of that is done to the normal form of the program ([`normal_form`](crate::normal_form));
+//! 3. a `call_tir` becomes the allocation of its results and a call that writes them (`dps`);
+//! 4. dimensions are computed by `PrimFunc`s (`shape_func`).
 //!
 //! A program that says nothing sensible somewhere compiles to a call that says so, at the place where evaluation would.
 
@@ -19,6 +20,7 @@ mod matching;
 mod shape_func;
 mod shapes;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -29,21 +31,62 @@ use super::executable::{Callee, Constant, Executable, Function, NamedPrimFunc, P
 use crate::derivation::inferred_results;
 use crate::grammar::{AttrValue, Function as Definition, GlobalFunc, IrModule, Name, StructInfo};
 use crate::judge::Cx;
-use crate::normal_form::normalize_reporting;
+use crate::normal_form::normalize_in_order;
 use crate::vm::pool::Pool;
 use free::Free;
 
+/// How far a program is compiled. Each stage stands on those before it, and what it gives does what they give.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Stage {
+    /// The program as it is written: registers, closures of functions that are lifted out, sizes on the shape heap.
+    Written,
+    /// The normal form of the program.
+    Normal,
+    /// A `call_tir` allocates its results, and calls its `PrimFunc`.
+    Allocated,
+    /// Dimensions are computed by `PrimFunc`s of their own.
+    Sized,
+}
+
+impl Stage {
+    /// All of them, in their order.
+    pub const ALL: [Stage; 4] = [Stage::Written, Stage::Normal, Stage::Allocated, Stage::Sized];
+}
+
 /// R89.API.BUILD: compiles a module to an executable.
 pub fn build(cx: &mut Cx, module: &IrModule) -> Executable {
-    let mut aside = cx.in_same_reading().with_edition(cx.edition);
-    let normalized = normalize_reporting(&mut aside, module);
-    // What is malformed has no normal form, and is taken as it is.
-    let module = if normalized.findings.is_empty() { &normalized.module } else { module };
-    let results = inferred_results(&aside, module);
-    let mut compiler = Compiler::new(cx, module, results);
-    compiler.global_functions();
-    let executable = compiler.finish();
+    build_up_to(cx, module, Stage::Sized)
+}
+
+/// [`build`], and no further than this stage.
+pub fn build_up_to(cx: &mut Cx, module: &IrModule, last: Stage) -> Executable {
+    let aside = cx.in_same_reading().with_edition(cx.edition);
+    let normal = if last >= Stage::Normal { normal_form(&aside, module) } else { None };
+    let (mut executable, regular) = compiled(cx, module, last);
+    if let Some(normal) = normal.filter(|_| regular) {
+        executable = compiled(cx, &normal, last).0;
+    }
     cx.conclude(rule!("R89.API.BUILD"), executable)
+}
+
+/// The normal form of a program that is not in it. What is malformed has none (NF.ALG.5.DF-MALFORMED).
+fn normal_form(cx: &Cx, module: &IrModule) -> Option<IrModule> {
+    let normalized = normalize_in_order(&mut cx.in_same_reading().with_edition(cx.edition), module);
+    let is_other = |((_, a), (_, b)): (&(_, GlobalFunc), &(_, GlobalFunc))| match (a, b) {
+        (GlobalFunc::Function(a), GlobalFunc::Function(b)) => !Arc::ptr_eq(a, b),
+        (GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_), _) => false,
+    };
+    let changed = module.funcs.iter().zip(&normalized.module.funcs).any(is_other);
+    Some(normalized.module).filter(|_| changed && normalized.findings.is_empty())
+}
+
+/// A program as an executable, and whether it is regular.
+fn compiled(cx: &mut Cx, module: &IrModule, last: Stage) -> (Executable, bool) {
+    let results = inferred_results(cx, module);
+    let mut compiler = Compiler::new(cx, module, results, last);
+    compiler.global_functions();
+    let regular = !compiler.irregular.get();
+    (compiler.finish(), regular)
 }
 
 /// What a global variable stands for.
@@ -69,10 +112,20 @@ struct Compiler<'c> {
     free: FxHashMap<usize, Rc<Free>>,
     /// How many functions that compute dimensions there are.
     shape_funcs: usize,
+    /// The last stage that is wanted.
+    last: Stage,
+    /// Whether the program uses what has no value where it is used, or binds a variable again while it is in scope. Its normal form may
+    /// then be another program (NF.WIDEN-SAFE speaks of those that bind each variable once), and it is compiled as it is written.
+    irregular: Cell<bool>,
 }
 
 impl<'c> Compiler<'c> {
-    fn new(cx: &'c mut Cx, module: &'c IrModule, results: Option<Rc<HashMap<usize, StructInfo>>>) -> Compiler<'c> {
+    fn new(
+        cx: &'c mut Cx,
+        module: &'c IrModule,
+        results: Option<Rc<HashMap<usize, StructInfo>>>,
+        last: Stage,
+    ) -> Compiler<'c> {
         let mut compiler = Compiler {
             cx,
             module,
@@ -84,6 +137,8 @@ impl<'c> Compiler<'c> {
             prim_funcs: Vec::new(),
             free: FxHashMap::default(),
             shape_funcs: 0,
+            last,
+            irregular: Cell::new(false),
         };
         compiler.declare();
         compiler

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::Stage;
 use super::emit::{Emitter, Pending, Place};
 use crate::grammar::{DataType, PrimExpr, PrimValue, ShapeVar, Span, TensorShape, Var};
 use crate::vm::executable::{Builtin, Callee, Constant, Context, How, NamedPrimFunc, Operand, PrimFuncCall};
@@ -17,6 +18,18 @@ impl Emitter<'_, '_> {
         let slot = self.slot();
         self.sizes.enter(var.clone(), slot);
         slot
+    }
+
+    /// A new slot for a shape variable that is bound to the number in a box.
+    pub(super) fn bind_number(&mut self, var: &ShapeVar) -> u32 {
+        let slot = self.bind_size(var);
+        self.boxed.insert(slot);
+        slot
+    }
+
+    /// Whether a shape variable is known to be a size.
+    pub(super) fn is_size(&self, var: &ShapeVar) -> bool {
+        self.sizes.get(var).is_some_and(|slot| !self.boxed.contains(slot))
     }
 
     /// The operand for the shape heap.
@@ -43,6 +56,7 @@ impl Emitter<'_, '_> {
     /// Where each of some dimensions is to be found, after what computes those that need it.
     pub(super) fn codes(&mut self, dims: &[PrimExpr], context: Context) -> Vec<Code> {
         if !dims.iter().all(|dim| self.is_known(dim)) {
+            self.irregular.set(true);
             return self.settled(dims, context);
         }
         let mut group: Vec<(u32, PrimExpr)> = Vec::new();
@@ -73,6 +87,9 @@ impl Emitter<'_, '_> {
     fn compute(&mut self, group: Vec<(u32, PrimExpr)>, context: Context) {
         if group.is_empty() {
             return;
+        }
+        if self.last < Stage::Sized {
+            return self.settle(&group, -1, context);
         }
         let flag = self.slot();
         let index = self.prim_funcs.len() as u32;
@@ -118,11 +135,15 @@ impl Emitter<'_, '_> {
             return self.placed(Place::of(constant), dst);
         }
         let codes = self.codes(std::slice::from_ref(&e.value), Context::Plain);
-        let dtype = self.dtype(e.dtype);
-        let mut args = vec![self.heap_for(&codes)];
-        args.extend(operands(&codes));
+        Place::of(self.make_box(&codes, e.dtype, dst))
+    }
+
+    pub(super) fn make_box(&mut self, codes: &[Code], dtype: DataType, dst: Option<u32>) -> Operand {
+        let dtype = self.dtype(dtype);
+        let mut args = vec![self.heap_for(codes)];
+        args.extend(operands(codes));
         args.push(dtype);
-        Place::of(self.builtin(Builtin::MakePrimValue, args, dst))
+        self.builtin(Builtin::MakePrimValue, args, dst)
     }
 
     pub(super) fn dtype(&mut self, dtype: DataType) -> Operand {

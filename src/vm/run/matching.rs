@@ -25,8 +25,11 @@ impl Machine<'_> {
             StructInfo::Tensor(t) => self.match_tensor(v, t, bound),
             StructInfo::Shape(s) => {
                 let sizes = check::shape(v, rank(s.ndim))?;
-                let dims = s.values.as_deref().unwrap_or_default();
-                self.match_dims(sizes, dims, false, bound)
+                match s.values.as_deref() {
+                    None => Ok(()),
+                    Some(dims) if s.ndim == Ndim::of_len(dims.len()) => self.match_dims(sizes, dims, false, bound),
+                    Some(_) => Err(Stop::unspecified("a ShapeStructInfo has more or fewer values than its ndim says")),
+                }
             }
             StructInfo::Prim(p) => self.match_prim(v, p, bound),
             StructInfo::Tuple(fields) => {

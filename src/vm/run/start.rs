@@ -7,7 +7,7 @@ use super::link::link;
 use super::{Machine, Options, Run};
 use crate::grammar::{AttrValue, Name};
 use crate::judge::{Cx, Ending};
-use crate::value::{Account, Asked, Closure, Compiled, PrimFuncObj, Stop, Value, bytes_of, readable};
+use crate::value::{Account, Asked, Closure, Compiled, Place, PrimFuncObj, Site, Stop, Value, bytes_of, readable};
 use crate::vm::executable::{Executable, Function, NamedPrimFunc};
 
 /// R89.API.RUN: a function of the executable is called by its name on argument values.
@@ -60,6 +60,7 @@ impl<'m> Machine<'m> {
         let closure = self.entry_point(entry)?;
         let result = self.run_to_end(&Value::Closure(closure), args)?;
         // Whoever started the program reads what it returns.
+        self.account.go_to(Place { site: Site::End, ..Place::default() });
         readable(self, std::slice::from_ref(&result))?;
         Ok(result)
     }

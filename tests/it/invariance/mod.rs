@@ -8,6 +8,7 @@ mod alike;
 mod infos;
 mod messages;
 mod programs;
+mod shared;
 mod spelling;
 
 use std::fs;

@@ -9,7 +9,7 @@ For each module (`*.tvm.json`, as `tvm.ir.save_json` writes it, such as `tools/m
 3. `relax-spec convert` reads TVM's print and writes it in the dialect, and TVM reads that.
 
 Each time the module that is read must be structurally equal to the one that was saved. Where TVM does not read its own print, or
-reads another module, that is between TVM and itself: 1 is counted by the reason, and 2 and 3 are asked all the same, for this tool
+reads another module, that is between TVM and itself: 1 is counted by the reason, and 2 and 3 are asked all the same, for convert
 may print what TVM reads. Where 2 or 3 is not equal though TVM's own print is, the exit status is 1. Each module has a process of
 its own, for some end it. With --list the modules are named.
 """
@@ -49,6 +49,7 @@ def shortened(text):
 def with_metadata(text):
     """The module of a text. Its metadata is there as it would be if Python ran the text."""
     import tvm
+
     from text import parse_text
 
     given, lines = {}, text.splitlines()

@@ -158,8 +158,9 @@ def module_of(adapter, case):
 def lifting_forgets(adapter, case):
     """Whether LambdaLift refuses the program, which was accepted before, or makes an object of a function or uses variables
     that are bound nowhere, which a later pass refuses."""
-    from names import Call
     from tvm import relax
+
+    from names import Call
 
     mod = module_of(adapter, case)
     try:
@@ -182,8 +183,9 @@ def lifting_forgets(adapter, case):
 def only_unknown_ranks_are_left(adapter, case):
     """Whether each tensor operator that LegalizeOps leaves has an operand whose rank is not known; at least one does."""
     import tvm
-    from names import Call, TensorInfo, info_of
     from tvm import relax
+
+    from names import Call, TensorInfo, info_of
 
     with tvm.target.Target("llvm"):
         mod = relax.transform.LegalizeOps()(relax.transform.LambdaLift()(module_of(adapter, case)))

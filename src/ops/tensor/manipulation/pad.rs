@@ -111,7 +111,10 @@ fn source(i: i64, size: i64, mode: &str) -> i64 {
 
 fn factor(call: &Call) -> Result<i64, InferError> {
     match int_attr(call, "upscale_factor")? {
-        Some(factor) if (1..1 << 16).contains(&factor) => Ok(factor),
+        Some(factor) if factor > 0 && factor.checked_mul(factor).is_none() => {
+            Err(InferError::limit(format!("the square of {factor} is no number of 64 bits")))
+        }
+        Some(factor) if factor > 0 => Ok(factor),
         Some(_) | None => Err(InferError::op("the factor must be positive")),
     }
 }

@@ -338,9 +338,11 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     let given = given_int(a.call, "axis")?;
     let dims = Dims::of(x);
     let along = dims.rank().map(|rank| axis(given, rank)).transpose()?;
-    // So many parts are not written down one by one. What they come to is an object for certain.
-    if sections(a.call)?.is_some_and(|sections| sections > MAX_PARTS) {
-        return Ok(StructInfo::Object);
+    // An object would be true of them, but then none could be taken out of the tuple that they are.
+    if let Some(sections) = sections(a.call)?
+        && sections > MAX_PARTS
+    {
+        return Err(InferError::limit(format!("{sections} parts are not written down one by one")));
     }
     if let (Dims::Known(dims), Some(along)) = (&dims, along)
         && let Some(PrimExpr::IntImm(size)) = dims.get(along)

@@ -108,7 +108,7 @@ impl Reader<'_> {
                 self.dim(t, unbound)?.into(),
                 self.dim(f, unbound)?.into(),
             )),
-            (Some(name), [a, b]) => match function(name) {
+            (Some(name), [a, b]) => match BinaryOp::from_function(name) {
                 Some(op) => Some(PrimExpr::binary(op, self.dim(a, unbound)?, self.dim(b, unbound)?)),
                 None => None,
             },
@@ -248,19 +248,6 @@ fn comparison(op: py::CmpOp) -> Option<BinaryOp> {
     }
 }
 
-/// The functions of two dimensions, as TIR spells them.
-fn function(name: &str) -> Option<BinaryOp> {
-    match name {
-        "min" => Some(BinaryOp::Min),
-        "max" => Some(BinaryOp::Max),
-        "truncdiv" => Some(BinaryOp::Div),
-        "truncmod" => Some(BinaryOp::Mod),
-        "floordiv" => Some(BinaryOp::FloorDiv),
-        "floormod" => Some(BinaryOp::FloorMod),
-        other => BinaryOp::from_name(other),
-    }
-}
-
 fn is_dim_function(name: &str) -> bool {
-    matches!(name, "int64" | "Cast" | "Not" | "Select" | "if_then_else") || function(name).is_some()
+    matches!(name, "int64" | "Cast" | "Not" | "Select" | "if_then_else") || BinaryOp::from_function(name).is_some()
 }
