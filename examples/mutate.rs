@@ -1,5 +1,5 @@
-//! Mutated inputs in one process, until the time is up: `cargo run --profile checked --example mutate -- 1800 [SEED]`, where the profile
-//! checks arithmetic for overflow. What stands in `conformance/` is changed in a few places and read, checked, compiled, run or answered.
+//! Mutated inputs in one process, until the time is up: `cargo run --release --example mutate -- 1800 [SEED]`, a profile that checks
+//! arithmetic for overflow. What stands in `conformance/` is changed in a few places and read, checked, compiled, run or answered.
 //! A panic is told with the seed and the input that cause it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

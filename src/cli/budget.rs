@@ -3,9 +3,10 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::options;
+use super::{Exit, note, options};
+use crate::judge::{Cx, Fuel};
 
-/// The options of a command that judges.
+/// The options of a command that reads programs.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Budget {
     /// Seconds that the command may take; then it is undecided, with exit status 5
@@ -15,6 +16,17 @@ pub struct Budget {
     /// times a second
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = options::bytes)]
     memory: u64,
+}
+
+/// The options of a command that judges.
+#[derive(Clone, Debug, clap::Args)]
+pub struct StepBudget {
+    #[command(flatten)]
+    budget: Budget,
+    /// Steps that the command may take: rules that are applied, premises that are tested, judgements that are asked; then it is undecided, with exit
+    /// status 5 [default: as many as fit into the time]
+    #[arg(long, value_name = "STEPS", value_parser = fuel)]
+    fuel: Option<Fuel>,
 }
 
 /// The option of a command that runs programs, which has limits of its own on what they take beside time.
@@ -49,6 +61,30 @@ impl Budget {
     pub fn limits(&self) -> Limits {
         Limits { timeout: self.timeout, memory: Some(self.memory) }
     }
+}
+
+impl StepBudget {
+    /// As limits.
+    pub fn limits(&self) -> Limits {
+        self.budget.limits()
+    }
+
+    /// A context whose steps are counted, together with those of all others that it gives.
+    pub fn cx(&self) -> Cx {
+        match &self.fuel {
+            Some(fuel) => Cx::new().with_fuel(fuel.clone()),
+            None => Cx::new(),
+        }
+    }
+}
+
+/// Where the steps are spent, the command ends then and there: what it would still find depends on no clock.
+fn fuel(text: &str) -> Result<Fuel, String> {
+    let steps = text.parse().map_err(|_| format!("`{text}` is no number of steps"))?;
+    Ok(Fuel::new(steps, move || {
+        note(&format!("error: undecided, budget: it takes more than {steps} steps (--fuel)\n"));
+        std::process::exit(Exit::StoppedEarly as i32);
+    }))
 }
 
 impl TimeBudget {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::budget::Budget;
+use super::budget::StepBudget;
 use super::options::{self, Format};
 use super::{Exit, Failure, Outcome, input, print_program, render};
 use crate::book::{Edition, Reading};
@@ -10,7 +10,6 @@ use crate::check::{all_findings, check_program, unknown_names};
 use crate::data::Write as _;
 use crate::data::json::write_pretty;
 use crate::harness::checkout::write_atomically;
-use crate::judge::Cx;
 use crate::vm;
 
 /// Compile a program to an executable of the virtual machine, and print it as text
@@ -40,7 +39,7 @@ pub struct Args {
     #[arg(long)]
     allow_unknown_ops: bool,
     #[command(flatten)]
-    pub(super) budget: Budget,
+    pub(super) budget: StepBudget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -51,7 +50,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Outcome {
     let source = input::read(&args.file)?;
     let module = source.module(args.selected.module.as_deref())?;
-    let cx = || Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
+    let cx = || args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
     if !args.unchecked {
         let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
         let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);

@@ -6,7 +6,7 @@ use annotate_snippets::Renderer;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::budget::Budget;
+use super::budget::StepBudget;
 use super::convert::Target;
 use super::input::{self, InputError, Source};
 use super::types::Typed;
@@ -15,7 +15,6 @@ use crate::book::{Edition, Reading};
 use crate::check::{Claim, all_findings, check_as, unknown_names};
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, Span, visible, visible_json};
-use crate::judge::Cx;
 use crate::syntax::load::LoadError;
 use crate::syntax::tvmscript::Which;
 
@@ -48,7 +47,7 @@ pub struct Args {
     #[arg(long)]
     allow_unknown_ops: bool,
     #[command(flatten)]
-    pub(super) budget: Budget,
+    pub(super) budget: StepBudget,
     /// How many findings are told; of the rest only the number
     #[arg(long, value_name = "N", default_value_t = render::MOST)]
     max_diagnostics: usize,
@@ -148,7 +147,7 @@ pub fn run(args: &Args) -> Outcome {
 
 fn check(args: &Args, path: PathBuf) -> Checked {
     let result = input::read(&path).and_then(|source| {
-        let mut cx = Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
+        let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
         let of_relay = source.relay_findings(&mut cx)?;
         if has_errors(&of_relay) {
             let module = OfModule {
@@ -174,7 +173,7 @@ fn check(args: &Args, path: PathBuf) -> Checked {
 }
 
 fn check_module(args: &Args, source: &Source, name: String, module: &IrModule) -> OfModule {
-    let context = |reading| Cx::new().with_edition(args.edition).with_reading(reading);
+    let context = |reading| args.budget.cx().with_edition(args.edition).with_reading(reading);
     let claim = if args.program { Claim::Program } else { Claim::Fragment };
     let report = check_as(&mut context(args.reading.clone()), module, claim);
     let literal = check_as(&mut context(Reading::literal()), module, claim).diagnostics;

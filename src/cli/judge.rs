@@ -5,7 +5,7 @@ use std::io::BufRead as _;
 
 use serde_json::Value;
 
-use super::budget::Budget;
+use super::budget::StepBudget;
 use super::options::Format;
 use super::{Exit, Failure, Outcome, options, print, print_json};
 use crate::book::{Edition, Erratum, Reading};
@@ -57,7 +57,7 @@ pub struct Args {
     #[arg(long, default_value = "algebraic", value_parser = options::prover)]
     prover: Prover,
     #[command(flatten)]
-    pub(super) budget: Budget,
+    pub(super) budget: StepBudget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// erase-wd: the variables in scope, separated by commas
@@ -191,7 +191,7 @@ fn exit(outcome: &question::Outcome) -> Exit {
 }
 
 fn context(args: &Args, reading: Reading) -> Cx {
-    let cx = Cx::new().with_edition(args.edition).with_prover(args.prover).with_reading(reading);
+    let cx = args.budget.cx().with_edition(args.edition).with_prover(args.prover).with_reading(reading);
     let mut cx = if args.explain { cx.with_trace() } else { cx };
     cx.glb_purity = args.glb_purity;
     cx

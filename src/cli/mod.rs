@@ -141,7 +141,15 @@ const STACK: usize = 1 << 30;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // It repeats what stands on the command line, which may be the names of strangers' files.
+        Err(error) if error.use_stderr() => {
+            note(&visible(&error.render().to_string()));
+            return ExitCode::from(Exit::Unreadable as u8);
+        }
+        Err(error) => error.exit(),
+    };
     let limits = cli.command.limits();
     let (give, given) = channel();
     let work = thread::Builder::new().name("relax-spec".to_string()).stack_size(STACK);

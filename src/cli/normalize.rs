@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::budget::Budget;
+use super::budget::StepBudget;
 use super::convert::Target;
 use super::options::Format;
 use super::{Exit, Outcome, input, options, render};
 use crate::book::{Edition, Reading};
 use crate::data::json::value_of;
 use crate::data::to_document;
-use crate::judge::Cx;
 use crate::normal_form::normalize_reporting;
 
 /// Write an equivalent program in normal form
@@ -33,7 +32,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
-    pub(super) budget: Budget,
+    pub(super) budget: StepBudget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -44,7 +43,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Outcome {
     let source = input::read(&args.file)?;
     let module = source.module(args.selected.module.as_deref())?;
-    let mut cx = Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
+    let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
     let normalized = normalize_reporting(&mut cx, &module);
     match args.format {
         Format::Human => {

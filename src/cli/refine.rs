@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::arrays::write_npz;
-use super::budget::Budget;
+use super::budget::StepBudget;
 use super::externs::Externs;
 use super::given::{self, Given, Kept};
 use super::options::Format;
@@ -93,7 +93,7 @@ pub struct Args {
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     tolerance: f64,
     #[command(flatten)]
-    pub(super) budget: Budget,
+    pub(super) budget: StepBudget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally; with A13 any divergence may be optimized away
@@ -111,7 +111,7 @@ pub fn run(args: &Args) -> Outcome {
     };
     let source = before.module(of_before.map(String::as_str))?;
     let target = Target::of(args, &after, of_after.map(String::as_str))?;
-    let mut cx = Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
+    let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
     if !args.unchecked {
         let mut programs = vec![(&before, &source)];
         if let Target::Module(target) = &target {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
-use super::budget::Budget;
+use super::budget::StepBudget;
 use super::convert::Target;
 use super::input::Source;
 use super::options::Format;
@@ -46,7 +46,7 @@ pub struct Args {
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
-    pub(super) budget: Budget,
+    pub(super) budget: StepBudget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
@@ -57,7 +57,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Outcome {
     let source = input::read(&args.file)?;
     let (name, module) = source.named_module(args.selected.module.as_deref())?;
-    let mut cx = Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
+    let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
     let typed = Typed::of(&mut cx, &source, name, &module);
     match args.format {
         Format::Json => args.target.put(&format!("{}\n", typed.json(&args.target)))?,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
-use super::budget::{Limits, TimeBudget};
+use super::budget::{Budget, Limits, TimeBudget};
 use super::externs::Externs;
 use super::given::Given;
 use super::run::{Telling, Told, tell};
@@ -63,6 +63,10 @@ struct Run {
     /// How many steps the run may take [default: 200000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
+    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take up at once, with K, M or G for
+    /// powers of 1024 [default: 1G]
+    #[arg(long, value_name = "BYTES", value_parser = shared::bytes)]
+    memory: Option<u64>,
     /// How many calls may be open at once [default: 50000]
     #[arg(long, value_name = "CALLS")]
     depth: Option<usize>,
@@ -78,6 +82,8 @@ struct Verify {
     /// As `relax-spec build` writes it, as text or in JSON; `-` is standard input
     #[arg(value_name = "EXEC")]
     file: PathBuf,
+    #[command(flatten)]
+    budget: Budget,
 }
 
 /// Run executables of TVM, one for each line of standard input
@@ -92,7 +98,8 @@ impl Args {
     pub fn limits(&self) -> Option<Limits> {
         match &self.command {
             Command::Run(args) => Some(args.budget.limits()),
-            Command::Verify(_) | Command::Answer(_) => None,
+            Command::Verify(args) => Some(args.budget.limits()),
+            Command::Answer(_) => None,
         }
     }
 }
@@ -123,6 +130,7 @@ fn start(args: &Run) -> Outcome {
     let mut options = vm::Options::new(prelude());
     options.trace = args.trace;
     options.fuel = args.fuel.unwrap_or(shared::FUEL);
+    options.memory = args.memory.unwrap_or(options.memory);
     options.max_depth = args.depth.unwrap_or(options.max_depth);
     let externs = args.externs.bind(&mut options.registry)?;
     let specs = args.given.load(None, options.memory)?;

@@ -67,12 +67,14 @@ pub enum SetupError {
         said: String,
     },
     /// A step of the installation ended with an error.
-    #[error("{step} failed:\n{output}\n{}", remedy(output))]
+    #[error("{step} failed:\n{output}\n{}", remedy(output, *free))]
     Install {
         /// The command, for people.
         step: String,
         /// What it wrote, for people.
         output: String,
+        /// How many bytes are free where it installs, if that is known.
+        free: Option<u64>,
     },
     /// A file of the adapter cannot be written.
     #[error("{path}: {error}")]
@@ -84,15 +86,18 @@ pub enum SetupError {
     },
 }
 
-/// What can be done about an installation that failed.
-fn remedy(output: &str) -> &'static str {
-    let is_full =
+/// What can be done about an installation that failed. `python -m venv` does not pass on what its own steps say of a full disk.
+fn remedy(output: &str, free: Option<u64>) -> &'static str {
+    let says_so =
         ["No space left on device", "Errno 28", "Disk quota exceeded"].iter().any(|said| output.contains(said));
-    match is_full {
+    match says_so || free.is_some_and(|free| free < ROOM) {
         true => "The disk is full: the environment takes some 700 MB where RELAX_SPEC_CACHE says, or below target/.",
         false => "The first use needs a network; later ones do not.",
     }
 }
+
+/// What an environment takes at least.
+const ROOM: u64 = 600 << 20;
 
 impl TvmVersion {
     /// Every release.
@@ -302,12 +307,13 @@ fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Res
     }
     let system = system_python()?;
     tell(format!("creating a virtual environment for apache-tvm {} in {}", version.name(), dir.display()));
-    run_step("python -m venv", Command::new(&system).args(["-m", "venv", "--clear"]).arg(&dir))?;
+    let free = || free_bytes(&system, cache);
+    run_step("python -m venv", &free, Command::new(&system).args(["-m", "venv", "--clear"]).arg(&dir))?;
     tell(format!("installing {} (about 100 MB on first use)", version.requirements().join(" ")));
     let hashed = dir.join("requirements.txt");
     write_atomically(&hashed, version.hashed().as_bytes()).map_err(|error| io_error(&hashed, error))?;
     let options = ["--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes", "--requirement"];
-    run_step("pip install", Command::new(&python).args(["-m", "pip", "install"]).args(options).arg(&hashed))?;
+    run_step("pip install", &free, Command::new(&python).args(["-m", "pip", "install"]).args(options).arg(&hashed))?;
     write_atomically(&mark, wanted.as_bytes()).map_err(|error| io_error(&mark, error))?;
     Ok(python)
 }
@@ -325,8 +331,15 @@ fn system_python() -> Result<String, SetupError> {
     }
 }
 
-fn run_step(step: &str, command: &mut Command) -> Result<(), SetupError> {
-    let failed = |output: String| SetupError::Install { step: step.to_string(), output };
+/// How many bytes are free in a directory.
+fn free_bytes(python: &str, dir: &Path) -> Option<u64> {
+    let ask = "import shutil, sys; print(shutil.disk_usage(sys.argv[1]).free)";
+    let output = Command::new(python).args(["-c", ask]).arg(dir).stdin(Stdio::null()).output().ok()?;
+    String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+}
+
+fn run_step(step: &str, free: &dyn Fn() -> Option<u64>, command: &mut Command) -> Result<(), SetupError> {
+    let failed = |output: String| SetupError::Install { step: step.to_string(), output, free: free() };
     let Output { status, stdout, stderr } =
         command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
     if status.success() {
@@ -367,9 +380,14 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_told_from_a_missing_network() {
-        let failed =
-            |output: &str| SetupError::Install { step: "pip install".into(), output: output.into() }.to_string();
-        assert!(failed("OSError: [Errno 28] No space left on device").contains("The disk is full"));
-        assert!(failed("Could not fetch URL").contains("needs a network"));
+        let failed = |output: &str, free: Option<u64>| {
+            SetupError::Install { step: "pip install".into(), output: output.into(), free }.to_string()
+        };
+        assert!(failed("OSError: [Errno 28] No space left on device", None).contains("The disk is full"));
+        assert!(failed("ensurepip returned non-zero exit status 1", Some(1 << 20)).contains("The disk is full"));
+        assert!(failed("Could not fetch URL", Some(1 << 40)).contains("needs a network"));
+        assert!(failed("Could not fetch URL", None).contains("needs a network"));
+        let here = free_bytes("python3", &env::temp_dir());
+        assert!(here.is_none_or(|free| free > 0), "{here:?}");
     }
 }

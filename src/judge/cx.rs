@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::watch::{Mistake, RowMutant, RowsLookedAt, Watch};
+use super::watch::{Fuel, Mistake, RowMutant, RowsLookedAt, Watch};
 use super::{Conclusion, Derivation, Step, with_stack};
 use crate::book::{Edition, Erratum, Reading, Rule, RuleSet};
 
@@ -139,8 +139,7 @@ impl Cx {
 
     /// As new, but for the reading.
     pub fn in_same_reading(&self) -> Cx {
-        let consulted = self.watch.as_ref().and_then(|watch| watch.consulted.clone());
-        let watch = consulted.map(|consulted| Box::new(Watch { consulted: Some(consulted), ..Watch::default() }));
+        let watch = self.watch.as_ref().and_then(|watch| watch.aside());
         Cx { reading: self.reading.clone(), watch, ..Cx::default() }
     }
 
@@ -157,6 +156,12 @@ impl Cx {
     /// Collects a derivation tree.
     pub fn with_trace(mut self) -> Cx {
         self.watch().trace = Some(vec![Derivation::default()]);
+        self
+    }
+
+    /// Counts steps.
+    pub fn with_fuel(mut self, fuel: Fuel) -> Cx {
+        self.watch().fuel = Some(fuel);
         self
     }
 
@@ -479,17 +484,26 @@ impl Cx {
         inputs: impl FnOnce() -> Vec<String>,
         body: impl FnOnce(&mut Cx) -> T,
     ) -> T {
-        match self.stack() {
-            Some(stack) => stack.push(Derivation { judgement, inputs: inputs(), ..Derivation::default() }),
-            None => return with_stack(|| body(self)),
+        let Some(watch) = &mut self.watch else { return with_stack(|| body(self)) };
+        watch.burn();
+        if watch.trace.is_none() {
+            return with_stack(|| body(self));
+        }
+        let inputs = inputs().into_iter().map(|input| watch.told(input)).collect();
+        if let Some(stack) = &mut watch.trace {
+            stack.push(Derivation { judgement, inputs, ..Derivation::default() });
         }
         let result = with_stack(|| body(self));
-        if let Some(stack) = self.stack()
-            && let Some(mut node) = stack.pop()
-        {
-            node.conclusion = result.conclude();
-            if let Some(parent) = stack.last_mut() {
-                parent.steps.push(Step::Sub(node));
+        let conclusion = result.conclude();
+        if let Some(watch) = &mut self.watch {
+            let conclusion = watch.told(conclusion);
+            if let Some(stack) = &mut watch.trace
+                && let Some(mut node) = stack.pop()
+            {
+                node.conclusion = conclusion;
+                if let Some(parent) = stack.last_mut() {
+                    parent.steps.push(Step::Sub(node));
+                }
             }
         }
         result
@@ -556,6 +570,9 @@ fn another_conclusion<'r, T: Clone + PartialEq + 'r>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     const FIRST: Rule = rule!("SI.COMPAT.SHAPE.ANYRANK");
@@ -568,6 +585,23 @@ mod tests {
         let lazy = cx.by_lazy_cases(&[(FIRST, &|_| a, 1), (SECOND, &|_| b, 2), (THIRD, &|_| c, 3)]);
         assert_eq!(eager, lazy);
         lazy
+    }
+
+    #[test]
+    fn steps_are_counted_also_of_what_is_asked_aside() {
+        let spent = Arc::new(AtomicUsize::new(0));
+        let fuel = Fuel::new(3, {
+            let spent = spent.clone();
+            move || drop(spent.fetch_add(1, Ordering::Relaxed))
+        });
+        let mut cx = Cx::new().with_fuel(fuel.clone());
+        let step = |cx: &mut Cx| {
+            assert!(cx.fire(rule!("EQ.ALPHA")));
+            spent.load(Ordering::Relaxed)
+        };
+        assert_eq!((step(&mut cx), step(&mut cx.unobserved()), step(&mut cx.in_same_reading().clone())), (0, 0, 0));
+        // Who does not end then is told each time.
+        assert_eq!((step(&mut cx), step(&mut Cx::new()), step(&mut Cx::new().with_fuel(fuel))), (1, 1, 2));
     }
 
     #[test]

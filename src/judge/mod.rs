@@ -12,4 +12,4 @@ pub use derivation::{Conclusion, Derivation, Step};
 pub use once::{Once, Seen, is_new, is_shared, place};
 pub use stack::with_stack;
 pub use verdict::{BestEffort, Compatibility, Ending, Proof, RuntimeError};
-pub use watch::{Mistake, RowMutant, RowsLookedAt};
+pub use watch::{Fuel, Mistake, RowMutant, RowsLookedAt};

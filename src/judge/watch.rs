@@ -3,7 +3,10 @@
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Derivation, Step};
 use crate::book::{Erratum, Rule, RuleSet};
@@ -20,12 +23,48 @@ pub(super) struct Watch {
     /// The errata that were asked after, if anyone wants to know; all that is asked aside notes them here too.
     pub(super) consulted: Option<Rc<RefCell<BTreeSet<Erratum>>>>,
     pub(super) trace: Option<Vec<Derivation>>,
+    /// How long the operands and conclusions are that the derivations tell.
+    pub(super) told: usize,
+    /// The steps that are left, if they are counted; all that is asked aside takes its steps from them, too.
+    pub(super) fuel: Option<Fuel>,
+}
+
+/// How many bytes of operands and conclusions derivations tell at most.
+const MAX_TOLD: usize = 4 << 20;
+
+/// The steps that judgements may take: a rule that is applied, a premise that is tested, or a judgement that is asked is one. Whoever has a
+/// copy takes from the same.
+#[derive(Clone)]
+pub struct Fuel {
+    left: Arc<AtomicU64>,
+    spent: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Fuel {
+    /// So many steps. The one after the last calls `spent`, which need not return; if it does, the judgement goes on.
+    pub fn new(steps: u64, spent: impl Fn() + Send + Sync + 'static) -> Fuel {
+        Fuel { left: Arc::new(AtomicU64::new(steps)), spent: Arc::new(spent) }
+    }
+
+    fn burn(&self) {
+        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if taken.is_err() {
+            (self.spent)();
+        }
+    }
+}
+
+impl fmt::Debug for Fuel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fuel").field("left", &self.left).finish_non_exhaustive()
+    }
 }
 
 impl Watch {
     /// Whether a rule applies; a step of the derivation if so.
     #[cold]
     pub(super) fn fires(&mut self, rule: Rule) -> bool {
+        self.burn();
         let applies = !self.mask.contains(rule);
         if applies {
             self.step(|| Step::Fired(rule));
@@ -36,11 +75,33 @@ impl Watch {
     /// Whether the premise of a rule is tested; a step of the derivation if so.
     #[cold]
     pub(super) fn tests(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
+        self.burn();
         let tested = !self.mask.contains(rule);
         if tested {
             self.step(|| Step::Premise(rule, n, holds));
         }
         tested
+    }
+
+    /// Takes a step from those that are left.
+    pub(super) fn burn(&self) {
+        if let Some(fuel) = &self.fuel {
+            fuel.burn();
+        }
+    }
+
+    /// An operand or a conclusion, as derivations tell it: what each of many nested judgements is asked about repeats nearly all of what the one
+    /// around it is.
+    pub(super) fn told(&mut self, text: String) -> String {
+        self.told = self.told.saturating_add(text.len());
+        if self.told > MAX_TOLD { "..".to_string() } else { text }
+    }
+
+    /// What is still wanted where something is asked aside, if anything is.
+    pub(super) fn aside(&self) -> Option<Box<Watch>> {
+        let (consulted, fuel) = (self.consulted.clone(), self.fuel.clone());
+        let wanted = consulted.is_some() || fuel.is_some();
+        wanted.then(|| Box::new(Watch { consulted, fuel, ..Watch::default() }))
     }
 
     /// Notes a step of a derivation, if one is collected; what is noted is made only then.

@@ -3,11 +3,13 @@
 
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
+
 use super::observe::{Observed, observed};
 use crate::arguments::{Arguments, Draw};
 use crate::eval::Machine;
-use crate::judge::Ending;
-use crate::value::{Closure, Value, ValueSpec, from_specs};
+use crate::judge::{Ending, with_stack};
+use crate::value::{Closure, TupleObj, Value, ValueSpec, from_specs};
 
 /// How often a closure is called.
 const CALLS: usize = 4;
@@ -53,8 +55,7 @@ pub(super) enum Plan<'a> {
 
 /// Calls the closures in a value.
 pub(super) fn of_closures(machine: &mut Machine<'_>, value: &Value, mut plan: Plan<'_>, depth: usize) -> Seen {
-    let mut closures = Vec::new();
-    collect(value, &mut closures);
+    let closures = Closures::of(value);
     if closures.is_empty() {
         return Seen::default();
     }
@@ -77,10 +78,8 @@ pub(super) fn of_closures(machine: &mut Machine<'_>, value: &Value, mut plan: Pl
 
 /// The closures in a value that nobody here can call.
 pub(super) fn not_called(value: &Value) -> Seen {
-    let mut closures = Vec::new();
-    collect(value, &mut closures);
     let reason = "a closure that a compiled program returns is not called";
-    Seen { closures: Vec::new(), unseen: (!closures.is_empty()).then(|| reason.to_string()) }
+    Seen { closures: Vec::new(), unseen: (!Closures::of(value).is_empty()).then(|| reason.to_string()) }
 }
 
 /// The calls of the i-th closure; `None` if none can be made.
@@ -132,20 +131,45 @@ fn call(
 }
 
 /// The closures in a value, from left to right, and one more than are called at most.
-fn collect<'v>(value: &'v Value, closures: &mut Vec<&'v Rc<Closure>>) {
-    if closures.len() > CLOSURES {
-        return;
+#[derive(Default)]
+struct Closures<'v> {
+    found: Vec<&'v Rc<Closure>>,
+    /// Tuples that hold none. They are gone through once, however often they are shared; those that hold some are met as often as they would be
+    /// in a copy, of which the target may have made one.
+    without: FxHashSet<*const TupleObj>,
+}
+
+impl<'v> Closures<'v> {
+    fn of(value: &'v Value) -> Vec<&'v Rc<Closure>> {
+        let mut closures = Closures::default();
+        closures.collect(value);
+        closures.found
     }
-    match value {
-        Value::Closure(closure) => closures.push(closure),
-        Value::Tuple(tuple) => crate::judge::with_stack(|| tuple.fields().iter().for_each(|f| collect(f, closures))),
-        Value::Tensor(_)
-        | Value::Shape(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Prim(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => {}
+
+    fn collect(&mut self, value: &'v Value) {
+        if self.found.len() > CLOSURES {
+            return;
+        }
+        match value {
+            Value::Closure(closure) => self.found.push(closure),
+            Value::Tuple(tuple) => {
+                let (place, before) = (Rc::as_ptr(tuple), self.found.len());
+                if self.without.contains(&place) {
+                    return;
+                }
+                with_stack(|| tuple.fields().iter().for_each(|field| self.collect(field)));
+                if self.found.len() == before {
+                    self.without.insert(place);
+                }
+            }
+            Value::Tensor(_)
+            | Value::Shape(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Prim(_)
+            | Value::Str(_)
+            | Value::DataType(_)
+            | Value::Object(_) => {}
+        }
     }
 }

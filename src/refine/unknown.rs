@@ -146,6 +146,8 @@ impl Given {
         match value {
             Value::Tensor(tensor) => self.see_tensor(m, tensor)?,
             Value::Tuple(tuple) => {
+                // A tuple that shares its parts stands for far more than it occupies.
+                m.spend(tuple.len() as u64)?;
                 self.note(1 + tuple.len() as u64);
                 with_stack(|| tuple.fields().iter().try_for_each(|field| self.see(m, field)))?;
             }
@@ -226,7 +228,10 @@ impl Given {
                 m.spend((tensor.len() as u64).saturating_mul(SUMS as u64))?;
                 tensor.fill(|_| Ok(self.scalar(tensor.dtype())))
             }
-            Value::Tuple(tuple) => with_stack(|| tuple.fields().iter().try_for_each(|field| self.mutate(m, field))),
+            Value::Tuple(tuple) => {
+                m.spend(tuple.len() as u64)?;
+                with_stack(|| tuple.fields().iter().try_for_each(|field| self.mutate(m, field)))
+            }
             Value::Shape(_)
             | Value::Closure(_)
             | Value::PackedFunc(_)

@@ -2,8 +2,11 @@
 //! numbers depends on how the operations before it round.
 
 use std::cell::Cell;
+use std::rc::Rc;
 
-use super::object::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::object::{TupleObj, Value};
 use super::tensor::{Scalar, Tensor};
 use crate::judge::with_stack;
 use crate::number::FloatType;
@@ -158,7 +161,7 @@ impl Noise {
             Zeros::TooSmall => true,
             Zeros::TooSmallUnlessGiven => !has_float(args, &|x| x == 0.0 || !x.is_finite()),
         };
-        self.of_value(result, if composed { INTERMEDIATE } else { 0.0 }, underflows)
+        self.of_value(result, if composed { INTERMEDIATE } else { 0.0 }, underflows, &mut Copies::default())
     }
 
     /// One of two operands, of which one is NaN: nobody says which is the larger.
@@ -184,20 +187,29 @@ impl Noise {
 
     /// Copies of the values, whose floats are moved.
     pub fn of_values(&self, values: &[Value]) -> Vec<Value> {
-        values.iter().map(|value| self.of_value(value, 0.0, false)).collect()
+        values.iter().map(|value| self.of_value(value, 0.0, false, &mut Copies::default())).collect()
     }
 
     /// A copy of the value, whose floats are moved, by steps of a magnitude at least, and zeros if they are numbers too small; a
     /// value without floats itself.
-    fn of_value(&self, value: &Value, magnitude: f64, underflows: bool) -> Value {
+    fn of_value(&self, value: &Value, magnitude: f64, underflows: bool, copies: &mut Copies) -> Value {
         match value {
             Value::Tensor(tensor) => {
                 self.of_tensor(tensor, magnitude, underflows).map_or_else(|| value.clone(), Value::Tensor)
             }
-            Value::Tuple(tuple) => with_stack(|| {
-                let fields = tuple.fields().iter().map(|field| self.of_value(field, magnitude, underflows));
-                Value::tuple(fields.collect())
-            }),
+            // What is shared in the value is shared in the copy.
+            Value::Tuple(tuple) => match copies.get(&Rc::as_ptr(tuple)) {
+                Some(copy) => copy.clone(),
+                None => {
+                    let copy = with_stack(|| {
+                        let fields =
+                            tuple.fields().iter().map(|field| self.of_value(field, magnitude, underflows, copies));
+                        Value::tuple(fields.collect())
+                    });
+                    copies.insert(Rc::as_ptr(tuple), copy.clone());
+                    copy
+                }
+            },
             Value::Shape(_)
             | Value::Closure(_)
             | Value::PackedFunc(_)
@@ -231,6 +243,9 @@ impl Noise {
     }
 }
 
+/// The copies of tuples, by where those lie.
+type Copies = FxHashMap<*const TupleObj, Value>;
+
 /// What zeros in the result of an operator are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Zeros {
@@ -253,15 +268,26 @@ fn has_float(values: &[Value], is_such: &impl Fn(f64) -> bool) -> bool {
     has_float_of(values, None, is_such)
 }
 
-/// Whether some float in the values is such, of a type if one is given.
+/// Whether some float in the values is such, of a type if one is given. What is shared is looked at once.
 fn has_float_of(values: &[Value], kind: Option<FloatType>, is_such: &impl Fn(f64) -> bool) -> bool {
+    has_float_in(values, kind, is_such, &mut FxHashSet::default())
+}
+
+fn has_float_in(
+    values: &[Value],
+    kind: Option<FloatType>,
+    is_such: &impl Fn(f64) -> bool,
+    seen: &mut FxHashSet<*const TupleObj>,
+) -> bool {
     values.iter().any(|value| match value {
         Value::Tensor(tensor) => {
             let such = |i| matches!(tensor.get(i), Some(Scalar::Float(x)) if is_such(x));
             let found = tensor.dtype().float_type();
             found.is_some() && (kind.is_none() || kind == found) && (0..tensor.len()).any(such)
         }
-        Value::Tuple(tuple) => with_stack(|| has_float_of(tuple.fields(), kind, is_such)),
+        Value::Tuple(tuple) => {
+            seen.insert(Rc::as_ptr(tuple)) && with_stack(|| has_float_in(tuple.fields(), kind, is_such, seen))
+        }
         Value::Shape(_)
         | Value::Closure(_)
         | Value::PackedFunc(_)

@@ -861,6 +861,76 @@ fn what_shares_its_parts_ends_in_time() {
     assert!(out.contains("0 errors") && !out.contains("error["), "{out}");
 }
 
+/// So are values: what a program returns of pairs of pairs is gone through once, whoever looks for closures, floats or tensors in it.
+#[test]
+fn values_that_share_their_parts_are_refined_in_time() {
+    let pairs: String = (1..=60).map(|i| format!("    t{i} = (t{0}, t{0})\n", i - 1)).collect();
+    let dir = TempDir::new().unwrap();
+    for (name, last) in [("all.py", "t60"), ("part.py", "t60[0][1][0][1]")] {
+        let text = format!("@R.function\ndef main(t0: R.Tensor((2,), \"float32\")):\n{pairs}    return {last}\n");
+        let path = file(&dir, name, text);
+        let (status, out, err) = run(&["refine", &path, &path, "--runs", "2", "--timeout", "60"]);
+        assert!(status == 5 && out.contains("too large"), "{name}: {status} {out} {err}");
+    }
+}
+
+/// A derivation repeats at each level what lies below: it tells so much, and not its square.
+#[test]
+fn a_derivation_is_told_within_a_limit() {
+    let deep = |depth: usize| format!("{}Object{}", "Tuple(Object, ".repeat(depth), ")".repeat(depth));
+    let (small, large) = (deep(100), deep(900));
+    let (status, out, err) = run(&["judge", "unify", "--explain", &small, &small]);
+    assert!(status == 0 && out.contains("by SI.UNIFY") && !out.contains("unify ..,"), "{err}");
+    let (status, out, err) = run(&["judge", "unify", "--explain", &large, &large]);
+    assert!(status == 0 && out.contains(".."), "{err}");
+    assert!(out.len() < 16 << 20, "{}", out.len());
+}
+
+/// What is wrong with a command line is shown, too: file names come from strangers.
+#[test]
+fn a_command_line_is_shown_and_not_obeyed() {
+    for args in [&["\u{202e}evil\u{1b}[2J"][..], &["check", "--timeout", "\u{1b}[2J\u{202e}"], &["check", "--\u{202e}"]]
+    {
+        let (status, out, err) = run(args);
+        assert!(status == 2 && out.is_empty() && err.contains("202e"), "{err}");
+        assert!(!err.contains(relax_spec::grammar::is_hidden), "{err:?}");
+    }
+}
+
+/// Steps are counted, and not timed: where they do not suffice, they never do, and nothing is told by halves.
+#[test]
+fn steps_that_judging_takes_are_limited() {
+    let dir = TempDir::new().unwrap();
+    let text = "@R.function\ndef main(x: R.Tensor((\"n\", 4), \"float32\")):\n    y = R.add(x, x)\n    return y\n";
+    let path = file(&dir, "program.py", text.to_string());
+    let commands: [&[&str]; 7] = [
+        &["check", &path],
+        &["check", &path, "--types"],
+        &["types", &path],
+        &["normalize", &path],
+        &["build", &path],
+        &["refine", &path, &path, "--runs", "2"],
+        &["judge", "unify", "Tensor((n, 4), float32)", "Tensor((m, 4), float32)"],
+    ];
+    for command in commands {
+        let within = |steps: u64| {
+            let steps = steps.to_string();
+            let (status, out, err) = run(&[command, &["--fuel", &steps]].concat());
+            let spent = status == 5;
+            assert_eq!(spent, err.contains("undecided, budget") && out.is_empty(), "{command:?} {steps}: {out}{err}");
+            !spent
+        };
+        let (mut few, mut enough) = (0, 1 << 20);
+        assert!(!within(few) && within(enough), "{command:?}");
+        while few + 1 < enough {
+            let middle = (few + enough) / 2;
+            if within(middle) { enough = middle } else { few = middle }
+        }
+        assert!((0..3).all(|_| within(enough) && !within(few)), "{command:?} {enough}");
+    }
+    assert_eq!(run(&["check", &path, "--fuel", "many"]).0, 2);
+}
+
 /// A packed function that nobody provides is a function of its arguments, with effects; a counterexample is read back.
 #[test]
 fn refine_judges_around_functions_that_are_not_known() {

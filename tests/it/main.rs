@@ -13,8 +13,11 @@ mod data;
 mod errata;
 #[cfg(all(feature = "cli", target_os = "linux"))]
 mod faults;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod files;
 mod findings;
 mod floors;
+mod fuzz_targets;
 mod gates;
 mod invariance;
 mod law_table;

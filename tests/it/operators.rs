@@ -2,6 +2,8 @@
 //! many calls as one likes), and does not depend on the order of operands where the clause does not.
 
 use relax_spec::book::ron_options;
+use relax_spec::data::json::write;
+use relax_spec::data::{from_json, to_document};
 use relax_spec::grammar::{BinaryOp, DataType, Expr, PrimExpr, StructInfo};
 use relax_spec::harness::agreement::{OperatorPattern, clause};
 use relax_spec::harness::calls::{Fill, emptied, enlarged};
@@ -71,6 +73,70 @@ fn no_empty_axis_escapes_fuel() {
         names.insert(call.op.name);
     }
     assert!(asked > 300 && names.len() > 60, "{asked} calls of {names:?}");
+}
+
+/// The numbers at which arithmetic ends.
+const EXTREMES: [&str; 12] = [
+    "-1",
+    "0",
+    "-2",
+    "2147483647",
+    "-2147483648",
+    "4294967296",
+    "4611686018427387904",
+    "-4611686018427387904",
+    "9223372036854775806",
+    "9223372036854775807",
+    "-9223372036854775807",
+    "-9223372036854775808",
+];
+
+/// JSON in which some of the integers are extreme ones.
+fn with_extremes(json: &str, random: &mut fastrand::Rng) -> String {
+    let mut out = String::new();
+    let mut rest = json;
+    while let Some(at) = rest.find([':', ',', '[']) {
+        let (before, after) = rest.split_at(at + 1);
+        out.push_str(before);
+        let end = after.find([',', ']', '}']).unwrap_or(after.len());
+        let (token, behind) = after.split_at(end);
+        if token.parse::<i64>().is_ok() && random.u8(..3) == 0 {
+            out.push_str(EXTREMES[random.usize(..EXTREMES.len())]);
+            rest = behind;
+        } else {
+            rest = after;
+        }
+    }
+    out + rest
+}
+
+/// Inference answers, whatever sizes, ranks and attributes are: of every operator, with extreme numbers in the place of some.
+#[test]
+fn no_number_breaks_inference() {
+    let operators = Operators::of(&embedded_suite().expect("the suite"));
+    let (mut asked, mut accepted, mut names) = (0, 0, std::collections::BTreeSet::new());
+    for seed in 0..60 * operators.names().count() as u64 {
+        let Some((call, _)) = operators.call(seed) else { continue };
+        let random = &mut fastrand::Rng::with_seed(seed);
+        let (literal, infos) = call.literal();
+        let extreme = |text: String, random: &mut fastrand::Rng| with_extremes(&text, random);
+        let expr = extreme(write(&to_document(&Expr::Call(std::sync::Arc::new(literal)))), random);
+        let infos: Vec<String> = infos.iter().map(|info| extreme(write(&to_document(info)), random)).collect();
+        let Ok(Expr::Call(literal)) = from_json::<Expr>(&expr) else { continue };
+        let Ok(args) = infos.iter().map(|info| from_json::<StructInfo>(info)).collect::<Result<Vec<_>, _>>() else {
+            continue;
+        };
+        let start = std::time::Instant::now();
+        let ask = || call.op.infer(&mut Cx::new(), &InferArgs { call: &literal, args: &args, module: None }).is_ok();
+        let answered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask));
+        let took = start.elapsed();
+        let Ok(accepts) = answered else { panic!("seed {seed}: {expr} of {infos:?}") };
+        assert!(took < std::time::Duration::from_secs(2), "seed {seed}: {expr} of {infos:?} took {took:?}");
+        asked += 1;
+        accepted += u32::from(accepts);
+        names.insert(call.op.name);
+    }
+    assert!(asked > 5_000 && accepted > 500 && names.len() > 150, "{accepted} of {asked} of {}", names.len());
 }
 
 /// Operators of a tuple whose parts may stand in any order: only the sizes along an axis depend on it, and these are sums.

@@ -317,6 +317,8 @@ struct Range {
 
 /// From `begin` to `end`, which may count from the end if negative and are clipped to the axis.
 fn range(size: i64, begin: i64, end: i64, stride: i64, from_the_end: bool) -> Result<Range, InferError> {
+    // An annotation may say of a size that it is negative, whatever comes of it: there is nothing on such an axis.
+    let size = size.max(0);
     let (low, high) = if stride > 0 { (0, size) } else { (-1, size - 1) };
     let clip = |i: i64| place_of(i, size, from_the_end).clamp(low, high);
     let (begin, end) = (clip(begin), clip(end));

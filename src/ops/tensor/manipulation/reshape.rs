@@ -272,7 +272,7 @@ fn parts(call: &Call, size: i64) -> Result<Vec<(i64, i64)>, InferError> {
         }
         None => {
             let inner = ints_attr(call, "indices_or_sections")?.unwrap_or_default();
-            let inner = inner.into_iter().map(|i| if i < 0 { i.saturating_add(size) } else { i }.clamp(0, size));
+            let inner = inner.into_iter().map(|i| if i < 0 { i.saturating_add(size) } else { i }.clamp(0, size.max(0)));
             std::iter::once(0).chain(inner).chain(std::iter::once(size)).collect()
         }
     };

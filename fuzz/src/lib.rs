@@ -1,0 +1,277 @@
+//! What is asked of bytes that anybody may have written, a function for each target. Each ends without a panic, and what it asks holds.
+//! `tests/it/fuzz_targets.rs` asks the same of the seeds with every change.
+//!
+//! Where a target needs a program or dimensions rather than text, the bytes are the choices of `generate`, two for each.
+
+use std::io;
+
+use relax_spec::book::Reading;
+use relax_spec::data::{from_json, from_ron};
+use relax_spec::eval::prelude;
+use relax_spec::generate::{self, ProgramOptions, Tape};
+use relax_spec::grammar::notation::{parse_prim_expr, parse_struct_info, parse_type};
+use relax_spec::grammar::{BinaryOp, IrModule, PrimExpr, ShapeVar, StructInfo, Type};
+use relax_spec::harness::engines::{self, Trial};
+use relax_spec::harness::protocol::{Greeting, Line, Request, all_ops};
+use relax_spec::harness::serve::serve;
+use relax_spec::judge::{Cx, Proof, Prover};
+use relax_spec::normal_form;
+use relax_spec::oracle::Engine;
+use relax_spec::relay;
+use relax_spec::shape::{Assignment, exact_value, prove_equal};
+use relax_spec::suite::same_program::same_program;
+use relax_spec::syntax::load::{Form, parse, write};
+use relax_spec::value::{ValueSpec, from_specs};
+use relax_spec::vm::{self, Executable, TvmExecutable};
+
+/// A target, by its name.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets; `targets/` has a program for each.
+pub const TARGETS: &[Target] = &[
+    ("text", text),
+    ("notation", notation),
+    ("ron", ron),
+    ("json", json),
+    ("relay", relay),
+    ("protocol", protocol),
+    ("checker", checker),
+    ("normalize", normalize),
+    ("print_parse", print_parse),
+    ("evaluate", evaluate),
+    ("prover", prover),
+    ("executables", executables),
+];
+
+fn utf8(data: &[u8]) -> Option<&str> {
+    std::str::from_utf8(data).ok()
+}
+
+fn tape(data: &[u8]) -> Tape {
+    Tape::from_choices(
+        data.chunks(2).map(|pair| pair.iter().fold(0, |all, byte| all << 8 | u32::from(*byte))).collect(),
+    )
+}
+
+/// A program of choices: of one of the two generators.
+fn drawn(data: &[u8]) -> IrModule {
+    let mut tape = tape(data);
+    match tape.choose(2) {
+        0 => generate::module(&mut tape, &ProgramOptions::default()),
+        _ => generate::module_of_functions(&mut tape),
+    }
+}
+
+/// A program that is text if it can be read as that, and else one of choices.
+fn program(data: &[u8]) -> IrModule {
+    utf8(data).and_then(|text| parse(Form::TvmScript, text).ok()).unwrap_or_else(|| drawn(data))
+}
+
+/// TVMScript is read, or refused.
+pub fn text(data: &[u8]) {
+    if let Some(text) = utf8(data) {
+        let _ = parse(Form::TvmScript, text);
+        let _ = relax_spec::parse(text);
+    }
+}
+
+/// What is read in the notation of the paper is read again from what it prints as.
+pub fn notation(data: &[u8]) {
+    let Some(text) = utf8(data) else { return };
+    if let Ok(read) = parse_type(text) {
+        let again: Option<Type> = parse_type(&read.to_string()).ok();
+        assert_eq!(again.as_ref(), Some(&read), "{read}");
+    }
+    if let Ok(read) = parse_struct_info(text) {
+        let again: Option<StructInfo> = parse_struct_info(&read.to_string()).ok();
+        assert_eq!(again.as_ref(), Some(&read), "{read}");
+    }
+    if let Ok(read) = parse_prim_expr(text) {
+        let again: Option<PrimExpr> = parse_prim_expr(&read.to_string()).ok();
+        assert_eq!(again.as_ref(), Some(&read), "{read}");
+    }
+}
+
+/// What is read of RON is read again from what is written.
+pub fn ron(data: &[u8]) {
+    read_again(Form::Ron, data);
+}
+
+/// What is read of JSON is read again from what is written.
+pub fn json(data: &[u8]) {
+    read_again(Form::Json, data);
+}
+
+fn read_again(form: Form, data: &[u8]) {
+    let Some(text) = utf8(data) else { return };
+    if let Ok(module) = parse(form, text) {
+        let written = write(form, &module);
+        assert!(parse(form, &written).is_ok_and(|again| again == module), "{written}");
+    }
+}
+
+/// Relay is read, inferred, printed and translated, or refused.
+pub fn relay(data: &[u8]) {
+    let Some(text) = utf8(data) else { return };
+    let _ = relay::understand(&mut Cx::new(), text);
+    if let Ok((module, _)) = relay::import(&mut Cx::new(), text) {
+        let _ = relax_spec::check(&module);
+    }
+}
+
+/// Every line is a question, an answer, a greeting, or none of them; and is answered as such.
+pub fn protocol(data: &[u8]) {
+    let _ = serve(Engine::default(), &Reading::corrected(), data, io::sink());
+    let Some(text) = utf8(data) else { return };
+    for line in text.lines() {
+        let _ = Greeting::parse(line);
+        if let Ok(read) = Line::parse(line) {
+            let written = read.to_text();
+            assert!(Line::parse(&written).is_ok_and(|again| again.to_text() == written), "{written}");
+        }
+        if let Ok((_, Ok(Request::Question(question)))) = Request::parse(line) {
+            assert!(all_ops().iter().any(|op| *op == question.ask.op()), "{line}");
+            let written = question.to_line();
+            match Request::parse(&written) {
+                Ok((_, Ok(Request::Question(again)))) => assert_eq!(again.to_line(), written),
+                other => panic!("{written} is read as {other:?}"),
+            }
+        }
+    }
+}
+
+/// The verdict on a program does not depend on the form in which it comes.
+pub fn checker(data: &[u8]) {
+    let module = program(data);
+    let accepts = relax_spec::check(&module).accepts();
+    let _ = relax_spec::derive(&module);
+    let again = parse(Form::Json, &write(Form::Json, &module)).map(|again| relax_spec::check(&again).accepts());
+    assert_eq!(again.ok(), Some(accepts), "{}", write(Form::Json, &module));
+}
+
+/// What is normalized is in normal form, stays as it is, and is judged as before.
+pub fn normalize(data: &[u8]) {
+    let module = program(data);
+    let once = relax_spec::normalize(&module);
+    if !once.findings.is_empty() {
+        return;
+    }
+    let normal = write(Form::TvmScript, &once.module);
+    assert!(relax_spec::normalize(&once.module).module == once.module, "{normal}");
+    if relax_spec::check(&module).accepts() {
+        let violations = normal_form::check(&mut Cx::new(), &once.module);
+        assert!(violations.is_empty(), "{violations:?}\n{normal}");
+        assert!(relax_spec::check(&once.module).accepts(), "{normal}");
+    }
+}
+
+/// An accepted program in normal form is read from what it prints as. Other programs can hold what text has no way to write, such as two ordinary
+/// blocks in a row.
+pub fn print_parse(data: &[u8]) {
+    let module = program(data);
+    if relax_spec::check(&module).accepts() {
+        let module = relax_spec::normalize(&module).module;
+        let printed = write(Form::TvmScript, &module);
+        let again = parse(Form::TvmScript, &printed);
+        assert!(again.is_ok_and(|again| same_program(&again, &module)), "{printed}");
+    }
+}
+
+/// Both engines come to the same within their fuel.
+pub fn evaluate(data: &[u8]) {
+    let module = program(data);
+    if !relax_spec::check(&module).accepts() {
+        return;
+    }
+    for trial in engines::try_all(&module, 2) {
+        match trial {
+            Trial::Same(_) | Trial::Limited => {}
+            Trial::Different(difference) => panic!("{difference}\n{}", write(Form::TvmScript, &module)),
+        }
+    }
+}
+
+const VARS: [&str; 3] = ["a", "b", "c"];
+const CONSTANTS: [i64; 10] = [0, 1, 2, 3, 4, 7, -1, 1 << 31, i64::MAX, i64::MIN];
+
+fn dimension(tape: &mut Tape, depth: usize) -> PrimExpr {
+    match tape.choose(if depth == 0 { 2 } else { 6 }) {
+        0 => PrimExpr::var(tape.pick(&VARS).copied().unwrap_or("a")),
+        1 => tape.pick(&CONSTANTS).copied().unwrap_or(0).into(),
+        2 => {
+            let shared = dimension(tape, depth - 1);
+            PrimExpr::binary(operator(tape), shared.clone(), shared)
+        }
+        3 => {
+            let condition = dimension(tape, depth - 1).into();
+            PrimExpr::Select(condition, dimension(tape, depth - 1).into(), dimension(tape, depth - 1).into())
+        }
+        _ => PrimExpr::binary(operator(tape), dimension(tape, depth - 1), dimension(tape, depth - 1)),
+    }
+}
+
+fn operator(tape: &mut Tape) -> BinaryOp {
+    tape.pick(&BinaryOp::ALL).copied().unwrap_or(BinaryOp::Add)
+}
+
+/// No prover says of dimensions what evaluation refutes.
+pub fn prover(data: &[u8]) {
+    let mut tape = tape(data);
+    let depth = 1 + tape.choose(5);
+    let a = dimension(&mut tape, depth);
+    let b = match tape.choose(3) {
+        0 => dimension(&mut tape, depth),
+        1 => PrimExpr::binary(operator(&mut tape), a.clone(), dimension(&mut tape, 1)),
+        _ => PrimExpr::binary(operator(&mut tape), dimension(&mut tape, 1), a.clone()),
+    };
+    let proofs = [Prover::Alpha, Prover::Algebraic, Prover::Exhaustive]
+        .map(|prover| prove_equal(&mut Cx::new().with_prover(prover), &a, &b));
+    const SIZES: [i64; 6] = [0, 1, 2, 3, 5, 8];
+    for number in 0..SIZES.len().pow(3) {
+        let size = |at: u32| SIZES[number / SIZES.len().pow(at) % SIZES.len()];
+        let sizes: Assignment = (0..).zip(VARS).map(|(at, name)| (ShapeVar::new(name), size(at))).collect();
+        let values = (exact_value(&a, &sizes), exact_value(&b, &sizes));
+        for proof in proofs {
+            let holds = match (proof, &values) {
+                (Proof::Unknown, _) | (_, (None, None)) => true,
+                (Proof::Equal, (x, y)) => x == y,
+                (Proof::Different, (x, y)) => x != y,
+            };
+            assert!(holds, "{a} and {b}: {proof:?}, but {values:?} where {sizes:?}");
+        }
+    }
+}
+
+/// Executables, ours and TVM's, are read, or refused; what is read is verified, printed, read again, and run, if within bounds.
+pub fn executables(data: &[u8]) {
+    let Some(text) = utf8(data) else { return };
+    if let Ok(executable) = vm::read(text) {
+        let printed = vm::print(&executable);
+        assert!(vm::read(&printed).is_ok_and(|again| again == executable), "{printed}");
+        ended(&executable);
+    }
+    if let Ok(executable) = from_json::<Executable>(text) {
+        ended(&executable);
+    }
+    if let Ok(executable) = from_ron::<Executable>(text) {
+        ended(&executable);
+    }
+    if let Ok(made) = from_json::<TvmExecutable>(text)
+        && let Ok(executable) = vm::import(&made)
+    {
+        ended(&executable);
+    }
+}
+
+/// Verifies an executable and runs what can be started of it, whether it was found whole or not.
+fn ended(executable: &Executable) {
+    let _ = vm::verify(executable);
+    let options = vm::Options { fuel: 10_000, max_depth: 50, memory: 1 << 22, ..vm::Options::new(prelude()) };
+    for function in executable.functions.iter().take(3) {
+        let Some(entry) = &function.symbol else { continue };
+        let specs = vec![ValueSpec::Shape(vec![2]); function.params.min(8) as usize];
+        if let Ok(args) = from_specs(&specs, &options.registry) {
+            vm::run(&mut Cx::new(), executable, entry, args, &options);
+        }
+    }
+}
