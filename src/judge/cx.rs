@@ -592,7 +592,9 @@ mod tests {
         let spent = Arc::new(AtomicUsize::new(0));
         let fuel = Fuel::new(3, {
             let spent = spent.clone();
-            move || drop(spent.fetch_add(1, Ordering::Relaxed))
+            move || {
+                spent.fetch_add(1, Ordering::Relaxed);
+            }
         });
         let mut cx = Cx::new().with_fuel(fuel.clone());
         let step = |cx: &mut Cx| {

@@ -902,7 +902,7 @@ fn a_command_line_is_shown_and_not_obeyed() {
 fn steps_that_judging_takes_are_limited() {
     let dir = TempDir::new().unwrap();
     let text = "@R.function\ndef main(x: R.Tensor((\"n\", 4), \"float32\")):\n    y = R.add(x, x)\n    return y\n";
-    let path = file(&dir, "program.py", text.to_string());
+    let path = file(&dir, "program.py", text);
     let commands: [&[&str]; 7] = [
         &["check", &path],
         &["check", &path, "--types"],
