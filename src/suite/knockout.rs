@@ -98,7 +98,7 @@ pub struct Baseline<'s> {
 
 struct Passing<'s> {
     case: &'s Case,
-    /// In any of its readings, as the rows.
+    /// In any of its editions and readings, as the rows.
     recorded: RuleSet,
     rows: RowsLookedAt,
 }
