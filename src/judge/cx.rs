@@ -372,7 +372,11 @@ impl Cx {
 
     /// The n-th premise of a rule does not hold, which is why `conclusion` is drawn; another one if the rule is masked.
     pub fn refuse<T: Instead>(&mut self, rule: Rule, n: usize, conclusion: T) -> T {
-        if self.has(rule) && self.premise(rule, n, false) { conclusion.instead(self.stated_as(rule)) } else { conclusion }
+        if self.has(rule) && self.premise(rule, n, false) {
+            conclusion.instead(self.stated_as(rule))
+        } else {
+            conclusion
+        }
     }
 
     /// As [`Cx::by_cases`], with conditions that are looked at in turn.
