@@ -252,7 +252,7 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     fn target_fits(&mut self, binder: &Binder, cast: &MatchCast, target: &StructInfo, annotation: &StructInfo) {
-        let fits = Fit::of(self.cx, target, annotation, &self.scope);
+        let fits = Fit::by_subtyping(self.cx, target, annotation, &self.scope);
         let (target, annotation) = (Shown(target), Shown(annotation));
         let possible = self.demand(
             cast.span,
