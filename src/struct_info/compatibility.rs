@@ -243,7 +243,7 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
 /// Boxed scalars are related to their own datatype only (A53); a known value is compared as a dimension is.
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility {
     let same_dtype = p1.dtype == p2.dtype;
-    if !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {
+    if !cx.has(rule!("SI.COMPAT.PRIM.DTYPE")) && !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {
         return Incompatible;
     }
     let proof = match (&p1.value, &p2.value) {

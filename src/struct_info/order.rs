@@ -293,8 +293,12 @@ impl Order<'_> {
                 self.counts(cx, proof)
             }
         };
-        let by_value = (rule!("SUBSI.PRIM.EQVALUE"), 1, value);
-        cx.holds(&[by_value, (rule!("PR14148.SI.PRIM.RULES"), 1, value && same_dtype)])
+        let by = if cx.has(rule!("SUBSI.PRIM.EQVALUE")) {
+            rule!("SUBSI.PRIM.EQVALUE")
+        } else {
+            rule!("PR14148.SI.PRIM.RULES")
+        };
+        cx.holds(&[(by, 1, value && same_dtype)])
     }
 }
 

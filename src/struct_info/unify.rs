@@ -341,7 +341,7 @@ fn unified_param(
 /// Different scalars have only `ObjectStructInfo` in common (A53).
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> StructInfo {
     let same_dtype = p1.dtype == p2.dtype;
-    if !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {
+    if !cx.has(rule!("SI.UNIFY.PRIM.DTYPE")) && !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {
         return StructInfo::Object;
     }
     let equal = match (&p1.value, &p2.value) {
