@@ -51,7 +51,8 @@ pub(super) struct Place {
 impl Place {
     /// The body of a function.
     pub fn body_of(cx: &mut Cx, function: &Function) -> Place {
-        Place { in_pure: declared_purity(cx, function), forced: function.force_pure(), in_dataflow: false }
+        let forced = function.force_pure() && cx.conclude(rule!("PURE.FORCE"), true);
+        Place { in_pure: declared_purity(cx, function), forced, in_dataflow: false }
     }
 
     /// PURITY.WHERE: whether an impure call is an error here. PURITY.FORCE.CHECK, PURITY.FORCE.NOT-DF: a function that is forced may
