@@ -20,8 +20,26 @@ struct RuleText {
     needs: Vec<String>,
     errata: Vec<String>,
     chevron: bool,
+    pending: bool,
+    succeeds: Vec<String>,
+    text: String,
+    later: Vec<Restated>,
+}
+
+/// What a later edition makes of a rule.
+struct Restated {
+    edition: String,
+    kind: String,
+    source: String,
+    needs: Vec<String>,
+    errata: Vec<String>,
+    chevron: bool,
+    pending: bool,
     text: String,
 }
+
+/// The editions, the oldest first; `src/book/edition.rs` has them in the same order.
+const EDITIONS: [&str; 3] = ["2023-02", "2023-12", "2024-04"];
 
 fn main() {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
@@ -99,8 +117,9 @@ fn read_rules(root: &Path) -> Result<BTreeMap<String, RuleText>, String> {
         }
     }
     for rule in rules.values() {
-        if let Some(unknown) = rule.needs.iter().find(|id| !rules.contains_key(*id)) {
-            return Err(format!("{}:{}: rule {} needs the unknown rule {unknown}", rule.file, rule.line, rule.id));
+        let needs = rule.needs.iter().chain(rule.later.iter().flat_map(|later| &later.needs));
+        if let Some(unknown) = needs.chain(&rule.succeeds).find(|id| !rules.contains_key(*id)) {
+            return Err(format!("{}:{}: rule {} names the unknown rule {unknown}", rule.file, rule.line, rule.id));
         }
     }
     Ok(rules)
@@ -114,42 +133,106 @@ fn parse_rule(id: &str, after: &[&str], file: String, line: usize) -> Result<Rul
         .and_then(|l| l.strip_prefix('*'))
         .and_then(|l| l.strip_suffix('*'))
         .ok_or_else(|| format!("rule {id} has no metadata line (`*kind · editions .. · source ..*`)"))?;
-    let text: Vec<&str> =
+    let body: Vec<&str> =
         after[skipped + 1..].iter().take_while(|l| !l.starts_with("r[") && !l.starts_with('#')).copied().collect();
-    let text = text.join("\n").trim().to_string();
+    let first_block = body.iter().position(|l| restated_meta(l).is_some()).unwrap_or(body.len());
+    let text = body[..first_block].join("\n").trim().to_string();
     if text.is_empty() {
         return Err(format!("rule {id} has no text"));
     }
-    let mut fields = meta.split(" · ");
-    let kind = fields.next().unwrap_or_default().to_string();
+    let fields = parse_fields(id, meta.split(" · "))?;
+    if fields.editions.is_empty() {
+        return Err(format!("rule {id} names no edition"));
+    }
     let mut rule = RuleText {
         id: id.to_string(),
         file,
         line,
-        kind,
-        editions: Vec::new(),
-        source: String::new(),
-        needs: Vec::new(),
-        errata: Vec::new(),
-        chevron: false,
+        kind: fields.kind,
+        editions: fields.editions,
+        source: fields.source,
+        needs: fields.needs,
+        errata: fields.errata,
+        chevron: fields.chevron,
+        pending: fields.pending,
+        succeeds: fields.succeeds,
         text,
+        later: Vec::new(),
     };
-    for field in fields {
+    rule.later = parse_restated(&rule, &body[first_block..])?;
+    Ok(rule)
+}
+
+/// What a metadata line says.
+#[derive(Default)]
+struct Fields {
+    kind: String,
+    editions: Vec<String>,
+    source: String,
+    needs: Vec<String>,
+    errata: Vec<String>,
+    chevron: bool,
+    pending: bool,
+    succeeds: Vec<String>,
+}
+
+fn parse_fields<'l>(id: &str, mut line: impl Iterator<Item = &'l str>) -> Result<Fields, String> {
+    let mut fields = Fields { kind: line.next().unwrap_or_default().to_string(), ..Fields::default() };
+    for field in line {
         let (key, value) = field.split_once(' ').unwrap_or((field, ""));
-        let list = || value.split(", ").map(str::to_string).collect();
+        let list = || value.split(", ").map(str::to_string).collect::<Vec<String>>();
         match key {
-            "editions" => rule.editions = list(),
-            "source" => rule.source = value.to_string(),
-            "needs" => rule.needs = list(),
-            "errata" => rule.errata = list(),
-            "chevron" => rule.chevron = true,
+            "editions" => fields.editions = list(),
+            "source" => fields.source = value.to_string(),
+            "needs" => fields.needs = list(),
+            "errata" => fields.errata = list(),
+            "succeeds" => fields.succeeds = list(),
+            "chevron" => fields.chevron = true,
+            "pending" => fields.pending = true,
             _ => return Err(format!("rule {id}: unknown metadata field `{field}`")),
         }
     }
-    if rule.editions.is_empty() {
-        return Err(format!("rule {id} names no edition"));
+    if let Some(unknown) = fields.editions.iter().find(|edition| !EDITIONS.contains(&edition.as_str())) {
+        return Err(format!("rule {id}: there is no edition `{unknown}`"));
     }
-    Ok(rule)
+    Ok(fields)
+}
+
+/// The metadata line of what a later edition says, `> *2023-12 · kind · source ..*`: the edition, and the rest.
+fn restated_meta(line: &str) -> Option<(&str, &str)> {
+    let (edition, rest) = line.strip_prefix("> *")?.strip_suffix('*')?.split_once(" · ")?;
+    EDITIONS.contains(&edition).then_some((edition, rest))
+}
+
+/// The quotes below a rule, one for each later edition that words it otherwise.
+fn parse_restated(rule: &RuleText, body: &[&str]) -> Result<Vec<Restated>, String> {
+    let id = &rule.id;
+    let mut later: Vec<Restated> = Vec::new();
+    for line in body {
+        if let Some((edition, rest)) = restated_meta(line) {
+            let fields = parse_fields(id, rest.split(" · "))?;
+            let follows = later.last().map_or(rule.editions[0].as_str(), |before| before.edition.as_str()) < edition;
+            if !rule.editions.iter().any(|known| known == edition) || !follows {
+                return Err(format!("rule {id} is restated for {edition}, which it does not name, or out of order"));
+            }
+            let Fields { kind, source, needs, errata, chevron, pending, .. } = fields;
+            let edition = edition.to_string();
+            later.push(Restated { edition, kind, source, needs, errata, chevron, pending, text: String::new() });
+        } else if let Some(last) = later.last_mut() {
+            match line.strip_prefix('>') {
+                Some(quoted) => last.text.push_str(&format!("{}\n", quoted.strip_prefix(' ').unwrap_or(quoted))),
+                None if line.trim().is_empty() => {}
+                None => return Err(format!("rule {id}: text behind what a later edition says: `{line}`")),
+            }
+        }
+    }
+    for restated in &mut later {
+        restated.text = restated.text.trim().to_string();
+        if restated.text.is_empty() || restated.source.is_empty() {
+            return Err(format!("rule {id}: {} says nothing, or has no source", restated.edition));
+        }
+    }
+    Ok(later)
 }
 
 /// `spec/exclusions.md`: a list item `* ID: reason` for each rule that no run can fire.
@@ -217,8 +300,10 @@ fn sites(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
 /// The places of each rule, in the order of the ids.
 fn sites_source(rules: &BTreeMap<String, RuleText>, sites: &BTreeMap<String, Vec<String>>) -> String {
     let mut out = String::from("static SITES: &[&[&str]] = &[\n");
-    for id in rules.keys() {
-        let _ = writeln!(out, "    &{:?},", sites.get(id).map(Vec::as_slice).unwrap_or_default());
+    for (id, rule) in rules {
+        // Where the code cites the rule that this one succeeds, it applies this one in its editions.
+        let of = std::iter::once(id).chain(&rule.succeeds).filter_map(|id| sites.get(id)).flatten();
+        let _ = writeln!(out, "    &{:?},", of.collect::<Vec<&String>>());
     }
     out.push_str("];\n");
     out
@@ -249,7 +334,7 @@ fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, 
     for rule in rules.values() {
         let _ = writeln!(
             out,
-            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, text: {:?}, excluded: {:?} }},",
+            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, succeeds: &{:?}, text: {:?}, later: &[{}], excluded: {:?} }},",
             rule.id,
             rule.file,
             rule.line,
@@ -259,12 +344,49 @@ fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, 
             rule.needs,
             rule.errata,
             rule.chevron,
+            rule.pending,
+            rule.succeeds,
             rule.text,
+            rule.later.iter().map(restated_source).collect::<String>(),
             excluded.get(&rule.id),
         );
     }
     out.push_str("];\n");
+    out.push_str(&in_editions_source(rules)?);
     out.push_str(&rule_macro(rules));
+    Ok(out)
+}
+
+fn restated_source(later: &Restated) -> String {
+    format!(
+        "Restated {{ edition: {:?}, kind: {:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, text: {:?} }}, ",
+        later.edition, later.kind, later.source, later.needs, later.errata, later.chevron, later.pending, later.text,
+    )
+}
+
+/// By edition and rule, the rule under which the edition states it: itself, or the one that succeeds it there.
+fn in_editions_source(rules: &BTreeMap<String, RuleText>) -> Result<String, String> {
+    let mut out = String::from("static IN_EDITION: [[Option<Rule>; Rule::ALL.len()]; 3] = [\n");
+    for edition in EDITIONS {
+        let states = |rule: &RuleText| rule.editions.iter().any(|known| known == edition);
+        out.push_str("    [\n");
+        for rule in rules.values() {
+            let successors: Vec<&str> = rules
+                .values()
+                .filter(|other| states(other) && other.succeeds.contains(&rule.id))
+                .map(|other| other.id.as_str())
+                .collect();
+            let name = match (states(rule), successors.as_slice()) {
+                (true, _) => format!("Some(Rule::{})", rust_name(&rule.id)),
+                (false, []) => "None".to_string(),
+                (false, [successor]) => format!("Some(Rule::{})", rust_name(successor)),
+                (false, [_, _, ..]) => return Err(format!("{} has several successors in {edition}", rule.id)),
+            };
+            let _ = writeln!(out, "        {name},");
+        }
+        out.push_str("    ],\n");
+    }
+    out.push_str("];\n");
     Ok(out)
 }
 

@@ -2,7 +2,7 @@
 //! case says what the text gives.
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use relax_spec::book::RuleSet;
+use relax_spec::book::{Edition, RuleSet};
 use relax_spec::suite::compare::CaseVerdict;
 use relax_spec::suite::coverage::{Execution, execute, execute_literally};
 use relax_spec::suite::{Case, embedded_suite};
@@ -21,14 +21,22 @@ fn main() {
 }
 
 fn trials(case: Case) -> Vec<Trial> {
+    case.editions.clone().into_iter().flat_map(|edition| trials_in(&case, edition)).collect()
+}
+
+/// An edition that is not the default one is named.
+fn trials_in(case: &Case, edition: Edition) -> Vec<Trial> {
+    let named = if edition == Edition::default() { String::new() } else { format!(" ({edition})") };
     let mut trials = Vec::new();
     if case.literal.is_some() {
         let case = case.clone();
-        trials.push(Trial::test(format!("{} (literal)", case.id), move || {
-            execute_literally(&case, RuleSet::new()).map_or(Ok(()), |execution| judge(&case, &execution))
+        trials.push(Trial::test(format!("{}{named} (literal)", case.id), move || {
+            execute_literally(&case, edition, RuleSet::new()).map_or(Ok(()), |execution| judge(&case, &execution))
         }));
     }
-    trials.push(Trial::test(case.id.clone(), move || judge(&case, &execute(&case, RuleSet::new()))));
+    let case = case.clone();
+    let name = format!("{}{named}", case.id);
+    trials.push(Trial::test(name, move || judge(&case, &execute(&case, edition, RuleSet::new()))));
     trials
 }
 

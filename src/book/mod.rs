@@ -9,8 +9,8 @@ mod reading;
 pub mod rule;
 
 pub use dialect::ron_options;
-pub use edition::Edition;
+pub use edition::{Edition, UnknownEdition};
 pub use erratum::{Erratum, UnknownErratum};
 pub use nearest::{did_you_mean, nearest, or_meant};
 pub use reading::Reading;
-pub use rule::{Rule, RuleInfo, RuleSet, Status, UnknownRule};
+pub use rule::{Restated, Rule, RuleInfo, RuleSet, Statement, Status, UnknownRule};

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::Edition;
+
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
 /// A changed line moves the places below it: in a module of their own they alone are compiled again.
@@ -38,10 +40,58 @@ pub struct RuleInfo {
     pub errata: &'static [&'static str],
     /// Whether the source marks it as absent from the prototype of the day.
     pub chevron: bool,
-    /// The statement itself, in Markdown.
+    /// Whether the code does not yet do what it says.
+    pub pending: bool,
+    /// The rules of earlier editions that say the same under another id: where the code cites them, it applies this one in its editions.
+    pub succeeds: &'static [&'static str],
+    /// The statement itself, in Markdown, as the first of its editions has it.
     pub text: &'static str,
+    /// What later editions make of it, in their order.
+    pub later: &'static [Restated],
     /// Why no run can fire it, if so.
     pub excluded: Option<&'static str>,
+}
+
+/// What a later edition makes of a rule that it keeps under the same id.
+#[derive(Debug)]
+pub struct Restated {
+    /// The edition that changes it, by name.
+    pub edition: &'static str,
+    /// As [`RuleInfo::kind`].
+    pub kind: &'static str,
+    /// Where the text of that edition states it.
+    pub source: &'static str,
+    /// As [`RuleInfo::needs`].
+    pub needs: &'static [&'static str],
+    /// As [`RuleInfo::errata`].
+    pub errata: &'static [&'static str],
+    /// As [`RuleInfo::chevron`].
+    pub chevron: bool,
+    /// Whether the code does not yet do what it says.
+    pub pending: bool,
+    /// The statement, in Markdown.
+    pub text: &'static str,
+}
+
+/// What one edition says of a rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Statement {
+    /// The edition whose words these are: the one that was asked after, or the last before it that has words of its own.
+    pub edition: &'static str,
+    /// As [`RuleInfo::kind`].
+    pub kind: &'static str,
+    /// As [`RuleInfo::source`].
+    pub source: &'static str,
+    /// As [`RuleInfo::needs`].
+    pub needs: &'static [&'static str],
+    /// As [`RuleInfo::errata`].
+    pub errata: &'static [&'static str],
+    /// As [`RuleInfo::chevron`].
+    pub chevron: bool,
+    /// Whether the code does not yet do what it says.
+    pub pending: bool,
+    /// The statement, in Markdown.
+    pub text: &'static str,
 }
 
 /// Where a rule stands.
@@ -66,6 +116,47 @@ impl Rule {
         self.info().id
     }
 
+    /// The rule under which an edition states it: itself, or the one that [succeeds](RuleInfo::succeeds) it there; none if the edition has no
+    /// such rule.
+    #[inline]
+    pub fn in_edition(self, edition: Edition) -> Option<Rule> {
+        IN_EDITION[edition as usize][self as usize]
+    }
+
+    /// What an edition says of it, if it has the rule.
+    pub fn statement(self, edition: Edition) -> Option<Statement> {
+        let info = self.info();
+        if !info.editions.contains(&edition.name()) {
+            return None;
+        }
+        let first = Statement {
+            edition: info.editions[0],
+            kind: info.kind,
+            source: info.source,
+            needs: info.needs,
+            errata: info.errata,
+            chevron: info.chevron,
+            pending: info.pending,
+            text: info.text,
+        };
+        let last = info.later.iter().rfind(|later| later.edition <= edition.name());
+        Some(last.map_or(first, |later| Statement {
+            edition: later.edition,
+            kind: later.kind,
+            source: later.source,
+            needs: later.needs,
+            errata: later.errata,
+            chevron: later.chevron,
+            pending: later.pending,
+            text: later.text,
+        }))
+    }
+
+    /// Whether an edition states it and the code does not yet do what is stated there.
+    pub fn is_pending_in(self, edition: Edition) -> bool {
+        self.statement(edition).is_some_and(|statement| statement.pending)
+    }
+
     /// `file:line` of each place in `src/` that names it.
     pub fn sites(self) -> &'static [&'static str] {
         sites::of(self)
@@ -80,10 +171,11 @@ impl Rule {
 
     /// Excluded if a reason is given; else implemented if some place of the code names it.
     pub fn status(self) -> Status {
-        match (self.info().excluded, self.sites()) {
+        let is_pending = self.info().pending || self.sites().is_empty();
+        match (self.info().excluded, is_pending) {
             (Some(_), _) => Status::Excluded,
-            (None, []) => Status::Pending,
-            (None, [_, ..]) => Status::Implemented,
+            (None, true) => Status::Pending,
+            (None, false) => Status::Implemented,
         }
     }
 }

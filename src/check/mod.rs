@@ -114,13 +114,15 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
     if malformed {
         return report;
     }
-    report.stage = Stage::Types;
     let groups = in_order_of_reference(&report.module);
-    let known = known_of_vars(cx, &report.module, &groups);
-    report.types = check_module_in(cx, &report.module, &groups, &known, Places::default());
-    report.diagnostics.extend(report.types.diagnostics.iter().cloned());
-    if cx.rule(rule!("TC.BEFORE-SI"), !report.types.accepts()) {
-        return report;
+    if has_types(cx) {
+        report.stage = Stage::Types;
+        let known = known_of_vars(cx, &report.module, &groups);
+        report.types = check_module_in(cx, &report.module, &groups, &known, Places::default());
+        report.diagnostics.extend(report.types.diagnostics.iter().cloned());
+        if cx.rule(rule!("TC.BEFORE-SI"), !report.types.accepts()) {
+            return report;
+        }
     }
     report.stage = Stage::Derivation;
     let pure = pure_functions(&report.types);
@@ -132,6 +134,11 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
         report.diagnostics.extend(disagreements);
     }
     report
+}
+
+/// META.SINGLE-SYSTEM: whether the edition has types beside structural information.
+fn has_types(cx: &Cx) -> bool {
+    cx.has(rule!("TC.BEFORE-SI"))
 }
 
 /// Everything that there is to say of a program: the names that nobody knows, what the check has found, and what the stages that it
@@ -178,7 +185,7 @@ fn go_on(cx: &mut Cx, module: &IrModule, behind: Stage, told: Vec<Diagnostic>) -
     let module = normalized.as_ref().unwrap_or(module);
     let groups = in_order_of_reference(module);
     let mut pure = FxHashSet::default();
-    if behind < Stage::Types {
+    if behind < Stage::Types && has_types(cx) {
         let known = known_of_vars(cx, module, &groups);
         let types = check_module_in(cx, module, &groups, &known, told.places());
         pure = pure_functions(&types);

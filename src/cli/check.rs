@@ -117,6 +117,7 @@ impl From<InputError> for Failure {
 }
 
 pub fn run(args: &Args) -> Outcome {
+    options::tell_of_preparation(args.edition);
     let files = input::expand(&args.files)?;
     let checked: Vec<Checked> = files.into_par_iter().map(|path| check(args, path)).collect();
     let renderer = render::renderer();

@@ -132,6 +132,7 @@ impl From<ReportError> for Failure {
 }
 
 pub fn run(args: &Args) -> Outcome {
+    options::tell_of_preparation(args.edition);
     let suite = embedded_suite()?;
     if args.update_lock {
         return update_lock(&suite);

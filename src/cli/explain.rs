@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::rules::{Evidence, Premise, RuleRow, status_name};
-use super::{Exit, Failure, Outcome, conflicts, errata, print};
-use crate::book::{Erratum, Rule, or_meant};
+use super::{Exit, Failure, Outcome, conflicts, errata, options, print};
+use crate::book::{Edition, Erratum, Rule, Statement, or_meant};
 use crate::suite::embedded_suite;
 use crate::suite::knockout::Shows;
 
@@ -14,17 +14,24 @@ use crate::suite::knockout::Shows;
   relax-spec explain SUB.TENSOR.RANK
   relax-spec explain 'E[WF.5.BEFORE]'
   relax-spec explain A17
+  relax-spec explain SI.COMPAT.TENSOR.DTYPE --edition 2023-12
   relax-spec explain C05")]
 pub struct Args {
     /// A rule id, the code of a diagnostic such as E[WF.5.BEFORE], an erratum, or a conflict between documents
     #[arg(value_name = "ID")]
     id: String,
+    /// Only what this edition says of a rule [default: what each of them says]
+    #[arg(long, value_name = "EDITION", value_parser = options::edition)]
+    edition: Option<Edition>,
 }
 
 pub fn run(args: &Args) -> Outcome {
     let id = strip_code(&args.id);
     if let Ok(rule) = id.parse::<Rule>() {
         let suite = embedded_suite()?;
+        if let Some(edition) = args.edition {
+            return say(&in_edition(rule, edition)?);
+        }
         print(&explain(&Evidence::of(&suite)?.row(rule)))?;
         return Ok(Exit::AsExpected);
     }
@@ -39,6 +46,41 @@ pub fn run(args: &Args) -> Outcome {
         return Ok(Exit::AsExpected);
     }
     Err(Failure::unreadable(unknown(id)))
+}
+
+fn say(text: &str) -> Outcome {
+    print(text)?;
+    Ok(Exit::AsExpected)
+}
+
+/// What one edition says of a rule.
+fn in_edition(rule: Rule, edition: Edition) -> Result<String, Failure> {
+    let Some(stated) = rule.in_edition(edition) else {
+        let editions = rule.info().editions.join(", ");
+        return Err(Failure::unreadable(format!("edition {edition} has no rule {rule} (it is of {editions})")));
+    };
+    let statement = stated.statement(edition).into_iter();
+    let renamed = if stated == rule { String::new() } else { format!(", which {rule} has become") };
+    Ok(statement.map(|said| format!("{stated}{renamed}\n\n{}", stated_by(said, edition.name()))).collect())
+}
+
+/// The words of an edition, with whose they are.
+fn stated_by(said: Statement, edition: &str) -> String {
+    let mut out = String::new();
+    for line in said.text.lines() {
+        let _ = writeln!(out, "    {line}");
+    }
+    let kept = if said.edition == edition { String::new() } else { format!(", as in {}", said.edition) };
+    let pending = if said.pending { "; not yet judged by" } else { "" };
+    let _ = writeln!(out, "\nedition   {edition}{kept} ({}, source {}){pending}", said.kind, said.source);
+    out
+}
+
+/// What the later editions make of a rule that they have in other words.
+fn later(rule: Rule) -> String {
+    let restated = rule.info().later.iter().filter_map(|later| later.edition.parse::<Edition>().ok());
+    let said = restated.filter_map(|edition| Some(stated_by(rule.statement(edition)?, edition.name())));
+    said.map(|text| format!("{text}\n")).collect()
 }
 
 /// `WF.5.BEFORE` out of `E[WF.5.BEFORE]` or `W[WF.5.BEFORE]`.
@@ -75,6 +117,7 @@ fn explain(row: &RuleRow) -> String {
         let _ = writeln!(out, "    {line}");
     }
     out.push('\n');
+    out.push_str(&later(row.rule));
     let mut field = |name: &str, text: &str| {
         if !text.is_empty() {
             let _ = writeln!(out, "{name:<9} {text}");
@@ -84,6 +127,7 @@ fn explain(row: &RuleRow) -> String {
     field("kind", &format!("{}{chevron}", info.kind));
     field("editions", &info.editions.join(", "));
     field("stated at", &format!("{}:{} (source {})", info.file, info.line, info.source));
+    field("succeeds", &info.succeeds.join(", "));
     field("needs", &info.needs.join(", "));
     let reason = info.excluded.map(|reason| format!(": {reason}")).unwrap_or_default();
     field("status", &format!("{}{reason}", status_name(row.rule.status())));

@@ -77,7 +77,7 @@ fn to_json(case: &Case) -> Value {
     json!({
         "id": case.id,
         "rules": case.rules,
-        "editions": case.editions,
+        "editions": case.editions.iter().map(|edition| edition.name()).collect::<Vec<&str>>(),
         "op": case.ask.op(),
         "args": value_of(&args),
         "allow": case.allow.iter().map(to_value).collect::<Vec<Value>>(),

@@ -110,6 +110,7 @@ enum Judgement {
 }
 
 pub fn run(args: &Args) -> Outcome {
+    options::tell_of_preparation(args.edition);
     if !args.stdin {
         return one(args, &question(args, &args.operands)?);
     }

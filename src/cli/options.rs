@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::book::{Edition, Erratum, Reading};
+use super::note;
+use crate::book::{Edition, Erratum, Reading, Rule, UnknownEdition};
 use crate::check::UnknownOps;
 use crate::eval::SignatureOrder;
 use crate::judge::{GlbPurity, Prover};
@@ -41,11 +42,19 @@ impl From<Engine> for oracle::Engine {
 
 /// `--edition`.
 pub fn edition(text: &str) -> Result<Edition, String> {
-    let names: Vec<&str> = Edition::ALL.iter().map(|edition| edition.name()).collect();
-    Edition::ALL
-        .into_iter()
-        .find(|edition| edition.name() == text)
-        .ok_or_else(|| format!("there is no edition `{text}` (there are {})", names.join(", ")))
+    text.parse().map_err(|error: UnknownEdition| error.to_string())
+}
+
+/// Says of an edition that is not complete that it is not, and how far it is.
+pub fn tell_of_preparation(edition: Edition) {
+    let stated = Rule::ALL.iter().filter(|rule| rule.statement(edition).is_some()).count();
+    let pending = Rule::ALL.iter().filter(|rule| rule.is_pending_in(edition)).count();
+    if pending > 0 {
+        note(&format!(
+            "note: edition {edition} is in preparation: {pending} of its {stated} rules are stated but not yet judged by; \
+             `relax-spec rules --pending {edition}` lists them\n"
+        ));
+    }
 }
 
 /// `--reading`: `corrected`, `literal`, or a list of the errata to take literally.

@@ -102,6 +102,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Outcome {
+    options::tell_of_preparation(args.edition);
     let (before, after) = (input::read(&args.before)?, input::read(&args.after)?);
     let (of_before, of_after) = match args.modules.as_slice() {
         [] => (None, None),

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Exit, Failure, Outcome, print};
-use crate::book::{Rule, Status, or_meant};
+use super::{Exit, Failure, Outcome, options, print};
+use crate::book::{Edition, Rule, Status, or_meant};
 use crate::judge::{Mistake, RowMutant};
 use crate::suite::coverage::{self, Tested};
 use crate::suite::knockout::{self, Baseline, Figures, Knockout, Reasons, Shows};
@@ -32,6 +32,12 @@ pub struct Args {
     /// One JSON object a line
     #[arg(long)]
     json: bool,
+    /// Only what this edition states
+    #[arg(long, value_name = "EDITION", value_parser = options::edition)]
+    edition: Option<Edition>,
+    /// Only what this edition states and nothing judges by yet
+    #[arg(long, value_name = "EDITION", value_parser = options::edition)]
+    pending: Option<Edition>,
     /// Figures for each chapter, the rules that no answer depends on, and mistakes in definitions by cases
     #[arg(long, conflicts_with = "json")]
     knockout: bool,
@@ -122,7 +128,14 @@ impl RuleRow<'_> {
         json!({
             "id": info.id,
             "chapter": self.rule.chapter(),
-            "editions": info.editions,
+            // An edition counts as soon as its words are followed.
+            "editions": editions(self.rule, false),
+            "pending": editions(self.rule, true),
+            "later": info.later.iter().map(|later| json!({
+                "edition": later.edition,
+                "source": later.source,
+                "statement": later.text,
+            })).collect::<Vec<Value>>(),
             "kind": info.kind,
             "chevron": info.chevron,
             "source": info.source,
@@ -142,6 +155,12 @@ impl RuleRow<'_> {
     }
 }
 
+/// The editions that state a rule: those whose words nothing follows yet, or the others.
+fn editions(rule: Rule, pending: bool) -> Vec<&'static str> {
+    let stated = Edition::ALL.into_iter().filter(|edition| rule.statement(*edition).is_some());
+    stated.filter(|edition| rule.is_pending_in(*edition) == pending).map(Edition::name).collect()
+}
+
 /// What rule ids begin with, up to each of their dots, and the ids themselves.
 fn prefixes() -> impl Iterator<Item = &'static str> {
     Rule::ALL.iter().map(|rule| rule.id()).flat_map(|id| {
@@ -153,7 +172,11 @@ fn prefixes() -> impl Iterator<Item = &'static str> {
 pub fn run(args: &Args) -> Outcome {
     let suite = embedded_suite()?;
     let wanted = |rule: &Rule| args.prefixes.is_empty() || args.prefixes.iter().any(|p| rule.id().starts_with(p));
-    let rules: Vec<Rule> = Rule::ALL.iter().copied().filter(wanted).collect();
+    let of_edition = |rule: &Rule| {
+        args.edition.is_none_or(|edition| rule.statement(edition).is_some())
+            && args.pending.is_none_or(|edition| rule.is_pending_in(edition))
+    };
+    let rules: Vec<Rule> = Rule::ALL.iter().copied().filter(wanted).filter(of_edition).collect();
     if rules.is_empty() {
         let meant = args.prefixes.iter().map(|prefix| or_meant(prefix, prefixes())).collect::<String>();
         let message = format!("no rule id begins with {}{meant}", args.prefixes.join(" or "));

@@ -111,6 +111,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Outcome {
+    options::tell_of_preparation(args.edition);
     let source = input::read(&args.file)?;
     let module = source.module(args.selected.module.as_deref())?;
     let cx = || Cx::new().with_edition(args.edition).with_reading(args.reading.clone());

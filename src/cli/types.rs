@@ -55,6 +55,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Outcome {
+    options::tell_of_preparation(args.edition);
     let source = input::read(&args.file)?;
     let (name, module) = source.named_module(args.selected.module.as_deref())?;
     let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::node::{Data, Node, Text};
 use super::reader::{Profile, Read, Reader, Reading, Write};
 use super::record::word;
-use crate::book::Erratum;
-use crate::book::Rule;
+use crate::book::{Edition, Erratum, Rule};
 use crate::judge::{Compatibility, Proof};
 
 impl Read for bool {
@@ -237,6 +236,18 @@ impl Key for Arc<str> {
     }
 }
 
+impl Key for Edition {
+    const NOUN: &'static str = "an edition";
+
+    fn from_text(text: &str) -> Option<Edition> {
+        text.parse().ok()
+    }
+
+    fn to_text(&self) -> Text<'_> {
+        self.name().into()
+    }
+}
+
 impl Key for Rule {
     const NOUN: &'static str = "the id of a rule";
 
@@ -264,6 +275,12 @@ impl Key for Erratum {
 /// Reads what is written as a text.
 pub fn read_key<K: Key>(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<K> {
     node.as_text().and_then(K::from_text).map_or_else(|| r.unexpected(node, K::NOUN), Ok)
+}
+
+impl Read for Edition {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Edition> {
+        read_key(r, node)
+    }
 }
 
 impl Read for Rule {

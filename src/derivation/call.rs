@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::purity::{Callee, callee_is_pure};
 use super::{Deriver, Fit};
 use crate::book::{Erratum, Rule};
-use crate::findings::{Complaint, Finder, Step};
+use crate::findings::{Complaint, Demand, Finder, Step};
 use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo, Var};
 use crate::judge::{Check, Cx};
 use crate::ops::{self, InferArgs, InferError};
@@ -65,6 +66,7 @@ impl<'m> Deriver<'_, 'm> {
         }
         let args: Option<Vec<StructInfo>> = args.into_iter().collect();
         let (callee, args) = (callee?, args?);
+        self.purity_of_callee(call, &callee);
         let sinfo_args: Vec<StructInfo> = call.sinfo_args.iter().map(|info| self.closed(info)).collect();
         let mut warnings = Vec::new();
         let result = call_of(self.cx, &self.scope, &callee, &args, &sinfo_args, &mut warnings);
@@ -73,6 +75,39 @@ impl<'m> Deriver<'_, 'm> {
             self.at(Step::Item("args", arg), |d| d.warning(rule!("SI.DERIVE.CALL.ARGS.WARN"), span, message));
         }
         result.map_err(|error| self.call_error(call, error)).ok()
+    }
+
+    /// SI.DERIVE.CALL.EXTERN.PURITY, SI.DERIVE.CALL.FUNC.PURITY.
+    fn purity_of_callee(&mut self, call: &Call, callee: &StructInfo) {
+        let StructInfo::Func(func) = callee else { return };
+        if !self.declares_purity() {
+            return;
+        }
+        let is_packed = func.derive_func.is_some();
+        let callee = if is_packed { Callee::Packed } else { Callee::Closure { pure: func.purity() } };
+        let allowed = callee_is_pure(self.cx, callee) || !self.place.bars_effects(self.cx);
+        let demand: Demand = if is_packed {
+            (rule!("SI.DERIVE.CALL.EXTERN.PURITY"), 1, allowed, &|| {
+                impure("a packed function").with_hint("call it by `call_pure_packed` if it has no effect")
+            })
+        } else {
+            (rule!("SI.DERIVE.CALL.FUNC.PURITY"), 1, allowed, &|| impure("a function that is not declared pure"))
+        };
+        self.demand(call.span, &[demand]);
+    }
+
+    /// SI.DERIVE.CALL.OP.PURITY.
+    fn purity_of_op(&mut self, call: &Call, op: &Op) {
+        if !self.declares_purity() {
+            return;
+        }
+        let allowed =
+            callee_is_pure(self.cx, Callee::Op(ops::lookup(&op.op_name))) || !self.place.bars_effects(self.cx);
+        let name = &op.op_name;
+        self.demand(
+            call.span,
+            &[(rule!("SI.DERIVE.CALL.OP.PURITY"), 1, allowed, &|| impure(&format!("`{name}`, which is not pure,")))],
+        );
     }
 
     fn callee(&mut self, call: &'m Call) -> Option<StructInfo> {
@@ -103,6 +138,7 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.CALL.OP, SI.DERIVE.CALL.OP-DEFAULT.
     fn call_op(&mut self, call: &'m Call, op: &Op) -> Option<StructInfo> {
         let args: Option<Vec<StructInfo>> = self.args(call).into_iter().collect();
+        self.purity_of_op(call, op);
         let args = args?;
         let Some(def) = ops::lookup(&op.op_name).filter(|def| def.infer.is_some()) else {
             let info = self.cx.conclude(rule!("SI.DERIVE.CALL.OP-DEFAULT"), StructInfo::Object);
@@ -124,6 +160,10 @@ impl<'m> Deriver<'_, 'm> {
             }
         }
     }
+}
+
+fn impure(what: &str) -> Complaint {
+    Complaint::error(format!("{what} is called in a DataflowBlock or in a function that is declared pure"))
 }
 
 type Warnings = Vec<(usize, String)>;
@@ -257,7 +297,7 @@ fn argument(
     param: &StructInfo,
 ) -> Result<Option<String>, CallError> {
     let (given, expected) = if cx.literal(Erratum::A28) { (param, arg) } else { (arg, param) };
-    let fits = Fit::of(cx, given, expected, scope);
+    let fits = Fit::by_subtyping(cx, given, expected, scope);
     let (arg, param) = (Shown(arg), Shown(param));
     demand(
         cx,

@@ -1,7 +1,7 @@
 //! Leaves, tuples, conditionals, projections and sequences.
 
-use super::{Deriver, Entry};
-use crate::book::Erratum;
+use super::{Deriver, Entry, Fit};
+use crate::book::{Erratum, Rule};
 use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::width::TOO_WIDE;
 use crate::grammar::{
@@ -26,9 +26,8 @@ impl<'m> Deriver<'_, 'm> {
                 let info = self.prim_value(prim);
                 self.in_sigma(from_ref(&prim.value), prim.span).then_some(info)
             }
-            Expr::StringImm(_) | Expr::DataTypeImm(_) => {
-                Some(self.cx.conclude(rule!("PR14148.IMM.DERIVE"), StructInfo::Object))
-            }
+            Expr::StringImm(_) => Some(self.immediate(rule!("SI.DERIVE.STRINGIMM"))),
+            Expr::DataTypeImm(_) => Some(self.immediate(rule!("SI.DERIVE.DATATYPEIMM"))),
             Expr::Function(function) => with_stack(|| self.literal(function)),
             Expr::If(branch) => with_stack(|| self.if_expr(branch)),
             Expr::ExternFunc(_) => {
@@ -43,6 +42,12 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
+    /// An object, by a rule of its own in later editions.
+    fn immediate(&mut self, own: Rule) -> StructInfo {
+        let info = self.cx.conclude(rule!("PR14148.IMM.DERIVE"), StructInfo::Object);
+        self.cx.conclude(own, info)
+    }
+
     /// PR14148.SI.PRIM.DERIVE, and PR14148.SI.PRIM.VALUE: the datatype, and the value where it is an integer.
     ///
     /// Errata: A74, literally the datatype alone is known.
@@ -50,10 +55,11 @@ impl<'m> Deriver<'_, 'm> {
         let dtype = self.cx.conclude(rule!("PR14148.SI.PRIM.DERIVE"), StructInfo::prim(prim.dtype));
         let known = prim.dtype == DataType::INT64 && prim.float.is_none() && !self.cx.literal(Erratum::A74);
         if !known {
-            return dtype;
+            return self.cx.conclude(rule!("SI.DERIVE.PRIMVALUE"), dtype);
         }
         let value = StructInfo::Prim(PrimStructInfo { dtype: prim.dtype, value: Some(prim.value.clone()) });
-        self.cx.conclude(rule!("PR14148.SI.PRIM.VALUE"), value)
+        let value = self.cx.conclude(rule!("PR14148.SI.PRIM.VALUE"), value);
+        self.cx.conclude(rule!("SI.DERIVE.PRIMVALUE"), value)
     }
 
     /// SI.DERIVE.VAR: what Δ holds.
@@ -127,13 +133,40 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.IF: the join of the branches. The condition is derived for its errors only.
     fn if_expr(&mut self, branch: &'m If) -> Option<StructInfo> {
         if self.cx.fire(rule!("SI.DERIVE.IF.COND")) {
-            self.at(Step::Field("cond"), |d| d.expr(&branch.cond));
+            let cond = self.at(Step::Field("cond"), |d| d.expr(&branch.cond));
+            cond.iter().for_each(|cond| self.condition(cond, branch.cond.span()));
         }
         let true_info = self.at(Step::Field("true_branch"), |d| d.expr(&branch.true_branch));
         let false_info = self.at(Step::Field("false_branch"), |d| d.expr(&branch.false_branch));
         let (true_info, false_info) = (true_info?, false_info?);
         let scope = &self.scope;
         Some(self.cx.clause(rule!("SI.DERIVE.IF"), |cx| unify_struct_info_in(cx, &true_info, &false_info, scope)))
+    }
+
+    /// SI.DERIVE.IF.COND, where no types check it: a Boolean scalar tensor; SI.DERIVE.IF.COND.PRIM: or a boxed Boolean.
+    fn condition(&mut self, cond: &StructInfo, span: Span) {
+        if !self.declares_purity() {
+            return;
+        }
+        let scalar = StructInfo::tensor([], DataType::BOOL);
+        // Of a scalar no dimension is left open.
+        let scalar_of_rank = StructInfo::tensor_ndim(0, DataType::BOOL);
+        let fits = Fit::by_subtyping(self.cx, cond, &scalar_of_rank, &self.scope);
+        let boxed = matches!(cond, StructInfo::Prim(prim) if prim.dtype.is_bool());
+        let by_box = self.cx.by_cases(&[(rule!("SI.DERIVE.IF.COND.PRIM"), boxed, Fit::Certainly)]);
+        let fits = by_box.unwrap_or(fits);
+        let cond = Shown(cond);
+        self.demand_in_turn(
+            span,
+            &[
+                (rule!("SI.DERIVE.IF.COND"), 1, fits != Fit::Never, &|| {
+                    Complaint::error(format!("the condition is {cond}, where {scalar} is expected"))
+                }),
+                (rule!("SI.DERIVE.IF.COND"), 2, fits != Fit::Perhaps, &|| {
+                    Complaint::warning(format!("the condition is {cond}, and may not be {scalar} as expected"))
+                }),
+            ],
+        );
     }
 
     /// SI.DERIVE.TGI, with the conditions SI.DERIVE.TGI.NOTTUPLE and SI.DERIVE.TGI.BOUND.
@@ -182,9 +215,12 @@ impl<'m> Deriver<'_, 'm> {
         let mark = self.scope.delta.mark();
         self.scope.delta.reserve(block.bindings.len());
         self.report.vars.reserve(block.bindings.len());
+        let around = self.place.in_dataflow;
+        self.place.in_dataflow |= block.kind == BlockKind::Dataflow;
         for (i, binding) in block.bindings.iter().enumerate() {
             self.at(Step::Item("bindings", i), |d| d.binding(binding));
         }
+        self.place.in_dataflow = around;
         if self.cx.rule(rule!("SI.DERIVE.SEQ.DF-DROP"), block.kind == BlockKind::Dataflow) {
             self.scope.delta.leave_some(mark, |_, entry| entry.dataflow);
             // Literal E28: what is known of the variables that stay is not looked at.

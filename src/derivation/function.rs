@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::expr::takes_shape_from_outside;
+use super::purity::{Place, declared_purity};
 use super::{Contexts, Deriver, Fit};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
@@ -86,7 +87,9 @@ impl<'m> Deriver<'_, 'm> {
                 self.enter(param, known);
             }
         }
+        let outside = self.enter_body(function);
         let body = self.at(Step::Field("body"), |d| with_stack(|| d.expr(&function.body)));
+        self.place = outside;
         let body = body.map(|body| self.cx.conclude(rule!("SI.DERIVE.FUNC.BODY"), body));
         // SI.ALL-EXPRS: down to the body, every expression has structural information.
         let body = body.map(|body| self.cx.conclude(rule!("SI.ALL-EXPRS"), body));
@@ -100,9 +103,22 @@ impl<'m> Deriver<'_, 'm> {
         Some(self.closed(&func_info(params, ret, pure)))
     }
 
+    /// PURITY.NESTED: a function is a place of its own, whatever is around it, which is given back.
+    fn enter_body(&mut self, function: &Function) -> Place {
+        let outside = self.place;
+        if self.declares_purity() {
+            let own = Place::body_of(self.cx, function);
+            self.place = self.cx.rather(rule!("PURITY.NESTED"), own, Place { in_dataflow: outside.in_dataflow, ..own });
+        }
+        outside
+    }
+
     /// The purity of a function that is said to be pure, as far as structural information has the field (A18): whether it is
     /// true was the types' affair.
-    fn said_pure(&self, function: &Function) -> Option<bool> {
+    fn said_pure(&mut self, function: &Function) -> Option<bool> {
+        if self.declares_purity() {
+            return Some(declared_purity(self.cx, function));
+        }
         let said = (function.pure == Some(true) || function.force_pure()) && !self.cx.literal(Erratum::A18);
         said.then_some(true)
     }

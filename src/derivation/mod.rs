@@ -5,6 +5,7 @@ mod binding;
 mod call;
 mod expr;
 mod function;
+mod purity;
 mod results;
 pub(crate) mod single;
 #[cfg(test)]
@@ -22,13 +23,15 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use purity::Place;
+
 use crate::book::Erratum;
 use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
 use crate::grammar::width::Parts;
 use crate::grammar::{FuncStructInfo, GlobalFunc, IrModule, Name, Ndim, ShapeVar, StructInfo, Var};
 use crate::judge::{Compatibility, Cx};
 use crate::scope::{Component, Context, in_order_of_reference};
-use crate::struct_info::{Nowhere, Surroundings, check_compatibility_in, closed, shown};
+use crate::struct_info::{Nowhere, Relation, Surroundings, check_compatibility_in, closed, is_more_specific_in, shown};
 
 /// What derivation says of a module.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -151,6 +154,20 @@ pub(crate) enum Fit {
 }
 
 impl Fit {
+    /// SUBSI.MEANING: what is given is accepted where a more general information is expected; where that only possibly holds
+    /// (SUBSI.LEVELS), with a warning. By the first edition what is compatible is accepted.
+    fn by_subtyping(cx: &mut Cx, given: &StructInfo, expected: &StructInfo, scope: &dyn Surroundings) -> Fit {
+        if !cx.has(rule!("SUBSI.MEANING")) {
+            return Fit::of(cx, given, expected, scope);
+        }
+        let definite = is_more_specific_in(cx, Relation::Definite, given, expected, scope);
+        let possible = definite || is_more_specific_in(cx, Relation::Possible, given, expected, scope);
+        cx.by_cases_or(
+            &[(rule!("SUBSI.MEANING"), definite, Fit::Certainly), (rule!("SUBSI.LEVELS"), possible, Fit::Perhaps)],
+            (rule!("SUBSI.MEANING"), Fit::Never),
+        )
+    }
+
     /// SI.COMPAT.INCOMPAT-ERR, SI.COMPAT.POSSIBLE-WARN; where no conclusion is reached the program is accepted
     /// (SI.BESTEFFORT) and a warning suggests a cast (SI.BESTEFFORT.WARN).
     fn of(cx: &mut Cx, given: &StructInfo, expected: &StructInfo, scope: &dyn Surroundings) -> Fit {
@@ -181,6 +198,8 @@ struct Deriver<'c, 'm> {
     beforehand: Beforehand,
     /// What may still be gone through.
     parts: Parts,
+    /// Where the traversal stands, as far as purity is concerned.
+    place: Place,
     trail: Trail,
     report: DeriveReport,
 }
@@ -209,6 +228,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
             results: HashMap::new(),
             beforehand: Beforehand::default(),
             parts: Parts::default(),
+            place: Place::default(),
             trail: Trail::default(),
             report: DeriveReport::default(),
         }
@@ -221,6 +241,11 @@ impl<'c, 'm> Deriver<'c, 'm> {
         } else {
             groups.iter().flat_map(|group| &group.members).for_each(|member| self.global(*member));
         }
+    }
+
+    /// Whether the edition has purity declared by functions and their information, and derivation checks it.
+    fn declares_purity(&self) -> bool {
+        self.cx.has(rule!("PURITY.FIELD"))
     }
 
     /// What the program says at this place, with variables of their own for its function types.
@@ -275,7 +300,8 @@ impl<'c, 'm> Deriver<'c, 'm> {
                 let info = self.function(function);
                 self.report.vars_of.push((gv.name.clone(), start..self.report.vars.len()));
                 if let Some(info) = &info {
-                    self.report.functions.push((gv.name.clone(), without_purity(info)));
+                    let info = if self.declares_purity() { info.clone() } else { without_purity(info) };
+                    self.report.functions.push((gv.name.clone(), info));
                 }
                 // SI.DERIVE.FUNC.CLEANUP. Errata: A30, literally the entry of the GlobalVar goes too.
                 if self.cx.literal(Erratum::A30) {

@@ -18,7 +18,7 @@ impl Machine<'_> {
         match callee {
             Value::Closure(closure) => self.call_closure(closure, args),
             Value::PackedFunc(packed) => self.call_packed(packed, &args, Asked::default()),
-            Value::PrimFunc(func) if self.cx.edition == Edition::E2023_12 => {
+            Value::PrimFunc(func) if self.cx.edition >= Edition::E2023_12 => {
                 // The next revision calls a PrimFunc like any function: it runs on its arguments and returns nothing.
                 crate::ops::run_prim_func(self, func, &args, 0..0)?;
                 Ok(Value::unit())

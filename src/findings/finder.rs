@@ -60,26 +60,26 @@ pub trait Finder: Sized {
     #[cold]
     fn complain(&mut self, rule: Rule, span: Span, complain: &dyn Fn() -> Complaint) {
         if !self.has_enough() {
-            let path = self.trail().path();
+            let (rule, path) = (self.cx().stated_as(rule), self.trail().path());
             self.found(complain().about(rule, path, span));
         }
     }
 
     /// Reports that the program breaks a rule here.
     fn error(&mut self, rule: Rule, span: Span, message: impl Into<String>) {
-        let path = self.trail().path();
+        let (rule, path) = (self.cx().stated_as(rule), self.trail().path());
         self.found(Diagnostic::error(rule, path, span, message));
     }
 
     /// The same, with what the author can do about it.
     fn error_with_hint(&mut self, rule: Rule, span: Span, message: impl Into<String>, hint: &str) {
-        let path = self.trail().path();
+        let (rule, path) = (self.cx().stated_as(rule), self.trail().path());
         self.found(Diagnostic::error(rule, path, span, message).with_hint(hint));
     }
 
     /// Reports what a rule warns of here.
     fn warning(&mut self, rule: Rule, span: Span, message: impl Into<String>) {
-        let path = self.trail().path();
+        let (rule, path) = (self.cx().stated_as(rule), self.trail().path());
         self.found(Diagnostic::warning(rule, path, span, message));
     }
 }

@@ -85,6 +85,14 @@ pub struct FuncStructInfo {
     pub pure: Option<bool>,
 }
 
+impl FuncStructInfo {
+    /// GRAM.SI.FUNC: the purity of the editions in which structural information has it. Where it is left out, closures are pure and packed
+    /// functions are not.
+    pub fn purity(&self) -> bool {
+        self.pure.unwrap_or(self.params.is_some())
+    }
+}
+
 /// A `derive_func` macro, known by name.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum DeriveFunc {

@@ -145,6 +145,7 @@ impl Cx {
 
     /// Whether a rule is switched off. Only for [`Instead`] and its kin: a chapter states what holds with the rule.
     pub fn is_masked(&self, rule: Rule) -> bool {
+        let rule = self.stated_as(rule);
         self.watch.as_ref().is_some_and(|watch| watch.mask.contains(rule))
     }
 
@@ -206,10 +207,23 @@ impl Cx {
         self.reading.is_literal(erratum)
     }
 
-    /// Applies a rule: records it and answers true, or answers false if the rule is masked.
+    /// Whether the edition has a rule, under its own id or under that of the rule which succeeds it there.
+    #[inline]
+    pub fn has(&self, rule: Rule) -> bool {
+        rule.in_edition(self.edition).is_some()
+    }
+
+    /// The id by which the edition knows a rule.
+    #[inline]
+    pub fn stated_as(&self, rule: Rule) -> Rule {
+        rule.in_edition(self.edition).unwrap_or(rule)
+    }
+
+    /// Applies a rule: records it and answers true, or answers false if the rule is masked or not of the edition.
     #[must_use = "a masked rule must not apply"]
     #[inline]
     pub fn fire(&mut self, rule: Rule) -> bool {
+        let Some(rule) = rule.in_edition(self.edition) else { return false };
         if let Some(watch) = &mut self.watch
             && !watch.fires(rule)
         {
@@ -223,26 +237,47 @@ impl Cx {
     /// one ([`Instead`]).
     #[inline]
     pub fn conclude<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
-        if self.fire(rule) { conclusion } else { conclusion.instead(rule) }
+        if self.draws(rule) { conclusion } else { conclusion.instead(self.stated_as(rule)) }
+    }
+
+    /// Whether the conclusion of a rule is drawn: as [`Cx::fire`], but that what the edition does not call a rule is not one that is
+    /// missing.
+    #[inline]
+    fn draws(&mut self, rule: Rule) -> bool {
+        !self.has(rule) || self.fire(rule)
     }
 
     /// A definition by cases, in the order of the text: the conclusion of the first row whose condition holds, or `None`
-    /// if there is no such row. Records the rule of that row. For a masked rule the conclusion is that of the next row
+    /// if there is no such row. Rows whose rules are not of the edition do not stand in the table. Records the rule of that row. For a masked rule the conclusion is that of the next row
     /// with another one, from the top again after the last.
     #[inline]
     pub fn by_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
         if self.watch.is_some() {
             return self.by_watched_cases(rows);
         }
-        let (rule, _, conclusion) = rows.iter().find(|(_, holds, _)| *holds)?;
-        self.recorded.insert(*rule);
+        let (rule, conclusion) = self.row_that_applies(rows)?;
+        self.recorded.insert(rule);
         Some(conclusion.clone())
+    }
+
+    /// The first row of the edition whose condition holds.
+    #[inline]
+    fn row_that_applies<'r, T>(&self, rows: &'r [Row<T>]) -> Option<(Rule, &'r T)> {
+        let applying = rows.iter().filter(|(_, holds, _)| *holds);
+        applying.filter_map(|(rule, _, then)| Some((rule.in_edition(self.edition)?, then))).next()
+    }
+
+    /// The rows that stand in the table, in the edition.
+    fn standing<'r, T>(&self, rows: &'r [Row<T>]) -> Vec<(Rule, bool, &'r T)> {
+        let edition = self.edition;
+        rows.iter().filter_map(|(rule, holds, then)| Some((rule.in_edition(edition)?, *holds, then))).collect()
     }
 
     #[cold]
     fn by_watched_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
+        let rows = self.standing(rows);
         let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1)?;
-        self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].2))
+        self.conclusion_of(at, rows.len(), &|i| (rows[i].0, rows[i].2))
     }
 
     /// As [`Cx::by_cases`], with a last row for what none of the others covers.
@@ -251,15 +286,29 @@ impl Cx {
         if self.watch.is_some() {
             return self.by_watched_cases_or(rows, otherwise);
         }
-        let row = rows.iter().find(|(_, holds, _)| *holds);
-        self.recorded.insert(row.map_or(otherwise.0, |row| row.0));
-        row.map_or(otherwise.1, |row| row.2.clone())
+        let row = self.row_that_applies(rows).map(|(rule, then)| (rule, then.clone()));
+        match row {
+            Some((rule, then)) => {
+                self.recorded.insert(rule);
+                then
+            }
+            None => {
+                self.recorded.extend(otherwise.0.in_edition(self.edition));
+                otherwise.1
+            }
+        }
     }
 
     #[cold]
     fn by_watched_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
+        let rows = self.standing(rows);
+        let Some(last) = otherwise.0.in_edition(self.edition) else {
+            let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1);
+            let of = |at| self.conclusion_of(at, rows.len(), &|i| (rows[i].0, rows[i].2));
+            return at.and_then(of).unwrap_or(otherwise.1);
+        };
         let count = rows.len() + 1;
-        let row = |i: usize| rows.get(i).map_or((otherwise.0, &otherwise.1), |(rule, _, then)| (*rule, then));
+        let row = |i: usize| rows.get(i).map_or((last, &otherwise.1), |(rule, _, then)| (*rule, *then));
         let holds = |i: usize| rows.get(i).is_none_or(|(_, holds, _)| *holds);
         let conclusion = match self.first_case(count, &|i| row(i).0, &|_, i| holds(i)) {
             Some(at) => self.conclusion_of(at, count, &row),
@@ -283,14 +332,14 @@ impl Cx {
 
     /// A clause by itself: records the rule and draws its conclusion, or gives another one ([`Instead`]) if it is masked.
     pub fn clause<T: Instead>(&mut self, rule: Rule, conclusion: impl FnOnce(&mut Cx) -> T) -> T {
-        let applies = self.fire(rule);
+        let applies = self.draws(rule);
         let conclusion = conclusion(self);
-        if applies { conclusion } else { conclusion.instead(rule) }
+        if applies { conclusion } else { conclusion.instead(self.stated_as(rule)) }
     }
 
     /// Records a rule whose conclusion is drawn later, when what it needs is there.
     pub fn open(&mut self, rule: Rule) -> Open {
-        Open { rule, applies: self.fire(rule) }
+        Open { rule: self.stated_as(rule), applies: self.draws(rule) }
     }
 
     /// By a rule `this`, and not `that`.
@@ -305,7 +354,7 @@ impl Cx {
 
     /// By a rule what was made is new; if the rule is masked it may be one of those that were made before.
     pub fn fresh<T: Clone + 'static>(&mut self, rule: Rule, new: T, like: impl Fn(&T, &T) -> bool) -> T {
-        if self.fire(rule) {
+        if self.draws(rule) {
             return new;
         }
         let made = &mut self.watch().made;
@@ -322,26 +371,46 @@ impl Cx {
     where
         Result<T, E>: Instead,
     {
-        let accepted = self.premise(rule, n, result.is_ok());
+        let accepted = self.has(rule) && self.premise(rule, n, result.is_ok());
         if accepted && result.is_err() { result.instead(rule) } else { result }
     }
 
     /// The n-th premise of a rule does not hold, which is why `conclusion` is drawn; another one if the rule is masked.
     pub fn refuse<T: Instead>(&mut self, rule: Rule, n: usize, conclusion: T) -> T {
-        if self.premise(rule, n, false) { conclusion.instead(rule) } else { conclusion }
+        if self.has(rule) && self.premise(rule, n, false) {
+            conclusion.instead(self.stated_as(rule))
+        } else {
+            conclusion
+        }
     }
 
     /// As [`Cx::by_cases`], with conditions that are looked at in turn.
     pub fn by_lazy_cases<T: Clone + PartialEq>(&mut self, rows: &[LazyRow<'_, T>]) -> Option<T> {
-        let at = self.first_case(rows.len(), &|i| rows[i].0, &|cx, i| rows[i].1(cx))?;
-        self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].2))
+        if self.watch.is_none() {
+            return self.by_plain_lazy_cases(rows);
+        }
+        let edition = self.edition;
+        let standing = rows.iter().filter_map(|row| Some((row.0.in_edition(edition)?, row)));
+        let rows: Vec<(Rule, &LazyRow<'_, T>)> = standing.collect();
+        let at = self.first_case(rows.len(), &|i| rows[i].0, &|cx, i| rows[i].1.1(cx))?;
+        self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].1.2))
+    }
+
+    fn by_plain_lazy_cases<T: Clone>(&mut self, rows: &[LazyRow<'_, T>]) -> Option<T> {
+        for (rule, holds, conclusion) in rows {
+            if self.has(*rule) && holds(self) {
+                self.recorded.extend(rule.in_edition(self.edition));
+                return Some(conclusion.clone());
+            }
+        }
+        None
     }
 
     /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.
     #[inline]
     pub fn by_kind<T: Instead>(&mut self, (rule, conclusion): (Rule, T)) -> T {
-        if self.watch.is_some() && !self.has_kind(rule) {
-            return conclusion.instead(rule);
+        if self.watch.is_some() && self.has(rule) && !self.has_kind(self.stated_as(rule)) {
+            return conclusion.instead(self.stated_as(rule));
         }
         self.conclude(rule, conclusion)
     }
@@ -373,7 +442,9 @@ impl Cx {
 
     #[cold]
     fn first_failing_watched<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
-        let rule = |i: usize| conditions[i].0;
+        let conditions: Vec<&Condition<T>> = conditions.iter().filter(|condition| self.has(condition.0)).collect();
+        let stated: Vec<Rule> = conditions.iter().map(|condition| self.stated_as(condition.0)).collect();
+        let rule = |i: usize| stated[i];
         let swapped = (1..conditions.len()).find(|i| self.mistake_at(rule(i - 1)) == Some(Mistake::Swapped));
         (0..conditions.len()).find_map(|position| {
             if position + 1 < conditions.len()
@@ -382,24 +453,29 @@ impl Cx {
             {
                 rows.followed.insert(rule(position));
             }
-            let condition = &conditions[with_swapped(position, swapped)];
+            let condition = conditions[with_swapped(position, swapped)];
             (!self.meets(condition)).then_some(condition)
         })
     }
 
     /// Conditions that must hold one and all; the first that does not is the error, with its message.
     pub fn check(&mut self, checks: &[Check]) -> Result<(), (Rule, String)> {
-        self.first_failing(checks).map_or(Ok(()), |(rule, _, _, message)| Err((*rule, message())))
+        match self.first_failing(checks) {
+            None => Ok(()),
+            Some((rule, _, _, message)) => Err((self.stated_as(*rule), message())),
+        }
     }
 
     /// Whether a condition holds, with the mistake that is to be made about it: one of several that must hold one and all,
     /// each by itself.
     #[inline]
     pub fn meets<T>(&mut self, (rule, n, holds, _): &Condition<T>) -> bool {
+        // What another edition demands is not demanded.
+        let Some(rule) = rule.in_edition(self.edition) else { return true };
         if self.watch.is_some() {
-            return self.meets_watched(*rule, *n, *holds);
+            return self.meets_watched(rule, *n, *holds);
         }
-        self.recorded.insert(*rule);
+        self.recorded.insert(rule);
         *holds
     }
 
@@ -464,10 +540,11 @@ impl Cx {
     }
 
     /// The n-th premise of a rule (counting from 1): records the test and answers its outcome, or true if the rule
-    /// is masked.
+    /// is masked or not of the edition.
     #[must_use = "a failing premise must have a consequence"]
     #[inline]
     pub fn premise(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
+        let Some(rule) = rule.in_edition(self.edition) else { return true };
         if let Some(watch) = &mut self.watch
             && !watch.tests(rule, n, holds)
         {

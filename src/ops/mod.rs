@@ -56,7 +56,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::book::Rule;
+use crate::book::{Edition, Rule};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
 use crate::judge::{Check, Cx, with_stack};
 use crate::value::{Held, Host, Registry, Stop, Value, Zeros, readable};
@@ -361,9 +361,19 @@ impl OpDef {
     pub fn is_pure(&self, cx: &mut Cx) -> bool {
         match self.name {
             "relax.call_tir" => cx.conclude(rule!("OP.CALLTIR.PURE"), true),
-            "relax.call_dps_packed" => cx.conclude(rule!("OP.CALLDPS.IMPURE"), false),
+            "relax.call_dps_packed" => cx.conclude(rule!("OP.CALLDPS.IMPURE"), self.is_pure_in(cx.edition)),
+            "relax.call_pure_packed" => {
+                let registered = cx.conclude(rule!("PURE.REGISTER-MANUAL"), self.pure);
+                cx.conclude(rule!("OP.CALLPURE.PURE"), registered)
+            }
             _ => cx.conclude(rule!("PURE.REGISTER-MANUAL"), self.pure),
         }
+    }
+
+    /// What an edition registers: a call of a packed function in destination-passing style is pure by the later ones, which take the
+    /// function at its word (OP.CALLDPS.IMPURE).
+    pub fn is_pure_in(&self, edition: Edition) -> bool {
+        self.pure || (self.name == "relax.call_dps_packed" && edition >= Edition::E2023_12)
     }
 }
 

@@ -7,7 +7,7 @@ pub use run::{answer_evaluate, answer_evaluate_by, answer_evaluate_together};
 
 use std::borrow::Cow;
 
-use crate::book::Rule;
+use crate::book::{Edition, Rule};
 use crate::check::{check_program, in_normal_form};
 use crate::data::{Notation, Reading, recognize};
 use crate::derivation::{DeriveReport, derive_call, derive_module};
@@ -26,6 +26,9 @@ pub enum NoAnswer {
     /// The text decides nothing here, or what would decide cannot be seen.
     #[error("undecided: {0}")]
     Undecided(String),
+    /// The edition has no such judgement.
+    #[error("edition {0} has no such judgement: {1}")]
+    NotOfEdition(Edition, &'static str),
     /// A limit was reached before there was an answer.
     #[error("out of budget: {0}")]
     OutOfBudget(String),
@@ -66,6 +69,8 @@ pub fn answer_with_warnings(cx: &mut Cx, ask: &Ask) -> Result<(Answer, Option<Ve
 fn answer_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Result<(Answer, Option<Vec<Rule>>), NoAnswer> {
     let mut warnings = None;
     let answer = judgement(cx, engine, ask, &mut warnings)?;
+    // An error may name a rule by the id under which the code cites it.
+    let answer = if cx.edition == Edition::default() { answer } else { answer.stated_in(cx.edition) };
     Ok((answer, warnings))
 }
 
@@ -78,7 +83,7 @@ pub fn outcome(cx: &mut Cx, ask: &Ask) -> Outcome {
 pub fn outcome_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Outcome {
     match answer_by(cx, engine, ask) {
         Ok((answer, warnings)) => Outcome::Answer { answer, warnings },
-        Err(none @ (NoAnswer::Undecided(_) | NoAnswer::OutOfBudget(_))) => {
+        Err(none @ (NoAnswer::Undecided(_) | NoAnswer::NotOfEdition(..) | NoAnswer::OutOfBudget(_))) => {
             Outcome::Unsupported { what: none.to_string() }
         }
         Err(NoAnswer::Unreadable(message)) => {
@@ -91,6 +96,9 @@ pub fn outcome_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Outcome {
 }
 
 fn judgement(cx: &mut Cx, engine: Engine, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result<Answer, NoAnswer> {
+    if let Some(instead) = retired(cx.edition, ask) {
+        return Err(NoAnswer::NotOfEdition(cx.edition, instead));
+    }
     match ask {
         Ask::Subtype(t1, t2) => Ok(Answer::Bool(types::is_subtype(cx, t1, t2))),
         Ask::Glb(t1, t2) => Ok(Answer::OptionType(types::find_glb(cx, t1, t2))),
@@ -154,6 +162,52 @@ fn judgement(cx: &mut Cx, engine: Engine, ask: &Ask, warnings: &mut Option<Vec<R
         Ask::Refine(source, target, entry, inputs) => {
             run::answer_refine(cx, &*read(source)?, &*read(target)?, entry, inputs).map(Answer::Verdict)
         }
+    }
+}
+
+/// META.SINGLE-SYSTEM: where structural information is the one system, what is said instead of a judgement of the other.
+fn retired(edition: Edition, ask: &Ask) -> Option<&'static str> {
+    let stands = |rule: Rule| rule.in_edition(edition).is_some();
+    match ask {
+        Ask::Subtype(..) | Ask::Glb(..) | Ask::Lub(..) if !stands(rule!("SUB.REFL")) => {
+            Some("types are no system of their own there; ask about structural information")
+        }
+        Ask::Wrap(_) if !stands(rule!("SI.WRAP.TENSOR")) => Some("there are no types that could be wrapped"),
+        Ask::TypeCheck(_) if !stands(rule!("TC.BEFORE-SI")) => Some("derivation checks what types did"),
+        Ask::Subtype(..)
+        | Ask::Glb(..)
+        | Ask::Lub(..)
+        | Ask::Wrap(_)
+        | Ask::TypeCheck(_)
+        | Ask::Erase(_)
+        | Ask::EraseToWellDefined(..)
+        | Ask::ShapeVarMapping(..)
+        | Ask::Compatibility(..)
+        | Ask::MoreSpecific(..)
+        | Ask::PossiblyMoreSpecific(..)
+        | Ask::Unify(..)
+        | Ask::ProveEqual(..)
+        | Ask::EvalDim(..)
+        | Ask::MatchValue(..)
+        | Ask::Parse(_)
+        | Ask::Decode(..)
+        | Ask::WellFormed(_)
+        | Ask::NormalForm(_)
+        | Ask::Check(_)
+        | Ask::Normalize(_)
+        | Ask::DeriveFunction(..)
+        | Ask::DeriveVar(..)
+        | Ask::DeriveCall(..)
+        | Ask::Evaluate(..)
+        | Ask::EvaluateIdentity(..)
+        | Ask::EvaluateCompiled(..)
+        | Ask::RelayCheck(_)
+        | Ask::RelayPrint(_)
+        | Ask::RelayInfer(_)
+        | Ask::RelayEnvironment(_)
+        | Ask::RelayConvert(_)
+        | Ask::RelayEvaluate(..)
+        | Ask::Refine(..) => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::part::{Functions, List, Map};
-use crate::book::Rule;
+use crate::book::{Edition, Rule};
 use crate::grammar::{IrModule, PrimExpr, ShapeVar, StructInfo, Type};
 use crate::judge::{Compatibility, Proof, RuntimeError};
 use crate::value::{Effect, ValueSpec};
@@ -44,6 +44,42 @@ pub enum Answer {
     Text(String),
     /// What is seen of a program on several inputs.
     Trials(Vec<TrialAnswer>),
+}
+
+impl Answer {
+    /// The answer with its rules under the ids by which an edition knows them.
+    pub fn stated_in(&self, edition: Edition) -> Answer {
+        let one = |rule: Rule| rule.in_edition(edition).unwrap_or(rule);
+        let sorted = |rules: &[Rule]| {
+            let mut rules: Vec<Rule> = rules.iter().copied().map(one).collect();
+            rules.sort_unstable();
+            rules.dedup();
+            rules
+        };
+        match self {
+            Answer::Dim(DimAnswer::Fails(rule)) => Answer::Dim(DimAnswer::Fails(one(*rule))),
+            Answer::Match(MatchAnswer::Fails(rule)) => Answer::Match(MatchAnswer::Fails(one(*rule))),
+            Answer::Read(ReadAnswer::Rejected(rules)) => Answer::Read(ReadAnswer::Rejected(sorted(rules))),
+            Answer::Verdict(Verdict::Rejected(rules)) => Answer::Verdict(Verdict::Rejected(sorted(rules))),
+            Answer::Derived(Derived::Rejected(rule)) => Answer::Derived(Derived::Rejected(one(*rule))),
+            Answer::Run(RunAnswer::Fails(rule, effects)) => Answer::Run(RunAnswer::Fails(one(*rule), effects.clone())),
+            Answer::Dim(DimAnswer::Is(_))
+            | Answer::Match(MatchAnswer::Matches(_))
+            | Answer::Read(ReadAnswer::Module(_))
+            | Answer::Verdict(Verdict::Accepted)
+            | Answer::Derived(Derived::Is(_))
+            | Answer::Run(RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified)
+            | Answer::Bool(_)
+            | Answer::Type(_)
+            | Answer::OptionType(_)
+            | Answer::StructInfo(_)
+            | Answer::Mapping(_)
+            | Answer::Compatibility(_)
+            | Answer::Proof(_)
+            | Answer::Program(_)
+            | Answer::Text(_) => self.clone(),
+        }
+    }
 }
 
 /// The program that was read, or the rules of the grammar that it breaks; none where the grammar names none.

@@ -118,9 +118,35 @@ fn best_effort(cx: &mut Cx, advanced: bool, answer: Compatibility) -> Compatibil
 
 /// SI.COMPAT.TENSOR.
 fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Scope) -> Compatibility {
+    let by_shape = tensor_but_for_what_is_open(cx, t1, t2, scope);
+    // What the first leaves open and the second does not.
+    let open = is_open(t1.dtype.is_void(), t2.dtype.is_void()) || is_open(t1.ndim.is_unknown(), t2.ndim.is_unknown());
+    let pending = by_shape == Compatible;
+    cx.by_cases(&[
+        (rule!("SI.COMPAT.TENSOR.STEP8"), pending && open, Possibly),
+        (rule!("SI.COMPAT.TENSOR.STEP8"), pending, Compatible),
+    ])
+    .unwrap_or(by_shape)
+}
+
+/// Whether something is unknown of the first, and known of the second.
+fn is_open(unknown1: bool, unknown2: bool) -> bool {
+    unknown1 && !unknown2
+}
+
+fn tensor_but_for_what_is_open(
+    cx: &mut Cx,
+    t1: &TensorStructInfo,
+    t2: &TensorStructInfo,
+    scope: &Scope,
+) -> Compatibility {
+    // In the first edition what is unknown is another than what is known; later ones leave it to the last step.
+    let differs = !cx.has(rule!("SI.COMPAT.TENSOR.STEP8"));
+    let other_dtype = t1.dtype != t2.dtype && (differs || !t1.dtype.is_void());
+    let other_rank = t1.ndim != t2.ndim && (differs || !t1.ndim.is_unknown());
     let by_form = cx.by_cases(&[
-        (rule!("SI.COMPAT.TENSOR.DTYPE"), !t2.dtype.is_void() && t1.dtype != t2.dtype, Incompatible),
-        (rule!("SI.COMPAT.TENSOR.NDIM"), !t2.ndim.is_unknown() && t1.ndim != t2.ndim, Incompatible),
+        (rule!("SI.COMPAT.TENSOR.DTYPE"), !t2.dtype.is_void() && other_dtype, Incompatible),
+        (rule!("SI.COMPAT.TENSOR.NDIM"), !t2.ndim.is_unknown() && other_rank, Incompatible),
         (rule!("SI.COMPAT.TENSOR.NOSHAPE"), t2.shape.is_none(), Compatible),
         (rule!("SI.COMPAT.TENSOR.S1NOSHAPE"), t1.shape.is_none(), Possibly),
     ]);
@@ -188,8 +214,12 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
     if let Some(answer) = by_arity {
         return answer;
     }
+    if !cx.holds(&[(rule!("SI.COMPAT.FUNC.PURITY"), 1, f1.purity() || !f2.purity())]) {
+        return Incompatible;
+    }
     // An impure function where a pure one is demanded, if the infos have the optional field (A18).
     if f2.pure == Some(true)
+        && !cx.has(rule!("SI.COMPAT.FUNC.PURITY"))
         && !cx.literal(Erratum::A18)
         && !cx.holds(&[(rule!("SI.COMPAT.INVARIANT"), 1, f1.pure == f2.pure)])
     {
@@ -214,18 +244,35 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
 
 /// Boxed scalars are related to their own datatype only (A53); a known value is compared as a dimension is.
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility {
-    if !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, p1.dtype == p2.dtype)]) {
+    let same_dtype = p1.dtype == p2.dtype;
+    if !cx.has(rule!("SI.COMPAT.PRIM.DTYPE")) && !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {
         return Incompatible;
     }
-    match (&p1.value, &p2.value) {
-        (_, None) => Compatible,
-        (None, Some(_)) => Possibly,
-        (Some(value1), Some(value2)) => match crate::shape::prove_equal(cx, value1, value2) {
-            Proof::Equal => Compatible,
-            Proof::Different => Incompatible,
-            Proof::Unknown => Possibly,
-        },
+    let proof = match (&p1.value, &p2.value) {
+        (Some(value1), Some(value2)) if same_dtype => crate::shape::prove_equal(cx, value1, value2),
+        (Some(_) | None, Some(_) | None) => Proof::Unknown,
+    };
+    let by_values = match (&p1.value, &p2.value, proof) {
+        (_, None, _) | (Some(_), Some(_), Proof::Equal) => Compatible,
+        (None, Some(_), _) | (Some(_), Some(_), Proof::Unknown) => Possibly,
+        (Some(_), Some(_), Proof::Different) => Incompatible,
+    };
+    if !cx.has(rule!("SI.COMPAT.PRIM.EQ")) {
+        return by_values;
     }
+    let by_proof = match proof {
+        Proof::Equal => Compatible,
+        Proof::Unknown => Possibly,
+        Proof::Different => Incompatible,
+    };
+    cx.by_cases_or(
+        &[
+            (rule!("SI.COMPAT.PRIM.DTYPE"), !same_dtype, Incompatible),
+            (rule!("SI.COMPAT.PRIM.NOVAL2"), p2.value.is_none(), Compatible),
+            (rule!("SI.COMPAT.PRIM.NOVAL1"), p1.value.is_none(), Possibly),
+        ],
+        (rule!("SI.COMPAT.PRIM.EQ"), by_proof),
+    )
 }
 
 #[cfg(test)]

@@ -127,26 +127,38 @@ impl Order<'_> {
     }
 
     /// Whether a comparison of dimensions counts as equality in this relation.
-    fn counts(&self, cx: &Cx, proof: Proof) -> bool {
+    fn counts(&self, cx: &mut Cx, proof: Proof) -> bool {
         // By transitivity through a fresh variable everything is possibly equal to everything (A15).
         let collapsed = cx.literal(Erratum::A15);
         match proof {
             Proof::Equal => true,
-            Proof::Unknown => collapsed || self.relation == Relation::Possible,
+            Proof::Unknown => collapsed || (self.is_possible() && cx.conclude(rule!("SUBSI.LEVELS"), true)),
             Proof::Different => collapsed,
         }
     }
 
-    /// One step for each rule: the datatype, then the shape and the rank; two steps combine by SI.ORDER.TRANS.
+    fn is_possible(&self) -> bool {
+        self.relation == Relation::Possible
+    }
+
+    /// One step for each rule: the datatype, then the shape and the rank; two steps combine by SI.ORDER.TRANS, or by SUBSI.COMPONENTWISE
+    /// to the lesser of their levels.
     fn tensor(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
         let other_dtype = t1.dtype != t2.dtype;
-        if other_dtype && !cx.holds(&[(rule!("SI.ORDER.TENSOR.DTYPE"), 1, t2.dtype.is_void())]) {
+        let open = self.is_possible() && other_dtype && t1.dtype.is_void();
+        let by_level = cx.by_cases(&[(rule!("SUBSI.TENSOR.MISSING-POSSIBLE"), open, true)]);
+        if by_level.is_none() && other_dtype && !cx.holds(&[(rule!("SI.ORDER.TENSOR.DTYPE"), 1, t2.dtype.is_void())]) {
             return false;
         }
+        let combined = if self.is_possible() && cx.has(rule!("SUBSI.COMPONENTWISE")) {
+            rule!("SUBSI.COMPONENTWISE")
+        } else {
+            rule!("SI.ORDER.TRANS")
+        };
         match self.tensor_shape(cx, t1, t2) {
             // Otherwise they would be equal, which is reflexivity.
             ShapeStep::None => other_dtype,
-            ShapeStep::Taken => !other_dtype || cx.conclude(rule!("SI.ORDER.TRANS"), true),
+            ShapeStep::Taken => !other_dtype || cx.conclude(combined, true),
             ShapeStep::Missing => false,
         }
     }
@@ -156,9 +168,14 @@ impl Order<'_> {
         if same_rank && same_option(t1.shape.as_ref(), t2.shape.as_ref(), same_tensor_shape) {
             return ShapeStep::None;
         }
+        // Of the first it is not known: it may well be as the second.
+        let open_rank = self.is_possible() && t1.ndim.is_unknown() && cx.has(rule!("SUBSI.TENSOR.MISSING-POSSIBLE"));
+        let one_shape = t1.shape.is_none() || t2.shape.is_none();
+        let open_shape = self.is_possible() && same_rank && t1.shape.is_none();
         let by_form = cx.by_cases(&[
             (rule!("SI.ORDER.TENSOR.RANK"), t2.shape.is_none() && t2.ndim.is_unknown(), ShapeStep::Taken),
-            (rule!("SI.ORDER.TENSOR.RANK"), !same_rank, ShapeStep::Missing),
+            (rule!("SUBSI.TENSOR.MISSING-POSSIBLE"), (open_rank && one_shape) || open_shape, ShapeStep::Taken),
+            (rule!("SI.ORDER.TENSOR.RANK"), !same_rank && !open_rank, ShapeStep::Missing),
             (rule!("SI.ORDER.TENSOR.SHAPE"), t2.shape.is_none(), ShapeStep::Taken),
             (rule!("SI.ORDER.TENSOR.SHAPE"), t1.shape.is_none(), ShapeStep::Missing),
         ]);
@@ -176,6 +193,7 @@ impl Order<'_> {
             (rule!("SI.ORDER.SHAPE.RANK"), s2.values.is_none() && s2.ndim.is_unknown(), true),
             (rule!("SI.ORDER.SHAPE.RANK"), s1.ndim != s2.ndim, false),
             (rule!("SI.ORDER.SHAPE.VALUES"), s2.values.is_none(), true),
+            (rule!("SUBSI.LEVELS"), s1.values.is_none() && self.is_possible(), true),
             (rule!("SI.ORDER.SHAPE.VALUES"), s1.values.is_none(), false),
         ]);
         by_form.unwrap_or_else(|| {
@@ -199,8 +217,12 @@ impl Order<'_> {
         match (&f1.params, &f2.params) {
             (None, None) => self.packed(cx, f1, f2),
             (Some(_), Some(_)) => {
-                let purity = cx.literal(Erratum::A18) || f2.pure != Some(true) || f1.pure == f2.pure;
-                purity && self.told(cx, f1, f2, known)
+                let by_field = cx.holds(&[(rule!("SUBSI.FUNC.PURITY"), 1, f1.purity() || !f2.purity())]);
+                // A18: the first edition has the field by way of extension.
+                let unsaid = cx.has(rule!("SUBSI.FUNC.PURITY")) || cx.literal(Erratum::A18);
+                let below =
+                    by_field && (unsaid || f2.pure != Some(true) || f1.pure == f2.pure) && self.told(cx, f1, f2, known);
+                below && (f1.purity() == f2.purity() || cx.conclude(rule!("SUBSI.FUNC.COMBINED"), true))
             }
             (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
         }
@@ -251,15 +273,31 @@ impl Order<'_> {
 
     /// Boxed scalars are related to their own datatype only (A53).
     fn prim(&self, cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> bool {
+        let same_dtype = p1.dtype == p2.dtype;
+        if !cx.holds(&[(rule!("SUBSI.PRIM.DTYPE"), 1, same_dtype)]) {
+            return false;
+        }
+        let by_form = cx.by_cases(&[
+            (rule!("SUBSI.PRIM.VALUE"), p2.value.is_none(), true),
+            (rule!("SUBSI.LEVELS"), p1.value.is_none() && self.is_possible(), true),
+            (rule!("SUBSI.PRIM.VALUE"), p1.value.is_none(), false),
+        ]);
+        if let Some(answer) = by_form {
+            return answer;
+        }
+        let known = cx.has(rule!("SUBSI.PRIM.EQVALUE"));
         let value = match (&p1.value, &p2.value) {
-            (_, None) => true,
+            (_, None) => !known,
             (None, Some(_)) => false,
             (Some(value1), Some(value2)) => {
                 let proof = crate::shape::prove_equal(cx, value1, value2);
                 self.counts(cx, proof)
             }
         };
-        cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, value && p1.dtype == p2.dtype)])
+        if known {
+            return cx.holds(&[(rule!("SUBSI.PRIM.EQVALUE"), 1, value)]);
+        }
+        cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, value && same_dtype)])
     }
 }
 

@@ -187,7 +187,10 @@ fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Sco
     let ndim = cx.conclude(rule!("SI.UNIFY.TENSOR.NDIM"), if same_rank { s1.ndim } else { Ndim::Unknown });
     let same_dtype = s1.dtype == s2.dtype;
     let dtype = cx.conclude(rule!("SI.UNIFY.TENSOR.DTYPE"), if same_dtype { s1.dtype } else { DataType::VOID });
-    let comparable = s1.shape.is_some() && s2.shape.is_some() && same_rank && !s1.ndim.is_unknown();
+    let both_ranked_alike = s1.shape.is_some() && s2.shape.is_some() && same_rank;
+    // SI.UNIFY.REFL: a shape of unknown rank, too, is that of what is joined with itself.
+    let of_any_rank = both_ranked_alike && s1.ndim.is_unknown();
+    let comparable = both_ranked_alike && (!s1.ndim.is_unknown() || cx.rule(rule!("SI.UNIFY.REFL"), of_any_rank));
     let shapes = if comparable { (s1.shape.as_ref(), s2.shape.as_ref()) } else { (None, None) };
     let proof = compare_known_shapes(cx, shapes.0, shapes.1, scope).proof;
     let keeps_shape = cx.by_cases_or(
@@ -263,6 +266,14 @@ fn joined_purity(pure1: Option<bool>, pure2: Option<bool>) -> Option<bool> {
     }
 }
 
+/// SI.UNIFY.FUNC.PURITY: where structural information has the field, it is said of the join.
+fn purity_of_join(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Option<bool> {
+    if f1.pure.is_none() && f2.pure.is_none() || !cx.has(rule!("SI.UNIFY.FUNC.PURITY")) {
+        return joined_purity(f1.pure, f2.pure);
+    }
+    Some(cx.conclude(rule!("SI.UNIFY.FUNC.PURITY"), f1.purity() && f2.purity()))
+}
+
 /// The join of the outermost function types, told apart inside, and of those inside them, which have been.
 fn told(
     cx: &mut Cx,
@@ -310,7 +321,7 @@ fn closures(
     let mut part = spelled.part();
     let join = cx.clause(rule!("SI.UNIFY.FUNC.RET"), |cx| {
         let ret = unify(cx, &f1.ret, &f2.ret, scope, &mut part);
-        let (params, pure) = (Some(unified_params.into()), joined_purity(f1.pure, f2.pure));
+        let (params, pure) = (Some(unified_params.into()), purity_of_join(cx, f1, f2));
         StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }))
     });
     part.note(params1.len(), &mut parts);
@@ -337,14 +348,28 @@ fn unified_param(
 
 /// Different scalars have only `ObjectStructInfo` in common (A53).
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> StructInfo {
-    if !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, p1.dtype == p2.dtype)]) {
+    let same_dtype = p1.dtype == p2.dtype;
+    if !cx.has(rule!("SI.UNIFY.PRIM.DTYPE")) && !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {
         return StructInfo::Object;
     }
     let equal = match (&p1.value, &p2.value) {
-        (Some(value1), Some(value2)) => crate::shape::prove_equal(cx, value1, value2) == Proof::Equal,
-        (Some(_), None) | (None, Some(_)) | (None, None) => false,
+        (Some(value1), Some(value2)) if same_dtype => crate::shape::prove_equal(cx, value1, value2) == Proof::Equal,
+        (Some(_) | None, Some(_) | None) => false,
     };
-    if equal { StructInfo::Prim(p1.clone()) } else { StructInfo::prim(p1.dtype) }
+    let (first, of_dtype) = (StructInfo::Prim(p1.clone()), StructInfo::prim(p1.dtype));
+    let valueless = p1.value.is_none() || p2.value.is_none();
+    if !cx.has(rule!("SI.UNIFY.PRIM.NEQ")) {
+        return if equal { first } else { of_dtype };
+    }
+    let join = cx.by_cases_or(
+        &[
+            (rule!("SI.UNIFY.PRIM.DTYPE"), !same_dtype, &StructInfo::Object),
+            (rule!("SI.UNIFY.PRIM.NOVAL"), valueless, &of_dtype),
+            (rule!("SI.UNIFY.PRIM.EQ"), equal, &first),
+        ],
+        (rule!("SI.UNIFY.PRIM.NEQ"), &of_dtype),
+    );
+    join.clone()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! A suite file (`conformance/suite/<chapter>/*.ron`) is a list of cases. The type of `allow` follows from the
 //! question, so answers are written bare: `allow: [Object]` after `Unify(..)`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::accuracy::Within;
 use crate::book::{Edition, Erratum, Rule};
@@ -20,7 +20,7 @@ pub struct Case {
     /// The rules that the case is about; see [`Ask::claims_exactly`].
     pub rules: Vec<Rule>,
     /// The editions in which the expectation holds.
-    pub editions: Vec<String>,
+    pub editions: Vec<Edition>,
     /// What is asked.
     pub ask: Ask,
     /// Every permitted answer, in the corrected reading.
@@ -49,14 +49,30 @@ pub struct CaseError {
     pub message: String,
 }
 
-fn first_edition() -> Vec<String> {
-    vec![Edition::default().name().to_string()]
+fn first_edition() -> Vec<Edition> {
+    vec![Edition::default()]
 }
 
 impl Case {
     /// The part of the id before the first `/`.
     pub fn chapter(&self) -> &str {
         self.id.split('/').next().unwrap_or(&self.id)
+    }
+
+    /// The rules that it claims, under the ids by which an edition knows them.
+    pub fn rules_in(&self, edition: Edition) -> BTreeSet<Rule> {
+        self.rules.iter().filter_map(|rule| rule.in_edition(edition)).collect()
+    }
+
+    /// The case with the rules of its answers under the ids by which an edition knows them.
+    pub fn stated_in(&self, edition: Edition) -> Case {
+        let stated = |rule: &Rule| rule.in_edition(edition).unwrap_or(*rule);
+        Case {
+            allow: self.allow.iter().map(|answer| answer.stated_in(edition)).collect(),
+            literal: self.literal.as_ref().map(|answer| answer.stated_in(edition)),
+            warnings: self.warnings.as_ref().map(|rules| rules.iter().map(stated).collect()),
+            ..self.clone()
+        }
     }
 }
 
@@ -92,6 +108,9 @@ impl Read for Case {
             why: fields.one(r, "why").map_err(in_case)?,
             id: id.clone(),
         };
+        if case.editions.is_empty() {
+            return Err(in_case(DataError::at(node.span, "`editions` is empty")));
+        }
         match (case.rules.is_empty(), case.literal.is_some() == case.erratum.is_some()) {
             (false, true) => Ok(case),
             (true, _) => Err(in_case(DataError::at(node.span, "`rules` is empty"))),

@@ -176,6 +176,8 @@ pub fn tolerance_used(case: &Case, outcome: &Outcome) -> Option<f64> {
 }
 
 fn compare_answer(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> Comparison {
+    let stated = (edition != Edition::default()).then(|| case.stated_in(edition));
+    let case = stated.as_ref().unwrap_or(case);
     let within = case.within.unwrap_or(BIT_FOR_BIT);
     let mut judge = Judge { within, ..Judge::new(Cx::new().with_edition(edition), &case.ask, oracle) };
     judge.about_reading |= case.as_text;

@@ -1,7 +1,7 @@
 //! What ties the golden cases to the rules: which rules a case records, and which premises it tests. What happens when a
 //! rule is switched off, is in [`crate::suite::knockout`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
@@ -25,30 +25,27 @@ pub struct Execution {
     pub rows: RowsLookedAt,
 }
 
-/// The edition that a case is asked in: the first of its list that there is.
-pub fn edition_of(case: &Case) -> Edition {
-    let known = |name: &String| Edition::ALL.into_iter().find(|edition| edition.name() == name);
-    case.editions.iter().find_map(known).unwrap_or_default()
-}
-
-/// Asks a case in the corrected reading.
-pub fn execute(case: &Case, mask: RuleSet) -> Execution {
-    execute_in(case, Cx::new().with_mask(mask))
+/// Asks a case in one of its editions, in the corrected reading.
+pub fn execute(case: &Case, edition: Edition, mask: RuleSet) -> Execution {
+    execute_in(case, Cx::new().with_edition(edition).with_mask(mask))
 }
 
 /// Asks a case with its erratum taken literally, and compares with its literal answer; `None` if it has none.
-pub fn execute_literally(case: &Case, mask: RuleSet) -> Option<Execution> {
-    execute_literally_in(case, Cx::new().with_mask(mask))
+pub fn execute_literally(case: &Case, edition: Edition, mask: RuleSet) -> Option<Execution> {
+    execute_literally_in(case, Cx::new().with_edition(edition).with_mask(mask))
 }
 
 /// The rules that the literal reading of a case records; none if it has no literal answer.
-pub fn recorded_literally(case: &Case) -> RuleSet {
-    execute_literally(case, RuleSet::new()).map_or_else(RuleSet::new, |execution| execution.recorded)
+pub fn recorded_literally(case: &Case, edition: Edition) -> RuleSet {
+    execute_literally(case, edition, RuleSet::new()).map_or_else(RuleSet::new, |execution| execution.recorded)
 }
 
-/// Asks a case in each of the readings for which it has an answer, in a context made so.
-pub fn execute_in_its_readings(case: &Case, cx: &Cx) -> impl Iterator<Item = Execution> {
-    std::iter::once(execute_in(case, cx.clone())).chain(execute_literally_in(case, cx.clone()))
+/// Asks a case in each of the editions and readings for which it has an answer, in a context made so.
+pub fn execute_in_its_readings<'c>(case: &'c Case, cx: &'c Cx) -> impl Iterator<Item = Execution> + 'c {
+    case.editions.iter().flat_map(move |edition| {
+        let cx = cx.clone().with_edition(*edition);
+        std::iter::once(execute_in(case, cx.clone())).chain(execute_literally_in(case, cx))
+    })
 }
 
 fn execute_literally_in(case: &Case, cx: Cx) -> Option<Execution> {
@@ -57,11 +54,9 @@ fn execute_literally_in(case: &Case, cx: Cx) -> Option<Execution> {
     Some(execute_in(&case, cx.with_reading(Reading::literal_only(&[erratum]))))
 }
 
-fn execute_in(case: &Case, cx: Cx) -> Execution {
-    let edition = edition_of(case);
-    let mut cx = cx.with_edition(edition);
+fn execute_in(case: &Case, mut cx: Cx) -> Execution {
     let outcome = oracle::outcome(&mut cx, &case.ask);
-    let comparison = compare(case, &outcome, edition, true);
+    let comparison = compare(case, &outcome, cx.edition, true);
     Execution { comparison, outcome, recorded: *cx.recorded(), rows: cx.rows_looked_at() }
 }
 
@@ -82,7 +77,14 @@ pub fn premises(suite: &[Case]) -> BTreeMap<Tested, Vec<&str>> {
 
 /// Each once.
 fn premises_of(case: &Case) -> Vec<Tested> {
-    let mut cx = Cx::new().with_edition(edition_of(case)).with_trace();
+    let mut tested: Vec<Tested> = case.editions.iter().flat_map(|edition| premises_in(case, *edition)).collect();
+    tested.sort_unstable();
+    tested.dedup();
+    tested
+}
+
+fn premises_in(case: &Case, edition: Edition) -> Vec<Tested> {
+    let mut cx = Cx::new().with_edition(edition).with_trace();
     // What the answer is, the suite looks at.
     let _ = oracle::outcome(&mut cx, &case.ask);
     let mut tested = Vec::new();
@@ -94,8 +96,6 @@ fn premises_of(case: &Case) -> Vec<Tested> {
             Step::Sub(derivation) => steps.extend(derivation.steps),
         }
     }
-    tested.sort_unstable();
-    tested.dedup();
     tested
 }
 
@@ -103,8 +103,10 @@ fn premises_of(case: &Case) -> Vec<Tested> {
 pub fn claims(suite: &[Case]) -> BTreeMap<Rule, Vec<&Case>> {
     let mut claims: BTreeMap<Rule, Vec<&Case>> = BTreeMap::new();
     for case in suite {
-        for rule in &case.rules {
-            claims.entry(*rule).or_default().push(case);
+        // Under each of the ids by which its editions know the rules.
+        let rules: BTreeSet<Rule> = case.editions.iter().flat_map(|edition| case.rules_in(*edition)).collect();
+        for rule in rules {
+            claims.entry(rule).or_default().push(case);
         }
     }
     claims
@@ -131,6 +133,12 @@ fn lock_line(case: &Case) -> Option<String> {
     if case.ask.claims_exactly() {
         return None;
     }
-    let recorded: Vec<&str> = execute(case, RuleSet::new()).recorded.iter().map(Rule::id).collect();
-    Some(format!("{}: {}\n", case.id, recorded.join(" ")))
+    Some(case.editions.iter().map(|edition| lock_line_in(case, *edition)).collect())
+}
+
+/// An edition that is not the default one is named.
+fn lock_line_in(case: &Case, edition: Edition) -> String {
+    let recorded: Vec<&str> = execute(case, edition, RuleSet::new()).recorded.iter().map(Rule::id).collect();
+    let named = if edition == Edition::default() { String::new() } else { format!(" @{edition}") };
+    format!("{}{named}: {}\n", case.id, recorded.join(" "))
 }

@@ -87,7 +87,7 @@ pub fn select<'a>(
     }
     let selected: Vec<&Case> = suite
         .iter()
-        .filter(|case| case.editions.iter().any(|name| name == edition.name()))
+        .filter(|case| case.editions.contains(&edition))
         .filter(|case| patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, case)))
         .filter(|case| partition.is_none_or(|partition| partition.contains(&case.id)))
         .collect();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use relax_spec::book::RuleSet;
+use relax_spec::book::{Edition, RuleSet};
 use relax_spec::suite::compare::CaseVerdict;
 use relax_spec::suite::coverage::execute;
 use relax_spec::suite::{Case, embedded_suite, read_cases};
@@ -19,7 +19,7 @@ fn files() -> Vec<PathBuf> {
 
 /// What is wrong with a case.
 fn complaint(case: &Case) -> Option<String> {
-    let execution = execute(case, RuleSet::new());
+    let execution = execute(case, Edition::default(), RuleSet::new());
     match execution.comparison.verdict {
         CaseVerdict::Agree => None,
         verdict => Some(format!("{verdict}: {}", execution.comparison.why.unwrap_or_default())),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use relax_spec::book::erratum::Shown;
-use relax_spec::book::{Erratum, Rule, RuleSet, Status};
+use relax_spec::book::{Edition, Erratum, Rule, RuleSet, Status};
 use relax_spec::harness::agreement;
 use relax_spec::harness::questions::questions;
 use relax_spec::judge::RowMutant;
@@ -19,9 +19,40 @@ use relax_spec::suite::{Case, coverage, embedded_suite};
 /// Beginnings of rule ids under which every rule is implemented or excluded. Chapters join this list as they are
 /// completed, and never leave it.
 const COMPLETE: &[&str] = &[
-    "AST22.", "BUILTIN.", "CONV.", "EQ.", "EVAL.", "GLB.", "GRAM.", "LUB.", "MEM.", "META.", "MOD.", "NF.", "OP.",
-    "OPS.", "OPT.", "PR14148.", "PURE.", "R89.", "RELAY.", "RT.", "SCOPE.", "SI.", "SUB.", "TC.", "TYPE.", "VAL.",
+    "AST22.",
+    "BUILTIN.",
+    "CONV.",
+    "EQ.",
+    "EVAL.",
+    "GLB.",
+    "GRAM.",
+    "LUB.",
+    "MEM.",
+    "META.",
+    "MOD.",
+    "NF.",
+    "OP.",
+    "OPS.",
+    "OPT.",
+    "PR14148.",
+    "PURE.",
+    "R89.",
+    "RELAY.",
+    "RT.",
+    "SCOPE.",
+    "SI.",
+    "SUB.",
+    "TC.",
+    "TYPE.",
+    "VAL.",
     "WF.",
+    "PURITY.",
+    "SUBSI.",
+    "WF23-12.",
+    "PRIMFUNC.",
+    "VDEV.",
+    "DEV.",
+    "TRADTYPE.",
 ];
 
 fn suite() -> Vec<Case> {
@@ -39,7 +70,8 @@ fn assert_none(what: &str, found: Vec<String>) {
 
 #[test]
 fn every_rule_of_a_complete_chapter_is_implemented_or_excluded() {
-    let pending = |rule: &&Rule| rule.status() == Status::Pending;
+    // What only later editions have and what is in preparation there says so itself.
+    let pending = |rule: &&Rule| rule.status() == Status::Pending && !rule.info().pending;
     let complete = |rule: &&Rule| COMPLETE.iter().any(|prefix| rule.id().starts_with(prefix));
     let missing = Rule::ALL.iter().filter(pending).filter(complete).map(|rule| rule.id().to_string()).collect();
     assert_none("neither implemented nor excluded", missing);
@@ -62,20 +94,85 @@ fn no_excluded_rule_fires_in_the_code() {
 fn claimed_is_recorded() {
     let differences = suite()
         .par_iter()
-        .filter_map(|case| {
-            let claimed: BTreeSet<Rule> = case.rules.iter().copied().collect();
-            let recorded: BTreeSet<Rule> = coverage::execute(case, RuleSet::new()).recorded.iter().collect();
-            // A rule of which the corrected reading makes no use may be at stake in the literal one.
-            let literally: BTreeSet<Rule> = coverage::recorded_literally(case).iter().collect();
-            let unrecorded: Vec<&Rule> =
-                claimed.iter().filter(|r| !recorded.contains(r) && !literally.contains(r)).collect();
-            let unclaimed: Vec<&Rule> =
-                if case.ask.claims_exactly() { recorded.difference(&claimed).collect() } else { Vec::new() };
-            (!unrecorded.is_empty() || !unclaimed.is_empty())
-                .then(|| format!("{}: claimed only {unrecorded:?}, recorded only {unclaimed:?}", case.id))
-        })
+        .flat_map_iter(|case| case.editions.iter().filter_map(|edition| claimed_otherwise(case, *edition)))
         .collect();
     assert_none("the rules that a case claims are not those that it uses", differences);
+}
+
+/// How the rules that a case claims differ from those that it uses in an edition.
+fn claimed_otherwise(case: &Case, edition: Edition) -> Option<String> {
+    let claimed = case.rules_in(edition);
+    let recorded: BTreeSet<Rule> = coverage::execute(case, edition, RuleSet::new()).recorded.iter().collect();
+    // A rule of which the corrected reading makes no use may be at stake in the literal one.
+    let literally: BTreeSet<Rule> = coverage::recorded_literally(case, edition).iter().collect();
+    let unrecorded: Vec<&Rule> = claimed.iter().filter(|r| !recorded.contains(r) && !literally.contains(r)).collect();
+    let unclaimed: Vec<&Rule> =
+        if case.ask.claims_exactly() { recorded.difference(&claimed).collect() } else { Vec::new() };
+    if unrecorded.is_empty() && unclaimed.is_empty() && !claimed.is_empty() {
+        return None;
+    }
+    let of = if claimed.is_empty() { ": no rule that it claims is of this edition" } else { "" };
+    Some(format!("{} in {edition}{of}: claimed only {unrecorded:?}, recorded only {unclaimed:?}", case.id))
+}
+
+/// Nothing of one edition is used in another.
+#[test]
+fn a_case_records_rules_of_its_edition_only() {
+    let strayed = suite()
+        .par_iter()
+        .flat_map_iter(|case| case.editions.iter().map(move |edition| (case, *edition)))
+        .flat_map_iter(|(case, edition)| {
+            let recorded = coverage::execute(case, edition, RuleSet::new()).recorded;
+            let foreign = recorded.iter().filter(|rule| !rule.info().editions.contains(&edition.name()));
+            foreign.map(|rule| format!("{} in {edition}: {rule}", case.id)).collect::<Vec<String>>()
+        })
+        .collect();
+    assert_none("rules of another edition", strayed);
+}
+
+/// Whether an edition has its own words for a rule.
+fn is_worded_by(rule: Rule, edition: Edition) -> bool {
+    rule.statement(edition).is_some_and(|statement| statement.edition == edition.name())
+}
+
+/// A clause that a later edition words by itself is excluded, or shown by a case of that edition, or says of itself that the code does
+/// not follow it yet.
+#[test]
+fn what_a_later_edition_says_is_shown_in_it() {
+    let suite = suite();
+    let claims = coverage::claims(&suite);
+    let mut wrong = Vec::new();
+    for edition in Edition::ALL.into_iter().skip(1) {
+        for rule in Rule::ALL.iter().copied().filter(|rule| is_worded_by(*rule, edition)) {
+            let shown = claims.get(&rule).is_some_and(|cases| {
+                cases.iter().any(|case| case.editions.contains(&edition) && case.rules_in(edition).contains(&rule))
+            });
+            match (rule.is_pending_in(edition), rule.info().excluded.is_some(), shown) {
+                (false, false, false) => wrong.push(format!("{rule}: no case of {edition} claims it")),
+                (true, true, _) => wrong.push(format!("{rule}: pending in {edition}, and excluded")),
+                (true, false, true) => wrong.push(format!("{rule}: pending in {edition}, but a case of it claims it")),
+                (false, _, _) | (true, false, false) => {}
+            }
+        }
+    }
+    assert_none("later editions", wrong);
+}
+
+/// A later edition keeps or restates what the one before it says, or drops the rule for good.
+#[test]
+fn the_editions_of_a_rule_are_a_row_without_gaps() {
+    let names = Edition::ALL.map(Edition::name);
+    let gaps = Rule::ALL.iter().filter(|rule| {
+        let editions = rule.info().editions;
+        !names.windows(editions.len()).any(|row| row == editions)
+    });
+    assert_none("editions with gaps", gaps.map(|rule| format!("{rule}: {:?}", rule.info().editions)).collect());
+    let both = Rule::ALL.iter().flat_map(|rule| {
+        let before = rule.info().succeeds.iter().filter_map(|id| id.parse::<Rule>().ok());
+        let shared = before.filter(|old| old.info().editions.iter().any(|e| rule.info().editions.contains(e)));
+        shared.map(move |old| format!("{rule} succeeds {old}, which stands in an edition of it"))
+    });
+    assert_none("successors", both.collect());
 }
 
 #[test]
@@ -542,7 +639,7 @@ fn every_operator_stands_in_its_chapter() {
 /// What implementations are held to is met by the normal form that a case shows.
 #[test]
 fn an_expected_normal_form_would_pass() {
-    let edition = relax_spec::book::Edition::default();
+    let edition = Edition::default();
     let refused = suite().into_iter().filter(|case| matches!(case.ask, Ask::Normalize(_))).flat_map(|case| {
         let programs: Vec<Answer> =
             case.allow.iter().filter(|answer| matches!(answer, Answer::Program(_))).cloned().collect();

@@ -115,7 +115,7 @@ impl Machine<'_> {
         match callee {
             Value::Closure(closure) => self.enter_closure(closure, args, dst),
             Value::PackedFunc(packed) => self.run_packed(packed, &args, asked).map(Some),
-            Value::PrimFunc(func) if self.cx.edition == Edition::E2023_12 => {
+            Value::PrimFunc(func) if self.cx.edition >= Edition::E2023_12 => {
                 run_prim_func(self, func, &args, 0..0).map(|()| Some(Value::unit()))
             }
             Value::PrimFunc(func) => Err(only_by_call_tir(&func.name)),
