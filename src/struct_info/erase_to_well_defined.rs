@@ -1,14 +1,17 @@
 //! Erasing what has gone out of scope.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use super::apart::{distinct, told_inside, told_inside_and_back};
 use super::mapping::{all_shape_vars, introduced_shape_vars};
 use super::substitute::replace_everywhere;
 use super::surroundings::{Scope, Surroundings};
-use crate::book::Erratum;
-use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
+use crate::book::{Edition, Erratum};
+use crate::grammar::{
+    FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
+};
 use crate::judge::{Cx, with_stack};
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
@@ -57,11 +60,7 @@ fn erase_anew(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
                 Some(params) => erase_func(cx, func, params, scope),
                 None => cx.clause(rule!("SI.ERASE_WD.FUNC.PACKED"), |cx| erase_packed(cx, func, scope)),
             },
-            // A53: information about boxed scalars mentions no dimension that could go out of scope, save a value.
-            StructInfo::Prim(prim) => match &prim.value {
-                Some(value) if mentions_unknown(value, scope) => StructInfo::prim(prim.dtype),
-                Some(_) | None => s.clone(),
-            },
+            StructInfo::Prim(prim) => erase_prim(cx, s, prim, scope),
         },
     )
 }
@@ -72,12 +71,22 @@ fn mentions_unknown(e: &PrimExpr, scope: &Scope) -> bool {
     found
 }
 
+/// SI.ERASE_WD.PRIM: without its value, if that mentions what is not in scope (A53).
+///
+/// Errata: N17, literally it is left alone.
+fn erase_prim(cx: &mut Cx, s: &StructInfo, prim: &PrimStructInfo, scope: &Scope) -> StructInfo {
+    let left_alone = cx.has(rule!("SI.ERASE_WD.PRIM")) && cx.literal(Erratum::N17);
+    let is_out = prim.value.as_ref().is_some_and(|value| mentions_unknown(value, scope));
+    let erased = if is_out && !left_alone { StructInfo::prim(prim.dtype) } else { s.clone() };
+    cx.conclude(rule!("SI.ERASE_WD.PRIM"), erased)
+}
+
 /// SI.ERASE_WD.TENSOR: without its shape, if that mentions what is not in scope.
 fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &Scope) -> StructInfo {
     let (var_is_out, dim_is_out) = match &tensor.shape {
         None => return cx.conclude(rule!("SI.ERASE_WD.TENSOR.NOSHAPE"), s.clone()),
         // Criterion 13 admits no other expression; nothing is known of its variables.
-        Some(TensorShape::Other(_)) => return without_shape(tensor),
+        Some(TensorShape::Other(_)) => return without_shape(cx, tensor),
         Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => (!scope.has_var(v), false),
         Some(TensorShape::Dims(dims)) => (false, dims.iter().any(|dim| mentions_unknown(dim, scope))),
     };
@@ -85,11 +94,13 @@ fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &
         &[(rule!("SI.ERASE_WD.TENSOR.VAR"), var_is_out, false), (rule!("SI.ERASE_WD.TENSOR.DIMS"), dim_is_out, false)],
         (rule!("SI.ERASE_WD.TENSOR.KEEP"), true),
     );
-    if keeps_shape { s.clone() } else { without_shape(tensor) }
+    if keeps_shape { s.clone() } else { without_shape(cx, tensor) }
 }
 
-fn without_shape(tensor: &TensorStructInfo) -> StructInfo {
-    StructInfo::Tensor(TensorStructInfo { shape: None, dtype: tensor.dtype, ndim: tensor.ndim })
+/// Errata: N18, literally the device goes with the shape.
+fn without_shape(cx: &Cx, tensor: &TensorStructInfo) -> StructInfo {
+    let vdevice = tensor.vdevice.clone().filter(|_| !cx.literal(Erratum::N18));
+    StructInfo::Tensor(TensorStructInfo { shape: None, vdevice, ..tensor.clone() })
 }
 
 /// SI.ERASE_WD.SHAPE: without its values, if they mention what is not in scope.
@@ -104,14 +115,14 @@ fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Sco
     if keeps_values { s.clone() } else { without_values }
 }
 
-/// The shape variables that come into scope with a parameter: those that it introduces, and still does when it is weakened,
-/// as what stays of it may not mention another.
-fn unbound_in_param(cx: &Cx, param: &StructInfo, scope: &Scope) -> BTreeSet<ShapeVar> {
+/// The shape variables that come into scope with parameters: those that they introduce, and still do when they are weakened,
+/// as what stays of them may not mention another.
+fn unbound_in(cx: &Cx, params: &[StructInfo], scope: &Scope) -> BTreeSet<ShapeVar> {
     if cx.literal(Erratum::A44) {
-        return all_shape_vars(param);
+        return params.iter().flat_map(all_shape_vars).collect();
     }
     let mut parts = Vec::new();
-    collect_parts(param, cx.literal(Erratum::A24), &mut parts);
+    params.iter().for_each(|param| collect_parts(param, cx.literal(Erratum::A24), &mut parts));
     still_introduced(&parts, scope)
 }
 
@@ -164,16 +175,24 @@ fn still_introduced(parts: &[Part], scope: &Scope) -> BTreeSet<ShapeVar> {
     times.into_iter().filter(|(_, left)| *left > 0).map(|(var, _)| var.clone()).collect()
 }
 
-/// SI.ERASE_WD.FUNC: from left to right, each parameter with the variables of those before it and its own in scope; then
-/// the result with the variables of all; and then they are out of scope again.
+/// SI.ERASE_WD.FUNC: from left to right, each parameter with the variables of those before it and its own in scope, in later
+/// editions with those of all; then the result with the variables of all; and then they are out of scope again.
 fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: &Scope) -> StructInfo {
     let binding = cx.conclude(rule!("SI.ERASE_WD.FUNC.PARAMS"), params);
     let in_turn: Vec<_> = params.iter().enumerate().collect();
+    let in_any_order = cx.edition >= Edition::E2023_12;
+    let all_at_once = in_any_order && !cx.literal(Erratum::A44) && cx.fire(rule!("SI.ERASE_WD.FUNC.ORDER"));
     let mut introduced = Vec::with_capacity(params.len());
     let mut new_params = Vec::with_capacity(params.len());
-    for (i, param) in cx.conclude(rule!("SI.ERASE_WD.FUNC.ORDER"), in_turn) {
-        if let Some(param) = binding.get(i) {
-            introduced.push(scope.enter(unbound_in_param(cx, param, scope)));
+    if all_at_once {
+        introduced.push(scope.enter(unbound_in(cx, binding, scope)));
+    }
+    let in_turn = if in_any_order { in_turn } else { cx.conclude(rule!("SI.ERASE_WD.FUNC.ORDER"), in_turn) };
+    for (i, param) in in_turn {
+        if let Some(param) = binding.get(i)
+            && !all_at_once
+        {
+            introduced.push(scope.enter(unbound_in(cx, from_ref(param), scope)));
         }
         let weakened = erase(cx, param, scope);
         new_params.push((i, weakened));
@@ -184,13 +203,22 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
         introduced.iter().for_each(|vars: &BTreeSet<ShapeVar>| scope.leave(vars));
     }
     let params = Some(new_params.into_iter().map(|(_, param)| param).collect());
-    StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure: func.pure }))
+    StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure: purity_of(cx, func) }))
+}
+
+/// SI.ERASE_WD.FUNC.PURITY: as it was.
+///
+/// Errata: N19, literally it is not said, and a function of which it is not said is not pure.
+fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
+    let pure = func.pure?;
+    let forgotten = cx.has(rule!("SI.ERASE_WD.FUNC.PURITY")) && cx.literal(Erratum::N19);
+    Some(cx.conclude(rule!("SI.ERASE_WD.FUNC.PURITY"), pure && !forgotten))
 }
 
 fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &Scope) -> StructInfo {
     let ret = erase(cx, &func.ret, scope);
     let derive_func = func.derive_func.clone();
-    StructInfo::Func(Arc::new(FuncStructInfo { params: None, ret, derive_func, pure: func.pure }))
+    StructInfo::Func(Arc::new(FuncStructInfo { params: None, ret, derive_func, pure: purity_of(cx, func) }))
 }
 
 #[cfg(test)]

@@ -14,7 +14,12 @@ use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value};
 fn operand(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<TensorStructInfo, InferError> {
     match a.args.get(i) {
         Some(StructInfo::Prim(prim)) if !cx.literal(Erratum::A72) => {
-            Ok(TensorStructInfo { shape: Some(TensorShape::Dims([].into())), dtype: prim.dtype, ndim: Ndim::Known(0) })
+            Ok(TensorStructInfo {
+                shape: Some(TensorShape::Dims([].into())),
+                dtype: prim.dtype,
+                ndim: Ndim::Known(0),
+                vdevice: None,
+            })
         }
         Some(_) | None => tensor(a, i).cloned(),
     }
