@@ -55,10 +55,11 @@ impl<'m> Deriver<'_, 'm> {
         let dtype = self.cx.conclude(rule!("PR14148.SI.PRIM.DERIVE"), StructInfo::prim(prim.dtype));
         let known = prim.dtype == DataType::INT64 && prim.float.is_none() && !self.cx.literal(Erratum::A74);
         if !known {
-            return dtype;
+            return self.cx.conclude(rule!("SI.DERIVE.PRIMVALUE"), dtype);
         }
         let value = StructInfo::Prim(PrimStructInfo { dtype: prim.dtype, value: Some(prim.value.clone()) });
-        self.cx.conclude(rule!("PR14148.SI.PRIM.VALUE"), value)
+        let value = self.cx.conclude(rule!("PR14148.SI.PRIM.VALUE"), value);
+        self.cx.conclude(rule!("SI.DERIVE.PRIMVALUE"), value)
     }
 
     /// SI.DERIVE.VAR: what Δ holds.

@@ -1,7 +1,7 @@
 //! Erasing what has gone out of scope.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::slice::from_ref;
+use std::slice;
 use std::sync::Arc;
 
 use super::apart::{distinct, told_inside, told_inside_and_back};
@@ -115,9 +115,9 @@ fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Sco
     if keeps_values { s.clone() } else { without_values }
 }
 
-/// The shape variables that come into scope with parameters: those that they introduce, and still do when they are weakened,
-/// as what stays of them may not mention another.
-fn unbound_in(cx: &Cx, params: &[StructInfo], scope: &Scope) -> BTreeSet<ShapeVar> {
+/// The shape variables that come into scope with a parameter: those that it introduces, and still does when it is weakened,
+/// as what stays of it may not mention another.
+fn unbound_in_params(cx: &Cx, params: &[StructInfo], scope: &Scope) -> BTreeSet<ShapeVar> {
     if cx.literal(Erratum::A44) {
         return params.iter().flat_map(all_shape_vars).collect();
     }
@@ -175,24 +175,21 @@ fn still_introduced(parts: &[Part], scope: &Scope) -> BTreeSet<ShapeVar> {
     times.into_iter().filter(|(_, left)| *left > 0).map(|(var, _)| var.clone()).collect()
 }
 
-/// SI.ERASE_WD.FUNC: from left to right, each parameter with the variables of those before it and its own in scope, in later
-/// editions with those of all; then the result with the variables of all; and then they are out of scope again.
+/// SI.ERASE_WD.FUNC: from left to right, each parameter with the variables of those before it and its own in scope; then
+/// the result with the variables of all; and then they are out of scope again. In the later editions, by which a signature binds
+/// in any order, the variables of all parameters come into scope first (SI.ERASE_WD.FUNC.ORDER).
 fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: &Scope) -> StructInfo {
     let binding = cx.conclude(rule!("SI.ERASE_WD.FUNC.PARAMS"), params);
     let in_turn: Vec<_> = params.iter().enumerate().collect();
-    let in_any_order = cx.edition >= Edition::E2023_12;
-    let all_at_once = in_any_order && !cx.literal(Erratum::A44) && cx.fire(rule!("SI.ERASE_WD.FUNC.ORDER"));
     let mut introduced = Vec::with_capacity(params.len());
     let mut new_params = Vec::with_capacity(params.len());
-    if all_at_once {
-        introduced.push(scope.enter(unbound_in(cx, binding, scope)));
+    let at_once = cx.edition >= Edition::E2023_12;
+    if at_once {
+        introduced.push(scope.enter(unbound_in_params(cx, binding, scope)));
     }
-    let in_turn = if in_any_order { in_turn } else { cx.conclude(rule!("SI.ERASE_WD.FUNC.ORDER"), in_turn) };
-    for (i, param) in in_turn {
-        if let Some(param) = binding.get(i)
-            && !all_at_once
-        {
-            introduced.push(scope.enter(unbound_in(cx, from_ref(param), scope)));
+    for (i, param) in cx.conclude(rule!("SI.ERASE_WD.FUNC.ORDER"), in_turn) {
+        if let Some(param) = binding.get(i).filter(|_| !at_once) {
+            introduced.push(scope.enter(unbound_in_params(cx, slice::from_ref(param), scope)));
         }
         let weakened = erase(cx, param, scope);
         new_params.push((i, weakened));
@@ -203,22 +200,26 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
         introduced.iter().for_each(|vars: &BTreeSet<ShapeVar>| scope.leave(vars));
     }
     let params = Some(new_params.into_iter().map(|(_, param)| param).collect());
-    StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure: purity_of(cx, func) }))
+    let pure = purity_of(cx, func);
+    StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }))
 }
 
-/// SI.ERASE_WD.FUNC.PURITY: as it was.
+/// SI.ERASE_WD.FUNC.PURITY: the purity stays what it is.
 ///
 /// Errata: N19, literally it is not said, and a function of which it is not said is not pure.
 fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
-    let pure = func.pure?;
-    let forgotten = cx.has(rule!("SI.ERASE_WD.FUNC.PURITY")) && cx.literal(Erratum::N19);
-    Some(cx.conclude(rule!("SI.ERASE_WD.FUNC.PURITY"), pure && !forgotten))
+    if !cx.has(rule!("SI.ERASE_WD.FUNC.PURITY")) {
+        return func.pure;
+    }
+    let pure = if cx.literal(Erratum::N19) { func.pure.map(|_| false) } else { func.pure };
+    cx.rather(rule!("SI.ERASE_WD.FUNC.PURITY"), pure, None)
 }
 
 fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &Scope) -> StructInfo {
     let ret = erase(cx, &func.ret, scope);
     let derive_func = func.derive_func.clone();
-    StructInfo::Func(Arc::new(FuncStructInfo { params: None, ret, derive_func, pure: purity_of(cx, func) }))
+    let pure = purity_of(cx, func);
+    StructInfo::Func(Arc::new(FuncStructInfo { params: None, ret, derive_func, pure }))
 }
 
 #[cfg(test)]
