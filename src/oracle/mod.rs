@@ -69,6 +69,8 @@ pub fn answer_with_warnings(cx: &mut Cx, ask: &Ask) -> Result<(Answer, Option<Ve
 fn answer_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Result<(Answer, Option<Vec<Rule>>), NoAnswer> {
     let mut warnings = None;
     let answer = judgement(cx, engine, ask, &mut warnings)?;
+    // An error may name a rule by the id under which the code cites it.
+    let answer = if cx.edition == Edition::default() { answer } else { answer.stated_in(cx.edition) };
     Ok((answer, warnings))
 }
 
