@@ -40,9 +40,7 @@ pub(crate) fn update_struct_info(cx: &mut Cx, s: &StructInfo, device: &Arc<VDevi
             let placed: Result<Vec<_>, _> = fields.iter().map(|field| update_struct_info(cx, field, device)).collect();
             Ok(cx.conclude(rule!("VDEV.UPDATE.TUPLE"), StructInfo::tuple(placed?)))
         }
-        StructInfo::Func(func) if func.params.is_none() => {
-            Ok(cx.conclude(rule!("VDEV.UPDATE.FUNC.PACKED"), s.clone()))
-        }
+        StructInfo::Func(func) if func.params.is_none() => Ok(cx.conclude(rule!("VDEV.UPDATE.FUNC.PACKED"), s.clone())),
         StructInfo::Func(func) => {
             let ret = update_struct_info(cx, &func.ret, device)?;
             let func = FuncStructInfo { ret, ..(**func).clone() };
@@ -141,8 +139,7 @@ pub(crate) fn propagate(
         return None;
     }
     let listed = if cx.fire(rule!("MOD.DEVICES")) { listed } else { Vec::new() };
-    let globals: FxHashMap<&str, &StructInfo> =
-        report.functions.iter().map(|(name, info)| (&**name, info)).collect();
+    let globals: FxHashMap<&str, &StructInfo> = report.functions.iter().map(|(name, info)| (&**name, info)).collect();
     let by_function = report.by_function();
     let (mut located, mut findings) = (Located::default(), Vec::new());
     for (gv, func) in &module.funcs {
@@ -531,10 +528,9 @@ impl<'m> Deriver<'_, 'm> {
                 let Some(device) = goal else { return info };
                 let is_there = device_of(&info).is_some_and(|own| **own == *device);
                 let wanted = moved(&info, &device);
-                self.cx.by_cases_or(
-                    &[(rule!("OP.HINT.REMOVE"), is_there, info)],
-                    (rule!("OP.HINT.DESUGAR"), wanted),
-                )
+                let (rule, result) =
+                    if is_there { (rule!("OP.HINT.REMOVE"), info) } else { (rule!("OP.HINT.DESUGAR"), wanted) };
+                self.cx.conclude(rule, result)
             }
         }
     }

@@ -10,8 +10,8 @@ use super::trace::TraceEvent;
 use crate::book::Rule;
 use crate::grammar::{
     Binding, BindingBlock, BlockKind, Call, Constant, DataType, Expr, ExternFunc, Function, GlobalFunc, GlobalVar, If,
-    MatchCast, PrimExpr, PrimValue, SeqExpr, ShapeExpr, ShapeVar, Span, TensorData, Tuple, TupleGetItem, Var, VarBinding,
-    VarKind,
+    MatchCast, PrimExpr, PrimValue, SeqExpr, ShapeExpr, ShapeVar, Span, TensorData, Tuple, TupleGetItem, Var,
+    VarBinding, VarKind,
 };
 use crate::judge::{Open, with_stack};
 use crate::ops::{self, EvalArgs};

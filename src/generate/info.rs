@@ -71,7 +71,12 @@ fn dims(tape: &mut Tape, vars: &[ShapeVar]) -> Vec<PrimExpr> {
 
 fn tensor(tape: &mut Tape, vars: &[ShapeVar]) -> StructInfo {
     if tape.one_in(3) {
-        return StructInfo::Tensor(TensorStructInfo { shape: None, dtype: dtype(tape), ndim: ndim(tape), vdevice: None });
+        return StructInfo::Tensor(TensorStructInfo {
+            shape: None,
+            dtype: dtype(tape),
+            ndim: ndim(tape),
+            vdevice: None,
+        });
     }
     StructInfo::tensor(dims(tape, vars), dtype(tape))
 }

@@ -1,7 +1,7 @@
 //! The witnesses of errata: questions whose answers depend on the reading.
 
-use crate::book::{Edition, Rule};
 use crate::book::erratum::{ErratumInfo, Shown};
+use crate::book::{Edition, Rule};
 use crate::data::{self, DataError, LocatedError, Node, Read, Reader, Reading};
 use crate::question::{Answer, Ask};
 

@@ -42,7 +42,12 @@ impl TwoFields {
         let (Type::Tensor(DynTensorType { ndim, dtype }), Some(generation)) = (&self.checked_type, &self.shape) else {
             return None;
         };
-        Some(StructInfo::Tensor(TensorStructInfo { shape: generation.as_field(), dtype: *dtype, ndim: *ndim, vdevice: None }))
+        Some(StructInfo::Tensor(TensorStructInfo {
+            shape: generation.as_field(),
+            dtype: *dtype,
+            ndim: *ndim,
+            vdevice: None,
+        }))
     }
 }
 

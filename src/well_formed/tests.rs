@@ -343,7 +343,8 @@ fn the_worked_example_of_the_chapter() {
     let g = lambda([v("a").annotated(f1())], op("relax.add", [x("a"), dx("lv")]));
     let u = Expr::tuple(vec![Expr::extern_func("demo.f"), Expr::op("relax.add")]);
     let wide = TensorShape::Dims([twice("k")].into());
-    let wide = StructInfo::Tensor(TensorStructInfo { shape: Some(wide), dtype: F32, ndim: Ndim::Unknown, vdevice: None });
+    let wide =
+        StructInfo::Tensor(TensorStructInfo { shape: Some(wide), dtype: F32, ndim: Ndim::Unknown, vdevice: None });
     let blocks = vec![
         df([
             bind(d("lv"), op("relax.add", [x("x"), x("x")])),

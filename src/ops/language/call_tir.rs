@@ -153,8 +153,7 @@ fn infer_call(cx: &mut Cx, a: &InferArgs<'_>, fresh: Option<&[bool]>) -> Result<
     )?;
     as_later_editions_have_it(cx, a)?;
     // OP.CALLTIR.PRIMSIG: what is passed can be what the PrimFunc takes. OP.CALLTIRINPLACE.PRIMFUNC: which is no output that is an input.
-    let signature =
-        if fresh.is_some() { rule!("OP.CALLTIRINPLACE.PRIMFUNC") } else { rule!("OP.CALLTIR.PRIMSIG") };
+    let signature = if fresh.is_some() { rule!("OP.CALLTIRINPLACE.PRIMFUNC") } else { rule!("OP.CALLTIR.PRIMSIG") };
     let matched = inputs_fit(cx, a, fresh);
     let matched = by_rule(cx, signature, matched)?;
     let result = match CallForm::infer(a.args, &a.call.sinfo_args) {
@@ -474,6 +473,7 @@ fn infer_result(
     };
     let literal = shape.values.clone().map(TensorShape::Dims);
     let ndim = if shape.ndim == Ndim::Unknown { target.ndim } else { shape.ndim };
-    let result = TensorStructInfo { shape: variable.or(literal), dtype: target.dtype, ndim, vdevice: target.vdevice.clone() };
+    let result =
+        TensorStructInfo { shape: variable.or(literal), dtype: target.dtype, ndim, vdevice: target.vdevice.clone() };
     Ok(by.conclude(StructInfo::Tensor(result)))
 }

@@ -270,7 +270,9 @@ fn call(m: &mut dyn Host, a: &EvalArgs<'_>, callee: &Value, args: &[Value]) -> R
 fn call_first(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [callee, args @ ..] = a.values else { return Err(kernel::fail("a callee is missing")) };
     let args = match args {
-        [Value::Tuple(fields)] if !m.cx().literal(Erratum::N54) && m.cx().fire(rule!("OP.CALLPURE.ARGS")) => fields.fields(),
+        [Value::Tuple(fields)] if !m.cx().literal(Erratum::N54) && m.cx().fire(rule!("OP.CALLPURE.ARGS")) => {
+            fields.fields()
+        }
         args => args,
     };
     call(m, a, callee, args)

@@ -11,8 +11,7 @@ use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataType, DataTypeImm,
     DeriveFunc, Expr, ExternFunc, FloatBits, FuncStructInfo, Function, GlobalFunc, GlobalVar, If, IndexMap, IrModule,
     Made, MatchCast, Name, Ndim, Op, PrimExpr, PrimStructInfo, PrimValue, ShapeExpr, ShapeStructInfo, ShapeVar, Span,
-    StringImm, StructInfo, TensorShape, TensorStructInfo, Tuple, TupleGetItem, VDevice, Var, VarBinding,
-    VarKind,
+    StringImm, StructInfo, TensorShape, TensorStructInfo, Tuple, TupleGetItem, VDevice, Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
 use crate::syntax::tvmscript::{Param, Silent, dps_output, names_dtype, say_pure, signature};
