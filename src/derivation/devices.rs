@@ -135,10 +135,10 @@ pub(crate) fn propagate(
     report: &DeriveReport,
 ) -> Option<Result<Located, Vec<Diagnostic>>> {
     let listed = module.vdevices();
-    if !report.accepts() || !cx.rule(rule!("VDEV.WHEN"), !listed.is_empty()) {
+    let is_listed = cx.rule(rule!("MOD.DEVICES"), !listed.is_empty());
+    if !report.accepts() || !cx.rule(rule!("VDEV.WHEN"), is_listed) {
         return None;
     }
-    let listed = if cx.fire(rule!("MOD.DEVICES")) { listed } else { Vec::new() };
     let globals: FxHashMap<&str, &StructInfo> = report.functions.iter().map(|(name, info)| (&**name, info)).collect();
     let by_function = report.by_function();
     let (mut located, mut findings) = (Located::default(), Vec::new());
@@ -303,13 +303,14 @@ impl<'m> Backward<'_, 'm> {
 
     /// VDEV.BACK.OTHER: what is in any other expression.
     fn other(&mut self, e: &'m Expr) {
-        match e {
-            Expr::If(branch) if self.cx.fire(rule!("VDEV.BACK.OTHER")) => {
-                self.at(Step::Field("true_branch"), |pass| pass.visit(&branch.true_branch, None));
-                self.at(Step::Field("false_branch"), |pass| pass.visit(&branch.false_branch, None));
-            }
-            Expr::Tuple(tuple) => tuple.fields.iter().for_each(|field| self.visit(field, None)),
-            _ => {}
+        if let Expr::Tuple(tuple) = e {
+            tuple.fields.iter().for_each(|field| self.visit(field, None));
+        }
+        if let Expr::If(branch) = e
+            && self.cx.fire(rule!("VDEV.BACK.OTHER"))
+        {
+            self.at(Step::Field("true_branch"), |pass| pass.visit(&branch.true_branch, None));
+            self.at(Step::Field("false_branch"), |pass| pass.visit(&branch.false_branch, None));
         }
     }
 
@@ -496,13 +497,10 @@ impl<'m> Deriver<'_, 'm> {
                             .with_hint("take them to one device with `to_vdevice`")
                     })],
                 );
-                match (&info, device) {
-                    (StructInfo::Tensor(tensor), Some(device))
-                        if tensor.vdevice.is_none() && self.cx.fire(rule!("VDEV.FORWARD")) =>
-                    {
-                        moved(&info, &device)
-                    }
-                    _ => info,
+                let is_open = matches!(&info, StructInfo::Tensor(tensor) if tensor.vdevice.is_none());
+                match device.filter(|_| is_open) {
+                    Some(device) => self.cx.rather(rule!("VDEV.FORWARD"), moved(&info, &device), info),
+                    None => info,
                 }
             }
         }

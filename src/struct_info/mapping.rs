@@ -149,12 +149,12 @@ impl<'s> United<'_, 's> {
     ///
     /// Errata: A74, N10, literally there is nothing to match in boxed scalars.
     fn prims(&mut self, cx: &mut Cx, p1: &'s PrimStructInfo, p2: &'s PrimStructInfo) {
-        let (rule, erratum) = if cx.has(rule!("SI.MAPPING.PRIM")) {
-            (rule!("SI.MAPPING.PRIM"), Erratum::N10)
+        let (rule, literally) = if cx.has(rule!("SI.MAPPING.PRIM")) {
+            (rule!("SI.MAPPING.PRIM"), cx.literal(Erratum::N10))
         } else {
-            (rule!("PR14148.SI.PRIM.VALUE"), Erratum::A74)
+            (rule!("PR14148.SI.PRIM.VALUE"), cx.literal(Erratum::A74))
         };
-        let values = p1.value.as_ref().zip(p2.value.as_ref()).filter(|_| !cx.literal(erratum));
+        let values = p1.value.as_ref().zip(p2.value.as_ref()).filter(|_| !literally);
         if let Some((value1, value2)) = values
             && cx.fire(rule)
         {

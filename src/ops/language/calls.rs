@@ -269,11 +269,10 @@ fn call(m: &mut dyn Host, a: &EvalArgs<'_>, callee: &Value, args: &[Value]) -> R
 /// Errata: N54, literally the tuple is the argument.
 fn call_first(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [callee, args @ ..] = a.values else { return Err(kernel::fail("a callee is missing")) };
-    let args = match args {
-        [Value::Tuple(fields)] if !m.cx().literal(Erratum::N54) && m.cx().fire(rule!("OP.CALLPURE.ARGS")) => {
-            fields.fields()
-        }
-        args => args,
+    let members = if let [Value::Tuple(fields)] = args { Some(fields.fields()) } else { None };
+    let args = match members.filter(|_| !m.cx().literal(Erratum::N54)) {
+        Some(members) => m.cx().rather(rule!("OP.CALLPURE.ARGS"), members, args),
+        None => args,
     };
     call(m, a, callee, args)
 }
