@@ -155,7 +155,7 @@ pub(crate) fn propagate(
             trail: Trail::new(gv.name.clone()),
             findings: Vec::new(),
         };
-        pass.to_the_end(function, &gv.name);
+        pass.until_nothing_changes(function, &gv.name);
         findings.append(&mut pass.findings);
         located.extend(pass.found_of(known));
     }
@@ -166,7 +166,7 @@ impl<'m> Backward<'_, 'm> {
     /// VDEV.BACK.ORDER: bindings from the last to the first, until nothing changes.
     ///
     /// Errata: N44, literally once, from the first to the last.
-    fn to_the_end(&mut self, function: &'m Function, name: &Name) {
+    fn until_nothing_changes(&mut self, function: &'m Function, name: &Name) {
         loop {
             self.changed = false;
             let ret = self.globals.get(&**name).and_then(|info| result_of(info));
@@ -378,7 +378,7 @@ impl<'m> Backward<'_, 'm> {
     /// From a variable to its value and back; then into the value.
     fn both_ways(&mut self, var: &'m Var, value: &'m Expr, between: bool) {
         if let Expr::Function(function) = value {
-            let ret = self.infos.get(var).and_then(|info| result_of(info));
+            let ret = self.infos.get(var).and_then(result_of);
             return self.function(function, ret.as_ref());
         }
         let mut device = None;
