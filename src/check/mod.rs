@@ -126,7 +126,7 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
     }
     report.stage = Stage::Derivation;
     let pure = pure_functions(&report.types);
-    let beforehand = Beforehand { pure, wrong: Places::default() };
+    let beforehand = Beforehand { pure, ..Beforehand::default() };
     report.derived = derive_module_in(cx, &report.module, &groups, beforehand);
     report.diagnostics.extend(report.derived.diagnostics.iter().cloned());
     if report.accepts() && cx.fire(rule!("SI.ERASES-TO-TYPE")) {
@@ -192,7 +192,7 @@ fn go_on(cx: &mut Cx, module: &IrModule, behind: Stage, told: Vec<Diagnostic>) -
         told.add(types.diagnostics);
     }
     if behind < Stage::Derivation {
-        let beforehand = Beforehand { pure, wrong: told.places() };
+        let beforehand = Beforehand { pure, wrong: told.places(), ..Beforehand::default() };
         told.add(derive_module_in(cx, module, &groups, beforehand).diagnostics);
     }
     told.further

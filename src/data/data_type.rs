@@ -2,7 +2,7 @@
 
 use super::reader::{Profile, Read, Reader, Reading, Write};
 use super::{DataError, Node};
-use crate::book::Rule;
+use crate::book::{Edition, Rule};
 use crate::grammar::{DataType, TypeCode};
 
 impl Read for DataType {
@@ -40,14 +40,16 @@ fn constructor(
     older: Option<Rule>,
     content: &Node<'_>,
 ) -> Reading<DataType> {
-    let rule = rule_of(code);
+    let rule = if r.cx.edition < Edition::E2023_12 { rule_of(code) } else { own_rule_of(code) };
     let number = |node: &Node<'_>| node.as_number().and_then(|number| number.parse().ok());
     let field = |name: &str| content.get(name).and_then(number);
     if let (Some(bits), Some(lanes)) = (field("bits"), field("lanes")) {
-        r.by(rule)?;
+        by_code(r, code)?;
         return Ok(DataType { code, bits, lanes });
     }
-    match (field("bitwidth").or_else(|| number(content)), older, r.profile) {
+    // Later editions have no older form.
+    let profile = if r.cx.edition < Edition::E2023_12 { r.profile } else { Profile::Pr14148 };
+    match (field("bitwidth").or_else(|| number(content)), older, profile) {
         (Some(bits), Some(older), Profile::Merged) => one_lane(r, node, older, code, bits),
         (Some(_) | None, Some(_) | None, Profile::Merged | Profile::Pr14148) => {
             r.refuse(node, Some(rule), "a datatype has `bits` and `lanes`".to_string())
@@ -80,7 +82,26 @@ pub(super) fn by_name(r: &mut Reader<'_>, dtype: DataType) -> Reading<()> {
         DataType::BOOL => r.by(rule!("PR14148.DTYPE.BOOL")),
         DataType::VOID => r.by(rule!("PR14148.DTYPE.VOID")),
         DataType { code: TypeCode::BFloat | TypeCode::Small(_), .. } => Ok(()),
-        DataType { code, .. } => r.by(rule_of(code)),
+        DataType { code, .. } => by_code(r, code),
+    }
+}
+
+/// The constructor `(bits, lanes)`; in later editions it is that of the grammar itself.
+fn by_code(r: &mut Reader<'_>, code: TypeCode) -> Reading<()> {
+    r.by(rule_of(code))?;
+    if r.cx.edition < Edition::E2023_12 {
+        return Ok(());
+    }
+    r.by(own_rule_of(code))
+}
+
+/// The rule of a constructor in later editions.
+fn own_rule_of(code: TypeCode) -> Rule {
+    match code {
+        TypeCode::Int => rule!("GRAM.DTYPE.INT"),
+        TypeCode::UInt => rule!("GRAM.DTYPE.UINT"),
+        TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) => rule!("GRAM.DTYPE.FLOAT"),
+        TypeCode::Handle => rule!("GRAM.DTYPE.HANDLE"),
     }
 }
 

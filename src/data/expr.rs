@@ -4,6 +4,7 @@ use super::Node;
 use super::dim::is_dim_node;
 use super::reader::{Choice as _, Read, Reader, Reading};
 use super::record::{choice, record, word, write_record};
+use crate::book::Edition;
 use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataType, DataTypeImm, Expr, ExternFunc, Function,
     If, MatchCast, Op, PrimValue, SeqExpr, ShapeExpr, StringImm, Tuple, TupleGetItem, Type, VarBinding, VarKind,
@@ -29,7 +30,6 @@ record! { Function, "Function" by rule!("GRAM.EXPR.FUNCTION"), {
     attrs: ruled(rule!("GRAM.EXPR.FUNCTION.ATTRS"), Attrs::new()),
     span: place,
 } }
-record! { If, "If" by rule!("GRAM.EXPR.IF"), { cond: one, true_branch: one, false_branch: one, span: place } }
 record! { ExternFunc, "ExternFunc" by rule!("GRAM.EXPR.EXTERNFUNC"), { global_symbol: one, span: place } }
 record! { ShapeExpr, "ShapeExpr" by rule!("GRAM.EXPR.SHAPEEXPR"), { values: many, span: place } }
 record! { TupleGetItem, "TupleGetItem" by rule!("GRAM.EXPR.TUPLEGETITEM"), { tuple_value: one, index: literal, span: place } }
@@ -54,15 +54,39 @@ choice! { Expr, "an expression" first no_dimension {
     Op(e),
 } }
 
+fn is_dim(node: &Node<'_>) -> bool {
+    node.as_number().is_some() || node.as_variant().is_some_and(|(name, _)| is_dim_node(name))
+}
+
 /// GRAM.PRIM.POSITION, GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM: what stands for a dimension is no expression.
 fn no_dimension(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<()> {
-    let is_dim = node.as_number().is_some() || node.as_variant().is_some_and(|(name, _)| is_dim_node(name));
-    r.premise(node.span, rule!("GRAM.PRIM.POSITION"), 1, !is_dim, || {
+    r.premise(node.span, rule!("GRAM.PRIM.POSITION"), 1, !is_dim(node), || {
         "a dimension stands for an expression".to_string()
     })?;
     let message = || format!("the shape variable {} stands for an expression", node.describe());
     r.premise(node.span, rule!("GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM"), 1, node.as_text().is_none(), message)
 }
+
+/// GRAM.EXPR.IF: three expressions, all mandatory; of 2024-04 the condition may be one over shape variables, which is kept in a box.
+impl Read for If {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<If> {
+        let rule = rule!("GRAM.EXPR.IF");
+        r.by(rule)?;
+        let fields = r.fields(node, "If", Some(rule))?;
+        let bare = fields.get("cond").filter(|cond| r.cx.has(rule!("EVAL.IF.PRIMEXPR")) && is_dim(cond));
+        let cond = match bare {
+            Some(value) => {
+                let (value, span) = (r.read(value)?, value.span);
+                Expr::PrimValue(PrimValue { value, dtype: DataType::BOOL, float: None, span })
+            }
+            None => fields.one(r, "cond")?,
+        };
+        let (true_branch, false_branch) = (fields.one(r, "true_branch")?, fields.one(r, "false_branch")?);
+        Ok(If { cond, true_branch, false_branch, span: fields.span() })
+    }
+}
+
+write_record! { If, { cond: one, true_branch: one, false_branch: one, span: place } }
 
 /// GRAM.EXPR.CALL (C01). In place of `sinfo_args` a call may have the older `type_args`, which are converted.
 impl Read for Call {
@@ -74,6 +98,10 @@ impl Read for Call {
             let both = fields.get("type_args").is_some();
             let message = || "a call has `sinfo_args` or `type_args`, not both".to_string();
             r.premise(sinfo_args.span, rule!("PR14148.CALL.SINFO_ARGS"), 1, !both, message)?;
+        }
+        if let (Some(older), true) = (fields.get("type_args"), r.cx.edition >= Edition::E2023_12) {
+            let message = || "a call has `sinfo_args`, and no types".to_string();
+            r.premise(older.span, rule, 2, false, message)?;
         }
         let (op, args) = (fields.one(r, "op")?, fields.many(r, "args")?);
         let older: Option<Vec<Type>> = fields.maybe_many(r, "type_args")?;

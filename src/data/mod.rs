@@ -7,6 +7,7 @@
 
 mod attrs;
 mod data_type;
+mod device;
 mod dim;
 mod expr;
 pub mod json;

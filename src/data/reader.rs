@@ -81,7 +81,7 @@ impl<'c> Reader<'c> {
         if self.cx.premise(rule, n, holds) {
             return Ok(());
         }
-        Err(DataError { rule: Some(rule), ..DataError::at(at, message()) })
+        Err(DataError { rule: Some(self.cx.stated_as(rule)), ..DataError::at(at, message()) })
     }
 
     /// What the data is not: a breach of the first premise of a rule, where one decides.

@@ -29,7 +29,10 @@ pub fn recognize(cx: &mut Cx, module: &IrModule) -> Reading<()> {
         match func {
             GlobalFunc::Function(_) => {}
             GlobalFunc::ExternFunc(_) => visitor.by(rule!("GRAM.EXPR.EXTERNFUNC")),
-            GlobalFunc::PrimFunc(_) => visitor.by(rule!("GRAM.PROGRAM")),
+            GlobalFunc::PrimFunc(_) => {
+                visitor.by(rule!("GRAM.PROGRAM"));
+                visitor.by(rule!("GRAM.PRIMFUNC"));
+            }
         }
     }
     walk_module(&mut visitor, module);
@@ -213,6 +216,13 @@ impl Visitor for Productions<'_> {
             StructInfo::Func(_) => (rule!("GRAM.SI.FUNC"), None),
         };
         self.by(rule);
+        if let StructInfo::Prim(_) = info {
+            self.by(rule!("GRAM.SI.PRIM"));
+        }
+        if let StructInfo::Tensor(TensorStructInfo { vdevice: Some(_), .. }) = info {
+            self.by(rule!("GRAM.VDEVICE"));
+            self.by(rule!("GRAM.TARGET"));
+        }
         if let Some(dtype) = dtype {
             self.data_type(dtype);
         }

@@ -12,7 +12,7 @@ choice! { StructInfo, "structural information" {
     Object by rule!("GRAM.SI.OBJECT"),
     Tensor(t),
     Shape(s),
-    Prim(p),
+    Prim by rule!("GRAM.SI.PRIM") (p),
     Tuple by rule!("GRAM.SI.TUPLE") [fields],
     Func(f),
 } }
@@ -33,11 +33,12 @@ impl Read for TensorStructInfo {
             Some(TensorShape::Dims(dims)) => Ndim::of_len(dims.len()),
             None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => Ndim::Unknown,
         };
-        Ok(TensorStructInfo { ndim: fields.or(r, "ndim", || implied)?, shape, dtype })
+        let vdevice = fields.one(r, "vdevice")?;
+        Ok(TensorStructInfo { ndim: fields.or(r, "ndim", || implied)?, shape, dtype, vdevice })
     }
 }
 
-write_record! { TensorStructInfo, { shape: unless(None), dtype: one, ndim: one } }
+write_record! { TensorStructInfo, { shape: unless(None), dtype: one, ndim: one, vdevice: unless(None) } }
 
 /// A list of dimensions, a variable, or any other expression, which the grammar permits (WF.13.FORM does not).
 impl Read for TensorShape {

@@ -10,7 +10,7 @@ use crate::grammar::tir::{
 };
 use crate::grammar::{Attrs, BinaryOp, Name};
 
-record! { PrimFunc, "PrimFunc", {
+record! { PrimFunc, "PrimFunc" by rule!("GRAM.PRIMFUNC"), {
     params: many,
     attrs: unless(Attrs::new()),
     private: or(false),

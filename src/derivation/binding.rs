@@ -30,12 +30,13 @@ impl<'m> Deriver<'_, 'm> {
 
     /// A variable enters Δ.
     pub(super) fn enter(&mut self, binder: &'m Binder, info: Option<StructInfo>) {
+        let info = info.map(|info| self.located(binder, info));
         if let Some(info) = &info {
             self.report.vars.push((binder.var.clone(), info.clone()));
         }
         if let Some(annotation) = &binder.annotation {
-            for fault in shape_var_faults(self.cx, annotation, &self.scope) {
-                self.error(rule!("SI.DEF.TENSOR.SHAPE-TYPE"), binder.var.span, fault);
+            for (rule, fault) in shape_var_faults(self.cx, annotation, &self.scope) {
+                self.error(rule, binder.var.span, fault);
             }
         }
         self.enter_silently(binder, info);

@@ -6,7 +6,7 @@ use super::purity::{Callee, callee_is_pure};
 use super::{Deriver, Fit};
 use crate::book::{Erratum, Rule};
 use crate::findings::{Complaint, Demand, Finder, Step};
-use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, Op, PrimExpr, ShapeVar, StructInfo, Var};
+use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, GlobalFunc, Op, PrimExpr, ShapeVar, StructInfo, Var};
 use crate::judge::{Check, Cx};
 use crate::ops::{self, InferArgs, InferError};
 use crate::struct_info::closed::{is_chosen, original};
@@ -67,6 +67,9 @@ impl<'m> Deriver<'_, 'm> {
         let args: Option<Vec<StructInfo>> = args.into_iter().collect();
         let (callee, args) = (callee?, args?);
         self.purity_of_callee(call, &callee);
+        if self.is_prim_func(&call.op) {
+            self.lies_somewhere(call, &args);
+        }
         let sinfo_args: Vec<StructInfo> = call.sinfo_args.iter().map(|info| self.closed(info)).collect();
         let mut warnings = Vec::new();
         let result = call_of(self.cx, &self.scope, &callee, &args, &sinfo_args, &mut warnings);
@@ -110,6 +113,11 @@ impl<'m> Deriver<'_, 'm> {
         );
     }
 
+    fn is_prim_func(&self, callee: &Expr) -> bool {
+        let Expr::GlobalVar(gv) = callee else { return false };
+        matches!(self.module.get(&gv.name), Some(GlobalFunc::PrimFunc(_)))
+    }
+
     fn callee(&mut self, call: &'m Call) -> Option<StructInfo> {
         self.at(Step::Field("op"), |d| d.expr(&call.op))
     }
@@ -146,9 +154,13 @@ impl<'m> Deriver<'_, 'm> {
         };
         // A tensor whose shape a variable holds has the dimensions that are known of the variable.
         let args: Vec<StructInfo> = args.iter().map(|info| seen_through(info, &self.scope)).collect();
+        self.lies_somewhere(call, &args);
         let known = InferArgs { call, args: &args, module: Some(self.module) };
         match self.cx.clause(rule!("SI.DERIVE.CALL.OP"), |cx| def.infer(cx, &known)) {
-            Ok(info) => Some(self.closed(&info)),
+            Ok(info) => {
+                let info = self.placed(call, &args, info);
+                Some(self.closed(&info))
+            }
             Err(InferError { rule, message, limit }) => {
                 let message = format!("`{}`: {message}", op.op_name);
                 if limit {

@@ -3,6 +3,7 @@
 mod annotate;
 mod binding;
 mod call;
+pub(crate) mod devices;
 mod expr;
 mod function;
 mod purity;
@@ -101,6 +102,8 @@ pub(crate) struct Beforehand {
     pub pure: FxHashSet<Name>,
     /// Where something is wrong already: what is bound there is not known.
     pub wrong: Places,
+    /// The devices that propagation has found; none before there was any.
+    pub located: Option<devices::Located>,
 }
 
 /// [`derive_module`], given the order of the global functions.
@@ -112,7 +115,20 @@ pub(crate) fn derive_module_in(
 ) -> DeriveReport {
     let mut deriver = Deriver { beforehand, ..Deriver::new(cx, module) };
     deriver.module_in(groups);
-    deriver.report.shown()
+    let Deriver { report, beforehand, .. } = deriver;
+    match devices::propagate(cx, module, &report) {
+        None => report.shown(),
+        Some(Err(clashes)) => {
+            let diagnostics = report.diagnostics.iter().cloned().chain(clashes).collect();
+            DeriveReport { diagnostics, ..report }.shown()
+        }
+        Some(Ok(located)) => {
+            let beforehand = Beforehand { located: Some(located), ..beforehand };
+            let mut again = Deriver { beforehand, ..Deriver::new(cx, module) };
+            again.module_in(groups);
+            again.report.shown()
+        }
+    }
 }
 
 /// Δ and Σ.

@@ -7,15 +7,17 @@ use std::sync::Arc;
 use super::capture::Free;
 use super::machine::Machine;
 use super::trace::TraceEvent;
-use crate::book::Erratum;
+use crate::book::Rule;
 use crate::grammar::{
     Binding, BindingBlock, BlockKind, Call, Constant, DataType, Expr, ExternFunc, Function, GlobalFunc, GlobalVar, If,
-    MatchCast, PrimValue, SeqExpr, ShapeExpr, ShapeVar, Span, TensorData, Tuple, TupleGetItem, Var, VarBinding,
-    VarKind,
+    MatchCast, PrimExpr, PrimValue, SeqExpr, ShapeExpr, ShapeVar, Span, TensorData, Tuple, TupleGetItem, Var,
+    VarBinding, VarKind,
 };
 use crate::judge::{Open, with_stack};
 use crate::ops::{self, EvalArgs};
-use crate::value::{Asked, Closure, Host, Itself, Place, Prim, Scalar, Site, Stop, Value, readable};
+use crate::value::{
+    Asked, Closure, Host, Itself, Place, Prim, Scalar, Site, Stop, Value, boxed_truth_counts, readable,
+};
 
 impl Machine<'_> {
     /// The value of an expression in the current scope.
@@ -29,8 +31,8 @@ impl Machine<'_> {
             Expr::TupleGetItem(e) => self.tuple_get_item(e),
             Expr::ShapeExpr(e) => self.shape_expr(e),
             Expr::PrimValue(e) => self.prim_value(e),
-            Expr::StringImm(e) => Ok(self.immediate(Value::Str(e.value.clone()))),
-            Expr::DataTypeImm(e) => Ok(self.immediate(Value::DataType(e.value))),
+            Expr::StringImm(e) => Ok(self.immediate(rule!("EVAL.STRINGIMM"), Value::Str(e.value.clone()))),
+            Expr::DataTypeImm(e) => Ok(self.immediate(rule!("EVAL.DATATYPEIMM"), Value::DataType(e.value))),
             Expr::Function(f) => self.function(f, None),
             Expr::If(e) => self.if_expr(e),
             Expr::ExternFunc(e) => self.extern_func(e),
@@ -42,9 +44,10 @@ impl Machine<'_> {
 
     // Leaves and tuples.
 
-    /// EVAL.CONST.FRESH: a new tensor with the literal's contents at each evaluation.
+    /// EVAL.CONST.FRESH, OPT.MUTABLE-FRESH: a new tensor with the literal's contents at each evaluation.
     fn constant(&mut self, e: &Constant) -> Result<Value, Stop> {
         let made = (std::ptr::from_ref(e) as usize, self.tensor(&e.data));
+        let made = self.cx.fresh(rule!("OPT.MUTABLE-FRESH"), made, |a, b| a.0 == b.0);
         self.cx.fresh(rule!("EVAL.CONST.FRESH"), made, |a, b| a.0 == b.0).1
     }
 
@@ -127,20 +130,23 @@ impl Machine<'_> {
         Ok(shape.conclude(Value::shape(&by.conclude(dims))))
     }
 
-    /// PR14148.EVAL.IMM: the expression's present value, boxed.
+    /// PR14148.EVAL.IMM, EVAL.PRIMVALUE: the expression's present value, boxed. VAL.PRIM: which is a category of its own.
     fn prim_value(&mut self, e: &PrimValue) -> Result<Value, Stop> {
-        let boxed = self.cx.open(rule!("PR14148.EVAL.IMM"));
+        let rules = [rule!("PR14148.EVAL.IMM"), rule!("EVAL.PRIMVALUE"), rule!("VAL.PRIM")];
+        let boxed = rules.map(|rule| self.cx.open(rule));
         let value = match e.float {
             Some(bits) => Scalar::Float(bits.get()),
             None if e.dtype == DataType::BOOL => Scalar::Bool(self.eval_dim(&e.value)? != 0),
             None => Scalar::Int(self.eval_dim(&e.value)?),
         };
-        Ok(boxed.conclude(Value::Prim(Prim { dtype: e.dtype, value })))
+        let value = Value::Prim(Prim { dtype: e.dtype, value });
+        Ok(boxed.into_iter().fold(value, |value, by| by.conclude(value)))
     }
 
-    /// PR14148.EVAL.IMM: a string or data type object.
-    fn immediate(&mut self, value: Value) -> Value {
-        self.cx.conclude(rule!("PR14148.EVAL.IMM"), value)
+    /// PR14148.EVAL.IMM: a string or data type object; in later editions by a rule of its own.
+    fn immediate(&mut self, own: Rule, value: Value) -> Value {
+        let value = self.cx.conclude(rule!("PR14148.EVAL.IMM"), value);
+        self.cx.conclude(own, value)
     }
 
     // Functions and closures.
@@ -210,12 +216,14 @@ impl Machine<'_> {
     /// one of the branches, and only that one.
     fn if_expr(&mut self, e: &If) -> Result<Value, Stop> {
         let cond = self.evaluate(&e.cond)?;
+        // EVAL.IF.PRIMEXPR: of a condition over shape variables the present value counts, as if it were boxed.
+        let cond = if is_prim_expr(&e.cond) { self.cx.conclude(rule!("EVAL.IF.PRIMEXPR"), cond) } else { cond };
         if let Value::Object(_) | Value::PrimFunc(_) = &cond {
             return self.unusable("an opaque object is used as a condition");
         }
         readable(self, std::slice::from_ref(&cond))?;
         let truth = match &cond {
-            Value::Prim(Prim { value: Scalar::Bool(truth), .. }) if !self.cx.literal(Erratum::A73) => Some(*truth),
+            Value::Prim(Prim { value: Scalar::Bool(truth), .. }) if boxed_truth_counts(self.cx) => Some(*truth),
             cond => boolean_scalar(cond).filter(|_| self.cx.fire(rule!("VAL.TENSOR.SCALAR"))),
         };
         self.check(&[(rule!("EVAL.IF.COND"), 1, truth.is_some(), &|| {
@@ -453,4 +461,9 @@ fn have_same_fields(a: &Value, b: &Value) -> bool {
 fn boolean_scalar(value: &Value) -> Option<bool> {
     let tensor = value.as_tensor().filter(|t| t.dtype() == DataType::BOOL && t.shape().is_empty())?;
     tensor.get(0).map(Scalar::is_true)
+}
+
+/// Whether a condition is an expression over shape variables, which a program writes as a boxed one.
+fn is_prim_expr(cond: &Expr) -> bool {
+    matches!(cond, Expr::PrimValue(prim) if prim.float.is_none() && !matches!(prim.value, PrimExpr::IntImm(_)))
 }

@@ -71,7 +71,12 @@ fn dims(tape: &mut Tape, vars: &[ShapeVar]) -> Vec<PrimExpr> {
 
 fn tensor(tape: &mut Tape, vars: &[ShapeVar]) -> StructInfo {
     if tape.one_in(3) {
-        return StructInfo::Tensor(TensorStructInfo { shape: None, dtype: dtype(tape), ndim: ndim(tape) });
+        return StructInfo::Tensor(TensorStructInfo {
+            shape: None,
+            dtype: dtype(tape),
+            ndim: ndim(tape),
+            vdevice: None,
+        });
     }
     StructInfo::tensor(dims(tape, vars), dtype(tape))
 }
@@ -127,7 +132,7 @@ fn nearby_tensor(tape: &mut Tape, t: &TensorStructInfo, vars: &[ShapeVar]) -> Te
         0 => t.clone(),
         1 => TensorStructInfo { shape: None, ..t.clone() },
         2 => TensorStructInfo { dtype: dtype(tape), ..t.clone() },
-        3 => TensorStructInfo { shape: None, ndim: Ndim::Unknown, dtype: t.dtype },
+        3 => TensorStructInfo { shape: None, ndim: Ndim::Unknown, ..t.clone() },
         _ => match &t.shape {
             Some(TensorShape::Dims(dims)) => {
                 let dims: Arc<[PrimExpr]> = dims.iter().map(|d| nearby_dim(tape, d, vars)).collect();

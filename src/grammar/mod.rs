@@ -8,6 +8,7 @@
 //! a diagnostic may point at carries a [`Span`], which takes no part in equality, hashing or serialization.
 
 mod attrs;
+pub mod device;
 mod dtype;
 mod expr;
 mod kinds;
@@ -29,6 +30,7 @@ pub mod width;
 mod words;
 
 pub use attrs::{AttrValue, Attrs, FloatBits, IndexMap, Made};
+pub use device::{Target, VDevice};
 pub use dtype::{DataType, DataTypeError, SmallFloat, TypeCode};
 pub use expr::{
     Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataTypeImm, Expr, ExternFunc, Function, GlobalVar, If,

@@ -18,7 +18,7 @@ pub struct IrModule {
     pub funcs: Vec<(GlobalVar, GlobalFunc)>,
     /// Of the module as a whole, by name.
     pub attrs: Attrs,
-    /// What functions share, such as virtual devices: lists by name. No edition gives them a meaning.
+    /// What functions share, by name: of the later editions the virtual devices, on which tensors may lie.
     pub global_infos: Attrs,
 }
 

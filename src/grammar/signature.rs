@@ -39,7 +39,7 @@ fn without_params(info: &StructInfo, params: &Ranks) -> StructInfo {
             let shape = if own { None } else { tensor.shape.clone() };
             let ranked = params.in_info(info);
             let ndim = if let StructInfo::Tensor(ranked) = &*ranked { ranked.ndim } else { tensor.ndim };
-            StructInfo::Tensor(TensorStructInfo { shape, dtype: tensor.dtype, ndim })
+            StructInfo::Tensor(TensorStructInfo { shape, ndim, ..tensor.clone() })
         }
         StructInfo::Tuple(fields) => {
             StructInfo::Tuple(fields.iter().map(|field| without_params(field, params)).collect())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::ty::{REPEATED, comma_separated};
 use super::width::is_mostly_repeated;
-use super::{DataType, Expr, PrimExpr, Var};
+use super::{DataType, Expr, PrimExpr, VDevice, Var};
 use crate::judge::is_shared;
 
 /// Structural information. `Prim` belongs to the next revision (A53).
@@ -37,6 +37,8 @@ pub struct TensorStructInfo {
     pub dtype: DataType,
     /// How many dimensions there are.
     pub ndim: Ndim,
+    /// GRAM.SI.TENSOR of the later editions: where the tensor lies, if that is said.
+    pub vdevice: Option<Arc<VDevice>>,
 }
 
 /// The `shape` field of a tensor's structural information: `Dims` for a `ShapeExpr`, a variable, or any other
@@ -152,12 +154,13 @@ impl StructInfo {
             ndim: Ndim::of_len(dims.len()),
             shape: Some(TensorShape::Dims(dims)),
             dtype,
+            vdevice: None,
         })
     }
 
     /// A tensor of which only rank (-1 for unknown) and data type are known.
     pub fn tensor_ndim(ndim: i64, dtype: DataType) -> StructInfo {
-        StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim: Ndim::from_i64(ndim) })
+        StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim: Ndim::from_i64(ndim), vdevice: None })
     }
 
     /// A shape of known values.
@@ -237,20 +240,22 @@ fn write_odd_ndim(f: &mut fmt::Formatter<'_>, ndim: Ndim, implied: Ndim) -> fmt:
 impl fmt::Display for TensorStructInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.shape {
-            None => write!(f, "Tensor(ndim={}, {})", self.ndim, self.dtype),
+            None => write!(f, "Tensor(ndim={}, {}", self.ndim, self.dtype)?,
             Some(TensorShape::Dims(dims)) => {
                 f.write_str("Tensor((")?;
                 comma_separated(f, dims)?;
                 write!(f, "), {}", self.dtype)?;
                 write_odd_ndim(f, self.ndim, Ndim::of_len(dims.len()))?;
-                f.write_str(")")
             }
             Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => {
                 write!(f, "Tensor({v}, {}", self.dtype)?;
                 write_odd_ndim(f, self.ndim, Ndim::Unknown)?;
-                f.write_str(")")
             }
-            Some(TensorShape::Other(_)) => write!(f, "Tensor(<expression>, {}, ndim={})", self.dtype, self.ndim),
+            Some(TensorShape::Other(_)) => write!(f, "Tensor(<expression>, {}, ndim={}", self.dtype, self.ndim)?,
+        }
+        match &self.vdevice {
+            Some(device) => write!(f, ", vdevice={device})"),
+            None => f.write_str(")"),
         }
     }
 }

@@ -676,14 +676,14 @@ impl World {
         let ndim = Ndim::of_len(shape.len());
         let dims: Vec<PrimExpr> = shape.iter().map(|size| self.dim(*size, manner, tape)).collect();
         match tape.choose(if manner.gaps { 6 } else { 1 }) {
-            0..=2 => TensorStructInfo { shape: Some(TensorShape::Dims(dims.into())), dtype, ndim },
-            3 => TensorStructInfo { shape: None, dtype, ndim },
+            0..=2 => TensorStructInfo { shape: Some(TensorShape::Dims(dims.into())), dtype, ndim, vdevice: None },
+            3 => TensorStructInfo { shape: None, dtype, ndim, vdevice: None },
             4 => {
                 let var = Var::new(&self.fresh("s"));
                 self.shapes.push((var.clone(), shape.to_vec()));
-                TensorStructInfo { shape: Some(TensorShape::Var(var)), dtype, ndim }
+                TensorStructInfo { shape: Some(TensorShape::Var(var)), dtype, ndim, vdevice: None }
             }
-            _ => TensorStructInfo { shape: None, dtype, ndim: Ndim::Unknown },
+            _ => TensorStructInfo { shape: None, dtype, ndim: Ndim::Unknown, vdevice: None },
         }
     }
 }

@@ -37,8 +37,7 @@ pub(super) fn struct_info(info: &StructInfo, replace: Replace) -> StructInfo {
                 TensorShape::Dims(values) => TensorShape::Dims(dims(values, replace)),
                 TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_) => shape.clone(),
             }),
-            dtype: tensor.dtype,
-            ndim: tensor.ndim,
+            ..tensor.clone()
         }),
         StructInfo::Shape(shape) => StructInfo::Shape(ShapeStructInfo {
             values: shape.values.as_ref().map(|values| dims(values, replace)),

@@ -71,7 +71,7 @@ impl Dims {
             Dims::Known(dims) => Some(TensorShape::Dims(dims)),
             Dims::Rank(_) | Dims::Unknown => None,
         };
-        StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim })
+        StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim, vdevice: None })
     }
 }
 
@@ -156,7 +156,7 @@ pub(super) fn of_shape_arg(a: &InferArgs<'_>, i: usize, dtype: DataType) -> Resu
         (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, Some(_) | None) => None,
     };
     Ok(match held {
-        Some(shape) => StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim }),
+        Some(shape) => StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim, vdevice: None }),
         None => dims.tensor(dtype),
     })
 }

@@ -366,6 +366,10 @@ impl OpDef {
                 let registered = cx.conclude(rule!("PURE.REGISTER-MANUAL"), self.pure);
                 cx.conclude(rule!("OP.CALLPURE.PURE"), registered)
             }
+            "relax.call_tir_inplace" => {
+                let registered = cx.conclude(rule!("PURE.REGISTER-MANUAL"), self.pure);
+                cx.conclude(rule!("OP.CALLTIRINPLACE.PURITY"), registered)
+            }
             _ => cx.conclude(rule!("PURE.REGISTER-MANUAL"), self.pure),
         }
     }

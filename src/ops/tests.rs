@@ -120,6 +120,7 @@ fn a_shape_held_in_a_variable_stays() {
         shape: Some(TensorShape::Var(crate::grammar::Var::new("s"))),
         dtype: DataType::FLOAT32,
         ndim: Ndim::Known(2),
+        vdevice: None,
     });
     assert_eq!(infer("exp", &[], std::slice::from_ref(&info)), Ok(info));
 }
@@ -369,6 +370,7 @@ fn call_tir_takes_shapes_from_the_shape_and_types_from_the_type() {
         shape: Some(TensorShape::Var(crate::grammar::Var::new("s"))),
         dtype: DataType::FLOAT32,
         ndim: Ndim::Known(2),
+        vdevice: None,
     });
     assert_eq!(infer_call_tir(variable, vec![ranked(-1)]), Ok(by_variable));
     let pair = (

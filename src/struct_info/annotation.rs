@@ -1,19 +1,23 @@
 //! Variables as the shapes of annotated tensors.
 
 use super::surroundings::Surroundings;
-use crate::book::Erratum;
+use crate::book::{Erratum, Rule};
 use crate::grammar::{Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
 use crate::judge::{Cx, with_stack};
 
+/// The rule that is broken, and how.
+pub type Fault = (Rule, String);
+
 /// SI.DEF.TENSOR.SHAPE-TYPE: what is wrong with the variables that an annotation gives as shapes: each must hold a
-/// shape, and of the annotated rank if both ranks are known. Variables that `scope` does not know are not judged.
-pub fn shape_var_faults(cx: &mut Cx, annotation: &StructInfo, scope: &dyn Surroundings) -> Vec<String> {
+/// shape, and of the annotated rank if both ranks are known, in later editions by SI.TENSOR-INV.VAR. Variables that `scope` does not know
+/// are not judged.
+pub fn shape_var_faults(cx: &mut Cx, annotation: &StructInfo, scope: &dyn Surroundings) -> Vec<Fault> {
     let mut faults = Vec::new();
     collect(cx, annotation, scope, &mut faults);
     faults
 }
 
-fn collect(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings, faults: &mut Vec<String>) {
+fn collect(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings, faults: &mut Vec<Fault>) {
     with_stack(|| match s {
         StructInfo::Tensor(tensor) => faults.extend(fault(cx, tensor, scope)),
         StructInfo::Tuple(fields) => fields.iter().for_each(|field| collect(cx, field, scope, faults)),
@@ -25,7 +29,7 @@ fn collect(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings, faults: &mut V
     })
 }
 
-fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Option<String> {
+fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Option<Fault> {
     let (TensorShape::Var(var) | TensorShape::DataflowVar(var)) = tensor.shape.as_ref()? else { return None };
     match scope.struct_info_of(var)? {
         StructInfo::Shape(shape) => other_rank(cx, var, shape.ndim, tensor.ndim),
@@ -34,16 +38,19 @@ fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Op
         | StructInfo::Prim(_)
         | StructInfo::Tuple(_)
         | StructInfo::Func(_)) => {
-            let holds = cx.premise(rule!("SI.DEF.TENSOR.SHAPE-TYPE"), 1, false);
-            (!holds).then(|| format!("`{var}` is given as a shape, but is {other}"))
+            let rule = rule!("SI.DEF.TENSOR.SHAPE-TYPE");
+            let holds = cx.premise(rule, 1, false);
+            (!holds).then(|| (rule, format!("`{var}` is given as a shape, but is {other}")))
         }
     }
 }
 
 /// Literal E25: the text compares `ndim` with a `ShapeExpr` only.
-fn other_rank(cx: &mut Cx, var: &Var, held: Ndim, annotated: Ndim) -> Option<String> {
+fn other_rank(cx: &mut Cx, var: &Var, held: Ndim, annotated: Ndim) -> Option<Fault> {
     let silent = cx.literal(Erratum::E25);
     let agree = silent || held == annotated || held.is_unknown() || annotated.is_unknown();
-    let holds = cx.holds(&[(rule!("SI.DEF.TENSOR.SHAPE-TYPE"), 2, agree)]);
-    (!holds).then(|| format!("`{var}` is a shape of rank {held}, where the tensor has rank {annotated}"))
+    let own = rule!("SI.TENSOR-INV.VAR");
+    let (rule, n) = if cx.has(own) { (own, 1) } else { (rule!("SI.DEF.TENSOR.SHAPE-TYPE"), 2) };
+    let holds = cx.holds(&[(rule, n, agree)]);
+    (!holds).then(|| (rule, format!("`{var}` is a shape of rank {held}, where the tensor has rank {annotated}")))
 }

@@ -51,7 +51,7 @@ fn counts(cx: &Cx, proof: Proof) -> bool {
 }
 
 fn forget_rank(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
-    let above = TensorStructInfo { shape: None, dtype: t1.dtype, ndim: Ndim::Unknown };
+    let above = TensorStructInfo { shape: None, ndim: Ndim::Unknown, ..t1.clone() };
     cx.rule(rule!("SI.ORDER.TENSOR.RANK"), *t2 == above)
 }
 

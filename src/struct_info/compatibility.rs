@@ -350,7 +350,12 @@ mod tests {
     fn a_variable_is_looked_through() {
         let held = |name: &str| {
             let shape = Some(TensorShape::Var(Var::new(name)));
-            StructInfo::Tensor(TensorStructInfo { shape, dtype: DataType::FLOAT32, ndim: Ndim::Known(1) })
+            StructInfo::Tensor(TensorStructInfo {
+                shape,
+                dtype: DataType::FLOAT32,
+                ndim: Ndim::Known(1),
+                vdevice: None,
+            })
         };
         let vector = |size: i64| StructInfo::tensor([size.into()], DataType::FLOAT32);
         let check = |s1: &StructInfo, s2: &StructInfo| check_compatibility_in(&mut Cx::new(), s1, s2, &HoldsFour);
@@ -361,7 +366,7 @@ mod tests {
         // The tensors themselves say nothing of their ranks.
         let of = |name: &str| {
             let shape = Some(TensorShape::Var(Var::new(name)));
-            StructInfo::Tensor(TensorStructInfo { shape, dtype: DataType::FLOAT32, ndim: Ndim::Unknown })
+            StructInfo::Tensor(TensorStructInfo { shape, dtype: DataType::FLOAT32, ndim: Ndim::Unknown, vdevice: None })
         };
         for (one, other, answer) in [
             ("p", "q", Possibly),

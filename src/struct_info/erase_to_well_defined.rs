@@ -9,7 +9,9 @@ use super::mapping::{all_shape_vars, introduced_shape_vars};
 use super::substitute::replace_everywhere;
 use super::surroundings::{Scope, Surroundings};
 use crate::book::{Edition, Erratum};
-use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
+use crate::grammar::{
+    FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
+};
 use crate::judge::{Cx, Seen, is_new, with_stack};
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
@@ -58,14 +60,7 @@ fn erase_anew(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
                 Some(params) => erase_func(cx, func, params, scope),
                 None => cx.clause(rule!("SI.ERASE_WD.FUNC.PACKED"), |cx| erase_packed(cx, func, scope)),
             },
-            // A53: information about boxed scalars mentions no dimension that could go out of scope, save a value.
-            StructInfo::Prim(prim) => {
-                let weakened = match &prim.value {
-                    Some(value) if mentions_unknown(value, scope) => StructInfo::prim(prim.dtype),
-                    Some(_) | None => s.clone(),
-                };
-                cx.conclude(rule!("SI.ERASE_WD.PRIM"), weakened)
-            }
+            StructInfo::Prim(prim) => erase_prim(cx, s, prim, scope),
         },
     )
 }
@@ -76,12 +71,22 @@ fn mentions_unknown(e: &PrimExpr, scope: &Scope) -> bool {
     found
 }
 
+/// SI.ERASE_WD.PRIM: without its value, if that mentions what is not in scope (A53).
+///
+/// Errata: N17, literally it is left alone.
+fn erase_prim(cx: &mut Cx, s: &StructInfo, prim: &PrimStructInfo, scope: &Scope) -> StructInfo {
+    let left_alone = cx.has(rule!("SI.ERASE_WD.PRIM")) && cx.literal(Erratum::N17);
+    let is_out = prim.value.as_ref().is_some_and(|value| mentions_unknown(value, scope));
+    let erased = if is_out && !left_alone { StructInfo::prim(prim.dtype) } else { s.clone() };
+    cx.conclude(rule!("SI.ERASE_WD.PRIM"), erased)
+}
+
 /// SI.ERASE_WD.TENSOR: without its shape, if that mentions what is not in scope.
 fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &Scope) -> StructInfo {
     let (var_is_out, dim_is_out) = match &tensor.shape {
         None => return cx.conclude(rule!("SI.ERASE_WD.TENSOR.NOSHAPE"), s.clone()),
         // Criterion 13 admits no other expression; nothing is known of its variables.
-        Some(TensorShape::Other(_)) => return without_shape(tensor),
+        Some(TensorShape::Other(_)) => return without_shape(cx, tensor),
         Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => (!scope.has_var(v), false),
         Some(TensorShape::Dims(dims)) => (false, dims.iter().any(|dim| mentions_unknown(dim, scope))),
     };
@@ -89,11 +94,13 @@ fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &
         &[(rule!("SI.ERASE_WD.TENSOR.VAR"), var_is_out, false), (rule!("SI.ERASE_WD.TENSOR.DIMS"), dim_is_out, false)],
         (rule!("SI.ERASE_WD.TENSOR.KEEP"), true),
     );
-    if keeps_shape { s.clone() } else { without_shape(tensor) }
+    if keeps_shape { s.clone() } else { without_shape(cx, tensor) }
 }
 
-fn without_shape(tensor: &TensorStructInfo) -> StructInfo {
-    StructInfo::Tensor(TensorStructInfo { shape: None, dtype: tensor.dtype, ndim: tensor.ndim })
+/// Errata: N18, literally the device goes with the shape.
+fn without_shape(cx: &Cx, tensor: &TensorStructInfo) -> StructInfo {
+    let vdevice = tensor.vdevice.clone().filter(|_| !cx.literal(Erratum::N18));
+    StructInfo::Tensor(TensorStructInfo { shape: None, vdevice, ..tensor.clone() })
 }
 
 /// SI.ERASE_WD.SHAPE: without its values, if they mention what is not in scope.
@@ -201,11 +208,14 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
 }
 
 /// SI.ERASE_WD.FUNC.PURITY: the purity stays what it is.
+///
+/// Errata: N19, literally it is not said, and a function of which it is not said is not pure.
 fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
     if !cx.has(rule!("SI.ERASE_WD.FUNC.PURITY")) {
         return func.pure;
     }
-    cx.rather(rule!("SI.ERASE_WD.FUNC.PURITY"), func.pure, None)
+    let pure = if cx.literal(Erratum::N19) { func.pure.map(|_| false) } else { func.pure };
+    cx.rather(rule!("SI.ERASE_WD.FUNC.PURITY"), pure, None)
 }
 
 fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &Scope) -> StructInfo {

@@ -155,13 +155,18 @@ impl<'s> United<'_, 's> {
         }
     }
 
-    /// PR14148.SI.PRIM.VALUE: the value of a boxed scalar corresponds to that of the other.
+    /// PR14148.SI.PRIM.VALUE, SI.MAPPING.PRIM: the value of a boxed scalar corresponds to that of the other.
     ///
-    /// Errata: A74, literally there is nothing to match in boxed scalars.
+    /// Errata: A74, N10, literally there is nothing to match in boxed scalars.
     fn prims(&mut self, cx: &mut Cx, p1: &'s PrimStructInfo, p2: &'s PrimStructInfo) {
-        let values = p1.value.as_ref().zip(p2.value.as_ref()).filter(|_| !cx.literal(Erratum::A74));
+        let (rule, literally) = if cx.has(rule!("SI.MAPPING.PRIM")) {
+            (rule!("SI.MAPPING.PRIM"), cx.literal(Erratum::N10))
+        } else {
+            (rule!("PR14148.SI.PRIM.VALUE"), cx.literal(Erratum::A74))
+        };
+        let values = p1.value.as_ref().zip(p2.value.as_ref()).filter(|_| !literally);
         if let Some((value1, value2)) = values
-            && cx.fire(rule!("PR14148.SI.PRIM.VALUE"))
+            && cx.fire(rule)
         {
             self.dims(cx, from_ref(value1), from_ref(value2));
         }

@@ -85,13 +85,14 @@ pub fn seen_through(info: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
 
 fn through(info: &StructInfo, scope: &dyn Surroundings, known: &Once<StructInfo, StructInfo>) -> StructInfo {
     match info {
-        StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim }) if is_var(shape) => {
+        StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim, vdevice }) if is_var(shape) => {
             let (shape, ndim) = match look_through(shape, scope) {
                 Seen::Dims(dims) => (TensorShape::Dims(dims.clone()), Ndim::of_len(dims.len())),
                 Seen::Ndim(Ndim::Known(rank)) => (shape.clone(), Ndim::Known(rank)),
                 Seen::Ndim(Ndim::Unknown) => (shape.clone(), *ndim),
             };
-            StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype: *dtype, ndim })
+            let vdevice = vdevice.clone();
+            StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype: *dtype, ndim, vdevice })
         }
         StructInfo::Tuple(fields) => known
             .of(fields, || with_stack(|| StructInfo::tuple(fields.iter().map(|field| through(field, scope, known))))),

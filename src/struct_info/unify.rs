@@ -201,11 +201,11 @@ fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Sco
         (rule!("SI.UNIFY.TENSOR.NEQ"), false),
     );
     if !keeps_shape {
-        return TensorStructInfo { shape: None, dtype, ndim };
+        return TensorStructInfo { shape: None, dtype, ndim, vdevice: None };
     }
     // The text returns `S1`, whatever the joined datatype is (A04).
     let dtype = if cx.literal(Erratum::A04) { s1.dtype } else { dtype };
-    TensorStructInfo { shape: s1.shape.clone(), dtype, ndim }
+    TensorStructInfo { shape: s1.shape.clone(), dtype, ndim, vdevice: None }
 }
 
 /// SI.UNIFY.TUPLE: field by field.

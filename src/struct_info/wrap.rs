@@ -44,7 +44,7 @@ fn wrap_anew(cx: &mut Cx, t: &Type, wrapped: &Wrapped) -> StructInfo {
                     (rule!("SI.WRAP.SHAPE"), StructInfo::Shape(shape))
                 }
                 Type::Tensor(DynTensorType { ndim, dtype }) => {
-                    let tensor = TensorStructInfo { shape: None, dtype: *dtype, ndim: *ndim };
+                    let tensor = TensorStructInfo { shape: None, dtype: *dtype, ndim: *ndim, vdevice: None };
                     (rule!("SI.WRAP.TENSOR"), StructInfo::Tensor(tensor))
                 }
             };

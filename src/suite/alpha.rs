@@ -50,6 +50,7 @@ fn same(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) 
         (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
             t1.dtype == t2.dtype
                 && t1.ndim == t2.ndim
+                && t1.vdevice == t2.vdevice
                 && match (&t1.shape, &t2.shape) {
                     (Some(TensorShape::Dims(d1)), Some(TensorShape::Dims(d2))) => same_dims(cx, renaming, d1, d2),
                     (shape1, shape2) => shape1 == shape2,

@@ -174,6 +174,7 @@ impl Pairing {
             (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
                 t1.dtype == t2.dtype
                     && t1.ndim == t2.ndim
+                    && t1.vdevice == t2.vdevice
                     && both(t1.shape.as_ref(), t2.shape.as_ref(), |a, b| self.tensor_shape(a, b))
             }
             (StructInfo::Shape(t1), StructInfo::Shape(t2)) => {

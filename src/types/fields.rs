@@ -42,7 +42,12 @@ impl TwoFields {
         let (Type::Tensor(DynTensorType { ndim, dtype }), Some(generation)) = (&self.checked_type, &self.shape) else {
             return None;
         };
-        Some(StructInfo::Tensor(TensorStructInfo { shape: generation.as_field(), dtype: *dtype, ndim: *ndim }))
+        Some(StructInfo::Tensor(TensorStructInfo {
+            shape: generation.as_field(),
+            dtype: *dtype,
+            ndim: *ndim,
+            vdevice: None,
+        }))
     }
 }
 
@@ -114,6 +119,7 @@ mod tests {
             shape,
             dtype: crate::grammar::DataType::FLOAT32,
             ndim: crate::grammar::Ndim::Known(2),
+            vdevice: None,
         });
         let fields = TwoFields::of(&mut Cx::new(), &info);
         assert_eq!(fields.shape, Some(Generation::V1(Expr::Var(var).into())));

@@ -38,7 +38,7 @@ impl Substitution<'_> {
             StructInfo::Object => StructInfo::Object,
             StructInfo::Tensor(t) => {
                 let shape = t.shape.as_ref().map(|shape| self.tensor_shape(shape));
-                StructInfo::Tensor(TensorStructInfo { shape, dtype: t.dtype, ndim: t.ndim })
+                StructInfo::Tensor(TensorStructInfo { shape, ..t.clone() })
             }
             StructInfo::Shape(s) => {
                 let values = s.values.as_ref().map(|values| self.dims(values));

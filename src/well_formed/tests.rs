@@ -269,7 +269,7 @@ fn c12_symbols_are_names() {
 
 fn with_shape(shape: TensorShape, ndim: i64) -> IrModule {
     let ndim = Ndim::from_i64(ndim);
-    let info = StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype: F32, ndim });
+    let info = StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype: F32, ndim, vdevice: None });
     program([bb([bind(v("y").annotated(info), x("p"))])], x("y"))
 }
 
@@ -287,7 +287,7 @@ fn c13_tensor_annotations() {
 fn c13_a_parameter_may_take_its_shape_from_one_to_the_left() {
     let shaped = |of: &str| {
         let shape = Some(TensorShape::Var(Var::new(of)));
-        StructInfo::Tensor(TensorStructInfo { shape, dtype: F32, ndim: Ndim::Known(1) })
+        StructInfo::Tensor(TensorStructInfo { shape, dtype: F32, ndim: Ndim::Known(1), vdevice: None })
     };
     let sum = || Expr::tuple(vec![x("a"), x("b")]);
     well_formed(&module([("f", func([v("a"), v("b").annotated(shaped("a"))], sum()))]));
@@ -358,7 +358,8 @@ fn the_worked_example_of_the_chapter() {
     let g = lambda([v("a").annotated(f1())], op("relax.add", [x("a"), dx("lv")]));
     let u = Expr::tuple(vec![Expr::extern_func("demo.f"), Expr::op("relax.add")]);
     let wide = TensorShape::Dims([twice("k")].into());
-    let wide = StructInfo::Tensor(TensorStructInfo { shape: Some(wide), dtype: F32, ndim: Ndim::Unknown });
+    let wide =
+        StructInfo::Tensor(TensorStructInfo { shape: Some(wide), dtype: F32, ndim: Ndim::Unknown, vdevice: None });
     let blocks = vec![
         df([
             bind(d("lv"), op("relax.add", [x("x"), x("x")])),

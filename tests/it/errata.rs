@@ -14,7 +14,7 @@ fn witnesses() -> Vec<(Erratum, Witness)> {
 }
 
 fn outcome(witness: &Witness, reading: Reading) -> Outcome {
-    oracle::outcome(&mut Cx::new().with_reading(reading), &witness.ask)
+    oracle::outcome(&mut Cx::new().with_edition(witness.edition).with_reading(reading), &witness.ask)
 }
 
 fn warnings(outcome: &Outcome) -> Vec<Rule> {

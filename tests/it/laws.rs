@@ -285,7 +285,7 @@ fn dims() -> Vec<PrimExpr> {
 
 fn by_var(dtype: DataType) -> StructInfo {
     let shape = Some(TensorShape::Var(Var::new("s")));
-    StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim: Ndim::Known(1) })
+    StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim: Ndim::Known(1), vdevice: None })
 }
 
 fn leaf_infos() -> Vec<StructInfo> {

@@ -95,7 +95,7 @@ impl Parser<'_> {
             Some(Positional::Dtype(_)) => return Err(self.expected("a shape in front")),
         };
         let implied = Ndim::implied_by(shape.as_ref());
-        Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim: ndim.unwrap_or(implied) }))
+        Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim: ndim.unwrap_or(implied), vdevice: None }))
     }
 
     fn is_dtype(&self, positional: &Positional) -> bool {

@@ -89,7 +89,8 @@ mod printed {
             (shape, dtype(), ndim()).prop_map(|(shape, dtype, ndim)| StructInfo::Tensor(TensorStructInfo {
                 shape,
                 dtype,
-                ndim
+                ndim,
+                vdevice: None,
             })),
             (prop::option::of(dims()), ndim()).prop_map(|(values, ndim)| {
                 StructInfo::Shape(ShapeStructInfo { values: values.map(Into::into), ndim })

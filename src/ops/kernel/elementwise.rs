@@ -13,9 +13,12 @@ use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value};
 /// The i-th operand, a tensor; a boxed scalar counts as one of rank 0 (A72).
 fn operand(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<TensorStructInfo, InferError> {
     match a.args.get(i) {
-        Some(StructInfo::Prim(prim)) if !cx.literal(Erratum::A72) => {
-            Ok(TensorStructInfo { shape: Some(TensorShape::Dims([].into())), dtype: prim.dtype, ndim: Ndim::Known(0) })
-        }
+        Some(StructInfo::Prim(prim)) if !cx.literal(Erratum::A72) => Ok(TensorStructInfo {
+            shape: Some(TensorShape::Dims([].into())),
+            dtype: prim.dtype,
+            ndim: Ndim::Known(0),
+            vdevice: None,
+        }),
         Some(_) | None => tensor(a, i).cloned(),
     }
 }

@@ -4,7 +4,7 @@
 //! structural information that gives the data types; and the inputs as one tuple, with the shapes in the structural
 //! information itself. Here is what the operators are and what they infer; `dps` runs them.
 
-use crate::book::Erratum;
+use crate::book::{Erratum, Rule};
 use crate::grammar::{DataType, Expr, GlobalFunc, Ndim, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::Dims;
@@ -101,7 +101,10 @@ pub(super) fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInf
 /// OPS.call_tir_inplace.infer: as `call_tir`, where the outputs that are inputs are not passed again.
 pub(super) fn infer_call_tir_inplace(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let Some(inputs) = inputs(a) else { return infer_call(cx, a, None) };
-    let indices = inplace_indices(a.call, inputs.len())?;
+    let indices = inplace_indices(a.call, inputs.len(), may_all_be_fresh(cx));
+    let Some(indices) = by_rule(cx, rule!("OP.CALLTIRINPLACE.INDEX"), indices.map(Some))? else {
+        return infer_call(cx, a, None);
+    };
     let fresh: Vec<bool> = indices.iter().map(Option::is_none).collect();
     let result = infer_call(cx, a, Some(&fresh))?;
     let results = outputs(&result);
@@ -111,10 +114,28 @@ pub(super) fn infer_call_tir_inplace(cx: &mut Cx, a: &InferArgs<'_>) -> Result<S
     }
     for (index, result) in indices.into_iter().zip(results) {
         if let Some(input) = index.and_then(|index| inputs.get(index)) {
-            alias(cx, input, result)?;
+            let fits = alias(cx, input, result);
+            by_rule(cx, rule!("OP.CALLTIRINPLACE.INFO"), fits)?;
         }
     }
     Ok(result)
+}
+
+/// OP.CALLTIRINPLACE.INDEX: by the words of later editions each result may be a new tensor, as of `call_tir`.
+pub(super) fn may_all_be_fresh(cx: &Cx) -> bool {
+    cx.has(rule!("OP.CALLTIRINPLACE.INDEX"))
+}
+
+/// What later editions demand by a rule of their own; without the rule nothing is known of it.
+pub(super) fn by_rule<T: Default>(cx: &mut Cx, rule: Rule, found: Result<T, InferError>) -> Result<T, InferError> {
+    if !cx.has(rule) {
+        return found;
+    }
+    match (cx.holds(&[(rule, 1, found.is_ok())]), found) {
+        (false, Err(error)) => Err(InferError { rule, ..error }),
+        (true, Err(_)) => Ok(T::default()),
+        (true | false, Ok(found)) => Ok(found),
+    }
 }
 
 /// OPS.dist.call_tir_local_view.infer: as `call_tir`, on what this worker has.
@@ -130,21 +151,122 @@ fn infer_call(cx: &mut Cx, a: &InferArgs<'_>, fresh: Option<&[bool]>) -> Result<
             "the first argument of call_tir must be a PrimFunc of the module".to_string()
         })],
     )?;
-    let matched = inputs_fit(cx, a, fresh)?;
+    as_later_editions_have_it(cx, a)?;
+    // OP.CALLTIR.PRIMSIG: what is passed can be what the PrimFunc takes. OP.CALLTIRINPLACE.PRIMFUNC: which is no output that is an input.
+    let signature = if fresh.is_some() { rule!("OP.CALLTIRINPLACE.PRIMFUNC") } else { rule!("OP.CALLTIR.PRIMSIG") };
+    let matched = inputs_fit(cx, a, fresh);
+    let matched = by_rule(cx, signature, matched)?;
     let result = match CallForm::infer(a.args, &a.call.sinfo_args) {
         CallForm::Tupled => infer_tupled(cx, a),
         CallForm::Flat => {
             let args = cx.conclude(rule!("OP.CALLTIR.ARGS"), a.args.to_vec());
             let a = InferArgs { args: &args, ..*a };
             demand(cx, &[(rule!("OP.CALLTIR.TYPEARG"), 1, has_one_type(&a), &|| expects_one_type(&a))])?;
-            infer_flat(cx, &a)
+            let result = infer_flat(cx, &a)?;
+            Ok(cx.conclude(rule!("OP.CALLTIR.RESULT-INFO"), result))
         }
     }?;
-    outputs_fit(cx, matched, &result, fresh)?;
+    let fits = outputs_fit(cx, matched, &result, fresh);
+    by_rule(cx, signature, fits)?;
     Ok(result)
 }
 
+/// OP.CALLTIR.ARGS, OP.CALLTIR.PACKEDINTS, OP.CALLTIR.SINFO, OP.CALLTIR.DTYPE, as they are worded from 2023-12 on: a tuple of tensors, perhaps
+/// integers, and of each result all that is needed to allocate it.
+fn as_later_editions_have_it(cx: &mut Cx, a: &InferArgs<'_>) -> Result<(), InferError> {
+    if !cx.has(rule!("OP.CALLTIR.SINFO")) {
+        return Ok(());
+    }
+    let given = Given::of(a);
+    let inputs_are_tensors = given.as_ref().is_some_and(|given| given.inputs.iter().all(may_be_passed));
+    let ints = given.as_ref().and_then(|given| given.ints);
+    let results = given.and_then(|given| given.results);
+    let has_dtype = |info: &StructInfo| info.as_tensor().is_some_and(|tensor| !tensor.dtype.is_void());
+    demand(
+        cx,
+        &[
+            (rule!("OP.CALLTIR.ARGS"), 1, inputs_are_tensors, &|| "the inputs are one tuple of tensors".to_string()),
+            (rule!("OP.CALLTIR.PACKEDINTS"), 1, ints.is_none_or(is_shape_of_known_rank), &|| {
+                "the integers are one shape of known rank".to_string()
+            }),
+            (rule!("OP.CALLTIR.SINFO"), 1, results.is_some(), &|| {
+                "each result is a tensor of which all sizes are given".to_string()
+            }),
+            (rule!("OP.CALLTIR.DTYPE"), 1, results.iter().flatten().all(has_dtype), &|| {
+                "the data type of each result is given".to_string()
+            }),
+        ],
+    )
+}
+
+/// What a call gives, in either of its forms.
+struct Given<'a> {
+    inputs: &'a [StructInfo],
+    ints: Option<&'a StructInfo>,
+    /// The results, if they are tensors of which all sizes are said.
+    results: Option<Vec<StructInfo>>,
+}
+
+impl<'a> Given<'a> {
+    /// `None` where the inputs are no tuple, and not written one by one before the shape either.
+    fn of(a: &InferArgs<'a>) -> Option<Given<'a>> {
+        let sinfo_args = &a.call.sinfo_args;
+        match (CallForm::infer(a.args, sinfo_args), a.args) {
+            (CallForm::Tupled, [_, StructInfo::Tuple(inputs), ints @ ..]) => {
+                let asked = match sinfo_args.as_slice() {
+                    [StructInfo::Tuple(fields)] => &**fields,
+                    several => several,
+                };
+                let tensors = asked.iter().all(|info| info.as_tensor().is_some());
+                Some(Given { inputs, ints: ints.first(), results: tensors.then(|| asked.to_vec()) })
+            }
+            (CallForm::Flat, [_, inputs @ .., StructInfo::Shape(_) | StructInfo::Tuple(_)]) => {
+                let inputs = if let [StructInfo::Tuple(fields)] = inputs { fields } else { inputs };
+                let results = match (a.call.args.last(), sinfo_args.as_slice()) {
+                    (Some(shapes), [target]) => with_sizes(shapes, target),
+                    (Some(_) | None, [] | [_, ..]) => None,
+                };
+                Some(Given { inputs, ints: None, results })
+            }
+            (CallForm::Tupled | CallForm::Flat, _) => None,
+        }
+    }
+}
+
+/// Literal shapes and the tensors that they are the sizes of, one by one.
+fn with_sizes(shapes: &Expr, target: &StructInfo) -> Option<Vec<StructInfo>> {
+    let sized = |shape: &Expr, target: &StructInfo| match (shape, target.as_tensor()) {
+        (Expr::ShapeExpr(shape), Some(tensor))
+            if tensor.ndim.is_unknown() || tensor.ndim == Ndim::of_len(shape.values.len()) =>
+        {
+            Some(StructInfo::tensor(shape.values.iter().cloned(), tensor.dtype))
+        }
+        _ => None,
+    };
+    match (shapes, target) {
+        (Expr::Tuple(shapes), StructInfo::Tuple(targets)) if shapes.fields.len() == targets.len() => {
+            shapes.fields.iter().zip(targets.iter()).map(|(shape, target)| sized(shape, target)).collect()
+        }
+        (shape, target) => Some(vec![sized(shape, target)?]),
+    }
+}
+
+/// Whether a `PrimFunc` can take it.
+fn may_be_passed(info: &StructInfo) -> bool {
+    match info {
+        StructInfo::Tensor(_) | StructInfo::Prim(_) | StructInfo::Object => true,
+        StructInfo::Shape(_) | StructInfo::Tuple(_) | StructInfo::Func(_) => false,
+    }
+}
+
+fn is_shape_of_known_rank(info: &StructInfo) -> bool {
+    matches!(info, StructInfo::Shape(shape) if !shape.ndim.is_unknown())
+}
+
 fn infer_call_dps_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    if cx.has(rule!("OP.CALLDPS.ARGS")) {
+        return infer_call_dps_packed_as_later_editions_have_it(cx, a);
+    }
     match CallForm::infer(a.args, &a.call.sinfo_args) {
         CallForm::Tupled => infer_tupled(cx, a),
         CallForm::Flat => {
@@ -152,6 +274,32 @@ fn infer_call_dps_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, I
             infer_flat(cx, a)
         }
     }
+}
+
+/// OP.CALLDPS.FUNC, OP.CALLDPS.ARGS, OP.CALLDPS.TYPEARG: a packed function, a tuple, and one information that says all of the results.
+fn infer_call_dps_packed_as_later_editions_have_it(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+    let given = Given::of(a);
+    let is_tuple = given.is_some();
+    let results = given.filter(|_| has_one_type(a)).and_then(|given| given.results);
+    let has_dtype = |info: &StructInfo| info.as_tensor().is_some_and(|tensor| !tensor.dtype.is_void());
+    let says_all = results.as_ref().is_some_and(|results| results.iter().all(has_dtype));
+    demand(
+        cx,
+        &[
+            (rule!("OP.CALLDPS.FUNC"), 1, a.args.first().is_some_and(may_be_packed), &|| {
+                "what is called must be a packed function".to_string()
+            }),
+            (rule!("OP.CALLDPS.ARGS"), 1, is_tuple, &|| "the inputs are one tuple".to_string()),
+            (rule!("OP.CALLDPS.TYPEARG"), 1, says_all, &|| {
+                "one type argument gives data type and all sizes of each result".to_string()
+            }),
+        ],
+    )?;
+    let is_tuple = matches!(a.call.sinfo_args.as_slice(), [StructInfo::Tuple(_)]);
+    Ok(match results.as_deref() {
+        Some([result]) if !is_tuple => result.clone(),
+        results => StructInfo::tuple(results.unwrap_or_default().iter().cloned()),
+    })
 }
 
 fn names_prim_func(a: &InferArgs<'_>) -> bool {
@@ -168,7 +316,17 @@ fn infer_tupled(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
         [single] => single.clone(),
         several => StructInfo::tuple(several.iter().cloned()),
     };
+    let result = cx.conclude(rule!("OP.CALLTIR.RESULT-INFO"), result);
     Ok(cx.conclude(rule!("OP.CALLTIR.INFER"), result))
+}
+
+/// Whether it can be a packed function.
+pub(super) fn may_be_packed(info: &StructInfo) -> bool {
+    match info {
+        StructInfo::Func(func) => func.params.is_none(),
+        StructInfo::Object => true,
+        StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Tuple(_) => false,
+    }
 }
 
 fn has_one_type(a: &InferArgs<'_>) -> bool {
@@ -315,6 +473,7 @@ fn infer_result(
     };
     let literal = shape.values.clone().map(TensorShape::Dims);
     let ndim = if shape.ndim == Ndim::Unknown { target.ndim } else { shape.ndim };
-    let result = TensorStructInfo { shape: variable.or(literal), dtype: target.dtype, ndim };
+    let result =
+        TensorStructInfo { shape: variable.or(literal), dtype: target.dtype, ndim, vdevice: target.vdevice.clone() };
     Ok(by.conclude(StructInfo::Tensor(result)))
 }

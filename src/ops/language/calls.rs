@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use crate::book::Erratum;
 use crate::grammar::{Call, Expr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::given_ints;
-use crate::ops::language::call_tir::{infer_call_tir, infer_call_tir_inplace};
+use crate::ops::language::call_tir::{infer_call_tir, infer_call_tir_inplace, may_be_packed};
 use crate::ops::language::dps::{call_tir, call_tir_inplace};
-use crate::ops::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use crate::ops::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, demand, kernel};
 use crate::struct_info::{Nowhere, may_overlap};
 use crate::value::{Applied, Asked, Closure, Host, Stop, Value};
 
@@ -22,7 +23,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [FUNC, Param::Rest("args")],
         infer_call_packed,
         Exact,
-        call_first
+        call_pure_packed
     ),
     operator!(
         "call_inplace_packed",
@@ -34,7 +35,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [FUNC, Param::Rest("args"), INPLACE],
         infer_call_inplace_packed,
         Exact,
-        call_first
+        call_inplace_packed
     ),
     operator!(
         "call_builtin_with_ctx",
@@ -149,13 +150,29 @@ fn tuple_of_args(a: &InferArgs<'_>) -> Result<(), InferError> {
     }
 }
 
-fn infer_call_packed(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
+/// OP.CALLPURE.FUNC, OP.CALLPURE.SINFO: later editions demand a packed function, and what its result is.
+fn infer_call_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     callee(a)?;
+    demand(
+        cx,
+        &[
+            (rule!("OP.CALLPURE.FUNC"), 1, a.args.first().is_some_and(may_be_packed), &|| {
+                "what is called must be a packed function".to_string()
+            }),
+            (rule!("OP.CALLPURE.SINFO"), 1, !a.call.sinfo_args.is_empty(), &|| {
+                "at least one structural information says what comes of the call".to_string()
+            }),
+        ],
+    )?;
     Ok(asked(a.call))
 }
 
 /// Which argument each result is; none if it is a new tensor.
-pub(super) fn inplace_indices(call: &Call, arguments: usize) -> Result<Vec<Option<usize>>, InferError> {
+pub(super) fn inplace_indices(
+    call: &Call,
+    arguments: usize,
+    may_all_be_fresh: bool,
+) -> Result<Vec<Option<usize>>, InferError> {
     let given = given_ints(call, "inplace_indices")?;
     let mut found: Vec<Option<usize>> = Vec::with_capacity(given.len());
     for index in given {
@@ -168,7 +185,7 @@ pub(super) fn inplace_indices(call: &Call, arguments: usize) -> Result<Vec<Optio
         }
         found.push(argument);
     }
-    if found.iter().all(Option::is_none) {
+    if !may_all_be_fresh && found.iter().all(Option::is_none) {
         return Err(InferError::op("no result is one of the arguments"));
     }
     Ok(found)
@@ -178,7 +195,7 @@ pub(super) fn inplace_indices(call: &Call, arguments: usize) -> Result<Vec<Optio
 fn infer_call_inplace_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     callee(a)?;
     let arguments = a.args.get(1..).unwrap_or_default();
-    let (indices, result) = (inplace_indices(a.call, arguments.len())?, asked(a.call));
+    let (indices, result) = (inplace_indices(a.call, arguments.len(), false)?, asked(a.call));
     let results = match (&result, indices.len()) {
         (_, 1) => std::slice::from_ref(&result),
         (StructInfo::Tuple(fields), count) if fields.len() == count => fields,
@@ -246,10 +263,30 @@ fn call(m: &mut dyn Host, a: &EvalArgs<'_>, callee: &Value, args: &[Value]) -> R
     }
 }
 
-/// The first argument is called with the others.
+/// The first argument is called with the others. OP.CALLPURE.ARGS: in later editions with the members of one tuple, which the dialect of TVM
+/// writes one by one.
+///
+/// Errata: N54, literally the tuple is the argument.
 fn call_first(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [callee, args @ ..] = a.values else { return Err(kernel::fail("a callee is missing")) };
+    let members = if let [Value::Tuple(fields)] = args { Some(fields.fields()) } else { None };
+    let args = match members.filter(|_| !m.cx().literal(Erratum::N54)) {
+        Some(members) => m.cx().rather(rule!("OP.CALLPURE.ARGS"), members, args),
+        None => args,
+    };
     call(m, a, callee, args)
+}
+
+/// OP.CALLPURE: the value of the call itself.
+fn call_pure_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let result = call_first(m, a)?;
+    Ok(m.cx().conclude(rule!("OP.CALLPURE"), result))
+}
+
+/// OP.CALLINPLACEPACKED: the same, whatever it writes to.
+fn call_inplace_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let result = call_first(m, a)?;
+    Ok(m.cx().conclude(rule!("OP.CALLINPLACEPACKED"), result))
 }
 
 /// The first argument is called with the fields of the second, a tuple.

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use crate::grammar::{AttrValue, DataType, StructInfo, TensorShape, TensorStructInfo};
+use crate::judge::Cx;
 use crate::ops::EvalArgs;
 use crate::ops::kernel::fail;
-use crate::ops::language::call_tir::CallForm;
+use crate::ops::language::call_tir::{CallForm, may_all_be_fresh};
 use crate::ops::language::calls::inplace_indices;
 use crate::ops::language::prim_func::{result_misfit, run_prim_func};
 use crate::value::{Asked, Held, Host, Itself, PackedFunc, PrimFuncObj, Stop, Tensor, Value, Wanted, count};
@@ -26,7 +27,10 @@ pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Val
 
 /// OPS.call_tir_inplace.value: as `call_tir`, where some outputs are inputs, which are written in place and not passed again.
 pub(super) fn call_tir_inplace(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    run(m, a, |inputs| Ok(inplace_indices(a.call, inputs)?))
+    let by = m.cx().open(rule!("OP.CALLTIRINPLACE"));
+    let may_all_be_fresh = may_all_be_fresh(m.cx());
+    let result = run(m, a, |inputs| Ok(inplace_indices(a.call, inputs, may_all_be_fresh)?))?;
+    Ok(by.conclude(result))
 }
 
 /// `aliases` says of each result which input it is; of all of them that they are new tensors if it says nothing.
@@ -140,23 +144,44 @@ pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Res
         return m.cx().conclude(missing, Err(Stop::error(missing, "no function is registered under the symbol")));
     };
     let call = read_call(m, a)?;
-    let outputs = allocate(m, &call.results)?;
+    let sizes = call.results.into_iter().map(|(dims, dtype)| (m.cx().conclude(rule!("OP.CALLDPS.ALLOC"), dims), dtype));
+    let sizes: Vec<_> = sizes.collect();
+    let outputs = allocate(m, &sizes)?;
     // OP.CALLDPS.MUTATE-ARGS: the function may change its inputs, which the caller sees.
     let Itself(inputs) = m.cx().conclude(rule!("OP.CALLDPS.MUTATE-ARGS"), Itself(call.inputs));
     let args = destination_passing(m, inputs, &outputs);
+    let args = m.cx().conclude(rule!("OP.CALLDPS.CALL"), args);
     m.call_packed(&packed, &args, Asked { pure: a.call.is_marked_pure(), wanted: Wanted::Outputs(outputs.len()) })?;
     let result = results(m, outputs, call.tuple);
-    by.conclude(of_packed.conclude(check_result(m, &result, &a.call.sinfo_args)))
+    let result = m.cx().conclude(rule!("OP.CALLDPS.RET"), result);
+    let checked = check_result(m, &result, &a.call.sinfo_args);
+    let checked = result_of_packed(m.cx(), &result, checked);
+    by.conclude(of_packed.conclude(checked))
+}
+
+/// OP.CALLDPS.RESULT-CHECK: in later editions the check is a rule of its own.
+fn result_of_packed(cx: &mut Cx, result: &Value, checked: Result<Value, Stop>) -> Result<Value, Stop> {
+    let rule = rule!("OP.CALLDPS.RESULT-CHECK");
+    match checked {
+        Err(Stop::Error(_)) if !cx.has(rule) => checked,
+        Err(Stop::Error(error)) => cx.given(rule, 1, Err(Stop::error(rule, error.message))),
+        Ok(_) => cx.given(rule, 1, Ok(result.clone())),
+        other @ Err(Stop::OutOfFuel | Stop::Unspecified(_)) => other,
+    }
 }
 
 /// The packed function, given as such or by its symbol (C15); `None` if nothing is registered under the symbol.
 fn dps_callee(m: &mut dyn Host, callee: Option<&Value>) -> Result<Option<Rc<PackedFunc>>, Stop> {
-    if let Some(symbol) = callee.and_then(Value::as_str) {
+    // OP.CALLDPS.FUNC, OP.CALLDPS.MISSING: in later editions it is an expression, and no symbol.
+    let by_symbol = !(m.cx().has(rule!("OP.CALLDPS.FUNC")) && m.cx().fire(rule!("OP.CALLDPS.MISSING")));
+    if let Some(symbol) = callee.and_then(Value::as_str).filter(|_| by_symbol) {
         return Ok(m.find_packed(symbol));
     }
     let packed = callee.and_then(Value::as_packed).cloned().map(Some);
     let message = "the first argument of call_dps_packed is not a packed function";
-    packed.ok_or_else(|| Stop::error(rule!("OP.CALLDPS"), message))
+    let own = rule!("OP.CALLDPS.FUNC");
+    let rule = if m.cx().has(own) { own } else { rule!("OP.CALLDPS") };
+    packed.ok_or_else(|| Stop::error(rule, message))
 }
 
 fn read_call(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
@@ -210,6 +235,8 @@ fn read_tupled(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
         None => Vec::new(),
     };
     if let Some(ints) = a.values.get(2).and_then(Value::as_shape) {
+        // OP.CALLTIR.PACKEDINTS: they follow the inputs.
+        let ints = m.cx().conclude(rule!("OP.CALLTIR.PACKEDINTS"), ints.to_vec());
         inputs.extend(ints.iter().map(|i| Value::int(*i)));
     }
     let (targets, tuple): (&[StructInfo], bool) = match a.call.sinfo_args.as_slice() {

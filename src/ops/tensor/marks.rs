@@ -32,7 +32,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [Param::Arg("data"), Param::Attr(Attr::required("dst_vdevice", AttrKind::Opaque))],
         infer_same,
         Exact,
-        copy
+        transfer
     ),
     operator!(
         "hint_on_device",
@@ -53,13 +53,25 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [],
         infer_null_value,
         Exact,
-        |_, _| Ok(Value::object("the null value"))
+        null_value
     ),
 ];
 
 fn infer_null_value(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<0>(a)?;
     Ok(StructInfo::Object)
+}
+
+/// OP.NULLVALUE, VAL.NULL: the null object.
+fn null_value(m: &mut dyn Host, _: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let null = m.cx().conclude(rule!("OP.NULLVALUE"), Value::object("the null value"));
+    Ok(m.cx().conclude(rule!("VAL.NULL"), null))
+}
+
+/// DEV.TRANSFER: a tensor of the same elements on the other device.
+fn transfer(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
+    let moved = copy(m, a)?;
+    Ok(m.cx().conclude(rule!("DEV.TRANSFER"), moved))
 }
 
 /// A tensor of the same elements.

@@ -1,5 +1,7 @@
 //! Modules and Relax functions.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
@@ -9,7 +11,7 @@ use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataType, DataTypeImm,
     DeriveFunc, Expr, ExternFunc, FloatBits, FuncStructInfo, Function, GlobalFunc, GlobalVar, If, IndexMap, IrModule,
     Made, MatchCast, Name, Ndim, Op, PrimExpr, PrimStructInfo, PrimValue, ShapeExpr, ShapeStructInfo, ShapeVar, Span,
-    StringImm, StructInfo, TensorShape, TensorStructInfo, Tuple, TupleGetItem, Var, VarBinding, VarKind,
+    StringImm, StructInfo, TensorShape, TensorStructInfo, Tuple, TupleGetItem, VDevice, Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
 use crate::syntax::tvmscript::{Param, Silent, dps_output, names_dtype, say_pure, signature};
@@ -550,7 +552,11 @@ impl<'g, 't> Builder<'g, 't> {
                     Some(TensorShape::Var(_) | TensorShape::DataflowVar(_)) => Ndim::Unknown,
                     Some(TensorShape::Dims(_) | TensorShape::Other(_)) | None => ndim(&fields)?,
                 };
-                Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim }))
+                let vdevice = match fields.optional("vdevice") {
+                    Some(device) => VDevice::made_by(&self.attr("", device)?).map(Arc::new),
+                    None => None,
+                };
+                Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim, vdevice }))
             }
             "ShapeStructInfo" | "ShapeType" => {
                 let values = match fields.optional("values") {

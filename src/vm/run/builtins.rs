@@ -3,9 +3,8 @@
 use super::heap::negative;
 use super::link::Linked;
 use super::{Machine, check};
-use crate::book::Erratum;
 use crate::grammar::{DataType, Name, PrimExpr, PrimValue, StructInfo, TensorData};
-use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value, count, readable};
+use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value, boxed_truth_counts, count, readable};
 use crate::vm::executable::{Builtin, Constant, Context, How, Operand};
 
 impl<'m> Machine<'m> {
@@ -322,7 +321,7 @@ impl<'m> Machine<'m> {
             return Err(Stop::error(rule, "an opaque object is used as a condition"));
         }
         readable(self, std::slice::from_ref(v))?;
-        let boxed_counts = !self.cx.literal(Erratum::A73);
+        let boxed_counts = boxed_truth_counts(self.cx);
         let truth = check::truth(v).filter(|_| boxed_counts || v.as_tensor().is_some());
         let message = || format!("the condition is {v}, not a scalar tensor of data type bool");
         let truth = truth.ok_or_else(|| Stop::error(rule!("EVAL.IF.COND"), message()))?;

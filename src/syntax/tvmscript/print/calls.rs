@@ -305,12 +305,13 @@ fn has_plain_attrs(attrs: &Attrs, reserved: &[&str]) -> bool {
 
 /// The information of an output, with the shape that is an argument of its own.
 fn with_shape(shape: &Expr, info: &StructInfo) -> Option<StructInfo> {
-    let StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim }) = info else { return None };
+    let StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim, vdevice }) = info else { return None };
     let shape = match shape {
         Expr::ShapeExpr(shape) => TensorShape::Dims(shape.values.clone()),
         Expr::Var(v) => TensorShape::Var(v.clone()),
         Expr::DataflowVar(v) => TensorShape::DataflowVar(v.clone()),
         _ => return None,
     };
-    Some(StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype: *dtype, ndim: *ndim }))
+    let vdevice = vdevice.clone();
+    Some(StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype: *dtype, ndim: *ndim, vdevice }))
 }

@@ -77,6 +77,9 @@ impl Printer<'_> {
         if t.ndim != implied {
             parts.push(format!("ndim={}", t.ndim));
         }
+        if let Some(device) = &t.vdevice {
+            parts.push(format!("vdevice={}", self.attr("vdevice", &device.to_attr())));
+        }
         match parts.as_slice() {
             [] => out.push_str("R.Tensor"),
             parts => {

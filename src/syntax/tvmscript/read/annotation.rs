@@ -1,6 +1,7 @@
 //! Structural information as annotations: `R.Tensor((n, 4), "float32")`, `R.Callable(..)`, `R.Tensor[_, "f32"]`.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
@@ -10,7 +11,7 @@ use super::dims::Unbound;
 use super::fault::{Fault, Prefix, Read, integer, members, qualified, span_of, string};
 use crate::grammar::{
     DataType, DeriveFunc, Expr, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape,
-    TensorStructInfo,
+    TensorStructInfo, VDevice,
 };
 use crate::judge::with_stack;
 
@@ -149,7 +150,7 @@ impl Reader<'_> {
         let shape = if self.is_unknown(shape) { None } else { Some(self.tensor_shape(shape, unbound)?) };
         let dtype = dtype.map_or(Ok(DataType::VOID), |dtype| self.dtype(dtype))?;
         let ndim = Ndim::implied_by(shape.as_ref());
-        Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim }))
+        Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim, vdevice: None }))
     }
 
     fn tensor(&mut self, args: &mut Arguments<'_>, unbound: Unbound) -> Read<StructInfo> {
@@ -165,10 +166,24 @@ impl Reader<'_> {
             Some(_) | None => None,
         };
         let dtype = dtype.map_or(Ok(DataType::VOID), |dtype| self.dtype(dtype))?;
-        // Where a tensor lies means nothing in any edition.
-        args.take(&["vdevice"]);
+        let vdevice = match args.take(&["vdevice"]) {
+            Some(device) => self.vdevice(device)?,
+            None => None,
+        };
         let ndim = self.ndim(args)?.unwrap_or(Ndim::implied_by(shape.as_ref()));
-        Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim }))
+        Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim, vdevice }))
+    }
+
+    /// Where a tensor lies: a device that the module lists, by name (`"llvm:0"`), or one that is made here.
+    fn vdevice(&mut self, e: &py::Expr) -> Read<Option<Arc<VDevice>>> {
+        if let py::Expr::NoneLiteral(_) = e {
+            return Ok(None);
+        }
+        if let Some(name) = string(e) {
+            return Ok(Some(VDevice::named(name, &self.devices).into()));
+        }
+        let made = VDevice::made_by(&self.attr("vdevice", e)?);
+        made.map_or_else(|| Err(Fault::expected(self.text, e, "a virtual device")), |device| Ok(Some(device.into())))
     }
 
     /// R89.SYN.TENSOR.UNKNOWN: `_` stands for what is not known.

@@ -372,7 +372,7 @@ impl Reader<'_> {
             Expr::ShapeExpr(shape) => Ndim::of_len(shape.values.len()),
             _ => Ndim::Unknown,
         };
-        Ok((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim })))
+        Ok((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim, vdevice: None })))
     }
 
     /// A shape as an argument: a tuple of dimensions is a `ShapeExpr`.
@@ -526,14 +526,15 @@ pub(in crate::syntax) fn dps_output(info: &StructInfo) -> Option<(Expr, StructIn
             let (shapes, rest): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
             Some((tuple_of(shapes, span), StructInfo::tuple(rest)))
         }
-        StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim }) => {
+        StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim, vdevice }) => {
             let shape = match shape {
                 TensorShape::Dims(values) => Expr::ShapeExpr(ShapeExpr { values: values.clone(), span }),
                 TensorShape::Var(v) => Expr::Var(v.clone()),
                 TensorShape::DataflowVar(v) => Expr::DataflowVar(v.clone()),
                 TensorShape::Other(e) => (**e).clone(),
             };
-            Some((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype: *dtype, ndim: *ndim })))
+            let (dtype, ndim, vdevice) = (*dtype, *ndim, vdevice.clone());
+            Some((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim, vdevice })))
         }
         StructInfo::Tensor(TensorStructInfo { shape: None, .. })
         | StructInfo::Object

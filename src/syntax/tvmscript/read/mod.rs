@@ -37,7 +37,7 @@ use super::metadata::Metadata;
 use super::unstated::{Silent, say_pure};
 use crate::book::{Rule, RuleSet};
 use crate::grammar::source::{MAX_NESTING, SyntaxError};
-use crate::grammar::{Attrs, DataType, IrModule, Name, Span, StructInfo, Var};
+use crate::grammar::{Attrs, DataType, IrModule, Name, Span, StructInfo, VDevice, Var};
 use crate::judge::Cx;
 
 /// How many errors are reported at most: each costs a search for its line.
@@ -299,6 +299,8 @@ pub(super) struct Reader<'t> {
     /// The global functions that the text refers to.
     referred: FxHashSet<Name>,
     scope: Identities,
+    /// The virtual devices that the module lists.
+    devices: Vec<VDevice>,
     /// The operators met so far, by the names that the text gives them.
     ops: FxHashMap<Name, Name>,
     /// Variables that the text says are shapes, which decides what `R.match_shape` of them means.
@@ -341,6 +343,7 @@ impl<'t> Reader<'t> {
             globals: FxHashSet::default(),
             referred: FxHashSet::default(),
             scope: Identities::default(),
+            devices: Vec::new(),
             ops: FxHashMap::default(),
             shapes: FxHashSet::default(),
             scalars: FxHashMap::default(),

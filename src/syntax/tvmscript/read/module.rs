@@ -176,6 +176,7 @@ impl<'t> Reader<'t> {
                 }
                 ("module_global_infos", [infos]) => {
                     module.global_infos.extend(self.attrs(infos)?);
+                    self.devices = module.vdevices();
                     return Ok(());
                 }
                 _ => {}

@@ -1,0 +1,578 @@
+//! Virtual devices: from annotations and transfers backwards to what they are made of; then a second derivation takes
+//! them forwards and sees whether they agree (editions 2023-12 and later).
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::{DeriveReport, Deriver};
+use crate::book::Erratum;
+use crate::findings::{Complaint, Diagnostic, Finder, Step, Trail};
+use crate::grammar::{
+    AttrValue, Attrs, Binder, Binding, Call, Expr, FuncStructInfo, Function, GlobalFunc, IrModule, Name, SeqExpr, Span,
+    StructInfo, TensorStructInfo, VDevice, Var,
+};
+use crate::judge::{Cx, with_stack};
+
+/// What propagation found of variables, by the address of where they are bound.
+pub(crate) type Located = FxHashMap<usize, StructInfo>;
+
+/// A tensor that lies on one device cannot lie on another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Clash;
+
+fn address<T>(node: &T) -> usize {
+    std::ptr::from_ref(node) as usize
+}
+
+/// VDEV.UPDATE: the information with a device.
+pub(crate) fn update_struct_info(cx: &mut Cx, s: &StructInfo, device: &Arc<VDevice>) -> Result<StructInfo, Clash> {
+    with_stack(|| match s {
+        StructInfo::Tensor(tensor) => {
+            let other = tensor.vdevice.as_ref().is_some_and(|own| !is_same(cx, own, device));
+            if !cx.holds(&[(rule!("VDEV.UPDATE.CLASH"), 1, !other)]) {
+                return Err(Clash);
+            }
+            let placed = TensorStructInfo { vdevice: Some(device.clone()), ..tensor.clone() };
+            Ok(cx.conclude(rule!("VDEV.UPDATE.TENSOR"), StructInfo::Tensor(placed)))
+        }
+        StructInfo::Tuple(fields) => {
+            let placed: Result<Vec<_>, _> = fields.iter().map(|field| update_struct_info(cx, field, device)).collect();
+            Ok(cx.conclude(rule!("VDEV.UPDATE.TUPLE"), StructInfo::tuple(placed?)))
+        }
+        StructInfo::Func(func) if func.params.is_none() => Ok(cx.conclude(rule!("VDEV.UPDATE.FUNC.PACKED"), s.clone())),
+        StructInfo::Func(func) => {
+            let ret = update_struct_info(cx, &func.ret, device)?;
+            let func = FuncStructInfo { ret, ..(**func).clone() };
+            Ok(cx.conclude(rule!("VDEV.UPDATE.FUNC"), StructInfo::Func(Arc::new(func))))
+        }
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => {
+            Ok(cx.conclude(rule!("VDEV.UPDATE.OTHER"), s.clone()))
+        }
+    })
+}
+
+/// GRAM.VDEVICE.EQ: all fields agree, whichever nodes they are.
+fn is_same(cx: &mut Cx, a: &Arc<VDevice>, b: &Arc<VDevice>) -> bool {
+    cx.conclude(rule!("GRAM.VDEVICE.EQ"), **a == **b)
+}
+
+/// The device of a tensor.
+fn device_of(info: &StructInfo) -> Option<&Arc<VDevice>> {
+    match info {
+        StructInfo::Tensor(tensor) => tensor.vdevice.as_ref(),
+        StructInfo::Object
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_)
+        | StructInfo::Func(_) => None,
+    }
+}
+
+/// The operators that take a tensor to another device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Transfer {
+    To,
+    Hint,
+}
+
+fn transfer(call: &Call) -> Option<Transfer> {
+    match &call.op {
+        Expr::Op(op) if &*op.op_name == "relax.to_vdevice" => Some(Transfer::To),
+        Expr::Op(op) if &*op.op_name == "relax.hint_on_device" => Some(Transfer::Hint),
+        _ => None,
+    }
+}
+
+/// Where a transfer goes: to a device by name or as it is made, or of an id that one device of the module has.
+fn goal(kind: Transfer, attrs: &Attrs, listed: &[VDevice]) -> Option<Arc<VDevice>> {
+    match kind {
+        Transfer::To => match attrs.get("dst_vdevice")? {
+            AttrValue::Str(name) => Some(VDevice::named(name, listed).into()),
+            made => VDevice::made_by(made).map(Arc::new),
+        },
+        Transfer::Hint => {
+            let id = match attrs.get("index") {
+                Some(AttrValue::Int(id)) => *id,
+                Some(_) | None => 0,
+            };
+            let mut of_id = listed.iter().filter(|device| device.dev_id == id);
+            of_id.next().filter(|_| of_id.next().is_none()).map(|device| device.clone().into())
+        }
+    }
+}
+
+/// The backward pass over one global function.
+struct Backward<'c, 'm> {
+    cx: &'c mut Cx,
+    listed: Vec<VDevice>,
+    globals: FxHashMap<&'m str, &'m StructInfo>,
+    infos: FxHashMap<&'m Var, StructInfo>,
+    binders: FxHashMap<&'m Var, &'m Binder>,
+    changed: bool,
+    trail: Trail,
+    findings: Vec<Diagnostic>,
+}
+
+impl Finder for Backward<'_, '_> {
+    fn trail(&mut self) -> &mut Trail {
+        &mut self.trail
+    }
+
+    fn cx(&mut self) -> &mut Cx {
+        self.cx
+    }
+
+    fn found(&mut self, finding: Diagnostic) {
+        self.findings.push(finding);
+    }
+}
+
+/// VDEV.WHEN: what the backward pass finds, if the module lists virtual devices and derivation found no error.
+pub(crate) fn propagate(
+    cx: &mut Cx,
+    module: &IrModule,
+    report: &DeriveReport,
+) -> Option<Result<Located, Vec<Diagnostic>>> {
+    let listed = module.vdevices();
+    let is_listed = cx.rule(rule!("MOD.DEVICES"), !listed.is_empty());
+    if !report.accepts() || !cx.rule(rule!("VDEV.WHEN"), is_listed) {
+        return None;
+    }
+    let globals: FxHashMap<&str, &StructInfo> = report.functions.iter().map(|(name, info)| (&**name, info)).collect();
+    let by_function = report.by_function();
+    let (mut located, mut findings) = (Located::default(), Vec::new());
+    for (gv, func) in &module.funcs {
+        let GlobalFunc::Function(function) = func else { continue };
+        let known = by_function.get(&*gv.name).copied().unwrap_or_default();
+        let mut pass = Backward {
+            cx,
+            listed: listed.clone(),
+            globals: globals.clone(),
+            infos: known.iter().map(|(var, info)| (var, info.clone())).collect(),
+            binders: FxHashMap::default(),
+            changed: false,
+            trail: Trail::new(gv.name.clone()),
+            findings: Vec::new(),
+        };
+        pass.until_nothing_changes(function, &gv.name);
+        findings.append(&mut pass.findings);
+        located.extend(pass.found_of(known));
+    }
+    Some(if findings.is_empty() { Ok(located) } else { Err(findings) })
+}
+
+impl<'m> Backward<'_, 'm> {
+    /// VDEV.BACK.ORDER: bindings from the last to the first, until nothing changes.
+    ///
+    /// Errata: N44, literally once, from the first to the last.
+    fn until_nothing_changes(&mut self, function: &'m Function, name: &Name) {
+        loop {
+            self.changed = false;
+            let ret = self.globals.get(&**name).and_then(|info| result_of(info));
+            self.function(function, ret.as_ref());
+            if !self.changed || !self.findings.is_empty() || !self.goes_back() {
+                return;
+            }
+        }
+    }
+
+    fn goes_back(&mut self) -> bool {
+        !self.cx.literal(Erratum::N44) && self.cx.fire(rule!("VDEV.BACK.ORDER"))
+    }
+
+    /// What has changed of what was known.
+    fn found_of<'k>(&'k self, known: &'k [(Var, StructInfo)]) -> impl Iterator<Item = (usize, StructInfo)> + 'k {
+        known.iter().filter_map(|(var, before)| {
+            let (now, binder) = (self.infos.get(var)?, self.binders.get(var)?);
+            (now != before).then(|| (address(*binder), now.clone()))
+        })
+    }
+
+    /// The information of an expression is updated; it is kept of variables only.
+    fn set(&mut self, e: &'m Expr, device: &Arc<VDevice>) {
+        if let Expr::Var(var) | Expr::DataflowVar(var) = e {
+            self.set_var(var, device);
+        }
+    }
+
+    fn set_var(&mut self, var: &'m Var, device: &Arc<VDevice>) {
+        let Some(info) = self.infos.get(var).cloned() else { return };
+        match update_struct_info(self.cx, &info, device) {
+            Ok(placed) => {
+                self.changed |= placed != info;
+                self.infos.insert(var, placed);
+            }
+            Err(Clash) => self.clash(var.span, &info, device),
+        }
+    }
+
+    fn clash(&mut self, span: Span, info: &StructInfo, device: &VDevice) {
+        let message = format!("{info} is to lie on {device}, which is another device");
+        self.error(rule!("VDEV.UPDATE.CLASH"), span, message);
+    }
+
+    /// The device on which a value lies, as far as is known.
+    fn device_of_value(&mut self, e: &Expr) -> Option<Arc<VDevice>> {
+        let info = match e {
+            Expr::Var(var) | Expr::DataflowVar(var) => self.infos.get(var).cloned(),
+            Expr::TupleGetItem(get) => self.field(&get.tuple_value, get.index),
+            Expr::Call(call) => match (transfer(call), &call.op) {
+                (Some(kind), _) => return goal(kind, &call.attrs, &self.listed),
+                (None, Expr::Op(_)) => return common(&self.devices_of_args(call)),
+                (None, callee) => self.callee(callee).and_then(|info| result_of(&info)),
+            },
+            Expr::Constant(_)
+            | Expr::GlobalVar(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::ShapeExpr(_)
+            | Expr::Op(_) => None,
+        };
+        info.as_ref().and_then(device_of).cloned()
+    }
+
+    fn field(&self, tuple: &Expr, index: i64) -> Option<StructInfo> {
+        let (Expr::Var(var) | Expr::DataflowVar(var)) = tuple else { return None };
+        match self.infos.get(var)? {
+            StructInfo::Tuple(fields) => fields.get(usize::try_from(index).ok()?).cloned(),
+            _ => None,
+        }
+    }
+
+    fn callee(&self, callee: &Expr) -> Option<StructInfo> {
+        match callee {
+            Expr::Var(var) | Expr::DataflowVar(var) => self.infos.get(var).cloned(),
+            Expr::GlobalVar(gv) => self.globals.get(&*gv.name).map(|info| (*info).clone()),
+            _ => None,
+        }
+    }
+
+    fn devices_of_args(&self, call: &Call) -> Vec<Arc<VDevice>> {
+        let infos = call.args.iter().filter_map(|arg| match arg {
+            Expr::Var(var) | Expr::DataflowVar(var) => self.infos.get(var),
+            _ => None,
+        });
+        infos.filter_map(device_of).cloned().collect()
+    }
+
+    /// VDEV.BACK.FUNC: the body has the device of the result.
+    fn function(&mut self, function: &'m Function, ret: Option<&StructInfo>) {
+        function.params.iter().for_each(|param| self.bind(param));
+        let device = ret.and_then(device_of).cloned();
+        let device = device.filter(|_| self.cx.fire(rule!("VDEV.BACK.FUNC")));
+        self.at(Step::Field("body"), |pass| {
+            if let Some(device) = &device {
+                pass.set(&function.body, device);
+            }
+            pass.visit(&function.body, device.as_ref());
+        });
+    }
+
+    fn bind(&mut self, binder: &'m Binder) {
+        self.binders.insert(&binder.var, binder);
+    }
+
+    /// VDEV.BACK: an expression, whose information has this device.
+    fn visit(&mut self, e: &'m Expr, device: Option<&Arc<VDevice>>) {
+        with_stack(|| match e {
+            Expr::Call(call) => self.call(call, device),
+            Expr::SeqExpr(seq) => self.seq(seq, device),
+            Expr::Function(function) => self.function(function, function.ret_struct_info.as_ref()),
+            Expr::Tuple(_)
+            | Expr::If(_)
+            | Expr::Constant(_)
+            | Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::ExternFunc(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_)
+            | Expr::Op(_) => self.other(e),
+        });
+    }
+
+    /// VDEV.BACK.OTHER: what is in any other expression.
+    fn other(&mut self, e: &'m Expr) {
+        if let Expr::Tuple(tuple) = e {
+            tuple.fields.iter().for_each(|field| self.visit(field, None));
+        }
+        if let Expr::If(branch) = e
+            && self.cx.fire(rule!("VDEV.BACK.OTHER"))
+        {
+            self.at(Step::Field("true_branch"), |pass| pass.visit(&branch.true_branch, None));
+            self.at(Step::Field("false_branch"), |pass| pass.visit(&branch.false_branch, None));
+        }
+    }
+
+    /// VDEV.BACK.CALL: callee and arguments lie where the result does; VDEV.BACK.CALL.TRANSFER: but for those that are taken there.
+    ///
+    /// Errata: N42, literally these too, and the arguments of functions that say where they want them.
+    fn call(&mut self, call: &'m Call, device: Option<&Arc<VDevice>>) {
+        let Some(device) = device else { return };
+        if !self.cx.literal(Erratum::N42) {
+            let is_transfer = transfer(call).is_some();
+            let says_itself = self.callee(&call.op).is_some_and(|info| has_params_with_devices(&info));
+            if self.cx.rule(rule!("VDEV.BACK.CALL.TRANSFER"), is_transfer) || says_itself {
+                return;
+            }
+        }
+        if self.cx.fire(rule!("VDEV.BACK.CALL")) {
+            self.set(&call.op, device);
+            call.args.iter().for_each(|arg| self.set(arg, device));
+        }
+    }
+
+    /// VDEV.BACK.SEQ: the body has the device of the whole; then the bindings, then the body.
+    fn seq(&mut self, seq: &'m SeqExpr, device: Option<&Arc<VDevice>>) {
+        let device = device.filter(|_| self.cx.fire(rule!("VDEV.BACK.SEQ")));
+        if let Some(device) = device {
+            self.set(&seq.body, device);
+        }
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        for (b, block) in seq.blocks.iter().enumerate() {
+            places.extend((0..block.bindings.len()).map(|i| (b, i)));
+        }
+        if self.goes_back() {
+            places.reverse();
+        }
+        for (b, i) in places {
+            let Some(binding) = seq.blocks.get(b).and_then(|block| block.bindings.get(i)) else { continue };
+            self.at(Step::Item("blocks", b), |pass| pass.at(Step::Item("bindings", i), |pass| pass.binding(binding)));
+        }
+        self.visit(&seq.body, device);
+    }
+
+    fn binding(&mut self, binding: &'m Binding) {
+        match binding {
+            Binding::VarBinding(binding) => {
+                let var = &binding.var.var;
+                self.bind(&binding.var);
+                let between = self.cx.fire(rule!("VDEV.BACK.VB"));
+                self.at(Step::Field("value"), |pass| pass.both_ways(var, &binding.value, between));
+            }
+            Binding::MatchCast(cast) => {
+                if let Some(binder) = &cast.var {
+                    self.bind(binder);
+                    let of_target = device_of(&cast.struct_info).cloned();
+                    if let Some(device) = of_target.filter(|_| self.cx.fire(rule!("VDEV.BACK.MC"))) {
+                        self.set_var(&binder.var, &device);
+                    }
+                    let between = self.cx.fire(rule!("VDEV.BACK.MC"));
+                    return self.at(Step::Field("value"), |pass| pass.both_ways(&binder.var, &cast.value, between));
+                }
+                self.visit(&cast.value, None);
+            }
+        }
+    }
+
+    /// From a variable to its value and back; then into the value.
+    fn both_ways(&mut self, var: &'m Var, value: &'m Expr, between: bool) {
+        if let Expr::Function(function) = value {
+            let ret = self.infos.get(var).and_then(result_of);
+            return self.function(function, ret.as_ref());
+        }
+        let mut device = None;
+        if between {
+            device = self.infos.get(var).and_then(device_of).cloned();
+            if let Some(device) = &device {
+                self.set(value, device);
+            }
+            if let Some(of_value) = self.device_of_value(value) {
+                self.set_var(var, &of_value);
+                device = Some(of_value);
+            }
+        }
+        self.visit(value, device.as_ref());
+    }
+}
+
+/// The information of a closure's result.
+fn result_of(info: &StructInfo) -> Option<StructInfo> {
+    match info {
+        StructInfo::Func(func) if func.params.is_some() => Some(func.ret.clone()),
+        StructInfo::Func(_)
+        | StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_) => None,
+    }
+}
+
+fn has_params_with_devices(info: &StructInfo) -> bool {
+    match info {
+        StructInfo::Func(func) => func.params.iter().flat_map(|params| params.iter()).any(|p| device_of(p).is_some()),
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_) => false,
+    }
+}
+
+/// The device that all have, if they have one.
+fn common(devices: &[Arc<VDevice>]) -> Option<Arc<VDevice>> {
+    let first = devices.first()?;
+    devices.iter().all(|device| **device == **first).then(|| first.clone())
+}
+
+/// The devices of tensors, in tuples too.
+fn devices_in(info: &StructInfo, into: &mut Vec<Arc<VDevice>>) {
+    match info {
+        StructInfo::Tensor(tensor) => into.extend(tensor.vdevice.clone()),
+        StructInfo::Tuple(fields) => with_stack(|| fields.iter().for_each(|field| devices_in(field, into))),
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => {}
+    }
+}
+
+/// The information with every tensor in it on a device, whichever it was on.
+fn moved(info: &StructInfo, device: &Arc<VDevice>) -> StructInfo {
+    match info {
+        StructInfo::Tensor(tensor) => {
+            StructInfo::Tensor(TensorStructInfo { vdevice: Some(device.clone()), ..tensor.clone() })
+        }
+        StructInfo::Tuple(fields) => with_stack(|| StructInfo::tuple(fields.iter().map(|field| moved(field, device)))),
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => info.clone(),
+    }
+}
+
+/// The information, with the devices of another one where it has none.
+fn filled(info: &StructInfo, from: &StructInfo) -> StructInfo {
+    match (info, from) {
+        (StructInfo::Tensor(tensor), StructInfo::Tensor(from)) => StructInfo::Tensor(TensorStructInfo {
+            vdevice: tensor.vdevice.clone().or_else(|| from.vdevice.clone()),
+            ..tensor.clone()
+        }),
+        (StructInfo::Tuple(fields), StructInfo::Tuple(from)) if fields.len() == from.len() => {
+            with_stack(|| StructInfo::tuple(fields.iter().zip(from.iter()).map(|(field, from)| filled(field, from))))
+        }
+        (StructInfo::Func(func), StructInfo::Func(from)) => {
+            let ret = with_stack(|| filled(&func.ret, &from.ret));
+            StructInfo::Func(Arc::new(FuncStructInfo { ret, ..(**func).clone() }))
+        }
+        (info, _) => info.clone(),
+    }
+}
+
+impl<'m> Deriver<'_, 'm> {
+    /// VDEV.FORWARD: what is known of a variable, with the devices that propagation found.
+    ///
+    /// Errata: N45, literally an annotation says what is known, and what propagation found is lost.
+    pub(super) fn located(&mut self, binder: &Binder, info: StructInfo) -> StructInfo {
+        let found = self.beforehand.located.as_ref().and_then(|located| located.get(&address(binder)));
+        let Some(found) = found else { return info };
+        if binder.annotation.is_some() && self.cx.literal(Erratum::N45) {
+            return info;
+        }
+        let located = filled(&info, found);
+        self.cx.rather(rule!("VDEV.FORWARD"), located, info)
+    }
+
+    /// VDEV.FORWARD: what an operator makes of tensors lies where they do; OP.TOVDEVICE, OP.HINT: but for transfers, which say where.
+    pub(super) fn placed(&mut self, call: &Call, args: &[StructInfo], info: StructInfo) -> StructInfo {
+        if !self.cx.has(rule!("VDEV.FORWARD")) {
+            return info;
+        }
+        match transfer(call) {
+            Some(kind) => self.transferred(kind, call, info),
+            None => {
+                let mut devices = Vec::new();
+                args.iter().for_each(|arg| devices_in(arg, &mut devices));
+                let device = common(&devices);
+                let agree = devices.is_empty() || device.is_some();
+                self.demand(
+                    call.span,
+                    &[(rule!("VDEV.FORWARD"), 1, agree, &|| {
+                        Complaint::error("an operator is called on tensors of different devices")
+                            .with_hint("take them to one device with `to_vdevice`")
+                    })],
+                );
+                let is_open = matches!(&info, StructInfo::Tensor(tensor) if tensor.vdevice.is_none());
+                match device.filter(|_| is_open) {
+                    Some(device) => self.cx.rather(rule!("VDEV.FORWARD"), moved(&info, &device), info),
+                    None => info,
+                }
+            }
+        }
+    }
+
+    /// OP.TOVDEVICE: on the device that it names. OP.HINT: on that of its id; OP.HINT.REMOVE: where it is already, there is nothing to do.
+    fn transferred(&mut self, kind: Transfer, call: &Call, info: StructInfo) -> StructInfo {
+        let listed = self.module.vdevices();
+        let goal = goal(kind, &call.attrs, &listed);
+        match kind {
+            Transfer::To => match goal {
+                Some(device) => self.cx.rather(rule!("OP.TOVDEVICE"), moved(&info, &device), info),
+                None => info,
+            },
+            Transfer::Hint if listed.is_empty() => info,
+            Transfer::Hint => {
+                self.demand(
+                    call.span,
+                    &[(rule!("OP.HINT"), 1, goal.is_some(), &|| {
+                        Complaint::error("the hint names no device of the module, or several that have its number")
+                    })],
+                );
+                let Some(device) = goal else { return info };
+                let is_there = device_of(&info).is_some_and(|own| **own == *device);
+                let wanted = moved(&info, &device);
+                let (rule, result) =
+                    if is_there { (rule!("OP.HINT.REMOVE"), info) } else { (rule!("OP.HINT.DESUGAR"), wanted) };
+                self.cx.conclude(rule, result)
+            }
+        }
+    }
+
+    /// VDEV.FINAL.ERR: after propagation each tensor that an operator or a PrimFunc is given lies somewhere. A transfer takes it from
+    /// wherever it lies.
+    ///
+    /// Errata: N46, literally a constant lies nowhere; N47, literally whatever is given, be it a shape, lies somewhere.
+    pub(super) fn lies_somewhere(&mut self, call: &Call, args: &[StructInfo]) {
+        if self.beforehand.located.is_none() || transfer(call).is_some() {
+            return;
+        }
+        for (i, (arg, info)) in call.args.iter().zip(args).enumerate() {
+            let lies = if self.cx.literal(Erratum::N47) {
+                device_of(info).is_some()
+            } else {
+                !lies_nowhere(info) || (is_constant(arg) && !self.cx.literal(Erratum::N46))
+            };
+            self.at(Step::Item("args", i), |d| {
+                d.demand(
+                    arg.span(),
+                    &[(rule!("VDEV.FINAL.ERR"), 1, lies, &|| {
+                        Complaint::error("it is not known on which device this tensor lies")
+                            .with_hint("annotate it with a device, or take it to one with `to_vdevice`")
+                    })],
+                );
+            });
+        }
+    }
+}
+
+fn is_constant(e: &Expr) -> bool {
+    match e {
+        Expr::Constant(_) => true,
+        Expr::Tuple(tuple) => tuple.fields.iter().all(is_constant),
+        _ => false,
+    }
+}
+
+/// Whether there is a tensor in it of which no device is known.
+fn lies_nowhere(info: &StructInfo) -> bool {
+    match info {
+        StructInfo::Tensor(tensor) => tensor.vdevice.is_none(),
+        StructInfo::Tuple(fields) => with_stack(|| fields.iter().any(lies_nowhere)),
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => false,
+    }
+}

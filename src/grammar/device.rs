@@ -1,0 +1,155 @@
+//! Virtual devices: the places where tensors lie (editions 2023-12 and later).
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{AttrValue, Attrs, IrModule, Made, Name};
+
+/// GRAM.VDEVICE: a place for tensors. GRAM.VDEVICE.EQ: two are the same where all fields agree.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct VDevice {
+    /// What code for it is made for.
+    pub target: Target,
+    /// Which of the devices of that kind.
+    pub dev_id: i64,
+    /// Which of its memories.
+    pub mem_scope: Name,
+}
+
+/// GRAM.TARGET: what code is made for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Target {
+    /// Nothing in particular.
+    Null,
+    /// By its tag, such as `llvm`.
+    Tag(Name),
+    /// By its configuration; the entry `kind` is the name of the kind.
+    Config(Attrs),
+}
+
+/// The memory of a device of which none is named.
+const WHOLE_MEMORY: &str = "global";
+
+impl Target {
+    /// The name of its kind, where it has one: `llvm`.
+    pub fn kind(&self) -> Option<&str> {
+        match self {
+            Target::Null => None,
+            Target::Tag(tag) => Some(tag),
+            Target::Config(config) => match config.get("kind") {
+                Some(AttrValue::Str(kind)) => Some(kind),
+                Some(_) | None => None,
+            },
+        }
+    }
+
+    /// As `T.target(..)`, a tag or a configuration by themselves, or nothing.
+    fn of(value: &AttrValue) -> Option<Target> {
+        match value {
+            AttrValue::None => Some(Target::Null),
+            AttrValue::Str(tag) => Some(Target::Tag(tag.clone())),
+            AttrValue::Dict(config) => Some(Target::Config(config.clone())),
+            AttrValue::Made(made) => match (&*made.name, made.args.as_slice()) {
+                ("T.target" | "T.Target", [of]) => Target::of(of),
+                ("T.target" | "T.Target", []) => Some(Target::Null),
+                _ => None,
+            },
+            AttrValue::Bool(_)
+            | AttrValue::Int(_)
+            | AttrValue::Float(_)
+            | AttrValue::DataType(_)
+            | AttrValue::Prim(_)
+            | AttrValue::List(_)
+            | AttrValue::StructInfo(_)
+            | AttrValue::IndexMap(_) => None,
+        }
+    }
+
+    fn to_attr(&self) -> AttrValue {
+        match self {
+            Target::Null => AttrValue::None,
+            Target::Tag(tag) => AttrValue::Str(tag.clone()),
+            Target::Config(config) => AttrValue::Dict(config.clone()),
+        }
+    }
+}
+
+impl VDevice {
+    /// The device that `I.vdevice(target, id, scope)` makes.
+    pub fn made_by(value: &AttrValue) -> Option<VDevice> {
+        let AttrValue::Made(made) = value else { return None };
+        let field = |at: usize, name: &str| made.args.get(at).or_else(|| made.named.get(name));
+        if !["I.vdevice", "VDevice"].contains(&&*made.name) {
+            return None;
+        }
+        let target = field(0, "target").map_or(Some(Target::Null), Target::of)?;
+        let dev_id = match field(1, "vdevice_id").or_else(|| made.named.get("dev_id")) {
+            Some(AttrValue::Int(id)) => *id,
+            Some(_) => return None,
+            None => 0,
+        };
+        let mem_scope = match field(2, "memory_scope").or_else(|| made.named.get("mem_scope")) {
+            Some(AttrValue::Str(scope)) => scope.clone(),
+            Some(_) => return None,
+            None => WHOLE_MEMORY.into(),
+        };
+        Some(VDevice { target, dev_id, mem_scope })
+    }
+
+    /// The call that makes it.
+    pub fn to_attr(&self) -> AttrValue {
+        let args = vec![self.target.to_attr(), AttrValue::Int(self.dev_id), AttrValue::Str(self.mem_scope.clone())];
+        AttrValue::Made(Arc::new(Made { name: "I.vdevice".into(), args, named: Attrs::new() }))
+    }
+
+    /// The device that a text such as `llvm`, `cuda:1` or `cuda:0:shared` names: the number counts the devices of that kind in the list, or all
+    /// of them after `vdevice`. What is not listed is a device by itself.
+    pub fn named(name: &str, listed: &[VDevice]) -> VDevice {
+        let mut parts = name.splitn(3, ':');
+        let kind = parts.next().unwrap_or(name);
+        let index: usize = parts.next().and_then(|index| index.parse().ok()).unwrap_or(0);
+        let scope = parts.next();
+        let of_kind = |device: &&VDevice| {
+            (kind == "vdevice" || device.target.kind() == Some(kind))
+                && scope.is_none_or(|scope| scope == &*device.mem_scope)
+        };
+        let unlisted = || VDevice {
+            target: Target::Tag(kind.into()),
+            dev_id: i64::try_from(index).unwrap_or(i64::MAX),
+            mem_scope: scope.unwrap_or(WHOLE_MEMORY).into(),
+        };
+        listed.iter().filter(of_kind).nth(index).cloned().unwrap_or_else(unlisted)
+    }
+}
+
+impl fmt::Display for VDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.target.kind().unwrap_or("null"), self.dev_id, self.mem_scope)
+    }
+}
+
+impl IrModule {
+    /// MOD.DEVICES: the virtual devices that the module lists. A name may have several, as TVM writes them.
+    pub fn vdevices(&self) -> Vec<VDevice> {
+        devices_of(&self.global_infos)
+    }
+}
+
+/// The virtual devices among what functions share; all else means nothing here (GRAM.PROGRAM.GLOBAL-INFO-EXT).
+pub fn devices_of(global_infos: &Attrs) -> Vec<VDevice> {
+    let lists = global_infos.values().flat_map(|value| match value {
+        AttrValue::List(values) => values.as_slice(),
+        AttrValue::None
+        | AttrValue::Bool(_)
+        | AttrValue::Int(_)
+        | AttrValue::Float(_)
+        | AttrValue::Str(_)
+        | AttrValue::DataType(_)
+        | AttrValue::Prim(_)
+        | AttrValue::Dict(_)
+        | AttrValue::StructInfo(_)
+        | AttrValue::IndexMap(_)
+        | AttrValue::Made(_) => std::slice::from_ref(value),
+    });
+    lists.filter_map(VDevice::made_by).collect()
+}
