@@ -93,8 +93,9 @@ struct Run {
     derivation: Vec<String>,
 }
 
-fn run_witness(ask: &Ask, reading: Reading) -> Run {
-    let mut cx = Cx::new().with_reading(reading).with_trace();
+fn run_witness(witness: &Witness, reading: Reading) -> Run {
+    let ask = &witness.ask;
+    let mut cx = Cx::new().with_edition(witness.edition).with_reading(reading).with_trace();
     let mut outcome = None;
     // A question about a program is no judgement by itself; as one it shows the rules that it uses.
     let shown = cx.judge(
@@ -113,8 +114,8 @@ fn run_witness(ask: &Ask, reading: Reading) -> Run {
 }
 
 /// The witness in the literal and in the corrected reading; only this erratum is taken literally.
-fn both(erratum: Erratum, ask: &Ask) -> (Run, Run) {
-    (run_witness(ask, Reading::literal_only(&[erratum])), run_witness(ask, Reading::corrected()))
+fn both(erratum: Erratum, witness: &Witness) -> (Run, Run) {
+    (run_witness(witness, Reading::literal_only(&[erratum])), run_witness(witness, Reading::corrected()))
 }
 
 /// An erratum at length.
@@ -147,7 +148,7 @@ fn clause(out: &mut String, rule: Rule) {
 }
 
 fn show(out: &mut String, erratum: Erratum, witness: &Witness) {
-    let (literal, corrected) = both(erratum, &witness.ask);
+    let (literal, corrected) = both(erratum, &witness);
     out.push('\n');
     field(out, "witness", &witness.ask.to_string());
     programs_of(&witness.ask).iter().for_each(|text| listing(out, text));
@@ -216,7 +217,7 @@ fn to_json(erratum: Erratum) -> Result<Value, Failure> {
         "unseen": Value::Null,
     });
     if let Some(witness) = witness_of(&info)? {
-        let (literal, corrected) = both(erratum, &witness.ask);
+        let (literal, corrected) = both(erratum, &witness);
         let reply = |run: &Run| data::json::to_value(&Reply::of(&run.outcome));
         value["witness"] = json!({
             "question": data::json::to_value(&witness.ask),

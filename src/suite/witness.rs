@@ -1,13 +1,15 @@
 //! The witnesses of errata: questions whose answers depend on the reading.
 
-use crate::book::Rule;
 use crate::book::erratum::{ErratumInfo, Shown};
+use crate::book::{Edition, Rule};
 use crate::data::{self, DataError, LocatedError, Node, Read, Reader, Reading};
 use crate::question::{Answer, Ask};
 
 /// A question whose answer depends on the reading.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Witness {
+    /// The edition in which it is asked.
+    pub edition: Edition,
     /// What is asked.
     pub ask: Ask,
     /// Where the erratum is read literally.
@@ -28,7 +30,7 @@ pub struct Expected {
 impl Read for Witness {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Witness> {
         let fields = r.fields(node, "Witness", None)?;
-        fields.closed(&["ask", "literal", "corrected", "literal_warnings", "corrected_warnings"])?;
+        fields.closed(&["edition", "ask", "literal", "corrected", "literal_warnings", "corrected_warnings"])?;
         let ask: Ask = fields.one(r, "ask")?;
         let kind = ask.answer_kind();
         let mut expected = |answer: &str, warnings: &str| match fields.present(answer) {
@@ -37,7 +39,8 @@ impl Read for Witness {
         };
         let (literal, corrected) =
             (expected("literal", "literal_warnings")?, expected("corrected", "corrected_warnings")?);
-        Ok(Witness { ask, literal, corrected })
+        let edition: Option<Edition> = fields.one(r, "edition")?;
+        Ok(Witness { edition: edition.unwrap_or_default(), ask, literal, corrected })
     }
 }
 

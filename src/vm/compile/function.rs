@@ -123,6 +123,11 @@ impl Emitter<'_, '_> {
                 self.vars.enter(param.var.clone(), Some(places(i)));
             }
         }
+        if self.cx.has(rule!("WF23-12.6.TWO-PHASE")) {
+            for (i, param) in f.params.iter().enumerate() {
+                param.annotation.iter().for_each(|annotation| self.take_sizes(places(i).operand, annotation));
+            }
+        }
         for (i, param) in f.params.iter().enumerate() {
             if let Some(annotation) = &param.annotation {
                 self.match_info(places(i), annotation);
