@@ -44,61 +44,6 @@ fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
     cx.conclude(rule!("R89.PURE.DEF"), pure)
 }
 
-/// Whether calls of a callee are pure where purity is declared: by FPurity of an operator, never of a packed function, and by the
-/// information of any other.
-pub fn callee_is_pure(cx: &mut Cx, callee: Callee) -> bool {
-    match callee {
-        Callee::Op(Some(def)) => {
-            let registered = def.is_pure(cx);
-            cx.conclude(rule!("PURITY.FPURITY"), registered)
-        }
-        Callee::Op(None) => cx.conclude(rule!("PURE.DEFAULT-IMPURE"), false),
-        Callee::Packed => cx.conclude(rule!("PURITY.EXTERN"), false),
-        Callee::Closure { pure } => cx.conclude(rule!("PURITY.CLOSURE"), pure),
-    }
-}
-
-/// PURITY.FIELD, PURITY.DEFAULT-TRUE: what a function says of itself. Nothing is inferred (PURITY.NO-INFER).
-pub fn declared_purity(cx: &mut Cx, function: &Function) -> bool {
-    let declared = cx.by_kind(match function.pure {
-        Some(said) => (rule!("PURITY.FIELD"), said),
-        None => (rule!("PURITY.DEFAULT-TRUE"), true),
-    });
-    cx.conclude(rule!("PURITY.NO-INFER"), declared)
-}
-
-/// Where a call stands, as far as it matters whether it is pure: the innermost function around it (PURITY.NESTED), and whether a
-/// DataflowBlock is in between.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Place {
-    /// The function is declared pure.
-    pub in_pure: bool,
-    /// The function is forced to count as what it is declared.
-    pub forced: bool,
-    /// In a `DataflowBlock` of that function.
-    pub in_dataflow: bool,
-}
-
-impl Place {
-    /// The body of a function.
-    pub fn body_of(cx: &mut Cx, function: &Function) -> Place {
-        Place { in_pure: declared_purity(cx, function), forced: function.force_pure(), in_dataflow: false }
-    }
-
-    /// PURITY.WHERE: whether an impure call is an error here. PURITY.FORCE.CHECK, PURITY.FORCE.NOT-DF: a function that is forced may
-    /// make them, but not in a `DataflowBlock`.
-    pub fn bars_effects(self, cx: &mut Cx) -> bool {
-        cx.by_cases_or(
-            &[
-                (rule!("PURITY.FORCE.NOT-DF"), self.in_dataflow && self.forced && self.in_pure, true),
-                (rule!("PURITY.FORCE.CHECK"), self.forced && self.in_pure, false),
-                (rule!("PURITY.WHERE"), self.in_dataflow || self.in_pure, true),
-            ],
-            (rule!("PURITY.WHERE"), false),
-        )
-    }
-}
-
 /// The purity of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FunctionPurity {

@@ -1,10 +1,15 @@
 //! Variable bindings and match casts.
 
+use std::sync::Arc;
+
 use super::function::pure;
+use super::purity::declared_purity;
 use super::{Deriver, Entry, Fit};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Demand, Finder, Step};
-use crate::grammar::{Binder, Binding, Expr, Function, MatchCast, Span, StructInfo, VarBinding, VarKind};
+use crate::grammar::{
+    Binder, Binding, Expr, FuncStructInfo, Function, MatchCast, Span, StructInfo, VarBinding, VarKind,
+};
 use crate::struct_info::annotation::shape_var_faults;
 use crate::struct_info::{Relation, Shown, introduced_shape_vars, is_more_specific_in, may_overlap};
 
@@ -76,19 +81,17 @@ impl<'m> Deriver<'_, 'm> {
                 if self.beforehand.wrong.touch(binding.span) {
                     return self.enter_silently(binder, None);
                 }
-                if let (Some(info), Some(annotation)) = (&info, &binder.annotation) {
-                    let annotation = self.closed(annotation);
-                    self.fits_annotation(binder, info, &annotation, ValueKind::Other, binding.span);
+                let annotation = binder.annotation.as_ref().map(|annotation| self.closed(annotation));
+                if let (Some(info), Some(annotation)) = (&info, &annotation) {
+                    self.fits_annotation(binder, info, annotation, ValueKind::Other, binding.span);
                 }
-                self.enter_derived(binder, info);
+                self.enter_derived(binder, info, annotation.as_ref());
             }
         }
     }
 
     /// SI.DERIVE.VB.ANNOT.OK, SI.DERIVE.PIPE.PRESERVE: an annotation replaces what was derived.
-    fn enter_derived(&mut self, binder: &'m Binder, derived: Option<StructInfo>) {
-        let annotation = binder.annotation.as_ref().map(|annotation| self.closed(annotation));
-        let annotation = annotation.as_ref();
+    fn enter_derived(&mut self, binder: &'m Binder, derived: Option<StructInfo>, annotation: Option<&StructInfo>) {
         let entered = self.cx.by_cases(&[
             (rule!("SI.DERIVE.VB.ANNOT.OK"), annotation.is_some(), annotation.unwrap_or(&StructInfo::Object)),
             (rule!("SI.DERIVE.VB.NOANNOT"), derived.is_some(), derived.as_ref().unwrap_or(&StructInfo::Object)),
@@ -159,6 +162,7 @@ impl<'m> Deriver<'_, 'm> {
             let _ = self.at(Step::Field("value"), |d| d.literal(function));
             return;
         }
+        let annotation = self.with_purity_declared(annotation, function);
         let mark = self.scope.delta.mark();
         if self.cx.fire(rule!("SI.DERIVE.VB.FUNC.REC")) {
             self.enter_silently(binder, Some(annotation.clone()));
@@ -174,7 +178,23 @@ impl<'m> Deriver<'_, 'm> {
             self.fits_annotation(binder, &info, &annotation, ValueKind::Literal, span);
         }
         if !self.cx.literal(Erratum::A30) {
-            self.enter_derived(binder, info);
+            self.enter_derived(binder, info, Some(&annotation));
+        }
+    }
+
+    /// GRAM.SI.FUNC: an annotation that leaves out the purity has that of the literal.
+    fn with_purity_declared(&mut self, annotation: StructInfo, function: &Function) -> StructInfo {
+        match &annotation {
+            StructInfo::Func(func) if func.pure.is_none() && self.declares_purity() => {
+                let pure = Some(declared_purity(self.cx, function));
+                StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(**func).clone() }))
+            }
+            StructInfo::Func(_)
+            | StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_) => annotation,
         }
     }
 

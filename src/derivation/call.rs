@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::purity::{Callee, callee_is_pure};
 use super::{Deriver, Fit};
 use crate::book::{Erratum, Rule};
 use crate::findings::{Complaint, Demand, Finder, Step};
 use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, GlobalFunc, Op, PrimExpr, ShapeVar, StructInfo, Var};
 use crate::judge::{Check, Cx};
 use crate::ops::{self, InferArgs, InferError};
-use crate::purity::{Callee, callee_is_pure};
 use crate::struct_info::closed::{is_chosen, original};
 use crate::struct_info::mapping::{all_shape_vars, united_mapping};
 use crate::struct_info::substitute::replace_everywhere;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::expr::takes_shape_from_outside;
+use super::purity::{Place, declared_purity};
 use super::{Contexts, Deriver, Fit};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::{Binder, FuncStructInfo, Function, Ranks, ShapeVar, StructInfo, Var};
 use crate::judge::with_stack;
-use crate::purity::{Place, declared_purity};
 use crate::struct_info::{Shown, Surroundings, erase_to_well_defined};
 
 impl<'m> Deriver<'_, 'm> {

@@ -5,6 +5,7 @@ mod binding;
 mod call;
 mod expr;
 mod function;
+mod purity;
 mod results;
 pub(crate) mod single;
 #[cfg(test)]
@@ -22,12 +23,13 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use purity::Place;
+
 use crate::book::Erratum;
 use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
 use crate::grammar::width::Parts;
 use crate::grammar::{FuncStructInfo, GlobalFunc, IrModule, Name, Ndim, ShapeVar, StructInfo, Var};
 use crate::judge::{Compatibility, Cx};
-use crate::purity::Place;
 use crate::scope::{Component, Context, in_order_of_reference};
 use crate::struct_info::{
     Nowhere, Relation, Surroundings, check_compatibility_in, closed, info_of_prim_func, is_more_specific_in, shown,

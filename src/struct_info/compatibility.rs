@@ -243,7 +243,7 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
 /// Boxed scalars are related to their own datatype only (A53); a known value is compared as a dimension is.
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility {
     let same_dtype = p1.dtype == p2.dtype;
-    if !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {
+    if !cx.has(rule!("SI.COMPAT.PRIM.DTYPE")) && !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {
         return Incompatible;
     }
     let proof = match (&p1.value, &p2.value) {
@@ -255,13 +255,22 @@ fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility 
         (None, Some(_), _) | (Some(_), Some(_), Proof::Unknown) => Possibly,
         (Some(_), Some(_), Proof::Different) => Incompatible,
     };
-    cx.by_cases(&[
-        (rule!("SI.COMPAT.PRIM.DTYPE"), !same_dtype, Incompatible),
-        (rule!("SI.COMPAT.PRIM.NOVAL2"), p2.value.is_none(), Compatible),
-        (rule!("SI.COMPAT.PRIM.NOVAL1"), p1.value.is_none(), Possibly),
-        (rule!("SI.COMPAT.PRIM.EQ"), true, by_values),
-    ])
-    .unwrap_or(by_values)
+    if !cx.has(rule!("SI.COMPAT.PRIM.EQ")) {
+        return by_values;
+    }
+    let by_proof = match proof {
+        Proof::Equal => Compatible,
+        Proof::Unknown => Possibly,
+        Proof::Different => Incompatible,
+    };
+    cx.by_cases_or(
+        &[
+            (rule!("SI.COMPAT.PRIM.DTYPE"), !same_dtype, Incompatible),
+            (rule!("SI.COMPAT.PRIM.NOVAL2"), p2.value.is_none(), Compatible),
+            (rule!("SI.COMPAT.PRIM.NOVAL1"), p1.value.is_none(), Possibly),
+        ],
+        (rule!("SI.COMPAT.PRIM.EQ"), by_proof),
+    )
 }
 
 #[cfg(test)]

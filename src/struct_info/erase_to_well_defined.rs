@@ -1,13 +1,14 @@
 //! Erasing what has gone out of scope.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 use std::sync::Arc;
 
 use super::apart::{distinct, told_inside, told_inside_and_back};
 use super::mapping::{all_shape_vars, introduced_shape_vars};
 use super::substitute::replace_everywhere;
 use super::surroundings::{Scope, Surroundings};
-use crate::book::Erratum;
+use crate::book::{Edition, Erratum};
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::{Cx, with_stack};
 
@@ -58,10 +59,13 @@ fn erase_anew(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
                 None => cx.clause(rule!("SI.ERASE_WD.FUNC.PACKED"), |cx| erase_packed(cx, func, scope)),
             },
             // A53: information about boxed scalars mentions no dimension that could go out of scope, save a value.
-            StructInfo::Prim(prim) => match &prim.value {
-                Some(value) if mentions_unknown(value, scope) => StructInfo::prim(prim.dtype),
-                Some(_) | None => s.clone(),
-            },
+            StructInfo::Prim(prim) => {
+                let weakened = match &prim.value {
+                    Some(value) if mentions_unknown(value, scope) => StructInfo::prim(prim.dtype),
+                    Some(_) | None => s.clone(),
+                };
+                cx.conclude(rule!("SI.ERASE_WD.PRIM"), weakened)
+            }
         },
     )
 }
@@ -106,12 +110,12 @@ fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Sco
 
 /// The shape variables that come into scope with a parameter: those that it introduces, and still does when it is weakened,
 /// as what stays of it may not mention another.
-fn unbound_in_param(cx: &Cx, param: &StructInfo, scope: &Scope) -> BTreeSet<ShapeVar> {
+fn unbound_in_params(cx: &Cx, params: &[StructInfo], scope: &Scope) -> BTreeSet<ShapeVar> {
     if cx.literal(Erratum::A44) {
-        return all_shape_vars(param);
+        return params.iter().flat_map(all_shape_vars).collect();
     }
     let mut parts = Vec::new();
-    collect_parts(param, cx.literal(Erratum::A24), &mut parts);
+    params.iter().for_each(|param| collect_parts(param, cx.literal(Erratum::A24), &mut parts));
     still_introduced(&parts, scope)
 }
 
@@ -165,15 +169,20 @@ fn still_introduced(parts: &[Part], scope: &Scope) -> BTreeSet<ShapeVar> {
 }
 
 /// SI.ERASE_WD.FUNC: from left to right, each parameter with the variables of those before it and its own in scope; then
-/// the result with the variables of all; and then they are out of scope again.
+/// the result with the variables of all; and then they are out of scope again. In the later editions, by which a signature binds
+/// in any order, the variables of all parameters come into scope first (SI.ERASE_WD.FUNC.ORDER).
 fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: &Scope) -> StructInfo {
     let binding = cx.conclude(rule!("SI.ERASE_WD.FUNC.PARAMS"), params);
     let in_turn: Vec<_> = params.iter().enumerate().collect();
     let mut introduced = Vec::with_capacity(params.len());
     let mut new_params = Vec::with_capacity(params.len());
+    let at_once = cx.edition >= Edition::E2023_12;
+    if at_once {
+        introduced.push(scope.enter(unbound_in_params(cx, binding, scope)));
+    }
     for (i, param) in cx.conclude(rule!("SI.ERASE_WD.FUNC.ORDER"), in_turn) {
-        if let Some(param) = binding.get(i) {
-            introduced.push(scope.enter(unbound_in_param(cx, param, scope)));
+        if let Some(param) = binding.get(i).filter(|_| !at_once) {
+            introduced.push(scope.enter(unbound_in_params(cx, slice::from_ref(param), scope)));
         }
         let weakened = erase(cx, param, scope);
         new_params.push((i, weakened));
@@ -184,13 +193,23 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
         introduced.iter().for_each(|vars: &BTreeSet<ShapeVar>| scope.leave(vars));
     }
     let params = Some(new_params.into_iter().map(|(_, param)| param).collect());
-    StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure: func.pure }))
+    let pure = purity_of(cx, func);
+    StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }))
+}
+
+/// SI.ERASE_WD.FUNC.PURITY: the purity stays what it is.
+fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
+    if !cx.has(rule!("SI.ERASE_WD.FUNC.PURITY")) {
+        return func.pure;
+    }
+    cx.rather(rule!("SI.ERASE_WD.FUNC.PURITY"), func.pure, None)
 }
 
 fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &Scope) -> StructInfo {
     let ret = erase(cx, &func.ret, scope);
     let derive_func = func.derive_func.clone();
-    StructInfo::Func(Arc::new(FuncStructInfo { params: None, ret, derive_func, pure: func.pure }))
+    let pure = purity_of(cx, func);
+    StructInfo::Func(Arc::new(FuncStructInfo { params: None, ret, derive_func, pure }))
 }
 
 #[cfg(test)]

@@ -278,23 +278,26 @@ impl Order<'_> {
             return false;
         }
         let by_form = cx.by_cases(&[
-            (rule!("SUBSI.PRIM.VALUE"), p1.value.is_some() && p2.value.is_none(), true),
+            (rule!("SUBSI.PRIM.VALUE"), p2.value.is_none(), true),
             (rule!("SUBSI.LEVELS"), p1.value.is_none() && self.is_possible(), true),
             (rule!("SUBSI.PRIM.VALUE"), p1.value.is_none(), false),
         ]);
         if let Some(answer) = by_form {
             return answer;
         }
+        let known = cx.has(rule!("SUBSI.PRIM.EQVALUE"));
         let value = match (&p1.value, &p2.value) {
-            (_, None) => true,
+            (_, None) => !known,
             (None, Some(_)) => false,
             (Some(value1), Some(value2)) => {
                 let proof = crate::shape::prove_equal(cx, value1, value2);
                 self.counts(cx, proof)
             }
         };
-        let by_value = (rule!("SUBSI.PRIM.EQVALUE"), 1, value);
-        cx.holds(&[by_value, (rule!("PR14148.SI.PRIM.RULES"), 1, value && same_dtype)])
+        if known {
+            return cx.holds(&[(rule!("SUBSI.PRIM.EQVALUE"), 1, value)]);
+        }
+        cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, value && same_dtype)])
     }
 }
 

@@ -89,9 +89,11 @@ impl Given {
     fn by(cx: &Cx, func: &PrimFunc) -> Given {
         let shapes: Vec<Vec<PrimExpr>> = func.params.iter().filter_map(dims_of_param).collect();
         let mut mentioned = BTreeSet::new();
-        shapes.iter().flatten().for_each(|dim| dim.for_each_var(|var| {
-            mentioned.insert(var.clone());
-        }));
+        shapes.iter().flatten().for_each(|dim| {
+            dim.for_each_var(|var| {
+                mentioned.insert(var.clone());
+            })
+        });
         let scalars: BTreeSet<ShapeVar> = func.params.iter().filter_map(|param| number(param, &mentioned)).collect();
         let alone =
             shapes.into_iter().flatten().filter_map(|dim| if let PrimExpr::Var(var) = dim { Some(var) } else { None });

@@ -341,7 +341,7 @@ fn unified_param(
 /// Different scalars have only `ObjectStructInfo` in common (A53).
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> StructInfo {
     let same_dtype = p1.dtype == p2.dtype;
-    if !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {
+    if !cx.has(rule!("SI.UNIFY.PRIM.DTYPE")) && !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {
         return StructInfo::Object;
     }
     let equal = match (&p1.value, &p2.value) {
@@ -350,13 +350,18 @@ fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> StructInfo {
     };
     let (first, of_dtype) = (StructInfo::Prim(p1.clone()), StructInfo::prim(p1.dtype));
     let valueless = p1.value.is_none() || p2.value.is_none();
-    let join = cx.by_cases(&[
-        (rule!("SI.UNIFY.PRIM.DTYPE"), !same_dtype, &StructInfo::Object),
-        (rule!("SI.UNIFY.PRIM.NOVAL"), valueless, &of_dtype),
-        (rule!("SI.UNIFY.PRIM.EQ"), equal, &first),
-        (rule!("SI.UNIFY.PRIM.NEQ"), true, &of_dtype),
-    ]);
-    join.cloned().unwrap_or(if equal { first } else { of_dtype })
+    if !cx.has(rule!("SI.UNIFY.PRIM.NEQ")) {
+        return if equal { first } else { of_dtype };
+    }
+    let join = cx.by_cases_or(
+        &[
+            (rule!("SI.UNIFY.PRIM.DTYPE"), !same_dtype, &StructInfo::Object),
+            (rule!("SI.UNIFY.PRIM.NOVAL"), valueless, &of_dtype),
+            (rule!("SI.UNIFY.PRIM.EQ"), equal, &first),
+        ],
+        (rule!("SI.UNIFY.PRIM.NEQ"), &of_dtype),
+    );
+    join.clone()
 }
 
 #[cfg(test)]

@@ -143,7 +143,10 @@ impl<'s> Baseline<'s> {
     /// Every mistake that can be made at a row that some case looks at. The last row of a definition cannot be swapped
     /// with the next, and a kind cannot be negated.
     pub fn row_mutants(&self) -> BTreeSet<RowMutant> {
-        let looked_at: BTreeSet<Rule> = self.cases.iter().flat_map(|passing| passing.rows.rows.iter()).collect();
+        // What succeeds another rule is the same row, at which the mistakes are made under the id of that one.
+        let own = |rule: &Rule| rule.info().succeeds.is_empty();
+        let looked_at: BTreeSet<Rule> =
+            self.cases.iter().flat_map(|passing| passing.rows.rows.iter()).filter(own).collect();
         let followed: BTreeSet<Rule> = self.cases.iter().flat_map(|passing| passing.rows.followed.iter()).collect();
         let kinds: BTreeSet<Rule> = self.cases.iter().flat_map(|passing| passing.rows.kinds.iter()).collect();
         let possible = |mutant: &RowMutant| match mutant.mistake {

@@ -104,10 +104,10 @@ impl<'m> Checker<'_, 'm> {
                 self.bind_shape_var(var);
             }
             let by_letter = match place.owner {
-                Owner::Tensor | Owner::Shape => Erratum::A09,
-                Owner::Scalar => Erratum::N12,
+                Owner::Tensor | Owner::Shape => self.cx.literal(Erratum::A09),
+                Owner::Scalar => self.cx.literal(Erratum::N12),
             };
-            let excepted = place.position != Position::Parameter || !self.cx.literal(by_letter);
+            let excepted = place.position != Position::Parameter || !by_letter;
             self.annotation_scope(var, excepted, place);
         } else {
             self.used(var, !new, place);

@@ -608,7 +608,7 @@ fn every_operator_stands_in_its_chapter() {
 /// What implementations are held to is met by the normal form that a case shows.
 #[test]
 fn an_expected_normal_form_would_pass() {
-    let edition = relax_spec::book::Edition::default();
+    let edition = Edition::default();
     let refused = suite().into_iter().filter(|case| matches!(case.ask, Ask::Normalize(_))).flat_map(|case| {
         let programs: Vec<Answer> =
             case.allow.iter().filter(|answer| matches!(answer, Answer::Program(_))).cloned().collect();

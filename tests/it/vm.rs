@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use relax_spec::book::Edition;
 use relax_spec::data::json::write;
 use relax_spec::data::{Write as _, from_json};
 use relax_spec::eval::prelude;

@@ -1,0 +1,70 @@
+//! Purity where it is declared: which calls are impure, and where that is an error (PURITY).
+
+use crate::grammar::Function;
+use crate::judge::Cx;
+use crate::ops::OpDef;
+
+/// What a call goes to, as far as purity is concerned.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Callee {
+    /// An operator, if the registry knows it.
+    Op(Option<&'static OpDef>),
+    /// What has a `derive_func`.
+    Packed,
+    /// What has parameters.
+    Closure { pure: bool },
+}
+
+/// Whether calls of a callee are pure: by FPurity of an operator, never of a packed function, and by the information of any other.
+pub(super) fn callee_is_pure(cx: &mut Cx, callee: Callee) -> bool {
+    match callee {
+        Callee::Op(Some(def)) => {
+            let registered = def.is_pure(cx);
+            cx.conclude(rule!("PURITY.FPURITY"), registered)
+        }
+        Callee::Op(None) => cx.conclude(rule!("PURE.DEFAULT-IMPURE"), false),
+        Callee::Packed => cx.conclude(rule!("PURITY.EXTERN"), false),
+        Callee::Closure { pure } => cx.conclude(rule!("PURITY.CLOSURE"), pure),
+    }
+}
+
+/// PURITY.FIELD, PURITY.DEFAULT-TRUE: what a function says of itself. Nothing is inferred (PURITY.NO-INFER).
+pub(super) fn declared_purity(cx: &mut Cx, function: &Function) -> bool {
+    let declared = cx.by_kind(match function.pure {
+        Some(said) => (rule!("PURITY.FIELD"), said),
+        None => (rule!("PURITY.DEFAULT-TRUE"), true),
+    });
+    cx.conclude(rule!("PURITY.NO-INFER"), declared)
+}
+
+/// Where a call stands, as far as it matters whether it is pure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Place {
+    /// The innermost function around it is declared pure.
+    pub in_pure: bool,
+    /// That function is forced to count as what it is declared.
+    pub forced: bool,
+    /// A `DataflowBlock` of that function is around it.
+    pub in_dataflow: bool,
+}
+
+impl Place {
+    /// The body of a function.
+    pub fn body_of(cx: &mut Cx, function: &Function) -> Place {
+        let forced = function.force_pure() && cx.conclude(rule!("PURE.FORCE"), true);
+        Place { in_pure: declared_purity(cx, function), forced, in_dataflow: false }
+    }
+
+    /// PURITY.WHERE: whether an impure call is an error here. PURITY.FORCE.CHECK, PURITY.FORCE.NOT-DF: a function that is forced may
+    /// make them, but not in a `DataflowBlock`.
+    pub fn bars_effects(self, cx: &mut Cx) -> bool {
+        cx.by_cases_or(
+            &[
+                (rule!("PURITY.FORCE.NOT-DF"), self.in_dataflow && self.forced && self.in_pure, true),
+                (rule!("PURITY.FORCE.CHECK"), self.forced && self.in_pure, false),
+                (rule!("PURITY.WHERE"), self.in_dataflow || self.in_pure, true),
+            ],
+            (rule!("PURITY.WHERE"), false),
+        )
+    }
+}
