@@ -36,7 +36,7 @@ impl Machine<'_> {
         }
     }
 
-    /// EVAL.CALL.PRIMFUNC: it runs on the arguments themselves, and gives nothing (but see M6).
+    /// EVAL.CALL.PRIMFUNC: it runs on the arguments themselves, and gives nothing (but see M06).
     fn call_prim_func(&mut self, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
         let called = self.cx.open(rule!("EVAL.CALL.PRIMFUNC"));
         let before = snapshot(args)?;

@@ -11,7 +11,7 @@ use crate::judge::{Cx, with_stack};
 
 /// The variables of each global function, in the order of the module, that are known to be the empty tuple and are used.
 ///
-/// Errata: M5, this is known after derivation only, of a program that is normal but for it.
+/// Errata: M05, this is known after derivation only, of a program that is normal but for it.
 pub(super) fn used_units(cx: &mut Cx, module: &IrModule) -> Vec<FxHashSet<Var>> {
     if !cx.has(rule!("NF.UNIT.INLINE")) {
         return Vec::new();

@@ -33,7 +33,7 @@ fn purity(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> bool {
 
 /// PRIMFUNC.SI.RETTYPE: nothing comes of a call.
 ///
-/// Errata: M6, literally even where the function is said to return a number, which later editions let pure functions do.
+/// Errata: M06, literally even where the function is said to return a number, which later editions let pure functions do.
 fn result_info(cx: &mut Cx, func: &PrimFunc) -> StructInfo {
     match returned_datatype(cx, func) {
         Some(dtype) if dtype.code == DataType::HANDLE.code => StructInfo::Object,
@@ -44,7 +44,7 @@ fn result_info(cx: &mut Cx, func: &PrimFunc) -> StructInfo {
 
 /// The datatype of what a call gives, where it gives anything.
 pub(crate) fn returned_datatype(cx: &Cx, func: &PrimFunc) -> Option<DataType> {
-    let counts = cx.has(rule!("PRIMFUNC.PURE.OTHERWISE")) && !cx.literal(Erratum::M6);
+    let counts = cx.has(rule!("PRIMFUNC.PURE.OTHERWISE")) && !cx.literal(Erratum::M06);
     func.ret.filter(|dtype| counts && !dtype.is_void())
 }
 

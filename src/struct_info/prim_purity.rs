@@ -33,21 +33,21 @@ impl<'m> Analysis<'_, 'm> {
 
     /// PRIMFUNC.PURE.LOCAL: what is written to memory of its own does not count.
     ///
-    /// Errata: M8, literally what a block allocates is not its own, nor what another name is given.
+    /// Errata: M08, literally what a block allocates is not its own, nor what another name is given.
     fn counts_as_store(&mut self, found: &Found) -> bool {
-        let by_another_name = found.stores_to_alias && self.cx.literal(Erratum::M8);
+        let by_another_name = found.stores_to_alias && self.cx.literal(Erratum::M08);
         let own = (found.stores_to_own || found.stores_to_alias) && !self.cx.fire(rule!("PRIMFUNC.PURE.LOCAL"));
         by_another_name || own
     }
 
-    /// Errata: M9, literally it does not count that a call reads a state outside of the arguments.
+    /// Errata: M09, literally it does not count that a call reads a state outside of the arguments.
     fn reads(&self, found: &Found) -> bool {
-        found.reads_state && !self.cx.literal(Erratum::M9)
+        found.reads_state && !self.cx.literal(Erratum::M09)
     }
 
-    /// Errata: M7, literally a call of another `PrimFunc` is none of an operator and does not count.
+    /// Errata: M07, literally a call of another `PrimFunc` is none of an operator and does not count.
     fn calls(&mut self, func: &'m PrimFunc, callees: &[Name]) -> bool {
-        if callees.is_empty() || self.cx.literal(Erratum::M7) {
+        if callees.is_empty() || self.cx.literal(Erratum::M07) {
             return false;
         }
         self.open.push(std::ptr::from_ref(func) as usize);

@@ -122,7 +122,7 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF23-12.20: lanes and widths.
     ///
-    /// Errata: N1, literally no handle has both 0 bits, as the notes on datatypes have it, and 64. N62, literally the grammar has no
+    /// Errata: N01, literally no handle has both 0 bits, as the notes on datatypes have it, and 64. N62, literally the grammar has no
     /// `bfloat16` and no small floats.
     fn criterion_20(&mut self, dtype: DataType) -> Vec<(Rule, bool)> {
         let scalar = (rule!("WF23-12.20.LANES"), dtype.lanes == 1);
@@ -135,7 +135,7 @@ impl<'m> Checker<'_, 'm> {
                 vec![scalar, (rule!("WF23-12.20.FLOATBITS"), !self.cx.literal(Erratum::N62))]
             }
             TypeCode::Handle => {
-                vec![(rule!("WF23-12.20.VOID"), dtype.is_void() && !self.cx.literal(Erratum::N1))]
+                vec![(rule!("WF23-12.20.VOID"), dtype.is_void() && !self.cx.literal(Erratum::N01))]
             }
         }
     }

@@ -70,11 +70,11 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF23-12.18: a boxed scalar is meant to be written as a number.
     ///
-    /// Errata: N3, evaluation has a meaning for any expression, so that what is meant is advice.
+    /// Errata: N03, evaluation has a meaning for any expression, so that what is meant is advice.
     fn is_immediate(&mut self, prim: &PrimValue) {
         let immediate = prim.float.is_some() || matches!(prim.value, PrimExpr::IntImm(_));
         let computed = "a PrimValue is computed, where a number is meant";
-        let literal = self.cx.literal(Erratum::N3);
+        let literal = self.cx.literal(Erratum::N03);
         self.demand(
             prim.span,
             &[(rule!("WF23-12.18"), 1, immediate, &|| {

@@ -16,7 +16,7 @@ pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outpu
 
 /// The value of a direct call.
 ///
-/// Errata: M6, literally nothing; otherwise a number, if the function says that it returns one.
+/// Errata: M06, literally nothing; otherwise a number, if the function says that it returns one.
 pub fn value_of_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
     let returned = returned_by(m, func, args, 0..0)?;
     let dtype = returned_datatype(m.cx(), &func.func);

@@ -54,7 +54,7 @@ impl Compiler<'_> {
                 None => derived().unwrap_or(StructInfo::Object),
             },
             derive_func: None,
-            pure: None,
+            pure: self.cx.has(rule!("PURITY.FIELD")).then(|| f.pure.unwrap_or(true)),
         }))
     }
 
