@@ -13,6 +13,7 @@ use crate::grammar::{Attrs, BinaryOp, Name};
 record! { PrimFunc, "PrimFunc" by rule!("GRAM.PRIMFUNC"), {
     params: many,
     attrs: unless(Attrs::new()),
+    ret: unless(None),
     private: or(false),
     s_tir: or(false),
     allocs: many,
@@ -122,7 +123,7 @@ record! { Choice, "Choice", { condition: one, then: one, otherwise: one } }
 record! { Load, "Load", { buffer: one, indices: many, span: place } }
 record! { LetExpr, "LetExpr", { var: one, value: one, body: one } }
 record! { Call, "Call", { op: one, dtype: one, args: one, span: place } }
-record! { Extern, "Extern", { op: one, dtype: one, args: many, span: place } }
+record! { Extern, "Extern", { op: one, of_module: or(false), dtype: one, args: many, span: place } }
 
 /// An operator by the name of its node.
 impl Read for BinaryOp {

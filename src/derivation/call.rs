@@ -87,7 +87,8 @@ impl<'m> Deriver<'_, 'm> {
             return;
         }
         let is_packed = func.derive_func.is_some();
-        let callee = if is_packed { Callee::Packed } else { Callee::Closure { pure: func.purity() } };
+        let pure = func.purity() && !self.sent_to_call_tir(call);
+        let callee = if is_packed { Callee::Packed } else { Callee::Closure { pure } };
         let allowed = callee_is_pure(self.cx, callee) || !self.place.bars_effects(self.cx);
         let demand: Demand = if is_packed {
             (rule!("SI.DERIVE.CALL.EXTERN.PURITY"), 1, allowed, &|| {
@@ -97,6 +98,13 @@ impl<'m> Deriver<'_, 'm> {
             (rule!("SI.DERIVE.CALL.FUNC.PURITY"), 1, allowed, &|| impure("a function that is not declared pure"))
         };
         self.demand(call.span, &[demand]);
+    }
+
+    /// Errata: M10, literally no `PrimFunc` is called directly in a `DataflowBlock`, be it pure or not.
+    fn sent_to_call_tir(&self, call: &Call) -> bool {
+        let Expr::GlobalVar(gv) = &call.op else { return false };
+        let is_prim_func = matches!(self.module.get(&gv.name), Some(GlobalFunc::PrimFunc(_)));
+        is_prim_func && self.place.in_dataflow && self.cx.literal(Erratum::M10)
     }
 
     /// SI.DERIVE.CALL.OP.PURITY.

@@ -32,7 +32,9 @@ use crate::grammar::width::Parts;
 use crate::grammar::{FuncStructInfo, GlobalFunc, IrModule, Name, Ndim, ShapeVar, StructInfo, Var};
 use crate::judge::{Compatibility, Cx};
 use crate::scope::{Component, Context, in_order_of_reference};
-use crate::struct_info::{Nowhere, Relation, Surroundings, check_compatibility_in, closed, is_more_specific_in, shown};
+use crate::struct_info::{
+    Nowhere, Relation, Surroundings, check_compatibility_in, closed, info_of_prim_func, is_more_specific_in, shown,
+};
 
 /// What derivation says of a module.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -299,6 +301,10 @@ impl<'c, 'm> Deriver<'c, 'm> {
             GlobalFunc::ExternFunc(_) => {
                 let info = StructInfo::packed(crate::grammar::DeriveFunc::DefaultDerive);
                 let info = self.cx.conclude(rule!("SI.DERIVE.EXTERNFUNC"), info);
+                self.globals.insert(&gv.name, Some(info));
+            }
+            GlobalFunc::PrimFunc(func) if self.cx.has(rule!("PRIMFUNC.SI.RESULT")) => {
+                let info = info_of_prim_func(self.cx, self.module, func);
                 self.globals.insert(&gv.name, Some(info));
             }
             GlobalFunc::PrimFunc(_) => {

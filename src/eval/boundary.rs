@@ -7,10 +7,11 @@ use super::machine::{Activation, Machine, SignatureOrder};
 use super::match_cast::{integer, lone};
 use super::scope::{Mark, Scopes};
 use super::trace::TraceEvent;
-use crate::book::{Edition, Erratum, Rule};
+use crate::book::{Erratum, Rule};
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
 use crate::judge::{RuntimeError, with_stack};
-use crate::value::{Applied, Asked, Closure, Host, Itself, Stop, Value};
+use crate::ops::value_of_prim_func;
+use crate::value::{Applied, Asked, Closure, Host, Itself, PrimFuncObj, Stop, Value, snapshot};
 
 impl Machine<'_> {
     /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function.
@@ -18,11 +19,7 @@ impl Machine<'_> {
         match callee {
             Value::Closure(closure) => self.call_closure(closure, args),
             Value::PackedFunc(packed) => self.call_packed(packed, &args, Asked::default()),
-            Value::PrimFunc(func) if self.cx.edition >= Edition::E2023_12 => {
-                // The next revision calls a PrimFunc like any function: it runs on its arguments and returns nothing.
-                crate::ops::run_prim_func(self, func, &args, 0..0)?;
-                Ok(Value::unit())
-            }
+            Value::PrimFunc(func) if self.cx.has(rule!("EVAL.CALL.PRIMFUNC")) => self.call_prim_func(func, &args),
             Value::PrimFunc(func) => {
                 let message = format!("@{} is a PrimFunc: as an object it can be used only by call_tir", func.name);
                 self.cannot_call(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"), message)
@@ -37,6 +34,17 @@ impl Machine<'_> {
                 self.cannot_call(rule!("EVAL.CALL.CALLEE"), format!("{} cannot be called", callee.category()))
             }
         }
+    }
+
+    /// EVAL.CALL.PRIMFUNC: it runs on the arguments themselves, and gives nothing (but see M06).
+    fn call_prim_func(&mut self, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
+        let called = self.cx.open(rule!("EVAL.CALL.PRIMFUNC"));
+        let before = snapshot(args)?;
+        let value = value_of_prim_func(self, func, args)?;
+        // EVAL.CALL.PRIMFUNC.EFFECT: that an argument has other contents than before is an effect.
+        let changed = snapshot(args)? != before;
+        self.mutates |= self.cx.rule(rule!("EVAL.CALL.PRIMFUNC.EFFECT"), changed);
+        called.conclude(Ok(value))
     }
 
     fn cannot_call(&mut self, rule: Rule, message: String) -> Result<Value, Stop> {
@@ -152,7 +160,8 @@ impl Machine<'_> {
         }
     }
 
-    /// SI.BOUNDARY.PARAM: each argument is compared with its parameter's annotation, from left to right.
+    /// SI.BOUNDARY.PARAM: each argument is compared with its parameter's annotation, from left to right; in later editions after
+    /// the variables of the signature have been bound.
     fn check_params(&mut self, func: &Function, args: &[Value]) -> Result<(), Stop> {
         if func.params.iter().all(|param| param.annotation.is_none()) {
             return Ok(());
@@ -162,6 +171,7 @@ impl Machine<'_> {
         for (param, arg) in func.params.iter().zip(args) {
             self.activation.vars.bind(param.var.clone(), arg.clone());
         }
+        self.first_phase(func, args)?;
         match self.options.signature_order {
             SignatureOrder::LeftToRight => {}
             SignatureOrder::Any => self.bind_lone_dimensions(func, args),
@@ -189,7 +199,7 @@ impl Machine<'_> {
     }
 
     /// SI.BOUNDARY.PARAM.BIND: what the annotation of a parameter binds stays bound from there on, as far as the body.
-    fn keep_bindings(&mut self, before: Mark) {
+    pub(super) fn keep_bindings(&mut self, before: Mark) {
         let here = self.activation.shape_vars.push();
         let from = self.cx.rather(rule!("SI.BOUNDARY.PARAM.BIND"), here, before);
         self.activation.shape_vars.pop(from);
@@ -263,7 +273,7 @@ fn is_weak(annotation: &StructInfo) -> bool {
 }
 
 /// The error of a boundary check says at which place of the signature the check failed.
-fn at_boundary(stop: Stop, place: &str) -> Stop {
+pub(super) fn at_boundary(stop: Stop, place: &str) -> Stop {
     match stop {
         Stop::Error(RuntimeError { rule, message }) => Stop::error(rule, format!("{place}: {message}")),
         Stop::OutOfFuel | Stop::Unspecified(_) => stop,

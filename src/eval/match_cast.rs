@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::rc::Rc;
 
 use super::machine::{Machine, Options};
 use super::trace::TraceEvent;
@@ -12,7 +13,8 @@ use crate::grammar::{
     TensorStructInfo, Var,
 };
 use crate::judge::{Check, Cx, with_stack};
-use crate::value::{Closure, Scalar, Stop, Tensor, TupleObj, Value};
+use crate::struct_info::info_of_prim_func;
+use crate::value::{Closure, PrimFuncObj, Scalar, Stop, Tensor, TupleObj, Value};
 
 /// The rules of comparing one list of dimensions: those of tensors, or those of shapes.
 #[derive(Clone, Copy)]
@@ -26,7 +28,8 @@ const TENSOR_DIMS: DimRules =
 const SHAPE_DIMS: DimRules =
     DimRules { bind: rule!("SI.MATCHCAST.SHAPE.BIND"), eval: rule!("SI.MATCHCAST.SHAPE.EVAL") };
 
-const VALUE: DimRules = DimRules { bind: rule!("PR14148.SI.PRIM.VALUE"), eval: rule!("PR14148.SI.PRIM.VALUE") };
+const VALUE: DimRules = DimRules { bind: rule!("SI.MATCHCAST.PRIM.BIND"), eval: rule!("SI.MATCHCAST.PRIM.VALUE") };
+const VALUE_2023_02: DimRules = DimRules { bind: rule!("PR14148.SI.PRIM.VALUE"), eval: rule!("PR14148.SI.PRIM.VALUE") };
 
 /// The shape variable that a lone dimension consists of.
 pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
@@ -151,6 +154,17 @@ impl Machine<'_> {
             self.bind_shape_var(var, size);
             return Ok(());
         }
+        self.compare_dim(rules, place, dim, size)
+    }
+
+    /// Compares a number with the value of an expression.
+    fn compare_dim(
+        &mut self,
+        rules: DimRules,
+        place: &dyn fmt::Display,
+        dim: &PrimExpr,
+        size: i64,
+    ) -> Result<(), Stop> {
         let expected = match self.eval_dim(dim) {
             Ok(expected) => expected,
             Err(Stop::Error(failed)) => {
@@ -204,17 +218,22 @@ impl Machine<'_> {
     // Tuples.
 
     fn match_tuple(&mut self, v: &Value, fields: &[StructInfo]) -> Result<(), Stop> {
+        let Some(tuple) = self.tuple_of(v, fields)? else { return Ok(()) };
+        if !fields.is_empty() && self.cx.fire(rule!("SI.MATCHCAST.TUPLE.FIELDS")) {
+            self.match_fields(tuple, fields)?;
+        }
+        Ok(())
+    }
+
+    /// A tuple of as many fields.
+    pub(super) fn tuple_of<'v>(&mut self, v: &'v Value, fields: &[StructInfo]) -> Result<Option<&'v TupleObj>, Stop> {
         let tuple = v.as_tuple().filter(|tuple| tuple.len() == fields.len());
         let kind = || match v.as_tuple() {
             Some(t) => format!("expected a tuple of {} fields, found one of {}", fields.len(), t.len()),
             None => format!("expected a tuple of {} fields, found {}", fields.len(), v.category()),
         };
         self.check(&[(rule!("SI.MATCHCAST.TUPLE.KIND"), 1, tuple.is_some(), &kind)])?;
-        let Some(tuple) = tuple else { return Ok(()) };
-        if !fields.is_empty() && self.cx.fire(rule!("SI.MATCHCAST.TUPLE.FIELDS")) {
-            self.match_fields(tuple, fields)?;
-        }
-        Ok(())
+        Ok(tuple.map(|tuple| &**tuple))
     }
 
     /// SI.MATCHCAST.RECURSIVE: the comparison goes down into both together.
@@ -232,11 +251,16 @@ impl Machine<'_> {
     fn match_func(&mut self, v: &Value, f: &FuncStructInfo, s: &StructInfo) -> Result<(), Stop> {
         let found = v.category();
         if f.params.is_some() {
-            let closure = v.as_closure();
+            let (closure, prim_func) = (v.as_closure(), self.prim_func_of(v));
             let message = || format!("expected a closure, found {found}");
-            self.check(&[(rule!("SI.MATCHCAST.FUNC.CLOSURE"), 1, closure.is_some(), &message)])?;
+            let callable = closure.is_some() || prim_func.is_some();
+            self.check(&[(rule!("SI.MATCHCAST.FUNC.CLOSURE"), 1, callable, &message)])?;
             if let Some(closure) = closure {
                 self.match_rtsi(closure, s)?;
+            }
+            if let Some(func) = prim_func {
+                let info = info_of_prim_func(self.cx, self.module, &func.func);
+                self.is_verified(&info, s)?;
             }
         }
         if f.derive_func.is_some() {
@@ -249,6 +273,14 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// A `PrimFunc`, where functions with parameters may be one.
+    ///
+    /// Errata: N25, literally they may not.
+    fn prim_func_of<'v>(&self, v: &'v Value) -> Option<&'v Rc<PrimFuncObj>> {
+        let admitted = self.cx.has(rule!("PRIMFUNC.SI.RESULT")) && !self.cx.literal(Erratum::N25);
+        v.as_prim_func().filter(|_| admitted)
+    }
+
     /// SI.MATCHCAST.FUNC.RTSI: the closure's own information is compared with what is asked for (A19).
     ///
     /// The literal text permits a comparison without saying which, so nothing is compared there.
@@ -256,38 +288,58 @@ impl Machine<'_> {
         if self.cx.literal(Erratum::A19) {
             return Ok(());
         }
-        let Some(rtsi) = self.run_time_struct_info(closure) else { return Ok(()) };
+        match self.run_time_struct_info(closure) {
+            Some(rtsi) => self.is_verified(&rtsi, s),
+            None => Ok(()),
+        }
+    }
+
+    fn is_verified(&mut self, rtsi: &StructInfo, s: &StructInfo) -> Result<(), Stop> {
         let target = self.close_over(s);
-        let verified = super::rtsi::verified(self.cx, &rtsi, &target);
-        let message = || format!("the closure is {rtsi}, which is not known to be {target}");
+        let verified = super::rtsi::verified(self.cx, rtsi, &target);
+        let message = || format!("the function is {rtsi}, which is not known to be {target}");
         self.check(&[(rule!("SI.MATCHCAST.FUNC.RTSI"), 1, verified, &message)])
     }
 
     // Boxed scalars.
 
     fn match_prim(&mut self, v: &Value, s: &PrimStructInfo) -> Result<(), Stop> {
-        let holds = matches!(v, Value::Prim(prim) if prim.dtype == s.dtype);
-        let message = || match v {
-            Value::Prim(prim) => format!("expected a boxed {}, found a boxed {}", s.dtype, prim.dtype),
-            other => format!("expected a boxed {}, found {}", s.dtype, other.category()),
-        };
-        self.check(&[(rule!("PR14148.SI.PRIM.RULES"), 1, holds, &message)])?;
+        self.prim_of(v, s)?;
         match (&s.value, v) {
             (Some(value), Value::Prim(prim)) => self.match_prim_value(prim.value, value),
             (Some(_) | None, _) => Ok(()),
         }
     }
 
+    /// A boxed scalar of the datatype.
+    pub(super) fn prim_of(&mut self, v: &Value, s: &PrimStructInfo) -> Result<(), Stop> {
+        let holds = matches!(v, Value::Prim(prim) if prim.dtype == s.dtype);
+        let message = || match v {
+            Value::Prim(prim) => format!("expected a boxed {}, found a boxed {}", s.dtype, prim.dtype),
+            other => format!("expected a boxed {}, found {}", s.dtype, other.category()),
+        };
+        self.check(&[
+            (rule!("SI.MATCHCAST.PRIM.KIND"), 1, holds, &message),
+            (rule!("PR14148.SI.PRIM.RULES"), 1, holds, &message),
+        ])
+    }
+
     /// PR14148.SI.PRIM.VALUE: the number in the box is compared as a dimension is, or bound.
     ///
-    /// Errata: A74, literally the value says nothing about what is matched.
+    /// Errata: A74, literally the value says nothing about what is matched, in the first edition. N11, literally it is evaluated in
+    /// later ones, even where it is a variable that has no value yet.
     fn match_prim_value(&mut self, found: Scalar, value: &PrimExpr) -> Result<(), Stop> {
-        if self.cx.literal(Erratum::A74) {
+        let stated = self.cx.has(VALUE.eval);
+        if !stated && self.cx.literal(Erratum::A74) {
             return Ok(());
         }
+        let rules = if stated { VALUE } else { VALUE_2023_02 };
         match integer(found) {
-            Some(number) => self.match_dim(VALUE, &"the value", value, number),
-            None => self.check(&[(VALUE.eval, 1, false, &|| format!("the value: expected {value}, found {found}"))]),
+            Some(number) if stated && self.cx.literal(Erratum::N11) => {
+                self.compare_dim(rules, &"the value", value, number)
+            }
+            Some(number) => self.match_dim(rules, &"the value", value, number),
+            None => self.check(&[(rules.eval, 1, false, &|| format!("the value: expected {value}, found {found}"))]),
         }
     }
 }

@@ -7,6 +7,7 @@ mod boundary;
 mod capture;
 mod dim;
 mod expr;
+mod first_phase;
 mod machine;
 mod match_cast;
 mod match_shape;

@@ -28,15 +28,16 @@ impl Machine<'_> {
     pub(super) fn run_time_struct_info(&mut self, closure: &Closure) -> Option<StructInfo> {
         let func = closure.func.as_ref()?;
         let object = || StructInfo::Object;
+        let with_purity = self.purity_counts();
         let signature = StructInfo::Func(Arc::new(FuncStructInfo {
             params: Some(func.params.iter().map(|param| param.annotation.clone().unwrap_or_else(object)).collect()),
             ret: func.ret_struct_info.clone().or_else(|| closure.result.clone()).unwrap_or_else(object),
             derive_func: None,
-            pure: None,
+            pure: with_purity.then(|| func.pure.unwrap_or(true)),
         }));
         let sizes = |v: &ShapeVar| closure.captured_shape_vars.get(v).copied();
         let shapes = |v: &Var| closure.captured.get(v).and_then(Value::as_shape).map(|dims| dims.to_vec());
-        let known = Some(Substitution { sizes: &sizes, shapes: &shapes }.struct_info(&signature));
+        let known = Some(Substitution { sizes: &sizes, shapes: &shapes, with_purity }.struct_info(&signature));
         self.cx.conclude(rule!("VAL.CLOSURE.RTSI"), known)
     }
 
@@ -50,7 +51,12 @@ impl Machine<'_> {
     pub(super) fn close_over(&self, s: &StructInfo) -> StructInfo {
         let sizes = |v: &ShapeVar| self.activation.shape_var(v);
         let shapes = |v: &Var| self.activation.var(v).and_then(|value| value.as_shape().map(|dims| dims.to_vec()));
-        Substitution { sizes: &sizes, shapes: &shapes }.struct_info(s)
+        Substitution { sizes: &sizes, shapes: &shapes, with_purity: self.purity_counts() }.struct_info(s)
+    }
+
+    /// Whether the purity with which a function was declared belongs to its run-time information, as in later editions.
+    fn purity_counts(&self) -> bool {
+        self.cx.has(rule!("PURITY.FIELD"))
     }
 }
 
@@ -58,6 +64,7 @@ impl Machine<'_> {
 struct Substitution<'s> {
     sizes: &'s dyn Fn(&ShapeVar) -> Option<i64>,
     shapes: &'s dyn Fn(&Var) -> Option<Vec<i64>>,
+    with_purity: bool,
 }
 
 impl Substitution<'_> {
@@ -81,8 +88,8 @@ impl Substitution<'_> {
                 params: f.params.as_ref().map(|params| params.iter().map(|param| self.struct_info(param)).collect()),
                 ret: self.struct_info(&f.ret),
                 derive_func: f.derive_func.clone(),
-                // A closure carries information on its parameters and its result, which no purity can contradict.
-                pure: None,
+                // In the first edition a closure carries information on its parameters and its result, which no purity can contradict.
+                pure: f.pure.filter(|_| self.with_purity),
             })),
         })
     }

@@ -1,9 +1,11 @@
 //! Criteria 1 to 4: whether a program is in normal form.
 
 use super::is_leaf;
+use super::op_norm::Tuples;
+use super::units::{first_use, used_units};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Demand, Diagnostic, Finder, Step, Trail};
-use crate::grammar::{Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, If, IrModule, SeqExpr};
+use crate::grammar::{Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalFunc, If, IrModule, SeqExpr};
 use crate::judge::{Cx, with_stack};
 
 /// NF.1.RHS to NF.4.ALL-EMPTY: every place where a program is not in normal form, in the order of the text.
@@ -19,14 +21,34 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
 
 /// The violations of the criteria by a program, whether it has been normalized or not.
 pub(crate) fn violations(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
-    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), first_only: false };
+    let tuples = Tuples::of(cx);
+    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), tuples, first_only: false };
     criteria.module(module);
     criteria.findings
 }
 
+/// NF.UNIT.INLINE: no variable that is known to be the empty tuple is used.
+fn units(criteria: &mut Criteria, module: &IrModule) {
+    let units = used_units(criteria.cx, module);
+    for ((gv, func), units) in module.funcs.iter().zip(units) {
+        let GlobalFunc::Function(function) = func else { continue };
+        criteria.trail = Trail::new(gv.name.clone());
+        let used = first_use(function, &units);
+        criteria.demand(
+            used.as_ref().map_or(function.span, |(_, span)| *span),
+            &[(rule!("NF.UNIT.INLINE"), 1, used.is_none(), &|| {
+                let var = used.as_ref().map_or_else(String::new, |(var, _)| format!(" `{var}`"));
+                Complaint::error(format!("the variable{var}, which is known to be the empty tuple, is used"))
+                    .with_hint("write the empty tuple instead")
+            })],
+        );
+    }
+}
+
 /// Whether a function is in normal form already.
 pub(super) fn is_normal(cx: &mut Cx, function: &Function) -> bool {
-    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), first_only: true };
+    let tuples = Tuples::of(cx);
+    let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), tuples, first_only: true };
     criteria.function(function);
     criteria.findings.is_empty()
 }
@@ -35,6 +57,8 @@ struct Criteria<'c> {
     cx: &'c mut Cx,
     trail: Trail,
     findings: Vec<Diagnostic>,
+    /// The variables that are known to be tuples by the text.
+    tuples: Tuples,
     /// One finding is enough: the path of each is as long as its place is deep.
     first_only: bool,
 }
@@ -76,10 +100,12 @@ impl Criteria<'_> {
                 GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
             }
         }
+        units(self, module);
     }
 
     /// NF.3.FUNC: the body of a function is a `SeqExpr`.
     fn function(&mut self, function: &Function) {
+        function.params.iter().for_each(|param| self.tuples.enter(param, None));
         with_stack(|| self.at(Step::Field("body"), |c| c.body_of_function(&function.body)));
     }
 
@@ -180,6 +206,7 @@ impl Criteria<'_> {
             Binding::MatchCast(_) => self.cx.conclude(rule!("NF.1.MATCHCAST"), true),
         };
         self.at(Step::Field("value"), |c| if applies { c.value(binding.value()) } else { c.inside(binding.value()) });
+        self.tuples.enter_binding(binding);
     }
 
     /// NF.1.RHS: the value of a binding is a leaf, or its operands are.
@@ -192,6 +219,7 @@ impl Criteria<'_> {
                 for (i, arg) in call.args.iter().enumerate() {
                     self.at(Step::Item("args", i), |c| c.operand(arg, OperandPlace::Other));
                 }
+                self.conforms(call);
             }
             Expr::TupleGetItem(get) => {
                 self.at(Step::Field("tuple_value"), |c| c.operand(&get.tuple_value, OperandPlace::Other));
@@ -209,6 +237,20 @@ impl Criteria<'_> {
             | Expr::ShapeExpr(_)
             | Expr::Op(_) => {}
         }
+    }
+
+    /// NF.5.OPNORM.CALLTIR: the inputs of `call_tir` and its like are written as a tuple; so WF23-12.23, for normalized programs.
+    fn conforms(&mut self, call: &Call) {
+        let Some(inputs) = self.tuples.inputs_elsewhere(call) else { return };
+        let complain = || {
+            Complaint::error(format!("the inputs of the call are the variable `{inputs}`, not a tuple"))
+                .with_hint("write the tuple of its fields")
+        };
+        let by_rule = self.cx.fire(rule!("NF.5.OPNORM"));
+        self.demand(
+            call.span,
+            &[(rule!("NF.5.OPNORM.CALLTIR"), 1, !by_rule, &complain), (rule!("WF23-12.23"), 1, !by_rule, &complain)],
+        );
     }
 
     /// NF.1.EXCEPT-BODIES: of an `If`, criterion 1 tests the condition only.

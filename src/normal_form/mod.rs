@@ -5,10 +5,12 @@ mod effect;
 mod fresh;
 mod levels;
 mod normalize;
+mod op_norm;
 mod operand;
 mod rename;
 #[cfg(test)]
 mod tests;
+mod units;
 
 pub use criteria::check;
 pub(crate) use criteria::violations;
@@ -21,11 +23,14 @@ use crate::judge::{Cx, with_stack};
 
 /// NF.1.LEAF: whether an expression may be used as an operand.
 ///
-/// The immediates are constants in this sense (C04).
+/// The immediates are constants in this sense (C04); later editions name them (NF.1.LEAF.IMM).
 pub fn is_leaf(cx: &mut Cx, expr: &Expr) -> bool {
     let by_kind = match expr {
         Expr::Var(_) | Expr::DataflowVar(_) | Expr::GlobalVar(_) => (rule!("NF.1.LEAF.VAR"), true),
         Expr::Constant(_) => (rule!("NF.1.LEAF.CONST"), true),
+        Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) if cx.has(rule!("NF.1.LEAF.IMM")) => {
+            (rule!("NF.1.LEAF.IMM"), true)
+        }
         Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => {
             (rule!("PR14148.NF.LEAF"), cx.by_kind((rule!("NF.1.LEAF.CONST"), true)))
         }

@@ -11,6 +11,8 @@ use super::criteria::is_normal;
 use super::effect::Effects;
 use super::fresh::Fresh;
 use super::levels::Address;
+use super::op_norm::Tuples;
+use super::units::{inlined, used_units};
 use super::{is_leaf, rename};
 use crate::book::{Erratum, Rule};
 use crate::findings::{Diagnostic, Finder, Step, Trail};
@@ -67,7 +69,20 @@ fn normalized(cx: &mut Cx, module: &IrModule, effects: Effects) -> Normalized {
             }
         }
     }
-    Normalized { findings: normalizer.findings, module: result }
+    let findings = normalizer.findings;
+    inline_units(cx, &mut result);
+    Normalized { findings, module: result }
+}
+
+/// NF.UNIT.INLINE, on a program that is in normal form otherwise.
+fn inline_units(cx: &mut Cx, module: &mut IrModule) {
+    for (index, units) in used_units(cx, module).into_iter().enumerate() {
+        if let Some((_, GlobalFunc::Function(function))) = module.funcs.get_mut(index)
+            && cx.rule(rule!("NF.UNIT.INLINE"), !units.is_empty())
+        {
+            *function = Arc::new(inlined(cx, function, &units));
+        }
+    }
 }
 
 /// An expression in normal form, behind what was hoisted out of it.
@@ -143,6 +158,8 @@ pub(super) struct Normalizer<'c, 'm> {
     pub(super) boxed: FxHashSet<ShapeVar>,
     /// For the literal reading of A20: operands that were hoisted before their turn.
     pub(super) early: FxHashMap<Address, Expr>,
+    /// The variables that are known to be tuples by the text.
+    pub(super) tuples: Tuples,
     /// The rest of the function is not known, so that any shape variable may be bound there too.
     rest_unknown: bool,
 }
@@ -175,6 +192,7 @@ impl Finder for Normalizer<'_, '_> {
 
 impl<'c, 'm> Normalizer<'c, 'm> {
     fn new(cx: &'c mut Cx, module: &'m IrModule) -> Normalizer<'c, 'm> {
+        let tuples = Tuples::of(cx);
         Normalizer {
             cx,
             module,
@@ -190,6 +208,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             repeated: FxHashSet::default(),
             boxed: FxHashSet::default(),
             early: FxHashMap::default(),
+            tuples,
             rest_unknown: false,
         }
     }
@@ -236,6 +255,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     }
 
     fn parameter(&mut self, param: &Binder) -> Binder {
+        self.tuples.enter(param, None);
         if let Some(info) = &param.annotation {
             self.enter_shape_vars(info, false);
         }
@@ -334,6 +354,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
 
     fn binding(&mut self, binding: &Binding) {
         let value = self.at(Step::Field("value"), |n| n.value(binding.value()));
+        let source = binding;
         let binding = match binding {
             Binding::VarBinding(b) => Binding::VarBinding(VarBinding { var: self.binder(&b.var), value, span: b.span }),
             Binding::MatchCast(cast) => {
@@ -346,6 +367,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
                 })
             }
         };
+        self.tuples.enter_normal(source, &binding);
         self.emit(binding);
     }
 

@@ -8,7 +8,7 @@ use super::normalize::Normalizer;
 use crate::book::Erratum;
 use crate::findings::{Finder, Step};
 use crate::grammar::{
-    Binder, Binding, BlockKind, Call, Expr, Function, If, PrimValue, ShapeExpr, StructInfo, Tuple, TupleGetItem,
+    Binder, Binding, BlockKind, Call, Expr, Function, If, PrimValue, ShapeExpr, Span, StructInfo, Tuple, TupleGetItem,
     VarBinding, VarKind,
 };
 use crate::judge::with_stack;
@@ -103,6 +103,7 @@ impl Normalizer<'_, '_> {
                 Part::Arguments => args = self.operands("args", &call.args, false),
             }
         }
+        let args = self.with_inputs_as_tuple(call, args);
         Expr::Call(Arc::new(Call {
             op: op.unwrap_or_else(|| call.op.clone()),
             args,
@@ -110,6 +111,30 @@ impl Normalizer<'_, '_> {
             attrs: self.attrs(&call.attrs),
             span: call.span,
         }))
+    }
+
+    /// NF.ALG.6.OPNORM, NF.5.OPNORM.EXPAND: a variable that holds the inputs gives way to the tuple of its fields: those that it was
+    /// bound to, else variables for them.
+    fn with_inputs_as_tuple(&mut self, call: &Call, mut args: Vec<Expr>) -> Vec<Expr> {
+        let Some(inputs) = self.tuples.inputs_elsewhere(call) else { return args };
+        if !(self.cx.fire(rule!("NF.ALG.6.OPNORM")) && self.cx.fire(rule!("NF.5.OPNORM.EXPAND"))) {
+            return args;
+        }
+        let (span, count) = (call.span, self.tuples.fields_of(&inputs));
+        let fields = match self.tuples.literal_of(&inputs) {
+            Some(fields) => fields,
+            None => (0..count).filter_map(|index| self.field_of(args.get(1)?.clone(), index, span)).collect(),
+        };
+        if let Some(given) = args.get_mut(1) {
+            *given = Expr::Tuple(Arc::new(Tuple { fields, span }));
+        }
+        args
+    }
+
+    /// A new variable for a field.
+    fn field_of(&mut self, tuple_value: Expr, index: usize, span: Span) -> Option<Expr> {
+        let index = i64::try_from(index).ok()?;
+        Some(self.bind_fresh(&Expr::TupleGetItem(Arc::new(TupleGetItem { tuple_value, index, span }))))
     }
 
     /// NF.1.LEAF.OTHERS: an `Op` or an `ExternFunc` stays in callee position.

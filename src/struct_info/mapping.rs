@@ -392,6 +392,17 @@ pub(crate) fn all_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
     found
 }
 
+/// Every shape variable that an info mentions outside of the function types in it, whose variables are their own.
+pub(crate) fn shape_vars_outside_functions(s: &StructInfo) -> BTreeSet<ShapeVar> {
+    let mut found = BTreeSet::new();
+    collect(s, false, &mut Seen::default(), &mut |dim| {
+        dim.for_each_var(|v| {
+            found.insert(v.clone());
+        })
+    });
+    found
+}
+
 /// Every shape variable that a function type mentions, as often as it stands there; those of a tuple that stands in it more than once,
 /// once.
 pub(super) fn for_each_mentioned<'s>(func: &'s FuncStructInfo, visit: &mut dyn FnMut(&'s ShapeVar)) {

@@ -20,7 +20,7 @@ pub(super) fn run(
     account: &Rc<Account>,
     noise: Option<Rc<Noise>>,
     sides: Option<&Sides>,
-) -> Run<()> {
+) -> Run<Option<Scalar>> {
     if program.params.len() != args.len() {
         let (expected, found) = (program.params.len(), args.len());
         return Err(Box::new(TirError::Arity { expected, found }));
@@ -36,7 +36,7 @@ pub(super) fn run(
     for (tensor, memory) in tensors.into_iter().zip(&machine.memory) {
         memory.write_back(tensor);
     }
-    result
+    result.map(|()| machine.returned)
 }
 
 /// Fills the slots of the parameters. Each tensor gets one memory, however many arguments it is.

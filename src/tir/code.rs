@@ -65,6 +65,8 @@ pub(super) enum Op {
     Unsupported(Box<str>),
     Break,
     Continue,
+    /// The function ends, with or without a value.
+    Return(Option<Value>),
 }
 
 pub(super) struct ForCode {

@@ -265,6 +265,9 @@ impl Lowering {
                 })
             }
             Stmt::Assert(a) => self.assert(a),
+            Stmt::Evaluate(Expr::Extern(e)) if &*e.op == "ret" && !e.of_module => {
+                Ok(Op::Return(e.args.first().map(|value| self.value(value)).transpose()?))
+            }
             Stmt::Evaluate(Expr::Extern(e)) => Ok(Op::Unsupported(format!("T.{}", e.op).into())),
             Stmt::Evaluate(e) => match self.value(e)? {
                 Value::Int(e, _) => Ok(Op::EvaluateInt(e)),

@@ -54,12 +54,12 @@ pub const DEFAULT_FUEL: u64 = 1 << 28;
 /// What keeps `f` from being run to its end, see [`TirError`].
 pub fn interpret(f: &PrimFunc, args: &[TirArg]) -> Result<(), TirError> {
     let mut fuel = DEFAULT_FUEL;
-    interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY), None, None)
+    interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY), None, None).map(|_| ())
 }
 
 /// [`interpret`] with a limit on the statements and iterations to run, and on the elements of arguments and allocations; what is
 /// left of it stays in `fuel`. What it allocates is taken from the account as long as it runs. Noise moves the floats that are
-/// rounded. Which sides choices take is noted in `sides`, that the function was run as one of its own.
+/// rounded. Gives what the function returns. Which sides choices take is noted in `sides`, that the function was run as one of its own.
 pub fn interpret_within(
     f: &PrimFunc,
     args: &[TirArg],
@@ -67,7 +67,7 @@ pub fn interpret_within(
     account: &Rc<Account>,
     noise: Option<Rc<Noise>>,
     sides: Option<&Sides>,
-) -> Result<(), TirError> {
+) -> Result<Option<Scalar>, TirError> {
     let (program, depth) = lower::lower(f, sides.is_some())?;
     if let Some(sides) = sides {
         sides.take(address(f), Side::Holds);

@@ -2,13 +2,15 @@
 
 use std::rc::Rc;
 
-use super::code::{Access, Binding, BlockCode, BufferCode, Float, FloatOp, ForCode, Int, MatchCode, Op, Program};
+use super::code::{
+    Access, Binding, BlockCode, BufferCode, Float, FloatOp, ForCode, Int, MatchCode, Op, Program, Value,
+};
 use super::error::{Run, TirError};
 use super::memory::{Data, Dim, Memory, View, compact_strides};
 use super::region::Touched;
 use super::scalar::{compare_floats, float_binary, of_int, test};
 use crate::number::FloatType;
-use crate::value::{Account, AllocError, Held, Noise, Side, Taken};
+use crate::value::{Account, AllocError, Held, Noise, Scalar, Side, Taken};
 
 /// The highest rank of which accesses are held against what a block declares.
 const MAX_CHECKED_RANK: usize = 8;
@@ -21,6 +23,8 @@ enum Flow {
     Next,
     Break,
     Continue,
+    /// The function ends.
+    Return,
 }
 
 pub(super) struct Machine<'p> {
@@ -36,6 +40,8 @@ pub(super) struct Machine<'p> {
     pub touched: Vec<Touched>,
     /// The sides that the choices of the program took.
     pub taken: Vec<Taken>,
+    /// What the function returns.
+    pub returned: Option<Scalar>,
 }
 
 impl<'p> Machine<'p> {
@@ -51,6 +57,7 @@ impl<'p> Machine<'p> {
             noise,
             touched: Vec::new(),
             taken: vec![Taken::default(); program.choices.len()],
+            returned: None,
         }
     }
 
@@ -136,8 +143,19 @@ impl<'p> Machine<'p> {
             Op::Unsupported(what) => return Err(unsupported(what)),
             Op::Break => return Ok(Flow::Break),
             Op::Continue => return Ok(Flow::Continue),
+            Op::Return(value) => {
+                self.returned = value.as_ref().map(|value| self.scalar(value)).transpose()?;
+                return Ok(Flow::Return);
+            }
         }
         Ok(Flow::Next)
+    }
+
+    fn scalar(&mut self, value: &'p Value) -> Run<Scalar> {
+        Ok(match value {
+            Value::Int(e, repr) => repr.scalar(self.int(e)?),
+            Value::Float(e, _) => Scalar::Float(self.float(e)?),
+        })
     }
 
     fn for_loop(&mut self, f: &'p ForCode) -> Run<Flow> {
@@ -151,8 +169,10 @@ impl<'p> Machine<'p> {
             self.burn()?;
             rounds += 1;
             self.ints[f.slot] = i;
-            if let Flow::Break = self.sequence(&f.body)? {
-                break;
+            match self.sequence(&f.body)? {
+                Flow::Next | Flow::Continue => {}
+                Flow::Break => break,
+                Flow::Return => return Ok(Flow::Return),
             }
             i = i.saturating_add(step);
         }
@@ -165,8 +185,10 @@ impl<'p> Machine<'p> {
         while self.int(condition)? != 0 {
             self.burn()?;
             rounds += 1;
-            if let Flow::Break = self.sequence(body)? {
-                break;
+            match self.sequence(body)? {
+                Flow::Next | Flow::Continue => {}
+                Flow::Break => break,
+                Flow::Return => return Ok(Flow::Return),
             }
         }
         self.note(choice, Side::of_rounds(rounds));

@@ -5,6 +5,7 @@ use super::error::{Run, TirError};
 use crate::grammar::tir::Intrinsic;
 use crate::grammar::{DataType, TypeCode};
 use crate::number::{FloatType, elementary};
+use crate::value::Scalar;
 
 /// The integers of a data type.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -24,6 +25,15 @@ impl Repr {
         };
         let bits = u8::try_from(dtype.bits).ok().filter(|bits| (1..=64).contains(bits))?;
         (dtype.lanes == 1).then_some(Repr { shift: 64 - bits, signed })
+    }
+
+    /// An integer that is held as an i64, as a value.
+    pub fn scalar(self, value: i64) -> Scalar {
+        match (self.signed, self.shift) {
+            (true, _) => Scalar::Int(value),
+            (false, 63) => Scalar::Bool(value != 0),
+            (false, _) => Scalar::UInt(value as u64),
+        }
     }
 
     pub fn bits(self) -> i64 {

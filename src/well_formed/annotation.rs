@@ -1,10 +1,12 @@
-//! Criteria 13 to 15: the form of structural annotations.
+//! Criteria 13 to 15, in later editions 10, 14 to 17, 19, 20 and 22: the form of structural annotations.
 
 use super::Checker;
 use super::shape_var::{Owner, Place, Position};
-use crate::findings::{Complaint, Finder, Step};
+use crate::book::{Erratum, Rule};
+use crate::findings::{Complaint, Demand, Finder, Step};
 use crate::grammar::{
-    DataType, FuncStructInfo, Ndim, ShapeStructInfo, Span, StructInfo, TensorShape, TensorStructInfo, Var, VarKind,
+    DataType, FuncStructInfo, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, Span, StructInfo, TensorShape,
+    TensorStructInfo, TypeCode, Var, VarKind,
 };
 use crate::judge::with_stack;
 
@@ -15,12 +17,7 @@ impl<'m> Checker<'_, 'm> {
             StructInfo::Object => {}
             StructInfo::Tensor(tensor) => self.tensor_annotation(tensor, position, span),
             StructInfo::Shape(shape) => self.shape_annotation(shape, position, span),
-            StructInfo::Prim(prim) => {
-                self.datatype(prim.dtype, span);
-                if let Some(value) = &prim.value {
-                    self.value_of_annotation(value, position, span);
-                }
-            }
+            StructInfo::Prim(prim) => self.prim_annotation(prim, position, span),
             StructInfo::Tuple(fields) => {
                 if self.cx.fire(rule!("WF.ANNOT-RECURSIVE")) {
                     for (i, field) in fields.iter().enumerate() {
@@ -29,6 +26,30 @@ impl<'m> Checker<'_, 'm> {
                 }
             }
             StructInfo::Func(func) => self.func_annotation(func, position, span),
+        }
+    }
+
+    /// WF23-12.19, WF23-12.22: a number, of the datatype that its value has.
+    fn prim_annotation(&mut self, prim: &'m PrimStructInfo, position: Position, span: Span) {
+        let dtype = prim.dtype;
+        self.datatype(dtype, span);
+        let number = dtype.is_int() || dtype.is_uint() || dtype.is_float();
+        let consistent = prim.value.as_ref().is_none_or(|value| may_have_datatype(value, dtype));
+        self.demand(
+            span,
+            &[
+                (rule!("WF23-12.19"), 1, number, &|| {
+                    Complaint::error(format!("a boxed scalar is annotated as {dtype}, which is no number"))
+                        .with_hint("use an integer or float datatype, or R.Object for a handle")
+                }),
+                (rule!("WF23-12.22"), 1, consistent, &|| {
+                    Complaint::error(format!("the value of a boxed scalar is not of its datatype, {dtype}"))
+                        .with_hint("arithmetic on shape variables is of int64, a comparison of bool")
+                }),
+            ],
+        );
+        if let Some(value) = &prim.value {
+            self.value_of_annotation(value, position, span);
         }
     }
 
@@ -46,12 +67,10 @@ impl<'m> Checker<'_, 'm> {
             None => {}
             Some(TensorShape::Dims(dims)) => {
                 let len = dims.len();
-                self.demand(
-                    span,
-                    &[(rule!("WF.13.NDIM"), 1, tensor.ndim == Ndim::of_len(len), &|| {
-                        other_number("tensor", "dimensions", tensor.ndim, len)
-                    })],
-                );
+                let agrees = tensor.ndim == Ndim::of_len(len);
+                let complain = || other_number("tensor", "dimensions", tensor.ndim, len);
+                self.demand(span, &[(rule!("WF.13.NDIM"), 1, agrees, &complain)]);
+                self.number_of_dimensions(agrees, span, &complain);
                 self.dims_of_annotation(dims, Place { owner: Owner::Tensor, position, span });
             }
             Some(TensorShape::Var(var)) => self.shape_is_var(var, VarKind::Var),
@@ -60,13 +79,64 @@ impl<'m> Checker<'_, 'm> {
         }
     }
 
+    /// WF23-12.10: the annotation of a variable says one number of dimensions, at every depth.
+    fn number_of_dimensions(&mut self, agrees: bool, span: Span, complain: &dyn Fn() -> Complaint) {
+        if self.of_variable {
+            self.demand(span, &[(rule!("WF23-12.10"), 1, agrees, complain)]);
+        }
+    }
+
+    /// The datatype of an annotation: within the limits of the grammar, and of criterion 20.
+    pub(super) fn datatype(&mut self, dtype: DataType, span: Span) {
+        self.datatype_of_tir(dtype, span);
+        let limits = self.criterion_20(dtype);
+        let complain = || no_datatype(dtype);
+        let demands: Vec<Demand> = limits.into_iter().map(|(rule, holds)| (rule, 1, holds, &complain as _)).collect();
+        self.demand(span, &demands);
+    }
+
+    /// The datatype of a value, which is no annotation: it has one lane.
+    pub(super) fn datatype_of_value(&mut self, dtype: DataType, span: Span) {
+        self.datatype_of_tir(dtype, span);
+        let scalar = dtype.code == TypeCode::Handle || dtype.lanes == 1;
+        self.demand(span, &[(rule!("WF23-12.20.LANES"), 1, scalar, &|| no_datatype(dtype))]);
+    }
+
+    /// The datatype that a `DataTypeImm` names.
+    ///
+    /// Errata: N62, literally criterion 20 is about it too, so that the vectors of TIR have no name.
+    pub(super) fn datatype_named(&mut self, dtype: DataType, span: Span) {
+        if self.cx.literal(Erratum::N62) { self.datatype(dtype, span) } else { self.datatype_of_tir(dtype, span) }
+    }
+
     /// PR14148.DTYPE.TIR-SUBSET: not every datatype of TIR is one of Relax. Not a criterion but a limit of the grammar, which
     /// the tree does not have.
-    pub(super) fn datatype(&mut self, dtype: DataType, span: Span) {
-        let Some(limit) = dtype.inadmissible() else { return };
+    fn datatype_of_tir(&mut self, dtype: DataType, span: Span) {
+        // What criterion 20 says of lanes, later editions say there.
+        let Some(limit) = dtype.inadmissible().filter(|limit| self.cx.stated_as(*limit) == *limit) else { return };
         if self.cx.fire(rule!("PR14148.DTYPE.TIR-SUBSET")) && !self.cx.premise(limit, 1, false) {
             let message = format!("Relax has no datatype {dtype}");
             self.error_with_hint(limit, span, message, "scalars have one lane, and the unknown datatype is `void`");
+        }
+    }
+
+    /// WF23-12.20: lanes and widths.
+    ///
+    /// Errata: N01, literally no handle has both 0 bits, as the notes on datatypes have it, and 64. N62, literally the grammar has no
+    /// `bfloat16` and no small floats.
+    fn criterion_20(&mut self, dtype: DataType) -> Vec<(Rule, bool)> {
+        let scalar = (rule!("WF23-12.20.LANES"), dtype.lanes == 1);
+        match dtype.code {
+            TypeCode::Int | TypeCode::UInt => {
+                vec![scalar, (rule!("WF23-12.20.INTBITS"), [1, 8, 16, 32, 64].contains(&dtype.bits))]
+            }
+            TypeCode::Float => vec![scalar, (rule!("WF23-12.20.FLOATBITS"), [16, 32, 64].contains(&dtype.bits))],
+            TypeCode::BFloat | TypeCode::Small(_) => {
+                vec![scalar, (rule!("WF23-12.20.FLOATBITS"), !self.cx.literal(Erratum::N62))]
+            }
+            TypeCode::Handle => {
+                vec![(rule!("WF23-12.20.VOID"), dtype.is_void() && !self.cx.literal(Erratum::N01))]
+            }
         }
     }
 
@@ -85,10 +155,9 @@ impl<'m> Checker<'_, 'm> {
     fn shape_annotation(&mut self, shape: &'m ShapeStructInfo, position: Position, span: Span) {
         let values = shape.values.as_deref().unwrap_or_default();
         let agrees = shape.values.is_none() || shape.ndim == Ndim::of_len(values.len());
-        self.demand(
-            span,
-            &[(rule!("WF.14.NDIM"), 1, agrees, &|| other_number("shape", "values", shape.ndim, values.len()))],
-        );
+        let complain = || other_number("shape", "values", shape.ndim, values.len());
+        self.demand(span, &[(rule!("WF.14.NDIM"), 1, agrees, &complain)]);
+        self.number_of_dimensions(agrees, span, &complain);
         self.dims_of_annotation(values, Place { owner: Owner::Shape, position, span });
     }
 
@@ -121,6 +190,23 @@ impl<'m> Checker<'_, 'm> {
         let ret = if position == Position::Return { Position::Return } else { Position::Other };
         self.at(Step::Field("ret"), |c| with_stack(|| c.annotation(&func.ret, ret, span)));
         self.shapes.leave(mark);
+    }
+}
+
+fn no_datatype(dtype: DataType) -> Complaint {
+    Complaint::error(format!("Relax has no datatype {dtype}"))
+        .with_hint("scalars have one lane and a usual width, and the unknown datatype is `void`")
+}
+
+/// Whether an expression can be of a datatype: a number of that of any integers, what is computed of int64, and what is compared of bool.
+fn may_have_datatype(value: &PrimExpr, dtype: DataType) -> bool {
+    match value {
+        PrimExpr::IntImm(_) => dtype.is_int() || dtype.is_uint(),
+        PrimExpr::Var(_) => dtype == DataType::INT64,
+        PrimExpr::Not(_) => dtype.is_bool(),
+        PrimExpr::Binary(op, ..) if op.is_predicate() => dtype.is_bool(),
+        PrimExpr::Binary(..) => dtype == DataType::INT64,
+        PrimExpr::Select(_, yes, no) => with_stack(|| may_have_datatype(yes, dtype) && may_have_datatype(no, dtype)),
     }
 }
 

@@ -13,6 +13,7 @@ mod walk;
 
 use rustc_hash::FxHashMap;
 
+use crate::book::Erratum;
 use crate::findings::{Complaint, Demand, Diagnostic, Finder, Step, Trail};
 use crate::grammar::tir::{Param, PrimFunc};
 use crate::grammar::{AttrValue, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar, Span, Var};
@@ -38,7 +39,19 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     // The criteria of normal form are for programs that have been normalized.
     let further: Criteria = cx.rather(rule!("WF.NF"), |_, _| Vec::new(), crate::normal_form::violations);
     findings.extend(further(cx, module));
+    findings.extend(operators_before_normalization(cx, module));
     findings
+}
+
+/// Errata: N15, literally the calls of operators have the form of their operators before anything has been normalized.
+fn operators_before_normalization(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
+    let rule = rule!("WF23-12.23");
+    if !cx.has(rule) || !cx.literal(Erratum::N15) {
+        return Vec::new();
+    }
+    let mut violations = crate::normal_form::violations(&mut cx.unobserved(), module);
+    violations.retain(|finding| finding.rule == rule);
+    if violations.is_empty() || cx.premise(rule, 1, false) { Vec::new() } else { violations }
 }
 
 /// Criteria that a program is held against.
@@ -59,6 +72,10 @@ struct Checker<'c, 'm> {
     clock: usize,
     relax: bound::RelaxVars<'m>,
     shapes: Context<&'m ShapeVar, ()>,
+    /// Whether the annotation being checked is that of a variable.
+    of_variable: bool,
+    /// The shape variables that the signature being checked has bound before any of it was looked at.
+    of_signature: Vec<ShapeVar>,
     functions: Vec<recursion::FunctionFrame>,
     calls: recursion::CallGraph,
 }
@@ -121,6 +138,8 @@ impl<'c, 'm> Checker<'c, 'm> {
             clock: 0,
             relax: bound::RelaxVars::default(),
             shapes: Context::new(),
+            of_variable: false,
+            of_signature: Vec::new(),
             functions: Vec::new(),
             calls: recursion::CallGraph::new(module.funcs.len()),
         }

@@ -1,9 +1,13 @@
 //! Criteria 4 and 5, and the scope demands of 13 and 14: where shape variables are bound and used.
 
+use std::collections::BTreeSet;
+
 use super::Checker;
 use crate::book::Erratum;
 use crate::findings::{Complaint, Demand, Finder};
-use crate::grammar::{PrimExpr, ShapeVar, Span, StructInfo, TensorShape};
+use crate::grammar::{Function, PrimExpr, ShapeVar, Span, StructInfo, TensorShape};
+use crate::struct_info::introduced_shape_vars;
+use crate::struct_info::mapping::shape_vars_outside_functions;
 
 /// Where an annotation stands, as far as shape variables are concerned.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +70,7 @@ impl<'m> Checker<'_, 'm> {
     /// Errata: A74, literally it is an expression, in which nothing is bound.
     pub(super) fn value_of_annotation(&mut self, value: &'m PrimExpr, position: Position, span: Span) {
         let dims = std::slice::from_ref(value);
-        let counts = !self.cx.literal(Erratum::A74);
+        let counts = self.cx.has(rule!("WF23-12.16")) || !self.cx.literal(Erratum::A74);
         if self.cx.rule(rule!("PR14148.SI.PRIM.VALUE"), counts) {
             self.dims_of_annotation(dims, Place { owner: Owner::Scalar, position, span });
         } else {
@@ -91,12 +95,19 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.5.ALONE: a variable that forms a dimension alone is bound here if it is new and the annotation binds.
     ///
-    /// Errata: A09, literally only a `MatchCast` is excepted from criteria 13 and 14.
+    /// Errata: A09, literally only a `MatchCast` is excepted from criteria 13 and 14; N12, nor from criterion 16 of later editions.
     fn alone(&mut self, var: &'m ShapeVar, place: Place) {
         let new = !self.shapes.contains(&var);
-        if new && self.binds(place.position) && self.cx.premise(rule!("WF.5.ALONE"), 1, true) {
-            self.bind_shape_var(var);
-            let excepted = place.position != Position::Parameter || !self.cx.literal(Erratum::A09);
+        let introduced = new || (place.position == Position::Parameter && self.of_signature.contains(var));
+        if introduced && self.binds(place.position) && self.cx.premise(rule!("WF.5.ALONE"), 1, true) {
+            if new {
+                self.bind_shape_var(var);
+            }
+            let by_letter = match place.owner {
+                Owner::Tensor | Owner::Shape => self.cx.literal(Erratum::A09),
+                Owner::Scalar => self.cx.literal(Erratum::N12),
+            };
+            let excepted = place.position != Position::Parameter || !by_letter;
             self.annotation_scope(var, excepted, place);
         } else {
             self.used(var, !new, place);
@@ -162,14 +173,13 @@ impl<'m> Checker<'_, 'm> {
         self.annotation_scope(var, in_scope, place);
     }
 
-    /// WF.13.DIMS-SCOPE, WF.14.SCOPE.
+    /// WF.13.DIMS-SCOPE, WF.14.SCOPE, WF23-12.16.
     fn annotation_scope(&mut self, var: &ShapeVar, allowed: bool, place: Place) {
         let complain = || Complaint::error(format!("the annotation uses `{var}`, which is not in scope"));
         let demand: Demand = match place.owner {
             Owner::Tensor => (rule!("WF.13.DIMS-SCOPE"), 1, allowed, &complain),
             Owner::Shape => (rule!("WF.14.SCOPE"), 1, allowed, &complain),
-            // No criterion is about the scope of boxed scalars in particular.
-            Owner::Scalar => return,
+            Owner::Scalar => (rule!("WF23-12.16"), 1, allowed, &complain),
         };
         self.demand(spot(var, place.span), &[demand]);
     }
@@ -185,11 +195,40 @@ impl<'m> Checker<'_, 'm> {
         );
     }
 
-    /// WF.5.SIG-ORDER: parameters bind from left to right.
+    /// WF23-12.6.COVER: every shape variable of a signature stands alone in some parameter.
     ///
-    /// Errata: A08, literally a variable may be bound anywhere in the signature.
+    /// Errata: N14, literally those too that a function around this one has bound.
+    pub(super) fn signature_covers(&mut self, function: &'m Function) {
+        if !self.cx.has(rule!("WF23-12.6.COVER")) {
+            return;
+        }
+        let params = || function.params.iter().filter_map(|param| param.annotation.as_ref());
+        let alone: BTreeSet<ShapeVar> = params().flat_map(introduced_shape_vars).collect();
+        let captured_too = self.cx.literal(Erratum::N14);
+        let mut open: BTreeSet<ShapeVar> =
+            params().chain(&function.ret_struct_info).flat_map(shape_vars_outside_functions).collect();
+        open.retain(|var| !alone.contains(var) && (captured_too || !self.shapes.contains(&var)));
+        let uncovered = open.first().cloned();
+        self.demand(
+            uncovered.as_ref().map_or(function.span, |var| spot(var, function.span)),
+            &[(rule!("WF23-12.6.COVER"), 1, uncovered.is_none(), &|| {
+                let vars: Vec<String> = open.iter().map(|var| format!("`{var}`")).collect();
+                Complaint::error(format!("no parameter has {} as a dimension alone", vars.join(", ")))
+                    .with_hint("give it as a dimension of its own in some parameter")
+            })],
+        );
+    }
+
+    /// WF.5.SIG-ORDER: parameters bind from left to right. WF23-12.6.ANY-ORDER: a variable may be bound anywhere in the signature.
+    ///
+    /// Errata: A08, literally the latter in the first edition too. N13, literally criterion 5 is about signatures, too.
     pub(super) fn signature_order(&mut self, annotations: impl Iterator<Item = &'m StructInfo>) {
-        let in_order = self.cx.conclude(rule!("WF.5.SIG-ORDER"), true) && !self.cx.literal(Erratum::A08);
+        let in_order = if self.cx.has(rule!("WF23-12.6.ANY-ORDER")) {
+            self.cx.literal(Erratum::N13) || !self.cx.fire(rule!("WF23-12.6.ANY-ORDER"))
+        } else {
+            self.cx.conclude(rule!("WF.5.SIG-ORDER"), true) && !self.cx.literal(Erratum::A08)
+        };
+        self.of_signature.clear();
         if in_order {
             return;
         }
@@ -201,7 +240,7 @@ impl<'m> Checker<'_, 'm> {
     fn bind_all_alone(&mut self, annotation: &'m StructInfo) {
         let dims: &[PrimExpr] = match annotation {
             StructInfo::Object | StructInfo::Func(_) => &[],
-            StructInfo::Prim(_) if self.cx.literal(Erratum::A74) => &[],
+            StructInfo::Prim(_) if !self.cx.has(rule!("WF23-12.16")) && self.cx.literal(Erratum::A74) => &[],
             StructInfo::Prim(prim) => prim.value.as_slice(),
             StructInfo::Tensor(tensor) => match &tensor.shape {
                 Some(TensorShape::Dims(dims)) => dims,
@@ -218,6 +257,7 @@ impl<'m> Checker<'_, 'm> {
                 && !self.shapes.contains(&var)
             {
                 self.bind_shape_var(var);
+                self.of_signature.push(var.clone());
             }
         }
     }

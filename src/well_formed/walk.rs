@@ -7,8 +7,8 @@ use super::shape_var::Position;
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalVar, If, MatchCast, SeqExpr, VarBinding,
-    VarKind,
+    Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalVar, If, MatchCast, PrimExpr, PrimValue,
+    SeqExpr, Span, StructInfo, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
 
@@ -40,8 +40,8 @@ impl<'m> Checker<'_, 'm> {
     fn inside(&mut self, expr: &'m Expr) {
         match expr {
             Expr::StringImm(_) | Expr::ExternFunc(_) => {}
-            Expr::Constant(constant) => self.datatype(constant.data.dtype, constant.span),
-            Expr::DataTypeImm(imm) => self.datatype(imm.value, imm.span),
+            Expr::Constant(constant) => self.datatype_of_value(constant.data.dtype, constant.span),
+            Expr::DataTypeImm(imm) => self.datatype_named(imm.value, imm.span),
             Expr::Var(var) => {
                 self.use_var(var, VarKind::Var);
             }
@@ -56,7 +56,8 @@ impl<'m> Checker<'_, 'm> {
             }
             Expr::SeqExpr(seq) => self.seq_expr(seq),
             Expr::PrimValue(prim) => {
-                self.datatype(prim.dtype, prim.span);
+                self.datatype_of_value(prim.dtype, prim.span);
+                self.is_immediate(prim);
                 self.dims_of_expr(from_ref(&prim.value), prim.span);
             }
             Expr::ShapeExpr(shape) => self.dims_of_expr(&shape.values, shape.span),
@@ -67,8 +68,23 @@ impl<'m> Checker<'_, 'm> {
         }
     }
 
+    /// WF23-12.18: a boxed scalar is meant to be written as a number.
+    ///
+    /// Errata: N03, evaluation has a meaning for any expression, so that what is meant is advice.
+    fn is_immediate(&mut self, prim: &PrimValue) {
+        let immediate = prim.float.is_some() || matches!(prim.value, PrimExpr::IntImm(_));
+        let computed = "a PrimValue is computed, where a number is meant";
+        let literal = self.cx.literal(Erratum::N03);
+        self.demand(
+            prim.span,
+            &[(rule!("WF23-12.18"), 1, immediate, &|| {
+                if literal { Complaint::error(computed) } else { Complaint::warning(computed) }
+            })],
+        );
+    }
+
     /// WF.8: an operator stands in callee position only.
-    fn op_is_callee(&mut self, name: &str, span: crate::grammar::Span, callee: bool) {
+    fn op_is_callee(&mut self, name: &str, span: Span, callee: bool) {
         self.demand(
             span,
             &[(rule!("WF.8"), 1, callee, &|| {
@@ -233,8 +249,14 @@ impl<'m> Checker<'_, 'm> {
 
     fn annotated(&mut self, binder: &'m Binder) {
         if let Some(info) = &binder.annotation {
-            self.at(Step::Field("annotation"), |c| c.annotation(info, Position::Other, binder.var.span));
+            self.at(Step::Field("annotation"), |c| c.annotation_of_variable(info, Position::Other, binder.var.span));
         }
+    }
+
+    fn annotation_of_variable(&mut self, info: &'m StructInfo, position: Position, span: Span) {
+        self.of_variable = true;
+        self.annotation(info, position, span);
+        self.of_variable = false;
     }
 
     /// SCOPE.FUNC.NEST-ANY: a literal may stand wherever an expression may.
@@ -252,6 +274,7 @@ impl<'m> Checker<'_, 'm> {
             if self.cx.literal(Erratum::A33) {
                 self.still_in_dataflow();
             }
+            self.forced_is_pure(function);
             self.signature(function);
             self.at(Step::Field("body"), |c| c.expr(&function.body));
             self.leave_function(function);
@@ -266,6 +289,25 @@ impl<'m> Checker<'_, 'm> {
         });
     }
 
+    /// WF23-12.21: what is forced to be pure is said to be.
+    ///
+    /// Errata: N20, literally absent is not yet true. N22, literally the attribute counts even where it is false.
+    fn forced_is_pure(&mut self, function: &Function) {
+        let forced = if self.cx.literal(Erratum::N22) {
+            function.attrs.contains_key("relax.force_pure")
+        } else {
+            function.force_pure()
+        };
+        let pure = function.pure.unwrap_or(!self.cx.literal(Erratum::N20));
+        self.demand(
+            function.span,
+            &[(rule!("WF23-12.21"), 1, pure || !forced, &|| {
+                Complaint::error("a function with relax.force_pure is declared impure")
+                    .with_hint("declare the function pure, or leave out the attribute")
+            })],
+        );
+    }
+
     /// Errata: A33, literally the body of a literal bound in a `DataflowBlock` is inside the block.
     fn still_in_dataflow(&mut self) {
         if let [.., outer, inner] = self.functions.as_mut_slice() {
@@ -274,6 +316,7 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn signature(&mut self, function: &'m Function) {
+        self.signature_covers(function);
         self.signature_order(function.params.iter().filter_map(|param| param.annotation.as_ref()));
         for (i, param) in function.params.iter().enumerate() {
             self.at(Step::Item("params", i), |c| c.parameter(param));
@@ -287,7 +330,7 @@ impl<'m> Checker<'_, 'm> {
         self.dataflow_var_in_dataflow_block(param, Region::Function);
         self.bound_once(param, Region::Function);
         if let Some(info) = &param.annotation {
-            self.annotation(info, Position::Parameter, param.var.span);
+            self.annotation_of_variable(info, Position::Parameter, param.var.span);
         }
         self.bind(param, Region::Function, Callee::Unknown);
     }

@@ -14,6 +14,8 @@ pub struct PrimFunc {
     pub params: Vec<Param>,
     /// By name, such as `global_symbol`.
     pub attrs: Attrs,
+    /// The data type of what it returns, if the text says that it returns anything.
+    pub ret: Option<DataType>,
     /// A private function has no global symbol.
     pub private: bool,
     /// Whether the body is schedulable TIR, with blocks.
@@ -456,11 +458,13 @@ pub struct Call {
     pub span: Span,
 }
 
-/// A call of anything else, spelled `T.op(args)`.
+/// A call of anything else, spelled `T.op(args)`, or `Module.op(args)` if it is a function of the module.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Extern {
     /// What is called, as after `T.`.
     pub op: Name,
+    /// Whether it is a function of the module.
+    pub of_module: bool,
     /// The data type of its result.
     pub dtype: DataType,
     /// From left to right.

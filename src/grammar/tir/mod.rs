@@ -1,6 +1,7 @@
 //! TIR `PrimFunc`s as syntax: an AST of their own.
 
 mod ast;
+mod effect;
 mod intrinsic;
 
 pub(crate) use ast::lanes;
@@ -9,4 +10,5 @@ pub use ast::{
     IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
     Store, Var, While,
 };
+pub use effect::{CallEffect, effect_of};
 pub use intrinsic::{Intrinsic, Signature};

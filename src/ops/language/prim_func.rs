@@ -5,11 +5,32 @@ use std::ops::Range;
 use crate::grammar::Name;
 use crate::grammar::tir::{Param, PrimFunc};
 use crate::ops::kernel::fail;
+use crate::struct_info::returned_datatype;
 use crate::tir::{TirArg, TirError, interpret_within};
-use crate::value::{Host, Poison, PrimFuncObj, Stop, Tensor, Value};
+use crate::value::{Host, Poison, Prim, PrimFuncObj, Scalar, Stop, Tensor, Value};
 
 /// Runs a `PrimFunc` on all of its arguments, of which those at `outputs` are destination buffers to be checked.
 pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outputs: Range<usize>) -> Result<(), Stop> {
+    returned_by(m, func, args, outputs).map(|_| ())
+}
+
+/// The value of a direct call.
+///
+/// Errata: M06, literally nothing; otherwise a number, if the function says that it returns one.
+pub fn value_of_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
+    let returned = returned_by(m, func, args, 0..0)?;
+    let dtype = returned_datatype(m.cx(), &func.func);
+    let number = dtype.zip(returned).map(|(dtype, value)| Value::Prim(Prim { dtype, value }));
+    Ok(number.unwrap_or_else(Value::unit))
+}
+
+/// As [`run_prim_func`], with what the function returns.
+fn returned_by(
+    m: &mut dyn Host,
+    func: &PrimFuncObj,
+    args: &[Value],
+    outputs: Range<usize>,
+) -> Result<Option<Scalar>, Stop> {
     let args = args.iter().map(tir_arg).collect::<Option<Vec<TirArg>>>();
     let args = args.ok_or_else(|| fail(format!("@{} takes tensors and boxed scalars", func.name)))?;
     apart(func, &args)?;
@@ -20,13 +41,13 @@ pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outpu
     m.spend(m.fuel_left().saturating_sub(fuel))?;
     let misfit = result.as_ref().is_err_and(|error| is_misfit_of_output(&func.func, error, outputs));
     match result {
-        Ok(()) => Ok(()),
+        Ok(value) => Ok(value),
         // OP.CALLTIR.RESULT-CHECK: what `f` produces does not fit what was asked for.
-        Err(error) if misfit => result_misfit(m, format!("@{}: {error}", func.name)),
+        Err(error) if misfit => result_misfit(m, format!("@{}: {error}", func.name)).map(|()| None),
         Err(TirError::Uninitialized { buffer, indices }) => {
             let known = read_of(func, &buffer, &poison).cloned();
             match known {
-                Some(poison) => poison.check(m.cx()),
+                Some(poison) => poison.check(m.cx()).map(|()| None),
                 None => Err(tir_stop(func, &TirError::Uninitialized { buffer, indices })),
             }
         }

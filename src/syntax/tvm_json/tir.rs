@@ -70,7 +70,8 @@ impl Reader<'_, '_> {
             });
         }
         let (allocs, body) = self.root(fields.node("body")?)?;
-        Ok(PrimFunc { params, attrs, private, s_tir, allocs, body, span: Span::NONE })
+        let ret = self.returned_type(&fields)?;
+        Ok(PrimFunc { params, attrs, ret, private, s_tir, allocs, body, span: Span::NONE })
     }
 
     /// The body, without the block around all that says nothing.
@@ -488,6 +489,14 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// The data type that a function says it returns; none where that is a pointer to something, or nothing.
+    fn returned_type(&self, fields: &Fields<'_, '_>) -> Reading<Option<DataType>> {
+        let named = ["ret_type", "ret_ty"].iter().find_map(|name| fields.optional(name));
+        let Some(id) = named.filter(|id| self.graph.short(*id) == "PrimType") else { return Ok(None) };
+        let dtype = self.graph.fields(id)?.dtype("dtype")?;
+        Ok((!dtype.is_void()).then_some(dtype))
+    }
+
     fn lanes(&mut self, fields: &Fields<'_, '_>) -> Reading<u16> {
         match self.expr(fields.node("lanes")?)? {
             Expr::Int(lanes, _) if lanes > 0 => {
@@ -499,9 +508,9 @@ impl Reader<'_, '_> {
 
     fn call(&mut self, fields: &Fields<'_, '_>) -> Reading<Expr> {
         let op = fields.node("op")?;
-        let whole = match self.graph.kind(op) {
-            "ir.Op" => self.graph.text(op)?,
-            "ir.GlobalVar" => self.graph.fields(op)?.text("name_hint")?,
+        let (whole, of_module) = match self.graph.kind(op) {
+            "ir.Op" => (self.graph.text(op)?, false),
+            "ir.GlobalVar" => (self.graph.fields(op)?.text("name_hint")?, true),
             _ => return self.graph.wrong(op, "expected a function"),
         };
         let name = ["tirx.", "tir.", "prim."].iter().find_map(|prefix| whole.strip_prefix(prefix)).unwrap_or(&whole);
@@ -516,6 +525,9 @@ impl Reader<'_, '_> {
         let dtype = self.graph.dtype_of(fields)?;
         let args = self.exprs(&fields.list("args")?)?;
         let span = Span::NONE;
+        if of_module {
+            return Ok(Expr::Extern(Extern { op: whole, of_module, dtype, args, span }));
+        }
         match (name, Intrinsic::from_name(name)) {
             ("if_then_else", _) => {
                 let mut parts = args.into_iter();
@@ -533,7 +545,7 @@ impl Reader<'_, '_> {
                 Some(_) | None => self.graph.wrong(fields.id, "expected a buffer"),
             },
             (_, Some(op)) => Ok(Expr::Call(Call { op, dtype, args, span })),
-            (name, None) => Ok(Expr::Extern(Extern { op: name.into(), dtype, args, span })),
+            (name, None) => Ok(Expr::Extern(Extern { op: name.into(), of_module, dtype, args, span })),
         }
     }
 
@@ -608,7 +620,13 @@ pub(super) fn printable(hint: &str) -> Name {
 /// The end of a function, with what it gives.
 fn returned(value: Option<Expr>) -> Expr {
     let dtype = value.as_ref().map_or(DataType::VOID, Expr::dtype);
-    Expr::Extern(Extern { op: "ret".into(), dtype, args: value.into_iter().collect(), span: Span::NONE })
+    Expr::Extern(Extern {
+        op: "ret".into(),
+        of_module: false,
+        dtype,
+        args: value.into_iter().collect(),
+        span: Span::NONE,
+    })
 }
 
 /// The operators on bits, which are nodes in 0.27 and functions before.

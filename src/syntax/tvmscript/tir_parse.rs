@@ -80,6 +80,8 @@ struct Parser<'t> {
     depth: usize,
     /// Whether blocks were seen.
     blocks: bool,
+    /// The data type that the function says it returns.
+    returns: Option<DataType>,
 }
 
 impl<'t> Parser<'t> {
@@ -97,6 +99,7 @@ impl<'t> Parser<'t> {
             quoted: None,
             depth: 0,
             blocks: false,
+            returns: None,
         }
     }
 
@@ -137,6 +140,7 @@ impl<'t> Parser<'t> {
         for param in def.parameters.iter_source_order() {
             self.param(param)?;
         }
+        self.returns = self.result(def)?;
         let mut root = Root { attrs: Attrs::new(), allocs: Vec::new() };
         let mut body = Vec::new();
         let rest = self.header(&def.body, &mut root)?;
@@ -144,12 +148,21 @@ impl<'t> Parser<'t> {
         Ok(PrimFunc {
             params: std::mem::take(&mut self.params),
             attrs: root.attrs,
+            ret: self.returns,
             private,
             s_tir: s_tir.unwrap_or(self.blocks || !root.allocs.is_empty()),
             allocs: root.allocs,
             body,
             span: self.span(def.range),
         })
+    }
+
+    /// The data type behind `->`, unless that is `None`.
+    fn result(&self, def: &py::StmtFunctionDef) -> Result<Option<DataType>> {
+        match def.returns.as_deref() {
+            None | Some(py::Expr::NoneLiteral(_)) => Ok(None),
+            Some(annotation) => self.dtype_annotation(annotation).map(Some),
+        }
     }
 
     /// `@T.prim_func` with or without `private` and `s_tir`.

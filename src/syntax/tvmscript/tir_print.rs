@@ -29,7 +29,8 @@ fn print(f: &PrimFunc, name: &str, indent: usize) -> String {
     let handles = handles(f);
     p.line(decorator(f));
     let params: Vec<String> = f.params.iter().zip(&handles).map(|(param, handle)| signature(param, handle)).collect();
-    p.line(format!("def {name}({}):", params.join(", ")));
+    let ret = f.ret.map(|dtype| format!(" -> T.{dtype}")).unwrap_or_default();
+    p.line(format!("def {name}({}){ret}:", params.join(", ")));
     p.indented(|p| {
         if !f.attrs.is_empty() {
             p.line(format!("T.func_attr({})", attrs(&f.attrs)));

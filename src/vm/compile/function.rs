@@ -61,7 +61,7 @@ impl Compiler<'_> {
                 None => derived().unwrap_or(StructInfo::Object),
             },
             derive_func: None,
-            pure: None,
+            pure: self.cx.has(rule!("PURITY.FIELD")).then(|| f.pure.unwrap_or(true)),
         }))
     }
 
@@ -133,6 +133,11 @@ impl Emitter<'_, '_> {
         if f.params.iter().any(|param| param.annotation.is_some()) {
             for (i, param) in f.params.iter().enumerate() {
                 self.vars.enter(param.var.clone(), Some(places(i)));
+            }
+        }
+        if self.cx.has(rule!("WF23-12.6.TWO-PHASE")) {
+            for (i, param) in f.params.iter().enumerate() {
+                param.annotation.iter().for_each(|annotation| self.take_sizes(places(i).operand, annotation));
             }
         }
         for (i, param) in f.params.iter().enumerate() {

@@ -7,6 +7,7 @@ use crate::grammar::{
     Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
 };
 use crate::judge::with_stack;
+use crate::struct_info::introduced_shape_vars;
 use crate::vm::executable::{Builtin, Callee, Constant, Context, How, Operand};
 use crate::vm::slots::{register_var, slot_var, unknown_shape, unknown_size};
 use crate::vm::substitute::Substitution;
@@ -31,6 +32,47 @@ impl Emitter<'_, '_> {
             }
             StructInfo::Prim(p) => self.match_prim(value, p),
         });
+    }
+
+    /// SI.BOUNDARY.PHASE1: the variables that stand alone are bound, once the value is known to have the kind and rank.
+    pub(super) fn take_sizes(&mut self, value: Operand, info: &StructInfo) {
+        if introduced_shape_vars(info).is_empty() {
+            return;
+        }
+        with_stack(|| match info {
+            StructInfo::Object | StructInfo::Func(_) => {}
+            StructInfo::Tensor(t) => {
+                self.check(Builtin::CheckTensorInfo, vec![value, rank(t.ndim), Operand::Void]);
+                if let Some(TensorShape::Dims(dims)) = &t.shape {
+                    self.take_each(value, dims);
+                }
+            }
+            StructInfo::Shape(s) => {
+                self.check(Builtin::CheckShapeInfo, vec![value, rank(s.ndim)]);
+                self.take_each(value, s.values.as_deref().unwrap_or_default());
+            }
+            StructInfo::Prim(p) => self.match_prim(value, p),
+            StructInfo::Tuple(fields) => {
+                self.check(Builtin::CheckTupleInfo, vec![value, Operand::Immediate(fields.len() as i64)]);
+                for (index, field) in
+                    fields.iter().enumerate().filter(|(_, field)| !introduced_shape_vars(field).is_empty())
+                {
+                    let part = self.builtin(Builtin::TupleGetItem, vec![value, Operand::Immediate(index as i64)], None);
+                    self.take_sizes(part, field);
+                }
+            }
+        });
+    }
+
+    fn take_each(&mut self, value: Operand, dims: &[PrimExpr]) {
+        for (index, dim) in dims.iter().enumerate() {
+            if let PrimExpr::Var(v) = dim
+                && !self.sizes.contains(v)
+            {
+                let slot = self.bind_size(v);
+                self.match_sizes(value, None, index, vec![(How::Store, slot.into())]);
+            }
+        }
     }
 
     fn match_tensor(&mut self, value: Operand, t: &TensorStructInfo) {
@@ -106,9 +148,11 @@ impl Emitter<'_, '_> {
     fn match_prim(&mut self, value: Operand, p: &PrimStructInfo) {
         let dtype = self.dtype(p.dtype);
         self.check(Builtin::CheckPrimInfo, vec![value, dtype]);
-        let Some(dim) = p.value.as_ref().filter(|_| !self.cx.literal(Erratum::A74)) else { return };
+        let Some(dim) = p.value.as_ref().filter(|_| self.value_counts()) else { return };
         let codes = match dim {
-            PrimExpr::Var(v) if !self.sizes.contains(v) => vec![(How::Store, self.bind_number(v).into())],
+            PrimExpr::Var(v) if !self.sizes.contains(v) && self.value_binds() => {
+                vec![(How::Store, self.bind_number(v).into())]
+            }
             PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
                 self.codes(std::slice::from_ref(dim), Context::PrimValue)
             }
@@ -121,6 +165,15 @@ impl Emitter<'_, '_> {
         let mut args = vec![value, self.heap_for(codes)];
         args.extend(operands(codes));
         self.check(Builtin::MatchPrimValue, args);
+    }
+
+    fn value_counts(&self) -> bool {
+        self.cx.has(rule!("SI.MATCHCAST.PRIM.VALUE")) || !self.cx.literal(Erratum::A74)
+    }
+
+    /// Errata: N11, literally the value is evaluated, even where it is a variable that has none.
+    fn value_binds(&self) -> bool {
+        !(self.cx.has(rule!("SI.MATCHCAST.PRIM.BIND")) && self.cx.literal(Erratum::N11))
     }
 
     /// SI.MATCHCAST.TUPLE.FIELDS: field by field.

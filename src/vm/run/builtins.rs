@@ -23,13 +23,15 @@ impl<'m> Machine<'m> {
             (Builtin::CheckFuncInfo, [v, Operand::Constant(info)]) => self.check_func_info(*v, *info),
             (Builtin::CheckPrimInfo, [v, Operand::Constant(dtype)]) => {
                 let (v, dtype) = (self.operand(*v)?, self.dtype_constant(*dtype)?);
-                check::prim(&v, dtype).map(|()| Value::unit())
+                let checked = check::prim(&v, dtype).map(|()| Value::unit());
+                checked.map_err(|stop| check::restated(self.cx, stop))
             }
             (Builtin::MatchShape, [v, heap, Operand::Immediate(rank), Operand::Immediate(first), codes @ ..]) => {
                 self.match_shape(*v, *heap, *rank, *first, codes)
             }
             (Builtin::MatchPrimValue, [v, heap, how @ Operand::Immediate(_), what @ Operand::Immediate(_)]) => {
-                self.match_prim_value(*v, *heap, &[*how, *what])
+                let matched = self.match_prim_value(*v, *heap, &[*how, *what]);
+                matched.map_err(|stop| check::restated(self.cx, stop))
             }
             (Builtin::MatchSameShape, [v, shape]) => {
                 let (v, shape) = (self.operand(*v)?, self.operand(*shape)?);

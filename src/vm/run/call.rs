@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use super::link::{Linked, Operator};
 use super::{Frame, Machine};
-use crate::book::{Edition, Rule};
+use crate::book::Rule;
 use crate::grammar::Name;
 use crate::judge::with_stack;
-use crate::ops::{EvalArgs, run_prim_func};
+use crate::ops::{EvalArgs, run_prim_func, value_of_prim_func};
 use crate::value::{Asked, Closure, Compiled, PrimFuncObj, Stop, Tensor, Value};
 use crate::vm::executable::{MAX_REGISTERS, Operand};
 
@@ -115,8 +115,8 @@ impl Machine<'_> {
         match callee {
             Value::Closure(closure) => self.enter_closure(closure, args, dst),
             Value::PackedFunc(packed) => self.run_packed(packed, &args, asked).map(Some),
-            Value::PrimFunc(func) if self.cx.edition >= Edition::E2023_12 => {
-                run_prim_func(self, func, &args, 0..0).map(|()| Some(Value::unit()))
+            Value::PrimFunc(func) if self.cx.has(rule!("EVAL.CALL.PRIMFUNC")) => {
+                value_of_prim_func(self, func, &args).map(Some)
             }
             Value::PrimFunc(func) => Err(only_by_call_tir(&func.name)),
             Value::Object(_) => Err(Stop::error(rule!("VAL.OBJECT.UNUSABLE"), "an opaque object cannot be called")),

@@ -2,6 +2,7 @@
 
 use crate::book::Rule;
 use crate::grammar::DataType;
+use crate::judge::{Cx, RuntimeError};
 use crate::value::{Prim, Scalar, Stop, Tensor, TupleObj, Value};
 
 fn demand(holds: bool, rule: Rule, message: impl FnOnce() -> String) -> Result<(), Stop> {
@@ -50,6 +51,20 @@ pub(super) fn tuple(v: &Value, fields: i64) -> Result<&TupleObj, Stop> {
 pub(super) fn prim(v: &Value, dtype: DataType) -> Result<(), Stop> {
     let holds = matches!(v, Value::Prim(prim) if prim.dtype == dtype);
     demand(holds, rule!("PR14148.SI.PRIM.RULES"), || format!("expected a boxed {dtype}, found {v}"))
+}
+
+/// What later editions say of boxed scalars has ids of its own.
+pub(super) fn restated(cx: &Cx, stop: Stop) -> Stop {
+    let stated = cx.has(rule!("SI.MATCHCAST.PRIM.KIND"));
+    match stop {
+        Stop::Error(error) if stated && error.rule == rule!("PR14148.SI.PRIM.RULES") => {
+            Stop::Error(RuntimeError { rule: rule!("SI.MATCHCAST.PRIM.KIND"), ..error })
+        }
+        Stop::Error(error) if stated && error.rule == rule!("PR14148.SI.PRIM.VALUE") => {
+            Stop::Error(RuntimeError { rule: rule!("SI.MATCHCAST.PRIM.VALUE"), ..error })
+        }
+        stop @ (Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_)) => stop,
+    }
 }
 
 /// The number in a box, where it is one that dimensions can be.

@@ -4,10 +4,12 @@ use std::rc::Rc;
 
 use super::Machine;
 use crate::book::Erratum;
-use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
+use crate::grammar::{
+    FuncStructInfo, GlobalFunc, GlobalVar, IrModule, PrimExpr, ShapeVar, StructInfo, TensorShape, Var,
+};
 use crate::judge::Compatibility;
-use crate::struct_info::check_compatibility;
-use crate::value::{Closure, Compiled, Stop, Value};
+use crate::struct_info::{check_compatibility, info_of_prim_func};
+use crate::value::{Closure, Compiled, PrimFuncObj, Stop, Value};
 use crate::vm::slots::register_of;
 use crate::vm::substitute::{Substitution, without_purity};
 
@@ -27,7 +29,7 @@ impl Machine<'_> {
 
     /// Information with what is in slots and registers now.
     pub(super) fn close_over(&self, s: &StructInfo) -> StructInfo {
-        let s = without_purity(s);
+        let s = self.with_purity_as_it_counts(s);
         let size = |v: &ShapeVar| match self.size_of(v) {
             Some(size) => PrimExpr::IntImm(size),
             None => PrimExpr::Var(v.clone()),
@@ -37,6 +39,11 @@ impl Machine<'_> {
             None => TensorShape::Var(v.clone()),
         };
         Substitution::new(&size, &shape).struct_info(&s)
+    }
+
+    /// In the first edition the purity of functions is no part of what is known of them at run time.
+    fn with_purity_as_it_counts(&self, s: &StructInfo) -> StructInfo {
+        if self.cx.has(rule!("PURITY.FIELD")) { s.clone() } else { without_purity(s) }
     }
 
     /// The shape in a register, as information may name it.
@@ -51,7 +58,10 @@ impl Machine<'_> {
 
     /// SI.MATCHCAST.FUNC: a closure where parameters are given, a packed function where a derivation is.
     pub(super) fn check_func(&mut self, v: &Value, f: &FuncStructInfo, s: &StructInfo) -> Result<(), Stop> {
-        if f.params.is_some() {
+        if let (Some(_), Some(func)) = (&f.params, self.prim_func_of(v)) {
+            let info = info_of_prim_func(self.cx, &self.prim_funcs_as_module(), &func.func);
+            self.is_known(&info, s)?;
+        } else if f.params.is_some() {
             let kind = || Stop::error(rule!("SI.MATCHCAST.FUNC.CLOSURE"), format!("expected a closure, found {v}"));
             let closure = v.as_closure().ok_or_else(kind)?.clone();
             self.check_closure(&closure, s)?;
@@ -69,11 +79,31 @@ impl Machine<'_> {
             return Ok(());
         }
         let Some(compiled) = &closure.compiled else { return Ok(()) };
-        let (known, wanted) = (without_purity(&compiled.info), self.close_over(s));
-        match check_compatibility(self.cx, &known, &wanted) {
+        let known = self.with_purity_as_it_counts(&compiled.info);
+        self.is_known(&known, s)
+    }
+
+    /// A `PrimFunc`, where functions with parameters may be one.
+    ///
+    /// Errata: N25, literally they may not.
+    fn prim_func_of<'v>(&self, v: &'v Value) -> Option<&'v Rc<PrimFuncObj>> {
+        let admitted = self.cx.has(rule!("PRIMFUNC.SI.RESULT")) && !self.cx.literal(Erratum::N25);
+        v.as_prim_func().filter(|_| admitted)
+    }
+
+    /// The `PrimFunc`s, which may call each other.
+    fn prim_funcs_as_module(&self) -> IrModule {
+        let all = self.executable.prim_funcs.iter();
+        let funcs = all.map(|named| (GlobalVar::new(&named.name), GlobalFunc::PrimFunc(named.func.clone()))).collect();
+        IrModule { funcs, ..IrModule::default() }
+    }
+
+    fn is_known(&mut self, known: &StructInfo, s: &StructInfo) -> Result<(), Stop> {
+        let wanted = self.close_over(s);
+        match check_compatibility(self.cx, known, &wanted) {
             Compatibility::Compatible => Ok(()),
             Compatibility::Possibly | Compatibility::Incompatible => {
-                let message = format!("the closure is {known}, which is not known to be {wanted}");
+                let message = format!("the function is {known}, which is not known to be {wanted}");
                 Err(Stop::error(rule!("SI.MATCHCAST.FUNC.RTSI"), message))
             }
         }

@@ -161,19 +161,41 @@ impl Parser<'_> {
         }
     }
 
-    /// `return value`, which ends the function.
-    pub(super) fn return_stmt(&mut self, stmt: &py::StmtReturn) -> Result<Expr> {
-        let span = self.span(stmt.range);
-        match &stmt.value {
-            None => Ok(extern_call("ret", DataType::VOID, Vec::new(), span)),
-            Some(value) => {
-                let value = self.expr(value)?;
-                Ok(extern_call("ret", value.dtype(), vec![value], span))
+    /// `Module.f(args)`, a call of another function of the module; gives nothing unless it says what.
+    pub(super) fn call_of_module(&mut self, call: &py::ExprCall, name: &str) -> Result<Operand> {
+        let args = call.arguments.args.iter().map(|e| self.builtin_operand(e)).collect::<Result<Vec<_>>>()?;
+        let mut dtype = DataType::VOID;
+        for keyword in &call.arguments.keywords {
+            match keyword.arg.as_ref().map(|arg| arg.as_str()) {
+                Some("dtype") => dtype = self.dtype(&keyword.value)?,
+                Some(_) | None => return self.error(keyword, "expected arguments by position"),
             }
         }
+        let span = self.span(call.range());
+        Ok(Operand::Typed(Expr::Extern(Extern { op: name.into(), of_module: true, dtype, args, span })))
+    }
+
+    /// `return value`, which ends the function.
+    pub(super) fn return_stmt(&mut self, stmt: &py::StmtReturn) -> Result<Expr> {
+        self.returned(stmt.value.as_deref(), self.span(stmt.range))
+    }
+
+    /// `T.ret(value)`, which is the same.
+    pub(super) fn ret(&mut self, call: &py::ExprCall, value: Option<&py::Expr>) -> Result<Operand> {
+        self.returned(value, self.span(call.range())).map(Operand::Typed)
+    }
+
+    /// A number is of the data type that the function says it returns.
+    fn returned(&mut self, value: Option<&py::Expr>, span: Span) -> Result<Expr> {
+        let Some(value) = value else { return Ok(extern_call("ret", DataType::VOID, Vec::new(), span)) };
+        let value = match self.returns {
+            Some(dtype) => self.expr_as(value, dtype)?,
+            None => self.expr(value)?,
+        };
+        Ok(extern_call("ret", value.dtype(), vec![value], span))
     }
 }
 
 fn extern_call(name: &str, dtype: DataType, args: Vec<Expr>, span: Span) -> Expr {
-    Expr::Extern(Extern { op: name.into(), dtype, args, span })
+    Expr::Extern(Extern { op: name.into(), of_module: false, dtype, args, span })
 }

@@ -14,6 +14,9 @@ impl Parser<'_> {
         if let Some(path) = t_path(&call.func) {
             return self.builtin(call, &path, &call.arguments.args);
         }
+        if let Some(name) = self.name_in_module(&call.func) {
+            return self.call_of_module(call, name);
+        }
         let Some(name) = t_name(&call.func) else {
             return self.error(call, "expected a call of a function `T.name`");
         };
@@ -50,11 +53,20 @@ impl Parser<'_> {
                 let dtype = self.dtype(dtype)?;
                 self.limit(call, name, dtype)
             }
+            ("ret", [] | [_]) => self.ret(call, args.positional().first()),
             ("handle", []) => Ok(Operand::Typed(Expr::Int(0, DataType::HANDLE))),
             ("Let", [body]) => self.let_expr(call, body, args.named("where")),
             ("reinterpret", [dtype, value]) => self.reinterpret(call, dtype, value),
             (name, operands) => self.named_call(call, name, operands),
         }
+    }
+
+    /// The name of a function of the module that stands behind the module's own, as in `Module.f` or `cls.f`.
+    fn name_in_module<'e>(&self, func: &'e py::Expr) -> Option<&'e str> {
+        let py::Expr::Attribute(func) = func else { return None };
+        let py::Expr::Name(module) = &*func.value else { return None };
+        let other = module.id.as_str() != "T" && self.lookup(&module.id).is_none();
+        other.then_some(func.attr.as_str())
     }
 
     /// A constant or cast `T.float32(..)`, an intrinsic, or a function that is not known.

@@ -156,6 +156,12 @@ impl ExprPrinter<'_> {
     fn call_extern(&mut self, c: &Extern) -> String {
         let mut args: Vec<String> = c.args.iter().map(|arg| self.expr(arg)).collect();
         let dtype = quote(&c.dtype.to_string());
+        if c.of_module {
+            if !c.dtype.is_void() {
+                args.push(format!("dtype={dtype}"));
+            }
+            return format!("Module.{}({})", c.op, args.join(", "));
+        }
         match gives(&c.op) {
             Some(Gives::First) => args.insert(0, dtype),
             Some(Gives::Last) => args.push(dtype),

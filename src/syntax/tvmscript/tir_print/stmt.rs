@@ -108,7 +108,7 @@ impl Printer {
                 let report = format!("({}, [{}])", quote(&a.kind), message.join(", "));
                 self.expr_line(|e| format!("assert {}, {report}", e.expr(&a.condition)));
             }
-            Stmt::Evaluate(Expr::Extern(call)) if &*call.op == "ret" => {
+            Stmt::Evaluate(Expr::Extern(call)) if &*call.op == "ret" && !call.of_module => {
                 self.expr_line(|e| match call.args.as_slice() {
                     [value] => format!("return {}", e.expr(value)),
                     _ => "return".to_string(),

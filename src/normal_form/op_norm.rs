@@ -1,0 +1,93 @@
+//! The rules by which operators have their calls written (NF.5.OPNORM), from the edition 2023-12 on: `call_tir` and its like want
+//! their inputs as a tuple, not as a variable that holds one.
+
+use rustc_hash::FxHashMap;
+
+use crate::grammar::{Binder, Binding, Call, Expr, StructInfo, Var};
+use crate::judge::Cx;
+
+/// The operators whose second argument is the tuple of inputs.
+const WITH_INPUTS: [&str; 3] = ["relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed"];
+
+/// What the text says of the variables that hold tuples: how many fields, and which, where they are bound to a tuple as it is written.
+#[derive(Default)]
+pub(super) struct Tuples {
+    /// Whether operators have such rules.
+    in_force: bool,
+    known: FxHashMap<Var, Known>,
+}
+
+struct Known {
+    fields: usize,
+    literal: Option<Vec<Expr>>,
+}
+
+impl Tuples {
+    pub(super) fn of(cx: &Cx) -> Tuples {
+        Tuples { in_force: cx.has(rule!("NF.5.OPNORM")), known: FxHashMap::default() }
+    }
+
+    /// A variable with its annotation, and what it is bound to.
+    pub(super) fn enter(&mut self, binder: &Binder, value: Option<&Expr>) {
+        if !self.in_force {
+            return;
+        }
+        let literal =
+            value.and_then(|value| if let Expr::Tuple(tuple) = value { Some(tuple.fields.clone()) } else { None });
+        let annotated = binder.annotation.as_ref().and_then(number_of_fields);
+        if let Some(fields) = literal.as_ref().map(Vec::len).or(annotated) {
+            self.known.insert(binder.var.clone(), Known { fields, literal });
+        }
+    }
+
+    pub(super) fn enter_binding(&mut self, binding: &Binding) {
+        self.enter_normal(binding, binding);
+    }
+
+    /// As it is written, and in normal form, of which the fields are leaves.
+    pub(super) fn enter_normal(&mut self, source: &Binding, normal: &Binding) {
+        match (source, normal) {
+            (_, _) if !self.in_force => {}
+            (Binding::VarBinding(binding), normal) => self.enter(&binding.var, Some(normal.value())),
+            (Binding::MatchCast(cast), _) => {
+                let Some(binder) = &cast.var else { return };
+                self.enter(binder, None);
+                if let Some(fields) = number_of_fields(&cast.struct_info) {
+                    self.known.entry(binder.var.clone()).or_insert(Known { fields, literal: None });
+                }
+            }
+        }
+    }
+
+    /// The variable that a call has for the tuple of its inputs, where it is known to hold one.
+    pub(super) fn inputs_elsewhere(&self, call: &Call) -> Option<Var> {
+        let Expr::Op(op) = &call.op else { return None };
+        let has_inputs = WITH_INPUTS.contains(&&*op.op_name);
+        match call.args.get(1) {
+            Some(Expr::Var(var) | Expr::DataflowVar(var)) if has_inputs && self.known.contains_key(var) => {
+                Some(var.clone())
+            }
+            Some(_) | None => None,
+        }
+    }
+
+    pub(super) fn fields_of(&self, var: &Var) -> usize {
+        self.known.get(var).map_or(0, |known| known.fields)
+    }
+
+    /// The fields of the tuple that the variable is bound to.
+    pub(super) fn literal_of(&self, var: &Var) -> Option<Vec<Expr>> {
+        self.known.get(var).and_then(|known| known.literal.clone())
+    }
+}
+
+fn number_of_fields(info: &StructInfo) -> Option<usize> {
+    match info {
+        StructInfo::Tuple(fields) => Some(fields.len()),
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Func(_) => None,
+    }
+}

@@ -1,0 +1,159 @@
+//! Units in the place of their variables (NF.UNIT), from the edition 2024-04 on.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use crate::derivation::derive_module;
+use crate::grammar::visit::{Visitor, walk_expr, walk_var_binding};
+use crate::grammar::{Binding, Expr, Function, GlobalFunc, IrModule, Span, StructInfo, Tuple, Var, VarBinding};
+use crate::judge::{Cx, with_stack};
+
+/// The variables of each global function, in the order of the module, that are known to be the empty tuple and are used.
+///
+/// Errata: M05, this is known after derivation only, of a program that is normal but for it.
+pub(super) fn used_units(cx: &mut Cx, module: &IrModule) -> Vec<FxHashSet<Var>> {
+    if !cx.has(rule!("NF.UNIT.INLINE")) {
+        return Vec::new();
+    }
+    let derived = derive_module(&mut cx.unobserved(), module);
+    let known = derived.by_function();
+    let mut units = Vec::with_capacity(module.funcs.len());
+    for (gv, func) in &module.funcs {
+        let GlobalFunc::Function(function) = func else {
+            units.push(FxHashSet::default());
+            continue;
+        };
+        let vars = known.get(&*gv.name).copied().unwrap_or_default();
+        let of = vars.iter().filter(|(_, info)| is_unit(info)).map(|(var, _)| var.clone());
+        units.push(used(cx, function, of.collect()));
+    }
+    units
+}
+
+fn is_unit(info: &StructInfo) -> bool {
+    matches!(info, StructInfo::Tuple(fields) if fields.is_empty())
+}
+
+/// NF.UNIT.ANY-BINDER: those among them that are used, whatever binds them.
+fn used(cx: &mut Cx, function: &Function, units: FxHashSet<Var>) -> FxHashSet<Var> {
+    if units.is_empty() {
+        return units;
+    }
+    let mut uses = Uses { units, used: FxHashSet::default(), bound: FxHashSet::default() };
+    uses.visit_expr(&function.body);
+    let Uses { used, bound, .. } = uses;
+    if used.is_empty() || cx.fire(rule!("NF.UNIT.ANY-BINDER")) {
+        return used;
+    }
+    used.intersection(&bound).cloned().collect()
+}
+
+struct Uses {
+    units: FxHashSet<Var>,
+    used: FxHashSet<Var>,
+    /// By a `VarBinding`.
+    bound: FxHashSet<Var>,
+}
+
+impl Visitor for Uses {
+    fn visit_expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Var(var) | Expr::DataflowVar(var) if self.units.contains(var) => {
+                self.used.insert(var.clone());
+            }
+            _ => walk_expr(self, expr),
+        }
+    }
+
+    fn visit_var_binding(&mut self, binding: &VarBinding) {
+        self.bound.insert(binding.var.var.clone());
+        walk_var_binding(self, binding);
+    }
+}
+
+/// Where one of the variables is used first, as the value of an expression.
+pub(super) fn first_use(function: &Function, units: &FxHashSet<Var>) -> Option<(Var, Span)> {
+    struct First<'a>(&'a FxHashSet<Var>, Option<(Var, Span)>);
+    impl Visitor for First<'_> {
+        fn visit_expr(&mut self, expr: &Expr) {
+            match expr {
+                Expr::Var(var) | Expr::DataflowVar(var) if self.0.contains(var) => {
+                    if self.1.is_none() {
+                        self.1 = Some((var.clone(), var.span));
+                    }
+                }
+                _ => walk_expr(self, expr),
+            }
+        }
+    }
+    let mut first = First(units, None);
+    first.visit_expr(&function.body);
+    first.1
+}
+
+/// NF.UNIT.INLINE: every use of the variables is replaced by the empty tuple. NF.UNIT.KEEP-BINDING: their bindings stay.
+pub(super) fn inlined(cx: &mut Cx, function: &Function, units: &FxHashSet<Var>) -> Function {
+    let mut function = function.clone();
+    let keeps = cx.fire(rule!("NF.UNIT.KEEP-BINDING"));
+    Inline { units, keeps }.expr(&mut function.body);
+    function
+}
+
+struct Inline<'a> {
+    units: &'a FxHashSet<Var>,
+    keeps: bool,
+}
+
+impl Inline<'_> {
+    fn expr(&self, expr: &mut Expr) {
+        with_stack(|| match expr {
+            Expr::Var(var) | Expr::DataflowVar(var) => {
+                if self.units.contains(var) {
+                    *expr = Expr::Tuple(Arc::new(Tuple { fields: Vec::new(), span: var.span }));
+                }
+            }
+            Expr::Tuple(tuple) => Arc::make_mut(tuple).fields.iter_mut().for_each(|field| self.expr(field)),
+            Expr::Call(call) => {
+                let call = Arc::make_mut(call);
+                self.expr(&mut call.op);
+                call.args.iter_mut().for_each(|arg| self.expr(arg));
+            }
+            Expr::If(branch) => {
+                let branch = Arc::make_mut(branch);
+                [&mut branch.cond, &mut branch.true_branch, &mut branch.false_branch]
+                    .into_iter()
+                    .for_each(|part| self.expr(part));
+            }
+            Expr::TupleGetItem(get) => self.expr(&mut Arc::make_mut(get).tuple_value),
+            Expr::Function(function) => self.expr(&mut Arc::make_mut(function).body),
+            Expr::SeqExpr(seq) => {
+                let seq = Arc::make_mut(seq);
+                for block in &mut seq.blocks {
+                    if !self.keeps {
+                        block.bindings.retain(|binding| !self.binds_unit(binding));
+                    }
+                    for binding in &mut block.bindings {
+                        match binding {
+                            Binding::VarBinding(binding) => self.expr(&mut binding.value),
+                            Binding::MatchCast(cast) => self.expr(&mut cast.value),
+                        }
+                    }
+                }
+                self.expr(&mut seq.body);
+            }
+            Expr::Constant(_)
+            | Expr::GlobalVar(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::ExternFunc(_)
+            | Expr::ShapeExpr(_)
+            | Expr::Op(_) => {}
+        });
+    }
+
+    fn binds_unit(&self, binding: &Binding) -> bool {
+        binding.binder().is_some_and(|binder| self.units.contains(&binder.var))
+    }
+}

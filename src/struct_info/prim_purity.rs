@@ -1,0 +1,288 @@
+//! Whether a `PrimFunc` is pure (PRIMFUNC.PURE): what its body contains decides, whether it is reached or not.
+
+use crate::book::Erratum;
+use crate::grammar::tir::{Block, Buffer, CallEffect, Expr, Extern, Param, PrimFunc, Range, Region, Stmt, effect_of};
+use crate::grammar::{DataType, GlobalFunc, IrModule, Name};
+use crate::judge::{Cx, with_stack};
+
+/// PRIMFUNC.PURE.STORE, PRIMFUNC.PURE.EFFECT, PRIMFUNC.PURE.OTHERWISE: `IsPureFunction`.
+pub(super) fn is_pure_function(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> bool {
+    let mut analysis = Analysis { cx, module, open: Vec::new() };
+    analysis.function(func)
+}
+
+struct Analysis<'c, 'm> {
+    cx: &'c mut Cx,
+    module: &'m IrModule,
+    /// The functions that are being looked at, the innermost last, by their addresses.
+    open: Vec<usize>,
+}
+
+impl<'m> Analysis<'_, 'm> {
+    fn function(&mut self, func: &'m PrimFunc) -> bool {
+        let mut walk = Walk { found: Found::default(), names: Vec::new() };
+        walk.function(func);
+        let found = walk.found;
+        let stores = found.stores_elsewhere || self.counts_as_store(&found);
+        let acts = found.updates || self.reads(&found) || self.calls(func, &found.calls);
+        self.cx.by_cases_or(
+            &[(rule!("PRIMFUNC.PURE.STORE"), stores, false), (rule!("PRIMFUNC.PURE.EFFECT"), acts, false)],
+            (rule!("PRIMFUNC.PURE.OTHERWISE"), true),
+        )
+    }
+
+    /// PRIMFUNC.PURE.LOCAL: what is written to memory of its own does not count.
+    ///
+    /// Errata: M08, literally what a block allocates is not its own, nor what another name is given.
+    fn counts_as_store(&mut self, found: &Found) -> bool {
+        let by_another_name = found.stores_to_alias && self.cx.literal(Erratum::M08);
+        let own = (found.stores_to_own || found.stores_to_alias) && !self.cx.fire(rule!("PRIMFUNC.PURE.LOCAL"));
+        by_another_name || own
+    }
+
+    /// Errata: M09, literally it does not count that a call reads a state outside of the arguments.
+    fn reads(&self, found: &Found) -> bool {
+        found.reads_state && !self.cx.literal(Erratum::M09)
+    }
+
+    /// Errata: M07, literally a call of another `PrimFunc` is none of an operator and does not count.
+    fn calls(&mut self, func: &'m PrimFunc, callees: &[Name]) -> bool {
+        if callees.is_empty() || self.cx.literal(Erratum::M07) {
+            return false;
+        }
+        self.open.push(std::ptr::from_ref(func) as usize);
+        let impure = callees.iter().any(|callee| !self.is_pure_callee(callee));
+        self.open.pop();
+        impure
+    }
+
+    /// What calls itself, directly or not, is not known to be pure.
+    fn is_pure_callee(&mut self, callee: &str) -> bool {
+        match self.module.get(callee) {
+            Some(GlobalFunc::PrimFunc(func)) => {
+                let again = self.open.contains(&(std::ptr::from_ref::<PrimFunc>(func) as usize));
+                !again && with_stack(|| self.function(func))
+            }
+            Some(GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_)) | None => false,
+        }
+    }
+}
+
+/// What there is in a body.
+#[derive(Default)]
+struct Found {
+    stores_elsewhere: bool,
+    stores_to_own: bool,
+    stores_to_alias: bool,
+    updates: bool,
+    reads_state: bool,
+    /// The functions of the module that it calls.
+    calls: Vec<Name>,
+}
+
+/// Whose memory a name stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    /// What an `Allocate` of the function gave.
+    Own,
+    /// What a block allocates, or another name of the function's own memory.
+    Alias,
+    /// Anything else.
+    Foreign,
+}
+
+struct Walk {
+    found: Found,
+    /// What the names stand for, the innermost last.
+    names: Vec<(Name, Memory)>,
+}
+
+impl Walk {
+    fn function(&mut self, func: &PrimFunc) {
+        for param in &func.params {
+            let name = match param {
+                Param::Buffer(buffer) => &buffer.name,
+                Param::Scalar(var) | Param::Handle(var) => &var.name,
+            };
+            self.define(name, Memory::Foreign);
+        }
+        func.allocs.iter().for_each(|buffer| self.define(&buffer.name, Memory::Alias));
+        self.body(&func.body);
+    }
+
+    fn define(&mut self, name: &Name, memory: Memory) {
+        self.names.push((name.clone(), memory));
+    }
+
+    fn memory_of(&self, name: &str) -> Memory {
+        let known = self.names.iter().rev().find(|(known, _)| **known == *name);
+        known.map_or(Memory::Foreign, |(_, memory)| *memory)
+    }
+
+    /// Another name for it.
+    fn alias_of(&self, name: &str) -> Memory {
+        match self.memory_of(name) {
+            Memory::Own | Memory::Alias => Memory::Alias,
+            Memory::Foreign => Memory::Foreign,
+        }
+    }
+
+    /// Statements in a scope of their own.
+    fn body(&mut self, stmts: &[Stmt]) {
+        let mark = self.names.len();
+        stmts.iter().for_each(|stmt| with_stack(|| self.stmt(stmt)));
+        self.names.truncate(mark);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::For(f) => {
+                self.exprs([&f.start, &f.stop].into_iter().chain(&f.step));
+                self.body(&f.body);
+            }
+            Stmt::While(w) => {
+                self.expr(&w.condition);
+                self.body(&w.body);
+            }
+            Stmt::Block(b) => self.block(b),
+            Stmt::If(i) => {
+                self.expr(&i.condition);
+                self.body(&i.then);
+                self.body(&i.otherwise);
+            }
+            Stmt::Store(s) => {
+                match self.memory_of(&s.buffer.name) {
+                    Memory::Own => self.found.stores_to_own = true,
+                    Memory::Alias => self.found.stores_to_alias = true,
+                    Memory::Foreign => self.found.stores_elsewhere = true,
+                }
+                self.exprs(s.indices.iter().chain([&s.value]));
+            }
+            Stmt::Let(l) => {
+                self.expr(&l.value);
+                let memory = self.pointed_to(&l.value);
+                self.define(&l.var.name, memory);
+            }
+            Stmt::Alloc(buffer) => {
+                self.buffer(buffer);
+                self.define(&buffer.name, Memory::Own);
+            }
+            // It has the very data of the other buffer.
+            Stmt::Decl(d) => {
+                self.buffer(&d.buffer);
+                let memory = self.memory_of(&d.data.name);
+                self.define(&d.buffer.name, memory);
+            }
+            Stmt::Attr(a) => {
+                self.exprs([&a.node, &a.value]);
+                self.body(&a.body);
+            }
+            Stmt::LaunchThread(l) => {
+                self.expr(&l.extent);
+                self.body(&l.body);
+            }
+            // That it may fail does not count (PURE.ERR-EXEMPT).
+            Stmt::Assert(a) => self.expr(&a.condition),
+            Stmt::Evaluate(e) => self.expr(e),
+            Stmt::Break | Stmt::Continue => {}
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        let mark = self.names.len();
+        for iter in &block.iters {
+            self.exprs([&iter.start, &iter.stop, &iter.value]);
+        }
+        self.exprs(&block.predicate);
+        for buffer in &block.allocs {
+            self.buffer(buffer);
+            self.define(&buffer.name, Memory::Alias);
+        }
+        for part in &block.matches {
+            self.region(&part.source);
+            let memory = self.alias_of(&part.source.buffer.name);
+            self.define(&part.buffer.name, memory);
+        }
+        block.init.iter().for_each(|init| self.body(init));
+        self.body(&block.body);
+        self.names.truncate(mark);
+    }
+
+    fn region(&mut self, region: &Region) {
+        let Region { buffer: _, ranges } = region;
+        for Range { start, stop } in ranges {
+            self.exprs([start].into_iter().chain(stop));
+        }
+    }
+
+    fn buffer(&mut self, buffer: &Buffer) {
+        self.exprs(buffer.shape.iter().chain(&buffer.strides).chain(&buffer.elem_offset));
+    }
+
+    /// Whose memory a pointer points to.
+    fn pointed_to(&self, value: &Expr) -> Memory {
+        match value {
+            Expr::Data(buffer) => self.alias_of(&buffer.name),
+            Expr::Var(var) => self.alias_of(&var.name),
+            Expr::Cast(_, value) => with_stack(|| self.pointed_to(value)),
+            Expr::Int(..)
+            | Expr::Float(..)
+            | Expr::Str(_)
+            | Expr::Binary(_)
+            | Expr::Not(_)
+            | Expr::Select(_)
+            | Expr::IfThenElse(_)
+            | Expr::Load(_)
+            | Expr::Let(_)
+            | Expr::Call(_)
+            | Expr::Extern(_)
+            | Expr::Ramp(_)
+            | Expr::Broadcast(..)
+            | Expr::Shuffle(_) => Memory::Foreign,
+        }
+    }
+
+    fn exprs<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) {
+        exprs.into_iter().for_each(|e| self.expr(e));
+    }
+
+    fn expr(&mut self, e: &Expr) {
+        with_stack(|| match e {
+            Expr::Var(_) | Expr::Int(..) | Expr::Float(..) | Expr::Str(_) | Expr::Data(_) => {}
+            Expr::Binary(b) => self.exprs([&b.a, &b.b]),
+            Expr::Not(e) | Expr::Cast(_, e) | Expr::Broadcast(e, _) => self.expr(e),
+            Expr::Select(c) | Expr::IfThenElse(c) => self.exprs([&c.condition, &c.then, &c.otherwise]),
+            Expr::Load(l) => self.exprs(&l.indices),
+            Expr::Let(l) => self.exprs([&l.value, &l.body]),
+            // The functions whose meaning is known are arithmetic.
+            Expr::Call(c) => self.exprs(&c.args),
+            Expr::Extern(c) => self.call(c),
+            Expr::Ramp(r) => self.exprs([&r.base, &r.stride]),
+            Expr::Shuffle(s) => self.exprs(s.vectors.iter().chain(&s.indices)),
+        });
+    }
+
+    fn call(&mut self, call: &Extern) {
+        self.exprs(&call.args);
+        if call.of_module {
+            self.found.calls.push(call.op.clone());
+            return;
+        }
+        match effect_of(&call.op) {
+            CallEffect::Pure | CallEffect::Harmless => {}
+            CallEffect::ReadState => self.found.reads_state |= !self.reads_argument(call),
+            CallEffect::UpdateState => self.found.updates = true,
+        }
+    }
+
+    /// Whether what is read belongs to what the function was given or has made.
+    fn reads_argument(&self, call: &Extern) -> bool {
+        match call.args.first() {
+            Some(Expr::Var(var)) => {
+                var.dtype.code == DataType::HANDLE.code && self.names.iter().any(|(name, _)| *name == var.name)
+            }
+            Some(Expr::Data(_)) => true,
+            Some(_) | None => false,
+        }
+    }
+}
