@@ -59,7 +59,8 @@ impl Machine<'_> {
     }
 
     fn sizes_of_tensor(&mut self, value: &Value, info: &TensorStructInfo) -> Result<(), Stop> {
-        let of_any = StructInfo::Tensor(TensorStructInfo { shape: None, dtype: DataType::VOID, ndim: info.ndim });
+        let of_any =
+            StructInfo::Tensor(TensorStructInfo { shape: None, dtype: DataType::VOID, ndim: info.ndim, vdevice: None });
         self.has_form(value, |m| m.match_value(value, &of_any))?;
         if let (Some(TensorShape::Dims(dims)), Some(tensor)) = (&info.shape, value.as_tensor()) {
             let sizes = tensor.shape().to_vec();

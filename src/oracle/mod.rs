@@ -195,6 +195,7 @@ fn retired(edition: Edition, ask: &Ask) -> Option<&'static str> {
         | Ask::NormalForm(_)
         | Ask::Check(_)
         | Ask::Normalize(_)
+        | Ask::Trial(..)
         | Ask::DeriveFunction(..)
         | Ask::DeriveVar(..)
         | Ask::DeriveCall(..)

@@ -77,6 +77,7 @@ impl Answer {
             | Answer::Compatibility(_)
             | Answer::Proof(_)
             | Answer::Program(_)
+            | Answer::Trials(_)
             | Answer::Text(_) => self.clone(),
         }
     }

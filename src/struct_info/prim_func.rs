@@ -119,6 +119,7 @@ impl Given {
             shape: dims.map(|dims| TensorShape::Dims(dims.into())),
             dtype: buffer.dtype,
             ndim: Ndim::of_len(buffer.shape.len()),
+            vdevice: None,
         })
     }
 }
