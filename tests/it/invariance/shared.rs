@@ -332,7 +332,7 @@ fn of_infos(cx: &dyn Fn() -> Cx, s1: &StructInfo, s2: &StructInfo, place: &Place
     all.ask("call", |cx| match s2 {
         StructInfo::Func(func) => derive_call(cx, s1, func.params.as_deref().unwrap_or_default(), &[]),
         StructInfo::Tuple(fields) => derive_call(cx, s1, fields, &[]),
-        other => derive_call(cx, s1, &[other.clone()], &[]),
+        other => derive_call(cx, s1, std::slice::from_ref(other), &[]),
     });
     all.ask("type", |cx| types::erase_struct_info(cx, s1));
     all.said
@@ -375,7 +375,7 @@ fn differences(plain: &Said, other: &Said) -> Option<String> {
 
 #[test]
 fn what_is_held_in_common_is_judged_as_what_is_not() {
-    let readings = readings(&["struct_info", "types", "derivation/call.rs"], &Erratum::ALL);
+    let readings = readings(&["struct_info", "types", "derivation/call.rs"], Erratum::ALL);
     assert!(readings.len() > 15, "{}", readings.len());
     let (mut found, mut different, mut in_common, mut related) = (Vec::new(), 0, 0, 0);
     for seed in seeds("SHARED_PAIRS", 500) {
