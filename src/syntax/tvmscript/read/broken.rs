@@ -24,14 +24,12 @@ pub(super) struct Readable {
 ///
 /// What is wrong, where it stands in no class or function that could be left out.
 pub(super) fn statements(text: &str) -> Result<Readable, Vec<Fault>> {
-    let mut parsed = parse(text, Mode::Module);
-    let mut mode = Mode::Module;
-    if !parsed.errors().is_empty() && text.lines().any(|line| line.trim_start().starts_with(['%', '!'])) {
-        // What is saved of a notebook has commands to the notebook.
-        mode = Mode::Ipython;
-        parsed = parse(text, mode);
-    }
+    let mut parsed = parse(text);
     let mut rest = text.to_string();
+    if !parsed.errors().is_empty() && text.lines().any(is_command) {
+        rest = without_commands(text);
+        parsed = parse(&rest);
+    }
     let (mut faults, mut without_a_function) = (Vec::new(), false);
     for _ in 0..MAX_BROKEN {
         let Some(first) = parsed.errors().first() else { break };
@@ -41,7 +39,7 @@ pub(super) fn statements(text: &str) -> Result<Readable, Vec<Fault>> {
         faults.extend(errors.map(|error| Fault::at(span_of(&error.location), error.error.to_string())));
         without_a_function |= !broken.is_class;
         rest.replace_range(broken.start..broken.end, &blank(rest.get(broken.start..broken.end).unwrap_or_default()));
-        parsed = parse(&rest, mode);
+        parsed = parse(&rest);
     }
     faults.truncate(MAX_ERRORS);
     let errors = parsed.errors().iter().take(MAX_ERRORS - faults.len());
@@ -54,8 +52,42 @@ pub(super) fn statements(text: &str) -> Result<Readable, Vec<Fault>> {
     }
 }
 
-fn parse(text: &str, mode: Mode) -> Parsed<py::Mod> {
-    parse_unchecked(text, ParseOptions::from(mode))
+fn parse(text: &str) -> Parsed<py::Mod> {
+    parse_unchecked(text, ParseOptions::from(Mode::Module))
+}
+
+/// What is saved of a notebook has commands to the notebook.
+fn is_command(line: &str) -> bool {
+    line.trim_start().starts_with(['%', '!'])
+}
+
+/// The text with a name that nobody knows in the place of each command, and of each that is assigned; nothing else moves. (The parser knows
+/// such commands, too, and panics where one stands in a part that is damaged.)
+fn without_commands(text: &str) -> String {
+    let (mut out, mut goes_on) = (String::with_capacity(text.len()), false);
+    for line in text.split_inclusive('\n') {
+        let assigned = || {
+            let (before, after) = line.split_once('=')?;
+            let name = before.trim_end().chars().all(|c| c.is_alphanumeric() || " _,.[]()".contains(c));
+            (name && is_command(after)).then_some(line.len() - after.trim_start().len())
+        };
+        let indent = line.len() - line.trim_start().len();
+        let help =
+            line.trim_start().starts_with('?') || line.trim_end().ends_with('?') && !line.contains(['#', '"', '\'']);
+        let from = if goes_on || is_command(line) || help { Some(indent) } else { assigned() };
+        let (kept, command) = line.split_at_checked(from.unwrap_or(line.len())).unwrap_or((line, ""));
+        out.push_str(kept);
+        let blank = blank(command);
+        match blank.strip_prefix(' ') {
+            Some(rest) if !goes_on => {
+                out.push('_');
+                out.push_str(rest);
+            }
+            Some(_) | None => out.push_str(&blank),
+        }
+        goes_on = !command.is_empty() && command.trim_end().ends_with('\\');
+    }
+    out
 }
 
 /// Spaces in place of everything, and the ends of lines where they are.
@@ -104,5 +136,40 @@ fn is_class(line: &str) -> Option<bool> {
         Some("class") => Some(true),
         Some("def" | "async") => Some(false),
         Some(_) | None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_to_a_notebook_are_left_out() {
+        let text = "%time\n  !pip install \\\n    numpy\nx = !ls é\ny = 7 % 3\n?x\nx?\nf(a, b = 3)\n!\n # y?\n";
+        let expected = "_    \n  _             \n         \nx = _     \ny = 7 % 3\n_ \n_ \nf(a, b = 3)\n_\n # y?\n";
+        assert_eq!(without_commands(text), expected);
+        assert_eq!(text.len(), expected.len());
+    }
+
+    /// The parser of Python panics where a command to a notebook stands inside of something that is not closed.
+    #[test]
+    fn a_command_in_what_is_damaged_is_no_panic() {
+        for command in ["%%time", "!!ls", "?x", "/f x", ",f x", ";f x", "%time", "!ls"] {
+            for before in [
+                "{\"a\": ",
+                "f(",
+                "[1,\n",
+                "x = \n",
+                "{'a': [{\"b\": 1}, \"c, \"d\": 1}\n",
+                "if x:\n",
+                "class A:\n",
+                "lambda:\n",
+            ] {
+                for between in ["", "\n", ")\n", "}\n", "\"\n"] {
+                    let text = format!("{before}{between}{command}\n%x\n");
+                    let _ = statements(&text);
+                }
+            }
+        }
     }
 }
