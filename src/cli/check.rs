@@ -1,5 +1,6 @@
 //! `relax-spec check`.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use annotate_snippets::Renderer;
@@ -118,7 +119,7 @@ impl From<InputError> for Failure {
 
 pub fn run(args: &Args) -> Outcome {
     let files = input::expand(&args.files)?;
-    let checked: Vec<Checked> = files.into_par_iter().map(|path| check(args, path)).collect();
+    let checked: Vec<Checked> = files.into_par_iter().map(|path| apart(path, |path| check(args, path))).collect();
     let renderer = render::renderer();
     let mut most = args.max_diagnostics;
     for one in &checked {
@@ -143,6 +144,12 @@ pub fn run(args: &Args) -> Outcome {
         print(&summary(&checked))?;
     }
     Ok(checked.iter().map(exit).max().unwrap_or(Exit::NothingRan))
+}
+
+/// What is found of a file. An error of the oracle itself is one of this file, and the others are checked all the same.
+fn apart(path: PathBuf, check: impl FnOnce(PathBuf) -> Checked) -> Checked {
+    catch_unwind(AssertUnwindSafe(|| check(path.clone())))
+        .unwrap_or_else(|_| Checked { result: Err(InputError::Internal(path.display().to_string())), path })
 }
 
 fn check(args: &Args, path: PathBuf) -> Checked {
@@ -311,4 +318,16 @@ fn summary(checked: &[Checked]) -> String {
 
 fn plural(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_internal_error_is_one_of_its_file() {
+        let checked = apart(PathBuf::from("broken.py"), |_| panic!("an error of ours"));
+        assert_eq!(exit(&checked), Exit::Unreadable);
+        assert!(matches!(checked.result, Err(InputError::Internal(name)) if name == "broken.py"));
+    }
 }

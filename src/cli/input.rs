@@ -44,6 +44,9 @@ pub enum InputError {
     /// The file, and what is wrong with it.
     #[error("{0}: {1}")]
     Load(String, LoadError),
+    /// The file at which the oracle itself broke.
+    #[error("{0}: internal error: please report the file")]
+    Internal(String),
 }
 
 /// Reads one program's text; `-` is standard input.

@@ -143,7 +143,7 @@ pub fn input_error(renderer: &Renderer, error: &InputError) -> String {
         InputError::Load(name, LoadError::Syntax(errors)) => {
             errors.iter().map(|error| syntax_error(renderer, name, error)).collect()
         }
-        InputError::Io(..) | InputError::NoPrograms(_) | InputError::Load(..) => {
+        InputError::Io(..) | InputError::NoPrograms(_) | InputError::Load(..) | InputError::Internal(_) => {
             format!("error: {}\n", visible(&error.to_string()))
         }
     }
@@ -224,7 +224,7 @@ pub fn input_error_json(file: &str, error: &InputError) -> Vec<Value> {
                 })
             })
             .collect(),
-        InputError::Io(..) | InputError::NoPrograms(_) | InputError::Load(..) => {
+        InputError::Io(..) | InputError::NoPrograms(_) | InputError::Load(..) | InputError::Internal(_) => {
             vec![json!({"file": file, "severity": "error", "rule": null, "message": error.to_string()})]
         }
     }

@@ -9,7 +9,7 @@ impl Budget {
     /// Enough for what programs have in their shapes, and little enough for a question, which has five such stages, to end
     /// within 100 ms.
     pub(super) fn of_a_question() -> Budget {
-        Budget { left: 80_000 }
+        Budget { left: 60_000 }
     }
 
     /// Takes the work before it is done. `None` if it is too much; then nothing is left for other work either.

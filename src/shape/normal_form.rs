@@ -336,7 +336,8 @@ fn symbolic_div(p: Polynomial, q: Polynomial, atom: fn(Nested, Nested) -> Atom) 
 /// A polynomial with an atom replaced wherever it occurs, in normal form again; `None` if that divides by zero.
 pub(super) fn rebuild(p: &Polynomial, atom: &Atom, value: &Polynomial) -> Option<Polynomial> {
     let mut result = p.clone();
-    for old in p.atoms() {
+    // In a product of sums each atom stands in most terms.
+    for old in p.atoms().collect::<BTreeSet<&Atom>>() {
         let new = if old == atom { value.clone() } else { rebuild_atom(old, atom, value)? };
         if new != Polynomial::atom(old.clone()) {
             result = result.with_atom(old, &new);

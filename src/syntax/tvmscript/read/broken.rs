@@ -24,14 +24,11 @@ pub(super) struct Readable {
 ///
 /// What is wrong, where it stands in no class or function that could be left out.
 pub(super) fn statements(text: &str) -> Result<Readable, Vec<Fault>> {
-    let mut parsed = parse(text, Mode::Module);
-    let mut mode = Mode::Module;
-    if !parsed.errors().is_empty() && text.lines().any(|line| line.trim_start().starts_with(['%', '!'])) {
-        // What is saved of a notebook has commands to the notebook.
-        mode = Mode::Ipython;
-        parsed = parse(text, mode);
-    }
+    let mut parsed = parse(text);
     let mut rest = text.to_string();
+    if !parsed.errors().is_empty() && text.lines().any(is_command) {
+        (rest, parsed) = parse_without_commands(text);
+    }
     let (mut faults, mut without_a_function) = (Vec::new(), false);
     for _ in 0..MAX_BROKEN {
         let Some(first) = parsed.errors().first() else { break };
@@ -41,7 +38,7 @@ pub(super) fn statements(text: &str) -> Result<Readable, Vec<Fault>> {
         faults.extend(errors.map(|error| Fault::at(span_of(&error.location), error.error.to_string())));
         without_a_function |= !broken.is_class;
         rest.replace_range(broken.start..broken.end, &blank(rest.get(broken.start..broken.end).unwrap_or_default()));
-        parsed = parse(&rest, mode);
+        parsed = parse(&rest);
     }
     faults.truncate(MAX_ERRORS);
     let errors = parsed.errors().iter().take(MAX_ERRORS - faults.len());
@@ -54,8 +51,110 @@ pub(super) fn statements(text: &str) -> Result<Readable, Vec<Fault>> {
     }
 }
 
-fn parse(text: &str, mode: Mode) -> Parsed<py::Mod> {
-    parse_unchecked(text, ParseOptions::from(mode))
+fn parse(text: &str) -> Parsed<py::Mod> {
+    parse_unchecked(text, ParseOptions::from(Mode::Module))
+}
+
+/// What is saved of a notebook has commands to the notebook.
+fn is_command(line: &str) -> bool {
+    line.trim_start().starts_with(['%', '!'])
+}
+
+/// The text without commands, and what it parses to. Where a bracket stays open in what is damaged, each line behind it seems to go on with
+/// it: the commands there are left out as well if fewer faults are left then.
+fn parse_without_commands(text: &str) -> (String, Parsed<py::Mod>) {
+    let [strict, lenient] = [false, true].map(|everywhere| {
+        let rest = without_commands(text, everywhere);
+        let parsed = parse(&rest);
+        (rest, parsed)
+    });
+    if lenient.1.errors().len() < strict.1.errors().len() { lenient } else { strict }
+}
+
+/// The text with a name that nobody knows in the place of each command, and of each that is assigned; nothing else moves. (The parser knows
+/// such commands, too, and panics where one stands in a part that is damaged.) A line that goes on with an expression or a string is none,
+/// unless they are looked for `everywhere`.
+fn without_commands(text: &str, everywhere: bool) -> String {
+    let (mut out, mut open, mut goes_on) = (String::with_capacity(text.len()), Open::default(), false);
+    for line in text.split_inclusive('\n') {
+        let from = match goes_on {
+            true => Some(line.len() - line.trim_start().len()),
+            false if everywhere || open.is_nothing() => command_in(line),
+            false => None,
+        };
+        let (kept, command) = line.split_at_checked(from.unwrap_or(line.len())).unwrap_or((line, ""));
+        out.push_str(kept);
+        open.go_through(kept);
+        let blank = blank(command);
+        match blank.strip_prefix(' ') {
+            Some(rest) if !goes_on => {
+                out.push('_');
+                out.push_str(rest);
+            }
+            Some(_) | None => out.push_str(&blank),
+        }
+        goes_on = !command.is_empty() && command.trim_end().ends_with('\\');
+    }
+    out
+}
+
+/// Where the command to a notebook begins that a line is, asks for help with, or assigns.
+fn command_in(line: &str) -> Option<usize> {
+    let trimmed = line.trim_start();
+    let help = trimmed.starts_with('?') || line.trim_end().ends_with('?') && !line.contains(['#', '"', '\'']);
+    if is_command(line) || help {
+        return Some(line.len() - trimmed.len());
+    }
+    let (before, after) = line.split_once('=')?;
+    let is_name = before.trim_end().chars().all(|c| c.is_alphanumeric() || " _,.[]()".contains(c));
+    (is_name && is_command(after)).then_some(line.len() - after.trim_start().len())
+}
+
+/// What is open at the end of a line, so that the next one is no statement of its own.
+#[derive(Default)]
+struct Open {
+    brackets: usize,
+    /// The quotes that end the string.
+    string: Option<&'static str>,
+    backslash: bool,
+}
+
+impl Open {
+    fn is_nothing(&self) -> bool {
+        self.brackets == 0 && self.string.is_none() && !self.backslash
+    }
+
+    fn go_through(&mut self, line: &str) {
+        const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
+        let mut rest = line.trim_end_matches(['\n', '\r']);
+        self.backslash = false;
+        while let Some(c) = rest.chars().next() {
+            let mut length = c.len_utf8();
+            match (self.string, c) {
+                (_, '\\') => {
+                    self.backslash = rest.len() == 1;
+                    length += rest.chars().nth(1).map_or(0, char::len_utf8);
+                }
+                (Some(end), _) if rest.starts_with(end) => {
+                    (self.string, length) = (None, end.len());
+                }
+                (Some(_), _) => {}
+                (None, '#') => return,
+                (None, '"' | '\'') => {
+                    self.string = QUOTES.into_iter().find(|quotes| rest.starts_with(quotes));
+                    length = self.string.map_or(length, str::len);
+                }
+                (None, '(' | '[' | '{') => self.brackets += 1,
+                (None, ')' | ']' | '}') => self.brackets = self.brackets.saturating_sub(1),
+                (None, _) => {}
+            }
+            rest = rest.get(length..).unwrap_or("");
+        }
+        // A string of one line ends with it.
+        if self.string.is_some_and(|end| end.len() == 1) && !self.backslash {
+            self.string = None;
+        }
+    }
 }
 
 /// Spaces in place of everything, and the ends of lines where they are.
@@ -104,5 +203,67 @@ fn is_class(line: &str) -> Option<bool> {
         Some("class") => Some(true),
         Some("def" | "async") => Some(false),
         Some(_) | None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_to_a_notebook_are_left_out() {
+        let text = "%time\n  !pip install \\\n    numpy\nx = !ls é\ny = 7 % 3\n?x\nx?\nf(a, b = 3)\n!\n # y?\n";
+        let expected = "_    \n  _             \n         \nx = _     \ny = 7 % 3\n_ \n_ \nf(a, b = 3)\n_\n # y?\n";
+        assert_eq!(without_commands(text, false), expected);
+        assert_eq!(text.len(), expected.len());
+    }
+
+    #[test]
+    fn a_line_that_goes_on_is_no_command() {
+        let goes_on = [
+            "x = (7\n  % 4)\n",
+            "x = 7 \\\n  % 4\n",
+            "x = [')', 8 # (\n % 4]\n",
+            "x = \"\"\"a 'b\n% c\n!d\n\"\"\"\n",
+            "x = '''a\n%b \\'''\n%c'''\n",
+            "x = 'a\\\n%b'\n",
+            "f(a,\n  b?\n)\n",
+        ];
+        for text in goes_on {
+            assert_eq!(without_commands(text, false), text);
+            assert_eq!(without_commands(&format!("{text}!ls\n"), false), format!("{text}_  \n"));
+        }
+        for text in goes_on.iter().take(6) {
+            assert!(statements(&format!("{text}!ls\n")).is_ok_and(|read| read.faults.is_empty()), "{text}");
+        }
+    }
+
+    /// Where a bracket that is never closed stands in front of commands, the module behind them is read all the same.
+    #[test]
+    fn a_command_behind_what_is_damaged_is_one() {
+        let module = "@I.ir_module\nclass A:\n    @R.function\n    def f(x: :\n        return x\n\n";
+        assert!(statements(&format!("{module}%time\nx = 1\n")).is_ok_and(|read| read.faults.len() <= 2));
+    }
+
+    /// The parser of Python panics where a command to a notebook stands inside of something that is not closed.
+    #[test]
+    fn a_command_in_what_is_damaged_is_no_panic() {
+        for command in ["%%time", "!!ls", "?x", "/f x", ",f x", ";f x", "%time", "!ls"] {
+            for before in [
+                "{\"a\": ",
+                "f(",
+                "[1,\n",
+                "x = \n",
+                "{'a': [{\"b\": 1}, \"c, \"d\": 1}\n",
+                "if x:\n",
+                "class A:\n",
+                "lambda:\n",
+            ] {
+                for between in ["", "\n", ")\n", "}\n", "\"\n"] {
+                    let text = format!("{before}{between}{command}\n%x\n");
+                    let _ = statements(&text);
+                }
+            }
+        }
     }
 }
