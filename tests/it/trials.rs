@@ -9,7 +9,7 @@ use relax_spec::harness::process::Interrupt;
 use relax_spec::harness::programs::{Census, Features, Restriction, Source};
 use relax_spec::harness::protocol::Identity;
 use relax_spec::harness::trials::{
-    Campaign, Ended, Kind, KnownForm, Path, Settings, Store, at_example_sizes, campaign,
+    Campaign, Ended, Kind, KnownForm, Path, Paths, Settings, Store, at_example_sizes, campaign,
 };
 use relax_spec::harness::worker::StartError;
 use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer};
@@ -68,13 +68,27 @@ fn a_program_has_what_is_allowed_and_nothing_else() {
     assert!(!census.operators.contains_key("relax.exp"));
 }
 
+#[test]
+fn a_campaign_counts_what_its_programs_had_in_them() {
+    let drawn = Settings { paths: Paths::Drawn, ..settings(40, &[]) };
+    let make = || -> Box<dyn Implementation + Send> { Box::new(InProcess::new(Reading::corrected())) };
+    let (campaign, _) = run(&drawn, make);
+    let Campaign { tally, .. } = &campaign;
+    assert_eq!(tally.questions, 3 * tally.programs);
+    assert_eq!(tally.coverage.census.programs, tally.programs);
+    assert!(tally.coverage.census.constructs["Call of an operator"] > 20, "{:?}", tally.coverage.census.constructs);
+    assert!(tally.coverage.rules.len() > 100, "{}", tally.coverage.rules.len());
+    assert!(tally.coverage.rules.values().all(|count| *count <= tally.programs));
+    assert_eq!(run(&drawn, make).0.tally.coverage, tally.coverage);
+}
+
 fn settings(programs: u64, paths: &[&str]) -> Settings {
     Settings {
         seed: 5,
         programs: Some(programs),
         time: None,
         jobs: 1,
-        paths: Some(paths.iter().map(|name| Path::named(name).unwrap()).collect()),
+        paths: Paths::These(paths.iter().map(|name| Path::named(name).unwrap()).collect()),
         runs: 2,
         budget: 200,
         known: Vec::new(),
@@ -99,7 +113,7 @@ fn the_oracle_does_not_differ_from_itself() {
     assert!(campaign.tally.runs.1 * 10 >= campaign.tally.runs.0 * 7, "{:?}", campaign.tally.runs);
 }
 
-/// Gives other values, crashes, refuses or loses an effect wherever a program has a call of this operator.
+/// Gives other values, crashes or refuses wherever a program has a call of this operator.
 struct Wrong {
     inner: InProcess,
     operator: &'static str,
@@ -134,10 +148,10 @@ fn refuse(_: Vec<TrialAnswer>) -> Outcome {
     Outcome::Rejected { stage: "compile".into(), class: "Error".into(), message: "no lowering, 17 left".into() }
 }
 
-fn forget(answers: Vec<TrialAnswer>) -> Outcome {
+fn mistake(answers: Vec<TrialAnswer>) -> Outcome {
     let without = |answer| match answer {
-        TrialAnswer::Returns(_, args, _) => {
-            TrialAnswer::Returns(relax_spec::value::ValueSpec::Str("another".into()), args, Vec::new())
+        TrialAnswer::Returns(_, args, effects) => {
+            TrialAnswer::Returns(relax_spec::value::ValueSpec::Str("another".into()), args, effects)
         }
         other => other,
     };
@@ -153,10 +167,15 @@ fn wrong(how: fn(Vec<TrialAnswer>) -> Outcome) -> Store {
 
 #[test]
 fn a_wrong_implementation_is_found_and_the_program_is_small() {
-    for (how, kind) in [(crash as fn(_) -> _, Kind::Crash), (refuse, Kind::Refused), (forget, Kind::Value)] {
+    for (how, kind) in [(crash as fn(_) -> _, Kind::Crash), (refuse, Kind::Refused), (mistake, Kind::Value)] {
         let store = wrong(how);
         let found = store.ranked();
-        assert_eq!(found.len(), 1, "{:?}", found.iter().map(|f| f.signature.to_string()).collect::<Vec<_>>());
+        assert_eq!(
+            found.len(),
+            1,
+            "{:?}",
+            found.iter().map(|f| format!("{} {}\n{}", f.number, f.signature, f.program)).collect::<Vec<_>>().join("\n")
+        );
         assert_eq!(found[0].signature.kind, kind);
         assert!(found[0].count > 1);
         assert!(found[0].bindings < 6, "{}", found[0].program);

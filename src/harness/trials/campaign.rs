@@ -9,11 +9,12 @@ use serde_json::Value;
 
 use super::inputs::inputs;
 use super::judge::{Asked, Difference, Judged, is_accepted, judge};
-use super::path::Path;
+use super::path::{Path, Paths};
 use super::reduce::{Reducer, Shown};
 use super::reduced::{bindings, operators};
 use super::signature::{Kind, KnownForm, Signature};
 use super::store::{Finding, Store, StoreError};
+use super::tally::Tally;
 use crate::book::Edition;
 use crate::data::json::to_value;
 use crate::grammar::{IrModule, Name};
@@ -21,6 +22,7 @@ use crate::harness::implementation::Implementation;
 use crate::harness::process::Interrupt;
 use crate::harness::programs::{Drawn, Restriction, Source};
 use crate::harness::worker::StartError;
+use crate::judge::Cx;
 use crate::question::Outcome;
 use crate::suite::Case;
 use crate::syntax::tvmscript::{Dialect, print_module};
@@ -37,41 +39,14 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// How many workers there are.
     pub jobs: usize,
-    /// The paths, if not those of the program's number.
-    pub paths: Option<Vec<Path>>,
+    /// The paths of each program.
+    pub paths: Paths,
     /// On how many inputs each is run.
     pub runs: usize,
     /// How many questions may be asked to reduce a finding.
     pub budget: usize,
     /// What is known.
     pub known: Vec<KnownForm>,
-}
-
-/// What was done.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// Programs that were asked about.
-    pub programs: u64,
-    /// Programs that the implementation compiled and ran at least once.
-    pub ran: u64,
-    /// Programs that the generator made and the checks do not accept: mistakes of the generator.
-    pub rejected: u64,
-    /// Programs without inputs.
-    pub unheld: u64,
-    /// Questions.
-    pub questions: u64,
-    /// Questions asked to reduce findings.
-    pub reducing: u64,
-    /// Runs, and those of them that reached the end on both sides.
-    pub runs: (u64, u64),
-    /// Processes that were lost.
-    pub lost: u64,
-    /// What the implementation says that it cannot do, by reason.
-    pub unsupported: BTreeMap<String, u64>,
-    /// What it refused, by reason.
-    pub refused: BTreeMap<String, u64>,
-    /// How long the workers were, and how much of that they waited for the implementation.
-    pub time: (Duration, Duration),
 }
 
 /// How a campaign went.
@@ -92,28 +67,6 @@ pub enum CampaignError {
     /// Findings cannot be kept.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl Tally {
-    fn add(&mut self, other: Tally) {
-        self.programs += other.programs;
-        self.ran += other.ran;
-        self.rejected += other.rejected;
-        self.unheld += other.unheld;
-        self.questions += other.questions;
-        self.reducing += other.reducing;
-        self.runs.0 += other.runs.0;
-        self.runs.1 += other.runs.1;
-        self.lost += other.lost;
-        for (reason, count) in other.unsupported {
-            *self.unsupported.entry(reason).or_default() += count;
-        }
-        for (reason, count) in other.refused {
-            *self.refused.entry(reason).or_default() += count;
-        }
-        self.time.0 += other.time.0;
-        self.time.1 += other.time.1;
-    }
 }
 
 /// One process more, for a worker.
@@ -204,7 +157,7 @@ pub fn diff(
 
 /// The inputs on which a given program is compared.
 pub fn inputs_of(module: &IrModule, entry: &Name, runs: usize) -> Vec<Vec<ValueSpec>> {
-    inputs(module, entry, &BTreeMap::new(), runs)
+    inputs(&mut Cx::new(), module, entry, &BTreeMap::new(), runs)
 }
 
 /// How an implementation spells programs.
@@ -253,7 +206,8 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn program(&mut self, number: u64) -> Result<(), CampaignError> {
         let drawn = self.source.program(self.settings.seed, number);
-        if !is_accepted(&drawn.module) {
+        let mut cx = Cx::new();
+        if !is_accepted(&mut cx, &drawn.module) {
             self.tally.rejected += 1;
             return Ok(());
         }
@@ -261,7 +215,7 @@ impl Worker<'_> {
         let other = usize::try_from(number / 4).unwrap_or(0).checked_rem(drawn.entries.len()).unwrap_or(0);
         let at = if number.is_multiple_of(4) { other } else { drawn.entries.len().saturating_sub(1) };
         let Some(entry) = drawn.entries.get(at).cloned() else { return Ok(()) };
-        let mut inputs = inputs(&drawn.module, &entry, &drawn.sizes, self.settings.runs);
+        let mut inputs = inputs(&mut cx, &drawn.module, &entry, &drawn.sizes, self.settings.runs);
         if inputs.is_empty() {
             self.tally.unheld += 1;
             return Ok(());
@@ -269,7 +223,8 @@ impl Worker<'_> {
         // Once more at the end: what the other runs have left behind must not show.
         inputs.extend(inputs.first().cloned());
         self.tally.programs += 1;
-        let paths = self.settings.paths.clone().unwrap_or_else(|| Path::of_number(number));
+        self.tally.coverage.count(&drawn.module, cx.recorded());
+        let paths = self.settings.paths.of_program(self.settings.seed, number);
         let mut ran = false;
         for path in paths {
             let dialect = dialect_of(&self.implementation);
@@ -323,6 +278,7 @@ impl Worker<'_> {
             Shown { module: drawn.module.clone(), entry: entry.clone(), sizes: drawn.sizes.clone(), difference };
         let dialect = dialect_of(&self.implementation);
         let budget = match shown.difference.signature.kind {
+            _ if self.is_known_as_it_is(&shown.difference.signature, &all) => 0,
             // Each answer that does not come takes as long as is waited for it.
             Kind::Hang => self.settings.budget.min(HANGS),
             Kind::Crash | Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::AdapterError => {
@@ -338,11 +294,16 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Whether a ledger knows it by what it says, so that a smaller program would tell nothing more.
+    fn is_known_as_it_is(&self, signature: &Signature, operators: &[String]) -> bool {
+        self.settings.known.iter().any(|form| form.tells(signature) && form.knows(signature, operators))
+    }
+
     fn finding(&self, number: u64, path: &Path, shown: Shown, dialect: Dialect) -> Finding {
         let Shown { module, entry, difference, .. } = shown;
         let called = operators(&module);
         let own = difference.signature;
-        let telling = own.tells();
+        let telling = own.tells() || self.settings.known.iter().any(|form| form.tells(&own));
         let signature = Signature { operators: if telling { Vec::new() } else { called.clone() }, ..own };
         let known = self.settings.known.iter().find(|form| form.knows(&signature, &called));
         let identity = self.implementation.identity();

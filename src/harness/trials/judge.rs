@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::inputs::room;
 use super::path::Path;
 use super::signature::{Kind, Signature};
 use crate::check::check_program;
@@ -11,8 +12,11 @@ use crate::judge::{Cx, Ending, RuntimeError};
 use crate::oracle::answer_evaluate;
 use crate::question::{Answer, Outcome, Program, RunAnswer, TrialAnswer, Verdict};
 use crate::refine::{self, Compiled, Ran, Settings, refine_compiled};
-use crate::suite::normalized::objection;
+use crate::suite::normalized::objection_within;
 use crate::value::{Noise, Registry, Value, ValueSpec, from_spec};
+
+/// On how many inputs a program is compared with its normal form.
+const NORMALIZED: usize = 4;
 
 /// What becomes of one question.
 #[derive(Clone, PartialEq, Debug)]
@@ -72,7 +76,8 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         Outcome::Answer { answer: Answer::Trials(answers), .. } => runs(asked, answers),
         Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => Judged::Agrees { ended: 0, runs: 0 },
         Outcome::Answer { answer: Answer::Program(given), .. } => {
-            match objection(&mut Cx::new(), &Program::Module(asked.module.clone()), given) {
+            let settings = Settings { memory: room(asked.inputs), ..Settings::runs(NORMALIZED) };
+            match objection_within(&mut Cx::new(), &Program::Module(asked.module.clone()), given, &settings) {
                 Some(why) => told(Kind::NotNormal, "normalize", &why),
                 None => Judged::Agrees { ended: 0, runs: 0 },
             }
@@ -199,6 +204,6 @@ impl Compiled for Told {
 }
 
 /// Whether the checks accept a program.
-pub(super) fn is_accepted(module: &IrModule) -> bool {
-    check_program(&mut Cx::new(), module).accepts()
+pub(super) fn is_accepted(cx: &mut Cx, module: &IrModule) -> bool {
+    check_program(cx, module).accepts()
 }

@@ -9,12 +9,14 @@ mod reduce;
 mod reduced;
 mod signature;
 mod store;
+mod tally;
 
-pub use campaign::{Campaign, CampaignError, Settings, Tally, campaign, diff, inputs_of};
+pub use campaign::{Campaign, CampaignError, Settings, campaign, diff, inputs_of};
 pub use inputs::{Ended, at_example_sizes};
 pub use judge::{Asked, Difference, Judged, judge};
-pub use path::Path;
+pub use path::{Path, Paths};
 pub use reduce::{Reducer, Shown};
 pub use reduced::{bindings, operators};
 pub use signature::{Kind, KnownForm, Signature};
 pub use store::{Finding, Store, StoreError};
+pub use tally::{Coverage, Tally};

@@ -49,11 +49,11 @@ pub struct Reducer<'a> {
 impl Reducer<'_> {
     /// The difference that a program shows by the path, if it shows one like the other.
     fn shows(&mut self, candidate: &Candidate, like: &Difference) -> Result<Option<Difference>, StartError> {
-        if self.budget == 0 || !is_accepted(&candidate.module) {
+        if self.budget == 0 || !is_accepted(&mut Cx::new(), &candidate.module) {
             return Ok(None);
         }
         self.budget -= 1;
-        let inputs = inputs(&candidate.module, &candidate.entry, &candidate.sizes, RUNS);
+        let inputs = inputs(&mut Cx::new(), &candidate.module, &candidate.entry, &candidate.sizes, RUNS);
         if inputs.is_empty() {
             return Ok(None);
         }

@@ -159,6 +159,13 @@ impl KnownForm {
         Ok(forms)
     }
 
+    /// Whether what the signature says is all that the form goes by, so that the smaller program is not needed.
+    pub fn tells(&self, signature: &Signature) -> bool {
+        let says = !self.message.is_empty() && signature.message.contains(&self.message);
+        let counts = self.kind.is_none_or(|kind| kind == signature.kind);
+        says && counts && (self.operators.is_empty() || signature.tells())
+    }
+
     /// Whether it is the form of a finding with these operators in its reduced program.
     pub fn knows(&self, signature: &Signature, operators: &[String]) -> bool {
         let is_one = |pattern: &String| {
