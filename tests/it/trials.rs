@@ -9,12 +9,13 @@ use relax_spec::harness::process::Interrupt;
 use relax_spec::harness::programs::{Census, Features, Restriction, Source};
 use relax_spec::harness::protocol::Identity;
 use relax_spec::harness::trials::{
-    Campaign, Ended, Kind, KnownForm, Path, Paths, Settings, Store, at_example_sizes, campaign,
+    Campaign, Ended, Kept, Kind, KnownForm, Path, Paths, Settings, Store, at_example_sizes, campaign, promoted,
+    still_shows,
 };
 use relax_spec::harness::worker::StartError;
 use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer};
-use relax_spec::suite::embedded_suite;
 use relax_spec::suite::ledger::Ledger;
+use relax_spec::suite::{embedded_suite, read_cases};
 
 fn source() -> Source {
     Source::of(&embedded_suite().unwrap(), Restriction::default())
@@ -181,6 +182,54 @@ fn a_wrong_implementation_is_found_and_the_program_is_small() {
         assert!(found[0].bindings < 6, "{}", found[0].program);
         assert!(found[0].operators.contains(&"relax.add".to_string()));
     }
+}
+
+#[test]
+fn a_finding_is_reproduced_until_it_is_mended() {
+    for how in [crash as fn(_) -> _, refuse, mistake] {
+        let store = wrong(how);
+        let finding = store.ranked()[0];
+        let kept = Kept::of(finding).unwrap();
+        let mut wrong = Wrong { inner: InProcess::new(Reading::corrected()), operator: "relax.add", how };
+        let (path, difference) = still_shows(&mut wrong, finding, &kept).unwrap().expect("it shows still");
+        assert_eq!((path.to_string(), difference.signature.kind), ("llvm".to_string(), finding.signature.kind));
+        let mut mended = InProcess::new(Reading::corrected());
+        assert_eq!(still_shows(&mut mended, finding, &kept).unwrap(), None);
+    }
+}
+
+#[test]
+fn a_finding_becomes_a_case_with_the_answer_of_the_text_and_its_clauses() {
+    let store = wrong(mistake);
+    let text = promoted(store.ranked()[0], "findings/sum").unwrap();
+    let cases = read_cases("case.ron", &text).unwrap();
+    assert_eq!(cases.len(), 1, "{text}");
+    assert_eq!(cases[0].id, "findings/sum");
+    assert!(cases[0].rules.iter().any(|rule| rule.id() == "OPS.add.value"), "{text}");
+    assert!(text.contains("Returns("), "{text}");
+}
+
+#[test]
+fn a_case_that_is_there_is_not_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let finding = dir.path().join("finding.json");
+    std::fs::write(&finding, serde_json::to_string(wrong(mistake).ranked()[0]).unwrap()).unwrap();
+    let case = dir.path().join("case.ron");
+    let promote = || {
+        std::process::Command::new(env!("CARGO_BIN_EXE_relax-spec"))
+            .arg("promote")
+            .arg(&finding)
+            .args(["--id", "findings/sum", "--output"])
+            .arg(&case)
+            .output()
+            .unwrap()
+            .status
+            .code()
+    };
+    assert_eq!(promote(), Some(0));
+    let written = std::fs::read_to_string(&case).unwrap();
+    assert_eq!(promote(), Some(2));
+    assert_eq!(std::fs::read_to_string(&case).unwrap(), written);
 }
 
 #[test]

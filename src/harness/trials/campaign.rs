@@ -161,7 +161,7 @@ pub fn inputs_of(module: &IrModule, entry: &Name, runs: usize) -> Vec<Vec<ValueS
 }
 
 /// How an implementation spells programs.
-fn dialect_of(implementation: &dyn Implementation) -> Dialect {
+pub(super) fn dialect_of(implementation: &dyn Implementation) -> Dialect {
     let identity = implementation.identity();
     let old = identity.version.starts_with("0.25");
     if identity.name == "apache-tvm" && !old { Dialect::Tvm027 } else { Dialect::Tvm025 }

@@ -54,6 +54,17 @@ impl Signature {
         }
     }
 
+    /// Whether it is a difference of the same kind: of crashes and hangs the message is where they happen to end.
+    pub(super) fn is_like(&self, other: &Signature) -> bool {
+        let alike = self.kind == other.kind && self.stage == other.stage;
+        match self.kind {
+            Kind::Crash | Kind::Hang => alike,
+            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::AdapterError => {
+                alike && self.message == other.message
+            }
+        }
+    }
+
     /// A name for files: short, and the same for the same.
     pub fn slug(&self) -> String {
         let text = format!("{self:?}");
