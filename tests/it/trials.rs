@@ -1,19 +1,22 @@
 //! The generator of whole programs, and campaigns with them.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use relax_spec::book::{Edition, Reading};
+use relax_spec::check::check_program;
 use relax_spec::generate::Tape;
 use relax_spec::harness::implementation::{Implementation, InProcess};
 use relax_spec::harness::process::Interrupt;
-use relax_spec::harness::programs::{Census, Features, Restriction, Source};
+use relax_spec::harness::programs::{Census, Drawn, Features, Restriction, Source, violated_rules};
 use relax_spec::harness::protocol::Identity;
 use relax_spec::harness::trials::{
     Campaign, Ended, Kept, Kind, KnownForm, Path, Paths, Settings, Store, at_example_sizes, campaign, promoted,
     still_shows,
 };
 use relax_spec::harness::worker::StartError;
-use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer};
+use relax_spec::judge::Cx;
+use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer, Verdict};
 use relax_spec::suite::ledger::Ledger;
 use relax_spec::suite::{embedded_suite, read_cases};
 
@@ -41,6 +44,36 @@ fn programs_are_accepted_and_nine_of_ten_reach_their_end() {
     assert_eq!(missing, Vec::<&&str>::new(), "constructs that do not occur in 1000 programs");
 }
 
+/// What the checks complain about, each rule once.
+fn complaints(drawn: &Drawn) -> BTreeSet<&'static str> {
+    let report = check_program(&mut Cx::new(), &drawn.module);
+    let fatal = report.diagnostics.iter().filter(|finding| finding.is_fatal());
+    fatal.map(|finding| finding.rule.id()).collect()
+}
+
+#[test]
+fn a_program_with_a_violation_breaks_that_rule_and_no_other() {
+    let source = source();
+    let mut faults: BTreeSet<String> = BTreeSet::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for number in 0..VIOLATIONS {
+        let (drawn, rule) = source.violating(2, number);
+        seen.insert(rule.id());
+        let found = complaints(&drawn);
+        if found != BTreeSet::from([rule.id()]) {
+            faults.insert(format!("{rule}: {found:?}"));
+        }
+    }
+    assert_eq!(faults, BTreeSet::new());
+    assert_eq!(seen, violated_rules().map(|rule| rule.id()).collect());
+    for rule in violated_rules() {
+        let simplest = source.simplest_violating(rule).expect("it can be broken");
+        assert_eq!(complaints(&simplest), BTreeSet::from([rule.id()]));
+    }
+}
+
+const VIOLATIONS: u64 = 2_000;
+
 #[test]
 fn the_simplest_program_is_that_of_the_empty_tape() {
     let drawn = source().of_tape(Tape::from_choices(Vec::new()));
@@ -59,7 +92,7 @@ fn a_program_has_what_is_allowed_and_nothing_else() {
     let operators = vec![glob::Pattern::new("relax.nn.relu").unwrap(), glob::Pattern::new("relax.sum").unwrap()];
     let restriction = Restriction { operators, features, bindings: 10, ..Restriction::default() };
     let source = Source::of(&embedded_suite().unwrap(), restriction);
-    let named: std::collections::BTreeSet<&str> = source.operators().collect();
+    let named: BTreeSet<&str> = source.operators().collect();
     assert_eq!(named, ["relax.nn.relu", "relax.sum"].into());
     let mut census = Census::default();
     (0..200).for_each(|number| census.count(&source.program(0, number).module));
@@ -75,7 +108,8 @@ fn a_campaign_counts_what_its_programs_had_in_them() {
     let make = || -> Box<dyn Implementation + Send> { Box::new(InProcess::new(Reading::corrected())) };
     let (campaign, _) = run(&drawn, make);
     let Campaign { tally, .. } = &campaign;
-    assert_eq!(tally.questions, 3 * tally.programs);
+    assert_eq!(tally.questions, 3 * tally.programs + tally.violations);
+    assert_eq!(tally.violations, 5);
     assert_eq!(tally.coverage.census.programs, tally.programs);
     assert!(tally.coverage.census.constructs["Call of an operator"] > 20, "{:?}", tally.coverage.census.constructs);
     assert!(tally.coverage.rules.len() > 100, "{}", tally.coverage.rules.len());
@@ -181,6 +215,43 @@ fn a_wrong_implementation_is_found_and_the_program_is_small() {
         assert!(found[0].count > 1);
         assert!(found[0].bindings < 6, "{}", found[0].program);
         assert!(found[0].operators.contains(&"relax.add".to_string()));
+    }
+}
+
+/// Accepts whatever it is given.
+struct Lenient(InProcess);
+
+impl Implementation for Lenient {
+    fn identity(&self) -> &Identity {
+        self.0.identity()
+    }
+
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+        Ok(match self.0.ask(edition, ask)? {
+            Outcome::Answer { answer: Answer::Verdict(_), warnings } => {
+                Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), warnings }
+            }
+            other => other,
+        })
+    }
+}
+
+#[test]
+fn a_program_that_breaks_a_rule_and_is_accepted_is_a_finding_of_that_rule() {
+    let lenient = || -> Box<dyn Implementation + Send> { Box::new(Lenient(InProcess::new(Reading::corrected()))) };
+    let (campaign, store) = run(&settings(80, &["check"]), lenient);
+    let found = store.ranked();
+    assert_eq!(campaign.tally.violations, 10);
+    assert_eq!(found.iter().map(|f| f.count).sum::<u64>(), 10);
+    for finding in found {
+        assert_eq!(finding.signature.kind, Kind::Accepted);
+        assert!(finding.bindings < 6, "{}", finding.program);
+        assert!(violated_rules().any(|rule| rule.id() == finding.signature.message), "{}", finding.signature);
+        let text = promoted(finding, "findings/lenient").unwrap();
+        assert!(text.contains("Rejected(["), "{text}");
+        let kept = Kept::of(finding).unwrap();
+        let mut lenient = Lenient(InProcess::new(Reading::corrected()));
+        assert!(still_shows(&mut lenient, finding, &kept).unwrap().is_some());
     }
 }
 

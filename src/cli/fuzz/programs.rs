@@ -16,7 +16,7 @@ use crate::harness::implementation::Launch;
 use crate::harness::process::{Interrupt, MAX_REPLY};
 use crate::harness::programs::{Census, Features, Restriction, Source};
 use crate::harness::trials::{
-    Campaign, CampaignError, Coverage, Finding, Judged, KnownForm, Path, Paths, Settings, Store, Tally, campaign,
+    Campaign, CampaignError, Coverage, Finding, Judged, Kind, KnownForm, Path, Paths, Settings, Store, Tally, campaign,
 };
 use crate::suite::embedded_suite;
 use crate::suite::ledger::Ledger;
@@ -153,6 +153,7 @@ fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool
         programs,
         ran,
         rejected,
+        violations,
         unheld,
         questions,
         reducing,
@@ -168,9 +169,11 @@ fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool
     // What is known by its message is left as large as it was.
     let small: Vec<usize> = findings.iter().filter(|f| f.known.is_none()).map(|f| f.bindings).collect();
     let bindings: usize = small.iter().sum();
+    let accepted: u64 = findings.iter().filter(|f| f.signature.kind == Kind::Accepted).map(|f| f.count).sum();
     let mut out = format!(
         "{adapter}: {programs} programs, {ran} compiled and run, {questions} questions and {reducing} to reduce, {lost} processes lost\n\
          {} runs, {}% reach the end on both sides; {}% of the time inside the implementation\n\
+         {violations} programs that break one rule, {accepted} of them accepted\n\
          {} findings, {unknown} of them unknown, these of {} bindings on average\n",
         runs.0,
         percent(runs.1, runs.0),

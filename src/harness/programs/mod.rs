@@ -12,10 +12,12 @@ mod features;
 mod frame;
 mod prim_funcs;
 mod source;
+mod violations;
 
 pub use census::Census;
 pub use features::Features;
 pub use source::{Restriction, Source};
+pub use violations::violated_rules;
 
 use std::collections::BTreeMap;
 

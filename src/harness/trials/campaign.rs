@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::inputs::inputs;
-use super::judge::{Asked, Difference, Judged, is_accepted, judge};
+use super::judge::{Asked, Difference, Judged, broken_rules, is_accepted, judge};
 use super::path::{Path, Paths};
 use super::reduce::{Reducer, Shown};
 use super::reduced::{bindings, operators};
@@ -20,7 +20,7 @@ use crate::data::json::to_value;
 use crate::grammar::{IrModule, Name};
 use crate::harness::implementation::Implementation;
 use crate::harness::process::Interrupt;
-use crate::harness::programs::{Drawn, Restriction, Source};
+use crate::harness::programs::{Drawn, Restriction, Source, violated_rules};
 use crate::harness::worker::StartError;
 use crate::judge::Cx;
 use crate::question::Outcome;
@@ -194,6 +194,8 @@ impl Implementation for Timed {
 
 /// How many questions are asked to reduce a program that hangs.
 const HANGS: usize = 4;
+/// One in so many programs breaks a rule.
+const VIOLATING: u64 = 8;
 
 struct Worker<'a> {
     source: &'a Source,
@@ -205,6 +207,10 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     fn program(&mut self, number: u64) -> Result<(), CampaignError> {
+        let paths = self.settings.paths.of_program(self.settings.seed, number);
+        if number % VIOLATING == VIOLATING - 1 && paths.contains(&Path::Check) {
+            return self.violation(number);
+        }
         let drawn = self.source.program(self.settings.seed, number);
         let mut cx = Cx::new();
         if !is_accepted(&mut cx, &drawn.module) {
@@ -224,7 +230,6 @@ impl Worker<'_> {
         inputs.extend(inputs.first().cloned());
         self.tally.programs += 1;
         self.tally.coverage.count(&drawn.module, cx.recorded());
-        let paths = self.settings.paths.of_program(self.settings.seed, number);
         let mut ran = false;
         for path in paths {
             let dialect = dialect_of(&self.implementation);
@@ -249,6 +254,44 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Asks whether a program is accepted that breaks one rule.
+    fn violation(&mut self, number: u64) -> Result<(), CampaignError> {
+        let (drawn, rule) = self.source.violating(self.settings.seed, number);
+        if broken_rules(&mut Cx::new(), &drawn.module) != [rule] {
+            self.tally.rejected += 1;
+            return Ok(());
+        }
+        let entry: Name = "main".into();
+        let dialect = dialect_of(&self.implementation);
+        let ask = Path::Check.ask(&drawn.module, &entry, &[], dialect);
+        let outcome = self.implementation.ask(Edition::default(), &ask)?;
+        self.tally.violations += 1;
+        self.tally.questions += 1;
+        match judge(Asked { module: &drawn.module, entry: &entry, inputs: &[] }, &Path::Check, &outcome) {
+            Judged::Agrees { .. } => {}
+            Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
+            Judged::Differs(difference) => self.differs(number, &drawn, &entry, &Path::Check, *difference)?,
+        }
+        Ok(())
+    }
+
+    /// The simplest program that breaks the rule, if it is accepted too.
+    fn simplest(&mut self, shown: Shown) -> Result<Shown, StartError> {
+        let rule = violated_rules().find(|rule| shown.difference.signature.message == rule.id());
+        let Some(drawn) = rule.and_then(|rule| self.source.simplest_violating(rule)) else { return Ok(shown) };
+        let dialect = dialect_of(&self.implementation);
+        let ask = Path::Check.ask(&drawn.module, &shown.entry, &[], dialect);
+        let outcome = self.implementation.ask(Edition::default(), &ask)?;
+        self.tally.reducing += 1;
+        let asked = Asked { module: &drawn.module, entry: &shown.entry, inputs: &[] };
+        Ok(match judge(asked, &Path::Check, &outcome) {
+            Judged::Differs(found) if found.signature.is_like(&shown.difference.signature) => {
+                Shown { module: drawn.module, entry: shown.entry, sizes: drawn.sizes, difference: *found }
+            }
+            Judged::Differs(_) | Judged::Agrees { .. } | Judged::Unsupported(_) => shown,
+        })
+    }
+
     /// A difference is counted, and reduced if it is a new one.
     fn differs(
         &mut self,
@@ -264,7 +307,7 @@ impl Worker<'_> {
                 let reason = format!("{}: {}", difference.signature.stage, difference.signature.message);
                 *self.tally.refused.entry(reason).or_default() += 1;
             }
-            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::AdapterError => {}
+            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Accepted | Kind::AdapterError => {}
         }
         let all = operators(&drawn.module);
         let known_already = {
@@ -281,10 +324,12 @@ impl Worker<'_> {
             _ if self.is_known_as_it_is(&shown.difference.signature, &all) => 0,
             // Each answer that does not come takes as long as is waited for it.
             Kind::Hang => self.settings.budget.min(HANGS),
+            Kind::Accepted => 0,
             Kind::Crash | Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::AdapterError => {
                 self.settings.budget
             }
         };
+        let shown = if shown.difference.signature.kind == Kind::Accepted { self.simplest(shown)? } else { shown };
         let mut reducer = Reducer { implementation: &mut self.implementation, path, dialect, budget };
         let shown = reducer.reduce(Some((self.source, &drawn.choices)), shown)?;
         self.tally.reducing += (budget - reducer.budget) as u64;

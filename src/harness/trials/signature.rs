@@ -5,6 +5,8 @@ use std::fmt;
 use glob::Pattern;
 use serde::{Deserialize, Serialize};
 
+use crate::book::Rule;
+
 /// How an implementation fails.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -21,6 +23,8 @@ pub enum Kind {
     NotNormal,
     /// A program is refused before it runs.
     Refused,
+    /// A program that breaks a rule is accepted.
+    Accepted,
     /// The adapter is to blame.
     AdapterError,
 }
@@ -46,10 +50,17 @@ impl Signature {
         Signature { kind, stage: stage.to_string(), message: normalized(message), operators: Vec::new() }
     }
 
+    /// An implementation accepts a program that breaks these rules.
+    pub(super) fn of_accepted(rules: &[Rule]) -> Signature {
+        // The numbers in them tell rules apart.
+        let message = rules.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
+        Signature { kind: Kind::Accepted, stage: "check".to_string(), message, operators: Vec::new() }
+    }
+
     /// Whether the message tells causes apart.
     pub(super) fn tells(&self) -> bool {
         match self.kind {
-            Kind::Refused | Kind::Fails | Kind::AdapterError => true,
+            Kind::Refused | Kind::Accepted | Kind::Fails | Kind::AdapterError => true,
             Kind::Crash | Kind::Hang | Kind::Value | Kind::NotNormal => false,
         }
     }
@@ -59,7 +70,7 @@ impl Signature {
         let alike = self.kind == other.kind && self.stage == other.stage;
         match self.kind {
             Kind::Crash | Kind::Hang => alike,
-            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::AdapterError => {
+            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::Accepted | Kind::AdapterError => {
                 alike && self.message == other.message
             }
         }
@@ -84,6 +95,7 @@ impl fmt::Display for Kind {
             Kind::Fails => "fails",
             Kind::NotNormal => "not_normal",
             Kind::Refused => "refused",
+            Kind::Accepted => "accepted",
             Kind::AdapterError => "adapter_error",
         })
     }

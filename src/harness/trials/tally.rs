@@ -42,6 +42,8 @@ pub struct Tally {
     pub ran: u64,
     /// Programs that the generator made and the checks do not accept: mistakes of the generator.
     pub rejected: u64,
+    /// Programs that break one rule.
+    pub violations: u64,
     /// Programs without inputs.
     pub unheld: u64,
     /// Questions.
@@ -67,6 +69,7 @@ impl Tally {
         self.programs += other.programs;
         self.ran += other.ran;
         self.rejected += other.rejected;
+        self.violations += other.violations;
         self.unheld += other.unheld;
         self.questions += other.questions;
         self.reducing += other.reducing;
