@@ -23,8 +23,10 @@ mod judge;
 mod normalize;
 mod ops;
 mod options;
+mod promote;
 mod refine;
 mod render;
+mod reproduce;
 mod rules;
 mod run;
 mod supervise;
@@ -73,6 +75,8 @@ enum Command {
     Conform(conform::Args),
     Fuzz(fuzz::Args),
     Diff(diff::Args),
+    Reproduce(reproduce::Args),
+    Promote(promote::Args),
     Ops(ops::Args),
     Adapter(adapter::Args),
     Export(export::Args),
@@ -100,6 +104,8 @@ impl Command {
             | Command::Conform(_)
             | Command::Fuzz(_)
             | Command::Diff(_)
+            | Command::Reproduce(_)
+            | Command::Promote(_)
             | Command::Ops(_)
             | Command::Adapter(_)
             | Command::Export(_)
@@ -194,6 +200,8 @@ fn dispatch(command: Command) -> Outcome {
         Command::Conform(args) => conform::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
+        Command::Promote(args) => promote::run(&args),
         Command::Ops(args) => ops::run(&args),
         Command::Adapter(args) => adapter::run(&args),
         Command::Export(args) => export::run(&args),

@@ -13,7 +13,7 @@ use super::{Deviation, Observed, RefineError, Settings, Verdict, unknown};
 use crate::arguments::Arguments;
 use crate::book::Rule;
 use crate::derivation::inferred_results;
-use crate::eval::{Options, Watch};
+use crate::eval::Watch;
 use crate::grammar::{IrModule, Name, TensorData};
 use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
@@ -126,7 +126,7 @@ impl<'a> Comparison<'a> {
     ) -> Result<Comparison<'a>, RefineError> {
         let compiled = target.compiled;
         let target = target.module;
-        let arguments = Arguments::of(&[source, target], settings.seed, Options::default().memory);
+        let arguments = Arguments::of(&[source, target], settings.seed, settings.memory);
         let (registry, unknown) = packed_functions(settings, &[source, target])?;
         let subject = |module| Subject {
             module,

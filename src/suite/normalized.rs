@@ -13,7 +13,12 @@ const RUNS: usize = 8;
 
 /// What keeps a program from being the normal form of the original, if anything does.
 pub fn objection(cx: &mut Cx, original: &Program, given: &IrModule) -> Option<String> {
-    not_normal(cx, given).or_else(|| not_preserved(cx, original, given))
+    objection_within(cx, original, given, &Settings::runs(RUNS))
+}
+
+/// As [`objection`], on other inputs.
+pub fn objection_within(cx: &mut Cx, original: &Program, given: &IrModule, settings: &Settings) -> Option<String> {
+    not_normal(cx, given).or_else(|| not_preserved(cx, original, given, settings))
 }
 
 /// The criteria of normal form.
@@ -27,7 +32,7 @@ fn not_normal(cx: &mut Cx, given: &IrModule) -> Option<String> {
 }
 
 /// NF.PRESERVES: the same values and the same effects in the same order, from every entry point.
-fn not_preserved(cx: &mut Cx, original: &Program, given: &IrModule) -> Option<String> {
+fn not_preserved(cx: &mut Cx, original: &Program, given: &IrModule, settings: &Settings) -> Option<String> {
     let read;
     let original = match original {
         Program::Module(module) => module,
@@ -36,7 +41,7 @@ fn not_preserved(cx: &mut Cx, original: &Program, given: &IrModule) -> Option<St
             &read
         }
     };
-    entry_points(original).into_iter().find_map(|entry| differs(cx, original, given, entry))
+    entry_points(original).into_iter().find_map(|entry| differs(cx, original, given, entry, settings))
 }
 
 /// The names by which functions can be called from outside.
@@ -56,10 +61,10 @@ fn entry_point(func: &GlobalFunc) -> Option<&Name> {
 
 /// Neither may do what the other may not: normalization has none of the freedoms of an optimizer, which refinement in
 /// one direction would grant. Where no arguments can be made, or nothing is said of the run, nothing is compared.
-fn differs(cx: &mut Cx, original: &IrModule, given: &IrModule, entry: &str) -> Option<String> {
-    let forth = refine(cx, original, given, entry, &[], &Settings::runs(RUNS));
+fn differs(cx: &mut Cx, original: &IrModule, given: &IrModule, entry: &str, settings: &Settings) -> Option<String> {
+    let forth = refine(cx, original, given, entry, &[], settings);
     forbidden(entry, forth).or_else(|| {
-        let back = refine(cx, given, original, entry, &[], &Settings::runs(RUNS));
+        let back = refine(cx, given, original, entry, &[], settings);
         forbidden(entry, back).map(|why| format!("the other way round, {why}"))
     })
 }

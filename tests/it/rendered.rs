@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::cli::{fake, run};
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 22] = [
     "check",
     "run",
     "build",
@@ -23,6 +23,8 @@ const COMMANDS: [&str; 20] = [
     "conform",
     "fuzz",
     "diff",
+    "reproduce",
+    "promote",
     "ops",
     "adapter",
     "export",

@@ -1,20 +1,24 @@
 //! The generator of whole programs, and campaigns with them.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use relax_spec::book::{Edition, Reading};
+use relax_spec::check::check_program;
 use relax_spec::generate::Tape;
 use relax_spec::harness::implementation::{Implementation, InProcess};
 use relax_spec::harness::process::Interrupt;
-use relax_spec::harness::programs::{Census, Features, Restriction, Source};
+use relax_spec::harness::programs::{Census, Drawn, Features, Restriction, Source, violated_rules};
 use relax_spec::harness::protocol::Identity;
 use relax_spec::harness::trials::{
-    Campaign, Ended, Kind, KnownForm, Path, Settings, Store, at_example_sizes, campaign,
+    Campaign, Ended, Kept, Kind, KnownForm, Path, Paths, Settings, Store, at_example_sizes, campaign, promoted,
+    still_shows,
 };
 use relax_spec::harness::worker::StartError;
-use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer};
-use relax_spec::suite::embedded_suite;
+use relax_spec::judge::Cx;
+use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer, Verdict};
 use relax_spec::suite::ledger::Ledger;
+use relax_spec::suite::{embedded_suite, read_cases};
 
 fn source() -> Source {
     Source::of(&embedded_suite().unwrap(), Restriction::default())
@@ -40,6 +44,36 @@ fn programs_are_accepted_and_nine_of_ten_reach_their_end() {
     assert_eq!(missing, Vec::<&&str>::new(), "constructs that do not occur in 1000 programs");
 }
 
+/// What the checks complain about, each rule once.
+fn complaints(drawn: &Drawn) -> BTreeSet<&'static str> {
+    let report = check_program(&mut Cx::new(), &drawn.module);
+    let fatal = report.diagnostics.iter().filter(|finding| finding.is_fatal());
+    fatal.map(|finding| finding.rule.id()).collect()
+}
+
+#[test]
+fn a_program_with_a_violation_breaks_that_rule_and_no_other() {
+    let source = source();
+    let mut faults: BTreeSet<String> = BTreeSet::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for number in 0..VIOLATIONS {
+        let (drawn, rule) = source.violating(2, number);
+        seen.insert(rule.id());
+        let found = complaints(&drawn);
+        if found != BTreeSet::from([rule.id()]) {
+            faults.insert(format!("{rule}: {found:?}"));
+        }
+    }
+    assert_eq!(faults, BTreeSet::new());
+    assert_eq!(seen, violated_rules().map(|rule| rule.id()).collect());
+    for rule in violated_rules() {
+        let simplest = source.simplest_violating(rule).expect("it can be broken");
+        assert_eq!(complaints(&simplest), BTreeSet::from([rule.id()]));
+    }
+}
+
+const VIOLATIONS: u64 = 2_000;
+
 #[test]
 fn the_simplest_program_is_that_of_the_empty_tape() {
     let drawn = source().of_tape(Tape::from_choices(Vec::new()));
@@ -58,7 +92,7 @@ fn a_program_has_what_is_allowed_and_nothing_else() {
     let operators = vec![glob::Pattern::new("relax.nn.relu").unwrap(), glob::Pattern::new("relax.sum").unwrap()];
     let restriction = Restriction { operators, features, bindings: 10, ..Restriction::default() };
     let source = Source::of(&embedded_suite().unwrap(), restriction);
-    let named: std::collections::BTreeSet<&str> = source.operators().collect();
+    let named: BTreeSet<&str> = source.operators().collect();
     assert_eq!(named, ["relax.nn.relu", "relax.sum"].into());
     let mut census = Census::default();
     (0..200).for_each(|number| census.count(&source.program(0, number).module));
@@ -68,13 +102,28 @@ fn a_program_has_what_is_allowed_and_nothing_else() {
     assert!(!census.operators.contains_key("relax.exp"));
 }
 
+#[test]
+fn a_campaign_counts_what_its_programs_had_in_them() {
+    let drawn = Settings { paths: Paths::Drawn, ..settings(40, &[]) };
+    let make = || -> Box<dyn Implementation + Send> { Box::new(InProcess::new(Reading::corrected())) };
+    let (campaign, _) = run(&drawn, make);
+    let Campaign { tally, .. } = &campaign;
+    assert_eq!(tally.questions, 3 * tally.programs + tally.violations);
+    assert_eq!(tally.violations, 5);
+    assert_eq!(tally.coverage.census.programs, tally.programs);
+    assert!(tally.coverage.census.constructs["Call of an operator"] > 20, "{:?}", tally.coverage.census.constructs);
+    assert!(tally.coverage.rules.len() > 100, "{}", tally.coverage.rules.len());
+    assert!(tally.coverage.rules.values().all(|count| *count <= tally.programs));
+    assert_eq!(run(&drawn, make).0.tally.coverage, tally.coverage);
+}
+
 fn settings(programs: u64, paths: &[&str]) -> Settings {
     Settings {
         seed: 5,
         programs: Some(programs),
         time: None,
         jobs: 1,
-        paths: Some(paths.iter().map(|name| Path::named(name).unwrap()).collect()),
+        paths: Paths::These(paths.iter().map(|name| Path::named(name).unwrap()).collect()),
         runs: 2,
         budget: 200,
         known: Vec::new(),
@@ -99,7 +148,7 @@ fn the_oracle_does_not_differ_from_itself() {
     assert!(campaign.tally.runs.1 * 10 >= campaign.tally.runs.0 * 7, "{:?}", campaign.tally.runs);
 }
 
-/// Gives other values, crashes, refuses or loses an effect wherever a program has a call of this operator.
+/// Gives other values, crashes or refuses wherever a program has a call of this operator.
 struct Wrong {
     inner: InProcess,
     operator: &'static str,
@@ -134,10 +183,10 @@ fn refuse(_: Vec<TrialAnswer>) -> Outcome {
     Outcome::Rejected { stage: "compile".into(), class: "Error".into(), message: "no lowering, 17 left".into() }
 }
 
-fn forget(answers: Vec<TrialAnswer>) -> Outcome {
+fn mistake(answers: Vec<TrialAnswer>) -> Outcome {
     let without = |answer| match answer {
-        TrialAnswer::Returns(_, args, _) => {
-            TrialAnswer::Returns(relax_spec::value::ValueSpec::Str("another".into()), args, Vec::new())
+        TrialAnswer::Returns(_, args, effects) => {
+            TrialAnswer::Returns(relax_spec::value::ValueSpec::Str("another".into()), args, effects)
         }
         other => other,
     };
@@ -153,15 +202,105 @@ fn wrong(how: fn(Vec<TrialAnswer>) -> Outcome) -> Store {
 
 #[test]
 fn a_wrong_implementation_is_found_and_the_program_is_small() {
-    for (how, kind) in [(crash as fn(_) -> _, Kind::Crash), (refuse, Kind::Refused), (forget, Kind::Value)] {
+    for (how, kind) in [(crash as fn(_) -> _, Kind::Crash), (refuse, Kind::Refused), (mistake, Kind::Value)] {
         let store = wrong(how);
         let found = store.ranked();
-        assert_eq!(found.len(), 1, "{:?}", found.iter().map(|f| f.signature.to_string()).collect::<Vec<_>>());
+        assert_eq!(
+            found.len(),
+            1,
+            "{:?}",
+            found.iter().map(|f| format!("{} {}\n{}", f.number, f.signature, f.program)).collect::<Vec<_>>().join("\n")
+        );
         assert_eq!(found[0].signature.kind, kind);
         assert!(found[0].count > 1);
         assert!(found[0].bindings < 6, "{}", found[0].program);
         assert!(found[0].operators.contains(&"relax.add".to_string()));
     }
+}
+
+/// Accepts whatever it is given.
+struct Lenient(InProcess);
+
+impl Implementation for Lenient {
+    fn identity(&self) -> &Identity {
+        self.0.identity()
+    }
+
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+        Ok(match self.0.ask(edition, ask)? {
+            Outcome::Answer { answer: Answer::Verdict(_), warnings } => {
+                Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), warnings }
+            }
+            other => other,
+        })
+    }
+}
+
+#[test]
+fn a_program_that_breaks_a_rule_and_is_accepted_is_a_finding_of_that_rule() {
+    let lenient = || -> Box<dyn Implementation + Send> { Box::new(Lenient(InProcess::new(Reading::corrected()))) };
+    let (campaign, store) = run(&settings(80, &["check"]), lenient);
+    let found = store.ranked();
+    assert_eq!(campaign.tally.violations, 10);
+    assert_eq!(found.iter().map(|f| f.count).sum::<u64>(), 10);
+    for finding in found {
+        assert_eq!(finding.signature.kind, Kind::Accepted);
+        assert!(finding.bindings < 6, "{}", finding.program);
+        assert!(violated_rules().any(|rule| rule.id() == finding.signature.message), "{}", finding.signature);
+        let text = promoted(finding, "findings/lenient").unwrap();
+        assert!(text.contains("Rejected(["), "{text}");
+        let kept = Kept::of(finding).unwrap();
+        let mut lenient = Lenient(InProcess::new(Reading::corrected()));
+        assert!(still_shows(&mut lenient, finding, &kept).unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_finding_is_reproduced_until_it_is_mended() {
+    for how in [crash as fn(_) -> _, refuse, mistake] {
+        let store = wrong(how);
+        let finding = store.ranked()[0];
+        let kept = Kept::of(finding).unwrap();
+        let mut wrong = Wrong { inner: InProcess::new(Reading::corrected()), operator: "relax.add", how };
+        let (path, difference) = still_shows(&mut wrong, finding, &kept).unwrap().expect("it shows still");
+        assert_eq!((path.to_string(), difference.signature.kind), ("llvm".to_string(), finding.signature.kind));
+        let mut mended = InProcess::new(Reading::corrected());
+        assert_eq!(still_shows(&mut mended, finding, &kept).unwrap(), None);
+    }
+}
+
+#[test]
+fn a_finding_becomes_a_case_with_the_answer_of_the_text_and_its_clauses() {
+    let store = wrong(mistake);
+    let text = promoted(store.ranked()[0], "findings/sum").unwrap();
+    let cases = read_cases("case.ron", &text).unwrap();
+    assert_eq!(cases.len(), 1, "{text}");
+    assert_eq!(cases[0].id, "findings/sum");
+    assert!(cases[0].rules.iter().any(|rule| rule.id() == "OPS.add.value"), "{text}");
+    assert!(text.contains("Returns("), "{text}");
+}
+
+#[test]
+fn a_case_that_is_there_is_not_overwritten() {
+    let dir = tempfile::tempdir().unwrap();
+    let finding = dir.path().join("finding.json");
+    std::fs::write(&finding, serde_json::to_string(wrong(mistake).ranked()[0]).unwrap()).unwrap();
+    let case = dir.path().join("case.ron");
+    let promote = || {
+        std::process::Command::new(env!("CARGO_BIN_EXE_relax-spec"))
+            .arg("promote")
+            .arg(&finding)
+            .args(["--id", "findings/sum", "--output"])
+            .arg(&case)
+            .output()
+            .unwrap()
+            .status
+            .code()
+    };
+    assert_eq!(promote(), Some(0));
+    let written = std::fs::read_to_string(&case).unwrap();
+    assert_eq!(promote(), Some(2));
+    assert_eq!(std::fs::read_to_string(&case).unwrap(), written);
 }
 
 #[test]

@@ -70,12 +70,16 @@ pub struct Args {
     /// The most bindings of a program
     #[arg(long, value_name = "N", default_value_t = 200)]
     bindings: usize,
-    /// Only these paths, with commas: `llvm`, `text`, `check`, `normalize`, `plain`, `reprint`, `compiled`, `c`, `pass:NAME`
-    #[arg(long, value_name = "PATH,..", value_delimiter = ',')]
+    /// By which paths each program goes: `drawn` (checked, normalized, and run in one way that is drawn for it), `all` of them, or
+    /// these, with commas: `llvm`, `text`, `check`, `normalize`, `plain`, `reprint`, `compiled`, `c`, `pass:NAME`
+    #[arg(long, value_name = "drawn|all|PATH,..", value_delimiter = ',')]
     paths: Vec<String>,
     /// How many questions may be asked to reduce a finding
     #[arg(long, value_name = "N", default_value_t = 40)]
     reduce: usize,
+    /// List what the programs had in them and which rules were applied to them, with counts
+    #[arg(long)]
+    coverage: bool,
     /// Print the program with this number, and ask nobody
     #[arg(long, value_name = "NUMBER")]
     show: Option<u64>,

@@ -14,9 +14,9 @@ use crate::cli::{Exit, Failure, Outcome, print, print_program};
 use crate::harness::adapters::Adapter;
 use crate::harness::implementation::Launch;
 use crate::harness::process::{Interrupt, MAX_REPLY};
-use crate::harness::programs::{Features, Restriction, Source};
+use crate::harness::programs::{Census, Features, Restriction, Source};
 use crate::harness::trials::{
-    Campaign, CampaignError, Finding, Judged, KnownForm, Path, Settings, Store, Tally, campaign,
+    Campaign, CampaignError, Coverage, Finding, Judged, Kind, KnownForm, Path, Paths, Settings, Store, Tally, campaign,
 };
 use crate::suite::embedded_suite;
 use crate::suite::ledger::Ledger;
@@ -26,6 +26,8 @@ use crate::syntax::tvmscript::{Dialect, print_module};
 const RUNS: u64 = 1_000;
 /// On how many inputs each program is run, beside those at its example sizes.
 const INPUTS: usize = 2;
+/// How many counts stand in one line.
+const COLUMNS: usize = 6;
 /// How many refusals are listed.
 const LISTED: usize = 12;
 
@@ -86,19 +88,16 @@ fn known_forms(args: &Args, adapter: &Adapter) -> Result<Vec<KnownForm>, Failure
 pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
     let known = known_forms(args, adapter)?;
     let restriction = restriction(args, &known)?;
-    let path = |name: &String| {
-        Path::named(name).ok_or_else(|| {
-            let all: Vec<String> = Path::all().iter().map(ToString::to_string).collect();
-            Failure::unreadable(format!("there is no path `{name}` (there are {})", all.join(", ")))
-        })
-    };
-    let paths: Vec<Path> = args.paths.iter().map(path).collect::<Result<_, _>>()?;
+    let paths = Paths::named(&args.paths).map_err(|name| {
+        let all: Vec<String> = Path::all().iter().map(ToString::to_string).collect();
+        Failure::unreadable(format!("there is no path `{name}` (there are {})", all.join(", ")))
+    })?;
     let settings = Settings {
         seed: args.seed,
         programs: args.runs.or(if args.time.is_none() { Some(RUNS) } else { None }),
         time: args.time,
         jobs: args.jobs,
-        paths: if paths.is_empty() { None } else { Some(paths) },
+        paths,
         runs: INPUTS,
         budget: args.reduce,
         known,
@@ -136,7 +135,7 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outc
             return Err(error.into());
         }
     };
-    print(&report(&adapter.to_string(), &campaign, &findings))?;
+    print(&report(&adapter.to_string(), &campaign, &findings, args.coverage))?;
     Ok(match campaign {
         Campaign { interrupted: true, .. } => Exit::StoppedEarly,
         Campaign { tally: Tally { programs: 0, .. }, .. } => Exit::NothingRan,
@@ -149,25 +148,43 @@ fn percent(part: u64, whole: u64) -> u64 {
     (part * 100).checked_div(whole).unwrap_or(0)
 }
 
-fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding]) -> String {
-    let Tally { programs, ran, rejected, unheld, questions, reducing, runs, lost, unsupported, refused, time } =
-        &campaign.tally;
+fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool) -> String {
+    let Tally {
+        programs,
+        ran,
+        rejected,
+        violations,
+        unheld,
+        questions,
+        reducing,
+        runs,
+        lost,
+        unsupported,
+        refused,
+        coverage,
+        time,
+    } = &campaign.tally;
     let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let unknown = findings.iter().filter(|finding| finding.known.is_none()).count();
-    let bindings: usize = findings.iter().map(|finding| finding.bindings).sum();
+    // What is known by its message is left as large as it was.
+    let small: Vec<usize> = findings.iter().filter(|f| f.known.is_none()).map(|f| f.bindings).collect();
+    let bindings: usize = small.iter().sum();
+    let accepted: u64 = findings.iter().filter(|f| f.signature.kind == Kind::Accepted).map(|f| f.count).sum();
     let mut out = format!(
         "{adapter}: {programs} programs, {ran} compiled and run, {questions} questions and {reducing} to reduce, {lost} processes lost\n\
          {} runs, {}% reach the end on both sides; {}% of the time inside the implementation\n\
-         {} findings, {unknown} of them unknown, of {} bindings on average\n",
+         {violations} programs that break one rule, {accepted} of them accepted\n\
+         {} findings, {unknown} of them unknown, these of {} bindings on average\n",
         runs.0,
         percent(runs.1, runs.0),
         percent(millis(time.1), millis(time.0)),
         findings.len(),
-        format_args!("{:.1}", bindings as f64 / findings.len().max(1) as f64),
+        format_args!("{:.1}", bindings as f64 / small.len().max(1) as f64),
     );
     if *rejected > 0 || *unheld > 0 {
         let _ = writeln!(out, "{rejected} programs not accepted here, {unheld} without inputs");
     }
+    out.push_str(&covered(coverage, whole));
     for (title, reasons) in [("refused", refused), ("unsupported", unsupported)] {
         let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
         reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
@@ -181,6 +198,35 @@ fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding]) -> String {
     }
     findings.iter().for_each(|finding| out.push_str(&describe(finding)));
     out
+}
+
+/// What occurred, all of it with its counts if that is wanted.
+fn covered(coverage: &Coverage, whole: bool) -> String {
+    let Census { constructs, operators, bindings, programs } = &coverage.census;
+    let all_constructs = Census::CONSTRUCTS.len();
+    let mut out = format!(
+        "covered: {} of {all_constructs} constructs, {} operators, {} rules, {} bindings on average\n",
+        constructs.len(),
+        operators.len(),
+        coverage.rules.len(),
+        format_args!("{:.1}", *bindings as f64 / (*programs).max(1) as f64),
+    );
+    if whole {
+        listed(&mut out, "constructs", constructs.iter());
+        listed(&mut out, "operators", operators.iter());
+        listed(&mut out, "rules", coverage.rules.iter().map(|(rule, count)| (rule.id(), count)));
+    }
+    out
+}
+
+fn listed<'a, T: std::fmt::Display>(out: &mut String, title: &str, counts: impl Iterator<Item = (T, &'a u64)>) {
+    let mut counts: Vec<(T, &u64)> = counts.collect();
+    counts.sort_by_key(|(_, count)| **count);
+    let _ = writeln!(out, "  {title}, by the number of programs:");
+    for line in counts.chunks(COLUMNS) {
+        let line: Vec<String> = line.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let _ = writeln!(out, "    {}", line.join(", "));
+    }
 }
 
 fn describe(finding: &Finding) -> String {

@@ -92,6 +92,18 @@ impl Census {
         }
     }
 
+    /// Adds what was counted elsewhere.
+    pub fn add(&mut self, other: &Census) {
+        self.programs += other.programs;
+        self.bindings += other.bindings;
+        for (construct, count) in &other.constructs {
+            *self.constructs.entry(construct).or_default() += count;
+        }
+        for (operator, count) in &other.operators {
+            *self.operators.entry(operator.clone()).or_default() += count;
+        }
+    }
+
     /// What does not occur of what could.
     pub fn missing(&self, source: &Source) -> Vec<String> {
         let constructs = Census::CONSTRUCTS.iter().filter(|name| !self.constructs.contains_key(*name));

@@ -11,15 +11,21 @@ use crate::grammar::{
 };
 use crate::judge::Cx;
 
-/// The numbers of bindings that a program may have, the small ones often.
-const BINDINGS: [usize; 24] = [1, 2, 3, 4, 5, 6, 8, 10, 2, 3, 4, 5, 6, 8, 10, 3, 4, 5, 6, 12, 16, 24, 60, 200];
+/// The numbers of bindings that a program may have, the small ones often: what takes long to compile takes the time of many others.
+const BINDINGS: [usize; 24] = [1, 2, 3, 4, 5, 6, 8, 10, 2, 3, 4, 5, 6, 8, 10, 3, 4, 5, 6, 12, 2, 3, 16, LARGE[0]];
+/// Those of the largest of them.
+const LARGE: [usize; 8] = [20, 24, 32, 24, 20, 40, 80, 200];
 /// The most parameters that a function grows, and the most values that `main` returns.
 const PARAMS: usize = 8;
 const RESULTS: usize = 6;
 
-/// How many bindings a program has at most: its first choice.
+/// How many choices say how large a program is.
+pub(super) const SIZING: usize = 2;
+
+/// How many bindings a program has at most: its first choices.
 pub(super) fn bindings_of(tape: &mut Tape) -> usize {
-    BINDINGS[tape.choose(BINDINGS.len())]
+    let (at, large) = (tape.choose(BINDINGS.len()), tape.choose(LARGE.len()));
+    if at + 1 == BINDINGS.len() { LARGE[large] } else { BINDINGS[at] }
 }
 
 /// A value in scope.

@@ -12,10 +12,12 @@ mod features;
 mod frame;
 mod prim_funcs;
 mod source;
+mod violations;
 
 pub use census::Census;
 pub use features::Features;
 pub use source::{Restriction, Source};
+pub use violations::violated_rules;
 
 use std::collections::BTreeMap;
 
@@ -42,10 +44,14 @@ pub struct Drawn {
 
 /// The tape of the program with a number.
 pub fn tape(seed: u64, number: u64) -> Tape {
+    let bindings = frame::bindings_of(&mut tape_of(seed, number, frame::SIZING));
+    tape_of(seed, number, CHOICES.0 * bindings + CHOICES.1)
+}
+
+/// So many choices for a number.
+pub(super) fn tape_of(seed: u64, number: u64, choices: usize) -> Tape {
     // Neighbouring numbers must not give related tapes; the generator of `fastrand` mixes its seed.
-    let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number);
-    let bindings = frame::bindings_of(&mut Tape::from_seed(seed, 1));
-    Tape::from_seed(seed, CHOICES.0 * bindings + CHOICES.1)
+    Tape::from_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number), choices)
 }
 
 impl Source {

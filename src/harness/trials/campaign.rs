@@ -8,19 +8,21 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::inputs::inputs;
-use super::judge::{Asked, Difference, Judged, is_accepted, judge};
-use super::path::Path;
+use super::judge::{Asked, Difference, Judged, broken_rules, is_accepted, judge};
+use super::path::{Path, Paths};
 use super::reduce::{Reducer, Shown};
 use super::reduced::{bindings, operators};
 use super::signature::{Kind, KnownForm, Signature};
 use super::store::{Finding, Store, StoreError};
+use super::tally::Tally;
 use crate::book::Edition;
 use crate::data::json::to_value;
 use crate::grammar::{IrModule, Name};
 use crate::harness::implementation::Implementation;
 use crate::harness::process::Interrupt;
-use crate::harness::programs::{Drawn, Restriction, Source};
+use crate::harness::programs::{Drawn, Restriction, Source, violated_rules};
 use crate::harness::worker::StartError;
+use crate::judge::Cx;
 use crate::question::Outcome;
 use crate::suite::Case;
 use crate::syntax::tvmscript::{Dialect, print_module};
@@ -37,41 +39,14 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// How many workers there are.
     pub jobs: usize,
-    /// The paths, if not those of the program's number.
-    pub paths: Option<Vec<Path>>,
+    /// The paths of each program.
+    pub paths: Paths,
     /// On how many inputs each is run.
     pub runs: usize,
     /// How many questions may be asked to reduce a finding.
     pub budget: usize,
     /// What is known.
     pub known: Vec<KnownForm>,
-}
-
-/// What was done.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// Programs that were asked about.
-    pub programs: u64,
-    /// Programs that the implementation compiled and ran at least once.
-    pub ran: u64,
-    /// Programs that the generator made and the checks do not accept: mistakes of the generator.
-    pub rejected: u64,
-    /// Programs without inputs.
-    pub unheld: u64,
-    /// Questions.
-    pub questions: u64,
-    /// Questions asked to reduce findings.
-    pub reducing: u64,
-    /// Runs, and those of them that reached the end on both sides.
-    pub runs: (u64, u64),
-    /// Processes that were lost.
-    pub lost: u64,
-    /// What the implementation says that it cannot do, by reason.
-    pub unsupported: BTreeMap<String, u64>,
-    /// What it refused, by reason.
-    pub refused: BTreeMap<String, u64>,
-    /// How long the workers were, and how much of that they waited for the implementation.
-    pub time: (Duration, Duration),
 }
 
 /// How a campaign went.
@@ -92,28 +67,6 @@ pub enum CampaignError {
     /// Findings cannot be kept.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-impl Tally {
-    fn add(&mut self, other: Tally) {
-        self.programs += other.programs;
-        self.ran += other.ran;
-        self.rejected += other.rejected;
-        self.unheld += other.unheld;
-        self.questions += other.questions;
-        self.reducing += other.reducing;
-        self.runs.0 += other.runs.0;
-        self.runs.1 += other.runs.1;
-        self.lost += other.lost;
-        for (reason, count) in other.unsupported {
-            *self.unsupported.entry(reason).or_default() += count;
-        }
-        for (reason, count) in other.refused {
-            *self.refused.entry(reason).or_default() += count;
-        }
-        self.time.0 += other.time.0;
-        self.time.1 += other.time.1;
-    }
 }
 
 /// One process more, for a worker.
@@ -204,11 +157,11 @@ pub fn diff(
 
 /// The inputs on which a given program is compared.
 pub fn inputs_of(module: &IrModule, entry: &Name, runs: usize) -> Vec<Vec<ValueSpec>> {
-    inputs(module, entry, &BTreeMap::new(), runs)
+    inputs(&mut Cx::new(), module, entry, &BTreeMap::new(), runs)
 }
 
 /// How an implementation spells programs.
-fn dialect_of(implementation: &dyn Implementation) -> Dialect {
+pub(super) fn dialect_of(implementation: &dyn Implementation) -> Dialect {
     let identity = implementation.identity();
     let old = identity.version.starts_with("0.25");
     if identity.name == "apache-tvm" && !old { Dialect::Tvm027 } else { Dialect::Tvm025 }
@@ -241,6 +194,8 @@ impl Implementation for Timed {
 
 /// How many questions are asked to reduce a program that hangs.
 const HANGS: usize = 4;
+/// One in so many programs breaks a rule.
+const VIOLATING: u64 = 8;
 
 struct Worker<'a> {
     source: &'a Source,
@@ -252,8 +207,13 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     fn program(&mut self, number: u64) -> Result<(), CampaignError> {
+        let paths = self.settings.paths.of_program(self.settings.seed, number);
+        if number % VIOLATING == VIOLATING - 1 && paths.contains(&Path::Check) {
+            return self.violation(number);
+        }
         let drawn = self.source.program(self.settings.seed, number);
-        if !is_accepted(&drawn.module) {
+        let mut cx = Cx::new();
+        if !is_accepted(&mut cx, &drawn.module) {
             self.tally.rejected += 1;
             return Ok(());
         }
@@ -261,7 +221,7 @@ impl Worker<'_> {
         let other = usize::try_from(number / 4).unwrap_or(0).checked_rem(drawn.entries.len()).unwrap_or(0);
         let at = if number.is_multiple_of(4) { other } else { drawn.entries.len().saturating_sub(1) };
         let Some(entry) = drawn.entries.get(at).cloned() else { return Ok(()) };
-        let mut inputs = inputs(&drawn.module, &entry, &drawn.sizes, self.settings.runs);
+        let mut inputs = inputs(&mut cx, &drawn.module, &entry, &drawn.sizes, self.settings.runs);
         if inputs.is_empty() {
             self.tally.unheld += 1;
             return Ok(());
@@ -269,7 +229,7 @@ impl Worker<'_> {
         // Once more at the end: what the other runs have left behind must not show.
         inputs.extend(inputs.first().cloned());
         self.tally.programs += 1;
-        let paths = self.settings.paths.clone().unwrap_or_else(|| Path::of_number(number));
+        self.tally.coverage.count(&drawn.module, cx.recorded());
         let mut ran = false;
         for path in paths {
             let dialect = dialect_of(&self.implementation);
@@ -294,6 +254,44 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Asks whether a program is accepted that breaks one rule.
+    fn violation(&mut self, number: u64) -> Result<(), CampaignError> {
+        let (drawn, rule) = self.source.violating(self.settings.seed, number);
+        if broken_rules(&mut Cx::new(), &drawn.module) != [rule] {
+            self.tally.rejected += 1;
+            return Ok(());
+        }
+        let entry: Name = "main".into();
+        let dialect = dialect_of(&self.implementation);
+        let ask = Path::Check.ask(&drawn.module, &entry, &[], dialect);
+        let outcome = self.implementation.ask(Edition::default(), &ask)?;
+        self.tally.violations += 1;
+        self.tally.questions += 1;
+        match judge(Asked { module: &drawn.module, entry: &entry, inputs: &[] }, &Path::Check, &outcome) {
+            Judged::Agrees { .. } => {}
+            Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
+            Judged::Differs(difference) => self.differs(number, &drawn, &entry, &Path::Check, *difference)?,
+        }
+        Ok(())
+    }
+
+    /// The simplest program that breaks the rule, if it is accepted too.
+    fn simplest(&mut self, shown: Shown) -> Result<Shown, StartError> {
+        let rule = violated_rules().find(|rule| shown.difference.signature.message == rule.id());
+        let Some(drawn) = rule.and_then(|rule| self.source.simplest_violating(rule)) else { return Ok(shown) };
+        let dialect = dialect_of(&self.implementation);
+        let ask = Path::Check.ask(&drawn.module, &shown.entry, &[], dialect);
+        let outcome = self.implementation.ask(Edition::default(), &ask)?;
+        self.tally.reducing += 1;
+        let asked = Asked { module: &drawn.module, entry: &shown.entry, inputs: &[] };
+        Ok(match judge(asked, &Path::Check, &outcome) {
+            Judged::Differs(found) if found.signature.is_like(&shown.difference.signature) => {
+                Shown { module: drawn.module, entry: shown.entry, sizes: drawn.sizes, difference: *found }
+            }
+            Judged::Differs(_) | Judged::Agrees { .. } | Judged::Unsupported(_) => shown,
+        })
+    }
+
     /// A difference is counted, and reduced if it is a new one.
     fn differs(
         &mut self,
@@ -309,7 +307,7 @@ impl Worker<'_> {
                 let reason = format!("{}: {}", difference.signature.stage, difference.signature.message);
                 *self.tally.refused.entry(reason).or_default() += 1;
             }
-            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::AdapterError => {}
+            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Accepted | Kind::AdapterError => {}
         }
         let all = operators(&drawn.module);
         let known_already = {
@@ -323,12 +321,15 @@ impl Worker<'_> {
             Shown { module: drawn.module.clone(), entry: entry.clone(), sizes: drawn.sizes.clone(), difference };
         let dialect = dialect_of(&self.implementation);
         let budget = match shown.difference.signature.kind {
+            _ if self.is_known_as_it_is(&shown.difference.signature, &all) => 0,
             // Each answer that does not come takes as long as is waited for it.
             Kind::Hang => self.settings.budget.min(HANGS),
+            Kind::Accepted => 0,
             Kind::Crash | Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::AdapterError => {
                 self.settings.budget
             }
         };
+        let shown = if shown.difference.signature.kind == Kind::Accepted { self.simplest(shown)? } else { shown };
         let mut reducer = Reducer { implementation: &mut self.implementation, path, dialect, budget };
         let shown = reducer.reduce(Some((self.source, &drawn.choices)), shown)?;
         self.tally.reducing += (budget - reducer.budget) as u64;
@@ -338,11 +339,16 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Whether a ledger knows it by what it says, so that a smaller program would tell nothing more.
+    fn is_known_as_it_is(&self, signature: &Signature, operators: &[String]) -> bool {
+        self.settings.known.iter().any(|form| form.tells(signature) && form.knows(signature, operators))
+    }
+
     fn finding(&self, number: u64, path: &Path, shown: Shown, dialect: Dialect) -> Finding {
         let Shown { module, entry, difference, .. } = shown;
         let called = operators(&module);
         let own = difference.signature;
-        let telling = own.tells();
+        let telling = own.tells() || self.settings.known.iter().any(|form| form.tells(&own));
         let signature = Signature { operators: if telling { Vec::new() } else { called.clone() }, ..own };
         let known = self.settings.known.iter().find(|form| form.knows(&signature, &called));
         let identity = self.implementation.identity();

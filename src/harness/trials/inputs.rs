@@ -8,7 +8,7 @@ use crate::check::check_program;
 use crate::eval::{Options, evaluate};
 use crate::grammar::{IrModule, ShapeVar};
 use crate::harness::programs::Drawn;
-use crate::judge::{Cx, Ending};
+use crate::judge::{Cx, Ending, with_stack};
 use crate::oracle::answer_evaluate;
 use crate::question::RunAnswer;
 use crate::refine::{Settings, refine};
@@ -58,8 +58,36 @@ fn example(module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64>, draw
     Arguments::of(&[module], 0, Options::default().memory).for_function(func, sizes, draw)
 }
 
+/// How many bytes inputs may take up beside those at example sizes: what a program does at sizes of its own choice may take minutes.
+const ROOM: u64 = 1 << 12;
+
+/// How many bytes generated inputs may take up, for a program that these were made for.
+pub(super) fn room(inputs: &[Vec<ValueSpec>]) -> u64 {
+    let largest = inputs.iter().map(|args| args.iter().map(bytes).sum::<u64>()).max();
+    largest.unwrap_or(0).saturating_mul(2).saturating_add(ROOM)
+}
+
+fn bytes(value: &ValueSpec) -> u64 {
+    match value {
+        ValueSpec::Tensor(data) => data.shape.iter().product::<u64>().saturating_mul(data.dtype.bytes() as u64),
+        ValueSpec::Tuple(fields) => with_stack(|| fields.iter().map(bytes).sum()),
+        ValueSpec::Shape(_)
+        | ValueSpec::PackedFunc(_)
+        | ValueSpec::Closure
+        | ValueSpec::PrimFunc
+        | ValueSpec::Int(_)
+        | ValueSpec::Bool(_)
+        | ValueSpec::Float(_)
+        | ValueSpec::Str(_)
+        | ValueSpec::DataType(_)
+        | ValueSpec::Object
+        | ValueSpec::Arg(_) => 0,
+    }
+}
+
 /// The inputs on which a program is compared: some at its example sizes, and some that are made to reach every branch.
 pub(super) fn inputs(
+    cx: &mut Cx,
     module: &IrModule,
     entry: &str,
     sizes: &BTreeMap<ShapeVar, i64>,
@@ -68,7 +96,7 @@ pub(super) fn inputs(
     let mut found: Vec<Vec<ValueSpec>> = Vec::new();
     for (index, attempt) in [(0, 0), (0, 1), (1, 2), (2, 4)] {
         let Some(args) = example(module, entry, sizes, Draw { index, attempt }) else { continue };
-        let returns = matches!(answer_evaluate(&mut Cx::new(), module, entry, &args), Ok(RunAnswer::Returns(..)));
+        let returns = matches!(answer_evaluate(cx, module, entry, &args), Ok(RunAnswer::Returns(..)));
         if returns && !found.contains(&args) {
             found.push(args);
         }
@@ -76,8 +104,8 @@ pub(super) fn inputs(
             break;
         }
     }
-    let settings = Settings { keep: true, steps: 2_000_000, ..Settings::runs(runs) };
-    if let Ok(refinement) = refine(&mut Cx::new(), module, module, entry, &[], &settings) {
+    let settings = Settings { keep: true, steps: 2_000_000, memory: room(&found), ..Settings::runs(runs) };
+    if let Ok(refinement) = refine(cx, module, module, entry, &[], &settings) {
         let fresh: Vec<_> = refinement.inputs.into_iter().filter(|input| !found.contains(input)).take(runs).collect();
         found.extend(fresh);
     }

@@ -1,9 +1,12 @@
 //! What an implementation made of a program, held against the program itself.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::inputs::room;
 use super::path::Path;
 use super::signature::{Kind, Signature};
+use crate::book::Rule;
 use crate::check::check_program;
 use crate::grammar::{IrModule, Name};
 use crate::harness::extern_process::overwrite;
@@ -11,8 +14,11 @@ use crate::judge::{Cx, Ending, RuntimeError};
 use crate::oracle::answer_evaluate;
 use crate::question::{Answer, Outcome, Program, RunAnswer, TrialAnswer, Verdict};
 use crate::refine::{self, Compiled, Ran, Settings, refine_compiled};
-use crate::suite::normalized::objection;
+use crate::suite::normalized::objection_within;
 use crate::value::{Noise, Registry, Value, ValueSpec, from_spec};
+
+/// On how many inputs a program is compared with its normal form.
+const NORMALIZED: usize = 4;
 
 /// What becomes of one question.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,11 +74,14 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         let (message, given) = (message.to_string(), outcome.to_string());
         Judged::Differs(Box::new(Difference { signature, message, input: None, expected, given }))
     };
+    let broken = if *path == Path::Check { broken_rules(&mut Cx::new(), asked.module) } else { Vec::new() };
     match outcome {
+        _ if !broken.is_empty() && is_verdict(outcome) => of_broken(asked.module, &broken, outcome),
         Outcome::Answer { answer: Answer::Trials(answers), .. } => runs(asked, answers),
         Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => Judged::Agrees { ended: 0, runs: 0 },
         Outcome::Answer { answer: Answer::Program(given), .. } => {
-            match objection(&mut Cx::new(), &Program::Module(asked.module.clone()), given) {
+            let settings = Settings { memory: room(asked.inputs), ..Settings::runs(NORMALIZED) };
+            match objection_within(&mut Cx::new(), &Program::Module(asked.module.clone()), given, &settings) {
                 Some(why) => told(Kind::NotNormal, "normalize", &why),
                 None => Judged::Agrees { ended: 0, runs: 0 },
             }
@@ -95,6 +104,31 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         Outcome::ProtocolError { message } => told(Kind::AdapterError, "protocol", message),
         Outcome::Flaky { first, .. } => told(Kind::AdapterError, "flaky", &first.to_string()),
     }
+}
+
+/// Whether it says if the program is accepted.
+fn is_verdict(outcome: &Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Answer { answer: Answer::Verdict(_), .. } | Outcome::Rejected { .. } | Outcome::Trapped { .. }
+    )
+}
+
+/// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it.
+fn of_broken(module: &IrModule, broken: &[Rule], outcome: &Outcome) -> Judged {
+    if !matches!(outcome, Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. }) {
+        return Judged::Agrees { ended: 0, runs: 0 };
+    }
+    let report = check_program(&mut Cx::new(), module);
+    let message = report.diagnostics.iter().find(|finding| finding.is_fatal()).map(|finding| finding.message.clone());
+    let expected = broken.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
+    Judged::Differs(Box::new(Difference {
+        signature: Signature::of_accepted(broken),
+        message: message.unwrap_or_default(),
+        input: None,
+        expected: format!("rejected by {expected}"),
+        given: outcome.to_string(),
+    }))
 }
 
 /// Whether it is a run of which nothing is said that was going on.
@@ -172,7 +206,7 @@ fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Di
 struct Told {
     answer: TrialAnswer,
     /// The rule of the failure that is expected.
-    rule: crate::book::Rule,
+    rule: Rule,
 }
 
 impl Compiled for Told {
@@ -198,7 +232,14 @@ impl Compiled for Told {
     }
 }
 
+/// The rules that a program breaks, each once.
+pub(super) fn broken_rules(cx: &mut Cx, module: &IrModule) -> Vec<Rule> {
+    let report = check_program(cx, module);
+    let fatal: BTreeSet<Rule> = report.diagnostics.iter().filter(|f| f.is_fatal()).map(|f| f.rule).collect();
+    fatal.into_iter().collect()
+}
+
 /// Whether the checks accept a program.
-pub(super) fn is_accepted(module: &IrModule) -> bool {
-    check_program(&mut Cx::new(), module).accepts()
+pub(super) fn is_accepted(cx: &mut Cx, module: &IrModule) -> bool {
+    check_program(cx, module).accepts()
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use crate::check::in_normal_form;
+use crate::generate::Tape;
 use crate::grammar::{IrModule, Name};
+use crate::harness::programs::tape_of;
 use crate::judge::Cx;
 use crate::question::{Ask, Program};
 use crate::syntax::tvmscript::{Dialect, print_module};
@@ -50,6 +52,70 @@ pub const WAYS: &[&str] = &[
     "pass:Normalize",
 ];
 
+/// By which paths a campaign asks about each of its programs.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub enum Paths {
+    /// What is cheap always, and one way of running that is drawn for the program: a campaign goes every way, and about more programs.
+    #[default]
+    Drawn,
+    /// Every path for every program.
+    All,
+    /// These for every program.
+    These(Vec<Path>),
+}
+
+/// What is asked about every program.
+const CHEAP: [Path; 2] = [Path::Check, Path::Normalize];
+/// The ways of running, with how often each is drawn; the passes share what is left to them.
+const DRAWN: [(Path, usize); 6] = [
+    (Path::Run("llvm"), 6),
+    (Path::Text, 4),
+    (Path::Run("plain"), 3),
+    (Path::Run("reprint"), 2),
+    (Path::Run("compiled"), 2),
+    (Path::Run("c"), 2),
+];
+const PASSES: usize = 6;
+/// Tells the tape of paths from that of the program.
+const OF_PATHS: u64 = 0x5061_7468;
+
+impl Paths {
+    /// The paths of a name: `drawn`, `all`, or paths; the name that is none if there is one.
+    pub fn named(names: &[String]) -> Result<Paths, String> {
+        match names {
+            [] => Ok(Paths::Drawn),
+            [one] if one == "drawn" => Ok(Paths::Drawn),
+            [one] if one == "all" => Ok(Paths::All),
+            names => {
+                let path = |name: &String| Path::named(name).ok_or_else(|| name.clone());
+                names.iter().map(path).collect::<Result<_, _>>().map(Paths::These)
+            }
+        }
+    }
+
+    /// Those of the program with a number.
+    pub fn of_program(&self, seed: u64, number: u64) -> Vec<Path> {
+        match self {
+            Paths::Drawn => CHEAP.into_iter().chain(drawn(&mut tape_of(seed ^ OF_PATHS, number, 2))).collect(),
+            Paths::All => Path::all(),
+            Paths::These(paths) => paths.clone(),
+        }
+    }
+}
+
+/// A way of running.
+fn drawn(tape: &mut Tape) -> Option<Path> {
+    let mut left = tape.choose(DRAWN.iter().map(|(_, weight)| weight).sum::<usize>() + PASSES);
+    for (path, weight) in &DRAWN {
+        if left < *weight {
+            return Some(path.clone());
+        }
+        left -= weight;
+    }
+    let passes: Vec<&str> = WAYS.iter().copied().filter(|way| way.starts_with("pass:")).collect();
+    tape.pick(&passes).copied().map(Path::Run)
+}
+
 /// How a sequence is printed that stands as an operand.
 const SEQUENCE: &str = "R.SeqExpr()";
 /// How the name of a packed function is printed that stands by itself.
@@ -65,31 +131,6 @@ impl Path {
     /// The path of a name.
     pub fn named(name: &str) -> Option<Path> {
         Path::all().into_iter().find(|path| path.to_string() == name)
-    }
-
-    /// Those of the program with a number: the straight one always, and some of the others in turn.
-    pub fn of_number(number: u64) -> Vec<Path> {
-        let in_turn = |paths: &[Path], by: u64| {
-            let at = usize::try_from(number / by).unwrap_or(0).checked_rem(paths.len()).unwrap_or(0);
-            paths.get(at).cloned()
-        };
-        let all = Path::all();
-        let passes: Vec<Path> = all.iter().filter(|path| path.to_string().starts_with("pass:")).cloned().collect();
-        let others = [
-            Path::Text,
-            Path::Check,
-            Path::Run("plain"),
-            Path::Run("reprint"),
-            Path::Normalize,
-            Path::Run("compiled"),
-            Path::Run("c"),
-        ];
-        let mut paths = vec![Path::Run("llvm")];
-        paths.extend(in_turn(&others, 1));
-        if number.is_multiple_of(2) {
-            paths.extend(in_turn(&passes, 2));
-        }
-        paths
     }
 
     /// The question.
@@ -121,5 +162,34 @@ impl fmt::Display for Path {
             Path::Check => "check",
             Path::Normalize => "normalize",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn a_campaign_goes_every_way_in_proportion_to_its_weight() {
+        let mut seen: BTreeMap<Path, usize> = BTreeMap::new();
+        for number in 0..2_000 {
+            Paths::Drawn.of_program(7, number).into_iter().for_each(|path| *seen.entry(path).or_default() += 1);
+        }
+        for path in Path::all() {
+            assert!(seen.contains_key(&path), "{path}");
+        }
+        let of = |name: &str| seen[&Path::named(name).unwrap()];
+        assert_eq!((of("check"), of("normalize")), (2_000, 2_000));
+        assert!(of("llvm") > of("c") && of("c") > of("pass:Normalize"), "{seen:?}");
+    }
+
+    #[test]
+    fn the_paths_of_a_program_are_its_own() {
+        let of = |number| Paths::Drawn.of_program(3, number);
+        assert_eq!(of(5), of(5));
+        assert!((0..20).any(|number| of(number) != of(number + 1)));
+        assert_eq!(Paths::named(&["text".into(), "no".into()]), Err("no".to_string()));
     }
 }

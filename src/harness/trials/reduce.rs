@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::judge::{Asked, Difference, Judged, is_accepted, judge};
 use super::path::Path;
 use super::reduced::{self, bindings};
-use super::signature::Kind;
 use crate::book::Edition;
 use crate::check::in_normal_form;
 use crate::generate::Tape;
@@ -49,11 +48,11 @@ pub struct Reducer<'a> {
 impl Reducer<'_> {
     /// The difference that a program shows by the path, if it shows one like the other.
     fn shows(&mut self, candidate: &Candidate, like: &Difference) -> Result<Option<Difference>, StartError> {
-        if self.budget == 0 || !is_accepted(&candidate.module) {
+        if self.budget == 0 || !is_accepted(&mut Cx::new(), &candidate.module) {
             return Ok(None);
         }
         self.budget -= 1;
-        let inputs = inputs(&candidate.module, &candidate.entry, &candidate.sizes, RUNS);
+        let inputs = inputs(&mut Cx::new(), &candidate.module, &candidate.entry, &candidate.sizes, RUNS);
         if inputs.is_empty() {
             return Ok(None);
         }
@@ -61,7 +60,7 @@ impl Reducer<'_> {
         let outcome = self.implementation.ask(Edition::default(), &ask)?;
         let asked = Asked { module: &candidate.module, entry: &candidate.entry, inputs: &inputs };
         Ok(match judge(asked, self.path, &outcome) {
-            Judged::Differs(found) if same(&found, like) => Some(*found),
+            Judged::Differs(found) if found.signature.is_like(&like.signature) => Some(*found),
             Judged::Differs(_) | Judged::Agrees { .. } | Judged::Unsupported(_) => None,
         })
     }
@@ -145,17 +144,5 @@ struct Candidate {
 impl Candidate {
     fn showing(self, difference: Difference) -> Shown {
         Shown { module: self.module, entry: self.entry, sizes: self.sizes, difference }
-    }
-}
-
-/// Whether two differences are of one kind.
-fn same(found: &Difference, like: &Difference) -> bool {
-    let (a, b) = (&found.signature, &like.signature);
-    let alike = a.kind == b.kind && a.stage == b.stage;
-    match a.kind {
-        Kind::Crash | Kind::Hang => alike,
-        Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::AdapterError => {
-            alike && a.message == b.message
-        }
     }
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use glob::Pattern;
 use serde::{Deserialize, Serialize};
 
+use crate::book::Rule;
+
 /// How an implementation fails.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -21,6 +23,8 @@ pub enum Kind {
     NotNormal,
     /// A program is refused before it runs.
     Refused,
+    /// A program that breaks a rule is accepted.
+    Accepted,
     /// The adapter is to blame.
     AdapterError,
 }
@@ -46,11 +50,29 @@ impl Signature {
         Signature { kind, stage: stage.to_string(), message: normalized(message), operators: Vec::new() }
     }
 
+    /// An implementation accepts a program that breaks these rules.
+    pub(super) fn of_accepted(rules: &[Rule]) -> Signature {
+        // The numbers in them tell rules apart.
+        let message = rules.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
+        Signature { kind: Kind::Accepted, stage: "check".to_string(), message, operators: Vec::new() }
+    }
+
     /// Whether the message tells causes apart.
     pub(super) fn tells(&self) -> bool {
         match self.kind {
-            Kind::Refused | Kind::Fails | Kind::AdapterError => true,
+            Kind::Refused | Kind::Accepted | Kind::Fails | Kind::AdapterError => true,
             Kind::Crash | Kind::Hang | Kind::Value | Kind::NotNormal => false,
+        }
+    }
+
+    /// Whether it is a difference of the same kind: of crashes and hangs the message is where they happen to end.
+    pub(super) fn is_like(&self, other: &Signature) -> bool {
+        let alike = self.kind == other.kind && self.stage == other.stage;
+        match self.kind {
+            Kind::Crash | Kind::Hang => alike,
+            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::Accepted | Kind::AdapterError => {
+                alike && self.message == other.message
+            }
         }
     }
 
@@ -73,6 +95,7 @@ impl fmt::Display for Kind {
             Kind::Fails => "fails",
             Kind::NotNormal => "not_normal",
             Kind::Refused => "refused",
+            Kind::Accepted => "accepted",
             Kind::AdapterError => "adapter_error",
         })
     }
@@ -157,6 +180,13 @@ impl KnownForm {
             }
         }
         Ok(forms)
+    }
+
+    /// Whether what the signature says is all that the form goes by, so that the smaller program is not needed.
+    pub fn tells(&self, signature: &Signature) -> bool {
+        let says = !self.message.is_empty() && signature.message.contains(&self.message);
+        let counts = self.kind.is_none_or(|kind| kind == signature.kind);
+        says && counts && (self.operators.is_empty() || signature.tells())
     }
 
     /// Whether it is the form of a finding with these operators in its reduced program.

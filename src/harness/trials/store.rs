@@ -99,28 +99,15 @@ impl Store {
     ///
     /// See [`StoreError`].
     pub fn open(dir: &Path, seed: u64) -> Result<Store, StoreError> {
-        let io = |path: &Path| {
-            let path = path.to_path_buf();
-            move |error| StoreError::Io { path, error }
-        };
-        fs::create_dir_all(dir).map_err(io(dir))?;
+        fs::create_dir_all(dir).map_err(|error| StoreError::Io { path: dir.to_path_buf(), error })?;
         let mut store = Store { dir: Some(dir.to_path_buf()), ..Store::default() };
-        for entry in fs::read_dir(dir).map_err(io(dir))? {
-            let path = entry.map_err(io(dir))?.path();
-            if path.extension().is_none_or(|extension| extension != "json") {
-                continue;
-            }
-            let text = fs::read_to_string(&path).map_err(io(&path))?;
-            let form = |error: serde_json::Error| StoreError::Form { path: path.clone(), message: error.to_string() };
-            if path.file_name().is_some_and(|name| name == STATE) {
-                let state: State = serde_json::from_str(&text).map_err(form)?;
-                if state.seed == seed {
-                    store.next = state.next;
-                }
-            } else {
-                let finding: Finding = serde_json::from_str(&text).map_err(form)?;
-                store.findings.insert(finding.signature.clone(), finding);
-            }
+        let state = dir.join(STATE);
+        if state.exists() {
+            let state: State = read(&state)?;
+            store.next = if state.seed == seed { state.next } else { 0 };
+        }
+        for (_, finding) in read_findings(dir)? {
+            store.findings.insert(finding.signature.clone(), finding);
         }
         Ok(store)
     }
@@ -199,6 +186,32 @@ impl Store {
         write(&path, &text_of(finding))?;
         write(&path.with_extension("py"), &finding.program)
     }
+}
+
+/// The findings of a file, or of a directory, in the order of their names, each with its file.
+///
+/// # Errors
+///
+/// See [`StoreError`].
+pub fn read_findings(path: &Path) -> Result<Vec<(PathBuf, Finding)>, StoreError> {
+    if !path.is_dir() {
+        return Ok(vec![(path.to_path_buf(), read(path)?)]);
+    }
+    let io = |error| StoreError::Io { path: path.to_path_buf(), error };
+    let entries: Result<Vec<_>, _> = fs::read_dir(path).map_err(io)?.collect();
+    let mut files: Vec<PathBuf> = entries.map_err(io)?.into_iter().map(|entry| entry.path()).collect();
+    files.retain(|file| {
+        file.extension().is_some_and(|extension| extension == "json")
+            && file.file_name().is_some_and(|name| name != STATE)
+    });
+    files.sort();
+    files.into_iter().map(|file| read(&file).map(|finding| (file, finding))).collect()
+}
+
+fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
+    let text = fs::read_to_string(path).map_err(|error| StoreError::Io { path: path.to_path_buf(), error })?;
+    serde_json::from_str(&text)
+        .map_err(|error| StoreError::Form { path: path.to_path_buf(), message: error.to_string() })
 }
 
 fn text_of(value: &impl Serialize) -> String {

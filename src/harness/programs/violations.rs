@@ -1,0 +1,333 @@
+//! Programs that break one rule: a program that is well-formed, and in it one thing that is not.
+//!
+//! What is added to `main` stands by itself: it is made of constants and fresh variables, and nothing that was there uses it, so that
+//! nothing else is broken with it.
+
+use std::sync::Arc;
+
+use super::{Drawn, Source, tape_of};
+use crate::book::Rule;
+use crate::generate::Tape;
+use crate::grammar::{
+    AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Call, DataType, DeriveFunc, Expr, FuncStructInfo,
+    Function, GlobalFunc, GlobalVar, If, IrModule, Ndim, PrimExpr, ShapeStructInfo, ShapeVar, Span, StructInfo,
+    TensorData, TensorShape, TensorStructInfo, Var, VarBinding,
+};
+
+/// What is wrong, and how it is written.
+struct Violation {
+    rule: Rule,
+    breaks: fn(&mut Broken),
+}
+
+/// A program that is being broken.
+struct Broken {
+    module: IrModule,
+    /// Its `main`, which is put back at the end.
+    main: Function,
+    /// Where in `main` blocks are put.
+    at: usize,
+}
+
+const F32: DataType = DataType::FLOAT32;
+
+/// A row for each rule.
+const VIOLATIONS: &[Violation] = &[
+    Violation { rule: Rule::Wf1Bind, breaks: |b| b.put(BlockKind::Binding, vec![bind(&lv(), number())]) },
+    Violation {
+        rule: Rule::Wf1Use,
+        breaks: |b| {
+            b.put(BlockKind::Dataflow, vec![bind(&lv(), number())]);
+            b.put(BlockKind::Binding, vec![bind(&one(), lv().to_expr())]);
+        },
+    },
+    Violation { rule: Rule::Wf2Bound, breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr())]) },
+    Violation {
+        rule: Rule::Wf2Once,
+        breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), number()), bind(&one(), number())]),
+    },
+    Violation {
+        rule: Rule::Wf2Self,
+        breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::tuple(vec![one().to_expr()]))]),
+    },
+    Violation {
+        rule: Rule::Wf3Before,
+        breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr()), bind(&other(), number())]),
+    },
+    Violation {
+        rule: Rule::Wf5Before,
+        breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::shape([dim()]))]),
+    },
+    Violation { rule: Rule::Wf6Rec, breaks: |b| b.put(BlockKind::Dataflow, vec![bind(&one(), b.call_of_main())]) },
+    Violation { rule: Rule::Wf6If, breaks: |b| b.put(BlockKind::Dataflow, vec![bind(&one(), choice(truth()))]) },
+    Violation {
+        rule: Rule::Wf7Self,
+        breaks: |b| {
+            b.put(BlockKind::Binding, vec![bind(&one(), b.call_of_main())]);
+            b.main.ret_struct_info = None;
+        },
+    },
+    Violation { rule: Rule::Wf8, breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::op("relax.add"))]) },
+    Violation {
+        rule: Rule::Wf10,
+        breaks: |b| {
+            b.put(BlockKind::Dataflow, vec![bind(&lv(), number()), local(Vec::new(), lv().to_expr(), scalar(), true)]);
+        },
+    },
+    Violation { rule: Rule::Wf11, breaks: Broken::unlink },
+    Violation {
+        rule: Rule::Wf12,
+        breaks: |b| {
+            b.main.attrs.insert("global_symbol".into(), AttrValue::Str("another".into()));
+        },
+    },
+    Violation {
+        rule: Rule::Wf13Form,
+        breaks: |b| b.annotated(tensor(Some(TensorShape::Other(Arc::new(Expr::tuple(Vec::new())))), 0), number()),
+    },
+    Violation {
+        rule: Rule::Wf13Ndim,
+        breaks: |b| b.annotated(tensor(Some(TensorShape::Dims(Arc::from([PrimExpr::IntImm(2)]))), 2), number()),
+    },
+    Violation {
+        rule: Rule::Wf14Ndim,
+        breaks: |b| {
+            let info = ShapeStructInfo { values: Some(Arc::from([PrimExpr::IntImm(1)])), ndim: Ndim::from_i64(2) };
+            b.annotated(StructInfo::Shape(info), size());
+        },
+    },
+    Violation {
+        rule: Rule::Wf15Exclusive,
+        breaks: |b| b.annotated(func(Some(Arc::from([])), Some(DeriveFunc::DefaultDerive)), Expr::extern_func(LOG)),
+    },
+    Violation { rule: Rule::Wf15Atleastone, breaks: |b| b.annotated(func(None, None), Expr::extern_func(LOG)) },
+    Violation { rule: Rule::TcIfCond, breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), choice(number()))]) },
+    Violation {
+        rule: Rule::TcTgiBound,
+        breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::tuple_get_item(Expr::tuple(vec![number()]), 1))]),
+    },
+    Violation {
+        rule: Rule::TcTgiNottuple,
+        breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::tuple_get_item(number(), 0))]),
+    },
+    Violation {
+        rule: Rule::TcCallNotfunc,
+        breaks: |b| {
+            let call = Expr::call(one().to_expr(), vec![number()]);
+            b.put(BlockKind::Binding, vec![bind(&one(), number()), bind(&other(), call)]);
+        },
+    },
+    Violation { rule: Rule::TcCallArity, breaks: |b| b.called(scalar(), vec![number(), number()]) },
+    Violation { rule: Rule::TcCallArgs, breaks: |b| b.called(scalar(), vec![size()]) },
+    Violation { rule: Rule::TcVbAnnotErr, breaks: |b| b.annotated(StructInfo::shape_ndim(1), number()) },
+    Violation {
+        rule: Rule::TcFuncRetUnrelated,
+        breaks: |b| {
+            b.put(BlockKind::Binding, vec![local(Vec::new(), number(), StructInfo::shape_ndim(1), true)]);
+        },
+    },
+    Violation {
+        rule: Rule::TcFuncPureAnnotErr,
+        breaks: |b| {
+            b.put(BlockKind::Binding, vec![local(Vec::new(), logged(), StructInfo::Object, true)]);
+        },
+    },
+    Violation {
+        rule: Rule::TcDfExtern,
+        breaks: |b| {
+            b.main.pure = Some(false);
+            b.put(BlockKind::Dataflow, vec![bind(&one(), logged())]);
+        },
+    },
+    Violation {
+        rule: Rule::TcDfOp,
+        breaks: |b| {
+            b.main.pure = Some(false);
+            let text = crate::grammar::StringImm { value: "".into(), span: Span::NONE };
+            let print = Expr::call(Expr::op("relax.print"), vec![Expr::StringImm(text), number()]);
+            b.put(BlockKind::Dataflow, vec![bind(&one(), print)]);
+        },
+    },
+    Violation {
+        rule: Rule::TcDfFunc,
+        breaks: |b| {
+            b.main.pure = Some(false);
+            b.put(BlockKind::Binding, vec![local(Vec::new(), number(), scalar(), false)]);
+            b.put(BlockKind::Dataflow, vec![bind(&other(), Expr::call(one().to_expr(), Vec::new()))]);
+        },
+    },
+    Violation {
+        rule: Rule::SiDeriveVbAnnotErr,
+        breaks: |b| b.annotated(StructInfo::tensor([PrimExpr::IntImm(2)], F32), vector(3)),
+    },
+    Violation {
+        rule: Rule::SiDeriveCallArgsErr,
+        breaks: |b| b.called(StructInfo::tensor([PrimExpr::IntImm(2)], F32), vec![vector(3)]),
+    },
+];
+
+/// A packed function that has an effect.
+const LOG: &str = "relax_spec.log";
+
+/// Tells the tape of violations from that of the program.
+const OF_VIOLATIONS: u64 = 0x6272_6b6e;
+
+impl Source {
+    /// The program with a number, with one rule broken in it, and that rule.
+    pub fn violating(&self, seed: u64, number: u64) -> (Drawn, Rule) {
+        let mut tape = tape_of(seed ^ OF_VIOLATIONS, number, 3);
+        let violation = VIOLATIONS.get(tape.choose(VIOLATIONS.len())).unwrap_or(&VIOLATIONS[0]);
+        (broken(self.program(seed, number), violation, &mut tape), violation.rule)
+    }
+
+    /// The simplest program in which this rule is broken, if it is one of those that can be.
+    pub fn simplest_violating(&self, rule: Rule) -> Option<Drawn> {
+        let violation = VIOLATIONS.iter().find(|violation| violation.rule == rule)?;
+        let simplest = self.of_tape(Tape::from_choices(Vec::new()));
+        Some(broken(simplest, violation, &mut Tape::from_choices(Vec::new())))
+    }
+}
+
+/// The rules that are broken.
+pub fn violated_rules() -> impl Iterator<Item = Rule> {
+    VIOLATIONS.iter().map(|violation| violation.rule)
+}
+
+fn broken(drawn: Drawn, violation: &Violation, tape: &mut Tape) -> Drawn {
+    let Some(GlobalFunc::Function(main)) = drawn.module.get("main") else { return drawn };
+    let blocks = if let Expr::SeqExpr(seq) = &main.body { seq.blocks.len() } else { 0 };
+    let (main, at) = ((**main).clone(), tape.choose(blocks + 1));
+    let mut broken = Broken { module: drawn.module, main, at };
+    (violation.breaks)(&mut broken);
+    Drawn { module: broken.whole(), ..drawn }
+}
+
+impl Broken {
+    /// A block more; the next one stands behind it.
+    fn put(&mut self, kind: BlockKind, bindings: Vec<Binding>) {
+        if let Expr::SeqExpr(seq) = &self.main.body {
+            let mut blocks = seq.blocks.clone();
+            blocks.insert(self.at.min(blocks.len()), BindingBlock { kind, bindings, span: Span::NONE });
+            self.at += 1;
+            self.main.body = Expr::seq(blocks, seq.body.clone());
+        }
+    }
+
+    /// A binding with this annotation.
+    fn annotated(&mut self, info: StructInfo, value: Expr) {
+        self.put(BlockKind::Binding, vec![bind(&one().annotated(info), value)]);
+    }
+
+    /// A call of a function that takes one such argument.
+    fn called(&mut self, takes: StructInfo, args: Vec<Expr>) {
+        let param = Binder::var(Var::new("broken_param"));
+        let callee = local(vec![param.annotated(takes)], number(), scalar(), true);
+        let call = Expr::call(one().to_expr(), args);
+        self.put(BlockKind::Binding, vec![callee, bind(&other(), call)]);
+    }
+
+    fn call_of_main(&self) -> Expr {
+        let args = self.main.params.iter().map(Binder::to_expr).collect();
+        Expr::call(Expr::GlobalVar(GlobalVar::new("main")), args)
+    }
+
+    /// Nothing can be started.
+    fn unlink(&mut self) {
+        self.main.attrs.remove("global_symbol");
+        for (_, func) in &mut self.module.funcs {
+            if let GlobalFunc::Function(function) = func {
+                Arc::make_mut(function).attrs.remove("global_symbol");
+            }
+        }
+    }
+
+    fn whole(mut self) -> IrModule {
+        for (gv, func) in &mut self.module.funcs {
+            if &*gv.name == "main" {
+                *func = GlobalFunc::Function(Arc::new(self.main.clone()));
+            }
+        }
+        self.module
+    }
+}
+
+fn one() -> Binder {
+    Binder::var(Var::new("broken"))
+}
+
+fn other() -> Binder {
+    Binder::var(Var::new("broken_too"))
+}
+
+fn lv() -> Binder {
+    Binder::dataflow(Var::new("broken_lv"))
+}
+
+fn dim() -> PrimExpr {
+    PrimExpr::Var(ShapeVar::new("broken_n"))
+}
+
+fn size() -> Expr {
+    Expr::shape([PrimExpr::IntImm(1)])
+}
+
+fn constant(dtype: DataType, sizes: &[u64]) -> Expr {
+    let zeros = vec![0.0; sizes.iter().product::<u64>() as usize];
+    // Zeros can be written in every data type.
+    TensorData::from_values(dtype, sizes, &zeros).map_or_else(|_| Expr::tuple(Vec::new()), Expr::constant)
+}
+
+fn number() -> Expr {
+    constant(F32, &[])
+}
+
+fn vector(size: u64) -> Expr {
+    constant(F32, &[size])
+}
+
+fn truth() -> Expr {
+    constant(DataType::BOOL, &[])
+}
+
+fn scalar() -> StructInfo {
+    StructInfo::tensor([], F32)
+}
+
+fn tensor(shape: Option<TensorShape>, ndim: i64) -> StructInfo {
+    StructInfo::Tensor(TensorStructInfo { shape, dtype: F32, ndim: Ndim::from_i64(ndim) })
+}
+
+fn func(params: Option<Arc<[StructInfo]>>, derive_func: Option<DeriveFunc>) -> StructInfo {
+    StructInfo::Func(Arc::new(FuncStructInfo { params, ret: StructInfo::Object, derive_func, pure: None }))
+}
+
+fn bind(binder: &Binder, value: Expr) -> Binding {
+    Binding::VarBinding(VarBinding { var: binder.clone(), value, span: Span::NONE })
+}
+
+fn choice(cond: Expr) -> Expr {
+    let branch = || Expr::seq(Vec::new(), number());
+    Expr::If(Arc::new(If { cond, true_branch: branch(), false_branch: branch(), span: Span::NONE }))
+}
+
+/// A function that is bound, with what it says of itself as the annotation (`TC.VB.FUNC.ANNOT`).
+fn local(params: Vec<Binder>, body: Expr, ret: StructInfo, pure: bool) -> Binding {
+    let taken: Vec<StructInfo> = params.iter().filter_map(|param| param.annotation.clone()).collect();
+    let (params_info, derive_func) = (Some(Arc::from(taken)), None);
+    let info = FuncStructInfo { params: params_info, ret: ret.clone(), derive_func, pure: Some(pure) };
+    let (body, attrs, span) = (Expr::seq(Vec::new(), body), Attrs::new(), Span::NONE);
+    let function = Function { params, body, ret_struct_info: Some(ret), pure: Some(pure), attrs, span };
+    bind(&one().annotated(StructInfo::Func(Arc::new(info))), Expr::Function(Arc::new(function)))
+}
+
+/// An impure call.
+fn logged() -> Expr {
+    let call = Call {
+        op: Expr::extern_func(LOG),
+        args: vec![number()],
+        sinfo_args: vec![StructInfo::Object],
+        attrs: Attrs::new(),
+        span: Span::NONE,
+    };
+    Expr::Call(call.into())
+}

@@ -1,0 +1,101 @@
+//! A finding that was kept, asked about again.
+
+use super::campaign::{dialect_of, inputs_of};
+use super::judge::{Asked, Difference, Judged, judge};
+use super::path::Path;
+use super::store::Finding;
+use crate::book::Edition;
+use crate::grammar::{IrModule, Name};
+use crate::harness::implementation::Implementation;
+use crate::harness::protocol::{from_data, parse_json};
+use crate::harness::worker::StartError;
+use crate::value::ValueSpec;
+
+/// On how many inputs it is run beside its own.
+const RUNS: usize = 2;
+
+/// What a finding is about, read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Kept {
+    /// The program.
+    pub module: IrModule,
+    /// The function that is started.
+    pub entry: Name,
+    /// What it is started on, if it was run.
+    pub input: Option<Vec<ValueSpec>>,
+    /// By which paths it was seen.
+    pub paths: Vec<Path>,
+}
+
+/// Why a file cannot be asked about again.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum KeptError {
+    /// Its program or its input cannot be read.
+    #[error("the {part} cannot be read: {message}")]
+    Part {
+        /// Which of them.
+        part: &'static str,
+        /// What is wrong.
+        message: String,
+    },
+    /// It was seen by no path that is known here.
+    #[error("it names no path that there is")]
+    Paths,
+}
+
+impl Kept {
+    /// What a finding is about.
+    ///
+    /// # Errors
+    ///
+    /// See [`KeptError`].
+    pub fn of(finding: &Finding) -> Result<Kept, KeptError> {
+        let part = |part, message: String| KeptError::Part { part, message };
+        let module = parse_json(&finding.module.to_string()).and_then(|data| from_data(&data));
+        let input = match finding.input.is_null() {
+            true => Ok(None),
+            false => parse_json(&finding.input.to_string()).and_then(|data| from_data(&data)).map(Some),
+        };
+        let paths: Vec<Path> = finding.paths.iter().filter_map(|name| Path::named(name)).collect();
+        if paths.is_empty() {
+            return Err(KeptError::Paths);
+        }
+        Ok(Kept {
+            module: module.map_err(|error| part("program", error.to_string()))?,
+            entry: finding.entry.as_str().into(),
+            input: input.map_err(|error| part("input", error.to_string()))?,
+            paths,
+        })
+    }
+
+    /// What it is run on: its own input at the beginning, and at the end, when others have left behind what they leave.
+    pub fn inputs(&self) -> Vec<Vec<ValueSpec>> {
+        let own = || self.input.iter().cloned();
+        own().chain(inputs_of(&self.module, &self.entry, RUNS)).chain(own()).collect()
+    }
+}
+
+/// The difference, if an implementation shows it still by one of the paths.
+///
+/// # Errors
+///
+/// If nobody can be asked.
+pub fn still_shows(
+    implementation: &mut dyn Implementation,
+    finding: &Finding,
+    kept: &Kept,
+) -> Result<Option<(Path, Difference)>, StartError> {
+    let dialect = dialect_of(implementation);
+    let inputs = kept.inputs();
+    let asked = Asked { module: &kept.module, entry: &kept.entry, inputs: &inputs };
+    for path in &kept.paths {
+        let ask = path.ask(&kept.module, &kept.entry, &inputs, dialect);
+        let outcome = implementation.ask(Edition::default(), &ask)?;
+        if let Judged::Differs(found) = judge(asked, path, &outcome)
+            && found.signature.is_like(&finding.signature)
+        {
+            return Ok(Some((path.clone(), *found)));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,128 @@
+//! A finding as a golden case: its expectation is what the oracle says, and the reasons are for people to write.
+
+use super::again::{Kept, KeptError};
+use super::path::Path;
+use super::store::Finding;
+use crate::book::{Rule, RuleSet};
+use crate::data::{Write as _, ron};
+use crate::judge::Cx;
+use crate::ops::{self, Clauses};
+use crate::oracle;
+use crate::question::{Answer, Ask, Program, RunAnswer, Verdict};
+use crate::suite::compare::CaseVerdict;
+use crate::suite::coverage::execute;
+use crate::suite::read_cases;
+use crate::suite::same_program::same_program;
+use crate::syntax::tvmscript::{Dialect, parse_module, print_module};
+
+/// Why a finding becomes no case.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PromoteError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
+    /// Nothing is said of it that an implementation could be held to.
+    #[error("the text says nothing of it: {0}")]
+    Open(String),
+    /// What was written is no case that the oracle answers so.
+    #[error("the case cannot be written: {0}")]
+    Case(String),
+}
+
+/// The text of a file with the case.
+///
+/// # Errors
+///
+/// See [`PromoteError`].
+pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
+    let kept = Kept::of(finding)?;
+    let ask = question(&kept);
+    let mut cx = Cx::new();
+    let answer = oracle::answer(&mut cx, &ask).map_err(|error| PromoteError::Open(error.to_string()))?;
+    if let Answer::Run(RunAnswer::OutOfFuel | RunAnswer::Unspecified) = answer {
+        return Err(PromoteError::Open(answer.to_string()));
+    }
+    let rules = at_stake(finding, &answer, cx.recorded());
+    let names: Vec<String> = rules.iter().map(|rule| format!("{:?}", rule.id())).collect();
+    let message = finding.message.lines().next().unwrap_or_default();
+    let text = format!(
+        "// From a finding of `relax-spec fuzz`: {}, by {}.\n// To be done: the rules at stake, and the derivation of the expectation from the text.\n\
+         [\n    Case(\n        id: {id:?},\n        rules: [{}],\n        ask: {},\n        allow: [{}],\n        why: {:?},\n    ),\n]\n",
+        finding.signature,
+        finding.implementation,
+        names.join(", "),
+        question_text(&ask, &kept),
+        answer_text(&answer),
+        format!("to be derived from the text; found as: {message}"),
+    );
+    is_answered_so(&text).map(|()| text)
+}
+
+/// What the case asks.
+fn question(kept: &Kept) -> Ask {
+    let program = || Program::Module(kept.module.clone());
+    match kept.paths.first() {
+        Some(Path::Check) => Ask::Check(program()),
+        Some(Path::Normalize) => Ask::Normalize(program()),
+        Some(Path::Run(_) | Path::Text) | None => match kept.inputs().into_iter().next() {
+            Some(input) => Ask::Evaluate(program(), kept.entry.clone(), input),
+            None => Ask::Check(program()),
+        },
+    }
+}
+
+/// The clauses that decide: what a verdict or a failure names, else those of the operators, else whatever was applied.
+fn at_stake(finding: &Finding, answer: &Answer, recorded: &RuleSet) -> Vec<Rule> {
+    let named = match answer {
+        Answer::Verdict(Verdict::Rejected(rules)) => rules.clone(),
+        Answer::Run(RunAnswer::Fails(rule, _)) => vec![*rule],
+        _ => Vec::new(),
+    };
+    let clauses = |name: &String| match ops::lookup(name).map(|op| op.clauses) {
+        Some(Clauses::Tensor(clauses)) => vec![clauses.infer, clauses.value],
+        Some(Clauses::Text) | None => Vec::new(),
+    };
+    let of_operators: Vec<Rule> =
+        finding.operators.iter().flat_map(clauses).filter(|rule| recorded.contains(*rule)).collect();
+    let all = || recorded.iter().collect();
+    [named, of_operators].into_iter().find(|rules| !rules.is_empty()).unwrap_or_else(all)
+}
+
+/// A question in RON, with its program as text where that says the same.
+fn question_text(ask: &Ask, kept: &Kept) -> String {
+    let program =
+        script(&kept.module).unwrap_or_else(|| ron::write_pretty(&Program::Module(kept.module.clone()).write()));
+    match ask {
+        Ask::Evaluate(_, entry, input) => {
+            let input: Vec<String> = input.iter().map(|value| ron::write_pretty(&value.write())).collect();
+            format!("Evaluate({program}, {:?}, [{}])", entry.to_string(), input.join(", "))
+        }
+        other => format!("{}({program})", other.variant()),
+    }
+}
+
+fn answer_text(answer: &Answer) -> String {
+    match answer {
+        Answer::Program(module) => {
+            script(module).unwrap_or_else(|| ron::write_pretty(&Program::Module(module.clone()).write()))
+        }
+        other => ron::write_pretty(&other.write()),
+    }
+}
+
+fn script(module: &crate::grammar::IrModule) -> Option<String> {
+    let text = print_module(module, Dialect::default());
+    let read = parse_module(&text).ok()?;
+    (same_program(&read, module) && !text.contains("\"#")).then(|| format!("Script(r#\"\n{}\n\"#)", text.trim()))
+}
+
+fn is_answered_so(text: &str) -> Result<(), PromoteError> {
+    let cases = read_cases("case.ron", text).map_err(|error| PromoteError::Case(error.to_string()))?;
+    for case in &cases {
+        let comparison = execute(case, RuleSet::new()).comparison;
+        if comparison.verdict != CaseVerdict::Agree {
+            return Err(PromoteError::Case(comparison.why.unwrap_or_else(|| comparison.verdict.to_string())));
+        }
+    }
+    Ok(())
+}
