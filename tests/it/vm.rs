@@ -176,8 +176,7 @@ fn each_stage_refines_the_one_before() {
         }
     }
     assert!(judged.iter().all(|count| *count > 20), "{judged:?}");
-    // TVMScript is read to the flat form of `call_tir` (C14), which is called as an operator: no program of the corpus has the other.
-    assert!(changed[1] > 0 && changed[3] > 0, "{changed:?}");
+    assert!(changed[1..].iter().all(|count| *count > 0), "{changed:?}");
 }
 
 /// How a run of an executable ends, with its effects; none at a limit.

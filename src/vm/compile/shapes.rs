@@ -32,6 +32,15 @@ impl Emitter<'_, '_> {
         self.sizes.get(var).is_some_and(|slot| !self.boxed.contains(slot))
     }
 
+    /// Whether a dimension is a size whatever the values are.
+    pub(super) fn is_certain_size(&self, dim: &PrimExpr) -> bool {
+        match dim {
+            PrimExpr::IntImm(size) => *size >= 0,
+            PrimExpr::Var(v) => self.is_size(v),
+            PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => false,
+        }
+    }
+
     /// The operand for the shape heap.
     pub(super) fn heap(&self) -> Operand {
         Operand::Register(self.heap)
