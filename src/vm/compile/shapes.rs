@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::Stage;
-use super::emit::{Emitter, Pending, Place};
+use super::emit::{Emitter, Known, Pending, Place};
 use crate::grammar::{DataType, PrimExpr, PrimValue, ShapeVar, Span, TensorShape, Var};
 use crate::vm::executable::{Builtin, Callee, Constant, Context, How, NamedPrimFunc, Operand, PrimFuncCall};
 use crate::vm::slots::{slot_var, unknown_size};
@@ -127,9 +127,17 @@ impl Emitter<'_, '_> {
     /// EVAL.SHAPEEXPR: a new shape of the dimensions.
     pub(super) fn shape(&mut self, dims: &[PrimExpr], dst: Option<u32>) -> Place {
         let codes = self.codes(dims, Context::Shape);
-        let mut args = vec![self.heap_for(&codes)];
-        args.extend(operands(&codes));
-        Place::of(self.builtin(Builtin::MakeShape, args, dst))
+        let args = self.sizes_as_args(&codes);
+        let made = self.builtin(Builtin::MakeShape, args, dst);
+        self.shapes.push(codes);
+        Place { operand: made, known: Known::Shape(self.shapes.len() as u32 - 1) }
+    }
+
+    /// The heap, then the sizes.
+    pub(super) fn sizes_as_args(&self, codes: &[Code]) -> Vec<Operand> {
+        let mut args = vec![self.heap_for(codes)];
+        args.extend(operands(codes));
+        args
     }
 
     /// The heap, where slots take part.
