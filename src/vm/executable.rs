@@ -124,7 +124,7 @@ pub enum Callee {
     Value(ValueCall),
 }
 
-/// A `PrimFunc` in destination-passing style.
+/// A `PrimFunc` in destination-passing style: inputs, or one tuple that holds them all, then what is written.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PrimFuncCall {
     /// Which one.

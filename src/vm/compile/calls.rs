@@ -76,11 +76,6 @@ impl Emitter<'_, '_> {
     }
 
     fn cannot_fail(&self, e: &Expr) -> bool {
-        let is_size = |dim: &PrimExpr| match dim {
-            PrimExpr::IntImm(size) => *size >= 0,
-            PrimExpr::Var(v) => self.is_size(v),
-            PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => false,
-        };
         let is_known = |dim: &PrimExpr| match dim {
             PrimExpr::IntImm(_) => true,
             PrimExpr::Var(v) => self.sizes.contains(v),
@@ -89,7 +84,7 @@ impl Emitter<'_, '_> {
         match e {
             Expr::Var(v) | Expr::DataflowVar(v) => self.vars.get(v).copied().flatten().is_some(),
             Expr::Constant(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => true,
-            Expr::ShapeExpr(shape) => shape.values.iter().all(is_size),
+            Expr::ShapeExpr(shape) => shape.values.iter().all(|dim| self.is_certain_size(dim)),
             Expr::PrimValue(value) => is_known(&value.value),
             Expr::Tuple(tuple) => tuple.fields.iter().all(|field| self.cannot_fail(field)),
             Expr::GlobalVar(gv) => {

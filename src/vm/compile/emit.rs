@@ -5,25 +5,52 @@ use std::ops::{Deref, DerefMut};
 use rustc_hash::FxHashSet;
 
 use super::Compiler;
-use crate::grammar::{PrimExpr, ShapeVar, Var};
+use super::shapes::Code;
+use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Var};
 use crate::scope::{Context, Mark};
 use crate::vm::executable::{Builtin, Callee, Constant, Instruction, Operand};
+
+/// What is certain of a value, whatever the inputs are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Known {
+    Nothing,
+    Tensor,
+    /// It is a shape, and which of the `shapes`.
+    Shape(u32),
+    /// It is a tuple that holds nothing, or a tensor at least: no tuple of shapes.
+    Inputs,
+}
+
+impl Known {
+    /// Of what has been compared with structural information.
+    pub(super) fn by_info(info: &StructInfo) -> Known {
+        match info {
+            StructInfo::Tensor(_) => Known::Tensor,
+            StructInfo::Tuple(fields) => Known::by_fields(fields, |field| matches!(field, StructInfo::Tensor(_))),
+            StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => Known::Nothing,
+        }
+    }
+
+    /// Of a tuple, by which of its fields are tensors.
+    pub(super) fn by_fields<T>(fields: &[T], is_tensor: impl Fn(&T) -> bool) -> Known {
+        if fields.is_empty() || fields.iter().any(is_tensor) { Known::Inputs } else { Known::Nothing }
+    }
+}
 
 /// Where a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub(super) operand: Operand,
-    /// Whether it is certain to be a tensor.
-    pub(super) tensor: bool,
+    pub(super) known: Known,
 }
 
 impl Place {
     pub(super) fn of(operand: Operand) -> Place {
-        Place { operand, tensor: false }
+        Place { operand, known: Known::Nothing }
     }
 
     pub(super) fn tensor(operand: Operand) -> Place {
-        Place { operand, tensor: true }
+        Place { operand, known: Known::Tensor }
     }
 }
 
@@ -55,6 +82,8 @@ pub(super) struct Emitter<'e, 'c> {
     pub(super) boxed: FxHashSet<u32>,
     /// The slots of computed dimensions that are certain to be there.
     pub(super) derived: Context<PrimExpr, u32>,
+    /// Where the dimensions of shapes are that have been made. Slots are written once, so that they stay there.
+    pub(super) shapes: Vec<Vec<Code>>,
     pub(super) pending: Vec<Pending>,
 }
 
@@ -94,6 +123,7 @@ impl<'e, 'c> Emitter<'e, 'c> {
             sizes: Context::new(),
             boxed: FxHashSet::default(),
             derived: Context::new(),
+            shapes: Vec::new(),
             pending: Vec::new(),
         }
     }

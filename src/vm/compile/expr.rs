@@ -1,10 +1,10 @@
 //! Expressions and bindings: each is evaluated where the text says, into a register.
 
 use super::Global;
-use super::emit::{Emitter, Place};
+use super::emit::{Emitter, Known, Place};
 use crate::grammar::{
-    Binding, BindingBlock, BlockKind, Constant as Literal, Expr, ExternFunc, GlobalVar, If, MatchCast, SeqExpr,
-    StructInfo, Tuple, TupleGetItem, Var, VarBinding, VarKind,
+    Binding, BindingBlock, BlockKind, Constant as Literal, Expr, ExternFunc, GlobalVar, If, MatchCast, SeqExpr, Tuple,
+    TupleGetItem, Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
 use crate::vm::executable::{Builtin, Callee, Constant, Instruction, Operand};
@@ -72,8 +72,10 @@ impl Emitter<'_, '_> {
 
     /// EVAL.TUPLE: the fields from left to right.
     fn tuple(&mut self, e: &Tuple, dst: Option<u32>) -> Place {
-        let fields = self.operands(&e.fields);
-        Place::of(self.builtin(Builtin::MakeTuple, fields, dst))
+        let fields: Vec<Place> = e.fields.iter().map(|field| self.value(field, None)).collect();
+        let known = Known::by_fields(&fields, |field| field.known == Known::Tensor);
+        let fields = fields.iter().map(|field| field.operand).collect();
+        Place { operand: self.builtin(Builtin::MakeTuple, fields, dst), known }
     }
 
     pub(super) fn operands(&mut self, exprs: &[Expr]) -> Vec<Operand> {
@@ -102,15 +104,15 @@ impl Emitter<'_, '_> {
         self.jump_here(branching);
         let that = self.branch(&e.false_branch, dst);
         self.jump_here(leaving);
-        Place { operand: Operand::Register(dst), tensor: this && that }
+        Place { operand: Operand::Register(dst), known: if this == that { this } else { Known::Nothing } }
     }
 
-    /// A branch by itself; whether its value is certain to be a tensor.
-    fn branch(&mut self, e: &Expr, dst: u32) -> bool {
+    /// A branch by itself; what is certain of its value.
+    fn branch(&mut self, e: &Expr, dst: u32) -> Known {
         let scope = self.open();
         let value = self.value(e, Some(dst));
         self.close(&scope, false);
-        value.tensor
+        value.known
     }
 
     /// The jump at an index leads to the next instruction that is written.
@@ -167,8 +169,8 @@ impl Emitter<'_, '_> {
         let place = self.value(&b.value, None);
         self.match_info(place, &b.struct_info);
         if let Some(binder) = &b.var {
-            let tensor = place.tensor || matches!(b.struct_info, StructInfo::Tensor(_));
-            self.bind(&binder.var, Place { tensor, ..place });
+            let known = if place.known == Known::Nothing { Known::by_info(&b.struct_info) } else { place.known };
+            self.bind(&binder.var, Place { known, ..place });
         }
     }
 }

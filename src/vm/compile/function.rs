@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::emit::Emitter;
+use super::emit::{Emitter, Known};
 use super::free::Free;
 use super::{Compiler, global_symbol};
 use crate::grammar::{FuncStructInfo, Function as Definition, Name, PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
@@ -141,8 +141,8 @@ impl Emitter<'_, '_> {
             }
         }
         for (i, param) in f.params.iter().enumerate() {
-            let tensor = matches!(param.annotation, Some(StructInfo::Tensor(_)));
-            self.vars.enter(param.var.clone(), Some(Place { tensor, ..places(i) }));
+            let known = param.annotation.as_ref().map_or(Known::Nothing, Known::by_info);
+            self.vars.enter(param.var.clone(), Some(Place { known, ..places(i) }));
         }
     }
 

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::Stage;
-use super::emit::{Emitter, Pending, Place};
+use super::emit::{Emitter, Known, Pending, Place};
 use crate::grammar::{DataType, PrimExpr, PrimValue, ShapeVar, Span, TensorShape, Var};
 use crate::vm::executable::{Builtin, Callee, Constant, Context, How, NamedPrimFunc, Operand, PrimFuncCall};
 use crate::vm::slots::{slot_var, unknown_size};
@@ -30,6 +30,15 @@ impl Emitter<'_, '_> {
     /// Whether a shape variable is known to be a size.
     pub(super) fn is_size(&self, var: &ShapeVar) -> bool {
         self.sizes.get(var).is_some_and(|slot| !self.boxed.contains(slot))
+    }
+
+    /// Whether a dimension is a size whatever the values are.
+    pub(super) fn is_certain_size(&self, dim: &PrimExpr) -> bool {
+        match dim {
+            PrimExpr::IntImm(size) => *size >= 0,
+            PrimExpr::Var(v) => self.is_size(v),
+            PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => false,
+        }
     }
 
     /// The operand for the shape heap.
@@ -118,9 +127,17 @@ impl Emitter<'_, '_> {
     /// EVAL.SHAPEEXPR: a new shape of the dimensions.
     pub(super) fn shape(&mut self, dims: &[PrimExpr], dst: Option<u32>) -> Place {
         let codes = self.codes(dims, Context::Shape);
-        let mut args = vec![self.heap_for(&codes)];
-        args.extend(operands(&codes));
-        Place::of(self.builtin(Builtin::MakeShape, args, dst))
+        let args = self.sizes_as_args(&codes);
+        let made = self.builtin(Builtin::MakeShape, args, dst);
+        self.shapes.push(codes);
+        Place { operand: made, known: Known::Shape(self.shapes.len() as u32 - 1) }
+    }
+
+    /// The heap, then the sizes.
+    pub(super) fn sizes_as_args(&self, codes: &[Code]) -> Vec<Operand> {
+        let mut args = vec![self.heap_for(codes)];
+        args.extend(operands(codes));
+        args
     }
 
     /// The heap, where slots take part.

@@ -1,5 +1,6 @@
 //! The instruction Call (`R89.VM.CALL`), and calls of values.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::link::{Linked, Operator};
@@ -220,6 +221,7 @@ impl Machine<'_> {
             }
             return Ok(Value::unit());
         }
+        let args = &*one_by_one(args, outputs);
         let first = args.len().saturating_sub(outputs);
         let kept: Vec<&Tensor> = args.iter().take(first).filter_map(Value::as_tensor).collect();
         let elements = kept.iter().fold(0u64, |sum, t| sum.saturating_add(t.len() as u64));
@@ -237,6 +239,14 @@ impl Machine<'_> {
 
 /// How many registers are made ready in one step.
 const REGISTERS_A_STEP: u64 = 64;
+
+/// One input alone may be a tuple that holds them all (C14): a `PrimFunc` takes no tuples.
+fn one_by_one(args: &[Value], outputs: usize) -> Cow<'_, [Value]> {
+    match args {
+        [Value::Tuple(inputs), written @ ..] if written.len() == outputs => [inputs.fields(), written].concat().into(),
+        [] | [_, ..] => args.into(),
+    }
+}
 
 fn mutates(func: &PrimFuncObj) -> String {
     let rule: Rule = rule!("OP.CALLTIR.MUTATES-INPUT");
