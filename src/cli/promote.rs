@@ -1,10 +1,9 @@
 //! `relax-spec promote`.
 
-use std::fs;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::{Exit, Failure, Outcome};
+use crate::harness::checkout::write_new;
 use crate::harness::trials::{promoted, read_findings};
 
 /// Write a golden case for what a campaign found
@@ -36,7 +35,6 @@ pub fn run(args: &Args) -> Outcome {
     let text =
         promoted(finding, &args.id).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?;
     let io = |error| Failure::unreadable(format!("{}: {error}", args.output.display()));
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&args.output).map_err(io)?;
-    file.write_all(text.as_bytes()).map_err(io)?;
+    write_new(&args.output, text.as_bytes()).map_err(io)?;
     Ok(Exit::AsExpected)
 }

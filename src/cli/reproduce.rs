@@ -17,7 +17,7 @@ use crate::harness::trials::{Kept, read_findings, still_shows};
   relax-spec reproduce found/value-0123456789abcdef.json --adapter tvm@0.27
   relax-spec reproduce found --adapter tvm
 
-Exit status: 0 every finding shows still; 1 some do not; 2 a file is no finding; 3 the adapter could not start.")]
+Exit status: 0 every finding shows still; 1 some do not; 2 a file is no finding; 3 the adapter could not start; 4 there are no findings.")]
 pub struct Args {
     /// A file that `fuzz --out` has written, or a directory of them
     #[arg(value_name = "FILE|DIR")]

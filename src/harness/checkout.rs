@@ -38,16 +38,29 @@ pub fn write_atomically(path: &Path, text: &[u8]) -> io::Result<()> {
     replace(&fs::canonicalize(path)?, text, Some(before.permissions()))
 }
 
+/// Writes a file that is not there yet, whole or not at all; an error if there is anything of that name.
+pub fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
+    neighbour(path, text)?.persist_noclobber(path)?;
+    Ok(())
+}
+
 fn replace(path: &Path, text: &[u8], permissions: Option<fs::Permissions>) -> io::Result<()> {
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // It goes when it is dropped, unless it has become the file.
-    let mut neighbour = as_any_new_file().tempfile_in(dir)?;
-    neighbour.write_all(text)?;
+    let neighbour = neighbour(path, text)?;
     if let Some(permissions) = permissions {
         neighbour.as_file().set_permissions(permissions)?;
     }
     neighbour.persist(path)?;
     Ok(())
+}
+
+/// What is to be the file, beside it. It goes when it is dropped, unless it has become the file.
+fn neighbour(path: &Path, text: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut neighbour = as_any_new_file().tempfile_in(dir)?;
+    neighbour.write_all(text)?;
+    // Whoever finds the name finds the text, after a power cut too.
+    neighbour.as_file().sync_all()?;
+    Ok(neighbour)
 }
 
 /// Temporary files are private otherwise.

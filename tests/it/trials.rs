@@ -11,14 +11,16 @@ use relax_spec::harness::process::Interrupt;
 use relax_spec::harness::programs::{Census, Drawn, Features, Restriction, Source, violated_rules};
 use relax_spec::harness::protocol::Identity;
 use relax_spec::harness::trials::{
-    Campaign, Ended, Kept, Kind, KnownForm, Path, Paths, Settings, Store, at_example_sizes, campaign, promoted,
-    still_shows,
+    Campaign, Ended, Kept, Kind, KnownForm, Path, Paths, Settings, Store, UNDERIVED, at_example_sizes, campaign,
+    promoted, still_shows,
 };
 use relax_spec::harness::worker::StartError;
 use relax_spec::judge::Cx;
 use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer, Verdict};
 use relax_spec::suite::ledger::Ledger;
 use relax_spec::suite::{embedded_suite, read_cases};
+
+use crate::cli::{file, run as command};
 
 fn source() -> Source {
     Source::of(&embedded_suite().unwrap(), Restriction::default())
@@ -280,27 +282,70 @@ fn a_finding_becomes_a_case_with_the_answer_of_the_text_and_its_clauses() {
     assert!(text.contains("Returns("), "{text}");
 }
 
+/// A finding in a file, as a campaign keeps it.
+fn kept(dir: &tempfile::TempDir) -> String {
+    file(dir, "finding.json", serde_json::to_string(wrong(mistake).ranked()[0]).unwrap())
+}
+
 #[test]
 fn a_case_that_is_there_is_not_overwritten() {
     let dir = tempfile::tempdir().unwrap();
-    let finding = dir.path().join("finding.json");
-    std::fs::write(&finding, serde_json::to_string(wrong(mistake).ranked()[0]).unwrap()).unwrap();
-    let case = dir.path().join("case.ron");
-    let promote = || {
-        std::process::Command::new(env!("CARGO_BIN_EXE_relax-spec"))
-            .arg("promote")
-            .arg(&finding)
-            .args(["--id", "findings/sum", "--output"])
-            .arg(&case)
-            .output()
-            .unwrap()
-            .status
-            .code()
-    };
-    assert_eq!(promote(), Some(0));
+    let (finding, case) = (kept(&dir), dir.path().join("case.ron"));
+    let promote = || command(&["promote", &finding, "--id", "findings/sum", "--output", case.to_str().unwrap()]).0;
+    assert_eq!(promote(), 0);
     let written = std::fs::read_to_string(&case).unwrap();
-    assert_eq!(promote(), Some(2));
+    assert!(written.contains(UNDERIVED), "{written}");
+    assert_eq!(promote(), 2);
     assert_eq!(std::fs::read_to_string(&case).unwrap(), written);
+    let left = std::fs::read_dir(dir.path()).unwrap().count();
+    assert_eq!(left, 2, "the finding, the case, and nothing half-written");
+}
+
+#[test]
+fn the_command_says_what_does_not_show_and_where_there_are_no_findings() {
+    let dir = tempfile::tempdir().unwrap();
+    let none = dir.path().display().to_string();
+    assert_eq!(command(&["reproduce", &none, "--adapter", "builtin:evaluator"]).0, 4);
+    let finding = kept(&dir);
+    let (status, out, _) = command(&["reproduce", &finding, "--adapter", "builtin:evaluator"]);
+    assert_eq!(status, 1);
+    assert!(out.contains("does not show"), "{out}");
+    let broken = file(&dir, "broken.json", "{");
+    assert_eq!(command(&["reproduce", &broken, "--adapter", "builtin:evaluator"]).0, 2);
+}
+
+/// An implementation that throws at whatever it is asked to check, or cannot read it.
+struct Refusing(InProcess, Outcome);
+
+impl Implementation for Refusing {
+    fn identity(&self) -> &Identity {
+        self.0.identity()
+    }
+
+    fn ask(&mut self, _: Edition, _: &Ask) -> Result<Outcome, StartError> {
+        Ok(self.1.clone())
+    }
+}
+
+/// As in the suite: a program is rejected by a verdict, not by an exception, and not by being unreadable.
+#[test]
+fn an_exception_is_no_rejection_of_a_program_that_breaks_a_rule() {
+    let (class, message) = ("Error".to_string(), "oh".to_string());
+    let trapped = Outcome::Trapped { class: class.clone(), message: message.clone(), effects: Vec::new() };
+    let refused =
+        |stage: &str| Outcome::Rejected { stage: stage.into(), class: class.clone(), message: message.clone() };
+    let asked = |outcome: &Outcome| {
+        let refusing = || -> Box<dyn Implementation + Send> {
+            Box::new(Refusing(InProcess::new(Reading::corrected()), outcome.clone()))
+        };
+        // Seven programs that break no rule, and the eighth breaks one.
+        let (campaign, store) = run(&settings(8, &["check"]), refusing);
+        assert_eq!(campaign.tally.violations, 1);
+        (store.ranked().iter().map(|finding| finding.count).sum::<u64>(), campaign.tally.unsupported.len())
+    };
+    assert_eq!(asked(&trapped), (8, 0));
+    assert_eq!(asked(&refused("parse")), (7, 1));
+    assert_eq!(asked(&refused("well_formed")), (7, 0));
 }
 
 #[test]

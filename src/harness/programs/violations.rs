@@ -33,114 +33,120 @@ const F32: DataType = DataType::FLOAT32;
 
 /// A row for each rule.
 const VIOLATIONS: &[Violation] = &[
-    Violation { rule: Rule::Wf1Bind, breaks: |b| b.put(BlockKind::Binding, vec![bind(&lv(), number())]) },
+    Violation { rule: rule!("WF.1.BIND"), breaks: |b| b.put(BlockKind::Binding, vec![bind(&lv(), number())]) },
     Violation {
-        rule: Rule::Wf1Use,
+        rule: rule!("WF.1.USE"),
         breaks: |b| {
             b.put(BlockKind::Dataflow, vec![bind(&lv(), number())]);
             b.put(BlockKind::Binding, vec![bind(&one(), lv().to_expr())]);
         },
     },
-    Violation { rule: Rule::Wf2Bound, breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr())]) },
     Violation {
-        rule: Rule::Wf2Once,
+        rule: rule!("WF.2.BOUND"),
+        breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr())]),
+    },
+    Violation {
+        rule: rule!("WF.2.ONCE"),
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), number()), bind(&one(), number())]),
     },
     Violation {
-        rule: Rule::Wf2Self,
+        rule: rule!("WF.2.SELF"),
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::tuple(vec![one().to_expr()]))]),
     },
     Violation {
-        rule: Rule::Wf3Before,
+        rule: rule!("WF.3.BEFORE"),
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr()), bind(&other(), number())]),
     },
     Violation {
-        rule: Rule::Wf5Before,
+        rule: rule!("WF.5.BEFORE"),
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::shape([dim()]))]),
     },
-    Violation { rule: Rule::Wf6Rec, breaks: |b| b.put(BlockKind::Dataflow, vec![bind(&one(), b.call_of_main())]) },
-    Violation { rule: Rule::Wf6If, breaks: |b| b.put(BlockKind::Dataflow, vec![bind(&one(), choice(truth()))]) },
+    Violation { rule: rule!("WF.6.REC"), breaks: |b| b.put(BlockKind::Dataflow, vec![bind(&one(), b.call_of_main())]) },
+    Violation { rule: rule!("WF.6.IF"), breaks: |b| b.put(BlockKind::Dataflow, vec![bind(&one(), choice(truth()))]) },
     Violation {
-        rule: Rule::Wf7Self,
+        rule: rule!("WF.7.SELF"),
         breaks: |b| {
             b.put(BlockKind::Binding, vec![bind(&one(), b.call_of_main())]);
             b.main.ret_struct_info = None;
         },
     },
-    Violation { rule: Rule::Wf8, breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::op("relax.add"))]) },
+    Violation { rule: rule!("WF.8"), breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::op("relax.add"))]) },
     Violation {
-        rule: Rule::Wf10,
+        rule: rule!("WF.10"),
         breaks: |b| {
             b.put(BlockKind::Dataflow, vec![bind(&lv(), number()), local(Vec::new(), lv().to_expr(), scalar(), true)]);
         },
     },
-    Violation { rule: Rule::Wf11, breaks: Broken::unlink },
+    Violation { rule: rule!("WF.11"), breaks: Broken::unlink },
     Violation {
-        rule: Rule::Wf12,
+        rule: rule!("WF.12"),
         breaks: |b| {
             b.main.attrs.insert("global_symbol".into(), AttrValue::Str("another".into()));
         },
     },
     Violation {
-        rule: Rule::Wf13Form,
+        rule: rule!("WF.13.FORM"),
         breaks: |b| b.annotated(tensor(Some(TensorShape::Other(Arc::new(Expr::tuple(Vec::new())))), 0), number()),
     },
     Violation {
-        rule: Rule::Wf13Ndim,
+        rule: rule!("WF.13.NDIM"),
         breaks: |b| b.annotated(tensor(Some(TensorShape::Dims(Arc::from([PrimExpr::IntImm(2)]))), 2), number()),
     },
     Violation {
-        rule: Rule::Wf14Ndim,
+        rule: rule!("WF.14.NDIM"),
         breaks: |b| {
             let info = ShapeStructInfo { values: Some(Arc::from([PrimExpr::IntImm(1)])), ndim: Ndim::from_i64(2) };
             b.annotated(StructInfo::Shape(info), size());
         },
     },
     Violation {
-        rule: Rule::Wf15Exclusive,
+        rule: rule!("WF.15.EXCLUSIVE"),
         breaks: |b| b.annotated(func(Some(Arc::from([])), Some(DeriveFunc::DefaultDerive)), Expr::extern_func(LOG)),
     },
-    Violation { rule: Rule::Wf15Atleastone, breaks: |b| b.annotated(func(None, None), Expr::extern_func(LOG)) },
-    Violation { rule: Rule::TcIfCond, breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), choice(number()))]) },
+    Violation { rule: rule!("WF.15.ATLEASTONE"), breaks: |b| b.annotated(func(None, None), Expr::extern_func(LOG)) },
     Violation {
-        rule: Rule::TcTgiBound,
+        rule: rule!("TC.IF.COND"),
+        breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), choice(number()))]),
+    },
+    Violation {
+        rule: rule!("TC.TGI.BOUND"),
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::tuple_get_item(Expr::tuple(vec![number()]), 1))]),
     },
     Violation {
-        rule: Rule::TcTgiNottuple,
+        rule: rule!("TC.TGI.NOTTUPLE"),
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::tuple_get_item(number(), 0))]),
     },
     Violation {
-        rule: Rule::TcCallNotfunc,
+        rule: rule!("TC.CALL.NOTFUNC"),
         breaks: |b| {
             let call = Expr::call(one().to_expr(), vec![number()]);
             b.put(BlockKind::Binding, vec![bind(&one(), number()), bind(&other(), call)]);
         },
     },
-    Violation { rule: Rule::TcCallArity, breaks: |b| b.called(scalar(), vec![number(), number()]) },
-    Violation { rule: Rule::TcCallArgs, breaks: |b| b.called(scalar(), vec![size()]) },
-    Violation { rule: Rule::TcVbAnnotErr, breaks: |b| b.annotated(StructInfo::shape_ndim(1), number()) },
+    Violation { rule: rule!("TC.CALL.ARITY"), breaks: |b| b.called(scalar(), vec![number(), number()]) },
+    Violation { rule: rule!("TC.CALL.ARGS"), breaks: |b| b.called(scalar(), vec![size()]) },
+    Violation { rule: rule!("TC.VB.ANNOT.ERR"), breaks: |b| b.annotated(StructInfo::shape_ndim(1), number()) },
     Violation {
-        rule: Rule::TcFuncRetUnrelated,
+        rule: rule!("TC.FUNC.RET.UNRELATED"),
         breaks: |b| {
             b.put(BlockKind::Binding, vec![local(Vec::new(), number(), StructInfo::shape_ndim(1), true)]);
         },
     },
     Violation {
-        rule: Rule::TcFuncPureAnnotErr,
+        rule: rule!("TC.FUNC.PURE.ANNOT-ERR"),
         breaks: |b| {
             b.put(BlockKind::Binding, vec![local(Vec::new(), logged(), StructInfo::Object, true)]);
         },
     },
     Violation {
-        rule: Rule::TcDfExtern,
+        rule: rule!("TC.DF.EXTERN"),
         breaks: |b| {
             b.main.pure = Some(false);
             b.put(BlockKind::Dataflow, vec![bind(&one(), logged())]);
         },
     },
     Violation {
-        rule: Rule::TcDfOp,
+        rule: rule!("TC.DF.OP"),
         breaks: |b| {
             b.main.pure = Some(false);
             let text = crate::grammar::StringImm { value: "".into(), span: Span::NONE };
@@ -149,7 +155,7 @@ const VIOLATIONS: &[Violation] = &[
         },
     },
     Violation {
-        rule: Rule::TcDfFunc,
+        rule: rule!("TC.DF.FUNC"),
         breaks: |b| {
             b.main.pure = Some(false);
             b.put(BlockKind::Binding, vec![local(Vec::new(), number(), scalar(), false)]);
@@ -157,11 +163,11 @@ const VIOLATIONS: &[Violation] = &[
         },
     },
     Violation {
-        rule: Rule::SiDeriveVbAnnotErr,
+        rule: rule!("SI.DERIVE.VB.ANNOT.ERR"),
         breaks: |b| b.annotated(StructInfo::tensor([PrimExpr::IntImm(2)], F32), vector(3)),
     },
     Violation {
-        rule: Rule::SiDeriveCallArgsErr,
+        rule: rule!("SI.DERIVE.CALL.ARGS.ERR"),
         breaks: |b| b.called(StructInfo::tensor([PrimExpr::IntImm(2)], F32), vec![vector(3)]),
     },
 ];

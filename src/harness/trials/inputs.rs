@@ -8,7 +8,7 @@ use crate::check::check_program;
 use crate::eval::{Options, evaluate};
 use crate::grammar::{IrModule, ShapeVar};
 use crate::harness::programs::Drawn;
-use crate::judge::{Cx, Ending, with_stack};
+use crate::judge::{Cx, Ending};
 use crate::oracle::answer_evaluate;
 use crate::question::RunAnswer;
 use crate::refine::{Settings, refine};
@@ -63,26 +63,10 @@ const ROOM: u64 = 1 << 12;
 
 /// How many bytes generated inputs may take up, for a program that these were made for.
 pub(super) fn room(inputs: &[Vec<ValueSpec>]) -> u64 {
-    let largest = inputs.iter().map(|args| args.iter().map(bytes).sum::<u64>()).max();
-    largest.unwrap_or(0).saturating_mul(2).saturating_add(ROOM)
-}
-
-fn bytes(value: &ValueSpec) -> u64 {
-    match value {
-        ValueSpec::Tensor(data) => data.shape.iter().product::<u64>().saturating_mul(data.dtype.bytes() as u64),
-        ValueSpec::Tuple(fields) => with_stack(|| fields.iter().map(bytes).sum()),
-        ValueSpec::Shape(_)
-        | ValueSpec::PackedFunc(_)
-        | ValueSpec::Closure
-        | ValueSpec::PrimFunc
-        | ValueSpec::Int(_)
-        | ValueSpec::Bool(_)
-        | ValueSpec::Float(_)
-        | ValueSpec::Str(_)
-        | ValueSpec::DataType(_)
-        | ValueSpec::Object
-        | ValueSpec::Arg(_) => 0,
-    }
+    let bytes = |args: &Vec<ValueSpec>| -> u64 {
+        args.iter().flat_map(ValueSpec::tensors).map(|tensor| tensor.bytes.len() as u64).sum()
+    };
+    inputs.iter().map(bytes).max().unwrap_or(0).saturating_mul(2).saturating_add(ROOM)
 }
 
 /// The inputs on which a program is compared: some at its example sizes, and some that are made to reach every branch.

@@ -7,7 +7,7 @@ use super::inputs::room;
 use super::path::Path;
 use super::signature::{Kind, Signature};
 use crate::book::Rule;
-use crate::check::check_program;
+use crate::check::{CheckReport, check_program};
 use crate::grammar::{IrModule, Name};
 use crate::harness::extern_process::overwrite;
 use crate::judge::{Cx, Ending, RuntimeError};
@@ -74,9 +74,12 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         let (message, given) = (message.to_string(), outcome.to_string());
         Judged::Differs(Box::new(Difference { signature, message, input: None, expected, given }))
     };
-    let broken = if *path == Path::Check { broken_rules(&mut Cx::new(), asked.module) } else { Vec::new() };
+    if *path == Path::Check
+        && let Some(judged) = of_broken(asked.module, outcome)
+    {
+        return judged;
+    }
     match outcome {
-        _ if !broken.is_empty() && is_verdict(outcome) => of_broken(asked.module, &broken, outcome),
         Outcome::Answer { answer: Answer::Trials(answers), .. } => runs(asked, answers),
         Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => Judged::Agrees { ended: 0, runs: 0 },
         Outcome::Answer { answer: Answer::Program(given), .. } => {
@@ -106,29 +109,38 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
     }
 }
 
-/// Whether it says if the program is accepted.
-fn is_verdict(outcome: &Outcome) -> bool {
-    matches!(
-        outcome,
-        Outcome::Answer { answer: Answer::Verdict(_), .. } | Outcome::Rejected { .. } | Outcome::Trapped { .. }
-    )
-}
-
-/// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it.
-fn of_broken(module: &IrModule, broken: &[Rule], outcome: &Outcome) -> Judged {
-    if !matches!(outcome, Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. }) {
-        return Judged::Agrees { ended: 0, runs: 0 };
-    }
+/// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it. None for a program
+/// that breaks none, and for what is no verdict: an exception, too, is none (`Outcome::Trapped`), as in the suite.
+fn of_broken(module: &IrModule, outcome: &Outcome) -> Option<Judged> {
     let report = check_program(&mut Cx::new(), module);
-    let message = report.diagnostics.iter().find(|finding| finding.is_fatal()).map(|finding| finding.message.clone());
-    let expected = broken.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
-    Judged::Differs(Box::new(Difference {
-        signature: Signature::of_accepted(broken),
-        message: message.unwrap_or_default(),
-        input: None,
-        expected: format!("rejected by {expected}"),
-        given: outcome.to_string(),
-    }))
+    let first = report.diagnostics.iter().find(|finding| finding.is_fatal())?;
+    match outcome {
+        Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => {
+            let broken = rules_of(&report);
+            let expected = broken.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
+            Some(Judged::Differs(Box::new(Difference {
+                signature: Signature::of_accepted(&broken),
+                message: first.message.clone(),
+                input: None,
+                expected: format!("rejected by {expected}"),
+                given: outcome.to_string(),
+            })))
+        }
+        Outcome::Answer { answer: Answer::Verdict(Verdict::Rejected(_)), .. } => {
+            Some(Judged::Agrees { ended: 0, runs: 0 })
+        }
+        // What cannot be read is not judged.
+        Outcome::Rejected { message, .. } if outcome.is_unread() => Some(Judged::Unsupported(message.clone())),
+        Outcome::Rejected { .. } => Some(Judged::Agrees { ended: 0, runs: 0 }),
+        Outcome::Answer { .. }
+        | Outcome::Trapped { .. }
+        | Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => None,
+    }
 }
 
 /// Whether it is a run of which nothing is said that was going on.
@@ -234,7 +246,10 @@ impl Compiled for Told {
 
 /// The rules that a program breaks, each once.
 pub(super) fn broken_rules(cx: &mut Cx, module: &IrModule) -> Vec<Rule> {
-    let report = check_program(cx, module);
+    rules_of(&check_program(cx, module))
+}
+
+fn rules_of(report: &CheckReport) -> Vec<Rule> {
     let fatal: BTreeSet<Rule> = report.diagnostics.iter().filter(|f| f.is_fatal()).map(|f| f.rule).collect();
     fatal.into_iter().collect()
 }

@@ -18,7 +18,7 @@ pub use campaign::{Campaign, CampaignError, Settings, campaign, diff, inputs_of}
 pub use inputs::{Ended, at_example_sizes};
 pub use judge::{Asked, Difference, Judged, judge};
 pub use path::{Path, Paths};
-pub use promoted::{PromoteError, promoted};
+pub use promoted::{PromoteError, UNDERIVED, promoted};
 pub use reduce::{Reducer, Shown};
 pub use reduced::{bindings, operators};
 pub use signature::{Kind, KnownForm, Signature};

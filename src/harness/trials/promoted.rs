@@ -5,6 +5,7 @@ use super::path::Path;
 use super::store::Finding;
 use crate::book::{Rule, RuleSet};
 use crate::data::{Write as _, ron};
+use crate::grammar::IrModule;
 use crate::judge::Cx;
 use crate::ops::{self, Clauses};
 use crate::oracle;
@@ -14,6 +15,10 @@ use crate::suite::coverage::execute;
 use crate::suite::read_cases;
 use crate::suite::same_program::same_program;
 use crate::syntax::tvmscript::{Dialect, parse_module, print_module};
+use crate::value::ValueSpec;
+
+/// How the reasons of a case begin that nobody has derived yet. The suite takes no such case: what the oracle says is no expectation.
+pub const UNDERIVED: &str = "to be derived from the text";
 
 /// Why a finding becomes no case.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -36,9 +41,10 @@ pub enum PromoteError {
 /// See [`PromoteError`].
 pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
     let kept = Kept::of(finding)?;
-    let ask = question(&kept);
+    let question = Question::of(&kept);
     let mut cx = Cx::new();
-    let answer = oracle::answer(&mut cx, &ask).map_err(|error| PromoteError::Open(error.to_string()))?;
+    let answer =
+        oracle::answer(&mut cx, &question.ask(&kept)).map_err(|error| PromoteError::Open(error.to_string()))?;
     if let Answer::Run(RunAnswer::OutOfFuel | RunAnswer::Unspecified) = answer {
         return Err(PromoteError::Open(answer.to_string()));
     }
@@ -51,33 +57,57 @@ pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
         finding.signature,
         finding.implementation,
         names.join(", "),
-        question_text(&ask, &kept),
+        question.text(&kept),
         answer_text(&answer),
-        format!("to be derived from the text; found as: {message}"),
+        format!("{UNDERIVED}; found as: {message}"),
     );
     is_answered_so(&text).map(|()| text)
 }
 
-/// What the case asks.
-fn question(kept: &Kept) -> Ask {
-    let program = || Program::Module(kept.module.clone());
-    match kept.paths.first() {
-        Some(Path::Check) => Ask::Check(program()),
-        Some(Path::Normalize) => Ask::Normalize(program()),
-        Some(Path::Run(_) | Path::Text) | None => match kept.inputs().into_iter().next() {
-            Some(input) => Ask::Evaluate(program(), kept.entry.clone(), input),
-            None => Ask::Check(program()),
-        },
+/// What the case asks about the program.
+enum Question {
+    Check,
+    Normalize,
+    Evaluate(Vec<ValueSpec>),
+}
+
+impl Question {
+    fn of(kept: &Kept) -> Question {
+        match kept.paths.first() {
+            Some(Path::Check) => Question::Check,
+            Some(Path::Normalize) => Question::Normalize,
+            Some(Path::Run(_) | Path::Text) | None => {
+                kept.inputs().into_iter().next().map_or(Question::Check, Question::Evaluate)
+            }
+        }
+    }
+
+    fn ask(&self, kept: &Kept) -> Ask {
+        let program = Program::Module(kept.module.clone());
+        match self {
+            Question::Check => Ask::Check(program),
+            Question::Normalize => Ask::Normalize(program),
+            Question::Evaluate(input) => Ask::Evaluate(program, kept.entry.clone(), input.clone()),
+        }
+    }
+
+    /// In RON, with the program as text where that says the same.
+    fn text(&self, kept: &Kept) -> String {
+        let program = program_text(&kept.module);
+        match self {
+            Question::Check => format!("Check({program})"),
+            Question::Normalize => format!("Normalize({program})"),
+            Question::Evaluate(input) => {
+                let input: Vec<String> = input.iter().map(|value| ron::write_pretty(&value.write())).collect();
+                format!("Evaluate({program}, {:?}, [{}])", kept.entry.to_string(), input.join(", "))
+            }
+        }
     }
 }
 
 /// The clauses that decide: what a verdict or a failure names, else those of the operators, else whatever was applied.
 fn at_stake(finding: &Finding, answer: &Answer, recorded: &RuleSet) -> Vec<Rule> {
-    let named = match answer {
-        Answer::Verdict(Verdict::Rejected(rules)) => rules.clone(),
-        Answer::Run(RunAnswer::Fails(rule, _)) => vec![*rule],
-        _ => Vec::new(),
-    };
+    let named = rules_in(answer);
     let clauses = |name: &String| match ops::lookup(name).map(|op| op.clauses) {
         Some(Clauses::Tensor(clauses)) => vec![clauses.infer, clauses.value],
         Some(Clauses::Text) | None => Vec::new(),
@@ -88,32 +118,27 @@ fn at_stake(finding: &Finding, answer: &Answer, recorded: &RuleSet) -> Vec<Rule>
     [named, of_operators].into_iter().find(|rules| !rules.is_empty()).unwrap_or_else(all)
 }
 
-/// A question in RON, with its program as text where that says the same.
-fn question_text(ask: &Ask, kept: &Kept) -> String {
-    let program =
-        script(&kept.module).unwrap_or_else(|| ron::write_pretty(&Program::Module(kept.module.clone()).write()));
-    match ask {
-        Ask::Evaluate(_, entry, input) => {
-            let input: Vec<String> = input.iter().map(|value| ron::write_pretty(&value.write())).collect();
-            format!("Evaluate({program}, {:?}, [{}])", entry.to_string(), input.join(", "))
-        }
-        other => format!("{}({program})", other.variant()),
+/// The rules that a verdict or a failure names.
+fn rules_in(answer: &Answer) -> Vec<Rule> {
+    if let Answer::Verdict(Verdict::Rejected(rules)) = answer {
+        return rules.clone();
     }
+    if let Answer::Run(RunAnswer::Fails(rule, _)) = answer { vec![*rule] } else { Vec::new() }
 }
 
 fn answer_text(answer: &Answer) -> String {
-    match answer {
-        Answer::Program(module) => {
-            script(module).unwrap_or_else(|| ron::write_pretty(&Program::Module(module.clone()).write()))
-        }
-        other => ron::write_pretty(&other.write()),
-    }
+    if let Answer::Program(module) = answer { program_text(module) } else { ron::write_pretty(&answer.write()) }
 }
 
-fn script(module: &crate::grammar::IrModule) -> Option<String> {
+/// TVMScript if it is read to the same program, else the tree.
+fn program_text(module: &IrModule) -> String {
     let text = print_module(module, Dialect::default());
-    let read = parse_module(&text).ok()?;
-    (same_program(&read, module) && !text.contains("\"#")).then(|| format!("Script(r#\"\n{}\n\"#)", text.trim()))
+    match parse_module(&text) {
+        Ok(read) if same_program(&read, module) && !text.contains("\"#") => {
+            format!("Script(r#\"\n{}\n\"#)", text.trim())
+        }
+        Ok(_) | Err(_) => ron::write_pretty(&Program::Module(module.clone()).write()),
+    }
 }
 
 fn is_answered_so(text: &str) -> Result<(), PromoteError> {

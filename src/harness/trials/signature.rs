@@ -123,7 +123,8 @@ fn normalized(message: &str) -> String {
     let call = call.and_then(|call| call.split('(').next());
     let named = message.split("name=\"").nth(1).and_then(|rest| rest.split('"').next());
     let call = call.or(named.filter(|_| telling.contains("CodeGenVM")));
-    let line = call.map_or_else(|| telling.to_string(), |call| format!("{call}: {telling}"));
+    let telling = without_directories(telling);
+    let line = call.map_or_else(|| telling.clone(), |call| format!("{call}: {telling}"));
     let mut out = String::new();
     let mut digits = false;
     for c in line.chars() {
@@ -142,6 +143,15 @@ fn normalized(message: &str) -> String {
         out = out.replace("#, #", "#").replace("-#", "#");
     }
     out.chars().take(MESSAGE).collect()
+}
+
+/// Of each file its name alone: directories, temporary ones above all, are others each time.
+fn without_directories(line: &str) -> String {
+    let name = |word: &str| match word.strip_prefix('/') {
+        Some(path) => path.rsplit_once('/').map_or(word.to_string(), |(_, name)| name.to_string()),
+        None => word.to_string(),
+    };
+    line.split(' ').map(name).collect::<Vec<String>>().join(" ")
 }
 
 /// A form of findings that is known.
@@ -210,6 +220,9 @@ mod tests {
         let b = normalized("InternalError: Check failed: (a == b) is false: 1 vs. 30, [7, 8]");
         assert_eq!(a, b);
         assert_eq!(a, "InternalError: Check failed: (a == b) is false: # vs. #, [#]");
+        let (a, b) = ("/some/dir_a1b/lib0.c:7:9: error: no `v / w`", "/other/xyz/lib1.c:12:1: error: no `v / w`");
+        assert_eq!(normalized(a), normalized(b));
+        assert_eq!(normalized(a), "lib#.c:#:#: error: no `v / w`");
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::signature::Signature;
+use crate::harness::checkout::write_atomically;
 
 /// A finding: differences of one signature.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -220,11 +221,7 @@ fn text_of(value: &impl Serialize) -> String {
 
 /// Writes a file whole, or leaves it as it was.
 fn write(path: &Path, text: &str) -> Result<(), StoreError> {
-    let io = |error| StoreError::Io { path: path.to_path_buf(), error };
-    let temporary = path.with_extension("tmp");
-    let mut file = fs::File::create(&temporary).map_err(io)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(io)?;
-    fs::rename(&temporary, path).map_err(io)
+    write_atomically(path, text.as_bytes()).map_err(|error| StoreError::Io { path: path.to_path_buf(), error })
 }
 
 #[cfg(test)]
