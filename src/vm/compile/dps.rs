@@ -4,8 +4,8 @@
 //! sizes, beside a shape, is compared with them: of each the operator tells what is wrong, by its own rules. Attributes ask for more than
 //! a call in destination-passing style. And where the last argument may be the shape or a tuple of inputs, only the values show it (C14).
 
-use super::emit::{Emitter, Known, Place};
-use super::shapes::{Code, operands};
+use super::emit::{Code, Emitter, Known, Place};
+use super::shapes::operands;
 use super::{Global, Stage};
 use crate::grammar::{Call, DataType, Expr, Name, Ndim, PrimExpr, StructInfo, TensorShape, Var};
 use crate::vm::executable::{Builtin, Callee, Context, Operand, PrimFuncCall};

@@ -5,10 +5,9 @@ use std::ops::{Deref, DerefMut};
 use rustc_hash::FxHashSet;
 
 use super::Compiler;
-use super::shapes::Code;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Var};
 use crate::scope::{Context, Mark};
-use crate::vm::executable::{Builtin, Callee, Constant, Instruction, Operand};
+use crate::vm::executable::{Builtin, Callee, Constant, How, Instruction, Operand};
 
 /// What is certain of a value, whatever the inputs are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +35,9 @@ impl Known {
         if fields.is_empty() || fields.iter().any(is_tensor) { Known::Inputs } else { Known::Nothing }
     }
 }
+
+/// A number or a slot, and how it takes part.
+pub(super) type Code = (How, i64);
 
 /// Where a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! Comparing values with structural information (`SI.MATCHCAST`): a call for each thing to check, in the order of the text.
 
-use super::emit::{Emitter, Place};
-use super::shapes::{Code, operands};
+use super::emit::{Code, Emitter, Place};
+use super::shapes::operands;
 use crate::book::Erratum;
 use crate::grammar::{
     Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,

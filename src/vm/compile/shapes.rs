@@ -3,14 +3,11 @@
 use rustc_hash::FxHashSet;
 
 use super::Stage;
-use super::emit::{Emitter, Known, Pending, Place};
+use super::emit::{Code, Emitter, Known, Pending, Place};
 use crate::grammar::{DataType, PrimExpr, PrimValue, ShapeVar, Span, TensorShape, Var};
 use crate::vm::executable::{Builtin, Callee, Constant, Context, How, NamedPrimFunc, Operand, PrimFuncCall};
 use crate::vm::slots::{slot_var, unknown_size};
 use crate::vm::substitute::Substitution;
-
-/// A number or a slot, and how it takes part.
-pub(super) type Code = (How, i64);
 
 impl Emitter<'_, '_> {
     /// A new slot for a shape variable.
