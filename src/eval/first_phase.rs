@@ -15,9 +15,13 @@ impl Machine<'_> {
     ///
     /// SI.BOUNDARY.PARAM.BIND: they stay bound, as far as the body.
     pub(super) fn first_phase(&mut self, func: &Function, args: &[Value]) -> Result<(), Stop> {
-        if !(self.cx.fire(rule!("WF23-12.6.TWO-PHASE")) && self.cx.fire(rule!("SI.BOUNDARY.PHASE1"))) {
-            return Ok(());
+        if self.cx.fire(rule!("WF23-12.6.TWO-PHASE")) && self.cx.fire(rule!("SI.BOUNDARY.PHASE1")) {
+            self.take_sizes_of_all(func, args)?;
         }
+        Ok(())
+    }
+
+    fn take_sizes_of_all(&mut self, func: &Function, args: &[Value]) -> Result<(), Stop> {
         let before = self.activation.shape_vars.push();
         for (param, arg) in func.params.iter().zip(args) {
             if let Some(annotation) = &param.annotation {

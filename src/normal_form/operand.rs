@@ -9,7 +9,7 @@ use crate::book::Erratum;
 use crate::findings::{Finder, Step};
 use crate::grammar::{
     Binder, Binding, BlockKind, Call, Expr, Function, If, PrimValue, ShapeExpr, Span, StructInfo, Tuple, TupleGetItem,
-    VarBinding, VarKind,
+    Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
 
@@ -116,19 +116,24 @@ impl Normalizer<'_, '_> {
     /// NF.ALG.6.OPNORM, NF.5.OPNORM.EXPAND: a variable that holds the inputs gives way to the tuple of its fields: those that it was
     /// bound to, else variables for them.
     fn with_inputs_as_tuple(&mut self, call: &Call, mut args: Vec<Expr>) -> Vec<Expr> {
-        let Some(inputs) = self.tuples.inputs_elsewhere(call) else { return args };
-        if !(self.cx.fire(rule!("NF.ALG.6.OPNORM")) && self.cx.fire(rule!("NF.5.OPNORM.EXPAND"))) {
-            return args;
+        if let Some(inputs) = self.tuples.inputs_elsewhere(call)
+            && self.cx.fire(rule!("NF.ALG.6.OPNORM"))
+            && self.cx.fire(rule!("NF.5.OPNORM.EXPAND"))
+        {
+            self.expand_inputs(&inputs, call.span, &mut args);
         }
-        let (span, count) = (call.span, self.tuples.fields_of(&inputs));
-        let fields = match self.tuples.literal_of(&inputs) {
+        args
+    }
+
+    fn expand_inputs(&mut self, inputs: &Var, span: Span, args: &mut [Expr]) {
+        let count = self.tuples.fields_of(inputs);
+        let fields = match self.tuples.literal_of(inputs) {
             Some(fields) => fields,
             None => (0..count).filter_map(|index| self.field_of(args.get(1)?.clone(), index, span)).collect(),
         };
         if let Some(given) = args.get_mut(1) {
             *given = Expr::Tuple(Arc::new(Tuple { fields, span }));
         }
-        args
     }
 
     /// A new variable for a field.

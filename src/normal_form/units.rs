@@ -43,10 +43,11 @@ fn used(cx: &mut Cx, function: &Function, units: FxHashSet<Var>) -> FxHashSet<Va
     let mut uses = Uses { units, used: FxHashSet::default(), bound: FxHashSet::default() };
     uses.visit_expr(&function.body);
     let Uses { used, bound, .. } = uses;
-    if used.is_empty() || cx.fire(rule!("NF.UNIT.ANY-BINDER")) {
+    if used.is_empty() {
         return used;
     }
-    used.intersection(&bound).cloned().collect()
+    let by_value = used.intersection(&bound).cloned().collect();
+    cx.rather(rule!("NF.UNIT.ANY-BINDER"), used, by_value)
 }
 
 struct Uses {

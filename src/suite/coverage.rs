@@ -40,12 +40,35 @@ pub fn recorded_literally(case: &Case, edition: Edition) -> RuleSet {
     execute_literally(case, edition, RuleSet::new()).map_or_else(RuleSet::new, |execution| execution.recorded)
 }
 
+/// An edition and a reading for which a case has an answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking<'c> {
+    case: &'c Case,
+    edition: Edition,
+    literally: bool,
+}
+
+impl<'c> Asking<'c> {
+    /// All of a case.
+    pub fn all_of(case: &'c Case) -> Vec<Asking<'c>> {
+        let readings: &[bool] = if case.literal.is_some() { &[false, true] } else { &[false] };
+        let in_edition = |edition: &Edition| {
+            let edition = *edition;
+            readings.iter().map(move |literally| Asking { case, edition, literally: *literally })
+        };
+        case.editions.iter().flat_map(in_edition).collect()
+    }
+
+    /// Asks so, in a context made so; `None` if there is no such answer.
+    pub fn execute(self, cx: &Cx) -> Option<Execution> {
+        let cx = cx.clone().with_edition(self.edition);
+        if self.literally { execute_literally_in(self.case, cx) } else { Some(execute_in(self.case, cx)) }
+    }
+}
+
 /// Asks a case in each of the editions and readings for which it has an answer, in a context made so.
-pub fn execute_in_its_readings<'c>(case: &'c Case, cx: &'c Cx) -> impl Iterator<Item = Execution> + 'c {
-    case.editions.iter().flat_map(move |edition| {
-        let cx = cx.clone().with_edition(*edition);
-        std::iter::once(execute_in(case, cx.clone())).chain(execute_literally_in(case, cx))
-    })
+pub fn execute_in_its_readings(case: &Case, cx: &Cx) -> impl Iterator<Item = Execution> {
+    Asking::all_of(case).into_iter().filter_map(|asking| asking.execute(cx))
 }
 
 fn execute_literally_in(case: &Case, cx: Cx) -> Option<Execution> {

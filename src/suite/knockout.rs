@@ -5,16 +5,18 @@
 //! of their readings. [`Baseline::depends_on_more_than_it_records`] examines this very assumption.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Case;
 use super::compare::CaseVerdict;
-use super::coverage::{Execution, execute_in_its_readings};
+use super::coverage::{Asking, Execution, execute_in_its_readings};
 use crate::book::{Rule, RuleSet};
-use crate::judge::{Cx, Mistake, RowMutant, RowsLookedAt, with_stack};
+use crate::judge::{Cx, Fuel, Mistake, RowMutant, RowsLookedAt, with_stack};
 use crate::question::{Answer, Derived, DimAnswer, MatchAnswer, Outcome, ReadAnswer, RunAnswer, Verdict};
 
 /// The rules that nothing can tell from their absence, with the reason.
@@ -23,6 +25,10 @@ const REDUNDANT: &str = include_str!("../../spec/redundant.ron");
 const STUCK: &str = include_str!("../../spec/stuck.ron");
 /// The mistakes in definitions by cases that make no difference, with the reason.
 const EQUIVALENT_ROWS: &str = include_str!("../../spec/equivalent_rows.ron");
+
+/// The steps of judgements that a case may take in one of its editions and readings when a rule is switched off. With every rule on, a case
+/// that ends takes 42,100 of them at most; without the condition that ends a recursion it may take millions.
+const STEPS: u64 = 200_000;
 
 /// What switching a rule off shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -101,7 +107,12 @@ struct Passing<'s> {
     /// In any of its editions and readings, as the rows.
     recorded: RuleSet,
     rows: RowsLookedAt,
+    /// Whether it does not end within [`STEPS`] with every rule on.
+    endless: bool,
 }
+
+/// What unwinds a judgement that has taken all of its [`STEPS`].
+struct Spent;
 
 impl<'s> Baseline<'s> {
     /// Asks every case with every rule on, and keeps those that pass.
@@ -114,7 +125,7 @@ impl<'s> Baseline<'s> {
         let cx = Cx::new().with_mask(RuleSet::from_iter([rule]));
         let mut knockout = Knockout::default();
         for passing in self.cases.iter().filter(|passing| passing.recorded.contains(rule)) {
-            let cases = match effect(passing.case, &cx, rule) {
+            let cases = match passing.effect(&cx, rule) {
                 Effect::Same => &mut knockout.same,
                 Effect::Stuck => &mut knockout.stuck,
                 Effect::Flip => &mut knockout.flips,
@@ -163,7 +174,7 @@ impl<'s> Baseline<'s> {
         let cx = Cx::new().with_row_mutant(mutant);
         let mut concerned = self.cases.iter().filter(|passing| passing.rows.rows.contains(mutant.rule));
         // A mistake that brings the oracle down is noticed as well.
-        let killer = concerned.find(|passing| effect(passing.case, &cx, mutant.rule) != Effect::Same)?;
+        let killer = concerned.find(|passing| passing.effect(&cx, mutant.rule) != Effect::Same)?;
         Some(&killer.case.id)
     }
 
@@ -177,8 +188,12 @@ impl<'s> Baseline<'s> {
 impl<'s> Passing<'s> {
     /// `None` if the case does not pass.
     fn of(case: &'s Case) -> Option<Passing<'s>> {
-        let mut passing = Passing { case, recorded: RuleSet::new(), rows: RowsLookedAt::default() };
-        for execution in execute_in_its_readings(case, &Cx::new().with_rows_noted()) {
+        let spent = Arc::new(AtomicBool::new(false));
+        let mut passing = Passing { case, recorded: RuleSet::new(), rows: RowsLookedAt::default(), endless: false };
+        for asking in Asking::all_of(case) {
+            let note = spent.clone();
+            let fuel = Fuel::new(STEPS, move || note.store(true, Ordering::Relaxed));
+            let execution = asking.execute(&Cx::new().with_rows_noted().with_fuel(fuel))?;
             if !agrees(&execution) {
                 return None;
             }
@@ -187,18 +202,30 @@ impl<'s> Passing<'s> {
             passing.rows.followed.extend(execution.rows.followed.iter());
             passing.rows.kinds.extend(execution.rows.kinds.iter());
         }
+        passing.endless = spent.load(Ordering::Relaxed);
         Some(passing)
+    }
+
+    /// The worst that happens in any edition and reading of the case.
+    fn effect(&self, cx: &Cx, rule: Rule) -> Effect {
+        let askings = Asking::all_of(self.case);
+        askings.into_iter().map(|asking| self.effect_of(asking, cx, rule)).max().unwrap_or(Effect::Same)
+    }
+
+    fn effect_of(&self, asking: Asking<'s>, cx: &Cx, rule: Rule) -> Effect {
+        let cx = cx.clone().with_fuel(Fuel::new(STEPS, || resume_unwind(Box::new(Spent))));
+        match catch_unwind(AssertUnwindSafe(|| with_stack(|| asking.execute(&cx)))) {
+            Ok(execution) => execution.map_or(Effect::Same, |execution| effect_on(&execution, rule)),
+            Err(cause) if !cause.is::<Spent>() => Effect::Panic,
+            // There is no answer, or there was none before.
+            Err(_) if self.endless => Effect::Same,
+            Err(_) => Effect::Stuck,
+        }
     }
 }
 
 fn agrees(execution: &Execution) -> bool {
     execution.comparison.verdict == CaseVerdict::Agree
-}
-
-/// The worst that happens in any reading of the case.
-fn effect(case: &Case, cx: &Cx, rule: Rule) -> Effect {
-    let ask = || execute_in_its_readings(case, cx).map(|execution| effect_on(&execution, rule)).max();
-    catch_unwind(AssertUnwindSafe(|| with_stack(ask))).map_or(Effect::Panic, |effect| effect.unwrap_or(Effect::Same))
 }
 
 fn effect_on(execution: &Execution, rule: Rule) -> Effect {

@@ -224,7 +224,7 @@ impl<'m> Checker<'_, 'm> {
     /// Errata: A08, literally the latter in the first edition too. N13, literally criterion 5 is about signatures, too.
     pub(super) fn signature_order(&mut self, annotations: impl Iterator<Item = &'m StructInfo>) {
         let in_order = if self.cx.has(rule!("WF23-12.6.ANY-ORDER")) {
-            self.cx.literal(Erratum::N13) || !self.cx.fire(rule!("WF23-12.6.ANY-ORDER"))
+            self.cx.literal(Erratum::N13) || self.cx.conclude(rule!("WF23-12.6.ANY-ORDER"), false)
         } else {
             self.cx.conclude(rule!("WF.5.SIG-ORDER"), true) && !self.cx.literal(Erratum::A08)
         };
@@ -257,7 +257,9 @@ impl<'m> Checker<'_, 'm> {
                 && !self.shapes.contains(&var)
             {
                 self.bind_shape_var(var);
-                self.of_signature.push(var.clone());
+                if self.cx.has(rule!("WF23-12.6.ANY-ORDER")) {
+                    self.of_signature.push(var.clone());
+                }
             }
         }
     }
