@@ -364,9 +364,15 @@ fn restated_source(later: &Restated) -> String {
     )
 }
 
-/// By edition and rule, the rule under which the edition states it: itself, or the one that succeeds it there.
+/// By rule, a bit for each edition that states it; by edition and rule, the rule under which the edition states it: itself, or the
+/// one that succeeds it there.
 fn in_editions_source(rules: &BTreeMap<String, RuleText>) -> Result<String, String> {
-    let mut out = String::from("static IN_EDITION: [[Option<Rule>; Rule::ALL.len()]; 3] = [\n");
+    let mut out = String::from("static STATED_BY: [u8; Rule::ALL.len()] = [\n");
+    for rule in rules.values() {
+        let bit = |edition: &String| EDITIONS.iter().position(|known| known == edition).map_or(0, |at| 1_u8 << at);
+        let _ = writeln!(out, "    {},", rule.editions.iter().map(bit).sum::<u8>());
+    }
+    out.push_str("];\nstatic IN_EDITION: [[Option<Rule>; Rule::ALL.len()]; 3] = [\n");
     for edition in EDITIONS {
         let states = |rule: &RuleText| rule.editions.iter().any(|known| known == edition);
         out.push_str("    [\n");

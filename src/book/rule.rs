@@ -120,6 +120,17 @@ impl Rule {
     /// such rule.
     #[inline]
     pub fn in_edition(self, edition: Edition) -> Option<Rule> {
+        if self.is_stated_by(edition) { Some(self) } else { self.successor_in(edition) }
+    }
+
+    /// Whether an edition states it, under its own id.
+    #[inline]
+    pub fn is_stated_by(self, edition: Edition) -> bool {
+        STATED_BY[self as usize] & (1 << edition as u8) != 0
+    }
+
+    #[cold]
+    fn successor_in(self, edition: Edition) -> Option<Rule> {
         IN_EDITION[edition as usize][self as usize]
     }
 

@@ -36,7 +36,8 @@ impl<'m> Analysis<'_, 'm> {
     /// Errata: M08, literally what a block allocates is not its own, nor what another name is given.
     fn counts_as_store(&mut self, found: &Found) -> bool {
         let by_another_name = found.stores_to_alias && self.cx.literal(Erratum::M08);
-        let own = (found.stores_to_own || found.stores_to_alias) && self.cx.conclude(rule!("PRIMFUNC.PURE.LOCAL"), false);
+        let own =
+            (found.stores_to_own || found.stores_to_alias) && self.cx.conclude(rule!("PRIMFUNC.PURE.LOCAL"), false);
         by_another_name || own
     }
 

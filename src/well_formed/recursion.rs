@@ -131,16 +131,10 @@ impl<'m> Checker<'_, 'm> {
         );
     }
 
-    /// WF.6.IMPURE-WHEN, WF23-12.7.IMPURE: what kind of function a callee is, and so whether the call is pure, is left to later
-    /// stages.
+    /// WF.6.IMPURE-WHEN: what kind of function a callee is, and so whether the call is pure, is left to later stages.
     fn purity_is_deferred(&mut self, call: &Call) {
-        let deferred = self.cx.fire(rule!("WF.6.IMPURE-WHEN")) || self.cx.fire(rule!("WF23-12.7.IMPURE"));
-        let by_its_looks = if deferred { None } else { Some(call) };
-        let judged = if self.cx.has(rule!("WF.6.IMPURE-WHEN")) {
-            self.cx.conclude(rule!("WF.6.IMPURE"), by_its_looks)
-        } else {
-            by_its_looks
-        };
+        let by_its_looks = self.cx.rather(rule!("WF.6.IMPURE-WHEN"), None, Some(call));
+        let judged = self.cx.conclude(rule!("WF.6.IMPURE"), by_its_looks);
         if let Some(call) = judged.filter(|call| !matches!(call.op, Expr::Op(_))) {
             let message = "a call in a DataflowBlock is not known to be pure".to_string();
             self.error(rule!("WF.6.IMPURE"), call.span, message);
