@@ -554,6 +554,20 @@ impl Cx {
         holds
     }
 
+    /// As [`Cx::judge`], of what has no parts, so that it needs no more stack.
+    #[inline]
+    pub fn judge_leaf<T: Conclusion>(
+        &mut self,
+        judgement: &'static str,
+        inputs: impl FnOnce() -> Vec<String>,
+        body: impl FnOnce(&mut Cx) -> T,
+    ) -> T {
+        if self.watch.is_none() {
+            return body(self);
+        }
+        self.judge(judgement, inputs, body)
+    }
+
     /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting.
     pub fn judge<T: Conclusion>(
         &mut self,

@@ -11,7 +11,8 @@ use smallvec::SmallVec;
 
 use super::kinds::Kinds;
 use super::mapping::{
-    Mapping, all_shape_vars, dims_of, for_each_lone, for_each_mentioned, has_func_inside, introduced_by, params_of,
+    Mapping, all_shape_vars, dims_in, dims_of, for_each_lone, for_each_mentioned, has_func_inside, introduced_by,
+    params_of,
 };
 use super::own::Own;
 use super::substitute::{rename_in_func, renamed};
@@ -131,15 +132,15 @@ impl<'s> Around<'s> {
         self.met >> nth & 1 == 1
     }
 
-    fn meet(&mut self, info: &'s StructInfo) {
-        for_each_lone([info], &mut |var| {
+    fn meet(&mut self, leaf: &'s StructInfo) {
+        for var in dims_in(leaf).iter().filter_map(lone) {
             if let Some(nth) = self.find(var)
                 && !self.has_met(nth)
             {
                 self.met |= 1 << nth;
                 self.seen.clear();
             }
-        });
+        }
     }
 
     /// Takes in what the parameters of a function type introduce; whether it is told apart from what is there.
@@ -147,7 +148,7 @@ impl<'s> Around<'s> {
         let outer = self.vars.len();
         let mut told_apart = true;
         self.seen.clear();
-        for_each_lone(params_of(func), &mut |var| match self.find(var) {
+        for_each_lone(params_of(func), |var| match self.find(var) {
             Some(nth) => told_apart &= nth >= outer || self.has_met(nth),
             None if self.vars.len() < MANY => {
                 self.met &= !(1 << self.vars.len());
@@ -329,7 +330,20 @@ impl<'a> Inside<'a> {
 
 /// Two functions of which a match of the parameters finds what corresponds, and confuses nothing else: no variable of the
 /// second is spelt like one that the first has from elsewhere. `None` for what stays as it is.
-pub(super) fn told_apart(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Option<Func>, Option<Func>) {
+pub(super) fn told_apart(
+    cx: &Cx,
+    [f1, f2]: [&Func; 2],
+    [own1, own2]: [&Own; 2],
+    scope: &Scope,
+) -> (Option<Func>, Option<Func>) {
+    if cx.literal_any(&[Erratum::A11, Erratum::E55, Erratum::E80]) {
+        return told_apart_by_name(cx, f1, f2, scope);
+    }
+    (None, apart_from([f2, f1], [own2, own1], scope))
+}
+
+/// As [`told_apart`], where the letter of the text goes by names.
+fn told_apart_by_name(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Option<Func>, Option<Func>) {
     let first = with_distinct_insides(cx, f1, f2, scope);
     let known1 = first.as_ref().unwrap_or(f1);
     // By the letter a variable of a shape is mapped to itself, and so to none of the other (A11).
@@ -337,33 +351,28 @@ pub(super) fn told_apart(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Optio
     let first = to_itself.and_then(|suspects| renamed_where_met(known1, f2, &suspects, scope)).or(first);
     let known1 = first.as_ref().unwrap_or(f1);
     let second = with_distinct_insides(cx, f2, known1, scope);
-    let apart = apart_from(second.as_ref().unwrap_or(f2), known1, scope);
+    let known2 = second.as_ref().unwrap_or(f2);
+    let apart = apart_from([known2, known1], [&Own::of(known2, scope), &Own::of(known1, scope)], scope);
     (first, apart.or(second))
 }
 
-/// `func` with new names for those of its own variables that `other` mentions without binding them itself; `None` if
+/// `func` with new names for those of its `own` variables that `other` mentions without binding them itself; `None` if
 /// there are none.
-pub(super) fn apart_from(func: &Func, other: &Func, scope: &Scope) -> Option<Func> {
-    let mut suspects = Own::of(func, scope);
-    if !suspects.is_empty() {
-        let known = Own::of(other, scope);
-        suspects.retain(|var| !known.contains(var));
-    }
-    renamed_where_met(func, other, &suspects, scope)
+pub(super) fn apart_from([func, other]: [&Func; 2], [own, known]: [&Own; 2], scope: &Scope) -> Option<Func> {
+    renamed_where_met(func, other, &own.such(|var| !known.contains(var)), scope)
 }
 
-/// `func` with new names for those of its own variables that no mapping has replaced and that `other` has, too.
+/// `func` with new names for those of its `own` variables that no mapping has replaced and that `other` has, too.
 pub(super) fn apart_if_unmapped(
-    func: &Func,
-    other: &Func,
+    [func, other]: [&Func; 2],
+    own: &Own,
     is_mapped: impl Fn(&ShapeVar) -> bool,
     scope: &Scope,
 ) -> Option<Func> {
-    let mut suspects = Own::of(func, scope);
-    suspects.retain(|var| !is_mapped(var));
-    renamed_where_met(func, other, &suspects, scope)
+    renamed_where_met(func, other, &own.such(|var| !is_mapped(var)), scope)
 }
 
+/// `func` with new names for those of its variables `suspects` that `other` mentions; `None` if there are none.
 fn renamed_where_met(func: &Func, other: &Func, suspects: &Own, scope: &Scope) -> Option<Func> {
     if suspects.is_empty() {
         return None;
@@ -384,13 +393,11 @@ fn renamed_where_met(func: &Func, other: &Func, suspects: &Own, scope: &Scope) -
 /// The second function in the variables of the first: where a variable of the one stands alone in the same place as a
 /// variable of the other, and neither stands for a third, they are the same, "as when checking alpha-equivalence".
 /// `None` if nothing changes. The first must be [apart](apart_from) from the second.
-pub(super) fn in_variables_of(f1: &Func, f2: &Func, scope: &Scope) -> Option<Func> {
-    let own2 = Own::of(f2, scope);
+pub(super) fn in_variables_of([f1, f2]: [&Func; 2], [own1, own2]: [&Own; 2], scope: &Scope) -> Option<Func> {
     if own2.is_empty() {
         return None;
     }
-    let own1 = Own::of(f1, scope);
-    let mut pairs = Pairs { own1: &own1, own2: &own2, found: SmallVec::new(), seen: FxHashSet::default() };
+    let mut pairs = Pairs { own1, own2, found: SmallVec::new(), seen: FxHashSet::default() };
     params_of(f1).iter().zip(params_of(f2)).for_each(|(param1, param2)| pairs.infos(param1, param2));
     if pairs.found.len() == own2.len() && pairs.found.iter().all(|(v1, v2)| v1 == v2) {
         return None;

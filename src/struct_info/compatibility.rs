@@ -6,6 +6,7 @@ use super::apart::{apart_if_unmapped, told_apart, told_inside_if_matched};
 use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
 use super::mapping::{Found, introduced_around, matched, params_of};
+use super::own::Own;
 use super::same_shape::{Compared, compare_known_shapes, compare_values, is_var};
 use super::substitute::substitute_in_func;
 use super::surroundings::{Introduced, Nowhere, Scope, Surroundings};
@@ -32,37 +33,32 @@ pub fn check_compatibility_in(
 }
 
 fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
+    const NAME: &str = "check_compatibility";
     let kinds = Kinds::of(s1, s2);
-    let anew = |cx: &mut Cx| check_anew(cx, [s1, s2], kinds, scope);
+    let inputs = || vec![s1.to_string(), s2.to_string()];
+    let cases = |cx: &mut Cx| cases(cx, s2, kinds, scope);
     match kinds {
         // Two tuples that others hold as well are compared for all of them.
         Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
-            scope.shared.compatible.of_both(fields1, fields2, || anew(cx))
+            scope.known(|shared| &shared.compatible, fields1, fields2, || cx.judge(NAME, inputs, cases))
         }
-        Kinds::Tuples(..)
-        | Kinds::Shapes(..)
-        | Kinds::Tensors(..)
-        | Kinds::Funcs(..)
-        | Kinds::Prims(..)
-        | Kinds::Objects
-        | Kinds::Different => anew(cx),
+        Kinds::Tuples(..) | Kinds::Funcs(..) => cx.judge(NAME, inputs, cases),
+        Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Prims(..) | Kinds::Objects | Kinds::Different => {
+            cx.judge_leaf(NAME, inputs, cases)
+        }
     }
 }
 
-fn check_anew(cx: &mut Cx, [s1, s2]: [&StructInfo; 2], kinds: Kinds, scope: &Scope) -> Compatibility {
-    cx.judge(
-        "check_compatibility",
-        || vec![s1.to_string(), s2.to_string()],
-        |cx| match kinds {
-            _ if is_object(s2) => cx.by_kind((rule!("SI.COMPAT.OBJECT"), Compatible)),
-            Kinds::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
-            Kinds::Shapes(s1, s2) => shape(cx, s1, s2),
-            Kinds::Tensors(t1, t2) => tensor(cx, t1, t2, scope),
-            Kinds::Funcs(f1, f2) => func(cx, f1, f2, scope),
-            Kinds::Prims(p1, p2) => prim(cx, p1, p2),
-            Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.COMPAT.KIND"), Incompatible)),
-        },
-    )
+fn cases(cx: &mut Cx, s2: &StructInfo, kinds: Kinds, scope: &Scope) -> Compatibility {
+    match kinds {
+        _ if is_object(s2) => cx.by_kind((rule!("SI.COMPAT.OBJECT"), Compatible)),
+        Kinds::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
+        Kinds::Shapes(s1, s2) => shape(cx, s1, s2),
+        Kinds::Tensors(t1, t2) => tensor(cx, t1, t2, scope),
+        Kinds::Funcs(f1, f2) => func(cx, f1, f2, scope),
+        Kinds::Prims(p1, p2) => prim(cx, p1, p2),
+        Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.COMPAT.KIND"), Incompatible)),
+    }
 }
 
 /// SI.COMPAT.TUPLE: as compatible as the worst of the fields.
@@ -193,15 +189,15 @@ fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibilit
 }
 
 /// A function info in the variables that the parameters of another introduce, if `mapping` changes it, and these
-/// variables in scope. What is not mapped is no variable of the other, even if it is spelt alike.
+/// variables in scope. `own1` is what the first introduces. What is not mapped is no variable of the other, even if it is spelt alike.
 pub(super) fn in_terms_of<'s>(
     cx: &mut Cx,
-    f1: &Arc<FuncStructInfo>,
-    f2: &Arc<FuncStructInfo>,
+    [f1, f2]: [&Arc<FuncStructInfo>; 2],
+    own1: &Own,
     mapping: &Found,
     scope: &'s Scope,
 ) -> (Option<Arc<FuncStructInfo>>, Introduced<'s>) {
-    let apart = apart_if_unmapped(f1, f2, |var| mapping.contains_key(var), scope);
+    let apart = apart_if_unmapped([f1, f2], own1, |var| mapping.contains_key(var), scope);
     let f1 = apart.as_ref().unwrap_or(f1);
     let replaced = substitute_in_func(cx, f1, mapping, scope).or_else(|| apart.clone());
     let introduced = introduced_around(replaced.as_ref().unwrap_or(f1), f2);
@@ -225,11 +221,13 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
     {
         return Incompatible;
     }
-    let (apart1, apart2) = told_apart(cx, f1, f2, scope);
+    let (own1, own2) = (Own::of(f1, scope), Own::of(f2, scope));
+    let (apart1, apart2) = told_apart(cx, [f1, f2], [&own1, &own2], scope);
+    let own1 = apart1.as_ref().map_or(own1, |f1| Own::of(f1, scope));
     let (f1, f2) = (apart1.as_ref().unwrap_or(f1), apart2.as_ref().unwrap_or(f2));
     let (params1, params2) = (params_of(f1), params_of(f2));
     let mapping = cx.clause(rule!("SI.COMPAT.FUNC.MAP"), |cx| matched(cx, params1.iter().zip(params2), scope));
-    let (replaced, _introduced) = in_terms_of(cx, f1, f2, &mapping, scope);
+    let (replaced, _introduced) = in_terms_of(cx, [f1, f2], &own1, &mapping, scope);
     let f1 = replaced.as_ref().unwrap_or(f1);
     // Parameters in reverse, then results forward.
     let worst = worst(cx, params2.iter().zip(params_of(f1)).chain([(&f1.ret, &f2.ret)]), scope);

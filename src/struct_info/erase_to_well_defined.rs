@@ -35,7 +35,9 @@ pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundin
 fn erase(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
     match s {
         // A tuple that others hold as well is weakened for all of them.
-        StructInfo::Tuple(fields) if !cx.is_traced() => scope.shared.erased.of(fields, || erase_anew(cx, s, scope)),
+        StructInfo::Tuple(fields) if !cx.is_traced() => {
+            scope.known(|shared| &shared.erased, fields, fields, || erase_anew(cx, s, scope))
+        }
         StructInfo::Tuple(_)
         | StructInfo::Object
         | StructInfo::Tensor(_)

@@ -262,6 +262,17 @@ pub(super) fn dims_of(s: &StructInfo) -> Option<&[PrimExpr]> {
     }
 }
 
+/// The dimensions that are written in what is neither a tuple nor a function type. A shape given by any other expression mentions no
+/// shape variable that anyone could match.
+pub(super) fn dims_in(s: &StructInfo) -> &[PrimExpr] {
+    match s {
+        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => dims,
+        StructInfo::Shape(shape) => shape.values.as_deref().unwrap_or_default(),
+        StructInfo::Prim(prim) => prim.value.as_slice(),
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Tuple(_) | StructInfo::Func(_) => &[],
+    }
+}
+
 /// The shape variables that an info introduces where it stands in a binding position: its lone dimensions, also
 /// inside tuples. Those of a function type belong to that type (A44).
 pub fn introduced_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
@@ -271,7 +282,7 @@ pub fn introduced_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
 /// As [`introduced_shape_vars`], of several infos together.
 pub(super) fn introduced_by<'s>(infos: impl IntoIterator<Item = &'s StructInfo>) -> BTreeSet<ShapeVar> {
     let mut found = BTreeSet::new();
-    for_each_lone(infos, &mut |v| {
+    for_each_lone(infos, |v| {
         if !found.contains(v) {
             found.insert(v.clone());
         }
@@ -280,14 +291,22 @@ pub(super) fn introduced_by<'s>(infos: impl IntoIterator<Item = &'s StructInfo>)
 }
 
 /// The same one after the other, as often as they stand there; those of a tuple that stands in it more than once, once.
-pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>, visit: &mut dyn FnMut(&'s ShapeVar)) {
+pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>, mut visit: impl FnMut(&'s ShapeVar)) {
     let mut seen = Seen::default();
+    let mut visit = |dim: &'s PrimExpr| {
+        if let PrimExpr::Var(v) = dim {
+            visit(v);
+        }
+    };
     for s in infos {
-        collect(s, false, &mut seen, &mut |dim| {
-            if let PrimExpr::Var(v) = dim {
-                visit(v);
-            }
-        });
+        match s {
+            StructInfo::Tuple(_) => collect(s, false, &mut seen, &mut visit),
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Func(_) => dims_in(s).iter().for_each(&mut visit),
+        }
     }
 }
 
@@ -414,14 +433,9 @@ pub(super) fn for_each_mentioned<'s>(func: &'s FuncStructInfo, visit: &mut dyn F
 
 fn collect<'s>(s: &'s StructInfo, into_functions: bool, seen: &mut Seen, visit: &mut dyn FnMut(&'s PrimExpr)) {
     match s {
-        StructInfo::Object => {}
-        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => {
-            dims.iter().for_each(visit);
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
+            dims_in(s).iter().for_each(visit);
         }
-        // A shape given by any other expression mentions no shape variable that anyone could match.
-        StructInfo::Tensor(_) => {}
-        StructInfo::Shape(shape) => shape.values.iter().flat_map(|values| values.iter()).for_each(visit),
-        StructInfo::Prim(prim) => prim.value.iter().for_each(visit),
         StructInfo::Tuple(fields) => {
             if is_new(fields, seen) {
                 with_stack(|| fields.iter().for_each(|field| collect(field, into_functions, seen, visit)));

@@ -8,6 +8,7 @@ use super::compatibility::in_terms_of;
 use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
 use super::mapping::{corresponding, params_of};
+use super::own::Own;
 use super::same_shape::{compare_known_shapes, compare_values};
 use super::surroundings::{Nowhere, Scope, Surroundings};
 use super::syntactic::{same_option, same_tensor_shape};
@@ -76,35 +77,32 @@ impl Order<'_> {
             Relation::Definite => "is_more_specific",
             Relation::Possible => "is_possibly_more_specific",
         };
-        let shared = match self.relation {
-            Relation::Definite => &self.scope.shared.definite,
-            Relation::Possible => &self.scope.shared.possible,
-        };
+        let inputs = || vec![s1.to_string(), s2.to_string()];
+        let anew = |cx: &mut Cx| self.below_anew(cx, s1, s2, known);
         match Kinds::of(s1, s2) {
             // Two tuples that others hold as well are compared for all of them.
-            Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
-                shared.of_both(fields1, fields2, || self.below_anew(cx, name, s1, s2, known))
+            Kinds::Tuples(fields1, fields2) if !cx.is_traced() => self.scope.known(
+                |shared| shared.order(self.relation),
+                fields1,
+                fields2,
+                || cx.judge(name, inputs, anew),
+            ),
+            Kinds::Tuples(..) | Kinds::Funcs(..) => cx.judge(name, inputs, anew),
+            Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Prims(..) | Kinds::Objects | Kinds::Different => {
+                cx.judge_leaf(name, inputs, anew)
             }
-            Kinds::Tuples(..)
-            | Kinds::Shapes(..)
-            | Kinds::Tensors(..)
-            | Kinds::Funcs(..)
-            | Kinds::Prims(..)
-            | Kinds::Objects
-            | Kinds::Different => self.below_anew(cx, name, s1, s2, known),
         }
     }
 
-    fn below_anew(&self, cx: &mut Cx, name: &'static str, s1: &StructInfo, s2: &StructInfo, known: Known) -> bool {
-        let inputs = || vec![s1.to_string(), s2.to_string()];
-        cx.judge(name, inputs, |cx| match known {
+    fn below_anew(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, known: Known) -> bool {
+        match known {
             Known::Same => self.cases(cx, s1, s2, true, known),
             Known::DifferAt(_) => self.cases(cx, s1, s2, false, known),
             Known::Nothing => match first_difference(s1, s2) {
                 None => self.cases(cx, s1, s2, true, Known::Same),
                 Some(path) => self.cases(cx, s1, s2, false, Known::DifferAt(&path)),
             },
-        })
+        }
     }
 
     fn cases(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, equal: bool, known: Known) -> bool {
@@ -252,12 +250,14 @@ impl Order<'_> {
         if !cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 1, same_arity)]) {
             return false;
         }
-        let (apart1, apart2) = told_apart(cx, f1, f2, self.scope);
+        let (own1, own2) = (Own::of(f1, self.scope), Own::of(f2, self.scope));
+        let (apart1, apart2) = told_apart(cx, [f1, f2], [&own1, &own2], self.scope);
+        let own1 = apart1.as_ref().map_or(own1, |f1| Own::of(f1, self.scope));
         let known = if apart1.is_some() || apart2.is_some() { Known::Nothing } else { known };
         let (f1, f2) = (apart1.as_ref().unwrap_or(f1), apart2.as_ref().unwrap_or(f2));
         let params2 = params_of(f2);
         let mapping = corresponding(cx, params_of(f1).iter().zip(params2), self.scope);
-        let (replaced, _introduced) = in_terms_of(cx, f1, f2, &mapping, self.scope);
+        let (replaced, _introduced) = in_terms_of(cx, [f1, f2], &own1, &mapping, self.scope);
         let known = if replaced.is_some() { Known::Nothing } else { known };
         let f1 = replaced.as_ref().unwrap_or(f1);
         let params1 = params_of(f1);

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use smallvec::SmallVec;
-
 use super::mapping::{for_each_lone, params_of};
 use super::surroundings::{Scope, Surroundings};
 use crate::grammar::{FuncStructInfo, ShapeVar};
@@ -13,47 +11,80 @@ const FEW: usize = 8;
 
 /// The variables that the parameters of a function introduce, each once. There are few of them nearly always, and nobody
 /// keeps them, so they stay where they are written.
+#[derive(Default)]
 pub(super) struct Own<'f> {
-    /// In order, if they are more than a few.
-    vars: SmallVec<[&'f ShapeVar; FEW]>,
+    few: [Option<&'f ShapeVar>; FEW],
+    /// How many those are.
+    count: usize,
+    /// All of them in order, if they are more than a few.
+    many: Vec<&'f ShapeVar>,
 }
 
 impl<'f> Own<'f> {
     /// What is in scope is introduced by no function.
     pub(super) fn of(func: &'f FuncStructInfo, scope: &Scope) -> Own<'f> {
-        let mut vars: SmallVec<[&ShapeVar; FEW]> = SmallVec::new();
-        for_each_lone(params_of(func), &mut |var| {
-            if vars.len() > FEW || !vars.contains(&var) {
-                vars.push(var);
+        let mut own = Own::default();
+        for_each_lone(params_of(func), |var| own.note(var));
+        own.many.sort_unstable();
+        own.many.dedup();
+        own.retain(|var| !scope.has_shape_var(var));
+        own
+    }
+
+    fn note(&mut self, var: &'f ShapeVar) {
+        if self.many.is_empty() {
+            if self.few().any(|known| known == var) {
+                return;
             }
-        });
-        if vars.len() > FEW {
-            vars.sort_unstable();
-            vars.dedup();
+            if let Some(place) = self.few.get_mut(self.count) {
+                *place = Some(var);
+                self.count += 1;
+                return;
+            }
+            self.many.extend(self.few.iter().flatten());
+            self.count = 0;
         }
-        vars.retain(|var| !scope.has_shape_var(var));
-        Own { vars }
+        self.many.push(var);
+    }
+
+    fn few(&self) -> impl Iterator<Item = &'f ShapeVar> {
+        self.few[..self.count].iter().copied().flatten()
+    }
+
+    fn retain(&mut self, stays: impl Fn(&ShapeVar) -> bool) {
+        let mut kept = 0;
+        for at in 0..self.count {
+            if self.few[at].is_some_and(&stays) {
+                self.few[kept] = self.few[at];
+                kept += 1;
+            }
+        }
+        self.count = kept;
+        self.many.retain(|var| stays(var));
+    }
+
+    /// Those of them that are such.
+    pub(super) fn such(&self, such: impl Fn(&ShapeVar) -> bool) -> Own<'f> {
+        let mut own = Own { few: self.few, count: self.count, many: self.many.clone() };
+        own.retain(such);
+        own
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.vars.is_empty()
+        self.count == 0 && self.many.is_empty()
     }
 
     pub(super) fn len(&self) -> usize {
-        self.vars.len()
+        self.count + self.many.len()
     }
 
     pub(super) fn contains(&self, var: &ShapeVar) -> bool {
-        if self.vars.len() > FEW { self.vars.binary_search(&var).is_ok() } else { self.vars.contains(&var) }
-    }
-
-    pub(super) fn retain(&mut self, mut stays: impl FnMut(&ShapeVar) -> bool) {
-        self.vars.retain(|var| stays(var));
+        self.few().any(|known| known == var) || self.many.binary_search(&var).is_ok()
     }
 
     /// To be kept.
     pub(super) fn to_set(&self) -> BTreeSet<ShapeVar> {
-        self.vars.iter().map(|var| (*var).clone()).collect()
+        self.few().chain(self.many.iter().copied()).cloned().collect()
     }
 }
 

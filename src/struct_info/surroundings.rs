@@ -1,11 +1,13 @@
 //! What the judgements on structural information need to know of the place where they are asked: which
 //! variables are in scope there (Δ and Σ), and what is known of a Relax variable.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use super::order::Relation;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
-use crate::judge::{Compatibility, Once, Seen, is_new};
+use crate::judge::{Compatibility, Once, Seen, is_new, is_shared};
 
 /// The scopes at the place of use.
 pub trait Surroundings {
@@ -48,7 +50,7 @@ pub(super) struct Scope<'a> {
     /// Whether the function types that are judged here have been told apart inside.
     told: Cell<bool>,
     /// What was found here of tuples that several hold in common.
-    pub(super) shared: Shared,
+    shared: OnceCell<Box<Shared>>,
 }
 
 /// What judgements have found of tuples in one scope.
@@ -57,11 +59,18 @@ pub(super) struct Shared {
     pub(super) erased: Once<StructInfo, StructInfo>,
     pub(super) compatible: Once<StructInfo, Compatibility>,
     pub(super) joined: Once<StructInfo, StructInfo>,
-    pub(super) definite: Once<StructInfo, bool>,
-    pub(super) possible: Once<StructInfo, bool>,
+    definite: Once<StructInfo, bool>,
+    possible: Once<StructInfo, bool>,
 }
 
 impl Shared {
+    pub(super) fn order(&self, relation: Relation) -> &Once<StructInfo, bool> {
+        match relation {
+            Relation::Definite => &self.definite,
+            Relation::Possible => &self.possible,
+        }
+    }
+
     fn forget(&self) {
         self.erased.forget();
         self.compatible.forget();
@@ -89,20 +98,40 @@ impl<'a> Scope<'a> {
             introduced: RefCell::default(),
             last_number: Cell::new(outer.last_number()),
             told: Cell::new(false),
-            shared: Shared::default(),
+            shared: OnceCell::new(),
+        }
+    }
+
+    /// What `find` says of two tuples; for those that others hold as well it is asked once, as long as nothing has changed here.
+    pub(super) fn known<V: Clone>(
+        &self,
+        of_what: impl FnOnce(&Shared) -> &Once<StructInfo, V>,
+        fields1: &Arc<[StructInfo]>,
+        fields2: &Arc<[StructInfo]>,
+        find: impl FnOnce() -> V,
+    ) -> V {
+        if !is_shared(fields1) && !is_shared(fields2) {
+            return find();
+        }
+        of_what(self.shared.get_or_init(Box::default)).of_both(fields1, fields2, find)
+    }
+
+    fn forget(&self) {
+        if let Some(shared) = self.shared.get() {
+            shared.forget();
         }
     }
 
     /// Whether a function type is met that no other is around, as far as this judgement looks: for as long as the result lives, those
     /// inside it are not met so.
     pub(super) fn outermost(&self) -> Option<Told<'_>> {
-        self.shared.forget();
+        self.forget();
         (!self.told.replace(true)).then_some(Told { scope: self })
     }
 
     /// Notes that numbers up to this one are given to variables.
     pub(super) fn number_up_to(&self, last: u32) {
-        self.shared.forget();
+        self.forget();
         self.last_number.set(last.max(self.last_number.get()));
     }
 
@@ -113,7 +142,7 @@ impl<'a> Scope<'a> {
 
     /// Brings variables into scope, until they [leave](Scope::leave).
     pub(super) fn enter(&self, vars: BTreeSet<ShapeVar>) -> BTreeSet<ShapeVar> {
-        self.shared.forget();
+        self.forget();
         let mut introduced = self.introduced.borrow_mut();
         for v in &vars {
             *introduced.entry(v.clone()).or_insert(0) += 1;
@@ -127,7 +156,7 @@ impl<'a> Scope<'a> {
     }
 
     pub(super) fn leave(&self, vars: &BTreeSet<ShapeVar>) {
-        self.shared.forget();
+        self.forget();
         let mut introduced = self.introduced.borrow_mut();
         for v in vars {
             match introduced.get_mut(v) {
@@ -140,7 +169,7 @@ impl<'a> Scope<'a> {
 
 impl Drop for Told<'_> {
     fn drop(&mut self) {
-        self.scope.shared.forget();
+        self.scope.forget();
         self.scope.told.set(false);
     }
 }

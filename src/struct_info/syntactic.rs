@@ -6,7 +6,8 @@ use crate::shape::alpha_equal;
 use crate::types::equality::Tree;
 
 pub(super) fn same_dims(dims1: &[PrimExpr], dims2: &[PrimExpr]) -> bool {
-    dims1.len() == dims2.len() && dims1.iter().zip(dims2).all(|(dim1, dim2)| alpha_equal(dim1, dim2))
+    let same_place = std::ptr::eq(dims1, dims2);
+    same_place || dims1.len() == dims2.len() && dims1.iter().zip(dims2).all(|(dim1, dim2)| alpha_equal(dim1, dim2))
 }
 
 pub(super) fn same_tensor_shape(shape1: &TensorShape, shape2: &TensorShape) -> bool {

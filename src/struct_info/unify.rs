@@ -7,6 +7,7 @@ use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
 use super::mapping::{introduced_around, params_of};
 use super::order::{Relation, below};
+use super::own::Own;
 use super::same_shape::{compare_known_shapes, compare_values};
 use super::substitute::replace_everywhere;
 use super::surroundings::{Nowhere, Scope, Surroundings};
@@ -28,14 +29,13 @@ pub fn unify_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> Struc
 pub fn unify_struct_info_in(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
     // By the letter of these the order goes by names, and so does not take one spelling for the other.
     let by_name = cx.literal_any(&[Erratum::A11, Erratum::A58, Erratum::E55, Erratum::E80]);
-    unify(cx, s1, s2, &Scope::new(scope), &mut Respelled { wanted: !by_name, ..Respelled::default() })
+    unify(cx, s1, s2, &Scope::new(scope), if by_name { Spelled::Never } else { Spelled::Inside })
 }
 
 /// What was joined, with the variables of its function types spelt as in the join, so that it can be compared with that at
 /// once; `None` for what is spelt so already.
 #[derive(Default)]
 struct Respelled {
-    wanted: bool,
     first: Option<StructInfo>,
     second: Option<StructInfo>,
 }
@@ -43,12 +43,27 @@ struct Respelled {
 /// Those parts of what is joined that are spelt otherwise in the join, which is seldom any, and where they stand.
 type Parts = Vec<(usize, Respelled)>;
 
-impl Respelled {
-    /// For a part of what is joined.
-    fn part(&self) -> Respelled {
-        Respelled { wanted: self.wanted, ..Respelled::default() }
-    }
+/// Whether it is wanted how what was joined is spelt in the join.
+enum Spelled<'r> {
+    /// Wanted here.
+    Wanted(&'r mut Respelled),
+    /// Not here, but inside of function types, for their parameters.
+    Inside,
+    /// Nowhere.
+    Never,
+}
 
+impl Spelled<'_> {
+    /// The same for a part of which it is not wanted.
+    fn of_part(&self) -> Spelled<'static> {
+        match self {
+            Spelled::Wanted(_) | Spelled::Inside => Spelled::Inside,
+            Spelled::Never => Spelled::Never,
+        }
+    }
+}
+
+impl Respelled {
     /// Among the parts, if it is spelt otherwise.
     fn note(self, at: usize, parts: &mut Parts) {
         if self.first.is_some() || self.second.is_some() {
@@ -65,11 +80,9 @@ impl Respelled {
 
     /// A function type, from its parameters and, behind them, its result.
     fn func(&mut self, [old1, old2]: [&Arc<FuncStructInfo>; 2], [f1, f2]: [&Arc<FuncStructInfo>; 2], parts: Parts) {
-        if self.wanted {
-            let (firsts, seconds) = split(parts);
-            self.first = respelled_func(old1, f1, firsts);
-            self.second = respelled_func(old2, f2, seconds);
-        }
+        let (firsts, seconds) = split(parts);
+        self.first = respelled_func(old1, f1, firsts);
+        self.second = respelled_func(old2, f2, seconds);
     }
 }
 
@@ -110,46 +123,35 @@ fn respelled_func(old: &Arc<FuncStructInfo>, renamed: &Arc<FuncStructInfo>, new:
     Some(StructInfo::Func(Arc::new(FuncStructInfo { params, ret, ..(**renamed).clone() })))
 }
 
-fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope, spelled: &mut Respelled) -> StructInfo {
+fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope, spelled: Spelled) -> StructInfo {
+    const NAME: &str = "unify_struct_info";
     let kinds = Kinds::of(s1, s2);
-    let mut anew = |cx: &mut Cx| unify_anew(cx, [s1, s2], kinds, scope, spelled);
+    let inputs = || vec![s1.to_string(), s2.to_string()];
+    let cases = |cx: &mut Cx| cases(cx, [s1, s2], kinds, scope, spelled);
     match kinds {
         // Two tuples that others hold as well are joined for all of them. Only what holds function types is spelt otherwise, and in
         // joining these the scope changes, so that nothing is kept.
         Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
-            scope.shared.joined.of_both(fields1, fields2, || anew(cx))
+            scope.known(|shared| &shared.joined, fields1, fields2, || cx.judge(NAME, inputs, cases))
         }
-        Kinds::Tuples(..)
-        | Kinds::Shapes(..)
-        | Kinds::Tensors(..)
-        | Kinds::Funcs(..)
-        | Kinds::Prims(..)
-        | Kinds::Objects
-        | Kinds::Different => anew(cx),
+        Kinds::Tuples(..) | Kinds::Funcs(..) => cx.judge(NAME, inputs, cases),
+        Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Prims(..) | Kinds::Objects | Kinds::Different => {
+            cx.judge_leaf(NAME, inputs, cases)
+        }
     }
 }
 
-fn unify_anew(
-    cx: &mut Cx,
-    [s1, s2]: [&StructInfo; 2],
-    kinds: Kinds,
-    scope: &Scope,
-    spelled: &mut Respelled,
-) -> StructInfo {
-    cx.judge(
-        "unify_struct_info",
-        || vec![s1.to_string(), s2.to_string()],
-        |cx| match kinds {
-            _ if is_object(s2) => object(cx, s1),
-            _ if is_object(s1) => object(cx, s2),
-            Kinds::Shapes(a, b) => StructInfo::Shape(shape(cx, a, b)),
-            Kinds::Tensors(a, b) => StructInfo::Tensor(tensor(cx, a, b, scope)),
-            Kinds::Tuples(a, b) => tuple(cx, a, b, scope, spelled),
-            Kinds::Funcs(a, b) => func(cx, a, b, scope, spelled),
-            Kinds::Prims(a, b) => prim(cx, a, b),
-            Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.UNIFY.KIND"), StructInfo::Object)),
-        },
-    )
+fn cases(cx: &mut Cx, [s1, s2]: [&StructInfo; 2], kinds: Kinds, scope: &Scope, spelled: Spelled) -> StructInfo {
+    match kinds {
+        _ if is_object(s2) => object(cx, s1),
+        _ if is_object(s1) => object(cx, s2),
+        Kinds::Shapes(a, b) => StructInfo::Shape(shape(cx, a, b)),
+        Kinds::Tensors(a, b) => StructInfo::Tensor(tensor(cx, a, b, scope)),
+        Kinds::Tuples(a, b) => tuple(cx, a, b, scope, spelled),
+        Kinds::Funcs(a, b) => func(cx, a, b, scope, spelled),
+        Kinds::Prims(a, b) => prim(cx, a, b),
+        Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.UNIFY.KIND"), StructInfo::Object)),
+    }
 }
 
 /// SI.UNIFY.OBJECT. Literally the other argument is returned (A01).
@@ -209,27 +211,38 @@ fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Sco
 }
 
 /// SI.UNIFY.TUPLE: field by field.
-fn tuple(
+fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Scope, spelled: Spelled) -> StructInfo {
+    let other_length = fields1.len() != fields2.len();
+    if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.TUPLE.LEN"), other_length, &StructInfo::Object)]) {
+        return join.clone();
+    }
+    cx.clause(rule!("SI.UNIFY.TUPLE.RET"), |cx| match spelled {
+        Spelled::Wanted(spelled) => fields_spelled(cx, fields1, fields2, scope, spelled),
+        Spelled::Inside | Spelled::Never => {
+            let pairs = fields1.iter().zip(fields2);
+            StructInfo::Tuple(
+                pairs.map(|(field1, field2)| unify(cx, field1, field2, scope, spelled.of_part())).collect(),
+            )
+        }
+    })
+}
+
+/// The joins of fields, with how these are spelt in them.
+fn fields_spelled(
     cx: &mut Cx,
     fields1: &[StructInfo],
     fields2: &[StructInfo],
     scope: &Scope,
     spelled: &mut Respelled,
 ) -> StructInfo {
-    let other_length = fields1.len() != fields2.len();
-    if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.TUPLE.LEN"), other_length, &StructInfo::Object)]) {
-        return join.clone();
-    }
     let mut parts = Parts::new();
-    let join = cx.clause(rule!("SI.UNIFY.TUPLE.RET"), |cx| {
-        let joined = fields1.iter().zip(fields2).enumerate().map(|(i, (field1, field2))| {
-            let mut part = spelled.part();
-            let join = unify(cx, field1, field2, scope, &mut part);
-            part.note(i, &mut parts);
-            join
-        });
-        StructInfo::Tuple(joined.collect())
+    let joined = fields1.iter().zip(fields2).enumerate().map(|(i, (field1, field2))| {
+        let mut part = Respelled::default();
+        let join = unify(cx, field1, field2, scope, Spelled::Wanted(&mut part));
+        part.note(i, &mut parts);
+        join
     });
+    let join = StructInfo::Tuple(joined.collect());
     if !parts.is_empty() {
         spelled.tuple(fields1, fields2, parts);
     }
@@ -242,7 +255,7 @@ fn func(
     f1: &Arc<FuncStructInfo>,
     f2: &Arc<FuncStructInfo>,
     scope: &Scope,
-    spelled: &mut Respelled,
+    spelled: Spelled,
 ) -> StructInfo {
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
@@ -280,7 +293,7 @@ fn told(
     f1: &Arc<FuncStructInfo>,
     f2: &Arc<FuncStructInfo>,
     scope: &Scope,
-    spelled: &mut Respelled,
+    spelled: Spelled,
 ) -> StructInfo {
     let Some(_until_joined) = scope.outermost() else { return closures(cx, f1, f2, scope, spelled) };
     let (told1, told2, back) = told_in_both(f1, f2, scope);
@@ -293,7 +306,7 @@ fn closures(
     f1: &Arc<FuncStructInfo>,
     f2: &Arc<FuncStructInfo>,
     scope: &Scope,
-    spelled: &mut Respelled,
+    spelled: Spelled,
 ) -> StructInfo {
     let written = [f1, f2];
     let (params1, params2) = (params_of(f1), params_of(f2));
@@ -302,43 +315,58 @@ fn closures(
         return join.clone();
     }
     // Literal A58: nothing is renamed.
-    let by_name = cx.literal(Erratum::A58);
-    let apart = if by_name { None } else { apart_from(f1, f2, scope) };
-    let f1 = apart.as_ref().unwrap_or(f1);
-    let renamed = if by_name { None } else { in_variables_of(f1, f2, scope) };
-    let f2 = renamed.as_ref().unwrap_or(f2);
+    let (apart, renamed) = if cx.literal(Erratum::A58) { (None, None) } else { in_same_variables(f1, f2, scope) };
+    let (f1, f2) = (apart.as_ref().unwrap_or(f1), renamed.as_ref().unwrap_or(f2));
     let (params1, params2) = (params_of(f1), params_of(f2));
     let _introduced = scope.introduce(introduced_around(f1, f2));
     let (mut unified_params, mut parts) = (Vec::with_capacity(params1.len()), Parts::new());
+    let never = matches!(spelled, Spelled::Never);
     for (i, (param1, param2)) in params1.iter().zip(params2).enumerate() {
-        let mut part = spelled.part();
-        match unified_param(cx, param1, param2, scope, &mut part) {
+        let mut part = Respelled::default();
+        let join = unify(cx, param1, param2, scope, if never { Spelled::Never } else { Spelled::Wanted(&mut part) });
+        let (param1, param2) = (part.first.as_ref().unwrap_or(param1), part.second.as_ref().unwrap_or(param2));
+        match unified_param(cx, join, param1, param2, scope) {
             Some(param) => unified_params.push(param),
             None => return StructInfo::Object,
         }
         part.note(i, &mut parts);
     }
-    let mut part = spelled.part();
+    let mut part = Respelled::default();
     let join = cx.clause(rule!("SI.UNIFY.FUNC.RET"), |cx| {
-        let ret = unify(cx, &f1.ret, &f2.ret, scope, &mut part);
+        let wanted = if matches!(spelled, Spelled::Wanted(_)) { Spelled::Wanted(&mut part) } else { spelled.of_part() };
+        let ret = unify(cx, &f1.ret, &f2.ret, scope, wanted);
         let (params, pure) = (Some(unified_params.into()), purity_of_join(cx, f1, f2));
         StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }))
     });
-    part.note(params1.len(), &mut parts);
-    spelled.func(written, [f1, f2], parts);
+    if let Spelled::Wanted(spelled) = spelled {
+        part.note(params1.len(), &mut parts);
+        spelled.func(written, [f1, f2], parts);
+    }
     join
+}
+
+/// The first function with its own variables apart from those of the second, and the second in these where they stand for each
+/// other; `None` for what stays as it is.
+fn in_same_variables(
+    f1: &Arc<FuncStructInfo>,
+    f2: &Arc<FuncStructInfo>,
+    scope: &Scope,
+) -> (Option<Arc<FuncStructInfo>>, Option<Arc<FuncStructInfo>>) {
+    let (own1, own2) = (Own::of(f1, scope), Own::of(f2, scope));
+    let apart = apart_from([f1, f2], [&own1, &own2], scope);
+    let own1 = apart.as_ref().map_or(own1, |f1| Own::of(f1, scope));
+    let renamed = in_variables_of([apart.as_ref().unwrap_or(f1), f2], [&own1, &own2], scope);
+    (apart, renamed)
 }
 
 /// The join of two parameters if it is below both, that is, if they are equal in effect.
 fn unified_param(
     cx: &mut Cx,
+    join: StructInfo,
     param1: &StructInfo,
     param2: &StructInfo,
     scope: &Scope,
-    spelled: &mut Respelled,
 ) -> Option<StructInfo> {
-    let join = unify(cx, param1, param2, scope, spelled);
-    let (param1, param2) = (spelled.first.as_ref().unwrap_or(param1), spelled.second.as_ref().unwrap_or(param2));
     let below_both =
         below(cx, Relation::Definite, &join, param1, scope) && below(cx, Relation::Definite, &join, param2, scope);
     let kept = cx
@@ -383,7 +411,7 @@ mod tests {
 
     /// Every parameter is compared with the join as it is written.
     fn as_written(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> StructInfo {
-        unify(cx, s1, s2, &Scope::new(&Nowhere), &mut Respelled::default())
+        unify(cx, s1, s2, &Scope::new(&Nowhere), Spelled::Never)
     }
 
     #[test]
@@ -420,8 +448,7 @@ mod tests {
             let scope = Scope::new(&Nowhere);
             let (told1, told2, back) = told_all_at_once(&s1, &s2, &scope);
             let _told = scope.outermost();
-            let spelled = &mut Respelled { wanted: true, ..Respelled::default() };
-            let told = unify(&mut Cx::new(), &told1, &told2, &scope, spelled);
+            let told = unify(&mut Cx::new(), &told1, &told2, &scope, Spelled::Inside);
             let join = unify_struct_info(&mut Cx::new(), &s1, &s2);
             given_back += usize::from(!back.is_empty() && join != StructInfo::Object);
             assert!(is_more_specific(&mut Cx::new(), &join, &told), "seed {seed}: {join} and {told}");

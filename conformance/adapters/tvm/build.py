@@ -110,7 +110,9 @@ def shape_hints(root):
 class Builder:
     """Builds expressions and structural information within a scope."""
 
-    def __init__(self, scope=None, globals_=None, inferred=None, claim_purity=True, recursive=frozenset()):
+    def __init__(
+        self, scope=None, globals_=None, inferred=None, claim_purity=True, recursive=frozenset(), devices=None
+    ):
         self.scope = scope or Scope()
         self.globals = {} if globals_ is None else globals_
         #: What an earlier round found of functions that do not say it: `{id: {"ret": .., "pure": ..}}`.
@@ -119,6 +121,8 @@ class Builder:
         self.claim_purity = claim_purity
         #: The ids of the functions that are recursive: what these do not say of purity is not assumed.
         self.recursive = recursive
+        #: The devices of the module, by how they are written.
+        self.devices = {} if devices is None else devices
         #: The functions around the place where the builder is.
         self.enclosing = []
         #: The function nodes built, in textual order, for the next round.
@@ -396,7 +400,15 @@ class Builder:
             value = self.attr(attrs.pop(key, {"Int": default}))
             built.append(names.prim_value(tirx.IntImm("int64", value) if isinstance(value, int) else value))
         values = {key: self.attr(value) for key, value in attrs.items()}
+        if name == "relax.to_vdevice" and isinstance(values.get("dst_vdevice"), str):
+            values["dst_vdevice"] = self._device(values["dst_vdevice"])
         return names.call(op, built, ops.attrs(name, values, built), infos)
+
+    def _device(self, written):
+        if written not in self.devices:
+            kind, index, scope = written.split(":")
+            self.devices[written] = names.VDevice(kind, int(index), scope)
+        return self.devices[written]
 
     def _with_format(self, built, position, attr):
         """A format that the call leaves out is empty."""

@@ -42,6 +42,8 @@ BY_KEY = {
     "relax.ccl.scatter_from_worker0": {"axis": 0},
     "relax.dist.redistribute_replica_to_shard": {"axis": 0},
 }
+#: Attributes that TVM's Python functions take from the arguments where nothing is said.
+FROM_ARGUMENTS = {"relax.arange": {"dtype"}}
 #: The types of attributes that TVM does not register with the operator.
 KEYS = {"relax.ccl.allgather": "relax.attrs.AllGatherAttrs"}
 CALL_PURE = "relax.call_pure_packed"
@@ -99,9 +101,6 @@ def attrs(name, values, args):
 def _as_objects(name, values, args):
     """What TVM keeps as an object of another kind."""
     values = dict(values)
-    if name == "relax.to_vdevice" and isinstance(values.get("dst_vdevice"), str):
-        kind, index, scope = values["dst_vdevice"].split(":")
-        values["dst_vdevice"] = names.VDevice(kind, int(index), scope)
     if name == "relax.layout_transform":
         pad = values.get("pad_value")
         if isinstance(pad, (int, float)):
@@ -185,7 +184,16 @@ def default_fields(name):
     if default is None or func is None:
         return {}
     optional = {p.name for p in inspect.signature(func).parameters.values() if p.default is not p.empty}
-    return {key: value for key, value in fields(default) if key in optional}
+    return {key: value for key, value in fields(default) if key in optional - FROM_ARGUMENTS.get(name, set())}
+
+
+def without_defaults(defaults, attrs):
+    """The attributes, both as JSON, without those that are what TVM fills in."""
+    said = {key: value for key, value in attrs.items() if value != defaults.get(key)}
+    if "out_layout" in attrs and ("layout" in said or "data_layout" in said):
+        # Where it is not given it is the layout of the operand.
+        said["out_layout"] = attrs["out_layout"]
+    return said
 
 
 def dps_result(shape, sinfo_args):

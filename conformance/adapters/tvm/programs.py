@@ -53,12 +53,12 @@ class Program:
         for gv, func in prim_mod:
             globals_[gv.name_hint] = gv
             functions[gv] = func
-        signatures = []
+        signatures, devices = [], {}
         recursive = recursive_functions(list(self.relax_functions()))
         for name, json in self.relax_functions():
             scope = Scope()
             scope.collect(json)
-            builder = Builder(scope, globals_, inferred, claim_purity, recursive)
+            builder = Builder(scope, globals_, inferred, claim_purity, recursive, devices)
             gv = ir.GlobalVar(name) if name in self.builders else builder.global_var(name)
             self.builders.setdefault(name, builder)
             info = builder.signature(json)
@@ -70,6 +70,8 @@ class Program:
         if len(functions) != len(prim_mod) + len(signatures):
             raise Unsupported("a name that is bound twice")
         self.mod = ir.IRModule(functions)
+        if devices:
+            self.mod.update_global_info("vdevice", list(devices.values()))
         return self.mod
 
     # Derivation
@@ -94,7 +96,7 @@ class Program:
             out = {}
             for gv, func in self.mod.functions.items():
                 out[gv] = block_builder.normalize(func) if isinstance(func, relax.Function) else func
-            self.mod = ir.IRModule(out, attrs=self.mod.attrs)
+            self.mod = ir.IRModule(out, attrs=self.mod.attrs, global_infos=self.mod.global_infos)
         return self.mod
 
     def _infer(self, mod, inferred):

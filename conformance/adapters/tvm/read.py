@@ -240,8 +240,7 @@ class Reader:
         if attrs is None:
             return {}
         defaults = {k: self.attr(v) for k, v in ops.default_fields(name).items()} if name else {}
-        read = {key: self.attr(value) for key, value in ops.fields(attrs)}
-        return {key: value for key, value in read.items() if value != defaults.get(key)}
+        return ops.without_defaults(defaults, {key: self.attr(value) for key, value in ops.fields(attrs)})
 
     def attr(self, value):
         if value is None:
@@ -252,11 +251,12 @@ class Reader:
             return {"Int": value}
         if isinstance(value, float):
             return {"Float": tensors.float_bits(value)}
-        if isinstance(value, str):
-            return {"Str": str(value)}
+        # It is a string, too.
         if isinstance(value, tvm_ffi.dtype) or type(value).__name__ == "DataType":
             text = names.dtype_text(value)
             return "None" if text == "void" else {"DataType": text}
+        if isinstance(value, str):
+            return {"Str": str(value)}
         if isinstance(value, tirx.IntImm):
             return {"Bool": bool(value.value)} if names.expr_dtype(value) == "bool" else {"Int": int(value.value)}
         if isinstance(value, tirx.FloatImm):

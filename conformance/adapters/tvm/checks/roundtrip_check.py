@@ -257,7 +257,7 @@ def without_defaults(name, attrs):
 
     defaults = {key: Reader().attr(value) for key, value in ops.default_fields(name).items()}
     nothing = ("None", {"DataType": "void"})
-    return {key: value for key, value in attrs.items() if value != defaults.get(key) and value not in nothing}
+    return ops.without_defaults(defaults, {key: value for key, value in attrs.items() if value not in nothing})
 
 
 def short(node):

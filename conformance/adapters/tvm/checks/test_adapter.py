@@ -238,6 +238,24 @@ class Programs(Conversation):
         argument = data([4], [1, 2, 3, 4])
         self.answers({"Returns": [result, []]}, "evaluate", program, "main", [argument], prim_funcs=PRIM_FUNC)
 
+    def test_attributes_that_depend_on_others_are_said(self):
+        numbers = [{"PrimValue": {"value": n, "dtype": "int64"}} for n in (1, 8, 3)]
+        of_layout = {"layout": {"Str": "NCHW2c"}, "out_layout": {"Str": "NCHW"}, "pool_size": {"List": [{"Int": 2}, {"Int": 2}]}}
+        blocked = op("relax.nn.avg_pool2d", var("x"), attrs=of_layout)
+        range_ = op("relax.arange", *numbers, attrs={"dtype": {"DataType": "int64"}})
+        calls = [bind("w", range_), bind("y", blocked)]
+        reply = self.ask("normalize", main_of(calls, var("y"), params=(("x", tensor(2, 2, 4, 4, 2)),)))
+        body = reply["answer"]["funcs"][0][1]["Function"]["body"]
+        self.assertEqual(body["SeqExpr"]["blocks"][0]["bindings"], calls)
+
+    def test_devices(self):
+        moved = op("relax.to_vdevice", var("x"), attrs={"dst_vdevice": {"Str": "llvm:0:global"}})
+        program = main_of([bind("y", moved), bind("z", op("relax.add", var("x"), var("y")))], var("z"))
+        self.answers("Accepted", "check", program)
+        argument = data([2], [1, 2])
+        result = {"Tensor": {"dtype": "float32", "shape": [2], "bits": "0000004000008040"}}
+        self.answers({"Returns": [result, []]}, "evaluate", program, "main", [argument])
+
     def test_text(self):
         text = '@R.function\ndef main(x: R.Tensor(("n",), "float32")):\n    z = R.exp(x)\n    return z\n'
         reply = self.ask("parse", text)
