@@ -1,0 +1,34 @@
+"""`R.squeeze` of a tensor without elements along a symbolic size does not build."""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 0, 1), "float32")):
+        with R.dataflow():
+            a = R.squeeze(x, axis=[0])
+            b = R.add(a, a)
+            R.output(b)
+        y = b
+        return y
+"""
+
+tensor = lambda values, dtype="float32": tvm.runtime.tensor(np.array(values, dtype))
+module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+expected = []
+try:
+    vm = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
+    given = vm["main"](tensor(np.zeros((1, 0, 1)))).numpy().tolist()
+except Exception as refusal:
+    given = str(refusal).strip().splitlines()[-1]
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)
