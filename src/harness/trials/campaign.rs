@@ -135,6 +135,12 @@ pub fn campaign(
     Ok(campaign)
 }
 
+/// A crash that does not show in a process of its own: what ran before has broken the lost one.
+fn not_alone(mut shown: Shown) -> Shown {
+    shown.difference.signature.message.push_str(", not when it is asked alone");
+    shown
+}
+
 /// All questions about one program, each with what becomes of it.
 ///
 /// # Errors
@@ -331,7 +337,9 @@ impl Worker<'_> {
         };
         let shown = if shown.difference.signature.kind == Kind::Accepted { self.simplest(shown)? } else { shown };
         let mut reducer = Reducer { implementation: &mut self.implementation, path, dialect, budget };
-        let shown = reducer.reduce(Some((self.source, &drawn.choices)), shown)?;
+        // The process is a new one now, and asked about nothing else yet.
+        let alone = shown.difference.signature.kind != Kind::Crash || budget == 0 || reducer.shows_alone(&shown)?;
+        let shown = if alone { reducer.reduce(Some((self.source, &drawn.choices)), shown)? } else { not_alone(shown) };
         self.tally.reducing += (budget - reducer.budget) as u64;
         let finding = self.finding(number, path, shown, dialect);
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);

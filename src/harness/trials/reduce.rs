@@ -65,6 +65,17 @@ impl Reducer<'_> {
         })
     }
 
+    /// Whether a crash shows in a process of its own, too, or what ran before in the lost one had a part in it.
+    ///
+    /// # Errors
+    ///
+    /// If nobody can be asked any more.
+    pub fn shows_alone(&mut self, shown: &Shown) -> Result<bool, StartError> {
+        let candidate =
+            Candidate { module: shown.module.clone(), entry: shown.entry.clone(), sizes: shown.sizes.clone() };
+        Ok(self.shows(&candidate, &shown.difference)?.is_some())
+    }
+
     /// The smallest program found.
     ///
     /// # Errors

@@ -10,8 +10,8 @@ use crate::data::json::to_value;
 use crate::derivation::DeriveReport;
 use crate::grammar::visit::{Visitor, walk_expr, walk_function, walk_match_cast, walk_module, walk_struct_info};
 use crate::grammar::{
-    Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule, MatchCast, ShapeVar,
-    StructInfo, TensorShape, Var, VarBinding, VarKind,
+    Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule, MatchCast,
+    ShapeVar, StructInfo, TensorShape, Var, VarBinding, VarKind,
 };
 use crate::harness::protocol::{from_data, parse_json};
 use crate::judge::{Cx, with_stack};
