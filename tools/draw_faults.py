@@ -5,7 +5,7 @@ Six for each part of the oracle, two each of a kind: an operator, an arm of a ma
 gone through, and what is no use is left out for a reason that a program can see; `conformance/faults/rejected.json` keeps it.
 
 * What the mutant replaces names a rule, an erratum or an edition: that would be a rule masked, or another reading.
-* The function writes what people read, or what a report counts.
+* The function writes what people read, or what a report counts; or it is what `explain` shows.
 * It stands where no switch can be put, or in the way of a fault that was drawn before.
 * It does not compile.
 * No question of the golden suite on a program reaches it, when the oracle answers through the protocol.
@@ -53,7 +53,8 @@ KINDS = {
 }
 EACH = 2
 # What is written for people, and what is counted for reports: no answer changes with it.
-FOR_PEOPLE = re.compile(r"::fmt$|message|describe|explain|report|told|trail|span|conclude$|as_str$|coverage|statistic|hash$")
+FOR_PEOPLE = re.compile(r"::fmt$|^Fault::|message|describe|explain|report|told|trail|span|conclude$|as_str$|coverage|statistic|hash$"
+)
 # The questions that a campaign of programs can ask.
 OF_PROGRAMS = [
     "parse", "check", "well_formed", "normal_form", "type_check", "normalize", "derive_function", "derive_var", "evaluate",
@@ -194,6 +195,8 @@ class Draw:
         node, (start_byte, stop_byte), instead, form = found
         if "rule!(" in file.source.slice(node):
             return self.reject(part, mutant, "a rule would be masked")
+        if "is_traced()" in file.source.slice(node):
+            return self.reject(part, mutant, "shows in derivations that are explained only")
         if re.search(r"\b(Erratum|Edition)::", file.source.slice(node)):
             return self.reject(part, mutant, "another reading or edition would be taken")
         start, stop = file.chars(start_byte), file.chars(stop_byte)
