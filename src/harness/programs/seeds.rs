@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::tape_of;
 use crate::generate::Tape;
+use crate::grammar::{StructInfo, Type};
 use crate::question::{Ask, Program};
 use crate::suite::Case;
 use crate::syntax::tvmscript::{Dialect, print_module};
@@ -13,6 +14,8 @@ use crate::syntax::tvmscript::{Dialect, print_module};
 const LONGEST: usize = 8_000;
 /// One in so many texts stays as it is.
 const WHOLE: usize = 3;
+/// A prime, by which one goes on in the list of texts.
+const JUMP: u64 = 7_919;
 /// The most changes of a text.
 const CHANGES: usize = 2;
 /// How many choices a text takes.
@@ -24,6 +27,8 @@ const OF_SEEDS: u64 = 0x7365_6564;
 #[derive(Clone, Debug)]
 pub struct Seeds {
     texts: Vec<String>,
+    types: Vec<Type>,
+    infos: Vec<StructInfo>,
 }
 
 impl Seeds {
@@ -38,13 +43,46 @@ impl Seeds {
             ask => ask.programs().into_iter().map(of_program).collect(),
         });
         let texts: BTreeSet<String> = texts.filter(|text| text.len() <= LONGEST).collect();
-        Seeds { texts: texts.into_iter().collect() }
+        let mut seeds = Seeds { texts: texts.into_iter().collect(), types: Vec::new(), infos: Vec::new() };
+        suite.iter().for_each(|case| seeds.terms_of(&case.ask));
+        seeds
+    }
+
+    fn terms_of(&mut self, ask: &Ask) {
+        match ask {
+            Ask::Subtype(t1, t2) | Ask::Glb(t1, t2) | Ask::Lub(t1, t2) => self.types.extend([t1.clone(), t2.clone()]),
+            Ask::Compatibility(s1, s2)
+            | Ask::Unify(s1, s2)
+            | Ask::MoreSpecific(s1, s2)
+            | Ask::PossiblyMoreSpecific(s1, s2)
+            | Ask::ShapeVarMapping(s1, s2) => self.infos.extend([s1.clone(), s2.clone()]),
+            _ => {}
+        }
+    }
+
+    /// A question on two types or pieces of structural information that stand in the suite near each other or far apart.
+    pub fn terms(&self, seed: u64, number: u64) -> Option<Ask> {
+        let mut tape = tape_of(seed ^ OF_SEEDS ^ 1, number, CHOICES);
+        let kind = tape.choose(7);
+        let (t, s) = (two(&self.types, &mut tape), two(&self.infos, &mut tape));
+        Some(match kind {
+            0 => t.map(|(a, b)| Ask::Subtype(a, b))?,
+            1 => t.map(|(a, b)| Ask::Glb(a, b))?,
+            2 => t.map(|(a, b)| Ask::Lub(a, b))?,
+            3 => s.map(|(a, b)| Ask::Compatibility(a, b))?,
+            4 => s.map(|(a, b)| Ask::Unify(a, b))?,
+            5 => s.map(|(a, b)| Ask::MoreSpecific(a, b))?,
+            _ => s.map(|(a, b)| Ask::PossiblyMoreSpecific(a, b))?,
+        })
     }
 
     /// The text with a number.
     pub fn text(&self, seed: u64, number: u64) -> Option<String> {
         let mut tape = tape_of(seed ^ OF_SEEDS, number, CHOICES);
-        let mut text = tape.pick(&self.texts)?.clone();
+        // One after the other, in an order that jumps, so that none waits long for its turn.
+        let turn = seed.wrapping_add(number).wrapping_mul(JUMP);
+        let at = usize::try_from(turn % u64::try_from(self.texts.len().max(1)).ok()?).ok()?;
+        let mut text = self.texts.get(at)?.clone();
         if tape.choose(WHOLE) != 0 {
             for _ in 0..=tape.choose(CHANGES) {
                 text = self.changed(&text, &mut tape);
@@ -60,8 +98,12 @@ impl Seeds {
         let Some((at, part)) = tape.pick(&told).and_then(|at| Some((*at, *parts.get(*at)?))) else {
             return text.to_string();
         };
-        let number =
-            part.parse::<i64>().ok().map(|number| number.wrapping_add([1, -1, -number][tape.choose(3)]).to_string());
+        let number = part.parse::<i64>().ok().map(|number| match tape.choose(4) {
+            0 => number.wrapping_add(1).to_string(),
+            1 => number.wrapping_sub(1).to_string(),
+            2 => "0".to_string(),
+            _ => format!("{number}.5"),
+        });
         let donor = tape.pick(&self.texts).cloned().unwrap_or_default();
         match (tape.choose(6), &number) {
             (0 | 1, Some(number)) => parts[at] = number,
@@ -75,6 +117,15 @@ impl Seeds {
         }
         parts.concat()
     }
+}
+
+/// One, and one of those around it or of all.
+fn two<T: Clone>(terms: &[T], tape: &mut Tape) -> Option<(T, T)> {
+    let at = tape.choose(terms.len());
+    let near = [at ^ 1, at, at.saturating_sub(2), at + 2, tape.choose(terms.len()), tape.choose(terms.len())];
+    let other = near.get(tape.choose(near.len())).copied()?;
+    let first = terms.get(at)?.clone();
+    Some((first.clone(), terms.get(other).cloned().unwrap_or(first)))
 }
 
 /// Words, and what stands between them character by character.

@@ -46,6 +46,13 @@ const VIOLATIONS: &[Violation] = &[
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr())]),
     },
     Violation {
+        rule: rule!("WF.2.BOUND"),
+        breaks: |b| {
+            b.bound_elsewhere();
+            b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr())]);
+        },
+    },
+    Violation {
         rule: rule!("WF.2.ONCE"),
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), number()), bind(&one(), number())]),
     },
@@ -235,6 +242,17 @@ impl Broken {
     fn call_of_main(&self) -> Expr {
         let args = self.main.params.iter().map(Binder::to_expr).collect();
         Expr::call(Expr::GlobalVar(GlobalVar::new("main")), args)
+    }
+
+    /// A function more, which binds the other variable.
+    fn bound_elsewhere(&mut self) {
+        let block =
+            BindingBlock { kind: BlockKind::Binding, bindings: vec![bind(&other(), number())], span: Span::NONE };
+        let body = Expr::seq(vec![block], other().to_expr());
+        let (params, ret_struct_info, attrs, span) = (Vec::new(), Some(scalar()), Attrs::new(), Span::NONE);
+        let function = Function { params, body, ret_struct_info, pure: Some(true), attrs, span };
+        let function = GlobalFunc::Function(Arc::new(function));
+        self.module.funcs.insert(0, (GlobalVar::new("broken_elsewhere"), function));
     }
 
     /// Nothing can be started.

@@ -207,6 +207,8 @@ const HANGS: usize = 4;
 /// One in so many programs breaks a rule.
 const VIOLATING: u64 = 8;
 
+/// How many texts and pairs of terms are asked about at once.
+const TEXTS: u64 = 12;
 /// The function that is started of a text that names none.
 const MAIN: &str = "main";
 
@@ -233,12 +235,8 @@ struct Worker<'a> {
 impl Worker<'_> {
     fn program(&mut self, number: u64) -> Result<(), CampaignError> {
         // Of four numbers two, neither of which is that of a program with a violation or that of another entry point.
-        let text = match number % 4 {
-            1 | 2 => self.seeds.as_ref().and_then(|seeds| seeds.text(self.settings.seed, number)),
-            _ => None,
-        };
-        if let Some(text) = text {
-            return self.text(number, text);
+        if let (1 | 2, true) = (number % 4, self.seeds.is_some()) {
+            return self.seeds(number);
         }
         let paths = self.settings.paths.of_program(self.settings.seed, number);
         if number % VIOLATING == VIOLATING - 1 && paths.contains(&Path::Check) {
@@ -266,17 +264,57 @@ impl Worker<'_> {
         self.go(number, &drawn, &entry, &inputs, paths)
     }
 
+    /// Some pairs of terms and some texts of the suite, of the last of which all is asked that is asked about a program.
+    fn seeds(&mut self, number: u64) -> Result<(), CampaignError> {
+        self.tally.programs += 1;
+        for at in number * TEXTS..(number + 1) * TEXTS {
+            if let Some(ask) = self.seeds.as_ref().and_then(|seeds| seeds.terms(self.settings.seed, at)) {
+                self.terms(number, &ask)?;
+            }
+            let Some(text) = self.seeds.as_ref().and_then(|seeds| seeds.text(self.settings.seed, at)) else { continue };
+            self.text(number, text, (at + 1).is_multiple_of(TEXTS))?;
+        }
+        Ok(())
+    }
+
+    /// A judgement on two terms.
+    fn terms(&mut self, number: u64, ask: &Ask) -> Result<(), CampaignError> {
+        let outcome = self.implementation.ask(Edition::default(), ask)?;
+        self.tally.questions += 1;
+        let drawn = of_text(IrModule::default());
+        let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false };
+        let judged = match &outcome {
+            Outcome::Answer { .. } | Outcome::Unsupported { .. } => told::of_terms(ask, &outcome),
+            Outcome::Rejected { .. }
+            | Outcome::Trapped { .. }
+            | Outcome::InternalError { .. }
+            | Outcome::Crash { .. }
+            | Outcome::Timeout { .. }
+            | Outcome::ProtocolError { .. }
+            | Outcome::Flaky { .. } => judge(asked, &Path::Check, &outcome),
+        };
+        match judged {
+            Judged::Agrees { .. } => Ok(()),
+            Judged::Unsupported(what) => {
+                *self.tally.unsupported.entry(what).or_default() += 1;
+                Ok(())
+            }
+            Judged::Differs(difference) => self.misread(number, &drawn, format!("# {ask}\n"), *difference),
+        }
+    }
+
     /// A text of the suite: what is read from it, and all that is asked about a program if it is one.
-    fn text(&mut self, number: u64, text: String) -> Result<(), CampaignError> {
+    fn text(&mut self, number: u64, text: String, whole: bool) -> Result<(), CampaignError> {
         let outcome = self.implementation.ask(Edition::default(), &Ask::Parse(text.clone()))?;
         self.tally.questions += 1;
-        self.tally.programs += 1;
         let module = told::module_of(&text);
         let is_one = module.is_some();
         let drawn = of_text(module.unwrap_or_default());
         let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false };
         let judged = match &outcome {
-            Outcome::Answer { .. } | Outcome::Rejected { .. } => told::read(&text, &outcome),
+            Outcome::Answer { .. } | Outcome::Rejected { .. } => {
+                told::read(&text, &outcome, names_rules(&self.implementation))
+            }
             Outcome::Trapped { .. }
             | Outcome::Unsupported { .. }
             | Outcome::InternalError { .. }
@@ -290,21 +328,29 @@ impl Worker<'_> {
             Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
             Judged::Differs(difference) => return self.misread(number, &drawn, text, *difference),
         }
-        if !is_one {
+        if !is_one || !whole {
             return Ok(());
         }
         let mut cx = Cx::new();
         let Some(entry) = drawn.entries.first().cloned() else {
-            return self.go(number, &drawn, &MAIN.into(), &[], vec![Path::Check]);
+            let paths = self.unrun(number);
+            return self.go(number, &drawn, &MAIN.into(), &[], paths);
         };
         if !is_accepted(&mut cx, &drawn.module) {
-            return self.go(number, &drawn, &entry, &[], vec![Path::Check]);
+            let paths = self.unrun(number);
+            return self.go(number, &drawn, &entry, &[], paths);
         }
         let mut inputs = inputs(&mut cx, &drawn.module, &entry, &drawn.sizes, self.settings.runs);
         inputs.extend(inputs.first().cloned());
         let mut paths = self.settings.paths.of_program(self.settings.seed, number);
         paths.retain(|path| *path != Path::Parse && (!inputs.is_empty() || !path.runs()));
         self.go(number, &drawn, &entry, &inputs, paths)
+    }
+
+    /// The verdicts, which can be asked for of every program.
+    fn unrun(&self, number: u64) -> Vec<Path> {
+        let paths = self.settings.paths.of_program(self.settings.seed, number);
+        paths.into_iter().filter(|path| *path == Path::Check || path.is_stage()).collect()
     }
 
     /// A text of which another program is read, or none, or one where there is none.

@@ -12,7 +12,7 @@ use crate::check::{CheckReport, check_program};
 use crate::grammar::{IrModule, Name};
 use crate::harness::extern_process::overwrite;
 use crate::judge::{Cx, Ending, RuntimeError};
-use crate::oracle::answer_evaluate;
+use crate::oracle::{UNSEEN, answer_evaluate};
 use crate::question::{Answer, Outcome, Program, RunAnswer, TrialAnswer, Verdict};
 use crate::refine::{self, Compiled, Ran, Settings, refine_compiled};
 use crate::suite::normalized::objection_within;
@@ -76,6 +76,7 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
             Path::Normalize => "a normal form".to_string(),
             Path::Derive => "what is derived of a variable".to_string(),
             Path::Parse => "the program of the text".to_string(),
+            Path::WellFormed | Path::NormalForm | Path::TypeCheck => "a verdict".to_string(),
         };
         let (message, given) = (message.to_string(), outcome.to_string());
         Judged::Differs(Box::new(Difference { signature, message, input: None, expected, given }))
@@ -106,7 +107,10 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
             told::derived(&ask(), outcome)
         }
         Outcome::Answer { .. } | Outcome::Rejected { .. } if *path == Path::Parse => {
-            told::read(&print_module(asked.module, Dialect::default()), outcome)
+            told::read(&print_module(asked.module, Dialect::default()), outcome, asked.names_rules)
+        }
+        Outcome::Answer { answer: Answer::Verdict(given), .. } if path.is_stage() => {
+            told::of_stage(&ask(), given, outcome, asked.names_rules)
         }
         Outcome::Answer { answer, .. } => told(Kind::Refused, "answer", &answer.to_string()),
         Outcome::Rejected { stage, message, class } => told(Kind::Refused, stage, &format!("{class}: {message}")),
@@ -209,6 +213,17 @@ fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Di
     {
         // Which TIR function it is cannot be told.
         return None;
+    }
+    if let (true, RunAnswer::Returns(..), TrialAnswer::Open(reason)) = (asked.names_rules, &expected, answer)
+        && reason != UNSEEN
+    {
+        return Some(Difference {
+            signature: Signature::of(Kind::Value, "run", "open"),
+            message: format!("nothing is said of a run that comes to a value: {reason}"),
+            input: Some(input.to_vec()),
+            expected: expected.to_string(),
+            given: answer.to_string(),
+        });
     }
     let told = Told { answer: answer.clone(), rule };
     let given = [input.to_vec()];

@@ -24,6 +24,12 @@ pub enum Path {
     Normalize,
     /// What it derives of a variable.
     Derive,
+    /// Its verdict on the criteria of well-formedness alone, whatever comes of the other stages.
+    WellFormed,
+    /// On those of normal form.
+    NormalForm,
+    /// On the rules of type checking.
+    TypeCheck,
     /// The program that it reads from the text.
     Parse,
 }
@@ -71,7 +77,7 @@ pub enum Paths {
 }
 
 /// What is asked only where it is asked for: implementations that compile programs read and infer otherwise than the text on purpose.
-const ASKED_FOR: [Path; 2] = [Path::Derive, Path::Parse];
+const ASKED_FOR: [Path; 5] = [Path::Derive, Path::Parse, Path::WellFormed, Path::NormalForm, Path::TypeCheck];
 /// What is asked about every program.
 const CHEAP: [Path; 2] = [Path::Check, Path::Normalize];
 /// The ways of running, with how often each is drawn; the passes share what is left to them.
@@ -148,7 +154,21 @@ impl Path {
     pub fn runs(&self) -> bool {
         match self {
             Path::Run(_) | Path::Text => true,
-            Path::Check | Path::Normalize | Path::Derive | Path::Parse => false,
+            Path::Check
+            | Path::Normalize
+            | Path::Derive
+            | Path::Parse
+            | Path::WellFormed
+            | Path::NormalForm
+            | Path::TypeCheck => false,
+        }
+    }
+
+    /// Whether it asks for the verdict of one stage.
+    pub fn is_stage(&self) -> bool {
+        match self {
+            Path::WellFormed | Path::NormalForm | Path::TypeCheck => true,
+            Path::Run(_) | Path::Text | Path::Check | Path::Normalize | Path::Derive | Path::Parse => false,
         }
     }
 
@@ -170,6 +190,9 @@ impl Path {
             Path::Check => Ask::Check(tree()),
             Path::Normalize => Ask::Normalize(tree()),
             Path::Derive => derive(module, entry),
+            Path::WellFormed => Ask::WellFormed(tree()),
+            Path::NormalForm => Ask::NormalForm(tree()),
+            Path::TypeCheck => Ask::TypeCheck(tree()),
             Path::Parse => Ask::Parse(print_module(module, dialect)),
         }
     }
@@ -210,6 +233,9 @@ impl fmt::Display for Path {
             Path::Normalize => "normalize",
             Path::Derive => "derive",
             Path::Parse => "parse",
+            Path::WellFormed => "well_formed",
+            Path::NormalForm => "normal_form",
+            Path::TypeCheck => "type_check",
         })
     }
 }

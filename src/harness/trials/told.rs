@@ -6,7 +6,7 @@ use crate::grammar::IrModule;
 use crate::harness::campaign::{is_permitted, kind_of_answer, permitted};
 use crate::judge::Cx;
 use crate::oracle;
-use crate::question::{Answer, Ask, Outcome, ReadAnswer};
+use crate::question::{Answer, Ask, Outcome, ReadAnswer, Verdict};
 use crate::suite::same_program::same_program;
 
 const AGREES: Judged = Judged::Agrees { ended: 0, runs: 0 };
@@ -39,8 +39,9 @@ pub(super) fn derived(ask: &Ask, outcome: &Outcome) -> Judged {
     }
 }
 
-/// What is read from a text: the same program up to the names of variables, or no program where it is none.
-pub(super) fn read(text: &str, outcome: &Outcome) -> Judged {
+/// What is read from a text: the same program up to the names of variables, or no program where it is none, and then by the
+/// same productions if the implementation names them.
+pub(super) fn read(text: &str, outcome: &Outcome, names_rules: bool) -> Judged {
     let expected = match oracle::answer(&mut Cx::new(), &Ask::Parse(text.to_string())) {
         Ok(Answer::Read(expected)) => expected,
         Ok(_) | Err(_) => return Judged::Unsupported("the text is not read here".to_string()),
@@ -63,6 +64,9 @@ pub(super) fn read(text: &str, outcome: &Outcome) -> Judged {
         (ReadAnswer::Module(_), ReadAnswer::Module(_)) => {
             differs(Kind::Value, "parse", "another program", Answer::Read(expected.clone()).to_string(), outcome)
         }
+        (ReadAnswer::Rejected(broken), ReadAnswer::Rejected(named)) if names_rules && broken != named => {
+            differs(Kind::Refused, "parse", "for another reason", Answer::Read(expected.clone()).to_string(), outcome)
+        }
         (ReadAnswer::Rejected(_), ReadAnswer::Rejected(_)) => AGREES,
         (ReadAnswer::Module(_), ReadAnswer::Rejected(_)) => {
             differs(Kind::Refused, "parse", "a program", "a program".to_string(), outcome)
@@ -78,6 +82,43 @@ pub(super) fn module_of(text: &str) -> Option<IrModule> {
     match oracle::answer(&mut Cx::new(), &Ask::Parse(text.to_string())) {
         Ok(Answer::Read(ReadAnswer::Module(module))) => Some(module),
         Ok(_) | Err(_) => None,
+    }
+}
+
+/// The verdict of one stage; with its rules if the implementation names them.
+pub(super) fn of_stage(ask: &Ask, given: &Verdict, outcome: &Outcome, names_rules: bool) -> Judged {
+    let expected = match oracle::answer(&mut Cx::new(), ask) {
+        Ok(Answer::Verdict(expected)) => expected,
+        Ok(_) | Err(_) => return Judged::Unsupported("there is no verdict here".to_string()),
+    };
+    let kind = match (&expected, given) {
+        (Verdict::Accepted, Verdict::Accepted) => return AGREES,
+        (Verdict::Rejected(broken), Verdict::Rejected(named)) if !names_rules || broken == named => return AGREES,
+        (Verdict::Rejected(_), Verdict::Accepted) => Kind::Accepted,
+        (Verdict::Accepted | Verdict::Rejected(_), Verdict::Rejected(_)) => Kind::Refused,
+    };
+    let expected = Answer::Verdict(expected).to_string();
+    let message = format!("{} for {expected}", Answer::Verdict(given.clone()));
+    differs(kind, &ask.op(), &message, expected, outcome)
+}
+
+/// A term of the suite against another: what the judgements on types and structural information say of the pair.
+pub(super) fn of_terms(ask: &Ask, outcome: &Outcome) -> Judged {
+    match outcome {
+        Outcome::Answer { answer, .. } if !is_permitted(ask, outcome) => {
+            let expected = permitted(ask).first().map(ToString::to_string).unwrap_or_default();
+            let message = kind_of_answer(answer);
+            differs(Kind::Value, &ask.op(), &message, expected, outcome)
+        }
+        Outcome::Unsupported { what } => Judged::Unsupported(what.clone()),
+        Outcome::Answer { .. }
+        | Outcome::Rejected { .. }
+        | Outcome::Trapped { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => AGREES,
     }
 }
 
