@@ -13,7 +13,7 @@ use crate::syntax::tvmscript::{Dialect, print_module};
 /// A text longer than that tells little of what a change of one token does.
 const LONGEST: usize = 8_000;
 /// One in so many texts stays as it is.
-const WHOLE: usize = 3;
+const WHOLE: usize = 2;
 /// A prime, by which one goes on in the list of texts.
 const JUMP: u64 = 7_919;
 /// The most changes of a text.
@@ -134,7 +134,9 @@ fn tokens(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let end = if is_word(first) { rest.find(|c| !is_word(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+        // A number with a point is one token.
+        let goes_on = |c: char| is_word(c) || c == '.' && first.is_ascii_digit();
+        let end = if is_word(first) { rest.find(|c| !goes_on(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
         let (token, behind) = rest.split_at(end);
         found.push(token);
         rest = behind;

@@ -48,8 +48,15 @@ const VIOLATIONS: &[Violation] = &[
     Violation {
         rule: rule!("WF.2.BOUND"),
         breaks: |b| {
-            b.bound_elsewhere();
+            b.bound_elsewhere(BlockKind::Binding, &other());
             b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr())]);
+        },
+    },
+    Violation {
+        rule: rule!("WF.2.BOUND"),
+        breaks: |b| {
+            b.bound_elsewhere(BlockKind::Dataflow, &lv());
+            b.put(BlockKind::Binding, vec![bind(&one(), lv().to_expr())]);
         },
     },
     Violation {
@@ -244,11 +251,10 @@ impl Broken {
         Expr::call(Expr::GlobalVar(GlobalVar::new("main")), args)
     }
 
-    /// A function more, which binds the other variable.
-    fn bound_elsewhere(&mut self) {
-        let block =
-            BindingBlock { kind: BlockKind::Binding, bindings: vec![bind(&other(), number())], span: Span::NONE };
-        let body = Expr::seq(vec![block], other().to_expr());
+    /// A function more, which binds the variable.
+    fn bound_elsewhere(&mut self, kind: BlockKind, binder: &Binder) {
+        let block = BindingBlock { kind, bindings: vec![bind(binder, number())], span: Span::NONE };
+        let body = Expr::seq(vec![block], number());
         let (params, ret_struct_info, attrs, span) = (Vec::new(), Some(scalar()), Attrs::new(), Span::NONE);
         let function = Function { params, body, ret_struct_info, pure: Some(true), attrs, span };
         let function = GlobalFunc::Function(Arc::new(function));

@@ -207,8 +207,9 @@ const HANGS: usize = 4;
 /// One in so many programs breaks a rule.
 const VIOLATING: u64 = 8;
 
-/// How many texts and pairs of terms are asked about at once.
+/// How many texts and pairs of terms are asked about at once, and of one in how many the program is run.
 const TEXTS: u64 = 12;
+const RUN: u64 = 4;
 /// The function that is started of a text that names none.
 const MAIN: &str = "main";
 
@@ -264,7 +265,7 @@ impl Worker<'_> {
         self.go(number, &drawn, &entry, &inputs, paths)
     }
 
-    /// Some pairs of terms and some texts of the suite, of the last of which all is asked that is asked about a program.
+    /// Some pairs of terms and some texts of the suite.
     fn seeds(&mut self, number: u64) -> Result<(), CampaignError> {
         self.tally.programs += 1;
         for at in number * TEXTS..(number + 1) * TEXTS {
@@ -272,7 +273,7 @@ impl Worker<'_> {
                 self.terms(number, &ask)?;
             }
             let Some(text) = self.seeds.as_ref().and_then(|seeds| seeds.text(self.settings.seed, at)) else { continue };
-            self.text(number, text, (at + 1).is_multiple_of(TEXTS))?;
+            self.text(number, at, text)?;
         }
         Ok(())
     }
@@ -304,7 +305,7 @@ impl Worker<'_> {
     }
 
     /// A text of the suite: what is read from it, and all that is asked about a program if it is one.
-    fn text(&mut self, number: u64, text: String, whole: bool) -> Result<(), CampaignError> {
+    fn text(&mut self, number: u64, at: u64, text: String) -> Result<(), CampaignError> {
         let outcome = self.implementation.ask(Edition::default(), &Ask::Parse(text.clone()))?;
         self.tally.questions += 1;
         let module = told::module_of(&text);
@@ -328,29 +329,28 @@ impl Worker<'_> {
             Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
             Judged::Differs(difference) => return self.misread(number, &drawn, text, *difference),
         }
-        if !is_one || !whole {
+        if !is_one {
             return Ok(());
         }
         let mut cx = Cx::new();
-        let Some(entry) = drawn.entries.first().cloned() else {
-            let paths = self.unrun(number);
-            return self.go(number, &drawn, &MAIN.into(), &[], paths);
+        let entry = drawn.entries.first().cloned();
+        let accepted = is_accepted(&mut cx, &drawn.module);
+        let run = accepted && entry.is_some() && at.is_multiple_of(RUN);
+        let entry = entry.unwrap_or_else(|| MAIN.into());
+        let mut inputs = match run {
+            true => inputs(&mut cx, &drawn.module, &entry, &drawn.sizes, self.settings.runs),
+            false => Vec::new(),
         };
-        if !is_accepted(&mut cx, &drawn.module) {
-            let paths = self.unrun(number);
-            return self.go(number, &drawn, &entry, &[], paths);
-        }
-        let mut inputs = inputs(&mut cx, &drawn.module, &entry, &drawn.sizes, self.settings.runs);
         inputs.extend(inputs.first().cloned());
-        let mut paths = self.settings.paths.of_program(self.settings.seed, number);
-        paths.retain(|path| *path != Path::Parse && (!inputs.is_empty() || !path.runs()));
+        let mut paths = self.settings.paths.of_program(self.settings.seed, at);
+        paths.retain(|path| match path {
+            Path::Run(_) | Path::Text => !inputs.is_empty(),
+            // The normal form is held against the program by running both.
+            Path::Normalize | Path::Derive => accepted,
+            Path::Check | Path::WellFormed | Path::NormalForm | Path::TypeCheck => true,
+            Path::Parse => false,
+        });
         self.go(number, &drawn, &entry, &inputs, paths)
-    }
-
-    /// The verdicts, which can be asked for of every program.
-    fn unrun(&self, number: u64) -> Vec<Path> {
-        let paths = self.settings.paths.of_program(self.settings.seed, number);
-        paths.into_iter().filter(|path| *path == Path::Check || path.is_stage()).collect()
     }
 
     /// A text of which another program is read, or none, or one where there is none.
