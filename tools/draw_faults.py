@@ -53,7 +53,8 @@ KINDS = {
 }
 EACH = 2
 # What is written for people, and what is counted for reports: no answer changes with it.
-FOR_PEOPLE = re.compile(r"::fmt$|^Fault::|message|describe|explain|report|told|trail|span|conclude$|as_str$|coverage|statistic|hash$"
+FOR_PEOPLE = re.compile(
+    r"::fmt$|^Fault::|message|describe|explain|report|told|trail|span|conclude$|as_str$|coverage|statistic|hash$"
 )
 # The questions that a campaign of programs can ask.
 OF_PROGRAMS = [

@@ -81,7 +81,7 @@ def adapter(program: Path, fault: Fault | None, part: str) -> list[str]:
 SEED = 1
 SECONDS = 60
 # Beside the defaults of a campaign.
-PATHS: list[str] = []
+PATHS = ["--seeds", "--paths", "drawn,derive,well_formed,normal_form,type_check"]
 # What a fault makes endless or without bounds is ended, and is found by that.
 TIMEOUT, MEMORY = 5, 6 << 30
 
