@@ -198,7 +198,8 @@ def page(faults: list[Fault], kept: dict) -> str:
     everything = kept["runs"].get("everything", {"faults": {}})["faults"]
     found = sum(everything.get(fault.name, {}).get("seconds") is not None for fault in faults)
     lines = [PAGE.read_text(encoding="utf-8").rstrip(), "", "## The faults", ""]
-    lines += [f"{found} of {len(faults)} are found within {SECONDS} seconds each.", ""]
+    measured = f"{found} of {len(faults)} are found within {SECONDS} seconds each." if everything else "Nothing is measured yet."
+    lines += [measured, ""]
     lines += ["| fault | where | instead of | it has | seconds | found by |", "| --- | --- | --- | --- | ---: | --- |"]
     for fault in faults:
         seen = everything.get(fault.name)
