@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::campaign::names_rules;
 use super::judge::{Asked, Difference, Judged, is_accepted, judge};
 use super::path::Path;
 use super::reduced::{self, bindings};
@@ -58,7 +59,8 @@ impl Reducer<'_> {
         }
         let ask = self.path.ask(&candidate.module, &candidate.entry, &inputs, self.dialect);
         let outcome = self.implementation.ask(Edition::default(), &ask)?;
-        let asked = Asked { module: &candidate.module, entry: &candidate.entry, inputs: &inputs };
+        let names_rules = names_rules(self.implementation);
+        let asked = Asked { module: &candidate.module, entry: &candidate.entry, inputs: &inputs, names_rules };
         Ok(match judge(asked, self.path, &outcome) {
             Judged::Differs(found) if found.signature.is_like(&like.signature) => Some(*found),
             Judged::Differs(_) | Judged::Agrees { .. } | Judged::Unsupported(_) => None,
