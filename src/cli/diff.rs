@@ -11,7 +11,7 @@ use crate::arguments::linked;
 use crate::eval;
 use crate::harness::adapters::Adapter;
 use crate::harness::implementation::ChildProcess;
-use crate::harness::trials::{Asked, Judged, Path, Reducer, Shown, diff, inputs_of};
+use crate::harness::trials::{Asked, Judged, Path, Reducer, Shown, diff, inputs_of, names_rules};
 use crate::judge::Cx;
 use crate::syntax::tvmscript::{Dialect, print_module};
 
@@ -77,7 +77,8 @@ pub fn run(args: &Args) -> Outcome {
     let mut worst = Exit::AsExpected;
     for adapter in Adapter::named(args.adapter.as_deref())? {
         let mut implementation: ChildProcess = start(&adapter, args.timeout, &interrupt)?;
-        let asked = Asked { module: &module, entry: &entry, inputs: &inputs };
+        let names_rules = names_rules(&implementation);
+        let asked = Asked { module: &module, entry: &entry, inputs: &inputs, names_rules };
         let told = diff(&mut implementation, asked, &paths)?;
         let first = told.iter().find_map(|(path, judged)| match judged {
             Judged::Differs(difference) => Some((path, difference)),

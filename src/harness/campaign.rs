@@ -163,7 +163,7 @@ pub fn permitted(ask: &Ask) -> Vec<Answer> {
     answers
 }
 
-fn is_permitted(ask: &Ask, outcome: &Outcome) -> bool {
+pub(super) fn is_permitted(ask: &Ask, outcome: &Outcome) -> bool {
     let Outcome::Answer { answer: given, .. } = outcome else { return false };
     permitted(ask).iter().any(|allowed| same_answer(allowed, given))
 }

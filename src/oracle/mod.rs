@@ -3,7 +3,7 @@
 mod relay;
 mod run;
 
-pub use run::{answer_evaluate, answer_evaluate_by, answer_evaluate_together};
+pub use run::{UNSEEN, answer_evaluate, answer_evaluate_by, answer_evaluate_together};
 
 use std::borrow::Cow;
 

@@ -15,6 +15,9 @@ use crate::value::{
 };
 use crate::vm;
 
+/// Why nothing is said of a value that a run comes to.
+pub const UNSEEN: &str = "a value that cannot be looked into";
+
 /// `match(v, S, sigma)`: all shape variables that are bound afterwards, or the rule that failed.
 pub fn answer_match_value(
     cx: &mut Cx,
@@ -154,7 +157,7 @@ fn trial(
         Ending::Value(value) => {
             match (to_spec(&value), args.iter().map(to_spec).collect::<Result<Vec<ValueSpec>, Stop>>()) {
                 (Ok(value), Ok(args)) => TrialAnswer::Returns(value, args, run.effects),
-                (Err(_), _) | (_, Err(_)) => TrialAnswer::Open("a value that cannot be looked into".to_string()),
+                (Err(_), _) | (_, Err(_)) => TrialAnswer::Open(UNSEEN.to_string()),
             }
         }
         Ending::Error(error) => TrialAnswer::Fails(error.to_string(), run.effects),

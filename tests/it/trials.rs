@@ -129,6 +129,7 @@ fn settings(programs: u64, paths: &[&str]) -> Settings {
         runs: 2,
         budget: 200,
         known: Vec::new(),
+        seeds: false,
     }
 }
 

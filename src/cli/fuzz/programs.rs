@@ -101,6 +101,7 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outc
         runs: INPUTS,
         budget: args.reduce,
         known,
+        seeds: args.seeds,
     };
     let store = match &args.out {
         // Each release has findings of its own.

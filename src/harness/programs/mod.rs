@@ -11,11 +11,13 @@ mod control;
 mod features;
 mod frame;
 mod prim_funcs;
+mod seeds;
 mod source;
 mod violations;
 
 pub use census::Census;
 pub use features::Features;
+pub use seeds::Seeds;
 pub use source::{Restriction, Source};
 pub use violations::violated_rules;
 

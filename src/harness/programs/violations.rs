@@ -46,6 +46,20 @@ const VIOLATIONS: &[Violation] = &[
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr())]),
     },
     Violation {
+        rule: rule!("WF.2.BOUND"),
+        breaks: |b| {
+            b.bound_elsewhere(BlockKind::Binding, &other());
+            b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr())]);
+        },
+    },
+    Violation {
+        rule: rule!("WF.2.BOUND"),
+        breaks: |b| {
+            b.bound_elsewhere(BlockKind::Dataflow, &lv());
+            b.put(BlockKind::Binding, vec![bind(&one(), lv().to_expr())]);
+        },
+    },
+    Violation {
         rule: rule!("WF.2.ONCE"),
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), number()), bind(&one(), number())]),
     },
@@ -235,6 +249,16 @@ impl Broken {
     fn call_of_main(&self) -> Expr {
         let args = self.main.params.iter().map(Binder::to_expr).collect();
         Expr::call(Expr::GlobalVar(GlobalVar::new("main")), args)
+    }
+
+    /// A function more, which binds the variable.
+    fn bound_elsewhere(&mut self, kind: BlockKind, binder: &Binder) {
+        let block = BindingBlock { kind, bindings: vec![bind(binder, number())], span: Span::NONE };
+        let body = Expr::seq(vec![block], number());
+        let (params, ret_struct_info, attrs, span) = (Vec::new(), Some(scalar()), Attrs::new(), Span::NONE);
+        let function = Function { params, body, ret_struct_info, pure: Some(true), attrs, span };
+        let function = GlobalFunc::Function(Arc::new(function));
+        self.module.funcs.insert(0, (GlobalVar::new("broken_elsewhere"), function));
     }
 
     /// Nothing can be started.

@@ -1,6 +1,6 @@
 //! A finding that was kept, asked about again.
 
-use super::campaign::{dialect_of, inputs_of};
+use super::campaign::{dialect_of, inputs_of, names_rules};
 use super::judge::{Asked, Difference, Judged, judge};
 use super::path::Path;
 use super::store::Finding;
@@ -87,7 +87,8 @@ pub fn still_shows(
 ) -> Result<Option<(Path, Difference)>, StartError> {
     let dialect = dialect_of(implementation);
     let inputs = kept.inputs();
-    let asked = Asked { module: &kept.module, entry: &kept.entry, inputs: &inputs };
+    let names_rules = names_rules(implementation);
+    let asked = Asked { module: &kept.module, entry: &kept.entry, inputs: &inputs, names_rules };
     for path in &kept.paths {
         let ask = path.ask(&kept.module, &kept.entry, &inputs, dialect);
         let outcome = implementation.ask(Edition::default(), &ask)?;

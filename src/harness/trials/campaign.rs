@@ -15,15 +15,17 @@ use super::reduced::{bindings, operators};
 use super::signature::{Kind, KnownForm, Signature};
 use super::store::{Finding, Store, StoreError};
 use super::tally::Tally;
+use super::told;
 use crate::book::Edition;
 use crate::data::json::to_value;
-use crate::grammar::{IrModule, Name};
+use crate::grammar::{GlobalFunc, IrModule, Name};
 use crate::harness::implementation::Implementation;
 use crate::harness::process::Interrupt;
-use crate::harness::programs::{Drawn, Restriction, Source, violated_rules};
+use crate::harness::programs::{Drawn, Features, Restriction, Seeds, Source, violated_rules};
+use crate::harness::protocol::ORACLE;
 use crate::harness::worker::StartError;
 use crate::judge::Cx;
-use crate::question::Outcome;
+use crate::question::{Ask, Outcome};
 use crate::suite::Case;
 use crate::syntax::tvmscript::{Dialect, print_module};
 use crate::value::ValueSpec;
@@ -47,6 +49,8 @@ pub struct Settings {
     pub budget: usize,
     /// What is known.
     pub known: Vec<KnownForm>,
+    /// Whether every second program is a text of the suite, mostly with something changed.
+    pub seeds: bool,
 }
 
 /// How a campaign went.
@@ -94,8 +98,9 @@ pub fn campaign(
         let begun = Instant::now();
         // Its calls hold values, which stay with one thread.
         let source = Source::of(suite, restriction.clone());
-        let mut worker =
-            Worker { source: &source, settings, implementation: Timed::new(start()?), store, tally: Tally::default() };
+        let implementation = Timed::new(start()?);
+        let seeds = settings.seeds.then(|| Seeds::of(suite));
+        let mut worker = Worker { source: &source, seeds, settings, implementation, store, tally: Tally::default() };
         loop {
             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             if late || interrupt.is_raised() {
@@ -135,6 +140,12 @@ pub fn campaign(
     Ok(campaign)
 }
 
+/// A crash that does not show in a process of its own: what ran before has broken the lost one.
+fn not_alone(mut shown: Shown) -> Shown {
+    shown.difference.signature.message.push_str(", not when it is asked alone");
+    shown
+}
+
 /// All questions about one program, each with what becomes of it.
 ///
 /// # Errors
@@ -167,6 +178,11 @@ pub(super) fn dialect_of(implementation: &dyn Implementation) -> Dialect {
     if identity.name == "apache-tvm" && !old { Dialect::Tvm027 } else { Dialect::Tvm025 }
 }
 
+/// Whether it names rules as the oracle does, and is held to them.
+pub fn names_rules(implementation: &dyn Implementation) -> bool {
+    implementation.identity().name == ORACLE
+}
+
 /// An implementation, and how long it was waited for.
 struct Timed {
     inner: Box<dyn Implementation + Send>,
@@ -184,7 +200,7 @@ impl Implementation for Timed {
         self.inner.identity()
     }
 
-    fn ask(&mut self, edition: Edition, ask: &crate::question::Ask) -> Result<Outcome, StartError> {
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
         let begun = Instant::now();
         let outcome = self.inner.ask(edition, ask);
         self.waited += begun.elapsed();
@@ -197,8 +213,26 @@ const HANGS: usize = 4;
 /// One in so many programs breaks a rule.
 const VIOLATING: u64 = 8;
 
+/// How many texts and pairs of terms are asked about at once, and of one in how many the program is run.
+const TEXTS: u64 = 12;
+const RUN: u64 = 4;
+/// The function that is started of a text that names none.
+const MAIN: &str = "main";
+
+/// A program that was read: nothing is known of its sizes, and no tape makes it smaller.
+fn of_text(module: IrModule) -> Drawn {
+    let entry = |(gv, func): &(crate::grammar::GlobalVar, GlobalFunc)| match func {
+        GlobalFunc::Function(_) => Some(gv.name.clone()),
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+    };
+    let mut entries: Vec<Name> = module.funcs.iter().filter_map(entry).collect();
+    entries.sort_by_key(|name| &**name != MAIN);
+    Drawn { module, entries, sizes: BTreeMap::new(), features: Features::ALL, choices: Vec::new() }
+}
+
 struct Worker<'a> {
     source: &'a Source,
+    seeds: Option<Seeds>,
     settings: &'a Settings,
     implementation: Timed,
     store: &'a Mutex<Store>,
@@ -207,6 +241,10 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     fn program(&mut self, number: u64) -> Result<(), CampaignError> {
+        // Of four numbers two, neither of which is that of a program with a violation or that of another entry point.
+        if let (1 | 2, true) = (number % 4, self.seeds.is_some()) {
+            return self.seeds(number);
+        }
         let paths = self.settings.paths.of_program(self.settings.seed, number);
         if number % VIOLATING == VIOLATING - 1 && paths.contains(&Path::Check) {
             return self.violation(number);
@@ -230,13 +268,136 @@ impl Worker<'_> {
         inputs.extend(inputs.first().cloned());
         self.tally.programs += 1;
         self.tally.coverage.count(&drawn.module, cx.recorded());
+        self.go(number, &drawn, &entry, &inputs, paths)
+    }
+
+    /// Some pairs of terms and some texts of the suite.
+    fn seeds(&mut self, number: u64) -> Result<(), CampaignError> {
+        self.tally.programs += 1;
+        for at in number * TEXTS..(number + 1) * TEXTS {
+            if let Some(ask) = self.seeds.as_ref().and_then(|seeds| seeds.terms(self.settings.seed, at)) {
+                self.terms(number, &ask)?;
+            }
+            let Some(text) = self.seeds.as_ref().and_then(|seeds| seeds.text(self.settings.seed, at)) else { continue };
+            self.text(number, at, text)?;
+        }
+        Ok(())
+    }
+
+    /// A judgement on two terms.
+    fn terms(&mut self, number: u64, ask: &Ask) -> Result<(), CampaignError> {
+        let outcome = self.implementation.ask(Edition::default(), ask)?;
+        self.tally.questions += 1;
+        let drawn = of_text(IrModule::default());
+        let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false };
+        let judged = match &outcome {
+            Outcome::Answer { .. } | Outcome::Unsupported { .. } => told::of_terms(ask, &outcome),
+            Outcome::Rejected { .. }
+            | Outcome::Trapped { .. }
+            | Outcome::InternalError { .. }
+            | Outcome::Crash { .. }
+            | Outcome::Timeout { .. }
+            | Outcome::ProtocolError { .. }
+            | Outcome::Flaky { .. } => judge(asked, &Path::Check, &outcome),
+        };
+        match judged {
+            Judged::Agrees { .. } => Ok(()),
+            Judged::Unsupported(what) => {
+                *self.tally.unsupported.entry(what).or_default() += 1;
+                Ok(())
+            }
+            Judged::Differs(difference) => self.misread(number, &drawn, format!("# {ask}\n"), *difference),
+        }
+    }
+
+    /// A text of the suite: what is read from it, and all that is asked about a program if it is one.
+    fn text(&mut self, number: u64, at: u64, text: String) -> Result<(), CampaignError> {
+        let outcome = self.implementation.ask(Edition::default(), &Ask::Parse(text.clone()))?;
+        self.tally.questions += 1;
+        let module = told::module_of(&text);
+        let is_one = module.is_some();
+        let drawn = of_text(module.unwrap_or_default());
+        let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false };
+        let judged = match &outcome {
+            Outcome::Answer { .. } | Outcome::Rejected { .. } => {
+                told::read(&text, &outcome, names_rules(&self.implementation))
+            }
+            Outcome::Trapped { .. }
+            | Outcome::Unsupported { .. }
+            | Outcome::InternalError { .. }
+            | Outcome::Crash { .. }
+            | Outcome::Timeout { .. }
+            | Outcome::ProtocolError { .. }
+            | Outcome::Flaky { .. } => judge(asked, &Path::Parse, &outcome),
+        };
+        match judged {
+            Judged::Agrees { .. } => {}
+            Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
+            Judged::Differs(difference) => return self.misread(number, &drawn, text, *difference),
+        }
+        if !is_one {
+            return Ok(());
+        }
+        let mut cx = Cx::new();
+        let entry = drawn.entries.first().cloned();
+        let accepted = is_accepted(&mut cx, &drawn.module);
+        let run = accepted && entry.is_some() && at.is_multiple_of(RUN);
+        let entry = entry.unwrap_or_else(|| MAIN.into());
+        let mut inputs = match run {
+            true => inputs(&mut cx, &drawn.module, &entry, &drawn.sizes, self.settings.runs),
+            false => Vec::new(),
+        };
+        inputs.extend(inputs.first().cloned());
+        let mut paths = self.settings.paths.of_program(self.settings.seed, at);
+        paths.retain(|path| match path {
+            Path::Run(_) | Path::Text => !inputs.is_empty(),
+            // The normal form is held against the program by running both.
+            Path::Normalize | Path::Derive => accepted,
+            Path::Check | Path::WellFormed | Path::NormalForm | Path::TypeCheck => true,
+            Path::Parse => false,
+        });
+        self.go(number, &drawn, &entry, &inputs, paths)
+    }
+
+    /// A text of which another program is read, or none, or one where there is none.
+    fn misread(
+        &mut self,
+        number: u64,
+        drawn: &Drawn,
+        text: String,
+        difference: Difference,
+    ) -> Result<(), CampaignError> {
+        let known_already = {
+            let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+            store.again(&difference.signature, &[], &Path::Parse.to_string())?
+        };
+        if known_already {
+            return Ok(());
+        }
+        let shown = Shown { module: drawn.module.clone(), entry: MAIN.into(), sizes: drawn.sizes.clone(), difference };
+        let finding = self.finding(number, &Path::Parse, shown, dialect_of(&self.implementation));
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        store.put(Finding { program: text, ..finding })?;
+        Ok(())
+    }
+
+    /// Along every path.
+    fn go(
+        &mut self,
+        number: u64,
+        drawn: &Drawn,
+        entry: &Name,
+        inputs: &[Vec<ValueSpec>],
+        paths: Vec<Path>,
+    ) -> Result<(), CampaignError> {
         let mut ran = false;
         for path in paths {
             let dialect = dialect_of(&self.implementation);
-            let ask = path.ask(&drawn.module, &entry, &inputs, dialect);
+            let ask = path.ask(&drawn.module, entry, inputs, dialect);
             let outcome = self.implementation.ask(Edition::default(), &ask)?;
             self.tally.questions += 1;
-            let asked = Asked { module: &drawn.module, entry: &entry, inputs: &inputs };
+            let names_rules = names_rules(&self.implementation);
+            let asked = Asked { module: &drawn.module, entry, inputs, names_rules };
             match judge(asked, &path, &outcome) {
                 Judged::Agrees { ended, runs } => {
                     self.tally.runs.0 += runs;
@@ -246,7 +407,7 @@ impl Worker<'_> {
                 Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
                 Judged::Differs(difference) => {
                     ran |= difference.input.is_some();
-                    self.differs(number, &drawn, &entry, &path, *difference)?;
+                    self.differs(number, drawn, entry, &path, *difference)?;
                 }
             }
         }
@@ -267,7 +428,9 @@ impl Worker<'_> {
         let outcome = self.implementation.ask(Edition::default(), &ask)?;
         self.tally.violations += 1;
         self.tally.questions += 1;
-        match judge(Asked { module: &drawn.module, entry: &entry, inputs: &[] }, &Path::Check, &outcome) {
+        let names_rules = names_rules(&self.implementation);
+        let asked = Asked { module: &drawn.module, entry: &entry, inputs: &[], names_rules };
+        match judge(asked, &Path::Check, &outcome) {
             Judged::Agrees { .. } => {}
             Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
             Judged::Differs(difference) => self.differs(number, &drawn, &entry, &Path::Check, *difference)?,
@@ -283,7 +446,8 @@ impl Worker<'_> {
         let ask = Path::Check.ask(&drawn.module, &shown.entry, &[], dialect);
         let outcome = self.implementation.ask(Edition::default(), &ask)?;
         self.tally.reducing += 1;
-        let asked = Asked { module: &drawn.module, entry: &shown.entry, inputs: &[] };
+        let names_rules = names_rules(&self.implementation);
+        let asked = Asked { module: &drawn.module, entry: &shown.entry, inputs: &[], names_rules };
         Ok(match judge(asked, &Path::Check, &outcome) {
             Judged::Differs(found) if found.signature.is_like(&shown.difference.signature) => {
                 Shown { module: drawn.module, entry: shown.entry, sizes: drawn.sizes, difference: *found }
@@ -331,7 +495,11 @@ impl Worker<'_> {
         };
         let shown = if shown.difference.signature.kind == Kind::Accepted { self.simplest(shown)? } else { shown };
         let mut reducer = Reducer { implementation: &mut self.implementation, path, dialect, budget };
-        let shown = reducer.reduce(Some((self.source, &drawn.choices)), shown)?;
+        // The process is a new one now, and asked about nothing else yet.
+        let alone = shown.difference.signature.kind != Kind::Crash || budget == 0 || reducer.shows_alone(&shown)?;
+        // What was not drawn has no tape.
+        let tape = (!drawn.choices.is_empty()).then_some((self.source, drawn.choices.as_slice()));
+        let shown = if alone { reducer.reduce(tape, shown)? } else { not_alone(shown) };
         self.tally.reducing += (budget - reducer.budget) as u64;
         let finding = self.finding(number, path, shown, dialect);
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,15 +6,17 @@ use std::rc::Rc;
 use super::inputs::room;
 use super::path::Path;
 use super::signature::{Kind, Signature};
+use super::told;
 use crate::book::Rule;
 use crate::check::{CheckReport, check_program};
 use crate::grammar::{IrModule, Name};
 use crate::harness::extern_process::overwrite;
 use crate::judge::{Cx, Ending, RuntimeError};
-use crate::oracle::answer_evaluate;
+use crate::oracle::{UNSEEN, answer_evaluate};
 use crate::question::{Answer, Outcome, Program, RunAnswer, TrialAnswer, Verdict};
 use crate::refine::{self, Compiled, Ran, Settings, refine_compiled};
 use crate::suite::normalized::objection_within;
+use crate::syntax::tvmscript::{Dialect, print_module};
 use crate::value::{Noise, Registry, Value, ValueSpec, from_spec};
 
 /// On how many inputs a program is compared with its normal form.
@@ -60,6 +62,8 @@ pub struct Asked<'a> {
     pub entry: &'a Name,
     /// What it was run on.
     pub inputs: &'a [Vec<ValueSpec>],
+    /// Whether the implementation names rules in its verdicts, and is held to them.
+    pub names_rules: bool,
 }
 
 /// Holds an outcome against the program.
@@ -70,10 +74,20 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
             Path::Run(_) | Path::Text => "the program is run".to_string(),
             Path::Check => "accepted".to_string(),
             Path::Normalize => "a normal form".to_string(),
+            Path::Derive => "what is derived of a variable".to_string(),
+            Path::Parse => "the program of the text".to_string(),
+            Path::WellFormed | Path::NormalForm | Path::TypeCheck => "a verdict".to_string(),
         };
         let (message, given) = (message.to_string(), outcome.to_string());
         Judged::Differs(Box::new(Difference { signature, message, input: None, expected, given }))
     };
+    let ask = || path.ask(asked.module, asked.entry, asked.inputs, Dialect::default());
+    if *path == Path::Check
+        && asked.names_rules
+        && let Some(judged) = told::named(&ask(), outcome)
+    {
+        return judged;
+    }
     if *path == Path::Check
         && let Some(judged) = of_broken(asked.module, outcome)
     {
@@ -88,6 +102,15 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
                 Some(why) => told(Kind::NotNormal, "normalize", &why),
                 None => Judged::Agrees { ended: 0, runs: 0 },
             }
+        }
+        Outcome::Answer { .. } | Outcome::Rejected { .. } | Outcome::Trapped { .. } if *path == Path::Derive => {
+            told::derived(&ask(), outcome)
+        }
+        Outcome::Answer { .. } | Outcome::Rejected { .. } if *path == Path::Parse => {
+            told::read(&print_module(asked.module, Dialect::default()), outcome, asked.names_rules)
+        }
+        Outcome::Answer { answer: Answer::Verdict(given), .. } if path.is_stage() => {
+            told::of_stage(&ask(), given, outcome, asked.names_rules)
         }
         Outcome::Answer { answer, .. } => told(Kind::Refused, "answer", &answer.to_string()),
         Outcome::Rejected { stage, message, class } => told(Kind::Refused, stage, &format!("{class}: {message}")),
@@ -184,6 +207,24 @@ fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Di
         RunAnswer::Fails(rule, _) => *rule,
         RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified => rule!("PURE.ERR.OP"),
     };
+    if let (RunAnswer::Returns(value, _), TrialAnswer::Returns(told, ..)) = (&expected, answer)
+        && value == told
+        && value.parts().any(|part| *part == ValueSpec::PrimFunc)
+    {
+        // Which TIR function it is cannot be told.
+        return None;
+    }
+    if let (true, RunAnswer::Returns(..), TrialAnswer::Open(reason)) = (asked.names_rules, &expected, answer)
+        && reason != UNSEEN
+    {
+        return Some(Difference {
+            signature: Signature::of(Kind::Value, "run", "open"),
+            message: format!("nothing is said of a run that comes to a value: {reason}"),
+            input: Some(input.to_vec()),
+            expected: expected.to_string(),
+            given: answer.to_string(),
+        });
+    }
     let told = Told { answer: answer.clone(), rule };
     let given = [input.to_vec()];
     let refinement = refine_compiled(&mut Cx::new(), module, &told, entry, &given, &Settings::runs(0)).ok()?;

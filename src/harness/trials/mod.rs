@@ -12,9 +12,10 @@ mod reduced;
 mod signature;
 mod store;
 mod tally;
+mod told;
 
 pub use again::{Kept, KeptError, still_shows};
-pub use campaign::{Campaign, CampaignError, Settings, campaign, diff, inputs_of};
+pub use campaign::{Campaign, CampaignError, Settings, campaign, diff, inputs_of, names_rules};
 pub use inputs::{Ended, at_example_sizes};
 pub use judge::{Asked, Difference, Judged, judge};
 pub use path::{Path, Paths};

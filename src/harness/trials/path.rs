@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::check::in_normal_form;
 use crate::generate::Tape;
-use crate::grammar::{IrModule, Name};
+use crate::grammar::{Binding, Expr, GlobalFunc, IrModule, Name, Var};
 use crate::harness::programs::tape_of;
 use crate::judge::Cx;
 use crate::question::{Ask, Program};
@@ -22,6 +22,16 @@ pub enum Path {
     Check,
     /// The normal form that it gives.
     Normalize,
+    /// What it derives of a variable.
+    Derive,
+    /// Its verdict on the criteria of well-formedness alone, whatever comes of the other stages.
+    WellFormed,
+    /// On those of normal form.
+    NormalForm,
+    /// On the rules of type checking.
+    TypeCheck,
+    /// The program that it reads from the text.
+    Parse,
 }
 
 /// The ways of running: compiled for the processor, without optimizations, to machine code throughout, for the target `c`, printed and
@@ -58,12 +68,16 @@ pub enum Paths {
     /// What is cheap always, and one way of running that is drawn for the program: a campaign goes every way, and about more programs.
     #[default]
     Drawn,
+    /// As many, and these for every program.
+    DrawnAnd(Vec<Path>),
     /// Every path for every program.
     All,
     /// These for every program.
     These(Vec<Path>),
 }
 
+/// What is asked only where it is asked for: implementations that compile programs read and infer otherwise than the text on purpose.
+const ASKED_FOR: [Path; 5] = [Path::Derive, Path::Parse, Path::WellFormed, Path::NormalForm, Path::TypeCheck];
 /// What is asked about every program.
 const CHEAP: [Path; 2] = [Path::Check, Path::Normalize];
 /// The ways of running, with how often each is drawn; the passes share what is left to them.
@@ -87,8 +101,10 @@ impl Paths {
             [one] if one == "drawn" => Ok(Paths::Drawn),
             [one] if one == "all" => Ok(Paths::All),
             names => {
-                let path = |name: &String| Path::named(name).ok_or_else(|| name.clone());
-                names.iter().map(path).collect::<Result<_, _>>().map(Paths::These)
+                let path = |name: &&String| Path::named(name).ok_or_else(|| (*name).clone());
+                let (drawn, named): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| *name == "drawn");
+                let named = named.iter().map(path).collect::<Result<_, _>>()?;
+                Ok(if drawn.is_empty() { Paths::These(named) } else { Paths::DrawnAnd(named) })
             }
         }
     }
@@ -97,6 +113,7 @@ impl Paths {
     pub fn of_program(&self, seed: u64, number: u64) -> Vec<Path> {
         match self {
             Paths::Drawn => CHEAP.into_iter().chain(drawn(&mut tape_of(seed ^ OF_PATHS, number, 2))).collect(),
+            Paths::DrawnAnd(paths) => Paths::Drawn.of_program(seed, number).into_iter().chain(paths.clone()).collect(),
             Paths::All => Path::all(),
             Paths::These(paths) => paths.clone(),
         }
@@ -122,7 +139,7 @@ const SEQUENCE: &str = "R.SeqExpr()";
 const BOUND_NAME: &str = "R.ExternFunc(";
 
 impl Path {
-    /// Every path.
+    /// Every path that a compiler of programs goes.
     pub fn all() -> Vec<Path> {
         let ways = WAYS.iter().copied().map(Path::Run);
         ways.chain([Path::Text, Path::Check, Path::Normalize]).collect()
@@ -130,7 +147,29 @@ impl Path {
 
     /// The path of a name.
     pub fn named(name: &str) -> Option<Path> {
-        Path::all().into_iter().find(|path| path.to_string() == name)
+        Path::all().into_iter().chain(ASKED_FOR).find(|path| path.to_string() == name)
+    }
+
+    /// Whether the program is run.
+    pub fn runs(&self) -> bool {
+        match self {
+            Path::Run(_) | Path::Text => true,
+            Path::Check
+            | Path::Normalize
+            | Path::Derive
+            | Path::Parse
+            | Path::WellFormed
+            | Path::NormalForm
+            | Path::TypeCheck => false,
+        }
+    }
+
+    /// Whether it asks for the verdict of one stage.
+    pub fn is_stage(&self) -> bool {
+        match self {
+            Path::WellFormed | Path::NormalForm | Path::TypeCheck => true,
+            Path::Run(_) | Path::Text | Path::Check | Path::Normalize | Path::Derive | Path::Parse => false,
+        }
     }
 
     /// The question.
@@ -150,8 +189,39 @@ impl Path {
             }
             Path::Check => Ask::Check(tree()),
             Path::Normalize => Ask::Normalize(tree()),
+            Path::Derive => derive(module, entry),
+            Path::WellFormed => Ask::WellFormed(tree()),
+            Path::NormalForm => Ask::NormalForm(tree()),
+            Path::TypeCheck => Ask::TypeCheck(tree()),
+            Path::Parse => Ask::Parse(print_module(module, dialect)),
         }
     }
+}
+
+/// One of the variables that the function binds outside of nested functions and branches, or the function itself if there is none.
+/// Which of them, the program says, so that campaigns ask about first ones and last ones.
+fn derive(module: &IrModule, entry: &Name) -> Ask {
+    let tree = Program::Module(module.clone());
+    let function = match module.get(entry) {
+        Some(GlobalFunc::Function(function)) => Some(function),
+        Some(GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_)) | None => None,
+    };
+    let vars = function.map(|function| bound(&function.body)).unwrap_or_default();
+    let text = print_module(module, Dialect::default());
+    let at = text.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
+    match at.checked_rem(vars.len()).and_then(|at| vars.get(at)) {
+        Some(var) => Ask::DeriveVar(tree, entry.clone(), var.clone()),
+        None => Ask::DeriveFunction(tree, entry.clone()),
+    }
+}
+
+fn bound(body: &Expr) -> Vec<Var> {
+    let Expr::SeqExpr(seq) = body else { return Vec::new() };
+    let var = |binding: &Binding| match binding {
+        Binding::VarBinding(binding) => Some(binding.var.var.clone()),
+        Binding::MatchCast(cast) => cast.var.as_ref().map(|binder| binder.var.clone()),
+    };
+    seq.blocks.iter().flat_map(|block| &block.bindings).filter_map(var).collect()
 }
 
 impl fmt::Display for Path {
@@ -161,6 +231,11 @@ impl fmt::Display for Path {
             Path::Text => "text",
             Path::Check => "check",
             Path::Normalize => "normalize",
+            Path::Derive => "derive",
+            Path::Parse => "parse",
+            Path::WellFormed => "well_formed",
+            Path::NormalForm => "normal_form",
+            Path::TypeCheck => "type_check",
         })
     }
 }

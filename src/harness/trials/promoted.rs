@@ -74,7 +74,10 @@ enum Question {
 impl Question {
     fn of(kept: &Kept) -> Question {
         match kept.paths.first() {
-            Some(Path::Check) => Question::Check,
+            // A draft, from which one goes on by hand.
+            Some(Path::Check | Path::Derive | Path::Parse | Path::WellFormed | Path::NormalForm | Path::TypeCheck) => {
+                Question::Check
+            }
             Some(Path::Normalize) => Question::Normalize,
             Some(Path::Run(_) | Path::Text) | None => {
                 kept.inputs().into_iter().next().map_or(Question::Check, Question::Evaluate)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::campaign::names_rules;
 use super::judge::{Asked, Difference, Judged, is_accepted, judge};
 use super::path::Path;
 use super::reduced::{self, bindings};
@@ -58,11 +59,23 @@ impl Reducer<'_> {
         }
         let ask = self.path.ask(&candidate.module, &candidate.entry, &inputs, self.dialect);
         let outcome = self.implementation.ask(Edition::default(), &ask)?;
-        let asked = Asked { module: &candidate.module, entry: &candidate.entry, inputs: &inputs };
+        let names_rules = names_rules(self.implementation);
+        let asked = Asked { module: &candidate.module, entry: &candidate.entry, inputs: &inputs, names_rules };
         Ok(match judge(asked, self.path, &outcome) {
             Judged::Differs(found) if found.signature.is_like(&like.signature) => Some(*found),
             Judged::Differs(_) | Judged::Agrees { .. } | Judged::Unsupported(_) => None,
         })
+    }
+
+    /// Whether a crash shows in a process of its own, too, or what ran before in the lost one had a part in it.
+    ///
+    /// # Errors
+    ///
+    /// If nobody can be asked any more.
+    pub fn shows_alone(&mut self, shown: &Shown) -> Result<bool, StartError> {
+        let candidate =
+            Candidate { module: shown.module.clone(), entry: shown.entry.clone(), sizes: shown.sizes.clone() };
+        Ok(self.shows(&candidate, &shown.difference)?.is_some())
     }
 
     /// The smallest program found.

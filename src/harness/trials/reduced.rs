@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::check::check_program;
 use crate::data::json::to_value;
 use crate::derivation::DeriveReport;
-use crate::grammar::visit::{Visitor, walk_expr, walk_function, walk_module, walk_struct_info};
+use crate::grammar::visit::{Visitor, walk_expr, walk_function, walk_match_cast, walk_module, walk_struct_info};
 use crate::grammar::{
-    Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar,
-    StructInfo, TensorShape, Var, VarBinding, VarKind,
+    Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule, MatchCast,
+    ShapeVar, StructInfo, TensorShape, Var, VarBinding, VarKind,
 };
 use crate::harness::protocol::{from_data, parse_json};
 use crate::judge::{Cx, with_stack};
@@ -30,7 +30,8 @@ pub fn bindings(module: &IrModule) -> usize {
     count.0
 }
 
-/// The operators that a program calls, and the packed functions.
+/// The operators that a program calls, and the packed functions; `if` and `match_cast` among them where it has one, as what goes
+/// wrong in planning for these does so whatever is called.
 pub fn operators(module: &IrModule) -> Vec<String> {
     struct Operators(BTreeSet<String>);
     impl Visitor for Operators {
@@ -38,7 +39,15 @@ pub fn operators(module: &IrModule) -> Vec<String> {
             if let Expr::Op(op) = expr {
                 self.0.insert(op.op_name.to_string());
             }
+            if let Expr::If(_) = expr {
+                self.0.insert("if".to_string());
+            }
             walk_expr(self, expr);
+        }
+
+        fn visit_match_cast(&mut self, cast: &MatchCast) {
+            self.0.insert("match_cast".to_string());
+            walk_match_cast(self, cast);
         }
     }
     let mut operators = Operators(BTreeSet::new());

@@ -1,0 +1,32 @@
+"""The storage of what `R.match_cast` casts is used again while the cast lives."""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        a = R.add(x, x)
+        y = R.match_cast(a, R.Tensor((2,), "float32"))
+        b = R.multiply(x, x)
+        return y
+"""
+
+tensor = lambda values, dtype="float32": tvm.runtime.tensor(np.array(values, dtype))
+module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+expected = [2.0, 6.0]
+try:
+    vm = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
+    given = vm["main"](tensor([1, 3])).numpy().tolist()
+except Exception as refusal:
+    given = str(refusal).strip().splitlines()[-1]
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)

@@ -1,0 +1,152 @@
+//! Texts of the golden suite, as they are and with a few tokens changed: the spellings and corners that no generator of programs
+//! thinks of, and their neighbourhood.
+
+use std::collections::BTreeSet;
+
+use super::tape_of;
+use crate::generate::Tape;
+use crate::grammar::{StructInfo, Type};
+use crate::question::{Ask, Program};
+use crate::suite::Case;
+use crate::syntax::tvmscript::{Dialect, print_module};
+
+/// A text longer than that tells little of what a change of one token does.
+const LONGEST: usize = 8_000;
+/// One in so many texts stays as it is.
+const WHOLE: usize = 2;
+/// A prime, by which one goes on in the list of texts.
+const JUMP: u64 = 7_919;
+/// The most changes of a text.
+const CHANGES: usize = 2;
+/// How many choices a text takes.
+const CHOICES: usize = 24;
+/// Tells the tape of texts from that of programs.
+const OF_SEEDS: u64 = 0x7365_6564;
+
+/// Texts of programs.
+#[derive(Clone, Debug)]
+pub struct Seeds {
+    texts: Vec<String>,
+    types: Vec<Type>,
+    infos: Vec<StructInfo>,
+}
+
+impl Seeds {
+    /// The texts in the questions of a suite, and its trees as text, each once.
+    pub fn of(suite: &[Case]) -> Seeds {
+        let of_program = |program: &Program| match program {
+            Program::Script(text) => text.clone(),
+            Program::Module(module) => print_module(module, Dialect::default()),
+        };
+        let texts = suite.iter().flat_map(|case| match &case.ask {
+            Ask::Parse(text) => vec![text.clone()],
+            ask => ask.programs().into_iter().map(of_program).collect(),
+        });
+        let texts: BTreeSet<String> = texts.filter(|text| text.len() <= LONGEST).collect();
+        let mut seeds = Seeds { texts: texts.into_iter().collect(), types: Vec::new(), infos: Vec::new() };
+        suite.iter().for_each(|case| seeds.terms_of(&case.ask));
+        seeds
+    }
+
+    fn terms_of(&mut self, ask: &Ask) {
+        if let Ask::Subtype(t1, t2) | Ask::Glb(t1, t2) | Ask::Lub(t1, t2) = ask {
+            self.types.extend([t1.clone(), t2.clone()]);
+        }
+        if let Ask::Compatibility(s1, s2)
+        | Ask::Unify(s1, s2)
+        | Ask::MoreSpecific(s1, s2)
+        | Ask::PossiblyMoreSpecific(s1, s2)
+        | Ask::ShapeVarMapping(s1, s2) = ask
+        {
+            self.infos.extend([s1.clone(), s2.clone()]);
+        }
+    }
+
+    /// A question on two types or pieces of structural information that stand in the suite near each other or far apart.
+    pub fn terms(&self, seed: u64, number: u64) -> Option<Ask> {
+        let mut tape = tape_of(seed ^ OF_SEEDS ^ 1, number, CHOICES);
+        let kind = tape.choose(7);
+        let (t, s) = (two(&self.types, &mut tape), two(&self.infos, &mut tape));
+        Some(match kind {
+            0 => t.map(|(a, b)| Ask::Subtype(a, b))?,
+            1 => t.map(|(a, b)| Ask::Glb(a, b))?,
+            2 => t.map(|(a, b)| Ask::Lub(a, b))?,
+            3 => s.map(|(a, b)| Ask::Compatibility(a, b))?,
+            4 => s.map(|(a, b)| Ask::Unify(a, b))?,
+            5 => s.map(|(a, b)| Ask::MoreSpecific(a, b))?,
+            _ => s.map(|(a, b)| Ask::PossiblyMoreSpecific(a, b))?,
+        })
+    }
+
+    /// The text with a number.
+    pub fn text(&self, seed: u64, number: u64) -> Option<String> {
+        let mut tape = tape_of(seed ^ OF_SEEDS, number, CHOICES);
+        // One after the other, in an order that jumps, so that none waits long for its turn.
+        let turn = seed.wrapping_add(number).wrapping_mul(JUMP);
+        let at = usize::try_from(turn % u64::try_from(self.texts.len().max(1)).ok()?).ok()?;
+        let mut text = self.texts.get(at)?.clone();
+        if tape.choose(WHOLE) != 0 {
+            for _ in 0..=tape.choose(CHANGES) {
+                text = self.changed(&text, &mut tape);
+            }
+        }
+        Some(text)
+    }
+
+    /// One token or line is left out, doubled, exchanged with the next or for another one.
+    fn changed(&self, text: &str, tape: &mut Tape) -> String {
+        let mut parts = if tape.one_in(4) { lines(text) } else { tokens(text) };
+        let told: Vec<usize> = (0..parts.len()).filter(|at| !parts[*at].trim().is_empty()).collect();
+        let Some((at, part)) = tape.pick(&told).and_then(|at| Some((*at, *parts.get(*at)?))) else {
+            return text.to_string();
+        };
+        let number = part.parse::<i64>().ok().map(|number| match tape.choose(4) {
+            0 => number.wrapping_add(1).to_string(),
+            1 => number.wrapping_sub(1).to_string(),
+            2 => "0".to_string(),
+            _ => format!("{number}.5"),
+        });
+        let donor = tape.pick(&self.texts).cloned().unwrap_or_default();
+        match (tape.choose(6), &number) {
+            (0 | 1, Some(number)) => parts[at] = number,
+            (0, None) => {
+                parts.remove(at);
+            }
+            (1, None) => parts.insert(at, part),
+            (2, _) if at + 1 < parts.len() => parts.swap(at, at + 1),
+            (3, _) => parts[at] = tape.pick(&tokens(text)).copied().unwrap_or(part),
+            (_, _) => parts[at] = tape.pick(&tokens(&donor)).copied().unwrap_or(part),
+        }
+        parts.concat()
+    }
+}
+
+/// One, and one of those around it or of all.
+fn two<T: Clone>(terms: &[T], tape: &mut Tape) -> Option<(T, T)> {
+    let at = tape.choose(terms.len());
+    let near = [at ^ 1, at, at.saturating_sub(2), at + 2, tape.choose(terms.len()), tape.choose(terms.len())];
+    let other = near.get(tape.choose(near.len())).copied()?;
+    let first = terms.get(at)?.clone();
+    Some((first.clone(), terms.get(other).cloned().unwrap_or(first)))
+}
+
+/// Words, and what stands between them character by character.
+fn tokens(text: &str) -> Vec<&str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        // A number with a point is one token.
+        let goes_on = |c: char| is_word(c) || c == '.' && first.is_ascii_digit();
+        let end = if is_word(first) { rest.find(|c| !goes_on(c)).unwrap_or(rest.len()) } else { first.len_utf8() };
+        let (token, behind) = rest.split_at(end);
+        found.push(token);
+        rest = behind;
+    }
+    found
+}
+
+/// Lines, each with its end.
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
