@@ -124,6 +124,7 @@ fn normalized(message: &str) -> String {
     let named = message.split("name=\"").nth(1).and_then(|rest| rest.split('"').next());
     let call = call.or(named.filter(|_| telling.contains("CodeGenVM")));
     let telling = without_directories(telling);
+    let telling = if telling.ends_with("error:") { format!("{telling} {}", pointed_at(&lines)) } else { telling };
     let line = call.map_or_else(|| telling.clone(), |call| format!("{call}: {telling}"));
     let mut out = String::new();
     let mut digits = false;
@@ -143,6 +144,12 @@ fn normalized(message: &str) -> String {
         out = out.replace("#, #", "#").replace("-#", "#");
     }
     out.chars().take(MESSAGE).collect()
+}
+
+/// What a parser that says nothing points at, without the name before a colon.
+fn pointed_at(lines: &[&str]) -> String {
+    let code = lines.iter().find_map(|line| line.split_once(" |")).map_or("", |(_, code)| code.trim());
+    code.rsplit(": ").next().unwrap_or_default().to_string()
 }
 
 /// Of each file its name alone: directories, temporary ones above all, are others each time.
@@ -223,6 +230,10 @@ mod tests {
         let (a, b) = ("/some/dir_a1b/lib0.c:7:9: error: no `v / w`", "/other/xyz/lib1.c:12:1: error: no `v / w`");
         assert_eq!(normalized(a), normalized(b));
         assert_eq!(normalized(a), "lib#.c:#:#: error: no `v / w`");
+        let (a, b) = (" 8 |          v_3: R.Tuple\n   |          ^^^^^", "17 |    v: R.Tuple\n   |    ^^^");
+        let said = |pointed: &str| normalized(&format!("SomeError: error: \n --> <str>:8:9\n   |  \n{pointed}"));
+        assert_eq!(said(a), said(b));
+        assert_eq!(said(a), "SomeError: error: R.Tuple");
     }
 
     #[test]

@@ -151,16 +151,17 @@ fn attention(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 /// The attention of the rows of a query to keys and values.
 fn attend(call: &Call, inputs: [&ArrayD<f64>; 3], bias: Option<ArrayD<f64>>) -> Result<ArrayD<f64>, Stop> {
     let [query, key, value] = inputs;
-    let (&[batch, rows, heads, size], &[_, columns, shared, _], &[_, _, _, width]) =
+    let (&[batch, rows, heads, size], &[_, columns, key_heads, _], &[_, _, value_heads, width]) =
         (query.shape(), key.shape(), value.shape())
     else {
         return Err(fail("query, key and value have batch, sequence, heads and the size of a head"));
     };
-    let per_head = heads.checked_div(shared).unwrap_or(1).max(1);
+    // Keys and values may have different numbers of heads.
+    let [per_key, per_value] = [key_heads, value_heads].map(|shared| heads.checked_div(shared).unwrap_or(1).max(1));
     let scale = if attr(call, "scale").is_some() { float_attr(call, "scale")? } else { 1.0 / (size as f64).sqrt() };
     let dot = |index: &[usize]| {
         let (b, n, s, t) = four_of(index);
-        let terms = (0..size).map(|h| query.get(IxDyn(&[b, s, n, h])).zip(key.get(IxDyn(&[b, t, n / per_head, h]))));
+        let terms = (0..size).map(|h| query.get(IxDyn(&[b, s, n, h])).zip(key.get(IxDyn(&[b, t, n / per_key, h]))));
         terms.flatten().map(|(q, k)| q * k).sum::<f64>() * scale
     };
     let mut scores =
@@ -177,7 +178,7 @@ fn attend(call: &Call, inputs: [&ArrayD<f64>; 3], bias: Option<ArrayD<f64>>) -> 
     Ok(ArrayD::from_shape_fn(IxDyn(&[batch, rows, heads, width]), |index| {
         let (b, s, n, v) = four_of(ndarray::Dimension::slice(&index));
         let line =
-            (0..columns).map(|t| weights.get(IxDyn(&[b, n, s, t])).zip(value.get(IxDyn(&[b, t, n / per_head, v]))));
+            (0..columns).map(|t| weights.get(IxDyn(&[b, n, s, t])).zip(value.get(IxDyn(&[b, t, n / per_value, v]))));
         line.flatten().map(|(w, x)| w * x).sum()
     }))
 }
