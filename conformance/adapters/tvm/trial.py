@@ -11,7 +11,6 @@ from prelude import NOW
 from run import lowering, machine, some_closure
 from text import parse_text
 
-
 #: How a printed text gives its constants.
 METADATA = re.compile(r'^metadata = tvm\.ir\.load_json\((""".*?""")\)$', re.DOTALL | re.MULTILINE)
 #: The ways beside that of one pass more.
