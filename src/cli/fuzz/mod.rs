@@ -71,7 +71,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 200)]
     bindings: usize,
     /// By which paths each program goes: `drawn` (checked, normalized, and run in one way that is drawn for it), `all` of them, or
-    /// these, with commas: `llvm`, `text`, `check`, `normalize`, `plain`, `reprint`, `compiled`, `c`, `pass:NAME`, and those that are in neither: `derive`, `parse`
+    /// these, with commas: `llvm`, `text`, `check`, `normalize`, `plain`, `reprint`, `compiled`, `c`, `pass:NAME`; only by name:
+    /// `derive`, `parse`, `well_formed`, `normal_form`, `type_check`
     #[arg(long, value_name = "drawn|all|PATH,..", value_delimiter = ',')]
     paths: Vec<String>,
     /// Every second program is a text of the suite, mostly with one or two tokens changed; besides what is asked of a program, what is

@@ -13,7 +13,7 @@ use crate::grammar::{IrModule, Name};
 use crate::harness::extern_process::overwrite;
 use crate::judge::{Cx, Ending, RuntimeError};
 use crate::oracle::{UNSEEN, answer_evaluate};
-use crate::question::{Answer, Outcome, Program, RunAnswer, TrialAnswer, Verdict};
+use crate::question::{Answer, Ask, Outcome, Program, RunAnswer, TrialAnswer, Verdict};
 use crate::refine::{self, Compiled, Ran, Settings, refine_compiled};
 use crate::suite::normalized::objection_within;
 use crate::syntax::tvmscript::{Dialect, print_module};
@@ -83,13 +83,7 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
     };
     let ask = || path.ask(asked.module, asked.entry, asked.inputs, Dialect::default());
     if *path == Path::Check
-        && asked.names_rules
-        && let Some(judged) = told::named(&ask(), outcome)
-    {
-        return judged;
-    }
-    if *path == Path::Check
-        && let Some(judged) = of_broken(asked.module, outcome)
+        && let Some(judged) = of_check(asked, &ask(), outcome)
     {
         return judged;
     }
@@ -130,6 +124,16 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         Outcome::ProtocolError { message } => told(Kind::AdapterError, "protocol", message),
         Outcome::Flaky { first, .. } => told(Kind::AdapterError, "flaky", &first.to_string()),
     }
+}
+
+/// What a check says by itself: that a program which breaks a rule is accepted comes first, then which rules are named.
+fn of_check(asked: Asked<'_>, ask: &Ask, outcome: &Outcome) -> Option<Judged> {
+    let broken = of_broken(asked.module, outcome);
+    if let Some(Judged::Differs(_)) = broken {
+        return broken;
+    }
+    let named = if asked.names_rules { told::named(ask, outcome) } else { None };
+    named.or(broken)
 }
 
 /// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it. None for a program
