@@ -4,10 +4,10 @@ use super::Node;
 use super::dim::is_dim_node;
 use super::reader::{Choice as _, Read, Reader, Reading};
 use super::record::{choice, record, word, write_record};
-use crate::book::Edition;
 use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataType, DataTypeImm, Expr, ExternFunc, Function,
-    If, MatchCast, Op, PrimValue, SeqExpr, ShapeExpr, StringImm, Tuple, TupleGetItem, Type, VarBinding, VarKind,
+    If, MatchCast, Op, PrimExpr, PrimValue, SeqExpr, ShapeExpr, Span, StringImm, Tuple, TupleGetItem, Type, VarBinding,
+    VarKind,
 };
 use crate::struct_info::wrap_type;
 
@@ -76,8 +76,9 @@ impl Read for If {
         let bare = fields.get("cond").filter(|cond| r.cx.has(rule!("EVAL.IF.PRIMEXPR")) && is_dim(cond));
         let cond = match bare {
             Some(value) => {
-                let (value, span) = (r.read(value)?, value.span);
-                Expr::PrimValue(PrimValue { value, dtype: DataType::BOOL, float: None, span })
+                let (value, span): (PrimExpr, Span) = (r.read(value)?, value.span);
+                let dtype = if value.is_truth_value() { DataType::BOOL } else { DataType::INT64 };
+                Expr::PrimValue(PrimValue { value, dtype, float: None, span })
             }
             None => fields.one(r, "cond")?,
         };
@@ -99,9 +100,9 @@ impl Read for Call {
             let message = || "a call has `sinfo_args` or `type_args`, not both".to_string();
             r.premise(sinfo_args.span, rule!("PR14148.CALL.SINFO_ARGS"), 1, !both, message)?;
         }
-        if let (Some(older), true) = (fields.get("type_args"), r.cx.edition >= Edition::E2023_12) {
+        if let (Some(older), true) = (fields.get("type_args"), r.cx.has(rule!("GRAM.TYPE.PRIM"))) {
             let message = || "a call has `sinfo_args`, and no types".to_string();
-            r.premise(older.span, rule, 2, false, message)?;
+            r.premise(older.span, rule!("PR14148.NOTYPES.GRAMMAR"), 1, false, message)?;
         }
         let (op, args) = (fields.one(r, "op")?, fields.many(r, "args")?);
         let older: Option<Vec<Type>> = fields.maybe_many(r, "type_args")?;

@@ -36,7 +36,8 @@ impl Machine<'_> {
         }
     }
 
-    /// EVAL.CALL.PRIMFUNC: it runs on the arguments themselves, and gives nothing (but see M06).
+    /// EVAL.CALL.PRIMFUNC: it runs on the arguments themselves, and gives nothing (but see M06). VAL.PRIMFUNC: it is called as any other
+    /// function is, by whatever name.
     fn call_prim_func(&mut self, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
         let called = self.cx.open(rule!("EVAL.CALL.PRIMFUNC"));
         let before = snapshot(args)?;
@@ -44,7 +45,8 @@ impl Machine<'_> {
         // EVAL.CALL.PRIMFUNC.EFFECT: that an argument has other contents than before is an effect.
         let changed = snapshot(args)? != before;
         self.mutates |= self.cx.rule(rule!("EVAL.CALL.PRIMFUNC.EFFECT"), changed);
-        called.conclude(Ok(value))
+        let value = self.cx.conclude(rule!("VAL.PRIMFUNC"), Ok(value));
+        called.conclude(value)
     }
 
     fn cannot_call(&mut self, rule: Rule, message: String) -> Result<Value, Stop> {

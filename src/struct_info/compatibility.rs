@@ -116,7 +116,9 @@ fn best_effort(cx: &mut Cx, advanced: bool, answer: Compatibility) -> Compatibil
 fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Scope) -> Compatibility {
     let by_shape = tensor_but_for_what_is_open(cx, t1, t2, scope);
     // What the first leaves open and the second does not.
-    let open = is_open(t1.dtype.is_void(), t2.dtype.is_void()) || is_open(t1.ndim.is_unknown(), t2.ndim.is_unknown());
+    let open = is_open(t1.dtype.is_void(), t2.dtype.is_void())
+        || is_open(t1.ndim.is_unknown(), t2.ndim.is_unknown())
+        || is_open(t1.vdevice.is_none(), t2.vdevice.is_none());
     let pending = by_shape == Compatible;
     cx.by_cases(&[
         (rule!("SI.COMPAT.TENSOR.STEP8"), pending && open, Possibly),
@@ -140,9 +142,11 @@ fn tensor_but_for_what_is_open(
     let differs = !cx.has(rule!("SI.COMPAT.TENSOR.STEP8"));
     let other_dtype = t1.dtype != t2.dtype && (differs || !t1.dtype.is_void());
     let other_rank = t1.ndim != t2.ndim && (differs || !t1.ndim.is_unknown());
+    let is_elsewhere = is_elsewhere(cx, t1, t2);
     let by_form = cx.by_cases(&[
         (rule!("SI.COMPAT.TENSOR.DTYPE"), !t2.dtype.is_void() && other_dtype, Incompatible),
         (rule!("SI.COMPAT.TENSOR.NDIM"), !t2.ndim.is_unknown() && other_rank, Incompatible),
+        (rule!("SI.COMPAT.TENSOR.VDEVICE"), is_elsewhere, Incompatible),
         (rule!("SI.COMPAT.TENSOR.NOSHAPE"), t2.shape.is_none(), Compatible),
         (rule!("SI.COMPAT.TENSOR.S1NOSHAPE"), t1.shape.is_none(), Possibly),
     ]);
@@ -162,6 +166,14 @@ fn tensor_but_for_what_is_open(
         (rule!("SI.COMPAT.TENSOR.DIMS.UNKNOWN"), Possibly),
     );
     best_effort(cx, advanced, by_shape)
+}
+
+/// SI.COMPAT.TENSOR.VDEVICE: whether the first lies on another device than the second.
+///
+/// Errata: N35, literally a device that is not known is another one.
+fn is_elsewhere(cx: &Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
+    let other_device = t2.vdevice.is_some() && t1.vdevice != t2.vdevice;
+    other_device && (t1.vdevice.is_some() || cx.literal(Erratum::N35))
 }
 
 /// SI.COMPAT.FUNC.
