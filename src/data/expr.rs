@@ -4,6 +4,7 @@ use super::Node;
 use super::dim::is_dim_node;
 use super::reader::{Choice as _, Read, Reader, Reading};
 use super::record::{choice, record, word, write_record};
+use crate::book::{Edition, Erratum};
 use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataType, DataTypeImm, Expr, ExternFunc, Function,
     If, MatchCast, Op, PrimExpr, PrimValue, SeqExpr, ShapeExpr, Span, StringImm, Tuple, TupleGetItem, Type, VarBinding,
@@ -22,12 +23,31 @@ record! { PrimValue, "PrimValue" by rule!("PR14148.EXPR.PRIMVALUE"), {
 } }
 record! { StringImm, "StringImm" by rule!("PR14148.EXPR.STRINGIMM"), { value: one, span: place } }
 record! { DataTypeImm, "DataTypeImm" by rule!("PR14148.EXPR.DATATYPEIMM"), { value: one, span: place } }
-record! { Function, "Function" by rule!("GRAM.EXPR.FUNCTION"), {
+/// GRAM.EXPR.FUNCTION. In 2024-04 the attributes are mandatory.
+///
+/// Errata: M12, literally, so that they must be written where there are none.
+impl Read for Function {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Function> {
+        let rule = rule!("GRAM.EXPR.FUNCTION");
+        r.by(rule)?;
+        let fields = r.fields(node, "Function", Some(rule))?;
+        let (params, body) = (fields.many(r, "params")?, fields.one(r, "body")?);
+        let (ret_struct_info, pure) = (fields.or(r, "ret_struct_info", || None)?, fields.or(r, "pure", || None)?);
+        let attrs_left_out = r.cx.edition >= Edition::E2024_04 && fields.get("attrs").is_none();
+        if attrs_left_out && r.cx.literal(Erratum::M12) {
+            r.refuse(node, Some(rule), "the function has no attributes".to_string())?;
+        }
+        let attrs = fields.ruled(r, "attrs", rule!("GRAM.EXPR.FUNCTION.ATTRS"), Attrs::new)?;
+        Ok(Function { params, body, ret_struct_info, pure, attrs, span: fields.span() })
+    }
+}
+
+write_record! { Function, {
     params: many,
     body: one,
     ret_struct_info: unless(None),
     pure: unless(None),
-    attrs: ruled(rule!("GRAM.EXPR.FUNCTION.ATTRS"), Attrs::new()),
+    attrs: unless(Attrs::new()),
     span: place,
 } }
 record! { ExternFunc, "ExternFunc" by rule!("GRAM.EXPR.EXTERNFUNC"), { global_symbol: one, span: place } }

@@ -14,12 +14,15 @@ use crate::ops::value_of_prim_func;
 use crate::value::{Applied, Asked, Closure, Host, Itself, PrimFuncObj, Stop, Value, snapshot};
 
 impl Machine<'_> {
-    /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function.
+    /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function, in later editions a `PrimFunc` as well.
     pub fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
         match callee {
             Value::Closure(closure) => self.call_closure(closure, args),
             Value::PackedFunc(packed) => self.call_packed(packed, &args, Asked::default()),
-            Value::PrimFunc(func) if self.cx.has(rule!("EVAL.CALL.PRIMFUNC")) => self.call_prim_func(func, &args),
+            Value::PrimFunc(func) if self.cx.has(rule!("EVAL.CALL.PRIMFUNC")) => {
+                let value = self.call_prim_func(func, &args);
+                self.cx.conclude(rule!("EVAL.CALL.CALLEE"), value)
+            }
             Value::PrimFunc(func) => {
                 let message = format!("@{} is a PrimFunc: as an object it can be used only by call_tir", func.name);
                 self.cannot_call(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"), message)

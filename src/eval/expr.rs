@@ -143,10 +143,11 @@ impl Machine<'_> {
         Ok(boxed.into_iter().fold(value, |value, by| by.conclude(value)))
     }
 
-    /// PR14148.EVAL.IMM: a string or data type object; in later editions by a rule of its own.
+    /// PR14148.EVAL.IMM: a string or data type object; in later editions by a rule of its own, as one of the arbitrary objects (VAL.OBJECT).
     fn immediate(&mut self, own: Rule, value: Value) -> Value {
         let value = self.cx.conclude(rule!("PR14148.EVAL.IMM"), value);
-        self.cx.conclude(own, value)
+        let value = self.cx.conclude(own, value);
+        if self.cx.has(own) { self.cx.conclude(rule!("VAL.OBJECT"), value) } else { value }
     }
 
     // Functions and closures.
