@@ -359,7 +359,7 @@ fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, 
 
 fn restated_source(later: &Restated) -> String {
     format!(
-        "Restated {{ edition: {:?}, kind: {:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, text: {:?} }}, ",
+        "Statement {{ edition: {:?}, kind: {:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, text: {:?} }}, ",
         later.edition, later.kind, later.source, later.needs, later.errata, later.chevron, later.pending, later.text,
     )
 }

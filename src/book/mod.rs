@@ -13,4 +13,4 @@ pub use edition::{Edition, UnknownEdition};
 pub use erratum::{Erratum, UnknownErratum};
 pub use nearest::{did_you_mean, nearest, or_meant};
 pub use reading::Reading;
-pub use rule::{Restated, Rule, RuleInfo, RuleSet, Statement, Status, UnknownRule};
+pub use rule::{Rule, RuleInfo, RuleSet, Statement, Status, UnknownRule};

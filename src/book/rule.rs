@@ -47,30 +47,9 @@ pub struct RuleInfo {
     /// The statement itself, in Markdown, as the first of its editions has it.
     pub text: &'static str,
     /// What later editions make of it, in their order.
-    pub later: &'static [Restated],
+    pub later: &'static [Statement],
     /// Why no run can fire it, if so.
     pub excluded: Option<&'static str>,
-}
-
-/// What a later edition makes of a rule that it keeps under the same id.
-#[derive(Debug)]
-pub struct Restated {
-    /// The edition that changes it, by name.
-    pub edition: &'static str,
-    /// As [`RuleInfo::kind`].
-    pub kind: &'static str,
-    /// Where the text of that edition states it.
-    pub source: &'static str,
-    /// As [`RuleInfo::needs`].
-    pub needs: &'static [&'static str],
-    /// As [`RuleInfo::errata`].
-    pub errata: &'static [&'static str],
-    /// As [`RuleInfo::chevron`].
-    pub chevron: bool,
-    /// Whether the code does not yet do what it says.
-    pub pending: bool,
-    /// The statement, in Markdown.
-    pub text: &'static str,
 }
 
 /// What one edition says of a rule.
@@ -151,16 +130,7 @@ impl Rule {
             text: info.text,
         };
         let last = info.later.iter().rfind(|later| later.edition <= edition.name());
-        Some(last.map_or(first, |later| Statement {
-            edition: later.edition,
-            kind: later.kind,
-            source: later.source,
-            needs: later.needs,
-            errata: later.errata,
-            chevron: later.chevron,
-            pending: later.pending,
-            text: later.text,
-        }))
+        Some(last.copied().unwrap_or(first))
     }
 
     /// Whether an edition states it and the code does not yet do what is stated there.

@@ -12,7 +12,7 @@ use crate::grammar::{
     AttrValue, Attrs, Binder, Binding, Call, Expr, FuncStructInfo, Function, GlobalFunc, IrModule, Name, SeqExpr, Span,
     StructInfo, TensorStructInfo, VDevice, Var,
 };
-use crate::judge::{Cx, with_stack};
+use crate::judge::{Cx, Once, Seen, is_new, with_stack};
 
 /// What propagation found of variables, by the address of where they are bound.
 pub(crate) type Located = FxHashMap<usize, StructInfo>;
@@ -27,6 +27,16 @@ fn address<T>(node: &T) -> usize {
 
 /// VDEV.UPDATE: the information with a device.
 pub(crate) fn update_struct_info(cx: &mut Cx, s: &StructInfo, device: &Arc<VDevice>) -> Result<StructInfo, Clash> {
+    update(cx, s, device, &Once::default())
+}
+
+/// As [`update_struct_info`], with what became of tuples that others hold as well.
+fn update(
+    cx: &mut Cx,
+    s: &StructInfo,
+    device: &Arc<VDevice>,
+    known: &Once<StructInfo, Result<StructInfo, Clash>>,
+) -> Result<StructInfo, Clash> {
     with_stack(|| match s {
         StructInfo::Tensor(tensor) => {
             let other = tensor.vdevice.as_ref().is_some_and(|own| !is_same(cx, own, device));
@@ -36,13 +46,13 @@ pub(crate) fn update_struct_info(cx: &mut Cx, s: &StructInfo, device: &Arc<VDevi
             let placed = TensorStructInfo { vdevice: Some(device.clone()), ..tensor.clone() };
             Ok(cx.conclude(rule!("VDEV.UPDATE.TENSOR"), StructInfo::Tensor(placed)))
         }
-        StructInfo::Tuple(fields) => {
-            let placed: Result<Vec<_>, _> = fields.iter().map(|field| update_struct_info(cx, field, device)).collect();
+        StructInfo::Tuple(fields) => known.of(fields, || {
+            let placed: Result<Vec<_>, _> = fields.iter().map(|field| update(cx, field, device, known)).collect();
             Ok(cx.conclude(rule!("VDEV.UPDATE.TUPLE"), StructInfo::tuple(placed?)))
-        }
+        }),
         StructInfo::Func(func) if func.params.is_none() => Ok(cx.conclude(rule!("VDEV.UPDATE.FUNC.PACKED"), s.clone())),
         StructInfo::Func(func) => {
-            let ret = update_struct_info(cx, &func.ret, device)?;
+            let ret = update(cx, &func.ret, device, known)?;
             let func = FuncStructInfo { ret, ..(**func).clone() };
             Ok(cx.conclude(rule!("VDEV.UPDATE.FUNC"), StructInfo::Func(Arc::new(func))))
         }
@@ -77,10 +87,11 @@ enum Transfer {
 }
 
 fn transfer(call: &Call) -> Option<Transfer> {
-    match &call.op {
-        Expr::Op(op) if &*op.op_name == "relax.to_vdevice" => Some(Transfer::To),
-        Expr::Op(op) if &*op.op_name == "relax.hint_on_device" => Some(Transfer::Hint),
-        _ => None,
+    let Expr::Op(op) = &call.op else { return None };
+    match &*op.op_name {
+        "relax.to_vdevice" => Some(Transfer::To),
+        "relax.hint_on_device" => Some(Transfer::Hint),
+        _another => None,
     }
 }
 
@@ -240,24 +251,22 @@ impl<'m> Backward<'_, 'm> {
 
     fn field(&self, tuple: &Expr, index: i64) -> Option<StructInfo> {
         let (Expr::Var(var) | Expr::DataflowVar(var)) = tuple else { return None };
-        match self.infos.get(var)? {
-            StructInfo::Tuple(fields) => fields.get(usize::try_from(index).ok()?).cloned(),
-            _ => None,
-        }
+        let StructInfo::Tuple(fields) = self.infos.get(var)? else { return None };
+        fields.get(usize::try_from(index).ok()?).cloned()
     }
 
     fn callee(&self, callee: &Expr) -> Option<StructInfo> {
-        match callee {
-            Expr::Var(var) | Expr::DataflowVar(var) => self.infos.get(var).cloned(),
-            Expr::GlobalVar(gv) => self.globals.get(&*gv.name).map(|info| (*info).clone()),
-            _ => None,
+        if let Expr::GlobalVar(gv) = callee {
+            return self.globals.get(&*gv.name).map(|info| (*info).clone());
         }
+        let (Expr::Var(var) | Expr::DataflowVar(var)) = callee else { return None };
+        self.infos.get(var).cloned()
     }
 
     fn devices_of_args(&self, call: &Call) -> Vec<Arc<VDevice>> {
-        let infos = call.args.iter().filter_map(|arg| match arg {
-            Expr::Var(var) | Expr::DataflowVar(var) => self.infos.get(var),
-            _ => None,
+        let infos = call.args.iter().filter_map(|arg| {
+            let (Expr::Var(var) | Expr::DataflowVar(var)) = arg else { return None };
+            self.infos.get(var)
         });
         infos.filter_map(device_of).cloned().collect()
     }
@@ -427,37 +436,51 @@ fn common(devices: &[Arc<VDevice>]) -> Option<Arc<VDevice>> {
 }
 
 /// The devices of tensors, in tuples too.
-fn devices_in(info: &StructInfo, into: &mut Vec<Arc<VDevice>>) {
+fn devices_in(info: &StructInfo, seen: &mut Seen, into: &mut Vec<Arc<VDevice>>) {
     match info {
         StructInfo::Tensor(tensor) => into.extend(tensor.vdevice.clone()),
-        StructInfo::Tuple(fields) => with_stack(|| fields.iter().for_each(|field| devices_in(field, into))),
+        StructInfo::Tuple(fields) if !is_new(fields, seen) => {}
+        StructInfo::Tuple(fields) => with_stack(|| fields.iter().for_each(|field| devices_in(field, seen, into))),
         StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => {}
     }
 }
 
 /// The information with every tensor in it on a device, whichever it was on.
 fn moved(info: &StructInfo, device: &Arc<VDevice>) -> StructInfo {
+    moved_all(info, device, &Once::default())
+}
+
+fn moved_all(info: &StructInfo, device: &Arc<VDevice>, known: &Once<StructInfo, StructInfo>) -> StructInfo {
     match info {
         StructInfo::Tensor(tensor) => {
             StructInfo::Tensor(TensorStructInfo { vdevice: Some(device.clone()), ..tensor.clone() })
         }
-        StructInfo::Tuple(fields) => with_stack(|| StructInfo::tuple(fields.iter().map(|field| moved(field, device)))),
+        StructInfo::Tuple(fields) => known.of(fields, || {
+            with_stack(|| StructInfo::tuple(fields.iter().map(|field| moved_all(field, device, known))))
+        }),
         StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => info.clone(),
     }
 }
 
 /// The information, with the devices of another one where it has none.
 fn filled(info: &StructInfo, from: &StructInfo) -> StructInfo {
+    filled_all(info, from, &Once::default())
+}
+
+fn filled_all(info: &StructInfo, from: &StructInfo, known: &Once<StructInfo, StructInfo>) -> StructInfo {
     match (info, from) {
         (StructInfo::Tensor(tensor), StructInfo::Tensor(from)) => StructInfo::Tensor(TensorStructInfo {
             vdevice: tensor.vdevice.clone().or_else(|| from.vdevice.clone()),
             ..tensor.clone()
         }),
         (StructInfo::Tuple(fields), StructInfo::Tuple(from)) if fields.len() == from.len() => {
-            with_stack(|| StructInfo::tuple(fields.iter().zip(from.iter()).map(|(field, from)| filled(field, from))))
+            let pairs = fields.iter().zip(from.iter());
+            known.of_both(fields, from, || {
+                with_stack(|| StructInfo::tuple(pairs.map(|(field, from)| filled_all(field, from, known))))
+            })
         }
         (StructInfo::Func(func), StructInfo::Func(from)) => {
-            let ret = with_stack(|| filled(&func.ret, &from.ret));
+            let ret = with_stack(|| filled_all(&func.ret, &from.ret, known));
             StructInfo::Func(Arc::new(FuncStructInfo { ret, ..(**func).clone() }))
         }
         (info, _) => info.clone(),
@@ -486,8 +509,8 @@ impl<'m> Deriver<'_, 'm> {
         match transfer(call) {
             Some(kind) => self.transferred(kind, call, info),
             None => {
-                let mut devices = Vec::new();
-                args.iter().for_each(|arg| devices_in(arg, &mut devices));
+                let (mut devices, mut seen) = (Vec::new(), Seen::default());
+                args.iter().for_each(|arg| devices_in(arg, &mut seen, &mut devices));
                 let device = common(&devices);
                 let agree = devices.is_empty() || device.is_some();
                 self.demand(
@@ -545,7 +568,7 @@ impl<'m> Deriver<'_, 'm> {
             let lies = if self.cx.literal(Erratum::N47) {
                 device_of(info).is_some()
             } else {
-                !lies_nowhere(info) || (is_constant(arg) && !self.cx.literal(Erratum::N46))
+                !lies_nowhere(info, &mut Seen::default()) || (is_constant(arg) && !self.cx.literal(Erratum::N46))
             };
             self.at(Step::Item("args", i), |d| {
                 d.demand(
@@ -561,18 +584,47 @@ impl<'m> Deriver<'_, 'm> {
 }
 
 fn is_constant(e: &Expr) -> bool {
-    match e {
-        Expr::Constant(_) => true,
-        Expr::Tuple(tuple) => tuple.fields.iter().all(is_constant),
-        _ => false,
+    if let Expr::Tuple(tuple) = e {
+        return with_stack(|| tuple.fields.iter().all(is_constant));
     }
+    matches!(e, Expr::Constant(_))
 }
 
 /// Whether there is a tensor in it of which no device is known.
-fn lies_nowhere(info: &StructInfo) -> bool {
+fn lies_nowhere(info: &StructInfo, seen: &mut Seen) -> bool {
     match info {
         StructInfo::Tensor(tensor) => tensor.vdevice.is_none(),
-        StructInfo::Tuple(fields) => with_stack(|| fields.iter().any(lies_nowhere)),
+        StructInfo::Tuple(fields) => {
+            is_new(fields, seen) && with_stack(|| fields.iter().any(|field| lies_nowhere(field, seen)))
+        }
         StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::book::Edition;
+    use crate::check::check_program;
+    use crate::judge::Cx;
+    use crate::syntax::tvmscript::parse_module;
+
+    const HEAD: &str = r#"
+@I.ir_module
+class Module:
+    I.module_global_infos({"vdevice": [I.vdevice({"kind": "llvm"}, 0, "global")]})
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32", vdevice="llvm:0")):
+        y0 = (x, x)
+"#;
+
+    #[test]
+    fn tuples_that_others_hold_as_well_are_gone_through_once() {
+        let pairs: String = (1..40).map(|k| format!("        y{k} = (y{}, y{})\n", k - 1, k - 1)).collect();
+        let module =
+            parse_module(&format!("{HEAD}{pairs}        z = R.print(y39, format=\"a\")\n        return x\n")).unwrap();
+        for edition in [Edition::E2023_12, Edition::E2024_04] {
+            let report = check_program(&mut Cx::new().with_edition(edition), &module);
+            assert!(report.diagnostics.is_empty(), "{:?}", report.diagnostics);
+        }
     }
 }

@@ -248,8 +248,8 @@ impl Cx {
     }
 
     /// A definition by cases, in the order of the text: the conclusion of the first row whose condition holds, or `None`
-    /// if there is no such row. Rows whose rules are not of the edition do not stand in the table. Records the rule of that row. For a masked rule the conclusion is that of the next row
-    /// with another one, from the top again after the last.
+    /// if there is no such row. Rows whose rules are not of the edition do not stand in the table. Records the rule of that row. For a
+    /// masked rule the conclusion is that of the next row with another one, from the top again after the last.
     #[inline]
     pub fn by_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
         if self.watch.is_some() {

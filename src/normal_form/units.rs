@@ -59,12 +59,12 @@ struct Uses {
 
 impl Visitor for Uses {
     fn visit_expr(&mut self, expr: &Expr) {
-        match expr {
-            Expr::Var(var) | Expr::DataflowVar(var) if self.units.contains(var) => {
-                self.used.insert(var.clone());
-            }
-            _ => walk_expr(self, expr),
+        if let Expr::Var(var) | Expr::DataflowVar(var) = expr
+            && self.units.contains(var)
+        {
+            self.used.insert(var.clone());
         }
+        walk_expr(self, expr);
     }
 
     fn visit_var_binding(&mut self, binding: &VarBinding) {
@@ -78,14 +78,13 @@ pub(super) fn first_use(function: &Function, units: &FxHashSet<Var>) -> Option<(
     struct First<'a>(&'a FxHashSet<Var>, Option<(Var, Span)>);
     impl Visitor for First<'_> {
         fn visit_expr(&mut self, expr: &Expr) {
-            match expr {
-                Expr::Var(var) | Expr::DataflowVar(var) if self.0.contains(var) => {
-                    if self.1.is_none() {
-                        self.1 = Some((var.clone(), var.span));
-                    }
-                }
-                _ => walk_expr(self, expr),
+            if let Expr::Var(var) | Expr::DataflowVar(var) = expr
+                && self.0.contains(var)
+                && self.1.is_none()
+            {
+                self.1 = Some((var.clone(), var.span));
             }
+            walk_expr(self, expr);
         }
     }
     let mut first = First(units, None);

@@ -82,7 +82,10 @@ impl Order<'_> {
         match Kinds::of(s1, s2) {
             // Two tuples that others hold as well are compared for all of them.
             Kinds::Tuples(fields1, fields2) if !cx.is_traced() => self.scope.known(
-                |shared| shared.order(self.relation),
+                |shared| match self.relation {
+                    Relation::Definite => &shared.definite,
+                    Relation::Possible => &shared.possible,
+                },
                 fields1,
                 fields2,
                 || cx.judge(name, inputs, anew),

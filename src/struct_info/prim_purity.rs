@@ -1,5 +1,7 @@
 //! Whether a `PrimFunc` is pure (PRIMFUNC.PURE): what its body contains decides, whether it is reached or not.
 
+use rustc_hash::FxHashMap;
+
 use crate::book::Erratum;
 use crate::grammar::tir::{Block, Buffer, CallEffect, Expr, Extern, Param, PrimFunc, Range, Region, Stmt, effect_of};
 use crate::grammar::{DataType, GlobalFunc, IrModule, Name};
@@ -7,7 +9,7 @@ use crate::judge::{Cx, with_stack};
 
 /// PRIMFUNC.PURE.STORE, PRIMFUNC.PURE.EFFECT, PRIMFUNC.PURE.OTHERWISE: `IsPureFunction`.
 pub(super) fn is_pure_function(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> bool {
-    let mut analysis = Analysis { cx, module, open: Vec::new() };
+    let mut analysis = Analysis { cx, module, open: Vec::new(), known: FxHashMap::default() };
     analysis.function(func)
 }
 
@@ -16,6 +18,9 @@ struct Analysis<'c, 'm> {
     module: &'m IrModule,
     /// The functions that are being looked at, the innermost last, by their addresses.
     open: Vec<usize>,
+    /// What was found of functions by their addresses, for several may call one. Whoever calls one of those that are open, and so is
+    /// impure for that, is called by it as well: he is impure whoever asks first.
+    known: FxHashMap<usize, bool>,
 }
 
 impl<'m> Analysis<'_, 'm> {
@@ -61,8 +66,13 @@ impl<'m> Analysis<'_, 'm> {
     fn is_pure_callee(&mut self, callee: &str) -> bool {
         match self.module.get(callee) {
             Some(GlobalFunc::PrimFunc(func)) => {
-                let again = self.open.contains(&(std::ptr::from_ref::<PrimFunc>(func) as usize));
-                !again && with_stack(|| self.function(func))
+                let place = std::ptr::from_ref::<PrimFunc>(func) as usize;
+                if let Some(known) = self.known.get(&place) {
+                    return *known;
+                }
+                let pure = !self.open.contains(&place) && with_stack(|| self.function(func));
+                self.known.insert(place, pure);
+                pure
             }
             Some(GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_)) | None => false,
         }
@@ -284,6 +294,40 @@ impl Walk {
             }
             Some(Expr::Data(_)) => true,
             Some(_) | None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::book::Edition;
+    use crate::check::check_program;
+    use crate::syntax::tvmscript::parse_module;
+
+    /// Functions of which each calls the one before it twice; the first calls the last, too, if `round`.
+    fn ladder(rungs: usize, round: bool) -> String {
+        let first = if round { format!("Module.g{}(n)", rungs - 1) } else { "0".to_string() };
+        let mut text = "@I.ir_module\nclass Module:\n".to_string();
+        for k in 0..rungs {
+            let called = if k == 0 { first.clone() } else { format!("Module.g{}(n)", k - 1) };
+            text += &format!("    @T.prim_func(private=True)\n    def g{k}(n: T.int64):\n");
+            text += &format!("        T.evaluate({called})\n        T.evaluate({called})\n");
+        }
+        let called = rungs / 2;
+        text + &format!(
+            "    @R.function\n    def main(k: R.Prim(\"int64\")):\n        with R.dataflow():\n            r = Module.g{called}(k)\n            \
+             R.output(r)\n        return k\n"
+        )
+    }
+
+    #[test]
+    fn a_function_that_many_call_is_looked_at_once_and_in_a_circle_all_are_impure() {
+        for (round, pure) in [(false, true), (true, false)] {
+            let module = parse_module(&ladder(60, round)).unwrap();
+            let mut cx = Cx::new().with_edition(Edition::E2024_04);
+            let report = check_program(&mut cx, &module);
+            assert_eq!(report.diagnostics.iter().all(|finding| !finding.is_fatal()), pure, "{round}");
         }
     }
 }

@@ -5,7 +5,6 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::order::Relation;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
 use crate::judge::{Compatibility, Once, Seen, is_new, is_shared};
 
@@ -59,18 +58,11 @@ pub(super) struct Shared {
     pub(super) erased: Once<StructInfo, StructInfo>,
     pub(super) compatible: Once<StructInfo, Compatibility>,
     pub(super) joined: Once<StructInfo, StructInfo>,
-    definite: Once<StructInfo, bool>,
-    possible: Once<StructInfo, bool>,
+    pub(super) definite: Once<StructInfo, bool>,
+    pub(super) possible: Once<StructInfo, bool>,
 }
 
 impl Shared {
-    pub(super) fn order(&self, relation: Relation) -> &Once<StructInfo, bool> {
-        match relation {
-            Relation::Definite => &self.definite,
-            Relation::Possible => &self.possible,
-        }
-    }
-
     fn forget(&self) {
         self.erased.forget();
         self.compatible.forget();

@@ -1,7 +1,8 @@
 //! A finding that was kept, asked about again.
 
-use super::campaign::{dialect_of, inputs_of, names_rules};
-use super::judge::{Asked, Difference, Judged, judge};
+use super::campaign::{dialect_of, inputs_of};
+use super::judge::judge;
+use super::judged::{Asked, Difference, Judged, names_rules};
 use super::path::Path;
 use super::store::Finding;
 use crate::book::Edition;

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::inputs::inputs;
-use super::judge::{Asked, Difference, Judged, broken_rules, is_accepted, judge};
+use super::judge::{broken_rules, is_accepted, judge};
+use super::judged::{Asked, Difference, Judged, names_rules};
 use super::path::{Path, Paths};
 use super::reduce::{Reducer, Shown};
 use super::reduced::{bindings, operators};
@@ -22,7 +23,6 @@ use crate::grammar::{GlobalFunc, IrModule, Name};
 use crate::harness::implementation::Implementation;
 use crate::harness::process::Interrupt;
 use crate::harness::programs::{Drawn, Features, Restriction, Seeds, Source, violated_rules};
-use crate::harness::protocol::ORACLE;
 use crate::harness::worker::StartError;
 use crate::judge::Cx;
 use crate::question::{Ask, Outcome};
@@ -176,11 +176,6 @@ pub(super) fn dialect_of(implementation: &dyn Implementation) -> Dialect {
     let identity = implementation.identity();
     let old = identity.version.starts_with("0.25");
     if identity.name == "apache-tvm" && !old { Dialect::Tvm027 } else { Dialect::Tvm025 }
-}
-
-/// Whether it names rules as the oracle does, and is held to them.
-pub fn names_rules(implementation: &dyn Implementation) -> bool {
-    implementation.identity().name == ORACLE
 }
 
 /// An implementation, and how long it was waited for.

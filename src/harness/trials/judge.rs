@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::inputs::room;
+use super::judged::{Asked, Difference, Judged};
 use super::path::Path;
 use super::signature::{Kind, Signature};
 use super::told;
 use crate::book::Rule;
 use crate::check::{CheckReport, check_program};
-use crate::grammar::{IrModule, Name};
+use crate::grammar::IrModule;
 use crate::harness::extern_process::overwrite;
 use crate::judge::{Cx, Ending, RuntimeError};
 use crate::oracle::{UNSEEN, answer_evaluate};
@@ -21,50 +22,6 @@ use crate::value::{Noise, Registry, Value, ValueSpec, from_spec};
 
 /// On how many inputs a program is compared with its normal form.
 const NORMALIZED: usize = 4;
-
-/// What becomes of one question.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Judged {
-    /// Nothing speaks against the implementation; how many runs reached their end, of how many.
-    Agrees {
-        /// Runs that reached the end on both sides.
-        ended: u64,
-        /// All runs.
-        runs: u64,
-    },
-    /// The implementation says that it cannot; why.
-    Unsupported(String),
-    /// Something does.
-    Differs(Box<Difference>),
-}
-
-/// What speaks against the implementation.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Difference {
-    /// What it has in common with others of its kind.
-    pub signature: Signature,
-    /// What is wrong, for people.
-    pub message: String,
-    /// The input on which it shows, if it shows on one.
-    pub input: Option<Vec<ValueSpec>>,
-    /// What the program gives on it.
-    pub expected: String,
-    /// What the implementation gives.
-    pub given: String,
-}
-
-/// The program that was asked about.
-#[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    /// The program.
-    pub module: &'a IrModule,
-    /// The function that was started.
-    pub entry: &'a Name,
-    /// What it was run on.
-    pub inputs: &'a [Vec<ValueSpec>],
-    /// Whether the implementation names rules in its verdicts, and is held to them.
-    pub names_rules: bool,
-}
 
 /// Holds an outcome against the program.
 pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::campaign::names_rules;
-use super::judge::{Asked, Difference, Judged, is_accepted, judge};
+use super::judge::{is_accepted, judge};
+use super::judged::{Asked, Difference, Judged, names_rules};
 use super::path::Path;
 use super::reduced::{self, bindings};
 use crate::book::Edition;

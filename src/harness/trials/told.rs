@@ -1,6 +1,6 @@
 //! What an implementation says of a program and of a text, held against what the text of the specification permits.
 
-use super::judge::{Difference, Judged};
+use super::judged::{Difference, Judged};
 use super::signature::{Kind, Signature};
 use crate::grammar::IrModule;
 use crate::harness::campaign::{is_permitted, kind_of_answer, permitted};

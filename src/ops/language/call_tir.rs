@@ -235,13 +235,10 @@ impl<'a> Given<'a> {
 
 /// Literal shapes and the tensors that they are the sizes of, one by one.
 fn with_sizes(shapes: &Expr, target: &StructInfo) -> Option<Vec<StructInfo>> {
-    let sized = |shape: &Expr, target: &StructInfo| match (shape, target.as_tensor()) {
-        (Expr::ShapeExpr(shape), Some(tensor))
-            if tensor.ndim.is_unknown() || tensor.ndim == Ndim::of_len(shape.values.len()) =>
-        {
-            Some(StructInfo::tensor(shape.values.iter().cloned(), tensor.dtype))
-        }
-        _ => None,
+    let sized = |shape: &Expr, target: &StructInfo| {
+        let (Expr::ShapeExpr(shape), Some(tensor)) = (shape, target.as_tensor()) else { return None };
+        let fits = tensor.ndim.is_unknown() || tensor.ndim == Ndim::of_len(shape.values.len());
+        fits.then(|| StructInfo::tensor(shape.values.iter().cloned(), tensor.dtype))
     };
     match (shapes, target) {
         (Expr::Tuple(shapes), StructInfo::Tuple(targets)) if shapes.fields.len() == targets.len() => {
