@@ -235,19 +235,38 @@ fn parse_restated(rule: &RuleText, body: &[&str]) -> Result<Vec<Restated>, Strin
     Ok(later)
 }
 
-/// `spec/exclusions.md`: a list item `* ID: reason` for each rule that no run can fire.
-fn read_exclusions(root: &Path, rules: &BTreeMap<String, RuleText>) -> Result<BTreeMap<String, String>, String> {
+/// Why no run can fire a rule.
+struct Exclusion {
+    /// From which edition on, if earlier ones use it.
+    since: Option<String>,
+    reason: String,
+}
+
+/// `spec/exclusions.md`: a list item `* ID: reason` for each rule that no run can fire, `* ID from EDITION on: reason` if earlier editions
+/// use it.
+fn read_exclusions(root: &Path, rules: &BTreeMap<String, RuleText>) -> Result<BTreeMap<String, Exclusion>, String> {
     let path = root.join("spec/src/exclusions.md");
     let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut excluded = BTreeMap::new();
     for (i, line) in text.lines().enumerate() {
         let Some(item) = line.strip_prefix("* `") else { continue };
         let place = format!("{}:{}", relative(root, &path), i + 1);
-        let (id, reason) = item.split_once("`: ").ok_or_else(|| format!("{place}: expected `* `ID`: reason`"))?;
+        let (head, reason) = item.split_once(": ").ok_or_else(|| format!("{place}: expected `* `ID`: reason`"))?;
+        let (id, since) = match head.strip_suffix('`') {
+            Some(id) => (id, None),
+            None => {
+                let since = head.strip_suffix(" on").and_then(|head| head.split_once("` from "));
+                let (id, since) = since.ok_or_else(|| format!("{place}: expected `* `ID` from EDITION on: reason`"))?;
+                (id, Some(since.to_string()))
+            }
+        };
         if !rules.contains_key(id) {
             return Err(format!("{place}: exclusion of the unknown rule {id}"));
         }
-        if excluded.insert(id.to_string(), reason.to_string()).is_some() {
+        if since.as_ref().is_some_and(|since| !rules[id].editions.contains(since)) {
+            return Err(format!("{place}: rule {id} is not in that edition"));
+        }
+        if excluded.insert(id.to_string(), Exclusion { since, reason: reason.to_string() }).is_some() {
             return Err(format!("{place}: rule {id} is excluded twice"));
         }
     }
@@ -309,7 +328,7 @@ fn sites_source(rules: &BTreeMap<String, RuleText>, sites: &BTreeMap<String, Vec
     out
 }
 
-fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, String>) -> Result<String, String> {
+fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, Exclusion>) -> Result<String, String> {
     let mut names: BTreeMap<String, &str> = BTreeMap::new();
     for id in rules.keys() {
         if let Some(other) = names.insert(rust_name(id), id) {
@@ -334,7 +353,7 @@ fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, 
     for rule in rules.values() {
         let _ = writeln!(
             out,
-            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, succeeds: &{:?}, text: {:?}, later: &[{}], excluded: {:?} }},",
+            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, succeeds: &{:?}, text: {:?}, later: &[{}], excluded: {:?}, excluded_since: {:?} }},",
             rule.id,
             rule.file,
             rule.line,
@@ -348,7 +367,8 @@ fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, 
             rule.succeeds,
             rule.text,
             rule.later.iter().map(restated_source).collect::<String>(),
-            excluded.get(&rule.id),
+            excluded.get(&rule.id).filter(|of| of.since.is_none()).map(|of| &of.reason),
+            excluded.get(&rule.id).and_then(|of| Some((of.since.as_ref()?, &of.reason))),
         );
     }
     out.push_str("];\n");

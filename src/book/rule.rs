@@ -50,6 +50,8 @@ pub struct RuleInfo {
     pub later: &'static [Statement],
     /// Why no run can fire it, if so.
     pub excluded: Option<&'static str>,
+    /// From which edition on no run can fire it, and why.
+    pub excluded_since: Option<(&'static str, &'static str)>,
 }
 
 /// What one edition says of a rule.
@@ -136,6 +138,13 @@ impl Rule {
     /// Whether an edition states it and the code does not yet do what is stated there.
     pub fn is_pending_in(self, edition: Edition) -> bool {
         self.statement(edition).is_some_and(|statement| statement.pending)
+    }
+
+    /// Why no run of an edition can fire it, if so.
+    pub fn excluded_in(self, edition: Edition) -> Option<&'static str> {
+        let info = self.info();
+        let later = info.excluded_since.filter(|(since, _)| *since <= edition.name());
+        info.excluded.or(later.map(|(_, reason)| reason))
     }
 
     /// `file:line` of each place in `src/` that names it.

@@ -131,6 +131,9 @@ fn explain(row: &RuleRow) -> String {
     field("needs", &info.needs.join(", "));
     let reason = info.excluded.map(|reason| format!(": {reason}")).unwrap_or_default();
     field("status", &format!("{}{reason}", status_name(row.rule.status())));
+    if let Some((since, reason)) = info.excluded_since {
+        field("excluded", &format!("from {since} on: {reason}"));
+    }
     list(&mut field, "code", row.rule.sites());
     list(&mut field, "cases", &row.cases);
     field("knock-out", &knockout_line(row));

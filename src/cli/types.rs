@@ -163,9 +163,10 @@ impl<'s> Typed<'s> {
             let place = self.normalized.module.funcs.iter().map(|(gv, _)| gv).find(|gv| gv.name == *name);
             let pure = match self.types.type_of_function(name) {
                 Some(Type::Func(func)) => Some(func.pure),
-                Some(Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::PackedFunc) | None => {
-                    None
-                }
+                Some(
+                    Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::Tuple(_) | Type::PackedFunc,
+                )
+                | None => None,
             };
             let mut line = json!({"name": &**name, "info": info.to_string(), "pure": pure});
             place.iter().for_each(|gv| render::put_place(&mut line, self.source, gv.span));

@@ -4,10 +4,11 @@ use super::Node;
 use super::dim::is_dim_node;
 use super::reader::{Choice as _, Read, Reader, Reading};
 use super::record::{choice, record, word, write_record};
-use crate::book::Edition;
+use crate::book::{Edition, Erratum};
 use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataType, DataTypeImm, Expr, ExternFunc, Function,
-    If, MatchCast, Op, PrimValue, SeqExpr, ShapeExpr, StringImm, Tuple, TupleGetItem, Type, VarBinding, VarKind,
+    If, MatchCast, Op, PrimExpr, PrimValue, SeqExpr, ShapeExpr, Span, StringImm, Tuple, TupleGetItem, Type, VarBinding,
+    VarKind,
 };
 use crate::struct_info::wrap_type;
 
@@ -22,12 +23,31 @@ record! { PrimValue, "PrimValue" by rule!("PR14148.EXPR.PRIMVALUE"), {
 } }
 record! { StringImm, "StringImm" by rule!("PR14148.EXPR.STRINGIMM"), { value: one, span: place } }
 record! { DataTypeImm, "DataTypeImm" by rule!("PR14148.EXPR.DATATYPEIMM"), { value: one, span: place } }
-record! { Function, "Function" by rule!("GRAM.EXPR.FUNCTION"), {
+/// GRAM.EXPR.FUNCTION. In 2024-04 the attributes are mandatory.
+///
+/// Errata: M12, literally, so that they must be written where there are none.
+impl Read for Function {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Function> {
+        let rule = rule!("GRAM.EXPR.FUNCTION");
+        r.by(rule)?;
+        let fields = r.fields(node, "Function", Some(rule))?;
+        let (params, body) = (fields.many(r, "params")?, fields.one(r, "body")?);
+        let (ret_struct_info, pure) = (fields.or(r, "ret_struct_info", || None)?, fields.or(r, "pure", || None)?);
+        let attrs_left_out = r.cx.edition >= Edition::E2024_04 && fields.get("attrs").is_none();
+        if attrs_left_out && r.cx.literal(Erratum::M12) {
+            r.refuse(node, Some(rule), "the function has no attributes".to_string())?;
+        }
+        let attrs = fields.ruled(r, "attrs", rule!("GRAM.EXPR.FUNCTION.ATTRS"), Attrs::new)?;
+        Ok(Function { params, body, ret_struct_info, pure, attrs, span: fields.span() })
+    }
+}
+
+write_record! { Function, {
     params: many,
     body: one,
     ret_struct_info: unless(None),
     pure: unless(None),
-    attrs: ruled(rule!("GRAM.EXPR.FUNCTION.ATTRS"), Attrs::new()),
+    attrs: unless(Attrs::new()),
     span: place,
 } }
 record! { ExternFunc, "ExternFunc" by rule!("GRAM.EXPR.EXTERNFUNC"), { global_symbol: one, span: place } }
@@ -76,8 +96,9 @@ impl Read for If {
         let bare = fields.get("cond").filter(|cond| r.cx.has(rule!("EVAL.IF.PRIMEXPR")) && is_dim(cond));
         let cond = match bare {
             Some(value) => {
-                let (value, span) = (r.read(value)?, value.span);
-                Expr::PrimValue(PrimValue { value, dtype: DataType::BOOL, float: None, span })
+                let (value, span): (PrimExpr, Span) = (r.read(value)?, value.span);
+                let dtype = if value.is_truth_value() { DataType::BOOL } else { DataType::INT64 };
+                Expr::PrimValue(PrimValue { value, dtype, float: None, span })
             }
             None => fields.one(r, "cond")?,
         };
@@ -99,9 +120,9 @@ impl Read for Call {
             let message = || "a call has `sinfo_args` or `type_args`, not both".to_string();
             r.premise(sinfo_args.span, rule!("PR14148.CALL.SINFO_ARGS"), 1, !both, message)?;
         }
-        if let (Some(older), true) = (fields.get("type_args"), r.cx.edition >= Edition::E2023_12) {
+        if let (Some(older), true) = (fields.get("type_args"), r.cx.has(rule!("GRAM.TYPE.PRIM"))) {
             let message = || "a call has `sinfo_args`, and no types".to_string();
-            r.premise(older.span, rule, 2, false, message)?;
+            r.premise(older.span, rule!("PR14148.NOTYPES.GRAMMAR"), 1, false, message)?;
         }
         let (op, args) = (fields.one(r, "op")?, fields.many(r, "args")?);
         let older: Option<Vec<Type>> = fields.maybe_many(r, "type_args")?;

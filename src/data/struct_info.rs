@@ -4,8 +4,8 @@ use super::Node;
 use super::reader::{Profile, Read, Reader, Reading, Write};
 use super::record::{choice, record, write_record};
 use crate::grammar::{
-    DataType, DeriveFunc, DynTensorType, FuncStructInfo, FuncType, Ndim, PrimStructInfo, ShapeStructInfo, ShapeType,
-    StructInfo, TensorShape, TensorStructInfo, Type, Var,
+    DataType, DeriveFunc, DynTensorType, FuncStructInfo, FuncType, Ndim, PrimStructInfo, PrimType, ShapeStructInfo,
+    ShapeType, StructInfo, TensorShape, TensorStructInfo, Type, Var,
 };
 
 choice! { StructInfo, "structural information" {
@@ -122,6 +122,7 @@ choice! { Type, "a type" first there_are_types {
     Object by rule!("GRAM.TYPE.OBJECT"),
     Tensor(t),
     Shape(t),
+    Prim(t),
     Tuple by rule!("GRAM.TYPE.TUPLE") [fields],
     Func(t),
     PackedFunc by rule!("GRAM.TYPE.PACKED"),
@@ -129,10 +130,14 @@ choice! { Type, "a type" first there_are_types {
 
 record! { DynTensorType, "DynTensorType" by rule!("GRAM.TYPE.DYNTENSOR"), { ndim: one, dtype: one } }
 record! { ShapeType, "ShapeType" by rule!("GRAM.TYPE.SHAPE"), { ndim: one } }
+record! { PrimType, "PrimType" by rule!("GRAM.TYPE.PRIM"), { dtype: one } }
 record! { FuncType, "FuncType" by rule!("GRAM.TYPE.FUNC"), { arg_types: many, ret_type: one, pure: or(false) } }
 
-/// PR14148.NOTYPES.GRAMMAR: the later revision has no types.
+/// PR14148.NOTYPES.GRAMMAR: the later revision has no types. Boxed scalars have one only where GRAM.TYPE.PRIM says so.
 fn there_are_types(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<()> {
+    if node.as_variant().is_some_and(|(name, _)| name == "Prim") && !r.cx.has(rule!("GRAM.TYPE.PRIM")) {
+        return r.unexpected(node, "a type");
+    }
     let message = || "the grammar of the later revision has no types".to_string();
     match r.profile {
         Profile::Merged => Ok(()),

@@ -119,6 +119,7 @@ impl<'m> Deriver<'_, 'm> {
         let (given, expected) =
             if self.cx.literal(Erratum::A02) { (annotation, derived) } else { (derived, annotation) };
         let fits = Fit::of(self.cx, given, expected, &self.scope);
+        let fits = self.strongly(fits);
         let (derived, annotation) = (Shown(derived), Shown(annotation));
         let name = &binder.var;
         let never = || {
@@ -140,6 +141,14 @@ impl<'m> Deriver<'_, 'm> {
                 }),
             ],
         );
+    }
+
+    /// TYPE.STRONG: what is not as it is expected to be is an error; by the first edition that is said of types.
+    fn strongly(&mut self, fits: Fit) -> Fit {
+        match fits {
+            Fit::Never if self.declares_purity() => self.cx.conclude(rule!("TYPE.STRONG"), fits),
+            Fit::Certainly | Fit::Perhaps | Fit::Never => fits,
+        }
     }
 
     /// SI.DERIVE.VB.FUNC: a literal is derived with its variable in Δ, as annotated (A29).

@@ -80,7 +80,7 @@ impl<'m> Deriver<'_, 'm> {
         result.map_err(|error| self.call_error(call, error)).ok()
     }
 
-    /// SI.DERIVE.CALL.EXTERN.PURITY, SI.DERIVE.CALL.FUNC.PURITY.
+    /// SI.DERIVE.CALL.EXTERN.PURITY, SI.DERIVE.CALL.FUNC.PURITY. PURE.CALL-EFFECT: it is asked of each call.
     fn purity_of_callee(&mut self, call: &Call, callee: &StructInfo) {
         let StructInfo::Func(func) = callee else { return };
         if !self.declares_purity() {
@@ -90,6 +90,7 @@ impl<'m> Deriver<'_, 'm> {
         let pure = func.purity() && !self.sent_to_call_tir(call);
         let callee = if is_packed { Callee::Packed } else { Callee::Closure { pure } };
         let allowed = callee_is_pure(self.cx, callee) || !self.place.bars_effects(self.cx);
+        let allowed = self.cx.conclude(rule!("PURE.CALL-EFFECT"), allowed);
         let demand: Demand = if is_packed {
             (rule!("SI.DERIVE.CALL.EXTERN.PURITY"), 1, allowed, &|| {
                 impure("a packed function").with_hint("call it by `call_pure_packed` if it has no effect")
@@ -238,13 +239,17 @@ fn call_by_signature(
     warnings: &mut Warnings,
 ) -> Result<StructInfo, CallError> {
     let params = func.params.as_deref().unwrap_or_default();
-    demand(
+    let arity = demand(
         cx,
         None,
         &[(rule!("SI.DERIVE.CALL.ARITY"), 1, params.len() == args.len(), &|| {
             format!("a function of {} parameters is called with {} arguments", params.len(), args.len())
         })],
-    )?;
+    );
+    if arity.is_err() {
+        // SI.DERIVE.CALL.ORDER-OF-CHECKS: before any of the arguments is compared.
+        cx.conclude(rule!("SI.DERIVE.CALL.ORDER-OF-CHECKS"), arity)?;
+    }
     let own = chosen_anew(cx, func, scope);
     let params = own.params.as_deref().unwrap_or_default();
     let mapping = call_map(cx, scope, params, args);

@@ -134,20 +134,35 @@ impl<'m> Deriver<'_, 'm> {
     fn if_expr(&mut self, branch: &'m If) -> Option<StructInfo> {
         if self.cx.fire(rule!("SI.DERIVE.IF.COND")) {
             let cond = self.at(Step::Field("cond"), |d| d.expr(&branch.cond));
-            cond.iter().for_each(|cond| self.condition(cond, branch.cond.span()));
+            cond.iter().for_each(|cond| self.condition(cond, &branch.cond));
         }
         let true_info = self.at(Step::Field("true_branch"), |d| d.expr(&branch.true_branch));
         let false_info = self.at(Step::Field("false_branch"), |d| d.expr(&branch.false_branch));
         let (true_info, false_info) = (true_info?, false_info?);
         let scope = &self.scope;
-        Some(self.cx.clause(rule!("SI.DERIVE.IF"), |cx| unify_struct_info_in(cx, &true_info, &false_info, scope)))
+        let joined =
+            self.cx.clause(rule!("SI.DERIVE.IF"), |cx| unify_struct_info_in(cx, &true_info, &false_info, scope));
+        // TYPE.GENERALIZE: where one type for both is no more to be said, later editions say it of structural information.
+        Some(if self.declares_purity() { self.cx.conclude(rule!("TYPE.GENERALIZE"), joined) } else { joined })
     }
 
-    /// SI.DERIVE.IF.COND, where no types check it: a Boolean scalar tensor; SI.DERIVE.IF.COND.PRIM: or a boxed Boolean.
-    fn condition(&mut self, cond: &StructInfo, span: Span) {
+    /// SI.DERIVE.IF.COND, where no types check it: a Boolean scalar tensor; SI.DERIVE.IF.COND.PRIM: or a boxed Boolean;
+    /// SI.DERIVE.IF.PRIMEXPR: or something that is said of shape variables.
+    fn condition(&mut self, cond: &StructInfo, expr: &Expr) {
         if !self.declares_purity() {
             return;
         }
+        if expr.is_over_shape_vars() && self.cx.has(rule!("SI.DERIVE.IF.PRIMEXPR")) {
+            let is_boolean = matches!(cond, StructInfo::Prim(prim) if prim.dtype.is_bool());
+            self.demand(
+                expr.span(),
+                &[(rule!("SI.DERIVE.IF.PRIMEXPR"), 1, is_boolean, &|| {
+                    Complaint::error("the condition is a number").with_hint("compare it with another")
+                })],
+            );
+            return;
+        }
+        let span = expr.span();
         let scalar = StructInfo::tensor([], DataType::BOOL);
         // Of a scalar no dimension is left open.
         let scalar_of_rank = StructInfo::tensor_ndim(0, DataType::BOOL);

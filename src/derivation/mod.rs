@@ -305,6 +305,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
             }
             GlobalFunc::PrimFunc(func) if self.cx.has(rule!("PRIMFUNC.SI.RESULT")) => {
                 let info = info_of_prim_func(self.cx, self.module, func);
+                let info = self.cx.conclude(rule!("SI.DERIVE.GLOBAL.PRIMFUNC"), info);
                 self.globals.insert(&gv.name, Some(info));
             }
             GlobalFunc::PrimFunc(_) => {

@@ -51,7 +51,9 @@ pub(super) struct Place {
 impl Place {
     /// The body of a function.
     pub fn body_of(cx: &mut Cx, function: &Function) -> Place {
-        let forced = function.force_pure() && cx.conclude(rule!("PURE.FORCE"), true);
+        // PURE.ATTR.REPR: the attribute that is mapped to true counts.
+        let mapped = function.force_pure() && cx.conclude(rule!("PURE.ATTR.REPR"), true);
+        let forced = mapped && cx.conclude(rule!("PURE.FORCE"), true);
         Place { in_pure: declared_purity(cx, function), forced, in_dataflow: false }
     }
 

@@ -14,12 +14,15 @@ use crate::ops::value_of_prim_func;
 use crate::value::{Applied, Asked, Closure, Host, Itself, PrimFuncObj, Stop, Value, snapshot};
 
 impl Machine<'_> {
-    /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function.
+    /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function, in later editions a `PrimFunc` as well.
     pub fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
         match callee {
             Value::Closure(closure) => self.call_closure(closure, args),
             Value::PackedFunc(packed) => self.call_packed(packed, &args, Asked::default()),
-            Value::PrimFunc(func) if self.cx.has(rule!("EVAL.CALL.PRIMFUNC")) => self.call_prim_func(func, &args),
+            Value::PrimFunc(func) if self.cx.has(rule!("EVAL.CALL.PRIMFUNC")) => {
+                let value = self.call_prim_func(func, &args);
+                self.cx.conclude(rule!("EVAL.CALL.CALLEE"), value)
+            }
             Value::PrimFunc(func) => {
                 let message = format!("@{} is a PrimFunc: as an object it can be used only by call_tir", func.name);
                 self.cannot_call(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"), message)
@@ -36,7 +39,8 @@ impl Machine<'_> {
         }
     }
 
-    /// EVAL.CALL.PRIMFUNC: it runs on the arguments themselves, and gives nothing (but see M06).
+    /// EVAL.CALL.PRIMFUNC: it runs on the arguments themselves, and gives nothing (but see M06). VAL.PRIMFUNC: it is called as any other
+    /// function is, by whatever name.
     fn call_prim_func(&mut self, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
         let called = self.cx.open(rule!("EVAL.CALL.PRIMFUNC"));
         let before = snapshot(args)?;
@@ -44,7 +48,8 @@ impl Machine<'_> {
         // EVAL.CALL.PRIMFUNC.EFFECT: that an argument has other contents than before is an effect.
         let changed = snapshot(args)? != before;
         self.mutates |= self.cx.rule(rule!("EVAL.CALL.PRIMFUNC.EFFECT"), changed);
-        called.conclude(Ok(value))
+        let value = self.cx.conclude(rule!("VAL.PRIMFUNC"), Ok(value));
+        called.conclude(value)
     }
 
     fn cannot_call(&mut self, rule: Rule, message: String) -> Result<Value, Stop> {

@@ -10,8 +10,8 @@ use super::trace::TraceEvent;
 use crate::book::Rule;
 use crate::grammar::{
     Binding, BindingBlock, BlockKind, Call, Constant, DataType, Expr, ExternFunc, Function, GlobalFunc, GlobalVar, If,
-    MatchCast, PrimExpr, PrimValue, SeqExpr, ShapeExpr, ShapeVar, Span, TensorData, Tuple, TupleGetItem, Var,
-    VarBinding, VarKind,
+    MatchCast, PrimValue, SeqExpr, ShapeExpr, ShapeVar, Span, TensorData, Tuple, TupleGetItem, Var, VarBinding,
+    VarKind,
 };
 use crate::judge::{Open, with_stack};
 use crate::ops::{self, EvalArgs};
@@ -143,10 +143,11 @@ impl Machine<'_> {
         Ok(boxed.into_iter().fold(value, |value, by| by.conclude(value)))
     }
 
-    /// PR14148.EVAL.IMM: a string or data type object; in later editions by a rule of its own.
+    /// PR14148.EVAL.IMM: a string or data type object; in later editions by a rule of its own, as one of the arbitrary objects (VAL.OBJECT).
     fn immediate(&mut self, own: Rule, value: Value) -> Value {
         let value = self.cx.conclude(rule!("PR14148.EVAL.IMM"), value);
-        self.cx.conclude(own, value)
+        let value = self.cx.conclude(own, value);
+        if self.cx.has(own) { self.cx.conclude(rule!("VAL.OBJECT"), value) } else { value }
     }
 
     // Functions and closures.
@@ -217,7 +218,7 @@ impl Machine<'_> {
     fn if_expr(&mut self, e: &If) -> Result<Value, Stop> {
         let cond = self.evaluate(&e.cond)?;
         // EVAL.IF.PRIMEXPR: of a condition over shape variables the present value counts, as if it were boxed.
-        let cond = if is_prim_expr(&e.cond) { self.cx.conclude(rule!("EVAL.IF.PRIMEXPR"), cond) } else { cond };
+        let cond = if e.cond.is_over_shape_vars() { self.cx.conclude(rule!("EVAL.IF.PRIMEXPR"), cond) } else { cond };
         if let Value::Object(_) | Value::PrimFunc(_) = &cond {
             return self.unusable("an opaque object is used as a condition");
         }
@@ -461,9 +462,4 @@ fn have_same_fields(a: &Value, b: &Value) -> bool {
 fn boolean_scalar(value: &Value) -> Option<bool> {
     let tensor = value.as_tensor().filter(|t| t.dtype() == DataType::BOOL && t.shape().is_empty())?;
     tensor.get(0).map(Scalar::is_true)
-}
-
-/// Whether a condition is an expression over shape variables, which a program writes as a boxed one.
-fn is_prim_expr(cond: &Expr) -> bool {
-    matches!(cond, Expr::PrimValue(prim) if prim.float.is_none() && !matches!(prim.value, PrimExpr::IntImm(_)))
 }

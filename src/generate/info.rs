@@ -160,7 +160,7 @@ fn nearby_type(tape: &mut Tape, t: &Type) -> Type {
         return ty(tape, 1);
     }
     match t {
-        Type::Object | Type::PackedFunc => t.clone(),
+        Type::Object | Type::Prim(_) | Type::PackedFunc => t.clone(),
         Type::Tensor(tensor) => match tape.choose(3) {
             0 => t.clone(),
             1 => Type::Tensor(DynTensorType { ndim: ndim(tape), ..*tensor }),

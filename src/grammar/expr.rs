@@ -337,6 +337,12 @@ impl Call {
 }
 
 impl Expr {
+    /// Whether it is an expression over shape variables, which stands in a box; as the condition of an `If` it needs none by the text of
+    /// 2024-04.
+    pub fn is_over_shape_vars(&self) -> bool {
+        matches!(self, Expr::PrimValue(prim) if prim.float.is_none() && !matches!(prim.value, PrimExpr::IntImm(_)))
+    }
+
     /// A tensor literal.
     pub fn constant(data: TensorData) -> Expr {
         Expr::Constant(Constant { data, span: Span::NONE })

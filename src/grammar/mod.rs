@@ -44,7 +44,7 @@ pub use struct_info::{
     DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
 };
 pub use tensor_data::{TensorData, TensorDataError};
-pub use ty::{DynTensorType, FuncType, ShapeType, Type};
+pub use ty::{DynTensorType, FuncType, PrimType, ShapeType, Type};
 pub use var::{Name, ShapeVar, Span, Var};
 pub use visible::{is_hidden, one_line, visible, visible_json};
 pub use words::in_words;

@@ -84,10 +84,23 @@ impl Tree for Type {
             (Type::Object, Type::Object) | (Type::PackedFunc, Type::PackedFunc) => true,
             (Type::Tensor(a), Type::Tensor(b)) => a == b,
             (Type::Shape(a), Type::Shape(b)) => a == b,
+            (Type::Prim(a), Type::Prim(b)) => a == b,
             (Type::Func(a), Type::Func(b)) => Arc::ptr_eq(a, b) || same_func_type(a, b, known),
             (
-                Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-                Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+                Type::Object
+                | Type::Tensor(_)
+                | Type::Shape(_)
+                | Type::Prim(_)
+                | Type::Tuple(_)
+                | Type::Func(_)
+                | Type::PackedFunc,
+                Type::Object
+                | Type::Tensor(_)
+                | Type::Shape(_)
+                | Type::Prim(_)
+                | Type::Tuple(_)
+                | Type::Func(_)
+                | Type::PackedFunc,
             ) => false,
         }
     }
@@ -98,6 +111,7 @@ impl Tree for Type {
             Type::Object | Type::PackedFunc => {}
             Type::Tensor(tensor) => tensor.hash(hasher),
             Type::Shape(shape) => shape.hash(hasher),
+            Type::Prim(prim) => prim.hash(hasher),
             Type::Tuple(fields) => hash_all(fields, hasher, known),
             Type::Func(func) => {
                 func.pure.hash(hasher);

@@ -1,4 +1,4 @@
-//! The six types (chapter Types): the image of structural information under erasure (C03).
+//! The types (chapter Types): the image of structural information under erasure (C03). There are six, in later editions seven.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,6 +19,8 @@ pub enum Type {
     Tensor(DynTensorType),
     /// `GRAM.TYPE.SHAPE`: shapes of a rank.
     Shape(ShapeType),
+    /// `GRAM.TYPE.PRIM`: boxed scalars of a data type, in later editions.
+    Prim(PrimType),
     /// `GRAM.TYPE.TUPLE`: that of each field.
     Tuple(Arc<[Type]>),
     /// `GRAM.TYPE.FUNC`: closures by their signature.
@@ -41,6 +43,13 @@ pub struct DynTensorType {
 pub struct ShapeType {
     /// How many dimensions there are.
     pub ndim: Ndim,
+}
+
+/// `PrimType(dtype)`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PrimType {
+    /// The data type of the scalar.
+    pub dtype: DataType,
 }
 
 /// `FuncType(arg_types, ret_type, pure)`.
@@ -84,6 +93,7 @@ impl fmt::Display for Type {
             Type::PackedFunc => f.write_str("PackedFunc"),
             Type::Tensor(t) => write!(f, "Tensor({}, {})", t.ndim, t.dtype),
             Type::Shape(t) => write!(f, "Shape({})", t.ndim),
+            Type::Prim(t) => write!(f, "Prim({})", t.dtype),
             Type::Tuple(fields) if is_shared(fields) && is_type_mostly_repeated(self) => f.write_str(REPEATED),
             Type::Tuple(fields) => {
                 f.write_str("Tuple(")?;

@@ -91,7 +91,7 @@ impl Written {
                 let parts = func.arg_types.iter().chain([&func.ret_type]);
                 parts.fold(self.leaf(), |sum, part| sum.saturating_add(self.ty(part)))
             }),
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => self.leaf(),
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::PackedFunc => self.leaf(),
         }
     }
 }
@@ -174,7 +174,7 @@ impl Parts {
         let shared = match ty {
             Type::Tuple(fields) if !fields.is_empty() => Shared::Tuple(fields.clone()),
             Type::Func(func) => Shared::Func(func.clone()),
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc | Type::Tuple(_) => {
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::PackedFunc | Type::Tuple(_) => {
                 return self.of_leaf(1);
             }
         };

@@ -30,7 +30,9 @@ impl Instead for Type {
     fn instead(self, _: Rule) -> Type {
         match self {
             Type::Object => Type::tuple([]),
-            Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc => Type::Object,
+            Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc => {
+                Type::Object
+            }
         }
     }
 }
@@ -58,6 +60,13 @@ impl Instead for Option<StructInfo> {
             Some(_) => None,
             None => Some(StructInfo::Object),
         }
+    }
+}
+
+/// Nothing is known.
+impl<T> Instead for Option<Arc<T>> {
+    fn instead(self, _: Rule) -> Self {
+        None
     }
 }
 
@@ -133,6 +142,13 @@ impl Instead for Fit {
 impl Instead for Result<StructInfo, CallError> {
     fn instead(self, rule: Rule) -> Self {
         Ok(self.map_or(StructInfo::Object, |info| info.instead(rule)))
+    }
+}
+
+/// What does not hold is passed over.
+impl Instead for Result<(), CallError> {
+    fn instead(self, _: Rule) -> Self {
+        Ok(())
     }
 }
 

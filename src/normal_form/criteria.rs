@@ -255,10 +255,24 @@ impl Criteria<'_> {
 
     /// NF.1.EXCEPT-BODIES: of an `If`, criterion 1 tests the condition only.
     fn if_value(&mut self, branch: &If) {
-        self.at(Step::Field("cond"), |c| c.operand(&branch.cond, OperandPlace::Other));
+        self.at(Step::Field("cond"), |c| c.condition(&branch.cond));
         let exempt = self.bodies_are_exempt();
         self.at(Step::Field("true_branch"), |c| c.branch_value(&branch.true_branch, exempt));
         self.at(Step::Field("false_branch"), |c| c.branch_value(&branch.false_branch, exempt));
+    }
+
+    /// NF.1.LEAF.PRIMEXPR: what is said of shape variables is a leaf as a condition.
+    fn condition(&mut self, cond: &Expr) {
+        if cond.is_over_shape_vars() {
+            let leaf = self.cx.conclude(rule!("NF.1.LEAF.PRIMEXPR"), true);
+            self.demand(
+                cond.span(),
+                &[(rule!("NF.1.RHS"), 1, leaf, &|| {
+                    Complaint::error("the condition is an expression over shape variables")
+                })],
+            );
+        }
+        self.operand(cond, OperandPlace::Other);
     }
 
     fn branch_value(&mut self, branch: &Expr, exempt: bool) {

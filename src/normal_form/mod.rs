@@ -29,7 +29,7 @@ pub fn is_leaf(cx: &mut Cx, expr: &Expr) -> bool {
         Expr::Var(_) | Expr::DataflowVar(_) | Expr::GlobalVar(_) => (rule!("NF.1.LEAF.VAR"), true),
         Expr::Constant(_) => (rule!("NF.1.LEAF.CONST"), true),
         Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) if cx.has(rule!("NF.1.LEAF.IMM")) => {
-            (rule!("NF.1.LEAF.IMM"), true)
+            (rule!("NF.1.LEAF.IMM"), cx.by_kind((rule!("PR14148.NF.LEAF"), true)))
         }
         Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => {
             (rule!("PR14148.NF.LEAF"), cx.by_kind((rule!("NF.1.LEAF.CONST"), true)))

@@ -74,8 +74,11 @@ impl Normalizer<'_, '_> {
         }
     }
 
+    /// NF.1.LEAF.PRIMEXPR: what is said of shape variables stays where it is.
     fn condition(&mut self, branch: &If) -> Expr {
-        self.at(Step::Field("cond"), |n| n.operand(&branch.cond, false))
+        let cond = &branch.cond;
+        let moves = cond.is_over_shape_vars() && !self.cx.conclude(rule!("NF.1.LEAF.PRIMEXPR"), true);
+        self.at(Step::Field("cond"), |n| if moves { n.hoist(cond) } else { n.operand(cond, false) })
     }
 
     /// NF.ALG.4.IF: what is hoisted in a branch stays in the branch.

@@ -4,9 +4,11 @@
 use super::{
     Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, TrialAnswer, Verdict,
 };
+use crate::book::Edition;
 use crate::data::record::choice;
 use crate::data::{Data, DataError, Node, Read, Reader, Reading, Write};
 use crate::grammar::IrModule;
+use crate::judge::Cx;
 use crate::syntax::tvmscript::parse_module;
 use crate::value::Effect;
 
@@ -71,7 +73,8 @@ impl AnswerKind {
     pub fn read(self, r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Answer> {
         Ok(match self {
             AnswerKind::Bool => Answer::Bool(r.read(node)?),
-            AnswerKind::Type => Answer::Type(r.read(node)?),
+            // As a type there may be any that some edition has.
+            AnswerKind::Type => Answer::Type(Reader::new(&mut Cx::new().with_edition(Edition::E2024_04)).read(node)?),
             AnswerKind::OptionType => Answer::OptionType(r.read(node)?),
             AnswerKind::StructInfo => Answer::StructInfo(r.read(node)?),
             AnswerKind::Mapping => Answer::Mapping(r.read(node)?),

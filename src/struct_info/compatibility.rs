@@ -116,7 +116,9 @@ fn best_effort(cx: &mut Cx, advanced: bool, answer: Compatibility) -> Compatibil
 fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Scope) -> Compatibility {
     let by_shape = tensor_but_for_what_is_open(cx, t1, t2, scope);
     // What the first leaves open and the second does not.
-    let open = is_open(t1.dtype.is_void(), t2.dtype.is_void()) || is_open(t1.ndim.is_unknown(), t2.ndim.is_unknown());
+    let open = is_open(t1.dtype.is_void(), t2.dtype.is_void())
+        || is_open(t1.ndim.is_unknown(), t2.ndim.is_unknown())
+        || is_open(t1.vdevice.is_none(), t2.vdevice.is_none());
     let pending = by_shape == Compatible;
     cx.by_cases(&[
         (rule!("SI.COMPAT.TENSOR.STEP8"), pending && open, Possibly),
@@ -140,9 +142,11 @@ fn tensor_but_for_what_is_open(
     let differs = !cx.has(rule!("SI.COMPAT.TENSOR.STEP8"));
     let other_dtype = t1.dtype != t2.dtype && (differs || !t1.dtype.is_void());
     let other_rank = t1.ndim != t2.ndim && (differs || !t1.ndim.is_unknown());
+    let is_elsewhere = is_elsewhere(cx, t1, t2);
     let by_form = cx.by_cases(&[
         (rule!("SI.COMPAT.TENSOR.DTYPE"), !t2.dtype.is_void() && other_dtype, Incompatible),
         (rule!("SI.COMPAT.TENSOR.NDIM"), !t2.ndim.is_unknown() && other_rank, Incompatible),
+        (rule!("SI.COMPAT.TENSOR.VDEVICE"), is_elsewhere, Incompatible),
         (rule!("SI.COMPAT.TENSOR.NOSHAPE"), t2.shape.is_none(), Compatible),
         (rule!("SI.COMPAT.TENSOR.S1NOSHAPE"), t1.shape.is_none(), Possibly),
     ]);
@@ -162,6 +166,14 @@ fn tensor_but_for_what_is_open(
         (rule!("SI.COMPAT.TENSOR.DIMS.UNKNOWN"), Possibly),
     );
     best_effort(cx, advanced, by_shape)
+}
+
+/// SI.COMPAT.TENSOR.VDEVICE: whether the first lies on another device than the second.
+///
+/// Errata: N35, literally a device that is not known is another one.
+fn is_elsewhere(cx: &Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
+    let other_device = t2.vdevice.is_some() && t1.vdevice != t2.vdevice;
+    other_device && (t1.vdevice.is_some() || cx.literal(Erratum::N35))
 }
 
 /// SI.COMPAT.FUNC.
@@ -276,9 +288,9 @@ fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::book::{Erratum, Reading};
+    use crate::book::{Edition, Erratum, Reading};
     use crate::generate::{Tape, struct_info_pair};
-    use crate::grammar::{BinaryOp, DataType, Ndim, PrimExpr, ShapeVar, TensorShape, Var};
+    use crate::grammar::{BinaryOp, DataType, Ndim, PrimExpr, ShapeVar, Target, TensorShape, VDevice, Var};
     use crate::struct_info::apart::tests::beside_others;
     use crate::struct_info::apart::told_all_at_once;
     use crate::struct_info::is_more_specific;
@@ -289,6 +301,47 @@ mod tests {
 
     fn check(s1: &StructInfo, s2: &StructInfo) -> Compatibility {
         check_compatibility(&mut Cx::new(), s1, s2)
+    }
+
+    /// SI.COMPAT.INVARIANT, as later editions are read (N34): of tensors the check and the order say the same.
+    #[test]
+    fn levels_agree_with_the_order() {
+        let devices = ["llvm", "cuda"].map(|tag| {
+            Some(Arc::new(VDevice { target: Target::Tag(tag.into()), dev_id: 0, mem_scope: "global".into() }))
+        });
+        let dims = |dims: &[PrimExpr]| (Some(TensorShape::Dims(dims.into())), Ndim::of_len(dims.len()));
+        let (two, three, n) = (PrimExpr::IntImm(2), PrimExpr::IntImm(3), PrimExpr::var("n"));
+        let shapes = [
+            (None, Ndim::Unknown),
+            (None, Ndim::Known(1)),
+            (None, Ndim::Known(2)),
+            dims(&[two]),
+            dims(std::slice::from_ref(&three)),
+            dims(std::slice::from_ref(&n)),
+            dims(&[three, n]),
+        ];
+        let mut tensors = Vec::new();
+        for (shape, ndim) in shapes {
+            for dtype in [DataType::VOID, DataType::FLOAT32, DataType::INT64] {
+                for vdevice in std::iter::once(None).chain(devices.iter().cloned()) {
+                    tensors.push(StructInfo::Tensor(TensorStructInfo { shape: shape.clone(), dtype, ndim, vdevice }));
+                }
+            }
+        }
+        for edition in [Edition::E2023_12, Edition::E2024_04] {
+            let cx = || Cx::new().with_edition(edition);
+            for (s1, s2) in tensors.iter().flat_map(|s1| tensors.iter().map(move |s2| (s1, s2))) {
+                let by_order = match (
+                    is_more_specific(&mut cx(), s1, s2),
+                    crate::struct_info::is_possibly_more_specific(&mut cx(), s1, s2),
+                ) {
+                    (true, _) => Compatible,
+                    (false, true) => Possibly,
+                    (false, false) => Incompatible,
+                };
+                assert_eq!(check_compatibility(&mut cx(), s1, s2), by_order, "{s1} and {s2} in {edition}");
+            }
+        }
     }
 
     #[test]

@@ -11,11 +11,11 @@ use super::mapping::{corresponding, params_of};
 use super::own::Own;
 use super::same_shape::{compare_known_shapes, compare_values};
 use super::surroundings::{Nowhere, Scope, Surroundings};
-use super::syntactic::{same_option, same_tensor_shape};
+use super::syntactic::{same_located_node, same_option, same_tensor_shape};
 use crate::book::Erratum;
 use crate::grammar::{DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::{Cx, Proof};
-use crate::types::equality::{Known, first_difference};
+use crate::types::equality::{Known, first_difference, first_difference_by};
 
 /// Which pairs of shapes count as equal (A15).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,10 +101,18 @@ impl Order<'_> {
         match known {
             Known::Same => self.cases(cx, s1, s2, true, known),
             Known::DifferAt(_) => self.cases(cx, s1, s2, false, known),
-            Known::Nothing => match first_difference(s1, s2) {
-                None => self.cases(cx, s1, s2, true, Known::Same),
-                Some(path) => self.cases(cx, s1, s2, false, Known::DifferAt(&path)),
-            },
+            Known::Nothing => {
+                // In the first edition devices mean nothing.
+                let difference = if cx.has(rule!("SUBSI.TENSOR.VDEVICE")) {
+                    first_difference_by(s1, s2, same_located_node)
+                } else {
+                    first_difference(s1, s2)
+                };
+                match difference {
+                    None => self.cases(cx, s1, s2, true, Known::Same),
+                    Some(path) => self.cases(cx, s1, s2, false, Known::DifferAt(&path)),
+                }
+            }
         }
     }
 
@@ -142,8 +150,8 @@ impl Order<'_> {
         self.relation == Relation::Possible
     }
 
-    /// One step for each rule: the datatype, then the shape and the rank; two steps combine by SI.ORDER.TRANS, or by SUBSI.COMPONENTWISE
-    /// to the lesser of their levels.
+    /// One step for each rule: the datatype, the device, then the shape and the rank; several steps combine by SI.ORDER.TRANS, or by
+    /// SUBSI.COMPONENTWISE to the least of their levels.
     fn tensor(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
         let other_dtype = t1.dtype != t2.dtype;
         let open = self.is_possible() && other_dtype && t1.dtype.is_void();
@@ -151,17 +159,34 @@ impl Order<'_> {
         if by_level.is_none() && other_dtype && !cx.holds(&[(rule!("SI.ORDER.TENSOR.DTYPE"), 1, t2.dtype.is_void())]) {
             return false;
         }
+        let other_device = t1.vdevice != t2.vdevice && cx.has(rule!("SUBSI.TENSOR.VDEVICE"));
+        if other_device && !self.device(cx, t1, t2) {
+            return false;
+        }
         let combined = if self.is_possible() && cx.has(rule!("SUBSI.COMPONENTWISE")) {
             rule!("SUBSI.COMPONENTWISE")
         } else {
             rule!("SI.ORDER.TRANS")
         };
-        match self.tensor_shape(cx, t1, t2) {
-            // Otherwise they would be equal, which is reflexivity.
-            ShapeStep::None => other_dtype,
-            ShapeStep::Taken => !other_dtype || cx.conclude(combined, true),
-            ShapeStep::Missing => false,
+        let steps = usize::from(other_dtype) + usize::from(other_device);
+        let steps = match self.tensor_shape(cx, t1, t2) {
+            ShapeStep::None => steps,
+            ShapeStep::Taken => steps + 1,
+            ShapeStep::Missing => return false,
+        };
+        match steps {
+            // They would be equal, which is reflexivity.
+            0 => false,
+            1 => true,
+            2.. => cx.conclude(combined, true),
         }
+    }
+
+    /// SUBSI.TENSOR.VDEVICE: of tensors that do not lie on the same device, as far as is known.
+    fn device(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
+        let open = self.is_possible() && t1.vdevice.is_none();
+        let by_level = cx.by_cases(&[(rule!("SUBSI.TENSOR.MISSING-POSSIBLE"), open, true)]);
+        by_level.is_some() || cx.holds(&[(rule!("SUBSI.TENSOR.VDEVICE"), 1, t2.vdevice.is_none())])
     }
 
     fn tensor_shape(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> ShapeStep {

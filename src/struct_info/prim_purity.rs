@@ -10,7 +10,9 @@ use crate::judge::{Cx, with_stack};
 /// PRIMFUNC.PURE.STORE, PRIMFUNC.PURE.EFFECT, PRIMFUNC.PURE.OTHERWISE: `IsPureFunction`.
 pub(super) fn is_pure_function(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> bool {
     let mut analysis = Analysis { cx, module, open: Vec::new(), known: FxHashMap::default() };
-    analysis.function(func)
+    let pure = analysis.function(func);
+    // PURE.ATTR.REPR: nothing else says it.
+    cx.conclude(rule!("PURE.ATTR.REPR"), pure)
 }
 
 struct Analysis<'c, 'm> {

@@ -33,6 +33,12 @@ pub(super) fn same_option<T>(a: Option<&T>, b: Option<&T>, same: impl Fn(&T, &T)
     }
 }
 
+/// Whether two nodes are the same and, where they are tensors, lie on the same device.
+pub(super) fn same_located_node(a: &StructInfo, b: &StructInfo) -> bool {
+    let device = |info: &StructInfo| info.as_tensor().and_then(|tensor| tensor.vdevice.clone());
+    a.same_node(b) && device(a) == device(b)
+}
+
 impl Tree for StructInfo {
     fn same_node(&self, other: &StructInfo) -> bool {
         match (self, other) {

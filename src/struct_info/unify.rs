@@ -13,7 +13,7 @@ use super::substitute::replace_everywhere;
 use super::surroundings::{Nowhere, Scope, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{
-    DataType, DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo,
+    DataType, DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo, VDevice,
 };
 use crate::judge::{Cx, Proof};
 
@@ -202,12 +202,38 @@ fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Sco
         ],
         (rule!("SI.UNIFY.TENSOR.NEQ"), false),
     );
+    let literally = match (keeps_shape, comparable) {
+        (true, _) => s1.vdevice.as_ref(),
+        (false, true) => common_device(s1, s2),
+        (false, false) => None,
+    };
+    let vdevice = joined_device(cx, s1, s2, literally);
     if !keeps_shape {
-        return TensorStructInfo { shape: None, dtype, ndim, vdevice: None };
+        return TensorStructInfo { shape: None, dtype, ndim, vdevice };
     }
     // The text returns `S1`, whatever the joined datatype is (A04).
     let dtype = if cx.literal(Erratum::A04) { s1.dtype } else { dtype };
-    TensorStructInfo { shape: s1.shape.clone(), dtype, ndim, vdevice: None }
+    TensorStructInfo { shape: s1.shape.clone(), dtype, ndim, vdevice }
+}
+
+/// SI.UNIFY.TENSOR.VDEVICE: the device on which both lie, if they do. In the first edition devices mean nothing.
+///
+/// Errata: N32, literally the device goes with the shape, and is that of the first where the shape stays.
+fn joined_device(
+    cx: &mut Cx,
+    s1: &TensorStructInfo,
+    s2: &TensorStructInfo,
+    literally: Option<&Arc<VDevice>>,
+) -> Option<Arc<VDevice>> {
+    if (s1.vdevice.is_none() && s2.vdevice.is_none()) || !cx.has(rule!("SI.UNIFY.TENSOR.VDEVICE")) {
+        return None;
+    }
+    let device = if cx.literal(Erratum::N32) { literally } else { common_device(s1, s2) };
+    cx.conclude(rule!("SI.UNIFY.TENSOR.VDEVICE"), device.cloned())
+}
+
+fn common_device<'s>(s1: &'s TensorStructInfo, s2: &TensorStructInfo) -> Option<&'s Arc<VDevice>> {
+    s1.vdevice.as_ref().filter(|device| s2.vdevice.as_ref() == Some(device))
 }
 
 /// SI.UNIFY.TUPLE: field by field.

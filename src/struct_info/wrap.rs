@@ -20,9 +20,13 @@ fn wrap(cx: &mut Cx, t: &Type, wrapped: &Wrapped) -> StructInfo {
     match t {
         // A tuple that others hold as well is wrapped for all of them.
         Type::Tuple(fields) if !cx.is_traced() => wrapped.of(fields, || wrap_anew(cx, t, wrapped)),
-        Type::Tuple(_) | Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Func(_) | Type::PackedFunc => {
-            wrap_anew(cx, t, wrapped)
-        }
+        Type::Tuple(_)
+        | Type::Object
+        | Type::Tensor(_)
+        | Type::Shape(_)
+        | Type::Prim(_)
+        | Type::Func(_)
+        | Type::PackedFunc => wrap_anew(cx, t, wrapped),
     }
 }
 
@@ -32,7 +36,8 @@ fn wrap_anew(cx: &mut Cx, t: &Type, wrapped: &Wrapped) -> StructInfo {
         || vec![t.to_string()],
         |cx| {
             let by_kind = match t {
-                Type::Object => (rule!("SI.WRAP.OBJECT"), StructInfo::Object),
+                // No edition that has the type of boxed scalars wraps it.
+                Type::Object | Type::Prim(_) => (rule!("SI.WRAP.OBJECT"), StructInfo::Object),
                 Type::PackedFunc => (rule!("SI.WRAP.PACKED"), StructInfo::packed(DeriveFunc::DefaultDerive)),
                 Type::Func(func) => (rule!("SI.WRAP.FUNC"), wrap_func(cx, func, wrapped)),
                 Type::Tuple(fields) => {

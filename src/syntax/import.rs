@@ -213,7 +213,7 @@ impl<'t> Importer<'t, '_> {
     fn dyn_tensor_type(&mut self, ty: Type) -> Type {
         match ty {
             Type::Tensor(_) => self.cx.conclude(rule!("R89.TYPE.DYNTENSOR"), ty),
-            Type::Object | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc => ty,
+            Type::Object | Type::Shape(_) | Type::Prim(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc => ty,
         }
     }
 
@@ -320,7 +320,7 @@ impl<'t> Importer<'t, '_> {
                 let values = Data::Struct(vec![("values".into(), shape)]);
                 return self.read(&Node::variant("Shape", values.into())).map(Some);
             }
-            Some(of_type @ (Type::Object | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc)) => {
+            Some(of_type @ (Type::Object | Type::Prim(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc)) => {
                 return self.shapeless(at, var, &of_type);
             }
         };

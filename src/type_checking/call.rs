@@ -61,7 +61,7 @@ fn says_at_least(info: &StructInfo, ty: &Type) -> bool {
             | StructInfo::Prim(_)
             | StructInfo::Tuple(_)
             | StructInfo::Func(_),
-            Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+            Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
         ) => false,
     }
 }
@@ -121,7 +121,9 @@ impl<'m> Checker<'_, 'm> {
         match &callee {
             Type::PackedFunc => self.call_packed(call, &args),
             Type::Func(func) => self.call_closure(call, func, &args),
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) => self.call_not_func(call, &callee),
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::Tuple(_) => {
+                self.call_not_func(call, &callee)
+            }
         }
     }
 

@@ -145,7 +145,7 @@ impl<'m> Checker<'_, 'm> {
                 let of_uint = t.ndim == Ndim::Known(0) && t.dtype.is_uint() && !t.dtype.is_bool();
                 of_uint && self.cx.conclude(rule!("PR14148.DTYPE.BOOL.DISTINCT"), false)
             }
-            Type::Object | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc => false,
+            Type::Object | Type::Shape(_) | Type::Prim(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc => false,
         }
     }
 

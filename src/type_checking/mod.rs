@@ -233,9 +233,10 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn ranked<'i>(&self, info: &'i StructInfo) -> Cow<'i, StructInfo> {
         let rank_of = |var: &Var| match self.gamma.get(&var).and_then(|entry| entry.ty.as_ref()) {
             Some(Type::Shape(shape)) => shape.ndim,
-            Some(Type::Object | Type::Tensor(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc) | None => {
-                Ndim::Unknown
-            }
+            Some(
+                Type::Object | Type::Tensor(_) | Type::Prim(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+            )
+            | None => Ndim::Unknown,
         };
         if self.cx.literal(Erratum::E25) { Cow::Borrowed(info) } else { info.ranked(&rank_of) }
     }

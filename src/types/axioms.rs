@@ -86,8 +86,14 @@ pub fn axiom(cx: &mut Cx, t1: &Type, t2: &Type, below: &dyn Fn(&Type, &Type) -> 
         }
         (Type::Func(f1), Type::Func(f2)) => purity_axiom(cx, f1, f2) || variance_axiom(cx, f1, f2, below),
         (
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-            Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+            Type::Object
+            | Type::Tensor(_)
+            | Type::Shape(_)
+            | Type::Prim(_)
+            | Type::Tuple(_)
+            | Type::Func(_)
+            | Type::PackedFunc,
+            Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
         ) => false,
     }
 }

@@ -37,8 +37,20 @@ fn tuples<'t>(cx: &Cx, t1: &'t Type, t2: &'t Type) -> Option<(Fields<'t>, Fields
     match (t1, t2) {
         (Type::Tuple(fields1), Type::Tuple(fields2)) if !cx.is_traced() => Some((fields1, fields2)),
         (
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+            Type::Object
+            | Type::Tensor(_)
+            | Type::Shape(_)
+            | Type::Prim(_)
+            | Type::Tuple(_)
+            | Type::Func(_)
+            | Type::PackedFunc,
+            Type::Object
+            | Type::Tensor(_)
+            | Type::Shape(_)
+            | Type::Prim(_)
+            | Type::Tuple(_)
+            | Type::Func(_)
+            | Type::PackedFunc,
         ) => None,
     }
 }

@@ -49,11 +49,24 @@ impl Tree for Type {
             (Type::Object, Type::Object) | (Type::PackedFunc, Type::PackedFunc) => true,
             (Type::Tensor(a), Type::Tensor(b)) => a == b,
             (Type::Shape(a), Type::Shape(b)) => a == b,
+            (Type::Prim(a), Type::Prim(b)) => a == b,
             (Type::Tuple(a), Type::Tuple(b)) => a.len() == b.len(),
             (Type::Func(a), Type::Func(b)) => a.arg_types.len() == b.arg_types.len() && a.pure == b.pure,
             (
-                Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-                Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+                Type::Object
+                | Type::Tensor(_)
+                | Type::Shape(_)
+                | Type::Prim(_)
+                | Type::Tuple(_)
+                | Type::Func(_)
+                | Type::PackedFunc,
+                Type::Object
+                | Type::Tensor(_)
+                | Type::Shape(_)
+                | Type::Prim(_)
+                | Type::Tuple(_)
+                | Type::Func(_)
+                | Type::PackedFunc,
             ) => false,
         }
     }
@@ -62,7 +75,7 @@ impl Tree for Type {
         match self {
             Type::Tuple(fields) => (fields, None),
             Type::Func(func) => (&func.arg_types, Some(&func.ret_type)),
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => (&[], None),
+            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::PackedFunc => (&[], None),
         }
     }
 
@@ -73,17 +86,31 @@ impl Tree for Type {
 
 /// The positions that lead to the first difference, or `None` if the two are equal.
 pub(crate) fn first_difference<T: Tree>(t1: &T, t2: &T) -> Option<Vec<usize>> {
-    let mut reversed = difference(t1, t2, &mut FxHashSet::default())?;
+    first_difference_by(t1, t2, T::same_node)
+}
+
+/// As [`first_difference`], by another comparison of nodes, which is finer.
+pub(crate) fn first_difference_by<T: Tree>(
+    t1: &T,
+    t2: &T,
+    same_node: impl Fn(&T, &T) -> bool + Copy,
+) -> Option<Vec<usize>> {
+    let mut reversed = difference(t1, t2, same_node, &mut FxHashSet::default())?;
     reversed.reverse();
     Some(reversed)
 }
 
 /// Two lists of components in which no difference was found are not gone through again.
-fn difference<T: Tree>(t1: &T, t2: &T, same: &mut FxHashSet<(*const T, *const T)>) -> Option<Vec<usize>> {
+fn difference<T: Tree>(
+    t1: &T,
+    t2: &T,
+    same_node: impl Fn(&T, &T) -> bool + Copy,
+    same: &mut FxHashSet<(*const T, *const T)>,
+) -> Option<Vec<usize>> {
     if std::ptr::eq(t1, t2) {
         return None;
     }
-    if !t1.same_node(t2) {
+    if !same_node(t1, t2) {
         return Some(Vec::new());
     }
     let ((some1, last1), (some2, last2)) = (t1.components(), t2.components());
@@ -93,7 +120,7 @@ fn difference<T: Tree>(t1: &T, t2: &T, same: &mut FxHashSet<(*const T, *const T)
         return None;
     }
     let found = some1.iter().chain(last1).zip(some2.iter().chain(last2)).enumerate().find_map(|(i, (a, b))| {
-        let mut path = with_stack(|| difference(a, b, same))?;
+        let mut path = with_stack(|| difference(a, b, same_node, same))?;
         path.push(i);
         Some(path)
     });

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::book::Erratum;
+use crate::book::{Erratum, Rule};
 use crate::grammar::{
-    DynTensorType, FuncStructInfo, FuncType, ShapeStructInfo, ShapeType, StructInfo, TensorStructInfo, Type,
+    DynTensorType, FuncStructInfo, FuncType, PrimStructInfo, PrimType, ShapeStructInfo, ShapeType, StructInfo,
+    TensorStructInfo, Type,
 };
 use crate::judge::{Cx, Once};
 
@@ -50,14 +51,32 @@ fn erase_anew(cx: &mut Cx, si: &StructInfo, erased: &Erased) -> Type {
                     None => (rule!("TYPE.ERASE.FUNC.PACKED"), Type::PackedFunc),
                     Some(params) => (rule!("TYPE.ERASE.FUNC"), erase_func(cx, params, func, erased)),
                 },
+                StructInfo::Prim(PrimStructInfo { dtype, .. }) if cx.has(rule!("TYPE.ERASE.PRIM")) => {
+                    let prim = Type::Prim(PrimType { dtype: *dtype });
+                    (rule!("TYPE.ERASE.PRIM"), cx.by_kind((rule!("PR14148.SI.PRIM.ERASE"), prim)))
+                }
                 StructInfo::Prim(_) => {
                     (rule!("PR14148.SI.PRIM.ERASE"), cx.by_kind((rule!("TYPE.ERASE.OBJECT"), Type::Object)))
                 }
                 StructInfo::Object => (rule!("TYPE.ERASE.OBJECT"), Type::Object),
             };
-            cx.by_kind(by_kind)
+            let erased = cx.by_kind(by_kind);
+            if cx.has(rule!("GRAM.TYPE.PRIM")) { cx.conclude(form(&erased), erased) } else { erased }
         },
     )
+}
+
+/// The production by which later editions have a type, which they state beside erasure and nowhere else.
+fn form(ty: &Type) -> Rule {
+    match ty {
+        Type::Object => rule!("GRAM.TYPE.OBJECT"),
+        Type::Tensor(_) => rule!("GRAM.TYPE.DYNTENSOR"),
+        Type::Shape(_) => rule!("GRAM.TYPE.SHAPE"),
+        Type::Prim(_) => rule!("GRAM.TYPE.PRIM"),
+        Type::Tuple(_) => rule!("GRAM.TYPE.TUPLE"),
+        Type::Func(_) => rule!("GRAM.TYPE.FUNC"),
+        Type::PackedFunc => rule!("GRAM.TYPE.PACKED"),
+    }
 }
 
 fn erase_func(cx: &mut Cx, params: &[StructInfo], si: &FuncStructInfo, erased: &Erased) -> Type {
@@ -67,9 +86,10 @@ fn erase_func(cx: &mut Cx, params: &[StructInfo], si: &FuncStructInfo, erased: &
     Type::Func(Arc::new(FuncType { arg_types, ret_type, pure }))
 }
 
-/// The text always gives an impure type; a purity field, where there is one, is carried through (A18).
+/// The text always gives an impure type; a purity field, where there is one, is carried through (A18). In later editions types have no
+/// purity.
 fn erase_purity(cx: &mut Cx, pure: Option<bool>) -> bool {
-    let carried = pure == Some(true) && !cx.literal(Erratum::A18);
+    let carried = pure == Some(true) && cx.has(rule!("TYPE.ERASE.FUNC.IMPURE")) && !cx.literal(Erratum::A18);
     carried || cx.conclude(rule!("TYPE.ERASE.FUNC.IMPURE"), false)
 }
 

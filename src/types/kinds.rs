@@ -23,8 +23,20 @@ impl<'a> Kinds<'a> {
             (Type::Tuple(a), Type::Tuple(b)) => Kinds::Tuples(a, b),
             (Type::Func(a), Type::Func(b)) => Kinds::Funcs(a, b),
             (
-                Type::Object | Type::PackedFunc | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_),
-                Type::Object | Type::PackedFunc | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_),
+                Type::Object
+                | Type::PackedFunc
+                | Type::Tensor(_)
+                | Type::Shape(_)
+                | Type::Prim(_)
+                | Type::Tuple(_)
+                | Type::Func(_),
+                Type::Object
+                | Type::PackedFunc
+                | Type::Tensor(_)
+                | Type::Shape(_)
+                | Type::Prim(_)
+                | Type::Tuple(_)
+                | Type::Func(_),
             ) => Kinds::Different,
         }
     }

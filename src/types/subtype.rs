@@ -24,8 +24,20 @@ fn subtype(cx: &mut Cx, t1: &Type, t2: &Type, known: Known, met: &Met) -> bool {
             met.of_both(fields1, fields2, || subtype_anew(cx, t1, t2, known, met))
         }
         (
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-            Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
+            Type::Object
+            | Type::Tensor(_)
+            | Type::Shape(_)
+            | Type::Prim(_)
+            | Type::Tuple(_)
+            | Type::Func(_)
+            | Type::PackedFunc,
+            Type::Object
+            | Type::Tensor(_)
+            | Type::Shape(_)
+            | Type::Prim(_)
+            | Type::Tuple(_)
+            | Type::Func(_)
+            | Type::PackedFunc,
         ) => subtype_anew(cx, t1, t2, known, met),
     }
 }

@@ -6,7 +6,7 @@ use crate::book::{Erratum, Rule};
 use crate::findings::{Complaint, Demand, Finder, Step};
 use crate::grammar::{
     DataType, FuncStructInfo, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, Span, StructInfo, TensorShape,
-    TensorStructInfo, TypeCode, Var, VarKind,
+    TensorStructInfo, TypeCode, VDevice, Var, VarKind,
 };
 use crate::judge::with_stack;
 
@@ -63,6 +63,9 @@ impl<'m> Checker<'_, 'm> {
                     .with_hint("bind the expression to a variable and use that")
             })],
         );
+        if let Some(device) = &tensor.vdevice {
+            self.device(device, span);
+        }
         match &tensor.shape {
             None => {}
             Some(TensorShape::Dims(dims)) => {
@@ -77,6 +80,20 @@ impl<'m> Checker<'_, 'm> {
             Some(TensorShape::DataflowVar(var)) => self.shape_is_var(var, VarKind::DataflowVar),
             Some(TensorShape::Other(expr)) => self.at(Step::Field("shape"), |c| c.expr(expr)),
         }
+    }
+
+    /// WF23-12.24: a device that an annotation names is among those that the module lists. WF23-12.24.EMPTY: so that there is none where
+    /// none is listed.
+    fn device(&mut self, device: &VDevice, span: Span) {
+        let listed = self.module.vdevices();
+        let demand = if listed.is_empty() { rule!("WF23-12.24.EMPTY") } else { rule!("WF23-12.24") };
+        self.demand(
+            span,
+            &[(demand, 1, listed.contains(device), &|| {
+                Complaint::error(format!("the annotation names the device {device}, which the module does not list"))
+                    .with_hint("list it in `I.module_global_infos`")
+            })],
+        );
     }
 
     /// WF23-12.10: the annotation of a variable says one number of dimensions, at every depth.

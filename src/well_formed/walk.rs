@@ -130,9 +130,16 @@ impl<'m> Checker<'_, 'm> {
             self.at(Step::Item("args", i), |c| c.expr(arg));
         }
         for (i, info) in call.sinfo_args.iter().enumerate() {
-            self.at(Step::Item("sinfo_args", i), |c| c.annotation(info, Position::Other, call.span));
+            self.at(Step::Item("sinfo_args", i), |c| c.sinfo_arg(info, call.span));
         }
         self.call_to(call);
+    }
+
+    /// SI.DERIVEFUNC.SCOPE: what a call says of its result counts as an annotation.
+    fn sinfo_arg(&mut self, info: &'m StructInfo, span: Span) {
+        if self.cx.conclude(rule!("SI.DERIVEFUNC.SCOPE"), true) {
+            self.annotation(info, Position::Other, span);
+        }
     }
 
     /// WF.6.IF: a `DataflowBlock` is free of control flow.

@@ -148,7 +148,7 @@ fn what_a_later_edition_says_is_shown_in_it() {
             let shown = claims.get(&rule).is_some_and(|cases| {
                 cases.iter().any(|case| case.editions.contains(&edition) && case.rules_in(edition).contains(&rule))
             });
-            match (rule.is_pending_in(edition), rule.info().excluded.is_some(), shown) {
+            match (rule.is_pending_in(edition), rule.excluded_in(edition).is_some(), shown) {
                 (false, false, false) => wrong.push(format!("{rule}: no case of {edition} claims it")),
                 (true, true, _) => wrong.push(format!("{rule}: pending in {edition}, and excluded")),
                 (true, false, true) => wrong.push(format!("{rule}: pending in {edition}, but a case of it claims it")),

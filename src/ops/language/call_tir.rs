@@ -313,6 +313,9 @@ fn infer_tupled(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
         [single] => single.clone(),
         several => StructInfo::tuple(several.iter().cloned()),
     };
+    // OP.CALLTIR.EMPTY-TUPLE: in later editions the call says so by having no `sinfo_args`.
+    let says_so = a.call.sinfo_args.is_empty() && cx.has(rule!("OP.CALLTIR.SINFO"));
+    let result = if says_so { cx.conclude(rule!("OP.CALLTIR.EMPTY-TUPLE"), result) } else { result };
     let result = cx.conclude(rule!("OP.CALLTIR.RESULT-INFO"), result);
     Ok(cx.conclude(rule!("OP.CALLTIR.INFER"), result))
 }

@@ -265,7 +265,7 @@ fn type_apart(t: &Type) -> Type {
             ret_type: type_apart(&func.ret_type),
             pure: func.pure,
         })),
-        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => t.clone(),
+        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::PackedFunc => t.clone(),
     }
 }
 
@@ -277,7 +277,7 @@ fn types_in_common(t: &Type, known: &mut HashMap<String, Type>) -> Type {
             ret_type: types_in_common(&func.ret_type, known),
             pure: func.pure,
         })),
-        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => t.clone(),
+        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::PackedFunc => t.clone(),
     };
     known.entry(format!("{new:?}")).or_insert(new).clone()
 }

@@ -129,7 +129,7 @@ fn has_pure(t: &Type) -> bool {
     match t {
         Type::Func(f) => f.pure || f.arg_types.iter().any(has_pure) || has_pure(&f.ret_type),
         Type::Tuple(fields) => fields.iter().any(has_pure),
-        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => false,
+        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::PackedFunc => false,
     }
 }
 
@@ -177,7 +177,7 @@ fn impure(t: &Type) -> Type {
     match t {
         Type::Func(f) => Type::func(f.arg_types.iter().map(impure), impure(&f.ret_type), false),
         Type::Tuple(fields) => Type::tuple(fields.iter().map(impure)),
-        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::PackedFunc => t.clone(),
+        Type::Object | Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::PackedFunc => t.clone(),
     }
 }
 
