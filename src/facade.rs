@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::book::{Edition, Reading};
 use crate::check::{CheckReport, check_program, in_normal_form};
 use crate::derivation::{DeriveReport, derive_module};
 use crate::grammar::IrModule;
@@ -147,7 +148,7 @@ pub fn run(module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnsw
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn run_together(module: &IrModule, entry: &str, args: &[Vec<ValueSpec>]) -> Vec<Result<RunAnswer, NoAnswer>> {
-    oracle::answer_evaluate_together(module, entry, args)
+    oracle::answer_evaluate_together((Edition::default(), &Reading::corrected()), module, entry, args)
 }
 
 /// Is the second program an allowed optimization of the first, on so many generated arguments of the entry function?

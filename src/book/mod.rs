@@ -9,7 +9,7 @@ mod reading;
 pub mod rule;
 
 pub use dialect::ron_options;
-pub use edition::{Edition, UnknownEdition};
+pub use edition::{Edition, Proposal, UnknownEdition, UnknownProposal};
 pub use erratum::{Erratum, UnknownErratum};
 pub use nearest::{did_you_mean, nearest, or_meant};
 pub use reading::Reading;

@@ -1,7 +1,9 @@
 //! The whole static check of a program: well-formedness, normalization, typing, derivation.
 
+mod later;
 mod unknown;
 
+pub use later::{Accepted, Later};
 pub use unknown::{UnknownOps, unknown_names};
 
 use rustc_hash::FxHashSet;
@@ -94,7 +96,10 @@ pub fn check_as(cx: &mut Cx, module: &IrModule, claim: Claim) -> CheckReport {
     let of_program = findings.len();
     match claim {
         Claim::Program => {}
-        Claim::Fragment => findings.retain(|finding| finding.rule != rule!("WF.11")),
+        Claim::Fragment => {
+            let needs_entry = cx.stated_as(rule!("WF.11"));
+            findings.retain(|finding| finding.rule != needs_entry);
+        }
     }
     let fragment = findings.len() < of_program;
     let report = CheckReport { fragment, ..CheckReport::of(module.clone(), findings) };

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::budget::StepBudget;
+use super::choice::Choosing;
 use super::options::{self, Format};
 use super::{Exit, Failure, Outcome, input, print_program, render};
-use crate::book::{Edition, Reading};
 use crate::check::{all_findings, check_program, unknown_names};
 use crate::data::Write as _;
 use crate::data::json::write_pretty;
@@ -40,22 +40,19 @@ pub struct Args {
     allow_unknown_ops: bool,
     #[command(flatten)]
     pub(super) budget: StepBudget,
-    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
-    edition: Edition,
-    /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
-    #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
-    reading: Reading,
+    #[command(flatten)]
+    choosing: Choosing,
 }
 
 pub fn run(args: &Args) -> Outcome {
-    options::tell_of_preparation(args.edition);
     let source = input::read(&args.file)?;
     let module = source.module(args.selected.module.as_deref())?;
-    let cx = || args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
+    let choice = args.choosing.for_module(&args.file, &source, &module)?;
+    let cx = || choice.cx(args.budget.cx());
     if !args.unchecked {
         let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
         let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
-        render::tell_all(&source, &findings);
+        render::tell_all(&source, choice.edition, &findings);
         if let Some(exit) = render::rejection(&findings) {
             let message = "the program is not compiled (--unchecked compiles it all the same)";
             return Err(Failure::new(exit, message));

@@ -1,19 +1,21 @@
 //! `relax-spec check`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
 use annotate_snippets::Renderer;
 use rayon::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::budget::StepBudget;
+use super::choice::{Choice, Choosing, Offered};
 use super::convert::Target;
 use super::input::{self, InputError, Source};
 use super::types::Typed;
 use super::{Exit, Failure, Outcome, note, options, print, print_program, print_rendered, render};
 use crate::book::{Edition, Reading};
-use crate::check::{Claim, all_findings, check_as, unknown_names};
+use crate::check::{Accepted, Claim, Later, all_findings, check_as, unknown_names};
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, Span, visible, visible_json};
 use crate::syntax::load::LoadError;
@@ -25,12 +27,23 @@ use crate::syntax::tvmscript::Which;
 /// go on, and are silent on what depends on a wrong place. FILE is TVMScript (.py),
 /// RON, JSON or Relay (.relay), programs of 2022 marked by `ast: "2022-06"` included; `-` is standard input; a directory stands for all
 /// programs below it. Every module of a Python file is checked, whatever stands around it.
+///
+/// Each module is judged by one edition, which is named at the end, with who has chosen it. Where a later edition accepts what is wrong in an
+/// earlier one, the finding says so, with the rules that decide.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec check model.py
   relax-spec check --format json models/ | jq .rule
   relax-spec check --types model.py
-  relax-spec check --reading literal model.py")]
+  relax-spec check --edition 2024-04 model.py
+  relax-spec check --reading literal model.py
+
+relax-spec.toml, in the directory of FILE or above it (of `-` in the current directory), of which the nearest holds:
+  edition = \"2024-04\"
+  reading = \"corrected\"       # or \"literal\"
+  proposals = []              # there is none yet
+  [errata]
+  A01 = \"literal\"            # this erratum in a reading of its own")]
 pub struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -52,11 +65,8 @@ pub struct Args {
     /// How many findings are told; of the rest only the number
     #[arg(long, value_name = "N", default_value_t = render::MOST)]
     max_diagnostics: usize,
-    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
-    edition: Edition,
-    /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
-    #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
-    reading: Reading,
+    #[command(flatten)]
+    choosing: Choosing,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -87,16 +97,59 @@ struct OfModule {
     name: String,
     /// With what is known of it, if that is asked for: the text, or JSON.
     typed: Option<String>,
+    choice: Choice,
     findings: Vec<Diagnostic>,
+    /// For each finding the later edition that accepts what is wrong, if there is one.
+    accepted: Vec<Option<Accepted>>,
+    /// What the implementation claims to follow whose dialect it is, if there nothing is wrong.
+    vanish_in: Option<Edition>,
     /// What the literal text says, where its verdict is another one.
     literally: Option<String>,
-    /// Whether the module has something that no edition gives a meaning.
+    /// Whether the module has something that its edition gives no meaning.
     has_global_infos: bool,
     /// No function of the module can be started from outside, and it does not claim to be a program.
     fragment: bool,
 }
 
+impl OfModule {
+    /// What the chapter on Relay says of a program that is not translated.
+    fn of_relay(choice: Choice, findings: Vec<Diagnostic>) -> OfModule {
+        OfModule {
+            name: String::new(),
+            typed: None,
+            choice,
+            accepted: vec![None; findings.len()],
+            findings,
+            vanish_in: None,
+            literally: None,
+            has_global_infos: false,
+            fragment: false,
+        }
+    }
+
+    /// Puts findings before the others.
+    fn begin_with(&mut self, findings: &[Diagnostic]) {
+        self.findings.splice(0..0, findings.iter().cloned());
+        self.accepted.splice(0..0, findings.iter().map(|_| None));
+    }
+
+    /// The first so many findings, each with the later edition that accepts what is wrong.
+    fn told(&self, most: usize) -> impl Iterator<Item = (&Diagnostic, Option<&Accepted>)> {
+        self.findings.iter().zip(self.accepted.iter().map(Option::as_ref)).take(most)
+    }
+}
+
 impl Report {
+    /// The edition in which all errors of the file are gone, if the implementation claims it whose dialect it is.
+    fn vanish_in(&self) -> Option<Edition> {
+        let wrong = self.modules.iter().filter(|module| has_errors(&module.findings));
+        let editions: BTreeSet<Option<Edition>> = wrong.map(|module| module.vanish_in).collect();
+        match (&self.broken, editions.len()) {
+            (None, 1) => editions.into_iter().next().flatten(),
+            (Some(_), _) | (None, _) => None,
+        }
+    }
+
     fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
         self.modules.iter().flat_map(|module| &module.findings)
     }
@@ -118,9 +171,18 @@ impl From<InputError> for Failure {
 }
 
 pub fn run(args: &Args) -> Outcome {
-    options::tell_of_preparation(args.edition);
     let files = input::expand(&args.files)?;
-    let checked: Vec<Checked> = files.into_par_iter().map(|path| apart(path, |path| check(args, path))).collect();
+    let offered = |path: PathBuf| args.choosing.for_file(&path).map(|offered| (path, offered));
+    let files = files.into_iter().map(offered).collect::<Result<Vec<(PathBuf, Offered)>, Failure>>()?;
+    let check = |(path, offered): (PathBuf, Offered)| apart(path, |path| check(args, &offered, path));
+    let checked: Vec<Checked> = files.into_par_iter().map(check).collect();
+    let choices = choices(&checked);
+    choices
+        .iter()
+        .map(|choice| choice.edition)
+        .collect::<BTreeSet<Edition>>()
+        .into_iter()
+        .for_each(options::tell_of_preparation);
     let renderer = render::renderer();
     let mut most = args.max_diagnostics;
     for one in &checked {
@@ -142,7 +204,10 @@ pub fn run(args: &Args) -> Outcome {
         }
     }
     if args.format == Format::Human && !args.types {
-        print(&summary(&checked))?;
+        print(&summary(&checked, &choices))?;
+    }
+    if args.types {
+        choices.iter().for_each(Choice::tell_who);
     }
     Ok(checked.iter().map(exit).max().unwrap_or(Exit::NothingRan))
 }
@@ -153,26 +218,22 @@ fn apart(path: PathBuf, check: impl FnOnce(PathBuf) -> Checked) -> Checked {
         .unwrap_or_else(|_| Checked { result: Err(InputError::Internal(path.display().to_string())), path })
 }
 
-fn check(args: &Args, path: PathBuf) -> Checked {
+fn check(args: &Args, offered: &Offered, path: PathBuf) -> Checked {
     let result = input::read(&path).and_then(|source| {
-        let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
-        let of_relay = source.relay_findings(&mut cx)?;
+        let choice = offered.for_none();
+        let of_relay = source.relay_findings(&mut choice.cx(args.budget.cx()))?;
         if has_errors(&of_relay) {
-            let module = OfModule {
-                name: String::new(),
-                typed: None,
-                findings: of_relay,
-                literally: None,
-                has_global_infos: false,
-                fragment: false,
-            };
+            let module = OfModule::of_relay(choice, of_relay);
             return Ok(Report { source, modules: vec![module], skipped: None, broken: None });
         }
         let which = args.selected.module.as_deref().map_or(Which::All, Which::Named);
         let file = source.modules(which)?;
-        let check = |(name, module): (String, IrModule)| check_module(args, &source, name, &module);
-        let mut modules: Vec<OfModule> = file.modules.into_iter().map(check).collect();
-        modules.iter_mut().take(1).for_each(|module| drop(module.findings.splice(0..0, of_relay.iter().cloned())));
+        let check = |(name, module): (String, IrModule)| {
+            let choice = offered.for_module(&source, &module)?;
+            Ok(check_module(args, &source, choice, name, &module))
+        };
+        let mut modules = file.modules.into_iter().map(check).collect::<Result<Vec<OfModule>, InputError>>()?;
+        modules.iter_mut().take(1).for_each(|module| module.begin_with(&of_relay));
         let broken =
             (!file.faults.is_empty()).then(|| InputError::Load(source.name.clone(), LoadError::Syntax(file.faults)));
         Ok(Report { source, modules, skipped: file.skipped, broken })
@@ -180,24 +241,31 @@ fn check(args: &Args, path: PathBuf) -> Checked {
     Checked { path, result }
 }
 
-fn check_module(args: &Args, source: &Source, name: String, module: &IrModule) -> OfModule {
-    let context = |reading| args.budget.cx().with_edition(args.edition).with_reading(reading);
+fn check_module(args: &Args, source: &Source, choice: Choice, name: String, module: &IrModule) -> OfModule {
+    let context = || choice.cx(args.budget.cx());
     let claim = if args.program { Claim::Program } else { Claim::Fragment };
-    let report = check_as(&mut context(args.reading.clone()), module, claim);
-    let literal = check_as(&mut context(Reading::literal()), module, claim).diagnostics;
+    let report = check_as(&mut context(), module, claim);
+    let literal = check_as(&mut context().with_reading(Reading::literal()), module, claim).diagnostics;
     let literally = (has_errors(&report.diagnostics) != has_errors(&literal)).then(|| verdict(&literal));
     let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
-    let findings = all_findings(&mut context(args.reading.clone()), &report, unknown);
-    let has_global_infos = !module.global_infos.is_empty();
+    let findings = all_findings(&mut context(), &report, unknown.clone());
+    let later = Later { module, claim, unknown: &unknown, cx: &context() };
+    let accepted = if has_errors(&findings) { later.accepting(&findings) } else { vec![None; findings.len()] };
+    let vanish_in = source.claimed_edition().filter(|claimed| {
+        accepted.iter().any(Option::is_some) && *claimed > choice.edition && later.is_accepted_by(*claimed)
+    });
+    let means_nothing = rule!("VDEV.WHEN").in_edition(choice.edition).is_none();
+    let has_global_infos = means_nothing && !module.global_infos.is_empty();
     let typed = args.types.then(|| {
-        let typed = Typed::of(&mut context(args.reading.clone()), source, name.clone(), module);
+        let typed = Typed::of(&mut context(), source, name.clone(), module);
         typed.tell_left_out();
         match args.format {
             Format::Human => typed.text(&Target::default()),
             Format::Json => format!("{}\n", typed.json(&Target::default())),
         }
     });
-    OfModule { name, typed, findings, literally, has_global_infos, fragment: report.fragment }
+    let fragment = report.fragment;
+    OfModule { name, typed, choice, findings, accepted, vanish_in, literally, has_global_infos, fragment }
 }
 
 fn has_errors<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> bool {
@@ -257,19 +325,22 @@ fn tell_module(
     most: &mut usize,
     out: Sink<'_>,
 ) -> Result<(), Failure> {
-    let OfModule { name: _, typed: _, findings, literally, has_global_infos, fragment } = module;
-    let (told, rest) = findings.split_at(findings.len().min(*most));
-    *most -= told.len();
-    told.iter().try_for_each(|finding| out(&render::human(renderer, source, finding)))?;
-    if !rest.is_empty() {
-        out(&format!("note: {title}: {} (--max-diagnostics)\n\n", render::not_shown(rest.len())))?;
+    let OfModule { choice, literally, has_global_infos, fragment, .. } = module;
+    let human = |(finding, accepted)| render::human(renderer, source, choice.edition, finding, accepted);
+    module.told(*most).map(human).try_for_each(|text| out(&text))?;
+    let rest = module.findings.len().saturating_sub(*most);
+    *most = most.saturating_sub(module.findings.len());
+    if rest > 0 {
+        out(&format!("note: {title}: {} (--max-diagnostics)\n\n", render::not_shown(rest)))?;
     }
     if *has_global_infos {
         out(&format!("note: {title}: virtual devices and other global infos mean nothing in this edition\n\n"))?;
     }
     if *fragment {
-        let message = "no function has a global_symbol, so none can be started (an error with --program: WF.11)";
-        out(&format!("note: {title}: {message}\n\n"))?;
+        let rule = rule!("WF.11");
+        let rule = rule.in_edition(choice.edition).unwrap_or(rule);
+        let message = "no function has a global_symbol, so none can be started (an error with --program";
+        out(&format!("note: {title}: {message}: {rule})\n\n"))?;
     }
     match literally {
         Some(verdict) => out(&format!("note: {title}: in the literal reading of the text: {verdict}\n\n")),
@@ -281,11 +352,12 @@ fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
     let values: Vec<Value> = match &checked.result {
         Ok(report) => {
             let of_module = |module: &OfModule| {
-                let json = |finding| render::finding_json(&report.source, &module.name, finding);
-                let (told, rest) = module.findings.split_at(module.findings.len().min(*most));
-                *most -= told.len();
-                let rest = (!rest.is_empty()).then(|| render::not_shown_json(&report.source.name, rest.len()));
-                told.iter().map(json).chain(rest).collect::<Vec<Value>>()
+                let json = |(finding, accepted)| finding_json(&report.source, module, finding, accepted);
+                let told: Vec<Value> = module.told(*most).map(json).collect();
+                let rest = module.findings.len().saturating_sub(*most);
+                *most = most.saturating_sub(module.findings.len());
+                let rest = (rest > 0).then(|| render::not_shown_json(&report.source.name, rest));
+                told.into_iter().chain(rest).chain([judged_by_json(&report.source, module)]).collect::<Vec<Value>>()
             };
             let skipped = report.skipped.map(|skipped| render::skipped_json(&report.source, skipped));
             let path = checked.path.display().to_string();
@@ -298,8 +370,62 @@ fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
     lines.collect::<Result<String, serde_json::Error>>().map_err(Failure::unreadable)
 }
 
-/// `3 files: 5 errors, 1 warning`.
-fn summary(checked: &[Checked]) -> String {
+/// A finding with the edition by which it is one.
+fn finding_json(source: &Source, module: &OfModule, finding: &Diagnostic, accepted: Option<&Accepted>) -> Value {
+    let mut value = render::finding_json(source, &module.name, finding);
+    value["edition"] = module.choice.edition.name().into();
+    value["accepted_by"] = accepted.map(render::accepted_json).into();
+    value
+}
+
+/// By what a module was judged, and who has chosen that.
+fn judged_by_json(source: &Source, module: &OfModule) -> Value {
+    json!({
+        "file": source.name,
+        "module": (!module.name.is_empty()).then_some(&module.name),
+        "severity": "note",
+        "rule": null,
+        "message": module.choice.to_string(),
+        "edition": module.choice.edition.name(),
+        "edition_from": module.choice.from(),
+        "vanish_in": module.vanish_in.map(Edition::name),
+    })
+}
+
+/// By what the modules were judged, each choice once.
+fn choices(checked: &[Checked]) -> Vec<Choice> {
+    let modules = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(|report| &report.modules);
+    let by_words: BTreeMap<String, &Choice> =
+        modules.map(|module| (module.choice.to_string(), &module.choice)).collect();
+    by_words.into_values().cloned().collect()
+}
+
+/// How many choices are told.
+const MOST_CHOICES: usize = 4;
+
+/// `; edition 2024-04, from relax-spec.toml`.
+fn judged_by(choices: &[Choice]) -> String {
+    let told: String = choices.iter().take(MOST_CHOICES).map(|choice| format!("; {choice}")).collect();
+    match choices.len().saturating_sub(MOST_CHOICES) {
+        0 => told,
+        rest => format!("{told}; and {rest} more choices"),
+    }
+}
+
+/// What is said of the files whose errors all vanish in the edition that their implementation claims.
+fn vanishing(checked: &[Checked]) -> String {
+    let editions = checked.iter().filter_map(|one| one.result.as_ref().ok()?.vanish_in());
+    let mut counts: BTreeMap<Edition, usize> = BTreeMap::new();
+    editions.for_each(|edition| *counts.entry(edition).or_default() += 1);
+    let line = |(edition, count): (Edition, usize)| {
+        let of = if count == checked.len() { String::new() } else { format!(" of {}", plural(count, "file")) };
+        format!("all errors{of} vanish in edition {edition}, which TVM claims (--edition {edition})\n")
+    };
+    counts.into_iter().map(line).collect()
+}
+
+/// `3 files: 5 errors, 1 warning; edition 2023-02, the default`.
+fn summary(checked: &[Checked], choices: &[Choice]) -> String {
     let count = |severity| {
         let findings = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(Report::findings);
         findings.filter(|finding| finding.severity == severity).count()
@@ -309,11 +435,13 @@ fn summary(checked: &[Checked]) -> String {
     let is_broken = |one: &&Checked| matches!(&one.result, Ok(Report { broken: Some(_), .. }));
     let broken = told(checked.iter().filter(is_broken).count(), "in part unreadable");
     format!(
-        "{}: {}, {}{}{unreadable}{broken}\n",
+        "{}: {}, {}{}{unreadable}{broken}{}\n{}",
         plural(checked.len(), "file"),
         plural(count(Severity::Error), "error"),
         plural(count(Severity::Warning), "warning"),
         told(count(Severity::Limit), "undecided for a limit"),
+        judged_by(choices),
+        vanishing(checked),
     )
 }
 

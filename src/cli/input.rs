@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::{fs, io};
 
 use super::note;
+use crate::book::Edition;
 use crate::findings::Diagnostic;
 use crate::grammar::source::Lines;
 use crate::grammar::{IrModule, Span, visible};
@@ -12,7 +13,7 @@ use crate::judge::Cx;
 use crate::reading;
 use crate::relay::{self, Fault};
 use crate::syntax::load::{self, Form, Given, LoadError};
-use crate::syntax::tvmscript::{PythonFile, Which};
+use crate::syntax::tvmscript::{Dialect, PythonFile, Which};
 
 /// A program as given.
 pub struct Source {
@@ -100,6 +101,14 @@ impl Source {
     /// Line and column of an offset, both from 1, and the offset at which the line begins.
     pub fn locate(&self, offset: u32) -> (usize, usize, usize) {
         self.lines.get_or_init(|| Lines::of(&self.text)).place(&self.text, offset as usize)
+    }
+
+    /// The edition that the implementation claims to follow in whose dialect the text is written.
+    pub fn claimed_edition(&self) -> Option<Edition> {
+        let is_dialect =
+            !relay::is_relay(&self.name, &self.text) && Form::of(Path::new(&self.name), &self.text) == Form::TvmScript;
+        // Its dialects differ in spelling alone.
+        is_dialect.then(|| Dialect::default().claimed_edition())
     }
 
     /// The line of a span, for people.

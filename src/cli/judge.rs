@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead as _;
+use std::path::Path;
 
 use serde_json::Value;
 
 use super::budget::StepBudget;
+use super::choice::{Choice, Choosing};
 use super::options::Format;
 use super::{Exit, Failure, Outcome, options, print, print_json};
 use crate::book::{Edition, Erratum, Reading};
@@ -22,7 +24,7 @@ use crate::question::{self, Ask};
 /// Operands are written as on paper: types `Tensor(2, float32)`, `Shape(-1)`, `Func((Object) -> Object, pure)`;
 /// structural information `Tensor((n, 4), float32)`, `Tensor(ndim=2, float32)`, `Shape((n + 1))`; dimensions `n + 1`,
 /// `min(n, 4)`; the annotations of TVMScript, `R.Tensor(("n", 4), "float32")`, and RON or JSON as in cases are read
-/// as well. Where an erratum changes the answer, both answers are shown.
+/// as well. Where an erratum changes the answer, both answers are shown if no reading is chosen.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec judge unify 'Tensor((n, 4), float32)' 'Tensor((m, 4), float32)'
@@ -50,16 +52,13 @@ pub struct Args {
     /// The same as --format json
     #[arg(long)]
     json: bool,
-    /// `corrected`, `literal`, or a list of errata to take literally; without it, both answers where they differ
-    #[arg(long, value_name = "READING", value_parser = options::reading)]
-    reading: Option<Reading>,
     /// How much the prover of equal dimensions knows: alpha, algebraic or exhaustive
     #[arg(long, default_value = "algebraic", value_parser = options::prover)]
     prover: Prover,
     #[command(flatten)]
     pub(super) budget: StepBudget,
-    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
-    edition: Edition,
+    #[command(flatten)]
+    choosing: Choosing,
     /// erase-wd: the variables in scope, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     vars: Vec<String>,
@@ -110,9 +109,10 @@ enum Judgement {
 }
 
 pub fn run(args: &Args) -> Outcome {
-    options::tell_of_preparation(args.edition);
+    // A question is no file: what is chosen in the current directory holds.
+    let choice = &args.choosing.without_module(Path::new("-"))?;
     if !args.stdin {
-        return one(args, &question(args, &args.operands)?);
+        return one(args, choice, &question(args, &args.operands)?);
     }
     let mut worst = Exit::AsExpected;
     for (number, line) in std::io::stdin().lock().lines().enumerate() {
@@ -121,10 +121,10 @@ pub fn run(args: &Args) -> Outcome {
             |failure: Failure| Failure { message: format!("line {}: {}", number + 1, failure.message), ..failure };
         let exit = match line.trim() {
             "" => continue,
-            text if text.starts_with('{') => json_question(args, text),
+            text if text.starts_with('{') => json_question(args, choice, text),
             text => {
                 let operands: Vec<String> = text.split(';').map(|operand| operand.trim().to_string()).collect();
-                question(args, &operands).and_then(|ask| one(args, &ask))
+                question(args, &operands).and_then(|ask| one(args, choice, &ask))
             }
         };
         worst = worst.max(exit.map_err(at_line)?);
@@ -133,13 +133,13 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 /// A question as the protocol has it, `{"id": .., "op": .., "args": [..]}`, answered with the same id.
-fn json_question(args: &Args, text: &str) -> Outcome {
+fn json_question(args: &Args, choice: &Choice, text: &str) -> Outcome {
     let unreadable = |error: ProtocolError| Failure::unreadable(error);
     let value = protocol::parse_json(text).map_err(unreadable)?;
     let op = value.get("op").and_then(Node::as_text).ok_or_else(|| Failure::unreadable("a question has an `op`"))?;
     let none = Node::from(Data::List(Vec::new()));
     let ask = Ask::from_wire(op, value.get("args").unwrap_or(&none)).map_err(unreadable)?;
-    let (outcome, others) = ask_both(args, &ask);
+    let (outcome, others) = ask_both(args, choice, &ask);
     let mut reply = to_json(&outcome.0, &others);
     if let Some(id) = value.get("id") {
         reply["id"] = data::json::value_of(id);
@@ -152,18 +152,19 @@ fn json_question(args: &Args, text: &str) -> Outcome {
 type Answered = (question::Outcome, String);
 
 /// The answer in the reading asked for and, where none is, what single errata taken literally make of it.
-fn ask_both(args: &Args, ask: &Ask) -> (Answered, Vec<(Erratum, question::Outcome, String)>) {
-    if let Some(reading) = &args.reading {
-        return (answer(&mut context(args, reading.clone()), ask), Vec::new());
+fn ask_both(args: &Args, choice: &Choice, ask: &Ask) -> (Answered, Vec<(Erratum, question::Outcome, String)>) {
+    let context = |reading: Reading| context(args, choice.edition, reading);
+    if let Some(reading) = choice.chosen_reading() {
+        return (answer(&mut context(reading.clone()), ask), Vec::new());
     }
-    let mut cx = context(args, Reading::corrected()).with_errata_noted();
+    let mut cx = context(Reading::corrected()).with_errata_noted();
     let corrected = answer(&mut cx, ask);
-    let others = changed_by(args, ask, &corrected.0, &cx.errata_asked_after());
+    let others = changed_by(&context, ask, &corrected.0, &cx.errata_asked_after());
     (corrected, others)
 }
 
-fn one(args: &Args, ask: &Ask) -> Outcome {
-    let ((outcome, derivations), others) = ask_both(args, ask);
+fn one(args: &Args, choice: &Choice, ask: &Ask) -> Outcome {
+    let ((outcome, derivations), others) = ask_both(args, choice, ask);
     if args.json || args.format == Format::Json {
         print_json(&to_json(&outcome, &others))?;
     } else {
@@ -191,8 +192,8 @@ fn exit(outcome: &question::Outcome) -> Exit {
     }
 }
 
-fn context(args: &Args, reading: Reading) -> Cx {
-    let cx = args.budget.cx().with_edition(args.edition).with_prover(args.prover).with_reading(reading);
+fn context(args: &Args, edition: Edition, reading: Reading) -> Cx {
+    let cx = args.budget.cx().with_edition(edition).with_prover(args.prover).with_reading(reading);
     let mut cx = if args.explain { cx.with_trace() } else { cx };
     cx.glb_purity = args.glb_purity;
     cx
@@ -206,13 +207,13 @@ fn answer(cx: &mut Cx, ask: &Ask) -> Answered {
 /// The errata that, taken literally by themselves, change the answer; without those that change every other one. Only what was
 /// asked after can.
 fn changed_by(
-    args: &Args,
+    context: &dyn Fn(Reading) -> Cx,
     ask: &Ask,
     corrected: &question::Outcome,
     asked_after: &BTreeSet<Erratum>,
 ) -> Vec<(Erratum, question::Outcome, String)> {
     let alone = |erratum: &Erratum| {
-        let (outcome, derivations) = answer(&mut context(args, Reading::literal_only(&[*erratum])), ask);
+        let (outcome, derivations) = answer(&mut context(Reading::literal_only(&[*erratum])), ask);
         (*erratum, outcome, derivations)
     };
     let shown = asked_after.iter().filter(|erratum| !Reading::ONLY_BY_NAME.contains(erratum));

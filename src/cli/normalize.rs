@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::budget::StepBudget;
+use super::choice::Choosing;
 use super::convert::Target;
 use super::options::Format;
-use super::{Exit, Outcome, input, options, render};
-use crate::book::{Edition, Reading};
+use super::{Exit, Outcome, input, render};
 use crate::data::json::value_of;
 use crate::data::to_document;
 use crate::normal_form::normalize_reporting;
@@ -33,23 +33,19 @@ pub struct Args {
     format: Format,
     #[command(flatten)]
     pub(super) budget: StepBudget,
-    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
-    edition: Edition,
-    /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
-    #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
-    reading: Reading,
+    #[command(flatten)]
+    choosing: Choosing,
 }
 
 pub fn run(args: &Args) -> Outcome {
-    options::tell_of_preparation(args.edition);
     let source = input::read(&args.file)?;
     let module = source.module(args.selected.module.as_deref())?;
-    let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
-    let normalized = normalize_reporting(&mut cx, &module);
+    let choice = args.choosing.for_module(&args.file, &source, &module)?;
+    let normalized = normalize_reporting(&mut choice.cx(args.budget.cx()), &module);
     match args.format {
         Format::Human => {
             args.target.write(&normalized.module)?;
-            render::tell_all(&source, &normalized.findings);
+            render::tell_all(&source, choice.edition, &normalized.findings);
         }
         Format::Json => {
             let finding = |finding| render::finding_json(&source, "", finding);

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::arrays::write_npz;
 use super::budget::StepBudget;
+use super::choice::{Choice, Choosing};
 use super::externs::Externs;
 use super::given::{self, Given, Kept};
 use super::options::Format;
 use super::value::Brief;
-use super::{Exit, Failure, Outcome, input, options, print, print_json, render, value};
+use super::{Exit, Failure, Outcome, input, print, print_json, render, value};
 use crate::adequacy::{Adequacy, adequacy};
 use crate::arguments::linked;
-use crate::book::{Edition, Reading};
 use crate::check::check_program;
 use crate::data::json::to_value;
 use crate::eval;
@@ -33,7 +33,8 @@ use crate::value::ValueSpec;
 ///
 /// Both programs run on the arguments given, if any are, and on generated ones, which lie around the constants of both. Inside of dataflow
 /// blocks AFTER may be more defined, never less; elsewhere values, errors, effects and mutations must be preserved. Floats may
-/// differ as far as BEFORE itself would if it rounded otherwise.
+/// differ as far as BEFORE itself would if it rounded otherwise. Both are judged by the edition that BEFORE is judged by. Where A13 is taken
+/// literally, any divergence may be optimized away.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec refine before.py after.py
@@ -94,15 +95,11 @@ pub struct Args {
     tolerance: f64,
     #[command(flatten)]
     pub(super) budget: StepBudget,
-    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
-    edition: Edition,
-    /// `corrected`, `literal`, or a list of errata to take literally; with A13 any divergence may be optimized away
-    #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
-    reading: Reading,
+    #[command(flatten)]
+    choosing: Choosing,
 }
 
 pub fn run(args: &Args) -> Outcome {
-    options::tell_of_preparation(args.edition);
     let (before, after) = (input::read(&args.before)?, input::read(&args.after)?);
     let (of_before, of_after) = match args.modules.as_slice() {
         [] => (None, None),
@@ -112,7 +109,8 @@ pub fn run(args: &Args) -> Outcome {
     };
     let source = before.module(of_before.map(String::as_str))?;
     let target = Target::of(args, &after, of_after.map(String::as_str))?;
-    let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
+    let choice = chosen(args, (&before, &source), (&after, &target))?;
+    let mut cx = choice.cx(args.budget.cx());
     if !args.unchecked {
         let mut programs = vec![(&before, &source)];
         if let Target::Module(target) = &target {
@@ -178,6 +176,22 @@ pub fn run(args: &Args) -> Outcome {
     })
 }
 
+/// The edition and the reading by which both programs are judged.
+fn chosen(
+    args: &Args,
+    (before, source): (&input::Source, &IrModule),
+    (after, target): (&input::Source, &Target),
+) -> Result<Choice, Failure> {
+    let choice = args.choosing.for_module(&args.before, before, source)?;
+    let Target::Module(target) = target else { return Ok(choice) };
+    let other = args.choosing.for_file(&args.after)?.for_module(after, target)?;
+    if other.edition == choice.edition {
+        return Ok(choice);
+    }
+    let message = format!("BEFORE is to be judged by {choice}, AFTER by {other}; --edition chooses one for both");
+    Err(Failure::unreadable(message))
+}
+
 /// What is judged.
 enum Target {
     Module(IrModule),
@@ -223,7 +237,7 @@ fn well_formed(cx: &Cx, format: Format, programs: &[(&input::Source, &IrModule)]
         let findings = check_program(&mut cx.clone(), module).diagnostics;
         let errors = || findings.iter().filter(|finding| finding.is_fatal());
         if format == Format::Human {
-            render::tell_all(text, errors());
+            render::tell_all(text, cx.edition, errors());
         }
         broken |= errors().any(|finding| finding.severity == Severity::Error);
         told.extend(errors().map(|finding| render::finding_json(text, "", finding)));

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::input::{InputError, Source};
 use super::{Exit, note};
-use crate::book::Rule;
+use crate::book::{Edition, Rule};
+use crate::check::Accepted;
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{Span, is_hidden, visible};
@@ -22,7 +23,13 @@ pub fn renderer() -> Renderer {
 }
 
 /// A finding with the source line, the rule and its reason.
-pub fn human(renderer: &Renderer, source: &Source, finding: &Diagnostic) -> String {
+pub fn human(
+    renderer: &Renderer,
+    source: &Source,
+    edition: Edition,
+    finding: &Diagnostic,
+    accepted: Option<&Accepted>,
+) -> String {
     let level = match finding.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -39,12 +46,16 @@ pub fn human(renderer: &Renderer, source: &Source, finding: &Diagnostic) -> Stri
         ),
     };
     let note = match finding.severity {
-        Severity::Error | Severity::Warning => format!("{}: {}", finding.rule, reason(finding.rule)),
+        Severity::Error | Severity::Warning => format!("{}: {}", finding.rule, reason(finding.rule, edition)),
         Severity::Limit => {
             "this is no fault of the program; the oracle goes no further, and says nothing of it".to_string()
         }
     };
     let group = group.element(Level::NOTE.message(note));
+    let group = match accepted {
+        Some(accepted) => group.element(Level::NOTE.message(accepted_by(accepted))),
+        None => group,
+    };
     let group = match &hint {
         Some(hint) => group.element(Level::HELP.message(hint.as_ref())),
         None => group,
@@ -63,11 +74,23 @@ pub fn rejection<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Opti
     findings.into_iter().filter_map(exit).min()
 }
 
+/// `accepted by 2024-04: PRIMFUNC.SI.RESULT`.
+fn accepted_by(accepted: &Accepted) -> String {
+    let rules: Vec<&str> = accepted.rules.iter().map(|rule| rule.id()).collect();
+    let deciding = if rules.is_empty() { String::new() } else { format!(": {}", rules.join(", ")) };
+    format!("accepted by {}{deciding}", accepted.edition)
+}
+
+/// The same in JSON.
+pub fn accepted_json(accepted: &Accepted) -> Value {
+    json!({"edition": accepted.edition.name(), "rules": accepted.rules})
+}
+
 /// Findings on standard error, the first of them if there are very many.
-pub fn tell_all<'f>(source: &Source, findings: impl IntoIterator<Item = &'f Diagnostic>) {
+pub fn tell_all<'f>(source: &Source, edition: Edition, findings: impl IntoIterator<Item = &'f Diagnostic>) {
     let renderer = renderer();
     let mut findings = findings.into_iter();
-    findings.by_ref().take(MOST).for_each(|finding| note(&human(&renderer, source, finding)));
+    findings.by_ref().take(MOST).for_each(|finding| note(&human(&renderer, source, edition, finding, None)));
     match findings.count() {
         0 => {}
         rest => note(&format!("note: {}\n", not_shown(rest))),
@@ -85,9 +108,10 @@ pub fn not_shown(rest: usize) -> String {
     }
 }
 
-/// The rule's text up to the end of its first sentence.
-fn reason(rule: Rule) -> String {
-    let text = rule.info().text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+/// The rule's text up to the end of its first sentence, in the words of an edition.
+fn reason(rule: Rule, edition: Edition) -> String {
+    let words = rule.statement(edition).map_or(rule.info().text, |statement| statement.text);
+    let text = words.split("\n\n").next().unwrap_or_default().replace('\n', " ");
     match text.find(". ") {
         Some(end) => text[..=end].to_string(),
         None => text,

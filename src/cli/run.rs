@@ -7,21 +7,21 @@ use serde_json::{Value, json};
 
 use super::arrays::write_npz;
 use super::budget::TimeBudget;
+use super::choice::{Choice, Choosing};
 use super::externs::Externs;
 use super::given::{self, Given};
 use super::options::{Engine, Format};
 use super::value::Extent;
 use super::{Exit, Failure, Outcome, input, note, options, print, print_json, render, value};
 use crate::arguments::{Arguments, Draw, linked};
-use crate::book::{Edition, Reading};
 use crate::check::{all_findings, check_program, unknown_names};
 use crate::data::json::to_value;
 use crate::derivation::inferred_results;
 use crate::eval::{self, Options, Run, SignatureOrder};
-use crate::facade::run_together;
 use crate::grammar::IrModule;
 use crate::harness::extern_process::ExternProcess;
 use crate::judge::{self, Cx};
+use crate::oracle::answer_evaluate_together;
 use crate::question::RunAnswer;
 use crate::value::{self as values, ValueSpec};
 use crate::vm;
@@ -94,7 +94,7 @@ pub struct Args {
     depth: Option<usize>,
     /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its own if there are as many for
     /// each, those of worker 0 first
-    #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "edition", "reading"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order"])]
     workers: Option<usize>,
     #[command(flatten)]
     externs: Externs,
@@ -103,23 +103,20 @@ pub struct Args {
     signature_order: SignatureOrder,
     #[command(flatten)]
     pub(super) budget: TimeBudget,
-    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
-    edition: Edition,
-    /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
-    #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
-    reading: Reading,
+    #[command(flatten)]
+    choosing: Choosing,
 }
 
 pub fn run(args: &Args) -> Outcome {
-    options::tell_of_preparation(args.edition);
     let source = input::read(&args.file)?;
     let module = source.module(args.selected.module.as_deref())?;
-    let cx = || Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
+    let choice = args.choosing.for_module(&args.file, &source, &module)?;
+    let cx = || choice.cx(Cx::new());
     if !args.unchecked {
         let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
         let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
         if args.format == Format::Human {
-            render::tell_all(&source, &findings);
+            render::tell_all(&source, choice.edition, &findings);
         }
         if let Some(exit) = render::rejection(&findings) {
             if args.format == Format::Json {
@@ -147,7 +144,7 @@ pub fn run(args: &Args) -> Outcome {
         false => args.given.load(linked(&module, &entry), options.memory)?,
     };
     if let Some(workers) = args.workers {
-        return together(args, &module, &entry, workers, &specs);
+        return together(args, &choice, &module, &entry, (workers, &specs));
     }
     let values = values::from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
     let arguments = (args.format == Format::Json).then(|| specs.iter().map(value::argument).collect::<Vec<String>>());
@@ -208,7 +205,13 @@ fn on_machine(cx: &mut Cx, module: &IrModule, entry: &str, values: Vec<values::V
 }
 
 /// By several workers: what each of them comes to.
-fn together(args: &Args, module: &IrModule, entry: &str, workers: usize, specs: &[ValueSpec]) -> Outcome {
+fn together(
+    args: &Args,
+    choice: &Choice,
+    module: &IrModule,
+    entry: &str,
+    (workers, specs): (usize, &[ValueSpec]),
+) -> Outcome {
     let wanted = linked(module, entry).map_or(specs.len(), |func| func.params.len());
     let own: Vec<Vec<ValueSpec>> = match specs.len() {
         given if given == wanted => vec![specs.to_vec(); workers],
@@ -220,7 +223,9 @@ fn together(args: &Args, module: &IrModule, entry: &str, workers: usize, specs: 
         }
     };
     let mut exit = Exit::AsExpected;
-    for (worker, answer) in run_together(module, entry, &own).into_iter().enumerate() {
+    let reading = choice.reading();
+    let answers = answer_evaluate_together((choice.edition, &reading), module, entry, &own);
+    for (worker, answer) in answers.into_iter().enumerate() {
         let text = match answer.map_err(Failure::unreadable)? {
             RunAnswer::Returns(spec, _) => {
                 value::format(&spec, if args.full { Extent::Whole } else { Extent::Summary })

@@ -6,11 +6,11 @@ use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
 
 use super::budget::StepBudget;
+use super::choice::Choosing;
 use super::convert::Target;
 use super::input::Source;
 use super::options::Format;
-use super::{Exit, Outcome, input, note, options, print_json, render};
-use crate::book::{Edition, Reading};
+use super::{Exit, Outcome, input, note, print_json, render};
 use crate::derivation::{DeriveReport, annotated, derive_module};
 use crate::findings::Diagnostic;
 use crate::grammar::visit::{Visitor, walk_module, walk_var_binding};
@@ -47,19 +47,15 @@ pub struct Args {
     target: Target,
     #[command(flatten)]
     pub(super) budget: StepBudget,
-    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
-    edition: Edition,
-    /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
-    #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
-    reading: Reading,
+    #[command(flatten)]
+    choosing: Choosing,
 }
 
 pub fn run(args: &Args) -> Outcome {
-    options::tell_of_preparation(args.edition);
     let source = input::read(&args.file)?;
     let (name, module) = source.named_module(args.selected.module.as_deref())?;
-    let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
-    let typed = Typed::of(&mut cx, &source, name, &module);
+    let choice = args.choosing.for_module(&args.file, &source, &module)?;
+    let typed = Typed::of(&mut choice.cx(args.budget.cx()), &source, name, &module);
     match args.format {
         Format::Json => args.target.put(&format!("{}\n", typed.json(&args.target)))?,
         Format::Human if args.list => {
@@ -69,7 +65,7 @@ pub fn run(args: &Args) -> Outcome {
     }
     typed.tell_left_out();
     if args.format == Format::Human {
-        render::tell_all(&source, typed.findings());
+        render::tell_all(&source, choice.edition, typed.findings());
     }
     Ok(typed.exit())
 }

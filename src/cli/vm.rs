@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 
 use super::budget::{Budget, Limits, TimeBudget};
+use super::choice::Choosing;
 use super::externs::Externs;
 use super::given::Given;
 use super::run::{Telling, Told, tell};
@@ -73,6 +74,8 @@ struct Run {
     #[command(flatten)]
     externs: Externs,
     #[command(flatten)]
+    choosing: Choosing,
+    #[command(flatten)]
     budget: TimeBudget,
 }
 
@@ -123,6 +126,8 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 fn start(args: &Run) -> Outcome {
+    // What is compiled has no attributes any more.
+    let choice = args.choosing.without_module(&args.file)?;
     let executable = read(&args.file)?;
     if !args.unverified {
         faults(&args.file, &executable)?;
@@ -135,7 +140,7 @@ fn start(args: &Run) -> Outcome {
     let externs = args.externs.bind(&mut options.registry)?;
     let specs = args.given.load(None, options.memory)?;
     let values = from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
-    let run = vm::run(&mut Cx::new(), &executable, &args.entry, values, &options);
+    let run = vm::run(&mut choice.cx(Cx::new()), &executable, &args.entry, values, &options);
     let telling = Telling { trace: args.trace, full: args.full, save: args.save.as_deref() };
     let ended = tell(&telling, &Told::of_machine(run));
     match externs.iter().find_map(ExternProcess::failure) {

@@ -37,7 +37,7 @@ pub use expr::{
     MatchCast, Op, PrimValue, SeqExpr, ShapeExpr, StringImm, Tuple, TupleGetItem, VarBinding, VarKind,
 };
 pub(crate) use kinds::kinds;
-pub use module::{FORMAT_VERSION, GlobalFunc, IrModule};
+pub use module::{EDITION_ATTR, FORMAT_VERSION, GlobalFunc, IrModule, StatedEditionError, stated_edition};
 pub use prim_expr::{BinaryOp, PrimExpr};
 pub use ranked::Ranks;
 pub use struct_info::{

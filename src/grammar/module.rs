@@ -2,11 +2,43 @@
 
 use std::sync::Arc;
 
-use super::{Attrs, ExternFunc, Function, GlobalVar};
+use super::{AttrValue, Attrs, ExternFunc, Function, GlobalVar};
+use crate::book::{Edition, UnknownEdition};
 use crate::grammar::tir::PrimFunc;
 
 /// The version of the serialized form, RON and JSON alike.
 pub const FORMAT_VERSION: u32 = 1;
+
+/// The attribute by which a module states the edition that it is written for, as a string.
+///
+/// An attribute of the module, for every notation has those already: `I.module_attrs({"relax_spec.edition": "2024-04"})` in TVMScript, `attrs` in
+/// RON and JSON. So neither the grammar nor the version of the format changes, and TVM reads and keeps the statement as any other attribute. The name
+/// begins with ours, so that none of its own is meant.
+pub const EDITION_ATTR: &str = "relax_spec.edition";
+
+/// Why what a module states is no edition.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum StatedEditionError {
+    /// A string that names none.
+    #[error("{0}, but the module states it")]
+    Unknown(#[from] UnknownEdition),
+    /// No string.
+    #[error("the attribute `{EDITION_ATTR}` is the name of an edition, a string")]
+    NoName,
+}
+
+/// The edition that a module with these attributes states.
+///
+/// # Errors
+///
+/// What is stated there is none.
+pub fn stated_edition(attrs: &Attrs) -> Result<Option<Edition>, StatedEditionError> {
+    match attrs.get(EDITION_ATTR) {
+        None => Ok(None),
+        Some(AttrValue::Str(name)) => Ok(Some(name.parse()?)),
+        Some(_) => Err(StatedEditionError::NoName),
+    }
+}
 
 /// A program. The functions are in the order of the source; no verdict depends on it. A name that is bound
 /// twice is representable, so that well-formedness can reject it.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::{Engine, NoAnswer};
+use crate::book::{Edition, Reading};
 use crate::derivation::inferred_results;
 use crate::eval::{Options, default_entry, evaluate, match_value, prelude};
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
@@ -54,13 +55,15 @@ pub fn answer_evaluate_by(
 
 /// Runs an entry point by several workers together, each on arguments of its own; their answers, in order.
 pub fn answer_evaluate_together(
+    (edition, reading): (Edition, &Reading),
     module: &IrModule,
     entry: &str,
     args: &[Vec<ValueSpec>],
 ) -> Vec<Result<RunAnswer, NoAnswer>> {
     let run = |worker: Worker, args: &[ValueSpec]| {
         let by = By { engine: Engine::Evaluator, worker: Some(worker) };
-        answer_run(&mut Cx::new(), by, module, entry, args, |value, _| to_spec(value))
+        let mut cx = Cx::new().with_edition(edition).with_reading(reading.clone());
+        answer_run(&mut cx, by, module, entry, args, |value, _| to_spec(value))
     };
     let fallen = || Err(NoAnswer::Undecided("a worker has fallen".to_string()));
     std::thread::scope(|scope| {

@@ -4,7 +4,7 @@
 use super::import;
 use super::load::MAX_DATA_NESTING;
 use crate::data::{DataError, Document, Notation, Profile, Reader, Reading, one_function_a_name, read_text};
-use crate::grammar::{FORMAT_VERSION, IrModule, Span};
+use crate::grammar::{EDITION_ATTR, FORMAT_VERSION, IrModule, Span, stated_edition};
 use crate::judge::Cx;
 
 /// GRAM: the program that data describes.
@@ -27,7 +27,15 @@ pub(super) fn read_program(cx: &mut Cx, notation: Notation, text: &str, profile:
     if import::is_marked(&document) {
         document = Document::new(import::import(cx, document.into_root(), text)?);
     }
-    Reader { cx, profile }.read(&document)
+    let module: IrModule = Reader { cx, profile }.read(&document)?;
+    stated_edition(&module.attrs).map_err(|error| DataError::at(edition_in(&document), error.to_string()))?;
+    Ok(module)
+}
+
+/// Where the edition stands that a program states.
+fn edition_in(document: &Document<'_>) -> Span {
+    let stated = document.get("attrs").and_then(|attrs| attrs.get(EDITION_ATTR));
+    stated.map_or(Span::NONE, |stated| stated.span)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 mod adequacy;
 #[cfg(feature = "cli")]
 mod book;
+#[cfg(feature = "cli")]
+mod choice;
 mod citations;
 mod clauses;
 #[cfg(feature = "cli")]
@@ -10,6 +12,7 @@ mod cli;
 mod corpus;
 #[cfg(feature = "cli")]
 mod data;
+mod editions;
 mod errata;
 #[cfg(all(feature = "cli", target_os = "linux"))]
 mod faults;

@@ -63,6 +63,7 @@ fn help() {
 fn diagnostics() {
     kept("check_mistakes", &session(&["check", "examples/mistakes.py"]));
     kept("check_mistakes_literally", &session(&["check", "--reading", "literal", "examples/mistakes.py"]));
+    kept("check_later", &session(&["check", "examples/later.py"]));
     kept("check_no_file", &session(&["check", "examples/nowhere.py"]));
     kept("run_without_arguments", &session(&["run", "examples/add.py"]));
 }

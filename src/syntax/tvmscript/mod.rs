@@ -27,6 +27,8 @@ pub(in crate::syntax) use read::{Param, dps_output, names_dtype, signature};
 pub use read::{PythonFile, Which, parse_file, parse_file_with, parse_module, parse_module_all, parse_module_in};
 pub(in crate::syntax) use unstated::{Silent, say_pure};
 
+use crate::book::Edition;
+
 /// The version of TVM whose spelling is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Dialect {
@@ -35,6 +37,15 @@ pub enum Dialect {
     Tvm025,
     /// 0.27.
     Tvm027,
+}
+
+impl Dialect {
+    /// The edition that the implementation claims to follow whose dialect it is.
+    pub fn claimed_edition(self) -> Edition {
+        match self {
+            Dialect::Tvm025 | Dialect::Tvm027 => Edition::E2024_04,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use ruff_python_ast as py;
 use super::Reader;
 use super::fault::{Fault, Prefix, Read, qualified, relax_name, span_of, string};
 use super::function::Decorator;
-use crate::grammar::{ExternFunc, GlobalFunc, GlobalVar, IrModule};
+use crate::grammar::{EDITION_ATTR, ExternFunc, GlobalFunc, GlobalVar, IrModule, stated_edition};
 use crate::syntax::tvmscript::{metadata, tir_parse};
 
 impl<'t> Reader<'t> {
@@ -171,7 +171,9 @@ impl<'t> Reader<'t> {
         {
             match (&*name, &*call.arguments.args) {
                 ("module_attrs", [attrs]) => {
-                    module.attrs.extend(self.attrs(attrs)?);
+                    let stated = self.attrs(attrs)?;
+                    stated_edition(&stated).map_err(|error| Fault::new(edition_in(attrs), error.to_string()))?;
+                    module.attrs.extend(stated);
                     return Ok(());
                 }
                 ("module_global_infos", [infos]) => {
@@ -184,6 +186,13 @@ impl<'t> Reader<'t> {
         }
         Err(Fault::expected(self.text, e, "a function or I.module_attrs({..})"))
     }
+}
+
+/// Where the edition stands in a dictionary of attributes.
+fn edition_in(attrs: &py::Expr) -> &py::Expr {
+    let py::Expr::Dict(dict) = attrs else { return attrs };
+    let stated = dict.items.iter().find(|item| item.key.as_ref().and_then(string) == Some(EDITION_ATTR));
+    stated.map_or(attrs, |item| &item.value)
 }
 
 /// `f = R.ExternFunc("symbol")`: a packed function under a name of the module. What its annotation says is left to the
