@@ -130,7 +130,7 @@ fn an_edition_that_is_none_is_an_error() {
     assert!(status == 2 && err.contains("2:34: ") && err.contains("no edition `2025-01`"), "{err}");
     let ron = "(funcs: [],\n attrs: {\"relax_spec.edition\": Str(\"2025-01\")})";
     let (status, _, err) = run(&["check", &file(&dir, "stated.ron", ron)]);
-    assert!(status == 2 && err.contains("2:31: ") && err.contains("no edition `2025-01`"), "{err}");
+    assert!(status == 2 && err.contains("2:32: ") && err.contains("no edition `2025-01`"), "{err}");
 }
 
 #[test]
