@@ -175,6 +175,9 @@ impl<'m> Deriver<'_, 'm> {
                 if limit {
                     self.complain(rule!("SI.DERIVE.CALL.OP"), call.span, &|| Complaint::limit(&message));
                 } else {
+                    // TC.CALL.OP.ERR, by which operators refuse on which the text is silent, is of the edition with types: in the others
+                    // there is no information, which this rule promises.
+                    let rule = if self.cx.has(rule) { rule } else { rule!("SI.DERIVE.CALL.OP") };
                     self.error(rule, call.span, message);
                 }
                 None
