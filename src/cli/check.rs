@@ -357,12 +357,13 @@ fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
                 let rest = module.findings.len().saturating_sub(*most);
                 *most = most.saturating_sub(module.findings.len());
                 let rest = (rest > 0).then(|| render::not_shown_json(&report.source.name, rest));
-                told.into_iter().chain(rest).chain([judged_by_json(&report.source, module)]).collect::<Vec<Value>>()
+                told.into_iter().chain(rest).collect::<Vec<Value>>()
             };
             let skipped = report.skipped.map(|skipped| render::skipped_json(&report.source, skipped));
             let path = checked.path.display().to_string();
             let broken = report.broken.iter().flat_map(|error| render::input_error_json(&path, error));
-            broken.chain(report.modules.iter().flat_map(of_module)).chain(skipped).collect()
+            let judged_by = report.modules.iter().map(|module| judged_by_json(&report.source, module));
+            broken.chain(report.modules.iter().flat_map(of_module)).chain(judged_by).chain(skipped).collect()
         }
         Err(error) => render::input_error_json(&checked.path.display().to_string(), error),
     };

@@ -184,7 +184,7 @@ mod tests {
     fn what_means_nothing_is_told_with_its_place() {
         assert!(error("edition = \"2025-01\"").starts_with("1:11: there is no edition `2025-01`"));
         assert!(error("\nreading = \"loose\"").starts_with("2:11: there is no reading `loose`"));
-        assert!(error("[errata]\nA99 = \"literal\"").starts_with("2:1: there is no erratum `A99`"));
+        assert!(error("[errata]\nZ99 = \"literal\"").starts_with("2:1: there is no erratum `Z99`"));
         assert!(error("[errata]\nA01 = \"both\"").starts_with("2:7: there is no reading `both`"));
         let twice = error("[errata]\nA06 = \"literal\"\nE33 = \"corrected\"");
         assert!(twice.starts_with("3:1: `E33` is A06"), "{twice}");

@@ -183,7 +183,7 @@ fn settings_that_cannot_be_followed_are_errors_with_their_place() {
         ("\nedtion = \"2024-04\"", "relax-spec.toml:2:1: unknown field `edtion`"),
         ("edition = ", "relax-spec.toml:1:"),
         ("reading = \"both\"", "relax-spec.toml:1:11: there is no reading `both`"),
-        ("[errata]\nA99 = \"literal\"", "relax-spec.toml:2:1: there is no erratum `A99`"),
+        ("[errata]\nZ99 = \"literal\"", "relax-spec.toml:2:1: there is no erratum `Z99`"),
         ("proposals = [\"unknown-purity\"]", "relax-spec.toml:1:14: there is no proposal `unknown-purity`"),
     ] {
         file(&dir, "relax-spec.toml", text);
