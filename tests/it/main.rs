@@ -10,6 +10,7 @@ mod cli;
 mod corpus;
 #[cfg(feature = "cli")]
 mod data;
+mod editions;
 mod errata;
 #[cfg(all(feature = "cli", target_os = "linux"))]
 mod faults;
@@ -34,6 +35,7 @@ mod random_laws;
 mod relay;
 #[cfg(feature = "cli")]
 mod rendered;
+mod rendered_book;
 #[cfg(feature = "cli")]
 mod reports;
 mod rewrites;
