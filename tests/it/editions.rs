@@ -8,6 +8,7 @@ use relax_spec::harness::editions::{Difference, Evidence, Flip, Shown, Why, betw
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
 use relax_spec::question::Outcome;
+use relax_spec::rule;
 use relax_spec::suite::embedded_suite;
 
 type Found = BTreeMap<Rule, Difference>;

@@ -19,7 +19,7 @@ pub enum Evidence {
     Replaced,
     /// One of them is another without it, and still they differ.
     Moved,
-    /// One of them fails by it, and there is none without it.
+    /// One of them names it as broken, and the other does not.
     Named,
     /// A text is refused while it is applied, and no rule by itself makes the difference.
     Within,
@@ -174,7 +174,7 @@ impl<'a> Asked<'a> {
         let alike = |without: &Option<Without>| without.as_ref().is_some_and(Without::agrees);
         let told = |without: &Option<Without>| without.as_ref().is_some_and(|without| self.tells(without, rule));
         let moved = |without: &Option<Without>| without.as_ref().is_some_and(|without| self.is_moved(without, rule));
-        let named = || masked.is_none() && self.answers.iter().filter(|a| blames(&a.outcome, rule)).count() == 1;
+        let named = || self.answers.iter().filter(|answer| blames(&answer.outcome, rule)).count() == 1;
         let rows: [(Evidence, &dyn Fn() -> bool); 6] = [
             (Evidence::Absent, &|| alike(&absent) && (!in_both || told(&absent))),
             (Evidence::Masked, &|| alike(&masked) && self.is_decided(&masked, rule) && told(&masked)),
