@@ -1,5 +1,6 @@
 //! The specification as data: its rules, its errata, its editions, and how its text may be read.
 
+mod change;
 mod dialect;
 mod edition;
 pub mod erratum;
@@ -8,6 +9,7 @@ mod reading;
 #[macro_use]
 pub mod rule;
 
+pub use change::Change;
 pub use dialect::ron_options;
 pub use edition::{Edition, Proposal, UnknownEdition, UnknownProposal};
 pub use erratum::{Erratum, UnknownErratum};

@@ -164,7 +164,7 @@ fn show(out: &mut String, erratum: Erratum, witness: &Witness) {
 }
 
 /// The answer of one reading, its warnings, and its program.
-fn answer(out: &mut String, reading: &str, outcome: &question::Outcome) {
+pub(super) fn answer(out: &mut String, reading: &str, outcome: &question::Outcome) {
     let mut text = outcome.to_string();
     let mut program = None;
     if let question::Outcome::Answer { answer, warnings } = outcome {
@@ -181,7 +181,7 @@ fn answer(out: &mut String, reading: &str, outcome: &question::Outcome) {
 }
 
 /// The programs that a question is about, as text.
-fn programs_of(ask: &Ask) -> Vec<String> {
+pub(super) fn programs_of(ask: &Ask) -> Vec<String> {
     let text = |program: &Program| match program {
         Program::Script(text) => text.trim().to_string(),
         Program::Module(module) => script(module),
@@ -195,7 +195,7 @@ fn script(module: &IrModule) -> String {
     text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<&str>>().join("\n").trim().to_string()
 }
 
-fn listing(out: &mut String, text: &str) {
+pub(super) fn listing(out: &mut String, text: &str) {
     text.lines().for_each(|line| {
         let _ = writeln!(out, "    {line}");
     });

@@ -12,6 +12,7 @@ mod conflicts;
 mod conform;
 mod convert;
 mod diff;
+mod editions;
 mod errata;
 mod errata_text;
 mod explain;
@@ -74,6 +75,7 @@ enum Command {
     Refine(refine::Args),
     Rules(rules::Args),
     Explain(explain::Args),
+    Editions(editions::Args),
     Errata(errata::Args),
     Conform(conform::Args),
     Fuzz(fuzz::Args),
@@ -104,6 +106,7 @@ impl Command {
             Command::Rules(_)
             | Command::Explain(_)
             | Command::Errata(_)
+            | Command::Editions(_)
             | Command::Conform(_)
             | Command::Fuzz(_)
             | Command::Diff(_)
@@ -225,6 +228,7 @@ fn dispatch(command: Command) -> Outcome {
         Command::Rules(args) => rules::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Errata(args) => errata::run(&args),
+        Command::Editions(args) => editions::run(&args),
         Command::Conform(args) => conform::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Diff(args) => diff::run(&args),

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Exit, Failure, Outcome, options, print};
+use super::{Exit, Failure, Outcome, note, options, print};
 use crate::book::{Edition, Rule, Status, or_meant};
 use crate::judge::{Mistake, RowMutant};
 use crate::suite::coverage::{self, Tested};
@@ -176,11 +176,16 @@ pub fn run(args: &Args) -> Outcome {
         args.edition.is_none_or(|edition| rule.statement(edition).is_some())
             && args.pending.is_none_or(|edition| rule.is_pending_in(edition))
     };
-    let rules: Vec<Rule> = Rule::ALL.iter().copied().filter(wanted).filter(of_edition).collect();
-    if rules.is_empty() {
+    let named: Vec<Rule> = Rule::ALL.iter().copied().filter(wanted).collect();
+    let rules: Vec<Rule> = named.iter().copied().filter(of_edition).collect();
+    if named.is_empty() {
         let meant = args.prefixes.iter().map(|prefix| or_meant(prefix, prefixes())).collect::<String>();
         let message = format!("no rule id begins with {}{meant}", args.prefixes.join(" or "));
         return Err(Failure::new(Exit::NothingRan, message));
+    }
+    if rules.is_empty() {
+        note(&format!("{}\n", none_left(args)));
+        return Ok(Exit::AsExpected);
     }
     let evidence = Evidence::of(&suite)?;
     let rows: Vec<RuleRow> = rules.par_iter().with_max_len(1).map(|rule| evidence.row(*rule)).collect();
@@ -191,6 +196,19 @@ pub fn run(args: &Args) -> Outcome {
     };
     print(&text)?;
     Ok(Exit::AsExpected)
+}
+
+/// That of the rules that are named an edition states none, or judges by all.
+fn none_left(args: &Args) -> String {
+    let named = if args.prefixes.is_empty() { String::new() } else { format!(" under {}", args.prefixes.join(" or ")) };
+    match (args.pending, args.edition) {
+        (Some(pending), None) => format!("nothing is pending in edition {pending}{named}"),
+        (Some(pending), Some(edition)) => {
+            format!("nothing that edition {edition} states is pending in edition {pending}{named}")
+        }
+        (None, Some(edition)) => format!("edition {edition} states no rule{named}"),
+        (None, None) => format!("there is no rule{named}"),
+    }
 }
 
 /// A line for each chapter, and the rules that flip no answer.

@@ -149,7 +149,9 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.IF.COND, where no types check it: a Boolean scalar tensor; SI.DERIVE.IF.COND.PRIM: or a boxed Boolean;
     /// SI.DERIVE.IF.PRIMEXPR: or something that is said of shape variables.
     fn condition(&mut self, cond: &StructInfo, expr: &Expr) {
-        if !self.declares_purity() {
+        // Between the types that check it and the edition that says it again, the text does not.
+        let unsaid = !self.cx.has(rule!("SI.DERIVE.IF.COND.PRIM")) && self.cx.literal(Erratum::N40);
+        if !self.declares_purity() || unsaid {
             return;
         }
         if expr.is_over_shape_vars() && self.cx.has(rule!("SI.DERIVE.IF.PRIMEXPR")) {

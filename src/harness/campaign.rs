@@ -245,12 +245,18 @@ fn reduce(ask: Ask, outcome: Outcome, implementation: &mut dyn Implementation) -
 }
 
 /// Smaller questions of the same kind.
-fn parts(ask: &Ask) -> Vec<Ask> {
+pub(super) fn parts(ask: &Ask) -> Vec<Ask> {
     if let Ask::Compatibility(s1, s2) = ask {
         return parts_of_pair(s1, s2, true).into_iter().map(|(a, b)| Ask::Compatibility(a, b)).collect();
     }
     if let Ask::Unify(s1, s2) = ask {
         return parts_of_pair(s1, s2, false).into_iter().map(|(a, b)| Ask::Unify(a, b)).collect();
+    }
+    if let Ask::MoreSpecific(s1, s2) = ask {
+        return parts_of_pair(s1, s2, true).into_iter().map(|(a, b)| Ask::MoreSpecific(a, b)).collect();
+    }
+    if let Ask::PossiblyMoreSpecific(s1, s2) = ask {
+        return parts_of_pair(s1, s2, true).into_iter().map(|(a, b)| Ask::PossiblyMoreSpecific(a, b)).collect();
     }
     Vec::new()
 }

@@ -9,6 +9,7 @@ pub mod calls;
 pub mod campaign;
 pub mod checkout;
 pub mod damage;
+pub mod editions;
 pub mod engines;
 pub mod executables;
 pub mod extern_process;

@@ -121,6 +121,12 @@ impl Cx {
         self
     }
 
+    /// The same edition without some of its rules: what it would say if it had never had them.
+    pub fn with_absent(mut self, absent: RuleSet) -> Cx {
+        self.watch().absent = absent;
+        self
+    }
+
     /// Makes a mistake in a definition by cases.
     pub fn with_row_mutant(mut self, mutant: RowMutant) -> Cx {
         self.watch().row_mutant = Some(mutant);
@@ -210,7 +216,19 @@ impl Cx {
     /// Whether the edition has a rule, under its own id or under that of the rule which succeeds it there.
     #[inline]
     pub fn has(&self, rule: Rule) -> bool {
-        rule.in_edition(self.edition).is_some()
+        self.stated(rule).is_some()
+    }
+
+    /// The id by which the edition knows a rule, if it has the rule and is asked with it.
+    #[inline]
+    fn stated(&self, rule: Rule) -> Option<Rule> {
+        let stated = rule.in_edition(self.edition)?;
+        if self.watch.is_some() && self.is_absent(stated) { None } else { Some(stated) }
+    }
+
+    #[cold]
+    fn is_absent(&self, rule: Rule) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.absent.contains(rule))
     }
 
     /// The id by which the edition knows a rule.
@@ -223,7 +241,7 @@ impl Cx {
     #[must_use = "a masked rule must not apply"]
     #[inline]
     pub fn fire(&mut self, rule: Rule) -> bool {
-        let Some(rule) = rule.in_edition(self.edition) else { return false };
+        let Some(rule) = self.stated(rule) else { return false };
         if let Some(watch) = &mut self.watch
             && !watch.fires(rule)
         {
@@ -269,8 +287,7 @@ impl Cx {
 
     /// The rows that stand in the table, in the edition.
     fn standing<'r, T>(&self, rows: &'r [Row<T>]) -> Vec<(Rule, bool, &'r T)> {
-        let edition = self.edition;
-        rows.iter().filter_map(|(rule, holds, then)| Some((rule.in_edition(edition)?, *holds, then))).collect()
+        rows.iter().filter_map(|(rule, holds, then)| Some((self.stated(*rule)?, *holds, then))).collect()
     }
 
     #[cold]
@@ -302,7 +319,7 @@ impl Cx {
     #[cold]
     fn by_watched_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
         let rows = self.standing(rows);
-        let Some(last) = otherwise.0.in_edition(self.edition) else {
+        let Some(last) = self.stated(otherwise.0) else {
             let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1);
             let of = |at| self.conclusion_of(at, rows.len(), &|i| (rows[i].0, rows[i].2));
             return at.and_then(of).unwrap_or(otherwise.1);
@@ -389,8 +406,7 @@ impl Cx {
         if self.watch.is_none() {
             return self.by_plain_lazy_cases(rows);
         }
-        let edition = self.edition;
-        let standing = rows.iter().filter_map(|row| Some((row.0.in_edition(edition)?, row)));
+        let standing = rows.iter().filter_map(|row| Some((self.stated(row.0)?, row)));
         let rows: Vec<(Rule, &LazyRow<'_, T>)> = standing.collect();
         let at = self.first_case(rows.len(), &|i| rows[i].0, &|cx, i| rows[i].1.1(cx))?;
         self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].1.2))
@@ -471,7 +487,7 @@ impl Cx {
     #[inline]
     pub fn meets<T>(&mut self, (rule, n, holds, _): &Condition<T>) -> bool {
         // What another edition demands is not demanded.
-        let Some(rule) = rule.in_edition(self.edition) else { return true };
+        let Some(rule) = self.stated(*rule) else { return true };
         if self.watch.is_some() {
             return self.meets_watched(rule, *n, *holds);
         }
@@ -544,7 +560,7 @@ impl Cx {
     #[must_use = "a failing premise must have a consequence"]
     #[inline]
     pub fn premise(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
-        let Some(rule) = rule.in_edition(self.edition) else { return true };
+        let Some(rule) = self.stated(rule) else { return true };
         if let Some(watch) = &mut self.watch
             && !watch.tests(rule, n, holds)
         {

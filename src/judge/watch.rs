@@ -15,6 +15,8 @@ use crate::book::{Erratum, Rule, RuleSet};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watch {
     pub(super) mask: RuleSet,
+    /// The rules of the edition that it is asked without.
+    pub(super) absent: RuleSet,
     pub(super) row_mutant: Option<RowMutant>,
     /// The rows that were looked at, if anyone wants to know.
     pub(super) rows: Option<RowsLookedAt>,
@@ -100,8 +102,9 @@ impl Watch {
     /// What is still wanted where something is asked aside, if anything is.
     pub(super) fn aside(&self) -> Option<Box<Watch>> {
         let (consulted, fuel) = (self.consulted.clone(), self.fuel.clone());
-        let wanted = consulted.is_some() || fuel.is_some();
-        wanted.then(|| Box::new(Watch { consulted, fuel, ..Watch::default() }))
+        // What an edition lacks it lacks there too.
+        let wanted = consulted.is_some() || fuel.is_some() || !self.absent.is_empty();
+        wanted.then(|| Box::new(Watch { consulted, fuel, absent: self.absent, ..Watch::default() }))
     }
 
     /// Notes a step of a derivation, if one is collected; what is noted is made only then.

@@ -29,7 +29,7 @@ const EQUIVALENT_ROWS: &str = include_str!("../../spec/equivalent_rows.ron");
 /// The steps of judgements that a case may take in one of its editions and readings when a rule is switched off, or twice those that it takes
 /// with every rule on if these are more. Of the cases that end one takes 42,100, all others far less; without the condition that ends a recursion
 /// it would be millions.
-const STEPS: u64 = 100_000;
+pub const STEPS: u64 = 100_000;
 
 /// What switching a rule off shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -114,6 +114,26 @@ struct Passing<'s> {
 
 /// What unwinds a judgement that has taken all of its steps.
 struct Spent;
+
+/// Why a judgement with something wrong in it did not come to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoEnd {
+    /// It has taken all of its steps.
+    Spent,
+    /// It was brought down.
+    Panic,
+}
+
+/// Asks something in a context with so many steps; without an end if it takes more, or is brought down.
+///
+/// # Errors
+///
+/// It does not come to its end.
+pub fn within<T>(steps: u64, cx: &Cx, ask: impl FnOnce(&Cx) -> T) -> Result<T, NoEnd> {
+    let cx = cx.clone().with_fuel(Fuel::new(steps, || resume_unwind(Box::new(Spent))));
+    let asked = catch_unwind(AssertUnwindSafe(|| with_stack(|| ask(&cx))));
+    asked.map_err(|cause| if cause.is::<Spent>() { NoEnd::Spent } else { NoEnd::Panic })
+}
 
 impl<'s> Baseline<'s> {
     /// Asks every case with every rule on, and keeps those that pass.
@@ -216,11 +236,10 @@ impl<'s> Passing<'s> {
     }
 
     fn effect_of(&self, asking: Asking<'s>, cx: &Cx, rule: Rule) -> Effect {
-        let cx = cx.clone().with_fuel(Fuel::new(self.steps, || resume_unwind(Box::new(Spent))));
-        match catch_unwind(AssertUnwindSafe(|| with_stack(|| asking.execute(&cx)))) {
+        match within(self.steps, cx, |cx| asking.execute(cx)) {
             Ok(execution) => execution.map_or(Effect::Same, |execution| effect_on(&execution, rule)),
-            Err(cause) if cause.is::<Spent>() => Effect::Stuck,
-            Err(_) => Effect::Panic,
+            Err(NoEnd::Spent) => Effect::Stuck,
+            Err(NoEnd::Panic) => Effect::Panic,
         }
     }
 }
@@ -255,7 +274,7 @@ fn effect_on(execution: &Execution, rule: Rule) -> Effect {
 
 /// Whether an answer says something. One that blames the rule that was switched off only says that a judgement could not
 /// go on without it; a run that never ends, or about which the text is silent, has no answer.
-fn is_answer_without(answer: &Answer, rule: Rule) -> bool {
+pub fn is_answer_without(answer: &Answer, rule: Rule) -> bool {
     match answer {
         Answer::Verdict(Verdict::Rejected(rules)) | Answer::Read(ReadAnswer::Rejected(rules)) => !rules.contains(&rule),
         Answer::Derived(Derived::Rejected(blamed))

@@ -561,6 +561,34 @@ fn rules_are_objects_with_the_promised_fields() {
 }
 
 #[test]
+fn that_nothing_is_left_to_list_is_no_error() {
+    let (status, out, err) = run(&["rules", "--pending", "2023-02"]);
+    assert_eq!((status, &*out, &*err), (0, "", "nothing is pending in edition 2023-02\n"));
+    let (status, out, err) = run(&["rules", "--edition", "2024-04", "TC."]);
+    assert_eq!((status, &*out, &*err), (0, "", "edition 2024-04 states no rule under TC.\n"));
+    assert_eq!(run(&["rules", "--pending", "2023-02", "NO.SUCH.PREFIX"]).0, 4);
+}
+
+#[test]
+fn editions_are_listed_and_compared() {
+    let (status, out, _) = run(&["editions"]);
+    assert_eq!((status, out.lines().count()), (0, 3), "{out}");
+    assert!(out.contains("2024-04  ") && out.contains("since 2023-12: 13 new, 19 changed, 0 renumbered, 0 removed"), "{out}");
+    let (status, out, _) = run(&["editions", "diff", "2023-12", "2024-04", "NF.UNIT.INLINE", "MOD.PRIVATE"]);
+    assert_eq!(status, 0);
+    assert!(out.starts_with("NF.UNIT.INLINE (new, without it)\nreading    corrected\n"), "{out}");
+    assert!(out.contains("\n2023-12    ") && out.contains("\n2024-04    "), "{out}");
+    assert!(out.contains("no difference found:\nMOD.PRIVATE  changed  "), "{out}");
+    let (status, json, _) = run(&["editions", "diff", "2023-12", "2024-04", "NF.UNIT.INLINE", "MOD.PRIVATE", "--json"]);
+    let rows = json_lines(&json);
+    assert_eq!((status, rows.len()), (0, 2), "{json}");
+    assert!(rows[0]["shown"].is_null() && rows[0]["why"].is_string(), "{json}");
+    assert!(rows[1]["shown"]["question"].is_object() && rows[1]["shown"]["literally"].is_null(), "{json}");
+    let (status, _, err) = run(&["editions", "diff", "2023-12", "2024-05"]);
+    assert!(status == 2 && err.contains("there is no edition `2024-05`"), "{err}");
+}
+
+#[test]
 fn what_switching_rules_off_shows_is_told_by_chapter() {
     let (status, out, _) = run(&["rules", "--knockout", "SCOPE.SEQ.", "NF.4."]);
     assert_eq!(status, 0);

@@ -20,6 +20,7 @@ mod faults;
 mod files;
 mod findings;
 mod floors;
+mod foreign;
 mod fuzz_targets;
 mod gates;
 mod invariance;
@@ -37,6 +38,7 @@ mod random_laws;
 mod relay;
 #[cfg(feature = "cli")]
 mod rendered;
+mod rendered_book;
 #[cfg(feature = "cli")]
 mod reports;
 mod rewrites;

@@ -23,7 +23,7 @@ pub use judged::{Asked, Difference, Judged, names_rules};
 pub use path::{Path, Paths};
 pub use promoted::{PromoteError, UNDERIVED, promoted};
 pub use reduce::{Reducer, Shown};
-pub use reduced::{bindings, operators};
+pub use reduced::{bindings, candidates, operators};
 pub use signature::{Kind, KnownForm, Signature};
 pub use store::{Finding, Store, StoreError, read_findings};
 pub use tally::{Coverage, Tally};

@@ -1,0 +1,80 @@
+//! What becomes of a rule from one edition to another.
+
+use super::{Edition, Rule};
+
+/// What one edition makes of a rule of another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Change {
+    /// Only the other edition states it.
+    New,
+    /// Both state it, in other words.
+    Changed,
+    /// It says what a rule of the one edition says under another id.
+    Renumbered,
+    /// Only the one edition states it, and no rule of the other says the same.
+    Removed,
+}
+
+impl Change {
+    /// In the order of reports.
+    pub const ALL: [Change; 4] = [Change::New, Change::Changed, Change::Renumbered, Change::Removed];
+
+    /// As in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Change::New => "new",
+            Change::Changed => "changed",
+            Change::Renumbered => "renumbered",
+            Change::Removed => "removed",
+        }
+    }
+}
+
+impl Rule {
+    /// What becomes of it on the way from one edition to another; `None` if it stays as it is, or neither states it. What a later edition
+    /// says under another id is a change of the rule with that id.
+    pub fn change(self, from: Edition, to: Edition) -> Option<Change> {
+        match (self.is_stated_by(from), self.is_stated_by(to)) {
+            (false, false) => None,
+            (true, false) => self.in_edition(to).is_none().then_some(Change::Removed),
+            (false, true) if self.is_said_otherwise_by(from) => Some(Change::Renumbered),
+            (false, true) => Some(Change::New),
+            (true, true) => self.is_restated_between(from, to).then_some(Change::Changed),
+        }
+    }
+
+    /// Whether an edition that does not state it states one that it succeeds, or one that succeeds it.
+    fn is_said_otherwise_by(self, edition: Edition) -> bool {
+        let succeeded = |other: &&Rule| self.info().succeeds.contains(&other.id());
+        let states = |other: &Rule| other.is_stated_by(edition);
+        self.in_edition(edition).is_some() || Rule::ALL.iter().filter(succeeded).any(states)
+    }
+
+    fn is_restated_between(self, a: Edition, b: Edition) -> bool {
+        let (earlier, later) = (a.min(b).name(), a.max(b).name());
+        self.info().later.iter().any(|words| earlier < words.edition && words.edition <= later)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Edition::{E2023_02, E2023_12, E2024_04};
+
+    #[test]
+    fn what_becomes_of_a_rule() {
+        assert_eq!(rule!("PURITY.FIELD").change(E2023_02, E2023_12), Some(Change::New));
+        assert_eq!(rule!("PURITY.FIELD").change(E2023_12, E2023_02), Some(Change::Removed));
+        assert_eq!(rule!("TC.CALL.NOTFUNC").change(E2023_02, E2023_12), Some(Change::Removed));
+        assert_eq!(rule!("PRIMFUNC.SI.RESULT").change(E2023_12, E2024_04), Some(Change::Changed));
+        assert_eq!(rule!("EQ.ALPHA").change(E2023_02, E2024_04), None);
+    }
+
+    #[test]
+    fn a_rule_under_another_number_is_neither_new_nor_removed() {
+        for rule in Rule::ALL.iter().filter(|rule| !rule.info().succeeds.is_empty()) {
+            assert_ne!(rule.change(E2023_02, E2024_04), Some(Change::New), "{rule}");
+            assert_ne!(rule.change(E2024_04, E2023_02), Some(Change::Removed), "{rule}");
+        }
+    }
+}
