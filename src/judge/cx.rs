@@ -233,10 +233,28 @@ impl Cx {
         true
     }
 
+    /// Records a rule, if the edition has it.
+    #[inline]
+    fn record(&mut self, rule: Rule) {
+        if let Some(rule) = rule.in_edition(self.edition) {
+            self.recorded.insert(rule);
+        }
+    }
+
     /// Draws the conclusion of a rule: records the rule and gives the conclusion back; if the rule is masked, another
     /// one ([`Instead`]).
     #[inline]
     pub fn conclude<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
+        if self.watch.is_some() {
+            return self.conclude_watched(rule, conclusion);
+        }
+        self.record(rule);
+        conclusion
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn conclude_watched<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
         if self.draws(rule) { conclusion } else { conclusion.instead(self.stated_as(rule)) }
     }
 
@@ -263,8 +281,12 @@ impl Cx {
     /// The first row of the edition whose condition holds.
     #[inline]
     fn row_that_applies<'r, T>(&self, rows: &'r [Row<T>]) -> Option<(Rule, &'r T)> {
-        let applying = rows.iter().filter(|(_, holds, _)| *holds);
-        applying.filter_map(|(rule, _, then)| Some((rule.in_edition(self.edition)?, then))).next()
+        for (rule, holds, then) in rows {
+            if *holds && let Some(rule) = rule.in_edition(self.edition) {
+                return Some((rule, then));
+            }
+        }
+        None
     }
 
     /// The rows that stand in the table, in the edition.
@@ -293,7 +315,7 @@ impl Cx {
                 then
             }
             None => {
-                self.recorded.extend(otherwise.0.in_edition(self.edition));
+                self.record(otherwise.0);
                 otherwise.1
             }
         }
@@ -331,6 +353,7 @@ impl Cx {
     }
 
     /// A clause by itself: records the rule and draws its conclusion, or gives another one ([`Instead`]) if it is masked.
+    #[inline]
     pub fn clause<T: Instead>(&mut self, rule: Rule, conclusion: impl FnOnce(&mut Cx) -> T) -> T {
         let applies = self.draws(rule);
         let conclusion = conclusion(self);
@@ -409,10 +432,20 @@ impl Cx {
     /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.
     #[inline]
     pub fn by_kind<T: Instead>(&mut self, (rule, conclusion): (Rule, T)) -> T {
-        if self.watch.is_some() && self.has(rule) && !self.has_kind(self.stated_as(rule)) {
+        if self.watch.is_some() {
+            return self.by_watched_kind(rule, conclusion);
+        }
+        self.record(rule);
+        conclusion
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn by_watched_kind<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
+        if self.has(rule) && !self.has_kind(self.stated_as(rule)) {
             return conclusion.instead(self.stated_as(rule));
         }
-        self.conclude(rule, conclusion)
+        self.conclude_watched(rule, conclusion)
     }
 
     /// Notes the row of a kind; whether it is there.

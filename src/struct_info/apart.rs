@@ -348,7 +348,7 @@ fn told_apart_by_name(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Option<F
     let known1 = first.as_ref().unwrap_or(f1);
     // By the letter a variable of a shape is mapped to itself, and so to none of the other (A11).
     let to_itself = cx.literal(Erratum::A11).then(|| Own::of(known1, scope));
-    let first = to_itself.and_then(|suspects| renamed_where_met(known1, f2, &suspects, scope)).or(first);
+    let first = to_itself.and_then(|suspects| renamed_where_met([known1, f2], &suspects, |_| true, scope)).or(first);
     let known1 = first.as_ref().unwrap_or(f1);
     let second = with_distinct_insides(cx, f2, known1, scope);
     let known2 = second.as_ref().unwrap_or(f2);
@@ -359,7 +359,7 @@ fn told_apart_by_name(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Option<F
 /// `func` with new names for those of its `own` variables that `other` mentions without binding them itself; `None` if
 /// there are none.
 pub(super) fn apart_from([func, other]: [&Func; 2], [own, known]: [&Own; 2], scope: &Scope) -> Option<Func> {
-    renamed_where_met(func, other, &own.such(|var| !known.contains(var)), scope)
+    renamed_where_met([func, other], own, |var| !known.contains(var), scope)
 }
 
 /// `func` with new names for those of its `own` variables that no mapping has replaced and that `other` has, too.
@@ -369,17 +369,22 @@ pub(super) fn apart_if_unmapped(
     is_mapped: impl Fn(&ShapeVar) -> bool,
     scope: &Scope,
 ) -> Option<Func> {
-    renamed_where_met(func, other, &own.such(|var| !is_mapped(var)), scope)
+    renamed_where_met([func, other], own, |var| !is_mapped(var), scope)
 }
 
-/// `func` with new names for those of its variables `suspects` that `other` mentions; `None` if there are none.
-fn renamed_where_met(func: &Func, other: &Func, suspects: &Own, scope: &Scope) -> Option<Func> {
-    if suspects.is_empty() {
+/// `func` with new names for those of its `own` variables that are suspects and that `other` mentions; `None` if there are none.
+fn renamed_where_met(
+    [func, other]: [&Func; 2],
+    own: &Own,
+    is_suspect: impl Fn(&ShapeVar) -> bool,
+    scope: &Scope,
+) -> Option<Func> {
+    if !own.any(&is_suspect) {
         return None;
     }
     let mut met = BTreeSet::new();
     for_each_mentioned(other, &mut |var| {
-        if suspects.contains(var) && !met.contains(var) {
+        if own.contains(var) && is_suspect(var) && !met.contains(var) {
             met.insert(var.clone());
         }
     });

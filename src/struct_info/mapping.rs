@@ -213,17 +213,20 @@ impl<'s> United<'_, 's> {
     fn dims(&mut self, cx: &mut Cx, dims1: &'s [PrimExpr], dims2: &'s [PrimExpr]) {
         let mut assigned = Assigned::new();
         for (dim1, dim2) in dims1.iter().zip(dims2) {
-            assigned.extend(self.mapped(cx, dim1).map(|v| (v, dim2)));
+            if let Some(v) = self.mapped(cx, dim1) {
+                assigned.push((v, dim2));
+            }
         }
         self.unite(cx, &assigned);
     }
 
     /// SI.MAPPING.NOTBOUND: a lone variable is mapped unless it is bound; of a compound dimension none is.
     fn mapped(&self, cx: &mut Cx, dim: &'s PrimExpr) -> Option<&'s ShapeVar> {
-        let mut first = None;
-        dim.for_each_var(|v| first = first.or(Some(v)));
-        let v = first?;
-        let lone = matches!(dim, PrimExpr::Var(_));
+        let (v, lone) = match dim {
+            PrimExpr::Var(v) => (v, true),
+            PrimExpr::IntImm(_) => return None,
+            PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => (first_var(dim)?, false),
+        };
         (!cx.rule(rule!("SI.MAPPING.NOTBOUND"), !lone || self.scope.has_shape_var(v))).then_some(v)
     }
 
@@ -239,9 +242,19 @@ impl<'s> United<'_, 's> {
     }
 }
 
+/// The first variable of a compound dimension.
+fn first_var(dim: &PrimExpr) -> Option<&ShapeVar> {
+    let mut first = None;
+    dim.for_each_var(|v| first = first.or(Some(v)));
+    first
+}
+
 /// The last entry of each variable. Lists of dimensions are short nearly always, and then they are sooner looked through than put in
 /// order.
 fn last_of_each<'s>(assigned: &[Entry<'s>]) -> Assigned<'s> {
+    if assigned.len() < 2 {
+        return assigned.into();
+    }
     if assigned.len() > FEW {
         return assigned.iter().copied().collect::<Found>().into_iter().collect();
     }
@@ -364,11 +377,9 @@ pub(super) fn params_of(func: &FuncStructInfo) -> &[StructInfo] {
 
 /// The variables that the parameters of two functions introduce, as far as anyone asks: only to a function inside does
 /// it matter which variables are in scope.
-pub(super) fn introduced_around(f1: &FuncStructInfo, f2: &FuncStructInfo) -> BTreeSet<ShapeVar> {
-    if !has_func_inside(f1) && !has_func_inside(f2) {
-        return BTreeSet::new();
-    }
-    introduced_by([f1, f2].into_iter().flat_map(params_of))
+pub(super) fn introduced_around(f1: &FuncStructInfo, f2: &FuncStructInfo) -> Option<BTreeSet<ShapeVar>> {
+    let is_asked_after = has_func_inside(f1) || has_func_inside(f2);
+    is_asked_after.then(|| introduced_by([f1, f2].into_iter().flat_map(params_of)))
 }
 
 /// Whether a parameter or the result is or holds a function.
