@@ -234,7 +234,7 @@ impl Cx {
     }
 
     /// Records a rule, if the edition has it.
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, rule: Rule) {
         if let Some(rule) = rule.in_edition(self.edition) {
             self.recorded.insert(rule);
@@ -245,23 +245,28 @@ impl Cx {
     /// one ([`Instead`]).
     #[inline]
     pub fn conclude<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
-        if self.watch.is_some() {
-            return self.conclude_watched(rule, conclusion);
-        }
-        self.record(rule);
-        conclusion
+        if self.draws(rule) { conclusion } else { self.instead_of(rule, conclusion) }
     }
 
+    /// What stands in for the conclusion of a masked rule.
     #[cold]
-    #[inline(never)]
-    fn conclude_watched<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
-        if self.draws(rule) { conclusion } else { conclusion.instead(self.stated_as(rule)) }
+    fn instead_of<T: Instead>(&self, rule: Rule, conclusion: T) -> T {
+        conclusion.instead(self.stated_as(rule))
     }
 
     /// Whether the conclusion of a rule is drawn: as [`Cx::fire`], but that what the edition does not call a rule is not one that is
     /// missing.
-    #[inline]
+    #[inline(always)]
     fn draws(&mut self, rule: Rule) -> bool {
+        if self.watch.is_some() {
+            return self.draws_watched(rule);
+        }
+        self.record(rule);
+        true
+    }
+
+    #[cold]
+    fn draws_watched(&mut self, rule: Rule) -> bool {
         !self.has(rule) || self.fire(rule)
     }
 
@@ -357,7 +362,7 @@ impl Cx {
     pub fn clause<T: Instead>(&mut self, rule: Rule, conclusion: impl FnOnce(&mut Cx) -> T) -> T {
         let applies = self.draws(rule);
         let conclusion = conclusion(self);
-        if applies { conclusion } else { conclusion.instead(self.stated_as(rule)) }
+        if applies { conclusion } else { self.instead_of(rule, conclusion) }
     }
 
     /// Records a rule whose conclusion is drawn later, when what it needs is there.
@@ -400,11 +405,7 @@ impl Cx {
 
     /// The n-th premise of a rule does not hold, which is why `conclusion` is drawn; another one if the rule is masked.
     pub fn refuse<T: Instead>(&mut self, rule: Rule, n: usize, conclusion: T) -> T {
-        if self.has(rule) && self.premise(rule, n, false) {
-            conclusion.instead(self.stated_as(rule))
-        } else {
-            conclusion
-        }
+        if self.has(rule) && self.premise(rule, n, false) { self.instead_of(rule, conclusion) } else { conclusion }
     }
 
     /// As [`Cx::by_cases`], with conditions that are looked at in turn.
@@ -440,12 +441,11 @@ impl Cx {
     }
 
     #[cold]
-    #[inline(never)]
     fn by_watched_kind<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
         if self.has(rule) && !self.has_kind(self.stated_as(rule)) {
-            return conclusion.instead(self.stated_as(rule));
+            return self.instead_of(rule, conclusion);
         }
-        self.conclude_watched(rule, conclusion)
+        self.conclude(rule, conclusion)
     }
 
     /// Notes the row of a kind; whether it is there.
@@ -602,13 +602,27 @@ impl Cx {
     }
 
     /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting.
+    #[inline]
     pub fn judge<T: Conclusion>(
         &mut self,
         judgement: &'static str,
         inputs: impl FnOnce() -> Vec<String>,
         body: impl FnOnce(&mut Cx) -> T,
     ) -> T {
-        let Some(watch) = &mut self.watch else { return with_stack(|| body(self)) };
+        if self.watch.is_none() {
+            return with_stack(|| body(self));
+        }
+        self.judge_watched(judgement, inputs, body)
+    }
+
+    #[cold]
+    fn judge_watched<T: Conclusion>(
+        &mut self,
+        judgement: &'static str,
+        inputs: impl FnOnce() -> Vec<String>,
+        body: impl FnOnce(&mut Cx) -> T,
+    ) -> T {
+        let Some(watch) = &mut self.watch else { return body(self) };
         watch.burn();
         if watch.trace.is_none() {
             return with_stack(|| body(self));

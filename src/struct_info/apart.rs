@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::kinds::Kinds;
@@ -19,7 +18,7 @@ use super::substitute::{rename_in_func, renamed};
 use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo};
-use crate::judge::{Cx, Once, Seen, is_new, is_shared, place, with_stack};
+use crate::judge::{Cx, Once, Places, Seen, is_new, is_shared, place, with_stack};
 
 type Func = Arc<FuncStructInfo>;
 
@@ -402,7 +401,7 @@ pub(super) fn in_variables_of([f1, f2]: [&Func; 2], [own1, own2]: [&Own; 2], sco
     if own2.is_empty() {
         return None;
     }
-    let mut pairs = Pairs { own1, own2, found: SmallVec::new(), seen: FxHashSet::default() };
+    let mut pairs = Pairs { own1, own2, found: SmallVec::new(), seen: Places::default() };
     params_of(f1).iter().zip(params_of(f2)).for_each(|(param1, param2)| pairs.infos(param1, param2));
     if pairs.found.len() == own2.len() && pairs.found.iter().all(|(v1, v2)| v1 == v2) {
         return None;
@@ -423,7 +422,7 @@ struct Pairs<'o, 's> {
     own2: &'o Own<'s>,
     found: SmallVec<[(&'s ShapeVar, &'s ShapeVar); 8]>,
     /// The pairs of tuples that others hold as well and that were gone through.
-    seen: FxHashSet<(usize, usize)>,
+    seen: Places<(usize, usize)>,
 }
 
 impl<'s> Pairs<'_, 's> {

@@ -34,10 +34,10 @@ pub fn check_compatibility_in(
 
 fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
     const NAME: &str = "check_compatibility";
-    let kinds = Kinds::of(s1, s2);
+    let kinds = &Kinds::of(s1, s2);
     let inputs = || vec![s1.to_string(), s2.to_string()];
     let cases = |cx: &mut Cx| cases(cx, s2, kinds, scope);
-    match kinds {
+    match *kinds {
         // Two tuples that others hold as well are compared for all of them.
         Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
             scope.known(|shared| &shared.compatible, fields1, fields2, || cx.judge(NAME, inputs, cases))
@@ -49,8 +49,8 @@ fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compat
     }
 }
 
-fn cases(cx: &mut Cx, s2: &StructInfo, kinds: Kinds, scope: &Scope) -> Compatibility {
-    match kinds {
+fn cases(cx: &mut Cx, s2: &StructInfo, kinds: &Kinds, scope: &Scope) -> Compatibility {
+    match *kinds {
         _ if is_object(s2) => cx.by_kind((rule!("SI.COMPAT.OBJECT"), Compatible)),
         Kinds::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
         Kinds::Shapes(s1, s2) => shape(cx, s1, s2),
@@ -114,9 +114,10 @@ fn best_effort(cx: &mut Cx, advanced: bool, answer: Compatibility) -> Compatibil
 
 /// SI.COMPAT.TENSOR.
 fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Scope) -> Compatibility {
-    let by_shape = tensor_but_for_what_is_open(cx, t1, t2, scope);
-    // In the first edition what is open is another than what is known.
-    if !cx.has(rule!("SI.COMPAT.TENSOR.STEP8")) {
+    // In the first edition what is unknown is another than what is known; later ones leave it to the last step.
+    let differs = !cx.has(rule!("SI.COMPAT.TENSOR.STEP8"));
+    let by_shape = tensor_but_for_what_is_open(cx, t1, t2, differs, scope);
+    if differs {
         return by_shape;
     }
     // What the first leaves open and the second does not.
@@ -140,10 +141,9 @@ fn tensor_but_for_what_is_open(
     cx: &mut Cx,
     t1: &TensorStructInfo,
     t2: &TensorStructInfo,
+    differs: bool,
     scope: &Scope,
 ) -> Compatibility {
-    // In the first edition what is unknown is another than what is known; later ones leave it to the last step.
-    let differs = !cx.has(rule!("SI.COMPAT.TENSOR.STEP8"));
     let other_dtype = t1.dtype != t2.dtype && !t2.dtype.is_void() && (differs || !t1.dtype.is_void());
     let other_rank = t1.ndim != t2.ndim && !t2.ndim.is_unknown() && (differs || !t1.ndim.is_unknown());
     let is_elsewhere = is_elsewhere(cx, t1, t2);

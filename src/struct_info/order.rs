@@ -246,8 +246,9 @@ impl Order<'_> {
                 let by_field = cx.holds(&[(rule!("SUBSI.FUNC.PURITY"), 1, f1.purity() || !f2.purity())]);
                 // A18: the first edition has the field by way of extension.
                 let unsaid = cx.has(rule!("SUBSI.FUNC.PURITY")) || cx.literal(Erratum::A18);
-                let below =
-                    by_field && (unsaid || f2.pure != Some(true) || f1.pure == f2.pure) && self.params(cx, f1, f2, known);
+                let below = by_field
+                    && (unsaid || f2.pure != Some(true) || f1.pure == f2.pure)
+                    && self.params(cx, f1, f2, known);
                 below && (f1.purity() == f2.purity() || cx.conclude(rule!("SUBSI.FUNC.COMBINED"), true))
             }
             (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
@@ -290,7 +291,8 @@ impl Order<'_> {
         let (f1, f2) = (apart1.as_ref().unwrap_or(f1), apart2.as_ref().unwrap_or(f2));
         let params2 = params_of(f2);
         let mapping = corresponding(cx, params_of(f1).iter().zip(params2), self.scope);
-        let (replaced, _introduced) = in_terms_of(cx, [f1, f2], own1_told.as_ref().unwrap_or(&own1), &mapping, self.scope);
+        let (replaced, _introduced) =
+            in_terms_of(cx, [f1, f2], own1_told.as_ref().unwrap_or(&own1), &mapping, self.scope);
         let known = if replaced.is_some() { Known::Nothing } else { known };
         let f1 = replaced.as_ref().unwrap_or(f1);
         let params1 = params_of(f1);

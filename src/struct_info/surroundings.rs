@@ -5,6 +5,8 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
 use crate::judge::{Compatibility, Once, Seen, is_new, is_shared};
 
@@ -81,8 +83,11 @@ pub(super) struct Told<'s> {
 /// Variables that leave the scope when this is dropped.
 pub(super) struct Introduced<'s> {
     scope: &'s Scope<'s>,
-    vars: Option<BTreeSet<ShapeVar>>,
+    vars: Vars,
 }
+
+/// A few variables, perhaps some of them more than once.
+pub(super) type Vars = SmallVec<[ShapeVar; 4]>;
 
 impl<'a> Scope<'a> {
     pub(super) fn new(outer: &'a dyn Surroundings) -> Scope<'a> {
@@ -128,20 +133,27 @@ impl<'a> Scope<'a> {
         self.last_number.set(last.max(self.last_number()));
     }
 
-    /// Brings variables, if there are any, into scope for as long as the result lives.
-    pub(super) fn introduce(&self, vars: Option<BTreeSet<ShapeVar>>) -> Introduced<'_> {
-        self.forget();
-        Introduced { scope: self, vars: vars.map(|vars| self.enter(vars)) }
+    /// Brings variables into scope for as long as the result lives.
+    pub(super) fn introduce(&self, vars: Vars) -> Introduced<'_> {
+        self.enter_all(&vars);
+        Introduced { scope: self, vars }
     }
 
     /// Brings variables into scope, until they [leave](Scope::leave).
     pub(super) fn enter(&self, vars: BTreeSet<ShapeVar>) -> BTreeSet<ShapeVar> {
-        self.forget();
-        let mut introduced = self.introduced.get_or_init(Box::default).borrow_mut();
-        for v in &vars {
-            *introduced.entry(v.clone()).or_insert(0) += 1;
-        }
+        self.enter_all(&vars);
         vars
+    }
+
+    fn enter_all<'v>(&self, vars: impl IntoIterator<Item = &'v ShapeVar>) {
+        self.forget();
+        for v in vars {
+            let mut introduced = self.introduced.get_or_init(Box::default).borrow_mut();
+            match introduced.get_mut(v) {
+                Some(times) => *times += 1,
+                None => drop(introduced.insert(v.clone(), 1)),
+            }
+        }
     }
 
     /// Whether a function type around introduces a variable.
@@ -149,7 +161,7 @@ impl<'a> Scope<'a> {
         self.introduced.get().is_some_and(|introduced| introduced.borrow().contains_key(var))
     }
 
-    pub(super) fn leave(&self, vars: &BTreeSet<ShapeVar>) {
+    pub(super) fn leave<'v>(&self, vars: impl IntoIterator<Item = &'v ShapeVar>) {
         self.forget();
         let Some(introduced) = self.introduced.get() else { return };
         let mut introduced = introduced.borrow_mut();
@@ -171,10 +183,7 @@ impl Drop for Told<'_> {
 
 impl Drop for Introduced<'_> {
     fn drop(&mut self) {
-        self.scope.forget();
-        if let Some(vars) = &self.vars {
-            self.scope.leave(vars);
-        }
+        self.scope.leave(&self.vars);
     }
 }
 
@@ -267,5 +276,15 @@ mod tests {
         assert!(scope.has_shape_var(&ShapeVar::new("n")));
         scope.leave(&outer);
         assert!(!scope.has_shape_var(&ShapeVar::new("n")));
+    }
+
+    #[test]
+    fn what_one_function_type_brings_twice_leaves_with_it() {
+        let (scope, n) = (Scope::new(&Nowhere), ShapeVar::new("n"));
+        let outer = scope.introduce(Vars::from_iter([n.clone()]));
+        drop(scope.introduce(Vars::from_iter([n.clone(), n.clone()])));
+        assert!(scope.has_shape_var(&n));
+        drop(outer);
+        assert!(!scope.has_shape_var(&n));
     }
 }
