@@ -251,17 +251,40 @@ impl Cx {
         true
     }
 
+    /// Records a rule, if the edition has it.
+    #[inline(always)]
+    fn record(&mut self, rule: Rule) {
+        if let Some(rule) = rule.in_edition(self.edition) {
+            self.recorded.insert(rule);
+        }
+    }
+
     /// Draws the conclusion of a rule: records the rule and gives the conclusion back; if the rule is masked, another
     /// one ([`Instead`]).
     #[inline]
     pub fn conclude<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
-        if self.draws(rule) { conclusion } else { conclusion.instead(self.stated_as(rule)) }
+        if self.draws(rule) { conclusion } else { self.instead_of(rule, conclusion) }
+    }
+
+    /// What stands in for the conclusion of a masked rule.
+    #[cold]
+    fn instead_of<T: Instead>(&self, rule: Rule, conclusion: T) -> T {
+        conclusion.instead(self.stated_as(rule))
     }
 
     /// Whether the conclusion of a rule is drawn: as [`Cx::fire`], but that what the edition does not call a rule is not one that is
     /// missing.
-    #[inline]
+    #[inline(always)]
     fn draws(&mut self, rule: Rule) -> bool {
+        if self.watch.is_some() {
+            return self.draws_watched(rule);
+        }
+        self.record(rule);
+        true
+    }
+
+    #[cold]
+    fn draws_watched(&mut self, rule: Rule) -> bool {
         !self.has(rule) || self.fire(rule)
     }
 
@@ -281,8 +304,12 @@ impl Cx {
     /// The first row of the edition whose condition holds.
     #[inline]
     fn row_that_applies<'r, T>(&self, rows: &'r [Row<T>]) -> Option<(Rule, &'r T)> {
-        let applying = rows.iter().filter(|(_, holds, _)| *holds);
-        applying.filter_map(|(rule, _, then)| Some((rule.in_edition(self.edition)?, then))).next()
+        for (rule, holds, then) in rows {
+            if *holds && let Some(rule) = rule.in_edition(self.edition) {
+                return Some((rule, then));
+            }
+        }
+        None
     }
 
     /// The rows that stand in the table, in the edition.
@@ -310,7 +337,7 @@ impl Cx {
                 then
             }
             None => {
-                self.recorded.extend(otherwise.0.in_edition(self.edition));
+                self.record(otherwise.0);
                 otherwise.1
             }
         }
@@ -348,10 +375,11 @@ impl Cx {
     }
 
     /// A clause by itself: records the rule and draws its conclusion, or gives another one ([`Instead`]) if it is masked.
+    #[inline]
     pub fn clause<T: Instead>(&mut self, rule: Rule, conclusion: impl FnOnce(&mut Cx) -> T) -> T {
         let applies = self.draws(rule);
         let conclusion = conclusion(self);
-        if applies { conclusion } else { conclusion.instead(self.stated_as(rule)) }
+        if applies { conclusion } else { self.instead_of(rule, conclusion) }
     }
 
     /// Records a rule whose conclusion is drawn later, when what it needs is there.
@@ -394,11 +422,7 @@ impl Cx {
 
     /// The n-th premise of a rule does not hold, which is why `conclusion` is drawn; another one if the rule is masked.
     pub fn refuse<T: Instead>(&mut self, rule: Rule, n: usize, conclusion: T) -> T {
-        if self.has(rule) && self.premise(rule, n, false) {
-            conclusion.instead(self.stated_as(rule))
-        } else {
-            conclusion
-        }
+        if self.has(rule) && self.premise(rule, n, false) { self.instead_of(rule, conclusion) } else { conclusion }
     }
 
     /// As [`Cx::by_cases`], with conditions that are looked at in turn.
@@ -425,8 +449,17 @@ impl Cx {
     /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.
     #[inline]
     pub fn by_kind<T: Instead>(&mut self, (rule, conclusion): (Rule, T)) -> T {
-        if self.watch.is_some() && self.has(rule) && !self.has_kind(self.stated_as(rule)) {
-            return conclusion.instead(self.stated_as(rule));
+        if self.watch.is_some() {
+            return self.by_watched_kind(rule, conclusion);
+        }
+        self.record(rule);
+        conclusion
+    }
+
+    #[cold]
+    fn by_watched_kind<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
+        if self.has(rule) && !self.has_kind(self.stated_as(rule)) {
+            return self.instead_of(rule, conclusion);
         }
         self.conclude(rule, conclusion)
     }
@@ -585,13 +618,27 @@ impl Cx {
     }
 
     /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting.
+    #[inline]
     pub fn judge<T: Conclusion>(
         &mut self,
         judgement: &'static str,
         inputs: impl FnOnce() -> Vec<String>,
         body: impl FnOnce(&mut Cx) -> T,
     ) -> T {
-        let Some(watch) = &mut self.watch else { return with_stack(|| body(self)) };
+        if self.watch.is_none() {
+            return with_stack(|| body(self));
+        }
+        self.judge_watched(judgement, inputs, body)
+    }
+
+    #[cold]
+    fn judge_watched<T: Conclusion>(
+        &mut self,
+        judgement: &'static str,
+        inputs: impl FnOnce() -> Vec<String>,
+        body: impl FnOnce(&mut Cx) -> T,
+    ) -> T {
+        let Some(watch) = &mut self.watch else { return body(self) };
         watch.burn();
         if watch.trace.is_none() {
             return with_stack(|| body(self));

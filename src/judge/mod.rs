@@ -9,7 +9,7 @@ mod watch;
 
 pub use cx::{Check, Condition, Cx, Every, GlbPurity, Instead, LazyRow, Open, Prover, Row, Stuck};
 pub use derivation::{Conclusion, Derivation, Step};
-pub use once::{Once, Seen, is_new, is_shared, place};
+pub use once::{Once, Places, Seen, is_new, is_shared, place};
 pub use stack::with_stack;
 pub use verdict::{BestEffort, Compatibility, Ending, Proof, RuntimeError};
 pub use watch::{Fuel, Mistake, RowMutant, RowsLookedAt};

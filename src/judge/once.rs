@@ -2,9 +2,11 @@
 //! far more parts than it occupies.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 type Two<T> = (Arc<[T]>, Arc<[T]>);
 
@@ -90,7 +92,47 @@ pub fn is_shared<T>(fields: &Arc<[T]>) -> bool {
 }
 
 /// The tuples that others hold as well and that were gone through, by where they lie.
-pub type Seen = FxHashSet<usize>;
+pub type Seen = Places<usize>;
+
+/// So many places are sooner looked through than hashed.
+const FEW: usize = 4;
+
+/// A set of places. There are few of them nearly always.
+#[derive(Clone, Debug)]
+pub struct Places<T> {
+    few: SmallVec<[T; FEW]>,
+    /// All of them, if they are more than a few.
+    many: FxHashSet<T>,
+}
+
+impl<T> Default for Places<T> {
+    fn default() -> Places<T> {
+        Places { few: SmallVec::new(), many: FxHashSet::default() }
+    }
+}
+
+impl<T: Eq + Hash> Places<T> {
+    /// Adds a place; whether it is a new one.
+    pub fn insert(&mut self, place: T) -> bool {
+        if self.many.is_empty() {
+            if self.few.contains(&place) {
+                return false;
+            }
+            if self.few.len() < FEW {
+                self.few.push(place);
+                return true;
+            }
+            self.many.extend(self.few.drain(..));
+        }
+        self.many.insert(place)
+    }
+
+    /// None from here on.
+    pub fn clear(&mut self) {
+        self.few.clear();
+        self.many.clear();
+    }
+}
 
 /// Whether it is the first time that a tuple is gone through, or may be.
 pub fn is_new<T>(fields: &Arc<[T]>, seen: &mut Seen) -> bool {
@@ -133,5 +175,17 @@ mod tests {
             1
         });
         assert_eq!((found, once.of(&fields, || 2), once.of(&fields, || 3)), (1, 2, 2));
+    }
+
+    #[test]
+    fn a_set_of_places_is_a_set_however_many_there_are() {
+        for vars in 1..4 * FEW {
+            let (mut places, mut plainly) = (Places::default(), FxHashSet::default());
+            for place in (0..6 * FEW).map(|i| i * 7 % vars) {
+                assert_eq!(places.insert(place), plainly.insert(place), "{place} of {vars}");
+            }
+            places.clear();
+            assert!(places.insert(0) && !places.insert(0));
+        }
     }
 }

@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::kinds::Kinds;
@@ -19,7 +18,7 @@ use super::substitute::{rename_in_func, renamed};
 use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo};
-use crate::judge::{Cx, Once, Seen, is_new, is_shared, place, with_stack};
+use crate::judge::{Cx, Once, Places, Seen, is_new, is_shared, place, with_stack};
 
 type Func = Arc<FuncStructInfo>;
 
@@ -348,7 +347,7 @@ fn told_apart_by_name(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Option<F
     let known1 = first.as_ref().unwrap_or(f1);
     // By the letter a variable of a shape is mapped to itself, and so to none of the other (A11).
     let to_itself = cx.literal(Erratum::A11).then(|| Own::of(known1, scope));
-    let first = to_itself.and_then(|suspects| renamed_where_met(known1, f2, &suspects, scope)).or(first);
+    let first = to_itself.and_then(|suspects| renamed_where_met([known1, f2], &suspects, |_| true, scope)).or(first);
     let known1 = first.as_ref().unwrap_or(f1);
     let second = with_distinct_insides(cx, f2, known1, scope);
     let known2 = second.as_ref().unwrap_or(f2);
@@ -359,7 +358,7 @@ fn told_apart_by_name(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Option<F
 /// `func` with new names for those of its `own` variables that `other` mentions without binding them itself; `None` if
 /// there are none.
 pub(super) fn apart_from([func, other]: [&Func; 2], [own, known]: [&Own; 2], scope: &Scope) -> Option<Func> {
-    renamed_where_met(func, other, &own.such(|var| !known.contains(var)), scope)
+    renamed_where_met([func, other], own, |var| !known.contains(var), scope)
 }
 
 /// `func` with new names for those of its `own` variables that no mapping has replaced and that `other` has, too.
@@ -369,17 +368,22 @@ pub(super) fn apart_if_unmapped(
     is_mapped: impl Fn(&ShapeVar) -> bool,
     scope: &Scope,
 ) -> Option<Func> {
-    renamed_where_met(func, other, &own.such(|var| !is_mapped(var)), scope)
+    renamed_where_met([func, other], own, |var| !is_mapped(var), scope)
 }
 
-/// `func` with new names for those of its variables `suspects` that `other` mentions; `None` if there are none.
-fn renamed_where_met(func: &Func, other: &Func, suspects: &Own, scope: &Scope) -> Option<Func> {
-    if suspects.is_empty() {
+/// `func` with new names for those of its `own` variables that are suspects and that `other` mentions; `None` if there are none.
+fn renamed_where_met(
+    [func, other]: [&Func; 2],
+    own: &Own,
+    is_suspect: impl Fn(&ShapeVar) -> bool,
+    scope: &Scope,
+) -> Option<Func> {
+    if !own.any(&is_suspect) {
         return None;
     }
     let mut met = BTreeSet::new();
     for_each_mentioned(other, &mut |var| {
-        if suspects.contains(var) && !met.contains(var) {
+        if own.contains(var) && is_suspect(var) && !met.contains(var) {
             met.insert(var.clone());
         }
     });
@@ -397,7 +401,7 @@ pub(super) fn in_variables_of([f1, f2]: [&Func; 2], [own1, own2]: [&Own; 2], sco
     if own2.is_empty() {
         return None;
     }
-    let mut pairs = Pairs { own1, own2, found: SmallVec::new(), seen: FxHashSet::default() };
+    let mut pairs = Pairs { own1, own2, found: SmallVec::new(), seen: Places::default() };
     params_of(f1).iter().zip(params_of(f2)).for_each(|(param1, param2)| pairs.infos(param1, param2));
     if pairs.found.len() == own2.len() && pairs.found.iter().all(|(v1, v2)| v1 == v2) {
         return None;
@@ -418,7 +422,7 @@ struct Pairs<'o, 's> {
     own2: &'o Own<'s>,
     found: SmallVec<[(&'s ShapeVar, &'s ShapeVar); 8]>,
     /// The pairs of tuples that others hold as well and that were gone through.
-    seen: FxHashSet<(usize, usize)>,
+    seen: Places<(usize, usize)>,
 }
 
 impl<'s> Pairs<'_, 's> {

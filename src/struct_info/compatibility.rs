@@ -34,10 +34,10 @@ pub fn check_compatibility_in(
 
 fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
     const NAME: &str = "check_compatibility";
-    let kinds = Kinds::of(s1, s2);
+    let kinds = &Kinds::of(s1, s2);
     let inputs = || vec![s1.to_string(), s2.to_string()];
     let cases = |cx: &mut Cx| cases(cx, s2, kinds, scope);
-    match kinds {
+    match *kinds {
         // Two tuples that others hold as well are compared for all of them.
         Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
             scope.known(|shared| &shared.compatible, fields1, fields2, || cx.judge(NAME, inputs, cases))
@@ -49,8 +49,8 @@ fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compat
     }
 }
 
-fn cases(cx: &mut Cx, s2: &StructInfo, kinds: Kinds, scope: &Scope) -> Compatibility {
-    match kinds {
+fn cases(cx: &mut Cx, s2: &StructInfo, kinds: &Kinds, scope: &Scope) -> Compatibility {
+    match *kinds {
         _ if is_object(s2) => cx.by_kind((rule!("SI.COMPAT.OBJECT"), Compatible)),
         Kinds::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
         Kinds::Shapes(s1, s2) => shape(cx, s1, s2),
@@ -114,7 +114,12 @@ fn best_effort(cx: &mut Cx, advanced: bool, answer: Compatibility) -> Compatibil
 
 /// SI.COMPAT.TENSOR.
 fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Scope) -> Compatibility {
-    let by_shape = tensor_but_for_what_is_open(cx, t1, t2, scope);
+    // In the first edition what is unknown is another than what is known; later ones leave it to the last step.
+    let differs = !cx.has(rule!("SI.COMPAT.TENSOR.STEP8"));
+    let by_shape = tensor_but_for_what_is_open(cx, t1, t2, differs, scope);
+    if differs {
+        return by_shape;
+    }
     // What the first leaves open and the second does not.
     let open = is_open(t1.dtype.is_void(), t2.dtype.is_void())
         || is_open(t1.ndim.is_unknown(), t2.ndim.is_unknown())
@@ -136,16 +141,15 @@ fn tensor_but_for_what_is_open(
     cx: &mut Cx,
     t1: &TensorStructInfo,
     t2: &TensorStructInfo,
+    differs: bool,
     scope: &Scope,
 ) -> Compatibility {
-    // In the first edition what is unknown is another than what is known; later ones leave it to the last step.
-    let differs = !cx.has(rule!("SI.COMPAT.TENSOR.STEP8"));
-    let other_dtype = t1.dtype != t2.dtype && (differs || !t1.dtype.is_void());
-    let other_rank = t1.ndim != t2.ndim && (differs || !t1.ndim.is_unknown());
+    let other_dtype = t1.dtype != t2.dtype && !t2.dtype.is_void() && (differs || !t1.dtype.is_void());
+    let other_rank = t1.ndim != t2.ndim && !t2.ndim.is_unknown() && (differs || !t1.ndim.is_unknown());
     let is_elsewhere = is_elsewhere(cx, t1, t2);
     let by_form = cx.by_cases(&[
-        (rule!("SI.COMPAT.TENSOR.DTYPE"), !t2.dtype.is_void() && other_dtype, Incompatible),
-        (rule!("SI.COMPAT.TENSOR.NDIM"), !t2.ndim.is_unknown() && other_rank, Incompatible),
+        (rule!("SI.COMPAT.TENSOR.DTYPE"), other_dtype, Incompatible),
+        (rule!("SI.COMPAT.TENSOR.NDIM"), other_rank, Incompatible),
         (rule!("SI.COMPAT.TENSOR.VDEVICE"), is_elsewhere, Incompatible),
         (rule!("SI.COMPAT.TENSOR.NOSHAPE"), t2.shape.is_none(), Compatible),
         (rule!("SI.COMPAT.TENSOR.S1NOSHAPE"), t1.shape.is_none(), Possibly),
@@ -180,16 +184,9 @@ fn is_elsewhere(cx: &Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
 fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
-        (Some(_), Some(_)) => told(cx, f1, f2, scope),
+        (Some(_), Some(_)) => closures(cx, f1, f2, scope),
         (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.COMPAT.FUNC.FORM"), Incompatible)),
     }
-}
-
-/// The outermost function types, told apart inside, and those inside them, which have been.
-fn told(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
-    let Some(_until_judged) = scope.outermost() else { return closures(cx, f1, f2, scope) };
-    let (told1, told2) = (told_inside_if_matched(cx, f1, scope), told_inside_if_matched(cx, f2, scope));
-    closures(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope)
 }
 
 fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibility {
@@ -233,13 +230,25 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
     {
         return Incompatible;
     }
+    told(cx, f1, f2, scope)
+}
+
+/// The outermost function types, told apart inside, and those inside them, which have been.
+fn told(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
+    let Some(_until_judged) = scope.outermost() else { return parts(cx, f1, f2, scope) };
+    let (told1, told2) = (told_inside_if_matched(cx, f1, scope), told_inside_if_matched(cx, f2, scope));
+    parts(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope)
+}
+
+/// The parameters and the result, in the same variables.
+fn parts(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
     let (own1, own2) = (Own::of(f1, scope), Own::of(f2, scope));
     let (apart1, apart2) = told_apart(cx, [f1, f2], [&own1, &own2], scope);
-    let own1 = apart1.as_ref().map_or(own1, |f1| Own::of(f1, scope));
+    let own1_told = apart1.as_ref().map(|f1| Own::of(f1, scope));
     let (f1, f2) = (apart1.as_ref().unwrap_or(f1), apart2.as_ref().unwrap_or(f2));
     let (params1, params2) = (params_of(f1), params_of(f2));
     let mapping = cx.clause(rule!("SI.COMPAT.FUNC.MAP"), |cx| matched(cx, params1.iter().zip(params2), scope));
-    let (replaced, _introduced) = in_terms_of(cx, [f1, f2], &own1, &mapping, scope);
+    let (replaced, _introduced) = in_terms_of(cx, [f1, f2], own1_told.as_ref().unwrap_or(&own1), &mapping, scope);
     let f1 = replaced.as_ref().unwrap_or(f1);
     // Parameters in reverse, then results forward.
     let worst = worst(cx, params2.iter().zip(params_of(f1)).chain([(&f1.ret, &f2.ret)]), scope);

@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::kinds::Kinds;
-use super::surroundings::Surroundings;
+use super::surroundings::{Surroundings, Vars};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, PrimStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
-use crate::judge::{Conclusion, Cx, Seen, is_new, is_shared, place, with_stack};
+use crate::judge::{Conclusion, Cx, Places, Seen, is_new, is_shared, place, with_stack};
 use crate::shape::alpha_equal;
 
 /// What shape variables are to be replaced by.
@@ -44,7 +43,7 @@ impl Conclusion for Shown<'_, '_> {
 pub fn get_shape_var_mapping(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> Mapping {
     let to_itself = cx.literal(Erratum::A11);
     let mut united =
-        United { mapping: Found::new(), scope, parts: 0, to_itself, params: false, seen: FxHashSet::default() };
+        United { mapping: Found::new(), scope, parts: 0, to_itself, params: false, seen: Places::default() };
     united.judge(cx, s1, s2);
     owned(&united.mapping)
 }
@@ -75,8 +74,7 @@ pub(super) fn matched<'s>(
     scope: &dyn Surroundings,
 ) -> Found<'s> {
     let to_itself = cx.literal(Erratum::A11);
-    United { mapping: Found::new(), scope, parts: 0, to_itself, params: true, seen: FxHashSet::default() }
-        .all(cx, parts)
+    United { mapping: Found::new(), scope, parts: 0, to_itself, params: true, seen: Places::default() }.all(cx, parts)
 }
 
 /// As [`matched`], for the order, of which the text says nothing about a mapping (A44): so there is no letter to follow.
@@ -85,7 +83,7 @@ pub(super) fn corresponding<'s>(
     parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
     scope: &dyn Surroundings,
 ) -> Found<'s> {
-    United { mapping: Found::new(), scope, parts: 0, to_itself: false, params: true, seen: FxHashSet::default() }
+    United { mapping: Found::new(), scope, parts: 0, to_itself: false, params: true, seen: Places::default() }
         .all(cx, parts)
 }
 
@@ -101,7 +99,7 @@ struct United<'a, 's> {
     params: bool,
     /// The pairs of tuples that others hold as well and that were matched, with whether that was in parameters: to match them there
     /// again changes nothing, but a function type in them is searched outside of parameters, and is not inside.
-    seen: FxHashSet<(usize, usize, bool)>,
+    seen: Places<(usize, usize, bool)>,
 }
 
 impl<'s> United<'_, 's> {
@@ -140,18 +138,17 @@ impl<'s> United<'_, 's> {
         let (dims1, dims2) = (dims_of(s1), dims_of(s2));
         let same_length = dims1.zip(dims2).is_some_and(|(dims1, dims2)| dims1.len() == dims2.len());
         let (shapes, tensors) = (matches!(kinds, Kinds::Shapes(..)), matches!(kinds, Kinds::Tensors(..)));
-        let (dims1, dims2) = (dims1.unwrap_or_default(), dims2.unwrap_or_default());
-        // The text assigns `S1.values[i]` to itself (A11).
-        let values2 = if self.to_itself { dims1 } else { dims2 };
         let corresponding = cx.by_cases(&[
-            (rule!("SI.MAPPING.KIND"), !shapes && !tensors, None),
-            (rule!("SI.MAPPING.SHAPE"), shapes && same_length, Some((dims1, values2))),
-            (rule!("SI.MAPPING.SHAPE.ELSE"), shapes, None),
-            (rule!("SI.MAPPING.TENSOR"), tensors && same_length, Some((dims1, dims2))),
-            (rule!("SI.MAPPING.TENSOR.ELSE"), tensors, None),
+            (rule!("SI.MAPPING.KIND"), !shapes && !tensors, false),
+            (rule!("SI.MAPPING.SHAPE"), shapes && same_length, true),
+            (rule!("SI.MAPPING.SHAPE.ELSE"), shapes, false),
+            (rule!("SI.MAPPING.TENSOR"), tensors && same_length, true),
+            (rule!("SI.MAPPING.TENSOR.ELSE"), tensors, false),
         ]);
-        if let Some((dims1, dims2)) = corresponding.flatten() {
-            self.dims(cx, dims1, dims2);
+        if corresponding == Some(true) {
+            let (dims1, dims2) = (dims1.unwrap_or_default(), dims2.unwrap_or_default());
+            // The text assigns `S1.values[i]` to itself (A11).
+            self.dims(cx, dims1, if self.to_itself && !tensors { dims1 } else { dims2 });
         }
     }
 
@@ -213,17 +210,20 @@ impl<'s> United<'_, 's> {
     fn dims(&mut self, cx: &mut Cx, dims1: &'s [PrimExpr], dims2: &'s [PrimExpr]) {
         let mut assigned = Assigned::new();
         for (dim1, dim2) in dims1.iter().zip(dims2) {
-            assigned.extend(self.mapped(cx, dim1).map(|v| (v, dim2)));
+            if let Some(v) = self.mapped(cx, dim1) {
+                assigned.push((v, dim2));
+            }
         }
         self.unite(cx, &assigned);
     }
 
     /// SI.MAPPING.NOTBOUND: a lone variable is mapped unless it is bound; of a compound dimension none is.
     fn mapped(&self, cx: &mut Cx, dim: &'s PrimExpr) -> Option<&'s ShapeVar> {
-        let mut first = None;
-        dim.for_each_var(|v| first = first.or(Some(v)));
-        let v = first?;
-        let lone = matches!(dim, PrimExpr::Var(_));
+        let (v, lone) = match dim {
+            PrimExpr::Var(v) => (v, true),
+            PrimExpr::IntImm(_) => return None,
+            PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => (first_var(dim)?, false),
+        };
         (!cx.rule(rule!("SI.MAPPING.NOTBOUND"), !lone || self.scope.has_shape_var(v))).then_some(v)
     }
 
@@ -239,9 +239,19 @@ impl<'s> United<'_, 's> {
     }
 }
 
+/// The first variable of a compound dimension.
+fn first_var(dim: &PrimExpr) -> Option<&ShapeVar> {
+    let mut first = None;
+    dim.for_each_var(|v| first = first.or(Some(v)));
+    first
+}
+
 /// The last entry of each variable. Lists of dimensions are short nearly always, and then they are sooner looked through than put in
 /// order.
 fn last_of_each<'s>(assigned: &[Entry<'s>]) -> Assigned<'s> {
+    if assigned.len() < 2 {
+        return assigned.into();
+    }
     if assigned.len() > FEW {
         return assigned.iter().copied().collect::<Found>().into_iter().collect();
     }
@@ -313,7 +323,7 @@ pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>,
 /// What the variables that the first of each pair introduces are called in the second, which is the same up to names; no names at all
 /// if one of them is not. They need not hold the same things in common.
 pub(crate) fn names_among<'s>(pairs: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>) -> Mapping {
-    let mut names = Names { found: Found::new(), seen: FxHashSet::default() };
+    let mut names = Names { found: Found::new(), seen: Places::default() };
     if pairs.into_iter().all(|(s1, s2)| names.infos(s1, s2)) { owned(&names.found) } else { Mapping::new() }
 }
 
@@ -321,7 +331,7 @@ pub(crate) fn names_among<'s>(pairs: impl IntoIterator<Item = (&'s StructInfo, &
 struct Names<'s> {
     found: Found<'s>,
     /// The pairs of tuples that others hold as well and that were gone through: what they say is known.
-    seen: FxHashSet<(usize, usize)>,
+    seen: Places<(usize, usize)>,
 }
 
 impl<'s> Names<'s> {
@@ -364,11 +374,16 @@ pub(super) fn params_of(func: &FuncStructInfo) -> &[StructInfo] {
 
 /// The variables that the parameters of two functions introduce, as far as anyone asks: only to a function inside does
 /// it matter which variables are in scope.
-pub(super) fn introduced_around(f1: &FuncStructInfo, f2: &FuncStructInfo) -> BTreeSet<ShapeVar> {
-    if !has_func_inside(f1) && !has_func_inside(f2) {
-        return BTreeSet::new();
+pub(super) fn introduced_around(f1: &FuncStructInfo, f2: &FuncStructInfo) -> Vars {
+    let mut vars = Vars::new();
+    if has_func_inside(f1) || has_func_inside(f2) {
+        for_each_lone([f1, f2].into_iter().flat_map(params_of), |var| {
+            if vars.spilled() || !vars.contains(var) {
+                vars.push(var.clone());
+            }
+        });
     }
-    introduced_by([f1, f2].into_iter().flat_map(params_of))
+    vars
 }
 
 /// Whether a parameter or the result is or holds a function.

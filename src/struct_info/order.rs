@@ -246,8 +246,9 @@ impl Order<'_> {
                 let by_field = cx.holds(&[(rule!("SUBSI.FUNC.PURITY"), 1, f1.purity() || !f2.purity())]);
                 // A18: the first edition has the field by way of extension.
                 let unsaid = cx.has(rule!("SUBSI.FUNC.PURITY")) || cx.literal(Erratum::A18);
-                let below =
-                    by_field && (unsaid || f2.pure != Some(true) || f1.pure == f2.pure) && self.told(cx, f1, f2, known);
+                let below = by_field
+                    && (unsaid || f2.pure != Some(true) || f1.pure == f2.pure)
+                    && self.params(cx, f1, f2, known);
                 below && (f1.purity() == f2.purity() || cx.conclude(rule!("SUBSI.FUNC.COMBINED"), true))
             }
             (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
@@ -264,28 +265,34 @@ impl Order<'_> {
         cx.holds(&[(rule!("SI.ORDER.FUNC.SAME"), 1, same)])
     }
 
-    /// The outermost function types, told apart inside, and those inside them, which have been.
-    fn told(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
-        let Some(_until_judged) = self.scope.outermost() else { return self.params(cx, f1, f2, known) };
-        let told = (told_inside_if_matched(cx, f1, self.scope), told_inside_if_matched(cx, f2, self.scope));
-        let known = if told.0.is_some() || told.1.is_some() { Known::Nothing } else { known };
-        self.params(cx, told.0.as_ref().unwrap_or(f1), told.1.as_ref().unwrap_or(f2), known)
-    }
-
     fn params(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
         let arity = params_of(f2).len();
         let same_arity = params_of(f1).len() == arity;
         if !cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 1, same_arity)]) {
             return false;
         }
+        self.told(cx, f1, f2, known)
+    }
+
+    /// The outermost function types, told apart inside, and those inside them, which have been.
+    fn told(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
+        let Some(_until_judged) = self.scope.outermost() else { return self.parts(cx, f1, f2, known) };
+        let told = (told_inside_if_matched(cx, f1, self.scope), told_inside_if_matched(cx, f2, self.scope));
+        let known = if told.0.is_some() || told.1.is_some() { Known::Nothing } else { known };
+        self.parts(cx, told.0.as_ref().unwrap_or(f1), told.1.as_ref().unwrap_or(f2), known)
+    }
+
+    /// The parameters and the result, in the same variables.
+    fn parts(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
         let (own1, own2) = (Own::of(f1, self.scope), Own::of(f2, self.scope));
         let (apart1, apart2) = told_apart(cx, [f1, f2], [&own1, &own2], self.scope);
-        let own1 = apart1.as_ref().map_or(own1, |f1| Own::of(f1, self.scope));
+        let own1_told = apart1.as_ref().map(|f1| Own::of(f1, self.scope));
         let known = if apart1.is_some() || apart2.is_some() { Known::Nothing } else { known };
         let (f1, f2) = (apart1.as_ref().unwrap_or(f1), apart2.as_ref().unwrap_or(f2));
         let params2 = params_of(f2);
         let mapping = corresponding(cx, params_of(f1).iter().zip(params2), self.scope);
-        let (replaced, _introduced) = in_terms_of(cx, [f1, f2], &own1, &mapping, self.scope);
+        let (replaced, _introduced) =
+            in_terms_of(cx, [f1, f2], own1_told.as_ref().unwrap_or(&own1), &mapping, self.scope);
         let known = if replaced.is_some() { Known::Nothing } else { known };
         let f1 = replaced.as_ref().unwrap_or(f1);
         let params1 = params_of(f1);
@@ -294,7 +301,7 @@ impl Order<'_> {
             cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 2, below)])
         });
         contravariant && {
-            let below = self.below(cx, &f1.ret, &f2.ret, known.component(arity));
+            let below = self.below(cx, &f1.ret, &f2.ret, known.component(params2.len()));
             cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 3, below)])
         }
     }

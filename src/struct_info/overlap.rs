@@ -92,7 +92,7 @@ impl Overlap<'_> {
         match (&f1.params, &f2.params) {
             (Some(params1), Some(params2)) => {
                 let own = |func: &FuncStructInfo| Own::of(func, &self.scope).to_set();
-                let introduced = self.scope.introduce(&own(f1) | &own(f2));
+                let introduced = self.scope.introduce(own(f1).into_iter().chain(own(f2)).collect());
                 self.seen.forget();
                 let result = |func: &FuncStructInfo| seen_through(&func.ret, &self.scope);
                 let overlap = params1.len() == params2.len() && self.of(cx, &result(f1), &result(f2));

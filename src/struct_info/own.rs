@@ -25,8 +25,10 @@ impl<'f> Own<'f> {
     pub(super) fn of(func: &'f FuncStructInfo, scope: &Scope) -> Own<'f> {
         let mut own = Own::default();
         for_each_lone(params_of(func), |var| own.note(var));
-        own.many.sort_unstable();
-        own.many.dedup();
+        if !own.many.is_empty() {
+            own.many.sort_unstable();
+            own.many.dedup();
+        }
         own.retain(|var| !scope.has_shape_var(var));
         own
     }
@@ -63,11 +65,9 @@ impl<'f> Own<'f> {
         self.many.retain(|var| stays(var));
     }
 
-    /// Those of them that are such.
-    pub(super) fn such(&self, such: impl Fn(&ShapeVar) -> bool) -> Own<'f> {
-        let mut own = Own { few: self.few, count: self.count, many: self.many.clone() };
-        own.retain(such);
-        own
+    /// Whether one of them is such.
+    pub(super) fn any(&self, such: impl Fn(&ShapeVar) -> bool) -> bool {
+        self.few().any(&such) || self.many.iter().any(|var| such(var))
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -5,6 +5,8 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
 use crate::judge::{Compatibility, Once, Seen, is_new, is_shared};
 
@@ -43,8 +45,9 @@ pub struct InScope {
 /// The surroundings of a judgement and, where it is inside function types, what these introduce.
 pub(super) struct Scope<'a> {
     outer: &'a dyn Surroundings,
-    /// How many of the enclosing function types introduce a variable.
-    introduced: RefCell<BTreeMap<ShapeVar, usize>>,
+    /// How many of the enclosing function types introduce a variable. Nearly always none is around that does.
+    introduced: OnceCell<Box<RefCell<BTreeMap<ShapeVar, usize>>>>,
+    /// The highest number that was given to a variable here.
     last_number: Cell<u32>,
     /// Whether the function types that are judged here have been told apart inside.
     told: Cell<bool>,
@@ -80,15 +83,18 @@ pub(super) struct Told<'s> {
 /// Variables that leave the scope when this is dropped.
 pub(super) struct Introduced<'s> {
     scope: &'s Scope<'s>,
-    vars: BTreeSet<ShapeVar>,
+    vars: Vars,
 }
+
+/// A few variables, perhaps some of them more than once.
+pub(super) type Vars = SmallVec<[ShapeVar; 4]>;
 
 impl<'a> Scope<'a> {
     pub(super) fn new(outer: &'a dyn Surroundings) -> Scope<'a> {
         Scope {
             outer,
-            introduced: RefCell::default(),
-            last_number: Cell::new(outer.last_number()),
+            introduced: OnceCell::new(),
+            last_number: Cell::new(0),
             told: Cell::new(false),
             shared: OnceCell::new(),
         }
@@ -124,32 +130,41 @@ impl<'a> Scope<'a> {
     /// Notes that numbers up to this one are given to variables.
     pub(super) fn number_up_to(&self, last: u32) {
         self.forget();
-        self.last_number.set(last.max(self.last_number.get()));
+        self.last_number.set(last.max(self.last_number()));
     }
 
     /// Brings variables into scope for as long as the result lives.
-    pub(super) fn introduce(&self, vars: BTreeSet<ShapeVar>) -> Introduced<'_> {
-        Introduced { scope: self, vars: self.enter(vars) }
+    pub(super) fn introduce(&self, vars: Vars) -> Introduced<'_> {
+        self.enter_all(&vars);
+        Introduced { scope: self, vars }
     }
 
     /// Brings variables into scope, until they [leave](Scope::leave).
     pub(super) fn enter(&self, vars: BTreeSet<ShapeVar>) -> BTreeSet<ShapeVar> {
-        self.forget();
-        let mut introduced = self.introduced.borrow_mut();
-        for v in &vars {
-            *introduced.entry(v.clone()).or_insert(0) += 1;
-        }
+        self.enter_all(&vars);
         vars
+    }
+
+    fn enter_all<'v>(&self, vars: impl IntoIterator<Item = &'v ShapeVar>) {
+        self.forget();
+        for v in vars {
+            let mut introduced = self.introduced.get_or_init(Box::default).borrow_mut();
+            match introduced.get_mut(v) {
+                Some(times) => *times += 1,
+                None => drop(introduced.insert(v.clone(), 1)),
+            }
+        }
     }
 
     /// Whether a function type around introduces a variable.
     pub(super) fn is_introduced(&self, var: &ShapeVar) -> bool {
-        self.introduced.borrow().contains_key(var)
+        self.introduced.get().is_some_and(|introduced| introduced.borrow().contains_key(var))
     }
 
-    pub(super) fn leave(&self, vars: &BTreeSet<ShapeVar>) {
+    pub(super) fn leave<'v>(&self, vars: impl IntoIterator<Item = &'v ShapeVar>) {
         self.forget();
-        let mut introduced = self.introduced.borrow_mut();
+        let Some(introduced) = self.introduced.get() else { return };
+        let mut introduced = introduced.borrow_mut();
         for v in vars {
             match introduced.get_mut(v) {
                 Some(times) if *times > 1 => *times -= 1,
@@ -235,7 +250,7 @@ impl Surroundings for Scope<'_> {
     }
 
     fn has_shape_var(&self, var: &ShapeVar) -> bool {
-        self.introduced.borrow().contains_key(var) || self.outer.has_shape_var(var)
+        self.is_introduced(var) || self.outer.has_shape_var(var)
     }
 
     fn struct_info_of(&self, var: &Var) -> Option<StructInfo> {
@@ -243,7 +258,7 @@ impl Surroundings for Scope<'_> {
     }
 
     fn last_number(&self) -> u32 {
-        self.last_number.get()
+        self.last_number.get().max(self.outer.last_number())
     }
 }
 
@@ -261,5 +276,15 @@ mod tests {
         assert!(scope.has_shape_var(&ShapeVar::new("n")));
         scope.leave(&outer);
         assert!(!scope.has_shape_var(&ShapeVar::new("n")));
+    }
+
+    #[test]
+    fn what_one_function_type_brings_twice_leaves_with_it() {
+        let (scope, n) = (Scope::new(&Nowhere), ShapeVar::new("n"));
+        let outer = scope.introduce(Vars::from_iter([n.clone()]));
+        drop(scope.introduce(Vars::from_iter([n.clone(), n.clone()])));
+        assert!(scope.has_shape_var(&n));
+        drop(outer);
+        assert!(!scope.has_shape_var(&n));
     }
 }

@@ -285,7 +285,7 @@ fn func(
 ) -> StructInfo {
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
-        (Some(_), Some(_)) => told(cx, f1, f2, scope, spelled),
+        (Some(_), Some(_)) => closures(cx, f1, f2, scope, spelled),
         (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.UNIFY.FUNC.FORM"), StructInfo::Object)),
     }
 }
@@ -313,6 +313,20 @@ fn purity_of_join(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Opti
     Some(cx.conclude(rule!("SI.UNIFY.FUNC.PURITY"), f1.purity() && f2.purity()))
 }
 
+fn closures(
+    cx: &mut Cx,
+    f1: &Arc<FuncStructInfo>,
+    f2: &Arc<FuncStructInfo>,
+    scope: &Scope,
+    spelled: Spelled,
+) -> StructInfo {
+    let other_arity = params_of(f1).len() != params_of(f2).len();
+    if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.FUNC.ARITY"), other_arity, &StructInfo::Object)]) {
+        return join.clone();
+    }
+    told(cx, f1, f2, scope, spelled)
+}
+
 /// The join of the outermost function types, told apart inside, and of those inside them, which have been.
 fn told(
     cx: &mut Cx,
@@ -321,13 +335,14 @@ fn told(
     scope: &Scope,
     spelled: Spelled,
 ) -> StructInfo {
-    let Some(_until_joined) = scope.outermost() else { return closures(cx, f1, f2, scope, spelled) };
+    let Some(_until_joined) = scope.outermost() else { return parts(cx, f1, f2, scope, spelled) };
     let (told1, told2, back) = told_in_both(f1, f2, scope);
-    let join = closures(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope, spelled);
+    let join = parts(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope, spelled);
     if back.is_empty() { join } else { replace_everywhere(&join, &back) }
 }
 
-fn closures(
+/// The joins of the parameters and of the result, in the same variables.
+fn parts(
     cx: &mut Cx,
     f1: &Arc<FuncStructInfo>,
     f2: &Arc<FuncStructInfo>,
@@ -335,11 +350,6 @@ fn closures(
     spelled: Spelled,
 ) -> StructInfo {
     let written = [f1, f2];
-    let (params1, params2) = (params_of(f1), params_of(f2));
-    let other_arity = params1.len() != params2.len();
-    if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.FUNC.ARITY"), other_arity, &StructInfo::Object)]) {
-        return join.clone();
-    }
     // Literal A58: nothing is renamed.
     let (apart, renamed) = if cx.literal(Erratum::A58) { (None, None) } else { in_same_variables(f1, f2, scope) };
     let (f1, f2) = (apart.as_ref().unwrap_or(f1), renamed.as_ref().unwrap_or(f2));
@@ -380,8 +390,9 @@ fn in_same_variables(
 ) -> (Option<Arc<FuncStructInfo>>, Option<Arc<FuncStructInfo>>) {
     let (own1, own2) = (Own::of(f1, scope), Own::of(f2, scope));
     let apart = apart_from([f1, f2], [&own1, &own2], scope);
-    let own1 = apart.as_ref().map_or(own1, |f1| Own::of(f1, scope));
-    let renamed = in_variables_of([apart.as_ref().unwrap_or(f1), f2], [&own1, &own2], scope);
+    let told1 = apart.as_ref().map(|f1| Own::of(f1, scope));
+    let owns = [told1.as_ref().unwrap_or(&own1), &own2];
+    let renamed = in_variables_of([apart.as_ref().unwrap_or(f1), f2], owns, scope);
     (apart, renamed)
 }
 

@@ -44,6 +44,7 @@ pub(crate) trait Tree: Sized {
 }
 
 impl Tree for Type {
+    #[inline]
     fn same_node(&self, other: &Type) -> bool {
         match (self, other) {
             (Type::Object, Type::Object) | (Type::PackedFunc, Type::PackedFunc) => true,
@@ -115,8 +116,7 @@ fn difference<T: Tree>(
     }
     let ((some1, last1), (some2, last2)) = (t1.components(), t2.components());
     let places = (some1.as_ptr(), some2.as_ptr());
-    let remembered = (t1.is_shared() || t2.is_shared()) && places.0 != places.1;
-    if some1.is_empty() && last1.is_none() || last1.is_none() && (places.0 == places.1 || same.contains(&places)) {
+    if last1.is_none() && (some1.is_empty() || places.0 == places.1 || same.contains(&places)) {
         return None;
     }
     let found = some1.iter().chain(last1).zip(some2.iter().chain(last2)).enumerate().find_map(|(i, (a, b))| {
@@ -124,7 +124,7 @@ fn difference<T: Tree>(
         path.push(i);
         Some(path)
     });
-    if remembered && found.is_none() {
+    if found.is_none() && (t1.is_shared() || t2.is_shared()) {
         same.insert(places);
     }
     found
