@@ -1,9 +1,13 @@
-//! Both engines of the oracle in the long run: `cargo run --release --example engines -- 100000 [FIRST-SEED]` draws programs, runs each by
-//! the evaluator and by the virtual machine, and tells where they come to different things (`R89.VM.EQUIV`).
+//! Both engines of the oracle in the long run: `cargo run --release --example engines -- 100000 [FIRST-SEED] [--edition 2024-04]` draws
+//! programs, runs each by the evaluator and by the virtual machine, and tells where they come to different things (`R89.VM.EQUIV`).
+
+#[path = "shared/arguments.rs"]
+mod arguments;
 
 use std::process::ExitCode;
 use std::time::Instant;
 
+use arguments::Arguments;
 use relax_spec::harness::engines::{End, Trial, program, try_all};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
@@ -11,13 +15,19 @@ use relax_spec::syntax::tvmscript::{Dialect, print_module};
 const SHOWN: usize = 3;
 
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1).map(|arg| arg.parse::<u64>());
-    let wanted = args.next().and_then(Result::ok).unwrap_or(1_000);
-    let first = args.next().and_then(Result::ok).unwrap_or(0);
+    let Arguments { edition, numbers } = match Arguments::given() {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            eprintln!("{message}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut numbers = numbers.into_iter();
+    let (wanted, first) = (numbers.next().unwrap_or(1_000), numbers.next().unwrap_or(0));
     let (start, mut counts, mut different) = (Instant::now(), [0u64; 4], 0);
     for seed in first..first.saturating_add(wanted) {
-        let program = program(seed);
-        for trial in try_all(&program, 2) {
+        let program = program(edition, seed);
+        for trial in try_all(edition, &program, 2) {
             match trial {
                 Trial::Same(End::Returns(_)) => counts[0] += 1,
                 Trial::Same(End::Fails(_)) => counts[1] += 1,
@@ -34,7 +44,7 @@ fn main() -> ExitCode {
     }
     let [values, errors, unspecified, limited] = counts;
     println!(
-        "{wanted} programs: {values} runs with a value, {errors} with an error, {unspecified} of which nothing is said,"
+        "{wanted} programs of {edition}: {values} runs with a value, {errors} with an error, {unspecified} of which nothing is said,"
     );
     println!("{limited} that came to a limit, {different} different; {:.0} s", start.elapsed().as_secs_f64());
     if different == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use relax_spec::book::Reading;
+use relax_spec::book::{Edition, Reading};
 use relax_spec::data::{from_json, from_ron};
 use relax_spec::eval::prelude;
 use relax_spec::generate::{self, ProgramOptions, Tape};
@@ -58,7 +58,7 @@ fn drawn(data: &[u8]) -> IrModule {
     let mut tape = tape(data);
     match tape.choose(2) {
         0 => generate::module(&mut tape, &ProgramOptions::default()),
-        _ => generate::module_of_functions(&mut tape),
+        _ => generate::module_of_functions(Edition::default(), &mut tape),
     }
 }
 
@@ -183,7 +183,7 @@ pub fn evaluate(data: &[u8]) {
     if !relax_spec::check(&module).accepts() {
         return;
     }
-    for trial in engines::try_all(&module, 2) {
+    for trial in engines::try_all(Edition::default(), &module, 2) {
         match trial {
             Trial::Same(_) | Trial::Limited => {}
             Trial::Different(difference) => panic!("{difference}\n{}", write(Form::TvmScript, &module)),

@@ -4,23 +4,30 @@
 //!
 //! What is known of a variable is guessed here, well enough that most calls have arguments of the right kind. Whether a
 //! program is accepted is for the check to say.
+//!
+//! In later editions functions are pure or not by what they say, signatures mention shape variables before they bind them, boxed scalars
+//! have values, and conditions need not be tensors.
 
 use std::sync::Arc;
 
 use super::Tape;
+use super::program::later::{boxed, is_box, is_small, pure_packed};
 use super::program::{Candidate, Site, dims_of, linked, truth};
+use crate::book::Edition;
 use crate::grammar::{
     Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, DataType, Expr, FuncStructInfo, Function, GlobalFunc,
-    GlobalVar, If, IrModule, MatchCast, PrimExpr, ShapeVar, Span, StructInfo, TensorData, Var, VarBinding,
+    GlobalVar, If, IrModule, MatchCast, PrimExpr, PrimStructInfo, ShapeVar, Span, StructInfo, TensorData, TensorShape,
+    TensorStructInfo, Var, VarBinding,
 };
 
 /// All shape variables there are.
 const NAMES: [&str; 3] = ["n", "m", "k"];
 
-/// A module about functions. Its last function is `main`, which takes two vectors and a Boolean.
-pub fn module_of_functions(tape: &mut Tape) -> IrModule {
+/// A module about functions, with the constructs of an edition. Its last function is `main`, which takes two vectors and a Boolean, and in
+/// later editions a boxed number and a boxed Boolean.
+pub fn module_of_functions(edition: Edition, tape: &mut Tape) -> IrModule {
     let views = tape.choose(4) > 0;
-    let mut generator = Functions { tape, fresh: 0, views };
+    let mut generator = Functions { edition, tape, fresh: 0, views };
     let (mut funcs, mut globals) = (Vec::new(), Vec::new());
     for i in 0..generator.tape.choose(3) {
         let name = format!("helper{i}");
@@ -31,7 +38,10 @@ pub fn module_of_functions(tape: &mut Tape) -> IrModule {
         funcs.push((GlobalVar::new(&name), GlobalFunc::Function(Arc::new(function))));
     }
     let second = [dim("m"), dim("n"), PrimExpr::IntImm(3)][generator.tape.choose(3)].clone();
-    let params = [vector(dim("n")), vector(second), StructInfo::tensor([], DataType::BOOL)];
+    let mut params = vec![vector(dim("n")), vector(second), StructInfo::tensor([], DataType::BOOL)];
+    if generator.is_later() {
+        params.extend([DataType::INT64, DataType::BOOL].map(StructInfo::prim));
+    }
     let (mut main, _) = generator.function(&Site::top(globals, 2), &params);
     main.attrs = linked("main");
     funcs.push((GlobalVar::new("main"), GlobalFunc::Function(Arc::new(main))));
@@ -39,6 +49,7 @@ pub fn module_of_functions(tape: &mut Tape) -> IrModule {
 }
 
 struct Functions<'a> {
+    edition: Edition,
     tape: &'a mut Tape,
     fresh: u32,
     /// Whether functions are known by other information than that of their signature: passed, returned, cast.
@@ -86,7 +97,14 @@ fn introduce(info: &StructInfo, dims: &mut Vec<ShapeVar>) {
                 }
             }
         }
-        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => {}
+        StructInfo::Prim(prim) => {
+            if let Some(PrimExpr::Var(var)) = &prim.value
+                && !dims.contains(var)
+            {
+                dims.push(var.clone());
+            }
+        }
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Func(_) => {}
     }
 }
 
@@ -105,9 +123,28 @@ fn within(info: &StructInfo, dims: &[ShapeVar]) -> StructInfo {
                 introduce(param, &mut own);
                 params.push(within(param, &own));
             }
-            StructInfo::func(params, within(&func.ret, &own))
+            of_purity(func, StructInfo::func(params, within(&func.ret, &own)))
+        }
+        StructInfo::Prim(prim) if !prim.value.iter().all(|value| super::program::in_scope(value, dims)) => {
+            StructInfo::prim(prim.dtype)
         }
         StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => info.clone(),
+    }
+}
+
+/// A function type of the purity that another one has.
+fn of_purity(func: &FuncStructInfo, other: StructInfo) -> StructInfo {
+    said(func.pure, other)
+}
+
+fn said(pure: Option<bool>, info: StructInfo) -> StructInfo {
+    match info {
+        StructInfo::Func(f) => StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(*f).clone() })),
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_) => info,
     }
 }
 
@@ -115,15 +152,23 @@ fn within(info: &StructInfo, dims: &[ShapeVar]) -> StructInfo {
 fn with_dims(info: &StructInfo, replace: &dyn Fn(&ShapeVar) -> Option<PrimExpr>) -> StructInfo {
     match info {
         StructInfo::Tensor(tensor) => match dims_of(info) {
-            Some((dims, dtype)) => StructInfo::tensor(dims.iter().map(|dim| with_dim(dim, replace)), dtype),
+            Some((dims, _)) => {
+                let shape = Some(TensorShape::Dims(dims.iter().map(|dim| with_dim(dim, replace)).collect()));
+                StructInfo::Tensor(TensorStructInfo { shape, ..tensor.clone() })
+            }
             None => StructInfo::Tensor(tensor.clone()),
         },
         StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| with_dims(field, replace))),
         StructInfo::Func(func) => {
             let params = func.params.iter().flat_map(|params| params.iter());
-            StructInfo::func(params.map(|param| with_dims(param, replace)), with_dims(&func.ret, replace))
+            let params = params.map(|param| with_dims(param, replace));
+            of_purity(func, StructInfo::func(params, with_dims(&func.ret, replace)))
         }
-        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => info.clone(),
+        StructInfo::Prim(prim) => {
+            let value = prim.value.as_ref().map(|value| with_dim(value, replace));
+            StructInfo::Prim(PrimStructInfo { value, ..prim.clone() })
+        }
+        StructInfo::Object | StructInfo::Shape(_) => info.clone(),
     }
 }
 
@@ -136,7 +181,7 @@ fn with_dim(dim: &PrimExpr, replace: &dyn Fn(&ShapeVar) -> Option<PrimExpr>) -> 
 }
 
 fn other_ret(func: &FuncStructInfo, ret: StructInfo) -> StructInfo {
-    StructInfo::func(func.params.iter().flat_map(|params| params.iter().cloned()), ret)
+    of_purity(func, StructInfo::func(func.params.iter().flat_map(|params| params.iter().cloned()), ret))
 }
 
 fn block(bindings: Vec<Binding>) -> BindingBlock {
@@ -144,6 +189,10 @@ fn block(bindings: Vec<Binding>) -> BindingBlock {
 }
 
 impl Functions<'_> {
+    fn is_later(&self) -> bool {
+        self.edition > Edition::E2023_02
+    }
+
     fn var(&mut self, prefix: &str) -> Var {
         self.fresh += 1;
         Var::new(&format!("{prefix}{}", self.fresh))
@@ -174,18 +223,40 @@ impl Functions<'_> {
 
     /// What a parameter takes; it may be a function if `depth` allows.
     fn param(&mut self, dims: &mut Vec<ShapeVar>, depth: usize) -> StructInfo {
-        let info = match self.tape.choose(8) {
-            0 | 1 if depth > 0 && self.views => self.function_type(dims, depth - 1),
-            2 => StructInfo::tuple([self.binding_vector(), self.binding_vector()]),
-            _ => self.binding_vector(),
-        };
+        let later = if self.is_later() && self.tape.one_in(4) { Some(self.later_param(dims)) } else { None };
+        let info = later.unwrap_or_else(|| self.first_param(dims, depth));
         introduce(&info, dims);
         info
     }
 
+    fn first_param(&mut self, dims: &[ShapeVar], depth: usize) -> StructInfo {
+        match self.tape.choose(8) {
+            0 | 1 if depth > 0 && self.views => self.function_type(dims, depth - 1),
+            2 => StructInfo::tuple([self.binding_vector(), self.binding_vector()]),
+            _ => self.binding_vector(),
+        }
+    }
+
+    /// What only later editions let a parameter be.
+    fn later_param(&mut self, dims: &[ShapeVar]) -> StructInfo {
+        let named = self.name();
+        match self.tape.choose(4) {
+            0 => StructInfo::prim(DataType::INT64),
+            1 => StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: Some(named) }),
+            2 => StructInfo::prim(DataType::BOOL),
+            _ => self.vector_of(dims),
+        }
+    }
+
+    /// In later editions a signature may bind its variables in any order.
     fn params(&mut self, place: &Site, depth: usize) -> Vec<StructInfo> {
         let mut dims = place.dims.clone();
-        (0..1 + self.tape.choose(2)).map(|_| self.param(&mut dims, depth)).collect()
+        let mut params: Vec<StructInfo> = (0..1 + self.tape.choose(2)).map(|_| self.param(&mut dims, depth)).collect();
+        if self.is_later() && self.tape.one_in(4) {
+            params.push(self.vector_of(&dims));
+            params.reverse();
+        }
+        params
     }
 
     fn function_type(&mut self, dims: &[ShapeVar], depth: usize) -> StructInfo {
@@ -194,16 +265,19 @@ impl Functions<'_> {
             (0..self.tape.choose(3)).map(|_| self.param(&mut dims, depth.saturating_sub(1))).collect();
         let ret =
             if depth > 0 && self.tape.one_in(4) { self.function_type(&dims, depth - 1) } else { self.vector_of(&dims) };
-        StructInfo::func(params, ret)
+        let info = StructInfo::func(params, ret);
+        if self.is_later() && self.tape.one_in(6) { said(Some(false), info) } else { info }
     }
 
     /// A function of these parameters, and what it says of itself.
     fn function(&mut self, outside: &Site, params: &[StructInfo]) -> (Function, StructInfo) {
         let mut inside = Site::top(outside.known.clone(), outside.depth.saturating_sub(1));
         inside.dims = outside.dims.clone();
+        inside.effects = self.is_later() && self.tape.one_in(5);
+        let pure = if inside.effects || !self.is_later() { Some(false) } else { None };
         let mut binders = Vec::new();
+        params.iter().for_each(|info| introduce(info, &mut inside.dims));
         for info in params {
-            introduce(info, &mut inside.dims);
             let binder = Binder::var(self.var("x")).annotated(info.clone());
             inside.known.push(Candidate { expr: binder.to_expr(), info: info.clone() });
             binders.push(binder);
@@ -212,15 +286,14 @@ impl Functions<'_> {
         let bindings = if outside.depth > 1 { 3 + self.tape.choose(6) } else { self.tape.choose(3) };
         let (body, result) = self.sequence(&mut inside, bindings);
         let ret = within(&result, &dims);
-        let said = match self.tape.choose(6) {
+        let ret_struct_info = match self.tape.choose(6) {
             0..=2 => Some(ret.clone()),
             3 => Some(self.nearby(&ret, &dims)),
             _ => None,
         };
-        let info = StructInfo::func(params.iter().cloned(), said.clone().unwrap_or(ret));
-        let attrs = Attrs::new();
-        let function =
-            Function { params: binders, body, ret_struct_info: said, pure: Some(false), attrs, span: Span::NONE };
+        let info = StructInfo::func(params.iter().cloned(), ret_struct_info.clone().unwrap_or(ret));
+        let info = if self.is_later() { said(pure, info) } else { info };
+        let function = Function { params: binders, body, ret_struct_info, pure, attrs: Attrs::new(), span: Span::NONE };
         (function, info)
     }
 
@@ -251,7 +324,8 @@ impl Functions<'_> {
             2 if self.views => self.cast_function(place),
             3 | 4 => self.local_function(place),
             choice => {
-                let (value, info) = self.value(choice, place)?;
+                let later = self.is_later() && self.tape.one_in(4);
+                let (value, info) = if later { self.later_value(place) } else { self.value(choice, place) }?;
                 let annotated = self.views && choice == 5 && self.tape.one_in(2);
                 let annotation = annotated.then(|| self.nearby(&info, &place.dims));
                 Some(self.bind(place, value, info, annotation))
@@ -294,9 +368,37 @@ impl Functions<'_> {
         Some((Expr::tuple_get_item(tuple.expr, i64::try_from(index).ok()?), info))
     }
 
+    /// A Boolean tensor; in the last edition a boxed Boolean or something that is said of shape variables as well.
+    fn condition(&mut self, place: &Site) -> Option<Expr> {
+        if self.edition >= Edition::E2024_04 && self.tape.one_in(2) {
+            let boxed_truth = self.pick(place, |known| is_box(&known.info, DataType::BOOL)).map(|known| known.expr);
+            let over_dims = self.tape.pick(&place.dims).cloned().map(|var| {
+                let (condition, _) = boxed(DataType::BOOL, is_small(PrimExpr::Var(var)));
+                condition
+            });
+            let either = if self.tape.one_in(2) { boxed_truth.or(over_dims) } else { over_dims.or(boxed_truth) };
+            return either.or_else(|| truth(true));
+        }
+        self.pick(place, is_truth).map(|known| known.expr).or_else(|| truth(true))
+    }
+
+    /// What only later editions have.
+    fn later_value(&mut self, place: &Site) -> Option<(Expr, StructInfo)> {
+        let dim = self.tape.pick(&place.dims).cloned().map_or(PrimExpr::IntImm(3), PrimExpr::Var);
+        match self.tape.choose(4) {
+            0 => Some(boxed(DataType::INT64, PrimExpr::binary(BinaryOp::Add, dim, PrimExpr::IntImm(1)))),
+            1 => Some(boxed(DataType::INT64, dim)),
+            2 => Some(boxed(DataType::BOOL, is_small(dim))),
+            _ => {
+                let known = self.pick(place, is_vector)?;
+                Some((pure_packed(known.expr, known.info.clone()), known.info))
+            }
+        }
+    }
+
     /// One function or another, or one value or another.
     fn conditional(&mut self, place: &mut Site) -> Option<(Expr, StructInfo)> {
-        let cond = self.pick(place, is_truth).map(|known| known.expr).or_else(|| truth(true))?;
+        let cond = self.condition(place)?;
         let functions = !self.tape.one_in(4);
         let (true_branch, info) = self.branch(place, functions)?;
         let (false_branch, _) = self.branch(place, functions)?;
@@ -334,7 +436,9 @@ impl Functions<'_> {
     }
 
     fn call(&mut self, place: &Site) -> Option<(Expr, StructInfo)> {
-        let callee = self.pick(place, is_function)?;
+        let effects = place.effects || !self.is_later();
+        let may_call = |known: &Candidate| effects || known.info.as_func().is_some_and(|func| func.purity());
+        let callee = self.pick(place, |known| is_function(known) && may_call(known))?;
         let StructInfo::Func(func) = &callee.info else { return None };
         let mut chosen: Vec<(ShapeVar, PrimExpr)> = Vec::new();
         let mut args = Vec::new();
@@ -362,6 +466,12 @@ impl Functions<'_> {
 
     /// A vector with a dimension under a new name, under one that is in scope, or of which nothing is known any more.
     fn cast_vector(&mut self, place: &mut Site) -> Option<Binding> {
+        if self.is_later() && self.tape.one_in(4) {
+            let value = self.pick(place, |known| is_box(&known.info, DataType::INT64))?;
+            let info = StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: Some(self.name()) });
+            introduce(&info, &mut place.dims);
+            return Some(self.cast(place, value, info));
+        }
         let value = self.pick(place, is_vector)?;
         let info = match self.tape.choose(8) {
             0..=4 => vector(self.name()),
@@ -409,7 +519,7 @@ impl Functions<'_> {
                 let mut own = dims.to_vec();
                 let params = func.params.as_ref().map_or(0, |params| params.len());
                 let params: Vec<StructInfo> = (0..params).map(|_| self.param(&mut own, 0)).collect();
-                StructInfo::func(params, within(&func.ret, &own))
+                of_purity(func, StructInfo::func(params, within(&func.ret, &own)))
             }
             (0 | 1, StructInfo::Tensor(_)) if is_vector_info(info) => unknown_vector(),
             (2 | 3, StructInfo::Tensor(_)) if is_vector_info(info) => self.vector_of(dims),
@@ -442,6 +552,12 @@ fn choose_dims(param: &StructInfo, arg: &StructInfo, scope: &[ShapeVar], chosen:
         (StructInfo::Tuple(own), StructInfo::Tuple(given)) => {
             own.iter().zip(given.iter()).for_each(|(own, given)| choose_dims(own, given, scope, chosen));
         }
+        (StructInfo::Prim(own), StructInfo::Prim(given)) => {
+            let (Some(PrimExpr::Var(var)), Some(value)) = (&own.value, &given.value) else { return };
+            if !scope.contains(var) && !chosen.iter().any(|(known, _)| known == var) {
+                chosen.push((var.clone(), value.clone()));
+            }
+        }
         (
             StructInfo::Object
             | StructInfo::Tensor(_)
@@ -465,6 +581,7 @@ fn same_kind(given: &StructInfo, wanted: &StructInfo) -> bool {
             let arity = |func: &FuncStructInfo| func.params.as_ref().map(|params| params.len());
             arity(given) == arity(wanted)
         }
+        (StructInfo::Prim(given), StructInfo::Prim(wanted)) => given.dtype == wanted.dtype,
         (
             StructInfo::Object
             | StructInfo::Tensor(_)
@@ -496,7 +613,7 @@ mod tests {
 
     #[test]
     fn an_empty_tape_gives_a_small_program() {
-        let module = module_of_functions(&mut Tape::from_choices(Vec::new()));
+        let module = module_of_functions(Edition::default(), &mut Tape::from_choices(Vec::new()));
         assert_eq!(module.funcs.len(), 1);
     }
 }

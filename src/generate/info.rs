@@ -1,11 +1,14 @@
 //! Random types and structural information, alone and in pairs that are close to each other.
+//!
+//! What later editions add to structural information is put into what the first one has, so that its tapes stay what they are.
 
 use std::sync::Arc;
 
 use super::{Tape, prim_expr};
+use crate::book::Edition;
 use crate::grammar::{
-    DataType, DeriveFunc, DynTensorType, FuncType, Ndim, PrimExpr, ShapeStructInfo, ShapeType, ShapeVar, StructInfo,
-    TensorShape, TensorStructInfo, Type,
+    BinaryOp, DataType, DeriveFunc, DynTensorType, FuncStructInfo, FuncType, Ndim, PrimExpr, PrimStructInfo,
+    ShapeStructInfo, ShapeType, ShapeVar, StructInfo, Target, TensorShape, TensorStructInfo, Type, VDevice,
 };
 
 const DTYPES: [DataType; 4] = [DataType::FLOAT32, DataType::INT32, DataType::VOID, DataType::FLOAT16];
@@ -50,6 +53,58 @@ pub fn struct_info_pair(tape: &mut Tape, depth: usize, vars: &[ShapeVar]) -> (St
     let first = struct_info(tape, depth, vars);
     let second = if tape.one_in(3) { struct_info(tape, depth, vars) } else { nearby(tape, &first, vars) };
     (first, second)
+}
+
+/// As [`struct_info_pair`], with what an edition adds: devices of tensors, boxed scalars and their values, purity of functions.
+pub fn struct_info_pair_of(
+    edition: Edition,
+    tape: &mut Tape,
+    depth: usize,
+    vars: &[ShapeVar],
+) -> (StructInfo, StructInfo) {
+    if edition == Edition::E2023_02 {
+        return struct_info_pair(tape, depth, vars);
+    }
+    let first = struct_info(tape, depth, vars);
+    let first = detailed(tape, &first, vars, 3);
+    let second = if tape.one_in(3) { struct_info(tape, depth, vars) } else { nearby(tape, &first, vars) };
+    (first, detailed(tape, &second, vars, 6))
+}
+
+/// The information with details in one of `few` places that may have them; what it had elsewhere stays.
+fn detailed(tape: &mut Tape, s: &StructInfo, vars: &[ShapeVar], few: usize) -> StructInfo {
+    match s {
+        StructInfo::Object | StructInfo::Shape(_) if tape.one_in(few) => scalar(tape, vars),
+        StructInfo::Prim(_) if tape.one_in(few) => scalar(tape, vars),
+        StructInfo::Tensor(t) if tape.one_in(few) => {
+            StructInfo::Tensor(TensorStructInfo { vdevice: device(tape), ..t.clone() })
+        }
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Tensor(_) => s.clone(),
+        StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| detailed(tape, field, vars, few))),
+        StructInfo::Func(f) => {
+            let params =
+                f.params.as_ref().map(|params| params.iter().map(|param| detailed(tape, param, vars, few)).collect());
+            let ret = if f.params.is_some() { detailed(tape, &f.ret, vars, few) } else { f.ret.clone() };
+            let pure = if f.params.is_some() { [f.pure, Some(true), Some(false)][tape.choose(3)] } else { f.pure };
+            StructInfo::Func(Arc::new(FuncStructInfo { params, ret, pure, ..(**f).clone() }))
+        }
+    }
+}
+
+fn device(tape: &mut Tape) -> Option<Arc<VDevice>> {
+    let tag = [None, Some("llvm"), Some("cuda")][tape.choose(3)]?;
+    Some(Arc::new(VDevice { target: Target::Tag(tag.into()), dev_id: 0, mem_scope: "global".into() }))
+}
+
+/// A boxed scalar; often its value is known.
+fn scalar(tape: &mut Tape, vars: &[ShapeVar]) -> StructInfo {
+    let dim = prim_expr(tape, vars);
+    let (dtype, value) = match tape.choose(4) {
+        0 => (DataType::INT64, None),
+        1 => (DataType::BOOL, Some(PrimExpr::binary(BinaryOp::Lt, dim, PrimExpr::IntImm(3)))),
+        _ => (DataType::INT64, Some(dim)),
+    };
+    StructInfo::Prim(PrimStructInfo { dtype, value })
 }
 
 fn ndim(tape: &mut Tape) -> Ndim {
@@ -121,7 +176,8 @@ fn nearby(tape: &mut Tape, s: &StructInfo, vars: &[ShapeVar]) -> StructInfo {
             Some(params) => {
                 let params: Vec<StructInfo> =
                     params.iter().map(|p| if tape.one_in(3) { nearby(tape, p, vars) } else { p.clone() }).collect();
-                StructInfo::func(params, nearby(tape, &f.ret, vars))
+                let ret = nearby(tape, &f.ret, vars);
+                StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params.into()), ret, ..(**f).clone() }))
             }
         },
     }

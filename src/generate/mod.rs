@@ -11,6 +11,6 @@ mod tape;
 
 pub use dims::prim_expr;
 pub use functions::module_of_functions;
-pub use info::{struct_info, struct_info_pair, ty, type_pair};
+pub use info::{struct_info, struct_info_pair, struct_info_pair_of, ty, type_pair};
 pub use program::{ProgramOptions, module};
 pub use tape::Tape;

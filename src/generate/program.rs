@@ -4,9 +4,12 @@
 //! those that the variables in scope allow. It knows it by construction, not by the derivation rules, so that the
 //! rules can be tested on what it makes.
 
+pub(super) mod later;
+
 use std::sync::Arc;
 
 use super::Tape;
+use crate::book::Edition;
 use crate::grammar::{
     AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, Function, GlobalFunc, GlobalVar,
     If, IrModule, MatchCast, PrimExpr, ShapeVar, Span, StructInfo, TensorData, Var, VarBinding,
@@ -15,6 +18,8 @@ use crate::grammar::{
 /// What programs may contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProgramOptions {
+    /// Whose constructs they have.
+    pub edition: Edition,
     /// The most global functions.
     pub functions: usize,
     /// The most bindings of one block.
@@ -29,14 +34,22 @@ pub struct ProgramOptions {
 
 impl Default for ProgramOptions {
     fn default() -> ProgramOptions {
-        ProgramOptions { functions: 3, bindings: 6, effects: true, control: true, nested: true }
+        ProgramOptions::of(Edition::default())
+    }
+}
+
+impl ProgramOptions {
+    /// Everything that an edition has.
+    pub fn of(edition: Edition) -> ProgramOptions {
+        ProgramOptions { edition, functions: 3, bindings: 6, effects: true, control: true, nested: true }
     }
 }
 
 /// A module. Its last function is `main`; every function is externally linked and calls only earlier ones.
 pub fn module(tape: &mut Tape, options: &ProgramOptions) -> IrModule {
-    let mut generator = Generator { tape, options, globals: Vec::new(), fresh: 0 };
-    let mut funcs = Vec::new();
+    let devices = options.edition >= Edition::E2023_12 && tape.one_in(4);
+    let mut generator = Generator { tape, options, globals: Vec::new(), fresh: 0, devices };
+    let mut funcs = later::prim_funcs(options.edition);
     let count = 1 + generator.tape.choose(options.functions.max(1));
     for i in 0..count {
         let name = if i + 1 == count { "main".to_string() } else { format!("helper{i}") };
@@ -53,7 +66,8 @@ pub fn module(tape: &mut Tape, options: &ProgramOptions) -> IrModule {
         generator.globals.push((name.clone(), signature(&function), function.pure == Some(true)));
         funcs.push((GlobalVar::new(&name), GlobalFunc::Function(Arc::new(function))));
     }
-    IrModule { funcs, ..IrModule::default() }
+    let global_infos = if devices { later::global_infos() } else { Attrs::new() };
+    IrModule { funcs, global_infos, ..IrModule::default() }
 }
 
 /// A variable in scope.
@@ -69,6 +83,8 @@ struct Generator<'a> {
     /// Name, parameters and result, purity.
     globals: Vec<(String, (Vec<StructInfo>, StructInfo), bool)>,
     fresh: u32,
+    /// Whether the module lists a device: then all tensors lie there.
+    devices: bool,
 }
 
 /// The variables in scope of one function, and what is allowed there.
@@ -76,7 +92,7 @@ pub(super) struct Site {
     pub(super) known: Vec<Candidate>,
     pub(super) dims: Vec<ShapeVar>,
     dataflow: bool,
-    effects: bool,
+    pub(super) effects: bool,
     pub(super) depth: usize,
 }
 
@@ -147,11 +163,20 @@ impl Generator<'_> {
         let mut scope =
             Site { known, dims: bound, dataflow: false, effects, depth: if global.is_some() { 2 } else { 1 } };
         let (body, ret) = self.sequence(&mut scope);
-        let attrs = global.map(linked).unwrap_or_default();
-        Function { params, body, ret_struct_info: Some(ret), pure: Some(!effects), attrs, span: Span::NONE }
+        let mut attrs = global.map(linked).unwrap_or_default();
+        // In later editions a function may be said to be pure whatever it calls.
+        let forced = effects && self.options.edition >= Edition::E2023_12 && self.tape.one_in(3);
+        if forced {
+            attrs.insert("relax.force_pure".into(), AttrValue::Bool(true));
+        }
+        let pure = Some(forced || !effects);
+        Function { params, body, ret_struct_info: Some(ret), pure, attrs, span: Span::NONE }
     }
 
     fn param_info(&mut self, dims: &[ShapeVar]) -> StructInfo {
+        if let Some(info) = self.later_param() {
+            return info;
+        }
         let var = |d: &ShapeVar| PrimExpr::Var(d.clone());
         let shape = match (self.tape.choose(4), dims) {
             (0, [n, ..]) => vec![var(n)],
@@ -159,7 +184,7 @@ impl Generator<'_> {
             (2, [n, ..]) => vec![var(n), PrimExpr::IntImm(2)],
             (_, _) => vec![PrimExpr::IntImm(3)],
         };
-        StructInfo::tensor(shape, DataType::FLOAT32)
+        self.placed(StructInfo::tensor(shape, DataType::FLOAT32))
     }
 
     /// A sequence of blocks and its result, with the information that holds outside it.
@@ -182,12 +207,15 @@ impl Generator<'_> {
     fn outside(&self, info: &StructInfo, scope: &Site) -> StructInfo {
         match dims_of(info) {
             Some((dims, dtype)) if !dims.iter().all(|d| in_scope(d, &scope.dims)) => {
-                StructInfo::tensor_ndim(i64::try_from(dims.len()).unwrap_or(-1), dtype)
+                self.placed(StructInfo::tensor_ndim(i64::try_from(dims.len()).unwrap_or(-1), dtype))
             }
             Some(_) | None => match info {
                 StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|f| self.outside(f, scope))),
                 StructInfo::Shape(s) if !s.values.iter().flat_map(|v| v.iter()).all(|d| in_scope(d, &scope.dims)) => {
                     StructInfo::Shape(crate::grammar::ShapeStructInfo { values: None, ndim: s.ndim })
+                }
+                StructInfo::Prim(p) if !p.value.iter().all(|value| in_scope(value, &scope.dims)) => {
+                    StructInfo::prim(p.dtype)
                 }
                 StructInfo::Object
                 | StructInfo::Tensor(_)
@@ -243,7 +271,7 @@ impl Generator<'_> {
         let known = self.pick(scope, |k| dims_of(&k.info).is_some())?;
         let (dims, dtype) = dims_of(&known.info)?;
         let fresh: Vec<PrimExpr> = dims.iter().map(|_| PrimExpr::Var(self.fresh_dim())).collect();
-        let info = StructInfo::tensor(fresh, dtype);
+        let info = self.placed(StructInfo::tensor(fresh, dtype));
         let var = self.binder(scope, &info);
         Some(Binding::MatchCast(MatchCast { var: Some(var), struct_info: info, value: known.expr, span: Span::NONE }))
     }
@@ -255,14 +283,17 @@ impl Generator<'_> {
 
     /// The right-hand side of a binding and what is known of its value.
     fn value(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+        if self.options.edition >= Edition::E2023_12 && self.tape.one_in(3) {
+            return self.later_value(scope);
+        }
         let control = self.options.control && !scope.dataflow && scope.depth > 0;
         match self.tape.choose(14) {
             0..=3 => self.arithmetic(scope),
             4 => self.tuple(scope),
             5 => self.tuple_get_item(scope),
             6 => self.shape(scope),
-            7 if self.tape.one_in(2) => truth(self.tape.one_in(2)).map(|c| (c, StructInfo::tensor([], DataType::BOOL))),
-            7 => constant([1.0, 2.0, 0.5][self.tape.choose(3)]).map(|c| (c, StructInfo::tensor([], DataType::FLOAT32))),
+            7 if self.tape.one_in(2) => truth(self.tape.one_in(2)).map(|c| self.number(c, DataType::BOOL)),
+            7 => constant([1.0, 2.0, 0.5][self.tape.choose(3)]).map(|c| self.number(c, DataType::FLOAT32)),
             8 if scope.effects && !scope.dataflow => self.log(scope),
             9 if control => self.conditional(scope),
             10 if control => self.local_function(scope),
@@ -333,7 +364,7 @@ impl Generator<'_> {
     fn log(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
         let known = self.pick(scope, is_float)?;
         let (dims, dtype) = dims_of(&known.info)?;
-        let result = StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, dtype);
+        let result = self.placed(StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, dtype));
         let call = Call {
             op: Expr::extern_func("relax_spec.log"),
             args: vec![self.operand(&known)],
@@ -346,8 +377,9 @@ impl Generator<'_> {
 
     fn conditional(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
         let truth = truth(self.tape.one_in(2))?;
-        let bound = self.pick(scope, |k| k.info == StructInfo::tensor([], DataType::BOOL));
-        let cond = bound.map_or(truth, |known| known.expr);
+        let truths = self.placed(StructInfo::tensor([], DataType::BOOL));
+        let bound = self.pick(scope, |k| k.info == truths);
+        let cond = self.later_condition(scope).unwrap_or_else(|| bound.map_or(truth, |known| known.expr));
         let before = scope.known.len();
         scope.depth -= 1;
         let (true_branch, _) = self.sequence(scope);
@@ -376,7 +408,7 @@ impl Generator<'_> {
             return None;
         }
         let args = self.args(scope, &params)?;
-        Some((Expr::call(Expr::GlobalVar(GlobalVar::new(&name)), args), result_of_call(&ret)?))
+        Some((Expr::call(Expr::GlobalVar(GlobalVar::new(&name)), args), self.result_of_call(&ret)?))
     }
 
     /// A call of a closure, which counts as impure since its structural information does not say otherwise.
@@ -387,7 +419,7 @@ impl Generator<'_> {
         let closure = self.pick(scope, |k| matches!(k.info, StructInfo::Func(_)))?;
         let StructInfo::Func(func) = &closure.info else { return None };
         let args = self.args(scope, func.params.as_deref()?)?;
-        Some((Expr::call(closure.expr, args), result_of_call(&func.ret)?))
+        Some((Expr::call(closure.expr, args), self.result_of_call(&func.ret)?))
     }
 
     /// Arguments that fit parameters for sure: the same rank and datatype, and one size for each shape variable.
@@ -395,6 +427,10 @@ impl Generator<'_> {
         let mut sizes: Vec<(PrimExpr, PrimExpr)> = Vec::new();
         let mut args = Vec::new();
         for param in params {
+            if let StructInfo::Prim(scalar) = param {
+                args.push(self.pick(scope, |k| later::is_box(&k.info, scalar.dtype))?.expr);
+                continue;
+            }
             let (wanted, dtype) = dims_of(param)?;
             // Constant dimensions of a parameter would be checked at run time; only free ones always fit.
             if wanted.iter().any(|d| !matches!(d, PrimExpr::Var(_))) {
@@ -413,6 +449,14 @@ impl Generator<'_> {
         Some(args)
     }
 
+    /// What may be said of the result of a call: its rank.
+    fn result_of_call(&self, ret: &StructInfo) -> Option<StructInfo> {
+        match dims_of(ret) {
+            Some((dims, dtype)) => Some(self.placed(StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, dtype))),
+            None => Some(StructInfo::Object),
+        }
+    }
+
     /// A local function that calls itself, bound with the annotation that it needs.
     fn recursive_binding(&mut self, scope: &mut Site) -> Binding {
         let var = self.fresh("v");
@@ -426,9 +470,11 @@ impl Generator<'_> {
 
     /// `fn (c, x) { if c { own(false, x + x) } else { x } }`: recursion that ends after one call.
     fn recursive(&mut self, own: Expr) -> Function {
-        let vector = StructInfo::tensor([PrimExpr::Var(self.fresh_dim())], DataType::FLOAT32);
+        let dim = PrimExpr::Var(self.fresh_dim());
+        let vector = self.placed(StructInfo::tensor([dim], DataType::FLOAT32));
         let [c, x] = ["c", "x"].map(|prefix| Binder::var(self.fresh(prefix)));
-        let [c, x] = [c.annotated(StructInfo::tensor([], DataType::BOOL)), x.annotated(vector.clone())];
+        let truths = self.placed(StructInfo::tensor([], DataType::BOOL));
+        let [c, x] = [c.annotated(truths), x.annotated(vector.clone())];
         let [sum, again, result] = ["v", "v", "v"].map(|prefix| Binder::var(self.fresh(prefix)));
         let bind = |var: &Binder, value| Binding::VarBinding(VarBinding { var: var.clone(), value, span: Span::NONE });
         let block = |bindings| BindingBlock { kind: BlockKind::Binding, bindings, span: Span::NONE };
@@ -445,14 +491,6 @@ impl Generator<'_> {
         let body = Expr::seq(vec![block(vec![bind(&result, value)])], result.to_expr());
         let params = vec![c, x];
         Function { params, body, ret_struct_info: Some(vector), pure: None, attrs: Attrs::new(), span: Span::NONE }
-    }
-}
-
-/// What may be said of the result of a call: its rank.
-fn result_of_call(ret: &StructInfo) -> Option<StructInfo> {
-    match dims_of(ret) {
-        Some((dims, dtype)) => Some(StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, dtype)),
-        None => Some(StructInfo::Object),
     }
 }
 

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use crate::arguments::{Arguments, Draw, linked};
+use crate::book::Edition;
 use crate::derivation::inferred_results;
 use crate::eval::{self, prelude};
 use crate::generate::{ProgramOptions, Tape, module, module_of_functions};
@@ -54,9 +55,10 @@ impl fmt::Display for Difference {
 const FUEL: u64 = 500_000;
 const DEPTH: usize = 200;
 
-/// Runs a program by both engines.
-pub fn try_program(program: &IrModule, entry: &str, args: &[ValueSpec]) -> Trial {
-    let (by_evaluator, by_machine) = (evaluated(program, entry, args), on_machine(program, entry, args));
+/// Runs a program by both engines, by the rules of an edition.
+pub fn try_program(edition: Edition, program: &IrModule, entry: &str, args: &[ValueSpec]) -> Trial {
+    let cx = || Cx::new().with_edition(edition);
+    let (by_evaluator, by_machine) = (evaluated(cx(), program, entry, args), on_machine(cx(), program, entry, args));
     match (by_evaluator, by_machine) {
         (Some(a), Some(b)) if a == b => Trial::Same(a.0),
         (Some(a), Some(b)) => Trial::Different(Difference { evaluator: format!("{a:?}"), machine: format!("{b:?}") }),
@@ -80,8 +82,7 @@ fn seen(outcome: &Ending<Value>, effects: Vec<Effect>, args: &[Value]) -> Seen {
     Some((end, effects))
 }
 
-fn evaluated(program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
-    let mut cx = Cx::new();
+fn evaluated(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
     let results = inferred_results(&cx, program);
     let options = eval::Options { results, fuel: FUEL, max_depth: DEPTH, ..eval::Options::default() };
     let args = from_specs(args, &options.registry).ok()?;
@@ -89,8 +90,7 @@ fn evaluated(program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
     seen(&run.outcome, run.effects, &args)
 }
 
-fn on_machine(program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
-    let mut cx = Cx::new();
+fn on_machine(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
     let executable = vm::build(&mut cx, program);
     let options = vm::Options { fuel: FUEL, max_depth: DEPTH, ..vm::Options::new(prelude()) };
     let args = from_specs(args, &options.registry).ok()?;
@@ -98,10 +98,14 @@ fn on_machine(program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
     seen(&run.outcome, run.effects, &args)
 }
 
-/// The program of a seed; by turns one of the two generators makes it.
-pub fn program(seed: u64) -> IrModule {
+/// The program of a seed, with the constructs of an edition; by turns one of the two generators makes it.
+pub fn program(edition: Edition, seed: u64) -> IrModule {
     let mut tape = Tape::from_seed(seed / 2, 600);
-    if seed.is_multiple_of(2) { module_of_functions(&mut tape) } else { module(&mut tape, &ProgramOptions::default()) }
+    if seed.is_multiple_of(2) {
+        module_of_functions(edition, &mut tape)
+    } else {
+        module(&mut tape, &ProgramOptions::of(edition))
+    }
 }
 
 /// The names by which functions of a program can be started.
@@ -117,7 +121,7 @@ pub fn entries(program: &IrModule) -> Vec<Name> {
 }
 
 /// Runs every function of a program that can be started on so many lists of arguments each.
-pub fn try_all(program: &IrModule, lists: usize) -> Vec<Trial> {
+pub fn try_all(edition: Edition, program: &IrModule, lists: usize) -> Vec<Trial> {
     let arguments = Arguments::of(&[program], 0, vm::Options::new(prelude()).memory);
     let mut trials = Vec::new();
     for entry in entries(program) {
@@ -125,7 +129,7 @@ pub fn try_all(program: &IrModule, lists: usize) -> Vec<Trial> {
         for index in 0..lists {
             let draw = Draw { index, attempt: 0 };
             if let Some(args) = arguments.for_function(func, &Default::default(), draw) {
-                trials.push(try_program(program, &entry, &args));
+                trials.push(try_program(edition, program, &entry, &args));
             }
         }
     }

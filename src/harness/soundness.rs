@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::book::Rule;
+use crate::book::{Edition, Rule};
 use crate::check::{CheckReport, check_program};
 use crate::derivation::{DeriveReport, inferred_results};
 use crate::eval::{Options, Watch, evaluate};
@@ -15,16 +15,17 @@ use crate::findings::Severity;
 use crate::generate::{Tape, module_of_functions};
 use crate::grammar::visit::{Visitor, walk_function, walk_match_cast, walk_module, walk_var_binding};
 use crate::grammar::{
-    Expr, Function, GlobalFunc, IrModule, MatchCast, PrimExpr, ShapeVar, StructInfo, Var, VarBinding,
+    DataType, Expr, FuncStructInfo, Function, GlobalFunc, IrModule, MatchCast, PrimExpr, PrimStructInfo, ShapeVar,
+    StructInfo, Var, VarBinding,
 };
 use crate::judge::{Cx, Ending, RuntimeError};
-use crate::value::{Host, Scalar, Tensor, Value};
+use crate::value::{Host, Prim, Scalar, Tensor, Value};
 
 /// What came of one program.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Trial {
-    /// The checks reject it.
-    Rejected,
+    /// The checks reject it, by these rules.
+    Rejected(Vec<Rule>),
     /// It is accepted, and nothing was held against it: a warning says that something is taken for granted which no check
     /// looks at, or there are no arguments that pass its signature.
     Unheld,
@@ -62,9 +63,9 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The program of a seed.
-pub fn program(seed: u64) -> IrModule {
-    module_of_functions(&mut Tape::from_seed(seed, 600))
+/// The program of a seed, with the constructs of an edition.
+pub fn program(edition: Edition, seed: u64) -> IrModule {
+    module_of_functions(edition, &mut Tape::from_seed(seed, 600))
 }
 
 /// By what rules programs are checked and run. Where both are the same, and none is wrong, no program is unsound.
@@ -76,13 +77,21 @@ pub struct By {
     pub runs: Cx,
 }
 
+impl By {
+    /// Both by the rules of an edition.
+    pub fn of(edition: Edition) -> By {
+        let cx = || Cx::new().with_edition(edition);
+        By { checks: cx(), runs: cx() }
+    }
+}
+
 /// Checks a program, and if it is accepted runs it on inputs that pass its signature.
 pub fn try_program(by: &By, module: &IrModule) -> Trial {
     let report = check_program(&mut by.checks.clone(), module);
     if !report.accepts() {
-        return Trial::Rejected;
+        return Trial::Rejected(found(&report, Severity::Error));
     }
-    let warnings = warnings(&report);
+    let warnings = found(&report, Severity::Warning);
     let views = warnings.contains(&rule!("SI.DERIVE.CALL.ARGS.WARN")) && sees_functions_otherwise(module);
     if views || warnings.iter().any(|rule| UNCHECKED.contains(rule)) {
         return Trial::Unheld;
@@ -128,7 +137,7 @@ impl Visitor for Views {
 
     fn visit_var_binding(&mut self, binding: &VarBinding) {
         let own = if let Expr::Function(function) = &binding.value { Some(signature(function)) } else { None };
-        if binding.var.annotation != own {
+        if binding.var.annotation.as_ref().map(of_any_purity) != own {
             self.see(binding.var.annotation.as_ref());
         }
         walk_var_binding(self, binding);
@@ -145,6 +154,18 @@ fn signature(function: &Function) -> StructInfo {
     StructInfo::func(function.params.iter().map(|param| said(&param.annotation)), said(&function.ret_struct_info))
 }
 
+/// Purity demands nothing of arguments.
+fn of_any_purity(info: &StructInfo) -> StructInfo {
+    match info {
+        StructInfo::Func(func) => StructInfo::Func(FuncStructInfo { pure: None, ..(**func).clone() }.into()),
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_) => info.clone(),
+    }
+}
+
 fn holds_function(info: &StructInfo) -> bool {
     match info {
         StructInfo::Func(_) => true,
@@ -153,9 +174,9 @@ fn holds_function(info: &StructInfo) -> bool {
     }
 }
 
-fn warnings(report: &CheckReport) -> Vec<Rule> {
-    let warnings = report.diagnostics.iter().filter(|finding| finding.severity == Severity::Warning);
-    warnings.map(|finding| finding.rule).collect()
+fn found(report: &CheckReport, severity: Severity) -> Vec<Rule> {
+    let findings = report.diagnostics.iter().filter(|finding| finding.severity == severity);
+    findings.map(|finding| finding.rule).collect()
 }
 
 fn run(by: &By, report: &CheckReport, args: Vec<Value>, certain: bool) -> Option<Fault> {
@@ -182,7 +203,7 @@ fn is_stuck(error: &RuntimeError) -> bool {
     error.rule.id().starts_with("EVAL.") || error.rule.id().starts_with("VAL.")
 }
 
-/// Arguments for `main`: vectors of these sizes, as far as its signature leaves them open, and a Boolean.
+/// Arguments for `main`: vectors of these sizes, as far as its signature leaves them open, a Boolean, and boxed scalars.
 fn arguments(module: &IrModule, sizes: [i64; 2], truth: bool) -> Option<Vec<Value>> {
     let Some(GlobalFunc::Function(main)) = module.get("main") else { return None };
     let mut chosen: Vec<(ShapeVar, i64)> = Vec::new();
@@ -196,6 +217,9 @@ fn argument(
     chosen: &mut Vec<(ShapeVar, i64)>,
     truth: bool,
 ) -> Option<Value> {
+    if let StructInfo::Prim(prim) = info {
+        return boxed(prim, truth);
+    }
     let tensor = info.as_tensor()?;
     let dims = tensor.shape.as_ref()?.as_dims()?;
     let mut shape = Vec::new();
@@ -216,6 +240,16 @@ fn argument(
     let tensor = Tensor::zeros(tensor.dtype, &shape).ok()?;
     let written = !shape.is_empty() || tensor.set(0, Scalar::Bool(truth));
     written.then_some(Value::Tensor(tensor))
+}
+
+/// A boxed scalar of which only the datatype is said.
+fn boxed(prim: &PrimStructInfo, truth: bool) -> Option<Value> {
+    let value = match prim.dtype {
+        DataType::BOOL => Scalar::Bool(truth),
+        DataType::INT64 => Scalar::Int(if truth { 3 } else { 5 }),
+        _other => return None,
+    };
+    prim.value.is_none().then_some(Value::Prim(Prim { dtype: prim.dtype, value }))
 }
 
 /// What was derived, held against what comes.

@@ -6,7 +6,7 @@
 use super::same_shape::{compare_dims, compare_shapes};
 use super::surroundings::Nowhere;
 use crate::book::Erratum;
-use crate::grammar::{DeriveFunc, FuncStructInfo, Ndim, ShapeStructInfo, StructInfo, TensorStructInfo};
+use crate::grammar::{DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::{Cx, Proof};
 
 /// Whether one clause of the order, other than reflexivity and transitivity, puts `s1` below `s2`; `below` is the
@@ -16,15 +16,22 @@ pub fn axiom(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, below: &dyn Fn(&Stru
     match (s1, s2) {
         (_, StructInfo::Object) => cx.fire(rule!("SI.ORDER.TOP")),
         (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
-            forget_rank(cx, t1, t2) || forget_dtype(cx, t1, t2) || forget_shape(cx, t1, t2) || equal_shapes(cx, t1, t2)
+            forget_rank(cx, t1, t2)
+                || forget_dtype(cx, t1, t2)
+                || forget_shape(cx, t1, t2)
+                || forget_device(cx, t1, t2)
+                || equal_shapes(cx, t1, t2)
         }
+        (StructInfo::Prim(p1), StructInfo::Prim(p2)) => prim_axiom(cx, p1, p2),
         (StructInfo::Shape(s1), StructInfo::Shape(s2)) => shape_axiom(cx, s1, s2),
         (StructInfo::Tuple(fields1), StructInfo::Tuple(fields2)) => {
             let fieldwise =
                 fields1.len() == fields2.len() && fields1.iter().zip(fields2.iter()).all(|(a, b)| below(a, b));
             cx.rule(rule!("SI.ORDER.TUPLE"), fieldwise)
         }
-        (StructInfo::Func(f1), StructInfo::Func(f2)) => empty_axiom(cx, f1, f2) || params_axiom(cx, f1, f2, below),
+        (StructInfo::Func(f1), StructInfo::Func(f2)) => {
+            empty_axiom(cx, f1, f2) || purity_axiom(cx, f1, f2) || params_axiom(cx, f1, f2, below)
+        }
         (
             StructInfo::Object
             | StructInfo::Tensor(_)
@@ -65,10 +72,17 @@ fn forget_shape(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bo
     cx.rule(rule!("SI.ORDER.TENSOR.SHAPE"), t1.shape.is_some() && *t2 == above)
 }
 
+/// In the first edition devices mean nothing.
+fn forget_device(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
+    let above = TensorStructInfo { vdevice: None, ..t1.clone() };
+    cx.rule(rule!("SUBSI.TENSOR.VDEVICE"), t1.vdevice.is_some() && *t2 == above)
+}
+
 fn equal_shapes(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
     let (Some(shape1), Some(shape2)) = (&t1.shape, &t2.shape) else { return false };
     let proof = compare_shapes(cx, shape1, shape2, &Nowhere).proof;
-    let equal = t1.ndim == t2.ndim && t1.dtype == t2.dtype && counts(cx, proof);
+    let same_device = t1.vdevice == t2.vdevice || !cx.has(rule!("SUBSI.TENSOR.VDEVICE"));
+    let equal = t1.ndim == t2.ndim && t1.dtype == t2.dtype && same_device && counts(cx, proof);
     cx.rule(rule!("SI.ORDER.TENSOR.EQSHAPES"), equal)
 }
 
@@ -85,11 +99,30 @@ fn shape_axiom(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> bool 
     }
 }
 
+/// Values of boxed scalars, which later editions relate.
+fn prim_axiom(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> bool {
+    match (&p1.value, &p2.value) {
+        (Some(_), None) => cx.rule(rule!("SUBSI.PRIM.VALUE"), p1.dtype == p2.dtype),
+        (Some(value1), Some(value2)) => {
+            let proof = crate::shape::prove_equal(cx, value1, value2);
+            let equal = p1.dtype == p2.dtype && counts(cx, proof);
+            cx.rule(rule!("SUBSI.PRIM.EQVALUE"), equal)
+        }
+        (None, Some(_) | None) => false,
+    }
+}
+
 /// Literally its own corollary takes this clause back (A43).
 fn empty_axiom(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
     let packed = f1.params.is_none() && f2.params.is_none();
     let stated = !cx.literal(Erratum::A43) && f2.derive_func == Some(DeriveFunc::EmptyDerive);
     cx.rule(rule!("SI.ORDER.FUNC.EMPTY"), packed && stated)
+}
+
+/// In the first edition purity is of types.
+fn purity_axiom(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
+    let same_but_purity = f1.params == f2.params && f1.ret == f2.ret && f1.params.is_some();
+    cx.rule(rule!("SUBSI.FUNC.PURITY"), same_but_purity && (f1.purity() || !f2.purity()))
 }
 
 fn params_axiom(
@@ -99,7 +132,9 @@ fn params_axiom(
     below: &dyn Fn(&StructInfo, &StructInfo) -> bool,
 ) -> bool {
     let (Some(params1), Some(params2)) = (&f1.params, &f2.params) else { return false };
-    let holds = params1.len() == params2.len()
+    let same_purity = f1.purity() == f2.purity() || !cx.has(rule!("SUBSI.FUNC.PURITY"));
+    let holds = same_purity
+        && params1.len() == params2.len()
         && params1.iter().zip(params2.iter()).all(|(param1, param2)| below(param2, param1))
         && below(&f1.ret, &f2.ret);
     cx.rule(rule!("SI.ORDER.FUNC.PARAMS"), holds)

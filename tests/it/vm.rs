@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use relax_spec::book::Edition;
 use relax_spec::data::json::write;
 use relax_spec::data::{Write as _, from_json};
 use relax_spec::eval::prelude;
@@ -76,7 +77,7 @@ fn every_case_comes_to_the_same() {
 fn every_program_of_the_corpus_comes_to_the_same() {
     let mut values = 0;
     for (path, module) in corpus() {
-        for trial in try_all(&module, 6) {
+        for trial in try_all(Edition::default(), &module, 6) {
             match trial {
                 Trial::Same(End::Returns(_)) => values += 1,
                 Trial::Same(End::Fails(_) | End::Unspecified) | Trial::Limited => {}
@@ -87,23 +88,39 @@ fn every_program_of_the_corpus_comes_to_the_same() {
     assert!(values > 60, "{values}");
 }
 
-#[test]
-fn generated_programs_come_to_the_same() {
+fn generated_programs_come_to_the_same(edition: Edition) {
     let (mut values, mut errors, mut limited) = (0, 0, 0);
     for seed in 0..3_000 {
-        for trial in try_all(&program(seed), 1) {
+        for trial in try_all(edition, &program(edition, seed), 1) {
             match trial {
                 Trial::Same(End::Returns(_)) => values += 1,
                 Trial::Same(End::Fails(_)) => errors += 1,
                 Trial::Same(End::Unspecified) => {}
                 Trial::Limited => limited += 1,
                 Trial::Different(difference) => {
-                    panic!("the program of seed {seed} (examples/engines.rs shows it):\n{difference}")
+                    panic!(
+                        "the program of seed {seed} (examples/engines.rs --edition {edition} shows it):\n{difference}"
+                    )
                 }
             }
         }
     }
     assert!(values > 2_000 && errors > 50 && limited < values / 10, "{values} {errors} {limited}");
+}
+
+#[test]
+fn generated_programs_come_to_the_same_2023_02() {
+    generated_programs_come_to_the_same(Edition::E2023_02);
+}
+
+#[test]
+fn generated_programs_come_to_the_same_2023_12() {
+    generated_programs_come_to_the_same(Edition::E2023_12);
+}
+
+#[test]
+fn generated_programs_come_to_the_same_2024_04() {
+    generated_programs_come_to_the_same(Edition::E2024_04);
 }
 
 fn built(module: &IrModule) -> Executable {
@@ -279,7 +296,7 @@ fn of_four() -> ValueSpec {
 /// On a tensor of four elements, a number in a box, a shape and something of which nothing is said.
 fn tried(module: &IrModule, k: i64) -> End {
     let args = [of_four(), ValueSpec::Int(k), ValueSpec::Shape(vec![4]), of_four()];
-    match try_program(module, "main", &args) {
+    match try_program(Edition::default(), module, "main", &args) {
         Trial::Same(end) => end,
         other => panic!("{other:?}"),
     }

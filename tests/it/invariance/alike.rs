@@ -23,7 +23,7 @@ impl Alike {
                     (Some(_), Some(_)) => true,
                     (a, b) => a.is_none() && b.is_none(),
                 };
-                shapes && a.dtype == b.dtype && a.ndim == b.ndim
+                shapes && a.dtype == b.dtype && a.ndim == b.ndim && a.vdevice == b.vdevice
             }
             (StructInfo::Shape(a), StructInfo::Shape(b)) => {
                 let values = match (&a.values, &b.values) {

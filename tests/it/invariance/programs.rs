@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use relax_spec::book::{Reading, Rule};
+use relax_spec::book::{Edition, Reading, Rule};
 use relax_spec::check::check_program;
 use relax_spec::findings::{Diagnostic, Severity};
 use relax_spec::generate::{ProgramOptions, Tape, module};
@@ -16,7 +16,7 @@ use relax_spec::syntax::tvmscript::parse_module;
 
 use super::alike::alike;
 use super::spelling::{Manner, Spelling};
-use super::{cx, readings, seeds};
+use super::{cx, readings_of, seeds};
 
 /// Spells a program. Of a well-formed one no shape variable is free, so that every name may be taken.
 pub struct Program {
@@ -165,8 +165,8 @@ fn found(diagnostics: &[Diagnostic]) -> Vec<(Rule, Severity, String)> {
     found
 }
 
-fn said(reading: &Reading, module: &IrModule) -> Said {
-    let report = check_program(&mut cx(reading), module);
+fn said(edition: Edition, reading: &Reading, module: &IrModule) -> Said {
+    let report = check_program(&mut cx(edition, reading), module);
     let derived = &report.derived;
     let vars_of = |name: &str| {
         let range = derived.vars_of.iter().find(|(known, _)| **known == *name).map(|(_, range)| range.clone());
@@ -211,12 +211,12 @@ fn spellings(module: &IrModule) -> Vec<(String, IrModule)> {
     all
 }
 
-fn difference(module: &IrModule, readings: &[(String, Reading)]) -> Option<String> {
+fn difference(edition: Edition, module: &IrModule, readings: &[(String, Reading)]) -> Option<String> {
     let spellings = spellings(module);
     readings.iter().find_map(|(name, reading)| {
-        let before = said(reading, module);
+        let before = said(edition, reading, module);
         spellings.iter().find_map(|(manner, spelt)| {
-            let difference = agree(&before, &said(reading, spelt)).err()?;
+            let difference = agree(&before, &said(edition, reading, spelt)).err()?;
             let text = |module| relax_spec::syntax::tvmscript::print_module(module, Default::default());
             Some(format!("literally {name}, {manner}: {difference}\n{}\n{}", text(module), text(spelt)))
         })
@@ -236,21 +236,35 @@ const CHAPTERS: [&str; 10] = [
     "well_formed",
 ];
 
-#[test]
-fn checks_of_programs_do_not_depend_on_names_and_order() {
-    let readings = readings(&CHAPTERS, &[]);
-    assert!(readings.len() > 20, "{}", readings.len());
+fn checks_of_programs_do_not_depend_on_names_and_order(edition: Edition) {
+    let readings = readings_of(edition, &CHAPTERS, &[]);
+    assert!(readings.len() > if edition == Edition::E2023_02 { 20 } else { 8 }, "{}", readings.len());
     let (mut found, mut different) = (Vec::new(), 0);
     for seed in seeds("INVARIANCE_PROGRAMS", 60) {
         let tape = &mut Tape::from_seed(seed, 300);
-        if let Some(difference) = difference(&module(tape, &ProgramOptions::default()), &readings) {
+        if let Some(difference) = difference(edition, &module(tape, &ProgramOptions::of(edition)), &readings) {
             different += 1;
             if found.len() < 4 {
-                found.push(format!("{seed}: {difference}"));
+                found.push(format!("{edition}, {seed}: {difference}"));
             }
         }
     }
     assert!(found.is_empty(), "{different} programs differ, such as\n{}", found.join("\n"));
+}
+
+#[test]
+fn checks_of_programs_do_not_depend_on_names_and_order_2023_02() {
+    checks_of_programs_do_not_depend_on_names_and_order(Edition::E2023_02);
+}
+
+#[test]
+fn checks_of_programs_do_not_depend_on_names_and_order_2023_12() {
+    checks_of_programs_do_not_depend_on_names_and_order(Edition::E2023_12);
+}
+
+#[test]
+fn checks_of_programs_do_not_depend_on_names_and_order_2024_04() {
+    checks_of_programs_do_not_depend_on_names_and_order(Edition::E2024_04);
 }
 
 /// A local function's own variable, spelt like one that is bound later.
@@ -276,5 +290,8 @@ class Module:
 #[test]
 fn an_alias_shares_no_name_with_its_caller() {
     let module = parse_module(LATER).unwrap();
-    assert_eq!(difference(&module, &readings(&["derivation", "struct_info"], &[])), None);
+    for edition in Edition::ALL {
+        let readings = readings_of(edition, &["derivation", "struct_info"], &[]);
+        assert_eq!(difference(edition, &module, &readings), None, "{edition}");
+    }
 }

@@ -398,7 +398,7 @@ fn what_is_held_in_common_is_judged_as_what_is_not() {
         let turn = |i: usize| i == 0 || i + 1 == readings.len() || (i as u64 + seed).is_multiple_of(4);
         for (_, (name, reading)) in readings.iter().enumerate().filter(|(i, _)| turn(*i)) {
             let anew = &|| {
-                let mut cx = cx(reading).with_prover(prover).with_edition(edition);
+                let mut cx = cx(edition, reading).with_prover(prover);
                 cx.glb_purity = glb_purity;
                 cx
             };

@@ -1,12 +1,16 @@
 //! The laws of the static judgements, as `tests/it/laws.rs` examines them on small universes and `tests/it/random_laws.rs` on
 //! large random inputs.
 
+pub mod later;
+
 use std::collections::BTreeSet;
 
-use relax_spec::book::Erratum::{self, A01, A04, A05, A06, A15, A17, A24, A43, A44};
-use relax_spec::book::Reading;
+use relax_spec::book::Erratum::{self, A01, A04, A05, A06, A15, A17, A24, A43, A44, N17, N18, N19, N32, N35};
+use relax_spec::book::erratum::Later;
+use relax_spec::book::{Edition, Reading, Rule};
 use relax_spec::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Type};
 use relax_spec::judge::{Compatibility, Cx, GlbPurity};
+use relax_spec::rule;
 use relax_spec::struct_info::{self as si, InScope};
 use relax_spec::suite::alpha::same_struct_info;
 use relax_spec::types::{self, find_glb, find_lub, is_subtype};
@@ -14,6 +18,10 @@ use relax_spec::types::{self, find_glb, find_lub, is_subtype};
 /// A law: true of an instance in a context.
 pub struct Law<T> {
     pub name: &'static str,
+    /// The rule that the law is stated by or rests on: an edition without it is not asked.
+    pub rests_on: Rule,
+    /// Why some editions are not asked, where some are not.
+    pub elsewhere: Option<&'static str>,
     /// How many members an instance has.
     pub arity: usize,
     /// Whether the law speaks of this instance at all.
@@ -23,22 +31,69 @@ pub struct Law<T> {
     pub explained: &'static [Erratum],
 }
 
-/// The errata that can make a difference to these laws.
-pub const AT_STAKE: &[Erratum] = &[A01, A04, A05, A06, A15, A17, A24, A43, A44];
+impl<T> Law<T> {
+    pub fn is_asked_in(&self, edition: Edition) -> bool {
+        self.rests_on.in_edition(edition).is_some()
+    }
 
-pub fn literal(errata: &[Erratum]) -> Cx {
-    Cx::new().with_reading(Reading::literal_only(errata))
+    /// The errata that may explain a violation in this edition.
+    pub fn explained_in(&self, edition: Edition) -> Vec<Erratum> {
+        self.explained.iter().copied().filter(|erratum| is_of(*erratum, edition)).collect()
+    }
+}
+
+/// The errata that can make a difference to these laws.
+const AT_STAKE: &[Erratum] = &[A01, A04, A05, A06, A15, A17, A24, A43, A44, N17, N18, N19, N32, N35];
+
+/// Those of them whose letter an edition has.
+pub fn at_stake(edition: Edition) -> Vec<Erratum> {
+    AT_STAKE.iter().copied().filter(|erratum| is_of(*erratum, edition)).collect()
+}
+
+/// Whether the words that the erratum is about are of the edition. The letter N is for those of 2023-12.
+fn is_of(erratum: Erratum, edition: Edition) -> bool {
+    let is_later = edition > Edition::E2023_02;
+    match erratum.info().unwrap().later {
+        _ if erratum.id().starts_with('N') => is_later,
+        Some(Later::Fixed | Later::Moot) => !is_later,
+        Some(Later::Still | Later::Part | Later::Worse) | None => true,
+    }
+}
+
+pub fn literal(edition: Edition, errata: &[Erratum]) -> Cx {
+    Cx::new().with_edition(edition).with_reading(Reading::literal_only(errata))
 }
 
 pub fn always<T>(_: &[&T]) -> bool {
     true
 }
 
+/// Why later editions are not asked.
+const TYPES: &str =
+    "in later editions types are for comparison with Relay, and nothing orders or bounds them (TRADTYPE.OPTIONAL)";
+const WRAPPING: &str = "in later editions no procedure turns a type into structural information";
+const ERASED: &str =
+    "in later editions what is erased is not ordered; the order and compatibility are compared with each other (N34)";
+
+/// Why the first edition is not asked.
+const LEVELS: &str = "in the first edition subtyping has no levels";
+const FIELDS: &str = "in the first edition structural information has no such field";
+
 pub fn type_laws() -> Vec<Law<Type>> {
     vec![
-        Law { name: "SUB.REFL", arity: 1, applies: always, holds: |cx, t| is_subtype(cx, t[0], t[0]), explained: &[] },
+        Law {
+            name: "SUB.REFL",
+            rests_on: rule!("SUB.REFL"),
+            elsewhere: Some(TYPES),
+            arity: 1,
+            applies: always,
+            holds: |cx, t| is_subtype(cx, t[0], t[0]),
+            explained: &[],
+        },
         Law {
             name: "SUB.TRANS",
+            rests_on: rule!("SUB.TRANS"),
+            elsewhere: Some(TYPES),
             arity: 3,
             applies: always,
             holds: |cx, t| !(is_subtype(cx, t[0], t[1]) && is_subtype(cx, t[1], t[2])) || is_subtype(cx, t[0], t[2]),
@@ -46,6 +101,8 @@ pub fn type_laws() -> Vec<Law<Type>> {
         },
         Law {
             name: "SUB.ANTISYM",
+            rests_on: rule!("SUB.ANTISYM"),
+            elsewhere: Some(TYPES),
             arity: 2,
             applies: always,
             holds: |cx, t| t[0] == t[1] || !(is_subtype(cx, t[0], t[1]) && is_subtype(cx, t[1], t[0])),
@@ -53,6 +110,8 @@ pub fn type_laws() -> Vec<Law<Type>> {
         },
         Law {
             name: "GLB.SOUND a lower bound",
+            rests_on: rule!("GLB.SOUND"),
+            elsewhere: Some(TYPES),
             arity: 2,
             applies: always,
             holds: |cx, t| {
@@ -62,6 +121,8 @@ pub fn type_laws() -> Vec<Law<Type>> {
         },
         Law {
             name: "GLB.SOUND commutative",
+            rests_on: rule!("GLB.SOUND"),
+            elsewhere: Some(TYPES),
             arity: 2,
             applies: always,
             holds: |cx, t| find_glb(cx, t[0], t[1]) == find_glb(cx, t[1], t[0]),
@@ -69,6 +130,8 @@ pub fn type_laws() -> Vec<Law<Type>> {
         },
         Law {
             name: "LUB.SOUND an upper bound",
+            rests_on: rule!("LUB.SOUND"),
+            elsewhere: Some(TYPES),
             arity: 2,
             applies: always,
             holds: |cx, t| {
@@ -79,6 +142,8 @@ pub fn type_laws() -> Vec<Law<Type>> {
         },
         Law {
             name: "LUB.SOUND commutative",
+            rests_on: rule!("LUB.SOUND"),
+            elsewhere: Some(TYPES),
             arity: 2,
             applies: always,
             holds: |cx, t| find_lub(cx, t[0], t[1]) == find_lub(cx, t[1], t[0]),
@@ -86,6 +151,8 @@ pub fn type_laws() -> Vec<Law<Type>> {
         },
         Law {
             name: "LUB.DEF the least (A27: min)",
+            rests_on: rule!("LUB.SOUND"),
+            elsewhere: Some(TYPES),
             arity: 3,
             applies: always,
             holds: |cx, t| {
@@ -97,6 +164,8 @@ pub fn type_laws() -> Vec<Law<Type>> {
         },
         Law {
             name: "GLB.DEF the greatest (A27: min)",
+            rests_on: rule!("GLB.SOUND"),
+            elsewhere: Some(TYPES),
             arity: 3,
             applies: always,
             holds: |cx, t| {
@@ -108,6 +177,8 @@ pub fn type_laws() -> Vec<Law<Type>> {
         },
         Law {
             name: "SI.WRAP.ROUNDTRIP of types",
+            rests_on: rule!("SI.WRAP.ROUNDTRIP"),
+            elsewhere: Some(WRAPPING),
             arity: 1,
             applies: |t| !has_pure(t[0]),
             holds: |cx, t| {
@@ -162,7 +233,8 @@ fn mentions_only_n(s: &StructInfo) -> bool {
         fine
     };
     match s {
-        StructInfo::Object | StructInfo::Prim(_) | StructInfo::Func(_) => true,
+        StructInfo::Object | StructInfo::Func(_) => true,
+        StructInfo::Prim(p) => p.value.iter().all(fine),
         StructInfo::Tensor(t) => match &t.shape {
             Some(TensorShape::Dims(dims)) => dims.iter().all(fine),
             Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => false,
@@ -182,10 +254,26 @@ fn impure(t: &Type) -> Type {
 }
 
 pub fn info_laws() -> Vec<Law<StructInfo>> {
+    let mut laws = order_and_joins();
+    laws.extend(later::laws());
+    laws
+}
+
+fn order_and_joins() -> Vec<Law<StructInfo>> {
     vec![
-        Law { name: "SI.ORDER.REFL", arity: 1, applies: always, holds: |cx, s| order(cx, s[0], s[0]), explained: &[] },
+        Law {
+            name: "SI.ORDER.REFL",
+            rests_on: rule!("SI.ORDER.REFL"),
+            elsewhere: None,
+            arity: 1,
+            applies: always,
+            holds: |cx, s| order(cx, s[0], s[0]),
+            explained: &[],
+        },
         Law {
             name: "SI.ORDER.TRANS",
+            rests_on: rule!("SI.ORDER.TRANS"),
+            elsewhere: None,
             arity: 3,
             applies: always,
             holds: |cx, s| !(order(cx, s[0], s[1]) && order(cx, s[1], s[2])) || order(cx, s[0], s[2]),
@@ -193,16 +281,21 @@ pub fn info_laws() -> Vec<Law<StructInfo>> {
         },
         Law {
             name: "SI.ORDER antisymmetric, without functions",
+            rests_on: rule!("SI.ORDER.TRANS"),
+            elsewhere: None,
             arity: 2,
             applies: |s| !has_function(s[0]) && !has_function(s[1]),
             // The dimensions of both may be written differently, `n` and `n * 1`.
             holds: |cx, s| {
-                !(order(cx, s[0], s[1]) && order(cx, s[1], s[0])) || same_struct_info(&mut Cx::new(), s[0], s[1])
+                !(order(cx, s[0], s[1]) && order(cx, s[1], s[0]))
+                    || same_struct_info(&mut Cx::new().with_edition(cx.edition), s[0], s[1])
             },
             explained: &[A15],
         },
         Law {
             name: "SI.ORDER.INVARIANT",
+            rests_on: rule!("SI.ORDER.INVARIANT"),
+            elsewhere: Some(ERASED),
             arity: 2,
             applies: always,
             holds: |cx, s| !order(cx, s[0], s[1]) || erased_below(cx, s),
@@ -210,6 +303,8 @@ pub fn info_laws() -> Vec<Law<StructInfo>> {
         },
         Law {
             name: "SI.COMPAT.INVARIANT",
+            rests_on: rule!("SI.ORDER.INVARIANT"),
+            elsewhere: Some(ERASED),
             arity: 2,
             applies: always,
             holds: |cx, s| {
@@ -219,37 +314,45 @@ pub fn info_laws() -> Vec<Law<StructInfo>> {
         },
         Law {
             name: "SI.UNIFY.LUB an upper bound",
+            rests_on: rule!("SI.UNIFY.LUB"),
+            elsewhere: None,
             arity: 2,
             applies: always,
             holds: |cx, s| {
                 let join = si::unify_struct_info(cx, s[0], s[1]);
                 order(cx, s[0], &join) && order(cx, s[1], &join)
             },
-            explained: &[A01, A04, A05, A15, A43],
+            explained: &[A01, A04, A05, A15, A43, N32],
         },
         Law {
             // Functions are joined more cautiously than the order would allow (A42).
             name: "SI.UNIFY.LUB the least, without functions",
+            rests_on: rule!("SI.UNIFY.LUB"),
+            elsewhere: None,
             arity: 3,
             applies: |s| !s.iter().any(|s| has_function(s)),
             holds: |cx, s| {
                 let join = si::unify_struct_info(cx, s[0], s[1]);
                 !(order(cx, s[0], s[2]) && order(cx, s[1], s[2])) || order(cx, &join, s[2])
             },
-            explained: &[A15],
+            explained: &[A15, N32],
         },
         Law {
             name: "SI.UNIFY commutative, up to the order",
+            rests_on: rule!("SI.UNIFY.LUB"),
+            elsewhere: None,
             arity: 2,
             applies: always,
             holds: |cx, s| {
                 let (join1, join2) = (si::unify_struct_info(cx, s[0], s[1]), si::unify_struct_info(cx, s[1], s[0]));
                 order(cx, &join1, &join2) && order(cx, &join2, &join1)
             },
-            explained: &[A01, A04],
+            explained: &[A01, A04, A05, N32],
         },
         Law {
             name: "SI.UNIFY.VS-LUB",
+            rests_on: rule!("SI.UNIFY.VS-LUB"),
+            elsewhere: Some(ERASED),
             arity: 2,
             applies: always,
             holds: |cx, s| {
@@ -263,6 +366,8 @@ pub fn info_laws() -> Vec<Law<StructInfo>> {
         },
         Law {
             name: "SI.WRAP.ROUNDTRIP of infos, without functions",
+            rests_on: rule!("SI.WRAP.ROUNDTRIP"),
+            elsewhere: Some(WRAPPING),
             arity: 1,
             applies: |s| !has_function(s[0]) && !matches!(s[0], StructInfo::Prim(_)),
             holds: |cx, s| {
@@ -274,16 +379,20 @@ pub fn info_laws() -> Vec<Law<StructInfo>> {
         },
         Law {
             name: "SI.ERASE_WD.WEAKER, without functions",
+            rests_on: rule!("SI.ERASE_WD.WEAKER"),
+            elsewhere: None,
             arity: 1,
             applies: |s| !has_function(s[0]),
             holds: |cx, s| {
                 let erased = si::erase_to_well_defined(cx, s[0], &only_n());
                 order(cx, s[0], &erased) && mentions_only_n(&erased)
             },
-            explained: &[],
+            explained: &[N17],
         },
         Law {
             name: "SI.ERASE_WD keeps what is in scope",
+            rests_on: rule!("SI.ERASE_WD.WEAKER"),
+            elsewhere: None,
             arity: 1,
             applies: |s| mentions_only_n(s[0]) && !has_function(s[0]),
             holds: |cx, s| si::erase_to_well_defined(cx, s[0], &only_n()) == *s[0],

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Printer;
-use crate::grammar::{BinaryOp, PrimExpr};
+use crate::grammar::{BinaryOp, DataType, PrimExpr};
 use crate::judge::with_stack;
 
 /// From loosest to tightest, as in Python. Logical operators are written as functions.
@@ -29,15 +29,33 @@ impl Printer<'_> {
         }
     }
 
+    /// The value of a boxed scalar. A truth value of a Boolean one is what it is.
+    pub(super) fn value_in_box(&mut self, dtype: DataType, value: &PrimExpr, out: &mut String) {
+        if dtype != DataType::BOOL || !is_truth_value(value) {
+            self.top_dim(value, out);
+        } else if self.is_quoted(value) {
+            out.push('"');
+            self.dim(value, out);
+            out.push('"');
+        } else {
+            self.dim(value, out);
+        }
+    }
+
     /// A dimension where TVM expects an int64: a truth value needs a cast there.
     fn top_dim(&mut self, dim: &PrimExpr, out: &mut String) {
-        if self.in_signature && !self.names.is_of_scalars(dim) {
+        if self.is_quoted(dim) {
             out.push('"');
             self.cast_dim(dim, '\'', out);
             out.push('"');
         } else {
             self.cast_dim(dim, '"', out);
         }
+    }
+
+    /// Whether it mentions variables that the signature which it stands in is yet to bind.
+    fn is_quoted(&self, dim: &PrimExpr) -> bool {
+        self.in_signature && !self.names.is_of_scalars(dim)
     }
 
     fn cast_dim(&mut self, dim: &PrimExpr, quote: char, out: &mut String) {

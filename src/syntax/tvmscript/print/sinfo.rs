@@ -32,7 +32,7 @@ impl Printer<'_> {
             }
             StructInfo::Prim(PrimStructInfo { dtype, value: Some(value) }) => {
                 let _ = write!(out, "R.Prim(\"{dtype}\", value=");
-                self.dim_list(std::slice::from_ref(value), out);
+                self.value_in_box(*dtype, value, out);
                 out.push(')');
             }
             StructInfo::Tuple(fields) if fields.is_empty() => out.push_str("R.Tuple"),
