@@ -437,6 +437,33 @@ fn other_ids(path: &Path) -> Result<Vec<String>, String> {
     Ok(list.split(',').map(|id| id.trim().trim_matches('"').to_string()).collect())
 }
 
+/// A bit for each edition whose text has the words of an erratum: from the one in which it was found, by its letter, until
+/// `later: {"EDITION": FATE, ..},` says that they are gone.
+fn editions_of_erratum(id: &str, path: &Path) -> Result<u8, String> {
+    let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let first = match id.chars().next() {
+        Some('N') => 1,
+        Some('M') => 2,
+        Some(_) | None => 0,
+    };
+    let fates = text.lines().find_map(|line| line.strip_prefix("    later: {")).unwrap_or_default();
+    let has_heirs = text.lines().any(|line| line.starts_with("    heirs: ["));
+    let mut bits = 1_u8 << first;
+    for (at, edition) in EDITIONS.iter().enumerate().skip(first + 1) {
+        let fate = fates.split(',').find_map(|fate| fate.trim().strip_prefix(&format!("\"{edition}\": ")));
+        let gone = match fate.map(|fate| fate.trim_end_matches('}')) {
+            Some("Fixed" | "Moot") => true,
+            Some("Part") => has_heirs,
+            Some(_) | None => false,
+        };
+        if gone {
+            break;
+        }
+        bits |= 1 << at;
+    }
+    Ok(bits)
+}
+
 fn errata_source(errata: &[(String, PathBuf)]) -> Result<String, String> {
     let mut out = String::from(
         "/// An erratum or ambiguity of the text.\n#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]\n#[repr(u16)]\npub enum Erratum {\n",
@@ -454,8 +481,9 @@ fn errata_source(errata: &[(String, PathBuf)]) -> Result<String, String> {
     let _ = writeln!(out, "    ];\n}}\nstatic SOURCES: &[Source] = &[");
     for (id, path) in errata {
         let text = path.display().to_string();
-        let also = other_ids(path)?;
-        let _ = writeln!(out, "    Source {{ id: {id:?}, text: include_str!({text:?}), also: &{also:?} }},");
+        let (also, stands) = (other_ids(path)?, editions_of_erratum(id, path)?);
+        let _ =
+            writeln!(out, "    Source {{ id: {id:?}, text: include_str!({text:?}), also: &{also:?}, stands: {stands} }},");
     }
     out.push_str("];\n");
     Ok(out)

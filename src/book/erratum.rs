@@ -1,13 +1,15 @@
 //! Errata and ambiguities of the text as data: each has the rules at stake, both readings, and (where a
 //! judgement shows it) a witness. The files are `spec/errata/ID.ron`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use ron::value::RawValue;
 use serde::{Deserialize, Serialize};
 
-use super::{Rule, ron_options};
+use super::edition::UnknownEdition;
+use super::{Edition, Rule, ron_options};
 
 include!(concat!(env!("OUT_DIR"), "/errata.rs"));
 
@@ -16,6 +18,8 @@ struct Source {
     id: &'static str,
     text: &'static str,
     also: &'static [&'static str],
+    /// A bit for each edition whose text has the words at stake.
+    stands: u8,
 }
 
 /// What kind of trouble the text has.
@@ -31,7 +35,7 @@ pub enum ErratumKind {
     Typography,
 }
 
-/// What became of it in the edition 2023-12.
+/// What became of it in an edition after the one in which it was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Later {
     /// The same words, or others with the same trouble.
@@ -44,6 +48,8 @@ pub enum Later {
     Fixed,
     /// What it was about is gone.
     Moot,
+    /// It is about a document of its own, which no edition restates.
+    Apart,
 }
 
 /// The content of `spec/errata/ID.ron`.
@@ -65,8 +71,10 @@ pub struct ErratumInfo {
     pub corrected: String,
     /// The question that tells the readings apart, or why there is none.
     pub shown: Shown,
-    /// `None` where the later edition was not compared, or has no other words.
-    pub later: Option<Later>,
+    /// What became of it in each edition after the one in which it was found.
+    pub later: BTreeMap<Edition, Later>,
+    /// The errata of later editions under which what is left of it stands.
+    pub heirs: Vec<Erratum>,
     /// Other repairs that were considered.
     pub alternatives: Vec<String>,
 }
@@ -89,6 +97,9 @@ pub enum ErratumError {
     /// Both of the two fields are there, or neither.
     #[error("it needs a `witness`, or `unseen` to say why there is none, and not both")]
     WitnessOrReason,
+    /// `later` speaks of something that is no edition.
+    #[error(transparent)]
+    Edition(#[from] UnknownEdition),
 }
 
 #[derive(Deserialize)]
@@ -107,7 +118,9 @@ struct RawErratum {
     #[serde(default)]
     unseen: Option<String>,
     #[serde(default)]
-    later: Option<Later>,
+    later: BTreeMap<String, Later>,
+    #[serde(default)]
+    heirs: Vec<Erratum>,
     #[serde(default)]
     alternatives: Vec<String>,
 }
@@ -130,10 +143,15 @@ impl TryFrom<RawErratum> for ErratumInfo {
             literal: raw.literal,
             corrected: raw.corrected,
             shown,
-            later: raw.later,
+            later: in_editions(raw.later)?,
+            heirs: raw.heirs,
             alternatives: raw.alternatives,
         })
     }
+}
+
+fn in_editions(later: BTreeMap<String, Later>) -> Result<BTreeMap<Edition, Later>, UnknownEdition> {
+    later.into_iter().map(|(edition, fate)| Ok((edition.parse()?, fate))).collect()
 }
 
 /// An id that no erratum has.
@@ -150,6 +168,12 @@ impl Erratum {
     /// Other ids under which the same matter was found.
     pub fn also(self) -> &'static [&'static str] {
         SOURCES[self as usize].also
+    }
+
+    /// Whether the words at stake are those of an edition: from the one in which it was found, which its letter tells, to the one
+    /// that mends them, drops what they are about, or leaves so little of them that another erratum has it.
+    pub fn stands_in(self, edition: Edition) -> bool {
+        SOURCES[self as usize].stands & (1 << edition as u8) != 0
     }
 
     /// Reads the erratum's file.

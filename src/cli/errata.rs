@@ -71,7 +71,7 @@ fn kind_name(kind: ErratumKind) -> &'static str {
     }
 }
 
-/// What the later edition made of it.
+/// What a later edition made of it.
 fn later_name(later: Later) -> &'static str {
     match later {
         Later::Still => "still there",
@@ -79,6 +79,7 @@ fn later_name(later: Later) -> &'static str {
         Later::Part => "repaired in part",
         Later::Fixed => "repaired",
         Later::Moot => "gone with what it was about",
+        Later::Apart => "no matter of editions",
     }
 }
 
@@ -128,7 +129,11 @@ pub fn one(erratum: Erratum) -> Result<String, Failure> {
     field(&mut out, "literal", &info.literal);
     field(&mut out, "corrected", &info.corrected);
     info.alternatives.iter().for_each(|alternative| field(&mut out, "or else", alternative));
-    info.later.iter().for_each(|later| field(&mut out, "2023-12", later_name(*later)));
+    info.later.iter().for_each(|(edition, fate)| field(&mut out, edition.name(), later_name(*fate)));
+    if !info.heirs.is_empty() {
+        let heirs: Vec<&str> = info.heirs.iter().map(|heir| heir.id()).collect();
+        field(&mut out, "goes on", &heirs.join(", "));
+    }
     if let Some(witness) = witness_of(&info)? {
         show(&mut out, erratum, &witness);
     }
@@ -212,7 +217,8 @@ fn to_json(erratum: Erratum) -> Result<Value, Failure> {
         "literal": info.literal,
         "corrected": info.corrected,
         "alternatives": info.alternatives,
-        "2023-12": info.later,
+        "later": info.later.iter().map(|(edition, fate)| (edition.name().to_string(), json!(fate))).collect::<serde_json::Map<_, _>>(),
+        "heirs": info.heirs,
         "witness": Value::Null,
         "unseen": Value::Null,
     });

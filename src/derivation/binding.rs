@@ -230,12 +230,15 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.MC.WARN: a warning if no value can be as both informations say.
     ///
-    /// Errata: A07, literally a warning unless each is below the other.
+    /// Errata: A07, literally a warning unless each is below the other; N38, unless one of them definitely is.
     fn cast_may_succeed(&mut self, cast: &MatchCast, value: &StructInfo, target: &StructInfo) {
         let down = is_more_specific_in(self.cx, Relation::Possible, target, value, &self.scope);
         let up = is_more_specific_in(self.cx, Relation::Possible, value, target, &self.scope);
         let expected = if self.cx.literal(Erratum::A07) {
             down && up
+        } else if self.cx.literal(Erratum::N38) {
+            is_more_specific_in(self.cx, Relation::Definite, target, value, &self.scope)
+                || is_more_specific_in(self.cx, Relation::Definite, value, target, &self.scope)
         } else {
             down || up || may_overlap(self.cx, value, target, &self.scope)
         };

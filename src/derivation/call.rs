@@ -103,9 +103,7 @@ impl<'m> Deriver<'_, 'm> {
 
     /// Errata: M10, literally no `PrimFunc` is called directly in a `DataflowBlock`, be it pure or not.
     fn sent_to_call_tir(&self, call: &Call) -> bool {
-        let Expr::GlobalVar(gv) = &call.op else { return false };
-        let is_prim_func = matches!(self.module.get(&gv.name), Some(GlobalFunc::PrimFunc(_)));
-        is_prim_func && self.place.in_dataflow && self.cx.literal(Erratum::M10)
+        self.is_prim_func(&call.op) && self.place.in_dataflow && self.cx.literal(Erratum::M10)
     }
 
     /// SI.DERIVE.CALL.OP.PURITY.
@@ -122,7 +120,7 @@ impl<'m> Deriver<'_, 'm> {
         );
     }
 
-    fn is_prim_func(&self, callee: &Expr) -> bool {
+    pub(super) fn is_prim_func(&self, callee: &Expr) -> bool {
         let Expr::GlobalVar(gv) = callee else { return false };
         matches!(self.module.get(&gv.name), Some(GlobalFunc::PrimFunc(_)))
     }

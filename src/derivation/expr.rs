@@ -148,6 +148,8 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.IF.COND, where no types check it: a Boolean scalar tensor; SI.DERIVE.IF.COND.PRIM: or a boxed Boolean;
     /// SI.DERIVE.IF.PRIMEXPR: or something that is said of shape variables.
+    ///
+    /// Errata: N40, literally no rule looks at it; M01, literally a `PrimFunc` will do.
     fn condition(&mut self, cond: &StructInfo, expr: &Expr) {
         // Between the types that check it and the edition that says it again, the text does not.
         let unsaid = !self.cx.has(rule!("SI.DERIVE.IF.COND.PRIM")) && self.cx.literal(Erratum::N40);
@@ -155,26 +157,16 @@ impl<'m> Deriver<'_, 'm> {
             return;
         }
         if expr.is_over_shape_vars() && self.cx.has(rule!("SI.DERIVE.IF.PRIMEXPR")) {
-            let is_boolean = matches!(cond, StructInfo::Prim(prim) if prim.dtype.is_bool());
-            self.demand(
-                expr.span(),
-                &[(rule!("SI.DERIVE.IF.PRIMEXPR"), 1, is_boolean, &|| {
-                    Complaint::error("the condition is a number").with_hint("compare it with another")
-                })],
-            );
+            return self.condition_over_shape_vars(cond, expr.span());
+        }
+        if self.is_prim_func(expr) && self.cx.literal(Erratum::M01) {
             return;
         }
-        let span = expr.span();
         let scalar = StructInfo::tensor([], DataType::BOOL);
-        // Of a scalar no dimension is left open.
-        let scalar_of_rank = StructInfo::tensor_ndim(0, DataType::BOOL);
-        let fits = Fit::by_subtyping(self.cx, cond, &scalar_of_rank, &self.scope);
-        let boxed = matches!(cond, StructInfo::Prim(prim) if prim.dtype.is_bool());
-        let by_box = self.cx.by_cases(&[(rule!("SI.DERIVE.IF.COND.PRIM"), boxed, Fit::Certainly)]);
-        let fits = by_box.unwrap_or(fits);
+        let fits = self.fits_condition(cond, &scalar);
         let cond = Shown(cond);
         self.demand_in_turn(
-            span,
+            expr.span(),
             &[
                 (rule!("SI.DERIVE.IF.COND"), 1, fits != Fit::Never, &|| {
                     Complaint::error(format!("the condition is {cond}, where {scalar} is expected"))
@@ -184,6 +176,30 @@ impl<'m> Deriver<'_, 'm> {
                 }),
             ],
         );
+    }
+
+    /// Errata: M03, literally no expression over shape variables is Boolean.
+    fn condition_over_shape_vars(&mut self, cond: &StructInfo, span: Span) {
+        let is_boolean =
+            matches!(cond, StructInfo::Prim(prim) if prim.dtype.is_bool()) && !self.cx.literal(Erratum::M03);
+        self.demand(
+            span,
+            &[(rule!("SI.DERIVE.IF.PRIMEXPR"), 1, is_boolean, &|| {
+                Complaint::error("the condition is a number").with_hint("compare it with another")
+            })],
+        );
+    }
+
+    /// Errata: M04, literally a condition that is no box is exactly a Boolean scalar.
+    fn fits_condition(&mut self, cond: &StructInfo, scalar: &StructInfo) -> Fit {
+        let fits = if self.cx.literal(Erratum::M04) {
+            if cond == scalar { Fit::Certainly } else { Fit::Never }
+        } else {
+            // Of a scalar no dimension is left open.
+            Fit::by_subtyping(self.cx, cond, &StructInfo::tensor_ndim(0, DataType::BOOL), &self.scope)
+        };
+        let boxed = matches!(cond, StructInfo::Prim(prim) if prim.dtype.is_bool());
+        self.cx.by_cases(&[(rule!("SI.DERIVE.IF.COND.PRIM"), boxed, Fit::Certainly)]).unwrap_or(fits)
     }
 
     /// SI.DERIVE.TGI, with the conditions SI.DERIVE.TGI.NOTTUPLE and SI.DERIVE.TGI.BOUND.

@@ -104,11 +104,15 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     /// PURITY.NESTED: a function is a place of its own, whatever is around it, which is given back.
+    ///
+    /// Errata: N57, literally the `DataflowBlock` around it is around its calls as well.
     fn enter_body(&mut self, function: &Function) -> Place {
         let outside = self.place;
         if self.declares_purity() {
             let own = Place::body_of(self.cx, function);
-            self.place = self.cx.rather(rule!("PURITY.NESTED"), own, Place { in_dataflow: outside.in_dataflow, ..own });
+            let inside = Place { in_dataflow: outside.in_dataflow, ..own };
+            let own = if self.cx.literal(Erratum::N57) { inside } else { own };
+            self.place = self.cx.rather(rule!("PURITY.NESTED"), own, inside);
         }
         outside
     }

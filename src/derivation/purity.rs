@@ -1,5 +1,6 @@
 //! Purity where it is declared: which calls are impure, and where that is an error (PURITY).
 
+use crate::book::Erratum;
 use crate::grammar::Function;
 use crate::judge::Cx;
 use crate::ops::OpDef;
@@ -59,11 +60,14 @@ impl Place {
 
     /// PURITY.WHERE: whether an impure call is an error here. PURITY.FORCE.CHECK, PURITY.FORCE.NOT-DF: a function that is forced may
     /// make them, but not in a `DataflowBlock`.
+    ///
+    /// Errata: N56, literally there too.
     pub fn bars_effects(self, cx: &mut Cx) -> bool {
+        let forced = self.forced && self.in_pure;
         cx.by_cases_or(
             &[
-                (rule!("PURITY.FORCE.NOT-DF"), self.in_dataflow && self.forced && self.in_pure, true),
-                (rule!("PURITY.FORCE.CHECK"), self.forced && self.in_pure, false),
+                (rule!("PURITY.FORCE.NOT-DF"), self.in_dataflow && forced && !cx.literal(Erratum::N56), true),
+                (rule!("PURITY.FORCE.CHECK"), forced, false),
                 (rule!("PURITY.WHERE"), self.in_dataflow || self.in_pure, true),
             ],
             (rule!("PURITY.WHERE"), false),

@@ -191,7 +191,7 @@ impl Cx {
         consulted.map(|consulted| consulted.borrow().clone()).unwrap_or_default()
     }
 
-    /// Whether an erratum is to be taken as the text has it. Nothing else may ask the reading.
+    /// Whether an erratum is to be taken as the text has it, where the text of the edition has it. Nothing else may ask the reading.
     #[inline]
     pub fn literal(&self, erratum: Erratum) -> bool {
         self.literal_any(&[erratum])
@@ -210,7 +210,7 @@ impl Cx {
         {
             consulted.borrow_mut().insert(erratum);
         }
-        self.reading.is_literal(erratum)
+        self.reading.is_literal(erratum) && erratum.stands_in(self.edition)
     }
 
     /// Whether the edition has a rule, under its own id or under that of the rule which succeeds it there.

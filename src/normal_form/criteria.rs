@@ -262,9 +262,11 @@ impl Criteria<'_> {
     }
 
     /// NF.1.LEAF.PRIMEXPR: what is said of shape variables is a leaf as a condition.
+    ///
+    /// Errata: M02, literally it is none.
     fn condition(&mut self, cond: &Expr) {
         if cond.is_over_shape_vars() {
-            let leaf = self.cx.conclude(rule!("NF.1.LEAF.PRIMEXPR"), true);
+            let leaf = self.cx.conclude(rule!("NF.1.LEAF.PRIMEXPR"), true) && !self.cx.literal(Erratum::M02);
             self.demand(
                 cond.span(),
                 &[(rule!("NF.1.RHS"), 1, leaf, &|| {

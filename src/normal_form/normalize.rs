@@ -192,7 +192,7 @@ impl Finder for Normalizer<'_, '_> {
 
 impl<'c, 'm> Normalizer<'c, 'm> {
     fn new(cx: &'c mut Cx, module: &'m IrModule) -> Normalizer<'c, 'm> {
-        let tuples = Tuples::of(cx);
+        let tuples = Tuples::for_normalizer(cx);
         Normalizer {
             cx,
             module,

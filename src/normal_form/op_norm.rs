@@ -3,17 +3,22 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::book::Erratum;
 use crate::grammar::{Binder, Binding, Call, Expr, StructInfo, Var};
 use crate::judge::Cx;
 
 /// The operators whose second argument is the tuple of inputs.
-const WITH_INPUTS: [&str; 3] = ["relax.call_tir", "relax.call_tir_inplace", "relax.call_dps_packed"];
+const WITH_INPUTS: &[&str] = &[CALL_TIR, "relax.call_tir_inplace", "relax.call_dps_packed"];
+
+const CALL_TIR: &str = "relax.call_tir";
 
 /// What the text says of the variables that hold tuples: how many fields, and which, where they are bound to a tuple as it is written.
 #[derive(Default)]
 pub(super) struct Tuples {
     /// Whether operators have such rules.
     in_force: bool,
+    /// The operators that have one.
+    with_inputs: &'static [&'static str],
     known: FxHashMap<Var, Known>,
 }
 
@@ -23,8 +28,17 @@ struct Known {
 }
 
 impl Tuples {
+    /// Errata: N60, literally only `call_tir` is named.
     pub(super) fn of(cx: &Cx) -> Tuples {
-        Tuples { in_force: cx.has(rule!("NF.5.OPNORM")), known: FxHashMap::default() }
+        let with_inputs = if cx.literal(Erratum::N60) { &[CALL_TIR] } else { WITH_INPUTS };
+        Tuples { in_force: cx.has(rule!("NF.5.OPNORM")), with_inputs, known: FxHashMap::default() }
+    }
+
+    /// As a normalizer knows them. Errata: N16, literally not at all: how many fields there are, structural information says, which
+    /// is derived from normal programs only.
+    pub(super) fn for_normalizer(cx: &Cx) -> Tuples {
+        let known = Tuples::of(cx);
+        Tuples { in_force: known.in_force && !cx.literal(Erratum::N16), ..known }
     }
 
     /// A variable with its annotation, and what it is bound to.
@@ -62,7 +76,7 @@ impl Tuples {
     /// The variable that a call has for the tuple of its inputs, where it is known to hold one.
     pub(super) fn inputs_elsewhere(&self, call: &Call) -> Option<Var> {
         let Expr::Op(op) = &call.op else { return None };
-        let has_inputs = WITH_INPUTS.contains(&&*op.op_name);
+        let has_inputs = self.with_inputs.contains(&&*op.op_name);
         match call.args.get(1) {
             Some(Expr::Var(var) | Expr::DataflowVar(var)) if has_inputs && self.known.contains_key(var) => {
                 Some(var.clone())

@@ -56,7 +56,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::book::{Edition, Rule};
+use crate::book::{Edition, Erratum, Rule};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
 use crate::judge::{Check, Cx, with_stack};
 use crate::value::{Held, Host, Registry, Stop, Value, Zeros, readable};
@@ -368,6 +368,8 @@ impl OpDef {
             }
             "relax.call_tir_inplace" => {
                 let registered = cx.conclude(rule!("PURE.REGISTER-MANUAL"), self.pure);
+                // Literally nothing is said of it (N51).
+                let registered = registered && !cx.literal(Erratum::N51);
                 cx.conclude(rule!("OP.CALLTIRINPLACE.PURITY"), registered)
             }
             _ => cx.conclude(rule!("PURE.REGISTER-MANUAL"), self.pure),

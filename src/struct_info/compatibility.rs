@@ -113,6 +113,8 @@ fn best_effort(cx: &mut Cx, advanced: bool, answer: Compatibility) -> Compatibil
 }
 
 /// SI.COMPAT.TENSOR.
+///
+/// Errata: N36, literally the last step does not look at the rank.
 fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Scope) -> Compatibility {
     // In the first edition what is unknown is another than what is known; later ones leave it to the last step.
     let differs = !cx.has(rule!("SI.COMPAT.TENSOR.STEP8"));
@@ -122,7 +124,7 @@ fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Sco
     }
     // What the first leaves open and the second does not.
     let open = is_open(t1.dtype.is_void(), t2.dtype.is_void())
-        || is_open(t1.ndim.is_unknown(), t2.ndim.is_unknown())
+        || (is_open(t1.ndim.is_unknown(), t2.ndim.is_unknown()) && !cx.literal(Erratum::N36))
         || is_open(t1.vdevice.is_none(), t2.vdevice.is_none());
     let pending = by_shape == Compatible;
     cx.by_cases(&[

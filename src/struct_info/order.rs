@@ -7,7 +7,7 @@ use super::apart::{told_apart, told_inside_if_matched};
 use super::compatibility::in_terms_of;
 use super::derive_func::same_derive_func;
 use super::kinds::{Kinds, is_object};
-use super::mapping::{corresponding, params_of};
+use super::mapping::{corresponding, introduced_around, params_of};
 use super::own::Own;
 use super::same_shape::{compare_known_shapes, compare_values};
 use super::surroundings::{Nowhere, Scope, Surroundings};
@@ -141,6 +141,8 @@ impl Order<'_> {
         let collapsed = cx.literal(Erratum::A15);
         match proof {
             Proof::Equal => true,
+            // What is unequal in some case is definitely not equal by the letter (N29).
+            Proof::Unknown if cx.literal(Erratum::N29) => collapsed,
             Proof::Unknown => collapsed || (self.is_possible() && cx.conclude(rule!("SUBSI.LEVELS"), true)),
             Proof::Different => collapsed,
         }
@@ -150,11 +152,18 @@ impl Order<'_> {
         self.relation == Relation::Possible
     }
 
+    /// Whether what the first leaves open may be as the second has it. Errata: N30, literally the rules give no level there.
+    fn leaves_open(&self, cx: &Cx) -> bool {
+        self.is_possible() && !cx.literal(Erratum::N30)
+    }
+
     /// One step for each rule: the datatype, the device, then the shape and the rank; several steps combine by SI.ORDER.TRANS, or by
     /// SUBSI.COMPONENTWISE to the least of their levels.
+    ///
+    /// Errata: N28, literally no rule puts levels together, and only what holds definitely is transitive.
     fn tensor(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
         let other_dtype = t1.dtype != t2.dtype;
-        let open = self.is_possible() && other_dtype && t1.dtype.is_void();
+        let open = other_dtype && t1.dtype.is_void() && self.leaves_open(cx);
         let by_level = cx.by_cases(&[(rule!("SUBSI.TENSOR.MISSING-POSSIBLE"), open, true)]);
         if by_level.is_none() && other_dtype && !cx.holds(&[(rule!("SI.ORDER.TENSOR.DTYPE"), 1, t2.dtype.is_void())]) {
             return false;
@@ -178,13 +187,16 @@ impl Order<'_> {
             // They would be equal, which is reflexivity.
             0 => false,
             1 => true,
+            2.. if self.is_possible() && cx.literal(Erratum::N28) => {
+                Order { relation: Relation::Definite, scope: self.scope }.tensor(cx, t1, t2)
+            }
             2.. => cx.conclude(combined, true),
         }
     }
 
     /// SUBSI.TENSOR.VDEVICE: of tensors that do not lie on the same device, as far as is known.
     fn device(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
-        let open = self.is_possible() && t1.vdevice.is_none();
+        let open = t1.vdevice.is_none() && self.leaves_open(cx);
         let by_level = cx.by_cases(&[(rule!("SUBSI.TENSOR.MISSING-POSSIBLE"), open, true)]);
         by_level.is_some() || cx.holds(&[(rule!("SUBSI.TENSOR.VDEVICE"), 1, t2.vdevice.is_none())])
     }
@@ -195,9 +207,10 @@ impl Order<'_> {
             return ShapeStep::None;
         }
         // Of the first it is not known: it may well be as the second.
-        let open_rank = self.is_possible() && t1.ndim.is_unknown() && cx.has(rule!("SUBSI.TENSOR.MISSING-POSSIBLE"));
+        let open_rank =
+            t1.ndim.is_unknown() && self.leaves_open(cx) && cx.has(rule!("SUBSI.TENSOR.MISSING-POSSIBLE"));
         let one_shape = t1.shape.is_none() || t2.shape.is_none();
-        let open_shape = self.is_possible() && same_rank && t1.shape.is_none();
+        let open_shape = same_rank && t1.shape.is_none() && self.leaves_open(cx);
         let by_form = cx.by_cases(&[
             (rule!("SI.ORDER.TENSOR.RANK"), t2.shape.is_none() && t2.ndim.is_unknown(), ShapeStep::Taken),
             (rule!("SUBSI.TENSOR.MISSING-POSSIBLE"), (open_rank && one_shape) || open_shape, ShapeStep::Taken),
@@ -219,7 +232,7 @@ impl Order<'_> {
             (rule!("SI.ORDER.SHAPE.RANK"), s2.values.is_none() && s2.ndim.is_unknown(), true),
             (rule!("SI.ORDER.SHAPE.RANK"), s1.ndim != s2.ndim, false),
             (rule!("SI.ORDER.SHAPE.VALUES"), s2.values.is_none(), true),
-            (rule!("SUBSI.LEVELS"), s1.values.is_none() && self.is_possible(), true),
+            (rule!("SUBSI.LEVELS"), s1.values.is_none() && self.leaves_open(cx), true),
             (rule!("SI.ORDER.SHAPE.VALUES"), s1.values.is_none(), false),
         ]);
         by_form.unwrap_or_else(|| {
@@ -266,8 +279,7 @@ impl Order<'_> {
     }
 
     fn params(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
-        let arity = params_of(f2).len();
-        let same_arity = params_of(f1).len() == arity;
+        let same_arity = params_of(f1).len() == params_of(f2).len();
         if !cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 1, same_arity)]) {
             return false;
         }
@@ -276,26 +288,35 @@ impl Order<'_> {
 
     /// The outermost function types, told apart inside, and those inside them, which have been.
     fn told(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
-        let Some(_until_judged) = self.scope.outermost() else { return self.parts(cx, f1, f2, known) };
+        let Some(_until_judged) = self.scope.outermost() else { return self.matched(cx, f1, f2, known) };
         let told = (told_inside_if_matched(cx, f1, self.scope), told_inside_if_matched(cx, f2, self.scope));
         let known = if told.0.is_some() || told.1.is_some() { Known::Nothing } else { known };
-        self.parts(cx, told.0.as_ref().unwrap_or(f1), told.1.as_ref().unwrap_or(f2), known)
+        self.matched(cx, told.0.as_ref().unwrap_or(f1), told.1.as_ref().unwrap_or(f2), known)
     }
 
-    /// The parameters and the result, in the same variables.
-    fn parts(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
+    /// The first in the variables of the second.
+    ///
+    /// Errata: N31, literally they are compared as they are spelt.
+    fn matched(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
+        if cx.literal(Erratum::N31) {
+            let _introduced = self.scope.introduce(introduced_around(f1, f2));
+            return self.parts(cx, f1, f2, known);
+        }
         let (own1, own2) = (Own::of(f1, self.scope), Own::of(f2, self.scope));
         let (apart1, apart2) = told_apart(cx, [f1, f2], [&own1, &own2], self.scope);
         let own1_told = apart1.as_ref().map(|f1| Own::of(f1, self.scope));
         let known = if apart1.is_some() || apart2.is_some() { Known::Nothing } else { known };
         let (f1, f2) = (apart1.as_ref().unwrap_or(f1), apart2.as_ref().unwrap_or(f2));
-        let params2 = params_of(f2);
-        let mapping = corresponding(cx, params_of(f1).iter().zip(params2), self.scope);
+        let mapping = corresponding(cx, params_of(f1).iter().zip(params_of(f2)), self.scope);
         let (replaced, _introduced) =
             in_terms_of(cx, [f1, f2], own1_told.as_ref().unwrap_or(&own1), &mapping, self.scope);
         let known = if replaced.is_some() { Known::Nothing } else { known };
-        let f1 = replaced.as_ref().unwrap_or(f1);
-        let params1 = params_of(f1);
+        self.parts(cx, replaced.as_ref().unwrap_or(f1), f2, known)
+    }
+
+    /// Of two functions in the same variables: parameters in reverse, then the results forward.
+    fn parts(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
+        let (params1, params2) = (params_of(f1), params_of(f2));
         let contravariant = params2.iter().zip(params1).enumerate().all(|(i, (param2, param1))| {
             let below = self.below(cx, param2, param1, known.component(i));
             cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 2, below)])
@@ -314,7 +335,7 @@ impl Order<'_> {
         }
         let by_form = cx.by_cases(&[
             (rule!("SUBSI.PRIM.VALUE"), p2.value.is_none(), true),
-            (rule!("SUBSI.LEVELS"), p1.value.is_none() && self.is_possible(), true),
+            (rule!("SUBSI.LEVELS"), p1.value.is_none() && self.leaves_open(cx), true),
             (rule!("SUBSI.PRIM.VALUE"), p1.value.is_none(), false),
         ]);
         if let Some(answer) = by_form {

@@ -1,5 +1,6 @@
 //! Every witness of an erratum is answered as its file says, in either reading, and the two answers differ.
 
+use relax_spec::book::erratum::Later;
 use relax_spec::book::{Edition, Erratum, Reading, Rule};
 use relax_spec::harness::campaign;
 use relax_spec::judge::Cx;
@@ -59,6 +60,94 @@ fn every_witness_tells_the_readings_apart() {
             && warnings(&literal) == warnings(&outcome(witness, Reading::corrected()))
     });
     assert_none("the readings agree", same.map(|(erratum, _)| erratum.to_string()).collect());
+}
+
+/// The outcomes of a witness in an edition: literal, then corrected.
+fn both_in(edition: Edition, erratum: Erratum, witness: &Witness) -> [Outcome; 2] {
+    [Reading::literal_only(&[erratum]), Reading::corrected()]
+        .map(|reading| oracle::outcome(&mut Cx::new().with_edition(edition).with_reading(reading), &witness.ask))
+}
+
+/// Witnesses that an edition cannot answer, or to whose program it says something else before the words at stake count.
+const ASKED_OTHERWISE: &[(Erratum, Edition)] = &[];
+
+#[test]
+fn a_witness_flips_in_the_editions_that_have_the_words_and_in_no_other() {
+    let mut found = Vec::new();
+    for (erratum, witness) in witnesses() {
+        for edition in Edition::ALL {
+            let [literal, corrected] = both_in(edition, erratum, &witness);
+            let otherwise = ASKED_OTHERWISE.contains(&(erratum, edition));
+            if (literal != corrected) != (erratum.stands_in(edition) && !otherwise) {
+                found.push(format!("{erratum} in {edition}: literal {literal}, corrected {corrected}"));
+            }
+        }
+    }
+    assert_none("the edition has the words and the witness does not flip, or the other way round", found);
+}
+
+/// The first edition that has the words, by the letter of the erratum.
+fn first_edition(erratum: Erratum) -> Edition {
+    match erratum.id().chars().next() {
+        Some('N') => Edition::E2023_12,
+        Some('M') => Edition::E2024_04,
+        _ => Edition::E2023_02,
+    }
+}
+
+#[test]
+fn of_every_erratum_it_is_said_what_became_of_it() {
+    let mut found = Vec::new();
+    for erratum in Erratum::ALL.iter().copied() {
+        let (info, first) = (erratum.info().unwrap(), first_edition(erratum));
+        let mut stands = erratum.stands_in(first);
+        for edition in Edition::ALL.into_iter().filter(|edition| *edition > first) {
+            let fate = info.later.get(&edition);
+            if stands != fate.is_some() {
+                found.push(format!("{erratum}: of {edition} is said {fate:?}"));
+            }
+            stands = match fate {
+                Some(Later::Fixed | Later::Moot) | None => false,
+                Some(Later::Part) => info.heirs.is_empty(),
+                Some(Later::Still | Later::Worse | Later::Apart) => true,
+            };
+            if stands != erratum.stands_in(edition) {
+                found.push(format!("{erratum}: the build script reads another fate in {edition}"));
+            }
+        }
+        if info.later.keys().any(|edition| *edition <= first) || Edition::ALL.iter().any(|e| *e < first && erratum.stands_in(*e)) {
+            found.push(format!("{erratum} is older than it is"));
+        }
+        let early = info.heirs.iter().filter(|heir| first_edition(**heir) <= first);
+        found.extend(early.map(|heir| format!("{erratum}: its heir {heir} is not later")));
+    }
+    assert_none("fates", found);
+}
+
+fn fate_name(fate: Option<Later>) -> &'static str {
+    match fate {
+        None => "",
+        Some(Later::Still) => "still",
+        Some(Later::Worse) => "worse",
+        Some(Later::Part) => "in part",
+        Some(Later::Fixed) => "repaired",
+        Some(Later::Moot) => "gone",
+        Some(Later::Apart) => "apart",
+    }
+}
+
+#[test]
+fn the_book_has_the_fate_of_every_erratum() {
+    let chapter = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/spec/src/errata.md")).unwrap();
+    let rows = Erratum::ALL.iter().map(|erratum| {
+        let info = erratum.info().unwrap();
+        let fate = |edition| fate_name(info.later.get(&edition).copied());
+        let heirs: Vec<&str> = info.heirs.iter().map(|heir| heir.id()).collect();
+        let ids: Vec<&str> = std::iter::once(erratum.id()).chain(erratum.also().iter().copied()).collect();
+        let (ids, heirs) = (ids.join(", "), heirs.join(", "));
+        format!("| {ids} | {} | {} | {heirs} |", fate(Edition::E2023_12), fate(Edition::E2024_04))
+    });
+    assert_none("not in the table", rows.filter(|row| !chapter.lines().any(|line| line == row)).collect());
 }
 
 #[test]

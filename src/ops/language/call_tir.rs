@@ -101,7 +101,7 @@ pub(super) fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInf
 /// OPS.call_tir_inplace.infer: as `call_tir`, where the outputs that are inputs are not passed again.
 pub(super) fn infer_call_tir_inplace(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let Some(inputs) = inputs(a) else { return infer_call(cx, a, None) };
-    let indices = inplace_indices(a.call, inputs.len(), may_all_be_fresh(cx));
+    let indices = inplace_indices(cx, a.call, inputs.len(), may_all_be_fresh(cx));
     let Some(indices) = by_rule(cx, rule!("OP.CALLTIRINPLACE.INDEX"), indices.map(Some))? else {
         return infer_call(cx, a, None);
     };
@@ -279,7 +279,8 @@ fn infer_call_dps_packed_as_later_editions_have_it(cx: &mut Cx, a: &InferArgs<'_
     let is_tuple = given.is_some();
     let results = given.filter(|_| has_one_type(a)).and_then(|given| given.results);
     let has_dtype = |info: &StructInfo| info.as_tensor().is_some_and(|tensor| !tensor.dtype.is_void());
-    let says_all = results.as_ref().is_some_and(|results| results.iter().all(has_dtype));
+    // Literally a result may be of any datatype (N52).
+    let says_all = results.as_ref().is_some_and(|results| cx.literal(Erratum::N52) || results.iter().all(has_dtype));
     demand(
         cx,
         &[

@@ -168,7 +168,10 @@ fn infer_call_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 }
 
 /// Which argument each result is; none if it is a new tensor.
+///
+/// Errata: N50, literally an argument may be several results.
 pub(super) fn inplace_indices(
+    cx: &Cx,
     call: &Call,
     arguments: usize,
     may_all_be_fresh: bool,
@@ -180,7 +183,7 @@ pub(super) fn inplace_indices(
         if argument.is_some_and(|argument| argument >= arguments) {
             return Err(InferError::op(format!("there is no argument {index} that could be a result")));
         }
-        if argument.is_some() && found.contains(&argument) {
+        if argument.is_some() && found.contains(&argument) && !cx.literal(Erratum::N50) {
             return Err(InferError::op(format!("argument {index} is given for two results")));
         }
         found.push(argument);
@@ -195,7 +198,7 @@ pub(super) fn inplace_indices(
 fn infer_call_inplace_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     callee(a)?;
     let arguments = a.args.get(1..).unwrap_or_default();
-    let (indices, result) = (inplace_indices(a.call, arguments.len(), false)?, asked(a.call));
+    let (indices, result) = (inplace_indices(cx, a.call, arguments.len(), false)?, asked(a.call));
     let results = match (&result, indices.len()) {
         (_, 1) => std::slice::from_ref(&result),
         (StructInfo::Tuple(fields), count) if fields.len() == count => fields,

@@ -22,14 +22,14 @@ struct DpsCall {
 
 /// OP.CALLTIR.ARG-ORDER: the arguments have been evaluated; now the results are allocated, then `f` is called.
 pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    run(m, a, |_| Ok(Vec::new()))
+    run(m, a, |_, _| Ok(Vec::new()))
 }
 
 /// OPS.call_tir_inplace.value: as `call_tir`, where some outputs are inputs, which are written in place and not passed again.
 pub(super) fn call_tir_inplace(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let by = m.cx().open(rule!("OP.CALLTIRINPLACE"));
     let may_all_be_fresh = may_all_be_fresh(m.cx());
-    let result = run(m, a, |inputs| Ok(inplace_indices(a.call, inputs, may_all_be_fresh)?))?;
+    let result = run(m, a, |cx, inputs| Ok(inplace_indices(cx, a.call, inputs, may_all_be_fresh)?))?;
     Ok(by.conclude(result))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn call_tir_inplace(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Val
 fn run(
     m: &mut dyn Host,
     a: &EvalArgs<'_>,
-    aliases: impl FnOnce(usize) -> Result<Vec<Option<usize>>, Stop>,
+    aliases: impl FnOnce(&Cx, usize) -> Result<Vec<Option<usize>>, Stop>,
 ) -> Result<Value, Stop> {
     let ordered = m.cx().open(rule!("OP.CALLTIR.ARG-ORDER"));
     let by = m.cx().open(rule!("R89.CALLTIR.SEM"));
@@ -47,7 +47,7 @@ fn run(
     };
     let call = read_call(m, a)?;
     let call = DpsCall { inputs: one_by_one(call.inputs), ..call };
-    let aliases = aliases(call.inputs.len())?;
+    let aliases = aliases(m.cx(), call.inputs.len())?;
     let outputs = outputs_of(m, &call, &aliases)?;
     let is_alias = |i: usize| aliases.get(i).is_some_and(Option::is_some);
     let fresh: Vec<Tensor> =
