@@ -573,7 +573,10 @@ fn that_nothing_is_left_to_list_is_no_error() {
 fn editions_are_listed_and_compared() {
     let (status, out, _) = run(&["editions"]);
     assert_eq!((status, out.lines().count()), (0, 3), "{out}");
-    assert!(out.contains("2024-04  ") && out.contains("since 2023-12: 13 new, 19 changed, 0 renumbered, 0 removed"), "{out}");
+    assert!(
+        out.contains("2024-04  ") && out.contains("since 2023-12: 13 new, 19 changed, 0 renumbered, 0 removed"),
+        "{out}"
+    );
     let (status, out, _) = run(&["editions", "diff", "2023-12", "2024-04", "NF.UNIT.INLINE", "MOD.PRIVATE"]);
     assert_eq!(status, 0);
     assert!(out.starts_with("NF.UNIT.INLINE (new, without it)\nreading    corrected\n"), "{out}");

@@ -184,7 +184,10 @@ fn the_other_way_round_new_rules_are_removed_ones() {
     let inline = &back[&rule!("NF.UNIT.INLINE")];
     assert_eq!(inline.change, Change::Removed);
     let (there, here) = (flip(&SECOND, inline.rule).unwrap(), flip(&back, inline.rule).unwrap());
-    assert_eq!((&here.ask, here.size, &here.before, &here.after), (&there.ask, there.size, &there.after, &there.before));
+    assert_eq!(
+        (&here.ask, here.size, &here.before, &here.after),
+        (&there.ask, there.size, &there.after, &there.before)
+    );
     assert_eq!(here.evidence, Evidence::Absent);
 }
 

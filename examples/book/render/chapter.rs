@@ -52,7 +52,8 @@ pub fn head(links: &Links, page: &str, rule: Rule) -> String {
         counted(errata.len(), "erratum", "errata"),
     );
     let more = if count > cases.len() { format!(" and {} more", count - cases.len()) } else { String::new() };
-    for (name, items, rest) in [("Cases", cases, more), ("Code", sites, String::new()), ("Errata", errata, String::new())]
+    for (name, items, rest) in
+        [("Cases", cases, more), ("Code", sites, String::new()), ("Errata", errata, String::new())]
     {
         if !items.is_empty() {
             let _ = write!(out, " <p>{name}: {}{rest}</p>", items.join(", "));
@@ -144,5 +145,5 @@ pub fn with_links(links: &Links, page: &str, line: &str) -> String {
         }
     }
     // A line with an odd number of backticks goes on in the next.
-    if line.matches('`').count() % 2 == 0 { out } else { line.to_string() }
+    if line.matches('`').count().is_multiple_of(2) { out } else { line.to_string() }
 }

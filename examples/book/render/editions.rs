@@ -68,7 +68,8 @@ fn by_page(out: &mut String, links: &Links, edition: Edition, stated: &[Rule]) {
 }
 
 fn changes(out: &mut String, links: &Links, before: Edition, edition: Edition) {
-    let of = |change: Change| Rule::ALL.iter().copied().filter(move |rule| rule.change(before, edition) == Some(change));
+    let of =
+        |change: Change| Rule::ALL.iter().copied().filter(move |rule| rule.change(before, edition) == Some(change));
     let counts = Change::ALL.map(|change| format!("{} {}", of(change).count(), change.name()));
     let _ = writeln!(out, " Since {before}: {}.", counts.join(", "));
     for change in Change::ALL {

@@ -28,6 +28,11 @@ pub enum Evidence {
 }
 
 impl Evidence {
+    /// Whether the answers are the same without the rule.
+    pub(super) fn is_strong(self) -> bool {
+        self <= Evidence::Replaced
+    }
+
     /// As in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -143,7 +148,8 @@ impl<'a> Asked<'a> {
             About::Terms | About::Program | About::Call | About::TwoPrograms => return None,
         }
         let failing = self.answers.iter().filter(|answer| !says_something(&answer.outcome));
-        let failing = if let [failing] = failing.collect::<Vec<&Answered>>().as_slice() { *failing } else { return None };
+        let failing =
+            if let [failing] = failing.collect::<Vec<&Answered>>().as_slice() { *failing } else { return None };
         let cx = Cx::new().with_reading(reading(self.literally)).with_trace();
         let (_, mut traced) = answered(&cx, self.ask, failing.edition);
         let mut last = None;
@@ -220,8 +226,7 @@ impl<'a> Asked<'a> {
         let is_changed = |rule: &Rule| !known.contains(*rule) && self.pair.changed.contains_key(rule);
         let instead: Vec<Rule> = absent.recorded().filter(is_changed).collect();
         let all: RuleSet = instead.iter().copied().chain([rule]).collect();
-        !instead.is_empty()
-            && self.without(&cx.clone().with_absent(all), rule).is_some_and(|without| without.agrees())
+        !instead.is_empty() && self.without(&cx.clone().with_absent(all), rule).is_some_and(|without| without.agrees())
     }
 
     /// The answers in a context without the rule; `None` if they come to no end, or only say that nothing goes without it.

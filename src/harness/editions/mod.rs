@@ -2,8 +2,8 @@
 //!
 //! Every question that there is, is asked in both editions: those of the golden cases, the witnesses of errata, and generated ones. Where
 //! the answers differ, each rule that one of them records and that is not the same in both editions is taken out, of the edition or as
-//! knock-out does. Without it in both the answers are the same again: then the rule is what they differ by; or they differ
-//! otherwise, which is weaker. The reading is the corrected one, or one in which a single erratum is taken literally.
+//! knock-out does. Where the answers are the same without it, it is what they differ by; [`Evidence`] has what else may show it, which is
+//! weaker. The reading is the corrected one, or one in which a single erratum is taken literally.
 
 mod evidence;
 mod questions;
@@ -78,9 +78,10 @@ pub struct Flip {
 }
 
 impl Flip {
-    /// What is preferred comes first: the stronger evidence, the corrected reading, the smaller question; then the id decides.
-    fn rank(&self) -> (Evidence, Option<Erratum>, usize, &str) {
-        (self.evidence, self.literally, self.size, &self.id)
+    /// What is preferred comes first: evidence by the rule itself, the corrected reading, the stronger evidence, the smaller question; then the
+    /// id decides.
+    fn rank(&self) -> (bool, Option<Erratum>, Evidence, usize, &str) {
+        (!self.evidence.is_strong(), self.literally, self.evidence, self.size, &self.id)
     }
 
     /// The reading in which the answers differ.

@@ -17,7 +17,8 @@ const STEPS: usize = 40;
 pub(super) fn reduced(pair: &Pair, rule: Rule, flip: &Flip) -> Flip {
     let mut best = flip.clone();
     for _ in 0..STEPS {
-        let mut smaller: Vec<(usize, Ask)> = parts(&best.ask).into_iter().map(|ask| (questions::size(&ask), ask)).collect();
+        let mut smaller: Vec<(usize, Ask)> =
+            parts(&best.ask).into_iter().map(|ask| (questions::size(&ask), ask)).collect();
         smaller.retain(|(size, _)| *size < best.size);
         smaller.sort_by_key(|(size, _)| *size);
         let Some(next) = smaller.into_iter().find_map(|(size, ask)| shown(pair, rule, &best, size, ask)) else { break };

@@ -1,9 +1,7 @@
 //! What is seen of an answer, whichever rules it blames: editions number their rules differently.
 
 use crate::book::Rule;
-use crate::question::{
-    Answer, Derived, DimAnswer, MatchAnswer, Outcome, ReadAnswer, RunAnswer, TrialAnswer, Verdict,
-};
+use crate::question::{Answer, Derived, DimAnswer, MatchAnswer, Outcome, ReadAnswer, RunAnswer, TrialAnswer, Verdict};
 use crate::suite::knockout::is_answer_without;
 use crate::value::Effect;
 
@@ -96,7 +94,8 @@ pub(super) fn says_something(outcome: &Outcome) -> bool {
 /// Whether an outcome names a rule as the one that is not met, in an error or a warning.
 pub(super) fn blames(outcome: &Outcome, rule: Rule) -> bool {
     let Outcome::Answer { answer, warnings } = outcome else { return false };
-    !is_answer_without(answer, rule) || warnings.as_ref().is_some_and(|rules| rules.contains(&rule))
+    let fails = matches!(seen(outcome), Some(Seen::Fails(_)));
+    (fails && !is_answer_without(answer, rule)) || warnings.as_ref().is_some_and(|rules| rules.contains(&rule))
 }
 
 /// Whether an outcome says something without a rule, beside that nothing goes without it.
