@@ -304,7 +304,9 @@ impl<'c, 'm> Deriver<'c, 'm> {
                 self.globals.insert(&gv.name, Some(info));
             }
             GlobalFunc::PrimFunc(func) if self.cx.has(rule!("PRIMFUNC.SI.RESULT")) => {
+                // Its variables are its own, whatever callers call theirs.
                 let info = info_of_prim_func(self.cx, self.module, func);
+                let info = self.closed(&info);
                 let info = self.cx.conclude(rule!("SI.DERIVE.GLOBAL.PRIMFUNC"), info);
                 self.globals.insert(&gv.name, Some(info));
             }

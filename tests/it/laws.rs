@@ -390,7 +390,7 @@ fn universe_of(edition: Edition) -> Vec<StructInfo> {
     if edition == Edition::E2023_02 {
         return info_universe();
     }
-    distinct(info_universe().into_iter().step_by(2).chain(leaf_infos()).chain(later_infos()).collect())
+    distinct(info_universe().into_iter().step_by(3).chain(leaf_infos()).chain(later_infos()).collect())
 }
 
 fn info_universe() -> Vec<StructInfo> {
@@ -552,7 +552,7 @@ fn the_universe_is_large() {
     let size = type_universe().len() + info_universe().len();
     assert!(size >= 2_000, "{size}");
     let later = universe_of(Edition::E2024_04).len();
-    assert!(later >= 900, "{later}");
+    assert!(later >= 700, "{later}");
 }
 
 /// Prints what a test that passes has to tell; the test harness would keep `println` to itself.

@@ -109,10 +109,10 @@ fn exchanged(module: &IrModule, place: usize, other: usize) -> IrModule {
 fn for_each_mention(tree: &mut Value, body: &mut impl FnMut(&mut Value)) {
     match tree {
         Value::Object(fields) if fields.contains_key("Var") || fields.contains_key("DataflowVar") => body(tree),
-        // What is in a box mentions shape variables.
+        // What is in a box mentions shape variables, and a `PrimFunc` its own.
         Value::Object(fields) => fields
             .iter_mut()
-            .filter(|(name, _)| !["PrimValue", "Prim"].contains(&name.as_str()))
+            .filter(|(name, _)| !["PrimValue", "Prim", "PrimFunc"].contains(&name.as_str()))
             .for_each(|(_, field)| for_each_mention(field, body)),
         Value::Array(items) => items.iter_mut().for_each(|item| for_each_mention(item, body)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}

@@ -20,7 +20,9 @@ fn what_is_accepted_is_true(edition: Edition) {
             }
         }
     }
-    assert!(accepted[0] > 1_000 && accepted[1] > 150, "{accepted:?}");
+    // In later editions what is not known of an argument is warned about, where the first one has errors.
+    let enough = if edition == Edition::E2023_02 { [1_000, 200] } else { [300, 800] };
+    assert!(accepted[0] > enough[0] && accepted[1] > enough[1], "{accepted:?}");
 }
 
 #[test]

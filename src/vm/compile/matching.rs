@@ -51,7 +51,7 @@ impl Emitter<'_, '_> {
                 self.check(Builtin::CheckShapeInfo, vec![value, rank(s.ndim)]);
                 self.take_each(value, s.values.as_deref().unwrap_or_default());
             }
-            StructInfo::Prim(p) => self.match_prim(value, p),
+            StructInfo::Prim(p) => self.take_number(value, p),
             StructInfo::Tuple(fields) => {
                 self.check(Builtin::CheckTupleInfo, vec![value, Operand::Immediate(fields.len() as i64)]);
                 for (index, field) in
@@ -62,6 +62,16 @@ impl Emitter<'_, '_> {
                 }
             }
         });
+    }
+
+    /// SI.BOUNDARY.PHASE1.PRIM. A number that another one or the surroundings have given already is compared in the second phase.
+    fn take_number(&mut self, value: Operand, p: &PrimStructInfo) {
+        if matches!(&p.value, Some(PrimExpr::Var(v)) if !self.sizes.contains(v)) {
+            self.match_prim(value, p);
+        } else {
+            let dtype = self.dtype(p.dtype);
+            self.check(Builtin::CheckPrimInfo, vec![value, dtype]);
+        }
     }
 
     fn take_each(&mut self, value: Operand, dims: &[PrimExpr]) {

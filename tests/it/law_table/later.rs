@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use relax_spec::book::Erratum::{N18, N19, N32, N35};
-use relax_spec::grammar::{FuncStructInfo, PrimStructInfo, StructInfo, TensorStructInfo};
+use relax_spec::grammar::{FuncStructInfo, PrimStructInfo, StructInfo, TensorStructInfo, VDevice};
 use relax_spec::judge::Compatibility::{Compatible, Incompatible, Possibly};
 use relax_spec::judge::Cx;
 use relax_spec::rule;
@@ -57,6 +57,15 @@ fn bare(s: &StructInfo) -> StructInfo {
             StructInfo::Func(Arc::new(FuncStructInfo { params, ret: bare(&f.ret), pure: None, ..(**f).clone() }))
         }
         StructInfo::Object | StructInfo::Shape(_) => s.clone(),
+    }
+}
+
+/// The devices of its tensors, but for those in function types.
+fn devices(s: &StructInfo) -> Vec<Option<Arc<VDevice>>> {
+    match s {
+        StructInfo::Tensor(t) => vec![t.vdevice.clone()],
+        StructInfo::Tuple(fields) => fields.iter().flat_map(devices).collect(),
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => Vec::new(),
     }
 }
 
@@ -198,15 +207,12 @@ fn laws_of_fields() -> Vec<Law<StructInfo>> {
             explained: &[N32],
         },
         Law {
-            name: "SI.ERASE_WD.TENSOR keeps the device",
+            name: "SI.ERASE_WD.TENSOR keeps devices",
             rests_on: rule!("GRAM.VDEVICE"),
             elsewhere: Some(FIELDS),
             arity: 1,
-            applies: |s| s[0].as_tensor().is_some_and(|tensor| tensor.vdevice.is_some()),
-            holds: |cx, s| {
-                let erased = si::erase_to_well_defined(cx, s[0], &only_n());
-                erased.as_tensor().map(|tensor| &tensor.vdevice) == s[0].as_tensor().map(|tensor| &tensor.vdevice)
-            },
+            applies: |s| devices(s[0]).iter().any(Option::is_some),
+            holds: |cx, s| devices(&si::erase_to_well_defined(cx, s[0], &only_n())) == devices(s[0]),
             explained: &[N18],
         },
         Law {
