@@ -482,8 +482,10 @@ fn errata_source(errata: &[(String, PathBuf)]) -> Result<String, String> {
     for (id, path) in errata {
         let text = path.display().to_string();
         let (also, stands) = (other_ids(path)?, editions_of_erratum(id, path)?);
-        let _ =
-            writeln!(out, "    Source {{ id: {id:?}, text: include_str!({text:?}), also: &{also:?}, stands: {stands} }},");
+        let _ = writeln!(
+            out,
+            "    Source {{ id: {id:?}, text: include_str!({text:?}), also: &{also:?}, stands: {stands} }},"
+        );
     }
     out.push_str("];\n");
     Ok(out)

@@ -50,10 +50,11 @@ impl<'m> Deriver<'_, 'm> {
 
     /// PR14148.SI.PRIM.DERIVE, and PR14148.SI.PRIM.VALUE: the datatype, and the value where it is an integer.
     ///
-    /// Errata: A74, literally the datatype alone is known.
+    /// Errata: A74, and N08 of later editions, literally the datatype alone is known.
     fn prim_value(&mut self, prim: &PrimValue) -> StructInfo {
         let dtype = self.cx.conclude(rule!("PR14148.SI.PRIM.DERIVE"), StructInfo::prim(prim.dtype));
-        let known = prim.dtype == DataType::INT64 && prim.float.is_none() && !self.cx.literal(Erratum::A74);
+        let valueless = self.cx.literal(Erratum::A74) || self.cx.literal(Erratum::N08);
+        let known = prim.dtype == DataType::INT64 && prim.float.is_none() && !valueless;
         if !known {
             return self.cx.conclude(rule!("SI.DERIVE.PRIMVALUE"), dtype);
         }

@@ -29,7 +29,9 @@ use purity::Place;
 use crate::book::Erratum;
 use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
 use crate::grammar::width::Parts;
-use crate::grammar::{FuncStructInfo, GlobalFunc, IrModule, Name, Ndim, ShapeVar, StructInfo, Var};
+use crate::grammar::{
+    FuncStructInfo, Function, GlobalFunc, GlobalVar, IrModule, Name, Ndim, ShapeVar, StructInfo, Var,
+};
 use crate::judge::{Compatibility, Cx};
 use crate::scope::{Component, Context, in_order_of_reference};
 use crate::struct_info::{
@@ -315,27 +317,29 @@ impl<'c, 'm> Deriver<'c, 'm> {
                     self.globals.insert(&gv.name, Some(StructInfo::Object));
                 }
             }
-            GlobalFunc::Function(function) => {
-                if self.cx.fire(rule!("SI.DERIVE.FUNC.GLOBAL")) {
-                    let provisional = self.annotated_info(function);
-                    let provisional = provisional.map(|info| self.with_purity_of(&gv.name, info));
-                    self.globals.insert(&gv.name, provisional);
-                }
-                let start = self.report.vars.len();
-                let info = self.function(function);
-                self.report.vars_of.push((gv.name.clone(), start..self.report.vars.len()));
-                if let Some(info) = &info {
-                    let info = if self.declares_purity() { info.clone() } else { without_purity(info) };
-                    self.report.functions.push((gv.name.clone(), info));
-                }
-                // SI.DERIVE.FUNC.CLEANUP. Errata: A30, literally the entry of the GlobalVar goes too.
-                if self.cx.literal(Erratum::A30) {
-                    self.globals.remove(&*gv.name);
-                } else if self.cx.fire(rule!("SI.DERIVE.MODULE.PER-FUNC")) {
-                    let info = info.map(|info| self.with_purity_of(&gv.name, info));
-                    self.globals.insert(&gv.name, info);
-                }
-            }
+            GlobalFunc::Function(function) => self.global_function(gv, function),
+        }
+    }
+
+    fn global_function(&mut self, gv: &'m GlobalVar, function: &'m Function) {
+        if self.cx.fire(rule!("SI.DERIVE.FUNC.GLOBAL")) {
+            let provisional = self.annotated_info(function);
+            let provisional = provisional.map(|info| self.with_purity_of(&gv.name, info));
+            self.globals.insert(&gv.name, provisional);
+        }
+        let start = self.report.vars.len();
+        let info = self.function(function);
+        self.report.vars_of.push((gv.name.clone(), start..self.report.vars.len()));
+        if let Some(info) = &info {
+            let info = if self.declares_purity() { info.clone() } else { without_purity(info) };
+            self.report.functions.push((gv.name.clone(), info));
+        }
+        // SI.DERIVE.FUNC.CLEANUP. Errata: A30, literally the entry of the GlobalVar goes too.
+        if self.cx.literal(Erratum::A30) {
+            self.globals.remove(&*gv.name);
+        } else if self.cx.fire(rule!("SI.DERIVE.MODULE.PER-FUNC")) {
+            let info = info.map(|info| self.with_purity_of(&gv.name, info));
+            self.globals.insert(&gv.name, info);
         }
     }
 }

@@ -30,7 +30,7 @@ struct Known {
 impl Tuples {
     /// Errata: N60, literally only `call_tir` is named.
     pub(super) fn of(cx: &Cx) -> Tuples {
-        let with_inputs = if cx.literal(Erratum::N60) { &[CALL_TIR] } else { WITH_INPUTS };
+        let with_inputs: &'static [&'static str] = if cx.literal(Erratum::N60) { &[CALL_TIR] } else { WITH_INPUTS };
         Tuples { in_force: cx.has(rule!("NF.5.OPNORM")), with_inputs, known: FxHashMap::default() }
     }
 

@@ -6,7 +6,9 @@ use rustc_hash::FxHashSet;
 
 use crate::derivation::derive_module;
 use crate::grammar::visit::{Visitor, walk_expr, walk_var_binding};
-use crate::grammar::{Binding, Expr, Function, GlobalFunc, IrModule, Span, StructInfo, Tuple, Var, VarBinding};
+use crate::grammar::{
+    Binding, Expr, Function, GlobalFunc, IrModule, SeqExpr, Span, StructInfo, Tuple, Var, VarBinding,
+};
 use crate::judge::{Cx, with_stack};
 
 /// The variables of each global function, in the order of the module, that are known to be the empty tuple and are used.
@@ -127,21 +129,7 @@ impl Inline<'_> {
             }
             Expr::TupleGetItem(get) => self.expr(&mut Arc::make_mut(get).tuple_value),
             Expr::Function(function) => self.expr(&mut Arc::make_mut(function).body),
-            Expr::SeqExpr(seq) => {
-                let seq = Arc::make_mut(seq);
-                for block in &mut seq.blocks {
-                    if !self.keeps {
-                        block.bindings.retain(|binding| !self.binds_unit(binding));
-                    }
-                    for binding in &mut block.bindings {
-                        match binding {
-                            Binding::VarBinding(binding) => self.expr(&mut binding.value),
-                            Binding::MatchCast(cast) => self.expr(&mut cast.value),
-                        }
-                    }
-                }
-                self.expr(&mut seq.body);
-            }
+            Expr::SeqExpr(seq) => self.sequence(Arc::make_mut(seq)),
             Expr::Constant(_)
             | Expr::GlobalVar(_)
             | Expr::PrimValue(_)
@@ -151,6 +139,21 @@ impl Inline<'_> {
             | Expr::ShapeExpr(_)
             | Expr::Op(_) => {}
         });
+    }
+
+    fn sequence(&self, seq: &mut SeqExpr) {
+        for block in &mut seq.blocks {
+            if !self.keeps {
+                block.bindings.retain(|binding| !self.binds_unit(binding));
+            }
+            for binding in &mut block.bindings {
+                match binding {
+                    Binding::VarBinding(binding) => self.expr(&mut binding.value),
+                    Binding::MatchCast(cast) => self.expr(&mut cast.value),
+                }
+            }
+        }
+        self.expr(&mut seq.body);
     }
 
     fn binds_unit(&self, binding: &Binding) -> bool {

@@ -207,8 +207,7 @@ impl Order<'_> {
             return ShapeStep::None;
         }
         // Of the first it is not known: it may well be as the second.
-        let open_rank =
-            t1.ndim.is_unknown() && self.leaves_open(cx) && cx.has(rule!("SUBSI.TENSOR.MISSING-POSSIBLE"));
+        let open_rank = t1.ndim.is_unknown() && self.leaves_open(cx) && cx.has(rule!("SUBSI.TENSOR.MISSING-POSSIBLE"));
         let one_shape = t1.shape.is_none() || t2.shape.is_none();
         let open_shape = same_rank && t1.shape.is_none() && self.leaves_open(cx);
         let by_form = cx.by_cases(&[

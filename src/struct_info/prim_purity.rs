@@ -3,7 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::book::Erratum;
-use crate::grammar::tir::{Block, Buffer, CallEffect, Expr, Extern, Param, PrimFunc, Range, Region, Stmt, effect_of};
+use crate::grammar::tir::{
+    Block, Buffer, CallEffect, Decl, Expr, Extern, For, Param, PrimFunc, Range, Region, Stmt, Store, effect_of,
+};
 use crate::grammar::{DataType, GlobalFunc, IrModule, Name};
 use crate::judge::{Cx, with_stack};
 
@@ -149,10 +151,7 @@ impl Walk {
 
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt {
-            Stmt::For(f) => {
-                self.exprs([&f.start, &f.stop].into_iter().chain(&f.step));
-                self.body(&f.body);
-            }
+            Stmt::For(f) => self.counted(f),
             Stmt::While(w) => {
                 self.expr(&w.condition);
                 self.body(&w.body);
@@ -163,14 +162,7 @@ impl Walk {
                 self.body(&i.then);
                 self.body(&i.otherwise);
             }
-            Stmt::Store(s) => {
-                match self.memory_of(&s.buffer.name) {
-                    Memory::Own => self.found.stores_to_own = true,
-                    Memory::Alias => self.found.stores_to_alias = true,
-                    Memory::Foreign => self.found.stores_elsewhere = true,
-                }
-                self.exprs(s.indices.iter().chain([&s.value]));
-            }
+            Stmt::Store(s) => self.store(s),
             Stmt::Let(l) => {
                 self.expr(&l.value);
                 let memory = self.pointed_to(&l.value);
@@ -180,12 +172,7 @@ impl Walk {
                 self.buffer(buffer);
                 self.define(&buffer.name, Memory::Own);
             }
-            // It has the very data of the other buffer.
-            Stmt::Decl(d) => {
-                self.buffer(&d.buffer);
-                let memory = self.memory_of(&d.data.name);
-                self.define(&d.buffer.name, memory);
-            }
+            Stmt::Decl(d) => self.declared(d),
             Stmt::Attr(a) => {
                 self.exprs([&a.node, &a.value]);
                 self.body(&a.body);
@@ -199,6 +186,27 @@ impl Walk {
             Stmt::Evaluate(e) => self.expr(e),
             Stmt::Break | Stmt::Continue => {}
         }
+    }
+
+    fn counted(&mut self, f: &For) {
+        self.exprs([&f.start, &f.stop].into_iter().chain(&f.step));
+        self.body(&f.body);
+    }
+
+    /// It has the very data of the other buffer.
+    fn declared(&mut self, d: &Decl) {
+        self.buffer(&d.buffer);
+        let memory = self.memory_of(&d.data.name);
+        self.define(&d.buffer.name, memory);
+    }
+
+    fn store(&mut self, s: &Store) {
+        match self.memory_of(&s.buffer.name) {
+            Memory::Own => self.found.stores_to_own = true,
+            Memory::Alias => self.found.stores_to_alias = true,
+            Memory::Foreign => self.found.stores_elsewhere = true,
+        }
+        self.exprs(s.indices.iter().chain([&s.value]));
     }
 
     fn block(&mut self, block: &Block) {
