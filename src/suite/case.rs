@@ -49,6 +49,10 @@ pub struct CaseError {
     pub message: String,
 }
 
+/// The chapters about documents that no later edition touches: the syntax of 2022, Relay, the RFC with its machine, and the operators by
+/// their documentation.
+const OF_EVERY_EDITION: [&str; 5] = ["ast_2022", "machine", "ops", "relay", "rfc"];
+
 fn first_edition() -> Vec<Edition> {
     vec![Edition::default()]
 }
@@ -57,6 +61,12 @@ impl Case {
     /// The part of the id before the first `/`.
     pub fn chapter(&self) -> &str {
         self.id.split('/').next().unwrap_or(&self.id)
+    }
+
+    /// Whether implementations are asked it that are judged by an edition: one that it names, or any where it is about a document that
+    /// every edition carries over as it is.
+    pub fn is_asked_in(&self, edition: Edition) -> bool {
+        self.editions.contains(&edition) || OF_EVERY_EDITION.contains(&self.chapter())
     }
 
     /// The rules that it claims, under the ids by which an edition knows them.

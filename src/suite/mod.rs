@@ -7,6 +7,7 @@ mod case;
 pub mod compare;
 pub mod coverage;
 pub mod knockout;
+pub mod classes;
 pub mod ledger;
 pub mod normalized;
 pub mod same_program;

@@ -211,6 +211,13 @@ def dps_result(shape, sinfo_args):
     return [_one_result(shape, given)]
 
 
+def lacks_shape(info):
+    """Whether it is what the flat form of a destination-passing call says of a result: data type and rank."""
+    if isinstance(info, names.TupleInfo):
+        return any(map(lacks_shape, info.fields))
+    return isinstance(info, names.TensorInfo) and info.shape is None
+
+
 def _one_result(shape, given):
     if not isinstance(given, names.TensorInfo):
         raise Unsupported("a result of a destination-passing call that is no tensor")
