@@ -4,10 +4,10 @@
 pub mod accuracy;
 pub mod alpha;
 mod case;
+pub mod classes;
 pub mod compare;
 pub mod coverage;
 pub mod knockout;
-pub mod classes;
 pub mod ledger;
 pub mod normalized;
 pub mod same_program;

@@ -419,7 +419,7 @@ class Builder:
         # In the first edition a symbol may be written as a string; later ones look no string up.
         if isinstance(callee, names.StringImm) and not NOW.purity_is_declared:
             callee = relax.ExternFunc(callee.value)
-        if NOW.purity_is_declared and not any(map(ops.lacks_shape, infos)):
+        if NOW.purity_is_declared and (not infos or any(map(ops.says_shape, infos))):
             return self._grouped_call(op, callee, built[1:], infos)
         extra = self._tir_vars(attrs.pop("tir_vars", None))
         if extra and names.AS_TYPE:

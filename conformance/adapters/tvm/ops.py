@@ -211,11 +211,11 @@ def dps_result(shape, sinfo_args):
     return [_one_result(shape, given)]
 
 
-def lacks_shape(info):
-    """Whether it is what the flat form of a destination-passing call says of a result: data type and rank."""
+def says_shape(info):
+    """Whether it is a whole result. The flat form of a destination-passing call says data type and rank only."""
     if isinstance(info, names.TupleInfo):
-        return any(map(lacks_shape, info.fields))
-    return isinstance(info, names.TensorInfo) and info.shape is None
+        return any(map(says_shape, info.fields))
+    return not isinstance(info, names.TensorInfo) or info.shape is not None
 
 
 def _one_result(shape, given):

@@ -7,6 +7,7 @@ import dims
 import names
 import ops
 import tensors
+from asked import NOW
 from devices import Devices
 from faults import Unsupported
 
@@ -79,7 +80,8 @@ class Reader:
         out = {"dtype": names.tensor_dtype(info), "ndim": int(info.ndim)}
         if info.shape is not None:
             out = {"shape": self._shape_of_tensor(info.shape), **out}
-        if info.vdevice is not None:
+        # The first edition has no devices.
+        if info.vdevice is not None and NOW.purity_is_declared:
             out["vdevice"] = self.devices.read(info.vdevice)
         return out
 
