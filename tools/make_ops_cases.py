@@ -209,13 +209,18 @@ class Op:
             self.out.append(
                 f"""    Case(
         id: "ops/{self.name}-infer",
-        rules: {self.rules("infer")},
+        rules: {self.rules("infer")},{FIRST_EDITION if self.name in PLACED else ""}
         ask: {ask("DeriveVar", text, '"y"')},
         allow: [{known or info(expected)}],
         why: "{inferred_why}",
     ),"""
             )
         return self
+
+
+#: Operators whose result lies on a device, of which later editions say on which.
+PLACED = ("to_vdevice",)
+FIRST_EDITION = '\n        editions: ["2023-02"],'
 
 
 def family(function):

@@ -8,13 +8,14 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::{Exit, Failure, note};
+use crate::book::Edition;
 use crate::harness::adapters::{Adapter, SetupError};
 use crate::harness::implementation::{ChildProcess, Implementation as _, Launch};
 use crate::harness::process::{CommandLine, Interrupt, MAX_REPLY};
 use crate::harness::supervisor;
 
 /// How long an adapter may take to start.
-pub const STARTUP: Duration = Duration::from_secs(120);
+const STARTUP: Duration = Duration::from_secs(120);
 
 /// Sets an adapter up. A pipe gets plain lines, since a bar draws only on a terminal.
 pub fn prepare(adapter: &Adapter) -> Result<CommandLine, SetupError> {
@@ -28,10 +29,30 @@ pub fn prepare(adapter: &Adapter) -> Result<CommandLine, SetupError> {
     command
 }
 
+/// What a command says of the answers that it asks for.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// How long one may take.
+    pub timeout: Duration,
+    /// By which edition they are judged; by the one that the implementation claims if it is not said.
+    pub edition: Option<Edition>,
+}
+
+/// How the processes of an adapter are started.
+pub fn launch(adapter: &Adapter, limits: Limits, interrupt: &Interrupt) -> Result<Launch, SetupError> {
+    Ok(Launch {
+        command: prepare(adapter)?,
+        startup: STARTUP,
+        timeout: limits.timeout,
+        max_reply: MAX_REPLY,
+        edition: limits.edition,
+        interrupt: interrupt.clone(),
+    })
+}
+
 /// Starts the one process of a command that asks one question after another.
-pub fn start(adapter: &Adapter, timeout: Duration, interrupt: &Interrupt) -> Result<ChildProcess, Failure> {
-    let (command, interrupt) = (prepare(adapter)?, interrupt.clone());
-    let launch = Launch { command, startup: STARTUP, timeout, max_reply: MAX_REPLY, interrupt };
+pub fn start(adapter: &Adapter, limits: Limits, interrupt: &Interrupt) -> Result<ChildProcess, Failure> {
+    let launch = launch(adapter, limits, interrupt)?;
     Ok(ChildProcess::start(launch)?)
 }
 

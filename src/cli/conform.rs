@@ -14,13 +14,13 @@ use crate::harness::adapters::Adapter;
 use crate::harness::checkout::{self, write_atomically};
 use crate::harness::implementation::Launch;
 use crate::harness::process::Interrupt;
-use crate::harness::runner::{self, CaseResult, RunOptions, RunResult};
+use crate::harness::runner::{self, Asked, CaseResult, RunResult};
 use crate::harness::worker::StartError;
 use crate::oracle::Engine;
 use crate::question::Ask;
 use crate::report::{self, Report, ReportError};
 use crate::suite::ledger::{Ledger, ObservedCase};
-use crate::suite::select::{Partition, SelectError, select};
+use crate::suite::select::{Partition, SelectError, Selection, select};
 use crate::suite::{Case, coverage, embedded_suite};
 
 /// Run the conformance suite against an implementation
@@ -66,8 +66,9 @@ pub struct Args {
     /// Bytes that a line of the adapter may have, with K, M or G for powers of 1024; a longer one breaks the protocol
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = options::bytes)]
     max_reply: u64,
-    #[arg(long, default_value = "2023-02", value_parser = options::edition)]
-    edition: Edition,
+    /// The edition by which the answers are judged [default: the one that the implementation claims]
+    #[arg(long, value_name = "EDITION", value_parser = options::edition)]
+    edition: Option<Edition>,
     /// Stop at the first finding that no ledger lists
     #[arg(long)]
     fail_fast: bool,
@@ -132,12 +133,15 @@ impl From<ReportError> for Failure {
 }
 
 pub fn run(args: &Args) -> Outcome {
-    options::tell_of_preparation(args.edition);
     let suite = embedded_suite()?;
     if args.update_lock {
         return update_lock(&suite);
     }
-    let cases = select(&suite, &args.globs, args.edition, args.partition)?;
+    let selection = select(&suite, &args.globs, args.partition)?;
+    if let Some(edition) = args.edition {
+        options::tell_of_preparation(edition);
+        selection.of(&suite, edition)?;
+    }
     let adapters = asked(args)?;
     if adapters.len() > 1 && args.expect.is_some() {
         return Err(Failure::unreadable("--expect needs one implementation: name a version, for example tvm@0.25"));
@@ -147,11 +151,9 @@ pub fn run(args: &Args) -> Outcome {
         // Without --adapter the reports are those of the evaluator, and the machine's stand beside them.
         let own = adapters.len() > 1 && *adapter != Adapter::Oracle(Engine::Evaluator);
         let suffix = if own { adapter.ledger_name() } else { None };
-        let only_running = own && args.adapter.is_none() || adapter.only_runs();
-        let cases = if only_running { running(&cases) } else { cases.clone() };
-        if !own || !cases.is_empty() {
-            worst = worst.max(one(args, &suite, &cases, adapter, &interrupt, suffix.as_deref())?);
-        }
+        let run =
+            Run { args, suite: &suite, adapter, only_running: own && args.adapter.is_none() || adapter.only_runs() };
+        worst = worst.max(run.one(&selection, &interrupt, suffix.as_deref())?);
     }
     Ok(worst)
 }
@@ -171,35 +173,77 @@ fn asked(args: &Args) -> Result<Vec<Adapter>, Failure> {
     Ok(adapters)
 }
 
-fn one(
-    args: &Args,
-    suite: &[Case],
-    cases: &[&Case],
-    adapter: &Adapter,
-    interrupt: &Interrupt,
-    suffix: Option<&str>,
-) -> Outcome {
-    let ledger_path = ledger_path(args, adapter)?;
-    let ledger = read_ledger(args, adapter, ledger_path.as_deref())?;
-    let result = ask_all(args, cases, adapter, interrupt, &ledger)?;
-    let ids: BTreeSet<&str> = suite.iter().map(|case| case.id.as_str()).collect();
-    if args.update_expect {
-        let path = ledger_path.ok_or_else(|| {
-            Failure::unreadable("--update-expect needs --expect LEDGER, or a named adapter inside a checkout")
-        })?;
-        return update(&path, &ledger, cases, &result, &ids);
+/// One implementation under the suite.
+struct Run<'a> {
+    args: &'a Args,
+    suite: &'a [Case],
+    adapter: &'a Adapter,
+    /// Whether nothing else is asked than how programs run.
+    only_running: bool,
+}
+
+impl Run<'_> {
+    fn one(&self, selection: &Selection, interrupt: &Interrupt, suffix: Option<&str>) -> Outcome {
+        let args = self.args;
+        let launch = Launch {
+            command: asking::prepare(self.adapter)?,
+            timeout: args.timeout,
+            startup: args.startup_timeout,
+            max_reply: args.max_reply,
+            edition: None,
+            interrupt: interrupt.clone(),
+        };
+        let first = launch.start()?;
+        let claimed = first.edition();
+        let edition = args.edition.unwrap_or(claimed);
+        let cases = selection.of(self.suite, edition)?;
+        let cases = if self.only_running { running(&cases) } else { cases };
+        if cases.is_empty() {
+            return Ok(Exit::AsExpected);
+        }
+        let version =
+            self.adapter.ledger().map_or_else(|| first.identity().version.clone(), |name| name.version.into());
+        let kept = Kept::read(args, self.adapter, &version, Some(edition).filter(|edition| *edition != claimed))?;
+        let ledger = kept.ledger();
+        let result = self.ask_all(&cases, edition, (first, &launch), &ledger);
+        let ids: BTreeSet<&str> = self.suite.iter().map(|case| case.id.as_str()).collect();
+        if args.update_expect {
+            return kept.update(&cases, &result, &ids, &version);
+        }
+        let report = Report::new(&cases, &result, &ledger, ledger.stale(&ids));
+        write_reports(args, &report, suffix)?;
+        match result.failure {
+            None | Some(StartError::Interrupted) => {}
+            Some(error) => return Err(error.into()),
+        }
+        Ok(match (result.stopped, report.as_expected()) {
+            (true, _) => Exit::StoppedEarly,
+            (false, true) => Exit::AsExpected,
+            (false, false) => Exit::Findings,
+        })
     }
-    let report = Report::new(cases, &result, args.edition, &ledger, ledger.stale(&ids));
-    write_reports(args, &report, suffix)?;
-    match result.failure {
-        None | Some(StartError::Interrupted) => {}
-        Some(error) => return Err(error.into()),
+
+    fn ask_all(
+        &self,
+        cases: &[&Case],
+        edition: Edition,
+        (first, launch): (Asked, &Launch),
+        ledger: &Ledger,
+    ) -> RunResult {
+        let jobs = self.args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let bar = ProgressBar::new(cases.len() as u64).with_message(self.adapter.to_string());
+        if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
+            bar.set_style(style);
+        }
+        let go_on = |result: &CaseResult| {
+            bar.inc(1);
+            let id = cases.get(result.index).map_or("", |case| case.id.as_str());
+            !(self.args.fail_fast && ledger.standing(id, result.comparison.verdict).is_unexpected())
+        };
+        let result = runner::run(cases, (edition, jobs), (first, &|| launch.start()), &go_on);
+        bar.finish_and_clear();
+        result
     }
-    Ok(match (result.stopped, report.as_expected()) {
-        (true, _) => Exit::StoppedEarly,
-        (false, true) => Exit::AsExpected,
-        (false, false) => Exit::Findings,
-    })
 }
 
 fn update_lock(suite: &[Case]) -> Outcome {
@@ -213,71 +257,83 @@ fn update_lock(suite: &[Case]) -> Outcome {
     Ok(Exit::AsExpected)
 }
 
-/// Where the ledger is, or would be.
-fn ledger_path(args: &Args, adapter: &Adapter) -> Result<Option<PathBuf>, Failure> {
-    Ok(match (&args.expect, adapter.ledger_name(), checkout::root()) {
-        (Some(path), _, _) => Some(path.clone()),
-        (None, Some(name), Some(root)) => Some(root.join(format!("conformance/ledger/{name}.ron"))),
-        (None, _, _) => None,
-    })
+/// What is known of an implementation.
+struct Kept {
+    /// Of the edition that it claims.
+    own: Ledger,
+    /// Of the cases that only another edition has, if it is judged by that.
+    other: Option<Ledger>,
+    /// Where the last of them is, or would be.
+    path: Option<PathBuf>,
+    /// The versions that share it.
+    siblings: Vec<&'static str>,
 }
 
-/// The ledger from its file, else the one that is built in, else an empty one.
-fn read_ledger(args: &Args, adapter: &Adapter, path: Option<&Path>) -> Result<Ledger, Failure> {
-    let named = adapter.ledger_name();
-    let text = match path.filter(|path| path.exists()) {
-        Some(path) => {
-            fs::read_to_string(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?
+impl Kept {
+    /// `other`: the edition by which the implementation is judged, if it does not claim it.
+    fn read(args: &Args, adapter: &Adapter, version: &str, other: Option<Edition>) -> Result<Kept, Failure> {
+        if let Some(path) = &args.expect {
+            let own = match path.exists() || !args.update_expect {
+                true => parse(&read_file(path)?, version, &path.display().to_string())?,
+                false => Ledger::default(),
+            };
+            return Ok(Kept { own, other: None, path: Some(path.clone()), siblings: Vec::new() });
         }
-        None if args.expect.is_some() && !args.update_expect => {
-            let path = path.unwrap_or(Path::new(""));
-            return Err(Failure::unreadable(format!("{}: there is no such ledger", path.display())));
-        }
-        None => named.as_deref().and_then(Ledger::embedded).unwrap_or("[]").to_string(),
-    };
-    let place = path.map_or_else(|| named.unwrap_or_default(), |path| path.display().to_string());
-    Ledger::parse(&text).map_err(|error| Failure::unreadable(format!("{place}: {error}")))
-}
-
-fn ask_all(
-    args: &Args,
-    cases: &[&Case],
-    adapter: &Adapter,
-    interrupt: &Interrupt,
-    ledger: &Ledger,
-) -> Result<RunResult, Failure> {
-    let options = RunOptions {
-        edition: args.edition,
-        jobs: args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from)),
-    };
-    let launch = Launch {
-        command: asking::prepare(adapter)?,
-        timeout: args.timeout,
-        startup: args.startup_timeout,
-        max_reply: args.max_reply,
-        interrupt: interrupt.clone(),
-    };
-    let bar = ProgressBar::new(cases.len() as u64).with_message(adapter.to_string());
-    if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
-        bar.set_style(style);
+        let Some(name) = adapter.ledger() else {
+            return Ok(Kept { own: Ledger::default(), other: None, path: None, siblings: Vec::new() });
+        };
+        let read = |edition| -> Result<Ledger, Failure> {
+            let file = name.file(edition);
+            let path = path_of(&file).filter(|path| path.exists());
+            let text = match &path {
+                Some(path) => read_file(path)?,
+                None => Ledger::embedded(&file).unwrap_or("[]").to_string(),
+            };
+            parse(&text, version, &path.map_or(file, |path| path.display().to_string()))
+        };
+        let own = read(None)?;
+        let beside = other.map(|edition| read(Some(edition))).transpose()?;
+        Ok(Kept { own, other: beside, path: path_of(&name.file(other)), siblings: name.siblings })
     }
-    let go_on = |result: &CaseResult| {
-        bar.inc(1);
-        let id = cases.get(result.index).map_or("", |case| case.id.as_str());
-        !(args.fail_fast && ledger.standing(id, result.comparison.verdict).is_unexpected())
-    };
-    let result = runner::run(cases, options, &|| launch.start(), &go_on);
-    bar.finish_and_clear();
-    Ok(result?)
+
+    fn ledger(&self) -> Ledger {
+        match &self.other {
+            Some(other) => self.own.clone().and(other),
+            None => self.own.clone(),
+        }
+    }
+
+    /// What is known of the claimed edition stays as it is where another one is asked about.
+    fn update(&self, cases: &[&Case], result: &RunResult, ids: &BTreeSet<&str>, version: &str) -> Outcome {
+        let path = self.path.as_ref().ok_or_else(|| {
+            Failure::unreadable("--update-expect needs --expect LEDGER, or a named adapter inside a checkout")
+        })?;
+        let is_new = |case: &Case| self.other.is_none() || !self.own.lists(&case.id);
+        let observed: Vec<ObservedCase> = result
+            .results
+            .iter()
+            .filter_map(|result| Some((*cases.get(result.index)?, result)))
+            .filter(|(case, _)| is_new(case))
+            .map(|(case, result)| observed(case, result))
+            .collect();
+        let updated = self.other.as_ref().unwrap_or(&self.own).updated(&observed, ids, (version, &self.siblings));
+        write_atomically(path, updated.to_ron().map_err(Failure::unreadable)?.as_bytes())?;
+        note(&format!("wrote {}\n", path.display()));
+        Ok(Exit::AsExpected)
+    }
 }
 
-fn update(path: &Path, ledger: &Ledger, cases: &[&Case], result: &RunResult, ids: &BTreeSet<&str>) -> Outcome {
-    let observed: Vec<ObservedCase> =
-        result.results.iter().filter_map(|result| Some(observed(cases.get(result.index)?, result))).collect();
-    let text = ledger.updated(&observed, ids).to_ron().map_err(Failure::unreadable)?;
-    write_atomically(path, text.as_bytes())?;
-    note(&format!("wrote {}\n", path.display()));
-    Ok(Exit::AsExpected)
+/// Where a ledger is in a checkout.
+fn path_of(file: &str) -> Option<PathBuf> {
+    checkout::root().map(|root| root.join(format!("conformance/ledger/{file}.ron")))
+}
+
+fn read_file(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))
+}
+
+fn parse(text: &str, version: &str, place: &str) -> Result<Ledger, Failure> {
+    Ledger::parse(text, version).map_err(|error| Failure::unreadable(format!("{place}: {error}")))
 }
 
 /// The reason of a new entry says what was given and what the case expects; whoever adjudicates it writes a better one.

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::asking::{interrupt, start};
+use super::asking::{Limits, interrupt, start};
 use super::fuzz::told_of_paths;
 use super::given::Given;
 use super::{Exit, Failure, Outcome, input, options, print, print_program};
 use crate::arguments::linked;
+use crate::book::Edition;
 use crate::eval;
 use crate::harness::adapters::Adapter;
-use crate::harness::implementation::ChildProcess;
+use crate::harness::implementation::{ChildProcess, Implementation as _};
 use crate::harness::trials::{Asked, Judged, Path, Reducer, Shown, diff, inputs_of, names_rules};
 use crate::judge::Cx;
 use crate::syntax::tvmscript::{Dialect, print_module};
@@ -53,6 +54,9 @@ pub struct Args {
     /// Seconds that an answer may take
     #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
     timeout: Duration,
+    /// The edition by which the answers are judged [default: the one that the implementation claims]
+    #[arg(long, value_name = "EDITION", value_parser = options::edition)]
+    edition: Option<Edition>,
 }
 
 pub fn run(args: &Args) -> Outcome {
@@ -68,17 +72,18 @@ pub fn run(args: &Args) -> Outcome {
         [] => Path::all(),
         named => named.iter().map(path).collect::<Result<_, _>>()?,
     };
-    let mut inputs = match args.given.is_empty() {
+    let given = match args.given.is_empty() {
         true => Vec::new(),
         false => vec![args.given.load(linked(&module, &entry), eval::Options::default().memory)?],
     };
-    inputs.extend(inputs_of(&module, &entry, args.runs));
     let interrupt = interrupt()?;
     let mut worst = Exit::AsExpected;
     for adapter in Adapter::named(args.adapter.as_deref())? {
-        let mut implementation: ChildProcess = start(&adapter, args.timeout, &interrupt)?;
-        let names_rules = names_rules(&implementation);
-        let asked = Asked { module: &module, entry: &entry, inputs: &inputs, names_rules };
+        let mut implementation: ChildProcess =
+            start(&adapter, Limits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
+        let (names_rules, edition) = (names_rules(&implementation), implementation.edition());
+        let inputs: Vec<_> = given.iter().cloned().chain(inputs_of(edition, &module, &entry, args.runs)).collect();
+        let asked = Asked { module: &module, entry: &entry, inputs: &inputs, names_rules, edition };
         let told = diff(&mut implementation, asked, &paths)?;
         let first = told.iter().find_map(|(path, judged)| match judged {
             Judged::Differs(difference) => Some((path, difference)),
@@ -88,7 +93,7 @@ pub fn run(args: &Args) -> Outcome {
             worst = Exit::Findings;
         }
         let Some(budget) = args.reduce else {
-            print(&format!("{adapter}, {} inputs\n{}", inputs.len(), told_of_paths(&told)))?;
+            print(&format!("{adapter}, edition {edition}, {} inputs\n{}", inputs.len(), told_of_paths(&told)))?;
             continue;
         };
         if let Some((path, difference)) = first {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
-use super::asking::{STARTUP, interrupt, kept_to_the_protocol, prepare, start};
+use super::asking::{Limits, interrupt, kept_to_the_protocol, launch, start};
 use super::{Exit, Failure, Outcome, note, options, print};
 use crate::book::{Edition, or_meant, ron_options};
 use crate::harness::adapters::Adapter;
@@ -15,10 +15,10 @@ use crate::harness::agreement::{
     Agreement, Answered, OpAgreement, OperatorPattern, Tally, count_case, embedded, judge, ops_of_case,
 };
 use crate::harness::checkout::{self, write_atomically};
-use crate::harness::implementation::{Implementation, Launch};
-use crate::harness::process::{Interrupt, MAX_REPLY};
+use crate::harness::implementation::Implementation;
+use crate::harness::process::Interrupt;
 use crate::harness::questions::questions;
-use crate::harness::runner::{self, RunOptions};
+use crate::harness::runner;
 use crate::ops::{self, Clauses, OpDef};
 use crate::question::Ask;
 use crate::suite::ledger::{Ledger, Standing};
@@ -55,6 +55,15 @@ pub struct Args {
     /// Seconds that an answer may take
     #[arg(long, value_name = "S", default_value = "180", value_parser = options::seconds)]
     timeout: Duration,
+    /// The edition by which the answers are judged [default: the one that the implementation claims]
+    #[arg(long, requires = "adapter", value_name = "EDITION", value_parser = options::edition)]
+    edition: Option<Edition>,
+}
+
+impl Args {
+    fn limits(&self) -> Limits {
+        Limits { timeout: self.timeout, edition: self.edition }
+    }
 }
 
 pub fn run(args: &Args) -> Outcome {
@@ -256,18 +265,28 @@ fn update(adapter: &Adapter, agreement: &Agreement) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The divergences that are known by their case.
+fn ledger(adapter: &Adapter) -> Result<Ledger, Failure> {
+    let Some(name) = adapter.ledger() else { return Ok(Ledger::default()) };
+    Ledger::parse(&kept_text(&name.file(None))?, name.version).map_err(Failure::unreadable)
+}
+
+/// A file of `conformance/ledger`, as it is in the checkout, else as it is built in.
+fn kept_text(name: &str) -> Result<String, Failure> {
+    let path = checkout::root().map(|root| root.join(format!("conformance/ledger/{name}.ron")));
+    match path.filter(|path| path.exists()) {
+        Some(path) => {
+            std::fs::read_to_string(&path).map_err(|e| Failure::unreadable(format!("{}: {e}", path.display())))
+        }
+        None => Ok(Ledger::embedded(name).unwrap_or("[]").to_string()),
+    }
+}
+
 /// The divergences that are known by their form; the releases of an implementation share them.
 fn patterns(adapter: &Adapter) -> Result<Vec<OperatorPattern>, Failure> {
     let family = adapter.ledger_name().and_then(|name| name.split('-').next().map(str::to_string));
     let Some(name) = family.map(|family| format!("{family}-operators")) else { return Ok(Vec::new()) };
-    let path = checkout::root().map(|root| root.join(format!("conformance/ledger/{name}.ron")));
-    let text = match path.filter(|path| path.exists()) {
-        Some(path) => {
-            std::fs::read_to_string(&path).map_err(|e| Failure::unreadable(format!("{}: {e}", path.display())))?
-        }
-        None => Ledger::embedded(&name).unwrap_or("[]").to_string(),
-    };
-    ron_options().from_str(&text).map_err(|error| Failure::unreadable(format!("ledger {name}: {error}")))
+    ron_options().from_str(&kept_text(&name)?).map_err(|error| Failure::unreadable(format!("ledger {name}: {error}")))
 }
 
 fn kept_agreement(adapter: &Adapter) -> Result<Agreement, Failure> {
@@ -289,14 +308,14 @@ fn infer(
     findings: &mut String,
 ) -> Result<(), Failure> {
     let known = patterns(adapter)?;
-    let mut implementation = start(adapter, args.timeout, interrupt)?;
+    let mut implementation = start(adapter, args.limits(), interrupt)?;
     let version = adapter.to_string().rsplit('@').next().unwrap_or_default().to_string();
     let bar = ProgressBar::new(chosen.len() as u64).with_message(adapter.to_string());
     for op in chosen {
         let mut inference = Tally::default();
         for question in questions(op, suite) {
-            let given = implementation.ask(Edition::default(), &question.ask)?;
-            let answered = judge(op, &question, &given, &known, &version);
+            let given = implementation.ask(implementation.edition(), &question.ask)?;
+            let answered = judge(op, &question, &given, (&known, &version), implementation.edition());
             inference.add(&answered);
             match &answered {
                 Answered::Agree | Answered::Known(_) => {}
@@ -332,32 +351,24 @@ fn values(
 ) -> Result<(), Failure> {
     let is_chosen = |op: &'static OpDef| chosen.iter().any(|c| c.name == op.name);
     let cases: Vec<&Case> = suite.iter().filter(|case| ops_of_case(case).any(is_chosen)).collect();
-    let options =
-        RunOptions { edition: Edition::default(), jobs: std::thread::available_parallelism().map_or(1, usize::from) };
-    let launch = Launch {
-        command: prepare(adapter)?,
-        startup: STARTUP,
-        timeout: args.timeout,
-        max_reply: MAX_REPLY,
-        interrupt: interrupt.clone(),
-    };
-    let ledger_text = adapter.ledger_name().and_then(|name| {
-        let path = checkout::root().map(|root| root.join(format!("conformance/ledger/{name}.ron")));
-        let kept = path.and_then(|path| std::fs::read_to_string(path).ok());
-        kept.or_else(|| Ledger::embedded(&name).map(str::to_string))
-    });
-    let ledger = Ledger::parse(ledger_text.as_deref().unwrap_or("[]")).map_err(Failure::unreadable)?;
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let launch = launch(adapter, args.limits(), interrupt)?;
+    let ledger = ledger(adapter)?;
+    let first = launch.start()?;
     let bar = ProgressBar::new(cases.len() as u64).with_message(adapter.to_string());
-    let result = runner::run(&cases, options, &|| launch.start(), &|_| {
+    let result = runner::run(&cases, (first.edition(), jobs), (first, &|| launch.start()), &|_| {
         bar.inc(1);
         true
     });
     bar.finish_and_clear();
+    if let Some(failure) = result.failure {
+        return Err(failure.into());
+    }
     for op in chosen {
         let entry = agreement.operators.entry(op.name.to_string()).or_default();
         (entry.values, entry.used) = (Tally::default(), None);
     }
-    for result in result?.results {
+    for result in result.results {
         let Some(case) = cases.get(result.index) else { continue };
         let verdict = result.comparison.verdict;
         let known = matches!(ledger.standing(&case.id, verdict), Standing::Known(_));

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::asking::{interrupt, start};
+use super::asking::{Limits, interrupt, start};
 use super::{Exit, Failure, Outcome, options, print};
+use crate::book::Edition;
 use crate::harness::adapters::Adapter;
 use crate::harness::trials::{Kept, read_findings, still_shows};
 
@@ -28,6 +29,9 @@ pub struct Args {
     /// Seconds that an answer may take
     #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
     timeout: Duration,
+    /// The edition by which the answers are judged [default: the one that the implementation claims]
+    #[arg(long, value_name = "EDITION", value_parser = options::edition)]
+    edition: Option<Edition>,
 }
 
 pub fn run(args: &Args) -> Outcome {
@@ -38,7 +42,7 @@ pub fn run(args: &Args) -> Outcome {
     let interrupt = interrupt()?;
     let mut worst = Exit::AsExpected;
     for adapter in Adapter::named(args.adapter.as_deref())? {
-        let mut implementation = start(&adapter, args.timeout, &interrupt)?;
+        let mut implementation = start(&adapter, Limits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
         for (path, finding) in &findings {
             let name = path.display();
             let kept = Kept::of(finding).map_err(|error| Failure::unreadable(format!("{name}: {error}")))?;

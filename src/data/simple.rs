@@ -283,6 +283,12 @@ impl Read for Edition {
     }
 }
 
+impl Write for Edition {
+    fn write(&self) -> Node<'_> {
+        Node::text(self.name())
+    }
+}
+
 impl Read for Rule {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Rule> {
         read_key(r, node)

@@ -8,6 +8,7 @@ use std::{env, fmt};
 
 use super::checkout::{self, write_atomically};
 use super::process::CommandLine;
+use crate::book::Edition;
 use crate::oracle::Engine;
 
 include!(concat!(env!("OUT_DIR"), "/adapters.rs"));
@@ -184,17 +185,31 @@ impl Adapter {
         }
     }
 
-    /// The name of the ledger of this adapter; `None` for commands.
-    pub fn ledger_name(&self) -> Option<String> {
+    /// Which ledger knows its divergences, and as which version; `None` for commands.
+    pub fn ledger(&self) -> Option<LedgerName> {
+        let versions = |family, version: &TvmVersion| LedgerName {
+            family,
+            version: version.name(),
+            siblings: TvmVersion::ALL.map(TvmVersion::name).to_vec(),
+        };
+        let alone = |family| LedgerName { family, version: "", siblings: Vec::new() };
         match self {
-            Adapter::Oracle(Engine::Evaluator) => Some("relax-spec".to_string()),
-            Adapter::Oracle(Engine::Machine) => Some("builtin-vm".to_string()),
-            Adapter::Tvm(version) => Some(format!("tvm-{}", version.name())),
-            Adapter::TvmExecutables(version) => Some(format!("tvm-executables-{}", version.name())),
+            Adapter::Oracle(Engine::Evaluator) => Some(alone("relax-spec")),
+            Adapter::Oracle(Engine::Machine) => Some(alone("builtin-vm")),
+            Adapter::Tvm(version) => Some(versions("tvm", version)),
+            Adapter::TvmExecutables(version) => Some(versions("tvm-executables", version)),
             // Of the release that it says it is.
-            Adapter::TvmOf(python) => version_of(python).map(|version| format!("tvm-{}", version.name())),
+            Adapter::TvmOf(python) => version_of(python).map(|version| versions("tvm", &version)),
             Adapter::Command(_) => None,
         }
+    }
+
+    /// Its name with its version, in the names of files; `None` for commands.
+    pub fn ledger_name(&self) -> Option<String> {
+        self.ledger().map(|LedgerName { family, version, .. }| match version {
+            "" => family.to_string(),
+            version => format!("{family}-{version}"),
+        })
     }
 
     /// The command to start, after setting up what it needs; `tell` is told what takes long.
@@ -219,6 +234,28 @@ impl Adapter {
                 run_tvm(python, &cache()?)
             }
             Adapter::Command(command) => Ok(command.clone()),
+        }
+    }
+}
+
+/// The ledger of an implementation, which its versions share.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LedgerName {
+    /// The name of the file.
+    pub family: &'static str,
+    /// Which of the versions this is; empty where there are none.
+    pub version: &'static str,
+    /// All versions that share it.
+    pub siblings: Vec<&'static str>,
+}
+
+impl LedgerName {
+    /// Its file below `conformance/ledger`, without the ending. `edition`: what is known beside it of the cases of an edition that the
+    /// implementation does not claim.
+    pub fn file(&self, edition: Option<Edition>) -> String {
+        match edition {
+            None => self.family.to_string(),
+            Some(edition) => format!("{}-{edition}", self.family),
         }
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::campaign::kind_of_answer;
 use super::questions::OperatorQuestion;
 use super::runner::CaseResult;
-use crate::book::{Rule, ron_options};
+use crate::book::{Edition, Rule, ron_options};
 use crate::grammar::{
     GlobalFunc, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
 };
@@ -22,6 +22,7 @@ use crate::struct_info::replace_everywhere;
 use crate::suite::Case;
 use crate::suite::alpha::same_struct_info;
 use crate::suite::compare::{CaseVerdict, tolerance_used};
+use crate::suite::ledger::Class;
 
 include!(concat!(env!("OUT_DIR"), "/agreement.rs"));
 
@@ -86,7 +87,9 @@ pub struct OperatorPattern {
     pub gives: Vec<String>,
     /// The clause that decides, by its last word: `infer`, `attrs` or `value` of the operator itself; or a whole id.
     pub clause: String,
-    /// Why the difference is known, for people.
+    /// Why they differ.
+    pub class: Class,
+    /// The same, for people.
     pub reason: String,
     /// The versions that differ so; all if there are none.
     #[serde(default)]
@@ -137,14 +140,14 @@ pub fn judge(
     op: &OpDef,
     question: &OperatorQuestion,
     given: &Outcome,
-    known: &[OperatorPattern],
-    version: &str,
+    (known, version): (&[OperatorPattern], &str),
+    edition: Edition,
 ) -> Answered {
-    let expected = oracle::outcome(&mut Cx::new(), &question.ask);
+    let expected = oracle::outcome(&mut Cx::new().with_edition(edition), &question.ask);
     if let Outcome::Unsupported { what } = given {
         return Answered::Unsupported(what.clone());
     }
-    if same(question, &expected, given) {
+    if same(edition, question, &expected, given) {
         return Answered::Agree;
     }
     let (kind_expected, kind_given) = (kind(&expected), kind(given));
@@ -175,14 +178,14 @@ fn is_one_of(kinds: &[String], kind: &str) -> bool {
     kinds.iter().any(|one| one == kind || kind.split(' ').next() == Some(one.as_str()))
 }
 
-fn same(question: &OperatorQuestion, expected: &Outcome, given: &Outcome) -> bool {
+fn same(edition: Edition, question: &OperatorQuestion, expected: &Outcome, given: &Outcome) -> bool {
     match (expected, given) {
         (
             Outcome::Answer { answer: Answer::StructInfo(a), .. },
             Outcome::Answer { answer: Answer::StructInfo(b), .. },
         ) => {
             let held = Held::of(&question.ask);
-            same_struct_info(&mut Cx::new(), &held.in_place(a), &held.in_place(b))
+            same_struct_info(&mut Cx::new().with_edition(edition), &held.in_place(a), &held.in_place(b))
         }
         (Outcome::Rejected { .. }, Outcome::Rejected { .. }) => !expected.is_unread() && !given.is_unread(),
         (_, _) => false,

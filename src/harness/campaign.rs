@@ -14,6 +14,7 @@ use crate::judge::{Cx, Prover};
 use crate::oracle;
 use crate::question::{Answer, Ask, Outcome};
 use crate::suite::alpha::same_struct_info;
+use crate::suite::ledger::Class;
 
 /// The nesting of the generated structural information, and the length of their tapes.
 const DEPTH: usize = 3;
@@ -31,7 +32,9 @@ pub struct Pattern {
     pub expected: String,
     /// The kind of answer that the implementation gives instead.
     pub given: String,
-    /// Why it differs, for people.
+    /// Why it differs.
+    pub class: Class,
+    /// The same, for people.
     pub reason: String,
     /// Where it is reported or discussed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,6 +87,8 @@ pub struct DivergenceSignature {
 /// The outcome of a campaign.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Campaign {
+    /// The edition by which the answers are judged.
+    pub edition: Edition,
     /// How many questions were asked.
     pub asked: u64,
     /// How many the implementation said that it cannot answer.
@@ -116,16 +121,17 @@ pub fn judgements(
     implementation: &mut dyn Implementation,
     progress: &mut dyn FnMut(),
 ) -> Result<Campaign, StartError> {
-    let mut campaign = Campaign::default();
+    let edition = implementation.edition();
+    let mut campaign = Campaign { edition, ..Campaign::default() };
     let mut found: BTreeMap<DivergenceSignature, Divergence> = BTreeMap::new();
     for number in numbers {
         for ask in questions(seed, number) {
             campaign.asked += 1;
-            let outcome = implementation.ask(Edition::default(), &ask)?;
+            let outcome = implementation.ask(edition, &ask)?;
             if matches!(outcome, Outcome::Unsupported { .. }) {
                 campaign.unsupported += 1;
-            } else if !is_permitted(&ask, &outcome) {
-                note(&mut found, known, reduce(ask, outcome, implementation)?, number);
+            } else if !is_permitted(edition, &ask, &outcome) {
+                note(&mut found, (known, edition), reduce(ask, outcome, implementation)?, number);
             }
         }
         progress();
@@ -136,25 +142,25 @@ pub fn judgements(
 
 fn note(
     found: &mut BTreeMap<DivergenceSignature, Divergence>,
-    known: &[Pattern],
+    (known, edition): (&[Pattern], Edition),
     (ask, outcome): (Ask, Outcome),
     number: u64,
 ) {
-    let signature = signature(&ask, &outcome);
+    let signature = signature(edition, &ask, &outcome);
     if let Some(finding) = found.get_mut(&signature) {
         finding.count += 1;
         return;
     }
-    let explanation = explain(&ask, &outcome, &signature, known);
-    let (permitted, given) = (permitted(&ask), outcome.to_string());
+    let explanation = explain((edition, &ask), &outcome, &signature, known);
+    let (permitted, given) = (permitted(edition, &ask), outcome.to_string());
     found.insert(signature.clone(), Divergence { signature, explanation, count: 1, ask, permitted, given, number });
 }
 
 /// Every answer that the text permits: those of provers from the floor to the ceiling.
-pub fn permitted(ask: &Ask) -> Vec<Answer> {
+pub fn permitted(edition: Edition, ask: &Ask) -> Vec<Answer> {
     let mut answers = Vec::new();
     for prover in [Prover::Alpha, Prover::Algebraic, Prover::Exhaustive] {
-        if let Ok(answer) = oracle::answer(&mut Cx::new().with_prover(prover), ask)
+        if let Ok(answer) = oracle::answer(&mut Cx::new().with_edition(edition).with_prover(prover), ask)
             && !answers.contains(&answer)
         {
             answers.push(answer);
@@ -163,26 +169,33 @@ pub fn permitted(ask: &Ask) -> Vec<Answer> {
     answers
 }
 
-pub(super) fn is_permitted(ask: &Ask, outcome: &Outcome) -> bool {
+pub(super) fn is_permitted(edition: Edition, ask: &Ask, outcome: &Outcome) -> bool {
     let Outcome::Answer { answer: given, .. } = outcome else { return false };
-    permitted(ask).iter().any(|allowed| same_answer(allowed, given))
+    permitted(edition, ask).iter().any(|allowed| same_answer(edition, allowed, given))
 }
 
-fn same_answer(a: &Answer, b: &Answer) -> bool {
+fn same_answer(edition: Edition, a: &Answer, b: &Answer) -> bool {
     match (a, b) {
-        (Answer::StructInfo(s1), Answer::StructInfo(s2)) => same_struct_info(&mut Cx::new(), s1, s2),
+        (Answer::StructInfo(s1), Answer::StructInfo(s2)) => {
+            same_struct_info(&mut Cx::new().with_edition(edition), s1, s2)
+        }
         (a, b) => a == b,
     }
 }
 
 /// Looks for an erratum whose literal reading gives the answer, then for a known form.
-fn explain(ask: &Ask, outcome: &Outcome, signature: &DivergenceSignature, known: &[Pattern]) -> Explanation {
+fn explain(
+    (edition, ask): (Edition, &Ask),
+    outcome: &Outcome,
+    signature: &DivergenceSignature,
+    known: &[Pattern],
+) -> Explanation {
     if let Outcome::Answer { answer: given, .. } = outcome {
-        let mut corrected = Cx::new().with_errata_noted();
+        let mut corrected = Cx::new().with_edition(edition).with_errata_noted();
         let _not_given = oracle::answer(&mut corrected, ask);
         for erratum in corrected.errata_asked_after() {
-            let mut cx = Cx::new().with_reading(Reading::literal_only(&[erratum]));
-            if oracle::answer(&mut cx, ask).is_ok_and(|literal| same_answer(&literal, given)) {
+            let mut cx = Cx::new().with_edition(edition).with_reading(Reading::literal_only(&[erratum]));
+            if oracle::answer(&mut cx, ask).is_ok_and(|literal| same_answer(edition, &literal, given)) {
                 return Explanation::Erratum(erratum);
             }
         }
@@ -196,8 +209,8 @@ fn explain(ask: &Ask, outcome: &Outcome, signature: &DivergenceSignature, known:
     known.iter().position(fits).map_or(Explanation::None, Explanation::Known)
 }
 
-fn signature(ask: &Ask, outcome: &Outcome) -> DivergenceSignature {
-    let mut cx = Cx::new();
+fn signature(edition: Edition, ask: &Ask, outcome: &Outcome) -> DivergenceSignature {
+    let mut cx = Cx::new().with_edition(edition);
     let expected = oracle::answer(&mut cx, ask).map_or_else(|_| "none".to_string(), |answer| kind_of_answer(&answer));
     let given = match outcome {
         Outcome::Answer { answer, .. } => kind_of_answer(answer),
@@ -231,11 +244,11 @@ fn kind_of_info(s: &StructInfo) -> &'static str {
 
 /// Cuts a divergence down: as long as a part of the question still diverges, the question becomes that part.
 fn reduce(ask: Ask, outcome: Outcome, implementation: &mut dyn Implementation) -> Result<(Ask, Outcome), StartError> {
-    let (mut ask, mut outcome) = (ask, outcome);
+    let (mut ask, mut outcome, edition) = (ask, outcome, implementation.edition());
     'smaller: loop {
         for part in parts(&ask) {
-            let answer = implementation.ask(Edition::default(), &part)?;
-            if matches!(answer, Outcome::Answer { .. }) && !is_permitted(&part, &answer) {
+            let answer = implementation.ask(edition, &part)?;
+            if matches!(answer, Outcome::Answer { .. }) && !is_permitted(edition, &part, &answer) {
                 (ask, outcome) = (part, answer);
                 continue 'smaller;
             }

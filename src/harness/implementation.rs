@@ -17,6 +17,11 @@ pub trait Implementation {
     /// Its name and version.
     fn identity(&self) -> &Identity;
 
+    /// The edition by which it is judged: the one that it claims, unless another was asked for.
+    fn edition(&self) -> Edition {
+        Edition::default()
+    }
+
     /// Asks a question. That the answer is a crash or does not come is an outcome; an error is that nobody can be asked.
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError>;
 
@@ -75,6 +80,8 @@ pub struct Launch {
     pub timeout: Duration,
     /// How many bytes a line may have.
     pub max_reply: u64,
+    /// By which edition the implementation is judged; the one that it claims if it is not said.
+    pub edition: Option<Edition>,
     /// Asks a waiting runner to stop.
     pub interrupt: Interrupt,
 }
@@ -91,6 +98,8 @@ impl Launch {
 pub struct ChildProcess {
     launch: Launch,
     identity: Identity,
+    /// What it claims.
+    edition: Edition,
     worker: Option<Worker>,
     /// How many questions were asked.
     asked: usize,
@@ -103,8 +112,9 @@ impl ChildProcess {
     /// Starts the adapter and greets it. An error if it does not start, or does not speak the protocol.
     pub fn start(launch: Launch) -> Result<ChildProcess, StartError> {
         let worker = Worker::start(&launch)?;
-        let identity = worker.greeting.implementation.clone();
-        Ok(ChildProcess { identity, worker: Some(worker), launch, asked: 0, of_worker: Vec::new(), late: Vec::new() })
+        let (identity, edition) = (worker.greeting.implementation.clone(), worker.greeting.edition);
+        let worker = Some(worker);
+        Ok(ChildProcess { identity, edition, worker, launch, asked: 0, of_worker: Vec::new(), late: Vec::new() })
     }
 
     /// Asks the process at hand, or a new one.
@@ -142,6 +152,10 @@ impl ChildProcess {
 impl Implementation for ChildProcess {
     fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    fn edition(&self) -> Edition {
+        self.launch.edition.unwrap_or(self.edition)
     }
 
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {

@@ -28,6 +28,8 @@ pub struct Greeting {
     pub protocol: u32,
     /// Who answers.
     pub implementation: Identity,
+    /// The edition of the text that it claims to follow, and is judged by unless somebody asks for another one.
+    pub edition: Edition,
     /// The kinds of question that it can answer, as `op` in the protocol.
     pub capabilities: Vec<String>,
 }
@@ -108,7 +110,9 @@ pub enum Reply {
     },
 }
 
-record! { Greeting, "a greeting", { id: one, protocol: one, implementation: one, capabilities: many } }
+record! { Greeting, "a greeting", {
+    id: one, protocol: one, implementation: one, edition: unless(Edition::default()), capabilities: many
+} }
 record! { Identity, "an implementation", { name: one, version: or(String::new()) } }
 
 impl Read for Reply {

@@ -15,15 +15,6 @@ use crate::question::Outcome;
 use crate::suite::Case;
 use crate::suite::compare::{Comparison, compare};
 
-/// How to run.
-#[derive(Clone, Copy, Debug)]
-pub struct RunOptions {
-    /// The edition that the questions mean.
-    pub edition: Edition,
-    /// How many are asked at a time.
-    pub jobs: usize,
-}
-
 /// What is asked, one for each job.
 pub type Asked = Box<dyn Implementation + Send>;
 /// How another one is had.
@@ -47,6 +38,8 @@ pub struct CaseResult {
 pub struct RunResult {
     /// Who was asked.
     pub implementation: Identity,
+    /// The edition by which it was judged.
+    pub edition: Edition,
     /// In the order of the cases.
     pub results: Vec<CaseResult>,
     /// Whether the run ended before all cases were asked.
@@ -61,7 +54,7 @@ const THREAD_STACK: usize = 256 * 1024 * 1024;
 /// What the threads share.
 struct Shared<'a> {
     cases: &'a [&'a Case],
-    options: RunOptions,
+    edition: Edition,
     start: Start<'a>,
     next: AtomicUsize,
     stop: AtomicBool,
@@ -70,23 +63,18 @@ struct Shared<'a> {
     go_on: &'a (dyn Fn(&CaseResult) -> bool + Sync),
 }
 
-/// Runs the cases; `go_on` sees each result and may end the run, as an interrupt does, and as an implementation does that
+/// Runs the cases in an edition, `jobs` at a time, beginning with an implementation that is there already; `go_on` sees each result and may end the run, as an interrupt does, and as an implementation does that
 /// cannot be started again.
-///
-/// # Errors
-///
-/// The implementation cannot be started at all.
 pub fn run(
     cases: &[&Case],
-    options: RunOptions,
-    start: Start<'_>,
+    (edition, jobs): (Edition, usize),
+    (first, start): (Asked, Start<'_>),
     go_on: &(dyn Fn(&CaseResult) -> bool + Sync),
-) -> Result<RunResult, StartError> {
-    let first = start()?;
+) -> RunResult {
     let implementation = first.identity().clone();
     let shared = Shared {
         cases,
-        options,
+        edition,
         start,
         next: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
@@ -96,7 +84,7 @@ pub fn run(
     };
     let mut first = Some(first);
     thread::scope(|scope| {
-        for i in 0..options.jobs.clamp(1, cases.len().max(1)) {
+        for i in 0..jobs.clamp(1, cases.len().max(1)) {
             let ready = first.take();
             let shared = &shared;
             let builder = thread::Builder::new().name(format!("worker {i}")).stack_size(THREAD_STACK);
@@ -109,7 +97,7 @@ pub fn run(
     let mut results = shared.results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|result| result.index);
     let stopped = results.len() < cases.len();
-    Ok(RunResult { implementation, results, stopped, failure })
+    RunResult { implementation, edition, results, stopped, failure }
 }
 
 impl Shared<'_> {
@@ -152,7 +140,7 @@ impl Shared<'_> {
             // What came late is charged even where nothing more can be asked.
             let late = implementation.late();
             let outcome = outcome?;
-            let comparison = compare(case, &outcome, self.options.edition, is_oracle);
+            let comparison = compare(case, &outcome, self.edition, is_oracle);
             self.report(CaseResult { index, outcome, comparison, time: start.elapsed() });
             self.revise(late, asked, is_oracle);
         }
@@ -170,7 +158,7 @@ impl Shared<'_> {
             };
             if !matches!(result.outcome, Outcome::ProtocolError { .. }) {
                 result.outcome = Outcome::ProtocolError { message };
-                result.comparison = compare(case, &result.outcome, self.options.edition, is_oracle);
+                result.comparison = compare(case, &result.outcome, self.edition, is_oracle);
             }
         }
     }
@@ -186,12 +174,12 @@ impl Shared<'_> {
     fn ask(&self, asked: &mut dyn Implementation, case: &Case, count: &mut dyn FnMut()) -> Result<Outcome, StartError> {
         let ask = if case.as_text { case.ask.clone() } else { case.ask.clone().with_module() };
         count();
-        let first = asked.ask(self.options.edition, &ask)?;
+        let first = asked.ask(self.edition, &ask)?;
         if !matches!(first, Outcome::Crash { .. } | Outcome::Timeout { .. }) {
             return Ok(first);
         }
         count();
-        let second = match asked.ask(self.options.edition, &ask) {
+        let second = match asked.ask(self.edition, &ask) {
             Ok(second) => second,
             Err(StartError::Interrupted) => return Err(StartError::Interrupted),
             // What it came to the first time stands, though nobody can be asked again.

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 
 use super::protocol::{Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_ops, to_line};
-use crate::book::Reading;
+use crate::book::{Edition, Reading};
 use crate::judge::Cx;
 use crate::oracle::{self, Engine};
 
@@ -42,7 +42,8 @@ fn greet(id: u64, [low, high]: [u32; 2]) -> String {
         return reply_text(id, not_understood(&error));
     }
     let implementation = Identity { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
-    to_line(&Greeting { id, protocol: VERSION, implementation, capabilities: all_ops() })
+    // The oracle claims no edition: it answers in whichever a question names.
+    to_line(&Greeting { id, protocol: VERSION, implementation, edition: Edition::default(), capabilities: all_ops() })
 }
 
 /// A future runner may ask what this version does not know.

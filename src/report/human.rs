@@ -90,6 +90,10 @@ fn summary(out: &mut String, report: &Report) -> fmt::Result {
             "\n{adding} of the answers that agree add whether functions are pure, which the text leaves unsaid"
         )?;
     }
+    let classes = report.classes_line();
+    if !classes.is_empty() {
+        writeln!(out, "\nknown divergences: {classes}")?;
+    }
     writeln!(
         out,
         "\n{} {}, edition {}: {} {}: {}; {} unexpected{}",

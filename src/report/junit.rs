@@ -9,9 +9,16 @@ use crate::suite::compare::CaseVerdict;
 /// As JUnit XML: a suite for each chapter, a failure for each unexpected finding.
 pub fn junit(report: &Report) -> Result<String, ReportError> {
     let who = report.implementation;
-    let mut out = quick_junit::Report::new(shown(&format!("relax-spec on {} {}", who.name, who.version)));
+    let mut out = quick_junit::Report::new(shown(&format!(
+        "relax-spec on {} {}, edition {}",
+        who.name, who.version, report.edition
+    )));
+    let classes = report.classes_line();
     for (chapter, _) in report.by_chapter() {
         let mut suite = TestSuite::new(chapter);
+        suite.add_property(("edition", report.edition.name()));
+        // Of the whole run: JUnit has no properties above its suites.
+        suite.add_property(("known divergences of the run", classes.as_str()));
         for row in report.rows.iter().filter(|row| row.case.chapter() == chapter) {
             suite.add_test_case(test_case(row));
         }

@@ -8,7 +8,7 @@ use super::{CaseRow, Report, ReportError};
 use crate::data::json::to_value;
 use crate::grammar::visible_json;
 use crate::question::Outcome;
-use crate::suite::ledger::Standing;
+use crate::suite::ledger::{KnownDivergence, Standing};
 
 /// A line of JSON for each case.
 pub fn jsonl(report: &Report) -> Result<String, ReportError> {
@@ -43,12 +43,18 @@ fn case(row: &CaseRow) -> serde_json::Value {
         "literal": row.result.comparison.literal,
         "adds_purity": row.result.comparison.adds_purity,
         "unexpected": row.standing.is_unexpected(),
-        "reason": match &row.standing {
-            Standing::Known(known) | Standing::Changed(known) => Some(&known.reason),
-            Standing::Expected | Standing::New => None,
-        },
+        "class": known(row).and_then(|known| known.class),
+        "clause": known(row).and_then(|known| known.clause),
+        "reason": known(row).map(|known| &known.reason),
         "seconds": row.result.time.as_secs_f64(),
     })
+}
+
+fn known<'r>(row: &'r CaseRow) -> Option<&'r KnownDivergence> {
+    match &row.standing {
+        Standing::Known(known) | Standing::Changed(known) => Some(known),
+        Standing::Expected | Standing::New => None,
+    }
 }
 
 fn sum(report: &Report) -> serde_json::Value {
@@ -59,6 +65,7 @@ fn sum(report: &Report) -> serde_json::Value {
         "edition": report.edition.name(),
         "cases": report.rows.len(),
         "totals": totals,
+        "classes": report.by_class().into_iter().collect::<BTreeMap<&str, usize>>(),
         "adding_purity": report.adding_purity(),
         "unexpected": report.unexpected(),
         "stale": report.stale,

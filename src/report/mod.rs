@@ -12,7 +12,7 @@ use crate::harness::protocol::Identity;
 use crate::harness::runner::{CaseResult, RunResult};
 use crate::suite::Case;
 use crate::suite::compare::CaseVerdict;
-use crate::suite::ledger::{KnownDivergence, Ledger, Standing};
+use crate::suite::ledger::{Class, KnownDivergence, Ledger, Standing};
 
 pub use human::human;
 pub use junit::junit;
@@ -65,7 +65,6 @@ impl<'a> Report<'a> {
     pub fn new(
         cases: &[&'a Case],
         run: &'a RunResult,
-        edition: Edition,
         ledger: &'a Ledger,
         stale: Vec<&'a KnownDivergence>,
     ) -> Report<'a> {
@@ -77,7 +76,7 @@ impl<'a> Report<'a> {
                 Some(CaseRow { case, result, standing: ledger.standing(&case.id, result.comparison.verdict) })
             })
             .collect();
-        Report { implementation: &run.implementation, edition, rows, stale, stopped: run.stopped }
+        Report { implementation: &run.implementation, edition: run.edition, rows, stale, stopped: run.stopped }
     }
 
     /// Whether everything is as the ledger says.
@@ -118,6 +117,22 @@ impl<'a> Report<'a> {
         self.rows.iter().filter(|row| row.result.comparison.adds_purity).count()
     }
 
+    /// How many of the known divergences are of each class; last those of which nobody has said it.
+    pub fn by_class(&self) -> Vec<(&'static str, usize)> {
+        let count = |class: Option<Class>| {
+            let is_of = |row: &&CaseRow| matches!(&row.standing, Standing::Known(known) if known.class == class);
+            self.rows.iter().filter(is_of).filter(|row| row.verdict().is_finding()).count()
+        };
+        let classes = Class::ALL.into_iter().map(|class| (class.name(), count(Some(class))));
+        classes.chain([("of no class", count(None))]).filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// `12 defect, 3 licence of the text`; empty where nothing is known.
+    pub fn classes_line(&self) -> String {
+        let classes: Vec<String> = self.by_class().iter().map(|(class, n)| format!("{n} {class}")).collect();
+        classes.join(", ")
+    }
+
     /// `150 agree, 2 diverge`: the verdicts that occurred.
     pub fn totals_line(&self) -> String {
         let totals: Vec<String> = self.totals().iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
@@ -156,7 +171,7 @@ impl CaseRow<'_> {
         match &self.standing {
             Standing::Expected => {}
             Standing::New => notes.push("unexpected: no ledger lists it".to_string()),
-            Standing::Known(known) => notes.push(format!("known: {}", known.reason)),
+            Standing::Known(known) => notes.push(format!("known{}: {}", classed(known), known.reason)),
             Standing::Changed(known) if self.verdict() == CaseVerdict::Agree => {
                 notes.push(format!("unexpected: passes, though the ledger lists it as `{}`", known.outcome));
             }
@@ -164,4 +179,11 @@ impl CaseRow<'_> {
         }
         notes
     }
+}
+
+/// ` (defect, SUB.TENSOR.RANK)`, as far as it is said.
+fn classed(known: &KnownDivergence) -> String {
+    let class = known.class.map(Class::name);
+    let said: Vec<&str> = class.into_iter().chain(known.clause.map(|clause| clause.id())).collect();
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) }
 }

@@ -46,6 +46,7 @@ fn render(name: &'static str, template: &'static str, report: &Report) -> Result
         totals => counts(&totals),
         cases => report.rows.len(),
         summary => report.totals_line(),
+        classes => report.classes_line(),
         unexpected => report.unexpected() + report.stale.len(),
         stale => report.stale.iter().map(|known| shown(json!({"case": known.case}))).collect::<Vec<Value>>(),
         stopped => report.stopped,

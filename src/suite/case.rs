@@ -21,6 +21,8 @@ pub struct Case {
     pub rules: Vec<Rule>,
     /// The editions in which the expectation holds.
     pub editions: Vec<Edition>,
+    /// Whether it names no edition, and is about a document that every edition carries over as it is.
+    pub carried: bool,
     /// What is asked.
     pub ask: Ask,
     /// Every permitted answer, in the corrected reading.
@@ -49,6 +51,14 @@ pub struct CaseError {
     pub message: String,
 }
 
+/// The chapters about documents that no later edition touches: the syntax of 2022, Relay, the RFC with its machine, and the operators by
+/// their documentation.
+const OF_EVERY_EDITION: [&str; 5] = ["ast_2022", "machine", "ops", "relay", "rfc"];
+
+fn chapter_of(id: &str) -> Option<&str> {
+    id.split('/').next()
+}
+
 fn first_edition() -> Vec<Edition> {
     vec![Edition::default()]
 }
@@ -56,7 +66,14 @@ fn first_edition() -> Vec<Edition> {
 impl Case {
     /// The part of the id before the first `/`.
     pub fn chapter(&self) -> &str {
-        self.id.split('/').next().unwrap_or(&self.id)
+        chapter_of(&self.id).unwrap_or(&self.id)
+    }
+
+    /// Whether implementations are asked it that are judged by an edition: one that it names; any that has its rules if it is
+    /// [carried](Case::carried).
+    pub fn is_asked_in(&self, edition: Edition) -> bool {
+        let has_rules = || self.rules.iter().all(|rule| rule.in_edition(edition).is_some());
+        self.editions.contains(&edition) || self.carried && has_rules()
     }
 
     /// The rules that it claims, under the ids by which an edition knows them.
@@ -98,6 +115,7 @@ impl Read for Case {
         let case = Case {
             rules: fields.one(r, "rules").map_err(in_case)?,
             editions: fields.or(r, "editions", first_edition)?,
+            carried: fields.get("editions").is_none() && chapter_of(&id).is_some_and(|c| OF_EVERY_EDITION.contains(&c)),
             ask,
             allow,
             literal,

@@ -1,12 +1,68 @@
 //! Ledgers: the divergences of an implementation that are known, each with its reason.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::compare::CaseVerdict;
+use crate::book::Rule;
 
 include!(concat!(env!("OUT_DIR"), "/ledgers.rs"));
+
+/// Why an implementation gives another answer than the text of an edition.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// The clause is plain, and the implementation does something else.
+    Defect,
+    /// The clause has an erratum, and the implementation reads it in another way than the corrected one.
+    Erratum,
+    /// The implementation does what an earlier edition says.
+    EarlierText,
+    /// The implementation does what a later edition says.
+    LaterText,
+    /// The adapter cannot put the question as it is meant.
+    Adapter,
+    /// The clause allows what the implementation does, and the case asks for more.
+    Licence,
+}
+
+impl Class {
+    /// Every class, as reports list them.
+    pub const ALL: [Class; 6] =
+        [Class::Defect, Class::Erratum, Class::EarlierText, Class::LaterText, Class::Adapter, Class::Licence];
+
+    /// As in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Defect => "defect",
+            Class::Erratum => "erratum read otherwise",
+            Class::EarlierText => "text earlier than the claimed edition",
+            Class::LaterText => "text later than this edition",
+            Class::Adapter => "limit of the adapter",
+            Class::Licence => "licence of the text",
+        }
+    }
+
+    /// What it means, for people.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Class::Defect => "the clause is plain, and the implementation does something else",
+            Class::Erratum => "the clause has an erratum, and the implementation does not read it as it is corrected",
+            Class::EarlierText => "the implementation does what an edition before the one that it claims says",
+            Class::LaterText => "the implementation does what an edition after the one by which it is judged says",
+            Class::Adapter => "the adapter cannot put the question, or read the answer, as it is meant",
+            Class::Licence => "the text lets the implementation do so, and the case asks for more",
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
 
 /// A known divergence.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -14,11 +70,20 @@ include!(concat!(env!("OUT_DIR"), "/ledgers.rs"));
 pub struct KnownDivergence {
     /// The id of the case.
     pub case: String,
+    /// How the versions begin that differ so; all of them if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<String>,
     /// What becomes of it, always a finding.
     pub outcome: CaseVerdict,
     /// Whether it agrees at times, by what happens to be in memory that is never written.
     #[serde(default, skip_serializing_if = "is_false")]
     pub sometimes: bool,
+    /// Why it differs; not said of what nobody has looked at yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+    /// The clause that decides; not said of what nobody has looked at yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clause: Option<Rule>,
     /// Why it is known, for people; never empty.
     pub reason: String,
     /// Where it is reported or discussed.
@@ -30,10 +95,28 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// `conformance/ledger/NAME.ron`: a list of [`KnownDivergence`], in the order of the case ids.
+impl KnownDivergence {
+    /// Whether a version differs so.
+    pub fn is_of(&self, version: &str) -> bool {
+        self.versions.is_empty() || self.versions.iter().any(|one| version.starts_with(one.as_str()))
+    }
+
+    /// Takes a version out; `siblings` are those that share the ledger. Nothing is left if it was the only one.
+    fn without(self, version: &str, siblings: &[&str]) -> Option<KnownDivergence> {
+        let all = || siblings.iter().map(|one| (*one).to_string()).collect();
+        let versions: Vec<String> = if self.versions.is_empty() { all() } else { self.versions.clone() };
+        let versions: Vec<String> = versions.into_iter().filter(|one| !version.starts_with(one.as_str())).collect();
+        (!versions.is_empty()).then_some(KnownDivergence { versions, ..self })
+    }
+}
+
+/// `conformance/ledger/NAME.ron`: a list of [`KnownDivergence`], in the order of the case ids, as a version of the implementation sees it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ledger {
+    /// Those of the version.
     known: BTreeMap<String, KnownDivergence>,
+    /// Those of other versions.
+    others: Vec<KnownDivergence>,
 }
 
 /// Why a ledger cannot be read.
@@ -87,10 +170,10 @@ impl Standing {
 }
 
 impl Ledger {
-    /// Reads a ledger. An error if an entry is no finding, has no reason, or is there twice.
-    pub fn parse(text: &str) -> Result<Ledger, LedgerError> {
+    /// Reads a ledger for a version. An error if an entry is no finding, has no reason, or is there twice.
+    pub fn parse(text: &str, version: &str) -> Result<Ledger, LedgerError> {
         let entries: Vec<KnownDivergence> = crate::book::ron_options().from_str(text)?;
-        let mut known = BTreeMap::new();
+        let mut ledger = Ledger::default();
         for entry in entries {
             if !entry.outcome.is_finding() {
                 return Err(LedgerError::NoFinding(entry.case, entry.outcome));
@@ -98,16 +181,37 @@ impl Ledger {
             if entry.reason.trim().is_empty() {
                 return Err(LedgerError::NoReason(entry.case));
             }
-            if let Some(first) = known.insert(entry.case.clone(), entry) {
+            if !entry.is_of(version) {
+                ledger.others.push(entry);
+            } else if let Some(first) = ledger.known.insert(entry.case.clone(), entry) {
                 return Err(LedgerError::Twice(first.case));
             }
         }
-        Ok(Ledger { known })
+        Ok(ledger)
+    }
+
+    /// This ledger, and what another one knows of cases that this one does not list.
+    #[must_use]
+    pub fn and(mut self, other: &Ledger) -> Ledger {
+        for (case, entry) in &other.known {
+            self.known.entry(case.clone()).or_insert_with(|| entry.clone());
+        }
+        self
     }
 
     /// The ledger of this name that is built in.
     pub fn embedded(name: &str) -> Option<&'static str> {
         LEDGERS.iter().find(|(file, _)| file.strip_suffix(".ron") == Some(name)).map(|(_, text)| *text)
+    }
+
+    /// What the version is known for, in the order of the case ids.
+    pub fn entries(&self) -> impl Iterator<Item = &KnownDivergence> {
+        self.known.values()
+    }
+
+    /// Whether there is an entry of a case.
+    pub fn lists(&self, case: &str) -> bool {
+        self.known.contains_key(case)
     }
 
     /// How the verdict on a case stands to its entry.
@@ -126,31 +230,46 @@ impl Ledger {
         self.known.values().filter(|known| !suite.contains(known.case.as_str())).collect()
     }
 
-    /// The ledger that expects just what was observed. Reasons and links are kept where the outcome is the same;
-    /// so are entries of cases that were not asked but exist.
-    pub fn updated(&self, observed: &[ObservedCase], suite: &BTreeSet<&str>) -> Ledger {
-        let mut known: BTreeMap<String, KnownDivergence> = self
-            .known
-            .iter()
-            .filter(|(case, _)| suite.contains(case.as_str()))
-            .map(|(k, v)| (k.clone(), v.clone()))
-            .collect();
+    /// The ledger that expects just what was observed of a version, of those that share it. Reasons, classes and links are kept where
+    /// the outcome is the same; so are entries of cases that were not asked but exist. What is new has no class yet.
+    pub fn updated(
+        &self,
+        observed: &[ObservedCase],
+        suite: &BTreeSet<&str>,
+        (version, siblings): (&str, &[&str]),
+    ) -> Ledger {
+        let exists = |entry: &KnownDivergence| suite.contains(entry.case.as_str());
+        let mut others: Vec<KnownDivergence> = self.others.iter().filter(|e| exists(e)).cloned().collect();
+        let mut known: BTreeMap<String, KnownDivergence> =
+            self.known.iter().filter(|(_, e)| exists(e)).map(|(k, v)| (k.clone(), v.clone())).collect();
+        let versions: Vec<String> = if siblings.is_empty() { Vec::new() } else { vec![version.to_string()] };
         for ObservedCase { case, verdict, reason } in observed {
-            if !verdict.is_finding() {
-                known.remove(*case).filter(|entry| entry.sometimes).map(|entry| known.insert(case.to_string(), entry));
-            } else if known.get(*case).is_none_or(|entry| entry.outcome != *verdict) {
-                let (case, reason) = (case.to_string(), reason.clone());
-                let entry =
-                    KnownDivergence { case: case.clone(), outcome: *verdict, sometimes: false, reason, link: None };
-                known.insert(case, entry);
+            let listed = known.get(*case);
+            if listed.is_some_and(|e| e.outcome == *verdict || (e.sometimes && !verdict.is_finding())) {
+                continue;
+            }
+            others.extend(known.remove(*case).and_then(|entry| entry.without(version, siblings)));
+            if verdict.is_finding() {
+                let entry = KnownDivergence {
+                    case: case.to_string(),
+                    versions: versions.clone(),
+                    outcome: *verdict,
+                    sometimes: false,
+                    class: None,
+                    clause: None,
+                    reason: reason.clone(),
+                    link: None,
+                };
+                known.insert(case.to_string(), entry);
             }
         }
-        Ledger { known }
+        Ledger { known, others }
     }
 
     /// The ledger as it is kept in a file, in the order of the case ids.
     pub fn to_ron(&self) -> Result<String, ron::Error> {
-        let entries: Vec<&KnownDivergence> = self.known.values().collect();
+        let mut entries: Vec<&KnownDivergence> = self.known.values().chain(&self.others).collect();
+        entries.sort_by(|a, b| (&a.case, &a.versions).cmp(&(&b.case, &b.versions)));
         let pretty = ron::ser::PrettyConfig::new().depth_limit(1).separate_tuple_members(false);
         crate::book::ron_options().to_string_pretty(&entries, pretty).map(|text| text + "\n")
     }
@@ -167,7 +286,7 @@ mod tests {
 
     #[test]
     fn an_entry_covers_the_outcome_that_it_names_and_no_other() {
-        let ledger = Ledger::parse(&format!("[{}]", entry("a/b", CaseVerdict::Diverge))).unwrap();
+        let ledger = Ledger::parse(&format!("[{}]", entry("a/b", CaseVerdict::Diverge)), "1").unwrap();
         assert!(!ledger.standing("a/b", CaseVerdict::Diverge).is_unexpected());
         assert!(ledger.standing("a/b", CaseVerdict::Agree).is_unexpected());
         assert!(ledger.standing("a/b", CaseVerdict::Crash).is_unexpected());
@@ -178,12 +297,12 @@ mod tests {
     #[test]
     fn what_agrees_by_chance_is_no_surprise_and_stays_listed() {
         let text = r#"[(case: "a/b", outcome: diverge, sometimes: true, reason: "memory that is never written")]"#;
-        let ledger = Ledger::parse(text).unwrap();
+        let ledger = Ledger::parse(text, "1").unwrap();
         assert!(!ledger.standing("a/b", CaseVerdict::Agree).is_unexpected());
         assert!(!ledger.standing("a/b", CaseVerdict::Diverge).is_unexpected());
         assert!(ledger.standing("a/b", CaseVerdict::Crash).is_unexpected());
         let observed = ObservedCase { case: "a/b", verdict: CaseVerdict::Agree, reason: String::new() };
-        assert_eq!(ledger.updated(&[observed], &BTreeSet::from(["a/b"])), ledger);
+        assert_eq!(ledger.updated(&[observed], &BTreeSet::from(["a/b"]), ("1", &[])), ledger);
     }
 
     #[test]
@@ -193,12 +312,12 @@ mod tests {
             entry("a/mended", CaseVerdict::Crash),
             entry("a/gone", CaseVerdict::Crash),
         ];
-        let ledger = Ledger::parse(&format!("[{}]", text.join(","))).unwrap();
+        let ledger = Ledger::parse(&format!("[{}]", text.join(",")), "1").unwrap();
         let suite = BTreeSet::from(["a/kept", "a/mended", "a/new"]);
         let observed =
             [("a/kept", CaseVerdict::Diverge), ("a/mended", CaseVerdict::Agree), ("a/new", CaseVerdict::Timeout)]
                 .map(|(case, verdict)| ObservedCase { case, verdict, reason: "new".to_string() });
-        let updated = Ledger::parse(&ledger.updated(&observed, &suite).to_ron().unwrap()).unwrap();
+        let updated = Ledger::parse(&ledger.updated(&observed, &suite, ("1", &[])).to_ron().unwrap(), "1").unwrap();
         let reasons: Vec<(&str, &str)> =
             updated.known.values().map(|known| (known.case.as_str(), known.reason.as_str())).collect();
         assert_eq!(reasons, [("a/kept", "because"), ("a/new", "new")]);
@@ -206,8 +325,30 @@ mod tests {
 
     #[test]
     fn entries_that_make_no_sense_are_refused() {
-        assert!(Ledger::parse(&format!("[{}]", entry("a/b", CaseVerdict::Agree))).is_err());
-        assert!(Ledger::parse(&format!("[{0},{0}]", entry("a/b", CaseVerdict::Crash))).is_err());
-        assert!(Ledger::parse("[(case: \"a\", outcome: crash, reason: \" \")]").is_err());
+        assert!(Ledger::parse(&format!("[{}]", entry("a/b", CaseVerdict::Agree)), "1").is_err());
+        assert!(Ledger::parse(&format!("[{0},{0}]", entry("a/b", CaseVerdict::Crash)), "1").is_err());
+        assert!(Ledger::parse("[(case: \"a\", outcome: crash, reason: \" \")]", "1").is_err());
+    }
+
+    #[test]
+    fn versions_share_a_ledger_and_are_told_apart_where_they_differ() {
+        let text = format!("[{}]", entry("a/b", CaseVerdict::Diverge));
+        let ledger = Ledger::parse(&text, "0.2").unwrap();
+        let (siblings, suite) = (["0.1", "0.2", "0.3"], BTreeSet::from(["a/b"]));
+        let observed = ObservedCase { case: "a/b", verdict: CaseVerdict::Crash, reason: "new".into() };
+        let updated = ledger.updated(&[observed], &suite, ("0.2", &siblings)).to_ron().unwrap();
+        let standing = |version| Ledger::parse(&updated, version).unwrap().standing("a/b", CaseVerdict::Crash);
+        assert!(!standing("0.2").is_unexpected());
+        assert!(standing("0.1.9").is_unexpected() && standing("0.3").is_unexpected());
+    }
+
+    #[test]
+    fn a_clause_that_does_not_exist_is_refused() {
+        let entry = |clause: &str| {
+            let text =
+                format!("[(case: \"a\", outcome: crash, class: defect, clause: \"{clause}\", reason: \"because\")]");
+            Ledger::parse(&text, "1")
+        };
+        assert!(entry("SUB.NONSENSE").is_err() && entry("SUB.TENSOR.RANK").is_ok());
     }
 }

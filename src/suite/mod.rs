@@ -4,6 +4,7 @@
 pub mod accuracy;
 pub mod alpha;
 mod case;
+pub mod classes;
 pub mod compare;
 pub mod coverage;
 pub mod knockout;

@@ -64,20 +64,35 @@ fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The cases of an edition that some glob matches, all of them if there is none. Each glob must match something.
-pub fn select<'a>(
-    suite: &'a [Case],
-    globs: &[String],
-    edition: Edition,
+/// Which cases are asked about.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// One must match; any case if there are none.
+    patterns: Vec<Pattern>,
     partition: Option<Partition>,
-) -> Result<Vec<&'a Case>, SelectError> {
+}
+
+impl Selection {
+    /// The cases of an edition.
+    pub fn of<'a>(&self, suite: &'a [Case], edition: Edition) -> Result<Vec<&'a Case>, SelectError> {
+        let selected: Vec<&Case> = suite
+            .iter()
+            .filter(|case| case.is_asked_in(edition))
+            .filter(|case| self.patterns.is_empty() || self.patterns.iter().any(|pattern| matches(pattern, case)))
+            .filter(|case| self.partition.is_none_or(|partition| partition.contains(&case.id)))
+            .collect();
+        if selected.is_empty() { Err(SelectError::Empty) } else { Ok(selected) }
+    }
+}
+
+/// What globs select, everything if there are none. Each must match something.
+pub fn select(suite: &[Case], globs: &[String], partition: Option<Partition>) -> Result<Selection, SelectError> {
     let mut patterns = Vec::new();
     for glob in globs {
         let pattern =
             Pattern::new(glob).map_err(|error| SelectError::Glob { glob: glob.clone(), message: error.to_string() })?;
         if !suite.iter().any(|case| matches(&pattern, case)) {
-            let chapter = |case: &'a Case| case.id.split_once('/').map_or(&*case.id, |(chapter, _)| chapter);
-            let ids = suite.iter().flat_map(|case| [&*case.id, chapter(case)]);
+            let ids = suite.iter().flat_map(|case| [&*case.id, case.chapter()]);
             let (wanted, rest) = if ids.clone().any(|id| id == glob) { (&**glob, "") } else { split_glob(glob) };
             let near = nearest(wanted, ids.chain(Rule::ALL.iter().map(|rule| rule.id())));
             let meant = near.map_or_else(String::new, |near| format!("; did you mean `{near}{rest}`?"));
@@ -85,13 +100,7 @@ pub fn select<'a>(
         }
         patterns.push(pattern);
     }
-    let selected: Vec<&Case> = suite
-        .iter()
-        .filter(|case| case.editions.contains(&edition))
-        .filter(|case| patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, case)))
-        .filter(|case| partition.is_none_or(|partition| partition.contains(&case.id)))
-        .collect();
-    if selected.is_empty() { Err(SelectError::Empty) } else { Ok(selected) }
+    Ok(Selection { patterns, partition })
 }
 
 /// `chapter/*` as the chapter and the rest.

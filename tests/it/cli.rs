@@ -41,9 +41,14 @@ pub mod fake {
 
     /// An adapter that knows `subtype` and does `on_question` (with `$id` set) at each.
     pub fn adapter(dir: &TempDir, on_question: &str) -> String {
+        introduced(dir, r#""capabilities":["subtype"]"#, on_question)
+    }
+
+    /// An adapter that says this of itself.
+    pub fn introduced(dir: &TempDir, says: &str, on_question: &str) -> String {
         let script = format!(
             r#"read -r hello
-echo '{{"id":0,"protocol":1,"implementation":{{"name":"fake","version":"1"}},"capabilities":["subtype"],"new":1}}'
+echo '{{"id":0,"protocol":1,"implementation":{{"name":"fake","version":"1"}},{says},"new":1}}'
 while read -r line; do
   id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
   case "$line" in *'"bye"'*) exit 0;; esac
@@ -236,6 +241,30 @@ fn a_ledger_makes_findings_expected_until_they_change() {
     let (status, out, _) = conform(&[]);
     assert_eq!(status, 1, "a stale entry");
     assert!(out.contains("types/gone"), "{out}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_implementation_is_judged_by_the_edition_that_it_claims() {
+    let dir = TempDir::new().unwrap();
+    let adapter = |edition: &str| {
+        let says = format!(r#""edition":"{edition}","capabilities":["more_specific"]"#);
+        fake::introduced(&dir, &says, fake::YES)
+    };
+    let conform = |adapter: &str, more: &[&str]| {
+        let mut args = vec!["conform", "subtyping/*", "--adapter", adapter, "--report", "jsonl", "-j", "1"];
+        args.extend(more);
+        let (status, out, err) = run(&args);
+        let sum = json_lines(&out).pop().unwrap_or_default();
+        (status, sum["edition"].as_str().unwrap_or_default().to_string(), err)
+    };
+    // The chapter has cases of the later editions only.
+    assert_eq!(conform(&adapter("2024-04"), &[]).1, "2024-04");
+    assert_eq!(conform(&adapter("2024-04"), &["--edition", "2023-12"]).1, "2023-12");
+    assert_eq!(conform(&adapter("2023-02"), &[]).0, 4, "nothing is left to ask");
+    let (status, _, err) = conform(&adapter("2099-01"), &[]);
+    assert_eq!(status, 3);
+    assert!(err.contains("broke the protocol on `hello`"), "{err}");
 }
 
 #[cfg(unix)]

@@ -26,6 +26,7 @@ mod gates;
 mod invariance;
 mod law_table;
 mod laws;
+mod ledgers;
 mod models;
 mod numbers;
 mod onnx;

@@ -58,6 +58,7 @@ class Adapter:
         self.send(
             protocol=1,
             implementation={"name": "apache-tvm", "version": names.VERSION},
+            edition=names.EDITION,
             capabilities=sorted(self.ops()),
         )
 
@@ -65,9 +66,11 @@ class Adapter:
         return RUNS if self.machine else OPS
 
     def answer(self, request):
+        from asked import NOW
         from faults import Rejected, Trapped, Unsupported
         from machine import Reply
 
+        NOW.take(request)
         try:
             op = self.ops().get(request.get("op"))
             if op is None:
@@ -165,6 +168,7 @@ OPS = {
             "erase_to_well_defined",
             "compatibility",
             "more_specific",
+            "possibly_more_specific",
             "unify",
             "prove_equal",
             "derive_call",

@@ -11,6 +11,8 @@ import dims
 import names
 import ops
 import tensors
+from asked import NOW
+from devices import Devices
 from faults import Unsupported
 
 #: The spelling of function attributes in TVM.
@@ -121,8 +123,8 @@ class Builder:
         self.claim_purity = claim_purity
         #: The ids of the functions that are recursive: what these do not say of purity is not assumed.
         self.recursive = recursive
-        #: The devices of the module, by how they are written.
-        self.devices = {} if devices is None else devices
+        #: The devices of the module.
+        self.devices = Devices() if devices is None else devices
         #: The functions around the place where the builder is.
         self.enclosing = []
         #: The function nodes built, in textual order, for the next round.
@@ -195,14 +197,15 @@ class Builder:
         dtype = json.get("dtype", "void")
         dtype = None if dtype == "void" else dtype
         shape, ndim = json.get("shape"), json.get("ndim")
+        device = self.devices.build(json["vdevice"]) if json.get("vdevice") else None
         if shape is None:
-            return names.tensor_info(None, dtype, -1 if ndim is None else ndim)
+            return names.tensor_info(None, dtype, -1 if ndim is None else ndim, device)
         if isinstance(shape, list):
             # TVM refuses a rank beside a shape; it gets to see one only where it says something else.
             odd = is_odd_rank(ndim, shape)
-            return names.tensor_info([self.dim(d) for d in shape], dtype, ndim if odd else None)
+            return names.tensor_info([self.dim(d) for d in shape], dtype, ndim if odd else None, device)
         expr = self._shape_of_tensor(shape, -1 if ndim is None else ndim)
-        return names.tensor_info(expr, dtype, ndim if contradicts_rank(ndim, expr) else None)
+        return names.tensor_info(expr, dtype, ndim if contradicts_rank(ndim, expr) else None, device)
 
     def _shape_of_tensor(self, shape, ndim):
         if isinstance(shape, str):
@@ -226,7 +229,7 @@ class Builder:
         if params is not None:
             if derive is not None:
                 raise Unsupported("structural information of a function with both params and derive_func")
-            return names.FuncInfo([self.info(p) for p in params], ret, bool(pure))
+            return names.FuncInfo([self.info(p) for p in params], ret, NOW.purity_is_declared if pure is None else pure)
         return names.opaque_info(ret, derive_name(derive), bool(pure))
 
     # Expressions
@@ -355,8 +358,8 @@ class Builder:
             return said is not False
         if not self.claim_purity:
             return False
-        if said is not None:
-            return said
+        if said is not None or NOW.purity_is_declared:
+            return said is not False
         return self.inferred.get(id(json), {}).get("pure", id(json) not in self.recursive)
 
     def signature(self, json):
@@ -401,14 +404,8 @@ class Builder:
             built.append(names.prim_value(tirx.IntImm("int64", value) if isinstance(value, int) else value))
         values = {key: self.attr(value) for key, value in attrs.items()}
         if name == "relax.to_vdevice" and isinstance(values.get("dst_vdevice"), str):
-            values["dst_vdevice"] = self._device(values["dst_vdevice"])
+            values["dst_vdevice"] = self.devices.named(values["dst_vdevice"])
         return names.call(op, built, ops.attrs(name, values, built), infos)
-
-    def _device(self, written):
-        if written not in self.devices:
-            kind, index, scope = written.split(":")
-            self.devices[written] = names.VDevice(kind, int(index), scope)
-        return self.devices[written]
 
     def _with_format(self, built, position, attr):
         """A format that the call leaves out is empty."""
@@ -419,8 +416,11 @@ class Builder:
 
     def _dps_call(self, name, op, built, infos, attrs):
         callee, *inputs, shape = built
-        if isinstance(callee, names.StringImm):
+        # In the first edition a symbol may be written as a string; later ones look no string up.
+        if isinstance(callee, names.StringImm) and not NOW.purity_is_declared:
             callee = relax.ExternFunc(callee.value)
+        if NOW.purity_is_declared and (not infos or any(map(ops.says_shape, infos))):
+            return self._grouped_call(op, callee, built[1:], infos)
         extra = self._tir_vars(attrs.pop("tir_vars", None))
         if extra and names.AS_TYPE:
             raise Unsupported("integers after the outputs of a destination-passing call: this version has none")
@@ -429,6 +429,12 @@ class Builder:
         key = "relax.attrs.CallTIRInplaceAttrs" if name == "relax.call_tir_inplace" else "ir.DictAttrs"
         made = ir.make_node(key, **values) if values else None
         return names.call(op, args, made, ops.dps_result(shape, infos))
+
+    def _grouped_call(self, op, callee, args, infos):
+        """The later form, which is TVM's: the inputs as one tuple, then integers, and the whole result as `sinfo_args`."""
+        if len(args) > 1 and names.AS_TYPE:
+            raise Unsupported("integers after the outputs of a destination-passing call: this version has none")
+        return names.call(op, [callee, *args], None, infos)
 
     def _tir_vars(self, json):
         match json:

@@ -4,13 +4,14 @@ from tvm import relax
 
 import dims
 import names
+from asked import NOW
 from build import Builder
 from faults import Unsupported, stage
 from read import Reader, read_type
 
 #: The levels of TVM's base check, from no intersection to subsumption.
 COMPATIBILITY = ("Incompatible", "Incompatible", "Possibly", "Compatible")
-_PASS = 3
+_POSSIBLY, _PASS = 2, 3
 
 
 def infos(*jsons):
@@ -21,7 +22,8 @@ def infos(*jsons):
 
 
 def reader(builder, *jsons):
-    return Reader(builder.scope.identity, say_pure=any(mentions_purity(json) for json in jsons))
+    say_pure = any(mentions_purity(json) for json in jsons)
+    return Reader(builder.scope.identity, say_pure, builder.devices)
 
 
 def mentions_purity(json):
@@ -54,6 +56,11 @@ def more_specific(json1, json2):
     return base_check(s1, s2) == _PASS
 
 
+def possibly_more_specific(json1, json2):
+    _, (s1, s2) = infos(json1, json2)
+    return base_check(s1, s2) >= _POSSIBLY
+
+
 def unify(json1, json2):
     builder, (s1, s2) = infos(json1, json2)
     with stage("check"):
@@ -65,7 +72,8 @@ def erase(json):
     _, (info,) = infos(json)
     with stage("check"):
         erased = names.static_type(info)
-    if not mentions_purity(json):
+    # From 2023-12 on types have no purity.
+    if NOW.purity_is_declared or not mentions_purity(json):
         return read_type(erased, say_pure=False)
     if not names.AS_TYPE:
         raise Unsupported("purity in an erased type: the types of this version have none")

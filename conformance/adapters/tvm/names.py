@@ -10,7 +10,12 @@ import tvm_ffi
 from tvm import ir, relax, tirx
 from tvm.relax import analysis
 
+from asked import NOW
+from faults import Unsupported
+
 VERSION = tvm.__version__
+#: The edition of the text that every release claims to follow, as far as anything says so.
+EDITION = "2024-04"
 #: Structural information is called `Type` from 0.26 on.
 AS_TYPE = not hasattr(relax, "TensorStructInfo")
 
@@ -92,9 +97,10 @@ def match_cast_info(binding):
     return binding.ty if AS_TYPE else binding.struct_info
 
 
-def tensor_info(shape, dtype, ndim):
+def tensor_info(shape, dtype, ndim, device=None):
     """`shape` is None, a list of dimensions or an expression; `dtype` None is unknown; `ndim` None leaves it out."""
     extra = {} if ndim is None else {"ndim": ndim}
+    extra |= {} if device is None else {"vdevice": device}
     unknown = None if AS_TYPE else ""
     return TensorInfo(shape, unknown if dtype is None else dtype, **extra)
 
@@ -117,8 +123,10 @@ def expr_dtype(expr):
 
 
 def prim_info(dtype, value):
-    """From 0.26 on there is no value of a primitive."""
+    """From 0.26 on there is no value of a primitive: a parameter itself stands for its number, as far as something is derived of it."""
     if AS_TYPE:
+        if value is not None and NOW.op != "derive_var":
+            raise Unsupported("the value of a primitive in its structural information: this version has none")
         return PrimInfo(dtype)
     return PrimInfo(value=value) if value is not None else PrimInfo(dtype)
 

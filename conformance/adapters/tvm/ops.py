@@ -211,6 +211,13 @@ def dps_result(shape, sinfo_args):
     return [_one_result(shape, given)]
 
 
+def says_shape(info):
+    """Whether it is a whole result. The flat form of a destination-passing call says data type and rank only."""
+    if isinstance(info, names.TupleInfo):
+        return any(map(says_shape, info.fields))
+    return not isinstance(info, names.TensorInfo) or info.shape is not None
+
+
 def _one_result(shape, given):
     if not isinstance(given, names.TensorInfo):
         raise Unsupported("a result of a destination-passing call that is no tensor")

@@ -6,7 +6,9 @@ from tvm import ir, relax
 import fill
 import names
 import tir
+from asked import NOW
 from build import Builder, Scope, binders, bound_by_casts, bound_by_params, force_pure, recursive_functions
+from devices import Devices
 from faults import Rejected, Unsupported, stage
 from judge import mentions_purity
 from read import Reader
@@ -26,6 +28,7 @@ class Program:
         self.json = json.get("Module")
         self.builders = {}
         self.mod = None
+        self.devices = Devices()
 
     def relax_functions(self):
         for name, func in self.json.get("funcs", []):
@@ -53,7 +56,9 @@ class Program:
         for gv, func in prim_mod:
             globals_[gv.name_hint] = gv
             functions[gv] = func
-        signatures, devices = [], {}
+        signatures, devices = [], Devices()
+        devices.take(self.json.get("global_infos", {}))
+        self.devices = devices
         recursive = recursive_functions(list(self.relax_functions()))
         for name, json in self.relax_functions():
             scope = Scope()
@@ -70,8 +75,10 @@ class Program:
         if len(functions) != len(prim_mod) + len(signatures):
             raise Unsupported("a name that is bound twice")
         self.mod = ir.IRModule(functions)
-        if devices:
-            self.mod.update_global_info("vdevice", list(devices.values()))
+        # A program of the first edition has no list: what a call names is taken for listed.
+        listed = devices.listed if NOW.purity_is_declared else list(devices.made.values())
+        if listed:
+            self.mod.update_global_info("vdevice", listed)
         return self.mod
 
     # Derivation
@@ -119,7 +126,7 @@ class Program:
             if info is not None:
                 info = seen_from_outside(builder.scope, json, info)
                 new["ret"] = Reader(builder.scope.identity, say_pure=True).info(info)
-        if json.get("pure") is None and builder.purity(json) and not force_pure(json):
+        if json.get("pure") is None and not NOW.purity_is_declared and builder.purity(json) and not force_pure(json):
             new["pure"] = not relax.analysis.contains_impure_call(function)
         if new != old:
             inferred[id(json)] = new
@@ -281,10 +288,18 @@ def check(program):
     """Derives everything and then has TVM check well-formedness, structural information included."""
     if program.json is not None:
         well_formed(Program({"Module": program.json}, program.prim_funcs))
-    mod = program.derive()
+    mod = realized(program, program.derive())
     with stage("check"):
         names.well_formed(mod, True)
     return "Accepted"
+
+
+def realized(program, mod):
+    """The module with devices propagated, which is a pass of its own, if it lists any."""
+    if not program.devices.listed or not NOW.purity_is_declared:
+        return mod
+    with stage("devices"):
+        return relax.transform.RealizeVDevice()(mod)
 
 
 def derive_function(program, name):
@@ -297,11 +312,13 @@ def derive_function(program, name):
 
 
 def derive_var(program, name, identity):
-    program.derive()
+    before = program.derive()
     builder = program.builders.get(name)
     if builder is None:
         raise Unsupported("variables of a program given as text")
-    info = names.info_of(find_var(builder.scope, identity))
+    mod = realized(program, before)
+    var = find_var(builder.scope, identity)
+    info = names.info_of(var if mod is before else like_var(mod[name], var))
     if info is None:
         raise Unsupported(f"no structural information of {identity} in {name}")
     return reader_for(program, name).info(info)
@@ -318,6 +335,20 @@ def find_var(scope, identity):
     return alike[0]
 
 
+def like_var(function, var):
+    """The variable that a pass has put in the place of another one."""
+    found = []
+
+    def visit(node):
+        if isinstance(node, names.RelaxVar) and names.var_name(node) == names.var_name(var):
+            found.append(node)
+
+    relax.analysis.post_order_visit(function, visit)
+    if not found:
+        raise Unsupported(f"no variable {names.var_name(var)} after the pass")
+    return found[-1]
+
+
 def reader_for(program, name):
     builder = program.builders.get(name)
-    return Reader(builder.scope.identity if builder else None, say_pure=True)
+    return Reader(builder.scope.identity if builder else None, True, program.devices)

@@ -7,6 +7,8 @@ import dims
 import names
 import ops
 import tensors
+from asked import NOW
+from devices import Devices
 from faults import Unsupported
 
 _FUNC_ATTRS = {"relax.force_pure": "force_pure"}
@@ -15,7 +17,8 @@ _FUNC_ATTRS = {"relax.force_pure": "force_pure"}
 class Reader:
     """Reads within one scope; `identity` maps objects of the question to the identities they came from."""
 
-    def __init__(self, identity=None, say_pure=False):
+    def __init__(self, identity=None, say_pure=False, devices=None):
+        self.devices = devices or Devices()
         self.identity = dict(identity or {})
         self.used = {"var": {}, "shape": {}}
         self.kept = []
@@ -77,6 +80,9 @@ class Reader:
         out = {"dtype": names.tensor_dtype(info), "ndim": int(info.ndim)}
         if info.shape is not None:
             out = {"shape": self._shape_of_tensor(info.shape), **out}
+        # The first edition has no devices.
+        if info.vdevice is not None and NOW.purity_is_declared:
+            out["vdevice"] = self.devices.read(info.vdevice)
         return out
 
     def _shape_of_tensor(self, shape):

@@ -20,7 +20,7 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outc
 
 fn one(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Result<Campaign, Failure> {
     let known = known_forms(adapter)?;
-    let mut implementation = start(adapter, args.timeout, interrupt)?;
+    let mut implementation = start(adapter, args.limits(), interrupt)?;
     let runs = args.runs.unwrap_or(RUNS);
     let bar = ProgressBar::new(runs).with_message(adapter.to_string());
     let campaign = campaign::judgements(args.seed, 0..runs, &known, &mut implementation, &mut || bar.inc(1));
@@ -42,7 +42,8 @@ fn known_forms(adapter: &Adapter) -> Result<Vec<Pattern>, Failure> {
 fn report(adapter: &Adapter, campaign: &Campaign, known: &[Pattern]) -> String {
     let diverging: usize = campaign.findings.iter().map(|f| f.count).sum();
     let mut out = format!(
-        "{adapter}: {} questions, {} unsupported, {diverging} divergences of {} forms\n",
+        "{adapter}, edition {}: {} questions, {} unsupported, {diverging} divergences of {} forms\n",
+        campaign.edition,
         campaign.asked,
         campaign.unsupported,
         campaign.findings.len()

@@ -8,8 +8,9 @@ pub(super) use programs::told_of_paths;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::asking::interrupt;
+use super::asking::{Limits, interrupt};
 use super::{Exit, Failure, Outcome, options};
+use crate::book::Edition;
 use crate::harness::adapters::Adapter;
 
 /// What is asked about.
@@ -91,6 +92,15 @@ pub struct Args {
     /// Seconds that an answer may take
     #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
     timeout: Duration,
+    /// The edition by which the answers are judged [default: the one that the implementation claims]
+    #[arg(long, value_name = "EDITION", value_parser = options::edition)]
+    edition: Option<Edition>,
+}
+
+impl Args {
+    fn limits(&self) -> Limits {
+        Limits { timeout: self.timeout, edition: self.edition }
+    }
 }
 
 /// `90`, `90s`, `10m`, `8h`.

@@ -9,11 +9,10 @@ use glob::Pattern;
 use indicatif::ProgressBar;
 
 use super::Args;
-use crate::cli::asking::{STARTUP, prepare};
+use crate::cli::asking::launch;
 use crate::cli::{Exit, Failure, Outcome, print, print_program};
 use crate::harness::adapters::Adapter;
-use crate::harness::implementation::Launch;
-use crate::harness::process::{Interrupt, MAX_REPLY};
+use crate::harness::process::Interrupt;
 use crate::harness::programs::{Census, Features, Restriction, Source};
 use crate::harness::trials::{
     Campaign, CampaignError, Coverage, Finding, Judged, Kind, KnownForm, Path, Paths, Settings, Store, Tally, campaign,
@@ -114,13 +113,7 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outc
         }
         None => Store::in_memory(),
     };
-    let launch = Launch {
-        command: prepare(adapter)?,
-        startup: STARTUP,
-        timeout: args.timeout,
-        max_reply: MAX_REPLY,
-        interrupt: interrupt.clone(),
-    };
+    let launch = launch(adapter, args.limits(), interrupt)?;
     let suite = embedded_suite()?;
     let store = Mutex::new(store);
     let bar =

@@ -70,9 +70,9 @@ impl Kept {
     }
 
     /// What it is run on: its own input at the beginning, and at the end, when others have left behind what they leave.
-    pub fn inputs(&self) -> Vec<Vec<ValueSpec>> {
+    pub fn inputs(&self, edition: Edition) -> Vec<Vec<ValueSpec>> {
         let own = || self.input.iter().cloned();
-        own().chain(inputs_of(&self.module, &self.entry, RUNS)).chain(own()).collect()
+        own().chain(inputs_of(edition, &self.module, &self.entry, RUNS)).chain(own()).collect()
     }
 }
 
@@ -86,13 +86,13 @@ pub fn still_shows(
     finding: &Finding,
     kept: &Kept,
 ) -> Result<Option<(Path, Difference)>, StartError> {
-    let dialect = dialect_of(implementation);
-    let inputs = kept.inputs();
+    let (dialect, edition) = (dialect_of(implementation), implementation.edition());
+    let inputs = kept.inputs(edition);
     let names_rules = names_rules(implementation);
-    let asked = Asked { module: &kept.module, entry: &kept.entry, inputs: &inputs, names_rules };
+    let asked = Asked { module: &kept.module, entry: &kept.entry, inputs: &inputs, names_rules, edition };
     for path in &kept.paths {
         let ask = path.ask(&kept.module, &kept.entry, &inputs, dialect);
-        let outcome = implementation.ask(Edition::default(), &ask)?;
+        let outcome = implementation.ask(edition, &ask)?;
         if let Judged::Differs(found) = judge(asked, path, &outcome)
             && found.signature.is_like(&finding.signature)
         {

@@ -156,19 +156,19 @@ pub fn diff(
     asked: Asked<'_>,
     paths: &[Path],
 ) -> Result<Vec<(Path, Judged)>, StartError> {
-    let dialect = dialect_of(implementation);
+    let (dialect, edition) = (dialect_of(implementation), asked.edition);
     let mut told = Vec::new();
     for path in paths {
         let ask = path.ask(asked.module, asked.entry, asked.inputs, dialect);
-        let outcome = implementation.ask(Edition::default(), &ask)?;
+        let outcome = implementation.ask(edition, &ask)?;
         told.push((path.clone(), judge(asked, path, &outcome)));
     }
     Ok(told)
 }
 
 /// The inputs on which a given program is compared.
-pub fn inputs_of(module: &IrModule, entry: &Name, runs: usize) -> Vec<Vec<ValueSpec>> {
-    inputs(&mut Cx::new(), module, entry, &BTreeMap::new(), runs)
+pub fn inputs_of(edition: Edition, module: &IrModule, entry: &Name, runs: usize) -> Vec<Vec<ValueSpec>> {
+    inputs(&mut Cx::new().with_edition(edition), module, entry, &BTreeMap::new(), runs)
 }
 
 /// How an implementation spells programs.
@@ -193,6 +193,10 @@ impl Timed {
 impl Implementation for Timed {
     fn identity(&self) -> &crate::harness::protocol::Identity {
         self.inner.identity()
+    }
+
+    fn edition(&self) -> Edition {
+        self.inner.edition()
     }
 
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
@@ -236,6 +240,7 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     fn program(&mut self, number: u64) -> Result<(), CampaignError> {
+        let edition = self.implementation.edition();
         // Of four numbers two, neither of which is that of a program with a violation or that of another entry point.
         if let (1 | 2, true) = (number % 4, self.seeds.is_some()) {
             return self.seeds(number);
@@ -245,7 +250,7 @@ impl Worker<'_> {
             return self.violation(number);
         }
         let drawn = self.source.program(self.settings.seed, number);
-        let mut cx = Cx::new();
+        let mut cx = Cx::new().with_edition(edition);
         if !is_accepted(&mut cx, &drawn.module) {
             self.tally.rejected += 1;
             return Ok(());
@@ -281,12 +286,13 @@ impl Worker<'_> {
 
     /// A judgement on two terms.
     fn terms(&mut self, number: u64, ask: &Ask) -> Result<(), CampaignError> {
-        let outcome = self.implementation.ask(Edition::default(), ask)?;
+        let edition = self.implementation.edition();
+        let outcome = self.implementation.ask(edition, ask)?;
         self.tally.questions += 1;
         let drawn = of_text(IrModule::default());
-        let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false };
+        let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false, edition };
         let judged = match &outcome {
-            Outcome::Answer { .. } | Outcome::Unsupported { .. } => told::of_terms(ask, &outcome),
+            Outcome::Answer { .. } | Outcome::Unsupported { .. } => told::of_terms(edition, ask, &outcome),
             Outcome::Rejected { .. }
             | Outcome::Trapped { .. }
             | Outcome::InternalError { .. }
@@ -307,15 +313,16 @@ impl Worker<'_> {
 
     /// A text of the suite: what is read from it, and all that is asked about a program if it is one.
     fn text(&mut self, number: u64, at: u64, text: String) -> Result<(), CampaignError> {
-        let outcome = self.implementation.ask(Edition::default(), &Ask::Parse(text.clone()))?;
+        let edition = self.implementation.edition();
+        let outcome = self.implementation.ask(edition, &Ask::Parse(text.clone()))?;
         self.tally.questions += 1;
-        let module = told::module_of(&text);
+        let module = told::module_of(edition, &text);
         let is_one = module.is_some();
         let drawn = of_text(module.unwrap_or_default());
-        let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false };
+        let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false, edition };
         let judged = match &outcome {
             Outcome::Answer { .. } | Outcome::Rejected { .. } => {
-                told::read(&text, &outcome, names_rules(&self.implementation))
+                told::read((edition, &text), &outcome, names_rules(&self.implementation))
             }
             Outcome::Trapped { .. }
             | Outcome::Unsupported { .. }
@@ -333,7 +340,7 @@ impl Worker<'_> {
         if !is_one {
             return Ok(());
         }
-        let mut cx = Cx::new();
+        let mut cx = Cx::new().with_edition(edition);
         let entry = drawn.entries.first().cloned();
         let accepted = is_accepted(&mut cx, &drawn.module);
         let run = accepted && entry.is_some() && at.is_multiple_of(RUN);
@@ -386,13 +393,14 @@ impl Worker<'_> {
         paths: Vec<Path>,
     ) -> Result<(), CampaignError> {
         let mut ran = false;
+        let edition = self.implementation.edition();
         for path in paths {
             let dialect = dialect_of(&self.implementation);
             let ask = path.ask(&drawn.module, entry, inputs, dialect);
-            let outcome = self.implementation.ask(Edition::default(), &ask)?;
+            let outcome = self.implementation.ask(edition, &ask)?;
             self.tally.questions += 1;
             let names_rules = names_rules(&self.implementation);
-            let asked = Asked { module: &drawn.module, entry, inputs, names_rules };
+            let asked = Asked { module: &drawn.module, entry, inputs, names_rules, edition };
             match judge(asked, &path, &outcome) {
                 Judged::Agrees { ended, runs } => {
                     self.tally.runs.0 += runs;
@@ -412,19 +420,20 @@ impl Worker<'_> {
 
     /// Asks whether a program is accepted that breaks one rule.
     fn violation(&mut self, number: u64) -> Result<(), CampaignError> {
+        let edition = self.implementation.edition();
         let (drawn, rule) = self.source.violating(self.settings.seed, number);
-        if broken_rules(&mut Cx::new(), &drawn.module) != [rule] {
+        if broken_rules(&mut Cx::new().with_edition(edition), &drawn.module) != [rule] {
             self.tally.rejected += 1;
             return Ok(());
         }
         let entry: Name = "main".into();
         let dialect = dialect_of(&self.implementation);
         let ask = Path::Check.ask(&drawn.module, &entry, &[], dialect);
-        let outcome = self.implementation.ask(Edition::default(), &ask)?;
+        let outcome = self.implementation.ask(edition, &ask)?;
         self.tally.violations += 1;
         self.tally.questions += 1;
         let names_rules = names_rules(&self.implementation);
-        let asked = Asked { module: &drawn.module, entry: &entry, inputs: &[], names_rules };
+        let asked = Asked { module: &drawn.module, entry: &entry, inputs: &[], names_rules, edition };
         match judge(asked, &Path::Check, &outcome) {
             Judged::Agrees { .. } => {}
             Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
@@ -435,14 +444,15 @@ impl Worker<'_> {
 
     /// The simplest program that breaks the rule, if it is accepted too.
     fn simplest(&mut self, shown: Shown) -> Result<Shown, StartError> {
+        let edition = self.implementation.edition();
         let rule = violated_rules().find(|rule| shown.difference.signature.message == rule.id());
         let Some(drawn) = rule.and_then(|rule| self.source.simplest_violating(rule)) else { return Ok(shown) };
         let dialect = dialect_of(&self.implementation);
         let ask = Path::Check.ask(&drawn.module, &shown.entry, &[], dialect);
-        let outcome = self.implementation.ask(Edition::default(), &ask)?;
+        let outcome = self.implementation.ask(edition, &ask)?;
         self.tally.reducing += 1;
         let names_rules = names_rules(&self.implementation);
-        let asked = Asked { module: &drawn.module, entry: &shown.entry, inputs: &[], names_rules };
+        let asked = Asked { module: &drawn.module, entry: &shown.entry, inputs: &[], names_rules, edition };
         Ok(match judge(asked, &Path::Check, &outcome) {
             Judged::Differs(found) if found.signature.is_like(&shown.difference.signature) => {
                 Shown { module: drawn.module, entry: shown.entry, sizes: drawn.sizes, difference: *found }

@@ -49,19 +49,19 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => Judged::Agrees { ended: 0, runs: 0 },
         Outcome::Answer { answer: Answer::Program(given), .. } => {
             let settings = Settings { memory: room(asked.inputs), ..Settings::runs(NORMALIZED) };
-            match objection_within(&mut Cx::new(), &Program::Module(asked.module.clone()), given, &settings) {
+            match objection_within(&mut asked.cx(), &Program::Module(asked.module.clone()), given, &settings) {
                 Some(why) => told(Kind::NotNormal, "normalize", &why),
                 None => Judged::Agrees { ended: 0, runs: 0 },
             }
         }
         Outcome::Answer { .. } | Outcome::Rejected { .. } | Outcome::Trapped { .. } if *path == Path::Derive => {
-            told::derived(&ask(), outcome)
+            told::derived(asked.edition, &ask(), outcome)
         }
         Outcome::Answer { .. } | Outcome::Rejected { .. } if *path == Path::Parse => {
-            told::read(&print_module(asked.module, Dialect::default()), outcome, asked.names_rules)
+            told::read((asked.edition, &print_module(asked.module, Dialect::default())), outcome, asked.names_rules)
         }
         Outcome::Answer { answer: Answer::Verdict(given), .. } if path.is_stage() => {
-            told::of_stage(&ask(), given, outcome, asked.names_rules)
+            told::of_stage((asked.edition, &ask()), given, outcome, asked.names_rules)
         }
         Outcome::Answer { answer, .. } => told(Kind::Refused, "answer", &answer.to_string()),
         Outcome::Rejected { stage, message, class } => told(Kind::Refused, stage, &format!("{class}: {message}")),
@@ -85,18 +85,18 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
 
 /// What a check says by itself: that a program which breaks a rule is accepted comes first, then which rules are named.
 fn of_check(asked: Asked<'_>, ask: &Ask, outcome: &Outcome) -> Option<Judged> {
-    let broken = of_broken(asked.module, outcome);
+    let broken = of_broken(asked, outcome);
     if let Some(Judged::Differs(_)) = broken {
         return broken;
     }
-    let named = if asked.names_rules { told::named(ask, outcome) } else { None };
+    let named = if asked.names_rules { told::named(asked.edition, ask, outcome) } else { None };
     named.or(broken)
 }
 
 /// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it. None for a program
 /// that breaks none, and for what is no verdict: an exception, too, is none (`Outcome::Trapped`), as in the suite.
-fn of_broken(module: &IrModule, outcome: &Outcome) -> Option<Judged> {
-    let report = check_program(&mut Cx::new(), module);
+fn of_broken(asked: Asked<'_>, outcome: &Outcome) -> Option<Judged> {
+    let report = check_program(&mut asked.cx(), asked.module);
     let first = report.diagnostics.iter().find(|finding| finding.is_fatal())?;
     match outcome {
         Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => {
@@ -132,7 +132,7 @@ fn is_open(asked: Asked<'_>, stage: &str) -> bool {
     let number = stage.strip_prefix("run ").and_then(|number| number.parse::<usize>().ok());
     let Some(input) = number.and_then(|number| asked.inputs.get(number)) else { return false };
     matches!(
-        answer_evaluate(&mut Cx::new(), asked.module, asked.entry, input),
+        answer_evaluate(&mut asked.cx(), asked.module, asked.entry, input),
         Ok(RunAnswer::OutOfFuel | RunAnswer::Unspecified) | Err(_)
     )
 }
@@ -163,7 +163,7 @@ fn runs(asked: Asked<'_>, answers: &[TrialAnswer]) -> Judged {
 
 fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Difference> {
     let Asked { module, entry, .. } = asked;
-    let expected = answer_evaluate(&mut Cx::new(), module, entry, input).ok()?;
+    let expected = answer_evaluate(&mut asked.cx(), module, entry, input).ok()?;
     let rule = match &expected {
         RunAnswer::Fails(rule, _) => *rule,
         RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified => rule!("PURE.ERR.OP"),
@@ -188,7 +188,7 @@ fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Di
     }
     let told = Told { answer: answer.clone(), rule };
     let given = [input.to_vec()];
-    let refinement = refine_compiled(&mut Cx::new(), module, &told, entry, &given, &Settings::runs(0)).ok()?;
+    let refinement = refine_compiled(&mut asked.cx(), module, &told, entry, &given, &Settings::runs(0)).ok()?;
     let refine::Verdict::NotAllowed { rule, message } = refinement.verdict else { return None };
     let (kind, detail) = match answer {
         TrialAnswer::Fails(said, _) => (Kind::Fails, said.clone()),

@@ -1,9 +1,11 @@
 //! What is asked about a program, and what becomes of the question.
 
 use super::signature::Signature;
+use crate::book::Edition;
 use crate::grammar::{IrModule, Name};
 use crate::harness::implementation::Implementation;
 use crate::harness::protocol::ORACLE;
+use crate::judge::Cx;
 use crate::value::ValueSpec;
 
 /// What becomes of one question.
@@ -48,6 +50,15 @@ pub struct Asked<'a> {
     pub inputs: &'a [Vec<ValueSpec>],
     /// Whether the implementation names rules in its verdicts, and is held to them.
     pub names_rules: bool,
+    /// The edition by which it is judged.
+    pub edition: Edition,
+}
+
+impl Asked<'_> {
+    /// A judge of the edition.
+    pub(super) fn cx(&self) -> Cx {
+        Cx::new().with_edition(self.edition)
+    }
 }
 
 /// Whether it names rules as the oracle does, and is held to them.

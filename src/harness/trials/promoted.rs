@@ -3,7 +3,7 @@
 use super::again::{Kept, KeptError};
 use super::path::Path;
 use super::store::Finding;
-use crate::book::{Rule, RuleSet};
+use crate::book::{Edition, Rule, RuleSet};
 use crate::data::{Write as _, ron};
 use crate::grammar::IrModule;
 use crate::judge::Cx;
@@ -80,7 +80,7 @@ impl Question {
             }
             Some(Path::Normalize) => Question::Normalize,
             Some(Path::Run(_) | Path::Text) | None => {
-                kept.inputs().into_iter().next().map_or(Question::Check, Question::Evaluate)
+                kept.inputs(Edition::default()).into_iter().next().map_or(Question::Check, Question::Evaluate)
             }
         }
     }
@@ -147,7 +147,7 @@ fn program_text(module: &IrModule) -> String {
 fn is_answered_so(text: &str) -> Result<(), PromoteError> {
     let cases = read_cases("case.ron", text).map_err(|error| PromoteError::Case(error.to_string()))?;
     for case in &cases {
-        let comparison = execute(case, crate::book::Edition::default(), RuleSet::new()).comparison;
+        let comparison = execute(case, Edition::default(), RuleSet::new()).comparison;
         if comparison.verdict != CaseVerdict::Agree {
             return Err(PromoteError::Case(comparison.why.unwrap_or_else(|| comparison.verdict.to_string())));
         }

@@ -6,7 +6,6 @@ use super::judge::{is_accepted, judge};
 use super::judged::{Asked, Difference, Judged, names_rules};
 use super::path::Path;
 use super::reduced::{self, bindings};
-use crate::book::Edition;
 use crate::check::in_normal_form;
 use crate::generate::Tape;
 use crate::grammar::{IrModule, Name, ShapeVar};
@@ -49,18 +48,20 @@ pub struct Reducer<'a> {
 impl Reducer<'_> {
     /// The difference that a program shows by the path, if it shows one like the other.
     fn shows(&mut self, candidate: &Candidate, like: &Difference) -> Result<Option<Difference>, StartError> {
-        if self.budget == 0 || !is_accepted(&mut Cx::new(), &candidate.module) {
+        let edition = self.implementation.edition();
+        let cx = || Cx::new().with_edition(edition);
+        if self.budget == 0 || !is_accepted(&mut cx(), &candidate.module) {
             return Ok(None);
         }
         self.budget -= 1;
-        let inputs = inputs(&mut Cx::new(), &candidate.module, &candidate.entry, &candidate.sizes, RUNS);
+        let inputs = inputs(&mut cx(), &candidate.module, &candidate.entry, &candidate.sizes, RUNS);
         if inputs.is_empty() {
             return Ok(None);
         }
         let ask = self.path.ask(&candidate.module, &candidate.entry, &inputs, self.dialect);
-        let outcome = self.implementation.ask(Edition::default(), &ask)?;
+        let outcome = self.implementation.ask(edition, &ask)?;
         let names_rules = names_rules(self.implementation);
-        let asked = Asked { module: &candidate.module, entry: &candidate.entry, inputs: &inputs, names_rules };
+        let asked = Asked { module: &candidate.module, entry: &candidate.entry, inputs: &inputs, names_rules, edition };
         Ok(match judge(asked, self.path, &outcome) {
             Judged::Differs(found) if found.signature.is_like(&like.signature) => Some(*found),
             Judged::Differs(_) | Judged::Agrees { .. } | Judged::Unsupported(_) => None,
@@ -115,12 +116,13 @@ impl Reducer<'_> {
 
     /// Parts of the program, as long as one of them shows it too.
     fn program(&mut self, shown: &mut Shown) -> Result<(), StartError> {
-        let normal = in_normal_form(&mut Cx::new(), &shown.module).module;
+        let edition = self.implementation.edition();
+        let normal = in_normal_form(&mut Cx::new().with_edition(edition), &shown.module).module;
         self.take(shown, normal)?;
         loop {
             let before = self.budget;
             let mut smaller = false;
-            for candidate in reduced::candidates(&shown.module, &shown.entry, &shown.sizes) {
+            for candidate in reduced::candidates(edition, &shown.module, &shown.entry, &shown.sizes) {
                 if self.take(shown, candidate)? {
                     smaller = true;
                     break;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::book::Edition;
 use crate::check::check_program;
 use crate::data::json::to_value;
 use crate::derivation::DeriveReport;
@@ -169,13 +170,13 @@ fn dims_in(info: &StructInfo) -> BTreeSet<ShapeVar> {
 }
 
 /// Programs that are smaller, and have the entry point still; whether they are well-formed is seen when they are checked.
-pub fn candidates(module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64>) -> Vec<IrModule> {
+pub fn candidates(edition: Edition, module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64>) -> Vec<IrModule> {
     let Some(function) = function(module, entry) else { return Vec::new() };
     let Some(flat) = Flat::of(function) else { return Vec::new() };
-    let report = check_program(&mut Cx::new(), module);
+    let report = check_program(&mut Cx::new().with_edition(edition), module);
     let with = |flat: Flat, swept: bool| {
         let flat = if swept { flat.swept() } else { flat };
-        replaced(module, entry, flat.function())
+        replaced(edition, module, entry, flat.function())
     };
     let mut found: Vec<IrModule> = Vec::new();
     // One of the results, or one of the values on the way to them.
@@ -196,12 +197,17 @@ pub fn candidates(module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64
         found.push(with(Flat { result: one.clone(), ..flat.clone() }, true));
     }
     // Another function in the place of this one, and no more functions than are called.
-    found.push(replaced(module, entry, function.clone()));
+    found.push(replaced(edition, module, entry, function.clone()));
     for (gv, func) in &module.funcs {
         if let GlobalFunc::Function(other) = func
             && *gv.name != *entry
         {
-            found.push(replaced(module, entry, Function { attrs: function.attrs.clone(), ..(**other).clone() }));
+            found.push(replaced(
+                edition,
+                module,
+                entry,
+                Function { attrs: function.attrs.clone(), ..(**other).clone() },
+            ));
         }
     }
     let count = flat.bindings.len();
@@ -240,7 +246,7 @@ pub fn candidates(module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64
         }
     }
     if flat.bindings.iter().any(|(kind, _)| *kind == BlockKind::Dataflow) {
-        found.push(replaced(module, entry, ordinary(flat.clone()).function()));
+        found.push(replaced(edition, module, entry, ordinary(flat.clone()).function()));
     }
     if !sizes.is_empty() && has_dims(module) {
         found.push(fixed(module, sizes));
@@ -309,7 +315,7 @@ fn params(module: &IrModule, entry: &str) -> usize {
 }
 
 /// The module with another body of the function, a result as it is derived, and without functions that nothing mentions.
-fn replaced(module: &IrModule, entry: &str, function: Function) -> IrModule {
+fn replaced(edition: Edition, module: &IrModule, entry: &str, function: Function) -> IrModule {
     let open = Function { ret_struct_info: None, attrs: linked(&function.attrs), ..function };
     let put = |function: Function| {
         let mut module = module.clone();
@@ -321,7 +327,7 @@ fn replaced(module: &IrModule, entry: &str, function: Function) -> IrModule {
         mentioned(module, entry)
     };
     let module = put(open.clone());
-    let report = check_program(&mut Cx::new(), &module);
+    let report = check_program(&mut Cx::new().with_edition(edition), &module);
     let ret = report.derived.info_of_function(entry).and_then(|info| info.as_func()).map(|func| func.ret.clone());
     put(Function { ret_struct_info: ret, ..open })
 }

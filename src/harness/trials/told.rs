@@ -2,6 +2,7 @@
 
 use super::judged::{Difference, Judged};
 use super::signature::{Kind, Signature};
+use crate::book::Edition;
 use crate::grammar::IrModule;
 use crate::harness::campaign::{is_permitted, kind_of_answer, permitted};
 use crate::judge::Cx;
@@ -17,11 +18,11 @@ fn differs(kind: Kind, stage: &str, message: &str, expected: String, outcome: &O
 }
 
 /// The structural information of a variable: one that some prover comes to.
-pub(super) fn derived(ask: &Ask, outcome: &Outcome) -> Judged {
-    let allowed = permitted(ask);
+pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Judged {
+    let allowed = permitted(edition, ask);
     let Some(expected) = allowed.first() else { return Judged::Unsupported("nothing is derived of it".to_string()) };
     match outcome {
-        Outcome::Answer { .. } if is_permitted(ask, outcome) => AGREES,
+        Outcome::Answer { .. } if is_permitted(edition, ask, outcome) => AGREES,
         Outcome::Answer { answer, .. } => {
             let message = format!("{} for {}", kind_of_answer(answer), kind_of_answer(expected));
             differs(Kind::Value, "derive", &message, expected.to_string(), outcome)
@@ -41,8 +42,8 @@ pub(super) fn derived(ask: &Ask, outcome: &Outcome) -> Judged {
 
 /// What is read from a text: the same program up to the names of variables, or no program where it is none, and then by the
 /// same productions if the implementation names them.
-pub(super) fn read(text: &str, outcome: &Outcome, names_rules: bool) -> Judged {
-    let expected = match oracle::answer(&mut Cx::new(), &Ask::Parse(text.to_string())) {
+pub(super) fn read((edition, text): (Edition, &str), outcome: &Outcome, names_rules: bool) -> Judged {
+    let expected = match oracle::answer(&mut Cx::new().with_edition(edition), &Ask::Parse(text.to_string())) {
         Ok(Answer::Read(expected)) => expected,
         Ok(_) | Err(_) => return Judged::Unsupported("the text is not read here".to_string()),
     };
@@ -78,16 +79,21 @@ pub(super) fn read(text: &str, outcome: &Outcome, names_rules: bool) -> Judged {
 }
 
 /// What is read from a text here.
-pub(super) fn module_of(text: &str) -> Option<IrModule> {
-    match oracle::answer(&mut Cx::new(), &Ask::Parse(text.to_string())) {
+pub(super) fn module_of(edition: Edition, text: &str) -> Option<IrModule> {
+    match oracle::answer(&mut Cx::new().with_edition(edition), &Ask::Parse(text.to_string())) {
         Ok(Answer::Read(ReadAnswer::Module(module))) => Some(module),
         Ok(_) | Err(_) => None,
     }
 }
 
 /// The verdict of one stage; with its rules if the implementation names them.
-pub(super) fn of_stage(ask: &Ask, given: &Verdict, outcome: &Outcome, names_rules: bool) -> Judged {
-    let expected = match oracle::answer(&mut Cx::new(), ask) {
+pub(super) fn of_stage(
+    (edition, ask): (Edition, &Ask),
+    given: &Verdict,
+    outcome: &Outcome,
+    names_rules: bool,
+) -> Judged {
+    let expected = match oracle::answer(&mut Cx::new().with_edition(edition), ask) {
         Ok(Answer::Verdict(expected)) => expected,
         Ok(_) | Err(_) => return Judged::Unsupported("there is no verdict here".to_string()),
     };
@@ -103,10 +109,10 @@ pub(super) fn of_stage(ask: &Ask, given: &Verdict, outcome: &Outcome, names_rule
 }
 
 /// A term of the suite against another: what the judgements on types and structural information say of the pair.
-pub(super) fn of_terms(ask: &Ask, outcome: &Outcome) -> Judged {
+pub(super) fn of_terms(edition: Edition, ask: &Ask, outcome: &Outcome) -> Judged {
     match outcome {
-        Outcome::Answer { answer, .. } if !is_permitted(ask, outcome) => {
-            let expected = permitted(ask).first().map(ToString::to_string).unwrap_or_default();
+        Outcome::Answer { answer, .. } if !is_permitted(edition, ask, outcome) => {
+            let expected = permitted(edition, ask).first().map(ToString::to_string).unwrap_or_default();
             let message = kind_of_answer(answer);
             differs(Kind::Value, &ask.op(), &message, expected, outcome)
         }
@@ -123,9 +129,9 @@ pub(super) fn of_terms(ask: &Ask, outcome: &Outcome) -> Judged {
 }
 
 /// An implementation that names rules is held to them, as by the suite: the verdict with its rules, and the warnings.
-pub(super) fn named(ask: &Ask, outcome: &Outcome) -> Option<Judged> {
+pub(super) fn named(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<Judged> {
     let Outcome::Answer { answer: given, warnings: Some(warned) } = outcome else { return None };
-    let (expected, warnings) = oracle::answer_with_warnings(&mut Cx::new(), ask).ok()?;
+    let (expected, warnings) = oracle::answer_with_warnings(&mut Cx::new().with_edition(edition), ask).ok()?;
     let warnings = warnings.unwrap_or_default();
     if (&expected, &warnings) == (given, warned) {
         return Some(AGREES);

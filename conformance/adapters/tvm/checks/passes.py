@@ -1,11 +1,12 @@
 """Is what TVM's passes make of a program an allowed optimization of it?
 
-    PYTHON passes.py RELAX_SPEC DIRECTORY [--more] [--only GLOB]
+    PYTHON passes.py RELAX_SPEC DIRECTORY [--more] [--only GLOB] [--edition EDITION]
 
 The programs are those of the directory (`*.py`), on generated inputs, and those of the suite that are run, on the
 inputs of their cases, single operators aside. Each goes through the passes of the default pipeline up to `LegalizeOps`;
 with `--more` also through passes that a compiler may add. What a pass leaves is judged against what it was given, and
-what the last one leaves against the program itself, by `relax-spec refine`. A line for each change that is not allowed or
+what the last one leaves against the program itself, by `relax-spec refine`, in the edition that the adapter claims unless another
+one is asked for. A line for each change that is not allowed or
 that could not be judged; the exit status is 1 if one is not allowed and `KNOWN` does not explain it.
 """
 
@@ -94,7 +95,8 @@ def more_passes():
 class Oracle:
     """`relax-spec adapter`, asked whether one program refines another on given inputs."""
 
-    def __init__(self, tool):
+    def __init__(self, tool, edition):
+        self.edition = edition
         self.process = subprocess.Popen([tool, "adapter"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.ask({"id": 0, "op": "hello", "protocol": [1, 1]})
 
@@ -105,7 +107,7 @@ class Oracle:
 
     def refine(self, before, after, entry, inputs):
         programs = [{"Script": before}, {"Script": after}]
-        reply = self.ask({"id": 1, "op": "refine", "edition": "2023-02", "args": [*programs, entry, [inputs]]})
+        reply = self.ask({"id": 1, "op": "refine", "edition": self.edition, "args": [*programs, entry, [inputs]]})
         if reply["outcome"] != "answer":
             return OPEN, reply.get("message") or reply.get("what") or str(reply)
         answer = reply["answer"]
@@ -116,13 +118,14 @@ class Oracle:
         self.process.wait()
 
 
-def refine_files(tool, before, after, entry):
+def refine_files(tool, edition, before, after, entry):
     """On generated inputs, by the command."""
     with tempfile.TemporaryDirectory() as directory:
         paths = [pathlib.Path(directory) / name for name in ("before.py", "after.py")]
         for path, text in zip(paths, (before, after)):
             path.write_text(text)
         command = [tool, "refine", *map(str, paths), "--entry", entry, "--runs", str(RUNS), "--unchecked"]
+        command += ["--edition", edition]
         run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     said = (run.stdout + run.stderr).strip()
     return {0: ALLOWED, 1: BROKEN, 2: UNREADABLE}.get(run.returncode, OPEN), said
@@ -147,7 +150,7 @@ class Programs:
 
     def checked(self, program):
         """In the dialect of this TVM. What the checker refuses has no behaviour to preserve."""
-        if self.run("check", program).returncode != 0:
+        if self.run("check", program, "--edition", self.oracle.edition).returncode != 0:
             return None
         converted = self.run("convert", program, "--to", "tvmscript", "--dialect", dialect())
         return converted.stdout if converted.returncode == 0 else None
@@ -167,7 +170,7 @@ class Programs:
                         yield case
 
     def compare_files(self, before, after):
-        return refine_files(self.tool, before, after, "main")
+        return refine_files(self.tool, self.oracle.edition, before, after, "main")
 
     def compare_on(self, entry, inputs):
         return lambda before, after: self.oracle.refine(before, after, entry, inputs)
@@ -271,10 +274,13 @@ def main():
     parser.add_argument("directory", type=pathlib.Path)
     parser.add_argument("--more", action="store_true")
     parser.add_argument("--only", default="*")
+    parser.add_argument("--edition")
     args = parser.parse_args()
     import tvm
 
-    oracle = Oracle(args.tool)
+    import names
+
+    oracle = Oracle(args.tool, args.edition or names.EDITION)
     passes = (more_passes() if args.more else []) + default_passes()
     totals, failed, programs = collections.Counter(), False, 0
     with tvm.target.Target("llvm"):

@@ -87,6 +87,9 @@ class Module:
 
 
 class Conversation(unittest.TestCase):
+    #: In which edition is asked where a test says nothing else.
+    edition = "2023-02"
+
     @classmethod
     def setUpClass(cls):
         cls.process = subprocess.Popen(
@@ -118,7 +121,7 @@ class Conversation(unittest.TestCase):
 
     def ask(self, name, *args, **more):
         type(self).count += 1
-        request = {"id": self.count, "op": name, "edition": "2023-02", "args": list(args), **more}
+        request = {"id": self.count, "op": name, "edition": self.edition, "args": list(args), **more}
         return self.say(request)
 
     def answers(self, expected, name, *args, **more):
@@ -136,6 +139,7 @@ class Judgements(Conversation):
     def test_greeting(self):
         self.assertEqual(self.greeting["protocol"], 1)
         self.assertEqual(self.greeting["implementation"]["name"], "apache-tvm")
+        self.assertEqual(self.greeting["edition"], "2024-04")
         self.assertIn("unify", self.greeting["capabilities"])
         self.assertNotIn("glb", self.greeting["capabilities"])
 
@@ -155,6 +159,8 @@ class Judgements(Conversation):
         self.answers("Incompatible", "compatibility", tensor(4), tensor(3))
         self.answers(True, "more_specific", tensor(3), "Object")
         self.answers(False, "more_specific", "Object", tensor(3))
+        self.answers(True, "possibly_more_specific", tensor("n"), tensor(3))
+        self.answers(False, "possibly_more_specific", tensor(4), tensor(3))
 
     def test_types(self):
         self.answers({"Tuple": [{"Tensor": {"ndim": 1, "dtype": "float32"}}]}, "erase", {"Tuple": [tensor("n")]})
@@ -255,6 +261,27 @@ class Programs(Conversation):
         argument = data([2], [1, 2])
         result = {"Tensor": {"dtype": "float32", "shape": [2], "bits": "0000004000008040"}}
         self.answers({"Returns": [result, []]}, "evaluate", program, "main", [argument])
+
+    def test_devices_of_a_module(self):
+        listed = {"Made": {"name": "I.vdevice", "args": [{"Dict": {"kind": {"Str": "llvm"}}}, {"Int": 0}, {"Str": "global"}]}}
+        place = {"target": {"Config": {"kind": {"Str": "llvm"}}}, "dev_id": 0, "mem_scope": "global"}
+        on_it = {"Tensor": {**tensor(2)["Tensor"], "vdevice": place}}
+        program = main_of([bind("y", op("relax.add", var("x"), var("x")))], var("y"), params=(("x", on_it),))
+        program["Module"]["global_infos"] = {"vdevice": {"List": [listed]}}
+        self.answers(on_it, "derive_var", program, "main", "y", edition="2024-04")
+        self.answers(on_it, "unify", on_it, on_it, edition="2024-04")
+
+    def test_what_is_not_said_of_purity_is_what_the_edition_says(self):
+        logs = main_of([bind("z", extern("relax_spec.log", var("x"), sinfo_args=[tensor("n")]))], var("z"))
+        self.answers("Accepted", "check", logs)
+        self.ends("rejected", "check", logs, edition="2024-04")
+
+    def test_grouped_destination_passing_calls(self):
+        fields = {"Tuple": {"fields": [var("x")]}}
+        calls = [bind("w", op("relax.call_tir", {"GlobalVar": "add_one"}, fields, sinfo_args=[tensor(4)]))]
+        program = main_of(calls, var("w"), params=(("x", tensor(4)),))
+        program["Module"]["funcs"].append(["add_one", {"PrimFunc": {}}])
+        self.answers("Accepted", "check", program, prim_funcs=PRIM_FUNC, edition="2024-04")
 
     def test_text(self):
         text = '@R.function\ndef main(x: R.Tensor(("n",), "float32")):\n    z = R.exp(x)\n    return z\n'

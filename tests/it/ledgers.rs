@@ -1,0 +1,104 @@
+//! The ledgers of Apache TVM: each divergence has a class and the clause that decides, of the edition by which it is judged.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use relax_spec::book::{Edition, ron_options};
+use relax_spec::suite::classes::{CLAIMED, LEDGERS, RELEASES, page};
+use relax_spec::suite::ledger::{Class, KnownDivergence, Ledger};
+use relax_spec::suite::{Case, embedded_suite};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn entries(file: &str) -> Vec<KnownDivergence> {
+    ron_options().from_str(Ledger::embedded(file).unwrap_or("[]")).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// The files of each ledger, with the edition that they are about: the one that is claimed, and any other beside it.
+fn files() -> Vec<(String, Edition)> {
+    LEDGERS
+        .iter()
+        .flat_map(|(family, _)| {
+            let others = Edition::ALL.into_iter().filter(|edition| *edition != CLAIMED);
+            let beside = others.map(move |edition| (format!("{family}-{edition}"), edition));
+            beside.chain([((*family).to_string(), CLAIMED)])
+        })
+        .filter(|(file, _)| Ledger::embedded(file).is_some())
+        .collect()
+}
+
+fn assert_none(what: &str, found: &[String]) {
+    assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
+}
+
+/// What is wrong with an entry of a file about an edition.
+fn wrong_with(entry: &KnownDivergence, edition: Edition, suite: &BTreeMap<String, Case>) -> Option<String> {
+    let (Some(class), Some(clause)) = (entry.class, entry.clause) else {
+        return Some("it has no class, or no clause".to_string());
+    };
+    let Some(case) = suite.get(&entry.case) else { return Some("there is no such case".to_string()) };
+    if !case.is_asked_in(edition) {
+        return Some(format!("edition {edition} does not ask it"));
+    }
+    if !clause.is_stated_by(edition) {
+        return Some(format!("{clause} is no clause of {edition}"));
+    }
+    if edition == CLAIMED && class == Class::LaterText {
+        return Some("no text is later than the one that is claimed".to_string());
+    }
+    let unknown = entry.versions.iter().find(|version| !RELEASES.contains(&version.as_str()));
+    unknown.map(|version| format!("there is no release {version}"))
+}
+
+#[test]
+fn every_divergence_has_a_class_and_the_clause_that_decides() {
+    let suite: BTreeMap<String, Case> =
+        embedded_suite().unwrap().into_iter().map(|case| (case.id.clone(), case)).collect();
+    let files = files();
+    assert!(files.iter().any(|(_, edition)| *edition == CLAIMED));
+    let wrong = files.iter().flat_map(|(file, edition)| {
+        let faults = entries(file).into_iter().filter_map(|entry| {
+            let fault = wrong_with(&entry, *edition, &suite)?;
+            Some(format!("{file}: {}: {fault}", entry.case))
+        });
+        faults.collect::<Vec<String>>()
+    });
+    assert_none("entries of ledgers", &wrong.collect::<Vec<String>>());
+}
+
+/// What the text that is claimed resolves is no divergence any more.
+#[test]
+fn what_the_later_text_resolves_is_gone() {
+    let resolved = ["global-primfunc", "primfunc-called", "call-dps-impure", "sig-order"];
+    let listed = LEDGERS.iter().flat_map(|(family, _)| entries(family));
+    let listed = listed.map(|entry| entry.case).filter(|case| resolved.iter().any(|word| case.contains(word)));
+    assert_none("resolved by the text", &listed.collect::<Vec<String>>());
+}
+
+/// Releases that differ alike share an entry.
+#[test]
+fn nothing_is_written_once_for_each_release() {
+    for (file, _) in files() {
+        let mut seen = BTreeMap::new();
+        for entry in entries(&file) {
+            let key = (entry.case.clone(), entry.outcome, entry.reason.clone());
+            assert!(seen.insert(key, ()).is_none(), "{file}: {} stands there twice", entry.case);
+        }
+    }
+}
+
+#[test]
+fn the_adapter_claims_the_edition_by_which_the_ledgers_judge() {
+    let names = fs::read_to_string(root().join("conformance/adapters/tvm/names.py")).unwrap();
+    assert!(names.contains(&format!("EDITION = \"{CLAIMED}\"")));
+}
+
+#[test]
+fn the_page_of_classes_is_what_the_ledgers_say() {
+    let kept = fs::read_to_string(root().join("spec/src/implementations.md")).unwrap();
+    assert!(kept == page().unwrap(), "run `cargo run --release --example classes`");
+    assert!(Class::ALL.iter().all(|class| kept.contains(class.name())));
+}
