@@ -59,6 +59,7 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rule;
     use Edition::{E2023_02, E2023_12, E2024_04};
 
     #[test]
