@@ -136,12 +136,18 @@ fn reason(args: &Diff, shown: &Shown) -> String {
         Shown::Not(Why::Excluded(reason)) => format!("excluded: {reason}"),
         Shown::Not(Why::Pending) => "pending: nothing follows its words yet".to_string(),
         Shown::Not(Why::Renumbered) => "another number, the same words".to_string(),
-        Shown::Not(Why::SameAnswers(count)) => format!("{count} answers record it, none differs by it"),
+        Shown::Not(Why::SameAnswers(count)) => {
+            format!("recorded by {} that {} not differ by it", answers(*count), if *count == 1 { "does" } else { "do" })
+        }
         Shown::Not(Why::OneEdition(count)) => {
-            format!("recorded by {count} answers to questions that {} and {} do not both have", args.from, args.to)
+            format!("recorded by {} to questions that {} and {} do not both have", answers(*count), args.from, args.to)
         }
         Shown::Not(Why::Unasked) => "no answer records it".to_string(),
     }
+}
+
+fn answers(count: usize) -> String {
+    if count == 1 { "1 answer".to_string() } else { format!("{count} answers") }
 }
 
 fn to_json(args: &Diff, difference: &Difference) -> Value {

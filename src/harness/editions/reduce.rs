@@ -18,7 +18,7 @@ pub(super) fn reduced(pair: &Pair, rule: Rule, flip: &Flip) -> Flip {
     let mut best = flip.clone();
     for _ in 0..STEPS {
         let mut smaller: Vec<(usize, Ask)> =
-            parts(&best.ask).into_iter().map(|ask| (questions::size(&ask), ask)).collect();
+            parts(pair, &best.ask).into_iter().map(|ask| (questions::size(&ask), ask)).collect();
         smaller.retain(|(size, _)| *size < best.size);
         smaller.sort_by_key(|(size, _)| *size);
         let Some(next) = smaller.into_iter().find_map(|(size, ask)| shown(pair, rule, &best, size, ask)) else { break };
@@ -40,10 +40,10 @@ fn shown(pair: &Pair, rule: Rule, flip: &Flip, size: usize, ask: Ask) -> Option<
 const REDUCED: &str = ", reduced";
 
 /// Smaller questions of the kind.
-fn parts(ask: &Ask) -> Vec<Ask> {
+fn parts(pair: &Pair, ask: &Ask) -> Vec<Ask> {
     let Some(module) = ask.program().and_then(module_of) else { return campaign::parts(ask) };
     let names = module.funcs.iter().filter(|(_, func)| matches!(func, GlobalFunc::Function(_))).map(|(gv, _)| &gv.name);
-    let smaller = names.flat_map(|entry| trials::candidates(&module, entry, &BTreeMap::new()));
+    let smaller = names.flat_map(|entry| trials::candidates(pair.from.max(pair.to), &module, entry, &BTreeMap::new()));
     smaller.map(|module| ask.clone().with_program(Program::Module(module))).collect()
 }
 
