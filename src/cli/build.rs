@@ -42,16 +42,19 @@ pub struct Args {
     pub(super) budget: StepBudget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
+    #[command(flatten)]
+    proposed: options::Proposed,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
     #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
     reading: Reading,
 }
 
 pub fn run(args: &Args) -> Outcome {
+    args.proposed.tell(args.edition)?;
     options::tell_of_preparation(args.edition);
     let source = input::read(&args.file)?;
     let module = source.module(args.selected.module.as_deref())?;
-    let cx = || args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
+    let cx = || args.budget.cx().with_edition(args.proposed.basis(args.edition)).with_reading(args.reading.clone());
     if !args.unchecked {
         let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
         let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
@@ -60,6 +63,7 @@ pub fn run(args: &Args) -> Outcome {
             let message = "the program is not compiled (--unchecked compiles it all the same)";
             return Err(Failure::new(exit, message));
         }
+        args.proposed.lowers(&findings)?;
     }
     let executable = vm::build(&mut cx(), &module);
     let text = match args.format {

@@ -12,7 +12,7 @@ use super::convert::Target;
 use super::input::{self, InputError, Source};
 use super::types::Typed;
 use super::{Exit, Failure, Outcome, note, options, print, print_program, print_rendered, render};
-use crate::book::{Edition, Reading};
+use crate::book::{Edition, Proposal, Reading};
 use crate::check::{Claim, all_findings, check_as, unknown_names};
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, Span, visible, visible_json};
@@ -54,6 +54,8 @@ pub struct Args {
     max_diagnostics: usize,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
+    #[command(flatten)]
+    proposed: options::Proposed,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
     #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
     reading: Reading,
@@ -90,6 +92,8 @@ struct OfModule {
     findings: Vec<Diagnostic>,
     /// What the literal text says, where its verdict is another one.
     literally: Option<String>,
+    /// Which proposal is on, with the verdict of the edition by itself, where that is another one.
+    proposed: Option<String>,
     /// Whether the module has something that no edition gives a meaning.
     has_global_infos: bool,
     /// No function of the module can be started from outside, and it does not claim to be a program.
@@ -118,6 +122,7 @@ impl From<InputError> for Failure {
 }
 
 pub fn run(args: &Args) -> Outcome {
+    args.proposed.tell(args.edition)?;
     options::tell_of_preparation(args.edition);
     let files = input::expand(&args.files)?;
     let checked: Vec<Checked> = files.into_par_iter().map(|path| apart(path, |path| check(args, path))).collect();
@@ -155,7 +160,8 @@ fn apart(path: PathBuf, check: impl FnOnce(PathBuf) -> Checked) -> Checked {
 
 fn check(args: &Args, path: PathBuf) -> Checked {
     let result = input::read(&path).and_then(|source| {
-        let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
+        let mut cx =
+            args.budget.cx().with_edition(args.proposed.basis(args.edition)).with_reading(args.reading.clone());
         let of_relay = source.relay_findings(&mut cx)?;
         if has_errors(&of_relay) {
             let module = OfModule {
@@ -163,6 +169,7 @@ fn check(args: &Args, path: PathBuf) -> Checked {
                 typed: None,
                 findings: of_relay,
                 literally: None,
+                proposed: None,
                 has_global_infos: false,
                 fragment: false,
             };
@@ -181,11 +188,12 @@ fn check(args: &Args, path: PathBuf) -> Checked {
 }
 
 fn check_module(args: &Args, source: &Source, name: String, module: &IrModule) -> OfModule {
-    let context = |reading| args.budget.cx().with_edition(args.edition).with_reading(reading);
+    let context = |reading| args.budget.cx().with_edition(args.proposed.basis(args.edition)).with_reading(reading);
     let claim = if args.program { Claim::Program } else { Claim::Fragment };
     let report = check_as(&mut context(args.reading.clone()), module, claim);
     let literal = check_as(&mut context(Reading::literal()), module, claim).diagnostics;
     let literally = (has_errors(&report.diagnostics) != has_errors(&literal)).then(|| verdict(&literal));
+    let proposed = args.proposed.proposal.map(|proposal| under(args, proposal, module, claim, &report.diagnostics));
     let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
     let findings = all_findings(&mut context(args.reading.clone()), &report, unknown);
     let has_global_infos = !module.global_infos.is_empty();
@@ -197,11 +205,21 @@ fn check_module(args: &Args, source: &Source, name: String, module: &IrModule) -
             Format::Json => format!("{}\n", typed.json(&Target::default())),
         }
     });
-    OfModule { name, typed, findings, literally, has_global_infos, fragment: report.fragment }
+    OfModule { name, typed, findings, literally, proposed, has_global_infos, fragment: report.fragment }
 }
 
 fn has_errors<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> bool {
     findings.into_iter().any(|finding| finding.severity == Severity::Error)
+}
+
+/// Says that a proposal is on, and what the edition by itself says of the module, where its verdict is another one.
+fn under(args: &Args, proposal: Proposal, module: &IrModule, claim: Claim, findings: &[Diagnostic]) -> String {
+    let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
+    let without = check_as(&mut cx, module, claim).diagnostics;
+    let same = verdict(findings) == verdict(&without);
+    let otherwise =
+        if same { String::new() } else { format!("; by edition {} alone: {}", args.edition, verdict(&without)) };
+    format!("under the proposal {proposal}{otherwise}")
 }
 
 /// `accepted`, or the rules broken.
@@ -257,7 +275,7 @@ fn tell_module(
     most: &mut usize,
     out: Sink<'_>,
 ) -> Result<(), Failure> {
-    let OfModule { name: _, typed: _, findings, literally, has_global_infos, fragment } = module;
+    let OfModule { name: _, typed: _, findings, literally, proposed, has_global_infos, fragment } = module;
     let (told, rest) = findings.split_at(findings.len().min(*most));
     *most -= told.len();
     told.iter().try_for_each(|finding| out(&render::human(renderer, source, finding)))?;
@@ -270,6 +288,9 @@ fn tell_module(
     if *fragment {
         let message = "no function has a global_symbol, so none can be started (an error with --program: WF.11)";
         out(&format!("note: {title}: {message}\n\n"))?;
+    }
+    if let Some(proposed) = proposed {
+        out(&format!("note: {title}: {proposed}\n\n"))?;
     }
     match literally {
         Some(verdict) => out(&format!("note: {title}: in the literal reading of the text: {verdict}\n\n")),
@@ -285,7 +306,8 @@ fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
                 let (told, rest) = module.findings.split_at(module.findings.len().min(*most));
                 *most -= told.len();
                 let rest = (!rest.is_empty()).then(|| render::not_shown_json(&report.source.name, rest.len()));
-                told.iter().map(json).chain(rest).collect::<Vec<Value>>()
+                let proposed = module.proposed.iter().map(|note| render::note_json(&report.source.name, note));
+                told.iter().map(json).chain(rest).chain(proposed).collect::<Vec<Value>>()
             };
             let skipped = report.skipped.map(|skipped| render::skipped_json(&report.source, skipped));
             let path = checked.path.display().to_string();

@@ -68,6 +68,8 @@ pub struct Args {
     max_reply: u64,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
+    #[command(flatten)]
+    proposed: options::Proposed,
     /// Stop at the first finding that no ledger lists
     #[arg(long)]
     fail_fast: bool,
@@ -132,12 +134,15 @@ impl From<ReportError> for Failure {
 }
 
 pub fn run(args: &Args) -> Outcome {
+    args.proposed.tell(args.edition)?;
     options::tell_of_preparation(args.edition);
     let suite = embedded_suite()?;
     if args.update_lock {
         return update_lock(&suite);
     }
-    let cases = select(&suite, &args.globs, args.edition, args.partition)?;
+    let mut cases = select(&suite, &args.globs, args.edition, args.partition)?;
+    // Those of a proposal are asked in its edition anyway, with it on; by its name they alone are.
+    cases.retain(|case| args.proposed.proposal.is_none_or(|proposal| case.proposal == Some(proposal)));
     let adapters = asked(args)?;
     if adapters.len() > 1 && args.expect.is_some() {
         return Err(Failure::unreadable("--expect needs one implementation: name a version, for example tvm@0.25"));

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::budget::StepBudget;
 use super::options::Format;
 use super::{Exit, Failure, Outcome, options, print, print_json};
-use crate::book::{Edition, Erratum, Reading};
+use crate::book::{Edition, Erratum, Proposal, Reading};
 use crate::data::{self, Data, Node, Read};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, in_words, notation};
@@ -60,6 +60,8 @@ pub struct Args {
     pub(super) budget: StepBudget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
+    #[command(flatten)]
+    proposed: options::Proposed,
     /// erase-wd: the variables in scope, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     vars: Vec<String>,
@@ -110,6 +112,7 @@ enum Judgement {
 }
 
 pub fn run(args: &Args) -> Outcome {
+    args.proposed.tell(args.edition)?;
     options::tell_of_preparation(args.edition);
     if !args.stdin {
         return one(args, &question(args, &args.operands)?);
@@ -140,7 +143,7 @@ fn json_question(args: &Args, text: &str) -> Outcome {
     let none = Node::from(Data::List(Vec::new()));
     let ask = Ask::from_wire(op, value.get("args").unwrap_or(&none)).map_err(unreadable)?;
     let (outcome, others) = ask_both(args, &ask);
-    let mut reply = to_json(&outcome.0, &others);
+    let mut reply = to_json(args, &outcome.0, &others);
     if let Some(id) = value.get("id") {
         reply["id"] = data::json::value_of(id);
     }
@@ -165,7 +168,7 @@ fn ask_both(args: &Args, ask: &Ask) -> (Answered, Vec<(Erratum, question::Outcom
 fn one(args: &Args, ask: &Ask) -> Outcome {
     let ((outcome, derivations), others) = ask_both(args, ask);
     if args.json || args.format == Format::Json {
-        print_json(&to_json(&outcome, &others))?;
+        print_json(&to_json(args, &outcome, &others))?;
     } else {
         print(&in_the_askers_words(ask, to_text(args, ask, &outcome, &derivations, &others)))?;
     }
@@ -192,7 +195,8 @@ fn exit(outcome: &question::Outcome) -> Exit {
 }
 
 fn context(args: &Args, reading: Reading) -> Cx {
-    let cx = args.budget.cx().with_edition(args.edition).with_prover(args.prover).with_reading(reading);
+    let cx =
+        args.budget.cx().with_edition(args.proposed.basis(args.edition)).with_prover(args.prover).with_reading(reading);
     let mut cx = if args.explain { cx.with_trace() } else { cx };
     cx.glb_purity = args.glb_purity;
     cx
@@ -227,6 +231,10 @@ fn to_text(
     others: &[(Erratum, question::Outcome, String)],
 ) -> String {
     let mut text = if args.stdin { format!("{ask} = {outcome}\n") } else { format!("{outcome}\n") };
+    if let Some((proposal, without)) = without_proposal(args, ask, outcome) {
+        let edition = args.edition;
+        text.push_str(&format!("under the proposal {proposal}; by edition {edition} alone: {without}\n"));
+    }
     if args.explain {
         text.push_str(&format!("\n{derivations}"));
     }
@@ -240,11 +248,22 @@ fn to_text(
     text
 }
 
-fn to_json(outcome: &question::Outcome, others: &[(Erratum, question::Outcome, String)]) -> Value {
+/// What the edition by itself answers, where a proposal is on and changes the answer.
+fn without_proposal(args: &Args, ask: &Ask, outcome: &question::Outcome) -> Option<(Proposal, question::Outcome)> {
+    let proposal = args.proposed.proposal?;
+    let cx = context(args, args.reading.clone().unwrap_or_default());
+    let (without, _) = answer(&mut cx.with_edition(args.edition), ask);
+    (without != *outcome).then_some((proposal, without))
+}
+
+fn to_json(args: &Args, outcome: &question::Outcome, others: &[(Erratum, question::Outcome, String)]) -> Value {
     let reply = |outcome| data::json::to_value(&Reply::of(outcome));
     let literal = others.iter().map(|(erratum, outcome, _)| (erratum.id().to_string(), reply(outcome))).collect();
     let mut value = reply(outcome);
     value["literal"] = Value::Object(literal);
+    if let Some(proposal) = args.proposed.proposal {
+        value["proposal"] = proposal.name().into();
+    }
     value
 }
 

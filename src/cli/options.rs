@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::note;
-use crate::book::{Edition, Erratum, Reading, Rule, UnknownEdition};
+use super::{Failure, note};
+use crate::book::{Basis, Edition, Erratum, Proposal, Reading, Rule, UnknownEdition, UnknownProposal};
 use crate::check::UnknownOps;
 use crate::eval::SignatureOrder;
+use crate::findings::Diagnostic;
 use crate::judge::{GlbPurity, Prover};
 use crate::oracle;
 
@@ -43,6 +44,47 @@ impl From<Engine> for oracle::Engine {
 /// `--edition`.
 pub fn edition(text: &str) -> Result<Edition, String> {
     text.parse().map_err(|error: UnknownEdition| error.to_string())
+}
+
+/// `--proposal`: judge by a text that was put forward and became part of no edition.
+#[derive(clap::Args)]
+pub struct Proposed {
+    /// Judge by a proposal on top of the edition that it is made to: `unknown-purity`, with --edition 2024-04
+    #[arg(long, value_name = "NAME", value_parser = proposal)]
+    pub proposal: Option<Proposal>,
+}
+
+/// The name of a proposal.
+pub fn proposal(text: &str) -> Result<Proposal, String> {
+    text.parse().map_err(|error: UnknownProposal| error.to_string())
+}
+
+impl Proposed {
+    /// Refuses a proposal that is not made to the edition, and says that one is on.
+    pub fn tell(&self, edition: Edition) -> Result<(), Failure> {
+        Basis::new(edition, self.proposal).map_err(Failure::unreadable)?;
+        if let Some(proposal) = self.proposal {
+            note(&format!("note: under the proposal {proposal}, on top of edition {edition}\n"));
+        }
+        Ok(())
+    }
+
+    /// What is judged by.
+    pub fn basis(&self, edition: Edition) -> Basis {
+        self.proposal.map_or(edition.into(), Basis::from)
+    }
+
+    /// PURITY3.GLOBAL.DEFER: what a program must not have left when it is lowered, if its check has found that.
+    pub fn lowers(&self, findings: &[Diagnostic]) -> Result<(), Failure> {
+        let left = findings.iter().find(|finding| finding.rule == rule!("PURITY3.GLOBAL.DEFER"));
+        match (left, self.proposal) {
+            (Some(left), Some(proposal)) => Err(Failure::new(
+                super::Exit::Findings,
+                format!("{} (under the proposal {proposal}; --unchecked goes on all the same)", left.message),
+            )),
+            (Some(_), None) | (None, _) => Ok(()),
+        }
+    }
 }
 
 /// Says of an edition that is not complete that it is not, and how far it is.

@@ -94,7 +94,7 @@ pub struct Args {
     depth: Option<usize>,
     /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its own if there are as many for
     /// each, those of worker 0 first
-    #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "edition", "reading"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "edition", "proposal", "reading"])]
     workers: Option<usize>,
     #[command(flatten)]
     externs: Externs,
@@ -105,16 +105,19 @@ pub struct Args {
     pub(super) budget: TimeBudget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
+    #[command(flatten)]
+    proposed: options::Proposed,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
     #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
     reading: Reading,
 }
 
 pub fn run(args: &Args) -> Outcome {
+    args.proposed.tell(args.edition)?;
     options::tell_of_preparation(args.edition);
     let source = input::read(&args.file)?;
     let module = source.module(args.selected.module.as_deref())?;
-    let cx = || Cx::new().with_edition(args.edition).with_reading(args.reading.clone());
+    let cx = || Cx::new().with_edition(args.proposed.basis(args.edition)).with_reading(args.reading.clone());
     if !args.unchecked {
         let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
         let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
@@ -131,6 +134,7 @@ pub fn run(args: &Args) -> Outcome {
             }
             return Err(Failure::new(exit, "the program is not run (--unchecked runs it all the same)"));
         }
+        args.proposed.lowers(&findings)?;
     }
     let mut options = Options { trace: args.trace, signature_order: args.signature_order, ..Options::default() };
     options.results = inferred_results(&cx(), &module);

@@ -49,16 +49,19 @@ pub struct Args {
     pub(super) budget: StepBudget,
     #[arg(long, default_value = "2023-02", value_parser = options::edition)]
     edition: Edition,
+    #[command(flatten)]
+    proposed: options::Proposed,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17)
     #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
     reading: Reading,
 }
 
 pub fn run(args: &Args) -> Outcome {
+    args.proposed.tell(args.edition)?;
     options::tell_of_preparation(args.edition);
     let source = input::read(&args.file)?;
     let (name, module) = source.named_module(args.selected.module.as_deref())?;
-    let mut cx = args.budget.cx().with_edition(args.edition).with_reading(args.reading.clone());
+    let mut cx = args.budget.cx().with_edition(args.proposed.basis(args.edition)).with_reading(args.reading.clone());
     let typed = Typed::of(&mut cx, &source, name, &module);
     match args.format {
         Format::Json => args.target.put(&format!("{}\n", typed.json(&args.target)))?,

@@ -2,7 +2,9 @@
 
 use std::io::{self, BufRead, Write};
 
-use super::protocol::{Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_ops, to_line};
+use super::protocol::{
+    Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_capabilities, to_line,
+};
 use crate::book::Reading;
 use crate::judge::Cx;
 use crate::oracle::{self, Engine};
@@ -19,7 +21,7 @@ pub fn serve(engine: Engine, reading: &Reading, input: impl BufRead, mut output:
             Ok((_, Ok(Request::Bye))) => return Ok(()),
             Ok((_, Ok(Request::Hello { id, versions }))) => write_line(&mut output, &greet(id, versions))?,
             Ok((_, Ok(Request::Question(question)))) => {
-                let mut cx = Cx::new().with_edition(question.edition).with_reading(reading.clone());
+                let mut cx = Cx::new().with_edition(question.basis).with_reading(reading.clone());
                 let outcome = oracle::outcome_by(&mut cx, engine, &question.ask);
                 write_line(&mut output, &reply_text(question.id, Reply::of(&outcome)))?;
             }
@@ -42,7 +44,7 @@ fn greet(id: u64, [low, high]: [u32; 2]) -> String {
         return reply_text(id, not_understood(&error));
     }
     let implementation = Identity { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
-    to_line(&Greeting { id, protocol: VERSION, implementation, capabilities: all_ops() })
+    to_line(&Greeting { id, protocol: VERSION, implementation, capabilities: all_capabilities() })
 }
 
 /// A future runner may ask what this version does not know.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::watch::{Fuel, Mistake, RowMutant, RowsLookedAt, Watch};
 use super::{Conclusion, Derivation, Step, with_stack};
-use crate::book::{Edition, Erratum, Reading, Rule, RuleSet};
+use crate::book::{Basis, Edition, Erratum, Proposal, Reading, Rule, RuleSet};
 
 /// How much the prover of shape equality may know. Every answer of a weaker one is an answer of the stronger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
@@ -34,8 +34,8 @@ pub enum GlbPurity {
 /// The context of a judgement.
 #[derive(Clone, Debug, Default)]
 pub struct Cx {
-    /// The edition whose rules hold.
-    pub edition: Edition,
+    /// What is judged by.
+    basis: Basis,
     /// Which errata are read literally.
     pub reading: Reading,
     /// How strong the prover of shape equality is.
@@ -109,10 +109,27 @@ impl Cx {
         self
     }
 
-    /// The same with another edition.
-    pub fn with_edition(mut self, edition: Edition) -> Cx {
-        self.edition = edition;
+    /// The same with another edition, or one with a proposal; with an edition alone no proposal is on.
+    pub fn with_edition(mut self, basis: impl Into<Basis>) -> Cx {
+        self.basis = basis.into();
         self
+    }
+
+    /// The same with a proposal, and the edition that it is made to.
+    pub fn with_proposal(self, proposal: Proposal) -> Cx {
+        self.with_edition(proposal)
+    }
+
+    /// What is judged by: the edition whose rules hold, and the proposal that is on.
+    #[inline]
+    pub fn basis(&self) -> Basis {
+        self.basis
+    }
+
+    /// The edition whose rules hold.
+    #[inline]
+    pub fn edition(&self) -> Edition {
+        self.basis.edition()
     }
 
     /// Switches rules off: [`Cx::fire`] then answers false, [`Cx::premise`] true.
@@ -133,8 +150,8 @@ impl Cx {
 
     /// The same question asked aside: nothing of it is recorded here, and nothing is masked.
     pub fn unobserved(&self) -> Cx {
-        let (edition, prover, glb_purity) = (self.edition, self.prover, self.glb_purity);
-        Cx { edition, prover, glb_purity, ..self.in_same_reading() }
+        let (basis, prover, glb_purity) = (self.basis, self.prover, self.glb_purity);
+        Cx { basis, prover, glb_purity, ..self.in_same_reading() }
     }
 
     /// As new, but for the reading.
@@ -210,20 +227,20 @@ impl Cx {
     /// Whether the edition has a rule, under its own id or under that of the rule which succeeds it there.
     #[inline]
     pub fn has(&self, rule: Rule) -> bool {
-        rule.in_edition(self.edition).is_some()
+        rule.in_edition(self.basis).is_some()
     }
 
     /// The id by which the edition knows a rule.
     #[inline]
     pub fn stated_as(&self, rule: Rule) -> Rule {
-        rule.in_edition(self.edition).unwrap_or(rule)
+        rule.in_edition(self.basis).unwrap_or(rule)
     }
 
     /// Applies a rule: records it and answers true, or answers false if the rule is masked or not of the edition.
     #[must_use = "a masked rule must not apply"]
     #[inline]
     pub fn fire(&mut self, rule: Rule) -> bool {
-        let Some(rule) = rule.in_edition(self.edition) else { return false };
+        let Some(rule) = rule.in_edition(self.basis) else { return false };
         if let Some(watch) = &mut self.watch
             && !watch.fires(rule)
         {
@@ -264,13 +281,13 @@ impl Cx {
     #[inline]
     fn row_that_applies<'r, T>(&self, rows: &'r [Row<T>]) -> Option<(Rule, &'r T)> {
         let applying = rows.iter().filter(|(_, holds, _)| *holds);
-        applying.filter_map(|(rule, _, then)| Some((rule.in_edition(self.edition)?, then))).next()
+        applying.filter_map(|(rule, _, then)| Some((rule.in_edition(self.basis)?, then))).next()
     }
 
     /// The rows that stand in the table, in the edition.
     fn standing<'r, T>(&self, rows: &'r [Row<T>]) -> Vec<(Rule, bool, &'r T)> {
-        let edition = self.edition;
-        rows.iter().filter_map(|(rule, holds, then)| Some((rule.in_edition(edition)?, *holds, then))).collect()
+        let basis = self.basis;
+        rows.iter().filter_map(|(rule, holds, then)| Some((rule.in_edition(basis)?, *holds, then))).collect()
     }
 
     #[cold]
@@ -293,7 +310,7 @@ impl Cx {
                 then
             }
             None => {
-                self.recorded.extend(otherwise.0.in_edition(self.edition));
+                self.recorded.extend(otherwise.0.in_edition(self.basis));
                 otherwise.1
             }
         }
@@ -302,7 +319,7 @@ impl Cx {
     #[cold]
     fn by_watched_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
         let rows = self.standing(rows);
-        let Some(last) = otherwise.0.in_edition(self.edition) else {
+        let Some(last) = otherwise.0.in_edition(self.basis) else {
             let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1);
             let of = |at| self.conclusion_of(at, rows.len(), &|i| (rows[i].0, rows[i].2));
             return at.and_then(of).unwrap_or(otherwise.1);
@@ -389,8 +406,8 @@ impl Cx {
         if self.watch.is_none() {
             return self.by_plain_lazy_cases(rows);
         }
-        let edition = self.edition;
-        let standing = rows.iter().filter_map(|row| Some((row.0.in_edition(edition)?, row)));
+        let basis = self.basis;
+        let standing = rows.iter().filter_map(|row| Some((row.0.in_edition(basis)?, row)));
         let rows: Vec<(Rule, &LazyRow<'_, T>)> = standing.collect();
         let at = self.first_case(rows.len(), &|i| rows[i].0, &|cx, i| rows[i].1.1(cx))?;
         self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].1.2))
@@ -399,7 +416,7 @@ impl Cx {
     fn by_plain_lazy_cases<T: Clone>(&mut self, rows: &[LazyRow<'_, T>]) -> Option<T> {
         for (rule, holds, conclusion) in rows {
             if self.has(*rule) && holds(self) {
-                self.recorded.extend(rule.in_edition(self.edition));
+                self.recorded.extend(rule.in_edition(self.basis));
                 return Some(conclusion.clone());
             }
         }
@@ -471,7 +488,7 @@ impl Cx {
     #[inline]
     pub fn meets<T>(&mut self, (rule, n, holds, _): &Condition<T>) -> bool {
         // What another edition demands is not demanded.
-        let Some(rule) = rule.in_edition(self.edition) else { return true };
+        let Some(rule) = rule.in_edition(self.basis) else { return true };
         if self.watch.is_some() {
             return self.meets_watched(rule, *n, *holds);
         }
@@ -544,7 +561,7 @@ impl Cx {
     #[must_use = "a failing premise must have a consequence"]
     #[inline]
     pub fn premise(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
-        let Some(rule) = rule.in_edition(self.edition) else { return true };
+        let Some(rule) = rule.in_edition(self.basis) else { return true };
         if let Some(watch) = &mut self.watch
             && !watch.tests(rule, n, holds)
         {

@@ -10,6 +10,7 @@ use super::own::Own;
 use super::same_shape::{Compared, compare_known_shapes, compare_values, is_var};
 use super::substitute::substitute_in_func;
 use super::surroundings::{Introduced, Nowhere, Scope, Surroundings};
+use super::unknown_purity::compatible_purity;
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::Compatibility::{self, Compatible, Incompatible, Possibly};
@@ -222,12 +223,13 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
     if let Some(answer) = by_arity {
         return answer;
     }
-    if !cx.holds(&[(rule!("SI.COMPAT.FUNC.PURITY"), 1, f1.purity() || !f2.purity())]) {
+    let at_best = compatible_purity(cx, f1, f2);
+    if at_best == Incompatible {
         return Incompatible;
     }
     // An impure function where a pure one is demanded, if the infos have the optional field (A18).
     if f2.pure == Some(true)
-        && !cx.has(rule!("SI.COMPAT.FUNC.PURITY"))
+        && !cx.has(rule!("PURITY.FIELD"))
         && !cx.literal(Erratum::A18)
         && !cx.holds(&[(rule!("SI.COMPAT.INVARIANT"), 1, f1.pure == f2.pure)])
     {
@@ -242,7 +244,7 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
     let (replaced, _introduced) = in_terms_of(cx, [f1, f2], &own1, &mapping, scope);
     let f1 = replaced.as_ref().unwrap_or(f1);
     // Parameters in reverse, then results forward.
-    let worst = worst(cx, params2.iter().zip(params_of(f1)).chain([(&f1.ret, &f2.ret)]), scope);
+    let worst = worst(cx, params2.iter().zip(params_of(f1)).chain([(&f1.ret, &f2.ret)]), scope).max(at_best);
     cx.by_cases_or(
         &[
             (rule!("SI.COMPAT.FUNC.INCOMPAT"), worst == Incompatible, Incompatible),

@@ -329,7 +329,9 @@ impl<'m> Checker<'_, 'm> {
             self.at(Step::Item("params", i), |c| c.parameter(param));
         }
         if let Some(info) = &function.ret_struct_info {
+            self.in_signature = true;
             self.at(Step::Field("ret_struct_info"), |c| c.annotation(info, Position::Return, function.span));
+            self.in_signature = false;
         }
     }
 
@@ -337,7 +339,9 @@ impl<'m> Checker<'_, 'm> {
         self.dataflow_var_in_dataflow_block(param, Region::Function);
         self.bound_once(param, Region::Function);
         if let Some(info) = &param.annotation {
+            self.in_signature = true;
             self.annotation_of_variable(info, Position::Parameter, param.var.span);
+            self.in_signature = false;
         }
         self.bind(param, Region::Function, Callee::Unknown);
     }
