@@ -41,5 +41,6 @@ mod soundness;
 mod tir;
 mod trials;
 mod types;
+mod unknown_purity;
 mod vm;
 mod workers;

@@ -6,7 +6,7 @@ use super::local::Inferred;
 use crate::book::Erratum;
 use crate::derivation::{Beforehand, DeriveReport, Deriver};
 use crate::findings::{Complaint, Demand, Finder, Trail};
-use crate::grammar::{IrModule, Name, StructInfo};
+use crate::grammar::{IrModule, Name, Span, StructInfo};
 use crate::judge::Cx;
 use crate::scope::{Component, strongly_connected};
 
@@ -53,18 +53,21 @@ fn rechecked<'c, 'm>(
     beforehand: Beforehand,
 ) -> Deriver<'c, 'm> {
     let mut deriver = once(cx, module, groups, beforehand);
-    for time in 0.. {
-        if !deriver.inferring.overwritten || !deriver.cx.fire(rule!("PURITY3.RECHECK")) {
-            break;
-        }
-        if time == TIMES {
+    let mut times = 0;
+    while deriver.inferring.overwritten && deriver.cx.fire(rule!("PURITY3.RECHECK")) {
+        times += 1;
+        if times > TIMES {
             let rule = rule!("PURITY3.RECHECK");
             let reason = "what recursive functions return comes to no end, annotate their results";
-            deriver.complain(rule, crate::grammar::Span::NONE, &|| Complaint::limit(reason));
+            deriver.complain(rule, Span::NONE, &|| Complaint::limit(reason));
             break;
         }
         let Deriver { cx, beforehand, .. } = deriver;
+        let told = beforehand.settled.entries.clone();
         deriver = once(cx, module, groups, beforehand);
+        if deriver.beforehand.settled.entries == told {
+            break;
+        }
     }
     deriver
 }

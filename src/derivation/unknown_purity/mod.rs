@@ -9,7 +9,7 @@ pub(super) use local::Inferring;
 
 use super::Deriver;
 use super::function::of_purity;
-use crate::grammar::{DeriveFunc, GlobalFunc, StructInfo};
+use crate::grammar::{DeriveFunc, GlobalFunc, Name, StructInfo};
 use crate::struct_info::info_of_prim_func;
 
 impl Deriver<'_, '_> {
@@ -24,19 +24,22 @@ impl Deriver<'_, '_> {
 
     /// PURITY3.PREPOPULATE: all global functions are known before any is derived, as they are annotated, or by what was derived of them.
     pub(super) fn prepopulate(&mut self) {
-        if !self.cx.has(rule!("PURITY3.PREPOPULATE")) || !self.cx.fire(rule!("PURITY3.PREPOPULATE")) {
-            return;
+        if self.cx.fire(rule!("PURITY3.PREPOPULATE")) {
+            for (gv, func) in &self.module.funcs {
+                let info = self.known_before(&gv.name, func);
+                self.globals.insert(&gv.name, info);
+            }
         }
-        for (gv, func) in &self.module.funcs {
-            let info = match (func, self.beforehand.settled.entries.get(&gv.name)) {
-                (GlobalFunc::Function(_), Some(derived)) => derived.clone(),
-                (GlobalFunc::Function(function), None) => self.annotated_info(function),
-                (GlobalFunc::PrimFunc(func), _) => Some(info_of_prim_func(self.cx, self.module, func)),
-                (GlobalFunc::ExternFunc(_), _) => Some(self.info_of_extern_func()),
-            };
-            let info = info.map(|info| self.with_purity_of(&gv.name, info));
-            self.globals.insert(&gv.name, info);
-        }
+    }
+
+    fn known_before(&mut self, name: &Name, func: &GlobalFunc) -> Option<StructInfo> {
+        let info = match (func, self.beforehand.settled.entries.get(name)) {
+            (GlobalFunc::Function(_), Some(derived)) => derived.clone(),
+            (GlobalFunc::Function(function), None) => self.annotated_info(function),
+            (GlobalFunc::PrimFunc(func), _) => Some(info_of_prim_func(self.cx, self.module, func)),
+            (GlobalFunc::ExternFunc(_), _) => Some(self.info_of_extern_func()),
+        };
+        info.map(|info| self.with_purity_of(name, info))
     }
 
     /// What is known of a global function whose purity the module has settled.
