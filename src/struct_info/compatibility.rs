@@ -244,7 +244,8 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
     let (replaced, _introduced) = in_terms_of(cx, [f1, f2], &own1, &mapping, scope);
     let f1 = replaced.as_ref().unwrap_or(f1);
     // Parameters in reverse, then results forward.
-    let worst = worst(cx, params2.iter().zip(params_of(f1)).chain([(&f1.ret, &f2.ret)]), scope).max(at_best);
+    let worst = worst(cx, params2.iter().zip(params_of(f1)).chain([(&f1.ret, &f2.ret)]), scope);
+    let worst = worst.max(at_best);
     cx.by_cases_or(
         &[
             (rule!("SI.COMPAT.FUNC.INCOMPAT"), worst == Incompatible, Incompatible),

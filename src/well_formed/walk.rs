@@ -328,11 +328,11 @@ impl<'m> Checker<'_, 'm> {
         for (i, param) in function.params.iter().enumerate() {
             self.at(Step::Item("params", i), |c| c.parameter(param));
         }
+        self.in_signature = true;
         if let Some(info) = &function.ret_struct_info {
-            self.in_signature = true;
             self.at(Step::Field("ret_struct_info"), |c| c.annotation(info, Position::Return, function.span));
-            self.in_signature = false;
         }
+        self.in_signature = false;
     }
 
     fn parameter(&mut self, param: &'m Binder) {
