@@ -35,6 +35,16 @@ impl<'m> Calls<'m> {
         self.closure || !self.unknown.is_empty()
     }
 
+    fn count(&mut self, pure: Option<bool>, callee: Option<Named<'m>>) {
+        match (pure, callee) {
+            (Some(pure), _) => self.impure |= !pure,
+            (None, Some(Named::Global(name))) => {
+                self.unknown.insert(name);
+            }
+            (None, Some(Named::Local(_)) | None) => (self.closure, self.leaves_open) = (true, true),
+        }
+    }
+
     /// With the calls of a function that is nested in this one: none of them counts, but what is reached is reached from here.
     fn around(mut self, nested: &Calls<'m>) -> Calls<'m> {
         self.reached.extend(&nested.reached);
@@ -173,16 +183,9 @@ impl<'m> Deriver<'_, 'm> {
             self.inferring.calls.reached.insert(name);
         }
         let itself = named.is_some() && named == self.inferring.current;
-        if itself && self.cx.fire(rule!("PURITY3.LOCAL.SKIP")) {
-            return;
-        }
-        let calls = &mut self.inferring.calls;
-        match (pure, named) {
-            (Some(pure), _) => calls.impure |= !pure,
-            (None, Some(Named::Global(name))) => {
-                calls.unknown.insert(name);
-            }
-            (None, Some(Named::Local(_)) | None) => (calls.closure, calls.leaves_open) = (true, true),
+        let skipped = itself && self.cx.fire(rule!("PURITY3.LOCAL.SKIP"));
+        if !skipped {
+            self.inferring.calls.count(pure, named);
         }
     }
 
