@@ -22,6 +22,8 @@ struct RuleText {
     chevron: bool,
     pending: bool,
     succeeds: Vec<String>,
+    proposal: Option<String>,
+    over: Vec<String>,
     text: String,
     later: Vec<Restated>,
 }
@@ -40,6 +42,9 @@ struct Restated {
 
 /// The editions, the oldest first; `src/book/edition.rs` has them in the same order.
 const EDITIONS: [&str; 3] = ["2023-02", "2023-12", "2024-04"];
+
+/// The proposals, each with the edition that it is made to; `src/book/proposal.rs` has them in the same order.
+const PROPOSALS: [(&str, &str); 1] = [("unknown-purity", "2024-04")];
 
 fn main() {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
@@ -118,7 +123,7 @@ fn read_rules(root: &Path) -> Result<BTreeMap<String, RuleText>, String> {
     }
     for rule in rules.values() {
         let needs = rule.needs.iter().chain(rule.later.iter().flat_map(|later| &later.needs));
-        if let Some(unknown) = needs.chain(&rule.succeeds).find(|id| !rules.contains_key(*id)) {
+        if let Some(unknown) = needs.chain(&rule.succeeds).chain(&rule.over).find(|id| !rules.contains_key(*id)) {
             return Err(format!("{}:{}: rule {} names the unknown rule {unknown}", rule.file, rule.line, rule.id));
         }
     }
@@ -141,8 +146,11 @@ fn parse_rule(id: &str, after: &[&str], file: String, line: usize) -> Result<Rul
         return Err(format!("rule {id} has no text"));
     }
     let fields = parse_fields(id, meta.split(" · "))?;
-    if fields.editions.is_empty() {
-        return Err(format!("rule {id} names no edition"));
+    if fields.editions.is_empty() == fields.proposal.is_none() {
+        return Err(format!("rule {id} names no edition and no proposal, or both"));
+    }
+    if fields.proposal.is_none() && !fields.over.is_empty() {
+        return Err(format!("rule {id} stands over others and is of no proposal"));
     }
     let mut rule = RuleText {
         id: id.to_string(),
@@ -156,6 +164,8 @@ fn parse_rule(id: &str, after: &[&str], file: String, line: usize) -> Result<Rul
         chevron: fields.chevron,
         pending: fields.pending,
         succeeds: fields.succeeds,
+        proposal: fields.proposal,
+        over: fields.over,
         text,
         later: Vec::new(),
     };
@@ -174,6 +184,8 @@ struct Fields {
     chevron: bool,
     pending: bool,
     succeeds: Vec<String>,
+    proposal: Option<String>,
+    over: Vec<String>,
 }
 
 fn parse_fields<'l>(id: &str, mut line: impl Iterator<Item = &'l str>) -> Result<Fields, String> {
@@ -187,6 +199,8 @@ fn parse_fields<'l>(id: &str, mut line: impl Iterator<Item = &'l str>) -> Result
             "needs" => fields.needs = list(),
             "errata" => fields.errata = list(),
             "succeeds" => fields.succeeds = list(),
+            "proposal" => fields.proposal = Some(value.to_string()),
+            "over" => fields.over = list(),
             "chevron" => fields.chevron = true,
             "pending" => fields.pending = true,
             _ => return Err(format!("rule {id}: unknown metadata field `{field}`")),
@@ -194,6 +208,10 @@ fn parse_fields<'l>(id: &str, mut line: impl Iterator<Item = &'l str>) -> Result
     }
     if let Some(unknown) = fields.editions.iter().find(|edition| !EDITIONS.contains(&edition.as_str())) {
         return Err(format!("rule {id}: there is no edition `{unknown}`"));
+    }
+    let is_known = |name: &String| PROPOSALS.iter().any(|(proposal, _)| proposal == name);
+    if let Some(unknown) = fields.proposal.as_ref().filter(|name| !is_known(name)) {
+        return Err(format!("rule {id}: there is no proposal `{unknown}`"));
     }
     Ok(fields)
 }
@@ -211,7 +229,11 @@ fn parse_restated(rule: &RuleText, body: &[&str]) -> Result<Vec<Restated>, Strin
     for line in body {
         if let Some((edition, rest)) = restated_meta(line) {
             let fields = parse_fields(id, rest.split(" · "))?;
-            let follows = later.last().map_or(rule.editions[0].as_str(), |before| before.edition.as_str()) < edition;
+            let follows = later
+                .last()
+                .map(|before| &before.edition)
+                .or(rule.editions.first())
+                .is_some_and(|before| before.as_str() < edition);
             if !rule.editions.iter().any(|known| known == edition) || !follows {
                 return Err(format!("rule {id} is restated for {edition}, which it does not name, or out of order"));
             }
@@ -353,7 +375,7 @@ fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, 
     for rule in rules.values() {
         let _ = writeln!(
             out,
-            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, succeeds: &{:?}, text: {:?}, later: &[{}], excluded: {:?}, excluded_since: {:?} }},",
+            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, succeeds: &{:?}, proposal: {:?}, over: &{:?}, text: {:?}, later: &[{}], excluded: {:?}, excluded_since: {:?} }},",
             rule.id,
             rule.file,
             rule.line,
@@ -365,6 +387,8 @@ fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, 
             rule.chevron,
             rule.pending,
             rule.succeeds,
+            rule.proposal,
+            rule.over,
             rule.text,
             rule.later.iter().map(restated_source).collect::<String>(),
             excluded.get(&rule.id).filter(|of| of.since.is_none()).map(|of| &of.reason),
@@ -384,36 +408,51 @@ fn restated_source(later: &Restated) -> String {
     )
 }
 
-/// By rule, a bit for each edition that states it; by edition and rule, the rule under which the edition states it: itself, or the
+/// What is judged by: an edition, or a proposal with the edition that it is made to. Editions come first, as in `Basis::index`.
+fn texts() -> Vec<(&'static str, Option<&'static str>)> {
+    let editions = EDITIONS.iter().map(|edition| (*edition, None));
+    editions.chain(PROPOSALS.iter().map(|(proposal, base)| (*base, Some(*proposal)))).collect()
+}
+
+/// Whether a text has a rule: its edition states it, and the proposal puts nothing in its place, or the proposal states it.
+fn states(rules: &BTreeMap<String, RuleText>, rule: &RuleText, text: (&str, Option<&str>)) -> bool {
+    let (edition, proposal) = text;
+    let of_proposal = |rule: &RuleText| proposal.is_some() && rule.proposal.as_deref() == proposal;
+    let replaced = rules.values().any(|other| of_proposal(other) && other.over.contains(&rule.id));
+    of_proposal(rule) || rule.editions.iter().any(|known| known == edition) && !replaced
+}
+
+/// By rule, a bit for each text that states it; by text and rule, the rule under which the text states it: itself, or the
 /// one that succeeds it there.
 fn in_editions_source(rules: &BTreeMap<String, RuleText>) -> Result<String, String> {
+    let texts = texts();
     let mut out = String::from("static STATED_BY: [u8; Rule::ALL.len()] = [\n");
     for rule in rules.values() {
-        let bit = |edition: &String| EDITIONS.iter().position(|known| known == edition).map_or(0, |at| 1_u8 << at);
-        let _ = writeln!(out, "    {},", rule.editions.iter().map(bit).sum::<u8>());
+        let bits = texts.iter().enumerate().filter(|(_, text)| states(rules, rule, **text)).map(|(at, _)| 1_u8 << at);
+        let _ = writeln!(out, "    {},", bits.sum::<u8>());
     }
-    out.push_str("];\nstatic IN_EDITION: [[Option<Rule>; Rule::ALL.len()]; 3] = [\n");
-    for edition in EDITIONS {
-        let states = |rule: &RuleText| rule.editions.iter().any(|known| known == edition);
+    let _ = writeln!(out, "];\nstatic IN_TEXT: [[Option<Rule>; Rule::ALL.len()]; {}] = [", texts.len());
+    for text in texts {
         out.push_str("    [\n");
         for rule in rules.values() {
-            let successors: Vec<&str> = rules
-                .values()
-                .filter(|other| states(other) && other.succeeds.contains(&rule.id))
-                .map(|other| other.id.as_str())
-                .collect();
-            let name = match (states(rule), successors.as_slice()) {
-                (true, _) => format!("Some(Rule::{})", rust_name(&rule.id)),
-                (false, []) => "None".to_string(),
-                (false, [successor]) => format!("Some(Rule::{})", rust_name(successor)),
-                (false, [_, _, ..]) => return Err(format!("{} has several successors in {edition}", rule.id)),
-            };
-            let _ = writeln!(out, "        {name},");
+            let _ = writeln!(out, "        {},", name_in(rules, rule, text)?);
         }
         out.push_str("    ],\n");
     }
     out.push_str("];\n");
     Ok(out)
+}
+
+/// The rule under which a text states one.
+fn name_in(rules: &BTreeMap<String, RuleText>, rule: &RuleText, text: (&str, Option<&str>)) -> Result<String, String> {
+    let succeeds = |other: &&RuleText| other.succeeds.contains(&rule.id) && states(rules, other, text);
+    let successors: Vec<&str> = rules.values().filter(succeeds).map(|other| other.id.as_str()).collect();
+    match (states(rules, rule, text), successors.as_slice()) {
+        (true, _) => Ok(format!("Some(Rule::{})", rust_name(&rule.id))),
+        (false, []) => Ok("None".to_string()),
+        (false, [successor]) => Ok(format!("Some(Rule::{})", rust_name(successor))),
+        (false, [_, _, ..]) => Err(format!("{} has several successors in {}", rule.id, text.0)),
+    }
 }
 
 /// `rule!("ID")` is the rule of that id, as an expression or a pattern. A literal arm for each id, so that a search for

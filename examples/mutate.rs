@@ -106,7 +106,7 @@ fn texts() -> io::Result<Vec<(Kind, String)>> {
     texts.extend(compiled);
     for case in relax_spec::suite::embedded_suite().unwrap_or_default() {
         let question =
-            relax_spec::harness::protocol::Question { id: 1, edition: Default::default(), ask: case.ask.with_module() };
+            relax_spec::harness::protocol::Question { id: 1, basis: Default::default(), ask: case.ask.with_module() };
         texts.push((Kind::Question, question.to_line()));
     }
     Ok(texts)

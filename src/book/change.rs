@@ -59,16 +59,19 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule;
     use Edition::{E2023_02, E2023_12, E2024_04};
+
+    fn named(id: &str) -> Rule {
+        id.parse().unwrap()
+    }
 
     #[test]
     fn what_becomes_of_a_rule() {
-        assert_eq!(rule!("PURITY.FIELD").change(E2023_02, E2023_12), Some(Change::New));
-        assert_eq!(rule!("PURITY.FIELD").change(E2023_12, E2023_02), Some(Change::Removed));
-        assert_eq!(rule!("TC.CALL.NOTFUNC").change(E2023_02, E2023_12), Some(Change::Removed));
-        assert_eq!(rule!("PRIMFUNC.SI.RESULT").change(E2023_12, E2024_04), Some(Change::Changed));
-        assert_eq!(rule!("EQ.ALPHA").change(E2023_02, E2024_04), None);
+        assert_eq!(named("PURITY.FIELD").change(E2023_02, E2023_12), Some(Change::New));
+        assert_eq!(named("PURITY.FIELD").change(E2023_12, E2023_02), Some(Change::Removed));
+        assert_eq!(named("TC.CALL.NOTFUNC").change(E2023_02, E2023_12), Some(Change::Removed));
+        assert_eq!(named("PRIMFUNC.SI.RESULT").change(E2023_12, E2024_04), Some(Change::Changed));
+        assert_eq!(named("EQ.ALPHA").change(E2023_02, E2024_04), None);
     }
 
     #[test]

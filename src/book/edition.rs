@@ -53,20 +53,3 @@ impl FromStr for Edition {
         named.ok_or_else(|| UnknownEdition(name.to_string()))
     }
 }
-
-/// A text beside the editions that may be taken up with one. There is none yet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Proposal {}
-
-/// A name that no proposal has.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("there is no proposal `{0}` that can be taken up")]
-pub struct UnknownProposal(pub String);
-
-impl FromStr for Proposal {
-    type Err = UnknownProposal;
-
-    fn from_str(name: &str) -> Result<Proposal, UnknownProposal> {
-        Err(UnknownProposal(name.to_string()))
-    }
-}

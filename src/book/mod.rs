@@ -5,14 +5,16 @@ mod dialect;
 mod edition;
 pub mod erratum;
 mod nearest;
+mod proposal;
 mod reading;
 #[macro_use]
 pub mod rule;
 
 pub use change::Change;
 pub use dialect::ron_options;
-pub use edition::{Edition, Proposal, UnknownEdition, UnknownProposal};
+pub use edition::{Edition, UnknownEdition};
 pub use erratum::{Erratum, UnknownErratum};
 pub use nearest::{did_you_mean, nearest, or_meant};
+pub use proposal::{Basis, Proposal, UnknownProposal, WrongBase};
 pub use reading::Reading;
 pub use rule::{Rule, RuleInfo, RuleSet, Statement, Status, UnknownRule};

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Edition;
+use super::{Basis, Edition};
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
@@ -44,6 +44,10 @@ pub struct RuleInfo {
     pub pending: bool,
     /// The rules of earlier editions that say the same under another id: where the code cites them, it applies this one in its editions.
     pub succeeds: &'static [&'static str],
+    /// The proposal that it is of, by name, if it is of none of the editions.
+    pub proposal: Option<&'static str>,
+    /// The rules that do not stand where that proposal is on, for this one stands in their place, by id.
+    pub over: &'static [&'static str],
     /// The statement itself, in Markdown, as the first of its editions has it.
     pub text: &'static str,
     /// What later editions make of it, in their order.
@@ -98,21 +102,22 @@ impl Rule {
     }
 
     /// The rule under which an edition states it: itself, or the one that [succeeds](RuleInfo::succeeds) it there; none if the edition has no
-    /// such rule.
+    /// such rule. With a proposal it is what both together state.
     #[inline]
-    pub fn in_edition(self, edition: Edition) -> Option<Rule> {
-        if self.is_stated_by(edition) { Some(self) } else { self.successor_in(edition) }
+    pub fn in_edition(self, basis: impl Into<Basis>) -> Option<Rule> {
+        let basis = basis.into();
+        if self.is_stated_by(basis) { Some(self) } else { self.successor_in(basis) }
     }
 
-    /// Whether an edition states it, under its own id.
+    /// Whether an edition, or one with a proposal, states it, under its own id.
     #[inline]
-    pub fn is_stated_by(self, edition: Edition) -> bool {
-        STATED_BY[self as usize] & (1 << edition as u8) != 0
+    pub fn is_stated_by(self, basis: impl Into<Basis>) -> bool {
+        STATED_BY[self as usize] & (1 << basis.into().index()) != 0
     }
 
     #[cold]
-    fn successor_in(self, edition: Edition) -> Option<Rule> {
-        IN_EDITION[edition as usize][self as usize]
+    fn successor_in(self, basis: Basis) -> Option<Rule> {
+        IN_TEXT[basis.index()][self as usize]
     }
 
     /// What an edition says of it, if it has the rule.

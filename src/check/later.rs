@@ -50,7 +50,7 @@ impl Later<'_> {
     /// For each finding the first later edition that accepts what is wrong, if one does.
     pub fn accepting(&self, findings: &[Diagnostic]) -> Vec<Option<Accepted>> {
         let mut accepted: Vec<Option<Accepted>> = vec![None; findings.len()];
-        for edition in Edition::ALL.into_iter().filter(|edition| *edition > self.cx.edition) {
+        for edition in Edition::ALL.into_iter().filter(|edition| *edition > self.cx.edition()) {
             let found = self.found_in(edition, RuleSet::new());
             let clean = self.without_errors(&found.findings);
             let is_open = |i: usize| accepted[i].is_none() && findings[i].severity == Severity::Error;
@@ -98,7 +98,7 @@ impl Later<'_> {
 
     /// Whether a later edition has a rule that the earlier one does not have, or has in other words.
     fn is_new(&self, rule: Rule, after: Edition) -> bool {
-        let before = self.cx.edition;
+        let before = self.cx.edition();
         let is_of_before = |old: &&str| old.parse::<Rule>().is_ok_and(|old| old.is_stated_by(before));
         let words = |edition| rule.statement(edition).map(|statement| statement.text);
         words(before) != words(after) && !rule.info().succeeds.iter().any(|old| is_of_before(&old))

@@ -57,6 +57,7 @@ pub fn run(args: &Args) -> Outcome {
             let message = "the program is not compiled (--unchecked compiles it all the same)";
             return Err(Failure::new(exit, message));
         }
+        choice.lowers(&findings)?;
     }
     let executable = vm::build(&mut cx(), &module);
     let text = match args.format {

@@ -14,7 +14,7 @@ use super::convert::Target;
 use super::input::{self, InputError, Source};
 use super::types::Typed;
 use super::{Exit, Failure, Outcome, note, options, print, print_program, print_rendered, render};
-use crate::book::{Edition, Reading};
+use crate::book::{Edition, Proposal, Reading, WrongBase};
 use crate::check::{Accepted, Claim, Later, all_findings, check_as, unknown_names};
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, Span, visible, visible_json};
@@ -105,6 +105,8 @@ struct OfModule {
     vanish_in: Option<Edition>,
     /// What the literal text says, where its verdict is another one.
     literally: Option<String>,
+    /// Which proposal is on, with the verdict of the edition by itself, where that is another one.
+    proposed: Option<String>,
     /// Whether the module has something that its edition gives no meaning.
     has_global_infos: bool,
     /// No function of the module can be started from outside, and it does not claim to be a program.
@@ -122,6 +124,7 @@ impl OfModule {
             findings,
             vanish_in: None,
             literally: None,
+            proposed: None,
             has_global_infos: false,
             fragment: false,
         }
@@ -220,7 +223,8 @@ fn apart(path: PathBuf, check: impl FnOnce(PathBuf) -> Checked) -> Checked {
 
 fn check(args: &Args, offered: &Offered, path: PathBuf) -> Checked {
     let result = input::read(&path).and_then(|source| {
-        let choice = offered.for_none();
+        let wrong = |error: WrongBase| InputError::Load(source.name.clone(), LoadError::Data(error.to_string()));
+        let choice = offered.for_none().map_err(wrong)?;
         let of_relay = source.relay_findings(&mut choice.cx(args.budget.cx()))?;
         if has_errors(&of_relay) {
             let module = OfModule::of_relay(choice, of_relay);
@@ -247,6 +251,7 @@ fn check_module(args: &Args, source: &Source, choice: Choice, name: String, modu
     let report = check_as(&mut context(), module, claim);
     let literal = check_as(&mut context().with_reading(Reading::literal()), module, claim).diagnostics;
     let literally = (has_errors(&report.diagnostics) != has_errors(&literal)).then(|| verdict(&literal));
+    let proposed = choice.proposal.map(|proposal| under(args, &choice, proposal, module, claim, &report.diagnostics));
     let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
     let findings = all_findings(&mut context(), &report, unknown.clone());
     let later = Later { module, claim, unknown: &unknown, cx: &context() };
@@ -265,11 +270,28 @@ fn check_module(args: &Args, source: &Source, choice: Choice, name: String, modu
         }
     });
     let fragment = report.fragment;
-    OfModule { name, typed, choice, findings, accepted, vanish_in, literally, has_global_infos, fragment }
+    OfModule { name, typed, choice, findings, accepted, vanish_in, literally, proposed, has_global_infos, fragment }
 }
 
 fn has_errors<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> bool {
     findings.into_iter().any(|finding| finding.severity == Severity::Error)
+}
+
+/// Says that a proposal is on, and what the edition by itself says of the module, where its verdict is another one.
+fn under(
+    args: &Args,
+    choice: &Choice,
+    proposal: Proposal,
+    module: &IrModule,
+    claim: Claim,
+    findings: &[Diagnostic],
+) -> String {
+    let mut cx = choice.without_proposal().cx(args.budget.cx());
+    let without = check_as(&mut cx, module, claim).diagnostics;
+    let same = verdict(findings) == verdict(&without);
+    let otherwise =
+        if same { String::new() } else { format!("; by edition {} alone: {}", choice.edition, verdict(&without)) };
+    format!("under the proposal {proposal}{otherwise}")
 }
 
 /// `accepted`, or the rules broken.
@@ -325,7 +347,7 @@ fn tell_module(
     most: &mut usize,
     out: Sink<'_>,
 ) -> Result<(), Failure> {
-    let OfModule { choice, literally, has_global_infos, fragment, .. } = module;
+    let OfModule { choice, literally, proposed, has_global_infos, fragment, .. } = module;
     let human = |(finding, accepted)| render::human(renderer, source, choice.edition, finding, accepted);
     module.told(*most).map(human).try_for_each(|text| out(&text))?;
     let rest = module.findings.len().saturating_sub(*most);
@@ -342,6 +364,9 @@ fn tell_module(
         let message = "no function has a global_symbol, so none can be started (an error with --program";
         out(&format!("note: {title}: {message}: {rule})\n\n"))?;
     }
+    if let Some(proposed) = proposed {
+        out(&format!("note: {title}: {proposed}\n\n"))?;
+    }
     match literally {
         Some(verdict) => out(&format!("note: {title}: in the literal reading of the text: {verdict}\n\n")),
         None => Ok(()),
@@ -357,7 +382,8 @@ fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
                 let rest = module.findings.len().saturating_sub(*most);
                 *most = most.saturating_sub(module.findings.len());
                 let rest = (rest > 0).then(|| render::not_shown_json(&report.source.name, rest));
-                told.into_iter().chain(rest).collect::<Vec<Value>>()
+                let proposed = module.proposed.iter().map(|note| render::note_json(&report.source.name, note));
+                told.into_iter().chain(rest).chain(proposed).collect::<Vec<Value>>()
             };
             let skipped = report.skipped.map(|skipped| render::skipped_json(&report.source, skipped));
             let path = checked.path.display().to_string();

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::input::{InputError, Source};
 use super::settings::Settings;
-use super::{Failure, note, options};
-use crate::book::{Edition, Reading};
+use super::{Exit, Failure, note, options};
+use crate::book::{Basis, Edition, Proposal, Reading, WrongBase};
+use crate::findings::Diagnostic;
 use crate::grammar::{IrModule, StatedEditionError, stated_edition, visible};
 use crate::judge::Cx;
 use crate::syntax::load::LoadError;
@@ -25,6 +26,9 @@ pub struct Choosing {
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17) [default: as relax-spec.toml says; else corrected]
     #[arg(long, value_name = "READING", value_parser = options::reading)]
     reading: Option<Reading>,
+    /// Judge by a proposal on top of the edition that it is made to: `unknown-purity`, with --edition 2024-04 [default: as relax-spec.toml says]
+    #[arg(long, value_name = "NAME", value_parser = options::proposal)]
+    proposal: Option<Proposal>,
 }
 
 /// Who has chosen an edition.
@@ -42,6 +46,8 @@ enum By {
 #[derive(Clone, Debug)]
 pub struct Choice {
     pub edition: Edition,
+    /// What is on, on top of the edition.
+    pub proposal: Option<Proposal>,
     by: By,
     /// If somebody has chosen one.
     chosen_reading: Option<Reading>,
@@ -55,6 +61,7 @@ pub struct Offered {
     /// By the command line or the environment, which come before what a module says.
     first: Option<(Edition, By)>,
     reading: Option<Reading>,
+    proposal: Option<Proposal>,
     settings: Option<Settings>,
 }
 
@@ -65,12 +72,13 @@ impl Choosing {
             Some(edition) => Some((edition, By::Option)),
             None => by_environment()?.map(|edition| (edition, By::Environment)),
         };
-        Ok(Offered { first, reading: self.reading.clone(), settings: Settings::above(path)? })
+        let (reading, proposal) = (self.reading.clone(), self.proposal);
+        Ok(Offered { first, reading, proposal, settings: Settings::above(path)? })
     }
 
     /// For what is no module and can state no edition, in the current directory or in a file.
     pub fn without_module(&self, path: &Path) -> Result<Choice, Failure> {
-        let choice = self.for_file(path)?.for_none();
+        let choice = self.for_file(path)?.for_none().map_err(Failure::unreadable)?;
         choice.tell();
         Ok(choice)
     }
@@ -104,15 +112,16 @@ impl Offered {
         let stated = stated_edition(&module.attrs);
         let unreadable = |error: StatedEditionError| LoadError::Data(error.to_string());
         let stated = stated.map_err(|error| InputError::Load(source.name.clone(), unreadable(error)))?;
-        Ok(self.with(stated))
+        let wrong = |error: WrongBase| InputError::Load(source.name.clone(), LoadError::Data(error.to_string()));
+        self.with(stated).map_err(wrong)
     }
 
     /// For what can state no edition.
-    pub fn for_none(&self) -> Choice {
+    pub fn for_none(&self) -> Result<Choice, WrongBase> {
         self.with(None)
     }
 
-    fn with(&self, stated: Option<Edition>) -> Choice {
+    fn with(&self, stated: Option<Edition>) -> Result<Choice, WrongBase> {
         let by_settings = || {
             let settings = self.settings.as_ref()?;
             Some((settings.edition?, By::Settings(settings.path.clone())))
@@ -120,12 +129,15 @@ impl Offered {
         let chosen = self.first.clone().or(stated.map(|edition| (edition, By::Module))).or_else(by_settings);
         let (edition, by) = chosen.unwrap_or((Edition::default(), By::Nobody));
         let read_by = self.settings.as_ref().filter(|found| self.reading.is_none() && found.reading.is_some());
-        Choice {
+        let proposal = self.proposal.or(self.settings.as_ref().and_then(|settings| settings.proposal));
+        Basis::new(edition, proposal)?;
+        Ok(Choice {
             edition,
+            proposal,
             by,
             chosen_reading: self.reading.clone().or(read_by.and_then(|settings| settings.reading.clone())),
             read_by: read_by.map(|settings| settings.path.clone()),
-        }
+        })
     }
 }
 
@@ -140,9 +152,32 @@ impl Choice {
         self.chosen_reading.clone().unwrap_or_default()
     }
 
+    /// What is judged by: the edition, with the proposal to it if one is on.
+    pub fn basis(&self) -> Basis {
+        self.proposal.map_or(self.edition.into(), Basis::from)
+    }
+
     /// A context that judges by it.
     pub fn cx(&self, cx: Cx) -> Cx {
-        cx.with_edition(self.edition).with_reading(self.reading())
+        cx.with_edition(self.basis()).with_reading(self.reading())
+    }
+
+    /// The same choice of the edition by itself.
+    pub fn without_proposal(&self) -> Choice {
+        Choice { proposal: None, ..self.clone() }
+    }
+
+    /// PURITY3.GLOBAL.DEFER: what a program must not have left when it is lowered, if its check has found that.
+    pub fn lowers(&self, findings: &[Diagnostic]) -> Result<(), Failure> {
+        let left = findings.iter().find(|finding| finding.rule == rule!("PURITY3.GLOBAL.DEFER"));
+        match (left, self.proposal) {
+            (Some(left), Some(proposal)) => {
+                let goes_on = "--unchecked goes on all the same";
+                let message = format!("{} (under the proposal {proposal}; {goes_on})", left.message);
+                Err(Failure::new(Exit::Findings, message))
+            }
+            (Some(_), None) | (None, _) => Ok(()),
+        }
     }
 
     /// Who has chosen the edition, in words.
@@ -160,6 +195,9 @@ impl Choice {
     pub fn tell(&self) {
         options::tell_of_preparation(self.edition);
         self.tell_who();
+        if let Some(proposal) = self.proposal {
+            note(&format!("note: under the proposal {proposal}, on top of edition {}\n", self.edition));
+        }
     }
 
     /// Says who has chosen, if the command line does not show it.
@@ -177,7 +215,11 @@ impl Choice {
 /// `edition 2024-04, from relax-spec.toml`.
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "edition {}, {}", self.edition, self.from())?;
+        write!(f, "edition {}", self.edition)?;
+        if let Some(proposal) = self.proposal {
+            write!(f, " with the proposal {proposal}")?;
+        }
+        write!(f, ", {}", self.from())?;
         match &self.read_by {
             Some(path) => write!(f, ", read as {} says", shown(path)),
             None => Ok(()),

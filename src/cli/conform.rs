@@ -9,7 +9,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Exit, Failure, Outcome, asking, note, options, print_rendered};
-use crate::book::Edition;
+use crate::book::{Basis, Edition, Proposal};
 use crate::harness::adapters::Adapter;
 use crate::harness::checkout::{self, write_atomically};
 use crate::harness::implementation::Launch;
@@ -69,6 +69,9 @@ pub struct Args {
     /// The edition by which the answers are judged [default: the one that the implementation claims]
     #[arg(long, value_name = "EDITION", value_parser = options::edition)]
     edition: Option<Edition>,
+    /// Only the cases of a proposal, judged by it and the edition that it is made to: `unknown-purity`
+    #[arg(long, value_name = "NAME", value_parser = options::proposal)]
+    proposal: Option<Proposal>,
     /// Stop at the first finding that no ledger lists
     #[arg(long)]
     fail_fast: bool,
@@ -138,7 +141,8 @@ pub fn run(args: &Args) -> Outcome {
         return update_lock(&suite);
     }
     let selection = select(&suite, &args.globs, args.partition)?;
-    if let Some(edition) = args.edition {
+    let edition = by_edition(args)?;
+    if let Some(edition) = edition {
         options::tell_of_preparation(edition);
         selection.of(&suite, edition)?;
     }
@@ -152,10 +156,18 @@ pub fn run(args: &Args) -> Outcome {
         let own = adapters.len() > 1 && *adapter != Adapter::Oracle(Engine::Evaluator);
         let suffix = if own { adapter.ledger_name() } else { None };
         let run =
-            Run { args, suite: &suite, adapter, only_running: own && args.adapter.is_none() || adapter.only_runs() };
+            Run { args, edition, suite: &suite, adapter, only_running: own && args.adapter.is_none() || adapter.only_runs() };
         worst = worst.max(run.one(&selection, &interrupt, suffix.as_deref())?);
     }
     Ok(worst)
+}
+
+/// The edition that is asked for, if one is: a proposal brings its own.
+fn by_edition(args: &Args) -> Result<Option<Edition>, Failure> {
+    let Some(proposal) = args.proposal else { return Ok(args.edition) };
+    let edition = args.edition.unwrap_or(proposal.base());
+    Basis::new(edition, Some(proposal)).map_err(Failure::unreadable)?;
+    Ok(Some(edition))
 }
 
 /// The cases in which a program is run: in the others both engines of the oracle are the same, and executables are not asked.
@@ -176,6 +188,8 @@ fn asked(args: &Args) -> Result<Vec<Adapter>, Failure> {
 /// One implementation under the suite.
 struct Run<'a> {
     args: &'a Args,
+    /// By which it is judged, if somebody says so.
+    edition: Option<Edition>,
     suite: &'a [Case],
     adapter: &'a Adapter,
     /// Whether nothing else is asked than how programs run.
@@ -195,8 +209,9 @@ impl Run<'_> {
         };
         let first = launch.start()?;
         let claimed = first.edition();
-        let edition = args.edition.unwrap_or(claimed);
-        let cases = selection.of(self.suite, edition)?;
+        let edition = self.edition.unwrap_or(claimed);
+        let mut cases = selection.of(self.suite, edition)?;
+        cases.retain(|case| args.proposal.is_none_or(|proposal| case.proposal == Some(proposal)));
         let cases = if self.only_running { running(&cases) } else { cases };
         if cases.is_empty() {
             return Ok(Exit::AsExpected);

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::errata_text::{field, fold, told_apart};
-use super::{Exit, Failure, Outcome, conflicts, print};
+use super::{Exit, Failure, Outcome, conflicts, options, print};
 use crate::book::erratum::{ErratumInfo, ErratumKind, Later, Shown};
-use crate::book::{Erratum, Reading, Rule};
+use crate::book::{Erratum, Proposal, Reading, Rule};
 use crate::data;
 use crate::grammar::IrModule;
 use crate::harness::protocol::Reply;
@@ -28,6 +28,9 @@ pub struct Args {
     /// One erratum, told at length with derivations
     #[arg(value_name = "ID")]
     id: Option<String>,
+    /// Only those of this proposal
+    #[arg(long, value_name = "NAME", value_parser = options::proposal, conflicts_with = "id")]
+    proposal: Option<Proposal>,
     /// One JSON object a line
     #[arg(long)]
     json: bool,
@@ -42,6 +45,10 @@ pub fn run(args: &Args) -> Outcome {
         Some(id) => Erratum::named(id).map_err(Failure::unreadable)?,
         None => Erratum::ALL.to_vec(),
     };
+    let errata = match args.proposal {
+        Some(proposal) => of_proposal(&errata, proposal)?,
+        None => errata,
+    };
     let mut told = Vec::with_capacity(errata.len());
     for erratum in errata {
         told.push(match (args.json, &args.id) {
@@ -52,6 +59,17 @@ pub fn run(args: &Args) -> Outcome {
     }
     print(&told.join(if args.id.is_some() && !args.json { "\n" } else { "" }))?;
     Ok(Exit::AsExpected)
+}
+
+/// Those that touch rules of a proposal.
+fn of_proposal(errata: &[Erratum], proposal: Proposal) -> Result<Vec<Erratum>, Failure> {
+    let mut found = Vec::new();
+    for erratum in errata {
+        if info(*erratum)?.rules.iter().any(|rule| rule.info().proposal == Some(proposal.name())) {
+            found.push(*erratum);
+        }
+    }
+    Ok(found)
 }
 
 fn info(erratum: Erratum) -> Result<ErratumInfo, Failure> {
@@ -96,7 +114,7 @@ struct Run {
 
 fn run_witness(witness: &Witness, reading: Reading) -> Run {
     let ask = &witness.ask;
-    let mut cx = Cx::new().with_edition(witness.edition).with_reading(reading).with_trace();
+    let mut cx = Cx::new().with_edition(witness.basis).with_reading(reading).with_trace();
     let mut outcome = None;
     // A question about a program is no judgement by itself; as one it shows the rules that it uses.
     let shown = cx.judge(
@@ -156,6 +174,7 @@ fn show(out: &mut String, erratum: Erratum, witness: &Witness) {
     let (literal, corrected) = both(erratum, witness);
     out.push('\n');
     field(out, "witness", &witness.ask.to_string());
+    witness.basis.proposal().iter().for_each(|proposal| field(out, "", &format!("under the proposal {proposal}")));
     programs_of(&witness.ask).iter().for_each(|text| listing(out, text));
     answer(out, "literal", &literal.outcome);
     answer(out, "corrected", &corrected.outcome);

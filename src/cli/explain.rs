@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::rules::{Evidence, Premise, RuleRow, status_name};
 use super::{Exit, Failure, Outcome, conflicts, errata, options, print};
-use crate::book::{Edition, Erratum, Rule, Statement, or_meant};
+use crate::book::{Edition, Erratum, Proposal, Rule, Statement, or_meant};
 use crate::suite::embedded_suite;
 use crate::suite::knockout::Shows;
 
@@ -23,12 +23,20 @@ pub struct Args {
     /// Only what this edition says of a rule [default: what each of them says]
     #[arg(long, value_name = "EDITION", value_parser = options::edition)]
     edition: Option<Edition>,
+    /// Which rule stands under this proposal: the one asked after, or the one that stands over it
+    #[arg(long, value_name = "NAME", value_parser = options::proposal, conflicts_with = "edition")]
+    proposal: Option<Proposal>,
 }
 
 pub fn run(args: &Args) -> Outcome {
     let id = strip_code(&args.id);
     if let Ok(rule) = id.parse::<Rule>() {
         let suite = embedded_suite()?;
+        if let Some(proposal) = args.proposal {
+            let evidence = Evidence::of(&suite)?;
+            let stated = under(rule, proposal)?;
+            return say(&stated.iter().map(|rule| explain(&evidence.row(*rule))).collect::<String>());
+        }
         if let Some(edition) = args.edition {
             return say(&in_edition(rule, edition)?);
         }
@@ -53,11 +61,28 @@ fn say(text: &str) -> Outcome {
     Ok(Exit::AsExpected)
 }
 
+/// The rules that a proposal has in the place of one, which may be that one.
+fn under(rule: Rule, proposal: Proposal) -> Result<Vec<Rule>, Failure> {
+    if let Some(stated) = rule.in_edition(proposal) {
+        return Ok(vec![stated]);
+    }
+    let stands_over = |other: &&Rule| other.is_stated_by(proposal) && other.info().over.contains(&rule.id());
+    let over: Vec<Rule> = Rule::ALL.iter().filter(stands_over).copied().collect();
+    if over.is_empty() {
+        let base = proposal.base();
+        return Err(Failure::unreadable(format!(
+            "neither edition {base} nor the proposal {proposal} has a rule {rule}"
+        )));
+    }
+    Ok(over)
+}
+
 /// What one edition says of a rule.
 fn in_edition(rule: Rule, edition: Edition) -> Result<String, Failure> {
     let Some(stated) = rule.in_edition(edition) else {
-        let editions = rule.info().editions.join(", ");
-        return Err(Failure::unreadable(format!("edition {edition} has no rule {rule} (it is of {editions})")));
+        let info = rule.info();
+        let of = info.proposal.map_or(info.editions.join(", "), |proposal| format!("the proposal {proposal}"));
+        return Err(Failure::unreadable(format!("edition {edition} has no rule {rule} (it is of {of})")));
     };
     let statement = stated.statement(edition).into_iter();
     let renamed = if stated == rule { String::new() } else { format!(", which {rule} has become") };
@@ -126,6 +151,9 @@ fn explain(row: &RuleRow) -> String {
     let chevron = if info.chevron { ", marked as absent from the prototype of the day" } else { "" };
     field("kind", &format!("{}{chevron}", info.kind));
     field("editions", &info.editions.join(", "));
+    field("proposal", info.proposal.unwrap_or_default());
+    field("over", &info.over.join(", "));
+    list(&mut field, "replaced", &replaced(row.rule).iter().map(String::as_str).collect::<Vec<&str>>());
     field("stated at", &format!("{}:{} (source {})", info.file, info.line, info.source));
     field("succeeds", &info.succeeds.join(", "));
     field("needs", &info.needs.join(", "));
@@ -142,6 +170,13 @@ fn explain(row: &RuleRow) -> String {
     let errata: Vec<String> = info.errata.iter().map(|id| erratum_line(id)).collect();
     list(&mut field, "errata", &errata.iter().map(String::as_str).collect::<Vec<&str>>());
     out
+}
+
+/// By what, under which proposal, a rule is replaced.
+fn replaced(rule: Rule) -> Vec<String> {
+    let over = |other: &&Rule| other.info().over.contains(&rule.id());
+    let told = |other: &Rule| format!("by {other} under the proposal {}", other.info().proposal.unwrap_or_default());
+    Rule::ALL.iter().filter(over).map(told).collect()
 }
 
 /// What switching the rule off shows.

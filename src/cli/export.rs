@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome, note};
+use crate::book::Proposal;
 use crate::data::json::{to_value, value_of};
 use crate::data::{Data, Document};
 use crate::harness::checkout::write_atomically;
@@ -78,6 +79,7 @@ fn to_json(case: &Case) -> Value {
         "id": case.id,
         "rules": case.rules,
         "editions": case.editions.iter().map(|edition| edition.name()).collect::<Vec<&str>>(),
+        "proposal": case.proposal.map(Proposal::name),
         "op": case.ask.op(),
         "args": value_of(&args),
         "allow": case.allow.iter().map(to_value).collect::<Vec<Value>>(),

@@ -10,7 +10,7 @@ use super::budget::StepBudget;
 use super::choice::{Choice, Choosing};
 use super::options::Format;
 use super::{Exit, Failure, Outcome, options, print, print_json};
-use crate::book::{Edition, Erratum, Reading};
+use crate::book::{Basis, Erratum, Proposal, Reading};
 use crate::data::{self, Data, Node, Read};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, in_words, notation};
@@ -140,7 +140,7 @@ fn json_question(args: &Args, choice: &Choice, text: &str) -> Outcome {
     let none = Node::from(Data::List(Vec::new()));
     let ask = Ask::from_wire(op, value.get("args").unwrap_or(&none)).map_err(unreadable)?;
     let (outcome, others) = ask_both(args, choice, &ask);
-    let mut reply = to_json(&outcome.0, &others);
+    let mut reply = to_json(choice, &outcome.0, &others);
     if let Some(id) = value.get("id") {
         reply["id"] = data::json::value_of(id);
     }
@@ -153,7 +153,7 @@ type Answered = (question::Outcome, String);
 
 /// The answer in the reading asked for and, where none is, what single errata taken literally make of it.
 fn ask_both(args: &Args, choice: &Choice, ask: &Ask) -> (Answered, Vec<(Erratum, question::Outcome, String)>) {
-    let context = |reading: Reading| context(args, choice.edition, reading);
+    let context = |reading: Reading| context(args, choice.basis(), reading);
     if let Some(reading) = choice.chosen_reading() {
         return (answer(&mut context(reading.clone()), ask), Vec::new());
     }
@@ -166,9 +166,9 @@ fn ask_both(args: &Args, choice: &Choice, ask: &Ask) -> (Answered, Vec<(Erratum,
 fn one(args: &Args, choice: &Choice, ask: &Ask) -> Outcome {
     let ((outcome, derivations), others) = ask_both(args, choice, ask);
     if args.json || args.format == Format::Json {
-        print_json(&to_json(&outcome, &others))?;
+        print_json(&to_json(choice, &outcome, &others))?;
     } else {
-        print(&in_the_askers_words(ask, to_text(args, ask, &outcome, &derivations, &others)))?;
+        print(&in_the_askers_words(ask, to_text(args, choice, ask, &outcome, &derivations, &others)))?;
     }
     Ok(exit(&outcome))
 }
@@ -192,8 +192,8 @@ fn exit(outcome: &question::Outcome) -> Exit {
     }
 }
 
-fn context(args: &Args, edition: Edition, reading: Reading) -> Cx {
-    let cx = args.budget.cx().with_edition(edition).with_prover(args.prover).with_reading(reading);
+fn context(args: &Args, basis: Basis, reading: Reading) -> Cx {
+    let cx = args.budget.cx().with_edition(basis).with_prover(args.prover).with_reading(reading);
     let mut cx = if args.explain { cx.with_trace() } else { cx };
     cx.glb_purity = args.glb_purity;
     cx
@@ -222,12 +222,17 @@ fn changed_by(
 
 fn to_text(
     args: &Args,
+    choice: &Choice,
     ask: &Ask,
     outcome: &question::Outcome,
     derivations: &str,
     others: &[(Erratum, question::Outcome, String)],
 ) -> String {
     let mut text = if args.stdin { format!("{ask} = {outcome}\n") } else { format!("{outcome}\n") };
+    if let Some((proposal, without)) = without_proposal(args, choice, ask, outcome) {
+        let edition = choice.edition;
+        text.push_str(&format!("under the proposal {proposal}; by edition {edition} alone: {without}\n"));
+    }
     if args.explain {
         text.push_str(&format!("\n{derivations}"));
     }
@@ -241,11 +246,26 @@ fn to_text(
     text
 }
 
-fn to_json(outcome: &question::Outcome, others: &[(Erratum, question::Outcome, String)]) -> Value {
+/// What the edition by itself answers, where a proposal is on and changes the answer.
+fn without_proposal(
+    args: &Args,
+    choice: &Choice,
+    ask: &Ask,
+    outcome: &question::Outcome,
+) -> Option<(Proposal, question::Outcome)> {
+    let proposal = choice.proposal?;
+    let (without, _) = answer(&mut context(args, choice.without_proposal().basis(), choice.reading()), ask);
+    (without != *outcome).then_some((proposal, without))
+}
+
+fn to_json(choice: &Choice, outcome: &question::Outcome, others: &[(Erratum, question::Outcome, String)]) -> Value {
     let reply = |outcome| data::json::to_value(&Reply::of(outcome));
     let literal = others.iter().map(|(erratum, outcome, _)| (erratum.id().to_string(), reply(outcome))).collect();
     let mut value = reply(outcome);
     value["literal"] = Value::Object(literal);
+    if let Some(proposal) = choice.proposal {
+        value["proposal"] = proposal.name().into();
+    }
     value
 }
 

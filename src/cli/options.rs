@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::note;
-use crate::book::{Edition, Erratum, Reading, Rule, UnknownEdition};
+use crate::book::{Edition, Erratum, Proposal, Reading, Rule, UnknownEdition, UnknownProposal};
 use crate::check::UnknownOps;
 use crate::eval::SignatureOrder;
 use crate::judge::{GlbPurity, Prover};
@@ -43,6 +43,11 @@ impl From<Engine> for oracle::Engine {
 /// `--edition`.
 pub fn edition(text: &str) -> Result<Edition, String> {
     text.parse().map_err(|error: UnknownEdition| error.to_string())
+}
+
+/// `--proposal`.
+pub fn proposal(text: &str) -> Result<Proposal, String> {
+    text.parse().map_err(|error: UnknownProposal| error.to_string())
 }
 
 /// Says of an edition that is not complete that it is not, and how far it is.

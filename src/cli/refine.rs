@@ -237,7 +237,7 @@ fn well_formed(cx: &Cx, format: Format, programs: &[(&input::Source, &IrModule)]
         let findings = check_program(&mut cx.clone(), module).diagnostics;
         let errors = || findings.iter().filter(|finding| finding.is_fatal());
         if format == Format::Human {
-            render::tell_all(text, cx.edition, errors());
+            render::tell_all(text, cx.edition(), errors());
         }
         broken |= errors().any(|finding| finding.severity == Severity::Error);
         told.extend(errors().map(|finding| render::finding_json(text, "", finding)));

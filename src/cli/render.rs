@@ -222,7 +222,12 @@ pub fn put_place(value: &mut Value, source: &Source, span: Span) {
 
 /// The note on the findings that are too many.
 pub fn not_shown_json(file: &str, rest: usize) -> Value {
-    json!({"file": file, "severity": "note", "rule": null, "message": not_shown(rest)})
+    note_json(file, &not_shown(rest))
+}
+
+/// A note on a file.
+pub fn note_json(file: &str, message: &str) -> Value {
+    json!({"file": file, "severity": "note", "rule": null, "message": message})
 }
 
 /// The note on the statements of a file that belong to no module.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Exit, Failure, Outcome, note, options, print};
-use crate::book::{Edition, Rule, Status, or_meant};
+use crate::book::{Edition, Proposal, Rule, Status, or_meant};
 use crate::judge::{Mistake, RowMutant};
 use crate::suite::coverage::{self, Tested};
 use crate::suite::knockout::{self, Baseline, Figures, Knockout, Reasons, Shows};
@@ -38,6 +38,9 @@ pub struct Args {
     /// Only what this edition states and nothing judges by yet
     #[arg(long, value_name = "EDITION", value_parser = options::edition)]
     pending: Option<Edition>,
+    /// Only what this proposal states
+    #[arg(long, value_name = "NAME", value_parser = options::proposal)]
+    proposal: Option<Proposal>,
     /// Figures for each chapter, the rules that no answer depends on, and mistakes in definitions by cases
     #[arg(long, conflicts_with = "json")]
     knockout: bool,
@@ -136,6 +139,8 @@ impl RuleRow<'_> {
                 "source": later.source,
                 "statement": later.text,
             })).collect::<Vec<Value>>(),
+            "proposal": info.proposal,
+            "over": info.over,
             "kind": info.kind,
             "chevron": info.chevron,
             "source": info.source,
@@ -175,6 +180,7 @@ pub fn run(args: &Args) -> Outcome {
     let of_edition = |rule: &Rule| {
         args.edition.is_none_or(|edition| rule.statement(edition).is_some())
             && args.pending.is_none_or(|edition| rule.is_pending_in(edition))
+            && args.proposal.is_none_or(|proposal| rule.info().proposal == Some(proposal.name()))
     };
     let named: Vec<Rule> = Rule::ALL.iter().copied().filter(wanted).collect();
     let rules: Vec<Rule> = named.iter().copied().filter(of_edition).collect();

@@ -94,7 +94,7 @@ pub struct Args {
     depth: Option<usize>,
     /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its own if there are as many for
     /// each, those of worker 0 first
-    #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "proposal"])]
     workers: Option<usize>,
     #[command(flatten)]
     externs: Externs,
@@ -128,6 +128,7 @@ pub fn run(args: &Args) -> Outcome {
             }
             return Err(Failure::new(exit, "the program is not run (--unchecked runs it all the same)"));
         }
+        choice.lowers(&findings)?;
     }
     let mut options = Options { trace: args.trace, signature_order: args.signature_order, ..Options::default() };
     options.results = inferred_results(&cx(), &module);

@@ -25,6 +25,7 @@ pub struct Settings {
     pub path: PathBuf,
     pub edition: Option<Edition>,
     pub reading: Option<Reading>,
+    pub proposal: Option<Proposal>,
 }
 
 /// The keys. Every value keeps its place, so that one that means nothing is told with it.
@@ -63,8 +64,8 @@ impl Settings {
             Err(LoadError::Empty) => String::new(),
             Err(error) => return Err(unreadable(error)),
         };
-        let (edition, reading) = parse(&text).map_err(|error| unreadable(LoadError::Syntax(vec![error])))?;
-        Ok(Settings { path, edition, reading })
+        let (edition, reading, proposal) = parse(&text).map_err(|error| unreadable(LoadError::Syntax(vec![error])))?;
+        Ok(Settings { path, edition, reading, proposal })
     }
 }
 
@@ -81,8 +82,11 @@ fn nearest(dir: &Path) -> Result<Option<PathBuf>, InputError> {
     Ok(None)
 }
 
+/// What a text chooses.
+type Said = (Option<Edition>, Option<Reading>, Option<Proposal>);
+
 /// What a text says.
-fn parse(text: &str) -> Result<(Option<Edition>, Option<Reading>), SyntaxError> {
+fn parse(text: &str) -> Result<Said, SyntaxError> {
     let written: Written = toml::from_str(text).map_err(|error| {
         let span = error.span().map_or(Span::NONE, |range| at(&range));
         SyntaxError::at(text, span, error.message().lines().collect::<Vec<_>>().join("; "))
@@ -90,11 +94,11 @@ fn parse(text: &str) -> Result<(Option<Edition>, Option<Reading>), SyntaxError> 
     let edition = written.edition.map(|name| named(text, &name, options::edition)).transpose()?;
     let base = written.reading.map(|name| named(text, &name, Way::named)).transpose()?;
     let reading = reading(text, base, &written.errata)?;
-    if let Some(name) = written.proposals.first() {
-        // There is none, and the compiler asks here what becomes of one as soon as there is.
-        match named(text, name, |name| name.parse::<Proposal>().map_err(|error| error.to_string()))? {}
+    let mut proposal = None;
+    for name in &written.proposals {
+        proposal = Some(named(text, name, options::proposal)?);
     }
-    Ok((edition, reading))
+    Ok((edition, reading, proposal))
 }
 
 /// How the text is read, or an erratum of it.
@@ -171,7 +175,8 @@ mod tests {
     #[test]
     fn every_key_is_followed() {
         let said = |text: &str| parse(text).unwrap();
-        assert_eq!(said(""), (None, None));
+        assert_eq!(said(""), (None, None, None));
+        assert_eq!(said("proposals = [\"unknown-purity\"]").2, Some(Proposal::UnknownPurity));
         assert_eq!(said("edition = \"2024-04\"").0, Some(Edition::E2024_04));
         assert_eq!(said("proposals = []\nreading = \"literal\"").1, Some(Reading::literal()));
         let but_one = said("reading = \"literal\"\n[errata]\nA01 = \"corrected\"").1.unwrap();

@@ -40,7 +40,7 @@ fn constructor(
     older: Option<Rule>,
     content: &Node<'_>,
 ) -> Reading<DataType> {
-    let rule = if r.cx.edition < Edition::E2023_12 { rule_of(code) } else { own_rule_of(code) };
+    let rule = if r.cx.edition() < Edition::E2023_12 { rule_of(code) } else { own_rule_of(code) };
     let number = |node: &Node<'_>| node.as_number().and_then(|number| number.parse().ok());
     let field = |name: &str| content.get(name).and_then(number);
     if let (Some(bits), Some(lanes)) = (field("bits"), field("lanes")) {
@@ -48,7 +48,7 @@ fn constructor(
         return Ok(DataType { code, bits, lanes });
     }
     // Later editions have no older form.
-    let profile = if r.cx.edition < Edition::E2023_12 { r.profile } else { Profile::Pr14148 };
+    let profile = if r.cx.edition() < Edition::E2023_12 { r.profile } else { Profile::Pr14148 };
     match (field("bitwidth").or_else(|| number(content)), older, profile) {
         (Some(bits), Some(older), Profile::Merged) => one_lane(r, node, older, code, bits),
         (Some(_) | None, Some(_) | None, Profile::Merged | Profile::Pr14148) => {
@@ -89,7 +89,7 @@ pub(super) fn by_name(r: &mut Reader<'_>, dtype: DataType) -> Reading<()> {
 /// The constructor `(bits, lanes)`; in later editions it is that of the grammar itself.
 fn by_code(r: &mut Reader<'_>, code: TypeCode) -> Reading<()> {
     r.by(rule_of(code))?;
-    if r.cx.edition < Edition::E2023_12 {
+    if r.cx.edition() < Edition::E2023_12 {
         return Ok(());
     }
     r.by(own_rule_of(code))

@@ -33,7 +33,7 @@ impl Read for Function {
         let fields = r.fields(node, "Function", Some(rule))?;
         let (params, body) = (fields.many(r, "params")?, fields.one(r, "body")?);
         let (ret_struct_info, pure) = (fields.or(r, "ret_struct_info", || None)?, fields.or(r, "pure", || None)?);
-        let attrs_left_out = r.cx.edition >= Edition::E2024_04 && fields.get("attrs").is_none();
+        let attrs_left_out = r.cx.edition() >= Edition::E2024_04 && fields.get("attrs").is_none();
         if attrs_left_out && r.cx.literal(Erratum::M12) {
             r.refuse(node, Some(rule), "the function has no attributes".to_string())?;
         }

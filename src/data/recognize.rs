@@ -219,6 +219,9 @@ impl Visitor for Productions<'_> {
         if let StructInfo::Prim(_) = info {
             self.by(rule!("GRAM.SI.PRIM"));
         }
+        if let StructInfo::Func(_) = info {
+            self.by(rule!("PURITY3.FIELD"));
+        }
         if let StructInfo::Tensor(TensorStructInfo { vdevice: Some(_), .. }) = info {
             self.by(rule!("GRAM.VDEVICE"));
             self.by(rule!("GRAM.TARGET"));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::node::{Data, Node, Text};
 use super::reader::{Profile, Read, Reader, Reading, Write};
 use super::record::word;
-use crate::book::{Edition, Erratum, Rule};
+use crate::book::{Edition, Erratum, Proposal, Rule};
 use crate::judge::{Compatibility, Proof};
 
 impl Read for bool {
@@ -248,6 +248,18 @@ impl Key for Edition {
     }
 }
 
+impl Key for Proposal {
+    const NOUN: &'static str = "a proposal";
+
+    fn from_text(text: &str) -> Option<Proposal> {
+        text.parse().ok()
+    }
+
+    fn to_text(&self) -> Text<'_> {
+        self.name().into()
+    }
+}
+
 impl Key for Rule {
     const NOUN: &'static str = "the id of a rule";
 
@@ -286,6 +298,12 @@ impl Read for Edition {
 impl Write for Edition {
     fn write(&self) -> Node<'_> {
         Node::text(self.name())
+    }
+}
+
+impl Read for Proposal {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Proposal> {
+        read_key(r, node)
     }
 }
 

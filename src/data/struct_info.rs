@@ -89,7 +89,9 @@ write_record! { ShapeStructInfo, { values: unless(None), ndim: one } }
 /// The result of a packed function, which has no parameters, may be left out: the text ignores it.
 impl Read for FuncStructInfo {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<FuncStructInfo> {
-        let rule = rule!("GRAM.SI.FUNC");
+        // The proposal states the production anew.
+        let by_proposal = r.cx.has(rule!("PURITY3.FIELD"));
+        let rule = if by_proposal { rule!("PURITY3.FIELD") } else { rule!("GRAM.SI.FUNC") };
         r.by(rule)?;
         let fields = r.fields(node, "FuncStructInfo", Some(rule))?;
         let params: Option<_> = fields.maybe_many(r, "params")?;

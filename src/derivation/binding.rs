@@ -22,6 +22,7 @@ enum ValueKind {
 
 impl<'m> Deriver<'_, 'm> {
     pub(super) fn binding(&mut self, binding: &'m Binding) {
+        self.name_bound(binding);
         match binding {
             Binding::VarBinding(binding) => self.var_binding(binding),
             Binding::MatchCast(cast) => self.match_cast(cast),
@@ -192,11 +193,16 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
+    /// Whether purity that an annotation leaves out is no value of its own (PURITY3.FIELD).
+    fn leaves_purity_to_literals(&self) -> bool {
+        self.declares_purity() && !self.cx.has(rule!("PURITY3.FIELD"))
+    }
+
     /// GRAM.SI.FUNC: an annotation that leaves out the purity has that of the literal.
     fn with_purity_declared(&mut self, annotation: StructInfo, function: &Function) -> StructInfo {
         match &annotation {
-            StructInfo::Func(func) if func.pure.is_none() && self.declares_purity() => {
-                let pure = Some(declared_purity(self.cx, function));
+            StructInfo::Func(func) if func.pure.is_none() && self.leaves_purity_to_literals() => {
+                let pure = declared_purity(self.cx, function);
                 StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(**func).clone() }))
             }
             StructInfo::Func(_)

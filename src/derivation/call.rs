@@ -14,7 +14,7 @@ use crate::struct_info::mapping::{all_shape_vars, united_mapping};
 use crate::struct_info::substitute::replace_everywhere;
 use crate::struct_info::{
     InScope, Mapping, Nowhere, Shown, Surroundings, chosen_anew, closed, default_derive, empty_derive,
-    erase_to_well_defined, seen_through, shown, substitute,
+    erase_to_well_defined, purity_of, seen_through, shown, substitute,
 };
 
 /// Why a call has no structural information.
@@ -81,15 +81,20 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     /// SI.DERIVE.CALL.EXTERN.PURITY, SI.DERIVE.CALL.FUNC.PURITY. PURE.CALL-EFFECT: it is asked of each call.
-    fn purity_of_callee(&mut self, call: &Call, callee: &StructInfo) {
+    ///
+    /// Errata: U05, literally a callee of unknown purity is refused where one that is not pure is.
+    fn purity_of_callee(&mut self, call: &'m Call, callee: &StructInfo) {
         let StructInfo::Func(func) = callee else { return };
         if !self.declares_purity() {
             return;
         }
         let is_packed = func.derive_func.is_some();
-        let pure = func.purity() && !self.sent_to_call_tir(call);
+        let pure = purity_of(self.cx, func).map(|pure| pure && !self.sent_to_call_tir(call));
         let callee = if is_packed { Callee::Packed } else { Callee::Closure { pure } };
-        let allowed = callee_is_pure(self.cx, callee) || !self.place.bars_effects(self.cx);
+        self.count_call(&call.op, if is_packed { Some(false) } else { pure });
+        let deferred = !is_packed && pure.is_none() && !self.cx.literal(Erratum::U05);
+        let deferred = self.cx.by_cases(&[(rule!("PURITY3.CALL.UNKNOWN"), deferred, true)]).unwrap_or(false);
+        let allowed = deferred || callee_is_pure(self.cx, callee) || !self.place.bars_effects(self.cx);
         let allowed = self.cx.conclude(rule!("PURE.CALL-EFFECT"), allowed);
         let demand: Demand = if is_packed {
             (rule!("SI.DERIVE.CALL.EXTERN.PURITY"), 1, allowed, &|| {
@@ -107,12 +112,13 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     /// SI.DERIVE.CALL.OP.PURITY.
-    fn purity_of_op(&mut self, call: &Call, op: &Op) {
+    fn purity_of_op(&mut self, call: &'m Call, op: &Op) {
         if !self.declares_purity() {
             return;
         }
-        let allowed =
-            callee_is_pure(self.cx, Callee::Op(ops::lookup(&op.op_name))) || !self.place.bars_effects(self.cx);
+        let pure = callee_is_pure(self.cx, Callee::Op(ops::lookup(&op.op_name)));
+        self.count_call(&call.op, Some(pure));
+        let allowed = pure || !self.place.bars_effects(self.cx);
         let name = &op.op_name;
         self.demand(
             call.span,

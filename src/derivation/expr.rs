@@ -5,8 +5,8 @@ use crate::book::{Erratum, Rule};
 use crate::findings::{Complaint, Finder, Step};
 use crate::grammar::width::TOO_WIDE;
 use crate::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, Constant, DataType, DeriveFunc, Expr, GlobalVar, If, PrimExpr,
-    PrimStructInfo, PrimValue, SeqExpr, ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var,
+    Binder, Binding, BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, PrimExpr, PrimStructInfo,
+    PrimValue, SeqExpr, ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var,
 };
 use crate::judge::{Seen, is_new, with_stack};
 use crate::struct_info::{Shown, Surroundings, erase_to_well_defined, unify_struct_info_in};
@@ -31,7 +31,7 @@ impl<'m> Deriver<'_, 'm> {
             Expr::Function(function) => with_stack(|| self.literal(function)),
             Expr::If(branch) => with_stack(|| self.if_expr(branch)),
             Expr::ExternFunc(_) => {
-                let info = StructInfo::packed(DeriveFunc::DefaultDerive);
+                let info = self.info_of_extern_func();
                 Some(self.cx.conclude(rule!("SI.DERIVE.EXTERNFUNC"), info))
             }
             Expr::Call(call) => with_stack(|| self.call(call)),
@@ -72,6 +72,7 @@ impl<'m> Deriver<'_, 'm> {
 
     fn global_var(&mut self, gv: &'m GlobalVar) -> Option<StructInfo> {
         let known = self.cx.conclude(rule!("SI.DERIVE.VAR"), self.globals.get(&*gv.name)).cloned();
+        self.inferring.note_use(&gv.name);
         self.known(known, &gv.name, gv.span)
     }
 
@@ -152,9 +153,7 @@ impl<'m> Deriver<'_, 'm> {
     ///
     /// Errata: N40, literally no rule looks at it; M01, literally a `PrimFunc` will do.
     fn condition(&mut self, cond: &StructInfo, expr: &Expr) {
-        // Between the types that check it and the edition that says it again, the text does not.
-        let unsaid = !self.cx.has(rule!("SI.DERIVE.IF.COND.PRIM")) && self.cx.literal(Erratum::N40);
-        if !self.declares_purity() || unsaid {
+        if !self.declares_purity() || self.cx.literal(Erratum::N40) {
             return;
         }
         if expr.is_over_shape_vars() && self.cx.has(rule!("SI.DERIVE.IF.PRIMEXPR")) {

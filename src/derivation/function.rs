@@ -88,8 +88,10 @@ impl<'m> Deriver<'_, 'm> {
             }
         }
         let outside = self.enter_body(function);
+        let calls_outside = self.enter_calls();
         let body = self.at(Step::Field("body"), |d| with_stack(|| d.expr(&function.body)));
         self.place = outside;
+        let calls = self.leave_calls(calls_outside);
         let body = body.map(|body| self.cx.conclude(rule!("SI.DERIVE.FUNC.BODY"), body));
         // SI.ALL-EXPRS: down to the body, every expression has structural information.
         let body = body.map(|body| self.cx.conclude(rule!("SI.ALL-EXPRS"), body));
@@ -98,7 +100,7 @@ impl<'m> Deriver<'_, 'm> {
             self.scope.delta.leave(delta);
             self.scope.sigma.leave(sigma);
         }
-        let pure = self.said_pure(function);
+        let pure = self.checked_purity(function, &calls);
         let ret = ret.filter(|_| !self.beforehand.wrong.in_signature(function))?;
         Some(self.closed(&func_info(params, ret, pure)))
     }
@@ -119,9 +121,9 @@ impl<'m> Deriver<'_, 'm> {
 
     /// The purity of a function that is said to be pure, as far as structural information has the field (A18): whether it is
     /// true was the types' affair.
-    fn said_pure(&mut self, function: &Function) -> Option<bool> {
+    pub(super) fn said_pure(&mut self, function: &Function) -> Option<bool> {
         if self.declares_purity() {
-            return Some(declared_purity(self.cx, function));
+            return declared_purity(self.cx, function);
         }
         let said = (function.pure == Some(true) || function.force_pure()) && !self.cx.literal(Erratum::A18);
         said.then_some(true)
@@ -129,6 +131,7 @@ impl<'m> Deriver<'_, 'm> {
 
     /// What is known of a global function, with the purity that its calls give it (TC.FUNC.PURE.DEFAULT).
     pub(super) fn with_purity_of(&self, name: &str, info: StructInfo) -> StructInfo {
+        let info = self.as_settled(name, info);
         if self.beforehand.pure.contains(name) && !self.cx.literal(Erratum::A18) { pure(info) } else { info }
     }
 
@@ -189,8 +192,13 @@ fn func_info(params: Arc<[StructInfo]>, ret: StructInfo, pure: Option<bool>) -> 
 
 /// The same, of a function that is pure.
 pub(super) fn pure(info: StructInfo) -> StructInfo {
+    of_purity(info, Some(true))
+}
+
+/// The same, of a function of this purity.
+pub(super) fn of_purity(info: StructInfo, pure: Option<bool>) -> StructInfo {
     match info {
-        StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo { pure: Some(true), ..(*func).clone() })),
+        StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(*func).clone() })),
         other @ (StructInfo::Object
         | StructInfo::Tensor(_)
         | StructInfo::Shape(_)

@@ -11,6 +11,7 @@ mod results;
 pub(crate) mod single;
 #[cfg(test)]
 mod tests;
+mod unknown_purity;
 
 pub use annotate::annotated;
 pub use call::{CallError, derive_call};
@@ -25,6 +26,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use purity::Place;
+use unknown_purity::Inferring;
 
 use crate::book::Erratum;
 use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
@@ -108,6 +110,8 @@ pub(crate) struct Beforehand {
     pub wrong: Places,
     /// The devices that propagation has found; none before there was any.
     pub located: Option<devices::Located>,
+    /// What derivation has come to before, under the proposal on unknown purity.
+    pub settled: unknown_purity::Settled,
 }
 
 /// [`derive_module`], given the order of the global functions.
@@ -117,9 +121,7 @@ pub(crate) fn derive_module_in(
     groups: &[Component],
     beforehand: Beforehand,
 ) -> DeriveReport {
-    let mut deriver = Deriver { beforehand, ..Deriver::new(cx, module) };
-    deriver.module_in(groups);
-    let Deriver { report, beforehand, .. } = deriver;
+    let (report, beforehand) = derived(cx, module, groups, beforehand);
     match devices::propagate(cx, module, &report) {
         None => report.shown(),
         Some(Err(clashes)) => {
@@ -128,11 +130,19 @@ pub(crate) fn derive_module_in(
         }
         Some(Ok(located)) => {
             let beforehand = Beforehand { located: Some(located), ..beforehand };
-            let mut again = Deriver { beforehand, ..Deriver::new(cx, module) };
-            again.module_in(groups);
-            again.report.shown()
+            derived(cx, module, groups, beforehand).0.shown()
         }
     }
+}
+
+/// What is derived of a module, and what it was told beforehand.
+fn derived(cx: &mut Cx, module: &IrModule, groups: &[Component], beforehand: Beforehand) -> (DeriveReport, Beforehand) {
+    if cx.has(rule!("PURITY3.INFER")) {
+        return unknown_purity::derived(cx, module, groups, beforehand);
+    }
+    let mut deriver = Deriver { beforehand, ..Deriver::new(cx, module) };
+    deriver.module_in(groups);
+    (deriver.report, deriver.beforehand)
 }
 
 /// Δ and Σ.
@@ -220,6 +230,8 @@ struct Deriver<'c, 'm> {
     parts: Parts,
     /// Where the traversal stands, as far as purity is concerned.
     place: Place,
+    /// What is noted for the purity of functions that leave it out.
+    inferring: Inferring<'m>,
     trail: Trail,
     report: DeriveReport,
 }
@@ -249,6 +261,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
             beforehand: Beforehand::default(),
             parts: Parts::default(),
             place: Place::default(),
+            inferring: Inferring::default(),
             trail: Trail::default(),
             report: DeriveReport::default(),
         }
@@ -256,6 +269,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
 
     fn module_in(&mut self, groups: &[Component]) {
         groups.iter().filter(|group| group.members.len() > 1).for_each(|group| self.mutual(group));
+        self.prepopulate();
         if self.cx.literal(Erratum::A14) {
             (0..self.module.funcs.len()).for_each(|member| self.global(member));
         } else {
@@ -301,7 +315,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
         self.trail = Trail::new(gv.name.clone());
         match func {
             GlobalFunc::ExternFunc(_) => {
-                let info = StructInfo::packed(crate::grammar::DeriveFunc::DefaultDerive);
+                let info = self.info_of_extern_func();
                 let info = self.cx.conclude(rule!("SI.DERIVE.EXTERNFUNC"), info);
                 self.globals.insert(&gv.name, Some(info));
             }
@@ -322,7 +336,9 @@ impl<'c, 'm> Deriver<'c, 'm> {
     }
 
     fn global_function(&mut self, gv: &'m GlobalVar, function: &'m Function) {
-        if self.cx.fire(rule!("SI.DERIVE.FUNC.GLOBAL")) {
+        self.inferring.begin(&gv.name);
+        let is_known = self.cx.has(rule!("PURITY3.PREPOPULATE"));
+        if !is_known && self.cx.fire(rule!("SI.DERIVE.FUNC.GLOBAL")) {
             let provisional = self.annotated_info(function);
             let provisional = provisional.map(|info| self.with_purity_of(&gv.name, info));
             self.globals.insert(&gv.name, provisional);
@@ -330,6 +346,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
         let start = self.report.vars.len();
         let info = self.function(function);
         self.report.vars_of.push((gv.name.clone(), start..self.report.vars.len()));
+        let info = info.map(|info| self.as_settled(&gv.name, info));
         if let Some(info) = &info {
             let info = if self.declares_purity() { info.clone() } else { without_purity(info) };
             self.report.functions.push((gv.name.clone(), info));
@@ -339,6 +356,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
             self.globals.remove(&*gv.name);
         } else if self.cx.fire(rule!("SI.DERIVE.MODULE.PER-FUNC")) {
             let info = info.map(|info| self.with_purity_of(&gv.name, info));
+            self.inferring.end(&gv.name, function, self.globals.get(&*gv.name), info.as_ref());
             self.globals.insert(&gv.name, info);
         }
     }

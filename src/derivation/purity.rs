@@ -12,8 +12,8 @@ pub(super) enum Callee {
     Op(Option<&'static OpDef>),
     /// What has a `derive_func`.
     Packed,
-    /// What has parameters.
-    Closure { pure: bool },
+    /// What has parameters; of unknown purity only under a proposal.
+    Closure { pure: Option<bool> },
 }
 
 /// Whether calls of a callee are pure: by FPurity of an operator, never of a packed function, and by the information of any other.
@@ -25,17 +25,27 @@ pub(super) fn callee_is_pure(cx: &mut Cx, callee: Callee) -> bool {
         }
         Callee::Op(None) => cx.conclude(rule!("PURE.DEFAULT-IMPURE"), false),
         Callee::Packed => cx.conclude(rule!("PURITY.EXTERN"), false),
-        Callee::Closure { pure } => cx.conclude(rule!("PURITY.CLOSURE"), pure),
+        Callee::Closure { pure } => cx.conclude(rule!("PURITY.CLOSURE"), pure == Some(true)),
     }
 }
 
-/// PURITY.FIELD, PURITY.DEFAULT-TRUE: what a function says of itself. Nothing is inferred (PURITY.NO-INFER).
-pub(super) fn declared_purity(cx: &mut Cx, function: &Function) -> bool {
-    let declared = cx.by_kind(match function.pure {
-        Some(said) => (rule!("PURITY.FIELD"), said),
-        None => (rule!("PURITY.DEFAULT-TRUE"), true),
-    });
-    cx.conclude(rule!("PURITY.NO-INFER"), declared)
+/// PURITY.FIELD, PURITY.DEFAULT-TRUE: what a function says of itself. Nothing is inferred (PURITY.NO-INFER), or by the proposal what it leaves
+/// out is (PURITY3.INFER), and then it says nothing.
+///
+/// Errata: U06, literally absent is true all the same.
+pub(super) fn declared_purity(cx: &mut Cx, function: &Function) -> Option<bool> {
+    let infers = cx.has(rule!("PURITY3.INFER")) && !cx.literal(Erratum::U06);
+    match function.pure {
+        None if infers => cx.rather(rule!("PURITY3.INFER"), None, Some(true)),
+        None => {
+            let declared = cx.by_kind((rule!("PURITY.DEFAULT-TRUE"), true));
+            Some(cx.conclude(rule!("PURITY.NO-INFER"), declared))
+        }
+        Some(said) => {
+            let declared = cx.by_kind((rule!("PURITY.FIELD"), said));
+            Some(cx.conclude(rule!("PURITY.NO-INFER"), declared))
+        }
+    }
 }
 
 /// Where a call stands, as far as it matters whether it is pure.
@@ -55,7 +65,7 @@ impl Place {
         // PURE.ATTR.REPR: the attribute that is mapped to true counts.
         let mapped = function.force_pure() && cx.conclude(rule!("PURE.ATTR.REPR"), true);
         let forced = mapped && cx.conclude(rule!("PURE.FORCE"), true);
-        Place { in_pure: declared_purity(cx, function), forced, in_dataflow: false }
+        Place { in_pure: declared_purity(cx, function) == Some(true), forced, in_dataflow: false }
     }
 
     /// PURITY.WHERE: whether an impure call is an error here. PURITY.FORCE.CHECK, PURITY.FORCE.NOT-DF: a function that is forced may

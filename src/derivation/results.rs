@@ -23,7 +23,7 @@ pub fn inferred_results(cx: &Cx, module: &IrModule) -> Option<Rc<HashMap<usize, 
     if !(asked.unannotated && asked.function_types) {
         return None;
     }
-    let mut cx = cx.in_same_reading().with_edition(cx.edition);
+    let mut cx = cx.in_same_reading().with_edition(cx.basis());
     let mut deriver = Deriver::new(&mut cx, module);
     deriver.module_in(&in_order_of_reference(module));
     Some(Rc::new(deriver.results))

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use super::process::{CommandLine, Interrupt};
-use super::protocol::{Identity, ORACLE};
+use super::protocol::{Identity, ORACLE, capability};
 use super::runner::Asked;
 use super::worker::{After, StartError, Worker};
-use crate::book::{Edition, Reading};
+use crate::book::{Basis, Edition, Reading};
 use crate::judge::Cx;
 use crate::oracle;
 use crate::question::{Ask, Outcome};
@@ -25,6 +25,14 @@ pub trait Implementation {
     /// Asks a question. That the answer is a crash or does not come is an outcome; an error is that nobody can be asked.
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError>;
 
+    /// As [`Implementation::ask`], where a proposal may be on: who knows of none cannot be asked.
+    fn ask_by(&mut self, basis: Basis, ask: &Ask) -> Result<Outcome, StartError> {
+        match basis.proposal() {
+            None => self.ask(basis.edition(), ask),
+            Some(proposal) => Ok(incapable(&capability(proposal))),
+        }
+    }
+
     /// What has come, since this was asked last, about questions that had their answer already.
     fn late(&mut self) -> Vec<Late> {
         Vec::new()
@@ -32,6 +40,10 @@ pub trait Implementation {
 
     /// Nothing more will be asked; what still comes is [`late`](Implementation::late).
     fn finish(&mut self) {}
+}
+
+fn incapable(lacking: &str) -> Outcome {
+    Outcome::Unsupported { what: format!("no capability `{lacking}`") }
 }
 
 /// A line about a question that had its answer: whoever answers twice has not answered.
@@ -64,7 +76,11 @@ impl Implementation for InProcess {
     }
 
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
-        let mut cx = Cx::new().with_edition(edition).with_reading(self.reading.clone());
+        self.ask_by(edition.into(), ask)
+    }
+
+    fn ask_by(&mut self, basis: Basis, ask: &Ask) -> Result<Outcome, StartError> {
+        let mut cx = Cx::new().with_edition(basis).with_reading(self.reading.clone());
         Ok(oracle::outcome(&mut cx, ask))
     }
 }
@@ -118,7 +134,7 @@ impl ChildProcess {
     }
 
     /// Asks the process at hand, or a new one.
-    fn ask_worker(&mut self, edition: Edition, ask: &Ask, asked: usize) -> Result<(Outcome, After), StartError> {
+    fn ask_worker(&mut self, basis: Basis, ask: &Ask, asked: usize) -> Result<(Outcome, After), StartError> {
         let mut worker = match self.worker.take() {
             Some(worker) => worker,
             None => {
@@ -126,12 +142,14 @@ impl ChildProcess {
                 Worker::start(&self.launch)?
             }
         };
-        if !worker.greeting.capabilities.contains(&ask.op()) {
+        // Who does not say that it knows a proposal would answer without it.
+        let needed = [ask.op()].into_iter().chain(basis.proposal().map(capability));
+        if let Some(lacking) = needed.into_iter().find(|needed| !worker.greeting.capabilities.contains(needed)) {
             self.worker = Some(worker);
-            return Ok((Outcome::Unsupported { what: format!("no capability `{}`", ask.op()) }, After::Usable));
+            return Ok((incapable(&lacking), After::Usable));
         }
         self.of_worker.push(asked);
-        let answered = worker.ask(edition, ask, self.launch.timeout);
+        let answered = worker.ask(basis, ask, self.launch.timeout);
         self.take_late(&mut worker);
         if let Ok((_, After::Usable)) = &answered {
             self.worker = Some(worker);
@@ -159,11 +177,15 @@ impl Implementation for ChildProcess {
     }
 
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+        self.ask_by(edition.into(), ask)
+    }
+
+    fn ask_by(&mut self, basis: Basis, ask: &Ask) -> Result<Outcome, StartError> {
         let asked = self.asked;
         self.asked += 1;
-        match self.ask_worker(edition, ask, asked)? {
+        match self.ask_worker(basis, ask, asked)? {
             // What an earlier question has done to the process is not this one's fault.
-            (_, After::LostBefore) => self.ask_worker(edition, ask, asked).map(|(outcome, _)| outcome),
+            (_, After::LostBefore) => self.ask_worker(basis, ask, asked).map(|(outcome, _)| outcome),
             (outcome, After::Usable | After::Lost) => Ok(outcome),
         }
     }

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::book::{Edition, Rule};
+use crate::book::{Basis, Edition, Proposal, Rule};
 use crate::data::json::{read, to_value, value_of};
 use crate::data::record::record;
 use crate::data::{Data, DataError, Document, MAX_DEPTH, Node, Read, Reader, Reading, Text, Write, from_node};
@@ -64,8 +64,8 @@ pub enum Request {
 pub struct Question {
     /// Comes back in the reply.
     pub id: u64,
-    /// The edition of the text that is meant.
-    pub edition: Edition,
+    /// The text that is meant: an edition, with a proposal or without.
+    pub basis: Basis,
     /// What is asked.
     pub ask: Ask,
 }
@@ -266,9 +266,10 @@ fn as_module(program: Program) -> Program {
     }
 }
 
-/// The names of all ops, as for `capabilities`.
-pub fn all_ops() -> Vec<String> {
-    Ask::VARIANTS.iter().map(|variant| snake_case(variant)).collect()
+/// The names of all ops, and all proposals, as for `capabilities`.
+pub fn all_capabilities() -> Vec<String> {
+    let ops = Ask::VARIANTS.iter().map(|variant| snake_case(variant));
+    ops.chain(Proposal::ALL.map(capability)).collect()
 }
 
 impl Question {
@@ -278,9 +279,12 @@ impl Question {
         let mut line = json!({
             "id": self.id,
             "op": self.ask.op(),
-            "edition": self.edition.name(),
+            "edition": self.basis.edition().name(),
             "args": value_of(&args),
         });
+        if let Some(proposal) = self.basis.proposal() {
+            line["proposal"] = proposal.name().into();
+        }
         if let Some(Program::Module(module)) = self.ask.program()
             && let Some(text) = prim_func_text(module)
         {
@@ -331,7 +335,7 @@ impl Request {
         };
         let none = Node::from(Data::List(Vec::new()));
         let ask = Ask::from_wire(op, request.get("args").unwrap_or(&none))?;
-        Ok(Request::Question(Question { id, edition, ask }))
+        Ok(Request::Question(Question { id, basis: with_proposal(edition, request)?, ask }))
     }
 
     /// The first line of every conversation.
@@ -343,6 +347,18 @@ impl Request {
     pub fn bye_line() -> String {
         json!({"op": "bye"}).to_string()
     }
+}
+
+/// The edition with the proposal that a question names.
+fn with_proposal(edition: Edition, request: &Node<'_>) -> Result<Basis, ProtocolError> {
+    let named = request.get("proposal").and_then(Node::as_text).map(str::parse::<Proposal>).transpose();
+    let proposal = named.map_err(|error| ProtocolError::Shape(error.to_string()))?;
+    Basis::new(edition, proposal).map_err(|error| ProtocolError::Shape(error.to_string()))
+}
+
+/// What an adapter that judges by a proposal has among its capabilities.
+pub fn capability(proposal: Proposal) -> String {
+    format!("proposal:{proposal}")
 }
 
 impl Reply {

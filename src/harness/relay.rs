@@ -1,5 +1,7 @@
 //! Relay against its translation: a program is run as it is, by the evaluator of Relay, and translated, by that of Relax.
 
+use crate::IrModule;
+use crate::book::Basis;
 use crate::check::check_program;
 use crate::data::Write as _;
 use crate::data::json;
@@ -10,7 +12,6 @@ use crate::oracle;
 use crate::question::{Ask, Program as Script, RunAnswer};
 use crate::relay::{self, Program};
 use crate::value::{Registry, ValueSpec, from_specs, to_spec};
-use crate::{Edition, IrModule};
 
 /// What trying a program shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -77,6 +78,6 @@ pub fn question(id: u64, program: &Program, args: &[ValueSpec]) -> Option<String
         return None;
     };
     let ask = Ask::Evaluate(Script::Module(module), "main".into(), args.to_vec());
-    let line = Question { id, edition: Edition::default(), ask }.to_line();
+    let line = Question { id, basis: Basis::default(), ask }.to_line();
     Some(format!("{{\"question\": {line}, \"expected\": {}}}", json::write(&expected.write())))
 }

@@ -174,12 +174,12 @@ impl Shared<'_> {
     fn ask(&self, asked: &mut dyn Implementation, case: &Case, count: &mut dyn FnMut()) -> Result<Outcome, StartError> {
         let ask = if case.as_text { case.ask.clone() } else { case.ask.clone().with_module() };
         count();
-        let first = asked.ask(self.edition, &ask)?;
+        let first = asked.ask_by(case.basis_in(self.edition), &ask)?;
         if !matches!(first, Outcome::Crash { .. } | Outcome::Timeout { .. }) {
             return Ok(first);
         }
         count();
-        let second = match asked.ask(self.edition, &ask) {
+        let second = match asked.ask_by(case.basis_in(self.edition), &ask) {
             Ok(second) => second,
             Err(StartError::Interrupted) => return Err(StartError::Interrupted),
             // What it came to the first time stands, though nobody can be asked again.

@@ -2,7 +2,9 @@
 
 use std::io::{self, BufRead, Write};
 
-use super::protocol::{Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_ops, to_line};
+use super::protocol::{
+    Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_capabilities, to_line,
+};
 use crate::book::{Edition, Reading};
 use crate::judge::Cx;
 use crate::oracle::{self, Engine};
@@ -19,7 +21,7 @@ pub fn serve(engine: Engine, reading: &Reading, input: impl BufRead, mut output:
             Ok((_, Ok(Request::Bye))) => return Ok(()),
             Ok((_, Ok(Request::Hello { id, versions }))) => write_line(&mut output, &greet(id, versions))?,
             Ok((_, Ok(Request::Question(question)))) => {
-                let mut cx = Cx::new().with_edition(question.edition).with_reading(reading.clone());
+                let mut cx = Cx::new().with_edition(question.basis).with_reading(reading.clone());
                 let outcome = oracle::outcome_by(&mut cx, engine, &question.ask);
                 write_line(&mut output, &reply_text(question.id, Reply::of(&outcome)))?;
             }
@@ -43,7 +45,8 @@ fn greet(id: u64, [low, high]: [u32; 2]) -> String {
     }
     let implementation = Identity { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
     // The oracle claims no edition: it answers in whichever a question names.
-    to_line(&Greeting { id, protocol: VERSION, implementation, edition: Edition::default(), capabilities: all_ops() })
+    let edition = Edition::default();
+    to_line(&Greeting { id, protocol: VERSION, implementation, edition, capabilities: all_capabilities() })
 }
 
 /// A future runner may ask what this version does not know.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::implementation::Launch;
 use super::process::{CommandLine, Interrupt, LineProcess, Received, deadline_in};
 use super::protocol::{Greeting, Line, Question, Reply, Request};
-use crate::book::Edition;
+use crate::book::Basis;
 use crate::grammar::one_line;
 use crate::question::{Ask, Outcome};
 
@@ -154,7 +154,7 @@ impl Worker {
     }
 
     /// Asks a question and waits for the reply until the time is up, whatever else comes.
-    pub fn ask(&mut self, edition: Edition, ask: &Ask, timeout: Duration) -> Result<(Outcome, After), StartError> {
+    pub fn ask(&mut self, basis: Basis, ask: &Ask, timeout: Duration) -> Result<(Outcome, After), StartError> {
         self.take_what_came(Duration::ZERO);
         let id = self.next_id;
         self.next_id += 1;
@@ -165,7 +165,7 @@ impl Worker {
         if let Some(message) = self.stray.take() {
             return Ok((Outcome::ProtocolError { message }, After::Usable));
         }
-        self.process.send(Question { id, edition, ask: ask.clone() }.to_line());
+        self.process.send(Question { id, basis, ask: ask.clone() }.to_line());
         let (outcome, after) = self.wait(id, ask, timeout)?;
         let patience = if self.owed.contains(&id) { PATIENCE } else { Duration::ZERO };
         match after {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::watch::{Fuel, Mistake, RowMutant, RowsLookedAt, Watch};
 use super::{Conclusion, Derivation, Step, with_stack};
-use crate::book::{Edition, Erratum, Reading, Rule, RuleSet};
+use crate::book::{Basis, Edition, Erratum, Proposal, Reading, Rule, RuleSet};
 
 /// How much the prover of shape equality may know. Every answer of a weaker one is an answer of the stronger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
@@ -34,8 +34,8 @@ pub enum GlbPurity {
 /// The context of a judgement.
 #[derive(Clone, Debug, Default)]
 pub struct Cx {
-    /// The edition whose rules hold.
-    pub edition: Edition,
+    /// What is judged by.
+    basis: Basis,
     /// Which errata are read literally.
     pub reading: Reading,
     /// How strong the prover of shape equality is.
@@ -109,10 +109,27 @@ impl Cx {
         self
     }
 
-    /// The same with another edition.
-    pub fn with_edition(mut self, edition: Edition) -> Cx {
-        self.edition = edition;
+    /// The same with another edition, or one with a proposal; with an edition alone no proposal is on.
+    pub fn with_edition(mut self, basis: impl Into<Basis>) -> Cx {
+        self.basis = basis.into();
         self
+    }
+
+    /// The same with a proposal, and the edition that it is made to.
+    pub fn with_proposal(self, proposal: Proposal) -> Cx {
+        self.with_edition(proposal)
+    }
+
+    /// What is judged by: the edition whose rules hold, and the proposal that is on.
+    #[inline]
+    pub fn basis(&self) -> Basis {
+        self.basis
+    }
+
+    /// The edition whose rules hold.
+    #[inline]
+    pub fn edition(&self) -> Edition {
+        self.basis.edition()
     }
 
     /// Switches rules off: [`Cx::fire`] then answers false, [`Cx::premise`] true.
@@ -139,8 +156,8 @@ impl Cx {
 
     /// The same question asked aside: nothing of it is recorded here, and nothing is masked.
     pub fn unobserved(&self) -> Cx {
-        let (edition, prover, glb_purity) = (self.edition, self.prover, self.glb_purity);
-        Cx { edition, prover, glb_purity, ..self.in_same_reading() }
+        let (basis, prover, glb_purity) = (self.basis, self.prover, self.glb_purity);
+        Cx { basis, prover, glb_purity, ..self.in_same_reading() }
     }
 
     /// As new, but for the reading.
@@ -210,7 +227,7 @@ impl Cx {
         {
             consulted.borrow_mut().insert(erratum);
         }
-        self.reading.is_literal(erratum) && erratum.stands_in(self.edition)
+        self.reading.is_literal(erratum) && erratum.stands_in(self.edition())
     }
 
     /// Whether the edition has a rule, under its own id or under that of the rule which succeeds it there.
@@ -222,7 +239,7 @@ impl Cx {
     /// The id by which the edition knows a rule, if it has the rule and is asked with it.
     #[inline]
     fn stated(&self, rule: Rule) -> Option<Rule> {
-        let stated = rule.in_edition(self.edition)?;
+        let stated = rule.in_edition(self.basis)?;
         if self.watch.is_some() && self.is_absent(stated) { None } else { Some(stated) }
     }
 
@@ -234,7 +251,7 @@ impl Cx {
     /// The id by which the edition knows a rule.
     #[inline]
     pub fn stated_as(&self, rule: Rule) -> Rule {
-        rule.in_edition(self.edition).unwrap_or(rule)
+        rule.in_edition(self.basis).unwrap_or(rule)
     }
 
     /// Applies a rule: records it and answers true, or answers false if the rule is masked or not of the edition.
@@ -254,7 +271,7 @@ impl Cx {
     /// Records a rule, if the edition has it.
     #[inline(always)]
     fn record(&mut self, rule: Rule) {
-        if let Some(rule) = rule.in_edition(self.edition) {
+        if let Some(rule) = rule.in_edition(self.basis) {
             self.recorded.insert(rule);
         }
     }
@@ -305,7 +322,7 @@ impl Cx {
     #[inline]
     fn row_that_applies<'r, T>(&self, rows: &'r [Row<T>]) -> Option<(Rule, &'r T)> {
         for (rule, holds, then) in rows {
-            if *holds && let Some(rule) = rule.in_edition(self.edition) {
+            if *holds && let Some(rule) = rule.in_edition(self.basis) {
                 return Some((rule, then));
             }
         }
@@ -439,7 +456,7 @@ impl Cx {
     fn by_plain_lazy_cases<T: Clone>(&mut self, rows: &[LazyRow<'_, T>]) -> Option<T> {
         for (rule, holds, conclusion) in rows {
             if self.has(*rule) && holds(self) {
-                self.recorded.extend(rule.in_edition(self.edition));
+                self.recorded.extend(rule.in_edition(self.basis));
                 return Some(conclusion.clone());
             }
         }

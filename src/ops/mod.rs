@@ -361,7 +361,7 @@ impl OpDef {
     pub fn is_pure(&self, cx: &mut Cx) -> bool {
         match self.name {
             "relax.call_tir" => cx.conclude(rule!("OP.CALLTIR.PURE"), true),
-            "relax.call_dps_packed" => cx.conclude(rule!("OP.CALLDPS.IMPURE"), self.is_pure_in(cx.edition)),
+            "relax.call_dps_packed" => cx.conclude(rule!("OP.CALLDPS.IMPURE"), self.is_pure_in(cx.edition())),
             "relax.call_pure_packed" => {
                 let registered = cx.conclude(rule!("PURE.REGISTER-MANUAL"), self.pure);
                 cx.conclude(rule!("OP.CALLPURE.PURE"), registered)

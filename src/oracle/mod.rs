@@ -7,7 +7,7 @@ pub use run::{UNSEEN, answer_evaluate, answer_evaluate_by, answer_evaluate_toget
 
 use std::borrow::Cow;
 
-use crate::book::{Edition, Rule};
+use crate::book::{Basis, Edition, Rule};
 use crate::check::{check_program, in_normal_form};
 use crate::data::{Notation, Reading, recognize};
 use crate::derivation::{DeriveReport, derive_call, derive_module};
@@ -70,7 +70,7 @@ fn answer_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Result<(Answer, Option<V
     let mut warnings = None;
     let answer = judgement(cx, engine, ask, &mut warnings)?;
     // An error may name a rule by the id under which the code cites it.
-    let answer = if cx.edition == Edition::default() { answer } else { answer.stated_in(cx.edition) };
+    let answer = if cx.edition() == Edition::default() { answer } else { answer.stated_in(cx.basis()) };
     Ok((answer, warnings))
 }
 
@@ -96,8 +96,8 @@ pub fn outcome_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Outcome {
 }
 
 fn judgement(cx: &mut Cx, engine: Engine, ask: &Ask, warnings: &mut Option<Vec<Rule>>) -> Result<Answer, NoAnswer> {
-    if let Some(instead) = retired(cx.edition, ask) {
-        return Err(NoAnswer::NotOfEdition(cx.edition, instead));
+    if let Some(instead) = retired(cx.basis(), ask) {
+        return Err(NoAnswer::NotOfEdition(cx.edition(), instead));
     }
     match ask {
         Ask::Subtype(t1, t2) => Ok(Answer::Bool(types::is_subtype(cx, t1, t2))),
@@ -166,8 +166,8 @@ fn judgement(cx: &mut Cx, engine: Engine, ask: &Ask, warnings: &mut Option<Vec<R
 }
 
 /// META.SINGLE-SYSTEM: where structural information is the one system, what is said instead of a judgement of the other.
-fn retired(edition: Edition, ask: &Ask) -> Option<&'static str> {
-    let stands = |rule: Rule| rule.in_edition(edition).is_some();
+fn retired(basis: Basis, ask: &Ask) -> Option<&'static str> {
+    let stands = |rule: Rule| rule.in_edition(basis).is_some();
     match ask {
         Ask::Subtype(..) | Ask::Glb(..) | Ask::Lub(..) if !stands(rule!("SUB.REFL")) => {
             Some("types are no system of their own there; ask about structural information")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::part::{Functions, List, Map};
-use crate::book::{Edition, Rule};
+use crate::book::{Basis, Rule};
 use crate::grammar::{IrModule, PrimExpr, ShapeVar, StructInfo, Type};
 use crate::judge::{Compatibility, Proof, RuntimeError};
 use crate::value::{Effect, ValueSpec};
@@ -48,8 +48,8 @@ pub enum Answer {
 
 impl Answer {
     /// The answer with its rules under the ids by which an edition knows them.
-    pub fn stated_in(&self, edition: Edition) -> Answer {
-        let one = |rule: Rule| rule.in_edition(edition).unwrap_or(rule);
+    pub fn stated_in(&self, basis: Basis) -> Answer {
+        let one = |rule: Rule| rule.in_edition(basis).unwrap_or(rule);
         let sorted = |rules: &[Rule]| {
             let mut rules: Vec<Rule> = rules.iter().copied().map(one).collect();
             rules.sort_unstable();

@@ -10,6 +10,7 @@ use super::own::Own;
 use super::same_shape::{Compared, compare_known_shapes, compare_values, is_var};
 use super::substitute::substitute_in_func;
 use super::surroundings::{Introduced, Nowhere, Scope, Surroundings};
+use super::unknown_purity::compatible_purity;
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::Compatibility::{self, Compatible, Incompatible, Possibly};
@@ -221,29 +222,42 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
     if let Some(answer) = by_arity {
         return answer;
     }
-    if !cx.holds(&[(rule!("SI.COMPAT.FUNC.PURITY"), 1, f1.purity() || !f2.purity())]) {
+    let at_best = compatible_purity(cx, f1, f2);
+    if at_best == Incompatible {
         return Incompatible;
     }
     // An impure function where a pure one is demanded, if the infos have the optional field (A18).
     if f2.pure == Some(true)
-        && !cx.has(rule!("SI.COMPAT.FUNC.PURITY"))
+        && !cx.has(rule!("PURITY.FIELD"))
         && !cx.literal(Erratum::A18)
         && !cx.holds(&[(rule!("SI.COMPAT.INVARIANT"), 1, f1.pure == f2.pure)])
     {
         return Incompatible;
     }
-    told(cx, f1, f2, scope)
+    told(cx, f1, f2, scope, at_best)
 }
 
-/// The outermost function types, told apart inside, and those inside them, which have been.
-fn told(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
-    let Some(_until_judged) = scope.outermost() else { return parts(cx, f1, f2, scope) };
+/// The outermost function types, told apart inside, and those inside them, which have been. `at_best` is what their purity allows.
+fn told(
+    cx: &mut Cx,
+    f1: &Arc<FuncStructInfo>,
+    f2: &Arc<FuncStructInfo>,
+    scope: &Scope,
+    at_best: Compatibility,
+) -> Compatibility {
+    let Some(_until_judged) = scope.outermost() else { return parts(cx, f1, f2, scope, at_best) };
     let (told1, told2) = (told_inside_if_matched(cx, f1, scope), told_inside_if_matched(cx, f2, scope));
-    parts(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope)
+    parts(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope, at_best)
 }
 
 /// The parameters and the result, in the same variables.
-fn parts(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
+fn parts(
+    cx: &mut Cx,
+    f1: &Arc<FuncStructInfo>,
+    f2: &Arc<FuncStructInfo>,
+    scope: &Scope,
+    at_best: Compatibility,
+) -> Compatibility {
     let (own1, own2) = (Own::of(f1, scope), Own::of(f2, scope));
     let (apart1, apart2) = told_apart(cx, [f1, f2], [&own1, &own2], scope);
     let own1_told = apart1.as_ref().map(|f1| Own::of(f1, scope));
@@ -254,6 +268,7 @@ fn parts(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope:
     let f1 = replaced.as_ref().unwrap_or(f1);
     // Parameters in reverse, then results forward.
     let worst = worst(cx, params2.iter().zip(params_of(f1)).chain([(&f1.ret, &f2.ret)]), scope);
+    let worst = worst.max(at_best);
     cx.by_cases_or(
         &[
             (rule!("SI.COMPAT.FUNC.INCOMPAT"), worst == Incompatible, Incompatible),

@@ -188,7 +188,7 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
     let in_turn: Vec<_> = params.iter().enumerate().collect();
     let mut introduced = Vec::with_capacity(params.len());
     let mut new_params = Vec::with_capacity(params.len());
-    let at_once = cx.edition >= Edition::E2023_12;
+    let at_once = cx.edition() >= Edition::E2023_12;
     if at_once {
         introduced.push(scope.enter(unbound_in_params(cx, binding, scope)));
     }

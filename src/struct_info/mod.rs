@@ -19,6 +19,7 @@ pub mod substitute;
 pub mod surroundings;
 mod syntactic;
 pub mod unify;
+mod unknown_purity;
 pub mod wrap;
 
 pub use closed::{Shown, chosen_anew, closed, shown};
@@ -36,4 +37,5 @@ pub(crate) use substitute::replace_everywhere;
 pub use substitute::substitute;
 pub use surroundings::{InScope, Nowhere, Surroundings};
 pub use unify::{unify_struct_info, unify_struct_info_in};
+pub use unknown_purity::purity_of;
 pub use wrap::wrap_type;

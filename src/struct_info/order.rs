@@ -12,6 +12,7 @@ use super::own::Own;
 use super::same_shape::{compare_known_shapes, compare_values};
 use super::surroundings::{Nowhere, Scope, Surroundings};
 use super::syntactic::{same_located_node, same_option, same_tensor_shape};
+use super::unknown_purity::{purity_is_below, purity_of};
 use crate::book::Erratum;
 use crate::grammar::{DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::{Cx, Proof};
@@ -255,13 +256,14 @@ impl Order<'_> {
         match (&f1.params, &f2.params) {
             (None, None) => self.packed(cx, f1, f2),
             (Some(_), Some(_)) => {
-                let by_field = cx.holds(&[(rule!("SUBSI.FUNC.PURITY"), 1, f1.purity() || !f2.purity())]);
+                let (p1, p2) = (purity_of(cx, f1), purity_of(cx, f2));
+                let by_field = purity_is_below(cx, self.relation, p1, p2);
                 // A18: the first edition has the field by way of extension.
-                let unsaid = cx.has(rule!("SUBSI.FUNC.PURITY")) || cx.literal(Erratum::A18);
+                let unsaid = cx.has(rule!("PURITY.FIELD")) || cx.literal(Erratum::A18);
                 let below = by_field
                     && (unsaid || f2.pure != Some(true) || f1.pure == f2.pure)
                     && self.params(cx, f1, f2, known);
-                below && (f1.purity() == f2.purity() || cx.conclude(rule!("SUBSI.FUNC.COMBINED"), true))
+                below && (p1 == p2 || cx.conclude(rule!("SUBSI.FUNC.COMBINED"), true))
             }
             (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
         }

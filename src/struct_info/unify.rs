@@ -11,6 +11,7 @@ use super::own::Own;
 use super::same_shape::{compare_known_shapes, compare_values};
 use super::substitute::replace_everywhere;
 use super::surroundings::{Nowhere, Scope, Surroundings};
+use super::unknown_purity::joined;
 use crate::book::Erratum;
 use crate::grammar::{
     DataType, DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo, VDevice,
@@ -309,6 +310,9 @@ fn joined_purity(pure1: Option<bool>, pure2: Option<bool>) -> Option<bool> {
 
 /// SI.UNIFY.FUNC.PURITY: where structural information has the field, it is said of the join.
 fn purity_of_join(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Option<bool> {
+    if cx.has(rule!("PURITY3.UNIFY")) {
+        return joined(cx, f1, f2);
+    }
     if f1.pure.is_none() && f2.pure.is_none() || !cx.has(rule!("SI.UNIFY.FUNC.PURITY")) {
         return joined_purity(f1.pure, f2.pure);
     }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::accuracy::Within;
-use crate::book::{Edition, Erratum, Rule};
+use crate::book::{Basis, Edition, Erratum, Proposal, Rule};
 use crate::data::{self, DataError, Node, Read, Reader, Reading};
 use crate::question::{Answer, Ask};
 
@@ -23,6 +23,8 @@ pub struct Case {
     pub editions: Vec<Edition>,
     /// Whether it names no edition, and is about a document that every edition carries over as it is.
     pub carried: bool,
+    /// The proposal that is on, if the case is about one.
+    pub proposal: Option<Proposal>,
     /// What is asked.
     pub ask: Ask,
     /// Every permitted answer, in the corrected reading.
@@ -76,17 +78,24 @@ impl Case {
         self.editions.contains(&edition) || self.carried && has_rules()
     }
 
+    /// What it is judged by in one of its editions.
+    pub fn basis_in(&self, edition: Edition) -> Basis {
+        self.proposal.map_or(edition.into(), Basis::from)
+    }
+
     /// The rules that it claims, under the ids by which an edition knows them.
     pub fn rules_in(&self, edition: Edition) -> BTreeSet<Rule> {
-        self.rules.iter().filter_map(|rule| rule.in_edition(edition)).collect()
+        let basis = self.basis_in(edition);
+        self.rules.iter().filter_map(|rule| rule.in_edition(basis)).collect()
     }
 
     /// The case with the rules of its answers under the ids by which an edition knows them.
     pub fn stated_in(&self, edition: Edition) -> Case {
-        let stated = |rule: &Rule| rule.in_edition(edition).unwrap_or(*rule);
+        let basis = self.basis_in(edition);
+        let stated = |rule: &Rule| rule.in_edition(basis).unwrap_or(*rule);
         Case {
-            allow: self.allow.iter().map(|answer| answer.stated_in(edition)).collect(),
-            literal: self.literal.as_ref().map(|answer| answer.stated_in(edition)),
+            allow: self.allow.iter().map(|answer| answer.stated_in(basis)).collect(),
+            literal: self.literal.as_ref().map(|answer| answer.stated_in(basis)),
             warnings: self.warnings.as_ref().map(|rules| rules.iter().map(stated).collect()),
             ..self.clone()
         }
@@ -98,7 +107,8 @@ impl Read for Case {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Case> {
         let fields = r.fields(node, "Case", None)?;
         fields.closed(&[
-            "id", "rules", "editions", "ask", "allow", "literal", "erratum", "warnings", "as_text", "within", "why",
+            "id", "rules", "editions", "proposal", "ask", "allow", "literal", "erratum", "warnings", "as_text",
+            "within", "why",
         ])?;
         let id: String = fields.one(r, "id")?;
         let in_case = |error: DataError| DataError { message: format!("case {id}: {}", error.message), ..error };
@@ -116,6 +126,7 @@ impl Read for Case {
             rules: fields.one(r, "rules").map_err(in_case)?,
             editions: fields.or(r, "editions", first_edition)?,
             carried: fields.get("editions").is_none() && chapter_of(&id).is_some_and(|c| OF_EVERY_EDITION.contains(&c)),
+            proposal: fields.one(r, "proposal")?,
             ask,
             allow,
             literal,
@@ -128,6 +139,9 @@ impl Read for Case {
         };
         if case.editions.is_empty() {
             return Err(in_case(DataError::at(node.span, "`editions` is empty")));
+        }
+        if let Some(wrong) = case.editions.iter().find_map(|edition| Basis::new(*edition, case.proposal).err()) {
+            return Err(in_case(DataError::at(node.span, wrong.to_string())));
         }
         match (case.rules.is_empty(), case.literal.is_some() == case.erratum.is_some()) {
             (false, true) => Ok(case),

@@ -179,7 +179,7 @@ fn compare_answer(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool
     let stated = (edition != Edition::default()).then(|| case.stated_in(edition));
     let case = stated.as_ref().unwrap_or(case);
     let within = case.within.unwrap_or(BIT_FOR_BIT);
-    let mut judge = Judge { within, ..Judge::new(Cx::new().with_edition(edition), &case.ask, oracle) };
+    let mut judge = Judge { within, ..Judge::new(Cx::new().with_edition(case.basis_in(edition)), &case.ask, oracle) };
     judge.about_reading |= case.as_text;
     if !oracle && case.allow.contains(&Answer::Run(RunAnswer::Unspecified)) {
         return Comparison::plain(CaseVerdict::Vacuous);

@@ -27,12 +27,12 @@ pub struct Execution {
 
 /// Asks a case in one of its editions, in the corrected reading.
 pub fn execute(case: &Case, edition: Edition, mask: RuleSet) -> Execution {
-    execute_in(case, Cx::new().with_edition(edition).with_mask(mask))
+    execute_in(case, Cx::new().with_edition(case.basis_in(edition)).with_mask(mask))
 }
 
 /// Asks a case with its erratum taken literally, and compares with its literal answer; `None` if it has none.
 pub fn execute_literally(case: &Case, edition: Edition, mask: RuleSet) -> Option<Execution> {
-    execute_literally_in(case, Cx::new().with_edition(edition).with_mask(mask))
+    execute_literally_in(case, Cx::new().with_edition(case.basis_in(edition)).with_mask(mask))
 }
 
 /// The rules that the literal reading of a case records; none if it has no literal answer.
@@ -61,7 +61,7 @@ impl<'c> Asking<'c> {
 
     /// Asks so, in a context made so; `None` if there is no such answer.
     pub fn execute(self, cx: &Cx) -> Option<Execution> {
-        let cx = cx.clone().with_edition(self.edition);
+        let cx = cx.clone().with_edition(self.case.basis_in(self.edition));
         if self.literally { execute_literally_in(self.case, cx) } else { Some(execute_in(self.case, cx)) }
     }
 }
@@ -79,7 +79,7 @@ fn execute_literally_in(case: &Case, cx: Cx) -> Option<Execution> {
 
 fn execute_in(case: &Case, mut cx: Cx) -> Execution {
     let outcome = oracle::outcome(&mut cx, &case.ask);
-    let comparison = compare(case, &outcome, cx.edition, true);
+    let comparison = compare(case, &outcome, cx.edition(), true);
     Execution { comparison, outcome, recorded: *cx.recorded(), rows: cx.rows_looked_at() }
 }
 
@@ -107,7 +107,7 @@ fn premises_of(case: &Case) -> Vec<Tested> {
 }
 
 fn premises_in(case: &Case, edition: Edition) -> Vec<Tested> {
-    let mut cx = Cx::new().with_edition(edition).with_trace();
+    let mut cx = Cx::new().with_edition(case.basis_in(edition)).with_trace();
     // What the answer is, the suite looks at.
     let _ = oracle::outcome(&mut cx, &case.ask);
     let mut tested = Vec::new();
@@ -162,6 +162,6 @@ fn lock_line(case: &Case) -> Option<String> {
 /// An edition that is not the default one is named.
 fn lock_line_in(case: &Case, edition: Edition) -> String {
     let recorded: Vec<&str> = execute(case, edition, RuleSet::new()).recorded.iter().map(Rule::id).collect();
-    let named = if edition == Edition::default() { String::new() } else { format!(" @{edition}") };
+    let named = if edition == Edition::default() { String::new() } else { format!(" @{}", case.basis_in(edition)) };
     format!("{}{named}: {}\n", case.id, recorded.join(" "))
 }

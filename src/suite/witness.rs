@@ -1,15 +1,15 @@
 //! The witnesses of errata: questions whose answers depend on the reading.
 
 use crate::book::erratum::{ErratumInfo, Shown};
-use crate::book::{Edition, Rule};
+use crate::book::{Basis, Edition, Proposal, Rule};
 use crate::data::{self, DataError, LocatedError, Node, Read, Reader, Reading};
 use crate::question::{Answer, Ask};
 
 /// A question whose answer depends on the reading.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Witness {
-    /// The edition in which it is asked: the first that has the words at stake.
-    pub edition: Edition,
+    /// In what it is asked: the first edition that has the words at stake, or the proposal that does.
+    pub basis: Basis,
     /// What is asked.
     pub ask: Ask,
     /// Where the erratum is read literally.
@@ -30,8 +30,18 @@ pub struct Expected {
 impl Read for Witness {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Witness> {
         let fields = r.fields(node, "Witness", None)?;
-        fields.closed(&["edition", "ask", "literal", "corrected", "literal_warnings", "corrected_warnings"])?;
+        fields.closed(&[
+            "edition",
+            "proposal",
+            "ask",
+            "literal",
+            "corrected",
+            "literal_warnings",
+            "corrected_warnings",
+        ])?;
         let edition = fields.or(r, "edition", Edition::default)?;
+        let proposal: Option<Proposal> = fields.one(r, "proposal")?;
+        let basis = proposal.map_or(edition.into(), Basis::from);
         let ask: Ask = fields.one(r, "ask")?;
         let kind = ask.answer_kind();
         let mut expected = |answer: &str, warnings: &str| match fields.present(answer) {
@@ -40,7 +50,7 @@ impl Read for Witness {
         };
         let (literal, corrected) =
             (expected("literal", "literal_warnings")?, expected("corrected", "corrected_warnings")?);
-        Ok(Witness { edition, ask, literal, corrected })
+        Ok(Witness { basis, ask, literal, corrected })
     }
 }
 

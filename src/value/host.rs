@@ -154,5 +154,5 @@ pub fn readable(m: &mut (impl Host + ?Sized), values: &[Value]) -> Result<(), St
 /// Whether a boxed truth value is a condition: by the words of 2024-04 it is, by those of 2023-12 a scalar is a tensor. The first edition does
 /// not know boxes (A73).
 pub fn boxed_truth_counts(cx: &Cx) -> bool {
-    cx.has(rule!("EVAL.IF.PRIMEXPR")) || (cx.edition < Edition::E2023_12 && !cx.literal(Erratum::A73))
+    cx.has(rule!("EVAL.IF.PRIMEXPR")) || (cx.edition() < Edition::E2023_12 && !cx.literal(Erratum::A73))
 }

@@ -194,9 +194,23 @@ impl<'m> Checker<'_, 'm> {
                 }),
             ],
         );
+        if self.in_signature {
+            self.says_purity(func, span);
+        }
         if self.cx.fire(rule!("WF.ANNOT-RECURSIVE")) {
             self.inside_func_annotation(func, position, span);
         }
+    }
+
+    /// PURITY3.WF25: a function type in a signature says whether it is pure, at any depth.
+    fn says_purity(&mut self, func: &FuncStructInfo, span: Span) {
+        self.demand(
+            span,
+            &[(rule!("PURITY3.WF25"), 1, func.pure.is_some(), &|| {
+                Complaint::error("a function type in a signature does not say whether it is pure")
+                    .with_hint("give its purity, as in `R.Callable((..), .., True)`")
+            })],
+        );
     }
 
     fn inside_func_annotation(&mut self, func: &'m FuncStructInfo, position: Position, span: Span) {

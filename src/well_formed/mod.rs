@@ -72,6 +72,8 @@ struct Checker<'c, 'm> {
     clock: usize,
     relax: bound::RelaxVars<'m>,
     shapes: Context<&'m ShapeVar, ()>,
+    /// Whether the annotation being checked is part of the signature of a function.
+    in_signature: bool,
     /// Whether the annotation being checked is that of a variable.
     of_variable: bool,
     /// The shape variables that the signature being checked has bound before any of it was looked at.
@@ -138,6 +140,7 @@ impl<'c, 'm> Checker<'c, 'm> {
             clock: 0,
             relax: bound::RelaxVars::default(),
             shapes: Context::new(),
+            in_signature: false,
             of_variable: false,
             of_signature: Vec::new(),
             functions: Vec::new(),

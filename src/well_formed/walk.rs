@@ -328,16 +328,20 @@ impl<'m> Checker<'_, 'm> {
         for (i, param) in function.params.iter().enumerate() {
             self.at(Step::Item("params", i), |c| c.parameter(param));
         }
+        self.in_signature = true;
         if let Some(info) = &function.ret_struct_info {
             self.at(Step::Field("ret_struct_info"), |c| c.annotation(info, Position::Return, function.span));
         }
+        self.in_signature = false;
     }
 
     fn parameter(&mut self, param: &'m Binder) {
         self.dataflow_var_in_dataflow_block(param, Region::Function);
         self.bound_once(param, Region::Function);
         if let Some(info) = &param.annotation {
+            self.in_signature = true;
             self.annotation_of_variable(info, Position::Parameter, param.var.span);
+            self.in_signature = false;
         }
         self.bind(param, Region::Function, Callee::Unknown);
     }

@@ -1,7 +1,7 @@
 //! Every witness of an erratum is answered as its file says, in either reading, and the two answers differ.
 
 use relax_spec::book::erratum::Later;
-use relax_spec::book::{Edition, Erratum, Reading, Rule};
+use relax_spec::book::{Basis, Edition, Erratum, Reading, Rule};
 use relax_spec::harness::campaign;
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
@@ -15,7 +15,7 @@ fn witnesses() -> Vec<(Erratum, Witness)> {
 }
 
 fn outcome(witness: &Witness, reading: Reading) -> Outcome {
-    oracle::outcome(&mut Cx::new().with_edition(witness.edition).with_reading(reading), &witness.ask)
+    oracle::outcome(&mut Cx::new().with_edition(witness.basis).with_reading(reading), &witness.ask)
 }
 
 fn warnings(outcome: &Outcome) -> Vec<Rule> {
@@ -209,7 +209,7 @@ fn all_errata_taken_literally_at_once_answer_every_case() {
     let everything = Reading::literal_only(Erratum::ALL);
     let unanswered = suite.iter().flat_map(|case| case.editions.iter().map(move |edition| (case, *edition)));
     let unanswered = unanswered.filter_map(|(case, edition)| {
-        let cx = || Cx::new().with_edition(edition);
+        let cx = || Cx::new().with_edition(case.basis_in(edition));
         let outcome = oracle::outcome(&mut cx().with_reading(everything.clone()), &case.ask);
         let corrected = oracle::outcome(&mut cx(), &case.ask);
         // What is refused before it is judged is refused in any reading; a run may fail earlier, but it ends.
@@ -221,24 +221,24 @@ fn all_errata_taken_literally_at_once_answer_every_case() {
 }
 
 /// The answers to a question by each erratum alone that a run in the corrected reading did not ask after.
-fn answers_unasked(ask: &Ask, edition: Edition) -> Vec<(Erratum, Outcome, Outcome)> {
-    let mut cx = Cx::new().with_edition(edition).with_errata_noted();
+fn answers_unasked(ask: &Ask, basis: Basis) -> Vec<(Erratum, Outcome, Outcome)> {
+    let mut cx = Cx::new().with_edition(basis).with_errata_noted();
     let corrected = oracle::outcome(&mut cx, ask);
     let asked_after = cx.errata_asked_after();
     let unasked = Erratum::ALL.iter().copied().filter(|erratum| !asked_after.contains(erratum));
     let alone = |erratum| {
-        oracle::outcome(&mut Cx::new().with_edition(edition).with_reading(Reading::literal_only(&[erratum])), ask)
+        oracle::outcome(&mut Cx::new().with_edition(basis).with_reading(Reading::literal_only(&[erratum])), ask)
     };
     unasked.map(|erratum| (erratum, alone(erratum), corrected.clone())).filter(|(_, a, b)| a != b).collect()
 }
 
 #[test]
 fn an_erratum_that_is_not_asked_after_changes_no_answer() {
-    let generated = (0..150).flat_map(|number| campaign::questions(25, number)).map(|ask| (ask, Edition::default()));
-    let witnessed = witnesses().into_iter().map(|(_, witness)| (witness.ask, witness.edition));
+    let generated = (0..150).flat_map(|number| campaign::questions(25, number)).map(|ask| (ask, Basis::default()));
+    let witnessed = witnesses().into_iter().map(|(_, witness)| (witness.ask, witness.basis));
     let mut changed = Vec::new();
-    for (ask, edition) in generated.chain(witnessed) {
-        let of_ask = answers_unasked(&ask, edition).into_iter();
+    for (ask, basis) in generated.chain(witnessed) {
+        let of_ask = answers_unasked(&ask, basis).into_iter();
         changed.extend(
             of_ask.map(|(erratum, literal, corrected)| format!("{erratum}, {ask}: {literal}, not {corrected}")),
         );

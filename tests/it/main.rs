@@ -47,5 +47,6 @@ mod soundness;
 mod tir;
 mod trials;
 mod types;
+mod unknown_purity;
 mod vm;
 mod workers;

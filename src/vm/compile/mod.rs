@@ -60,7 +60,7 @@ pub fn build(cx: &mut Cx, module: &IrModule) -> Executable {
 
 /// [`build`], and no further than this stage.
 pub fn build_up_to(cx: &mut Cx, module: &IrModule, last: Stage) -> Executable {
-    let aside = cx.in_same_reading().with_edition(cx.edition);
+    let aside = cx.in_same_reading().with_edition(cx.basis());
     let normal = if last >= Stage::Normal { normal_form(&aside, module) } else { None };
     let (mut executable, regular) = compiled(cx, module, last);
     if let Some(normal) = normal.filter(|_| regular) {
@@ -71,7 +71,7 @@ pub fn build_up_to(cx: &mut Cx, module: &IrModule, last: Stage) -> Executable {
 
 /// The normal form of a program that is not in it. What is malformed has none (NF.ALG.5.DF-MALFORMED).
 fn normal_form(cx: &Cx, module: &IrModule) -> Option<IrModule> {
-    let normalized = normalize_in_order(&mut cx.in_same_reading().with_edition(cx.edition), module);
+    let normalized = normalize_in_order(&mut cx.in_same_reading().with_edition(cx.basis()), module);
     let is_other = |((_, a), (_, b)): (&(_, GlobalFunc), &(_, GlobalFunc))| match (a, b) {
         (GlobalFunc::Function(a), GlobalFunc::Function(b)) => !Arc::ptr_eq(a, b),
         (GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_), _) => false,

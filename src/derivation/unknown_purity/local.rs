@@ -1,0 +1,256 @@
+//! Inferring the purity of one function from the calls in its body: `infer_local_purity`.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::book::Erratum;
+use crate::derivation::Deriver;
+use crate::findings::{Complaint, Finder};
+use crate::grammar::{Binding, Expr, Function, Name, Span, StructInfo, Var};
+use crate::judge::Cx;
+
+/// A function by what it is bound to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::derivation) enum Named<'m> {
+    Global(&'m str),
+    Local(&'m Var),
+}
+
+/// What the calls in a body come to that count for its function.
+#[derive(Clone, Default, Debug)]
+pub(in crate::derivation) struct Calls<'m> {
+    /// Some callee is impure.
+    impure: bool,
+    /// Some callee that is no global function is of unknown purity.
+    pub(super) closure: bool,
+    /// The global functions among the callees of unknown purity.
+    pub(super) unknown: FxHashSet<&'m str>,
+    /// The global functions that are called, inside of nested functions too.
+    pub(super) reached: FxHashSet<&'m str>,
+    /// Something of unknown purity is called that no global function is, inside of nested functions too.
+    pub(super) leaves_open: bool,
+}
+
+impl<'m> Calls<'m> {
+    fn is_unknown(&self) -> bool {
+        self.closure || !self.unknown.is_empty()
+    }
+
+    fn count(&mut self, pure: Option<bool>, callee: Option<Named<'m>>) {
+        match (pure, callee) {
+            (Some(pure), _) => self.impure |= !pure,
+            (None, Some(Named::Global(name))) => {
+                self.unknown.insert(name);
+            }
+            (None, Some(Named::Local(_)) | None) => (self.closure, self.leaves_open) = (true, true),
+        }
+    }
+
+    /// With the calls of a function that is nested in this one: none of them counts, but what is reached is reached from here.
+    fn around(mut self, nested: &Calls<'m>) -> Calls<'m> {
+        self.reached.extend(&nested.reached);
+        self.leaves_open |= nested.leaves_open;
+        self
+    }
+
+    /// As if the calls of the nested function were those of this one.
+    fn with(self, nested: Calls<'m>) -> Calls<'m> {
+        let mut all = self.around(&nested);
+        all.impure |= nested.impure;
+        all.closure |= nested.closure;
+        all.unknown.extend(nested.unknown);
+        all
+    }
+}
+
+/// What is known of a global function when it has been derived.
+#[derive(Debug)]
+pub(super) struct Inferred<'m> {
+    pub calls: Calls<'m>,
+    pub purity: Option<bool>,
+    pub forced: bool,
+    pub span: Span,
+}
+
+/// What is noted while functions are derived.
+#[derive(Default, Debug)]
+pub(in crate::derivation) struct Inferring<'m> {
+    calls: Calls<'m>,
+    /// How many functions are around the place.
+    depth: usize,
+    /// The function whose body is gone through, if it is bound to something.
+    current: Option<Named<'m>>,
+    /// The one that is gone through next.
+    next: Option<Named<'m>>,
+    /// Variables that are bound directly to a function or to another such variable.
+    aliases: FxHashMap<&'m Var, Named<'m>>,
+    /// What was the last to be left.
+    left: Calls<'m>,
+    /// The global functions that were made use of before they were derived.
+    used_before: FxHashSet<Name>,
+    derived: FxHashSet<&'m str>,
+    /// Some of them were derived to something else.
+    pub(super) overwritten: bool,
+    pub(super) globals: FxHashMap<&'m str, Inferred<'m>>,
+}
+
+impl<'m> Inferring<'m> {
+    /// A global function is about to be derived.
+    pub fn begin(&mut self, name: &'m Name) {
+        self.next = Some(Named::Global(name));
+    }
+
+    /// Its entry is about to be overwritten.
+    pub fn end(
+        &mut self,
+        name: &'m Name,
+        function: &Function,
+        before: Option<&Option<StructInfo>>,
+        now: Option<&StructInfo>,
+    ) {
+        self.derived.insert(name);
+        self.overwritten |= self.used_before.contains(name) && before.and_then(Option::as_ref) != now;
+        let purity = now.and_then(StructInfo::as_func).and_then(|func| func.pure);
+        let (forced, span) = (function.force_pure(), function.span);
+        let calls = std::mem::take(&mut self.left);
+        self.globals.insert(name, Inferred { calls, purity, forced, span });
+    }
+
+    /// What is known of a global function is made use of.
+    pub fn note_use(&mut self, name: &Name) {
+        if !self.derived.contains(&**name) {
+            self.used_before.insert(name.clone());
+        }
+    }
+
+    fn denotes(&self, expr: &'m Expr) -> Option<Named<'m>> {
+        match expr {
+            Expr::GlobalVar(gv) => Some(Named::Global(&gv.name)),
+            Expr::Var(var) | Expr::DataflowVar(var) => {
+                Some(self.aliases.get(var).copied().unwrap_or(Named::Local(var)))
+            }
+            Expr::Constant(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::Call(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_)
+            | Expr::Op(_) => None,
+        }
+    }
+}
+
+impl<'m> Deriver<'_, 'm> {
+    fn infers(&self) -> bool {
+        self.cx.has(rule!("PURITY3.INFER"))
+    }
+
+    /// A function is gone through; gives back what is around it.
+    pub(in crate::derivation) fn enter_calls(&mut self) -> (Calls<'m>, Option<Named<'m>>) {
+        let next = self.inferring.next.take();
+        let current = std::mem::replace(&mut self.inferring.current, next);
+        self.inferring.depth += 1;
+        (std::mem::take(&mut self.inferring.calls), current)
+    }
+
+    /// PURITY3.LOCAL.SKIP: the calls of the function that was gone through; for what is around it they do not count.
+    pub(in crate::derivation) fn leave_calls(&mut self, (calls, current): (Calls<'m>, Option<Named<'m>>)) -> Calls<'m> {
+        let own = std::mem::take(&mut self.inferring.calls);
+        self.inferring.current = current;
+        self.inferring.depth -= 1;
+        let is_nested = self.inferring.depth > 0;
+        if self.infers() && is_nested {
+            let (skipped, counted) = (calls.clone().around(&own), calls.with(own.clone()));
+            self.inferring.calls = self.cx.rather(rule!("PURITY3.LOCAL.SKIP"), skipped, counted);
+        } else {
+            self.inferring.left = own.clone();
+        }
+        own
+    }
+
+    /// PURITY3.LOCAL.SKIP: a call counts, unless the function calls itself.
+    pub(in crate::derivation) fn count_call(&mut self, callee: &'m Expr, pure: Option<bool>) {
+        if !self.infers() {
+            return;
+        }
+        let named = self.inferring.denotes(callee);
+        if let Some(Named::Global(name)) = named {
+            self.inferring.calls.reached.insert(name);
+        }
+        let itself = named.is_some() && named == self.inferring.current;
+        let skipped = itself && self.cx.fire(rule!("PURITY3.LOCAL.SKIP"));
+        if !skipped {
+            self.inferring.calls.count(pure, named);
+        }
+    }
+
+    /// A function literal may call itself by what it is bound to, and a variable that is bound to another is that one.
+    pub(in crate::derivation) fn name_bound(&mut self, binding: &'m Binding) {
+        let Binding::VarBinding(binding) = binding else { return };
+        let var = &binding.var.var;
+        match &binding.value {
+            Expr::Function(_) => self.inferring.next = Some(Named::Local(var)),
+            value => {
+                let named = self.inferring.denotes(value);
+                self.inferring.aliases.extend(named.map(|named| (var, named)));
+            }
+        }
+    }
+
+    /// PURITY3.FUNC.CHECK: what a function says of its purity and what is inferred agree. PURITY3.FUNC.INFO: which purity its
+    /// information has.
+    ///
+    /// Errata: U03, literally it may not be called impure either if it is pure. U04, literally nothing is known where one of the two is not,
+    /// and with an annotated result nothing that is not said.
+    pub(in crate::derivation) fn checked_purity(&mut self, function: &Function, calls: &Calls<'m>) -> Option<bool> {
+        let said = self.said_pure(function);
+        if !self.infers() {
+            return said;
+        }
+        let inferred = infer_local_purity(self.cx, function.force_pure(), calls);
+        let cautious = said == Some(false) && !self.cx.literal(Erratum::U03);
+        let agrees = said.is_none() || inferred.is_none() || said == inferred || cautious;
+        self.demand(
+            function.span,
+            &[(rule!("PURITY3.FUNC.CHECK"), 1, agrees, &|| {
+                let (said, inferred) = (in_words(said), in_words(inferred));
+                Complaint::error(format!("the function is declared {said}, and inferred to be {inferred}"))
+                    .with_hint("leave out what it says of its purity, or correct it")
+            })],
+        );
+        let checked = said.or(inferred);
+        let literal = match (said, inferred) {
+            _ if function.ret_struct_info.is_some() => said,
+            (Some(_), inferred) if said != inferred => None,
+            (Some(_) | None, inferred) => inferred,
+        };
+        let pure = if self.cx.literal(Erratum::U04) { literal } else { checked };
+        self.cx.rather(rule!("PURITY3.FUNC.INFO"), pure, None)
+    }
+}
+
+/// PURITY3.LOCAL.FORCE to PURITY3.LOCAL.PURE: the purity that the calls of a body give its function; `None` is unknown.
+fn infer_local_purity(cx: &mut Cx, forced: bool, calls: &Calls<'_>) -> Option<bool> {
+    cx.by_cases_or(
+        &[
+            (rule!("PURITY3.LOCAL.FORCE"), forced, Some(true)),
+            (rule!("PURITY3.LOCAL.IMPURE"), calls.impure, Some(false)),
+            (rule!("PURITY3.LOCAL.UNKNOWN"), calls.is_unknown(), None),
+        ],
+        (rule!("PURITY3.LOCAL.PURE"), Some(true)),
+    )
+}
+
+/// A purity as messages have it.
+pub(super) fn in_words(pure: Option<bool>) -> &'static str {
+    match pure {
+        Some(true) => "pure",
+        Some(false) => "impure",
+        None => "of unknown purity",
+    }
+}
