@@ -419,7 +419,7 @@ class Builder:
         # In the first edition a symbol may be written as a string; later ones look no string up.
         if isinstance(callee, names.StringImm) and not NOW.purity_is_declared:
             callee = relax.ExternFunc(callee.value)
-        if NOW.purity_is_declared and (not infos or any(map(ops.says_shape, infos))):
+        if is_grouped(shape, infos):
             return self._grouped_call(op, callee, built[1:], infos)
         extra = self._tir_vars(attrs.pop("tir_vars", None))
         if extra and names.AS_TYPE:
@@ -469,6 +469,15 @@ class Builder:
             case "IndexMap":
                 return index_map(content)
         raise Unsupported(f"an attribute {kind}")
+
+
+def is_grouped(last, infos):
+    """Whether a destination-passing call is in the later form, by its last argument and its `sinfo_args`."""
+    if NOW.purity_is_declared:
+        return not infos or any(map(ops.says_shape, infos))
+    # In the first edition the last argument is a shape, and for one tensor no tuple.
+    whole = len(infos) == 1 and isinstance(infos[0], names.TensorInfo) and infos[0].shape is not None
+    return whole and isinstance(last, names.Tuple)
 
 
 def index_map(json):
