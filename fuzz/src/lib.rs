@@ -12,7 +12,7 @@ use relax_spec::generate::{self, ProgramOptions, Tape};
 use relax_spec::grammar::notation::{parse_prim_expr, parse_struct_info, parse_type};
 use relax_spec::grammar::{BinaryOp, IrModule, PrimExpr, ShapeVar, StructInfo, Type};
 use relax_spec::harness::engines::{self, Trial};
-use relax_spec::harness::protocol::{Greeting, Line, Request, all_ops};
+use relax_spec::harness::protocol::{Greeting, Line, Request, all_capabilities};
 use relax_spec::harness::serve::serve;
 use relax_spec::judge::{Cx, Proof, Prover};
 use relax_spec::normal_form;
@@ -130,7 +130,7 @@ pub fn protocol(data: &[u8]) {
             assert!(Line::parse(&written).is_ok_and(|again| again.to_text() == written), "{written}");
         }
         if let Ok((_, Ok(Request::Question(question)))) = Request::parse(line) {
-            assert!(all_ops().iter().any(|op| *op == question.ask.op()), "{line}");
+            assert!(all_capabilities().iter().any(|op| *op == question.ask.op()), "{line}");
             let written = question.to_line();
             match Request::parse(&written) {
                 Ok((_, Ok(Request::Question(again)))) => assert_eq!(again.to_line(), written),

@@ -99,7 +99,7 @@ fn generated_programs_stay_within_the_edition() {
         let source = Source::of(&embedded_suite().expect("the suite can be read"), Restriction::default());
         for (seed, edition) in (0..60).flat_map(|seed| Edition::ALL.map(|edition| (seed, edition))) {
             let plain = module(&mut Tape::from_seed(seed, 400), &ProgramOptions::default());
-            let functions = soundness::program(seed);
+            let functions = soundness::program(edition, seed);
             let (broken, _) = source.violating(0, seed);
             let large = source.program(0, seed);
             for (kind, module) in

@@ -42,7 +42,7 @@ fn what_is_accepted_is_true_2024_04() {
 
 /// The first seed whose program shows the mistake.
 fn found(by: &By) -> Option<u64> {
-    (0..WITHIN).find(|seed| matches!(try_program(by, &program(by.checks.edition, *seed)), Trial::Unsound(_)))
+    (0..WITHIN).find(|seed| matches!(try_program(by, &program(by.checks.edition(), *seed)), Trial::Unsound(_)))
 }
 
 fn literal(edition: Edition, erratum: Erratum) -> Cx {

@@ -6,7 +6,6 @@ pub mod later;
 use std::collections::BTreeSet;
 
 use relax_spec::book::Erratum::{self, A01, A04, A05, A06, A15, A17, A24, A43, A44, N17, N18, N19, N32, N35};
-use relax_spec::book::erratum::Later;
 use relax_spec::book::{Edition, Reading, Rule};
 use relax_spec::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Type};
 use relax_spec::judge::{Compatibility, Cx, GlbPurity};
@@ -38,7 +37,7 @@ impl<T> Law<T> {
 
     /// The errata that may explain a violation in this edition.
     pub fn explained_in(&self, edition: Edition) -> Vec<Erratum> {
-        self.explained.iter().copied().filter(|erratum| is_of(*erratum, edition)).collect()
+        self.explained.iter().copied().filter(|erratum| erratum.stands_in(edition)).collect()
     }
 }
 
@@ -47,17 +46,7 @@ const AT_STAKE: &[Erratum] = &[A01, A04, A05, A06, A15, A17, A24, A43, A44, N17,
 
 /// Those of them whose letter an edition has.
 pub fn at_stake(edition: Edition) -> Vec<Erratum> {
-    AT_STAKE.iter().copied().filter(|erratum| is_of(*erratum, edition)).collect()
-}
-
-/// Whether the words that the erratum is about are of the edition. The letter N is for those of 2023-12.
-fn is_of(erratum: Erratum, edition: Edition) -> bool {
-    let is_later = edition > Edition::E2023_02;
-    match erratum.info().unwrap().later {
-        _ if erratum.id().starts_with('N') => is_later,
-        Some(Later::Fixed | Later::Moot) => !is_later,
-        Some(Later::Still | Later::Part | Later::Worse) | None => true,
-    }
+    AT_STAKE.iter().copied().filter(|erratum| erratum.stands_in(edition)).collect()
 }
 
 pub fn literal(edition: Edition, errata: &[Erratum]) -> Cx {
@@ -288,7 +277,7 @@ fn order_and_joins() -> Vec<Law<StructInfo>> {
             // The dimensions of both may be written differently, `n` and `n * 1`.
             holds: |cx, s| {
                 !(order(cx, s[0], s[1]) && order(cx, s[1], s[0]))
-                    || same_struct_info(&mut Cx::new().with_edition(cx.edition), s[0], s[1])
+                    || same_struct_info(&mut Cx::new().with_edition(cx.edition()), s[0], s[1])
             },
             explained: &[A15],
         },
