@@ -179,7 +179,7 @@ def run(options: argparse.Namespace, faults: list[Fault]) -> int:
 PAGE = FAULTS / "page.md"
 """What stands before the tables."""
 EQUIVALENT = FAULTS / "equivalent.json"
-"""Why a fault is none, by its name."""
+"""What was drawn and is no fault, by the name of the mutant, with the reason; `draw_faults.py` leaves it out."""
 
 
 def when(measured: dict | None) -> str:
@@ -194,7 +194,6 @@ def cell(text: str) -> str:
 
 def page(faults: list[Fault], kept: dict) -> str:
     """The page as it stands in the repository."""
-    equivalent = json.loads(EQUIVALENT.read_text(encoding="utf-8")) if EQUIVALENT.is_file() else {}
     everything = kept["runs"].get("everything", {"faults": {}})["faults"]
     found = sum(everything.get(fault.name, {}).get("seconds") is not None for fault in faults)
     lines = [PAGE.read_text(encoding="utf-8").rstrip(), "", "## The faults", ""]
@@ -203,7 +202,7 @@ def page(faults: list[Fault], kept: dict) -> str:
     lines += ["| fault | where | instead of | it has | seconds | found by |", "| --- | --- | --- | --- | ---: | --- |"]
     for fault in faults:
         seen = everything.get(fault.name)
-        by = equivalent.get(fault.name, "")
+        by = ""
         if seen and seen["seconds"] is not None:
             by = f"{', '.join(seen['paths'])}: {seen['finding']}"
         place = f"`{fault.file}`, `{fault.function}`"
