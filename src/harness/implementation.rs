@@ -20,6 +20,9 @@ pub trait Implementation {
     /// Asks a question. That the answer is a crash or does not come is an outcome; an error is that nobody can be asked.
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError>;
 
+    /// The next question is put to a process that was asked nothing yet, if there are processes.
+    fn renew(&mut self) {}
+
     /// What has come, since this was asked last, about questions that had their answer already.
     fn late(&mut self) -> Vec<Late> {
         Vec::new()
@@ -152,6 +155,10 @@ impl Implementation for ChildProcess {
             (_, After::LostBefore) => self.ask_worker(edition, ask, asked).map(|(outcome, _)| outcome),
             (outcome, After::Usable | After::Lost) => Ok(outcome),
         }
+    }
+
+    fn renew(&mut self) {
+        self.finish();
     }
 
     fn late(&mut self) -> Vec<Late> {

@@ -127,7 +127,8 @@ pub(super) struct Generator<'a> {
 
 impl<'a> Generator<'a> {
     pub(super) fn new(source: &'a Source, tape: &'a mut Tape) -> Generator<'a> {
-        let left = bindings_of(tape).min(source.restriction.bindings);
+        let drawn = bindings_of(tape);
+        let left = source.restriction.exactly.unwrap_or(drawn).min(source.restriction.bindings);
         let on = Features::draw(tape).and(source.restriction.features);
         let mut generator = Generator {
             source,

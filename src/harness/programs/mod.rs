@@ -59,7 +59,11 @@ pub(super) fn tape_of(seed: u64, number: u64, choices: usize) -> Tape {
 impl Source {
     /// The program with a number.
     pub fn program(&self, seed: u64, number: u64) -> Drawn {
-        self.of_tape(tape(seed, number))
+        let tape = match self.restriction.exactly {
+            Some(bindings) => tape_of(seed, number, CHOICES.0 * bindings + CHOICES.1),
+            None => tape(seed, number),
+        };
+        self.of_tape(tape)
     }
 
     /// The program of a tape.
