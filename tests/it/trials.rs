@@ -11,8 +11,8 @@ use relax_spec::harness::process::Interrupt;
 use relax_spec::harness::programs::{Census, Drawn, Features, Restriction, Source, violated_rules};
 use relax_spec::harness::protocol::Identity;
 use relax_spec::harness::trials::{
-    Campaign, Ended, Finding, Kept, Kind, KnownForm, Path, Paths, Settings, Store, UNDERIVED, at_example_sizes, campaign,
-    promoted, still_shows,
+    Campaign, Ended, Finding, Kept, Kind, KnownForm, Path, Paths, Settings, Store, UNDERIVED, at_example_sizes,
+    campaign, promoted, still_shows,
 };
 use relax_spec::harness::worker::StartError;
 use relax_spec::judge::Cx;
@@ -255,10 +255,14 @@ impl Implementation for Damaging {
 
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
         let outcome = self.inner.ask(edition, ask)?;
-        let called: Vec<String> = ask.programs().into_iter().flat_map(|program| match program {
-            Program::Module(module) => relax_spec::harness::trials::operators(module),
-            Program::Script(_) => Vec::new(),
-        }).collect();
+        let called: Vec<String> = ask
+            .programs()
+            .into_iter()
+            .flat_map(|program| match program {
+                Program::Module(module) => relax_spec::harness::trials::operators(module),
+                Program::Script(_) => Vec::new(),
+            })
+            .collect();
         let calls = |name: &str| called.iter().any(|own| own == name);
         if self.damaged && calls("relax.add") {
             self.damaged = false;

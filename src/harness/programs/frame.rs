@@ -53,6 +53,8 @@ pub(super) struct Frame {
     pub(super) dims: Vec<ShapeVar>,
     /// Those that are in scope of the signature.
     pub(super) bound: Vec<ShapeVar>,
+    /// Those of inner scopes that were left.
+    pub(super) gone: Vec<ShapeVar>,
     pub(super) params: Vec<Binder>,
     /// Whether it may be given further parameters.
     pub(super) grows: bool,
@@ -65,7 +67,7 @@ pub(super) struct Frame {
 impl Frame {
     pub(super) fn new(effects: bool, grows: bool, depth: usize) -> Frame {
         let (known, dims, bound, params) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Frame { known, dims, bound, params, grows, effects, dataflow: false, depth }
+        Frame { known, dims, bound, gone: Vec::new(), params, grows, effects, dataflow: false, depth }
     }
 
     /// Whether impure calls may stand here.
@@ -93,7 +95,7 @@ impl Frame {
         let kept: Vec<Known> = self.known.drain(mark[0]..).filter(of_params).collect();
         self.known.extend(kept);
         let bound = self.bound.get(mark[2]..).unwrap_or_default().to_vec();
-        self.dims.truncate(mark[1]);
+        self.gone.extend(self.dims.drain(mark[1]..).filter(|var| !bound.contains(var)));
         self.dims.extend(bound);
     }
 }
@@ -334,7 +336,7 @@ impl<'a> Generator<'a> {
         let alike = |vars: &[ShapeVar], world: &BTreeMap<ShapeVar, i64>, wanted: i64| {
             vars.iter().find(|var| world.get(*var) == Some(&wanted)).cloned()
         };
-        match self.tape.choose(4) {
+        match self.tape.choose(6) {
             1 | 2 if self.on.symbolic => {
                 alike(&frame.dims, &self.world, size).map_or(PrimExpr::IntImm(size), PrimExpr::Var)
             }
@@ -342,8 +344,21 @@ impl<'a> Generator<'a> {
                 Some(var) => PrimExpr::binary(BinaryOp::Add, PrimExpr::Var(var), PrimExpr::IntImm(1)),
                 None => PrimExpr::IntImm(size),
             },
+            4 if self.on.arithmetic => self.computed(frame, size, BinaryOp::Sub),
+            5 if self.on.arithmetic => self.computed(frame, size, BinaryOp::FloorDiv),
             _ => PrimExpr::IntImm(size),
         }
+    }
+
+    /// What is less than a variable, or a part of one: at other sizes it may be no size at all.
+    fn computed(&self, frame: &Frame, size: i64, op: BinaryOp) -> PrimExpr {
+        let of = |var: &ShapeVar| {
+            let whole = *self.world.get(var)?;
+            let by = if op == BinaryOp::Sub { whole.checked_sub(size) } else { whole.checked_div(size) }?;
+            let is_exact = op == BinaryOp::Sub || whole.checked_rem(size) == Some(0);
+            (by > 0 && is_exact).then(|| PrimExpr::binary(op, PrimExpr::Var(var.clone()), PrimExpr::IntImm(by)))
+        };
+        frame.dims.iter().find_map(of).unwrap_or(PrimExpr::IntImm(size))
     }
 
     /// A new parameter of the function.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::judge::judge;
 use super::judged::{Asked, Judged, names_rules};
-use super::path::{Path, WAYS};
+use super::path::Path;
 use super::reduce::Shown;
 use super::told;
 use crate::book::Edition;
@@ -168,7 +168,7 @@ fn without_number(outcome: Outcome) -> Outcome {
 pub(super) fn shown(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option<(Path, Shown)>, StartError> {
     let Ask::Trial(program, way, entry, inputs) = culprit else { return Ok(None) };
     let (path, module) = match program {
-        Program::Module(module) => (WAYS.iter().find(|name| **name == **way).map(|name| Path::Run(name)), Some(module.clone())),
+        Program::Module(module) => (Path::named(way), Some(module.clone())),
         Program::Script(text) => (Some(Path::Text), told::module_of(text)),
     };
     let (Some(path), Some(module)) = (path, module) else { return Ok(None) };

@@ -100,4 +100,3 @@ pub fn diff(
 pub fn inputs_of(module: &IrModule, entry: &Name, runs: usize) -> Vec<Vec<ValueSpec>> {
     inputs(&mut Cx::new(), (module, entry), &BTreeMap::new(), runs, Domain::Wide)
 }
-

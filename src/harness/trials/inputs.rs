@@ -6,6 +6,7 @@ use super::reduced::operators;
 use crate::arguments::{Arguments, Draw, linked};
 use crate::book::{Erratum, Reading, Rule};
 use crate::check::check_program;
+use crate::derivation::inferred_results;
 use crate::eval::{Options, evaluate};
 use crate::grammar::{IrModule, ShapeVar};
 use crate::harness::programs::Drawn;
@@ -13,7 +14,7 @@ use crate::judge::{Cx, Ending};
 use crate::oracle::answer_evaluate;
 use crate::question::RunAnswer;
 use crate::refine::{Settings, refine};
-use crate::value::{ValueSpec, from_specs};
+use crate::value::{Value, ValueSpec, from_specs};
 
 /// How often arguments are made until a run reaches its end.
 const ATTEMPTS: usize = 6;
@@ -123,6 +124,18 @@ pub(super) fn inputs(
     found
 }
 
+/// How many steps a run of a program may take that is asked about, and all runs that inputs are looked for by. What goes on for
+/// longer takes the time of many others.
+pub(super) const FUEL: u64 = 500_000;
+pub(super) const STEPS: u64 = 2_000_000;
+
+/// How a run ends.
+fn ending(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Option<Ending<Value>> {
+    let options = Options { fuel: FUEL, results: inferred_results(cx, module), ..Options::default() };
+    let args = from_specs(args, &options.registry).ok()?;
+    Some(evaluate(cx, module, entry, args, &options).outcome)
+}
+
 fn drawn(
     cx: &mut Cx,
     module: &IrModule,
@@ -133,17 +146,22 @@ fn drawn(
     let mut found: Vec<Vec<ValueSpec>> = Vec::new();
     for (index, attempt) in [(0, 0), (0, 1), (1, 2), (2, 4)] {
         let Some(args) = example(module, entry, sizes, Draw { index, attempt }) else { continue };
-        let returns = matches!(answer_evaluate(cx, module, entry, &args), Ok(RunAnswer::Returns(..)));
-        if returns && !found.contains(&args) {
-            found.push(args);
+        match ending(cx, module, entry, &args) {
+            // So it goes with others, too.
+            Some(Ending::OutOfFuel) => return Vec::new(),
+            Some(Ending::Value(_)) if !found.contains(&args) => found.push(args),
+            Some(Ending::Value(_) | Ending::Error(_) | Ending::Unspecified(_)) | None => {}
         }
         if found.len() == 2 {
             break;
         }
     }
-    let settings = Settings { keep: true, steps: 2_000_000, memory: room(&found), ..Settings::runs(runs) };
+    let settings = Settings { keep: true, steps: STEPS, fuel: FUEL, memory: room(&found), ..Settings::runs(runs) };
     if let Ok(refinement) = refine(cx, module, module, entry, &[], &settings) {
-        let fresh: Vec<_> = refinement.inputs.into_iter().filter(|input| !found.contains(input)).take(runs).collect();
+        let mut fresh = refinement.inputs;
+        fresh.retain(|input| !found.contains(input));
+        fresh.truncate(runs);
+        fresh.retain(|input| !matches!(ending(cx, module, entry, input), Some(Ending::OutOfFuel)));
         found.extend(fresh);
     }
     found

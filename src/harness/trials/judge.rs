@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::inputs::{is_outside, room};
+use super::inputs::{FUEL, STEPS, is_outside, room};
 use super::judged::{Asked, Difference, Judged};
 use super::path::Path;
 use super::signature::{Kind, Signature};
@@ -68,7 +68,8 @@ fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         Outcome::Answer { answer: Answer::Trials(answers), .. } => runs(asked, answers),
         Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => Judged::Agrees { ended: 0, runs: 0 },
         Outcome::Answer { answer: Answer::Program(given), .. } => {
-            let settings = Settings { memory: room(asked.inputs), ..Settings::runs(NORMALIZED) };
+            let memory = room(asked.inputs);
+            let settings = Settings { memory, steps: STEPS, fuel: FUEL, ..Settings::runs(NORMALIZED) };
             match objection_within(&mut Cx::new(), &Program::Module(asked.module.clone()), given, &settings) {
                 Some(why) => told(Kind::NotNormal, "normalize", &why),
                 None => Judged::Agrees { ended: 0, runs: 0 },

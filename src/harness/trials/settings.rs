@@ -49,4 +49,3 @@ pub(super) fn dialect_of(implementation: &dyn Implementation) -> Dialect {
     let old = identity.version.starts_with("0.25");
     if identity.name == "apache-tvm" && !old { Dialect::Tvm027 } else { Dialect::Tvm025 }
 }
-
