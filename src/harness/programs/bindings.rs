@@ -200,10 +200,10 @@ impl Generator<'_> {
     }
 
     /// A variable for a size, which may be that of a scope that was left.
-    fn shape_var(&mut self, frame: &Frame, size: i64) -> ShapeVar {
+    pub(super) fn shape_var(&mut self, frame: &Frame, size: i64) -> ShapeVar {
         let again = self.on.shadowing && self.tape.one_in(2);
         let is_free = |var: &&ShapeVar| self.world.get(*var) == Some(&size) && !frame.dims.contains(var);
-        match frame.gone.iter().find(is_free).filter(|_| again) {
+        match frame.gone.iter().chain(&self.spent).find(is_free).filter(|_| again) {
             Some(var) => var.clone(),
             None => self.fresh_dim(size),
         }

@@ -122,6 +122,8 @@ pub(super) struct Generator<'a> {
     pub(super) prim_funcs: Vec<usize>,
     /// The example sizes; no two functions share a shape variable.
     pub(super) world: BTreeMap<ShapeVar, i64>,
+    /// The shape variables that were bound inside of operands.
+    pub(super) spent: Vec<ShapeVar>,
     /// How many bindings may still be made.
     pub(super) left: usize,
     fresh: u32,
@@ -140,6 +142,7 @@ impl<'a> Generator<'a> {
             globals: Vec::new(),
             prim_funcs: Vec::new(),
             world: BTreeMap::new(),
+            spent: Vec::new(),
             left,
             fresh: 0,
         };
@@ -196,6 +199,7 @@ impl<'a> Generator<'a> {
     fn global(&mut self, name: &str) -> Function {
         let effects = self.on.effects && self.tape.one_in(2);
         let mut frame = Frame::new(effects, true, 2);
+        self.spent.clear();
         let (body, ret, result) = self.sequence(&mut frame, usize::MAX);
         let params: Vec<Binder> = std::mem::take(&mut frame.params);
         let function = Function {

@@ -94,13 +94,26 @@ impl Seeds {
         Some(text)
     }
 
-    /// One token or line is left out, doubled, exchanged with the next or for another one.
+    /// One token or line is left out, doubled, exchanged with the next or for another one; a keyword is left out in front of its value, or
+    /// the functions stand outside of their class.
     fn changed(&self, text: &str, tape: &mut Tape) -> String {
+        match tape.choose(10) {
+            8 => with_keyword_left_out(text, tape),
+            9 => without_class(text),
+            _ => self.with_other_token(text, tape),
+        }
+        .unwrap_or_else(|| text.to_string())
+    }
+
+    fn with_other_token(&self, text: &str, tape: &mut Tape) -> Option<String> {
         let mut parts = if tape.one_in(4) { lines(text) } else { tokens(text) };
-        let told: Vec<usize> = (0..parts.len()).filter(|at| !parts[*at].trim().is_empty()).collect();
-        let Some((at, part)) = tape.pick(&told).and_then(|at| Some((*at, *parts.get(*at)?))) else {
-            return text.to_string();
-        };
+        let is_number = |part: &str| part.parse::<i64>().is_ok();
+        // Numbers are few, and each may be another one.
+        let numbers = tape.one_in(3) && parts.iter().any(|part| is_number(part));
+        let is_wanted = |part: &str| if numbers { is_number(part) } else { !part.trim().is_empty() };
+        let told: Vec<usize> = (0..parts.len()).filter(|at| is_wanted(parts[*at])).collect();
+        let at = *tape.pick(&told)?;
+        let part = *parts.get(at)?;
         let number = part.parse::<i64>().ok().map(|number| match tape.choose(4) {
             0 => number.wrapping_add(1).to_string(),
             1 => number.wrapping_sub(1).to_string(),
@@ -118,8 +131,35 @@ impl Seeds {
             (3, _) => parts[at] = tape.pick(&tokens(text)).copied().unwrap_or(part),
             (_, _) => parts[at] = tape.pick(&tokens(&donor)).copied().unwrap_or(part),
         }
-        parts.concat()
+        Some(parts.concat())
     }
+}
+
+/// `f(x, name=value)` as `f(x, value)`.
+fn with_keyword_left_out(text: &str, tape: &mut Tape) -> Option<String> {
+    let mut parts = tokens(text);
+    let is_keyword = |window: &[&str]| match window {
+        [before, name, "=", value] => {
+            let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+            is_name && matches!(*before, " " | "(" | ",") && !matches!(*value, " " | "=")
+        }
+        _ => false,
+    };
+    let found: Vec<usize> = parts.windows(4).enumerate().filter(|(_, w)| is_keyword(w)).map(|(at, _)| at).collect();
+    let at = *tape.pick(&found)?;
+    parts.drain(at + 1..at + 3);
+    Some(parts.concat())
+}
+
+/// The functions of a class by themselves.
+fn without_class(text: &str) -> Option<String> {
+    let class = lines(text).iter().position(|line| line.starts_with("class "))?;
+    let inside = lines(text).split_off(class + 1);
+    let dedented: Option<Vec<&str>> = inside
+        .iter()
+        .map(|line| line.strip_prefix("    ").or(Some(*line).filter(|line| line.trim().is_empty())))
+        .collect();
+    dedented.map(|lines| lines.concat())
 }
 
 /// The texts in an order in which each has as many pairs of neighbouring words as may be that no text before it has.
@@ -191,5 +231,14 @@ mod tests {
         let texts = ["a b c d", "a b c d e", "x y", "a b"].map(str::to_string).to_vec();
         let order: Vec<String> = by_news(texts);
         assert_eq!(order, ["a b c d e", "x y", "a b c d", "a b"]);
+    }
+
+    #[test]
+    fn a_text_is_spelt_otherwise() {
+        let text = "@I.ir_module\nclass Module:\n    @R.function\n    def f(x):\n        return R.sum(x, axis=1)\n";
+        assert_eq!(without_class(text).unwrap(), "@R.function\ndef f(x):\n    return R.sum(x, axis=1)\n");
+        let mut tape = Tape::from_choices(Vec::new());
+        assert!(with_keyword_left_out(text, &mut tape).unwrap().contains("R.sum(x, 1)"));
+        assert_eq!(with_keyword_left_out("x = 1", &mut tape), None);
     }
 }
