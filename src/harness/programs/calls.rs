@@ -27,7 +27,7 @@ impl Generator<'_> {
                 break;
             }
             let operators = std::mem::take(&mut self.operators);
-            let at = self.tape.pick(&operators).copied();
+            let at = self.featured.take().or(self.tape.pick(&operators).copied());
             self.operators = operators;
             let Some(callable) = at.and_then(|at| self.source.operators.get(at)) else { continue };
             if callable.seldom && !self.tape.one_in(SELDOM) || !callable.op.pure && !frame.is_impure() {

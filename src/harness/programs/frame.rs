@@ -22,6 +22,9 @@ const RESULTS: usize = 6;
 /// How many choices say how large a program is.
 pub(super) const SIZING: usize = 2;
 
+/// Which choice says what operator is tried first.
+pub(super) const FEATURED: usize = SIZING + Features::NAMES.len();
+
 /// How many bindings a program has at most: its first choices.
 pub(super) fn bindings_of(tape: &mut Tape) -> usize {
     let (at, large) = (tape.choose(BINDINGS.len()), tape.choose(LARGE.len()));
@@ -117,6 +120,8 @@ pub(super) struct Generator<'a> {
     pub(super) on: Features,
     /// The operators that are called, by number.
     pub(super) operators: Vec<usize>,
+    /// The operator that is tried before others, until it was called.
+    pub(super) featured: Option<usize>,
     pub(super) globals: Vec<Global>,
     /// The `PrimFunc`s that are called, by number.
     pub(super) prim_funcs: Vec<usize>,
@@ -134,11 +139,13 @@ impl<'a> Generator<'a> {
         let drawn = bindings_of(tape);
         let left = source.restriction.exactly.unwrap_or(drawn).min(source.restriction.bindings);
         let on = Features::draw(tape).and(source.restriction.features);
+        let featured = Some(tape.choose(source.operators.len()));
         let mut generator = Generator {
             source,
             tape,
             on,
             operators: Vec::new(),
+            featured,
             globals: Vec::new(),
             prim_funcs: Vec::new(),
             world: BTreeMap::new(),

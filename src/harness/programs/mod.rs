@@ -29,6 +29,9 @@ use crate::grammar::{IrModule, Name, ShapeVar};
 /// How many choices a tape has for each binding of the program, and beside.
 const CHOICES: (usize, usize) = (24, 120);
 
+/// Turns are counted up to here.
+const TURNS: u64 = 1 << 32;
+
 /// A program that was drawn.
 #[derive(Clone, Debug)]
 pub struct Drawn {
@@ -63,7 +66,12 @@ impl Source {
             Some(bindings) => tape_of(seed, number, CHOICES.0 * bindings + CHOICES.1),
             None => tape(seed, number),
         };
-        self.of_tape(tape)
+        // Each operator has its turn, so that none waits long.
+        let mut choices = tape.choices().to_vec();
+        if let (Some(choice), Ok(turn)) = (choices.get_mut(frame::FEATURED), u32::try_from(number % TURNS)) {
+            *choice = turn;
+        }
+        self.of_tape(Tape::from_choices(choices))
     }
 
     /// The program of a tape.
