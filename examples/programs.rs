@@ -1,13 +1,120 @@
 //! What the generator of programs makes: `cargo run --release --example programs -- 10000 [FIRST]` draws that many, checks and runs
-//! each at its example sizes, and prints how often each construct and operator occurs.
+//! each at its example sizes, and prints how often each construct and operator occurs, which rules were applied, and how fast programs
+//! of ten bindings are drawn.
+//!
+//! A rule that the golden suite applies to some accepted program in the corrected reading of the first edition is one that a well-formed
+//! program can apply. Each of them has to be applied to a drawn program, or stand in `conformance/generator.ron` with the reason why not.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use relax_spec::harness::programs::{Census, Restriction, Source};
-use relax_spec::harness::trials::{Ended, at_example_sizes};
-use relax_spec::suite::embedded_suite;
+use glob::Pattern;
+use relax_spec::book::{Edition, RuleSet};
+use relax_spec::check::check_program;
+use relax_spec::grammar::IrModule;
+use relax_spec::harness::programs::{Census, Drawn, Restriction, Source};
+use relax_spec::harness::trials::{Ended, at_example_sizes_by};
+use relax_spec::judge::Cx;
+use relax_spec::oracle;
+use relax_spec::question::{Ask, Program};
+use relax_spec::suite::{Case, embedded_suite};
+use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
+
+/// How many bindings a program has whose drawing is timed, and how many of them are.
+const TIMED: usize = 10;
+const TIMES: u64 = 20_000;
+/// The rules that drawn programs do not apply, with reasons.
+const UNAPPLIED: &str = include_str!("../conformance/generator.ron");
+
+/// What is done to a program besides running it, in one context.
+fn looked_at(cx: &mut Cx, module: &IrModule) {
+    for ask in [
+        Ask::Parse(print_module(module, Dialect::default())),
+        Ask::WellFormed(Program::Module(module.clone())),
+        Ask::NormalForm(Program::Module(module.clone())),
+        Ask::Normalize(Program::Module(module.clone())),
+        Ask::TypeCheck(Program::Module(module.clone())),
+    ] {
+        // Only what was applied counts here.
+        let _answer = oracle::answer(cx, &ask);
+    }
+}
+
+/// What a well-formed program can apply: what the suite's accepted programs do.
+fn applicable(suite: &[Case]) -> RuleSet {
+    let mut cx = Cx::new();
+    for case in suite.iter().filter(|case| case.editions.contains(&Edition::default())) {
+        let accepted = case.ask.programs().into_iter().all(|program| {
+            let module = match program {
+                Program::Module(module) => Some(module.clone()),
+                Program::Script(text) => parse_module(text).ok(),
+            };
+            module.is_some_and(|module| {
+                let accepts = check_program(&mut Cx::new(), &module).accepts();
+                if accepts {
+                    looked_at(&mut cx, &module);
+                }
+                accepts
+            })
+        });
+        if let (true, Ask::Evaluate(..) | Ask::Check(_)) = (accepted, &case.ask) {
+            let _answer = oracle::answer(&mut cx, &case.ask);
+        }
+    }
+    cx.recorded().clone()
+}
+
+/// How many programs of so many bindings are drawn in a second, each with what is inferred of its bindings.
+fn speed(suite: &[Case]) -> f64 {
+    let source = Source::of(suite, Restriction { exactly: Some(TIMED), ..Restriction::default() });
+    let start = Instant::now();
+    // The programs are counted, so that all of them are made.
+    let functions: usize = (0..TIMES).map(|number| source.program(0, number).module.funcs.len()).sum();
+    assert!(functions > 0, "a program has a function");
+    TIMES as f64 / start.elapsed().as_secs_f64()
+}
+
+/// Prints what is applicable and was not applied without standing in the list, and what stands there and was.
+fn held_against_the_list(applicable: &RuleSet, applied: &RuleSet) -> bool {
+    let listed: Vec<(String, String)> = match ron::from_str(UNAPPLIED) {
+        Ok(listed) => listed,
+        Err(error) => {
+            println!("conformance/generator.ron: {error}");
+            return false;
+        }
+    };
+    let patterns: Vec<Pattern> = listed.iter().filter_map(|(glob, _)| Pattern::new(glob).ok()).collect();
+    let is_listed = |id: &str| patterns.iter().any(|pattern| pattern.matches(id));
+    let open: Vec<&str> = applicable.iter().filter(|rule| !applied.contains(*rule)).map(|rule| rule.id()).collect();
+    println!("{} rules can be applied, {} of them were not", applicable.iter().count(), open.len());
+    let unlisted: Vec<&&str> = open.iter().filter(|id| !is_listed(id)).collect();
+    let needless: Vec<&(String, String)> = listed
+        .iter()
+        .zip(&patterns)
+        .filter(|(_, pattern)| !open.iter().any(|id| pattern.matches(id)))
+        .map(|(entry, _)| entry)
+        .collect();
+    println!("not listed: {unlisted:?}\nlisted for nothing: {needless:?}");
+    unlisted.is_empty() && needless.is_empty()
+}
+
+/// How the programs end, and which rules were applied to them.
+fn run(first: u64, drawn: &[Drawn]) -> (BTreeMap<String, (u64, u64)>, RuleSet) {
+    let mut endings: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    let mut cx = Cx::new();
+    for (number, drawn) in (first..).zip(drawn) {
+        looked_at(&mut cx, &drawn.module);
+        let how = match at_example_sizes_by(&mut cx, drawn) {
+            Ended::Returns => "returns".to_string(),
+            Ended::Fails(rule) => format!("fails by {rule}"),
+            Ended::Open(reason) => format!("open: {reason}"),
+            Ended::Rejected(findings) => format!("rejected: {findings}"),
+        };
+        endings.entry(how).or_insert((0, number)).0 += 1;
+    }
+    (endings, cx.recorded().clone())
+}
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1).map(|arg| arg.parse::<u64>());
@@ -23,29 +130,13 @@ fn main() -> ExitCode {
     let start = Instant::now();
     let source = Source::of(&suite, Restriction::default());
     println!("{} operators, made ready in {:.1} s", source.operators().count(), start.elapsed().as_secs_f64());
-    let start = Instant::now();
+    println!("{:.0} programs of {TIMED} bindings are drawn in a second", speed(&suite));
     let drawn: Vec<_> = (first..first + programs).map(|number| source.program(0, number)).collect();
-    let seconds = start.elapsed().as_secs_f64();
     let mut census = Census::default();
     drawn.iter().for_each(|drawn| census.count(&drawn.module));
-    println!("{programs} programs of {} bindings in {seconds:.2} s", census.bindings);
-    let mut endings: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-    let (mut bad, mut ended) = (0, 0);
-    for (number, drawn) in (first..).zip(&drawn) {
-        let how = match at_example_sizes(drawn) {
-            Ended::Returns => {
-                ended += 1;
-                "returns".to_string()
-            }
-            Ended::Fails(rule) => format!("fails by {rule}"),
-            Ended::Open(reason) => format!("open: {reason}"),
-            Ended::Rejected(findings) => {
-                bad += 1;
-                format!("rejected: {findings}")
-            }
-        };
-        endings.entry(how).or_insert((0, number)).0 += 1;
-    }
+    let (endings, applied) = run(first, &drawn);
+    let ended = endings.get("returns").map_or(0, |(count, _)| *count);
+    let bad: u64 = endings.iter().filter(|(how, _)| how.starts_with("rejected")).map(|(_, (count, _))| *count).sum();
     for (how, (count, number)) in endings {
         println!("{count:6} {how} (first: {number})");
     }
@@ -55,7 +146,9 @@ fn main() -> ExitCode {
     for (operator, count) in &census.operators {
         println!("{count:6} {operator}");
     }
-    println!("missing: {:?}", census.missing(&source));
+    println!("{programs} programs of {} bindings; missing: {:?}", census.bindings, census.missing(&source));
+    let listed = held_against_the_list(&applicable(&suite), &applied);
     println!("{ended} of {programs} reach the end, {bad} are rejected");
-    if bad == 0 && ended * 10 >= programs * 9 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let enough = ended * 10 >= programs * 9 && census.missing(&source).is_empty() && listed;
+    if bad == 0 && enough { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

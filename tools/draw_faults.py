@@ -9,6 +9,8 @@ gone through, and what is no use is left out for a reason that a program can see
 * It stands where no switch can be put, or in the way of a fault that was drawn before.
 * It does not compile.
 * No question of the golden suite on a program reaches it, when the oracle answers through the protocol.
+* It was drawn before and shown by reading to change no answer: `conformance/faults/equivalent.json` says why. The next of the order
+  takes its place. That a fault was not found is no reason.
 
 Needs cargo-mutants on the path and the packages in tools/requirements-mutants.txt. `relax-spec export` gives the questions, so
 the command has to be built before.
@@ -24,7 +26,7 @@ import subprocess
 from pathlib import Path
 
 from mutants import Source, is_const, named, operator_at
-from seeded_faults import DRAWN, FAULTS, Fault, built, write_json
+from seeded_faults import DRAWN, EQUIVALENT, FAULTS, Fault, built, write_json
 from switches import REACHED, ROOT, copy
 
 SEED = 1
@@ -162,6 +164,7 @@ class Draw:
         self.files: dict[str, File] = {}
         self.rejected: list[dict] = []
         self.taken: list[tuple[str, int, int]] = []
+        self.equivalent: dict[str, str] = json.loads(EQUIVALENT.read_text(encoding="utf-8"))
 
     def reject(self, part: str, mutant: dict, reason: str) -> None:
         self.rejected.append({"part": part, "mutant": mutant["name"], "reason": reason})
@@ -178,7 +181,7 @@ class Draw:
             for kind, genres in KINDS.items():
                 for at, mutants in enumerate(lists):
                     here = named([mutant for mutant in mutants if mutant["genre"] in genres])
-                    yield part, kind, at, [here[name] for name in sorted(here, key=self.place_of)]
+                    yield part, kind, at, [{**here[name], "key": name} for name in sorted(here, key=self.place_of)]
 
     def place_of(self, name: str) -> str:
         """A place in the order that an edit elsewhere does not change."""
@@ -323,7 +326,9 @@ def choose(draw: Draw, found: dict, bad: set[str], seen: set[str]) -> list[Fault
                 begin += 1
                 while queue:
                     mutant, fault = queue.popleft()
-                    if fault.name in bad:
+                    if mutant["key"] in draw.equivalent:
+                        draw.reject(part, mutant, f"equivalent: {draw.equivalent[mutant['key']]}")
+                    elif fault.name in bad:
                         draw.reject(part, mutant, "does not compile")
                     elif fault.name not in seen:
                         draw.reject(part, mutant, "is never reached through the protocol")

@@ -36,7 +36,7 @@ impl Rule {
     pub fn change(self, from: Edition, to: Edition) -> Option<Change> {
         match (self.is_stated_by(from), self.is_stated_by(to)) {
             (false, false) => None,
-            (true, false) => self.in_edition(to).is_none().then_some(Change::Removed),
+            (true, false) => (!self.is_said_otherwise_by(to)).then_some(Change::Removed),
             (false, true) if self.is_said_otherwise_by(from) => Some(Change::Renumbered),
             (false, true) => Some(Change::New),
             (true, true) => self.is_restated_between(from, to).then_some(Change::Changed),

@@ -33,6 +33,9 @@ pub trait Implementation {
         }
     }
 
+    /// The next question is put to a process that was asked nothing yet, if there are processes.
+    fn renew(&mut self) {}
+
     /// What has come, since this was asked last, about questions that had their answer already.
     fn late(&mut self) -> Vec<Late> {
         Vec::new()
@@ -188,6 +191,10 @@ impl Implementation for ChildProcess {
             (_, After::LostBefore) => self.ask_worker(basis, ask, asked).map(|(outcome, _)| outcome),
             (outcome, After::Usable | After::Lost) => Ok(outcome),
         }
+    }
+
+    fn renew(&mut self) {
+        self.finish();
     }
 
     fn late(&mut self) -> Vec<Late> {

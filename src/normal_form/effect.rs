@@ -2,8 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::book::Erratum;
 use crate::grammar::{BinaryOp, Binding, Expr, GlobalFunc, GlobalVar, IrModule, PrimExpr, ShapeVar};
-use crate::judge::with_stack;
+use crate::judge::{Cx, with_stack};
 
 /// Which expressions may have a visible effect. Remembers its answers, so that asking at every level of a deep
 /// program stays linear.
@@ -15,6 +16,13 @@ pub(super) struct Effects {
 }
 
 impl Effects {
+    /// What counts as an effect behind which no leaf is left that may fail.
+    ///
+    /// Errata: A75, literally failures count as well, so that of two the same is the first.
+    pub(super) fn of_reading(cx: &Cx) -> Effects {
+        if cx.literal(Erratum::A75) { Effects::and_failures() } else { Effects::default() }
+    }
+
     /// As if to fail, or not to end, were an effect, too.
     pub(super) fn and_failures() -> Effects {
         Effects { failures: true, ..Effects::default() }

@@ -46,7 +46,8 @@ pub fn normalize(cx: &mut Cx, module: &IrModule) -> IrModule {
 /// A function in normal form is left as it is (NF.IDEMPOTENT). Fresh variables are numbered in the order of the
 /// functions' names, so that the result does not depend on the order of the module.
 pub fn normalize_reporting(cx: &mut Cx, module: &IrModule) -> Normalized {
-    normalized(cx, module, Effects::default())
+    let effects = Effects::of_reading(cx);
+    normalized(cx, module, effects)
 }
 
 /// [`normalize_reporting`] that keeps even the order of what can do nothing but fail (NF.METHOD-FREE): of two expressions that both fail, the same
@@ -193,13 +194,14 @@ impl Finder for Normalizer<'_, '_> {
 impl<'c, 'm> Normalizer<'c, 'm> {
     fn new(cx: &'c mut Cx, module: &'m IrModule) -> Normalizer<'c, 'm> {
         let tuples = Tuples::for_normalizer(cx);
+        let effects = Effects::of_reading(cx);
         Normalizer {
             cx,
             module,
             trail: Trail::default(),
             findings: Vec::new(),
             fresh: None,
-            effects: Effects::default(),
+            effects,
             out: Vec::new(),
             block: Block::ORDINARY,
             flattening: 0,

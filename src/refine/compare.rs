@@ -133,6 +133,7 @@ impl<'a> Comparison<'a> {
             entry,
             results: inferred_results(cx, module),
             registry: registry.clone(),
+            fuel: settings.fuel,
             compiled: None,
         };
         let (source, target) = (subject(source), Subject { compiled, ..subject(target) });

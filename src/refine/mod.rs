@@ -63,6 +63,8 @@ pub struct Settings {
     pub tolerance: f64,
     /// How many steps all runs together may take before no further input is made.
     pub steps: u64,
+    /// How many steps one run may take.
+    pub fuel: u64,
     /// How many bytes the arguments of one run may take up where their sizes are chosen.
     pub memory: u64,
     /// Whether the inputs are kept on which the programs were compared.
@@ -79,9 +81,9 @@ const STEPS: u64 = 60_000_000;
 impl Settings {
     /// On that many generated inputs.
     pub fn runs(runs: usize) -> Settings {
-        let Options { registry, memory, .. } = Options::default();
+        let Options { registry, memory, fuel, .. } = Options::default();
         let (exact, tolerance, keep, unknown) = (false, 0.0, false, None);
-        Settings { runs, seed: 0, exact, tolerance, steps: STEPS, memory, keep, registry, unknown }
+        Settings { runs, seed: 0, exact, tolerance, steps: STEPS, fuel, memory, keep, registry, unknown }
     }
 }
 

@@ -55,6 +55,8 @@ pub(super) struct Subject<'m> {
     pub(super) results: Option<Rc<HashMap<usize, StructInfo>>>,
     /// The packed functions that it finds.
     pub(super) registry: Registry,
+    /// How many steps a run may take.
+    pub(super) fuel: u64,
     /// What is run in place of the module.
     pub(super) compiled: Option<&'m dyn Compiled>,
 }
@@ -79,7 +81,7 @@ impl<'m> Subject<'m> {
             return self.observe_compiled(compiled, cx, args, noise);
         }
         let (results, registry) = (self.results.clone(), self.registry.clone());
-        let options = Options { results, registry, noise, watch, ..Options::default() };
+        let options = Options { results, registry, noise, watch, fuel: self.fuel, ..Options::default() };
         let args = from_specs(args, &options.registry)?;
         options.noise.iter().for_each(|noise| noise.look_at(&args));
         Ok(evaluate_then(cx, self.module, self.entry, args.clone(), &options, |machine, run| {

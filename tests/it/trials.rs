@@ -11,8 +11,8 @@ use relax_spec::harness::process::Interrupt;
 use relax_spec::harness::programs::{Census, Drawn, Features, Restriction, Source, violated_rules};
 use relax_spec::harness::protocol::Identity;
 use relax_spec::harness::trials::{
-    Campaign, Ended, Kept, Kind, KnownForm, Path, Paths, Settings, Store, UNDERIVED, at_example_sizes, campaign,
-    promoted, still_shows,
+    Campaign, Ended, Finding, Kept, Kind, KnownForm, Path, Paths, Settings, Store, UNDERIVED, at_example_sizes,
+    campaign, promoted, still_shows,
 };
 use relax_spec::harness::worker::StartError;
 use relax_spec::judge::Cx;
@@ -218,6 +218,78 @@ fn a_wrong_implementation_is_found_and_the_program_is_small() {
         assert!(found[0].count > 1);
         assert!(found[0].bindings < 6, "{}", found[0].program);
         assert!(found[0].operators.contains(&"relax.add".to_string()));
+    }
+}
+
+/// What is found depends neither on how many look nor on who is faster.
+#[test]
+fn the_same_seed_gives_the_same_findings_with_several_jobs() {
+    for how in [crash as fn(_) -> _, refuse, mistake] {
+        let found = |jobs| {
+            let make = move || -> Box<dyn Implementation + Send> {
+                Box::new(Wrong { inner: InProcess::new(Reading::corrected()), operator: "relax.multiply", how })
+            };
+            let settings = Settings { jobs, budget: 30, ..settings(60, &["llvm", "text"]) };
+            let (campaign, store) = run(&settings, make);
+            let kept: Vec<Finding> = store.ranked().into_iter().cloned().collect();
+            (kept, store.next(), campaign.tally.programs, campaign.tally.questions, campaign.tally.reducing)
+        };
+        let alone = found(1);
+        assert!(alone.0.len() == 1 && alone.0[0].count > 3, "{:?}", alone.0);
+        for jobs in [2, 3] {
+            assert_eq!(found(jobs), alone, "{jobs} jobs");
+        }
+    }
+}
+
+/// Crashes when an addition comes after a multiplication in the same process.
+struct Damaging {
+    inner: InProcess,
+    damaged: bool,
+}
+
+impl Implementation for Damaging {
+    fn identity(&self) -> &Identity {
+        self.inner.identity()
+    }
+
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+        let outcome = self.inner.ask(edition, ask)?;
+        let called: Vec<String> = ask
+            .programs()
+            .into_iter()
+            .flat_map(|program| match program {
+                Program::Module(module) => relax_spec::harness::trials::operators(module),
+                Program::Script(_) => Vec::new(),
+            })
+            .collect();
+        let calls = |name: &str| called.iter().any(|own| own == name);
+        if self.damaged && calls("relax.add") {
+            self.damaged = false;
+            return Ok(crash(Vec::new()));
+        }
+        self.damaged |= calls("relax.multiply");
+        Ok(outcome)
+    }
+
+    fn renew(&mut self) {
+        self.damaged = false;
+    }
+}
+
+#[test]
+fn a_crash_that_does_not_show_alone_is_traced_to_what_ran_before() {
+    let make = || -> Box<dyn Implementation + Send> {
+        Box::new(Damaging { inner: InProcess::new(Reading::corrected()), damaged: false })
+    };
+    let (_, store) = run(&settings(60, &["llvm"]), make);
+    let found = store.ranked();
+    assert!(!found.is_empty());
+    for finding in found {
+        assert_eq!((finding.signature.kind, finding.alone), (Kind::Crash, true));
+        assert!(finding.operators.contains(&"relax.multiply".to_string()), "{}", finding.program);
+        assert!(finding.bindings < 6, "{}", finding.program);
+        assert!(finding.then.as_ref().is_some_and(|then| then.contains("R.add(")), "{:?}", finding.then);
     }
 }
 

@@ -81,7 +81,7 @@ pub struct Args {
     #[arg(long)]
     seeds: bool,
     /// How many questions may be asked to reduce a finding
-    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(long, value_name = "N", default_value_t = 80)]
     reduce: usize,
     /// List what the programs had in them and which rules were applied to them, with counts
     #[arg(long)]

@@ -65,6 +65,7 @@ fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure>
         seldom: troubled.into_iter().map(pattern).collect::<Result<_, _>>()?,
         features,
         bindings: args.bindings,
+        exactly: None,
     })
 }
 
@@ -159,6 +160,8 @@ fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool
         time,
     } = &campaign.tally;
     let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    // What does not show alone is no finding yet.
+    let (findings, apart): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| finding.alone);
     let unknown = findings.iter().filter(|finding| finding.known.is_none()).count();
     // What is known by its message is left as large as it was.
     let small: Vec<usize> = findings.iter().filter(|f| f.known.is_none()).map(|f| f.bindings).collect();
@@ -175,6 +178,9 @@ fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool
         findings.len(),
         format_args!("{:.1}", bindings as f64 / small.len().max(1) as f64),
     );
+    if !apart.is_empty() {
+        let _ = writeln!(out, "{} crashes that do not show alone, apart", apart.len());
+    }
     if *rejected > 0 || *unheld > 0 {
         let _ = writeln!(out, "{rejected} programs not accepted here, {unheld} without inputs");
     }
@@ -190,7 +196,7 @@ fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool
             let _ = writeln!(out, "  {title} {rest} times for other reasons");
         }
     }
-    findings.iter().for_each(|finding| out.push_str(&describe(finding)));
+    findings.iter().chain(&apart).for_each(|finding| out.push_str(&describe(finding)));
     out
 }
 
@@ -241,6 +247,12 @@ fn describe(finding: &Finding) -> String {
     let _ = writeln!(out, "  expected {}\n  given    {}", brief(&finding.expected), brief(&finding.given));
     for line in finding.program.lines() {
         let _ = writeln!(out, "    {line}");
+    }
+    if let Some(then) = &finding.then {
+        let _ = writeln!(out, "  when the same process is asked this next:");
+        for line in then.lines() {
+            let _ = writeln!(out, "    {line}");
+        }
     }
     out
 }

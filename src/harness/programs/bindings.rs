@@ -2,7 +2,8 @@
 
 use super::frame::{Frame, Generator, Known, Made, dims_of, dtype_of, holds_function};
 use crate::grammar::{
-    AttrValue, Attrs, Binding, Call, DataType, Expr, GlobalVar, MatchCast, PrimExpr, PrimValue, Span, StructInfo,
+    AttrValue, Attrs, BinaryOp, Binding, Call, DataType, Expr, FloatBits, GlobalVar, MatchCast, PrimExpr,
+    PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo,
 };
 
 const F32: DataType = DataType::FLOAT32;
@@ -13,6 +14,26 @@ fn is_float_vector(known: &Known) -> bool {
 
 fn call_with(op: Expr, args: Vec<Expr>, sinfo_args: Vec<StructInfo>, attrs: Attrs) -> Expr {
     Expr::Call(Call { op, args, sinfo_args, attrs, span: Span::NONE }.into())
+}
+
+/// A value in a box.
+fn boxed(value: PrimExpr, dtype: DataType) -> Made {
+    let info = StructInfo::Prim(PrimStructInfo { dtype, value: Some(value.clone()) });
+    let prim = PrimValue { value, dtype, float: None, span: Span::NONE };
+    Made { value: Expr::PrimValue(prim), info, sizes: None }
+}
+
+/// A literal in a box that is no size.
+fn scalar(which: usize) -> Made {
+    match which {
+        0 => boxed(PrimExpr::IntImm(3), DataType::INT32),
+        1 => boxed(PrimExpr::IntImm(2), DataType::UINT8),
+        _ => {
+            let float = Some(FloatBits::new(0.5));
+            let prim = PrimValue { value: PrimExpr::IntImm(0), dtype: F32, float, span: Span::NONE };
+            Made { value: Expr::PrimValue(prim), info: StructInfo::prim(F32), sizes: None }
+        }
+    }
 }
 
 impl Generator<'_> {
@@ -68,6 +89,9 @@ impl Generator<'_> {
             let sizes = self.sizes_of(&info);
             return Some(Made { value: Expr::tuple_get_item(known.expr, i64::try_from(index).ok()?), info, sizes });
         }
+        if self.on.nested && frame.is_impure() && self.tape.one_in(3) {
+            return self.before_an_effect(frame);
+        }
         let count = self.tape.choose(4);
         let fields: Vec<Known> =
             (0..count).filter_map(|_| self.pick(frame, |known| !holds_function(&known.info))).collect();
@@ -77,14 +101,17 @@ impl Generator<'_> {
     }
 
     fn shape(&mut self, frame: &mut Frame) -> Option<Made> {
-        match self.tape.choose(3) {
-            0 => {
+        match self.tape.choose(6) {
+            3 if self.on.arithmetic => self.comparison(frame),
+            4 if self.on.data_types => Some(scalar(self.tape.choose(3))),
+            5 if self.on.packed => self.doubled(frame),
+            0 | 3 => {
                 let known = self.pick(frame, is_float_vector)?;
                 let info = StructInfo::shape(dims_of(&known.info)?.iter().cloned());
                 let value = Expr::call(Expr::op("relax.shape_of"), vec![known.expr]);
                 Some(Made { value, info, sizes: known.sizes })
             }
-            1 => {
+            1 | 4 => {
                 let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| 1 + self.tape.choose(4) as i64).collect();
                 let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(frame, *size)).collect();
                 Some(Made { value: Expr::shape(dims.clone()), info: StructInfo::shape(dims), sizes: Some(sizes) })
@@ -92,34 +119,58 @@ impl Generator<'_> {
             _ => {
                 let value = self.tape.choose(6) as i64;
                 let value = self.dim(frame, value);
-                let info = StructInfo::Prim(crate::grammar::PrimStructInfo {
-                    dtype: DataType::INT64,
-                    value: Some(value.clone()),
-                });
+                let info = StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: Some(value.clone()) });
                 let prim = PrimValue { value, dtype: DataType::INT64, float: None, span: Span::NONE };
                 Some(Made { value: Expr::PrimValue(prim), info, sizes: None })
             }
         }
     }
 
+    /// A comparison of a size, in a box.
+    fn comparison(&mut self, frame: &Frame) -> Option<Made> {
+        let var = self.tape.pick(&frame.dims).cloned()?;
+        let op = [BinaryOp::Gt, BinaryOp::Eq, BinaryOp::Le][self.tape.choose(3)];
+        let number = PrimExpr::IntImm(self.tape.choose(4) as i64);
+        Some(boxed(PrimExpr::binary(op, PrimExpr::Var(var), number), DataType::BOOL))
+    }
+
+    /// A shape that a packed function makes of another one.
+    fn doubled(&mut self, frame: &mut Frame) -> Option<Made> {
+        let known = self.pick(frame, |known| matches!(known.info, StructInfo::Shape(_)) && known.sizes.is_some())?;
+        let sizes: Vec<i64> = known.sizes?.iter().map(|size| size.saturating_mul(2)).collect();
+        let info = StructInfo::shape_ndim(i64::try_from(sizes.len()).ok()?);
+        let args = vec![Expr::extern_func("relax_spec.shape_double"), known.expr];
+        let value = call_with(Expr::op("relax.call_pure_packed"), args, vec![info.clone()], Attrs::new());
+        Some(Made { value, info, sizes: Some(sizes) })
+    }
+
+    /// A shape that may be none at other sizes, and behind it something that has an effect: which of them comes first shows.
+    fn before_an_effect(&mut self, frame: &mut Frame) -> Option<Made> {
+        let known = self.pick(frame, is_float_vector)?;
+        let dims: Vec<PrimExpr> = known.sizes.as_ref()?.iter().map(|size| self.dim(frame, *size)).collect();
+        let shape = StructInfo::shape(dims.clone());
+        let logged =
+            call_with(Expr::extern_func("relax_spec.log"), vec![known.expr], vec![known.info.clone()], Attrs::new());
+        let info = StructInfo::tuple([shape, known.info]);
+        Some(Made { value: Expr::tuple(vec![Expr::shape(dims), logged]), info, sizes: None })
+    }
+
     /// Forgets what is known of a tensor's dimensions, and gives some of them other names, or says what they are.
     fn match_cast(&mut self, frame: &mut Frame) -> Option<Binding> {
-        let known = self.pick(frame, |known| known.info.as_tensor().is_some() && known.sizes.is_some())?;
-        let (sizes, dtype) = (known.sizes.clone()?, dtype_of(&known.info)?);
-        let info = if self.tape.one_in(6) {
-            StructInfo::tensor_ndim(i64::try_from(sizes.len()).ok()?, dtype)
-        } else {
-            let mut dims = Vec::new();
-            for size in &sizes {
-                if self.tape.choose(3) < 2 {
-                    let var = self.fresh_dim(*size);
-                    frame.dims.push(var.clone());
-                    dims.push(PrimExpr::Var(var));
-                } else {
-                    dims.push(self.dim(frame, *size));
-                }
-            }
-            StructInfo::tensor(dims, dtype)
+        let of_shapes = self.on.shapes && self.tape.one_in(4);
+        let is_wanted = |known: &Known| match &known.info {
+            StructInfo::Shape(_) => of_shapes,
+            StructInfo::Tensor(_) => !of_shapes,
+            StructInfo::Object | StructInfo::Prim(_) | StructInfo::Tuple(_) | StructInfo::Func(_) => false,
+        };
+        let known = self.pick(frame, |known| is_wanted(known) && known.sizes.is_some())?;
+        let (sizes, dtype) = (known.sizes.clone()?, dtype_of(&known.info));
+        let rank = i64::try_from(sizes.len()).ok()?;
+        let less = self.tape.one_in(6);
+        let info = match dtype {
+            Some(dtype) if less => StructInfo::tensor_ndim(rank, dtype),
+            Some(dtype) => StructInfo::tensor(self.cast_dims(frame, &sizes), dtype),
+            None => StructInfo::shape(self.cast_dims(frame, &sizes)),
         };
         let made = Made { value: known.expr, info: info.clone(), sizes: Some(sizes) };
         match self.bind(frame, made) {
@@ -130,6 +181,31 @@ impl Generator<'_> {
                 span: Span::NONE,
             })),
             cast @ Binding::MatchCast(_) => Some(cast),
+        }
+    }
+
+    /// New variables for sizes, or what is in scope.
+    fn cast_dims(&mut self, frame: &mut Frame, sizes: &[i64]) -> Vec<PrimExpr> {
+        let mut dims = Vec::new();
+        for size in sizes {
+            if self.tape.choose(3) < 2 {
+                let var = self.shape_var(frame, *size);
+                frame.dims.push(var.clone());
+                dims.push(PrimExpr::Var(var));
+            } else {
+                dims.push(self.dim(frame, *size));
+            }
+        }
+        dims
+    }
+
+    /// A variable for a size, which may be that of a scope that was left.
+    pub(super) fn shape_var(&mut self, frame: &Frame, size: i64) -> ShapeVar {
+        let again = self.on.shadowing && self.tape.one_in(2);
+        let is_free = |var: &&ShapeVar| self.world.get(*var) == Some(&size) && !frame.dims.contains(var);
+        match frame.gone.iter().chain(&self.spent).find(is_free).filter(|_| again) {
+            Some(var) => var.clone(),
+            None => self.fresh_dim(size),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use super::frame::{Frame, Generator, Known, Made, dims_of, dtype_of};
 use crate::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, PrimExpr, PrimStructInfo, PrimValue, Span,
-    StructInfo, TensorData, VarBinding,
+    Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, MatchCast, PrimExpr, PrimStructInfo, PrimValue,
+    Span, StructInfo, TensorData, VarBinding,
 };
 use crate::harness::calls::{Operand, RandomCall};
 use crate::judge::Cx;
@@ -27,7 +27,7 @@ impl Generator<'_> {
                 break;
             }
             let operators = std::mem::take(&mut self.operators);
-            let at = self.tape.pick(&operators).copied();
+            let at = self.featured.take().or(self.tape.pick(&operators).copied());
             self.operators = operators;
             let Some(callable) = at.and_then(|at| self.source.operators.get(at)) else { continue };
             if callable.seldom && !self.tape.one_in(SELDOM) || !callable.op.pure && !frame.is_impure() {
@@ -195,6 +195,20 @@ impl Generator<'_> {
         Some(Known { expr: Expr::constant(data), info, sizes: Some(sizes.to_vec()), used: true })
     }
 
+    /// What a tensor is cast to inside of a sequence that is an operand: its variables are those of scopes that were left, too.
+    fn inner_cast(&mut self, frame: &Frame, known: &Known) -> Option<StructInfo> {
+        let (true, Some(sizes), Some(dtype)) = (self.on.casts, &known.sizes, dtype_of(&known.info)) else {
+            return None;
+        };
+        let mut dims = Vec::new();
+        for size in sizes {
+            let var = self.shape_var(frame, *size);
+            self.spent.push(var.clone());
+            dims.push(PrimExpr::Var(var));
+        }
+        Some(StructInfo::tensor(dims, dtype))
+    }
+
     /// The value as an operand: where it may be, in a form that normalization has to flatten.
     pub(super) fn operand_of(&mut self, frame: &Frame, known: &Known) -> Expr {
         let expr = known.expr.clone();
@@ -209,8 +223,16 @@ impl Generator<'_> {
             2 if !frame.dataflow => {
                 let var = Binder::var(self.fresh("s"));
                 let body = var.to_expr();
-                let binding = Binding::VarBinding(VarBinding { var, value: expr, span: Span::NONE });
-                let block = BindingBlock { kind: BlockKind::Binding, bindings: vec![binding], span: Span::NONE };
+                let binding = match self.inner_cast(frame, known) {
+                    Some(struct_info) => {
+                        // It says no less than what is known outside.
+                        let cast = MatchCast { var: None, value: expr.clone(), struct_info, span: Span::NONE };
+                        let bound = VarBinding { var, value: expr, span: Span::NONE };
+                        vec![Binding::MatchCast(cast), Binding::VarBinding(bound)]
+                    }
+                    None => vec![Binding::VarBinding(VarBinding { var, value: expr, span: Span::NONE })],
+                };
+                let block = BindingBlock { kind: BlockKind::Binding, bindings: binding, span: Span::NONE };
                 Expr::seq(vec![block], body)
             }
             _ => expr,

@@ -22,6 +22,9 @@ const RESULTS: usize = 6;
 /// How many choices say how large a program is.
 pub(super) const SIZING: usize = 2;
 
+/// Which choice says what operator is tried first.
+pub(super) const FEATURED: usize = SIZING + Features::NAMES.len();
+
 /// How many bindings a program has at most: its first choices.
 pub(super) fn bindings_of(tape: &mut Tape) -> usize {
     let (at, large) = (tape.choose(BINDINGS.len()), tape.choose(LARGE.len()));
@@ -53,6 +56,8 @@ pub(super) struct Frame {
     pub(super) dims: Vec<ShapeVar>,
     /// Those that are in scope of the signature.
     pub(super) bound: Vec<ShapeVar>,
+    /// Those of inner scopes that were left.
+    pub(super) gone: Vec<ShapeVar>,
     pub(super) params: Vec<Binder>,
     /// Whether it may be given further parameters.
     pub(super) grows: bool,
@@ -65,7 +70,7 @@ pub(super) struct Frame {
 impl Frame {
     pub(super) fn new(effects: bool, grows: bool, depth: usize) -> Frame {
         let (known, dims, bound, params) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Frame { known, dims, bound, params, grows, effects, dataflow: false, depth }
+        Frame { known, dims, bound, gone: Vec::new(), params, grows, effects, dataflow: false, depth }
     }
 
     /// Whether impure calls may stand here.
@@ -93,7 +98,7 @@ impl Frame {
         let kept: Vec<Known> = self.known.drain(mark[0]..).filter(of_params).collect();
         self.known.extend(kept);
         let bound = self.bound.get(mark[2]..).unwrap_or_default().to_vec();
-        self.dims.truncate(mark[1]);
+        self.gone.extend(self.dims.drain(mark[1]..).filter(|var| !bound.contains(var)));
         self.dims.extend(bound);
     }
 }
@@ -115,11 +120,15 @@ pub(super) struct Generator<'a> {
     pub(super) on: Features,
     /// The operators that are called, by number.
     pub(super) operators: Vec<usize>,
+    /// The operator that is tried before others, until it was called.
+    pub(super) featured: Option<usize>,
     pub(super) globals: Vec<Global>,
     /// The `PrimFunc`s that are called, by number.
     pub(super) prim_funcs: Vec<usize>,
     /// The example sizes; no two functions share a shape variable.
     pub(super) world: BTreeMap<ShapeVar, i64>,
+    /// The shape variables that were bound inside of operands.
+    pub(super) spent: Vec<ShapeVar>,
     /// How many bindings may still be made.
     pub(super) left: usize,
     fresh: u32,
@@ -127,16 +136,20 @@ pub(super) struct Generator<'a> {
 
 impl<'a> Generator<'a> {
     pub(super) fn new(source: &'a Source, tape: &'a mut Tape) -> Generator<'a> {
-        let left = bindings_of(tape).min(source.restriction.bindings);
+        let drawn = bindings_of(tape);
+        let left = source.restriction.exactly.unwrap_or(drawn).min(source.restriction.bindings);
         let on = Features::draw(tape).and(source.restriction.features);
+        let featured = Some(tape.choose(source.operators.len()));
         let mut generator = Generator {
             source,
             tape,
             on,
             operators: Vec::new(),
+            featured,
             globals: Vec::new(),
             prim_funcs: Vec::new(),
             world: BTreeMap::new(),
+            spent: Vec::new(),
             left,
             fresh: 0,
         };
@@ -193,6 +206,7 @@ impl<'a> Generator<'a> {
     fn global(&mut self, name: &str) -> Function {
         let effects = self.on.effects && self.tape.one_in(2);
         let mut frame = Frame::new(effects, true, 2);
+        self.spent.clear();
         let (body, ret, result) = self.sequence(&mut frame, usize::MAX);
         let params: Vec<Binder> = std::mem::take(&mut frame.params);
         let function = Function {
@@ -333,7 +347,7 @@ impl<'a> Generator<'a> {
         let alike = |vars: &[ShapeVar], world: &BTreeMap<ShapeVar, i64>, wanted: i64| {
             vars.iter().find(|var| world.get(*var) == Some(&wanted)).cloned()
         };
-        match self.tape.choose(4) {
+        match self.tape.choose(6) {
             1 | 2 if self.on.symbolic => {
                 alike(&frame.dims, &self.world, size).map_or(PrimExpr::IntImm(size), PrimExpr::Var)
             }
@@ -341,8 +355,21 @@ impl<'a> Generator<'a> {
                 Some(var) => PrimExpr::binary(BinaryOp::Add, PrimExpr::Var(var), PrimExpr::IntImm(1)),
                 None => PrimExpr::IntImm(size),
             },
+            4 if self.on.arithmetic => self.computed(frame, size, BinaryOp::Sub),
+            5 if self.on.arithmetic => self.computed(frame, size, BinaryOp::FloorDiv),
             _ => PrimExpr::IntImm(size),
         }
+    }
+
+    /// What is less than a variable, or a part of one: at other sizes it may be no size at all.
+    fn computed(&self, frame: &Frame, size: i64, op: BinaryOp) -> PrimExpr {
+        let of = |var: &ShapeVar| {
+            let whole = *self.world.get(var)?;
+            let by = if op == BinaryOp::Sub { whole.checked_sub(size) } else { whole.checked_div(size) }?;
+            let is_exact = op == BinaryOp::Sub || whole.checked_rem(size) == Some(0);
+            (by > 0 && is_exact).then(|| PrimExpr::binary(op, PrimExpr::Var(var.clone()), PrimExpr::IntImm(by)))
+        };
+        frame.dims.iter().find_map(of).unwrap_or(PrimExpr::IntImm(size))
     }
 
     /// A new parameter of the function.

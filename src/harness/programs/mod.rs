@@ -29,6 +29,9 @@ use crate::grammar::{IrModule, Name, ShapeVar};
 /// How many choices a tape has for each binding of the program, and beside.
 const CHOICES: (usize, usize) = (24, 120);
 
+/// Turns are counted up to here.
+const TURNS: u64 = 1 << 32;
+
 /// A program that was drawn.
 #[derive(Clone, Debug)]
 pub struct Drawn {
@@ -59,7 +62,16 @@ pub(super) fn tape_of(seed: u64, number: u64, choices: usize) -> Tape {
 impl Source {
     /// The program with a number.
     pub fn program(&self, seed: u64, number: u64) -> Drawn {
-        self.of_tape(tape(seed, number))
+        let tape = match self.restriction.exactly {
+            Some(bindings) => tape_of(seed, number, CHOICES.0 * bindings + CHOICES.1),
+            None => tape(seed, number),
+        };
+        // Each operator has its turn, so that none waits long.
+        let mut choices = tape.choices().to_vec();
+        if let (Some(choice), Ok(turn)) = (choices.get_mut(frame::FEATURED), u32::try_from(number % TURNS)) {
+            *choice = turn;
+        }
+        self.of_tape(Tape::from_choices(choices))
     }
 
     /// The program of a tape.

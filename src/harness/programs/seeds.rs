@@ -1,7 +1,11 @@
 //! Texts of the golden suite, as they are and with a few tokens changed: the spellings and corners that no generator of programs
 //! thinks of, and their neighbourhood.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashSet, FxHasher};
 
 use super::tape_of;
 use crate::generate::Tape;
@@ -14,8 +18,6 @@ use crate::syntax::tvmscript::{Dialect, print_module};
 const LONGEST: usize = 8_000;
 /// One in so many texts stays as it is.
 const WHOLE: usize = 2;
-/// A prime, by which one goes on in the list of texts.
-const JUMP: u64 = 7_919;
 /// The most changes of a text.
 const CHANGES: usize = 2;
 /// How many choices a text takes.
@@ -43,7 +45,7 @@ impl Seeds {
             ask => ask.programs().into_iter().map(of_program).collect(),
         });
         let texts: BTreeSet<String> = texts.filter(|text| text.len() <= LONGEST).collect();
-        let mut seeds = Seeds { texts: texts.into_iter().collect(), types: Vec::new(), infos: Vec::new() };
+        let mut seeds = Seeds { texts: by_news(texts.into_iter().collect()), types: Vec::new(), infos: Vec::new() };
         suite.iter().for_each(|case| seeds.terms_of(&case.ask));
         seeds
     }
@@ -81,9 +83,8 @@ impl Seeds {
     /// The text with a number.
     pub fn text(&self, seed: u64, number: u64) -> Option<String> {
         let mut tape = tape_of(seed ^ OF_SEEDS, number, CHOICES);
-        // One after the other, in an order that jumps, so that none waits long for its turn.
-        let turn = seed.wrapping_add(number).wrapping_mul(JUMP);
-        let at = usize::try_from(turn % u64::try_from(self.texts.len().max(1)).ok()?).ok()?;
+        // One after the other, those first in which there is most that no other has had.
+        let at = usize::try_from(number % u64::try_from(self.texts.len().max(1)).ok()?).ok()?;
         let mut text = self.texts.get(at)?.clone();
         if tape.choose(WHOLE) != 0 {
             for _ in 0..=tape.choose(CHANGES) {
@@ -93,13 +94,26 @@ impl Seeds {
         Some(text)
     }
 
-    /// One token or line is left out, doubled, exchanged with the next or for another one.
+    /// One token or line is left out, doubled, exchanged with the next or for another one; a keyword is left out in front of its value, or
+    /// the functions stand outside of their class.
     fn changed(&self, text: &str, tape: &mut Tape) -> String {
+        match tape.choose(10) {
+            8 => with_keyword_left_out(text, tape),
+            9 => without_class(text),
+            _ => self.with_other_token(text, tape),
+        }
+        .unwrap_or_else(|| text.to_string())
+    }
+
+    fn with_other_token(&self, text: &str, tape: &mut Tape) -> Option<String> {
         let mut parts = if tape.one_in(4) { lines(text) } else { tokens(text) };
-        let told: Vec<usize> = (0..parts.len()).filter(|at| !parts[*at].trim().is_empty()).collect();
-        let Some((at, part)) = tape.pick(&told).and_then(|at| Some((*at, *parts.get(*at)?))) else {
-            return text.to_string();
-        };
+        let is_number = |part: &str| part.parse::<i64>().is_ok();
+        // Numbers are few, and each may be another one.
+        let numbers = tape.one_in(3) && parts.iter().any(|part| is_number(part));
+        let is_wanted = |part: &str| if numbers { is_number(part) } else { !part.trim().is_empty() };
+        let told: Vec<usize> = (0..parts.len()).filter(|at| is_wanted(parts[*at])).collect();
+        let at = *tape.pick(&told)?;
+        let part = *parts.get(at)?;
         let number = part.parse::<i64>().ok().map(|number| match tape.choose(4) {
             0 => number.wrapping_add(1).to_string(),
             1 => number.wrapping_sub(1).to_string(),
@@ -117,8 +131,65 @@ impl Seeds {
             (3, _) => parts[at] = tape.pick(&tokens(text)).copied().unwrap_or(part),
             (_, _) => parts[at] = tape.pick(&tokens(&donor)).copied().unwrap_or(part),
         }
-        parts.concat()
+        Some(parts.concat())
     }
+}
+
+/// `f(x, name=value)` as `f(x, value)`.
+fn with_keyword_left_out(text: &str, tape: &mut Tape) -> Option<String> {
+    let mut parts = tokens(text);
+    let is_keyword = |window: &[&str]| match window {
+        [before, name, "=", value] => {
+            let is_name = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+            is_name && matches!(*before, " " | "(" | ",") && !matches!(*value, " " | "=")
+        }
+        _ => false,
+    };
+    let found: Vec<usize> = parts.windows(4).enumerate().filter(|(_, w)| is_keyword(w)).map(|(at, _)| at).collect();
+    let at = *tape.pick(&found)?;
+    parts.drain(at + 1..at + 3);
+    Some(parts.concat())
+}
+
+/// The functions of a class by themselves.
+fn without_class(text: &str) -> Option<String> {
+    let class = lines(text).iter().position(|line| line.starts_with("class "))?;
+    let inside = lines(text).split_off(class + 1);
+    let dedented: Option<Vec<&str>> = inside
+        .iter()
+        .map(|line| line.strip_prefix("    ").or(Some(*line).filter(|line| line.trim().is_empty())))
+        .collect();
+    dedented.map(|lines| lines.concat())
+}
+
+/// The texts in an order in which each has as many pairs of neighbouring words as may be that no text before it has.
+fn by_news(texts: Vec<String>) -> Vec<String> {
+    let pairs_of = |text: &String| -> FxHashSet<u64> {
+        let words: Vec<&str> = tokens(text).into_iter().filter(|word| !word.trim().is_empty()).collect();
+        words.windows(2).map(|pair| hash_of(pair)).collect()
+    };
+    let mut queue: BinaryHeap<(usize, Reverse<usize>)> = BinaryHeap::new();
+    let pairs: Vec<FxHashSet<u64>> = texts.iter().map(pairs_of).collect();
+    queue.extend(pairs.iter().enumerate().map(|(at, pairs)| (pairs.len(), Reverse(at))));
+    let (mut seen, mut order) = (FxHashSet::default(), Vec::new());
+    while let Some((count, Reverse(at))) = queue.pop() {
+        let Some(own) = pairs.get(at) else { continue };
+        let news = own.iter().filter(|pair| !seen.contains(*pair)).count();
+        // What was counted before others came may be too much by now.
+        if news < count {
+            queue.push((news, Reverse(at)));
+            continue;
+        }
+        seen.extend(own.iter().copied());
+        order.push(at);
+    }
+    order.into_iter().filter_map(|at| texts.get(at).cloned()).collect()
+}
+
+fn hash_of(pair: &[&str]) -> u64 {
+    let mut hasher = FxHasher::default();
+    pair.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// One, and one of those around it or of all.
@@ -149,4 +220,25 @@ fn tokens(text: &str) -> Vec<&str> {
 /// Lines, each with its end.
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_new_comes_first() {
+        let texts = ["a b c d", "a b c d e", "x y", "a b"].map(str::to_string).to_vec();
+        let order: Vec<String> = by_news(texts);
+        assert_eq!(order, ["a b c d e", "x y", "a b c d", "a b"]);
+    }
+
+    #[test]
+    fn a_text_is_spelt_otherwise() {
+        let text = "@I.ir_module\nclass Module:\n    @R.function\n    def f(x):\n        return R.sum(x, axis=1)\n";
+        assert_eq!(without_class(text).unwrap(), "@R.function\ndef f(x):\n    return R.sum(x, axis=1)\n");
+        let mut tape = Tape::from_choices(Vec::new());
+        assert!(with_keyword_left_out(text, &mut tape).unwrap().contains("R.sum(x, 1)"));
+        assert_eq!(with_keyword_left_out("x = 1", &mut tape), None);
+    }
 }

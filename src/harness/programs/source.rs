@@ -33,11 +33,13 @@ pub struct Restriction {
     pub features: Features,
     /// The most bindings.
     pub bindings: usize,
+    /// How many bindings may be made in every program; drawn for each if it is not said.
+    pub exactly: Option<usize>,
 }
 
 impl Default for Restriction {
     fn default() -> Restriction {
-        Restriction { operators: Vec::new(), seldom: Vec::new(), features: Features::ALL, bindings: 200 }
+        Restriction { operators: Vec::new(), seldom: Vec::new(), features: Features::ALL, bindings: 200, exactly: None }
     }
 }
 

@@ -1,9 +1,10 @@
 //! A finding that was kept, asked about again.
 
-use super::campaign::{dialect_of, inputs_of};
+use super::campaign::inputs_of;
 use super::judge::judge;
 use super::judged::{Asked, Difference, Judged, names_rules};
 use super::path::Path;
+use super::settings::dialect_of;
 use super::store::Finding;
 use crate::book::Edition;
 use crate::grammar::{IrModule, Name};

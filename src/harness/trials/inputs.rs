@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::reduced::operators;
 use crate::arguments::{Arguments, Draw, linked};
-use crate::book::Rule;
+use crate::book::{Erratum, Reading, Rule};
 use crate::check::check_program;
+use crate::derivation::inferred_results;
 use crate::eval::{Options, evaluate};
 use crate::grammar::{IrModule, ShapeVar};
 use crate::harness::programs::Drawn;
@@ -12,7 +14,7 @@ use crate::judge::{Cx, Ending};
 use crate::oracle::answer_evaluate;
 use crate::question::RunAnswer;
 use crate::refine::{Settings, refine};
-use crate::value::{ValueSpec, from_specs};
+use crate::value::{Value, ValueSpec, from_specs};
 
 /// How often arguments are made until a run reaches its end.
 const ATTEMPTS: usize = 6;
@@ -32,7 +34,12 @@ pub enum Ended {
 
 /// Checks a program, and runs its `main` at its example sizes.
 pub fn at_example_sizes(drawn: &Drawn) -> Ended {
-    let report = check_program(&mut Cx::new(), &drawn.module);
+    at_example_sizes_by(&mut Cx::new(), drawn)
+}
+
+/// As [`at_example_sizes`], in a context that records the rules.
+pub fn at_example_sizes_by(cx: &mut Cx, drawn: &Drawn) -> Ended {
+    let report = check_program(cx, &drawn.module);
     if let Some(finding) = report.diagnostics.iter().find(|finding| finding.is_fatal()) {
         return Ended::Rejected(format!("{}: {}", finding.code(), finding.message));
     }
@@ -41,7 +48,7 @@ pub fn at_example_sizes(drawn: &Drawn) -> Ended {
         let Some(args) = example(&drawn.module, "main", &drawn.sizes, Draw { index: 0, attempt }) else { continue };
         let args = from_specs(&args, &Options::default().registry);
         let Ok(args) = args else { continue };
-        let run = evaluate(&mut Cx::new(), &drawn.module, "main", args, &Options::default());
+        let run = evaluate(cx, &drawn.module, "main", args, &Options::default());
         ended = match run.outcome {
             Ending::Value(_) => return Ended::Returns,
             Ending::Error(error) => Ended::Fails(error.rule),
@@ -69,8 +76,67 @@ pub(super) fn room(inputs: &[Vec<ValueSpec>]) -> u64 {
     inputs.iter().map(bytes).max().unwrap_or(0).saturating_mul(2).saturating_add(ROOM)
 }
 
+/// What arguments may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Domain {
+    /// What every operator is defined on by its documentation.
+    Documented,
+    /// Also what an erratum gives a meaning to: a place that counts from the end.
+    Wide,
+}
+
+/// By the letter nothing is said of places below 0.
+const OF_PLACES: [Erratum; 4] = [Erratum::A60, Erratum::A61, Erratum::A62, Erratum::A63];
+/// The operators that take places.
+const TAKE_PLACES: [&str; 8] = [
+    "relax.take",
+    "relax.grad.take_backward",
+    "relax.gather_elements",
+    "relax.gather_nd",
+    "relax.scatter_nd",
+    "relax.index_put",
+    "relax.index_tensor",
+    "relax.one_hot",
+];
+
+/// Whether a run comes to what is said of in the corrected reading only.
+pub(super) fn is_outside(module: &IrModule, entry: &str, args: &[ValueSpec]) -> bool {
+    if !operators(module).iter().any(|name| TAKE_PLACES.contains(&name.as_str())) {
+        return false;
+    }
+    let open = |cx: &mut Cx| matches!(answer_evaluate(cx, module, entry, args), Ok(RunAnswer::Unspecified));
+    let mut literal = Cx::new().with_reading(Reading::literal_only(&OF_PLACES));
+    open(&mut literal) && !open(&mut Cx::new())
+}
+
 /// The inputs on which a program is compared: some at its example sizes, and some that are made to reach every branch.
 pub(super) fn inputs(
+    cx: &mut Cx,
+    (module, entry): (&IrModule, &str),
+    sizes: &BTreeMap<ShapeVar, i64>,
+    runs: usize,
+    domain: Domain,
+) -> Vec<Vec<ValueSpec>> {
+    let mut found = drawn(cx, module, entry, sizes, runs);
+    if domain == Domain::Documented {
+        found.retain(|args| !is_outside(module, entry, args));
+    }
+    found
+}
+
+/// How many steps a run of a program may take that is asked about, and all runs that inputs are looked for by. What goes on for
+/// longer takes the time of many others.
+pub(super) const FUEL: u64 = 500_000;
+pub(super) const STEPS: u64 = 2_000_000;
+
+/// How a run ends.
+fn ending(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Option<Ending<Value>> {
+    let options = Options { fuel: FUEL, results: inferred_results(cx, module), ..Options::default() };
+    let args = from_specs(args, &options.registry).ok()?;
+    Some(evaluate(cx, module, entry, args, &options).outcome)
+}
+
+fn drawn(
     cx: &mut Cx,
     module: &IrModule,
     entry: &str,
@@ -80,17 +146,22 @@ pub(super) fn inputs(
     let mut found: Vec<Vec<ValueSpec>> = Vec::new();
     for (index, attempt) in [(0, 0), (0, 1), (1, 2), (2, 4)] {
         let Some(args) = example(module, entry, sizes, Draw { index, attempt }) else { continue };
-        let returns = matches!(answer_evaluate(cx, module, entry, &args), Ok(RunAnswer::Returns(..)));
-        if returns && !found.contains(&args) {
-            found.push(args);
+        match ending(cx, module, entry, &args) {
+            // So it goes with others, too.
+            Some(Ending::OutOfFuel) => return Vec::new(),
+            Some(Ending::Value(_)) if !found.contains(&args) => found.push(args),
+            Some(Ending::Value(_) | Ending::Error(_) | Ending::Unspecified(_)) | None => {}
         }
         if found.len() == 2 {
             break;
         }
     }
-    let settings = Settings { keep: true, steps: 2_000_000, memory: room(&found), ..Settings::runs(runs) };
+    let settings = Settings { keep: true, steps: STEPS, fuel: FUEL, memory: room(&found), ..Settings::runs(runs) };
     if let Ok(refinement) = refine(cx, module, module, entry, &[], &settings) {
-        let fresh: Vec<_> = refinement.inputs.into_iter().filter(|input| !found.contains(input)).take(runs).collect();
+        let mut fresh = refinement.inputs;
+        fresh.retain(|input| !found.contains(input));
+        fresh.truncate(runs);
+        fresh.retain(|input| !matches!(ending(cx, module, entry, input), Some(Ending::OutOfFuel)));
         found.extend(fresh);
     }
     found

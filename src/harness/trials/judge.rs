@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::inputs::room;
+use super::inputs::{FUEL, STEPS, is_outside, room};
 use super::judged::{Asked, Difference, Judged};
 use super::path::Path;
 use super::signature::{Kind, Signature};
@@ -23,8 +23,28 @@ use crate::value::{Noise, Registry, Value, ValueSpec, from_spec};
 /// On how many inputs a program is compared with its normal form.
 const NORMALIZED: usize = 4;
 
-/// Holds an outcome against the program.
+/// Holds an outcome against the program. What shows on arguments outside of a documented domain is marked as such.
 pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
+    match judged(asked, path, outcome) {
+        Judged::Differs(mut difference) if path.runs() && shows_outside(asked, &difference) => {
+            difference.signature = difference.signature.outside();
+            Judged::Differs(difference)
+        }
+        other => other,
+    }
+}
+
+/// Whether the input is outside, or one of all where it is not known which it is.
+fn shows_outside(asked: Asked<'_>, difference: &Difference) -> bool {
+    let outside = |input: &Vec<ValueSpec>| is_outside(asked.module, asked.entry, input);
+    match (&difference.input, difference.signature.kind) {
+        (Some(input), _) => outside(input),
+        (None, Kind::Crash | Kind::Hang | Kind::Fails) => asked.inputs.iter().any(outside),
+        (None, Kind::Value | Kind::NotNormal | Kind::Refused | Kind::Accepted | Kind::AdapterError) => false,
+    }
+}
+
+fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
     let told = |kind, stage: &str, message: &str| {
         let signature = Signature::of(kind, stage, message);
         let expected = match path {
@@ -48,7 +68,8 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         Outcome::Answer { answer: Answer::Trials(answers), .. } => runs(asked, answers),
         Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => Judged::Agrees { ended: 0, runs: 0 },
         Outcome::Answer { answer: Answer::Program(given), .. } => {
-            let settings = Settings { memory: room(asked.inputs), ..Settings::runs(NORMALIZED) };
+            let memory = room(asked.inputs);
+            let settings = Settings { memory, steps: STEPS, fuel: FUEL, ..Settings::runs(NORMALIZED) };
             match objection_within(&mut asked.cx(), &Program::Module(asked.module.clone()), given, &settings) {
                 Some(why) => told(Kind::NotNormal, "normalize", &why),
                 None => Judged::Agrees { ended: 0, runs: 0 },

@@ -2,28 +2,35 @@
 //! is held against the program itself.
 
 mod again;
+mod asking;
+mod before;
 mod campaign;
+mod fewer;
 mod inputs;
 mod judge;
 mod judged;
+mod keeping;
 mod path;
 mod promoted;
 mod reduce;
 mod reduced;
+mod settings;
 mod signature;
 mod store;
 mod tally;
 mod told;
+mod turns;
 
 pub use again::{Kept, KeptError, still_shows};
-pub use campaign::{Campaign, CampaignError, Settings, campaign, diff, inputs_of};
-pub use inputs::{Ended, at_example_sizes};
+pub use campaign::{Campaign, campaign, diff, inputs_of};
+pub use inputs::{Ended, at_example_sizes, at_example_sizes_by};
 pub use judge::judge;
 pub use judged::{Asked, Difference, Judged, names_rules};
 pub use path::{Path, Paths};
 pub use promoted::{PromoteError, UNDERIVED, promoted};
 pub use reduce::{Reducer, Shown};
 pub use reduced::{bindings, candidates, operators};
+pub use settings::{CampaignError, Settings};
 pub use signature::{Kind, KnownForm, Signature};
 pub use store::{Finding, Store, StoreError, read_findings};
 pub use tally::{Coverage, Tally};

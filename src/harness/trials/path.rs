@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::check::in_normal_form;
 use crate::generate::Tape;
-use crate::grammar::{Binding, Expr, GlobalFunc, IrModule, Name, Var};
+use crate::grammar::visit::{Visitor, walk_call, walk_module};
+use crate::grammar::{AttrValue, Binding, Call, Expr, GlobalFunc, IrModule, Name, VDevice, Var};
 use crate::harness::programs::tape_of;
 use crate::judge::Cx;
 use crate::question::{Ask, Program};
@@ -137,6 +138,8 @@ fn drawn(tape: &mut Tape) -> Option<Path> {
 const SEQUENCE: &str = "R.SeqExpr()";
 /// How the name of a packed function is printed that stands by itself.
 const BOUND_NAME: &str = "R.ExternFunc(";
+/// The attribute that names a device.
+const DEVICE: &str = "dst_vdevice";
 
 impl Path {
     /// Every path that a compiler of programs goes.
@@ -178,10 +181,11 @@ impl Path {
         match self {
             Path::Run(way) => Ask::Trial(tree(), (*way).into(), entry.clone(), inputs.to_vec()),
             Path::Text => {
-                let mut text = print_module(module, dialect);
+                let module = with_devices(module);
+                let mut text = print_module(&module, dialect);
                 if text.contains(SEQUENCE) {
                     // A sequence as an operand has no form that implementations read.
-                    text = print_module(&in_normal_form(&mut Cx::new(), module).module, dialect);
+                    text = print_module(&in_normal_form(&mut Cx::new(), &module).module, dialect);
                 }
                 // Neither has the name of a function that is bound to a variable.
                 let text = if text.contains(BOUND_NAME) { tree() } else { Program::Script(text) };
@@ -196,6 +200,30 @@ impl Path {
             Path::Parse => Ask::Parse(print_module(module, dialect)),
         }
     }
+}
+
+/// The module with a list of the devices that its calls name, without which no implementation finds them in a text.
+fn with_devices(module: &IrModule) -> IrModule {
+    struct Devices(Vec<VDevice>);
+    impl Visitor for Devices {
+        fn visit_call(&mut self, call: &Call) {
+            if let Some(AttrValue::Str(name)) = call.attrs.get(DEVICE) {
+                let device = VDevice::named(name, &[]);
+                if !self.0.contains(&device) {
+                    self.0.push(device);
+                }
+            }
+            walk_call(self, call);
+        }
+    }
+    let mut devices = Devices(Vec::new());
+    walk_module(&mut devices, module);
+    let mut listing = module.clone();
+    if !devices.0.is_empty() && module.vdevices().is_empty() {
+        let list = devices.0.iter().map(VDevice::to_attr).collect();
+        listing.global_infos.insert("vdevice".into(), AttrValue::List(list));
+    }
+    listing
 }
 
 /// One of the variables that the function binds outside of nested functions and branches, or the function itself if there is none.
@@ -258,6 +286,18 @@ mod tests {
         let of = |name: &str| seen[&Path::named(name).unwrap()];
         assert_eq!((of("check"), of("normalize")), (2_000, 2_000));
         assert!(of("llvm") > of("c") && of("c") > of("pass:Normalize"), "{seen:?}");
+    }
+
+    #[test]
+    fn a_text_lists_the_devices_that_its_calls_name() {
+        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    y = R.to_vdevice(x, dst_vdevice=\"llvm:1\")\n    return y\n";
+        let module = crate::syntax::tvmscript::parse_module(text).unwrap();
+        let Ask::Trial(Program::Script(text), ..) = Path::Text.ask(&module, &"main".into(), &[], Dialect::default())
+        else {
+            panic!("no text");
+        };
+        assert!(text.contains("I.module_global_infos"), "{text}");
+        assert_eq!(crate::syntax::tvmscript::parse_module(&text).unwrap().vdevices().len(), 1, "{text}");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Smaller programs that show the same: first shorter tapes, then parts of the program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::fewer::fewer;
 use super::judge::{is_accepted, judge};
 use super::judged::{Asked, Difference, Judged, names_rules};
 use super::path::Path;
@@ -13,9 +14,9 @@ use crate::harness::implementation::Implementation;
 use crate::harness::programs::Source;
 use crate::harness::worker::StartError;
 use crate::judge::Cx;
-use crate::syntax::tvmscript::Dialect;
+use crate::syntax::tvmscript::{Dialect, print_module};
 
-use super::inputs::inputs;
+use super::inputs::{Domain, inputs};
 
 /// How many inputs a program is run on while it is reduced.
 const RUNS: usize = 2;
@@ -54,7 +55,9 @@ impl Reducer<'_> {
             return Ok(None);
         }
         self.budget -= 1;
-        let inputs = inputs(&mut cx(), &candidate.module, &candidate.entry, &candidate.sizes, RUNS);
+        let domain = if like.signature.is_outside() { Domain::Wide } else { Domain::Documented };
+        let asked = (&candidate.module, &*candidate.entry);
+        let inputs = inputs(&mut cx(), asked, &candidate.sizes, RUNS, domain);
         if inputs.is_empty() {
             return Ok(None);
         }
@@ -119,22 +122,35 @@ impl Reducer<'_> {
         let edition = self.implementation.edition();
         let normal = in_normal_form(&mut Cx::new().with_edition(edition), &shown.module).module;
         self.take(shown, normal)?;
-        loop {
-            let before = self.budget;
-            let mut smaller = false;
-            for candidate in reduced::candidates(edition, &shown.module, &shown.entry, &shown.sizes) {
-                if self.take(shown, candidate)? {
-                    smaller = true;
-                    break;
-                }
-                if self.budget == 0 {
-                    return Ok(());
-                }
+        // A program that did not show it is not asked about again after another part is gone.
+        let mut tried = BTreeSet::new();
+        while self.smaller(shown, &mut tried)? {}
+        Ok(())
+    }
+
+    /// Takes the first part that shows the same. False if there is none, or nothing more may be asked.
+    fn smaller(&mut self, shown: &mut Shown, tried: &mut BTreeSet<String>) -> Result<bool, StartError> {
+        let outer = reduced::candidates(self.implementation.edition(), &shown.module, &shown.entry, &shown.sizes);
+        let now = bindings(&shown.module);
+        // Those take a while to make, and are made when nothing else is left.
+        let inner = std::iter::once(()).flat_map(|()| fewer(&shown.module)).filter(|module| bindings(module) < now);
+        let mut found = None;
+        for module in outer.into_iter().chain(inner) {
+            if self.budget == 0 {
+                return Ok(false);
             }
-            if !smaller || before == 0 {
-                return Ok(());
+            if !tried.insert(print_module(&module, self.dialect)) {
+                continue;
+            }
+            let candidate = Candidate { module, entry: shown.entry.clone(), sizes: shown.sizes.clone() };
+            if let Some(difference) = self.shows(&candidate, &shown.difference)? {
+                found = Some(candidate.showing(difference));
+                break;
             }
         }
+        let Some(smaller) = found else { return Ok(false) };
+        *shown = smaller;
+        Ok(true)
     }
 
     /// Takes the program if it shows the same.

@@ -44,6 +44,8 @@ pub struct Signature {
 
 /// The most characters of a message.
 const MESSAGE: usize = 160;
+/// Marks what shows on arguments outside of the documented domain of an operator only.
+const OUTSIDE: &str = ", outside of a domain";
 
 impl Signature {
     pub(super) fn of(kind: Kind, stage: &str, message: &str) -> Signature {
@@ -55,6 +57,17 @@ impl Signature {
         // The numbers in them tell rules apart.
         let message = rules.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
         Signature { kind: Kind::Accepted, stage: "check".to_string(), message, operators: Vec::new() }
+    }
+
+    /// Of a run on what by the letter no operator is defined on.
+    pub(super) fn outside(mut self) -> Signature {
+        self.stage.push_str(OUTSIDE);
+        self
+    }
+
+    /// Whether it is one of those.
+    pub(super) fn is_outside(&self) -> bool {
+        self.stage.ends_with(OUTSIDE)
     }
 
     /// Whether the message tells causes apart.

@@ -21,6 +21,12 @@ pub struct Finding {
     pub paths: BTreeSet<String>,
     /// How often.
     pub count: u64,
+    /// Whether it shows in a process of its own; where it does not, something that ran before has a part in it.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub alone: bool,
+    /// What the same process was asked next, where it shows only then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub then: Option<String>,
     /// Why it is known, if a ledger knows it.
     pub known: Option<String>,
     /// The seed, and the number of the program that showed it first.
@@ -47,6 +53,15 @@ pub struct Finding {
     pub bindings: usize,
     /// The operators in it.
     pub operators: Vec<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_yes(alone: &bool) -> bool {
+    *alone
 }
 
 /// How far a campaign has come.
@@ -239,6 +254,8 @@ mod tests {
             },
             paths: BTreeSet::from(["llvm".to_string()]),
             count: 1,
+            alone: true,
+            then: None,
             known: None,
             seed: 0,
             number: 7,

@@ -86,7 +86,11 @@ fn multinomial(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         let (row, sample) = (coordinate(at(rows, index)?, batch)?, float(at(samples, index)?)?);
         let mut sum = 0.0;
         for class in 0..classes {
-            sum += float(at(prob, &[row, class])?)?;
+            let own = float(at(prob, &[row, class])?)?;
+            if own < 0.0 {
+                return Err(Stop::unspecified("a negative number is no probability".to_string()));
+            }
+            sum += own;
             if sample < sum {
                 return held(class, dtype);
             }

@@ -1,0 +1,213 @@
+//! What becomes of a difference: it is one more of a finding that is there, or a new one, which is reduced and kept.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::before::{Followed, Remembering, culprit, shown, told_of};
+use super::judge::judge;
+use super::judged::{Asked, Difference, Judged, names_rules};
+use super::path::Path;
+use super::reduce::{Reducer, Shown};
+use super::reduced::{bindings, operators};
+use super::settings::{CampaignError, Settings, dialect_of};
+use super::signature::{Kind, Signature};
+use super::store::{Finding, Store};
+use crate::data::json::to_value;
+use crate::grammar::Name;
+use crate::harness::implementation::Implementation;
+use crate::harness::programs::{Drawn, Source, violated_rules};
+use crate::harness::worker::StartError;
+use crate::question::Ask;
+use crate::syntax::tvmscript::print_module;
+
+/// How many questions are asked to reduce a program that hangs.
+const HANGS: usize = 4;
+/// After how many crashes that could not be traced no further one is traced: each attempt starts processes.
+const HUNTS: usize = 6;
+
+/// A difference that waits for its turn.
+pub(super) struct Pending {
+    pub(super) number: u64,
+    pub(super) drawn: Drawn,
+    pub(super) entry: Name,
+    pub(super) path: Path,
+    pub(super) difference: Difference,
+    /// The text that was asked about, where it is no program that was drawn.
+    pub(super) text: Option<String>,
+    /// Of a crash: what the process had been asked before, and the question that it was lost by.
+    pub(super) lost: Option<(Vec<Ask>, Ask)>,
+}
+
+/// What a finding is about, as small as it became.
+struct Smallest {
+    path: Path,
+    shown: Shown,
+    /// Whether it shows in a process of its own.
+    alone: bool,
+    /// What the process was asked next, if it shows only then.
+    then: Option<String>,
+}
+
+impl Smallest {
+    fn alone(path: &Path, shown: Shown) -> Smallest {
+        Smallest { path: path.clone(), shown, alone: true, then: None }
+    }
+}
+
+/// Looks at differences, one after the other.
+pub(super) struct Keeper<'a> {
+    pub(super) source: &'a Source,
+    pub(super) settings: &'a Settings,
+    pub(super) implementation: &'a mut Remembering,
+    pub(super) store: &'a Mutex<Store>,
+    /// How many questions were asked to reduce.
+    pub(super) reducing: u64,
+}
+
+impl Keeper<'_> {
+    /// Counts a difference, and keeps it if it is a new one. Nothing more is asked after an interrupt.
+    pub(super) fn settle(&mut self, pending: Pending, interrupted: bool) -> Result<(), CampaignError> {
+        let all = if pending.text.is_some() { Vec::new() } else { operators(&pending.drawn.module) };
+        let is_there = {
+            let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+            store.again(&pending.difference.signature, &all, &pending.path.to_string())?
+        };
+        if is_there {
+            return Ok(());
+        }
+        let Pending { number, drawn, entry, path, difference, text, lost } = pending;
+        let shown = Shown { module: drawn.module.clone(), entry, sizes: drawn.sizes.clone(), difference };
+        let is_asked = text.is_none() && !interrupted && !self.is_known_as_it_is(&shown.difference.signature, &all);
+        let smallest = match is_asked {
+            true => match self.smallest(&drawn, &path, shown.clone(), lost) {
+                Err(StartError::Interrupted) => Smallest::alone(&path, shown),
+                other => other?,
+            },
+            false => Smallest::alone(&path, shown),
+        };
+        let finding = self.finding(number, smallest);
+        let program = text.unwrap_or(finding.program.clone());
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(store.put(Finding { program, ..finding })?)
+    }
+
+    /// The smallest program that shows it.
+    fn smallest(
+        &mut self,
+        drawn: &Drawn,
+        path: &Path,
+        shown: Shown,
+        lost: Option<(Vec<Ask>, Ask)>,
+    ) -> Result<Smallest, StartError> {
+        let budget = match shown.difference.signature.kind {
+            Kind::Accepted => return Ok(Smallest::alone(path, self.simplest(shown)?)),
+            // Each answer that does not come takes as long as is waited for it.
+            Kind::Hang => self.settings.budget.min(HANGS),
+            Kind::Crash | Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::AdapterError => {
+                self.settings.budget
+            }
+        };
+        let is_crash = shown.difference.signature.kind == Kind::Crash;
+        if is_crash {
+            // Nothing that was asked before shall have a part in it.
+            self.implementation.renew();
+        }
+        let dialect = dialect_of(self.implementation);
+        let mut reducer = Reducer { implementation: self.implementation, path, dialect, budget };
+        if is_crash && budget > 0 && !reducer.shows_alone(&shown)? {
+            self.reducing += 1;
+            return self.of_what_was_before(path, shown, lost);
+        }
+        // What was not drawn has no tape.
+        let tape = (!drawn.choices.is_empty()).then_some((self.source, drawn.choices.as_slice()));
+        let shown = reducer.reduce(tape, shown)?;
+        self.reducing += (budget - reducer.budget) as u64;
+        Ok(Smallest::alone(path, shown))
+    }
+
+    /// The program of those that ran before in the process by which the crash comes, if it can be told which it is.
+    fn of_what_was_before(
+        &mut self,
+        path: &Path,
+        unexplained: Shown,
+        lost: Option<(Vec<Ask>, Ask)>,
+    ) -> Result<Smallest, StartError> {
+        let not_alone = |shown| Smallest { path: path.clone(), shown, alone: false, then: None };
+        let open = {
+            let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+            store.ranked().into_iter().filter(|finding| !finding.alone).count()
+        };
+        let Some((before, then)) = lost.filter(|_| open < HUNTS) else { return Ok(not_alone(unexplained)) };
+        let Some(culprit) = culprit(self.implementation, &before, &then)? else { return Ok(not_alone(unexplained)) };
+        let dialect = dialect_of(self.implementation);
+        let mut followed = Followed { inner: self.implementation, then: &then };
+        let Some((path, shown)) = shown(&mut followed, &culprit)? else { return Ok(not_alone(unexplained)) };
+        let budget = self.settings.budget;
+        let mut reducer = Reducer { implementation: &mut followed, path: &path, dialect, budget };
+        let shown = reducer.reduce(None, shown)?;
+        self.reducing += (budget - reducer.budget) as u64;
+        Ok(Smallest { path, shown, alone: true, then: Some(told_of(&then, dialect)) })
+    }
+
+    /// The simplest program that breaks the rule, if it is accepted too.
+    fn simplest(&mut self, shown: Shown) -> Result<Shown, StartError> {
+        let rule = violated_rules().find(|rule| shown.difference.signature.message == rule.id());
+        let Some(drawn) = rule.and_then(|rule| self.source.simplest_violating(rule)) else { return Ok(shown) };
+        let dialect = dialect_of(self.implementation);
+        let ask = Path::Check.ask(&drawn.module, &shown.entry, &[], dialect);
+        let edition = self.implementation.edition();
+        let outcome = self.implementation.ask(edition, &ask)?;
+        self.reducing += 1;
+        let names_rules = names_rules(self.implementation);
+        let asked = Asked { module: &drawn.module, entry: &shown.entry, inputs: &[], names_rules, edition };
+        Ok(match judge(asked, &Path::Check, &outcome) {
+            Judged::Differs(found) if found.signature.is_like(&shown.difference.signature) => {
+                Shown { module: drawn.module, entry: shown.entry, sizes: drawn.sizes, difference: *found }
+            }
+            Judged::Differs(_) | Judged::Agrees { .. } | Judged::Unsupported(_) => shown,
+        })
+    }
+
+    /// Whether a ledger knows it by what it says, so that a smaller program would tell nothing more.
+    fn is_known_as_it_is(&self, signature: &Signature, operators: &[String]) -> bool {
+        self.settings.known.iter().any(|form| form.tells(signature) && form.knows(signature, operators))
+    }
+
+    fn finding(&self, number: u64, smallest: Smallest) -> Finding {
+        let Smallest { path, shown: Shown { module, entry, difference, .. }, alone, then } = smallest;
+        let called = operators(&module);
+        let mut own = difference.signature;
+        if !alone {
+            own.message.push_str(", not when it is asked alone");
+        }
+        let telling = own.tells() || self.settings.known.iter().any(|form| form.tells(&own));
+        let signature = Signature { operators: if telling { Vec::new() } else { called.clone() }, ..own };
+        let known = self.settings.known.iter().find(|form| form.knows(&signature, &called));
+        let identity = self.implementation.identity();
+        Finding {
+            known: known.map(|form| match &form.finding {
+                Some(folder) => format!("{} (conformance/findings/{folder})", form.reason),
+                None => form.reason.clone(),
+            }),
+            signature,
+            paths: BTreeSet::from([path.to_string()]),
+            count: 1,
+            alone,
+            then,
+            seed: self.settings.seed,
+            number,
+            implementation: format!("{} {}", identity.name, identity.version),
+            message: difference.message,
+            expected: difference.expected,
+            given: difference.given,
+            program: print_module(&module, dialect_of(self.implementation)),
+            module: to_value(&module),
+            entry: entry.to_string(),
+            input: difference.input.as_ref().map_or(Value::Null, to_value),
+            bindings: bindings(&module),
+            operators: called,
+        }
+    }
+}

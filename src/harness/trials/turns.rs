@@ -1,0 +1,105 @@
+//! Whose turn it is: programs are asked about by several workers at once, and their differences are looked at one after the other in
+//! the order of the programs. So what is found does not depend on which worker was faster, nor on how many there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A number of a program, and of a difference in it.
+type Place = (u64, usize);
+
+/// The numbers that are given out, and what waits for its turn.
+pub(super) struct Turns<T> {
+    state: Mutex<State<T>>,
+}
+
+struct State<T> {
+    next: u64,
+    end: Option<u64>,
+    open: BTreeSet<u64>,
+    waiting: BTreeMap<Place, T>,
+    /// The one that is being looked at.
+    taken: Option<Place>,
+}
+
+impl<T> Turns<T> {
+    /// Numbers from `first` on, up to `end` if there is one.
+    pub(super) fn new(first: u64, end: Option<u64>) -> Turns<T> {
+        let state = State { next: first, end, open: BTreeSet::new(), waiting: BTreeMap::new(), taken: None };
+        Turns { state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next number; none if there is no more.
+    pub(super) fn begin(&self) -> Option<u64> {
+        let mut state = self.state();
+        let number = state.next;
+        if state.end.is_some_and(|end| number >= end) {
+            return None;
+        }
+        state.next += 1;
+        state.open.insert(number);
+        Some(number)
+    }
+
+    /// The program with this number is done, and that is what it showed.
+    pub(super) fn end(&self, number: u64, shown: Vec<T>) {
+        let mut state = self.state();
+        state.open.remove(&number);
+        state.waiting.extend(shown.into_iter().enumerate().map(|(nth, shown)| ((number, nth), shown)));
+    }
+
+    /// What has to be looked at now: nothing that is before it is open, and nobody looks at anything else.
+    pub(super) fn take(&self) -> Option<T> {
+        let mut state = self.state();
+        let (number, nth) = *state.waiting.keys().next()?;
+        let is_ripe = state.taken.is_none() && state.open.first().is_none_or(|open| number < *open);
+        if !is_ripe {
+            return None;
+        }
+        state.taken = Some((number, nth));
+        state.waiting.remove(&(number, nth))
+    }
+
+    /// What was taken has been looked at.
+    pub(super) fn settled(&self) {
+        self.state().taken = None;
+    }
+
+    /// All programs before this one are done, and what they showed has been looked at.
+    pub(super) fn done(&self) -> u64 {
+        let state = self.state();
+        let open = state.open.first().copied();
+        let waiting = state.waiting.keys().next().map(|(number, _)| *number);
+        let taken = state.taken.map(|(number, _)| number);
+        [open, waiting, taken].into_iter().flatten().min().unwrap_or(state.next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_first_does_not_come_first() {
+        let turns = Turns::new(5, Some(8));
+        assert_eq!([turns.begin(), turns.begin(), turns.begin(), turns.begin()], [Some(5), Some(6), Some(7), None]);
+        turns.end(6, vec!["b", "c"]);
+        assert_eq!(turns.take(), None);
+        assert_eq!(turns.done(), 5);
+        turns.end(5, vec!["a"]);
+        assert_eq!(turns.take(), Some("a"));
+        assert_eq!(turns.take(), None, "one at a time");
+        assert_eq!(turns.done(), 5);
+        turns.settled();
+        assert_eq!((turns.take(), turns.done()), (Some("b"), 6));
+        turns.settled();
+        assert_eq!((turns.take(), turns.done()), (Some("c"), 6));
+        turns.settled();
+        assert_eq!((turns.take(), turns.done()), (None, 7));
+        turns.end(7, Vec::new());
+        assert_eq!(turns.done(), 8);
+    }
+}
