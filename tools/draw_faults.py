@@ -9,8 +9,8 @@ gone through, and what is no use is left out for a reason that a program can see
 * It stands where no switch can be put, or in the way of a fault that was drawn before.
 * It does not compile.
 * No question of the golden suite on a program reaches it, when the oracle answers through the protocol.
-* It was drawn before and shown by reading to change no answer: `conformance/faults/equivalent.json` says why. The next of the order
-  takes its place. That a fault was not found is no reason.
+* It was drawn before and shown by reading to change no answer: `conformance/faults/equivalent.json` says why. The next of the
+  order takes its place. That a fault was not found is no reason.
 
 Needs cargo-mutants on the path and the packages in tools/requirements-mutants.txt. `relax-spec export` gives the questions, so
 the command has to be built before.

@@ -99,8 +99,8 @@ def limited() -> None:
 def measure(program: Path, fault: Fault | None, part: str, seconds: int, without: str) -> dict:
     """After how many seconds the first finding is kept, and what it is; the start of both processes counts.
 
-    The seconds are those that the processors work for the campaign and its adapter, which take turns: on a machine with nothing else
-    to do they are those of the clock, which are noted as well."""
+    The seconds are those that the processors work for the campaign and its adapter, which take turns: on a machine with nothing
+    else to do they are those of the clock, which are noted as well."""
     with tempfile.TemporaryDirectory() as out:
         command = campaign(program, adapter(program, fault, part), without, Path(out))
         begun = time.monotonic()

@@ -155,8 +155,13 @@ pub fn run(args: &Args) -> Outcome {
         // Without --adapter the reports are those of the evaluator, and the machine's stand beside them.
         let own = adapters.len() > 1 && *adapter != Adapter::Oracle(Engine::Evaluator);
         let suffix = if own { adapter.ledger_name() } else { None };
-        let run =
-            Run { args, edition, suite: &suite, adapter, only_running: own && args.adapter.is_none() || adapter.only_runs() };
+        let run = Run {
+            args,
+            edition,
+            suite: &suite,
+            adapter,
+            only_running: own && args.adapter.is_none() || adapter.only_runs(),
+        };
         worst = worst.max(run.one(&selection, &interrupt, suffix.as_deref())?);
     }
     Ok(worst)

@@ -67,6 +67,7 @@ class Adapter:
 
     def answer(self, request):
         from asked import NOW
+
         from faults import Rejected, Trapped, Unsupported
         from machine import Reply
 

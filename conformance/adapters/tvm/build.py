@@ -5,14 +5,14 @@ where it is first mentioned, bound or not. A use as `Var` of what is bound as `D
 variable, hence unbound.
 """
 
+from asked import NOW
+from devices import Devices
 from tvm import ir, relax, tirx
 
 import dims
 import names
 import ops
 import tensors
-from asked import NOW
-from devices import Devices
 from faults import Unsupported
 
 #: The spelling of function attributes in TVM.

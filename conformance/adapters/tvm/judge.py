@@ -1,10 +1,10 @@
 """The judgements on types, structural information and dimensions."""
 
+from asked import NOW
 from tvm import relax
 
 import dims
 import names
-from asked import NOW
 from build import Builder
 from faults import Unsupported, stage
 from read import Reader, read_type

@@ -1,14 +1,14 @@
 """Judgements on whole programs."""
 
 import tvm_ffi
+from asked import NOW
+from devices import Devices
 from tvm import ir, relax
 
 import fill
 import names
 import tir
-from asked import NOW
 from build import Builder, Scope, binders, bound_by_casts, bound_by_params, force_pure, recursive_functions
-from devices import Devices
 from faults import Rejected, Unsupported, stage
 from judge import mentions_purity
 from read import Reader

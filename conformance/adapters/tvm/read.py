@@ -1,14 +1,14 @@
 """TVM objects to the JSON form of the abstract syntax."""
 
 import tvm_ffi
+from asked import NOW
+from devices import Devices
 from tvm import ir, relax, tirx
 
 import dims
 import names
 import ops
 import tensors
-from asked import NOW
-from devices import Devices
 from faults import Unsupported
 
 _FUNC_ATTRS = {"relax.force_pure": "force_pure"}
