@@ -123,7 +123,7 @@ def expr_dtype(expr):
 
 
 def prim_info(dtype, value):
-    """From 0.26 on there is no value of a primitive: a parameter itself stands for its number, where something is derived of it."""
+    """From 0.26 on there is no value of a primitive: a parameter stands for its number, where something is derived of it."""
     if AS_TYPE:
         if value is not None and NOW.op != "derive_var":
             raise Unsupported("the value of a primitive in its structural information: this version has none")
