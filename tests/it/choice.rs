@@ -184,7 +184,7 @@ fn settings_that_cannot_be_followed_are_errors_with_their_place() {
         ("edition = ", "relax-spec.toml:1:"),
         ("reading = \"both\"", "relax-spec.toml:1:11: there is no reading `both`"),
         ("[errata]\nZ99 = \"literal\"", "relax-spec.toml:2:1: there is no erratum `Z99`"),
-        ("proposals = [\"unknown-purity\"]", "relax-spec.toml:1:14: there is no proposal `unknown-purity`"),
+        ("proposals = [\"unknown-impurity\"]", "relax-spec.toml:1:14: there is no proposal `unknown-impurity`"),
     ] {
         file(&dir, "relax-spec.toml", text);
         for command in [&["check", &program][..], &["normalize", &program], &["check", "--format", "json", &program]] {

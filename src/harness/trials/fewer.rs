@@ -77,7 +77,11 @@ fn without(data: &Value, at: &str, index: usize) -> Vec<Value> {
         uses(value, &mut operands);
         found.extend(operands.into_iter().take(OPERANDS).map(|operand| {
             let mut other = less.clone();
-            exchange(&mut other, var, &operand);
+            // Around the expression that holds the list the variable is another one, if there is one of its name.
+            let holder = at.rsplit_once("/blocks/").map_or("", |(holder, _)| holder);
+            if let Some(holder) = other.pointer_mut(holder) {
+                exchange(holder, var, &operand);
+            }
             other
         }));
     }
