@@ -482,7 +482,8 @@ fn editions_of_erratum(id: &str, path: &Path) -> Result<u8, String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let first = match id.chars().next() {
         Some('N') => 1,
-        Some('M') => 2,
+        // A proposal is made to the last one.
+        Some('M' | 'U') => 2,
         Some(_) | None => 0,
     };
     let fates = text.lines().find_map(|line| line.strip_prefix("    later: {")).unwrap_or_default();

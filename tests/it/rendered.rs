@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::cli::{fake, run};
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "check",
     "run",
     "build",
@@ -20,6 +20,7 @@ const COMMANDS: [&str; 22] = [
     "rules",
     "explain",
     "errata",
+    "editions",
     "conform",
     "fuzz",
     "diff",

@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn inner_bindings_are_left_out_one_by_one() {
-        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\"), c: R.Tensor((), \"bool\")) -> R.Object:\n    if c:\n        a = R.exp(x)\n        w = R.sin(a)\n    else:\n        w = R.cos(x)\n    return w\n";
+        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\"), c: R.Tensor((), \"bool\")) -> R.Object:\n    if c:\n        a = R.exp(x)\n        b = R.sin(a)\n        w = R.cos(b)\n    else:\n        w = R.cos(x)\n    return w\n";
         let module = parse_module(text).unwrap();
         let smaller: Vec<IrModule> =
             fewer(&module).into_iter().filter(|module| check_program(&mut Cx::new(), module).accepts()).collect();

@@ -20,7 +20,7 @@ use relax_spec::judge::Cx;
 
 /// Errata by whose letter a program means something else when a bound variable is spelt like another one: there the
 /// letter knows names only, and no law holds of it.
-const BY_NAME: [(Erratum, &str); 7] = [
+const BY_NAME: [(Erratum, &str); 8] = [
     (Erratum::A03, "there are only names"),
     (Erratum::A14, "functions are taken in the order of the module, which is changed here"),
     (Erratum::A58, "the parameters of functions are joined by the names of their variables"),
@@ -28,6 +28,7 @@ const BY_NAME: [(Erratum, &str); 7] = [
     (Erratum::E56, "a callee's variables count as bound where a variable of the same name is in scope"),
     (Erratum::E57, "a variable of the callee is taken for the one of its name that is in scope"),
     (Erratum::E80, "a function type inside captures what is spelt like its own variables"),
+    (Erratum::N31, "of two function types the variables are compared as they are spelt"),
 ];
 
 /// How many, unless a long run is asked for.
