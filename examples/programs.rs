@@ -62,7 +62,7 @@ fn applicable(suite: &[Case]) -> RuleSet {
             let _answer = oracle::answer(&mut cx, &case.ask);
         }
     }
-    cx.recorded().clone()
+    *cx.recorded()
 }
 
 /// How many programs of so many bindings are drawn in a second, each with what is inferred of its bindings.
@@ -113,7 +113,7 @@ fn run(first: u64, drawn: &[Drawn]) -> (BTreeMap<String, (u64, u64)>, RuleSet) {
         };
         endings.entry(how).or_insert((0, number)).0 += 1;
     }
-    (endings, cx.recorded().clone())
+    (endings, *cx.recorded())
 }
 
 fn main() -> ExitCode {

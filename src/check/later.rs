@@ -101,7 +101,7 @@ impl Later<'_> {
         let before = self.cx.edition();
         let is_of_before = |old: &&str| old.parse::<Rule>().is_ok_and(|old| old.is_stated_by(before));
         let words = |edition| rule.statement(edition).map(|statement| statement.text);
-        words(before) != words(after) && !rule.info().succeeds.iter().any(|old| is_of_before(&old))
+        words(before) != words(after) && !rule.info().succeeds.iter().any(is_of_before)
     }
 
     fn most_tried(&self) -> usize {

@@ -30,7 +30,7 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    Run(Run),
+    Run(Box<Run>),
     Verify(Verify),
     Answer(Answer),
 }

@@ -166,7 +166,7 @@ fn without_class(text: &str) -> Option<String> {
 fn by_news(texts: Vec<String>) -> Vec<String> {
     let pairs_of = |text: &String| -> FxHashSet<u64> {
         let words: Vec<&str> = tokens(text).into_iter().filter(|word| !word.trim().is_empty()).collect();
-        words.windows(2).map(|pair| hash_of(pair)).collect()
+        words.windows(2).map(hash_of).collect()
     };
     let mut queue: BinaryHeap<(usize, Reverse<usize>)> = BinaryHeap::new();
     let pairs: Vec<FxHashSet<u64>> = texts.iter().map(pairs_of).collect();
