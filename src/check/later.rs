@@ -16,7 +16,7 @@ pub struct Accepted {
     /// The first that does so.
     pub edition: Edition,
     /// The rules of it that decide: each is not in the earlier edition or in other words, and without it something is wrong there
-    /// again; the rule of the finding itself, if there is no such rule and it has other words. At most [`MOST_RULES`].
+    /// again; the rule of the finding itself, if there is no such rule and it has other words. At most three.
     pub rules: Vec<Rule>,
 }
 
