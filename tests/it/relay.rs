@@ -273,7 +273,11 @@ mod commands {
     fn a_file_is_checked_run_and_converted() {
         let path = example("section.relay");
         let (status, out, err) = run(&["check", &path]);
-        assert_eq!((status, out.lines().last()), (0, Some("1 file: 0 errors, 0 warnings")), "{err}");
+        assert_eq!(
+            (status, out.lines().last()),
+            (0, Some("1 file: 0 errors, 0 warnings; edition 2023-02, the default")),
+            "{err}"
+        );
         let (status, out, err) = run(&["run", &path, "--arg", "[[1, 2, 4]]:float32"]);
         assert_eq!((status, out.trim()), (0, "[[6.5, -27.5]]:float32"), "{err}");
         let (status, out, err) = run(&["convert", &path, "--to", "tvmscript"]);
