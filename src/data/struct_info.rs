@@ -44,7 +44,7 @@ write_record! { TensorStructInfo, { shape: unless(None), dtype: one, ndim: one, 
 impl Read for TensorShape {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<TensorShape> {
         if let Some(var) = node.as_text() {
-            let var = Var::parse(var).map(|var| TensorShape::Var(var.at(node.span)));
+            let var = Var::parse(var).map(|var| TensorShape::Var(var.at(node.span).into()));
             return var.map_or_else(|| r.unexpected(node, "a variable"), Ok);
         }
         match node.as_variant() {

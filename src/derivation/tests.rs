@@ -164,7 +164,7 @@ fn a_shape_held_by_a_variable_is_looked_through() {
     let held = |dim: i64| {
         let s = v("s").annotated(StructInfo::shape([PrimExpr::IntImm(4)]));
         let p = v("p").annotated(tensor([PrimExpr::IntImm(dim)]));
-        let shape = Some(TensorShape::Var(Var::new("s")));
+        let shape = Some(TensorShape::Var(Var::new("s").into()));
         let result = StructInfo::Tensor(TensorStructInfo { shape, dtype: F32, ndim: Ndim::from_i64(1), vdevice: None });
         derived(returns(func([s, p], Expr::seq(vec![], x("p"))), result))
     };

@@ -25,6 +25,10 @@ pub enum StructInfo {
     Func(Arc<FuncStructInfo>),
 }
 
+/// Judgements copy structural information at every step and a tuple holds its fields in a row, so that its size is
+/// their speed: what is rare and large in it (a variable as a shape, a device) stands behind a pointer.
+const _: () = assert!(size_of::<StructInfo>() <= 56);
+
 /// `TensorStructInfo(shape, dtype, ndim)`.
 ///
 /// On input `ndim` may be left out: it is then the number of dimensions of a literal shape, else unknown; a
@@ -48,9 +52,9 @@ pub enum TensorShape {
     /// A literal shape: the dimensions, outermost first.
     Dims(Arc<[PrimExpr]>),
     /// A variable that is bound to a shape.
-    Var(Var),
+    Var(Arc<Var>),
     /// A DataflowVar that is bound to a shape.
-    DataflowVar(Var),
+    DataflowVar(Arc<Var>),
     /// Anything else, which is not well-formed (`WF.13.FORM`).
     Other(Arc<Expr>),
 }

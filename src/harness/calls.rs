@@ -681,7 +681,7 @@ impl World {
             4 => {
                 let var = Var::new(&self.fresh("s"));
                 self.shapes.push((var.clone(), shape.to_vec()));
-                TensorStructInfo { shape: Some(TensorShape::Var(var)), dtype, ndim, vdevice: None }
+                TensorStructInfo { shape: Some(TensorShape::Var(var.into())), dtype, ndim, vdevice: None }
             }
             _ => TensorStructInfo { shape: None, dtype, ndim: Ndim::Unknown, vdevice: None },
         }

@@ -260,7 +260,7 @@ fn describes_tensor(world: &World, info: &TensorStructInfo, tensor: &Tensor) -> 
         None => true,
         Some(TensorShape::Dims(dims)) => same_sizes(world, dims, sizes),
         Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => {
-            world.shapes.iter().any(|(known, held)| known == var && held == sizes)
+            world.shapes.iter().any(|(known, held)| *known == **var && held == sizes)
         }
         Some(TensorShape::Other(_)) => false,
     };

@@ -151,8 +151,8 @@ pub(super) fn of_shape_arg(a: &InferArgs<'_>, i: usize, dtype: DataType) -> Resu
     let dims = Dims::of_shape(shape(a, i)?);
     let ndim = dims.ndim();
     let held = match (&dims, a.call.args.get(i)) {
-        (Dims::Rank(_) | Dims::Unknown, Some(Expr::Var(v))) => Some(TensorShape::Var(v.clone())),
-        (Dims::Rank(_) | Dims::Unknown, Some(Expr::DataflowVar(v))) => Some(TensorShape::DataflowVar(v.clone())),
+        (Dims::Rank(_) | Dims::Unknown, Some(Expr::Var(v))) => Some(TensorShape::Var(v.clone().into())),
+        (Dims::Rank(_) | Dims::Unknown, Some(Expr::DataflowVar(v))) => Some(TensorShape::DataflowVar(v.clone().into())),
         (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, Some(_) | None) => None,
     };
     Ok(match held {

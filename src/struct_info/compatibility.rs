@@ -426,7 +426,7 @@ mod tests {
     #[test]
     fn a_variable_is_looked_through() {
         let held = |name: &str| {
-            let shape = Some(TensorShape::Var(Var::new(name)));
+            let shape = Some(TensorShape::Var(Var::new(name).into()));
             StructInfo::Tensor(TensorStructInfo {
                 shape,
                 dtype: DataType::FLOAT32,
@@ -442,7 +442,7 @@ mod tests {
         assert_eq!(check(&held("t"), &held("t")), Compatible);
         // The tensors themselves say nothing of their ranks.
         let of = |name: &str| {
-            let shape = Some(TensorShape::Var(Var::new(name)));
+            let shape = Some(TensorShape::Var(Var::new(name).into()));
             StructInfo::Tensor(TensorStructInfo { shape, dtype: DataType::FLOAT32, ndim: Ndim::Unknown, vdevice: None })
         };
         for (one, other, answer) in [

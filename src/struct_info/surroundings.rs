@@ -203,7 +203,7 @@ impl InScope {
                 StructInfo::Tensor(tensor) => match &tensor.shape {
                     Some(TensorShape::Dims(dims)) => scope.mention(dims.iter()),
                     Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => {
-                        scope.vars.insert(var.clone());
+                        scope.vars.insert(var.as_ref().clone());
                     }
                     Some(TensorShape::Other(_)) | None => {}
                 },

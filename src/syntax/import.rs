@@ -456,7 +456,7 @@ mod tests {
         let found = bindings(json!([{"VarBinding": {"var": var, "value": {"Var": "x"}}}]));
         assert_eq!(found[0].binder().unwrap().var.to_string(), "shape_of_y");
         let Some(StructInfo::Tensor(info)) = &found[1].binder().unwrap().annotation else { panic!("{found:?}") };
-        assert_eq!(info.shape, Some(crate::grammar::TensorShape::Var(crate::grammar::Var::new("shape_of_y"))));
+        assert_eq!(info.shape, Some(crate::grammar::TensorShape::Var(crate::grammar::Var::new("shape_of_y").into())));
         let parameter = param(json!({"vid": "y", "type_annotation": tensor(-1), "shape_": shape}));
         assert_eq!(parameter.unwrap_err().rule, Some(rule!("WF.13.FORM")));
     }

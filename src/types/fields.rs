@@ -56,8 +56,8 @@ impl Generation {
         match shape {
             None => Generation::V2,
             Some(TensorShape::Dims(dims)) => Generation::V0(dims.clone()),
-            Some(TensorShape::Var(var)) => Generation::V1(Expr::Var(var.clone()).into()),
-            Some(TensorShape::DataflowVar(var)) => Generation::V1(Expr::DataflowVar(var.clone()).into()),
+            Some(TensorShape::Var(var)) => Generation::V1(Expr::Var(var.as_ref().clone()).into()),
+            Some(TensorShape::DataflowVar(var)) => Generation::V1(Expr::DataflowVar(var.as_ref().clone()).into()),
             Some(TensorShape::Other(e)) => Generation::V1(e.clone()),
         }
     }
@@ -67,8 +67,8 @@ impl Generation {
         match self {
             Generation::V0(dims) => Some(TensorShape::Dims(dims.clone())),
             Generation::V1(e) => Some(match &**e {
-                Expr::Var(var) => TensorShape::Var(var.clone()),
-                Expr::DataflowVar(var) => TensorShape::DataflowVar(var.clone()),
+                Expr::Var(var) => TensorShape::Var(var.clone().into()),
+                Expr::DataflowVar(var) => TensorShape::DataflowVar(var.clone().into()),
                 Expr::Constant(_)
                 | Expr::GlobalVar(_)
                 | Expr::Tuple(_)
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_variable_is_a_shape_of_the_second_generation() {
         let var = crate::grammar::Var::new("s");
-        let shape = Some(TensorShape::Var(var.clone()));
+        let shape = Some(TensorShape::Var(var.clone().into()));
         let info = StructInfo::Tensor(TensorStructInfo {
             shape,
             dtype: crate::grammar::DataType::FLOAT32,

@@ -147,7 +147,7 @@ mod tests {
             PrimExpr::Binary(BinaryOp::Add, e.clone(), e)
         });
         let size = |_: &ShapeVar| PrimExpr::IntImm(1);
-        let shape = |v: &Var| TensorShape::Var(v.clone());
+        let shape = |v: &Var| TensorShape::Var(v.clone().into());
         let mut now = Substitution::new(&size, &shape).dim(&doubled);
         // The last operands are variables, which are cheaper to make than to look up.
         for level in 0..60 {

@@ -276,8 +276,8 @@ fn with_shape(shape: TensorShape, ndim: i64) -> IrModule {
 #[test]
 fn c13_tensor_annotations() {
     breaks(&with_shape(TensorShape::Other(op("relax.shape_of", [x("p")]).into()), 1), [rule!("WF.13.FORM")]);
-    well_formed(&with_shape(TensorShape::Var(Var::new("p")), 1));
-    breaks(&with_shape(TensorShape::Var(Var::new("q")), 1), [rule!("WF.13.VAR-SCOPE"), rule!("WF.2.BOUND")]);
+    well_formed(&with_shape(TensorShape::Var(Var::new("p").into()), 1));
+    breaks(&with_shape(TensorShape::Var(Var::new("q").into()), 1), [rule!("WF.13.VAR-SCOPE"), rule!("WF.2.BOUND")]);
     breaks(&with_shape(TensorShape::Dims([n("n")].into()), 2), [rule!("WF.13.NDIM")]);
     breaks(&with_shape(TensorShape::Dims([n("n")].into()), -1), [rule!("WF.13.NDIM")]);
     well_formed(&with_shape(TensorShape::Dims([n("n")].into()), 1));
@@ -286,7 +286,7 @@ fn c13_tensor_annotations() {
 #[test]
 fn c13_a_parameter_may_take_its_shape_from_one_to_the_left() {
     let shaped = |of: &str| {
-        let shape = Some(TensorShape::Var(Var::new(of)));
+        let shape = Some(TensorShape::Var(Var::new(of).into()));
         StructInfo::Tensor(TensorStructInfo { shape, dtype: F32, ndim: Ndim::Known(1), vdevice: None })
     };
     let sum = || Expr::tuple(vec![x("a"), x("b")]);

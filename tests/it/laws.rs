@@ -300,7 +300,7 @@ fn dims() -> Vec<PrimExpr> {
 }
 
 fn by_var(dtype: DataType) -> StructInfo {
-    let shape = Some(TensorShape::Var(Var::new("s")));
+    let shape = Some(TensorShape::Var(Var::new("s").into()));
     StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim: Ndim::Known(1), vdevice: None })
 }
 

@@ -90,7 +90,7 @@ impl Parser<'_> {
         };
         let shape = match shape {
             Some(Positional::Dims(dims)) => Some(TensorShape::Dims(dims.into())),
-            Some(Positional::Word(var)) => Some(TensorShape::Var(var)),
+            Some(Positional::Word(var)) => Some(TensorShape::Var(var.into())),
             Some(Positional::Blank) | None => None,
             Some(Positional::Dtype(_)) => return Err(self.expected("a shape in front")),
         };

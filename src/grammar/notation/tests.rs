@@ -82,7 +82,7 @@ mod printed {
         let shape = prop_oneof![
             Just(None),
             dims().prop_map(|dims| Some(TensorShape::Dims(dims.into()))),
-            (name(), 0..3u32).prop_map(|(n, id)| Some(TensorShape::Var(Var::numbered(n.as_str().into(), id)))),
+            (name(), 0..3u32).prop_map(|(n, id)| Some(TensorShape::Var(Var::numbered(n.as_str().into(), id).into()))),
         ];
         let leaf = prop_oneof![
             Just(StructInfo::Object),

@@ -452,8 +452,8 @@ fn infer_result(
     )?;
     let by = cx.open(rule!("OP.CALLTIR.INFER"));
     let variable = match expr {
-        Some(Expr::Var(v)) => Some(TensorShape::Var(v.clone())),
-        Some(Expr::DataflowVar(v)) => Some(TensorShape::DataflowVar(v.clone())),
+        Some(Expr::Var(v)) => Some(TensorShape::Var(v.clone().into())),
+        Some(Expr::DataflowVar(v)) => Some(TensorShape::DataflowVar(v.clone().into())),
         None
         | Some(
             Expr::Constant(_)

@@ -607,8 +607,8 @@ impl<'g, 't> Builder<'g, 't> {
 
     fn tensor_shape(&mut self, id: Id) -> Reading<TensorShape> {
         Ok(match self.expr(id)? {
-            Expr::Var(var) => TensorShape::Var(var),
-            Expr::DataflowVar(var) => TensorShape::DataflowVar(var),
+            Expr::Var(var) => TensorShape::Var(var.into()),
+            Expr::DataflowVar(var) => TensorShape::DataflowVar(var.into()),
             Expr::ShapeExpr(shape) => TensorShape::Dims(shape.values),
             other => TensorShape::Other(other.into()),
         })

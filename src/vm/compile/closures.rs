@@ -46,8 +46,8 @@ impl Emitter<'_, '_> {
         let shape = |v: &Var| {
             let place = self.vars.get(v).copied().flatten().filter(|_| captured.vars.binary_search(v).is_ok());
             match place {
-                Some(Place { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r)),
-                Some(_) | None => TensorShape::Var(unknown_shape(v)),
+                Some(Place { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r).into()),
+                Some(_) | None => TensorShape::Var(unknown_shape(v).into()),
             }
         };
         let renaming = Substitution::new(&size, &shape);

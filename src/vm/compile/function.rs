@@ -38,7 +38,7 @@ impl Compiler<'_> {
     /// MOD.GLOBAL-CLOSURE: a global function captures nothing.
     pub(super) fn global_function(&mut self, name: &Name, f: &Arc<Definition>) -> Function {
         let nothing = |v: &ShapeVar| PrimExpr::Var(unknown_size(v));
-        let no_shape = |v: &Var| TensorShape::Var(unknown_shape(v));
+        let no_shape = |v: &Var| TensorShape::Var(unknown_shape(v).into());
         let signature = self.signature(f, &Substitution::new(&nothing, &no_shape), None);
         let compiled = self.function(name.clone(), f, &Captured::default(), signature);
         Function { global: true, symbol: global_symbol(f), ..compiled }

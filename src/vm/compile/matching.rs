@@ -213,10 +213,10 @@ impl Emitter<'_, '_> {
             }
         };
         let shape = |v: &Var| match self.vars.get(v).copied().flatten() {
-            Some(Place { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r)),
+            Some(Place { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r).into()),
             Some(_) | None => {
                 unknown();
-                TensorShape::Var(unknown_shape(v))
+                TensorShape::Var(unknown_shape(v).into())
             }
         };
         then(&Substitution::new(&size, &shape))

@@ -49,7 +49,7 @@ impl Emitter<'_, '_> {
             Some(slot) => PrimExpr::Var(slot_var(*slot)),
             None => PrimExpr::Var(unknown_size(v)),
         };
-        let no_shape = |v: &Var| TensorShape::Var(v.clone());
+        let no_shape = |v: &Var| TensorShape::Var(v.clone().into());
         Substitution::new(&size, &no_shape).dim(dim)
     }
 

@@ -36,7 +36,7 @@ impl Machine<'_> {
         };
         let shape = |v: &Var| match self.shape_in(v) {
             Some(sizes) => TensorShape::Dims(sizes.into_iter().map(PrimExpr::IntImm).collect()),
-            None => TensorShape::Var(v.clone()),
+            None => TensorShape::Var(v.clone().into()),
         };
         Substitution::new(&size, &shape).struct_info(&s)
     }

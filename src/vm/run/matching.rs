@@ -100,7 +100,7 @@ impl Machine<'_> {
 
 fn substitute<T>(bound: &Bound, then: impl FnOnce(&Substitution<'_>) -> T) -> T {
     let size = |v: &ShapeVar| bound.get(v).map_or_else(|| PrimExpr::Var(v.clone()), |size| PrimExpr::IntImm(*size));
-    let shape = |v: &Var| TensorShape::Var(v.clone());
+    let shape = |v: &Var| TensorShape::Var(v.clone().into());
     then(&Substitution::new(&size, &shape))
 }
 

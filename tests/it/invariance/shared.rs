@@ -73,7 +73,7 @@ fn leaf(tape: &mut Tape) -> StructInfo {
         7 => StructInfo::shape([dim(tape)]),
         8 => [StructInfo::Object, StructInfo::tuple([]), StructInfo::shape_ndim(1)][tape.choose(3)].clone(),
         9 => StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: tape.one_in(2).then(|| dim(tape)) }),
-        10 => held(TensorShape::Var(Var::new(["s", "r", "t"][tape.choose(3)]))),
+        10 => held(TensorShape::Var(Var::new(["s", "r", "t"][tape.choose(3)]).into())),
         _ => held(TensorShape::Other(Arc::new(Expr::Var(Var::new("t"))))),
     }
 }

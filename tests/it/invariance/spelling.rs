@@ -166,8 +166,8 @@ impl Spelling {
             StructInfo::Tensor(t) => {
                 let shape = t.shape.as_ref().map(|shape| match shape {
                     TensorShape::Dims(dims) => TensorShape::Dims(self.dims(dims)),
-                    TensorShape::Var(var) => TensorShape::Var(self.var(var)),
-                    TensorShape::DataflowVar(var) => TensorShape::DataflowVar(self.var(var)),
+                    TensorShape::Var(var) => TensorShape::Var(self.var(var).into()),
+                    TensorShape::DataflowVar(var) => TensorShape::DataflowVar(self.var(var).into()),
                     TensorShape::Other(e) => TensorShape::Other(e.clone()),
                 });
                 StructInfo::Tensor(TensorStructInfo { shape, ..t.clone() })

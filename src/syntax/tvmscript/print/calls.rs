@@ -308,8 +308,8 @@ fn with_shape(shape: &Expr, info: &StructInfo) -> Option<StructInfo> {
     let StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim, vdevice }) = info else { return None };
     let shape = match shape {
         Expr::ShapeExpr(shape) => TensorShape::Dims(shape.values.clone()),
-        Expr::Var(v) => TensorShape::Var(v.clone()),
-        Expr::DataflowVar(v) => TensorShape::DataflowVar(v.clone()),
+        Expr::Var(v) => TensorShape::Var(v.clone().into()),
+        Expr::DataflowVar(v) => TensorShape::DataflowVar(v.clone().into()),
         _ => return None,
     };
     let vdevice = vdevice.clone();

@@ -201,8 +201,8 @@ impl Reader<'_> {
             return Ok(TensorShape::Dims(self.dims(e, unbound)?.into()));
         }
         match self.expr(e)? {
-            Expr::Var(v) => Ok(TensorShape::Var(v)),
-            Expr::DataflowVar(v) => Ok(TensorShape::DataflowVar(v)),
+            Expr::Var(v) => Ok(TensorShape::Var(v.into())),
+            Expr::DataflowVar(v) => Ok(TensorShape::DataflowVar(v.into())),
             Expr::ShapeExpr(shape) => Ok(TensorShape::Dims(shape.values)),
             other => Ok(TensorShape::Other(other.into())),
         }

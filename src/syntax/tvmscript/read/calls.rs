@@ -529,8 +529,8 @@ pub(in crate::syntax) fn dps_output(info: &StructInfo) -> Option<(Expr, StructIn
         StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim, vdevice }) => {
             let shape = match shape {
                 TensorShape::Dims(values) => Expr::ShapeExpr(ShapeExpr { values: values.clone(), span }),
-                TensorShape::Var(v) => Expr::Var(v.clone()),
-                TensorShape::DataflowVar(v) => Expr::DataflowVar(v.clone()),
+                TensorShape::Var(v) => Expr::Var(v.as_ref().clone()),
+                TensorShape::DataflowVar(v) => Expr::DataflowVar(v.as_ref().clone()),
                 TensorShape::Other(e) => (**e).clone(),
             };
             let (dtype, ndim, vdevice) = (*dtype, *ndim, vdevice.clone());
