@@ -13,8 +13,18 @@ from text import parse_text
 
 #: How a printed text gives its constants.
 METADATA = re.compile(r'^metadata = tvm\.ir\.load_json\((""".*?""")\)$', re.DOTALL | re.MULTILINE)
-#: The ways beside that of one pass more.
+#: The ways beside those of one pass or one pipeline more.
 WAYS = ("llvm", "plain", "compiled", "c", "reprint")
+#: What a pass is to do, where it does not know by itself.
+ARGUMENTS = {
+    "ConvertLayout": (
+        {
+            "relax.nn.conv1d": ["NWC", "OWI"],
+            "relax.nn.conv2d": ["NHWC", "OHWI"],
+            "relax.nn.conv3d": ["NDHWC", "ODHWI"],
+        },
+    )
+}
 
 
 def plain():
@@ -37,10 +47,21 @@ def plain():
     )
 
 
+def passes(way):
+    """What a way puts in front of compilation, if it puts anything there."""
+    if way in WAYS:
+        return None
+    kind, _, name = way.partition(":")
+    if kind == "pass" and hasattr(relax.transform, name):
+        return getattr(relax.transform, name)(*ARGUMENTS.get(name, ()))
+    if kind == "pipeline" and name in relax.pipeline.PIPELINE_MAP:
+        return relax.get_pipeline(name)
+    raise Unsupported(f"the way {way}")
+
+
 def compiled(program, way):
     """The executable of a program that comes by a way: its text, passes before others, a target."""
-    if way not in WAYS and not way.startswith("pass:"):
-        raise Unsupported(f"the way {way}")
+    before = passes(way)
     mod = program.derive()
     if way == "reprint":
         program.beat("print")
@@ -48,13 +69,10 @@ def compiled(program, way):
             text = mod.script(show_meta=True)
         program.beat("parse")
         mod = parse_text(*without_metadata(text))
-    if way.startswith("pass:"):
+    if before is not None:
         program.beat(way)
-        make = getattr(relax.transform, way.removeprefix("pass:"), None)
-        if make is None:
-            raise Unsupported(f"the way {way}")
         with stage(way):
-            mod = make()(mod)
+            mod = before(mod)
     program.beat("compile")
     options = {}
     if way == "plain":

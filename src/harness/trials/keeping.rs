@@ -72,7 +72,8 @@ impl Keeper<'_> {
         let all = if pending.text.is_some() { Vec::new() } else { operators(&pending.drawn.module) };
         let is_there = {
             let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-            store.again(&pending.difference.signature, &all, &pending.path.to_string())?
+            let drawn = (&*pending.path.to_string(), bindings(&pending.drawn.module));
+            store.again(&pending.difference.signature, &all, drawn)?
         };
         if is_there {
             return Ok(());
@@ -192,6 +193,7 @@ impl Keeper<'_> {
                 None => form.reason.clone(),
             }),
             signature,
+            also: BTreeSet::new(),
             paths: BTreeSet::from([path.to_string()]),
             count: 1,
             alone,

@@ -36,13 +36,14 @@ pub enum Path {
 }
 
 /// The ways of running: compiled for the processor, without optimizations, to machine code throughout, for the target `c`, printed and
-/// parsed again, and after one pass more.
+/// parsed again, after a pipeline that fuses calls, and after one pass more.
 pub const WAYS: &[&str] = &[
     "llvm",
     "plain",
     "compiled",
     "reprint",
     "c",
+    "pipeline:zero",
     "pass:CanonicalizeBindings",
     "pass:EliminateCommonSubexpr",
     "pass:DeadCodeElimination",
@@ -61,6 +62,15 @@ pub const WAYS: &[&str] = &[
     "pass:TopologicalSort",
     "pass:DecomposeOpsForInference",
     "pass:Normalize",
+    "pass:InlinePrivateFunctions",
+    "pass:ExpandTupleArguments",
+    "pass:RemoveUnusedParameters",
+    "pass:ComputePrimValue",
+    "pass:FuseTransposeMatmul",
+    "pass:ConvertLayout",
+    "pass:OptimizeLayoutTransform",
+    "pass:FoldBatchnormToConv2D",
+    "pass:DecomposeOpsForTraining",
 ];
 
 /// By which paths a campaign asks about each of its programs.
@@ -82,15 +92,16 @@ const ASKED_FOR: [Path; 5] = [Path::Derive, Path::Parse, Path::WellFormed, Path:
 /// What is asked about every program.
 const CHEAP: [Path; 2] = [Path::Check, Path::Normalize];
 /// The ways of running, with how often each is drawn; the passes share what is left to them.
-const DRAWN: [(Path, usize); 6] = [
+const DRAWN: [(Path, usize); 7] = [
     (Path::Run("llvm"), 6),
     (Path::Text, 4),
     (Path::Run("plain"), 3),
     (Path::Run("reprint"), 2),
     (Path::Run("compiled"), 2),
     (Path::Run("c"), 2),
+    (Path::Run("pipeline:zero"), 3),
 ];
-const PASSES: usize = 6;
+const PASSES: usize = 8;
 /// Tells the tape of paths from that of the program.
 const OF_PATHS: u64 = 0x5061_7468;
 

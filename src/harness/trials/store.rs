@@ -17,6 +17,9 @@ use crate::harness::checkout::write_atomically;
 pub struct Finding {
     /// What they have in common.
     pub signature: Signature,
+    /// Further signatures that the same line of the ledger knows. One program, the smallest, stands for all of them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub also: BTreeSet<Signature>,
     /// The paths on which they were seen.
     pub paths: BTreeSet<String>,
     /// How often.
@@ -140,7 +143,8 @@ impl Store {
         findings
     }
 
-    /// Whether a finding of this signature is there, which is counted again then.
+    /// Whether a finding of this signature is there, which is counted again then. What a ledger knows is looked at again if the
+    /// program has fewer bindings than the one that stands for it.
     ///
     /// # Errors
     ///
@@ -149,39 +153,63 @@ impl Store {
         &mut self,
         signature: &Signature,
         operators: &[String],
-        path: &str,
+        (path, bindings): (&str, usize),
     ) -> Result<bool, StoreError> {
         let alike = |own: &Signature| {
             let same = own.kind == signature.kind && own.stage == signature.stage && own.message == signature.message;
             same && (signature.tells() || own.operators.iter().all(|operator| operators.contains(operator)))
         };
-        let Some(finding) = self.findings.values_mut().find(|finding| alike(&finding.signature)) else {
+        let is_of = |finding: &&mut Finding| alike(&finding.signature) || finding.also.iter().any(alike);
+        let Some(finding) = self.findings.values_mut().find(is_of) else { return Ok(false) };
+        if finding.known.is_some() && finding.alone && bindings < finding.bindings {
             return Ok(false);
-        };
+        }
         finding.count += 1;
         finding.paths.insert(path.to_string());
         let finding = finding.clone();
         self.write(&finding).map(|()| true)
     }
 
-    /// Keeps a finding; one of the same signature that is there already is counted again.
+    /// Keeps a finding; one of the same signature, or that the same line of the ledger knows, is counted again, and the smaller
+    /// program stands for both.
     ///
     /// # Errors
     ///
     /// If it cannot be written.
     pub(super) fn put(&mut self, finding: Finding) -> Result<(), StoreError> {
-        let kept = match self.findings.get_mut(&finding.signature) {
-            Some(own) => {
-                own.count += finding.count;
-                own.paths.extend(finding.paths);
-                own.clone()
-            }
-            None => {
-                self.findings.insert(finding.signature.clone(), finding.clone());
-                finding
-            }
+        let is_same_line =
+            |own: &Finding| own.known.is_some() && own.known == finding.known && own.alone == finding.alone;
+        let there = self.findings.values().find(|own| own.signature == finding.signature || is_same_line(own));
+        let Some(there) = there.map(|own| own.signature.clone()).and_then(|there| self.findings.remove(&there)) else {
+            return self.keep(finding);
         };
-        self.write(&kept)
+        let is_smaller = finding.known.is_some() && finding.bindings < there.bindings;
+        let (mut kept, other) = if is_smaller { (finding, there) } else { (there, finding) };
+        let gone = (kept.signature != other.signature).then(|| other.signature.clone());
+        kept.count += other.count;
+        kept.paths.extend(other.paths);
+        kept.also.extend(other.also);
+        kept.also.extend(gone.clone());
+        kept.also.remove(&kept.signature);
+        self.keep(kept)?;
+        // Only now, so that nothing is lost in between.
+        gone.map_or(Ok(()), |gone| self.discard(&gone))
+    }
+
+    fn keep(&mut self, finding: Finding) -> Result<(), StoreError> {
+        self.write(&finding)?;
+        self.findings.insert(finding.signature.clone(), finding);
+        Ok(())
+    }
+
+    /// Takes the files of a signature away, if there are any.
+    fn discard(&self, signature: &Signature) -> Result<(), StoreError> {
+        let Some(dir) = &self.dir else { return Ok(()) };
+        let path = dir.join(format!("{}.json", signature.slug()));
+        [path.with_extension("py"), path].into_iter().try_for_each(|path| match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::Io { path, error }),
+            Ok(()) | Err(_) => Ok(()),
+        })
     }
 
     /// Notes that all programs before this one are done.
@@ -252,6 +280,7 @@ mod tests {
                 message: "SIGSEGV".into(),
                 operators: vec!["relax.add".into()],
             },
+            also: BTreeSet::new(),
             paths: BTreeSet::from(["llvm".to_string()]),
             count: 1,
             alone: true,
@@ -292,8 +321,35 @@ mod tests {
         let mut store = Store::in_memory();
         store.put(finding()).unwrap();
         let like = Signature { operators: Vec::new(), ..finding().signature };
-        assert!(store.again(&like, &["relax.add".to_string(), "relax.sum".to_string()], "text").unwrap());
-        assert!(!store.again(&like, &["relax.sum".to_string()], "text").unwrap());
+        assert!(store.again(&like, &["relax.add".to_string(), "relax.sum".to_string()], ("text", 9)).unwrap());
+        assert!(!store.again(&like, &["relax.sum".to_string()], ("text", 9)).unwrap());
         assert_eq!(store.ranked()[0].count, 2);
+    }
+
+    #[test]
+    fn one_program_stands_for_all_that_one_line_of_the_ledger_knows() {
+        let dir = tempfile::tempdir().unwrap();
+        let known = |message: &str, bindings| {
+            let signature = Signature {
+                message: message.into(),
+                operators: Vec::new(),
+                kind: Kind::Refused,
+                ..finding().signature
+            };
+            Finding { signature, bindings, known: Some("not lowered".into()), ..finding() }
+        };
+        let mut store = Store::open(dir.path(), 3).unwrap();
+        for (message, bindings) in [("sum: no rule", 5), ("mean: no rule", 9), ("max: no rule", 2)] {
+            store.put(known(message, bindings)).unwrap();
+        }
+        store.put(Finding { known: None, ..known("no memory", 3) }).unwrap();
+        let mut store = Store::open(dir.path(), 3).unwrap();
+        let also = [known("sum: no rule", 5), known("mean: no rule", 9)].map(|finding| finding.signature).into();
+        let one = Finding { also, count: 3, ..known("max: no rule", 2) };
+        assert_eq!(store.ranked(), [&Finding { known: None, ..known("no memory", 3) }, &one]);
+        let mean = known("mean: no rule", 9).signature;
+        assert!(store.again(&mean, &[], ("llvm", 2)).unwrap());
+        assert!(!store.again(&mean, &[], ("llvm", 1)).unwrap(), "smaller than what stands for it");
+        assert_eq!(store.ranked()[1].count, 4);
     }
 }
