@@ -59,7 +59,7 @@ use serde::{Deserialize, Serialize};
 use crate::book::{Edition, Erratum, Rule};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
 use crate::judge::{Check, Cx, with_stack};
-use crate::value::{Held, Host, Registry, Stop, Value, Zeros, readable};
+use crate::value::{Held, Host, Registry, Short, Stop, Value, Zeros, readable};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use language::{CallForm, run_prim_func, value_of_prim_func};
@@ -310,7 +310,7 @@ impl OpDef {
                 let result = (self.eval)(m, &EvalArgs { values: &values, ..*args })?;
                 // What is made of several functions may cancel in between.
                 let composed = self.name.starts_with("relax.nn.");
-                Ok(noise.of_result(&result, args.values, composed, self.zeros()))
+                Ok(noise.of_result(&result, args.values, composed, (self.zeros(), self.short())))
             }
             None => (self.eval)(m, args),
         }
@@ -330,6 +330,17 @@ impl OpDef {
                 | "relax.nn.max_pool3d"
                 | "relax.nn.adaptive_max_pool2d"
         )
+    }
+
+    /// What few digits of its result tell. A mean is a quotient, and most of what is composed of functions holds one.
+    fn short(&self) -> Short {
+        let divides = matches!(self.name, "relax.mean" | "relax.variance" | "relax.std")
+            || self.name.starts_with("relax.nn.") && !self.name.starts_with("relax.nn.conv");
+        match self.accuracy {
+            Accuracy::Accumulated if !divides => Short::Exact,
+            Accuracy::Exact | Accuracy::Rounded => Short::Exact,
+            Accuracy::Accumulated | Accuracy::Elementary | Accuracy::Absolute => Short::ByChance,
+        }
     }
 
     /// What zeros in its result are. An exponential has none, and a product only where a factor is zero.

@@ -18,7 +18,7 @@ mod written;
 pub use account::{Account, Held, bytes_of, count};
 pub use effect::Effect;
 pub use host::{Asked, Host, Wanted, boxed_truth_counts, readable};
-pub use noise::{Noise, Zeros, is_short, spacing};
+pub use noise::{Noise, Short, Zeros, is_short, spacing};
 pub use object::{Applied, Closure, Compiled, Content, Itself, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Reads, Registry, Returned};
 pub use sides::{Side, Sides, Taken, address};

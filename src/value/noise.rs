@@ -151,7 +151,7 @@ impl Noise {
 
     /// The result of an operator on these arguments, moved. Of a function that is composed of others an intermediate result
     /// may have been some times as large as 1.
-    pub fn of_result(&self, result: &Value, args: &[Value], composed: bool, zeros: Zeros) -> Value {
+    pub fn of_result(&self, result: &Value, args: &[Value], composed: bool, (zeros, short): (Zeros, Short)) -> Value {
         let infinite = |x: f64| x.is_infinite();
         if has_float(std::slice::from_ref(result), &infinite) && !has_float(args, &|x| x == 0.0 || !x.is_finite()) {
             self.overflowed.set(true);
@@ -161,7 +161,8 @@ impl Noise {
             Zeros::TooSmall => true,
             Zeros::TooSmallUnlessGiven => !has_float(args, &|x| x == 0.0 || !x.is_finite()),
         };
-        self.of_value(result, if composed { INTERMEDIATE } else { 0.0 }, underflows, &mut Copies::default())
+        let magnitude = if composed { INTERMEDIATE } else { 0.0 };
+        self.of_value(result, Moves { magnitude, underflows, short }, &mut Copies::default())
     }
 
     /// One of two operands, of which one is NaN: nobody says which is the larger.
@@ -187,23 +188,20 @@ impl Noise {
 
     /// Copies of the values, whose floats are moved.
     pub fn of_values(&self, values: &[Value]) -> Vec<Value> {
-        values.iter().map(|value| self.of_value(value, 0.0, false, &mut Copies::default())).collect()
+        let moves = Moves { magnitude: 0.0, underflows: false, short: Short::Exact };
+        values.iter().map(|value| self.of_value(value, moves, &mut Copies::default())).collect()
     }
 
-    /// A copy of the value, whose floats are moved, by steps of a magnitude at least, and zeros if they are numbers too small; a
-    /// value without floats itself.
-    fn of_value(&self, value: &Value, magnitude: f64, underflows: bool, copies: &mut Copies) -> Value {
+    /// A copy of the value, whose floats are moved; a value without floats itself.
+    fn of_value(&self, value: &Value, moves: Moves, copies: &mut Copies) -> Value {
         match value {
-            Value::Tensor(tensor) => {
-                self.of_tensor(tensor, magnitude, underflows).map_or_else(|| value.clone(), Value::Tensor)
-            }
+            Value::Tensor(tensor) => self.of_tensor(tensor, moves).map_or_else(|| value.clone(), Value::Tensor),
             // What is shared in the value is shared in the copy.
             Value::Tuple(tuple) => match copies.get(&Rc::as_ptr(tuple)) {
                 Some(copy) => copy.clone(),
                 None => {
                     let copy = with_stack(|| {
-                        let fields =
-                            tuple.fields().iter().map(|field| self.of_value(field, magnitude, underflows, copies));
+                        let fields = tuple.fields().iter().map(|field| self.of_value(field, moves, copies));
                         Value::tuple(fields.collect())
                     });
                     copies.insert(Rc::as_ptr(tuple), copy.clone());
@@ -221,19 +219,20 @@ impl Noise {
         }
     }
 
-    fn of_tensor(&self, tensor: &Tensor, magnitude: f64, underflows: bool) -> Option<Tensor> {
+    fn of_tensor(&self, tensor: &Tensor, moves: Moves) -> Option<Tensor> {
         let float = tensor.dtype().float_type()?;
         self.asked.set(true);
         let copy = Tensor::zeros(tensor.dtype(), tensor.shape()).ok()?;
         let element = |i: usize| match tensor.get(i) {
-            Some(Scalar::Float(0.0)) if underflows => {
+            Some(Scalar::Float(0.0)) if moves.underflows => {
                 self.neared_end.set(true);
                 Ok(Scalar::Float(self.beside_zero(float)))
             }
             Some(Scalar::Float(x)) => {
                 self.see(float, x);
-                let moved = || self.moved(float, x, x.abs().max(magnitude));
-                Ok(Scalar::Float(if self.is_exact(float, x) { x } else { moved() }))
+                let moved = || self.moved(float, x, x.abs().max(moves.magnitude));
+                let is_exact = !self.inexact.get() && moves.short.is_exact(float, x);
+                Ok(Scalar::Float(if is_exact { x } else { moved() }))
             }
             Some(other) => Ok(other),
             None => Err(()),
@@ -255,6 +254,33 @@ pub enum Zeros {
     TooSmall,
     /// The same, unless a zero was given, or what is infinite.
     TooSmallUnlessGiven,
+}
+
+/// What few digits of a result tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Short {
+    /// That it was not rounded: sums and products of numbers with few digits have few.
+    Exact,
+    /// That only if they are very few: among the results of a function there are some with few digits by chance.
+    ByChance,
+}
+
+impl Short {
+    fn is_exact(self, float: FloatType, value: f64) -> bool {
+        match self {
+            Short::Exact => is_short(float, value),
+            Short::ByChance => has_digits(float, value, 1),
+        }
+    }
+}
+
+/// How the floats of a value are moved: by steps of a magnitude at least; zeros, too, if they are numbers too small; not those that
+/// are exact.
+#[derive(Clone, Copy, Debug)]
+struct Moves {
+    magnitude: f64,
+    underflows: bool,
+    short: Short,
 }
 
 /// So many times the least number that has all its digits, and the reverse at the other end.
@@ -313,17 +339,34 @@ pub fn spacing(float: FloatType, magnitude: f64) -> f64 {
 
 /// Whether so many of the last digits are zero that the number was hardly rounded.
 pub fn is_short(float: FloatType, value: f64) -> bool {
+    has_digits(float, value, 2)
+}
+
+/// Whether not more than so many thirds of the digits are used.
+fn has_digits(float: FloatType, value: f64, thirds: u32) -> bool {
     // Subnormal numbers have fewer digits, the nearer to 0 the fewer.
     let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     let left = exponent.saturating_sub(float.least_exponent()).saturating_add(1).max(1);
     let digits = float.digits().min(left.unsigned_abs());
-    let unused = 53 - digits + digits / 3;
+    let unused = 53 - digits + digits / 3 * (3 - thirds);
     !value.is_finite() || value.to_bits() & ((1 << unused) - 1) == 0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_has_few_digits_by_chance() {
+        // The logarithm of a softmax that uses 16 of 24 digits.
+        let value = -f64::from(0x1ab56) * 2f64.powi(-27);
+        assert_eq!(FloatType::Float32.round(value), value);
+        assert!(Short::Exact.is_exact(FloatType::Float32, value));
+        assert!(!Short::ByChance.is_exact(FloatType::Float32, value));
+        assert!(
+            Short::ByChance.is_exact(FloatType::Float32, 0.75) && Short::ByChance.is_exact(FloatType::Float16, 0.5)
+        );
+    }
 
     #[test]
     fn exact_data_stay_exact() {
@@ -350,7 +393,7 @@ mod tests {
         let noise = Noise::new(3);
         assert_eq!(noise.rounded(FloatType::Float32, 1e-60).abs(), f64::from(f32::from_bits(1)));
         let zero = [Value::Tensor(Tensor::zeros(crate::grammar::DataType::FLOAT32, &[1]).unwrap())];
-        let moved = |zeros| match noise.of_result(&zero[0], &zero, false, zeros) {
+        let moved = |zeros| match noise.of_result(&zero[0], &zero, false, (zeros, Short::Exact)) {
             Value::Tensor(tensor) => tensor.get(0) != Some(Scalar::Float(0.0)),
             other => panic!("{other}"),
         };
