@@ -4,10 +4,12 @@ use glob::Pattern;
 
 use super::Features;
 use super::prim_funcs::{Template, templates};
+use crate::book::Edition;
 use crate::generate::Tape;
 use crate::grammar::DataType;
 use crate::harness::calls::{Fill, Operand, RandomCall, draw, patterns};
 use crate::harness::operator_soundness::run_within;
+use crate::judge::Cx;
 use crate::ops::{self, Clauses, OpDef};
 use crate::suite::Case;
 use crate::value::Value;
@@ -35,11 +37,20 @@ pub struct Restriction {
     pub bindings: usize,
     /// How many bindings may be made in every program; drawn for each if it is not said.
     pub exactly: Option<usize>,
+    /// By which edition programs are typed.
+    pub edition: Edition,
 }
 
 impl Default for Restriction {
     fn default() -> Restriction {
-        Restriction { operators: Vec::new(), seldom: Vec::new(), features: Features::ALL, bindings: 200, exactly: None }
+        Restriction {
+            operators: Vec::new(),
+            seldom: Vec::new(),
+            features: Features::ALL,
+            bindings: 200,
+            exactly: None,
+            edition: Edition::default(),
+        }
     }
 }
 
@@ -97,6 +108,16 @@ impl Source {
         };
         let operators = ops::all().filter(wanted).map(callable).filter(|op| !op.calls.is_empty()).collect();
         Source { operators, prim_funcs: templates(), restriction }
+    }
+
+    /// The edition by which programs are typed.
+    pub fn edition(&self) -> Edition {
+        self.restriction.edition
+    }
+
+    /// What judges the programs that are drawn.
+    pub(super) fn cx(&self) -> Cx {
+        Cx::new().with_edition(self.restriction.edition)
     }
 
     /// The names of the operators that can be called.
