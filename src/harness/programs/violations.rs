@@ -157,9 +157,18 @@ const VIOLATIONS: &[Violation] = &[
             b.put(BlockKind::Binding, vec![bind(&one(), number()), bind(&other(), call)]);
         },
     },
-    Violation { rules: &[rule!("TC.CALL.ARITY"), rule!("SI.DERIVE.CALL.ARITY")], breaks: |b| b.called(scalar(), vec![number(), number()]) },
-    Violation { rules: &[rule!("TC.CALL.ARGS"), rule!("SI.DERIVE.CALL.ARGS.ERR")], breaks: |b| b.called(scalar(), vec![size()]) },
-    Violation { rules: &[rule!("TC.VB.ANNOT.ERR"), rule!("SI.DERIVE.VB.ANNOT.ERR")], breaks: |b| b.annotated(StructInfo::shape_ndim(1), number()) },
+    Violation {
+        rules: &[rule!("TC.CALL.ARITY"), rule!("SI.DERIVE.CALL.ARITY")],
+        breaks: |b| b.called(scalar(), vec![number(), number()]),
+    },
+    Violation {
+        rules: &[rule!("TC.CALL.ARGS"), rule!("SI.DERIVE.CALL.ARGS.ERR")],
+        breaks: |b| b.called(scalar(), vec![size()]),
+    },
+    Violation {
+        rules: &[rule!("TC.VB.ANNOT.ERR"), rule!("SI.DERIVE.VB.ANNOT.ERR")],
+        breaks: |b| b.annotated(StructInfo::shape_ndim(1), number()),
+    },
     Violation {
         rules: &[rule!("TC.FUNC.RET.UNRELATED"), rule!("SI.DERIVE.FUNC.RET.ERR")],
         breaks: |b| {
