@@ -10,8 +10,8 @@ use crate::book::{Edition, Rule};
 use crate::generate::Tape;
 use crate::grammar::{
     AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Call, DataType, DeriveFunc, Expr, FuncStructInfo,
-    Function, GlobalFunc, GlobalVar, If, IrModule, Ndim, PrimExpr, ShapeStructInfo, ShapeVar, Span, StructInfo,
-    TensorData, TensorShape, TensorStructInfo, Var, VarBinding,
+    Function, GlobalFunc, GlobalVar, If, IrModule, MatchCast, Ndim, PrimExpr, ShapeStructInfo, ShapeVar, Span,
+    StructInfo, TensorData, TensorShape, TensorStructInfo, Var, VarBinding,
 };
 
 /// What is wrong, and how it is written.
@@ -121,13 +121,13 @@ const VIOLATIONS: &[Violation] = &[
     },
     Violation {
         rules: &[rule!("WF.13.NDIM")],
-        breaks: |b| b.annotated(tensor(Some(TensorShape::Dims(Arc::from([PrimExpr::IntImm(2)]))), 2), number()),
+        breaks: |b| b.cast_to(tensor(Some(TensorShape::Dims(Arc::from([PrimExpr::IntImm(2)]))), 2), number()),
     },
     Violation {
         rules: &[rule!("WF.14.NDIM")],
         breaks: |b| {
             let info = ShapeStructInfo { values: Some(Arc::from([PrimExpr::IntImm(1)])), ndim: Ndim::from_i64(2) };
-            b.annotated(StructInfo::Shape(info), size());
+            b.cast_to(StructInfo::Shape(info), size());
         },
     },
     Violation {
@@ -271,6 +271,14 @@ impl Broken {
     /// A binding with this annotation.
     fn annotated(&mut self, info: StructInfo, value: Expr) {
         self.put(BlockKind::Binding, vec![bind(&one().annotated(info), value)]);
+    }
+
+    /// A cast, for what in the annotation of a variable would break a criterion more.
+    fn cast_to(&mut self, struct_info: StructInfo, value: Expr) {
+        self.put(
+            BlockKind::Binding,
+            vec![Binding::MatchCast(MatchCast { var: None, struct_info, value, span: Span::NONE })],
+        );
     }
 
     /// A call of a function that takes one such argument.
