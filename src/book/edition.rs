@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// The edition of the specification. Each extends the one before it: what a later edition does not restate it keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord)]
 pub enum Edition {
@@ -44,6 +46,18 @@ impl fmt::Display for Edition {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no edition `{0}` (there are {names})", names = Edition::names())]
 pub struct UnknownEdition(pub String);
+
+impl Serialize for Edition {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Edition {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Edition, D::Error> {
+        String::deserialize(d)?.parse().map_err(serde::de::Error::custom)
+    }
+}
 
 impl FromStr for Edition {
     type Err = UnknownEdition;

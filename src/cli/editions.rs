@@ -10,6 +10,7 @@ use super::errata_text::field;
 use super::{Exit, Failure, Outcome, options, print};
 use crate::book::{Change, Edition, Rule};
 use crate::data::json::to_value;
+use crate::harness::editions::confirmed::{self, Confirmed, Unconfirmed};
 use crate::harness::editions::{Difference, Flip, Shown, Why, between};
 use crate::harness::protocol::Reply;
 use crate::suite::embedded_suite;
@@ -30,7 +31,8 @@ enum Command {
 ///
 /// The questions of the golden cases, the witnesses of errata and generated ones are asked in both editions. Where the answers differ,
 /// each rule that they record and that is not the same in both editions is taken out of both, or knocked out, and what that shows is told behind its
-/// name. "Without it" and "knocked out": the answers are the same then.
+/// name. "Without it" and "knocked out": the answers are the same then. `TVM` is a golden case that shows it too, with what becomes of it where
+/// each release is asked.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec editions diff 2023-02 2023-12
@@ -83,13 +85,15 @@ fn diff(args: &Diff) -> Result<String, Failure> {
     let wanted = |rule: Rule| args.prefixes.iter().any(|prefix| rule.id().starts_with(prefix.as_str()));
     differences.retain(|difference| args.prefixes.is_empty() || wanted(difference.rule));
     if args.json {
-        let line = |difference: &Difference| to_json(args, difference).to_string() + "\n";
+        let asked = Asked::kept()?;
+        let line =
+            |difference: &Difference| to_json(args, difference, asked.case(args, difference.rule)).to_string() + "\n";
         return Ok(differences.iter().map(line).collect());
     }
     let (shown, silent): (Vec<&Difference>, Vec<&Difference>) =
         differences.iter().partition(|difference| matches!(difference.shown, Shown::By(_)));
-    let mut out = String::new();
-    shown.iter().for_each(|difference| show(&mut out, args, difference));
+    let (mut out, asked) = (String::new(), Asked::kept()?);
+    shown.iter().for_each(|difference| show(&mut out, args, difference, asked.told(args, difference.rule).as_deref()));
     let _ = writeln!(out, "no difference found:");
     silent.iter().for_each(|difference| {
         let _ = writeln!(out, "{}  {}  {}", difference.rule, difference.change.name(), reason(args, &difference.shown));
@@ -114,7 +118,7 @@ fn literally(difference: &Difference) -> Option<&'static str> {
     }
 }
 
-fn show(out: &mut String, args: &Diff, difference: &Difference) {
+fn show(out: &mut String, args: &Diff, difference: &Difference, tvm: Option<&str>) {
     let Shown::By(flip) = &difference.shown else { return };
     let _ = writeln!(out, "{} ({}, {})", difference.rule, difference.change.name(), flip.evidence.name());
     field(out, "reading", &reading(flip));
@@ -122,7 +126,40 @@ fn show(out: &mut String, args: &Diff, difference: &Difference) {
     programs_of(&flip.ask).iter().for_each(|text| listing(out, text));
     answer(out, args.from.name(), &flip.before);
     answer(out, args.to.name(), &flip.after);
+    if let Some(tvm) = tvm {
+        field(out, "TVM", tvm);
+    }
     out.push('\n');
+}
+
+/// What is kept of the cases that TVM was asked, and of what it cannot be asked.
+struct Asked {
+    confirmed: Vec<Confirmed>,
+    unasked: Vec<Unconfirmed>,
+}
+
+impl Asked {
+    fn kept() -> Result<Asked, Failure> {
+        let confirmed = confirmed::kept().map_err(Failure::unreadable)?;
+        Ok(Asked { confirmed, unasked: confirmed::unasked().map_err(Failure::unreadable)? })
+    }
+
+    /// The case of a rule.
+    fn case(&self, args: &Diff, rule: Rule) -> Option<&Confirmed> {
+        self.confirmed.iter().find(|one| one.rule == rule && one.is_between(args.from, args.to))
+    }
+
+    /// What is said of a rule: the case and its answers, and why there are none.
+    fn told(&self, args: &Diff, rule: Rule) -> Option<String> {
+        let case = self.case(args, rule).map(|one| {
+            let answers = one.answers.iter().map(|(release, verdict)| format!("{release} {verdict}"));
+            format!("{}: {}", one.case, answers.collect::<Vec<String>>().join(", "))
+        });
+        let about = |one: &&Unconfirmed| one.rule == rule && one.is_between(args.from, args.to);
+        let reason = self.unasked.iter().find(about).map(|one| one.reason.clone());
+        let said: Vec<String> = case.into_iter().chain(reason).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
 }
 
 fn reading(flip: &Flip) -> String {
@@ -150,13 +187,14 @@ fn answers(count: usize) -> String {
     if count == 1 { "1 answer".to_string() } else { format!("{count} answers") }
 }
 
-fn to_json(args: &Diff, difference: &Difference) -> Value {
+fn to_json(args: &Diff, difference: &Difference, confirmed: Option<&Confirmed>) -> Value {
     let mut value = json!({
         "rule": difference.rule.id(),
         "change": difference.change.name(),
         "from": args.from.name(),
         "to": args.to.name(),
         "shown": Value::Null,
+        "tvm": confirmed.map(|one| json!({ "case": one.case, "answers": one.answers })),
         "why": Value::Null,
     });
     match &difference.shown {

@@ -27,6 +27,7 @@ mod ops;
 mod options;
 mod promote;
 mod refine;
+mod refused;
 mod render;
 mod reproduce;
 mod rules;
@@ -43,7 +44,6 @@ use std::process::ExitCode;
 use std::sync::mpsc::channel;
 use std::thread;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 
 use crate::grammar::{visible, visible_json};
@@ -158,9 +158,7 @@ pub fn main() -> ExitCode {
         // It repeats what stands on the command line, which may be the names of strangers' files.
         Err(error) if error.use_stderr() => {
             note(&visible(&error.render().to_string()));
-            if let Some(reason) = why_no_edition(&error) {
-                note(&format!("\nThere is no --edition here: {reason}.\n"));
-            }
+            note(&refused::why(&error).unwrap_or_default());
             return ExitCode::from(Exit::Unreadable as u8);
         }
         Err(error) => error.exit(),
@@ -189,28 +187,6 @@ pub fn main() -> ExitCode {
             }
             ExitCode::from(failure.exit as u8)
         }
-    }
-}
-
-/// Why a command takes no edition, if it was given one.
-fn why_no_edition(error: &clap::Error) -> Option<&'static str> {
-    let is_edition = |given: &ContextValue| matches!(given, ContextValue::String(name) if name == "--edition");
-    if error.kind() != ErrorKind::UnknownArgument || !error.get(ContextKind::InvalidArg).is_some_and(is_edition) {
-        return None;
-    }
-    let command = std::env::args().skip(1).find(|word| !word.starts_with('-'))?;
-    match command.as_str() {
-        "convert" => {
-            Some("a program is written as it is read, and nothing is judged; `check`, `normalize` and `types` judge")
-        }
-        "vm" => Some("what the machine relies on is the same in all editions; `vm run` takes one"),
-        "errata" => {
-            Some("the witness of an erratum names the edition in which it is asked; `rules` and `explain` take one")
-        }
-        "export" => Some("every case names its editions"),
-        "promote" => Some("the case that is written holds in the editions that you name in it"),
-        "adapter" => Some("every question names its edition"),
-        _ => None,
     }
 }
 

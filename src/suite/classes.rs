@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use serde::Deserialize;
+
 use super::ledger::{Class, Ledger, LedgerError};
-use crate::book::{Edition, Rule};
+use crate::book::{Edition, Rule, ron_options};
 
 /// The edition that TVM's adapter claims for every release.
 pub const CLAIMED: Edition = Edition::E2024_04;
@@ -17,6 +19,17 @@ pub const LEDGERS: [(&str, &str); 2] = [
     ("tvm", "Apache TVM under the suite"),
     ("tvm-executables", "What Apache TVM compiles programs to, run on the machine of the RFC"),
 ];
+
+/// The ledger of what campaigns find, by forms of findings and not by cases.
+pub const FORMS: &str = "tvm-programs";
+
+/// A form of findings, as far as a table of classes goes.
+#[derive(Deserialize)]
+struct Form {
+    class: Option<Class>,
+    clause: Option<Rule>,
+    reason: String,
+}
 
 /// `spec/src/implementations.md`.
 ///
@@ -37,6 +50,26 @@ pub fn page() -> Result<String, LedgerError> {
         out.push_str(&table(family)?);
         out.push_str(&clauses(family)?);
     }
+    out.push_str("\n## What campaigns find, by forms of findings\n\nThe releases share their forms.\n\n");
+    out.push_str(&forms()?);
+    Ok(out)
+}
+
+/// How many forms of findings each class has.
+fn forms() -> Result<String, LedgerError> {
+    let forms: Vec<Form> = ron_options().from_str(Ledger::embedded(FORMS).unwrap_or("[]"))?;
+    let mut out = String::from("| class | forms |\n| --- | ---: |\n");
+    for class in Class::ALL {
+        row(&mut out, class.name(), [forms.iter().filter(|form| form.class == Some(class)).count()].into_iter());
+    }
+    row(&mut out, "**all**", [forms.len()].into_iter());
+    let mut reasons: BTreeMap<(Class, Rule), Vec<String>> = BTreeMap::new();
+    for Form { class, clause, reason } in forms {
+        if let (Some(class), Some(clause)) = (class, clause) {
+            reasons.entry((class, clause)).or_default().push(reason);
+        }
+    }
+    out.push_str(&listed(&reasons, "forms"));
     Ok(out)
 }
 
@@ -62,7 +95,7 @@ fn row(out: &mut String, name: &str, counts: impl Iterator<Item = usize>) {
     let _ = writeln!(out, "| {name} | {} |", counts.join(" | "));
 }
 
-/// The clauses that decide what is no defect, with how many entries each has in any release.
+/// The clauses that decide what is no defect, with the cases of each in any release.
 fn clauses(family: &str) -> Result<String, LedgerError> {
     let mut cases: BTreeMap<(Class, Rule), Vec<String>> = BTreeMap::new();
     for release in RELEASES {
@@ -75,14 +108,19 @@ fn clauses(family: &str) -> Result<String, LedgerError> {
             }
         }
     }
-    let mut out = String::from("\nThe clauses of what is no defect, each with the number of its cases:\n\n");
+    Ok(listed(&cases, "cases"))
+}
+
+/// The clauses, class by class, each with how many there are of it.
+fn listed(by_clause: &BTreeMap<(Class, Rule), Vec<String>>, what: &str) -> String {
+    let mut out = format!("\nThe clauses of what is no defect, each with the number of its {what}:\n\n");
     for class in Class::ALL.into_iter().filter(|class| *class != Class::Defect) {
-        let of_class = cases.iter().filter(|((of, _), _)| *of == class);
+        let of_class = by_clause.iter().filter(|((of, _), _)| *of == class);
         let mut named: Vec<String> =
-            of_class.map(|((_, clause), cases)| format!("`{}` {}", clause.id(), cases.len())).collect();
+            of_class.map(|((_, clause), ones)| format!("`{}` {}", clause.id(), ones.len())).collect();
         named.sort();
         let named = if named.is_empty() { "none".to_string() } else { named.join(", ") };
         let _ = writeln!(out, "* *{class}*: {named}");
     }
-    Ok(out)
+    out
 }

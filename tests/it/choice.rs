@@ -273,33 +273,37 @@ fn a_finding_says_which_later_edition_accepts_and_by_which_rule() {
     assert!(out.matches("accepted by 2024-04").count() == 1 && !out.contains("vanish"), "{out}");
 }
 
-#[test]
-fn the_programs_of_the_delta_have_the_verdicts_of_its_table() {
-    let dir = TempDir::new().unwrap();
-    let condition = |ty: &str| {
-        format!(
-            "@R.function\ndef main(c: {ty}, x: R.Tensor((2,), \"float32\")):\n    if c:\n        z = R.add(x, x)\n    else:\n        z = x\n    return z\n"
-        )
-    };
-    let handle = "@I.ir_module\nclass M:\n    @T.prim_func(private=True)\n    def h(p: T.handle):\n        T.evaluate(0)\n\n    @R.function\n    def main(x: R.Tensor((5,), \"float32\")):\n        r = M.h(x)\n        return x\n";
-    for (name, text, verdicts) in [
-        ("p1.py", plain(), [1, 1, 0]),
-        ("p3.py", condition("R.Prim(\"bool\")"), [0, 1, 0]),
-        ("p5.py", condition("R.Tensor((), \"float32\")"), [1, 1, 1]),
-        ("p7.py", handle.to_string(), [1, 1, 0]),
-    ] {
-        let path = file(&dir, name, text);
-        for (edition, verdict) in ["2023-02", "2023-12", "2024-04"].into_iter().zip(verdicts) {
-            assert_eq!(run(&["check", "--edition", edition, &path]).0, verdict, "{name} in {edition}");
-        }
+/// The commands below one, as its help lists them.
+fn listed(command: &[&str]) -> Vec<String> {
+    let (_, help, _) = run(&[command, &["--help"]].concat());
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_string).collect()
+}
+
+/// Every command that there is, those below another one too.
+fn commands() -> Vec<Vec<String>> {
+    let mut found: Vec<Vec<String>> = Vec::new();
+    for name in listed(&[]) {
+        let below = listed(&[&name]);
+        found.extend(below.iter().map(|inner| vec![name.clone(), inner.clone()]));
+        found.push(vec![name]);
     }
+    found
 }
 
 #[test]
-fn a_command_without_an_edition_says_why() {
-    for command in [&["convert", "x.py"][..], &["vm", "verify", "x.rvm"], &["errata"], &["export"], &["promote", "x"]] {
-        let (status, _, err) = run(&[command, &["--edition", "2024-04"]].concat());
-        assert!(status == 2 && err.contains("There is no --edition here: "), "{command:?}: {err}");
+fn every_command_takes_an_edition_and_a_proposal_or_says_why_not() {
+    let commands = commands();
+    assert!(commands.len() > 20 && commands.contains(&vec!["vm".to_string(), "verify".to_string()]), "{commands:?}");
+    for command in &commands {
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        for (option, name) in [("--edition", "2024-04"), ("--proposal", "unknown-purity")] {
+            let (status, out, err) = run(&[&words[..], &[option, name, "--help"]].concat());
+            let takes = status == 0 && out.contains(option);
+            let refuses = status == 2 && err.contains(&format!("There is no {option} here: "));
+            assert!(takes || refuses, "{command:?} {option}: {status} {err}");
+        }
     }
 }
 

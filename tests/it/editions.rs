@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use relax_spec::book::{Change, Edition, Erratum, Reading, Rule};
+use relax_spec::harness::editions::confirmed::{Confirmed, kept, shown_by, unasked};
 use relax_spec::harness::editions::{Difference, Evidence, Flip, Shown, Why, between};
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
 use relax_spec::question::Outcome;
 use relax_spec::rule;
+use relax_spec::suite::classes::{CLAIMED, RELEASES};
 use relax_spec::suite::embedded_suite;
+use relax_spec::suite::ledger::Ledger;
 
 type Found = BTreeMap<Rule, Difference>;
 
@@ -72,36 +75,41 @@ fn every_rule_that_is_not_the_same_is_told_of() {
 }
 
 /// 1 of the list of changes: purity is declared, and true by default; an operator takes the place of the attribute of calls; call_dps_packed is pure.
-#[test]
-fn purity_is_declared() {
-    assert_flip(
-        &FIRST,
-        &[
-            rule!("PURITY.FIELD"),
-            rule!("PURITY.DEFAULT-TRUE"),
-            rule!("PURITY.NO-INFER"),
-            rule!("SI.DERIVE.CALL.FUNC.PURITY"),
-            rule!("OP.CALLPURE"),
-            rule!("OP.CALLDPS.IMPURE"),
-        ],
-    );
-}
+const PURITY: [Rule; 6] = [
+    rule!("PURITY.FIELD"),
+    rule!("PURITY.DEFAULT-TRUE"),
+    rule!("PURITY.NO-INFER"),
+    rule!("SI.DERIVE.CALL.FUNC.PURITY"),
+    rule!("OP.CALLPURE"),
+    rule!("OP.CALLDPS.IMPURE"),
+];
 
 /// 2 to 6 and 9.
+const VERDICTS: [Rule; 12] = [
+    // 2: shape variables of a signature in any order.
+    rule!("WF23-12.6.ANY-ORDER"),
+    rule!("WF.5.SIG-ORDER"),
+    // 3: arguments by subtyping with levels, where what is unknown gives a warning.
+    rule!("SI.DERIVE.CALL.ARGS.ERR"),
+    rule!("SUBSI.TENSOR.MISSING-POSSIBLE"),
+    // 4: unknown datatype or rank is possibly compatible.
+    rule!("SI.COMPAT.TENSOR.DTYPE"),
+    rule!("SI.COMPAT.TENSOR.NDIM"),
+    // 5: parameters without annotation.
+    rule!("TC.FUNC.PARAM-ANNOT"),
+    // 6: PrimFuncs have the information of functions, and are called.
+    rule!("PRIMFUNC.SI.RESULT"),
+    rule!("EVAL.CALL.PRIMFUNC"),
+    // 9: call_tir and its relatives.
+    rule!("OP.CALLTIR.SINFO"),
+    rule!("OP.CALLTIR.PACKEDINTS"),
+    rule!("NF.5.OPNORM"),
+];
+
 #[test]
 fn the_changes_that_flip_verdicts() {
-    // 2: shape variables of a signature in any order.
-    assert_flip(&FIRST, &[rule!("WF23-12.6.ANY-ORDER"), rule!("WF.5.SIG-ORDER")]);
-    // 3: arguments by subtyping with levels, where what is unknown gives a warning.
-    assert_flip(&FIRST, &[rule!("SI.DERIVE.CALL.ARGS.ERR"), rule!("SUBSI.TENSOR.MISSING-POSSIBLE")]);
-    // 4: unknown datatype or rank is possibly compatible.
-    assert_flip(&FIRST, &[rule!("SI.COMPAT.TENSOR.DTYPE"), rule!("SI.COMPAT.TENSOR.NDIM")]);
-    // 5: parameters without annotation.
-    assert_flip(&FIRST, &[rule!("TC.FUNC.PARAM-ANNOT")]);
-    // 6: PrimFuncs have the information of functions, and are called.
-    assert_flip(&FIRST, &[rule!("PRIMFUNC.SI.RESULT"), rule!("EVAL.CALL.PRIMFUNC")]);
-    // 9: call_tir and its relatives.
-    assert_flip(&FIRST, &[rule!("OP.CALLTIR.SINFO"), rule!("OP.CALLTIR.PACKEDINTS"), rule!("NF.5.OPNORM")]);
+    assert_flip(&FIRST, &PURITY);
+    assert_flip(&FIRST, &VERDICTS);
 }
 
 /// 7, 8 and 10.
@@ -121,38 +129,82 @@ fn the_changes_that_flip_nothing_in_the_corrected_reading() {
     assert!(boxed.contains("Prim(") && boxed.to_lowercase().contains("bool"), "{boxed}");
 }
 
-/// The rows of the last edition that are behaviour, but for two that no question can show.
+/// The rows of the last edition that are behaviour, and show in the corrected reading.
+const LAST: [Rule; 19] = [
+    rule!("GRAM.EXPR.IF"),
+    rule!("VAL.PRIM"),
+    rule!("NF.UNIT.INLINE"),
+    rule!("NF.UNIT.ANY-BINDER"),
+    rule!("NF.UNIT.KEEP-BINDING"),
+    rule!("PRIMFUNC.PURE.STORE"),
+    rule!("PRIMFUNC.PURE.LOCAL"),
+    rule!("PRIMFUNC.PURE.EFFECT"),
+    rule!("PRIMFUNC.PURE.OTHERWISE"),
+    rule!("SI.DERIVE.IF"),
+    rule!("SI.DERIVE.IF.COND"),
+    rule!("SI.DERIVE.IF.COND.PRIM"),
+    rule!("SI.DERIVE.IF.PRIMEXPR"),
+    rule!("PRIMFUNC.SI.RESULT"),
+    rule!("PRIMFUNC.CALL.IMPURE"),
+    rule!("PRIMFUNC.CALL.PURE"),
+    rule!("EVAL.IF.COND"),
+    rule!("EVAL.IF.PRIMEXPR"),
+    rule!("EVAL.IF.TRUE"),
+];
+
+/// Those that do not.
+const LAST_SILENT: [Rule; 3] =
+    [rule!("PRIMFUNC.SI.HANDLE"), rule!("EVAL.CALL.PRIMFUNC.EFFECT"), rule!("NF.1.LEAF.PRIMEXPR")];
+
 #[test]
 fn the_rows_of_the_last_edition() {
-    assert_flip(
-        &SECOND,
-        &[
-            rule!("GRAM.EXPR.IF"),
-            rule!("VAL.PRIM"),
-            rule!("NF.UNIT.INLINE"),
-            rule!("NF.UNIT.ANY-BINDER"),
-            rule!("NF.UNIT.KEEP-BINDING"),
-            rule!("PRIMFUNC.PURE.STORE"),
-            rule!("PRIMFUNC.PURE.LOCAL"),
-            rule!("PRIMFUNC.PURE.EFFECT"),
-            rule!("PRIMFUNC.PURE.OTHERWISE"),
-            rule!("SI.DERIVE.IF"),
-            rule!("SI.DERIVE.IF.COND"),
-            rule!("SI.DERIVE.IF.COND.PRIM"),
-            rule!("SI.DERIVE.IF.PRIMEXPR"),
-            rule!("PRIMFUNC.SI.RESULT"),
-            rule!("PRIMFUNC.CALL.IMPURE"),
-            rule!("PRIMFUNC.CALL.PURE"),
-            rule!("EVAL.IF.COND"),
-            rule!("EVAL.IF.PRIMEXPR"),
-            rule!("EVAL.IF.TRUE"),
-        ],
-    );
+    assert_flip(&SECOND, &LAST);
     // The repair of N62 is what this edition says itself: there is a difference by the letter only.
     assert_eq!(flip(&SECOND, rule!("PRIMFUNC.SI.HANDLE")).map(|flip| flip.literally), Some(Some(Erratum::N62)));
     // A call without effects leaves nothing to see when it is moved or dropped; and what a PrimExpr is boxed in is a leaf before.
     for rule in [rule!("EVAL.CALL.PRIMFUNC.EFFECT"), rule!("NF.1.LEAF.PRIMEXPR")] {
         assert!(matches!(SECOND[&rule].shown, Shown::Not(Why::SameAnswers(1..))), "{rule}");
+    }
+}
+
+const PAIRS: [(Edition, Edition); 2] = [(Edition::E2023_02, Edition::E2023_12), (Edition::E2023_12, Edition::E2024_04)];
+
+/// Each change by a golden case that every release of TVM answers, or with the reason why there is none.
+#[test]
+fn each_change_is_confirmed_by_a_case_that_tvm_answers() {
+    let (kept, unasked) = (kept().unwrap(), unasked().unwrap());
+    let wanted = PURITY.iter().chain(&VERDICTS).map(|rule| (PAIRS[0], *rule));
+    let wanted: Vec<_> = wanted.chain(LAST.iter().chain(&LAST_SILENT).map(|rule| (PAIRS[1], *rule))).collect();
+    for (editions, rule) in &wanted {
+        let is_it = |of: &(Edition, Edition), about: &Rule| of == editions && about == rule;
+        for release in RELEASES {
+            let answered = kept.iter().any(|one| is_it(&one.editions, &one.rule) && one.is_answered_by(release));
+            let excused = unasked.iter().any(|one| {
+                let of_release = one.releases.is_empty() || one.releases.iter().any(|of| of == release);
+                is_it(&one.editions, &one.rule) && of_release && !one.reason.trim().is_empty()
+            });
+            assert!(answered != excused, "{rule} in {release}, {editions:?}: answered {answered}, excused {excused}");
+        }
+    }
+    let needless = unasked.iter().filter(|one| !wanted.contains(&(one.editions, one.rule)));
+    assert_eq!(needless.count(), 0);
+}
+
+/// What is kept of a case is what the suite and the ledgers say: it shows its rule, it is asked, and what differs is listed.
+#[test]
+fn what_is_kept_of_tvm_is_what_the_suite_and_the_ledgers_say() {
+    let suite = embedded_suite().unwrap();
+    let ledgers = RELEASES.map(|release| (release, Ledger::parse(Ledger::embedded("tvm").unwrap(), release).unwrap()));
+    for Confirmed { editions: (from, to), rule, literally, case, answers } in kept().unwrap() {
+        let case = suite.iter().find(|one| one.id == case).unwrap_or_else(|| panic!("there is no case {case}"));
+        assert!(case.is_asked_in(CLAIMED), "{}", case.id);
+        let shown = shown_by(case, from, to).get(&rule).map(|flip| flip.literally);
+        assert_eq!(shown, Some(literally), "{} shows {rule}", case.id);
+        assert!(answers.keys().map(String::as_str).eq(RELEASES), "{}: {answers:?}", case.id);
+        for (release, ledger) in &ledgers {
+            let standing = ledger.standing(&case.id, answers[*release]);
+            assert!(!standing.is_unexpected(), "{} in {release}: {standing:?}", case.id);
+        }
     }
 }
 

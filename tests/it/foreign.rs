@@ -100,7 +100,7 @@ fn generated_programs_stay_within_the_edition() {
         for (seed, edition) in (0..60).flat_map(|seed| Edition::ALL.map(|edition| (seed, edition))) {
             let plain = module(&mut Tape::from_seed(seed, 400), &ProgramOptions::default());
             let functions = soundness::program(edition, seed);
-            let (broken, _) = source.violating(0, seed);
+            let (broken, _) = source.violating(0, seed).expect("a rule that is broken");
             let large = source.program(0, seed);
             for (kind, module) in
                 [("plain", &plain), ("functions", &functions), ("broken", &broken.module), ("large", &large.module)]

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use relax_spec::book::{Edition, ron_options};
-use relax_spec::suite::classes::{CLAIMED, LEDGERS, RELEASES, page};
+use relax_spec::book::{Edition, Erratum, Rule, ron_options};
+use relax_spec::harness::trials::{Kind, KnownForm};
+use relax_spec::suite::classes::{CLAIMED, FORMS, LEDGERS, RELEASES, page};
 use relax_spec::suite::ledger::{Class, KnownDivergence, Ledger};
 use relax_spec::suite::{Case, embedded_suite};
 
@@ -49,6 +50,9 @@ fn wrong_with(entry: &KnownDivergence, edition: Edition, suite: &BTreeMap<String
     if edition == CLAIMED && class == Class::LaterText {
         return Some("no text is later than the one that is claimed".to_string());
     }
+    if class == Class::Erratum && !names_an_erratum(&entry.reason) {
+        return Some("no erratum is named".to_string());
+    }
     let unknown = entry.versions.iter().find(|version| !RELEASES.contains(&version.as_str()));
     unknown.map(|version| format!("there is no release {version}"))
 }
@@ -67,6 +71,36 @@ fn every_divergence_has_a_class_and_the_clause_that_decides() {
         faults.collect::<Vec<String>>()
     });
     assert_none("entries of ledgers", &wrong.collect::<Vec<String>>());
+}
+
+/// Whether an erratum stands in a reason: what reads one otherwise says which.
+fn names_an_erratum(reason: &str) -> bool {
+    let mut words = reason.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| Erratum::ALL.iter().any(|erratum| erratum.id() == word))
+}
+
+/// What is wrong with a form of findings of campaigns.
+fn wrong_with_form(form: &KnownForm) -> Option<&'static str> {
+    let (Some(class), Some(clause)) = (form.class, form.clause) else { return Some("it has no class, or no clause") };
+    if !clause.is_stated_by(CLAIMED) {
+        return Some("its clause is none of the edition that is claimed");
+    }
+    if class == Class::LaterText {
+        return Some("no text is later than the one that is claimed");
+    }
+    if class == Class::Erratum && !names_an_erratum(&form.reason) {
+        return Some("no erratum is named");
+    }
+    let is_broken = || Rule::ALL.iter().any(|rule| rule.id() == form.message && rule.is_stated_by(CLAIMED));
+    (form.kind == Some(Kind::Accepted) && !is_broken()).then_some("it names no rule of the edition that is claimed")
+}
+
+#[test]
+fn every_form_of_findings_has_a_class_and_the_clause_that_decides() {
+    let forms = KnownForm::parse(Ledger::embedded(FORMS).expect("the ledger")).unwrap();
+    assert!(forms.iter().any(|form| form.kind == Some(Kind::Accepted)));
+    let wrong = forms.iter().filter_map(|form| Some(format!("{}: {}", form.reason, wrong_with_form(form)?)));
+    assert_none("forms of findings", &wrong.collect::<Vec<String>>());
 }
 
 /// What the text that is claimed resolves is no divergence any more.

@@ -12,6 +12,7 @@ mod cli;
 mod corpus;
 #[cfg(feature = "cli")]
 mod data;
+mod delta;
 mod editions;
 mod errata;
 #[cfg(all(feature = "cli", target_os = "linux"))]

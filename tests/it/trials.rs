@@ -8,7 +8,7 @@ use relax_spec::check::check_program;
 use relax_spec::generate::Tape;
 use relax_spec::harness::implementation::{Implementation, InProcess};
 use relax_spec::harness::process::Interrupt;
-use relax_spec::harness::programs::{Census, Drawn, Features, Restriction, Source, violated_rules};
+use relax_spec::harness::programs::{Census, Drawn, Features, Restriction, Source};
 use relax_spec::harness::protocol::Identity;
 use relax_spec::harness::trials::{
     Campaign, Ended, Finding, Kept, Kind, KnownForm, Path, Paths, Settings, Store, UNDERIVED, at_example_sizes,
@@ -23,7 +23,11 @@ use relax_spec::suite::{embedded_suite, read_cases};
 use crate::cli::{file, run as command};
 
 fn source() -> Source {
-    Source::of(&embedded_suite().unwrap(), Restriction::default())
+    source_in(Edition::default())
+}
+
+fn source_in(edition: Edition) -> Source {
+    Source::of(&embedded_suite().unwrap(), Restriction { edition, ..Restriction::default() })
 }
 
 const PROGRAMS: u64 = 1_000;
@@ -46,35 +50,49 @@ fn programs_are_accepted_and_nine_of_ten_reach_their_end() {
     assert_eq!(missing, Vec::<&&str>::new(), "constructs that do not occur in 1000 programs");
 }
 
-/// What the checks complain about, each rule once.
-fn complaints(drawn: &Drawn) -> BTreeSet<&'static str> {
-    let report = check_program(&mut Cx::new(), &drawn.module);
+/// What the checks of an edition complain about, each rule once.
+fn complaints(edition: Edition, drawn: &Drawn) -> BTreeSet<&'static str> {
+    let report = check_program(&mut Cx::new().with_edition(edition), &drawn.module);
     let fatal = report.diagnostics.iter().filter(|finding| finding.is_fatal());
     fatal.map(|finding| finding.rule.id()).collect()
 }
 
 #[test]
 fn a_program_with_a_violation_breaks_that_rule_and_no_other() {
-    let source = source();
-    let mut faults: BTreeSet<String> = BTreeSet::new();
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
-    for number in 0..VIOLATIONS {
-        let (drawn, rule) = source.violating(2, number);
-        seen.insert(rule.id());
-        let found = complaints(&drawn);
-        if found != BTreeSet::from([rule.id()]) {
-            faults.insert(format!("{rule}: {found:?}"));
+    for (edition, programs) in VIOLATIONS {
+        let source = source_in(edition);
+        let mut faults: BTreeSet<String> = BTreeSet::new();
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        for number in 0..programs {
+            let (drawn, rule) = source.violating(2, number).expect("a rule that is broken");
+            seen.insert(rule.id());
+            let found = complaints(edition, &drawn);
+            if found != BTreeSet::from([rule.id()]) {
+                faults.insert(format!("{rule}: {found:?}"));
+            }
         }
-    }
-    assert_eq!(faults, BTreeSet::new());
-    assert_eq!(seen, violated_rules().map(|rule| rule.id()).collect());
-    for rule in violated_rules() {
-        let simplest = source.simplest_violating(rule).expect("it can be broken");
-        assert_eq!(complaints(&simplest), BTreeSet::from([rule.id()]));
+        assert_eq!(faults, BTreeSet::new(), "{edition}");
+        assert_eq!(seen, source.violated_rules().map(|rule| rule.id()).collect(), "{edition}");
+        for rule in source.violated_rules() {
+            let simplest = source.simplest_violating(rule).expect("it can be broken");
+            assert_eq!(complaints(edition, &simplest), BTreeSet::from([rule.id()]), "{edition}");
+        }
     }
 }
 
-const VIOLATIONS: u64 = 2_000;
+const VIOLATIONS: [(Edition, u64); 3] =
+    [(Edition::E2023_02, 2_000), (Edition::E2023_12, 500), (Edition::E2024_04, 1_000)];
+
+/// What is drawn for an edition is typed by it.
+#[test]
+fn programs_are_accepted_by_the_edition_that_they_are_drawn_for() {
+    for edition in Edition::ALL {
+        let source = source_in(edition);
+        let refused: Vec<u64> =
+            (0..200).filter(|number| !complaints(edition, &source.program(3, *number)).is_empty()).collect();
+        assert_eq!(refused, Vec::<u64>::new(), "{edition}");
+    }
+}
 
 #[test]
 fn the_simplest_program_is_that_of_the_empty_tape() {
@@ -293,12 +311,22 @@ fn a_crash_that_does_not_show_alone_is_traced_to_what_ran_before() {
     }
 }
 
-/// Accepts whatever it is given.
-struct Lenient(InProcess);
+/// Accepts whatever it is given; it claims an edition.
+struct Lenient(InProcess, Edition);
+
+impl Lenient {
+    fn of(edition: Edition) -> Lenient {
+        Lenient(InProcess::new(Reading::corrected()), edition)
+    }
+}
 
 impl Implementation for Lenient {
     fn identity(&self) -> &Identity {
         self.0.identity()
+    }
+
+    fn edition(&self) -> Edition {
+        self.1
     }
 
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
@@ -311,22 +339,25 @@ impl Implementation for Lenient {
     }
 }
 
+/// Whatever edition the implementation claims: programs are typed by it, break its rules, and become cases of it.
 #[test]
 fn a_program_that_breaks_a_rule_and_is_accepted_is_a_finding_of_that_rule() {
-    let lenient = || -> Box<dyn Implementation + Send> { Box::new(Lenient(InProcess::new(Reading::corrected()))) };
-    let (campaign, store) = run(&settings(80, &["check"]), lenient);
-    let found = store.ranked();
-    assert_eq!(campaign.tally.violations, 10);
-    assert_eq!(found.iter().map(|f| f.count).sum::<u64>(), 10);
-    for finding in found {
-        assert_eq!(finding.signature.kind, Kind::Accepted);
-        assert!(finding.bindings < 6, "{}", finding.program);
-        assert!(violated_rules().any(|rule| rule.id() == finding.signature.message), "{}", finding.signature);
-        let text = promoted(finding, "findings/lenient").unwrap();
-        assert!(text.contains("Rejected(["), "{text}");
-        let kept = Kept::of(finding).unwrap();
-        let mut lenient = Lenient(InProcess::new(Reading::corrected()));
-        assert!(still_shows(&mut lenient, finding, &kept).unwrap().is_some());
+    for edition in Edition::ALL {
+        let (campaign, store) = run(&settings(80, &["check"]), || Box::new(Lenient::of(edition)));
+        let found = store.ranked();
+        assert_eq!((campaign.edition, campaign.tally.violations, campaign.tally.rejected), (edition, 10, 0));
+        assert_eq!(found.iter().map(|f| f.count).sum::<u64>(), 10);
+        let source = source_in(edition);
+        for finding in found {
+            let mut broken = source.violated_rules();
+            assert_eq!((finding.signature.kind, finding.edition), (Kind::Accepted, edition));
+            assert!(finding.bindings < 6, "{}", finding.program);
+            assert!(broken.any(|rule| rule.id() == finding.signature.message), "{}", finding.signature);
+            let text = promoted(finding, "findings/lenient").unwrap();
+            assert!(text.contains("Rejected([") && text.contains(&format!("editions: [\"{edition}\"]")), "{text}");
+            let kept = Kept::of(finding).unwrap();
+            assert!(still_shows(&mut Lenient::of(edition), finding, &kept).unwrap().is_some());
+        }
     }
 }
 

@@ -86,7 +86,7 @@ pub struct Args {
     /// List what the programs had in them and which rules were applied to them, with counts
     #[arg(long)]
     coverage: bool,
-    /// Print the program with this number, and ask nobody
+    /// Print the program with this number, typed by --edition [default: 2023-02], and ask nobody
     #[arg(long, value_name = "NUMBER")]
     show: Option<u64>,
     /// Seconds that an answer may take

@@ -66,6 +66,8 @@ fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure>
         features,
         bindings: args.bindings,
         exactly: None,
+        // A campaign draws by the edition by which the implementation is judged.
+        edition: args.edition.unwrap_or_default(),
     })
 }
 
@@ -168,10 +170,11 @@ fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool
     let bindings: usize = small.iter().sum();
     let accepted: u64 = findings.iter().filter(|f| f.signature.kind == Kind::Accepted).map(|f| f.count).sum();
     let mut out = format!(
-        "{adapter}: {programs} programs, {ran} compiled and run, {questions} questions and {reducing} to reduce, {lost} processes lost\n\
+        "{adapter}, edition {}: {programs} programs, {ran} compiled and run, {questions} questions and {reducing} to reduce, {lost} processes lost\n\
          {} runs, {}% reach the end on both sides; {}% of the time inside the implementation\n\
          {violations} programs that break one rule, {accepted} of them accepted\n\
          {} findings, {unknown} of them unknown, these of {} bindings on average\n",
+        campaign.edition,
         runs.0,
         percent(runs.1, runs.0),
         percent(millis(time.1), millis(time.0)),

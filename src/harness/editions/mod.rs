@@ -5,6 +5,7 @@
 //! knock-out does. Where the answers are the same without it, it is what they differ by; [`Evidence`] has what else may show it, which is
 //! weaker. The reading is the corrected one, or one in which a single erratum is taken literally.
 
+pub mod confirmed;
 mod evidence;
 mod questions;
 mod reduce;
@@ -160,6 +161,19 @@ pub fn between(suite: &[Case], from: Edition, to: Edition) -> Result<Vec<Differe
     Ok(pair.changed.iter().map(difference).collect())
 }
 
+/// What a question shows of a rule.
+fn flip(question: &Question, asked: &evidence::Asked, literally: Option<Erratum>, evidence: Evidence) -> Flip {
+    Flip {
+        id: question.id.clone(),
+        ask: question.ask.clone(),
+        size: questions::size(&question.ask),
+        literally,
+        before: asked.before().clone(),
+        after: asked.after().clone(),
+        evidence,
+    }
+}
+
 /// What one question shows.
 fn asked(pair: &Pair, question: &Question) -> Found {
     let mut found = Found::default();
@@ -168,16 +182,7 @@ fn asked(pair: &Pair, question: &Question) -> Found {
     counts.extend(plain.recorded().filter(|rule| pair.changed.contains_key(rule)).map(|rule| (rule, 1)));
     let mut consider = |asked: &evidence::Asked, literally: Option<Erratum>| {
         for (rule, evidence) in asked.responsible() {
-            let flip = Flip {
-                id: question.id.clone(),
-                ask: question.ask.clone(),
-                size: questions::size(&question.ask),
-                literally,
-                before: asked.before().clone(),
-                after: asked.after().clone(),
-                evidence,
-            };
-            found.keep(rule, flip);
+            found.keep(rule, flip(question, asked, literally, evidence));
         }
     };
     consider(&plain, None);

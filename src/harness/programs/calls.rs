@@ -6,7 +6,6 @@ use crate::grammar::{
     Span, StructInfo, TensorData, VarBinding,
 };
 use crate::harness::calls::{Operand, RandomCall};
-use crate::judge::Cx;
 use crate::ops::{InferArgs, OpDef};
 use crate::value::Value;
 
@@ -83,7 +82,7 @@ impl Generator<'_> {
         let (literal, infos) = changed.literal();
         let args = InferArgs { call: &literal, args: &infos, module: None };
         let small = changed.operands.iter().all(is_small);
-        let fits = small && changed.op.infer(&mut Cx::new(), &args).is_ok_and(|info| self.is_small_info(&info));
+        let fits = small && changed.op.infer(&mut self.source.cx(), &args).is_ok_and(|info| self.is_small_info(&info));
         if fits { changed } else { call.clone() }
     }
 
@@ -111,13 +110,13 @@ impl Generator<'_> {
         let (args, infos): (Vec<Expr>, Vec<StructInfo>) = args.into_iter().unzip();
         let (attrs, sinfo_args) = (call.attrs.clone(), call.sinfo_args.clone());
         let own = Call { op: Expr::op(op.name), args, sinfo_args, attrs, span: Span::NONE };
-        let info = op.infer(&mut Cx::new(), &InferArgs { call: &own, args: &infos, module: None }).ok()?;
+        let info = op.infer(&mut self.source.cx(), &InferArgs { call: &own, args: &infos, module: None }).ok()?;
         let sizes = match self.sizes_of(&info) {
             Some(sizes) => Some(sizes),
             None => {
                 let (literal, infos) = call.literal();
                 let literal = InferArgs { call: &literal, args: &infos, module: None };
-                self.sizes_of(&op.infer(&mut Cx::new(), &literal).ok()?)
+                self.sizes_of(&op.infer(&mut self.source.cx(), &literal).ok()?)
             }
         };
         if !self.is_small_info(&info) {

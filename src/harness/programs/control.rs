@@ -8,7 +8,6 @@ use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, DataType, Expr, Function, GlobalVar, If, PrimExpr, Span,
     StructInfo, TensorData, VarBinding,
 };
-use crate::judge::Cx;
 use crate::struct_info::unify_struct_info;
 
 const F32: DataType = DataType::FLOAT32;
@@ -52,7 +51,7 @@ impl Generator<'_> {
         frame.depth += 1;
         let scope: Vec<_> = scope.into_iter().chain(frame.bound.iter().cloned()).collect();
         let (first, second) = (outside(&first, &scope), outside(&second, &scope));
-        let info = if first == second { first } else { unify_struct_info(&mut Cx::new(), &first, &second) };
+        let info = if first == second { first } else { unify_struct_info(&mut self.source.cx(), &first, &second) };
         let sizes =
             sizes.filter(|_| dtype_of(&info).is_some() && others.is_some()).filter(|own| Some(own) == others.as_ref());
         let value = If { cond, true_branch, false_branch, span: Span::NONE };
@@ -163,7 +162,7 @@ impl Generator<'_> {
             args.push(arg);
         }
         let infos: Vec<StructInfo> = args.iter().map(|arg| arg.info.clone()).collect();
-        let Ok(result) = derive_call(&mut Cx::new(), info, &infos, &[]) else {
+        let Ok(result) = derive_call(&mut self.source.cx(), info, &infos, &[]) else {
             frame.back_to(mark);
             return None;
         };

@@ -9,7 +9,6 @@ use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, DataType, Expr, Function, GlobalFunc,
     GlobalVar, IrModule, Name, PrimExpr, ShapeStructInfo, ShapeVar, Span, StructInfo, TensorShape, Var, VarBinding,
 };
-use crate::judge::Cx;
 
 /// The numbers of bindings that a program may have, the small ones often: what takes long to compile takes the time of many others.
 const BINDINGS: [usize; 24] = [1, 2, 3, 4, 5, 6, 8, 10, 2, 3, 4, 5, 6, 8, 10, 3, 4, 5, 6, 12, 2, 3, 16, LARGE[0]];
@@ -332,7 +331,7 @@ impl<'a> Generator<'a> {
             PrimExpr::IntImm(size) => Some(*size),
             PrimExpr::Var(var) => self.world.get(var).copied(),
             PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
-                crate::shape::evaluate(&mut Cx::new(), dim, &|var| self.world.get(var).copied()).ok()
+                crate::shape::evaluate(&mut self.source.cx(), dim, &|var| self.world.get(var).copied()).ok()
             }
         }
     }

@@ -19,7 +19,6 @@ pub use census::Census;
 pub use features::Features;
 pub use seeds::Seeds;
 pub use source::{Restriction, Source};
-pub use violations::violated_rules;
 
 use std::collections::BTreeMap;
 

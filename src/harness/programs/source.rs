@@ -1,14 +1,18 @@
 //! What programs are drawn from: calls of every operator that are known to give a value, and `PrimFunc`s.
 
+use std::sync::Arc;
+
 use glob::Pattern;
 
 use super::Features;
 use super::prim_funcs::{Template, templates};
+use crate::book::{Edition, Rule};
 use crate::generate::Tape;
-use crate::grammar::DataType;
+use crate::grammar::{Attrs, Binder, DataType, Expr, Function, GlobalFunc, GlobalVar, IrModule, Span, StructInfo, Var};
 use crate::harness::calls::{Fill, Operand, RandomCall, draw, patterns};
 use crate::harness::operator_soundness::run_within;
-use crate::ops::{self, Clauses, OpDef};
+use crate::judge::Cx;
+use crate::ops::{self, Clauses, InferArgs, OpDef};
 use crate::suite::Case;
 use crate::value::Value;
 
@@ -35,11 +39,20 @@ pub struct Restriction {
     pub bindings: usize,
     /// How many bindings may be made in every program; drawn for each if it is not said.
     pub exactly: Option<usize>,
+    /// By which edition programs are typed.
+    pub edition: Edition,
 }
 
 impl Default for Restriction {
     fn default() -> Restriction {
-        Restriction { operators: Vec::new(), seldom: Vec::new(), features: Features::ALL, bindings: 200, exactly: None }
+        Restriction {
+            operators: Vec::new(),
+            seldom: Vec::new(),
+            features: Features::ALL,
+            bindings: 200,
+            exactly: None,
+            edition: Edition::default(),
+        }
     }
 }
 
@@ -89,7 +102,8 @@ impl Source {
                 && (restriction.operators.is_empty() || restriction.operators.iter().any(|p| p.matches(op.name)))
         };
         let callable = |op: &'static OpDef| {
-            let (calls, tame) = calls_of(op, suite);
+            let (mut calls, tame) = calls_of(op, suite);
+            calls.retain(|call| has_datatypes(restriction.edition, call));
             let seldom = !tame
                 || OF_MEMORY.iter().any(|prefix| op.name.starts_with(prefix))
                 || restriction.seldom.iter().any(|p| p.matches(op.name));
@@ -99,11 +113,47 @@ impl Source {
         Source { operators, prim_funcs: templates(), restriction }
     }
 
+    /// The edition by which programs are typed.
+    pub fn edition(&self) -> Edition {
+        self.restriction.edition
+    }
+
+    /// What judges the programs that are drawn.
+    pub(super) fn cx(&self) -> Cx {
+        Cx::new().with_edition(self.restriction.edition)
+    }
+
     /// The names of the operators that can be called.
     pub fn operators(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.operators.iter().map(|callable| callable.op.name)
     }
 }
+
+/// Whether an edition has the datatypes of what a call takes and gives: later ones leave some widths to an extension.
+fn has_datatypes(edition: Edition, call: &RandomCall) -> bool {
+    let (literal, mut infos) = call.literal();
+    let args = InferArgs { call: &literal, args: &infos, module: None };
+    let result = call.op.infer(&mut Cx::new().with_edition(edition), &args);
+    infos.extend(result);
+    let params = infos.iter().enumerate();
+    let param = |(at, info): (usize, &StructInfo)| Binder::var(Var::new(&format!("x{at}"))).annotated(info.clone());
+    let function = Function {
+        params: params.map(param).collect(),
+        body: Expr::seq(Vec::new(), Expr::tuple(Vec::new())),
+        ret_struct_info: Some(StructInfo::Object),
+        pure: Some(true),
+        attrs: Attrs::new(),
+        span: Span::NONE,
+    };
+    let funcs = vec![(GlobalVar::new("main"), GlobalFunc::Function(Arc::new(function)))];
+    let module = IrModule { funcs, ..IrModule::default() };
+    let found = crate::well_formed::check(&mut Cx::new().with_edition(edition), &module);
+    // That nothing can be started is none of its faults.
+    found.iter().all(|finding| !OF_DATATYPES.contains(&finding.rule))
+}
+
+/// The criteria about the datatypes of annotations.
+const OF_DATATYPES: [Rule; 3] = [rule!("WF23-12.20.LANES"), rule!("WF23-12.20.INTBITS"), rule!("WF23-12.20.FLOATBITS")];
 
 /// Calls that give a value on random elements, or else on those of a case; whether they are of the first kind.
 fn calls_of(op: &'static OpDef, suite: &[Case]) -> (Vec<RandomCall>, bool) {

@@ -6,18 +6,26 @@
 use std::sync::Arc;
 
 use super::{Drawn, Source, tape_of};
-use crate::book::Rule;
+use crate::book::{Edition, Rule};
 use crate::generate::Tape;
 use crate::grammar::{
     AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Call, DataType, DeriveFunc, Expr, FuncStructInfo,
-    Function, GlobalFunc, GlobalVar, If, IrModule, Ndim, PrimExpr, ShapeStructInfo, ShapeVar, Span, StructInfo,
-    TensorData, TensorShape, TensorStructInfo, Var, VarBinding,
+    Function, GlobalFunc, GlobalVar, If, IrModule, MatchCast, Ndim, PrimExpr, ShapeStructInfo, ShapeVar, Span,
+    StructInfo, TensorData, TensorShape, TensorStructInfo, Var, VarBinding,
 };
 
 /// What is wrong, and how it is written.
 struct Violation {
-    rule: Rule,
+    /// The rule that is broken, and what other editions have in its place.
+    rules: &'static [Rule],
     breaks: fn(&mut Broken),
+}
+
+impl Violation {
+    /// The rule that is broken in an edition, if it has one.
+    fn rule(&self, edition: Edition) -> Option<Rule> {
+        self.rules.iter().find_map(|rule| rule.in_edition(edition))
+    }
 }
 
 /// A program that is being broken.
@@ -31,136 +39,157 @@ struct Broken {
 
 const F32: DataType = DataType::FLOAT32;
 
-/// A row for each rule.
+/// A row for each rule; where later editions judge the same by another rule, that is named behind it.
 const VIOLATIONS: &[Violation] = &[
-    Violation { rule: rule!("WF.1.BIND"), breaks: |b| b.put(BlockKind::Binding, vec![bind(&lv(), number())]) },
+    Violation { rules: &[rule!("WF.1.BIND")], breaks: |b| b.put(BlockKind::Binding, vec![bind(&lv(), number())]) },
     Violation {
-        rule: rule!("WF.1.USE"),
+        rules: &[rule!("WF.1.USE")],
         breaks: |b| {
             b.put(BlockKind::Dataflow, vec![bind(&lv(), number())]);
             b.put(BlockKind::Binding, vec![bind(&one(), lv().to_expr())]);
         },
     },
     Violation {
-        rule: rule!("WF.2.BOUND"),
+        rules: &[rule!("WF.2.BOUND")],
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr())]),
     },
     Violation {
-        rule: rule!("WF.2.BOUND"),
+        rules: &[rule!("WF.2.BOUND")],
         breaks: |b| {
             b.bound_elsewhere(BlockKind::Binding, &other());
             b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr())]);
         },
     },
     Violation {
-        rule: rule!("WF.2.BOUND"),
+        rules: &[rule!("WF.2.BOUND")],
         breaks: |b| {
             b.bound_elsewhere(BlockKind::Dataflow, &lv());
             b.put(BlockKind::Binding, vec![bind(&one(), lv().to_expr())]);
         },
     },
     Violation {
-        rule: rule!("WF.2.ONCE"),
+        rules: &[rule!("WF.2.ONCE")],
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), number()), bind(&one(), number())]),
     },
     Violation {
-        rule: rule!("WF.2.SELF"),
+        rules: &[rule!("WF.2.SELF")],
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::tuple(vec![one().to_expr()]))]),
     },
     Violation {
-        rule: rule!("WF.3.BEFORE"),
+        rules: &[rule!("WF.3.BEFORE")],
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), other().to_expr()), bind(&other(), number())]),
     },
     Violation {
-        rule: rule!("WF.5.BEFORE"),
+        rules: &[rule!("WF.5.BEFORE")],
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::shape([dim()]))]),
     },
-    Violation { rule: rule!("WF.6.REC"), breaks: |b| b.put(BlockKind::Dataflow, vec![bind(&one(), b.call_of_main())]) },
-    Violation { rule: rule!("WF.6.IF"), breaks: |b| b.put(BlockKind::Dataflow, vec![bind(&one(), choice(truth()))]) },
     Violation {
-        rule: rule!("WF.7.SELF"),
+        rules: &[rule!("WF.6.REC")],
+        breaks: |b| b.put(BlockKind::Dataflow, vec![bind(&one(), b.call_of_main())]),
+    },
+    Violation {
+        rules: &[rule!("WF.6.IF")],
+        breaks: |b| b.put(BlockKind::Dataflow, vec![bind(&one(), choice(truth()))]),
+    },
+    Violation {
+        rules: &[rule!("WF.7.SELF")],
         breaks: |b| {
             b.put(BlockKind::Binding, vec![bind(&one(), b.call_of_main())]);
             b.main.ret_struct_info = None;
         },
     },
-    Violation { rule: rule!("WF.8"), breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::op("relax.add"))]) },
     Violation {
-        rule: rule!("WF.10"),
+        rules: &[rule!("WF.8")],
+        breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::op("relax.add"))]),
+    },
+    Violation {
+        rules: &[rule!("WF.10")],
         breaks: |b| {
             b.put(BlockKind::Dataflow, vec![bind(&lv(), number()), local(Vec::new(), lv().to_expr(), scalar(), true)]);
         },
     },
-    Violation { rule: rule!("WF.11"), breaks: Broken::unlink },
+    Violation { rules: &[rule!("WF.11")], breaks: Broken::unlink },
     Violation {
-        rule: rule!("WF.12"),
+        rules: &[rule!("WF.12")],
         breaks: |b| {
             b.main.attrs.insert("global_symbol".into(), AttrValue::Str("another".into()));
         },
     },
     Violation {
-        rule: rule!("WF.13.FORM"),
+        rules: &[rule!("WF.13.FORM")],
         breaks: |b| b.annotated(tensor(Some(TensorShape::Other(Arc::new(Expr::tuple(Vec::new())))), 0), number()),
     },
     Violation {
-        rule: rule!("WF.13.NDIM"),
-        breaks: |b| b.annotated(tensor(Some(TensorShape::Dims(Arc::from([PrimExpr::IntImm(2)]))), 2), number()),
+        rules: &[rule!("WF.13.NDIM")],
+        breaks: |b| b.cast_to(tensor(Some(TensorShape::Dims(Arc::from([PrimExpr::IntImm(2)]))), 2), number()),
     },
     Violation {
-        rule: rule!("WF.14.NDIM"),
+        rules: &[rule!("WF.14.NDIM")],
         breaks: |b| {
             let info = ShapeStructInfo { values: Some(Arc::from([PrimExpr::IntImm(1)])), ndim: Ndim::from_i64(2) };
-            b.annotated(StructInfo::Shape(info), size());
+            b.cast_to(StructInfo::Shape(info), size());
         },
     },
     Violation {
-        rule: rule!("WF.15.EXCLUSIVE"),
+        rules: &[rule!("WF.15.EXCLUSIVE")],
         breaks: |b| b.annotated(func(Some(Arc::from([])), Some(DeriveFunc::DefaultDerive)), Expr::extern_func(LOG)),
     },
-    Violation { rule: rule!("WF.15.ATLEASTONE"), breaks: |b| b.annotated(func(None, None), Expr::extern_func(LOG)) },
     Violation {
-        rule: rule!("TC.IF.COND"),
+        rules: &[rule!("WF.15.ATLEASTONE")],
+        breaks: |b| b.annotated(func(None, None), Expr::extern_func(LOG)),
+    },
+    Violation {
+        rules: &[rule!("TC.IF.COND"), rule!("SI.DERIVE.IF.COND")],
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), choice(number()))]),
     },
     Violation {
-        rule: rule!("TC.TGI.BOUND"),
+        rules: &[rule!("TC.TGI.BOUND"), rule!("SI.DERIVE.TGI.BOUND")],
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::tuple_get_item(Expr::tuple(vec![number()]), 1))]),
     },
     Violation {
-        rule: rule!("TC.TGI.NOTTUPLE"),
+        rules: &[rule!("TC.TGI.NOTTUPLE"), rule!("SI.DERIVE.TGI.NOTTUPLE")],
         breaks: |b| b.put(BlockKind::Binding, vec![bind(&one(), Expr::tuple_get_item(number(), 0))]),
     },
     Violation {
-        rule: rule!("TC.CALL.NOTFUNC"),
+        rules: &[rule!("TC.CALL.NOTFUNC"), rule!("SI.DERIVE.CALL.NOTFUNC")],
         breaks: |b| {
             let call = Expr::call(one().to_expr(), vec![number()]);
             b.put(BlockKind::Binding, vec![bind(&one(), number()), bind(&other(), call)]);
         },
     },
-    Violation { rule: rule!("TC.CALL.ARITY"), breaks: |b| b.called(scalar(), vec![number(), number()]) },
-    Violation { rule: rule!("TC.CALL.ARGS"), breaks: |b| b.called(scalar(), vec![size()]) },
-    Violation { rule: rule!("TC.VB.ANNOT.ERR"), breaks: |b| b.annotated(StructInfo::shape_ndim(1), number()) },
     Violation {
-        rule: rule!("TC.FUNC.RET.UNRELATED"),
+        rules: &[rule!("TC.CALL.ARITY"), rule!("SI.DERIVE.CALL.ARITY")],
+        breaks: |b| b.called(scalar(), vec![number(), number()]),
+    },
+    Violation {
+        rules: &[rule!("TC.CALL.ARGS"), rule!("SI.DERIVE.CALL.ARGS.ERR")],
+        breaks: |b| b.called(scalar(), vec![size()]),
+    },
+    Violation {
+        rules: &[rule!("TC.VB.ANNOT.ERR"), rule!("SI.DERIVE.VB.ANNOT.ERR")],
+        breaks: |b| b.annotated(StructInfo::shape_ndim(1), number()),
+    },
+    Violation {
+        rules: &[rule!("TC.FUNC.RET.UNRELATED"), rule!("SI.DERIVE.FUNC.RET.ERR")],
         breaks: |b| {
             b.put(BlockKind::Binding, vec![local(Vec::new(), number(), StructInfo::shape_ndim(1), true)]);
         },
     },
     Violation {
-        rule: rule!("TC.FUNC.PURE.ANNOT-ERR"),
+        rules: &[rule!("TC.FUNC.PURE.ANNOT-ERR"), rule!("SI.DERIVE.CALL.EXTERN.PURITY")],
         breaks: |b| {
             b.put(BlockKind::Binding, vec![local(Vec::new(), logged(), StructInfo::Object, true)]);
         },
     },
     Violation {
-        rule: rule!("TC.DF.EXTERN"),
+        rules: &[rule!("TC.DF.EXTERN"), rule!("SI.DERIVE.CALL.EXTERN.PURITY")],
         breaks: |b| {
             b.main.pure = Some(false);
             b.put(BlockKind::Dataflow, vec![bind(&one(), logged())]);
         },
     },
     Violation {
-        rule: rule!("TC.DF.OP"),
+        rules: &[rule!("TC.DF.OP"), rule!("SI.DERIVE.CALL.OP.PURITY")],
         breaks: |b| {
             b.main.pure = Some(false);
             let text = crate::grammar::StringImm { value: "".into(), span: Span::NONE };
@@ -169,7 +198,7 @@ const VIOLATIONS: &[Violation] = &[
         },
     },
     Violation {
-        rule: rule!("TC.DF.FUNC"),
+        rules: &[rule!("TC.DF.FUNC"), rule!("SI.DERIVE.CALL.FUNC.PURITY")],
         breaks: |b| {
             b.main.pure = Some(false);
             b.put(BlockKind::Binding, vec![local(Vec::new(), number(), scalar(), false)]);
@@ -177,11 +206,11 @@ const VIOLATIONS: &[Violation] = &[
         },
     },
     Violation {
-        rule: rule!("SI.DERIVE.VB.ANNOT.ERR"),
+        rules: &[rule!("SI.DERIVE.VB.ANNOT.ERR")],
         breaks: |b| b.annotated(StructInfo::tensor([PrimExpr::IntImm(2)], F32), vector(3)),
     },
     Violation {
-        rule: rule!("SI.DERIVE.CALL.ARGS.ERR"),
+        rules: &[rule!("SI.DERIVE.CALL.ARGS.ERR")],
         breaks: |b| b.called(StructInfo::tensor([PrimExpr::IntImm(2)], F32), vec![vector(3)]),
     },
 ];
@@ -193,24 +222,30 @@ const LOG: &str = "relax_spec.log";
 const OF_VIOLATIONS: u64 = 0x6272_6b6e;
 
 impl Source {
-    /// The program with a number, with one rule broken in it, and that rule.
-    pub fn violating(&self, seed: u64, number: u64) -> (Drawn, Rule) {
+    /// The program with a number, with one rule of the edition broken in it, and that rule.
+    pub fn violating(&self, seed: u64, number: u64) -> Option<(Drawn, Rule)> {
         let mut tape = tape_of(seed ^ OF_VIOLATIONS, number, 3);
-        let violation = VIOLATIONS.get(tape.choose(VIOLATIONS.len())).unwrap_or(&VIOLATIONS[0]);
-        (broken(self.program(seed, number), violation, &mut tape), violation.rule)
+        let standing: Vec<(&Violation, Rule)> = self.violations().collect();
+        let (violation, rule) = *tape.pick(&standing)?;
+        Some((broken(self.program(seed, number), violation, &mut tape), rule))
     }
 
     /// The simplest program in which this rule is broken, if it is one of those that can be.
     pub fn simplest_violating(&self, rule: Rule) -> Option<Drawn> {
-        let violation = VIOLATIONS.iter().find(|violation| violation.rule == rule)?;
+        let (violation, _) = self.violations().find(|(_, broken)| *broken == rule)?;
         let simplest = self.of_tape(Tape::from_choices(Vec::new()));
         Some(broken(simplest, violation, &mut Tape::from_choices(Vec::new())))
     }
-}
 
-/// The rules that are broken.
-pub fn violated_rules() -> impl Iterator<Item = Rule> {
-    VIOLATIONS.iter().map(|violation| violation.rule)
+    /// The rules of the edition that are broken.
+    pub fn violated_rules(&self) -> impl Iterator<Item = Rule> + '_ {
+        self.violations().map(|(_, rule)| rule)
+    }
+
+    fn violations(&self) -> impl Iterator<Item = (&'static Violation, Rule)> + '_ {
+        let edition = self.restriction.edition;
+        VIOLATIONS.iter().filter_map(move |violation| Some((violation, violation.rule(edition)?)))
+    }
 }
 
 fn broken(drawn: Drawn, violation: &Violation, tape: &mut Tape) -> Drawn {
@@ -236,6 +271,14 @@ impl Broken {
     /// A binding with this annotation.
     fn annotated(&mut self, info: StructInfo, value: Expr) {
         self.put(BlockKind::Binding, vec![bind(&one().annotated(info), value)]);
+    }
+
+    /// A cast, for what in the annotation of a variable would break a criterion more.
+    fn cast_to(&mut self, struct_info: StructInfo, value: Expr) {
+        self.put(
+            BlockKind::Binding,
+            vec![Binding::MatchCast(MatchCast { var: None, struct_info, value, span: Span::NONE })],
+        );
     }
 
     /// A call of a function that takes one such argument.

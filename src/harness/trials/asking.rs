@@ -277,7 +277,7 @@ impl Worker<'_> {
     /// Asks whether a program is accepted that breaks one rule.
     fn violation(&mut self, number: u64) -> Result<(), CampaignError> {
         let edition = self.implementation.edition();
-        let (drawn, rule) = self.source.violating(self.settings.seed, number);
+        let Some((drawn, rule)) = self.source.violating(self.settings.seed, number) else { return Ok(()) };
         if broken_rules(&mut Cx::new().with_edition(edition), &drawn.module) != [rule] {
             self.tally.rejected += 1;
             return Ok(());

@@ -31,6 +31,8 @@ pub struct Campaign {
     pub tally: Tally,
     /// Whether it was interrupted.
     pub interrupted: bool,
+    /// The edition by which programs were typed and answers judged.
+    pub edition: Edition,
 }
 
 /// One process more, for a worker.
@@ -53,25 +55,27 @@ pub fn campaign(
     let end = settings.programs.map(|programs| first.saturating_add(programs));
     let deadline = settings.time.map(|time| Instant::now() + time);
     let turns = Turns::new(first, end);
-    let work = || -> Result<Tally, CampaignError> {
+    let work = || -> Result<(Tally, Edition), CampaignError> {
         let begun = Instant::now();
-        // Its calls hold values, which stay with one thread.
-        let source = Source::of(suite, restriction.clone());
         let implementation = Remembering::new(start()?);
+        // Programs are typed by the edition that judges. Their calls hold values, which stay with one thread.
+        let source = Source::of(suite, Restriction { edition: implementation.edition(), ..restriction.clone() });
         let seeds = settings.seeds.then(|| Seeds::of(suite));
         let (tally, found) = (Tally::default(), Vec::new());
         let mut worker = Worker { source: &source, seeds, settings, implementation, store, tally, found };
         let outcome = worker.work(&turns, deadline, interrupt, progress);
         worker.tally.time = (begun.elapsed(), worker.implementation.waited);
-        outcome.map(|()| worker.tally)
+        outcome.map(|()| (worker.tally, source.edition()))
     };
-    let outcomes: Vec<Result<Tally, CampaignError>> = std::thread::scope(|scope| {
+    let outcomes: Vec<Result<(Tally, Edition), CampaignError>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..settings.jobs.max(1)).map(|_| scope.spawn(work)).collect();
         workers.into_iter().filter_map(|worker| worker.join().ok()).collect()
     });
     let mut campaign = Campaign { interrupted: interrupt.is_raised(), ..Campaign::default() };
     for outcome in outcomes {
-        campaign.tally.add(outcome?);
+        let (tally, edition) = outcome?;
+        campaign.tally.add(tally);
+        campaign.edition = edition;
     }
     Ok(campaign)
 }

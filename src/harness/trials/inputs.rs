@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::reduced::operators;
 use crate::arguments::{Arguments, Draw, linked};
-use crate::book::{Erratum, Reading, Rule};
+use crate::book::{Edition, Erratum, Reading, Rule};
 use crate::check::check_program;
 use crate::derivation::inferred_results;
 use crate::eval::{Options, evaluate};
@@ -100,13 +100,14 @@ const TAKE_PLACES: [&str; 8] = [
 ];
 
 /// Whether a run comes to what is said of in the corrected reading only.
-pub(super) fn is_outside(module: &IrModule, entry: &str, args: &[ValueSpec]) -> bool {
+pub(super) fn is_outside(edition: Edition, (module, entry): (&IrModule, &str), args: &[ValueSpec]) -> bool {
     if !operators(module).iter().any(|name| TAKE_PLACES.contains(&name.as_str())) {
         return false;
     }
     let open = |cx: &mut Cx| matches!(answer_evaluate(cx, module, entry, args), Ok(RunAnswer::Unspecified));
-    let mut literal = Cx::new().with_reading(Reading::literal_only(&OF_PLACES));
-    open(&mut literal) && !open(&mut Cx::new())
+    let mut corrected = Cx::new().with_edition(edition);
+    let mut literal = corrected.clone().with_reading(Reading::literal_only(&OF_PLACES));
+    open(&mut literal) && !open(&mut corrected)
 }
 
 /// The inputs on which a program is compared: some at its example sizes, and some that are made to reach every branch.
@@ -119,7 +120,8 @@ pub(super) fn inputs(
 ) -> Vec<Vec<ValueSpec>> {
     let mut found = drawn(cx, module, entry, sizes, runs);
     if domain == Domain::Documented {
-        found.retain(|args| !is_outside(module, entry, args));
+        let edition = cx.edition();
+        found.retain(|args| !is_outside(edition, (module, entry), args));
     }
     found
 }

@@ -36,7 +36,7 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
 
 /// Whether the input is outside, or one of all where it is not known which it is.
 fn shows_outside(asked: Asked<'_>, difference: &Difference) -> bool {
-    let outside = |input: &Vec<ValueSpec>| is_outside(asked.module, asked.entry, input);
+    let outside = |input: &Vec<ValueSpec>| is_outside(asked.edition, (asked.module, asked.entry), input);
     match (&difference.input, difference.signature.kind) {
         (Some(input), _) => outside(input),
         (None, Kind::Crash | Kind::Hang | Kind::Fails) => asked.inputs.iter().any(outside),

@@ -17,7 +17,7 @@ use super::store::{Finding, Store};
 use crate::data::json::to_value;
 use crate::grammar::Name;
 use crate::harness::implementation::Implementation;
-use crate::harness::programs::{Drawn, Source, violated_rules};
+use crate::harness::programs::{Drawn, Source};
 use crate::harness::worker::StartError;
 use crate::question::Ask;
 use crate::syntax::tvmscript::print_module;
@@ -154,7 +154,7 @@ impl Keeper<'_> {
 
     /// The simplest program that breaks the rule, if it is accepted too.
     fn simplest(&mut self, shown: Shown) -> Result<Shown, StartError> {
-        let rule = violated_rules().find(|rule| shown.difference.signature.message == rule.id());
+        let rule = self.source.violated_rules().find(|rule| shown.difference.signature.message == rule.id());
         let Some(drawn) = rule.and_then(|rule| self.source.simplest_violating(rule)) else { return Ok(shown) };
         let dialect = dialect_of(self.implementation);
         let ask = Path::Check.ask(&drawn.module, &shown.entry, &[], dialect);
@@ -201,6 +201,7 @@ impl Keeper<'_> {
             seed: self.settings.seed,
             number,
             implementation: format!("{} {}", identity.name, identity.version),
+            edition: self.implementation.edition(),
             message: difference.message,
             expected: difference.expected,
             given: difference.given,

@@ -40,9 +40,9 @@ pub enum PromoteError {
 ///
 /// See [`PromoteError`].
 pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
-    let kept = Kept::of(finding)?;
-    let question = Question::of(&kept);
-    let mut cx = Cx::new();
+    let (edition, kept) = (finding.edition, Kept::of(finding)?);
+    let question = Question::of(edition, &kept);
+    let mut cx = Cx::new().with_edition(edition);
     let answer =
         oracle::answer(&mut cx, &question.ask(&kept)).map_err(|error| PromoteError::Open(error.to_string()))?;
     if let Answer::Run(RunAnswer::OutOfFuel | RunAnswer::Unspecified) = answer {
@@ -53,15 +53,16 @@ pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
     let message = finding.message.lines().next().unwrap_or_default();
     let text = format!(
         "// From a finding of `relax-spec fuzz`: {}, by {}.\n// To be done: the rules at stake, and the derivation of the expectation from the text.\n\
-         [\n    Case(\n        id: {id:?},\n        rules: [{}],\n        ask: {},\n        allow: [{}],\n        why: {:?},\n    ),\n]\n",
+         [\n    Case(\n        id: {id:?},\n        rules: [{}],\n        editions: [{:?}],\n        ask: {},\n        allow: [{}],\n        why: {:?},\n    ),\n]\n",
         finding.signature,
         finding.implementation,
         names.join(", "),
+        edition.name(),
         question.text(&kept),
         answer_text(&answer),
         format!("{UNDERIVED}; found as: {message}"),
     );
-    is_answered_so(&text).map(|()| text)
+    is_answered_so(edition, &text).map(|()| text)
 }
 
 /// What the case asks about the program.
@@ -72,7 +73,7 @@ enum Question {
 }
 
 impl Question {
-    fn of(kept: &Kept) -> Question {
+    fn of(edition: Edition, kept: &Kept) -> Question {
         match kept.paths.first() {
             // A draft, from which one goes on by hand.
             Some(Path::Check | Path::Derive | Path::Parse | Path::WellFormed | Path::NormalForm | Path::TypeCheck) => {
@@ -80,7 +81,7 @@ impl Question {
             }
             Some(Path::Normalize) => Question::Normalize,
             Some(Path::Run(_) | Path::Text) | None => {
-                kept.inputs(Edition::default()).into_iter().next().map_or(Question::Check, Question::Evaluate)
+                kept.inputs(edition).into_iter().next().map_or(Question::Check, Question::Evaluate)
             }
         }
     }
@@ -144,10 +145,10 @@ fn program_text(module: &IrModule) -> String {
     }
 }
 
-fn is_answered_so(text: &str) -> Result<(), PromoteError> {
+fn is_answered_so(edition: Edition, text: &str) -> Result<(), PromoteError> {
     let cases = read_cases("case.ron", text).map_err(|error| PromoteError::Case(error.to_string()))?;
     for case in &cases {
-        let comparison = execute(case, Edition::default(), RuleSet::new()).comparison;
+        let comparison = execute(case, edition, RuleSet::new()).comparison;
         if comparison.verdict != CaseVerdict::Agree {
             return Err(PromoteError::Case(comparison.why.unwrap_or_else(|| comparison.verdict.to_string())));
         }

@@ -6,6 +6,7 @@ use glob::Pattern;
 use serde::{Deserialize, Serialize};
 
 use crate::book::Rule;
+use crate::suite::ledger::Class;
 
 /// How an implementation fails.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -187,6 +188,12 @@ pub struct KnownForm {
     /// Operators of which the reduced program has one, as patterns of names; none if it does not matter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<String>,
+    /// Why the implementation does so; not said of what nobody has looked at yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+    /// The clause that decides; not said of what nobody has looked at yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clause: Option<Rule>,
     /// Why it is known, for people; never empty.
     pub reason: String,
     /// The folder below `conformance/findings` that shows it.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::signature::Signature;
+use crate::book::Edition;
 use crate::harness::checkout::write_atomically;
 
 /// A finding: differences of one signature.
@@ -38,6 +39,9 @@ pub struct Finding {
     pub number: u64,
     /// Who was asked.
     pub implementation: String,
+    /// By which edition it was judged.
+    #[serde(default)]
+    pub edition: Edition,
     /// What is wrong, for people.
     pub message: String,
     /// What the program gives.
@@ -289,6 +293,7 @@ mod tests {
             seed: 0,
             number: 7,
             implementation: "tvm".into(),
+            edition: Edition::E2024_04,
             message: "it crashes".into(),
             expected: "returns".into(),
             given: "SIGSEGV".into(),

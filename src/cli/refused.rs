@@ -1,0 +1,65 @@
+//! Why a command has no `--edition`, or no `--proposal`.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// What is said of a command that does not take one of the two options.
+struct Reasons {
+    command: &'static str,
+    edition: &'static str,
+    proposal: &'static str,
+}
+
+/// Nothing where the command takes the option, as some of the commands below it do.
+const TAKEN: &str = "";
+
+const WRITTEN_AS_READ: &str =
+    "a program is written as it is read, and nothing is judged; `check`, `normalize` and `types` judge";
+const SAME_MACHINE: &str =
+    "what the machine relies on is the same in all editions, and no proposal is about it; `vm run` takes one";
+const NO_CLAIM: &str =
+    "an implementation is judged by an edition, and none claims a proposal; `conform` asks the cases of one";
+const OF_THE_CASE: &str = "every case names its editions, and its proposal";
+const OF_THE_QUESTION: &str = "every question names its edition, and its proposal";
+const OF_THE_FINDING: &str =
+    "the case holds in the edition by which the finding was judged, and in those that you name in it";
+const SAME_SCRIPT: &str = "the commands, which is what a script completes, are the same in all editions";
+
+/// Every command that does not take both.
+const REASONS: &[Reasons] = &[
+    Reasons { command: "convert", edition: WRITTEN_AS_READ, proposal: WRITTEN_AS_READ },
+    Reasons { command: "vm", edition: SAME_MACHINE, proposal: SAME_MACHINE },
+    Reasons {
+        command: "editions",
+        edition: "all of them are listed; `editions diff` takes the names of two, without an option",
+        proposal: "a proposal is no edition; `rules` and `explain` show what it states",
+    },
+    Reasons {
+        command: "errata",
+        edition: "the witness of an erratum names the edition in which it is asked; `rules` and `explain` take one",
+        proposal: TAKEN,
+    },
+    Reasons { command: "fuzz", edition: TAKEN, proposal: NO_CLAIM },
+    Reasons { command: "diff", edition: TAKEN, proposal: NO_CLAIM },
+    Reasons { command: "reproduce", edition: TAKEN, proposal: NO_CLAIM },
+    Reasons { command: "ops", edition: TAKEN, proposal: NO_CLAIM },
+    Reasons { command: "promote", edition: OF_THE_FINDING, proposal: "campaigns judge by editions alone" },
+    Reasons { command: "export", edition: OF_THE_CASE, proposal: OF_THE_CASE },
+    Reasons { command: "adapter", edition: OF_THE_QUESTION, proposal: OF_THE_QUESTION },
+    Reasons { command: "completions", edition: SAME_SCRIPT, proposal: SAME_SCRIPT },
+];
+
+/// What is said of a command line that cannot be read because its command does not take the option; nothing of any other.
+pub fn why(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let command = std::env::args().skip(1).find(|word| !word.starts_with('-'))?;
+    let reasons = REASONS.iter().find(|reasons| reasons.command == command)?;
+    let reason = match option.as_str() {
+        "--edition" => reasons.edition,
+        "--proposal" => reasons.proposal,
+        _ => TAKEN,
+    };
+    (reason != TAKEN).then(|| format!("\nThere is no {option} here: {reason}.\n"))
+}
