@@ -65,7 +65,7 @@ fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure>
         seldom: troubled.into_iter().map(pattern).collect::<Result<_, _>>()?,
         features,
         bindings: args.bindings,
-        exactly: None,
+        ..Restriction::default()
     })
 }
 

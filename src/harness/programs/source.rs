@@ -35,11 +35,14 @@ pub struct Restriction {
     pub bindings: usize,
     /// How many bindings may be made in every program; drawn for each if it is not said.
     pub exactly: Option<usize>,
+    /// Whether annotations say the value of what is boxed, for which not every implementation has a notation.
+    pub values: bool,
 }
 
 impl Default for Restriction {
     fn default() -> Restriction {
-        Restriction { operators: Vec::new(), seldom: Vec::new(), features: Features::ALL, bindings: 200, exactly: None }
+        let (operators, seldom, features) = (Vec::new(), Vec::new(), Features::ALL);
+        Restriction { operators, seldom, features, bindings: 200, exactly: None, values: true }
     }
 }
 
@@ -49,6 +52,8 @@ pub(super) struct Callable {
     pub(super) op: &'static OpDef,
     pub(super) calls: Vec<RandomCall>,
     pub(super) seldom: bool,
+    /// Whether that is because of the implementation.
+    pub(super) troubled: bool,
 }
 
 /// What programs are drawn from.
@@ -90,10 +95,9 @@ impl Source {
         };
         let callable = |op: &'static OpDef| {
             let (calls, tame) = calls_of(op, suite);
-            let seldom = !tame
-                || OF_MEMORY.iter().any(|prefix| op.name.starts_with(prefix))
-                || restriction.seldom.iter().any(|p| p.matches(op.name));
-            Callable { op, calls, seldom }
+            let troubled = restriction.seldom.iter().any(|p| p.matches(op.name));
+            let seldom = !tame || troubled || OF_MEMORY.iter().any(|prefix| op.name.starts_with(prefix));
+            Callable { op, calls, seldom, troubled }
         };
         let operators = ops::all().filter(wanted).map(callable).filter(|op| !op.calls.is_empty()).collect();
         Source { operators, prim_funcs: templates(), restriction }

@@ -10,7 +10,7 @@ use super::inputs::{Domain, inputs};
 use super::judge::judge;
 use super::judged::{Asked, Judged};
 use super::path::Path;
-use super::settings::{CampaignError, Settings, dialect_of};
+use super::settings::{CampaignError, Settings, dialect_of, says_values};
 use super::store::Store;
 use super::tally::Tally;
 use super::turns::Turns;
@@ -56,8 +56,9 @@ pub fn campaign(
     let work = || -> Result<Tally, CampaignError> {
         let begun = Instant::now();
         // Its calls hold values, which stay with one thread.
-        let source = Source::of(suite, restriction.clone());
         let implementation = Remembering::new(start()?);
+        let values = restriction.values && says_values(&implementation);
+        let source = Source::of(suite, Restriction { values, ..restriction.clone() });
         let seeds = settings.seeds.then(|| Seeds::of(suite));
         let (tally, found) = (Tally::default(), Vec::new());
         let mut worker = Worker { source: &source, seeds, settings, implementation, store, tally, found };
