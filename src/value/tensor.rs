@@ -723,6 +723,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_tensor_without_values_has_those_that_are_written() {
+        let tensor = Tensor::zeros(DataType::FLOAT32, &[3]).unwrap().without_values();
+        let is_open = |tensor: &Tensor| tensor.poison(Place::default).is_some_and(|poison| poison.open.is_some());
+        assert!(is_open(&tensor) && tensor.readable_elements() == Some(vec![false; 3]));
+        assert!(tensor.set(1, Scalar::Int(5)) && !tensor.set(3, Scalar::Int(5)));
+        assert!(is_open(&tensor) && tensor.readable_elements() == Some(vec![false, true, false]));
+        tensor.rewrite(Some(&[true, true, false]), |_| {});
+        assert!(is_open(&tensor));
+        assert_eq!(tensor.fill(|_| Ok::<Scalar, ()>(Scalar::Int(1))), Ok(()));
+        assert!(tensor.poison(Place::default).is_none());
+        // Without elements there is nothing to write.
+        assert!(!is_open(&Tensor::zeros(DataType::FLOAT32, &[0]).unwrap().without_values()));
+    }
+
+    #[test]
     fn a_clone_is_an_alias() {
         let a = Tensor::zeros(DataType::FLOAT32, &[2, 2]).unwrap();
         let b = a.clone();
