@@ -253,34 +253,7 @@ impl Generator<'_> {
         let less = StructInfo::tensor_ndim(i64::try_from(sizes.as_ref()?.len()).ok()?, F32);
         let said = if self.tape.one_in(3) { less } else { info.clone() };
         if self.on.effects && frame.is_impure() {
-            let operand = self.operand_of(frame, &known);
-            let (name, args, said) = match self.tape.choose(9) {
-                0 | 1 => ("relax_spec.log", vec![operand], said),
-                2 => ("relax_spec.add_inplace", vec![known.expr.clone(), known.expr], said),
-                3 => {
-                    let other = self.pick(frame, |known| known.info == info)?;
-                    if matches!(known.expr, Expr::Constant(_)) {
-                        return None;
-                    }
-                    ("relax_spec.add_inplace", vec![known.expr, other.expr], said)
-                }
-                4 => {
-                    let value = Expr::call(
-                        Expr::op("relax.print"),
-                        vec![
-                            Expr::StringImm(crate::grammar::StringImm { value: "".into(), span: Span::NONE }),
-                            operand,
-                        ],
-                    );
-                    return Some(Made { value, info: StructInfo::tuple([]), sizes: None });
-                }
-                5 => ("relax_spec.alias", vec![operand], said),
-                6 => return self.packed_otherwise(frame, operand, &info),
-                7 => return self.asserted(),
-                _ => return self.filled(frame, operand, sizes?),
-            };
-            let value = call_with(Expr::extern_func(name), args, vec![said.clone()], Attrs::new());
-            return Some(Made { value, info: said, sizes });
+            return self.effect(frame, known, said);
         }
         if !self.on.packed {
             return None;
@@ -295,6 +268,36 @@ impl Generator<'_> {
         let args = if name == "relax_spec.add" { vec![operand, known.expr] } else { vec![operand] };
         let args = [vec![Expr::extern_func(name)], args].concat();
         let value = call_with(Expr::op("relax.call_pure_packed"), args, vec![said.clone()], Attrs::new());
+        Some(Made { value, info: said, sizes })
+    }
+
+    /// A call that has an effect, on a vector.
+    fn effect(&mut self, frame: &mut Frame, known: Known, said: StructInfo) -> Option<Made> {
+        let (info, sizes) = (known.info.clone(), known.sizes.clone());
+        let operand = self.operand_of(frame, &known);
+        let (name, args, said) = match self.tape.choose(9) {
+            0 | 1 => ("relax_spec.log", vec![operand], said),
+            2 => ("relax_spec.add_inplace", vec![known.expr.clone(), known.expr], said),
+            3 => {
+                let other = self.pick(frame, |known| known.info == info)?;
+                if matches!(known.expr, Expr::Constant(_)) {
+                    return None;
+                }
+                ("relax_spec.add_inplace", vec![known.expr, other.expr], said)
+            }
+            4 => {
+                let value = Expr::call(
+                    Expr::op("relax.print"),
+                    vec![Expr::StringImm(crate::grammar::StringImm { value: "".into(), span: Span::NONE }), operand],
+                );
+                return Some(Made { value, info: StructInfo::tuple([]), sizes: None });
+            }
+            5 => ("relax_spec.alias", vec![operand], said),
+            6 => return self.packed_otherwise(frame, operand, &info),
+            7 => return self.asserted(),
+            _ => return self.filled(frame, operand, sizes?),
+        };
+        let value = call_with(Expr::extern_func(name), args, vec![said.clone()], Attrs::new());
         Some(Made { value, info: said, sizes })
     }
 

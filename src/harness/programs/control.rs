@@ -75,16 +75,7 @@ impl Generator<'_> {
             self.left = self.left.saturating_sub(1);
             bindings.extend(self.binding(frame));
         }
-        let same = |known: &Known| wanted.is_some_and(|wanted| known.info == *wanted);
-        let is_closure = |known: &Known| of_functions && known.info.as_func().is_some_and(|f| f.params.is_some());
-        // What the two have in common may be no more than that they are values.
-        let anything = self.tape.one_in(5);
-        let chosen = self
-            .pick(frame, is_closure)
-            .or_else(|| self.pick(frame, |known| anything && !holds_function(&known.info)))
-            .or_else(|| self.pick(frame, same))
-            .or_else(|| self.pick(frame, |known| known.sizes.is_some() && known.info.as_tensor().is_some()))
-            .or_else(|| self.pick(frame, |known| !holds_function(&known.info)));
+        let chosen = self.branch_result(frame, wanted, of_functions);
         frame.leave(mark);
         for (known, used) in frame.known.iter_mut().zip(known) {
             known.used = known.used || used;
@@ -101,6 +92,19 @@ impl Generator<'_> {
             Some(known) => (Expr::seq(blocks, known.expr), known.info, known.sizes),
             None => (Expr::seq(blocks, Expr::tuple(Vec::new())), StructInfo::tuple([]), None),
         }
+    }
+
+    /// What a branch gives.
+    fn branch_result(&mut self, frame: &mut Frame, wanted: Option<&StructInfo>, of_functions: bool) -> Option<Known> {
+        let same = |known: &Known| wanted.is_some_and(|wanted| known.info == *wanted);
+        let is_closure = |known: &Known| of_functions && known.info.as_func().is_some_and(|f| f.params.is_some());
+        // What the two have in common may be no more than that they are values.
+        let anything = self.tape.one_in(5);
+        self.pick(frame, is_closure)
+            .or_else(|| self.pick(frame, |known| anything && !holds_function(&known.info)))
+            .or_else(|| self.pick(frame, same))
+            .or_else(|| self.pick(frame, |known| known.sizes.is_some() && known.info.as_tensor().is_some()))
+            .or_else(|| self.pick(frame, |known| !holds_function(&known.info)))
     }
 
     /// A local function, which sees what is bound around it.
