@@ -9,7 +9,8 @@ are built into one copy of the repository, each behind a switch that is read fro
     tools/draw_faults.py                   draw them anew; needs cargo-mutants and tools/requirements-mutants.txt
     tools/seeded_faults.py build           build the copy, and say how it is started
     tools/seeded_faults.py run             ask a campaign to find each, and see that it finds nothing in the copy without a fault
-    tools/seeded_faults.py run --without casts,effects    the same without features of the generator
+    tools/seeded_faults.py run --without casts,effects    the same without features of the generator, or the texts (`seeds`)
+    tools/seeded_faults.py run --each --seconds 20        without each of them, one after the other; goes on where it was stopped
     tools/seeded_faults.py table           write conformance/faults/README.md from what was measured
     tools/seeded_faults.py check           only see that each text still occurs exactly once, and that the table is up to date
 
@@ -86,10 +87,23 @@ PATHS = ["--seeds", "--paths", "drawn,derive,well_formed,normal_form,type_check"
 TIMEOUT, MEMORY = 5, 6 << 30
 
 
+# The texts of the suite are no feature of the generator, and can be left out as if they were.
+TEXTS = "seeds"
+FEATURES = ROOT / "src" / "harness" / "programs" / "features.rs"
+
+
+def each_feature() -> list[str]:
+    listed = FEATURES.read_text(encoding="utf-8").split("\nfeatures! {")[1]
+    return [TEXTS, *re.findall(r"^    (\w+);$", listed, re.MULTILINE)]
+
+
 def campaign(program: Path, asked: list[str], without: str, out: Path) -> list[str]:
+    left_out = [name for name in without.split(",") if name]
     command = [str(program), "fuzz", "--adapter", shlex.join(asked), "--seed", str(SEED), "--time", "8h"]
-    command += ["--reduce", "0", "--timeout", str(TIMEOUT), "--out", str(out), *PATHS]
-    return [*command, "--without", without] if without else command
+    command += ["--reduce", "0", "--timeout", str(TIMEOUT), "--out", str(out)]
+    command += [word for word in PATHS if word != "--seeds" or TEXTS not in left_out]
+    features = [name for name in left_out if name != TEXTS]
+    return [*command, "--without", ",".join(features)] if features else command
 
 
 def limited() -> None:
@@ -168,6 +182,19 @@ def results() -> dict:
     return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {"runs": {}}
 
 
+def is_found(kept: dict, fault: Fault, seconds: int) -> bool:
+    """Whether it is found with every feature, within the time that is given without one: else nothing can be lost."""
+    found = kept["runs"]["everything"]["faults"].get(fault.name, {}).get("seconds")
+    return found is not None and found <= seconds
+
+
+def run_each(options: argparse.Namespace, faults: list[Fault]) -> int:
+    for name in each_feature():
+        print(f"without {name}", flush=True)
+        run(argparse.Namespace(**{**vars(options), "without": name}), faults)
+    return 0
+
+
 def run(options: argparse.Namespace, faults: list[Fault]) -> int:
     program = options.work / "relax-spec"
     name = f"without {options.without}" if options.without else "everything"
@@ -187,7 +214,7 @@ def run(options: argparse.Namespace, faults: list[Fault]) -> int:
             continue
         if fault.name in here["faults"] and not options.again:
             continue
-        if options.without and kept["runs"]["everything"]["faults"].get(fault.name, {}).get("seconds") is None:
+        if options.without and not is_found(kept, fault, options.seconds):
             continue
         here["faults"][fault.name] = measure(program, fault, fault.part, options.seconds, options.without)
         print(f"{fault.name}: {here['faults'][fault.name]}", flush=True)
@@ -261,6 +288,7 @@ def main() -> int:
     parser.add_argument("command", choices=["build", "run", "table", "check"])
     parser.add_argument("names", nargs="*", metavar="GLOB", help="only these faults")
     parser.add_argument("--without", default="", metavar="FEATURE,..", help="features of the generator that are left out")
+    parser.add_argument("--each", action="store_true", help="without each feature, one after the other")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="for each fault [default: 60]")
     parser.add_argument("--again", action="store_true", help="measure again what was measured before")
     parser.add_argument("--work", type=Path, default=ROOT / "target" / "seeded-faults", help="where the copy is kept")
@@ -274,7 +302,7 @@ def main() -> int:
             print(shlex.join(adapter(program, faults[0], faults[0].part)))
             return 0
         case "run":
-            return run(options, faults)
+            return run_each(options, faults) if options.each else run(options, faults)
         case "table":
             TABLE.write_text(page(faults, results()), encoding="utf-8")
             return 0

@@ -171,7 +171,11 @@ pub fn permitted(edition: Edition, ask: &Ask) -> Vec<Answer> {
 
 pub(super) fn is_permitted(edition: Edition, ask: &Ask, outcome: &Outcome) -> bool {
     let Outcome::Answer { answer: given, .. } = outcome else { return false };
-    permitted(edition, ask).iter().any(|allowed| same_answer(edition, allowed, given))
+    // Mostly it is what one prover comes to, and the others need not be asked: the one first that implementations resemble.
+    [Prover::Algebraic, Prover::Exhaustive, Prover::Alpha].into_iter().any(|prover| {
+        let answer = oracle::answer(&mut Cx::new().with_edition(edition).with_prover(prover), ask);
+        answer.is_ok_and(|allowed| same_answer(edition, &allowed, given))
+    })
 }
 
 fn same_answer(edition: Edition, a: &Answer, b: &Answer) -> bool {

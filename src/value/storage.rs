@@ -81,6 +81,8 @@ pub struct Poison {
     pub unwritten: Option<String>,
     /// The first byte that something else has written since.
     pub overwritten: Option<String>,
+    /// It is the result of a call that was to write it, and did not: nothing is said of what it holds.
+    pub open: Option<String>,
 }
 
 /// Who wrote which bytes last, as runs of bytes that do not overlap, by where they begin.
@@ -224,7 +226,7 @@ impl Lodging {
             let (other, place) = (&run.tensor, &run.place);
             format!("{whose} is read at {now}, and byte {byte} of the storage was written through the tensor of {other} at {place}")
         });
-        Poison { released: None, unwritten, overwritten }
+        Poison { unwritten, overwritten, ..Poison::default() }
     }
 
     /// Whether each element of so many bytes can be read.
@@ -265,14 +267,14 @@ impl Run {
 impl Poison {
     /// Whether everything can be read.
     pub fn is_none(&self) -> bool {
-        self.released.is_none() && self.unwritten.is_none() && self.overwritten.is_none()
+        self.released.is_none() && self.unwritten.is_none() && self.overwritten.is_none() && self.open.is_none()
     }
 
     /// MEM.RELEASED, MEM.UNWRITTEN, MEM.OVERWRITTEN: what is read is still there, has been written, and by no one else since.
     ///
     /// # Errors
     ///
-    /// It cannot be read.
+    /// It cannot be read, or nothing is said of what is read.
     pub fn check(&self, cx: &mut Cx) -> Result<(), Stop> {
         let told = |why: &Option<String>| why.clone().unwrap_or_default();
         let checked = cx.check(&[
@@ -280,7 +282,9 @@ impl Poison {
             (rule!("MEM.UNWRITTEN"), 1, self.unwritten.is_none(), &|| told(&self.unwritten)),
             (rule!("MEM.OVERWRITTEN"), 1, self.overwritten.is_none(), &|| told(&self.overwritten)),
         ]);
-        checked.map_err(|(rule, message)| Stop::error(rule, message))
+        checked.map_err(|(rule, message)| Stop::error(rule, message))?;
+        // OP.CALLTIR.ALLOC: of what nobody has written there, nothing is said.
+        self.open.clone().map_or(Ok(()), |why| Err(Stop::Unspecified(why)))
     }
 }
 

@@ -22,12 +22,56 @@ struct TensorObj {
     dtype: DataType,
     shape: Vec<i64>,
     elements: RefCell<Elements>,
+    /// Which of them have a value; of a tensor in a storage, the storage knows.
+    values: RefCell<Values>,
     /// Where in a storage it lies, if it does. Then the elements are a copy of its bytes, as they were when they were had last.
     lodging: OnceCell<Lodging>,
     /// Where it was released, if it was.
     released: OnceCell<Place>,
     /// The bytes of the run that made it; none of a tensor from outside.
     _held: Option<Held>,
+}
+
+/// Which elements have a value.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+enum Values {
+    /// All of them.
+    #[default]
+    All,
+    /// None yet.
+    None,
+    /// Those that are true.
+    Of(Vec<bool>),
+}
+
+impl Values {
+    /// As a list of all elements, which are so many; nothing if all have one.
+    fn listed(&self, count: usize) -> Option<Vec<bool>> {
+        match self {
+            Values::All => None,
+            Values::None => Some(vec![false; count]),
+            Values::Of(values) => Some(values.clone()),
+        }
+    }
+
+    /// Whether all have one.
+    fn is_all(&self) -> bool {
+        match self {
+            Values::All => true,
+            Values::None => false,
+            Values::Of(values) => values.iter().all(|value| *value),
+        }
+    }
+
+    /// One of them, of so many, has one now.
+    fn give(&mut self, at: usize, count: usize) {
+        if *self == Values::None {
+            *self = Values::Of(vec![false; count]);
+        }
+        if let Values::Of(values) = self {
+            values.get_mut(at).into_iter().for_each(|value| *value = true);
+        }
+    }
 }
 
 /// The elements, row-major, by data type.
@@ -414,8 +458,16 @@ impl Tensor {
     pub fn from_elements(elements: Elements) -> Tensor {
         let shape = for_elements!(&elements, array => array.shape().iter().map(|d| *d as i64).collect());
         let (dtype, elements) = (elements.dtype(), RefCell::new(elements));
-        let (lodging, released) = (OnceCell::new(), OnceCell::new());
-        Tensor(Rc::new(TensorObj { dtype, shape, elements, lodging, released, _held: None }))
+        let (values, lodging, released) = (RefCell::default(), OnceCell::new(), OnceCell::new());
+        Tensor(Rc::new(TensorObj { dtype, shape, elements, values, lodging, released, _held: None }))
+    }
+
+    /// OP.CALLTIR.ALLOC: this new tensor, of whose content nothing is said until it is written.
+    pub fn without_values(self) -> Tensor {
+        if !self.is_empty() {
+            *self.0.values.borrow_mut() = Values::None;
+        }
+        self
     }
 
     /// A new tensor, which holds these bytes as long as it lives.
@@ -514,9 +566,20 @@ impl Tensor {
         }
     }
 
-    /// The storage, if there is one, has the elements as they are now.
+    /// The storage, if there is one, has the elements as they are now; else the tensor knows which of them have a value.
     fn tell_storage(&self, written: Option<&[bool]>) {
-        let Some(lodging) = self.0.lodging.get() else { return };
+        let Some(lodging) = self.0.lodging.get() else {
+            *self.0.values.borrow_mut() = match written {
+                Some(written) if written.contains(&false) => Values::Of(written.to_vec()),
+                Some(_) | None => Values::All,
+            };
+            return;
+        };
+        self.write_through(lodging, written);
+    }
+
+    /// Writes the elements that have a value to the storage.
+    fn write_through(&self, lodging: &Lodging, written: Option<&[bool]>) {
         let (bytes, size) = (self.to_bytes(), self.dtype().bytes());
         let Some(written) = written else { return lodging.write(0, &bytes) };
         let mut from = 0;
@@ -551,7 +614,7 @@ impl Tensor {
             let bytes = self.to_bytes();
             let storage = Storage::allocate(account, bytes.len() as u64)?;
             if let Some(lodging) = Lodging::of_its_own(&storage, 0, bytes.len() as u64) {
-                lodging.write(0, &bytes);
+                self.write_through(&lodging, self.readable_elements().as_deref());
                 // No one else can have set it since.
                 let _ = self.0.lodging.set(lodging);
             }
@@ -572,15 +635,19 @@ impl Tensor {
 
     /// Why it cannot be read, if that is so; `now` is where the run is. `None` of a tensor that lies in no storage and was not
     /// released, which can be read.
-    pub fn poison(&self, now: impl FnOnce() -> Place) -> Option<Poison> {
+    pub fn poison(&self, now: impl Fn() -> Place) -> Option<Poison> {
         let lodging = self.0.lodging.get();
         let released = self.0.released.get().map(|at| {
             let told = lodging.map_or_else(|| "a tensor".to_string(), Lodging::told);
             format!("{told} is used at {}, and was released at {at}", now())
         });
+        let open = lodging.is_none() && !self.0.values.borrow().is_all();
         match (lodging, released) {
-            (None, None) => None,
-            (None, released) => Some(Poison { released, ..Poison::default() }),
+            (None, None) if !open => None,
+            (None, released) => {
+                let told = || format!("at {} a tensor is read that was not written in every element", now());
+                Some(Poison { released, open: open.then(told), ..Poison::default() })
+            }
             (Some(lodging), released) => Some(Poison { released, ..lodging.poison(0..lodging.size) }),
         }
     }
@@ -591,9 +658,12 @@ impl Tensor {
         self.0.lodging.get().map(|lodging| lodging.poison(flat as u64 * size..(flat as u64 + 1) * size))
     }
 
-    /// Which elements can be read; `None` if all can, as it lies in no storage.
+    /// Which elements can be read; `None` if all can, as it lies in no storage and all of it was written.
     pub fn readable_elements(&self) -> Option<Vec<bool>> {
-        self.0.lodging.get().map(|lodging| lodging.readable(self.dtype().bytes() as u64))
+        match self.0.lodging.get() {
+            Some(lodging) => Some(lodging.readable(self.dtype().bytes() as u64)),
+            None => self.0.values.borrow().listed(self.len()),
+        }
     }
 
     /// Whether it is another tensor on some of the same bytes.
@@ -639,8 +709,10 @@ impl Tensor {
             }
             None => false,
         });
-        if let Some(lodging) = lodging.filter(|_| is_set) {
-            lodging.write((flat * self.dtype().bytes()) as u64, &bytes);
+        match lodging.filter(|_| is_set) {
+            Some(lodging) => lodging.write((flat * self.dtype().bytes()) as u64, &bytes),
+            None if is_set => self.0.values.borrow_mut().give(flat, self.len()),
+            None => {}
         }
         is_set
     }
@@ -649,6 +721,21 @@ impl Tensor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tensor_without_values_has_those_that_are_written() {
+        let tensor = Tensor::zeros(DataType::FLOAT32, &[3]).unwrap().without_values();
+        let is_open = |tensor: &Tensor| tensor.poison(Place::default).is_some_and(|poison| poison.open.is_some());
+        assert!(is_open(&tensor) && tensor.readable_elements() == Some(vec![false; 3]));
+        assert!(tensor.set(1, Scalar::Int(5)) && !tensor.set(3, Scalar::Int(5)));
+        assert!(is_open(&tensor) && tensor.readable_elements() == Some(vec![false, true, false]));
+        tensor.rewrite(Some(&[true, true, false]), |_| {});
+        assert!(is_open(&tensor));
+        assert_eq!(tensor.fill(|_| Ok::<Scalar, ()>(Scalar::Int(1))), Ok(()));
+        assert!(tensor.poison(Place::default).is_none());
+        // Without elements there is nothing to write.
+        assert!(!is_open(&Tensor::zeros(DataType::FLOAT32, &[0]).unwrap().without_values()));
+    }
 
     #[test]
     fn a_clone_is_an_alias() {

@@ -65,9 +65,9 @@ fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure>
         seldom: troubled.into_iter().map(pattern).collect::<Result<_, _>>()?,
         features,
         bindings: args.bindings,
-        exactly: None,
         // A campaign draws by the edition by which the implementation is judged.
         edition: args.edition.unwrap_or_default(),
+        ..Restriction::default()
     })
 }
 

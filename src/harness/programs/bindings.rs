@@ -2,11 +2,13 @@
 
 use super::frame::{Frame, Generator, Known, Made, dims_of, dtype_of, holds_function};
 use crate::grammar::{
-    AttrValue, Attrs, BinaryOp, Binding, Call, DataType, Expr, FloatBits, GlobalVar, MatchCast, PrimExpr,
-    PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo,
+    AttrValue, Attrs, BinaryOp, Binding, Call, DataType, Expr, FloatBits, GlobalVar, MatchCast, Ndim, PrimExpr,
+    PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo, TensorData, TensorShape, TensorStructInfo, VarBinding,
 };
 
 const F32: DataType = DataType::FLOAT32;
+/// Makes an object that is nothing else.
+const OBJECT: &str = "relax_spec.make_object";
 
 fn is_float_vector(known: &Known) -> bool {
     dtype_of(&known.info) == Some(F32) && dims_of(&known.info).is_some() && known.sizes.is_some()
@@ -45,12 +47,15 @@ impl Generator<'_> {
         {
             return Some(cast);
         }
+        if self.on.recursion && self.on.closures && !frame.dataflow && frame.depth > 0 && self.tape.one_in(20) {
+            return Some(self.recursive_binding(frame));
+        }
         let made = self.made(frame)?;
         Some(self.bind(frame, made))
     }
 
     fn made(&mut self, frame: &mut Frame) -> Option<Made> {
-        let special = match self.tape.choose(20) {
+        let special = match self.tape.choose(22) {
             10 | 11 if self.on.tuples => self.tuple(frame),
             12 if self.on.shapes => self.shape(frame),
             13 if self.on.packed || self.on.effects => self.packed(frame),
@@ -59,6 +64,8 @@ impl Generator<'_> {
             16 if self.on.constants => self.bound_constant(),
             17 if self.on.odd_blocks => self.alias(frame),
             18 | 19 => self.control(frame),
+            20 if self.on.nested => self.sequence_as_value(frame),
+            21 if self.on.shapes && self.on.arithmetic => self.comparison(frame),
             _ => None,
         };
         special.or_else(|| self.operator(frame))
@@ -73,7 +80,9 @@ impl Generator<'_> {
     fn bound_constant(&mut self) -> Option<Made> {
         let dtypes = [F32, DataType::BOOL, DataType::INT64, DataType::INT32, DataType::FLOAT64, DataType::UINT8];
         let dtype = if self.on.data_types { dtypes[self.tape.choose(dtypes.len())] } else { F32 };
-        let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| 1 + self.tape.choose(4) as i64).collect();
+        // Now and then there are no elements.
+        let least = i64::from(!self.tape.one_in(12));
+        let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| least + self.tape.choose(4) as i64).collect();
         let known = self.constant(dtype, &sizes)?;
         Some(Made { value: known.expr, info: known.info, sizes: known.sizes })
     }
@@ -163,25 +172,53 @@ impl Generator<'_> {
             StructInfo::Tensor(_) => !of_shapes,
             StructInfo::Object | StructInfo::Prim(_) | StructInfo::Tuple(_) | StructInfo::Func(_) => false,
         };
+        if self.tape.one_in(5) {
+            return self.cast_whole(frame);
+        }
         let known = self.pick(frame, |known| is_wanted(known) && known.sizes.is_some())?;
-        let (sizes, dtype) = (known.sizes.clone()?, dtype_of(&known.info));
+        let (sizes, dtype) = (known.sizes.clone()?, dtype_of(&known.info).filter(|dtype| !dtype.is_void()));
         let rank = i64::try_from(sizes.len()).ok()?;
-        let less = self.tape.one_in(6);
+        let less = self.tape.choose(6);
         let info = match dtype {
-            Some(dtype) if less => StructInfo::tensor_ndim(rank, dtype),
+            Some(dtype) if less == 5 => StructInfo::tensor_ndim(rank, dtype),
+            Some(dtype) if less == 4 => self.of_held_shape(frame, &sizes, dtype)?,
             Some(dtype) => StructInfo::tensor(self.cast_dims(frame, &sizes), dtype),
+            None if known.info.as_tensor().is_some() => return None,
             None => StructInfo::shape(self.cast_dims(frame, &sizes)),
         };
-        let made = Made { value: known.expr, info: info.clone(), sizes: Some(sizes) };
-        match self.bind(frame, made) {
-            Binding::VarBinding(binding) => Some(Binding::MatchCast(MatchCast {
-                var: Some(binding.var),
-                struct_info: info,
-                value: binding.value,
-                span: Span::NONE,
-            })),
-            cast @ Binding::MatchCast(_) => Some(cast),
+        Some(self.cast_to(frame, info, known.expr, Some(sizes)))
+    }
+
+    fn cast_to(&mut self, frame: &mut Frame, info: StructInfo, value: Expr, sizes: Option<Vec<i64>>) -> Binding {
+        match self.bind(frame, Made { value, info: info.clone(), sizes }) {
+            Binding::VarBinding(VarBinding { var, value, span }) => {
+                Binding::MatchCast(MatchCast { var: Some(var), struct_info: info, value, span })
+            }
+            cast @ Binding::MatchCast(_) => cast,
         }
+    }
+
+    /// A tensor of the shape that a variable holds.
+    fn of_held_shape(&mut self, frame: &mut Frame, sizes: &[i64], dtype: DataType) -> Option<StructInfo> {
+        let held = self.pick(frame, |known| {
+            let is_var = matches!(known.expr, Expr::Var(_));
+            is_var && matches!(known.info, StructInfo::Shape(_)) && known.sizes.as_deref() == Some(sizes)
+        })?;
+        let Expr::Var(var) = held.expr else { return None };
+        let (shape, ndim) = (Some(TensorShape::Var(var.into())), Ndim::of_len(sizes.len()));
+        Some(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim, vdevice: None }))
+    }
+
+    /// A tuple or a function is what is known of it.
+    fn cast_whole(&mut self, frame: &mut Frame) -> Option<Binding> {
+        let (functions, scope) = (self.on.closures && !frame.dataflow, frame.dims.clone());
+        let known = self.pick(frame, |known| match &known.info {
+            StructInfo::Tuple(_) => !holds_function(&known.info),
+            StructInfo::Func(func) => functions && func.params.is_some(),
+            StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
+        })?;
+        let info = self.outside(&known.info, &scope);
+        Some(self.cast_to(frame, info, known.expr, None))
     }
 
     /// New variables for sizes, or what is in scope.
@@ -216,41 +253,85 @@ impl Generator<'_> {
         let less = StructInfo::tensor_ndim(i64::try_from(sizes.as_ref()?.len()).ok()?, F32);
         let said = if self.tape.one_in(3) { less } else { info.clone() };
         if self.on.effects && frame.is_impure() {
-            let operand = self.operand_of(frame, &known);
-            let (name, args, said) = match self.tape.choose(6) {
-                0 | 1 => ("relax_spec.log", vec![operand], said),
-                2 => ("relax_spec.add_inplace", vec![known.expr.clone(), known.expr], said),
-                3 => {
-                    let other = self.pick(frame, |known| known.info == info)?;
-                    if matches!(known.expr, Expr::Constant(_)) {
-                        return None;
-                    }
-                    ("relax_spec.add_inplace", vec![known.expr, other.expr], said)
-                }
-                4 => {
-                    let value = Expr::call(
-                        Expr::op("relax.print"),
-                        vec![
-                            Expr::StringImm(crate::grammar::StringImm { value: "".into(), span: Span::NONE }),
-                            operand,
-                        ],
-                    );
-                    return Some(Made { value, info: StructInfo::tuple([]), sizes: None });
-                }
-                _ => ("relax_spec.alias", vec![operand], said),
-            };
-            let value = call_with(Expr::extern_func(name), args, vec![said.clone()], Attrs::new());
-            return Some(Made { value, info: said, sizes });
+            return self.effect(frame, known, said);
         }
         if !self.on.packed {
             return None;
         }
-        let name = ["relax_spec.identity", "relax_spec.alias", "relax_spec.add"][self.tape.choose(3)];
+        let name = ["relax_spec.identity", "relax_spec.alias", "relax_spec.add", OBJECT][self.tape.choose(4)];
+        if name == OBJECT {
+            let (args, said) = (vec![Expr::extern_func(OBJECT)], vec![StructInfo::Object]);
+            let value = call_with(Expr::op("relax.call_pure_packed"), args, said, Attrs::new());
+            return Some(Made { value, info: StructInfo::Object, sizes: None });
+        }
         let operand = self.operand_of(frame, &known);
         let args = if name == "relax_spec.add" { vec![operand, known.expr] } else { vec![operand] };
         let args = [vec![Expr::extern_func(name)], args].concat();
         let value = call_with(Expr::op("relax.call_pure_packed"), args, vec![said.clone()], Attrs::new());
         Some(Made { value, info: said, sizes })
+    }
+
+    /// A call that has an effect, on a vector.
+    fn effect(&mut self, frame: &mut Frame, known: Known, said: StructInfo) -> Option<Made> {
+        let (info, sizes) = (known.info.clone(), known.sizes.clone());
+        let operand = self.operand_of(frame, &known);
+        let (name, args, said) = match self.tape.choose(9) {
+            0 | 1 => ("relax_spec.log", vec![operand], said),
+            2 => ("relax_spec.add_inplace", vec![known.expr.clone(), known.expr], said),
+            3 => {
+                let other = self.pick(frame, |known| known.info == info)?;
+                if matches!(known.expr, Expr::Constant(_)) {
+                    return None;
+                }
+                ("relax_spec.add_inplace", vec![known.expr, other.expr], said)
+            }
+            4 => {
+                let value = Expr::call(
+                    Expr::op("relax.print"),
+                    vec![Expr::StringImm(crate::grammar::StringImm { value: "".into(), span: Span::NONE }), operand],
+                );
+                return Some(Made { value, info: StructInfo::tuple([]), sizes: None });
+            }
+            5 => ("relax_spec.alias", vec![operand], said),
+            6 => return self.packed_otherwise(frame, operand, &info),
+            7 => return self.asserted(),
+            _ => return self.filled(frame, operand, sizes?),
+        };
+        let value = call_with(Expr::extern_func(name), args, vec![said.clone()], Attrs::new());
+        Some(Made { value, info: said, sizes })
+    }
+
+    /// A packed call that says nothing of its result, one that says several things, and one that gives nothing.
+    fn packed_otherwise(&mut self, frame: &mut Frame, operand: Expr, info: &StructInfo) -> Option<Made> {
+        let (name, args, said, info) = match self.tape.choose(3) {
+            0 => ("relax_spec.log", vec![operand], Vec::new(), StructInfo::Object),
+            1 => {
+                let other = self.pick(frame, |known| known.info == *info)?;
+                let infos = vec![info.clone(), info.clone()];
+                let pair = Expr::tuple(vec![operand, other.expr]);
+                ("relax_spec.alias", vec![pair], infos.clone(), StructInfo::tuple(infos))
+            }
+            _ => ("relax_spec.log", Vec::new(), vec![StructInfo::tuple([])], StructInfo::tuple([])),
+        };
+        let value = call_with(Expr::extern_func(name), args, said, Attrs::new());
+        Some(Made { value, info, sizes: None })
+    }
+
+    /// A condition that holds.
+    fn asserted(&mut self) -> Option<Made> {
+        let holds = Expr::constant(TensorData::from_values(DataType::BOOL, &[], &[1.0]).ok()?);
+        let text = Expr::StringImm(crate::grammar::StringImm { value: "".into(), span: Span::NONE });
+        let value = Expr::call(Expr::op("relax.assert_op"), vec![holds, text]);
+        Some(Made { value, info: StructInfo::tuple([]), sizes: None })
+    }
+
+    /// A packed function that writes its result into a tensor.
+    fn filled(&mut self, frame: &mut Frame, operand: Expr, sizes: Vec<i64>) -> Option<Made> {
+        let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(frame, *size)).collect();
+        let rank = StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, F32);
+        let args = vec![Expr::extern_func("relax_spec.fill_dps"), operand, Expr::shape(dims.clone())];
+        let value = call_with(Expr::op("relax.call_dps_packed"), args, vec![rank], Attrs::new());
+        Some(Made { value, info: StructInfo::tensor(dims, F32), sizes: Some(sizes) })
     }
 
     /// A call of a `PrimFunc`.
@@ -306,7 +387,12 @@ impl Generator<'_> {
         };
         args.push(shape);
         let sizes = self.sizes_of(&info);
-        Some(Made { value: call_with(Expr::op("relax.call_tir"), args, vec![rank], Attrs::new()), info, sizes })
+        let (mut name, mut attrs) = ("relax.call_tir", Attrs::new());
+        if self.on.attributes && self.tape.one_in(12) {
+            name = "relax.call_tir_with_grad";
+            attrs.insert("te_grad_name".into(), AttrValue::Str("relax_spec_grad".into()));
+        }
+        Some(Made { value: call_with(Expr::op(name), args, vec![rank], attrs), info, sizes })
     }
 
     /// A tensor for an input of a `PrimFunc`, of which some sizes are settled.

@@ -1,9 +1,10 @@
 //! Calls of operators: like those that are known to give a value, on what is in scope.
 
 use super::frame::{Frame, Generator, Known, Made, dims_of, dtype_of};
+use super::source::Callable;
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, MatchCast, PrimExpr, PrimStructInfo, PrimValue,
-    Span, StructInfo, TensorData, VarBinding,
+    ShapeVar, Span, StructInfo, TensorData, TensorStructInfo, VarBinding,
 };
 use crate::harness::calls::{Operand, RandomCall};
 use crate::ops::{InferArgs, OpDef};
@@ -15,8 +16,10 @@ const ATTEMPTS: usize = 3;
 const ELEMENTS: i64 = 600;
 /// The most elements of a constant.
 const CONSTANT: i64 = 32;
-/// One in so many of the calls that TVM is known to have trouble with is made.
+/// One in so many of the calls that an implementation is known to have trouble with, or that mostly fail, is made; of the latter more
+/// where the operator has its turn, so that each is called at times.
 const SELDOM: usize = 60;
+const IN_TURN: usize = 4;
 
 impl Generator<'_> {
     /// A call of some operator.
@@ -26,10 +29,20 @@ impl Generator<'_> {
                 break;
             }
             let operators = std::mem::take(&mut self.operators);
-            let at = self.featured.take().or(self.tape.pick(&operators).copied());
+            let other = self.tape.pick(&operators).copied();
             self.operators = operators;
-            let Some(callable) = at.and_then(|at| self.source.operators.get(at)) else { continue };
-            if callable.seldom && !self.tape.one_in(SELDOM) || !callable.op.pure && !frame.is_impure() {
+            let may_stand = |callable: &Callable| callable.op.pure || frame.is_impure();
+            // Its turn comes in a function that may call it.
+            let has_turn = |at: &usize| self.source.operators.get(*at).is_none_or(may_stand);
+            let featured = self.featured.take_if(|at| has_turn(at));
+            let callable = featured.or(other).and_then(|at| self.source.operators.get(at));
+            let Some(callable) = callable.filter(|callable| may_stand(callable)) else { continue };
+            let one_in = match (featured.is_some() && !callable.troubled, callable.op.pure) {
+                (true, true) => IN_TURN,
+                (true, false) => 1,
+                (false, _) => SELDOM,
+            };
+            if callable.seldom && !self.tape.one_in(one_in) {
                 continue;
             }
             let Some(call) = self.tape.pick(&callable.calls) else { continue };
@@ -58,7 +71,8 @@ impl Generator<'_> {
         let value = Expr::call(Expr::op(op), vec![self.operand_of(frame, &a), b.expr]);
         let info = match dims_of(&a.info) {
             Some(_) => a.info.clone(),
-            None => StructInfo::tensor_ndim(i64::try_from(a.sizes.as_ref()?.len()).ok()?, DataType::FLOAT32),
+            // Where the rank is not known, it is not known of the result.
+            None => StructInfo::Tensor(TensorStructInfo { shape: None, ..a.info.as_tensor()?.clone() }),
         };
         Some(Made { value, info, sizes: a.sizes })
     }
@@ -178,7 +192,7 @@ impl Generator<'_> {
     /// A constant of small numbers.
     pub(super) fn constant(&mut self, dtype: DataType, sizes: &[i64]) -> Option<Known> {
         let count = sizes.iter().product::<i64>();
-        if count == 0 || count > CONSTANT || sizes.iter().any(|size| *size < 0) {
+        if count > CONSTANT || sizes.iter().any(|size| *size < 0) {
             return None;
         }
         let mut random = fastrand::Rng::with_seed(self.tape.choose(1 << 16) as u64);
@@ -201,11 +215,44 @@ impl Generator<'_> {
         };
         let mut dims = Vec::new();
         for size in sizes {
-            let var = self.shape_var(frame, *size);
+            // What one sequence binds another may bind anew, whatever size it is there.
+            let again = self.on.shadowing && self.tape.one_in(2);
+            let is_free = |var: &&ShapeVar| !frame.dims.contains(var) && !dims.contains(&PrimExpr::Var((*var).clone()));
+            let var = match self.spent.iter().find(is_free).filter(|_| again) {
+                Some(var) => var.clone(),
+                None => self.shape_var(frame, *size),
+            };
             self.spent.push(var.clone());
             dims.push(PrimExpr::Var(var));
         }
         Some(StructInfo::tensor(dims, dtype))
+    }
+
+    /// A sequence where a value is bound, which normalization has to flatten.
+    pub(super) fn sequence_as_value(&mut self, frame: &mut Frame) -> Option<Made> {
+        let known = self.pick(frame, |known| dtype_of(&known.info).is_some() && dims_of(&known.info).is_some())?;
+        let dataflow = frame.dataflow || self.on.dataflow && self.tape.one_in(3);
+        let kind = if dataflow { BlockKind::Dataflow } else { BlockKind::Binding };
+        let value = self.sequence_of(frame, &known, kind);
+        Some(Made { value, info: known.info, sizes: known.sizes })
+    }
+
+    /// A sequence that gives what is known.
+    fn sequence_of(&mut self, frame: &Frame, known: &Known, kind: BlockKind) -> Expr {
+        let var = Binder::var(self.fresh("s"));
+        let body = var.to_expr();
+        let value = known.expr.clone();
+        let bound = Binding::VarBinding(VarBinding { var, value: value.clone(), span: Span::NONE });
+        // It says no less than what is known outside.
+        let cast = self.inner_cast(frame, known);
+        let cast = cast.map(|struct_info| MatchCast { var: None, value, struct_info, span: Span::NONE });
+        let bindings = cast.map(Binding::MatchCast).into_iter().chain([bound]).collect();
+        let body = match self.tape.choose(4) {
+            3 if dtype_of(&known.info) == Some(DataType::FLOAT32) => Expr::call(Expr::op("relax.nn.relu"), vec![body]),
+            2 => Expr::seq(Vec::new(), body),
+            _ => body,
+        };
+        Expr::seq(vec![BindingBlock { kind, bindings, span: Span::NONE }], body)
     }
 
     /// The value as an operand: where it may be, in a form that normalization has to flatten.
@@ -219,20 +266,8 @@ impl Generator<'_> {
             1 if dtype_of(&known.info) == Some(DataType::FLOAT32) && dims_of(&known.info).is_some() => {
                 Expr::call(Expr::op("relax.nn.relu"), vec![expr])
             }
-            2 if !frame.dataflow => {
-                let var = Binder::var(self.fresh("s"));
-                let body = var.to_expr();
-                let binding = match self.inner_cast(frame, known) {
-                    Some(struct_info) => {
-                        // It says no less than what is known outside.
-                        let cast = MatchCast { var: None, value: expr.clone(), struct_info, span: Span::NONE };
-                        let bound = VarBinding { var, value: expr, span: Span::NONE };
-                        vec![Binding::MatchCast(cast), Binding::VarBinding(bound)]
-                    }
-                    None => vec![Binding::VarBinding(VarBinding { var, value: expr, span: Span::NONE })],
-                };
-                let block = BindingBlock { kind: BlockKind::Binding, bindings: binding, span: Span::NONE };
-                Expr::seq(vec![block], body)
+            2 if !frame.dataflow && dims_of(&known.info).is_some() => {
+                self.sequence_of(frame, known, BlockKind::Binding)
             }
             _ => expr,
         }

@@ -26,10 +26,14 @@ impl Census {
         "Call of a global function",
         "Call of a packed function",
         "Call of an operator",
+        "Call of one written there",
         "Constant",
         "DataflowBlock",
         "DataflowVar",
         "ExternFunc",
+        "Function as an operand",
+        "Function without a result annotation",
+        "Function, forced to be pure",
         "Function, impure",
         "Function, local",
         "Function, of several entry points",
@@ -38,10 +42,13 @@ impl Census {
         "MatchCast",
         "MatchCast in a branch",
         "MatchCast in a DataflowBlock",
+        "MatchCast of a function",
+        "MatchCast of a tuple",
         "PrimFunc",
         "PrimFunc in place",
         "PrimValue",
         "SeqExpr as an operand",
+        "SeqExpr as a value",
         "ShapeExpr",
         "StringImm",
         "Tuple",
@@ -150,13 +157,13 @@ impl Seen {
             }
             Expr::ExternFunc(_) => self.construct("Call of a packed function"),
             Expr::Var(_) | Expr::DataflowVar(_) => self.construct("Call of a closure"),
+            Expr::Function(_) => self.construct("Call of one written there"),
             Expr::Constant(_)
             | Expr::Tuple(_)
             | Expr::SeqExpr(_)
             | Expr::PrimValue(_)
             | Expr::StringImm(_)
             | Expr::DataTypeImm(_)
-            | Expr::Function(_)
             | Expr::If(_)
             | Expr::Call(_)
             | Expr::ShapeExpr(_)
@@ -167,6 +174,7 @@ impl Seen {
                 Expr::Call(_) => self.construct("call as an operand"),
                 Expr::Tuple(_) => self.construct("tuple as an operand"),
                 Expr::SeqExpr(_) => self.construct("SeqExpr as an operand"),
+                Expr::Function(_) => self.construct("Function as an operand"),
                 Expr::Constant(_)
                 | Expr::Var(_)
                 | Expr::DataflowVar(_)
@@ -174,7 +182,6 @@ impl Seen {
                 | Expr::PrimValue(_)
                 | Expr::StringImm(_)
                 | Expr::DataTypeImm(_)
-                | Expr::Function(_)
                 | Expr::If(_)
                 | Expr::ExternFunc(_)
                 | Expr::ShapeExpr(_)
@@ -217,6 +224,12 @@ impl Visitor for Seen {
         }
         if function.pure == Some(false) {
             self.construct("Function, impure");
+        }
+        if function.force_pure() {
+            self.construct("Function, forced to be pure");
+        }
+        if function.ret_struct_info.is_none() {
+            self.construct("Function without a result annotation");
         }
         for info in function.params.iter().filter_map(|param| param.annotation.as_ref()) {
             if matches!(info, StructInfo::Func(_)) {
@@ -263,6 +276,9 @@ impl Visitor for Seen {
         if binding.var.annotation.is_some() {
             self.construct("binding with an annotation");
         }
+        if matches!(binding.value, Expr::SeqExpr(_)) {
+            self.construct("SeqExpr as a value");
+        }
         walk_var_binding(self, binding);
     }
 
@@ -273,6 +289,11 @@ impl Visitor for Seen {
         }
         if self.dataflow {
             self.construct("MatchCast in a DataflowBlock");
+        }
+        match &cast.struct_info {
+            StructInfo::Func(_) => self.construct("MatchCast of a function"),
+            StructInfo::Tuple(_) => self.construct("MatchCast of a tuple"),
+            StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {}
         }
         walk_match_cast(self, cast);
     }

@@ -7,7 +7,8 @@ use super::{Features, Source};
 use crate::generate::Tape;
 use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, DataType, Expr, Function, GlobalFunc,
-    GlobalVar, IrModule, Name, PrimExpr, ShapeStructInfo, ShapeVar, Span, StructInfo, TensorShape, Var, VarBinding,
+    GlobalVar, IrModule, Name, Ndim, PrimExpr, ShapeStructInfo, ShapeVar, Span, StructInfo, TensorShape,
+    TensorStructInfo, Var, VarBinding,
 };
 
 /// The numbers of bindings that a program may have, the small ones often: what takes long to compile takes the time of many others.
@@ -174,19 +175,26 @@ impl<'a> Generator<'a> {
             let linked = self.on.entries && self.tape.one_in(2);
             let share = self.left / 3;
             let rest = std::mem::replace(&mut self.left, share);
-            let function = match self.tape.choose(5) {
+            let function = match self.tape.choose(6) {
                 1 if self.on.recursion => self.recursive(&name),
+                5 if self.on.recursion => {
+                    let other: Name = format!("helper{nth}_back").into();
+                    let [function, back] = self.mutually_recursive(&name, &other);
+                    funcs.push((GlobalVar::new(&other), GlobalFunc::Function(Arc::new(back))));
+                    function
+                }
                 2 if self.on.higher_order => self.applying(&name),
                 _ => self.global(&name),
             };
             self.left += rest - share;
-            let attrs = if linked { linked_as(&name) } else { Attrs::new() };
+            let mut attrs = function.attrs.clone();
+            attrs.extend(if linked { linked_as(&name) } else { Attrs::new() });
             entries.extend(linked.then(|| name.clone()));
             let function = Function { attrs, ..function };
             funcs.push((GlobalVar::new(&name), GlobalFunc::Function(Arc::new(function))));
         }
         let mut main = self.global("main");
-        main.attrs = linked_as("main");
+        main.attrs.extend(linked_as("main"));
         if self.on.attributes {
             let inputs = self.tape.choose(main.params.len() + 1);
             main.attrs.insert("num_input".into(), AttrValue::Int(i64::try_from(inputs).unwrap_or(0)));
@@ -208,16 +216,17 @@ impl<'a> Generator<'a> {
         self.spent.clear();
         let (body, ret, result) = self.sequence(&mut frame, usize::MAX);
         let params: Vec<Binder> = std::mem::take(&mut frame.params);
-        let function = Function {
-            params,
-            body,
-            ret_struct_info: Some(ret),
-            pure: Some(!effects),
-            attrs: Attrs::new(),
-            span: Span::NONE,
-        };
+        let mut attrs = Attrs::new();
+        // A function may be said to be pure whatever it calls.
+        let forced = effects && self.on.attributes && self.tape.one_in(4);
+        if forced {
+            attrs.insert("relax.force_pure".into(), AttrValue::Bool(true));
+        }
+        let pure = Some(forced || !effects);
+        let function = Function { params, body, ret_struct_info: Some(ret), pure, attrs, span: Span::NONE };
         self.knows(name, &function, result);
-        function
+        let says_less = self.on.annotations && self.tape.one_in(8);
+        if says_less { Function { ret_struct_info: None, pure: None, ..function } } else { function }
     }
 
     /// Later functions may call it.
@@ -244,7 +253,26 @@ impl<'a> Generator<'a> {
         }
         let bound = frame.bound.clone();
         let (body, info, sizes) = self.result(frame);
-        (Expr::seq(blocks, body), outside(&info, &bound), sizes)
+        let body = self.odd_result(frame, body, &info);
+        let whole = match blocks.is_empty() && self.on.nested {
+            true => body,
+            false => Expr::seq(blocks, body),
+        };
+        (whole, self.outside(&info, &bound), sizes)
+    }
+
+    /// What a sequence gives, now and then in a form that normalization has to bind.
+    fn odd_result(&mut self, frame: &Frame, body: Expr, info: &StructInfo) -> Expr {
+        if !self.on.nested || frame.dataflow || !self.tape.one_in(8) {
+            return body;
+        }
+        match self.tape.choose(3) {
+            1 => Expr::tuple_get_item(Expr::tuple(vec![body]), 0),
+            2 if dtype_of(info) == Some(DataType::FLOAT32) && dims_of(info).is_some() => {
+                Expr::call(Expr::op("relax.nn.relu"), vec![body])
+            }
+            _ => Expr::seq(Vec::new(), body),
+        }
     }
 
     fn block(&mut self, frame: &mut Frame, most: usize) -> BindingBlock {
@@ -316,11 +344,23 @@ impl<'a> Generator<'a> {
         } else {
             Binder::var(self.fresh("v"))
         };
-        let Made { value, info, sizes } = made;
-        frame.known.push(Known { expr: var.to_expr(), info: info.clone(), sizes, used: false });
-        let annotated = holds_function(&info) || self.on.annotations && self.tape.one_in(3);
-        let var = if annotated { var.annotated(outside(&info, &frame.dims)) } else { var };
-        Binding::VarBinding(VarBinding { var, value, span: Span::NONE })
+        let Made { value, mut info, sizes } = made;
+        let one_in = if info.as_prim().is_some() { 2 } else { 3 };
+        let annotated = holds_function(&info) || self.on.annotations && self.tape.one_in(one_in);
+        let mut bound = var.clone();
+        if annotated {
+            if !holds_function(&info) && self.tape.one_in(8) {
+                info = weakened(&info, self.tape);
+            }
+            bound = var.clone().annotated(self.outside(&info, &frame.dims));
+        }
+        frame.known.push(Known { expr: var.to_expr(), info, sizes, used: false });
+        Binding::VarBinding(VarBinding { var: bound, value, span: Span::NONE })
+    }
+
+    /// What may be said where only these shape variables are in scope.
+    pub(super) fn outside(&self, info: &StructInfo, scope: &[ShapeVar]) -> StructInfo {
+        outside(info, scope, self.source.restriction.values)
     }
 
     // Sizes.
@@ -462,8 +502,29 @@ pub(super) fn holds_function(info: &StructInfo) -> bool {
     }
 }
 
-/// What may be said where only these shape variables are in scope.
-pub(super) fn outside(info: &StructInfo, scope: &[ShapeVar]) -> StructInfo {
+/// Less than is known.
+fn weakened(info: &StructInfo, tape: &mut Tape) -> StructInfo {
+    match info {
+        StructInfo::Tensor(tensor) => match tape.choose(4) {
+            0 => StructInfo::Tensor(TensorStructInfo { shape: None, ..tensor.clone() }),
+            1 => StructInfo::Tensor(TensorStructInfo { shape: None, dtype: DataType::VOID, ..tensor.clone() }),
+            2 => StructInfo::Tensor(TensorStructInfo { shape: None, ndim: Ndim::Unknown, ..tensor.clone() }),
+            _ => StructInfo::Object,
+        },
+        StructInfo::Shape(shape) => match tape.choose(3) {
+            0 => StructInfo::Shape(ShapeStructInfo { values: None, ndim: shape.ndim }),
+            1 => StructInfo::Shape(ShapeStructInfo { values: None, ndim: Ndim::Unknown }),
+            _ => StructInfo::Object,
+        },
+        StructInfo::Tuple(fields) if !tape.one_in(3) => {
+            StructInfo::tuple(fields.iter().map(|field| weakened(field, tape)))
+        }
+        StructInfo::Object | StructInfo::Tuple(_) | StructInfo::Prim(_) | StructInfo::Func(_) => StructInfo::Object,
+    }
+}
+
+/// What may be said where only these shape variables are in scope, with or without the values of what is boxed.
+fn outside(info: &StructInfo, scope: &[ShapeVar], values: bool) -> StructInfo {
     let visible = |dims: &[PrimExpr]| {
         let mut all = true;
         dims.iter().for_each(|dim| dim.for_each_var(|var| all &= scope.contains(var)));
@@ -487,9 +548,11 @@ pub(super) fn outside(info: &StructInfo, scope: &[ShapeVar]) -> StructInfo {
             Some(values) if !visible(values) => StructInfo::Shape(ShapeStructInfo { values: None, ndim: shape.ndim }),
             Some(_) | None => info.clone(),
         },
-        // Later releases of TVM have no notation for the value.
-        StructInfo::Prim(prim) => StructInfo::prim(prim.dtype),
-        StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| outside(field, scope))),
+        StructInfo::Prim(prim) => match &prim.value {
+            Some(value) if values && visible(std::slice::from_ref(value)) => info.clone(),
+            Some(_) | None => StructInfo::prim(prim.dtype),
+        },
+        StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| outside(field, scope, values))),
         StructInfo::Object | StructInfo::Func(_) => info.clone(),
     }
 }

@@ -94,12 +94,13 @@ impl Seeds {
         Some(text)
     }
 
-    /// One token or line is left out, doubled, exchanged with the next or for another one; a keyword is left out in front of its value, or
-    /// the functions stand outside of their class.
+    /// One token or line is left out, doubled, exchanged with the next or for another one; an expression stands for another one; a keyword
+    /// is left out in front of its value, or the functions stand outside of their class.
     fn changed(&self, text: &str, tape: &mut Tape) -> String {
-        match tape.choose(10) {
+        match tape.choose(12) {
             8 => with_keyword_left_out(text, tape),
             9 => without_class(text),
+            10 | 11 => with_other_expression(text, tape),
             _ => self.with_other_token(text, tape),
         }
         .unwrap_or_else(|| text.to_string())
@@ -133,6 +134,39 @@ impl Seeds {
         }
         Some(parts.concat())
     }
+}
+
+/// What stands between brackets or commas at one place of a line stands at another place of it, too.
+fn with_other_expression(text: &str, tape: &mut Tape) -> Option<String> {
+    let expressions = expressions(text);
+    let (start, end) = *tape.pick(&expressions)?;
+    let line = |at: usize| text.get(..at).map(|before| before.matches('\n').count());
+    let near: Vec<&(usize, usize)> =
+        expressions.iter().filter(|other| other.0 != start && line(other.0) == line(start)).collect();
+    let (from, to) = **tape.pick(&near)?;
+    Some(format!("{}{}{}", text.get(..start)?, text.get(from..to)?, text.get(end..)?))
+}
+
+/// Where the operands are: each in its brackets, between commas, and beside operators.
+fn expressions(text: &str) -> Vec<(usize, usize)> {
+    let (mut open, mut found) = (vec![0], Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' => open.push(at + 1),
+            ')' | ']' => found.extend(open.pop().map(|start| (start, at))),
+            ',' | '=' | '+' | '*' | '<' | '\n' => {
+                found.extend(open.last().map(|start| (*start, at)));
+                if c == '\n' {
+                    open.clear();
+                }
+                open.pop();
+                open.push(at + 1);
+            }
+            _ => {}
+        }
+    }
+    found.retain(|(start, end)| text.get(*start..*end).is_some_and(|part| !part.trim().is_empty()));
+    found
 }
 
 /// `f(x, name=value)` as `f(x, value)`.
@@ -231,6 +265,15 @@ mod tests {
         let texts = ["a b c d", "a b c d e", "x y", "a b"].map(str::to_string).to_vec();
         let order: Vec<String> = by_news(texts);
         assert_eq!(order, ["a b c d e", "x y", "a b c d", "a b"]);
+    }
+
+    #[test]
+    fn an_expression_stands_for_another_one() {
+        let text = "a\nB[v] = A[v, f(2.5)]\n";
+        let found: Vec<&str> = expressions(text).into_iter().map(|(start, end)| &text[start..end]).collect();
+        assert_eq!(found, ["a", "v", "B[v] ", "v", "2.5", " f(2.5)", " A[v, f(2.5)]"]);
+        let mut tape = Tape::from_choices(vec![1, 3]);
+        assert_eq!(with_other_expression(text, &mut tape).unwrap(), "a\nB[ f(2.5)] = A[v, f(2.5)]\n");
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub struct Restriction {
     pub exactly: Option<usize>,
     /// By which edition programs are typed.
     pub edition: Edition,
+    /// Whether annotations say the value of what is boxed, for which not every implementation has a notation.
+    pub values: bool,
 }
 
 impl Default for Restriction {
@@ -52,6 +54,7 @@ impl Default for Restriction {
             bindings: 200,
             exactly: None,
             edition: Edition::default(),
+            values: true,
         }
     }
 }
@@ -62,6 +65,8 @@ pub(super) struct Callable {
     pub(super) op: &'static OpDef,
     pub(super) calls: Vec<RandomCall>,
     pub(super) seldom: bool,
+    /// Whether that is because of the implementation.
+    pub(super) troubled: bool,
 }
 
 /// What programs are drawn from.
@@ -104,10 +109,9 @@ impl Source {
         let callable = |op: &'static OpDef| {
             let (mut calls, tame) = calls_of(op, suite);
             calls.retain(|call| has_datatypes(restriction.edition, call));
-            let seldom = !tame
-                || OF_MEMORY.iter().any(|prefix| op.name.starts_with(prefix))
-                || restriction.seldom.iter().any(|p| p.matches(op.name));
-            Callable { op, calls, seldom }
+            let troubled = restriction.seldom.iter().any(|p| p.matches(op.name));
+            let seldom = !tame || troubled || OF_MEMORY.iter().any(|prefix| op.name.starts_with(prefix));
+            Callable { op, calls, seldom, troubled }
         };
         let operators = ops::all().filter(wanted).map(callable).filter(|op| !op.calls.is_empty()).collect();
         Source { operators, prim_funcs: templates(), restriction }

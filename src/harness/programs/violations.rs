@@ -85,7 +85,11 @@ const VIOLATIONS: &[Violation] = &[
     },
     Violation {
         rules: &[rule!("WF.6.REC")],
-        breaks: |b| b.put(BlockKind::Dataflow, vec![bind(&one(), b.call_of_main())]),
+        breaks: |b| {
+            // Without it another rule were broken as well.
+            b.main.ret_struct_info.get_or_insert(StructInfo::Object);
+            b.put(BlockKind::Dataflow, vec![bind(&one(), b.call_of_main())]);
+        },
     },
     Violation {
         rules: &[rule!("WF.6.IF")],
@@ -260,12 +264,13 @@ fn broken(drawn: Drawn, violation: &Violation, tape: &mut Tape) -> Drawn {
 impl Broken {
     /// A block more; the next one stands behind it.
     fn put(&mut self, kind: BlockKind, bindings: Vec<Binding>) {
-        if let Expr::SeqExpr(seq) = &self.main.body {
-            let mut blocks = seq.blocks.clone();
-            blocks.insert(self.at.min(blocks.len()), BindingBlock { kind, bindings, span: Span::NONE });
-            self.at += 1;
-            self.main.body = Expr::seq(blocks, seq.body.clone());
-        }
+        let (mut blocks, body) = match &self.main.body {
+            Expr::SeqExpr(seq) => (seq.blocks.clone(), seq.body.clone()),
+            body => (Vec::new(), body.clone()),
+        };
+        blocks.insert(self.at.min(blocks.len()), BindingBlock { kind, bindings, span: Span::NONE });
+        self.at += 1;
+        self.main.body = Expr::seq(blocks, body);
     }
 
     /// A binding with this annotation.

@@ -10,7 +10,7 @@ use super::inputs::{Domain, inputs};
 use super::judge::judge;
 use super::judged::{Asked, Judged};
 use super::path::Path;
-use super::settings::{CampaignError, Settings, dialect_of};
+use super::settings::{CampaignError, Settings, dialect_of, says_values};
 use super::store::Store;
 use super::tally::Tally;
 use super::turns::Turns;
@@ -59,7 +59,9 @@ pub fn campaign(
         let begun = Instant::now();
         let implementation = Remembering::new(start()?);
         // Programs are typed by the edition that judges. Their calls hold values, which stay with one thread.
-        let source = Source::of(suite, Restriction { edition: implementation.edition(), ..restriction.clone() });
+        let values = restriction.values && says_values(&implementation);
+        let edition = implementation.edition();
+        let source = Source::of(suite, Restriction { values, edition, ..restriction.clone() });
         let seeds = settings.seeds.then(|| Seeds::of(suite));
         let (tally, found) = (Tally::default(), Vec::new());
         let mut worker = Worker { source: &source, seeds, settings, implementation, store, tally, found };

@@ -43,6 +43,11 @@ pub enum CampaignError {
     Store(#[from] StoreError),
 }
 
+/// Whether it has a notation for the value of a boxed number in structural information: later releases of TVM have none.
+pub(super) fn says_values(implementation: &dyn Implementation) -> bool {
+    implementation.identity().name != "apache-tvm"
+}
+
 /// How an implementation spells programs.
 pub(super) fn dialect_of(implementation: &dyn Implementation) -> Dialect {
     let identity = implementation.identity();

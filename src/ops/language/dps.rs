@@ -256,7 +256,7 @@ fn tensor_of(m: &mut dyn Host, target: &StructInfo) -> Result<(Vec<i64>, DataTyp
     Err(Stop::error(rule!("OP.CALLTIR.TYPEARG"), format!("{target} does not describe a tensor of known shape")))
 }
 
-/// OP.CALLTIR.ALLOC: a new tensor for each result. OP.CALLTIR.EMPTY-TUPLE: none if there are no results.
+/// OP.CALLTIR.ALLOC: a new tensor for each result, of whose content nothing is said. OP.CALLTIR.EMPTY-TUPLE: none if there are no results.
 ///
 /// R89.DPS.SHAPE-FIRST: its shape is there before the call is made. R89.SHAPE.RUNTIME: it is the one that was computed.
 fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Tensor>, Stop> {
@@ -273,7 +273,8 @@ fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Te
         let dims = by.conclude(m.cx().conclude(rule!("R89.SHAPE.RUNTIME"), dims));
         m.spend(count(&dims))?;
         let allocated = m.account().zeros(dtype, &dims)?;
-        outputs.push(allocated.map_err(|error| Stop::error(rule!("OP.CALLTIR.ALLOC"), error.to_string()))?);
+        let allocated = allocated.map_err(|error| Stop::error(rule!("OP.CALLTIR.ALLOC"), error.to_string()))?;
+        outputs.push(allocated.without_values());
     }
     Ok(outputs)
 }

@@ -313,7 +313,8 @@ impl<'m> Machine<'m> {
         }
         self.spend(count(dims))?;
         let made = self.account.zeros(dtype, dims)?;
-        made.map(Value::Tensor).map_err(|error| Stop::error(rule!("OP.CALLTIR.ALLOC"), error.to_string()))
+        let made = made.map_err(|error| Stop::error(rule!("OP.CALLTIR.ALLOC"), error.to_string()))?;
+        Ok(Value::Tensor(made.without_values()))
     }
 
     /// EVAL.IF.COND: a Boolean scalar.
