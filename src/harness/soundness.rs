@@ -19,7 +19,7 @@ use crate::grammar::{
     StructInfo, Var, VarBinding,
 };
 use crate::judge::{Cx, Ending, RuntimeError};
-use crate::value::{Host, Prim, Scalar, Tensor, Value};
+use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value};
 
 /// What came of one program.
 #[derive(Clone, PartialEq, Debug)]
@@ -290,9 +290,13 @@ fn describes(run: &mut dyn Host, info: &StructInfo, value: &Value) -> bool {
                 closure.func.as_ref().is_none_or(|function| function.params.len() == params.len())
             }),
         },
-        // A shape variable of the surroundings that a closure did not capture may have any value here.
+        // A shape variable of the surroundings that a closure did not capture may have any value here: alone it is bound by the match, and
+        // what is computed of it is not known.
         StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
-            run.match_without_binding(value, info).is_ok()
+            match run.match_without_binding(value, info) {
+                Ok(()) | Err(Stop::Unspecified(_) | Stop::OutOfFuel) => true,
+                Err(Stop::Error(_)) => false,
+            }
         }
     }
 }
