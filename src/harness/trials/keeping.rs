@@ -10,9 +10,9 @@ use super::judge::judge;
 use super::judged::{Asked, Difference, Judged, names_rules};
 use super::path::Path;
 use super::reduce::{Reducer, Shown};
-use super::reduced::{bindings, operators};
+use super::reduced::{bindings, held, operators};
 use super::settings::{CampaignError, Settings, dialect_of};
-use super::signature::{Kind, Signature};
+use super::signature::{Kind, Seen, Signature, Trait};
 use super::store::{Finding, Store};
 use crate::data::json::to_value;
 use crate::grammar::Name;
@@ -22,6 +22,8 @@ use crate::harness::worker::StartError;
 use crate::question::Ask;
 use crate::syntax::tvmscript::print_module;
 
+/// The way of running without optimizations.
+const PLAIN: &str = "plain";
 /// How many questions are asked to reduce a program that hangs.
 const HANGS: usize = 4;
 /// After how many crashes that could not be traced no further one is traced: each attempt starts processes.
@@ -48,11 +50,13 @@ struct Smallest {
     alone: bool,
     /// What the process was asked next, if it shows only then.
     then: Option<String>,
+    /// What tells it from programs with the same operators.
+    traits: BTreeSet<Trait>,
 }
 
 impl Smallest {
     fn alone(path: &Path, shown: Shown) -> Smallest {
-        Smallest { path: path.clone(), shown, alone: true, then: None }
+        Smallest { path: path.clone(), shown, alone: true, then: None, traits: BTreeSet::new() }
     }
 }
 
@@ -80,7 +84,8 @@ impl Keeper<'_> {
         }
         let Pending { number, drawn, entry, path, difference, text, lost } = pending;
         let shown = Shown { module: drawn.module.clone(), entry, sizes: drawn.sizes.clone(), difference };
-        let is_asked = text.is_none() && !interrupted && !self.is_known_as_it_is(&shown.difference.signature, &all);
+        let is_asked =
+            text.is_none() && !interrupted && !self.is_known_as_it_is(&shown.difference.signature, &all, &path);
         let smallest = match is_asked {
             true => match self.smallest(&drawn, &path, shown.clone(), lost) {
                 Err(StartError::Interrupted) => Smallest::alone(&path, shown),
@@ -125,7 +130,27 @@ impl Keeper<'_> {
         let tape = (!drawn.choices.is_empty()).then_some((self.source, drawn.choices.as_slice()));
         let shown = reducer.reduce(tape, shown)?;
         self.reducing += (budget - reducer.budget) as u64;
-        Ok(Smallest::alone(path, shown))
+        let traits = self.traits(path, &shown)?;
+        Ok(Smallest { traits, ..Smallest::alone(path, shown) })
+    }
+
+    /// What tells a reduced program from others with its operators. Whether a pass is to blame is asked.
+    fn traits(&mut self, path: &Path, shown: &Shown) -> Result<BTreeSet<Trait>, StartError> {
+        let mut traits = held(&shown.module, shown.difference.input.as_deref());
+        let runs = match shown.difference.signature.kind {
+            Kind::Crash | Kind::Value | Kind::Fails => shown.difference.signature.stage.starts_with("run"),
+            Kind::Hang | Kind::NotNormal | Kind::Refused | Kind::Accepted | Kind::AdapterError => false,
+        };
+        let plain = Path::Run(PLAIN);
+        if runs && *path != plain {
+            let dialect = dialect_of(self.implementation);
+            let mut asked = Reducer { implementation: self.implementation, path: &plain, dialect, budget: 1 };
+            if !asked.shows_alone(shown)? {
+                traits.insert(Trait::Optimized);
+            }
+            self.reducing += 1;
+        }
+        Ok(traits)
     }
 
     /// The program of those that ran before in the process by which the crash comes, if it can be told which it is.
@@ -135,7 +160,8 @@ impl Keeper<'_> {
         unexplained: Shown,
         lost: Option<(Vec<Ask>, Ask)>,
     ) -> Result<Smallest, StartError> {
-        let not_alone = |shown| Smallest { path: path.clone(), shown, alone: false, then: None };
+        let not_alone =
+            |shown| Smallest { path: path.clone(), shown, alone: false, then: None, traits: BTreeSet::new() };
         let open = {
             let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
             store.ranked().into_iter().filter(|finding| !finding.alone).count()
@@ -149,7 +175,7 @@ impl Keeper<'_> {
         let mut reducer = Reducer { implementation: &mut followed, path: &path, dialect, budget };
         let shown = reducer.reduce(None, shown)?;
         self.reducing += (budget - reducer.budget) as u64;
-        Ok(Smallest { path, shown, alone: true, then: Some(told_of(&then, dialect)) })
+        Ok(Smallest { path, shown, alone: true, then: Some(told_of(&then, dialect)), traits: BTreeSet::new() })
     }
 
     /// The simplest program that breaks the rule, if it is accepted too.
@@ -172,12 +198,13 @@ impl Keeper<'_> {
     }
 
     /// Whether a ledger knows it by what it says, so that a smaller program would tell nothing more.
-    fn is_known_as_it_is(&self, signature: &Signature, operators: &[String]) -> bool {
-        self.settings.known.iter().any(|form| form.tells(signature) && form.knows(signature, operators))
+    fn is_known_as_it_is(&self, signature: &Signature, operators: &[String], path: &Path) -> bool {
+        let seen = Seen { operators, traits: &BTreeSet::new(), path: &path.to_string() };
+        self.settings.known.iter().any(|form| form.tells(signature) && form.knows(signature, &seen))
     }
 
     fn finding(&self, number: u64, smallest: Smallest) -> Finding {
-        let Smallest { path, shown: Shown { module, entry, difference, .. }, alone, then } = smallest;
+        let Smallest { path, shown: Shown { module, entry, difference, .. }, alone, then, traits } = smallest;
         let called = operators(&module);
         let mut own = difference.signature;
         if !alone {
@@ -185,7 +212,8 @@ impl Keeper<'_> {
         }
         let telling = own.tells() || self.settings.known.iter().any(|form| form.tells(&own));
         let signature = Signature { operators: if telling { Vec::new() } else { called.clone() }, ..own };
-        let known = self.settings.known.iter().find(|form| form.knows(&signature, &called));
+        let seen = Seen { operators: &called, traits: &traits, path: &path.to_string() };
+        let known = self.settings.known.iter().find(|form| form.knows(&signature, &seen));
         let identity = self.implementation.identity();
         Finding {
             known: known.map(|form| match &form.finding {
@@ -211,6 +239,7 @@ impl Keeper<'_> {
             input: difference.input.as_ref().map_or(Value::Null, to_value),
             bindings: bindings(&module),
             operators: called,
+            traits,
         }
     }
 }

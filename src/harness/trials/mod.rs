@@ -31,6 +31,6 @@ pub use promoted::{PromoteError, UNDERIVED, promoted};
 pub use reduce::{Reducer, Shown};
 pub use reduced::{bindings, candidates, operators};
 pub use settings::{CampaignError, Settings};
-pub use signature::{Kind, KnownForm, Signature};
+pub use signature::{Kind, KnownForm, Seen, Signature, Trait};
 pub use store::{Finding, Store, StoreError, read_findings};
 pub use tally::{Coverage, Tally};

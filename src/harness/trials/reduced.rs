@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::signature::Trait;
+
 use crate::book::Edition;
 use crate::check::check_program;
 use crate::data::json::to_value;
@@ -16,6 +18,7 @@ use crate::grammar::{
 };
 use crate::harness::protocol::{from_data, parse_json};
 use crate::judge::{Cx, with_stack};
+use crate::value::ValueSpec;
 
 /// How many bindings a program has.
 pub fn bindings(module: &IrModule) -> usize {
@@ -54,6 +57,23 @@ pub fn operators(module: &IrModule) -> Vec<String> {
     let mut operators = Operators(BTreeSet::new());
     walk_module(&mut operators, module);
     operators.0.into_iter().collect()
+}
+
+/// What tells the program from others with its operators, as far as it can be seen in it and in what it is run on.
+pub(super) fn held(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<Trait> {
+    struct Constants(bool);
+    impl Visitor for Constants {
+        fn visit_expr(&mut self, expr: &Expr) {
+            self.0 |= matches!(expr, Expr::Constant(_));
+            walk_expr(self, expr);
+        }
+    }
+    let mut constants = Constants(false);
+    walk_module(&mut constants, module);
+    let is_empty = |part: &ValueSpec| matches!(part, ValueSpec::Tensor(tensor) if tensor.shape.contains(&0));
+    let empty = input.unwrap_or_default().iter().any(|value| value.parts().any(is_empty));
+    let found = [(constants.0, Trait::Constant), (empty, Trait::Empty)];
+    found.into_iter().filter(|(holds, _)| *holds).map(|(_, own)| own).collect()
 }
 
 /// The body of a function as a list of bindings, each with the kind of its block.

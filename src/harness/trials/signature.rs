@@ -1,5 +1,6 @@
 //! What findings of one cause have in common, and which of them are known.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use glob::Pattern;
@@ -7,6 +8,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::book::Rule;
 use crate::suite::ledger::Class;
+
+/// What tells a reduced program from others with the same operators.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trait {
+    /// It holds a constant.
+    Constant,
+    /// It was run on a tensor without elements.
+    Empty,
+    /// It does not show where nothing is optimized, so that a pass is to blame.
+    Optimized,
+}
+
+impl fmt::Display for Trait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Trait::Constant => "constant",
+            Trait::Empty => "empty",
+            Trait::Optimized => "optimized",
+        })
+    }
+}
 
 /// How an implementation fails.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -188,6 +211,15 @@ pub struct KnownForm {
     /// Operators of which the reduced program has one, as patterns of names; none if it does not matter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<String>,
+    /// What its stage contains.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stage: String,
+    /// The path by which it was seen first; any if it is not said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// Operators that the reduced program has, all of them, and traits of it (see [`Trait`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<String>,
     /// Why the implementation does so; not said of what nobody has looked at yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
@@ -201,6 +233,17 @@ pub struct KnownForm {
     pub finding: Option<String>,
 }
 
+/// What a reduced program has in it, and how it came to be seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The operators in it.
+    pub operators: &'a [String],
+    /// What tells it from others with these.
+    pub traits: &'a BTreeSet<Trait>,
+    /// The path by which it was seen.
+    pub path: &'a str,
+}
+
 impl KnownForm {
     /// Reads a list of forms. An error if it is not RON of this form, or an entry says too little.
     pub fn parse(text: &str) -> Result<Vec<KnownForm>, String> {
@@ -209,7 +252,7 @@ impl KnownForm {
             if form.reason.trim().is_empty() {
                 return Err("an entry gives no reason".to_string());
             }
-            if form.message.is_empty() && form.operators.is_empty() {
+            if form.message.is_empty() && form.operators.is_empty() && form.with.is_empty() && form.path.is_empty() {
                 return Err(format!("an entry knows everything: {}", form.reason));
             }
             for operator in &form.operators {
@@ -223,17 +266,24 @@ impl KnownForm {
     pub fn tells(&self, signature: &Signature) -> bool {
         let says = !self.message.is_empty() && signature.message.contains(&self.message);
         let counts = self.kind.is_none_or(|kind| kind == signature.kind);
-        says && counts && (self.operators.is_empty() || signature.tells())
+        says && counts && self.with.is_empty() && (self.operators.is_empty() || signature.tells())
     }
 
-    /// Whether it is the form of a finding with these operators in its reduced program.
-    pub fn knows(&self, signature: &Signature, operators: &[String]) -> bool {
+    /// Whether it is the form of a finding of this signature.
+    pub fn knows(&self, signature: &Signature, seen: &Seen<'_>) -> bool {
+        let Seen { operators, traits, path } = *seen;
         let is_one = |pattern: &String| {
             Pattern::new(pattern).is_ok_and(|pattern| operators.iter().any(|operator| pattern.matches(operator)))
         };
         self.kind.is_none_or(|kind| kind == signature.kind)
             && signature.message.contains(&self.message)
+            && signature.stage.contains(&self.stage)
+            && (self.path.is_empty() || self.path == path)
             && (self.operators.is_empty() || self.operators.iter().any(is_one))
+            && self
+                .with
+                .iter()
+                .all(|name| operators.contains(name) || traits.iter().any(|own| own.to_string() == *name))
     }
 }
 
@@ -256,13 +306,38 @@ mod tests {
         assert_eq!(said(a), "SomeError: error: R.Tuple");
     }
 
+    const NONE: &BTreeSet<Trait> = &BTreeSet::new();
+
+    fn with(operators: &[String]) -> Seen<'_> {
+        Seen { operators, traits: NONE, path: "llvm" }
+    }
+
     #[test]
     fn a_form_that_knows_everything_is_refused() {
         assert!(KnownForm::parse("[(reason: \"so\")]").is_err());
         let forms = KnownForm::parse("[(kind: crash, operators: [\"relax.nn.*\"], reason: \"so\")]").unwrap();
         let crash = Signature::of(Kind::Crash, "run", "SIGSEGV");
-        assert!(forms[0].knows(&crash, &["relax.nn.relu".to_string()]));
-        assert!(!forms[0].knows(&crash, &["relax.add".to_string()]));
-        assert!(!forms[0].knows(&Signature::of(Kind::Value, "run", ""), &["relax.nn.relu".to_string()]));
+        assert!(forms[0].knows(&crash, &with(&["relax.nn.relu".to_string()])));
+        assert!(!forms[0].knows(&crash, &with(&["relax.add".to_string()])));
+        assert!(!forms[0].knows(&Signature::of(Kind::Value, "run", ""), &with(&["relax.nn.relu".to_string()])));
+    }
+
+    #[test]
+    fn a_form_may_want_traits_of_the_program() {
+        let text = "[(kind: crash, with: [\"if\", \"optimized\"], reason: \"planned\")]";
+        let form = &KnownForm::parse(text).unwrap()[0];
+        let crash = Signature::of(Kind::Crash, "run", "SIGSEGV");
+        let choice = ["if".to_string()];
+        let (planned, empty) = (BTreeSet::from([Trait::Optimized, Trait::Constant]), BTreeSet::from([Trait::Empty]));
+        let seen = |traits| Seen { traits, ..with(&choice) };
+        assert!(form.knows(&crash, &seen(&planned)));
+        assert!(!form.knows(&crash, &seen(&empty)), "it shows without optimizations, too");
+        assert!(!form.knows(&crash, &Seen { operators: &[], ..seen(&planned) }));
+        let text = "[(kind: crash, path: \"text\", stage: \"run\", reason: \"read otherwise\")]";
+        let of_text = &KnownForm::parse(text).unwrap()[0];
+        assert!(
+            of_text.knows(&crash, &Seen { path: "text", ..seen(&planned) }) && !of_text.knows(&crash, &seen(&planned))
+        );
+        assert!(!form.tells(&crash), "what was drawn has its traits by chance");
     }
 }

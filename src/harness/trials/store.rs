@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::signature::Signature;
+use super::signature::{Signature, Trait};
 use crate::book::Edition;
 use crate::harness::checkout::write_atomically;
 
@@ -60,6 +60,9 @@ pub struct Finding {
     pub bindings: usize,
     /// The operators in it.
     pub operators: Vec<String>,
+    /// What tells it from programs with the same operators.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub traits: BTreeSet<Trait>,
 }
 
 fn yes() -> bool {
@@ -303,6 +306,7 @@ mod tests {
             input: Value::Null,
             bindings: 1,
             operators: vec!["relax.add".into()],
+            traits: BTreeSet::new(),
         }
     }
 
