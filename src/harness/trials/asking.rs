@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::before::Remembering;
-use super::inputs::{Domain, inputs};
+use super::inputs::{Domain, inputs, is_endless};
 use super::judge::{broken_rules, is_accepted, judge};
 use super::judged::{Asked, Difference, Judged, names_rules};
 use super::keeping::{Keeper, Pending};
@@ -222,7 +222,8 @@ impl Worker<'_> {
         let mut cx = Cx::new().with_edition(edition);
         let entry = drawn.entries.first().cloned();
         let accepted = is_accepted(&mut cx, &drawn.module);
-        let run = accepted && entry.is_some() && at.is_multiple_of(RUN);
+        let ends = accepted && !drawn.entries.iter().any(|entry| is_endless(&mut cx, &drawn.module, entry));
+        let run = ends && entry.is_some() && at.is_multiple_of(RUN);
         let entry = entry.unwrap_or_else(|| MAIN.into());
         let mut inputs = match run {
             true => inputs(&mut cx, (&drawn.module, &entry), &drawn.sizes, self.settings.runs, domain(number)),
@@ -233,7 +234,8 @@ impl Worker<'_> {
         paths.retain(|path| match path {
             Path::Run(_) | Path::Text => !inputs.is_empty(),
             // The normal form is held against the program by running both.
-            Path::Normalize | Path::Derive => accepted,
+            Path::Normalize => ends,
+            Path::Derive => accepted,
             Path::Check | Path::WellFormed | Path::NormalForm | Path::TypeCheck => true,
             Path::Parse => false,
         });

@@ -131,9 +131,22 @@ pub(super) fn inputs(
 pub(super) const FUEL: u64 = 500_000;
 pub(super) const STEPS: u64 = 2_000_000;
 
+/// After how many steps a program that was read is taken for one that does not end: recursion so deep takes much time for each of them.
+const ENDLESS: u64 = 10_000;
+
+/// Whether a program goes on for long from this entry point.
+pub(super) fn is_endless(cx: &mut Cx, module: &IrModule, entry: &str) -> bool {
+    let args = example(module, entry, &BTreeMap::new(), Draw { index: 0, attempt: 0 });
+    args.is_some_and(|args| matches!(ending_within(cx, module, entry, &args, ENDLESS), Some(Ending::OutOfFuel)))
+}
+
 /// How a run ends.
 fn ending(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Option<Ending<Value>> {
-    let options = Options { fuel: FUEL, results: inferred_results(cx, module), ..Options::default() };
+    ending_within(cx, module, entry, args, FUEL)
+}
+
+fn ending_within(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec], fuel: u64) -> Option<Ending<Value>> {
+    let options = Options { fuel, results: inferred_results(cx, module), ..Options::default() };
     let args = from_specs(args, &options.registry).ok()?;
     Some(evaluate(cx, module, entry, args, &options).outcome)
 }
