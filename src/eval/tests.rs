@@ -451,13 +451,11 @@ fn destination_passing() {
     let twos = || ValueSpec::Tensor(ints(&[2.0]));
     let shape = || Expr::shape([1.into()]);
     assert_eq!(value(&fill(vec![x(), shape()], vec![int64.clone()]), &argument), twos());
-    // Only the last output is filled.
+    // Only the last output is filled, so that nothing is said of what the first one holds.
     let pair = Expr::tuple(vec![shape(), shape()]);
     let two = StructInfo::tuple([int64.clone(), int64]);
-    assert_eq!(
-        value(&fill(vec![x(), pair], vec![two]), &argument),
-        ValueSpec::Tuple(vec![ValueSpec::Tensor(ints(&[0.0])), ValueSpec::Tensor(ints(&[3.0]))])
-    );
+    let outcome = run(&fill(vec![x(), pair], vec![two]), &argument).0;
+    assert!(matches!(outcome, Ending::Unspecified(_)), "{outcome:?}");
     // The other form: a tuple of inputs, and the shape in the structural information.
     let whole = StructInfo::tensor([1.into()], DataType::INT64);
     assert_eq!(value(&fill(vec![Expr::tuple(vec![x()])], vec![whole]), &argument), twos());

@@ -188,14 +188,14 @@ const VIOLATIONS: &[Violation] = &[
     Violation {
         rules: &[rule!("TC.DF.EXTERN"), rule!("SI.DERIVE.CALL.EXTERN.PURITY")],
         breaks: |b| {
-            b.main.pure = Some(false);
+            b.impure();
             b.put(BlockKind::Dataflow, vec![bind(&one(), logged())]);
         },
     },
     Violation {
         rules: &[rule!("TC.DF.OP"), rule!("SI.DERIVE.CALL.OP.PURITY")],
         breaks: |b| {
-            b.main.pure = Some(false);
+            b.impure();
             let text = crate::grammar::StringImm { value: "".into(), span: Span::NONE };
             let print = Expr::call(Expr::op("relax.print"), vec![Expr::StringImm(text), number()]);
             b.put(BlockKind::Dataflow, vec![bind(&one(), print)]);
@@ -204,7 +204,7 @@ const VIOLATIONS: &[Violation] = &[
     Violation {
         rules: &[rule!("TC.DF.FUNC"), rule!("SI.DERIVE.CALL.FUNC.PURITY")],
         breaks: |b| {
-            b.main.pure = Some(false);
+            b.impure();
             b.put(BlockKind::Binding, vec![local(Vec::new(), number(), scalar(), false)]);
             b.put(BlockKind::Dataflow, vec![bind(&other(), Expr::call(one().to_expr(), Vec::new()))]);
         },
@@ -262,6 +262,12 @@ fn broken(drawn: Drawn, violation: &Violation, tape: &mut Tape) -> Drawn {
 }
 
 impl Broken {
+    /// Lets the function have effects; by force it would be pure.
+    fn impure(&mut self) {
+        self.main.pure = Some(false);
+        self.main.attrs.remove("relax.force_pure");
+    }
+
     /// A block more; the next one stands behind it.
     fn put(&mut self, kind: BlockKind, bindings: Vec<Binding>) {
         let (mut blocks, body) = match &self.main.body {

@@ -61,19 +61,25 @@ pub fn operators(module: &IrModule) -> Vec<String> {
 
 /// What tells the program from others with its operators, as far as it can be seen in it and in what it is run on.
 pub(super) fn held(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<Trait> {
-    struct Constants(bool);
-    impl Visitor for Constants {
+    struct Leaves(BTreeSet<Trait>);
+    impl Visitor for Leaves {
         fn visit_expr(&mut self, expr: &Expr) {
-            self.0 |= matches!(expr, Expr::Constant(_));
+            if matches!(expr, Expr::Constant(_)) {
+                self.0.insert(Trait::Constant);
+            }
+            if matches!(expr, Expr::PrimValue(_)) {
+                self.0.insert(Trait::Scalar);
+            }
             walk_expr(self, expr);
         }
     }
-    let mut constants = Constants(false);
-    walk_module(&mut constants, module);
+    let mut leaves = Leaves(BTreeSet::new());
+    walk_module(&mut leaves, module);
     let is_empty = |part: &ValueSpec| matches!(part, ValueSpec::Tensor(tensor) if tensor.shape.contains(&0));
-    let empty = input.unwrap_or_default().iter().any(|value| value.parts().any(is_empty));
-    let found = [(constants.0, Trait::Constant), (empty, Trait::Empty)];
-    found.into_iter().filter(|(holds, _)| *holds).map(|(_, own)| own).collect()
+    if input.unwrap_or_default().iter().any(|value| value.parts().any(is_empty)) {
+        leaves.0.insert(Trait::Empty);
+    }
+    leaves.0
 }
 
 /// The body of a function as a list of bindings, each with the kind of its block.

@@ -17,6 +17,8 @@ pub enum Trait {
     Constant,
     /// It was run on a tensor without elements.
     Empty,
+    /// It holds a boxed scalar.
+    Scalar,
     /// It does not show where nothing is optimized, so that a pass is to blame.
     Optimized,
 }
@@ -26,6 +28,7 @@ impl fmt::Display for Trait {
         f.write_str(match self {
             Trait::Constant => "constant",
             Trait::Empty => "empty",
+            Trait::Scalar => "scalar",
             Trait::Optimized => "optimized",
         })
     }
