@@ -22,8 +22,9 @@ use crate::harness::worker::StartError;
 use crate::question::Ask;
 use crate::syntax::tvmscript::print_module;
 
-/// The way of running without optimizations.
+/// The way of running without optimizations, and the usual one.
 const PLAIN: &str = "plain";
+const USUAL: &str = "llvm";
 /// How many questions are asked to reduce a program that hangs.
 const HANGS: usize = 4;
 /// After how many crashes that could not be traced no further one is traced: each attempt starts processes.
@@ -141,16 +142,19 @@ impl Keeper<'_> {
             Kind::Crash | Kind::Value | Kind::Fails => shown.difference.signature.stage.starts_with("run"),
             Kind::Hang | Kind::NotNormal | Kind::Refused | Kind::Accepted | Kind::AdapterError => false,
         };
-        let plain = Path::Run(PLAIN);
-        if runs && *path != plain {
-            let dialect = dialect_of(self.implementation);
-            let mut asked = Reducer { implementation: self.implementation, path: &plain, dialect, budget: 1 };
-            if !asked.shows_alone(shown)? {
-                traits.insert(Trait::Optimized);
-            }
-            self.reducing += 1;
+        let (plain, usual) = (Path::Run(PLAIN), Path::Run(USUAL));
+        if runs && *path != plain && !self.shows_by(&plain, shown)? {
+            let by_usual = *path == usual || self.shows_by(&usual, shown)?;
+            traits.insert(if by_usual { Trait::Planned } else { Trait::OfPath });
         }
         Ok(traits)
+    }
+
+    /// Whether the same shows by another path.
+    fn shows_by(&mut self, path: &Path, shown: &Shown) -> Result<bool, StartError> {
+        let dialect = dialect_of(self.implementation);
+        self.reducing += 1;
+        Reducer { implementation: self.implementation, path, dialect, budget: 1 }.shows_alone(shown)
     }
 
     /// The program of those that ran before in the process by which the crash comes, if it can be told which it is.
@@ -199,7 +203,8 @@ impl Keeper<'_> {
 
     /// Whether a ledger knows it by what it says, so that a smaller program would tell nothing more.
     fn is_known_as_it_is(&self, signature: &Signature, operators: &[String], path: &Path) -> bool {
-        let seen = Seen { operators, traits: &BTreeSet::new(), path: &path.to_string() };
+        let (path, version) = (path.to_string(), &self.implementation.identity().version);
+        let seen = Seen { operators, traits: &BTreeSet::new(), path: &path, version };
         self.settings.known.iter().any(|form| form.tells(signature) && form.knows(signature, &seen))
     }
 
@@ -212,9 +217,9 @@ impl Keeper<'_> {
         }
         let telling = own.tells() || self.settings.known.iter().any(|form| form.tells(&own));
         let signature = Signature { operators: if telling { Vec::new() } else { called.clone() }, ..own };
-        let seen = Seen { operators: &called, traits: &traits, path: &path.to_string() };
-        let known = self.settings.known.iter().find(|form| form.knows(&signature, &seen));
         let identity = self.implementation.identity();
+        let seen = Seen { operators: &called, traits: &traits, path: &path.to_string(), version: &identity.version };
+        let known = self.settings.known.iter().find(|form| form.knows(&signature, &seen));
         Finding {
             known: known.map(|form| match &form.finding {
                 Some(folder) => format!("{} (conformance/findings/{folder})", form.reason),

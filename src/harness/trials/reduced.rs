@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::signature::Trait;
+use super::signature::{CAST, IF, Trait};
 
 use crate::book::Edition;
 use crate::check::check_program;
@@ -44,13 +44,13 @@ pub fn operators(module: &IrModule) -> Vec<String> {
                 self.0.insert(op.op_name.to_string());
             }
             if let Expr::If(_) = expr {
-                self.0.insert("if".to_string());
+                self.0.insert(IF.to_string());
             }
             walk_expr(self, expr);
         }
 
         fn visit_match_cast(&mut self, cast: &MatchCast) {
-            self.0.insert("match_cast".to_string());
+            self.0.insert(CAST.to_string());
             walk_match_cast(self, cast);
         }
     }
@@ -61,25 +61,61 @@ pub fn operators(module: &IrModule) -> Vec<String> {
 
 /// What tells the program from others with its operators, as far as it can be seen in it and in what it is run on.
 pub(super) fn held(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<Trait> {
-    struct Leaves(BTreeSet<Trait>);
-    impl Visitor for Leaves {
-        fn visit_expr(&mut self, expr: &Expr) {
-            if matches!(expr, Expr::Constant(_)) {
-                self.0.insert(Trait::Constant);
+    struct Parts(BTreeSet<Trait>);
+    impl Parts {
+        /// A body or a branch, which may be a sequence.
+        fn whole(&mut self, body: &Expr) {
+            match body {
+                Expr::SeqExpr(seq) => self.visit_seq_expr(seq),
+                other => self.visit_expr(other),
             }
-            if matches!(expr, Expr::PrimValue(_)) {
-                self.0.insert(Trait::Scalar);
+        }
+    }
+    impl Visitor for Parts {
+        fn visit_function(&mut self, function: &Function) {
+            self.whole(&function.body);
+        }
+
+        fn visit_expr(&mut self, expr: &Expr) {
+            match expr {
+                Expr::Constant(_) => {
+                    self.0.insert(Trait::Constant);
+                }
+                Expr::PrimValue(_) => {
+                    self.0.insert(Trait::Scalar);
+                }
+                Expr::SeqExpr(_) => {
+                    self.0.insert(Trait::Nested);
+                }
+                Expr::If(branch) => {
+                    self.visit_expr(&branch.cond);
+                    self.whole(&branch.true_branch);
+                    self.whole(&branch.false_branch);
+                    return;
+                }
+                Expr::Var(_)
+                | Expr::DataflowVar(_)
+                | Expr::GlobalVar(_)
+                | Expr::Tuple(_)
+                | Expr::TupleGetItem(_)
+                | Expr::ShapeExpr(_)
+                | Expr::StringImm(_)
+                | Expr::DataTypeImm(_)
+                | Expr::ExternFunc(_)
+                | Expr::Op(_)
+                | Expr::Function(_)
+                | Expr::Call(_) => {}
             }
             walk_expr(self, expr);
         }
     }
-    let mut leaves = Leaves(BTreeSet::new());
-    walk_module(&mut leaves, module);
+    let mut parts = Parts(BTreeSet::new());
+    walk_module(&mut parts, module);
     let is_empty = |part: &ValueSpec| matches!(part, ValueSpec::Tensor(tensor) if tensor.shape.contains(&0));
     if input.unwrap_or_default().iter().any(|value| value.parts().any(is_empty)) {
-        leaves.0.insert(Trait::Empty);
+        parts.0.insert(Trait::Empty);
     }
-    leaves.0
+    parts.0
 }
 
 /// The body of a function as a list of bindings, each with the kind of its block.
@@ -547,4 +583,26 @@ fn put(data: &mut Value, sizes: &BTreeMap<ShapeVar, i64>) {
         Value::Object(fields) => fields.values_mut().for_each(|field| put(field, sizes)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::tvmscript::parse_module;
+
+    fn traits(body: &str) -> BTreeSet<Trait> {
+        let text = format!("@R.function\ndef main(x: R.Tensor((2,), \"float32\"), c: R.Tensor((), \"bool\")):\n{body}");
+        held(&parse_module(&text).unwrap(), None)
+    }
+
+    #[test]
+    fn bodies_and_branches_are_not_nested() {
+        let choice =
+            "    if c:\n        a = R.add(x, x)\n        y = R.add(a, a)\n    else:\n        y = x\n    return y\n";
+        assert_eq!(traits(choice), BTreeSet::new());
+        let local = "    @R.function\n    def f(z: R.Tensor((2,), \"float32\")):\n        w = R.add(z, z)\n        return w\n    y = f(x)\n    return y\n";
+        assert_eq!(traits(local), BTreeSet::new());
+        let operand = "    with R.SeqExpr():\n        a = R.add(x, R.const(1.0, \"float32\"))\n        b = a\n    y = R.add(b, R.prim_value(T.float32(1)))\n    return y\n";
+        assert_eq!(traits(operand), BTreeSet::from([Trait::Constant, Trait::Scalar, Trait::Nested]));
+    }
 }

@@ -19,18 +19,27 @@ pub enum Trait {
     Empty,
     /// It holds a boxed scalar.
     Scalar,
-    /// It does not show where nothing is optimized, so that a pass is to blame.
-    Optimized,
+    /// It holds a sequence that is neither a body nor a branch.
+    Nested,
+    /// It shows by the usual way, and not where nothing is optimized: what is to blame are passes of the usual pipeline.
+    Planned,
+    /// It shows neither there nor by the usual way: what its own path adds is to blame.
+    OfPath,
 }
 
-impl fmt::Display for Trait {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Trait {
+    const ALL: [Trait; 6] =
+        [Trait::Constant, Trait::Empty, Trait::Scalar, Trait::Nested, Trait::Planned, Trait::OfPath];
+
+    fn name(self) -> &'static str {
+        match self {
             Trait::Constant => "constant",
             Trait::Empty => "empty",
             Trait::Scalar => "scalar",
-            Trait::Optimized => "optimized",
-        })
+            Trait::Nested => "nested",
+            Trait::Planned => "planned",
+            Trait::OfPath => "of_path",
+        }
     }
 }
 
@@ -69,6 +78,10 @@ pub struct Signature {
     pub operators: Vec<String>,
 }
 
+/// What stands among the operators of a program and is none.
+pub(super) const CONSTRUCTS: [&str; 2] = [IF, CAST];
+pub(super) const IF: &str = "if";
+pub(super) const CAST: &str = "match_cast";
 /// The most characters of a message.
 const MESSAGE: usize = 160;
 /// Marks what shows on arguments outside of the documented domain of an operator only.
@@ -220,6 +233,9 @@ pub struct KnownForm {
     /// The path by which it was seen first; any if it is not said.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
+    /// How the versions begin that fail so; all of them if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<String>,
     /// Operators that the reduced program has, all of them, and traits of it (see [`Trait`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
@@ -245,6 +261,8 @@ pub struct Seen<'a> {
     pub traits: &'a BTreeSet<Trait>,
     /// The path by which it was seen.
     pub path: &'a str,
+    /// The version of the implementation.
+    pub version: &'a str,
 }
 
 impl KnownForm {
@@ -261,32 +279,41 @@ impl KnownForm {
             for operator in &form.operators {
                 Pattern::new(operator).map_err(|error| format!("{operator}: {error}"))?;
             }
+            for name in &form.with {
+                let is_trait = Trait::ALL.iter().any(|own| own.name() == name);
+                if !is_trait && !CONSTRUCTS.contains(&name.as_str()) && crate::ops::lookup(name).is_none() {
+                    return Err(format!("`{name}` is neither an operator nor a trait: {}", form.reason));
+                }
+            }
         }
         Ok(forms)
     }
 
     /// Whether what the signature says is all that the form goes by, so that the smaller program is not needed.
     pub fn tells(&self, signature: &Signature) -> bool {
-        let says = !self.message.is_empty() && signature.message.contains(&self.message);
-        let counts = self.kind.is_none_or(|kind| kind == signature.kind);
-        says && counts && self.with.is_empty() && (self.operators.is_empty() || signature.tells())
+        let says = !self.message.is_empty() && self.fits(signature);
+        says && self.with.is_empty() && self.path.is_empty() && (self.operators.is_empty() || signature.tells())
+    }
+
+    /// Whether the signature is as the form has it.
+    fn fits(&self, signature: &Signature) -> bool {
+        self.kind.is_none_or(|kind| kind == signature.kind)
+            && signature.message.contains(&self.message)
+            && signature.stage.contains(&self.stage)
     }
 
     /// Whether it is the form of a finding of this signature.
     pub fn knows(&self, signature: &Signature, seen: &Seen<'_>) -> bool {
-        let Seen { operators, traits, path } = *seen;
+        let Seen { operators, traits, path, version } = *seen;
         let is_one = |pattern: &String| {
             Pattern::new(pattern).is_ok_and(|pattern| operators.iter().any(|operator| pattern.matches(operator)))
         };
-        self.kind.is_none_or(|kind| kind == signature.kind)
-            && signature.message.contains(&self.message)
-            && signature.stage.contains(&self.stage)
+        let has = |name: &String| operators.contains(name) || traits.iter().any(|own| own.name() == name);
+        self.fits(signature)
+            && (self.versions.is_empty() || self.versions.iter().any(|one| version.starts_with(one.as_str())))
             && (self.path.is_empty() || self.path == path)
             && (self.operators.is_empty() || self.operators.iter().any(is_one))
-            && self
-                .with
-                .iter()
-                .all(|name| operators.contains(name) || traits.iter().any(|own| own.to_string() == *name))
+            && self.with.iter().all(has)
     }
 }
 
@@ -312,7 +339,7 @@ mod tests {
     const NONE: &BTreeSet<Trait> = &BTreeSet::new();
 
     fn with(operators: &[String]) -> Seen<'_> {
-        Seen { operators, traits: NONE, path: "llvm" }
+        Seen { operators, traits: NONE, path: "llvm", version: "0.27.0" }
     }
 
     #[test]
@@ -327,11 +354,11 @@ mod tests {
 
     #[test]
     fn a_form_may_want_traits_of_the_program() {
-        let text = "[(kind: crash, with: [\"if\", \"optimized\"], reason: \"planned\")]";
+        let text = "[(kind: crash, with: [\"if\", \"planned\"], reason: \"planned\")]";
         let form = &KnownForm::parse(text).unwrap()[0];
         let crash = Signature::of(Kind::Crash, "run", "SIGSEGV");
         let choice = ["if".to_string()];
-        let (planned, empty) = (BTreeSet::from([Trait::Optimized, Trait::Constant]), BTreeSet::from([Trait::Empty]));
+        let (planned, empty) = (BTreeSet::from([Trait::Planned, Trait::Constant]), BTreeSet::from([Trait::Empty]));
         let seen = |traits| Seen { traits, ..with(&choice) };
         assert!(form.knows(&crash, &seen(&planned)));
         assert!(!form.knows(&crash, &seen(&empty)), "it shows without optimizations, too");
@@ -341,6 +368,15 @@ mod tests {
         assert!(
             of_text.knows(&crash, &Seen { path: "text", ..seen(&planned) }) && !of_text.knows(&crash, &seen(&planned))
         );
+        assert!(!of_text.tells(&crash));
+        let text =
+            "[(kind: crash, stage: \"pass:X\", message: \"SIGSEGV\", versions: [\"0.25\"], reason: \"of a pass\")]";
+        let of_pass = &KnownForm::parse(text).unwrap()[0];
+        let in_pass = Signature::of(Kind::Crash, "pass:X", "SIGSEGV");
+        assert!(of_pass.tells(&in_pass) && !of_pass.tells(&crash), "of other crashes the message tells nothing");
+        assert!(!of_pass.knows(&in_pass, &seen(&planned)), "another version");
+        assert!(of_pass.knows(&in_pass, &Seen { version: "0.25.1", ..seen(&planned) }));
+        assert!(KnownForm::parse("[(with: [\"optimised\"], reason: \"so\")]").is_err());
         assert!(!form.tells(&crash), "what was drawn has its traits by chance");
     }
 }
