@@ -4,6 +4,7 @@
 //!
 //! Beside its structural information every tensor has example sizes, at which the program is meant to run to its end.
 
+mod apart;
 mod bindings;
 mod calls;
 mod census;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glob::Pattern;
 
 use super::Features;
+use super::apart::one_attribute_apart;
 use super::prim_funcs::{Template, templates};
 use crate::book::{Edition, Rule};
 use crate::generate::Tape;
@@ -19,6 +20,8 @@ use crate::value::Value;
 /// How many calls of an operator are kept, and after how many drawn ones nobody looks for more.
 const KEPT: usize = 12;
 const TRIED: u64 = 60;
+/// How many of those that are kept are varied attribute by attribute.
+const VARIED: usize = 2;
 /// How many elements a call may take and give, so that programs of many calls are run in no time.
 const ELEMENTS: i64 = 600;
 /// On how many random elements it has to give a value.
@@ -186,7 +189,14 @@ fn calls_of(op: &'static OpDef, suite: &[Case]) -> (Vec<RandomCall>, bool) {
     if !tame {
         found.extend(second.into_iter().take(KEPT / 2));
     }
+    let is_good = |call: &RandomCall| is_small(call) && call.operands.iter().all(is_plain) && gives_value_everywhere(call);
+    let apart: Vec<RandomCall> = found.iter().take(VARIED).flat_map(one_attribute_apart).filter(is_good).collect();
+    found.extend(apart);
     (found, tame)
+}
+
+fn gives_value_everywhere(call: &RandomCall) -> bool {
+    (0..FILLS).all(|seed| gives_value(call, Fill::Random(seed)))
 }
 
 fn gives_value(call: &RandomCall, fill: Fill) -> bool {
