@@ -12,6 +12,7 @@ use relax_spec::generate::{self, ProgramOptions, Tape};
 use relax_spec::grammar::notation::{parse_prim_expr, parse_struct_info, parse_type};
 use relax_spec::grammar::{BinaryOp, IrModule, PrimExpr, ShapeVar, StructInfo, Type};
 use relax_spec::harness::engines::{self, Trial};
+use relax_spec::harness::programs::{Restriction, Source};
 use relax_spec::harness::protocol::{Greeting, Line, Request, all_capabilities};
 use relax_spec::harness::serve::serve;
 use relax_spec::judge::{Cx, Proof, Prover};
@@ -19,6 +20,7 @@ use relax_spec::normal_form;
 use relax_spec::oracle::Engine;
 use relax_spec::relay;
 use relax_spec::shape::{Assignment, exact_value, prove_equal};
+use relax_spec::suite::embedded_suite;
 use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::load::{Form, parse, write};
 use relax_spec::value::{ValueSpec, from_specs};
@@ -53,12 +55,18 @@ fn tape(data: &[u8]) -> Tape {
     )
 }
 
-/// A program of choices: of one of the two generators.
+thread_local! {
+    /// What campaigns draw programs from: calls of every operator, which takes a while to make ready.
+    static SOURCE: Source = Source::of(&embedded_suite().expect("the suite is built in"), Restriction::default());
+}
+
+/// A program of choices: of one of the generators, that of campaigns among them.
 fn drawn(data: &[u8]) -> IrModule {
     let mut tape = tape(data);
-    match tape.choose(2) {
+    match tape.choose(3) {
         0 => generate::module(&mut tape, &ProgramOptions::default()),
-        _ => generate::module_of_functions(Edition::default(), &mut tape),
+        1 => generate::module_of_functions(Edition::default(), &mut tape),
+        _ => SOURCE.with(|source| source.of_tape(tape).module),
     }
 }
 

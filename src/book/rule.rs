@@ -251,6 +251,21 @@ impl RuleSet {
         self.bits.get(word).is_some_and(|bits| bits & (1 << bit) != 0)
     }
 
+    /// Adds the rules of another set.
+    pub fn add(&mut self, other: &RuleSet) {
+        self.bits.iter_mut().zip(other.bits).for_each(|(own, bits)| *own |= bits);
+    }
+
+    /// How many rules there are.
+    pub fn len(&self) -> usize {
+        self.bits.iter().map(|bits| bits.count_ones() as usize).sum()
+    }
+
+    /// How many of them another set lacks.
+    pub fn lacking_in(&self, other: &RuleSet) -> usize {
+        self.bits.iter().zip(other.bits).map(|(own, bits)| (own & !bits).count_ones() as usize).sum()
+    }
+
     /// Whether no rule is in the set.
     pub fn is_empty(&self) -> bool {
         self.bits.iter().all(|bits| *bits == 0)

@@ -46,6 +46,7 @@ pub fn launch(adapter: &Adapter, limits: Limits, interrupt: &Interrupt) -> Resul
         timeout: limits.timeout,
         max_reply: MAX_REPLY,
         edition: limits.edition,
+        spare: false,
         interrupt: interrupt.clone(),
     })
 }

@@ -210,6 +210,7 @@ impl Run<'_> {
             startup: args.startup_timeout,
             max_reply: args.max_reply,
             edition: None,
+            spare: false,
             interrupt: interrupt.clone(),
         };
         let first = launch.start()?;

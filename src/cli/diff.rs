@@ -103,10 +103,8 @@ pub fn run(args: &Args) -> Outcome {
                 sizes: std::collections::BTreeMap::new(),
                 difference: (**difference).clone(),
             };
-            let dialect = Dialect::default();
-            let mut reducer = Reducer { implementation: &mut implementation, path, dialect, budget };
-            let smallest = reducer.reduce(None, shown)?;
-            print_program(&print_module(&smallest.module, dialect))?;
+            let smallest = Reducer::new(&mut implementation, path, budget).reduce(None, shown)?;
+            print_program(&print_module(&smallest.module, Dialect::default()))?;
         }
     }
     Ok(worst)

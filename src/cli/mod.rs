@@ -26,6 +26,7 @@ mod normalize;
 mod ops;
 mod options;
 mod promote;
+mod reduce;
 mod refine;
 mod refused;
 mod render;
@@ -80,6 +81,7 @@ enum Command {
     Conform(conform::Args),
     Fuzz(fuzz::Args),
     Diff(diff::Args),
+    Reduce(reduce::Args),
     Reproduce(reproduce::Args),
     Promote(promote::Args),
     Ops(ops::Args),
@@ -110,6 +112,7 @@ impl Command {
             | Command::Conform(_)
             | Command::Fuzz(_)
             | Command::Diff(_)
+            | Command::Reduce(_)
             | Command::Reproduce(_)
             | Command::Promote(_)
             | Command::Ops(_)
@@ -208,6 +211,7 @@ fn dispatch(command: Command) -> Outcome {
         Command::Conform(args) => conform::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Reduce(args) => reduce::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
         Command::Promote(args) => promote::run(&args),
         Command::Ops(args) => ops::run(&args),

@@ -40,6 +40,7 @@ const REASONS: &[Reasons] = &[
     },
     Reasons { command: "fuzz", edition: TAKEN, proposal: NO_CLAIM },
     Reasons { command: "diff", edition: TAKEN, proposal: NO_CLAIM },
+    Reasons { command: "reduce", edition: TAKEN, proposal: NO_CLAIM },
     Reasons { command: "reproduce", edition: TAKEN, proposal: NO_CLAIM },
     Reasons { command: "ops", edition: TAKEN, proposal: NO_CLAIM },
     Reasons { command: "promote", edition: OF_THE_FINDING, proposal: "campaigns judge by editions alone" },

@@ -1,6 +1,7 @@
 //! What can be asked: the oracle in this process, or an adapter in a process of its own. Suite, campaigns and questions
 //! about operators are written against [`Implementation`] and do not know which of them they ask.
 
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use super::process::{CommandLine, Interrupt};
@@ -101,6 +102,8 @@ pub struct Launch {
     pub max_reply: u64,
     /// By which edition the implementation is judged; the one that it claims if it is not said.
     pub edition: Option<Edition>,
+    /// Whether a process more stands ready, so that nobody waits for the start of a new one when one is lost.
+    pub spare: bool,
     /// Asks a waiting runner to stop.
     pub interrupt: Interrupt,
 }
@@ -112,6 +115,9 @@ impl Launch {
     }
 }
 
+/// A process that is being started.
+type Spare = JoinHandle<Result<Worker, StartError>>;
+
 /// An adapter in a process of its own. A process that was lost is started again for the next question.
 #[derive(Debug)]
 pub struct ChildProcess {
@@ -120,6 +126,8 @@ pub struct ChildProcess {
     /// What it claims.
     edition: Edition,
     worker: Option<Worker>,
+    /// The next process, if one is kept ready.
+    spare: Option<Spare>,
     /// How many questions were asked.
     asked: usize,
     /// Which of them the process at hand was asked, in its order.
@@ -132,8 +140,20 @@ impl ChildProcess {
     pub fn start(launch: Launch) -> Result<ChildProcess, StartError> {
         let worker = Worker::start(&launch)?;
         let (identity, edition) = (worker.greeting.implementation.clone(), worker.greeting.edition);
-        let worker = Some(worker);
-        Ok(ChildProcess { identity, edition, worker, launch, asked: 0, of_worker: Vec::new(), late: Vec::new() })
+        let (worker, spare) = (Some(worker), spare(&launch));
+        Ok(ChildProcess { identity, edition, worker, spare, launch, asked: 0, of_worker: Vec::new(), late: Vec::new() })
+    }
+
+    /// A process that was asked nothing: the one that stands ready, in whose place another one is started.
+    fn next_worker(&mut self) -> Result<Worker, StartError> {
+        let ready = self.spare.take().and_then(|spare| spare.join().ok()).and_then(Result::ok);
+        let worker = match ready {
+            Some(worker) => worker,
+            // Why there is none is told by another attempt.
+            None => Worker::start(&self.launch)?,
+        };
+        self.spare = spare(&self.launch);
+        Ok(worker)
     }
 
     /// Asks the process at hand, or a new one.
@@ -142,7 +162,7 @@ impl ChildProcess {
             Some(worker) => worker,
             None => {
                 self.of_worker.clear();
-                Worker::start(&self.launch)?
+                self.next_worker()?
             }
         };
         // Who does not say that it knows a proposal would answer without it.
@@ -166,6 +186,21 @@ impl ChildProcess {
             if let Some(asked) = at.and_then(|at| self.of_worker.get(at)) {
                 self.late.push(Late { asked: *asked, message });
             }
+        }
+    }
+}
+
+/// Starts a process beside, if one is to stand ready.
+fn spare(launch: &Launch) -> Option<Spare> {
+    let launch = launch.clone();
+    launch.spare.then(|| thread::spawn(move || Worker::start(&launch)))
+}
+
+impl Drop for ChildProcess {
+    fn drop(&mut self) {
+        // A process that is still being started would outlive everybody who could end it.
+        if let Some(spare) = self.spare.take() {
+            drop(spare.join());
         }
     }
 }

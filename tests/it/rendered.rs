@@ -24,6 +24,7 @@ const COMMANDS: [&str; 23] = [
     "conform",
     "fuzz",
     "diff",
+    "reduce",
     "reproduce",
     "promote",
     "ops",

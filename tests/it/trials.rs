@@ -345,7 +345,8 @@ fn a_program_that_breaks_a_rule_and_is_accepted_is_a_finding_of_that_rule() {
     for edition in Edition::ALL {
         let (campaign, store) = run(&settings(80, &["check"]), || Box::new(Lenient::of(edition)));
         let found = store.ranked();
-        assert_eq!((campaign.edition, campaign.tally.violations, campaign.tally.rejected), (edition, 10, 0));
+        assert_eq!((campaign.edition, campaign.tally.violations), (edition, 10));
+        assert_eq!(campaign.tally.rejected, Vec::<String>::new());
         assert_eq!(found.iter().map(|f| f.count).sum::<u64>(), 10);
         let source = source_in(edition);
         for finding in found {

@@ -12,6 +12,7 @@ use super::Args;
 use crate::cli::asking::launch;
 use crate::cli::{Exit, Failure, Outcome, print, print_program};
 use crate::harness::adapters::Adapter;
+use crate::harness::implementation::Launch;
 use crate::harness::process::Interrupt;
 use crate::harness::programs::{Census, Features, Restriction, Source};
 use crate::harness::trials::{
@@ -116,7 +117,8 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outc
         }
         None => Store::in_memory(),
     };
-    let launch = launch(adapter, args.limits(), interrupt)?;
+    // Crashes are what is looked for: each costs a process.
+    let launch = Launch { spare: true, ..launch(adapter, args.limits(), interrupt)? };
     let suite = embedded_suite()?;
     let store = Mutex::new(store);
     let bar =
@@ -184,8 +186,12 @@ fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool
     if !apart.is_empty() {
         let _ = writeln!(out, "{} crashes that do not show alone, apart", apart.len());
     }
-    if *rejected > 0 || *unheld > 0 {
-        let _ = writeln!(out, "{rejected} programs not accepted here, {unheld} without inputs");
+    if !rejected.is_empty() || *unheld > 0 {
+        let _ = writeln!(out, "{} programs not accepted here, {unheld} without inputs", rejected.len());
+    }
+    // A mistake of ours, for us.
+    if let Some(first) = rejected.first() {
+        let _ = writeln!(out, "  the first of them, {first}");
     }
     out.push_str(&covered(coverage, whole));
     for (title, reasons) in [("refused", refused), ("unsupported", unsupported)] {
@@ -208,10 +214,11 @@ fn covered(coverage: &Coverage, whole: bool) -> String {
     let Census { constructs, operators, bindings, programs } = &coverage.census;
     let all_constructs = Census::CONSTRUCTS.len();
     let mut out = format!(
-        "covered: {} of {all_constructs} constructs, {} operators, {} rules, {} bindings on average\n",
+        "covered: {} of {all_constructs} constructs, {} operators, {} rules and {} pairs of them, {} bindings on average\n",
         constructs.len(),
         operators.len(),
         coverage.rules.len(),
+        coverage.pairs.len(),
         format_args!("{:.1}", *bindings as f64 / (*programs).max(1) as f64),
     );
     if whole {

@@ -16,7 +16,10 @@ pub(super) fn one_attribute_apart(call: &RandomCall) -> Vec<RandomCall> {
         other.attrs.insert(attr.name.into(), value);
         other
     };
-    call.op.attrs().flat_map(|attr| others(attr, call.attrs.get(attr.name)).map(move |value| with(attr, value))).collect()
+    call.op
+        .attrs()
+        .flat_map(|attr| others(attr, call.attrs.get(attr.name)).map(move |value| with(attr, value)))
+        .collect()
 }
 
 /// Values of an attribute that are not the one that it has, given or by default.

@@ -126,7 +126,7 @@ impl Source {
     }
 
     /// What judges the programs that are drawn.
-    pub(super) fn cx(&self) -> Cx {
+    pub(in crate::harness) fn cx(&self) -> Cx {
         Cx::new().with_edition(self.restriction.edition)
     }
 
@@ -189,7 +189,8 @@ fn calls_of(op: &'static OpDef, suite: &[Case]) -> (Vec<RandomCall>, bool) {
     if !tame {
         found.extend(second.into_iter().take(KEPT / 2));
     }
-    let is_good = |call: &RandomCall| is_small(call) && call.operands.iter().all(is_plain) && gives_value_everywhere(call);
+    let is_good =
+        |call: &RandomCall| is_small(call) && call.operands.iter().all(is_plain) && gives_value_everywhere(call);
     let apart: Vec<RandomCall> = found.iter().take(VARIED).flat_map(one_attribute_apart).filter(is_good).collect();
     found.extend(apart);
     (found, tame)

@@ -1,16 +1,25 @@
 //! A finding that was kept, asked about again.
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
 use super::campaign::inputs_of;
 use super::judge::judge;
 use super::judged::{Asked, Difference, Judged, names_rules};
 use super::path::Path;
+use super::reduce::{Reducer, Shown};
+use super::reduced::{bindings, held, operators};
 use super::settings::dialect_of;
+use super::signature::Signature;
 use super::store::Finding;
 use crate::book::Edition;
+use crate::data::json::to_value;
 use crate::grammar::{IrModule, Name};
 use crate::harness::implementation::Implementation;
 use crate::harness::protocol::{from_data, parse_json};
 use crate::harness::worker::StartError;
+use crate::syntax::tvmscript::print_module;
 use crate::value::ValueSpec;
 
 /// On how many inputs it is run beside its own.
@@ -75,6 +84,40 @@ impl Kept {
         let own = || self.input.iter().cloned();
         own().chain(inputs_of(edition, &self.module, &self.entry, RUNS)).chain(own()).collect()
     }
+}
+
+/// The finding with the smallest program that is found by so many questions, and the simplest input; none if it does not show any more.
+///
+/// # Errors
+///
+/// If nobody can be asked.
+pub fn reduced_further(
+    implementation: &mut dyn Implementation,
+    finding: &Finding,
+    kept: &Kept,
+    budget: usize,
+) -> Result<Option<Finding>, StartError> {
+    let Some((path, difference)) = still_shows(implementation, finding, kept)? else { return Ok(None) };
+    let (module, entry) = (kept.module.clone(), kept.entry.clone());
+    let shown = Shown { module, entry, sizes: BTreeMap::new(), difference };
+    let smallest = Reducer::new(implementation, &path, budget).reduce(None, shown)?;
+    let called = operators(&smallest.module);
+    // Of a signature that tells causes apart by itself the operators are none.
+    let named = if finding.signature.operators.is_empty() { Vec::new() } else { called.clone() };
+    let of_path = finding.traits.iter().filter(|own| own.is_of_path()).copied();
+    Ok(Some(Finding {
+        signature: Signature { operators: named, ..finding.signature.clone() },
+        message: smallest.difference.message,
+        expected: smallest.difference.expected,
+        given: smallest.difference.given,
+        program: print_module(&smallest.module, dialect_of(implementation)),
+        module: to_value(&smallest.module),
+        input: smallest.difference.input.as_ref().map_or(Value::Null, to_value),
+        bindings: bindings(&smallest.module),
+        operators: called,
+        traits: held(&smallest.module, smallest.difference.input.as_deref()).into_iter().chain(of_path).collect(),
+        ..finding.clone()
+    }))
 }
 
 /// The difference, if an implementation shows it still by one of the paths.

@@ -6,16 +6,18 @@ use std::time::Instant;
 
 use super::before::Remembering;
 use super::inputs::{Domain, inputs, is_endless};
-use super::judge::{broken_rules, is_accepted, judge};
+use super::judge::{is_accepted, judge, rules_of};
 use super::judged::{Asked, Difference, Judged, names_rules};
 use super::keeping::{Keeper, Pending};
 use super::path::Path;
 use super::settings::{CampaignError, Settings, dialect_of};
 use super::signature::Kind;
+use super::steering::Steering;
 use super::store::Store;
 use super::tally::Tally;
 use super::told;
 use super::turns::Turns;
+use crate::check::{CheckReport, check_program};
 use crate::grammar::{GlobalFunc, IrModule, Name};
 use crate::harness::implementation::Implementation;
 use crate::harness::process::Interrupt;
@@ -23,6 +25,7 @@ use crate::harness::programs::{Drawn, Features, Seeds, Source};
 use crate::harness::worker::StartError;
 use crate::judge::Cx;
 use crate::question::{Ask, Outcome};
+use crate::syntax::tvmscript::print_module;
 use crate::value::ValueSpec;
 
 /// One in so many programs breaks a rule.
@@ -55,6 +58,7 @@ fn of_text(module: IrModule) -> Drawn {
 /// One of those who ask, with an implementation of its own.
 pub(super) struct Worker<'a> {
     pub(super) source: &'a Source,
+    pub(super) steering: &'a Steering,
     pub(super) seeds: Option<Seeds>,
     pub(super) settings: &'a Settings,
     pub(super) implementation: Remembering,
@@ -85,11 +89,11 @@ impl Worker<'_> {
             let number = if late || interrupt.is_raised() { None } else { turns.begin() };
             let Some(number) = number else { return Ok(()) };
             let asked = self.program(number);
-            turns.end(number, std::mem::take(&mut self.found));
+            let found = std::mem::take(&mut self.found);
             match asked {
-                // Of the program at hand not everything was asked: what it has shown is kept, and it is not done.
-                Err(CampaignError::Start(StartError::Interrupted)) => {}
+                Err(CampaignError::Start(StartError::Interrupted)) => turns.give_up(number, found),
                 other => {
+                    turns.end(number, found);
                     other?;
                     self.note(turns)?;
                 }
@@ -122,10 +126,11 @@ impl Worker<'_> {
         if number % VIOLATING == VIOLATING - 1 && paths.contains(&Path::Check) {
             return self.violation(number);
         }
-        let drawn = self.source.program(self.settings.seed, number);
+        let drawn = self.steering.program(self.source, self.settings.seed, number);
         let mut cx = Cx::new().with_edition(edition);
-        if !is_accepted(&mut cx, &drawn.module) {
-            self.tally.rejected += 1;
+        let report = check_program(&mut cx, &drawn.module);
+        if !report.accepts() {
+            self.reject(number, &drawn.module, &report);
             return Ok(());
         }
         // Now and then from another entry point.
@@ -142,6 +147,14 @@ impl Worker<'_> {
         self.tally.programs += 1;
         self.tally.coverage.count(&drawn.module, cx.recorded());
         self.go(number, &drawn, &entry, &inputs, paths)
+    }
+
+    /// A program that is not what it is meant to be.
+    fn reject(&mut self, number: u64, module: &IrModule, report: &CheckReport) {
+        let said: Vec<String> =
+            report.diagnostics.iter().map(|found| format!("{}: {}", found.code(), found.message)).collect();
+        let text = print_module(module, dialect_of(&self.implementation));
+        self.tally.rejected.push(format!("number {number}: {}\n{text}", said.join("; ")));
     }
 
     /// Some pairs of terms and some texts of the suite.
@@ -280,8 +293,9 @@ impl Worker<'_> {
     fn violation(&mut self, number: u64) -> Result<(), CampaignError> {
         let edition = self.implementation.edition();
         let Some((drawn, rule)) = self.source.violating(self.settings.seed, number) else { return Ok(()) };
-        if broken_rules(&mut Cx::new().with_edition(edition), &drawn.module) != [rule] {
-            self.tally.rejected += 1;
+        let report = check_program(&mut Cx::new().with_edition(edition), &drawn.module);
+        if rules_of(&report) != [rule] {
+            self.reject(number, &drawn.module, &report);
             return Ok(());
         }
         let entry: Name = "main".into();

@@ -11,6 +11,7 @@ use super::judge::judge;
 use super::judged::{Asked, Judged};
 use super::path::Path;
 use super::settings::{CampaignError, Settings, dialect_of, says_values};
+use super::steering::Steering;
 use super::store::Store;
 use super::tally::Tally;
 use super::turns::Turns;
@@ -54,7 +55,7 @@ pub fn campaign(
     let first = store.lock().unwrap_or_else(PoisonError::into_inner).next();
     let end = settings.programs.map(|programs| first.saturating_add(programs));
     let deadline = settings.time.map(|time| Instant::now() + time);
-    let turns = Turns::new(first, end);
+    let (turns, steering) = (Turns::new(first, end), Steering::new(first));
     let work = || -> Result<(Tally, Edition), CampaignError> {
         let begun = Instant::now();
         let implementation = Remembering::new(start()?);
@@ -64,7 +65,8 @@ pub fn campaign(
         let source = Source::of(suite, Restriction { values, edition, ..restriction.clone() });
         let seeds = settings.seeds.then(|| Seeds::of(suite));
         let (tally, found) = (Tally::default(), Vec::new());
-        let mut worker = Worker { source: &source, seeds, settings, implementation, store, tally, found };
+        let mut worker =
+            Worker { source: &source, steering: &steering, seeds, settings, implementation, store, tally, found };
         let outcome = worker.work(&turns, deadline, interrupt, progress);
         worker.tally.time = (begun.elapsed(), worker.implementation.waited);
         outcome.map(|()| (worker.tally, source.edition()))

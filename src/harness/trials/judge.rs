@@ -271,12 +271,8 @@ impl Compiled for Told {
     }
 }
 
-/// The rules that a program breaks, each once.
-pub(super) fn broken_rules(cx: &mut Cx, module: &IrModule) -> Vec<Rule> {
-    rules_of(&check_program(cx, module))
-}
-
-fn rules_of(report: &CheckReport) -> Vec<Rule> {
+/// The rules that a program breaks by the checks, each once.
+pub(super) fn rules_of(report: &CheckReport) -> Vec<Rule> {
     let fatal: BTreeSet<Rule> = report.diagnostics.iter().filter(|f| f.is_fatal()).map(|f| f.rule).collect();
     fatal.into_iter().collect()
 }

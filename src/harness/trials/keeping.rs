@@ -121,8 +121,7 @@ impl Keeper<'_> {
             // Nothing that was asked before shall have a part in it.
             self.implementation.renew();
         }
-        let dialect = dialect_of(self.implementation);
-        let mut reducer = Reducer { implementation: self.implementation, path, dialect, budget };
+        let mut reducer = Reducer::new(self.implementation, path, budget);
         if is_crash && budget > 0 && !reducer.shows_alone(&shown)? {
             self.reducing += 1;
             return self.of_what_was_before(path, shown, lost);
@@ -130,7 +129,7 @@ impl Keeper<'_> {
         // What was not drawn has no tape.
         let tape = (!drawn.choices.is_empty()).then_some((self.source, drawn.choices.as_slice()));
         let shown = reducer.reduce(tape, shown)?;
-        self.reducing += (budget - reducer.budget) as u64;
+        self.reducing += reducer.asked();
         let traits = self.traits(path, &shown)?;
         Ok(Smallest { traits, ..Smallest::alone(path, shown) })
     }
@@ -152,9 +151,8 @@ impl Keeper<'_> {
 
     /// Whether the same shows by another path.
     fn shows_by(&mut self, path: &Path, shown: &Shown) -> Result<bool, StartError> {
-        let dialect = dialect_of(self.implementation);
         self.reducing += 1;
-        Reducer { implementation: self.implementation, path, dialect, budget: 1 }.shows_alone(shown)
+        Reducer::new(self.implementation, path, 1).shows_alone(shown)
     }
 
     /// The program of those that ran before in the process by which the crash comes, if it can be told which it is.
@@ -175,10 +173,9 @@ impl Keeper<'_> {
         let dialect = dialect_of(self.implementation);
         let mut followed = Followed { inner: self.implementation, then: &then };
         let Some((path, shown)) = shown(&mut followed, &culprit)? else { return Ok(not_alone(unexplained)) };
-        let budget = self.settings.budget;
-        let mut reducer = Reducer { implementation: &mut followed, path: &path, dialect, budget };
+        let mut reducer = Reducer::new(&mut followed, &path, self.settings.budget);
         let shown = reducer.reduce(None, shown)?;
-        self.reducing += (budget - reducer.budget) as u64;
+        self.reducing += reducer.asked();
         Ok(Smallest { path, shown, alone: true, then: Some(told_of(&then, dialect)), traits: BTreeSet::new() })
     }
 

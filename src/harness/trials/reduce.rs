@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::carried::{carried, simpler, sizes_at};
 use super::fewer::fewer;
+use super::inputs::{Domain, inputs};
 use super::judge::{is_accepted, judge};
 use super::judged::{Asked, Difference, Judged, names_rules};
 use super::path::Path;
 use super::reduced::{self, bindings};
+use super::settings::dialect_of;
 use crate::check::in_normal_form;
 use crate::generate::Tape;
 use crate::grammar::{IrModule, Name, ShapeVar};
@@ -15,11 +18,14 @@ use crate::harness::programs::Source;
 use crate::harness::worker::StartError;
 use crate::judge::Cx;
 use crate::syntax::tvmscript::{Dialect, print_module};
+use crate::value::ValueSpec;
 
-use super::inputs::{Domain, inputs};
-
-/// How many inputs a program is run on while it is reduced.
+/// How many inputs a program is run on while it is reduced, where that of the larger one does not fit.
 const RUNS: usize = 2;
+/// How many questions are asked for simpler inputs.
+const OF_INPUTS: usize = 12;
+/// How the stage of a run begins.
+const RUN: &str = "run";
 
 /// A program with what it is run by.
 #[derive(Clone, Debug)]
@@ -37,36 +43,69 @@ pub struct Shown {
 /// Asks about smaller programs.
 pub struct Reducer<'a> {
     /// Who is asked.
-    pub implementation: &'a mut dyn Implementation,
+    implementation: &'a mut dyn Implementation,
     /// By which path.
-    pub path: &'a Path,
+    path: &'a Path,
     /// How text is written.
-    pub dialect: Dialect,
-    /// How many questions may still be asked.
-    pub budget: usize,
+    dialect: Dialect,
+    /// How many questions may still be asked for smaller programs.
+    budget: usize,
+    /// How many were asked.
+    asked: u64,
 }
 
-impl Reducer<'_> {
-    /// The difference that a program shows by the path, if it shows one like the other.
-    fn shows(&mut self, candidate: &Candidate, like: &Difference) -> Result<Option<Difference>, StartError> {
-        let edition = self.implementation.edition();
-        let cx = || Cx::new().with_edition(edition);
-        if self.budget == 0 || !is_accepted(&mut cx(), &candidate.module) {
+impl<'a> Reducer<'a> {
+    /// One who asks by this path, so many questions for smaller programs and some for simpler inputs.
+    pub fn new(implementation: &'a mut dyn Implementation, path: &'a Path, budget: usize) -> Reducer<'a> {
+        let dialect = dialect_of(implementation);
+        Reducer { implementation, path, dialect, budget, asked: 0 }
+    }
+
+    /// How many questions were asked.
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+
+    /// The difference that a program shows by the path, if it shows one like that of the other program.
+    fn shows(&mut self, candidate: &Candidate, other: &Shown) -> Result<Option<Difference>, StartError> {
+        let mut cx = Cx::new().with_edition(self.implementation.edition());
+        if self.budget == 0 || !is_accepted(&mut cx, &candidate.module) {
             return Ok(None);
         }
         self.budget -= 1;
-        let domain = if like.signature.is_outside() { Domain::Wide } else { Domain::Documented };
-        let asked = (&candidate.module, &*candidate.entry);
-        let inputs = inputs(&mut cx(), asked, &candidate.sizes, RUNS, domain);
-        if inputs.is_empty() {
-            return Ok(None);
-        }
-        let ask = self.path.ask(&candidate.module, &candidate.entry, &inputs, self.dialect);
+        let like = &other.difference.signature;
+        let inputs =
+            match (like.stage.starts_with(RUN) || like.is_outside(), carried(&mut cx, other, &candidate.module)) {
+                // What is refused is refused whatever it would be run on.
+                (false, _) => Vec::new(),
+                (true, Some(input)) => vec![input],
+                (true, None) => {
+                    let domain = if like.is_outside() { Domain::Wide } else { Domain::Documented };
+                    let made = inputs(&mut cx, (&candidate.module, &*candidate.entry), &candidate.sizes, RUNS, domain);
+                    if made.is_empty() {
+                        return Ok(None);
+                    }
+                    made
+                }
+            };
+        self.shows_on(candidate, &inputs, other)
+    }
+
+    /// The same on given inputs.
+    fn shows_on(
+        &mut self,
+        candidate: &Candidate,
+        inputs: &[Vec<ValueSpec>],
+        other: &Shown,
+    ) -> Result<Option<Difference>, StartError> {
+        self.asked += 1;
+        let edition = self.implementation.edition();
+        let ask = self.path.ask(&candidate.module, &candidate.entry, inputs, self.dialect);
         let outcome = self.implementation.ask(edition, &ask)?;
         let names_rules = names_rules(self.implementation);
-        let asked = Asked { module: &candidate.module, entry: &candidate.entry, inputs: &inputs, names_rules, edition };
+        let asked = Asked { module: &candidate.module, entry: &candidate.entry, inputs, names_rules, edition };
         Ok(match judge(asked, self.path, &outcome) {
-            Judged::Differs(found) if found.signature.is_like(&like.signature) => Some(*found),
+            Judged::Differs(found) if found.signature.is_like(&other.difference.signature) => Some(*found),
             Judged::Differs(_) | Judged::Agrees { .. } | Judged::Unsupported(_) => None,
         })
     }
@@ -79,10 +118,10 @@ impl Reducer<'_> {
     pub fn shows_alone(&mut self, shown: &Shown) -> Result<bool, StartError> {
         let candidate =
             Candidate { module: shown.module.clone(), entry: shown.entry.clone(), sizes: shown.sizes.clone() };
-        Ok(self.shows(&candidate, &shown.difference)?.is_some())
+        Ok(self.shows(&candidate, shown)?.is_some())
     }
 
-    /// The smallest program found.
+    /// The smallest program found, on the simplest input.
     ///
     /// # Errors
     ///
@@ -93,6 +132,7 @@ impl Reducer<'_> {
             self.tape(source, choices, &mut shown)?;
         }
         self.program(&mut shown)?;
+        self.input(&mut shown)?;
         Ok(shown)
     }
 
@@ -108,8 +148,7 @@ impl Reducer<'_> {
                 continue;
             }
             let candidate = Candidate { module: drawn.module, entry: shown.entry.clone(), sizes: drawn.sizes };
-            let like = shown.difference.clone();
-            if let Some(difference) = self.shows(&candidate, &like)? {
+            if let Some(difference) = self.shows(&candidate, shown)? {
                 choices = shorter;
                 *shown = candidate.showing(difference);
             }
@@ -130,7 +169,8 @@ impl Reducer<'_> {
 
     /// Takes the first part that shows the same. False if there is none, or nothing more may be asked.
     fn smaller(&mut self, shown: &mut Shown, tried: &mut BTreeSet<String>) -> Result<bool, StartError> {
-        let outer = reduced::candidates(self.implementation.edition(), &shown.module, &shown.entry, &shown.sizes);
+        let sizes = sizes_at(shown);
+        let outer = reduced::candidates(self.implementation.edition(), &shown.module, &shown.entry, &sizes);
         let now = bindings(&shown.module);
         // Those take a while to make, and are made when nothing else is left.
         let inner = std::iter::once(()).flat_map(|()| fewer(&shown.module)).filter(|module| bindings(module) < now);
@@ -143,7 +183,7 @@ impl Reducer<'_> {
                 continue;
             }
             let candidate = Candidate { module, entry: shown.entry.clone(), sizes: shown.sizes.clone() };
-            if let Some(difference) = self.shows(&candidate, &shown.difference)? {
+            if let Some(difference) = self.shows(&candidate, shown)? {
                 found = Some(candidate.showing(difference));
                 break;
             }
@@ -153,11 +193,33 @@ impl Reducer<'_> {
         Ok(true)
     }
 
+    /// Simpler numbers, as long as the program shows the same on them.
+    fn input(&mut self, shown: &mut Shown) -> Result<(), StartError> {
+        let mut left = OF_INPUTS;
+        while let Some(input) = shown.difference.input.clone() {
+            let mut found = None;
+            for simpler in simpler(&input) {
+                if left == 0 {
+                    return Ok(());
+                }
+                left -= 1;
+                let candidate =
+                    Candidate { module: shown.module.clone(), entry: shown.entry.clone(), sizes: shown.sizes.clone() };
+                if let Some(difference) = self.shows_on(&candidate, &[simpler], shown)? {
+                    found = Some(candidate.showing(difference));
+                    break;
+                }
+            }
+            let Some(simpler) = found else { return Ok(()) };
+            *shown = simpler;
+        }
+        Ok(())
+    }
+
     /// Takes the program if it shows the same.
     fn take(&mut self, shown: &mut Shown, module: IrModule) -> Result<bool, StartError> {
         let candidate = Candidate { module, entry: shown.entry.clone(), sizes: shown.sizes.clone() };
-        let like = shown.difference.clone();
-        let found = self.shows(&candidate, &like)?;
+        let found = self.shows(&candidate, shown)?;
         let takes = found.is_some();
         if let Some(difference) = found {
             *shown = candidate.showing(difference);

@@ -43,6 +43,9 @@ pub fn operators(module: &IrModule) -> Vec<String> {
             if let Expr::Op(op) = expr {
                 self.0.insert(op.op_name.to_string());
             }
+            if let Expr::ExternFunc(packed) = expr {
+                self.0.insert(packed.global_symbol.to_string());
+            }
             if let Expr::If(_) = expr {
                 self.0.insert(IF.to_string());
             }
@@ -273,9 +276,18 @@ pub fn candidates(edition: Edition, module: &IrModule, entry: &str, sizes: &BTre
         }
     }
     let count = flat.bindings.len();
+    // Without blocks and variables of sizes more of what follows makes a program.
+    if flat.bindings.iter().any(|(kind, _)| *kind == BlockKind::Dataflow) {
+        found.push(replaced(edition, module, entry, ordinary(flat.clone()).function()));
+    }
+    if !sizes.is_empty() && has_dims(module) {
+        found.push(fixed(module, sizes));
+    }
     if count > FEW {
-        for at in [count / 2, count - count / 4] {
-            found.push(with(prefix(&flat, at), true));
+        // What shows at a binding shows in every program that goes on to it: the first half, three quarters, and so on.
+        let parts = std::iter::successors(Some(count.div_ceil(2)), |left| (*left > 1).then(|| left.div_ceil(2)));
+        for left_out in parts {
+            found.push(with(prefix(&flat, count - left_out), true));
         }
         for at in [count / 2, count / 4] {
             found.extend(suffix(&flat, at, &report.derived).map(|flat| with(flat, true)));
@@ -307,12 +319,6 @@ pub fn candidates(edition: Edition, module: &IrModule, entry: &str, sizes: &BTre
             }
         }
     }
-    if flat.bindings.iter().any(|(kind, _)| *kind == BlockKind::Dataflow) {
-        found.push(replaced(edition, module, entry, ordinary(flat.clone()).function()));
-    }
-    if !sizes.is_empty() && has_dims(module) {
-        found.push(fixed(module, sizes));
-    }
     let size = |module: &IrModule| bindings(module) * 100 + module.funcs.len() * 10 + params(module, entry);
     let now = (size(module), open_dims(module), dataflow(module));
     found.retain(|smaller| (size(smaller), open_dims(smaller), dataflow(smaller)) < now);
@@ -328,7 +334,7 @@ pub fn candidates(edition: Edition, module: &IrModule, entry: &str, sizes: &BTre
 
 /// How many bindings are looked at one by one, and how many candidates there are for more of them.
 const FEW: usize = 6;
-const MANY: usize = 16;
+const MANY: usize = 32;
 
 /// The first bindings, and the values of the last of them that nothing uses.
 fn prefix(flat: &Flat, at: usize) -> Flat {
@@ -365,7 +371,22 @@ fn suffix(flat: &Flat, at: usize, derived: &DeriveReport) -> Option<Flat> {
     Some(flat)
 }
 
-fn function<'m>(module: &'m IrModule, entry: &str) -> Option<&'m Function> {
+/// The program that ends with one of the variables of the function as its result, and before what is bound after it; none if the
+/// function binds no such variable outside of branches.
+pub(super) fn returning(module: &IrModule, entry: &str, var: &Var) -> Option<IrModule> {
+    let mut flat = Flat::of(function(module, entry)?)?;
+    let binds = |binding: &Binding| binding.binder().is_some_and(|binder| binder.var == *var);
+    let at = flat.bindings.iter().position(|(_, binding)| binds(binding))?;
+    flat.bindings.truncate(at + 1);
+    flat.result = flat.bindings.last()?.1.binder()?.to_expr();
+    let ending = Function { ret_struct_info: None, ..flat.function() };
+    let mut module = module.clone();
+    let (_, func) = module.funcs.iter_mut().find(|(gv, _)| *gv.name == *entry)?;
+    *func = GlobalFunc::Function(Arc::new(ending));
+    Some(module)
+}
+
+pub(super) fn function<'m>(module: &'m IrModule, entry: &str) -> Option<&'m Function> {
     match module.get(entry)? {
         GlobalFunc::Function(function) => Some(function),
         GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
@@ -438,14 +459,22 @@ fn cut(flat: &Flat, at: usize, binding: &Binding, derived: &DeriveReport) -> Opt
     let info = derived.info_of_var(&var.var)?.clone();
     let visible: BTreeSet<ShapeVar> =
         flat.function.params.iter().filter_map(|p| p.annotation.as_ref()).flat_map(dims_in).collect();
-    let tensor = matches!(&info, StructInfo::Tensor(t) if matches!(t.shape, Some(TensorShape::Dims(_))));
-    if !tensor || !dims_in(&info).is_subset(&visible) {
+    if !is_data(&info) || !dims_in(&info).is_subset(&visible) {
         return None;
     }
     let mut flat = flat.clone();
     flat.bindings.remove(at);
     flat.function.params.push(Binder::var(var.var.clone()).annotated(info));
     Some(flat)
+}
+
+/// Whether arguments of which that is known can be made: tensors, and tuples of them.
+fn is_data(info: &StructInfo) -> bool {
+    match info {
+        StructInfo::Tensor(tensor) => matches!(tensor.shape, Some(TensorShape::Dims(_))),
+        StructInfo::Tuple(fields) => fields.iter().all(is_data),
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => false,
+    }
 }
 
 /// The function with the bindings of a branch in the place of the If.

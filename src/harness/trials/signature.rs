@@ -7,6 +7,7 @@ use glob::Pattern;
 use serde::{Deserialize, Serialize};
 
 use crate::book::Rule;
+use crate::eval::prelude;
 use crate::suite::ledger::Class;
 
 /// What tells a reduced program from others with the same operators.
@@ -30,6 +31,14 @@ pub enum Trait {
 impl Trait {
     const ALL: [Trait; 6] =
         [Trait::Constant, Trait::Empty, Trait::Scalar, Trait::Nested, Trait::Planned, Trait::OfPath];
+
+    /// Whether it says which path is to blame, and nothing of the program.
+    pub(super) fn is_of_path(self) -> bool {
+        match self {
+            Trait::Planned | Trait::OfPath => true,
+            Trait::Constant | Trait::Empty | Trait::Scalar | Trait::Nested => false,
+        }
+    }
 
     fn name(self) -> &'static str {
         match self {
@@ -179,6 +188,7 @@ fn normalized(message: &str) -> String {
     let telling = without_directories(telling);
     let telling = if telling.ends_with("error:") { format!("{telling} {}", pointed_at(&lines)) } else { telling };
     let line = call.map_or_else(|| telling.clone(), |call| format!("{call}: {telling}"));
+    let line = without_addresses(&line);
     let mut out = String::new();
     let mut digits = false;
     for c in line.chars() {
@@ -197,6 +207,17 @@ fn normalized(message: &str) -> String {
         out = out.replace("#, #", "#").replace("-#", "#");
     }
     out.chars().take(MESSAGE).collect()
+}
+
+/// Addresses have letters among their digits.
+fn without_addresses(line: &str) -> String {
+    let mut parts = line.split("0x");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        out.push_str("0x0");
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
+    }
+    out
 }
 
 /// What a parser that says nothing points at, without the name before a colon.
@@ -281,7 +302,9 @@ impl KnownForm {
             }
             for name in &form.with {
                 let is_trait = Trait::ALL.iter().any(|own| own.name() == name);
-                if !is_trait && !CONSTRUCTS.contains(&name.as_str()) && crate::ops::lookup(name).is_none() {
+                let is_packed = || prelude().get(name).is_some();
+                let is_called = crate::ops::lookup(name).is_some() || is_packed();
+                if !is_trait && !CONSTRUCTS.contains(&name.as_str()) && !is_called {
                     return Err(format!("`{name}` is neither an operator nor a trait: {}", form.reason));
                 }
             }
@@ -327,6 +350,8 @@ mod tests {
         let b = normalized("InternalError: Check failed: (a == b) is false: 1 vs. 30, [7, 8]");
         assert_eq!(a, b);
         assert_eq!(a, "InternalError: Check failed: (a == b) is false: # vs. #, [#]");
+        let (a, b) = ("no object at 0x7fa3c0de here", "no object at 0x55e1bb02 here");
+        assert_eq!(normalized(a), normalized(b));
         let (a, b) = ("/some/dir_a1b/lib0.c:7:9: error: no `v / w`", "/other/xyz/lib1.c:12:1: error: no `v / w`");
         assert_eq!(normalized(a), normalized(b));
         assert_eq!(normalized(a), "lib#.c:#:#: error: no `v / w`");

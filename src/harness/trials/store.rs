@@ -233,10 +233,18 @@ impl Store {
 
     fn write(&self, finding: &Finding) -> Result<(), StoreError> {
         let Some(dir) = &self.dir else { return Ok(()) };
-        let path = dir.join(format!("{}.json", finding.signature.slug()));
-        write(&path, &text_of(finding))?;
-        write(&path.with_extension("py"), &finding.program)
+        write_finding(&dir.join(format!("{}.json", finding.signature.slug())), finding)
     }
+}
+
+/// Writes a finding to its file, and its program beside it.
+///
+/// # Errors
+///
+/// If one of them cannot be written.
+pub fn write_finding(path: &Path, finding: &Finding) -> Result<(), StoreError> {
+    write(path, &text_of(finding))?;
+    write(&path.with_extension("py"), &finding.program)
 }
 
 /// The findings of a file, or of a directory, in the order of their names, each with its file.

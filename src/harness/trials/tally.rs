@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::steering::RulePairs;
 use crate::book::{Rule, RuleSet};
 use crate::grammar::IrModule;
 use crate::harness::programs::Census;
@@ -14,6 +15,8 @@ pub struct Coverage {
     pub census: Census,
     /// In how many programs a rule was applied, in checking them or in running them.
     pub rules: BTreeMap<Rule, u64>,
+    /// Which of them were applied to one program.
+    pub pairs: RulePairs,
 }
 
 impl Coverage {
@@ -23,6 +26,7 @@ impl Coverage {
         for rule in rules.iter() {
             *self.rules.entry(rule).or_default() += 1;
         }
+        self.pairs.add(rules);
     }
 
     fn add(&mut self, other: &Coverage) {
@@ -30,6 +34,7 @@ impl Coverage {
         for (rule, count) in &other.rules {
             *self.rules.entry(*rule).or_default() += count;
         }
+        self.pairs.merge(&other.pairs);
     }
 }
 
@@ -40,8 +45,8 @@ pub struct Tally {
     pub programs: u64,
     /// Programs that the implementation compiled and ran at least once.
     pub ran: u64,
-    /// Programs that the generator made and the checks do not accept: mistakes of the generator.
-    pub rejected: u64,
+    /// Programs that the generator made and the checks do not accept, each with what they say: mistakes of the generator.
+    pub rejected: Vec<String>,
     /// Programs that break one rule.
     pub violations: u64,
     /// Programs without inputs.
@@ -68,7 +73,7 @@ impl Tally {
     pub(super) fn add(&mut self, other: Tally) {
         self.programs += other.programs;
         self.ran += other.ran;
-        self.rejected += other.rejected;
+        self.rejected.extend(other.rejected);
         self.violations += other.violations;
         self.unheld += other.unheld;
         self.questions += other.questions;

@@ -16,6 +16,8 @@ struct State<T> {
     next: u64,
     end: Option<u64>,
     open: BTreeSet<u64>,
+    /// Those that were given up before everything was asked.
+    undone: BTreeSet<u64>,
     waiting: BTreeMap<Place, T>,
     /// The one that is being looked at.
     taken: Option<Place>,
@@ -24,7 +26,14 @@ struct State<T> {
 impl<T> Turns<T> {
     /// Numbers from `first` on, up to `end` if there is one.
     pub(super) fn new(first: u64, end: Option<u64>) -> Turns<T> {
-        let state = State { next: first, end, open: BTreeSet::new(), waiting: BTreeMap::new(), taken: None };
+        let state = State {
+            next: first,
+            end,
+            open: BTreeSet::new(),
+            undone: BTreeSet::new(),
+            waiting: BTreeMap::new(),
+            taken: None,
+        };
         Turns { state: Mutex::new(state) }
     }
 
@@ -51,6 +60,12 @@ impl<T> Turns<T> {
         state.waiting.extend(shown.into_iter().enumerate().map(|(nth, shown)| ((number, nth), shown)));
     }
 
+    /// Not everything was asked of the program with this number. What it has shown is looked at, and it is not done.
+    pub(super) fn give_up(&self, number: u64, shown: Vec<T>) {
+        self.state().undone.insert(number);
+        self.end(number, shown);
+    }
+
     /// What has to be looked at now: nothing that is before it is open, and nobody looks at anything else.
     pub(super) fn take(&self) -> Option<T> {
         let mut state = self.state();
@@ -74,7 +89,8 @@ impl<T> Turns<T> {
         let open = state.open.first().copied();
         let waiting = state.waiting.keys().next().map(|(number, _)| *number);
         let taken = state.taken.map(|(number, _)| number);
-        [open, waiting, taken].into_iter().flatten().min().unwrap_or(state.next)
+        let undone = state.undone.first().copied();
+        [open, undone, waiting, taken].into_iter().flatten().min().unwrap_or(state.next)
     }
 }
 
@@ -101,5 +117,16 @@ mod tests {
         assert_eq!((turns.take(), turns.done()), (None, 7));
         turns.end(7, Vec::new());
         assert_eq!(turns.done(), 8);
+    }
+
+    #[test]
+    fn what_was_given_up_is_not_done() {
+        let turns = Turns::new(0, None);
+        assert_eq!([turns.begin(), turns.begin()], [Some(0), Some(1)]);
+        turns.end(1, Vec::new());
+        turns.give_up(0, vec!["a"]);
+        assert_eq!(turns.take(), Some("a"), "what was found is kept");
+        turns.settled();
+        assert_eq!(turns.done(), 0, "and asked about again when the campaign goes on");
     }
 }
