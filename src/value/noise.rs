@@ -15,7 +15,10 @@ use crate::number::FloatType;
 /// few digits that nobody had to round it stays as it is, so that exact data stay exact.
 #[derive(Debug)]
 pub struct Noise {
+    seed: u64,
     state: Cell<u64>,
+    /// How many choices were made between two operands.
+    choices: Cell<u64>,
     asked: Cell<bool>,
     overflowed: Cell<bool>,
     neared_end: Cell<bool>,
@@ -31,7 +34,9 @@ impl Noise {
     /// Noise that a seed determines.
     pub fn new(seed: u64) -> Noise {
         Noise {
+            seed,
             state: Cell::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D)),
+            choices: Cell::new(0),
             asked: Cell::new(false),
             overflowed: Cell::new(false),
             neared_end: Cell::new(false),
@@ -97,9 +102,7 @@ impl Noise {
     fn next(&self) -> u64 {
         let state = self.state.get().wrapping_add(0x9E37_79B9_7F4A_7C15);
         self.state.set(state);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        mixed(state)
     }
 
     /// What an operation with the result `value` rounds it to.
@@ -165,10 +168,15 @@ impl Noise {
         self.of_value(result, Moves { magnitude, underflows, short }, &mut Copies::default())
     }
 
-    /// One of two operands, of which one is NaN: nobody says which is the larger.
+    /// One of two operands, of which one is NaN: nobody says which is the larger. An even seed and the odd one after it choose the
+    /// opposite each time, so that among several runs each operand is chosen in one of them, however many choices there are.
     pub fn either(&self, a: f64, b: f64) -> f64 {
         self.asked.set(true);
-        if self.next() & 1 == 0 { a } else { b }
+        let number = self.choices.get();
+        self.choices.set(number + 1);
+        let of_pair =
+            mixed((self.seed / 2).wrapping_mul(0x2545_F491_4F6C_DD1D) ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        if (of_pair ^ self.seed) & 1 == 0 { a } else { b }
     }
 
     /// The result of an operator whose definition leaves open what comes of NaN: another number in its place, or not.
@@ -352,9 +360,25 @@ fn has_digits(float: FloatType, value: f64, thirds: u32) -> bool {
     !value.is_finite() || value.to_bits() & ((1 << unused) - 1) == 0
 }
 
+/// A number in which every bit depends on every one (the last step of SplitMix64).
+fn mixed(state: u64) -> u64 {
+    let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_of_two_operands_is_chosen_in_one_of_two_runs() {
+        let (even, odd) = (Noise::new(2), Noise::new(3));
+        let chosen: Vec<(f64, f64)> = (0..1000).map(|_| (even.either(0.0, 1.0), odd.either(0.0, 1.0))).collect();
+        assert!(chosen.iter().all(|(even, odd)| even != odd));
+        let first = chosen.iter().filter(|(even, _)| *even == 0.0).count();
+        assert!((400..600).contains(&first), "{first}");
+    }
 
     #[test]
     fn a_function_has_few_digits_by_chance() {

@@ -65,6 +65,12 @@ pub struct Args {
     /// Only these operators, by patterns with commas
     #[arg(long, value_name = "GLOB,..", value_delimiter = ',')]
     operators: Vec<String>,
+    /// Only programs to which one of these rules is applied, or in which one is broken, by patterns with commas
+    #[arg(long, value_name = "GLOB,..", value_delimiter = ',')]
+    rules: Vec<String>,
+    /// Only with these features of programs, with commas
+    #[arg(long, value_name = "FEATURE,..", value_delimiter = ',', conflicts_with = "without")]
+    only: Vec<String>,
     /// Without these features of programs, with commas
     #[arg(long, value_name = "FEATURE,..", value_delimiter = ',')]
     without: Vec<String>,

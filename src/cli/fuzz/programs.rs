@@ -9,6 +9,7 @@ use glob::Pattern;
 use indicatif::ProgressBar;
 
 use super::Args;
+use crate::book::Rule;
 use crate::cli::asking::launch;
 use crate::cli::{Exit, Failure, Outcome, print, print_program};
 use crate::harness::adapters::Adapter;
@@ -49,11 +50,13 @@ pub(super) fn show(args: &Args, number: u64) -> Outcome {
 
 fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure> {
     let pattern = |text: &String| Pattern::new(text).map_err(|error| Failure::unreadable(format!("{text}: {error}")));
-    let mut features = Features::ALL;
-    for name in &args.without {
-        if !features.without(name) {
-            let all = Features::NAMES.join(", ");
-            return Err(Failure::unreadable(format!("there is no feature `{name}` (there are {all})")));
+    let features = features(args)?;
+    for pattern in &args.rules {
+        let is_one = |pattern: &Pattern| Rule::ALL.iter().any(|rule| pattern.matches(rule.id()));
+        if !Pattern::new(pattern).is_ok_and(|pattern| is_one(&pattern)) {
+            return Err(Failure::unreadable(format!(
+                "no rule is called `{pattern}` (patterns are as in `SI.DERIVE.*`)"
+            )));
         }
     }
     // Operators that are named are wanted, whatever is known of them.
@@ -65,11 +68,32 @@ fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure>
         operators: args.operators.iter().map(pattern).collect::<Result<_, _>>()?,
         seldom: troubled.into_iter().map(pattern).collect::<Result<_, _>>()?,
         features,
+        rules: args.rules.iter().map(pattern).collect::<Result<_, _>>()?,
         bindings: args.bindings,
         // A campaign draws by the edition by which the implementation is judged.
         edition: args.edition.unwrap_or_default(),
         ..Restriction::default()
     })
+}
+
+/// What programs may contain: everything but what is left out, or nothing but what is named.
+fn features(args: &Args) -> Result<Features, Failure> {
+    let mut left_out = Features::ALL;
+    for name in args.without.iter().chain(&args.only) {
+        if !left_out.without(name) {
+            let all = Features::NAMES.join(", ");
+            return Err(Failure::unreadable(format!("there is no feature `{name}` (there are {all})")));
+        }
+    }
+    if args.only.is_empty() {
+        return Ok(left_out);
+    }
+    let mut only = Features::ALL;
+    for name in left_out.names() {
+        // It is the name of one.
+        only.without(name);
+    }
+    Ok(only)
 }
 
 /// The forms of findings that are known of an implementation.

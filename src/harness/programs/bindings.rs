@@ -1,6 +1,7 @@
 //! The right-hand sides of bindings, apart from operators and control.
 
-use super::frame::{Frame, Generator, Known, Made, dims_of, dtype_of, holds_function};
+use super::control::truth;
+use super::frame::{DEPTH, Frame, Generator, Known, Made, dims_of, dtype_of, holds_function};
 use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binding, Call, DataType, Expr, FloatBits, GlobalVar, MatchCast, Ndim, PrimExpr,
     PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo, TensorData, TensorShape, TensorStructInfo, VarBinding,
@@ -9,6 +10,8 @@ use crate::grammar::{
 const F32: DataType = DataType::FLOAT32;
 /// Makes an object that is nothing else.
 const OBJECT: &str = "relax_spec.make_object";
+/// Fails.
+const FAIL: &str = "relax_spec.fail";
 
 fn is_float_vector(known: &Known) -> bool {
     dtype_of(&known.info) == Some(F32) && dims_of(&known.info).is_some() && known.sizes.is_some()
@@ -102,8 +105,9 @@ impl Generator<'_> {
             return self.before_an_effect(frame);
         }
         let count = self.tape.choose(4);
-        let fields: Vec<Known> =
-            (0..count).filter_map(|_| self.pick(frame, |known| !holds_function(&known.info))).collect();
+        let functions = self.on.higher_order && self.tape.one_in(3);
+        let fits = |known: &Known| functions || !holds_function(&known.info);
+        let fields: Vec<Known> = (0..count).filter_map(|_| self.pick(frame, fits)).collect();
         let exprs = fields.iter().map(|known| known.expr.clone()).collect();
         let info = StructInfo::tuple(fields.into_iter().map(|known| known.info));
         Some(Made { value: Expr::tuple(exprs), info, sizes: None })
@@ -275,7 +279,7 @@ impl Generator<'_> {
     fn effect(&mut self, frame: &mut Frame, known: Known, said: StructInfo) -> Option<Made> {
         let (info, sizes) = (known.info.clone(), known.sizes.clone());
         let operand = self.operand_of(frame, &known);
-        let (name, args, said) = match self.tape.choose(9) {
+        let (name, args, said) = match self.tape.choose(10) {
             0 | 1 => ("relax_spec.log", vec![operand], said),
             2 => ("relax_spec.add_inplace", vec![known.expr.clone(), known.expr], said),
             3 => {
@@ -294,7 +298,9 @@ impl Generator<'_> {
             }
             5 => ("relax_spec.alias", vec![operand], said),
             6 => return self.packed_otherwise(frame, operand, &info),
-            7 => return self.asserted(),
+            7 => return self.asserted(frame),
+            // In a branch, which not every run takes.
+            8 if frame.depth < DEPTH && self.tape.one_in(3) => (FAIL, vec![operand], StructInfo::Object),
             _ => return self.filled(frame, operand, sizes?),
         };
         let value = call_with(Expr::extern_func(name), args, vec![said.clone()], Attrs::new());
@@ -318,8 +324,13 @@ impl Generator<'_> {
     }
 
     /// A condition that holds.
-    fn asserted(&mut self) -> Option<Made> {
-        let holds = Expr::constant(TensorData::from_values(DataType::BOOL, &[], &[1.0]).ok()?);
+    fn asserted(&mut self, frame: &mut Frame) -> Option<Made> {
+        // Now and then it depends on the input.
+        let open = if self.tape.one_in(4) { self.pick(frame, |known| known.info == truth()) } else { None };
+        let holds = match open {
+            Some(known) => known.expr,
+            None => Expr::constant(TensorData::from_values(DataType::BOOL, &[], &[1.0]).ok()?),
+        };
         let text = Expr::StringImm(crate::grammar::StringImm { value: "".into(), span: Span::NONE });
         let value = Expr::call(Expr::op("relax.assert_op"), vec![holds, text]);
         Some(Made { value, info: StructInfo::tuple([]), sizes: None })
@@ -423,13 +434,23 @@ impl Generator<'_> {
         self.parameter(frame, dtype, &sizes)
     }
 
-    /// A call that writes its argument.
+    /// A call that writes its argument. Where the edition lets it count as pure on a promise (`OP.CALLTIRINPLACE.PURITY`), neither the
+    /// argument nor an alias of it is used afterwards.
     fn in_place(&mut self, frame: &mut Frame) -> Option<Made> {
-        let is_writable = |known: &Known| is_float_vector(known) && !matches!(known.expr, Expr::Constant(_));
+        let promises = rule!("OP.CALLTIRINPLACE.PURITY").is_stated_by(self.source.edition());
+        let fresh = frame.fresh.clone();
+        let is_alone = |known: &Known| !known.used && fresh.contains(&known.expr);
+        let is_writable = |known: &Known| {
+            let constant = matches!(known.expr, Expr::Constant(_));
+            is_float_vector(known) && if promises { constant || is_alone(known) } else { !constant }
+        };
         let packed = frame.is_impure() && self.tape.one_in(2);
         let known = self.pick(frame, |known| {
             is_writable(known) && (packed || known.sizes.as_ref().is_some_and(|sizes| sizes.len() == 1))
         })?;
+        if promises {
+            frame.spent.push(known.expr.clone());
+        }
         let (info, sizes) = (known.info.clone(), known.sizes.clone());
         let attrs = Attrs::from([("inplace_indices".into(), AttrValue::List(vec![AttrValue::Int(0)]))]);
         if packed {

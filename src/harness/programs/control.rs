@@ -14,7 +14,8 @@ const F32: DataType = DataType::FLOAT32;
 /// The most bindings of a branch and of a local function.
 const INSIDE: usize = 4;
 
-fn truth() -> StructInfo {
+/// What is known of a condition.
+pub(super) fn truth() -> StructInfo {
     StructInfo::tensor([], DataType::BOOL)
 }
 

@@ -17,6 +17,10 @@ const BINDINGS: [usize; 24] = [1, 2, 3, 4, 5, 6, 8, 10, 2, 3, 4, 5, 6, 8, 10, 3,
 const LARGE: [usize; 8] = [20, 24, 32, 24, 20, 40, 80, 200];
 /// The most parameters that a function grows, and the most values that `main` returns.
 const PARAMS: usize = 8;
+/// The function that every program has.
+const MAIN: &str = "main";
+/// How deep branches and local functions are nested at most.
+pub(super) const DEPTH: usize = 2;
 const RESULTS: usize = 6;
 
 /// How many choices say how large a program is.
@@ -52,6 +56,10 @@ pub(super) struct Made {
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     pub(super) known: Vec<Known>,
+    /// Variables whose tensors share nothing with any other value when they are bound.
+    pub(super) fresh: Vec<Expr>,
+    /// Those that were given away to be written, and are not to be used any more.
+    pub(super) spent: Vec<Expr>,
     /// The shape variables in scope.
     pub(super) dims: Vec<ShapeVar>,
     /// Those that are in scope of the signature.
@@ -63,14 +71,28 @@ pub(super) struct Frame {
     pub(super) grows: bool,
     pub(super) effects: bool,
     pub(super) dataflow: bool,
+    /// Whether its result may be a function.
+    pub(super) gives_functions: bool,
     /// How deep control may still be nested.
     pub(super) depth: usize,
 }
 
 impl Frame {
     pub(super) fn new(effects: bool, grows: bool, depth: usize) -> Frame {
-        let (known, dims, bound, params) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Frame { known, dims, bound, gone: Vec::new(), params, grows, effects, dataflow: false, depth }
+        Frame {
+            known: Vec::new(),
+            fresh: Vec::new(),
+            spent: Vec::new(),
+            dims: Vec::new(),
+            bound: Vec::new(),
+            gone: Vec::new(),
+            params: Vec::new(),
+            grows,
+            effects,
+            dataflow: false,
+            gives_functions: false,
+            depth,
+        }
     }
 
     /// Whether impure calls may stand here.
@@ -193,14 +215,14 @@ impl<'a> Generator<'a> {
             let function = Function { attrs, ..function };
             funcs.push((GlobalVar::new(&name), GlobalFunc::Function(Arc::new(function))));
         }
-        let mut main = self.global("main");
-        main.attrs.extend(linked_as("main"));
+        let mut main = self.global(MAIN);
+        main.attrs.extend(linked_as(MAIN));
         if self.on.attributes {
             let inputs = self.tape.choose(main.params.len() + 1);
             main.attrs.insert("num_input".into(), AttrValue::Int(i64::try_from(inputs).unwrap_or(0)));
         }
-        entries.push("main".into());
-        funcs.push((GlobalVar::new("main"), GlobalFunc::Function(Arc::new(main))));
+        entries.push(MAIN.into());
+        funcs.push((GlobalVar::new(MAIN), GlobalFunc::Function(Arc::new(main))));
         for at in &self.prim_funcs {
             if let Some(template) = self.source.prim_funcs.get(*at) {
                 funcs.push((GlobalVar::new(template.name), GlobalFunc::PrimFunc(template.func.clone())));
@@ -212,7 +234,9 @@ impl<'a> Generator<'a> {
     /// A global function, which later ones may call.
     fn global(&mut self, name: &str) -> Function {
         let effects = self.on.effects && self.tape.one_in(2);
-        let mut frame = Frame::new(effects, true, 2);
+        let mut frame = Frame::new(effects, true, DEPTH);
+        // What is started from outside gives what can be looked into.
+        frame.gives_functions = name != MAIN && self.on.higher_order && self.tape.one_in(6);
         self.spent.clear();
         let (body, ret, result) = self.sequence(&mut frame, usize::MAX);
         let params: Vec<Binder> = std::mem::take(&mut frame.params);
@@ -295,7 +319,13 @@ impl<'a> Generator<'a> {
 
     /// What a sequence returns: one of the last values, or a tuple of those that nothing has used.
     fn result(&mut self, frame: &mut Frame) -> (Expr, StructInfo, Option<Vec<i64>>) {
-        let is_data = |known: &Known| !holds_function(&known.info);
+        if frame.gives_functions
+            && let Some(closure) = self.pick(frame, |known| known.info.as_func().is_some_and(|f| f.params.is_some()))
+        {
+            return (closure.expr, closure.info, None);
+        }
+        let spent = frame.spent.clone();
+        let is_data = |known: &Known| !holds_function(&known.info) && !spent.contains(&known.expr);
         let unused: Vec<usize> = (0..frame.known.len())
             .rev()
             .filter(|i| frame.known.get(*i).is_some_and(|k| !k.used && is_data(k)))
@@ -353,6 +383,9 @@ impl<'a> Generator<'a> {
                 info = weakened(&info, self.tape);
             }
             bound = var.clone().annotated(self.outside(&info, &frame.dims));
+        }
+        if is_fresh(&value) {
+            frame.fresh.push(var.to_expr());
         }
         frame.known.push(Known { expr: var.to_expr(), info, sizes, used: false });
         Binding::VarBinding(VarBinding { var: bound, value, span: Span::NONE })
@@ -440,13 +473,24 @@ impl<'a> Generator<'a> {
 
     /// One of the values in scope, the latest the simplest.
     pub(super) fn pick(&mut self, frame: &mut Frame, accept: impl Fn(&Known) -> bool) -> Option<Known> {
+        let is_one = |known: &Known| accept(known) && !frame.spent.contains(&known.expr);
         let fitting: Vec<usize> =
-            (0..frame.known.len()).rev().filter(|i| frame.known.get(*i).is_some_and(&accept)).collect();
+            (0..frame.known.len()).rev().filter(|i| frame.known.get(*i).is_some_and(is_one)).collect();
         let at = *self.tape.pick(&fitting)?;
         let known = frame.known.get_mut(at)?;
         known.used = true;
         Some(known.clone())
     }
+}
+
+/// The operators of which the result is a tensor of its own by every implementation, and no view of an argument.
+const OF_THEIR_OWN: [&str; 6] =
+    ["relax.add", "relax.multiply", "relax.subtract", "relax.maximum", "relax.nn.relu", "relax.call_tir"];
+
+/// Whether a value shares nothing with another one.
+fn is_fresh(value: &Expr) -> bool {
+    let Expr::Call(call) = value else { return false };
+    matches!(&call.op, Expr::Op(op) if OF_THEIR_OWN.contains(&&*op.op_name))
 }
 
 /// The attributes of a function that can be started.

@@ -33,7 +33,7 @@ const CHOICES: (usize, usize) = (24, 120);
 const TURNS: u64 = 1 << 32;
 
 /// A program that was drawn.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Drawn {
     /// The program.
     pub module: IrModule,

@@ -44,6 +44,8 @@ pub struct Restriction {
     pub exactly: Option<usize>,
     /// By which edition programs are typed.
     pub edition: Edition,
+    /// The rules of which a program of a campaign has one applied to it, or broken, by patterns of their ids; any if there is none.
+    pub rules: Vec<Pattern>,
     /// Whether annotations say the value of what is boxed, for which not every implementation has a notation.
     pub values: bool,
 }
@@ -57,6 +59,7 @@ impl Default for Restriction {
             bindings: 200,
             exactly: None,
             edition: Edition::default(),
+            rules: Vec::new(),
             values: true,
         }
     }
@@ -123,6 +126,17 @@ impl Source {
     /// The edition by which programs are typed.
     pub fn edition(&self) -> Edition {
         self.restriction.edition
+    }
+
+    /// Whether programs are wanted for this rule.
+    pub(in crate::harness) fn wants(&self, rule: Rule) -> bool {
+        let rules = &self.restriction.rules;
+        rules.is_empty() || rules.iter().any(|pattern| pattern.matches(rule.id()))
+    }
+
+    /// Whether any program is wanted.
+    pub(in crate::harness) fn wants_all(&self) -> bool {
+        self.restriction.rules.is_empty()
     }
 
     /// What judges the programs that are drawn.

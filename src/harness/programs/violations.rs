@@ -229,7 +229,7 @@ impl Source {
     /// The program with a number, with one rule of the edition broken in it, and that rule.
     pub fn violating(&self, seed: u64, number: u64) -> Option<(Drawn, Rule)> {
         let mut tape = tape_of(seed ^ OF_VIOLATIONS, number, 3);
-        let standing: Vec<(&Violation, Rule)> = self.violations().collect();
+        let standing: Vec<(&Violation, Rule)> = self.violations().filter(|(_, rule)| self.wants(*rule)).collect();
         let (violation, rule) = *tape.pick(&standing)?;
         Some((broken(self.program(seed, number), violation, &mut tape), rule))
     }

@@ -126,7 +126,7 @@ impl Worker<'_> {
         if number % VIOLATING == VIOLATING - 1 && paths.contains(&Path::Check) {
             return self.violation(number);
         }
-        let drawn = self.steering.program(self.source, self.settings.seed, number);
+        let Some(drawn) = self.steering.program(self.source, self.settings.seed, number) else { return Ok(()) };
         let mut cx = Cx::new().with_edition(edition);
         let report = check_program(&mut cx, &drawn.module);
         if !report.accepts() {

@@ -11,8 +11,9 @@ use crate::book::{Rule, RuleSet};
 use crate::check::check_program;
 use crate::harness::programs::{Census, Drawn, Source};
 
-/// Between how many programs a number has the choice.
+/// Between how many programs a number has the choice, and how many are looked at where some rule is to be applied.
 const CANDIDATES: u64 = 2;
+const WANTED: u64 = 24;
 /// Tells the seed of the second one from that of the first.
 const OTHER: u64 = 0x7374_6565_7269_6e67;
 /// How many numbers may be at work at once: what was decided for older ones, nobody asks for.
@@ -77,14 +78,14 @@ impl Steering {
         Steering { plan: Mutex::new(Plan { next: first, census, pairs, decided: BTreeMap::new() }) }
     }
 
-    /// The program with a number.
-    pub(super) fn program(&self, source: &Source, seed: u64, number: u64) -> Drawn {
+    /// The program with a number; none if no rule that is wanted is applied to one of those.
+    pub(super) fn program(&self, source: &Source, seed: u64, number: u64) -> Option<Drawn> {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         while plan.next <= number {
             plan.decide(source, seed);
         }
         plan.decided.retain(|other, _| other + AT_WORK > number);
-        plan.decided.remove(&number).unwrap_or_else(|| source.program(seed, number))
+        plan.decided.remove(&number)
     }
 }
 
@@ -92,12 +93,14 @@ impl Plan {
     fn decide(&mut self, source: &Source, seed: u64) {
         let number = self.next;
         self.next += 1;
-        let candidates = (0..CANDIDATES).map(|nth| {
+        let count = if source.wants_all() { CANDIDATES } else { WANTED };
+        let candidates = (0..count).filter_map(|nth| {
             let drawn = source.program(seed ^ OTHER.wrapping_mul(nth), number);
             let mut cx = source.cx();
             // Whether it is accepted is seen by who asks about it.
             let _report = check_program(&mut cx, &drawn.module);
-            (*cx.recorded(), drawn)
+            let rules = *cx.recorded();
+            rules.iter().any(|rule| source.wants(rule)).then_some((rules, drawn))
         });
         // The first of several that are equal.
         let best = candidates.reduce(|best, other| if self.worth(&other) > self.worth(&best) { other } else { best });
@@ -152,14 +155,28 @@ mod tests {
             pairs.len()
         };
         let steering = Steering::new(0);
-        let steered = met(&|number| steering.program(&source, 5, number));
+        let steered = met(&|number| steering.program(&source, 5, number).unwrap());
         assert!(steered > met(&|number| source.program(5, number)));
         // Whoever asks for a later number first.
         let other = Steering::new(0);
         let late = other.program(&source, 5, 40);
         let first = other.program(&source, 5, 3);
         let steering = Steering::new(0);
-        assert_eq!(steering.program(&source, 5, 3).module, first.module);
-        assert_eq!(steering.program(&source, 5, 40).module, late.module);
+        assert_eq!(steering.program(&source, 5, 3), first);
+        assert_eq!(steering.program(&source, 5, 40), late);
+    }
+
+    #[test]
+    fn every_program_applies_a_rule_that_is_wanted() {
+        let rules = vec![glob::Pattern::new("EVAL.IF.*").unwrap(), glob::Pattern::new("SI.DERIVE.IF*").unwrap()];
+        let source = Source::of(&embedded_suite().unwrap(), Restriction { rules, ..Restriction::default() });
+        let steering = Steering::new(0);
+        let drawn: Vec<Drawn> = (0..20).filter_map(|number| steering.program(&source, 5, number)).collect();
+        assert!(drawn.len() > 10, "{}", drawn.len());
+        for drawn in drawn {
+            let mut cx = source.cx();
+            check_program(&mut cx, &drawn.module);
+            assert!(cx.recorded().iter().any(|rule| source.wants(rule)));
+        }
     }
 }
