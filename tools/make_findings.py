@@ -4,7 +4,9 @@
 
 With `--check` nothing is written, and the exit status is 1 if the list is not what the folders say. Either way each folder must
 be whole: the table of its README names releases, severity, what is responsible, clauses that stand where the links lead, and the
-case; the program is the one that `repro.py` asks about, word for word; `case.ron` is a case of the suite, or holds one.
+case; the program is the one that `repro.py` asks about, word for word; `case.ron` is a case of the suite, or holds one. What is
+responsible is another thing in each folder: a root cause counts once. A row `upstream` is a public thread about the same cause
+with its state, or says that a search found none, and when; a folder without it was not searched for.
 """
 
 import argparse
@@ -20,6 +22,11 @@ LIST = ROOT / "conformance" / "FINDINGS.md"
 RELEASES = ["0.25", "0.26", "0.27"]
 #: In the order of the list.
 SEVERITIES = ["wrong value", "crash", "lost effect", "wrong verdict", "refusal"]
+#: What a row `upstream` may be: a thread and its state, or that there is none.
+UPSTREAM = re.compile(
+    r"\[(?P<repository>[\w.-]+/[\w.-]+)#(?P<number>\d+)\]\(https://github\.com/(?P=repository)/(issues|pull)/(?P=number)\): \w.*"
+    r"|none found \(\d{4}-\d{2}-\d{2}\)"
+)
 #: The rows of the table of a README that must be there.
 ROWS = ["releases", "severity", "responsible", "clauses", "case", "found by"]
 
@@ -30,7 +37,8 @@ Defects of released wheels of Apache TVM, each with a root cause of its own in t
 is made by `tools/make_findings.py` from the folders in [findings](findings). Each of them has the question, both answers and the
 clauses that decide, a script that shows the defect on the wheel alone (exit status 0 when it shows, 1 when it does not), and the
 case. `conformance/adapters/tvm/checks/findings.py` runs the scripts: a defect that does not show in a release that its folder
-names, or shows in another one, is an error.
+names, or shows in another one, is an error. `upstream` is a public thread about the same cause, or says when a search found none;
+findings without it were not searched for.
 """
 
 
@@ -65,6 +73,8 @@ class Finding:
         for part in ("**Question.**", "**By the text:**", "**TVM:**"):
             self.demand(part in self.text, f"there is no {part}")
         self.demand(f'PROGRAM = """\n{self.program}"""' in (self.folder / "repro.py").read_text(), "repro.py has another program")
+        upstream = self.row.get("upstream")
+        self.demand(upstream is None or UPSTREAM.fullmatch(upstream), "upstream is neither a thread with its state nor none")
         self.check_clauses()
         self.check_case(cases)
 
@@ -86,6 +96,10 @@ class Finding:
     def demand(self, condition, message):
         if not condition:
             raise Broken(f"{self.name}: {message}")
+
+    def cause(self):
+        """What is responsible, by its words alone."""
+        return " ".join(re.findall(r"\w+", self.row["responsible"].lower()))
 
     def order(self):
         return (SEVERITIES.index(self.severity), self.name)
@@ -117,7 +131,16 @@ def findings():
     found = [Finding(folder) for folder in sorted(FOLDERS.iterdir()) if folder.is_dir()]
     for finding in found:
         finding.check(cases)
+    check_causes(found)
     return sorted(found, key=Finding.order)
+
+
+def check_causes(found):
+    """That no two of them have one root cause."""
+    seen = {}
+    for finding in found:
+        other = seen.setdefault(finding.cause(), finding)
+        finding.demand(other is finding, f"the same is responsible as in {other.name}, word for word: one cause, one folder")
 
 
 def table_of_counts(found):

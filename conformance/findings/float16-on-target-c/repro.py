@@ -1,4 +1,4 @@
-"""`R.exp` of float16 does not build for the target `c`."""
+"""float16 does not build for the target `c`."""
 
 import sys
 
@@ -13,18 +13,18 @@ PROGRAM = """
 class Module:
     @R.function
     def main(x: R.Tensor((1,), "float16")):
-        y = R.exp(x)
+        y = R.add(x, x)
         return y
 """
 
 tensor = lambda values, dtype="float32": tvm.runtime.tensor(np.array(values, dtype))
 module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
-expected = [1.0]
+expected = [2.0]
 try:
     vm = relax.VirtualMachine(relax.build(module, "c"), tvm.cpu())
-    given = vm["main"](tensor([0], "float16")).numpy().tolist()
+    given = vm["main"](tensor([1], "float16")).numpy().tolist()
 except Exception as refusal:
-    given = str(refusal).strip().splitlines()[-1]
+    given = next((line for line in str(refusal).splitlines() if " error: " in line), str(refusal))
 print("expected:", expected)
 print("given:   ", given)
 sys.exit(given == expected)

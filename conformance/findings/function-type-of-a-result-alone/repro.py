@@ -1,0 +1,26 @@
+"""The type of a function may leave out the parameters."""
+
+import sys
+
+import tvm
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Callable(ret=R.Object)) -> R.Object:
+        y = R.const(1, "float32")
+        return y
+"""
+
+expected = "rejected"
+try:
+    module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+    given = "accepted"
+except Exception:
+    given = "rejected"
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)

@@ -1,0 +1,27 @@
+"""A function that calls itself may have no return annotation."""
+
+import sys
+
+import tvm
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((3,), "float32")):
+        cls = Module
+        y = cls.main(x)
+        return y
+"""
+
+expected = "rejected"
+try:
+    module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+    given = "accepted"
+except Exception:
+    given = "rejected"
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)
