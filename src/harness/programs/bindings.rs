@@ -185,7 +185,7 @@ impl Generator<'_> {
         let less = self.tape.choose(6);
         let info = match dtype {
             Some(dtype) if less == 5 => StructInfo::tensor_ndim(rank, dtype),
-            Some(dtype) if less == 4 => self.of_held_shape(frame, &sizes, dtype)?,
+            Some(dtype) if less >= 3 => self.of_held_shape(frame, &sizes, dtype)?,
             Some(dtype) => StructInfo::tensor(self.cast_dims(frame, &sizes), dtype),
             None if known.info.as_tensor().is_some() => return None,
             None => StructInfo::shape(self.cast_dims(frame, &sizes)),
