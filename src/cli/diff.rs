@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Outcome {
     let path =
         |name: &String| Path::named(name).ok_or_else(|| Failure::unreadable(format!("there is no path `{name}`")));
     let paths: Vec<Path> = match args.paths.as_slice() {
-        [] => Path::all(),
+        [] => Path::every(),
         named => named.iter().map(path).collect::<Result<_, _>>()?,
     };
     let given = match args.given.is_empty() {

@@ -6,19 +6,21 @@ use std::sync::Mutex;
 use relax_spec::book::{Edition, Reading};
 use relax_spec::check::check_program;
 use relax_spec::generate::Tape;
+use relax_spec::grammar::{DataType, TensorData};
 use relax_spec::harness::implementation::{Implementation, InProcess};
 use relax_spec::harness::process::Interrupt;
 use relax_spec::harness::programs::{Census, Drawn, Features, Restriction, Source};
 use relax_spec::harness::protocol::Identity;
 use relax_spec::harness::trials::{
     Campaign, Ended, Finding, Kept, Kind, KnownForm, Path, Paths, Settings, Store, UNDERIVED, at_example_sizes,
-    campaign, promoted, still_shows,
+    campaign, promoted, reduced_further, still_shows,
 };
 use relax_spec::harness::worker::StartError;
 use relax_spec::judge::Cx;
 use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer, Verdict};
 use relax_spec::suite::ledger::Ledger;
 use relax_spec::suite::{embedded_suite, read_cases};
+use relax_spec::value::ValueSpec;
 
 use crate::cli::{file, run as command};
 
@@ -362,6 +364,60 @@ fn a_program_that_breaks_a_rule_and_is_accepted_is_a_finding_of_that_rule() {
     }
 }
 
+/// Gives another value for a sum if an argument of the run holds a number below zero.
+struct WrongBelowZero(InProcess);
+
+impl Implementation for WrongBelowZero {
+    fn identity(&self) -> &Identity {
+        self.0.identity()
+    }
+
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+        let outcome = self.0.ask(edition, ask)?;
+        let Ask::Trial(Program::Module(module), _, _, inputs) = ask else { return Ok(outcome) };
+        if !relax_spec::harness::trials::operators(module).iter().any(|name| name == "relax.add") {
+            return Ok(outcome);
+        }
+        Ok(match outcome {
+            Outcome::Answer { answer: Answer::Trials(answers), warnings } => {
+                let answers = answers.into_iter().zip(inputs).map(|(answer, input)| match answer {
+                    TrialAnswer::Returns(_, args, effects) if !below_zero(input).is_empty() => {
+                        TrialAnswer::Returns(ValueSpec::Str("another".into()), args, effects)
+                    }
+                    other => other,
+                });
+                Outcome::Answer { answer: Answer::Trials(answers.collect()), warnings }
+            }
+            other => other,
+        })
+    }
+}
+
+/// The float32 below zero in the tensors.
+fn below_zero(input: &[ValueSpec]) -> Vec<f32> {
+    let floats = |data: &TensorData| -> Vec<f32> {
+        let bytes: &[u8] = if data.dtype == DataType::FLOAT32 { &data.bytes } else { &[] };
+        bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
+    };
+    input.iter().flat_map(ValueSpec::tensors).flat_map(floats).filter(|x| *x < 0.0).collect()
+}
+
+/// What a campaign had no questions left for is reduced later, on the input on which it shows, which becomes simpler itself.
+#[test]
+fn a_finding_is_reduced_further_with_its_input() {
+    let settings = Settings { budget: 0, ..settings(60, &["llvm"]) };
+    let store = run(&settings, || Box::new(WrongBelowZero(InProcess::new(Reading::corrected())))).1;
+    let large = store.ranked().into_iter().max_by_key(|finding| finding.bindings).unwrap();
+    assert!(large.bindings > 1, "{}", large.program);
+    let wrong = &mut WrongBelowZero(InProcess::new(Reading::corrected()));
+    let small = reduced_further(wrong, large, &Kept::of(large).unwrap(), 300).unwrap().expect("it shows still");
+    assert!(small.bindings <= 2, "{}", small.program);
+    let input = Kept::of(&small).unwrap().input.unwrap();
+    assert_eq!(below_zero(&input).len(), 1, "{input:?}");
+    let mut mended = InProcess::new(Reading::corrected());
+    assert_eq!(reduced_further(&mut mended, large, &Kept::of(large).unwrap(), 10).unwrap(), None);
+}
+
 #[test]
 fn a_finding_is_reproduced_until_it_is_mended() {
     for how in [crash as fn(_) -> _, refuse, mistake] {
@@ -412,11 +468,15 @@ fn the_command_says_what_does_not_show_and_where_there_are_no_findings() {
     let none = dir.path().display().to_string();
     assert_eq!(command(&["reproduce", &none, "--adapter", "builtin:evaluator"]).0, 4);
     let finding = kept(&dir);
-    let (status, out, _) = command(&["reproduce", &finding, "--adapter", "builtin:evaluator"]);
-    assert_eq!(status, 1);
-    assert!(out.contains("does not show"), "{out}");
     let broken = file(&dir, "broken.json", "{");
-    assert_eq!(command(&["reproduce", &broken, "--adapter", "builtin:evaluator"]).0, 2);
+    for asks in ["reproduce", "reduce"] {
+        let (status, out, _) = command(&[asks, &finding, "--adapter", "builtin:evaluator"]);
+        assert_eq!(status, 1);
+        assert!(out.contains("does not show"), "{out}");
+        assert_eq!(command(&[asks, &broken, "--adapter", "builtin:evaluator"]).0, 2);
+    }
+    let (status, _, said) = command(&["reduce", &finding, "--adapter", "tvm"]);
+    assert_eq!((status, said.contains("name it")), (2, true), "{said}");
 }
 
 /// An implementation that throws at whatever it is asked to check, or cannot read it.

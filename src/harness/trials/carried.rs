@@ -1,7 +1,6 @@
 //! Inputs for smaller programs: those on which the larger one shows a difference, as far as they fit, and simpler ones.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use super::reduce::Shown;
 use super::reduced::{function, returning};
@@ -81,32 +80,40 @@ pub(super) fn sizes_at(shown: &Shown) -> BTreeMap<ShapeVar, i64> {
     sizes
 }
 
-/// Inputs like it with simpler numbers: of one of its tensors all or a half of the elements are zeros.
+/// Inputs like it with simpler numbers: of one of its tensors all elements that are not zero, or a half of them, become zeros.
 pub(super) fn simpler(input: &[ValueSpec]) -> Vec<Vec<ValueSpec>> {
     let mut found = Vec::new();
     for (at, value) in input.iter().enumerate() {
         let ValueSpec::Tensor(data) = value else { continue };
-        let count = data.bytes.len().checked_div(data.dtype.bytes()).unwrap_or(0);
-        for zeros in [0..count, 0..count / 2, count / 2..count] {
-            let less = with_zeros(data, zeros);
-            if less.bytes != data.bytes {
-                let mut simpler = input.to_vec();
-                if let Some(value) = simpler.get_mut(at) {
-                    *value = ValueSpec::Tensor(less);
-                }
-                found.push(simpler);
+        let left = not_zero(data);
+        let half = left.len() / 2;
+        let parts = if left.len() > 1 { vec![0..left.len(), 0..half, half..left.len()] } else { vec![0..left.len()] };
+        for part in parts.into_iter().filter(|part| !part.is_empty()) {
+            let mut simpler = input.to_vec();
+            if let (Some(value), Some(places)) = (simpler.get_mut(at), left.get(part)) {
+                *value = ValueSpec::Tensor(with_zeros(data, places));
             }
+            found.push(simpler);
         }
     }
     found
 }
 
-/// The tensor with zeros at these places; zero has no bits in any data type.
-fn with_zeros(data: &TensorData, places: Range<usize>) -> TensorData {
+/// The places of the elements that are not zero; zero has no bits in any data type.
+fn not_zero(data: &TensorData) -> Vec<usize> {
+    let size = data.dtype.bytes().max(1);
+    let elements = data.bytes.chunks(size).enumerate();
+    elements.filter(|(_, bytes)| bytes.iter().any(|byte| *byte != 0)).map(|(place, _)| place).collect()
+}
+
+/// The tensor with zeros at these places.
+fn with_zeros(data: &TensorData, places: &[usize]) -> TensorData {
     let size = data.dtype.bytes();
     let mut bytes = data.bytes.to_vec();
-    if let Some(part) = bytes.get_mut(places.start * size..places.end * size) {
-        part.fill(0);
+    for place in places {
+        if let Some(element) = bytes.get_mut(place * size..(place + 1) * size) {
+            element.fill(0);
+        }
     }
     TensorData { bytes: bytes.into(), ..data.clone() }
 }
@@ -157,5 +164,10 @@ mod tests {
         let simpler = simpler(&[some.clone(), none.clone()]);
         let with = |values: &[f64]| vec![tensor(values), none.clone()];
         assert_eq!(simpler, [with(&[0.0; 4]), with(&[0.0, 0.0, 3.0, 4.0]), with(&[1.0, 2.0, 0.0, 0.0])]);
+        assert_eq!(
+            super::simpler(&with(&[0.0, 5.0, 0.0, 6.0])),
+            [with(&[0.0; 4]), with(&[0.0, 0.0, 0.0, 6.0]), with(&[0.0, 5.0, 0.0, 0.0])]
+        );
+        assert_eq!(super::simpler(&with(&[0.0, 0.0, 0.0, 6.0])), [with(&[0.0; 4])]);
     }
 }

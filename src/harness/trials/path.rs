@@ -159,9 +159,14 @@ impl Path {
         ways.chain([Path::Text, Path::Check, Path::Normalize]).collect()
     }
 
+    /// Every path, those included that are asked only where they are asked for.
+    pub fn every() -> Vec<Path> {
+        Path::all().into_iter().chain(ASKED_FOR).collect()
+    }
+
     /// The path of a name.
     pub fn named(name: &str) -> Option<Path> {
-        Path::all().into_iter().chain(ASKED_FOR).find(|path| path.to_string() == name)
+        Path::every().into_iter().find(|path| path.to_string() == name)
     }
 
     /// Whether the program is run.

@@ -23,7 +23,7 @@ use crate::value::ValueSpec;
 /// How many inputs a program is run on while it is reduced, where that of the larger one does not fit.
 const RUNS: usize = 2;
 /// How many questions are asked for simpler inputs.
-const OF_INPUTS: usize = 12;
+const OF_INPUTS: usize = 24;
 /// How the stage of a run begins.
 const RUN: &str = "run";
 
